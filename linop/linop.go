@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package linop describes linear operators that are known through their
+// products only.
+//
+// [Operator] is the one interface between diffusion and recovery. [Dense] and
+// [Rows] make operators from a matrix and from some rows of another operator.
+package linop
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Operator is an r × c matrix A. It is safe for concurrent use.
+type Operator interface {
+	// Dims returns the numbers of rows and columns.
+	Dims() (r, c int)
+	// MulVecTo sets dst to A x, or to Aᵀx where trans is true. It panics when a
+	// length does not fit; dst and x must not overlap.
+	MulVecTo(dst []float64, trans bool, x []float64)
+}
+
+// BlockOperator also multiplies k vectors at once, which may cost much less than
+// k products.
+type BlockOperator interface {
+	Operator
+	// MulBlockTo sets dst to A X, or to Aᵀ X. X and dst hold k columns in row-major
+	// order: entry (i, j) is at i·k + j.
+	MulBlockTo(dst []float64, trans bool, x []float64, k int)
+}
+
+// Approximation is an operator Ã that stands for another one, A.
+type Approximation interface {
+	Operator
+	// Err returns an upper bound on ‖Ã − A‖₂, rounding included.
+	Err() float64
+}
+
+// Err returns the error that an operator declares: 0 unless it is an
+// [Approximation].
+func Err(a Operator) float64 {
+	if a, ok := a.(Approximation); ok {
+		return a.Err()
+	}
+	return 0
+}
+
+// MulBlockTo multiplies k row-major columns, by the operator's own block product
+// where it has one, and column by column otherwise.
+func MulBlockTo(a Operator, dst []float64, trans bool, x []float64, k int) {
+	if b, ok := a.(BlockOperator); ok {
+		b.MulBlockTo(dst, trans, x, k)
+		return
+	}
+	r, c := a.Dims()
+	if trans {
+		r, c = c, r
+	}
+	in, out := make([]float64, c), make([]float64, r)
+	for j := range k {
+		for i := range in {
+			in[i] = x[i*k+j]
+		}
+		a.MulVecTo(out, trans, in)
+		for i, v := range out {
+			dst[i*k+j] = v
+		}
+	}
+}
+
+// Dense is a matrix as an operator.
+type Dense struct{ M *mat.Dense }
+
+// Dims returns the shape of the matrix.
+func (d Dense) Dims() (r, c int) { return d.M.Dims() }
+
+// MulVecTo sets dst to M x or Mᵀx.
+func (d Dense) MulVecTo(dst []float64, trans bool, x []float64) {
+	t, r, c := shape(d, trans)
+	check(dst, r)
+	check(x, c)
+	blas64.Gemv(t, 1, d.M.RawMatrix(), blas64.Vector{N: c, Inc: 1, Data: x}, 0, blas64.Vector{N: r, Inc: 1, Data: dst})
+}
+
+// MulBlockTo sets dst to M X or Mᵀ X for k row-major columns.
+func (d Dense) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	t, r, c := shape(d, trans)
+	check(dst, r*k)
+	check(x, c*k)
+	blas64.Gemm(t, blas.NoTrans, 1, d.M.RawMatrix(),
+		blas64.General{Rows: c, Cols: k, Stride: k, Data: x}, 0,
+		blas64.General{Rows: r, Cols: k, Stride: k, Data: dst})
+}
+
+func shape(a Operator, trans bool) (t blas.Transpose, r, c int) {
+	r, c = a.Dims()
+	if trans {
+		return blas.Trans, c, r
+	}
+	return blas.NoTrans, r, c
+}
+
+func check(v []float64, n int) {
+	if len(v) != n {
+		panic("linop: length of a vector does not fit the operator")
+	}
+}
+
+// rows is S A, where S picks rows.
+type rows struct {
+	a    Operator
+	pick []int
+}
+
+// Rows returns S A, where S picks the given rows of A: m sensors of n nodes. Its
+// error is at most that of A, since ‖S‖₂ ≤ 1 for distinct rows.
+func Rows(a Operator, pick []int) Operator { return rows{a, pick} }
+
+func (r rows) Dims() (int, int) {
+	_, c := r.a.Dims()
+	return len(r.pick), c
+}
+
+func (r rows) Err() float64 { return Err(r.a) }
+
+func (r rows) MulVecTo(dst []float64, trans bool, x []float64) { r.MulBlockTo(dst, trans, x, 1) }
+
+func (r rows) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	n, c := r.a.Dims()
+	full := make([]float64, n*k)
+	if trans {
+		check(dst, c*k)
+		check(x, len(r.pick)*k)
+		for s, i := range r.pick {
+			copy(full[i*k:(i+1)*k], x[s*k:(s+1)*k])
+		}
+		MulBlockTo(r.a, dst, true, full, k)
+		return
+	}
+	check(dst, len(r.pick)*k)
+	check(x, c*k)
+	MulBlockTo(r.a, full, false, x, k)
+	for s, i := range r.pick {
+		copy(dst[s*k:(s+1)*k], full[i*k:(i+1)*k])
+	}
+}
