@@ -85,6 +85,10 @@ func (g *Graph) CSR() (ptr []int64, adj []int32, weight []float64) {
 	return g.ptr, g.adj, g.weight
 }
 
+// Lengths returns the lengths that run beside adj of [Graph.CSR], or nil where
+// every length is 1. The caller must not change the slice.
+func (g *Graph) Lengths() []float64 { return g.length }
+
 // Unweighted reports whether every weight is 1.
 func (g *Graph) Unweighted() bool { return g.weight == nil }
 
