@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import "time"
+
+// Config holds every setting, checked. It does not change after [Load].
+// A nil pointer is a number that was not given.
+type Config struct {
+	Connection Connection
+	From       From
+	Projection Projection
+	Diffusion  Diffusion
+	Sensors    Sensors
+	Signal     Signal
+	Privacy    Privacy
+	Recovery   Recovery
+	Community  Community
+	Output     Output
+	Write      Write
+	Execution  Execution
+	Terminal   Terminal
+
+	origins  map[string]Origin
+	raw      map[string]any
+	warnings []string
+}
+
+// Connection says how to reach Neo4j.
+type Connection struct {
+	URI           string
+	Username      string
+	Password      Secret // from a flag, the environment or a .env file
+	PasswordFile  string
+	PasswordStdin bool
+	Database      string // "": the user's home database
+	Impersonate   string
+}
+
+// Projection says which part of the store becomes the graph.
+type Projection struct {
+	NodeLabels                 []string // none: all
+	RelationshipTypes          []string // none: all
+	NodeQuery                  string
+	RelationshipQuery          string
+	NodeKey                    string
+	RelationshipWeightProperty string
+	DefaultWeight              *float64
+	Orientation                string
+	Aggregation                string
+	OnBadWeight                string // error | drop
+}
+
+// Diffusion describes e^{-τL}.
+type Diffusion struct {
+	Tau          float64
+	Laplacian    string
+	KernelMethod string
+}
+
+// Sensors says which nodes carry sensors; all, if both are empty.
+type Sensors struct {
+	Label    string
+	Property string
+}
+
+// Signal names what the sensors see. At most one is set.
+type Signal struct {
+	SourceProperty      string
+	MeasurementProperty string
+}
+
+// Privacy holds the guarantee that is asked for and how it is reached.
+type Privacy struct {
+	Epsilon              float64
+	Delta                float64
+	Alpha                float64
+	Metric               string // hops, or the property that holds a relationship's length
+	Calibration          string
+	Mechanism            string
+	Allocation           string
+	Guarantee            string
+	Randomness           string
+	BudgetScope          string   // "": store, selection and property
+	ClipLow              *float64 // nil: the range that the diffusion can reach
+	ClipHigh             *float64
+	SensitivityTolerance float64
+	SensitivityTime      time.Duration // 0: until the tolerance is met
+}
+
+// Recovery holds the choices of the analyst's side.
+type Recovery struct {
+	ResidualBound ResidualBound
+	Beta          *float64 // nil: the rule's own
+	Sigma         *float64 // nil: from the release
+	PriorProperty string   // "": flat
+	Amplitude     string   // uniform | one
+}
+
+// Community says where communities come from.
+type Community struct {
+	Property   string // "": detect
+	Method     string
+	Gamma      float64
+	Theta      float64
+	MaxLevels  int
+	RandomSeed int64
+}
+
+// Output says how and where a result is printed.
+type Output struct {
+	Format string // "": table on a terminal, else json
+	File   string // "" or "-": standard output
+	Force  bool
+}
+
+// Write says what becomes of a result in the store.
+type Write struct {
+	Mode           string // stream | stats | write | estimate
+	PropertyPrefix string
+	DryRun         bool
+}
+
+// Execution bounds the work.
+type Execution struct {
+	Concurrency int           // 0: all processors
+	Timeout     time.Duration // 0: none
+	Sudo        bool          // bypasses the memory guard, nothing else
+	Strict      bool
+}
+
+// Terminal says how the command talks.
+type Terminal struct {
+	Color      string // auto | always | never
+	Quiet      bool
+	NoProgress bool
+	NoInput    bool
+	LogFormat  string
+	LogLevel   string
+}
+
+// Warnings returns remarks that do not stop the command, such as a misspelt
+// GRAPHCLOAK_ variable.
+func (c *Config) Warnings() []string { return c.warnings }
+
+// Origin returns where the value of a key came from.
+func (c *Config) Origin(key string) Origin { return c.origins[key] }
+
+// Entry is one line of a listing. Secrets are masked.
+type Entry struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Layer  Layer  `json:"layer"`
+	Origin string `json:"origin"`
+}
+
+// Entries lists every setting in the order of the table.
+func (c *Config) Entries() []Entry {
+	var list []Entry
+	for _, s := range Settings() {
+		o := c.origins[s.Key]
+		list = append(list, Entry{Key: s.Key, Value: c.raw[s.Key], Layer: o.Layer, Origin: o.String()})
+	}
+	return list
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Layer is where a value came from.
+type Layer string
+
+// The layers, strongest first.
+const (
+	LayerFlag    Layer = "flag"
+	LayerEnv     Layer = "environment"
+	LayerDotEnv  Layer = ".env"
+	LayerFile    Layer = "file"
+	LayerDefault Layer = "default"
+)
+
+// strength orders layers: less is stronger.
+func (l Layer) strength() int {
+	return strings.Index("flag environment .env file default", string(l))
+}
+
+// Origin is where one value came from, such as the flag --tau.
+type Origin struct {
+	Layer Layer
+	Name  string // flag, variable or path; "" for a default
+}
+
+func (o Origin) String() string {
+	switch {
+	case o.Name == "":
+		return string(o.Layer)
+	case o.Layer == LayerEnv:
+		return o.Name
+	default:
+		return string(o.Layer) + " " + o.Name
+	}
+}
+
+// Error is one setting that cannot be used. The value of a secret is masked.
+type Error struct {
+	Key    string
+	Value  string
+	Want   string
+	Origin Origin
+	Syntax bool // not a matter of range: no value of this form or name exists
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("config: %s is %q (%s), want %s", e.Key, e.Value, e.Origin, e.Want)
+}
+
+// UnknownError is a name in a file that is no setting, or no setting of a file.
+type UnknownError struct {
+	Key    string
+	Path   string
+	Line   int    // 0: not known
+	Advice string // a likely name, or what to do instead; may be ""
+}
+
+func (e *UnknownError) Error() string {
+	place := e.Path
+	if e.Line > 0 {
+		place = fmt.Sprintf("%s:%d", e.Path, e.Line)
+	}
+	text := fmt.Sprintf("config: %s: unknown key %q", place, e.Key)
+	if e.Advice != "" {
+		text += ": " + e.Advice
+	}
+	return text
+}
+
+// ConflictError is a set of settings that exclude each other.
+type ConflictError struct {
+	Keys []string
+	Want string
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("config: %s are given together, want %s", strings.Join(e.Keys, " and "), e.Want)
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// groupOf is the annotation that ties a flag to its group.
+const groupOf = "graphcloak-group"
+
+// flagValue keeps a flag as text: [Load] parses it, so that a bad flag is
+// reported like a bad file, together with all other problems.
+type flagValue struct {
+	key, arg string
+	text     []string
+	list     bool
+}
+
+func (f *flagValue) String() string { return strings.Join(f.text, ",") }
+
+func (f *flagValue) Type() string { return f.arg }
+
+func (f *flagValue) Set(text string) error {
+	if f.list {
+		f.text = append(f.text, text)
+		return nil
+	}
+	f.text = []string{text}
+	return nil
+}
+
+func (f *flagValue) value() any {
+	if f.list {
+		return f.text
+	}
+	return f.text[0]
+}
+
+// AddFlags gives a flag set the flags of some groups. Defaults, by key, are the
+// command's own; pass the same to [Layers].
+func AddFlags(fs *pflag.FlagSet, defaults map[string]string, groups ...Group) {
+	for _, s := range Settings() {
+		if !slices.Contains(groups, s.Group) {
+			continue
+		}
+		value := &flagValue{key: s.Key, arg: s.placeholder(), list: s.Type() == "list"}
+		f := fs.VarPF(value, s.Flag, s.Short, s.Help)
+		f.DefValue = Layers{Defaults: defaults}.defaultOf(s)
+		f.Annotations = map[string][]string{groupOf: {string(s.Group)}}
+		if s.Type() == "boolean" {
+			f.NoOptDefVal = "true"
+		}
+	}
+}
+
+func (s Setting) placeholder() string {
+	switch {
+	case s.arg != "":
+		return s.arg
+	case s.Values != nil:
+		return strings.Join(s.Values, "|")
+	case s.Type() == "boolean":
+		return "bool" // pflag shows no placeholder then
+	}
+	return s.Type()
+}
+
+// Normalize maps the alias of a flag to its name. It is a normalization function
+// of pflag and cobra.
+func Normalize(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	for _, s := range Settings() {
+		if slices.Contains(s.Aliases, name) {
+			return pflag.NormalizedName(s.Flag)
+		}
+	}
+	return pflag.NormalizedName(name)
+}
+
+// Usage is the help of one group of flags.
+type Usage struct {
+	Title string
+	Text  string
+}
+
+// Usages returns the help of a flag set by group, in the order of [Groups]; what
+// belongs to no group comes first, as "Flags".
+func Usages(fs *pflag.FlagSet, width int) []Usage {
+	sets := make(map[string]*pflag.FlagSet)
+	fs.VisitAll(func(f *pflag.Flag) {
+		title := "Flags"
+		if g := f.Annotations[groupOf]; g != nil {
+			title = g[0]
+		}
+		if sets[title] == nil {
+			sets[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
+			sets[title].SortFlags = false
+		}
+		sets[title].AddFlag(f)
+	})
+	var usages []Usage
+	for _, g := range append([]Group{"Flags"}, Groups()...) {
+		if set := sets[string(g)]; set != nil && set.HasAvailableFlags() {
+			usages = append(usages, Usage{Title: string(g), Text: set.FlagUsagesWrapped(width)})
+		}
+	}
+	return usages
+}

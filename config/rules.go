@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+func schemes() []string {
+	return []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc", "http", "https"}
+}
+
+// checkURI never repeats the address in what it wants: it may hold a password.
+func checkURI(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || !slices.Contains(schemes(), u.Scheme) || u.Hostname() == "":
+		return "SCHEME://HOST:PORT with a scheme of " + strings.Join(schemes()[:6], "|")
+	case u.User != nil:
+		return "an address without user and password: give --username and NEO4J_PASSWORD"
+	}
+	return ""
+}
+
+func nonEmpty(text string) string {
+	if text == "" {
+		return "hops or the name of a property"
+	}
+	return ""
+}
+
+// checkPrefix keeps written names plain: a letter, then letters, digits, _.
+func checkPrefix(text string) string {
+	for i, r := range text {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r != '_' && (r < '0' || r > '9')) {
+			text = ""
+			break
+		}
+	}
+	if text == "" || len(text) > 64 {
+		return "a letter, then letters, digits or _, at most 64"
+	}
+	return ""
+}
+
+// conflicts finds settings that exclude each other.
+func (c *Config) conflicts() []error {
+	var problems []error
+	clash := func(both bool, want string, keys ...string) {
+		if both {
+			problems = append(problems, &ConflictError{Keys: keys, Want: want})
+		}
+	}
+	p := c.Projection
+	clash(c.Signal.SourceProperty != "" && c.Signal.MeasurementProperty != "", "one of them", "sourceProperty", "measurementProperty")
+	clash(len(p.NodeLabels) > 0 && p.NodeQuery != "", "one of them", "nodeLabels", "nodeQuery")
+	clash(len(p.RelationshipTypes) > 0 && p.RelationshipQuery != "", "one of them", "relationshipTypes", "relationshipQuery")
+	low, high := c.Privacy.ClipLow, c.Privacy.ClipHigh
+	clash(low != nil && high != nil && !(*low < *high), "clipLow < clipHigh", "clipLow", "clipHigh")
+	if keys := c.passwordKeys(); len(keys) > 1 {
+		clash(true, "one of them", keys...)
+	}
+	return problems
+}
+
+// passwordKeys returns the ways to the password that the strongest layer with
+// any gives, and clears the weaker ones.
+func (c *Config) passwordKeys() []string {
+	ways := []struct {
+		key   string
+		given bool
+		clear func()
+	}{
+		{"neo4jPassword", c.Connection.Password != "", func() { c.Connection.Password = "" }},
+		{"passwordFile", c.Connection.PasswordFile != "", func() { c.Connection.PasswordFile = "" }},
+		{"passwordStdin", c.Connection.PasswordStdin, func() { c.Connection.PasswordStdin = false }},
+	}
+	least := LayerDefault.strength()
+	for _, w := range ways {
+		if w.given {
+			least = min(least, c.origins[w.key].Layer.strength())
+		}
+	}
+	var keys []string
+	for _, w := range ways {
+		switch {
+		case !w.given:
+		case c.origins[w.key].Layer.strength() == least:
+			keys = append(keys, w.key)
+		default:
+			w.clear()
+		}
+	}
+	return keys
+}
+
+// finish settles what depends on more than one setting.
+func (c *Config) finish() {
+	if c.From == (From{}) && c.origins["neo4jUri"].Layer != LayerDefault {
+		c.From = From{Kind: FromNeo4j}
+		c.raw["from"] = c.From.String()
+		c.origins["from"] = c.origins["neo4jUri"]
+	}
+	c.rewriteURI()
+}
+
+// rewriteURI turns the address of the browser interface into that of Bolt, and
+// warns where a password would travel in clear text.
+func (c *Config) rewriteURI() {
+	u, err := url.Parse(c.Connection.URI)
+	if err != nil {
+		return
+	}
+	if bolt, ok := map[string]string{"http": "neo4j", "https": "neo4j+s"}[u.Scheme]; ok {
+		was := u.Redacted()
+		c.Connection.URI = bolt + "://" + net.JoinHostPort(u.Hostname(), "7687")
+		c.raw["neo4jUri"] = c.Connection.URI
+		c.warnings = append(c.warnings, was+" is the address of the browser interface; "+c.Connection.URI+" is used")
+		u.Scheme = bolt
+	}
+	if c.From.Kind == FromNeo4j && (u.Scheme == "neo4j" || u.Scheme == "bolt") && !loopback(u.Hostname()) {
+		c.warnings = append(c.warnings, "the connection to "+u.Hostname()+" is not encrypted; use "+u.Scheme+"+s:// where the server has a certificate")
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

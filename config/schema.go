@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"math"
+	"strconv"
+)
+
+// Schema returns the JSON Schema of a configuration file, for an editor or a
+// validator. Its values encode as JSON.
+func Schema() map[string]any {
+	properties := make(map[string]any)
+	for _, s := range Settings() {
+		if !s.noFile {
+			properties[s.Key] = s.schema()
+		}
+	}
+	return map[string]any{
+		"$schema":              "https://json-schema.org/draft/2020-12/schema",
+		"title":                "GraphCloak configuration",
+		"type":                 "object",
+		"properties":           properties,
+		"additionalProperties": false,
+	}
+}
+
+func (s Setting) schema() map[string]any {
+	schema := map[string]any{"description": s.Help, "type": s.jsonType()}
+	if s.Default != "" {
+		schema["default"] = s.jsonDefault()
+	}
+	switch s.Type() {
+	case "list":
+		schema["items"] = map[string]any{"type": "string", "minLength": 1}
+	case "number", "integer":
+		s.wants.describe(schema)
+	case "duration":
+		schema["pattern"] = `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`
+	}
+	if s.Values != nil {
+		schema["enum"] = s.Values
+	}
+	if s.Key == "residualBound" {
+		delete(schema, "type")
+		schema["anyOf"] = []any{
+			map[string]any{"enum": residualRules()},
+			map[string]any{"type": "number", "minimum": 0},
+		}
+	}
+	return schema
+}
+
+func (s Setting) jsonType() string {
+	switch t := s.Type(); t {
+	case "list":
+		return "array"
+	case "text", "duration":
+		return "string"
+	default:
+		return t
+	}
+}
+
+func (s Setting) jsonDefault() any {
+	switch s.Type() {
+	case "boolean":
+		return s.Default == "true"
+	case "number", "integer":
+		if x, err := strconv.ParseFloat(s.Default, 64); err == nil {
+			return x
+		}
+	}
+	return s.Default
+}
+
+// describe adds the bounds in the words of JSON Schema.
+func (b bounds) describe(schema map[string]any) {
+	if b.text == "" {
+		return
+	}
+	schema[map[bool]string{false: "minimum", true: "exclusiveMinimum"}[b.openMin]] = b.min
+	if b.max < math.MaxFloat64 {
+		schema[map[bool]string{false: "maximum", true: "exclusiveMaximum"}[b.openMax]] = b.max
+	}
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+// EnvPrefix starts every environment variable of ours.
+const EnvPrefix = "GRAPHCLOAK_"
+
+// Settings returns the table of all settings.
+func Settings() []Setting {
+	var all []Setting
+	for _, rows := range [][]Setting{
+		connection(), source(), projection(), diffusion(), sensors(), signal(), privacy(),
+		recovery(), community(), write(), output(), execution(), terminal(),
+	} {
+		all = append(all, rows...)
+	}
+	for i := range all {
+		s := &all[i]
+		if s.Flag == "" {
+			s.Flag = kebab(s.Key)
+		}
+		s.Env = append([]string{EnvPrefix + upperSnake(s.Key)}, s.Env...)
+	}
+	return all
+}
+
+func connection() []Setting {
+	const g = GroupConnection
+	return []Setting{
+		{
+			Key: "neo4jUri", Group: g, Flag: "uri", Short: "a", Aliases: []string{"address"}, Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"},
+			Default: "neo4j://localhost:7687", Help: "address of the server, alias --address", arg: "URI", check: checkURI,
+			field: func(c *Config) any { return &c.Connection.URI },
+		},
+		{
+			Key: "neo4jUsername", Group: g, Flag: "username", Short: "u", Env: []string{"NEO4J_USERNAME"},
+			Help: "user name", arg: "NAME",
+			field: func(c *Config) any { return &c.Connection.Username },
+		},
+		{
+			Key: "neo4jPassword", Group: g, Flag: "password", Short: "p", Env: []string{"NEO4J_PASSWORD"},
+			Help: "password; other users can see a flag: prefer NEO4J_PASSWORD, --password-file or the prompt", arg: "SECRET", noFile: true,
+			field: func(c *Config) any { return &c.Connection.Password },
+		},
+		{
+			Key: "passwordFile", Group: g, Help: "file whose first line is the password", arg: "FILE",
+			field: func(c *Config) any { return &c.Connection.PasswordFile },
+		},
+		{
+			Key: "passwordStdin", Group: g, Default: "false", Help: "read the password from standard input", noFile: true,
+			field: func(c *Config) any { return &c.Connection.PasswordStdin },
+		},
+		{
+			Key: "neo4jDatabase", Group: g, Flag: "database", Short: "d", Env: []string{"NEO4J_DATABASE"},
+			Help: "database; the user's home database unless given", arg: "NAME",
+			field: func(c *Config) any { return &c.Connection.Database },
+		},
+		{
+			Key: "impersonate", Group: g, Help: "act as this user, if the server allows it", arg: "NAME",
+			field: func(c *Config) any { return &c.Connection.Impersonate },
+		},
+	}
+}
+
+func source() []Setting {
+	return []Setting{{
+		Key: "from", Group: GroupSource, arg: "neo4j|folder:DIR|example:NAME|generate:SPEC",
+		Help:  "where the graph comes from; neo4j if a server address is given",
+		field: func(c *Config) any { return &c.From },
+	}}
+}
+
+func projection() []Setting {
+	const g = GroupProjection
+	return []Setting{
+		{
+			Key: "nodeLabels", Group: g, Help: "nodes with any of these labels; all unless given", arg: "LABEL,…",
+			field: func(c *Config) any { return &c.Projection.NodeLabels },
+		},
+		{
+			Key: "relationshipTypes", Group: g, Help: "relationships of any of these types; all unless given", arg: "TYPE,…",
+			field: func(c *Config) any { return &c.Projection.RelationshipTypes },
+		},
+		{
+			Key: "nodeQuery", Group: g, Help: "read-only Cypher that returns id, instead of labels", arg: "CYPHER",
+			field: func(c *Config) any { return &c.Projection.NodeQuery },
+		},
+		{
+			Key: "relationshipQuery", Group: g, Help: "read-only Cypher that returns source and target, instead of types", arg: "CYPHER",
+			field: func(c *Config) any { return &c.Projection.RelationshipQuery },
+		},
+		{
+			Key: "nodeKey", Group: g, Help: "property that identifies a node for good; the store's own id unless given", arg: "PROPERTY",
+			field: func(c *Config) any { return &c.Projection.NodeKey },
+		},
+		{
+			Key: "relationshipWeightProperty", Group: g, Aliases: []string{"weight"}, arg: "PROPERTY",
+			Help:  "relationship property with the weight, alias --weight; every weight is 1 unless given",
+			field: func(c *Config) any { return &c.Projection.RelationshipWeightProperty },
+		},
+		{
+			Key: "defaultWeight", Group: g, Help: "weight where the property is missing; an error unless given", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Projection.DefaultWeight },
+		},
+		{
+			Key: "orientation", Group: g, Default: "UNDIRECTED", Values: []string{"UNDIRECTED"},
+			Help:  "how direction is read: diffusion needs an undirected graph",
+			field: func(c *Config) any { return &c.Projection.Orientation },
+		},
+		{
+			Key: "aggregation", Group: g, Default: "SUM", Values: []string{"SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"},
+			Help:  "what becomes of the weights of parallel relationships; NONE refuses them",
+			field: func(c *Config) any { return &c.Projection.Aggregation },
+		},
+		{
+			Key: "onBadWeight", Group: g, Default: "error", Values: []string{"error", "drop"},
+			Help:  "what to do with weights that are missing or not positive finite numbers",
+			field: func(c *Config) any { return &c.Projection.OnBadWeight },
+		},
+	}
+}
+
+func diffusion() []Setting {
+	const g = GroupDiffusion
+	return []Setting{
+		{
+			Key: "tau", Group: g, Default: "2", Help: "diffusion time τ of e^{-τL}", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Diffusion.Tau },
+		},
+		{
+			Key: "laplacian", Group: g, Default: "combinatorial", Values: []string{"combinatorial", "normalized", "randomWalk"},
+			Help:  "which Laplacian L of the graph",
+			field: func(c *Config) any { return &c.Diffusion.Laplacian },
+		},
+		{
+			Key: "kernelMethod", Group: g, Default: "auto", Values: []string{"auto", "eigen", "lanczos", "chebyshev"},
+			Help:  "how e^{-τL} is applied; auto chooses by size",
+			field: func(c *Config) any { return &c.Diffusion.KernelMethod },
+		},
+	}
+}
+
+func sensors() []Setting {
+	const g = GroupSensors
+	return []Setting{
+		{
+			Key: "sensorLabel", Group: g, Help: "nodes with this label carry sensors; all unless given", arg: "LABEL",
+			field: func(c *Config) any { return &c.Sensors.Label },
+		},
+		{
+			Key: "sensorProperty", Group: g, Help: "nodes whose property is true or not 0 carry sensors", arg: "PROPERTY",
+			field: func(c *Config) any { return &c.Sensors.Property },
+		},
+	}
+}
+
+func signal() []Setting {
+	const g = GroupSignal
+	return []Setting{
+		{
+			Key: "sourceProperty", Group: g, Help: "node property with the source strength in [0, 1]; GraphCloak diffuses it", arg: "PROPERTY",
+			field: func(c *Config) any { return &c.Signal.SourceProperty },
+		},
+		{
+			Key: "measurementProperty", Group: g, Help: "node property with a sensor's reading, already diffused", arg: "PROPERTY",
+			field: func(c *Config) any { return &c.Signal.MeasurementProperty },
+		},
+	}
+}

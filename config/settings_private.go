@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+func privacy() []Setting {
+	const g = GroupPrivacy
+	return []Setting{
+		{
+			Key: "epsilon", Group: g, Default: "1", Help: "privacy loss ε of one release", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Privacy.Epsilon },
+		},
+		{
+			Key: "delta", Group: g, Default: "1e-05", Help: "failure probability δ of the guarantee", arg: "NUMBER", wants: unit(),
+			field: func(c *Config) any { return &c.Privacy.Delta },
+		},
+		{
+			Key: "alpha", Group: g, Default: "1", Help: "how far a source may move and stay hidden (earth mover's distance, in the metric)", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Privacy.Alpha },
+		},
+		{
+			Key: "metric", Group: g, Default: "hops", Help: "distance: hops, or the relationship property that holds a length", arg: "hops|PROPERTY", check: nonEmpty,
+			field: func(c *Config) any { return &c.Privacy.Metric },
+		},
+		{
+			Key: "calibration", Group: g, Default: "analytic", Values: []string{"analytic", "classical", "paper"},
+			Help:  "how ε and δ become σ; analytic is exact and adds the least noise",
+			field: func(c *Config) any { return &c.Privacy.Calibration },
+		},
+		{
+			Key: "mechanism", Group: g, Default: "roundedGaussian", Values: []string{"roundedGaussian"},
+			Help:  "the noise",
+			field: func(c *Config) any { return &c.Privacy.Mechanism },
+		},
+		{
+			Key: "allocation", Group: g, Default: "uniform", Values: []string{"uniform"},
+			Help:  "how noise is shared among the sensors",
+			field: func(c *Config) any { return &c.Privacy.Allocation },
+		},
+		{
+			Key: "guarantee", Group: g, Default: "joint", Values: []string{"joint", "perSensor"},
+			Help:  "what ε and δ hold for: all readings together, or each alone",
+			field: func(c *Config) any { return &c.Privacy.Guarantee },
+		},
+		{
+			Key: "randomness", Group: g, Default: "system", Values: []string{"system"},
+			Help:  "where noise comes from; system has no backdoor",
+			field: func(c *Config) any { return &c.Privacy.Randomness },
+		},
+		{
+			Key: "budgetScope", Group: g, Help: "name of the data that a budget protects; store, selection and property unless given", arg: "NAME",
+			field: func(c *Config) any { return &c.Privacy.BudgetScope },
+		},
+		{
+			Key: "clipLow", Group: g, Help: "public lower limit of a reading; what the diffusion can reach unless given", arg: "NUMBER",
+			field: func(c *Config) any { return &c.Privacy.ClipLow },
+		},
+		{
+			Key: "clipHigh", Group: g, Help: "public upper limit of a reading; what the diffusion can reach unless given", arg: "NUMBER",
+			field: func(c *Config) any { return &c.Privacy.ClipHigh },
+		},
+		{
+			Key: "sensitivityTolerance", Group: g, Default: "0.05", Help: "relative width at which the bracket of the sensitivity is good enough", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Privacy.SensitivityTolerance },
+		},
+		{
+			Key: "sensitivityTime", Group: g, Default: "0s", Help: "time after which the bracket is taken as it is (the upper end stays certified); 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Privacy.SensitivityTime },
+		},
+	}
+}
+
+func recovery() []Setting {
+	const g = GroupRecovery
+	return []Setting{
+		{
+			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number", arg: "auto|projected|chi2|hsu|paper|NUMBER",
+			field: func(c *Config) any { return &c.Recovery.ResidualBound },
+		},
+		{
+			Key: "beta", Group: g, Help: "probability that the noise exceeds the radius; the rule's own unless given", arg: "NUMBER", wants: unit(),
+			field: func(c *Config) any { return &c.Recovery.Beta },
+		},
+		{
+			Key: "sigma", Group: g, Help: "standard deviation of the noise, when no release record is at hand", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Recovery.Sigma },
+		},
+		{
+			Key: "priorProperty", Group: g, Help: "node property with the prior weight of being the source; flat unless given", arg: "PROPERTY",
+			field: func(c *Config) any { return &c.Recovery.PriorProperty },
+		},
+		{
+			Key: "amplitude", Group: g, Default: "uniform", Values: []string{"uniform", "one"},
+			Help:  "strength of the source: unknown in [0, 1], or 1",
+			field: func(c *Config) any { return &c.Recovery.Amplitude },
+		},
+	}
+}
+
+func community() []Setting {
+	const g = GroupCommunity
+	return []Setting{
+		{
+			Key: "communityProperty", Group: g, Help: "node property with the community; detected unless given", arg: "PROPERTY",
+			field: func(c *Config) any { return &c.Community.Property },
+		},
+		{
+			Key: "communityMethod", Group: g, Default: "louvain", Values: []string{"leiden", "louvain"},
+			Help:  "how communities are detected",
+			field: func(c *Config) any { return &c.Community.Method },
+		},
+		{
+			Key: "gamma", Group: g, Default: "1", Help: "resolution: larger gives smaller communities", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Community.Gamma },
+		},
+		{
+			Key: "theta", Group: g, Default: "0.01", Help: "randomness of Leiden's refinement", arg: "NUMBER", wants: above(0, "> 0"),
+			field: func(c *Config) any { return &c.Community.Theta },
+		},
+		{
+			Key: "maxLevels", Group: g, Default: "10", Help: "levels of the hierarchy at most", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
+			field: func(c *Config) any { return &c.Community.MaxLevels },
+		},
+		{
+			Key: "randomSeed", Group: g, Default: "0", Help: "seed of community detection; never of privacy noise", arg: "NUMBER",
+			field: func(c *Config) any { return &c.Community.RandomSeed },
+		},
+	}
+}
+
+func write() []Setting {
+	const g = GroupWrite
+	return []Setting{
+		{
+			Key: "mode", Group: g, Default: "stream", Values: []string{"stream", "stats", "write", "estimate"},
+			Help:  "stream: a row a node; stats: the summary; write: into the store; estimate: cost, nothing run",
+			field: func(c *Config) any { return &c.Write.Mode },
+		},
+		{
+			Key: "propertyPrefix", Group: g, Aliases: []string{"write-property"}, Default: "gc", check: checkPrefix,
+			Help: "start of the names of written properties, alias --write-property", arg: "NAME",
+			field: func(c *Config) any { return &c.Write.PropertyPrefix },
+		},
+		{
+			Key: "dryRun", Group: g, Default: "false", Help: "print what would be written and spent, and stop", noFile: true,
+			field: func(c *Config) any { return &c.Write.DryRun },
+		},
+	}
+}
+
+func output() []Setting {
+	const g = GroupOutput
+	return []Setting{
+		{
+			Key: "format", Group: g, Values: []string{"table", "json", "ndjson", "csv"},
+			Help:  "form of the result; table on a terminal, json elsewhere",
+			field: func(c *Config) any { return &c.Output.Format },
+		},
+		{
+			Key: "output", Group: g, Short: "o", Help: "write the result to this file; - is standard output", arg: "FILE", noFile: true,
+			field: func(c *Config) any { return &c.Output.File },
+		},
+		{
+			Key: "force", Group: g, Default: "false", Help: "replace files and properties that are in the way", noFile: true,
+			field: func(c *Config) any { return &c.Output.Force },
+		},
+	}
+}
+
+func execution() []Setting {
+	const g = GroupExecution
+	return []Setting{
+		{
+			Key: "concurrency", Group: g, Default: "0", Help: "workers; 0: all processors. The result does not depend on it", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Execution.Concurrency },
+		},
+		{
+			Key: "timeout", Group: g, Default: "0s", Help: "stop after this time; 0s: never", arg: "DURATION", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Execution.Timeout },
+		},
+		{
+			Key: "sudo", Group: g, Default: "false", Help: "run although the memory estimate says no; never bypasses the privacy budget",
+			field: func(c *Config) any { return &c.Execution.Sudo },
+		},
+		{
+			Key: "strict", Group: g, Default: "false", Help: "exit with 12 after warnings and with 10 if BPDN is infeasible",
+			field: func(c *Config) any { return &c.Execution.Strict },
+		},
+	}
+}
+
+func terminal() []Setting {
+	const g = GroupTerminal
+	return []Setting{
+		{
+			Key: "color", Group: g, Default: "auto", Values: []string{"auto", "always", "never"},
+			Help:  "colour; auto honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb",
+			field: func(c *Config) any { return &c.Terminal.Color },
+		},
+		{
+			Key: "quiet", Group: g, Short: "q", Default: "false", Help: "no progress, no warnings",
+			field: func(c *Config) any { return &c.Terminal.Quiet },
+		},
+		{
+			Key: "noProgress", Group: g, Default: "false", Help: "no progress bar",
+			field: func(c *Config) any { return &c.Terminal.NoProgress },
+		},
+		{
+			Key: "noInput", Group: g, Default: "false", Help: "never ask; fail where a question would be needed",
+			field: func(c *Config) any { return &c.Terminal.NoInput },
+		},
+		{
+			Key: "logFormat", Group: g, Default: "text", Values: []string{"text", "json"},
+			Help:  "form of the log on standard error",
+			field: func(c *Config) any { return &c.Terminal.LogFormat },
+		},
+		{
+			Key: "logLevel", Group: g, Default: "warn", Values: []string{"debug", "info", "warn", "error"},
+			Help:  "least level that is logged",
+			field: func(c *Config) any { return &c.Terminal.LogLevel },
+		},
+	}
+}

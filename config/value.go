@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// set parses and stores one value, whatever layer it came from.
+func (c *Config) set(s Setting, raw any, o Origin) error {
+	shown, syntax, want := s.store(s.field(c), raw)
+	c.raw[s.Key] = shown
+	if want == "" {
+		return nil
+	}
+	text := fmt.Sprint(raw)
+	if s.Secret() {
+		text = mask
+	}
+	return &Error{Key: s.Key, Value: text, Want: want, Origin: o, Syntax: syntax}
+}
+
+// store parses raw into field. It returns the value to show; if it is not
+// acceptable, also what is wanted, and whether already its form is wrong.
+func (s Setting) store(field, raw any) (shown any, syntax bool, want string) {
+	if list, ok := field.(*[]string); ok {
+		items, ok := parseList(raw)
+		if !ok {
+			return nil, true, s.Want()
+		}
+		*list = items
+		return items, false, ""
+	}
+	text, ok := scalar(raw)
+	if !ok {
+		return nil, true, s.Want()
+	}
+	switch field := field.(type) {
+	case *string:
+		return s.storeText(field, text)
+	case *bool:
+		value, err := strconv.ParseBool(text)
+		*field = value
+		return value, err != nil, s.wantIf(err != nil)
+	case *float64:
+		value, err := strconv.ParseFloat(text, 64)
+		*field = value
+		return value, err != nil, s.wantIf(err != nil || !s.wants.contain(value))
+	case **float64:
+		if text == "" {
+			return nil, false, ""
+		}
+		*field = new(float64)
+		return s.store(*field, text)
+	case *int:
+		value, err := strconv.Atoi(text)
+		*field = value
+		return value, err != nil, s.wantIf(err != nil || !s.wants.contain(float64(value)))
+	case *int64:
+		value, err := strconv.ParseInt(text, 10, 64)
+		*field = value
+		return value, err != nil, s.wantIf(err != nil)
+	case *time.Duration:
+		value, err := time.ParseDuration(text)
+		*field = value
+		return value.String(), err != nil, s.wantIf(err != nil || value < 0)
+	case interface {
+		parse(string) error
+		fmt.Stringer
+	}:
+		if err := field.parse(text); err != nil {
+			return text, true, err.Error()
+		}
+		return field.String(), false, ""
+	}
+	panic("config: no parser for " + s.Key)
+}
+
+func (s Setting) wantIf(bad bool) string {
+	if bad {
+		return s.Want()
+	}
+	return ""
+}
+
+func (s Setting) storeText(field *string, text string) (any, bool, string) {
+	*field = text
+	if s.Values != nil && text != "" {
+		at := slices.IndexFunc(s.Values, func(v string) bool { return strings.EqualFold(v, text) })
+		if at < 0 {
+			want := s.Want()
+			if near := Closest(text, s.Values); near != "" {
+				want += "; did you mean " + near + "?"
+			}
+			return text, true, want
+		}
+		*field = s.Values[at]
+	}
+	if s.check != nil {
+		if want := s.check(text); want != "" {
+			return text, true, want
+		}
+	}
+	return *field, false, ""
+}
+
+// scalar turns what YAML, JSON or TOML made of a value into text.
+func scalar(raw any) (string, bool) {
+	switch raw := raw.(type) {
+	case nil:
+		return "", true
+	case string:
+		return strings.TrimSpace(raw), true
+	case float64:
+		if raw == math.Trunc(raw) && math.Abs(raw) < 1<<53 {
+			return strconv.FormatFloat(raw, 'f', -1, 64), true
+		}
+		return strconv.FormatFloat(raw, 'g', -1, 64), true
+	case bool, int, int64, uint64, time.Duration:
+		return fmt.Sprint(raw), true
+	}
+	return "", false
+}
+
+// parseList reads a list, or text with commas in which double quotes protect a
+// comma. A lone * means all, as in GDS, and so does an empty list.
+func parseList(raw any) ([]string, bool) {
+	var items []string
+	switch raw := raw.(type) {
+	case nil:
+	case []string:
+		for _, text := range raw {
+			more, ok := parseList(text)
+			if !ok {
+				return nil, false
+			}
+			items = append(items, more...)
+		}
+	case []any:
+		for _, x := range raw {
+			item, ok := x.(string)
+			if !ok {
+				return nil, false
+			}
+			items = append(items, item)
+		}
+	case string:
+		if strings.TrimSpace(raw) == "" {
+			return nil, true
+		}
+		r := csv.NewReader(strings.NewReader(raw))
+		r.TrimLeadingSpace = true
+		fields, err := r.Read()
+		if err != nil {
+			return nil, false
+		}
+		items = fields
+	default:
+		return nil, false
+	}
+	if slices.Contains(items, "") {
+		return nil, false
+	}
+	if len(items) == 1 && items[0] == "*" {
+		items = nil
+	}
+	return items, true
+}
