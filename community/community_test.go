@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	gonumgraph "gonum.org/v1/gonum/graph"
+	gonum "gonum.org/v1/gonum/graph/community"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"gonum.org/v1/gonum/floats/scalar"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// blocks is a graph of count blocks of the given order, with edges inside and
+// across at the given rates, and weights around 1 where weighted.
+func blocks(t testing.TB, r *rand.Rand, count, order int, in, out float64, weighted bool) (*graph.Graph, []int) {
+	t.Helper()
+	n := count * order
+	var b graph.Builder
+	planted := make([]int, n)
+	for i := range n {
+		planted[i] = i / order
+		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for u := range n {
+		for v := range u {
+			p := out
+			if planted[u] == planted[v] {
+				p = in
+			}
+			if r.Float64() < p {
+				w := 1.0
+				if weighted {
+					w = 0.5 + r.Float64()
+				}
+				if err := b.Connect(u, v, w, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, planted
+}
+
+// toGonum copies g, and groups its nodes by label.
+func toGonum(g *graph.Graph, labels []int) (gonumgraph.Undirected, [][]gonumgraph.Node) {
+	w := simple.NewWeightedUndirectedGraph(0, 0)
+	groups := make([][]gonumgraph.Node, slices.Max(labels)+1)
+	for i, l := range labels {
+		w.AddNode(simple.Node(i))
+		groups[l] = append(groups[l], simple.Node(i))
+	}
+	for e := range g.Edges() {
+		w.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(e.U), T: simple.Node(e.V), W: e.Weight})
+	}
+	return w, groups
+}
+
+func TestModularityOracle(t *testing.T) {
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range 20 {
+		g, _ := blocks(t, r, 3, 20, 0.4, 0.05, trial%2 == 0)
+		labels := make([]int, g.Order())
+		for i := range labels {
+			labels[i] = r.IntN(5)
+		}
+		gamma := 0.5 + r.Float64()
+		w, groups := toGonum(g, labels)
+		if got, want := community.Modularity(g, labels, gamma), gonum.Q(w, groups, gamma); !scalar.EqualWithinAbs(got, want, 1e-14) {
+			t.Errorf("seed %d, trial %d: Q = %v, gonum has %v", seed, trial, got, want)
+		}
+	}
+}
+
+// Both detectors reach the modularity of gonum's Louvain, the best of ten, up to
+// half a percent, and the partition says its modularity.
+func TestLouvainOracle(t *testing.T) {
+	const seed = 2
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range 6 {
+		g, _ := blocks(t, r, 4, 25, 0.3, 0.05, trial%2 == 0)
+		best := 0.0
+		for s := range uint64(10) {
+			w, _ := toGonum(g, make([]int, g.Order()))
+			best = max(best, gonum.Q(w, gonum.Modularize(w, 1, rand.NewPCG(s, 0)).Communities(), 1))
+		}
+		for _, d := range []community.Detector{community.Leiden{}, community.Louvain{}} {
+			p, err := d.Detect(t.Context(), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, groups := toGonum(g, p.Labels)
+			if q := gonum.Q(w, groups, 1); q < 0.995*best || !scalar.EqualWithinAbs(q, p.Modularity, 1e-14) {
+				t.Errorf("seed %d, trial %d: %T reaches %v (and says %v), gonum %v", seed, trial, d, q, p.Modularity, best)
+			}
+		}
+	}
+}
+
+// check fails unless p is numbered by lowest node and every community connected.
+func check(t *testing.T, g *graph.Graph, p community.Partition) {
+	t.Helper()
+	next := 0
+	for i, c := range p.Labels {
+		if c > next || c < 0 {
+			t.Fatalf("node %d is in community %d before any is in %d", i, c, next)
+		}
+		if c == next {
+			next++
+		}
+	}
+	if next != p.Count {
+		t.Fatalf("%d communities, count says %d", next, p.Count)
+	}
+	reached := make([]bool, g.Order())
+	parts := 0
+	for i := range reached {
+		if reached[i] {
+			continue
+		}
+		parts++
+		reached[i] = true
+		for stack := []int{i}; len(stack) > 0; {
+			u := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for _, v := range g.Neighbors(u) {
+				if !reached[v] && p.Labels[v] == p.Labels[u] {
+					reached[v] = true
+					stack = append(stack, int(v))
+				}
+			}
+		}
+	}
+	if parts != p.Count {
+		t.Fatalf("%d communities in %d connected parts", p.Count, parts)
+	}
+}
+
+// Blocks far above the detection threshold are found exactly.
+func TestPlanted(t *testing.T) {
+	const seed = 4
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, c := range []struct {
+		name          string
+		count, order  int
+		in, out       float64
+		weighted      bool
+		detector      community.Detector
+		exactlyBlocks bool
+	}{
+		{"leiden", 5, 60, 0.3, 0.005, false, community.Leiden{}, true},
+		{"leiden weighted", 5, 60, 0.3, 0.005, true, community.Leiden{Seed: 9}, true},
+		{"louvain", 5, 60, 0.3, 0.005, false, community.Louvain{}, true},
+		{"cpm", 20, 20, 0.7, 0.02, false, community.Leiden{Objective: community.CPM, Gamma: 0.2}, true},
+		{"the paper's figure", 2, 250, 0.05, 0.001, false, community.Leiden{Objective: community.CPM}, false},
+	} {
+		g, planted := blocks(t, r, c.count, c.order, c.in, c.out, c.weighted)
+		p, err := c.detector.Detect(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, g, p)
+		if same := slices.Equal(p.Labels, planted); same != c.exactlyBlocks && c.exactlyBlocks {
+			t.Errorf("%s, seed %d: found %d communities, Q = %v; want the %d blocks, Q = %v",
+				c.name, seed, p.Count, p.Modularity, c.count, community.Modularity(g, planted, 1))
+		}
+	}
+}
+
+// A ring of cliques is the classic resolution limit: modularity merges pairs of
+// cliques, CPM keeps them.
+func TestResolutionLimit(t *testing.T) {
+	const cliques, order = 30, 5
+	var b graph.Builder
+	for i := range cliques * order {
+		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	connect := func(u, v int) {
+		if err := b.Connect(u, v, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for c := range cliques {
+		for i := range order {
+			for j := range i {
+				connect(c*order+i, c*order+j)
+			}
+		}
+		connect(c*order, (c*order+order+1)%(cliques*order))
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		detector community.Detector
+		one      bool // one community a clique
+	}{
+		{community.Leiden{}, false},
+		{community.Leiden{Objective: community.CPM, Gamma: 0.5}, true},
+		{community.Leiden{Gamma: 3}, true},
+	} {
+		p, err := c.detector.Detect(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, g, p)
+		if (p.Count == cliques) != c.one {
+			t.Errorf("%+v: %d communities of %d cliques", c.detector, p.Count, cliques)
+		}
+	}
+}
+
+// Weights count only by their ratios, up to the ends of the range of float64.
+func TestScale(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 0))
+	g, _ := blocks(t, r, 3, 30, 0.4, 0.05, true)
+	want, err := community.Leiden{}.Detect(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range []float64{0x1p-1000, 0x1p1000} {
+		var b graph.Builder
+		for i := range g.Order() {
+			if _, err := b.AddNode(g.ID(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for e := range g.Edges() {
+			if err := b.Connect(e.U, e.V, scale*e.Weight, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, err := b.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := community.Leiden{}.Detect(t.Context(), h)
+		if err != nil || !slices.Equal(got.Labels, want.Labels) || got.Modularity != want.Modularity {
+			t.Errorf("weights times %v: %d communities, Q = %v, %v; want %d, %v", scale, got.Count, got.Modularity, err, want.Count, want.Modularity)
+		}
+	}
+}
+
+func TestDeterministic(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 0))
+	g, _ := blocks(t, r, 4, 50, 0.1, 0.05, true)
+	for _, d := range []community.Detector{community.Leiden{Seed: 3}, community.Louvain{Seed: 3}} {
+		a, errA := d.Detect(t.Context(), g)
+		b, errB := d.Detect(t.Context(), g)
+		if errA != nil || errB != nil || !slices.Equal(a.Labels, b.Labels) || a.Modularity != b.Modularity {
+			t.Errorf("%T: two runs differ (%v, %v)", d, errA, errB)
+		}
+	}
+}
+
+func TestDegenerate(t *testing.T) {
+	none := func(n int) *graph.Graph {
+		var b graph.Builder
+		for i := range n {
+			if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g, err := b.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for n := range 4 {
+		for _, d := range []community.Detector{community.Leiden{}, community.Louvain{}, community.Leiden{Objective: community.CPM}} {
+			p, err := d.Detect(t.Context(), none(n))
+			if err != nil || p.Count != n || p.Modularity != 0 {
+				t.Errorf("%d isolated nodes: %d communities, Q = %v, %v", n, p.Count, p.Modularity, err)
+			}
+		}
+	}
+	for _, d := range []community.Detector{
+		community.Leiden{Gamma: -1}, community.Leiden{Gamma: math.NaN()}, community.Leiden{Theta: -1},
+		community.Leiden{Theta: math.Inf(1)}, community.Leiden{MaxLevels: -1}, community.Louvain{Gamma: math.Inf(1)},
+	} {
+		if p, err := d.Detect(t.Context(), none(2)); err == nil {
+			t.Errorf("%+v gives %v, want an error", d, p)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	g, _ := blocks(t, rand.New(rand.NewPCG(8, 0)), 2, 50, 0.3, 0.1, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (community.Leiden{}).Detect(ctx, g); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want the context's", err)
+	}
+}
+
+func TestFromStrings(t *testing.T) {
+	g, _ := blocks(t, rand.New(rand.NewPCG(9, 0)), 2, 3, 1, 0.2, false)
+	p, err := community.FromStrings(g, []string{"b", "a", "b", "c", "a", "c"})
+	if err != nil || p.Count != 3 || !slices.Equal(p.Labels, []int{0, 1, 0, 2, 1, 2}) || !slices.Equal(p.Names, []string{"b", "a", "c"}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if want := community.Modularity(g, p.Labels, 1); p.Modularity != want {
+		t.Errorf("modularity %v, want %v", p.Modularity, want)
+	}
+	_, err = community.FromStrings(g, []string{"b", "", "b", "", "a", "a"})
+	if !errors.Is(err, community.ErrMissing) || !strings.Contains(err.Error(), `"1"`) || !strings.Contains(err.Error(), "2 of 6") {
+		t.Errorf("error %v, want ErrMissing with the first nodes", err)
+	}
+	if _, err := community.FromStrings(g, []string{"a"}); err == nil {
+		t.Error("one value for six nodes, want an error")
+	}
+}
+
+func TestRank(t *testing.T) {
+	p := community.Partition{Labels: []int{0, 1, 2, 1, 3}, Count: 4, Names: []string{"w", "x", "y", "z"}}
+	got := community.Rank([]float64{0.125, 0.25, 0.125, 0.25, 0.25}, p)
+	want := []community.Score{{1, "x", 2, 0.5}, {3, "z", 1, 0.25}, {0, "w", 1, 0.125}, {2, "y", 1, 0.125}}
+	if !slices.Equal(got, want) {
+		t.Errorf("Rank = %v, want %v", got, want)
+	}
+}
+
+func ExampleRank() {
+	p := community.Partition{Labels: []int{0, 0, 1}, Count: 2, Names: []string{"north", "south"}}
+	for _, s := range community.Rank([]float64{0.1, 0.2, 0.7}, p) {
+		fmt.Printf("%s %.1f\n", s.Name, s.Probability)
+	}
+	// Output:
+	// south 0.7
+	// north 0.3
+}

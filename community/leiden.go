@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package community
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Objective is what a detector maximises.
+type Objective int
+
+// The objectives.
+const (
+	ByModularity Objective = iota // modularity at resolution γ
+	CPM                           // constant Potts model: free of the resolution limit
+)
+
+// Leiden is the algorithm of Traag, Waltman & van Eck, From Louvain to Leiden,
+// Scientific Reports 9 (2019) 5233, doi:10.1038/s41598-019-41695-z: nodes move to
+// the best neighbouring community, each community is split into well-connected
+// parts, the parts become the nodes of the next level. The zero value is the
+// recommended detector; the names are those of GDS.
+//
+// Every community is connected.
+type Leiden struct {
+	Objective Objective // zero: modularity
+	Gamma     float64   // resolution; 0: 1 for modularity, the density 2m/n(n−1) for CPM
+	Theta     float64   // randomness of the split, in mean weights; 0: 0.01
+	MaxLevels int       // 0: 10
+	Seed      uint64
+	Progress  func(stage string, done, total int64) // nil: silent
+}
+
+// Detect finds communities in O(n + m) memory.
+func (l Leiden) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
+	if l.Theta < 0 || math.IsNaN(l.Theta) || math.IsInf(l.Theta, 1) {
+		return Partition{}, fmt.Errorf("community: theta is %v, want a number ≥ 0", l.Theta)
+	}
+	if l.Theta == 0 {
+		l.Theta = 0.01
+	}
+	return detect(ctx, g, l)
+}
+
+// Louvain is the algorithm of Blondel, Guillaume, Lambiotte & Lefebvre, Fast
+// unfolding of communities in large networks, Journal of Statistical Mechanics
+// (2008) P10008. [Leiden] improves on it. Communities that come out disconnected
+// are split into their components, which only raises the modularity.
+type Louvain struct {
+	Gamma     float64 // resolution; 0: 1
+	MaxLevels int     // 0: 10
+	Seed      uint64
+	Progress  func(stage string, done, total int64) // nil: silent
+}
+
+// Detect finds communities in O(n + m) memory.
+func (l Louvain) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
+	return detect(ctx, g, Leiden{Gamma: l.Gamma, MaxLevels: l.MaxLevels, Seed: l.Seed, Progress: l.Progress})
+}
+
+// passes is the number of times that a detector starts again from its own
+// result, where that still changes something.
+const passes = 2
+
+// detect runs Leiden, or Louvain where theta is 0.
+func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
+	if o.Gamma < 0 || math.IsNaN(o.Gamma) || math.IsInf(o.Gamma, 1) {
+		return Partition{}, fmt.Errorf("community: gamma is %v, want a number ≥ 0", o.Gamma)
+	}
+	if o.MaxLevels < 0 {
+		return Partition{}, fmt.Errorf("community: maxLevels is %d, want ≥ 0", o.MaxLevels)
+	}
+	if o.MaxLevels == 0 {
+		o.MaxLevels = 10
+	}
+	base, penalty := newLevel(g, o.Objective, o.Gamma)
+	s := &search{
+		ctx: ctx, random: rand.New(rand.NewPCG(o.Seed, 0)), penalty: penalty, theta: o.Theta,
+		gather: newGather(g.Order()),
+	}
+	labels := singletons(g.Order())
+	for pass := range passes {
+		changed, err := s.unfold(base, labels, o, pass)
+		if err != nil {
+			return Partition{}, err
+		}
+		labels = split(g, labels)
+		if !changed {
+			break
+		}
+	}
+	return FromLabels(g, widen(labels))
+}
+
+func singletons(n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = int32(i)
+	}
+	return s
+}
+
+func widen(s []int32) []int {
+	w := make([]int, len(s))
+	for i, x := range s {
+		w[i] = int(x)
+	}
+	return w
+}
+
+// search is the state that the levels share.
+type search struct {
+	ctx            context.Context
+	random         *rand.Rand
+	penalty, theta float64
+	gather         *gather
+}
+
+// unfold improves labels in place, level by level, and says whether it did.
+func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) (changed bool, err error) {
+	l, c := base, compact(labels)
+	node := singletons(len(labels)) // the node of this level that holds each node of the graph
+	for depth := range o.MaxLevels {
+		moved, err := s.move(l, c)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || moved
+		if o.Progress != nil {
+			o.Progress("communities", int64(pass*o.MaxLevels+depth+1), int64(passes*o.MaxLevels))
+		}
+		count := renumber(c)
+		for v := range labels {
+			labels[v] = c[node[v]]
+		}
+		if count == l.order() {
+			break
+		}
+		parts := c
+		if s.theta > 0 {
+			if parts, err = s.refine(l, c); err != nil {
+				return false, err
+			}
+		}
+		size := renumber(parts)
+		if size == l.order() { // no two nodes stayed together
+			parts, size = c, count
+		}
+		next := l.aggregate(parts, size, s.gather)
+		above := make([]int32, size)
+		for v, p := range parts {
+			above[p] = c[v]
+		}
+		for v := range node {
+			node[v] = parts[node[v]]
+		}
+		l, c = next, above
+	}
+	return changed, nil
+}
+
+// compact returns a copy of labels, numbered 0 … by first appearance.
+func compact(labels []int32) []int32 {
+	c := append([]int32(nil), labels...)
+	renumber(c)
+	return c
+}
+
+// renumber numbers the labels 0 … in the order of their first appearance, and
+// returns how many there are. Labels are below len(labels).
+func renumber(labels []int32) int {
+	number := make([]int32, len(labels))
+	count := int32(0)
+	for i, l := range labels {
+		if number[l] == 0 {
+			count++
+			number[l] = count
+		}
+		labels[i] = number[l] - 1
+	}
+	return int(count)
+}
+
+// split separates the connected parts of each community, which lowers no
+// objective: no edge is cut and the penalty is convex.
+func split(g *graph.Graph, labels []int32) []int32 {
+	part := make([]int32, len(labels))
+	for i := range part {
+		part[i] = -1
+	}
+	count := int32(0)
+	var stack []int32
+	for i := range part {
+		if part[i] >= 0 {
+			continue
+		}
+		part[i] = count
+		stack = append(stack[:0], int32(i))
+		for len(stack) > 0 {
+			u := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for _, v := range g.Neighbors(int(u)) {
+				if part[v] < 0 && labels[v] == labels[u] {
+					part[v] = count
+					stack = append(stack, v)
+				}
+			}
+		}
+		count++
+	}
+	return part
+}
