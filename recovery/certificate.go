@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// unit is the rounding unit of float64, and few a small count of roundings.
+const (
+	unit = 0x1p-53
+	few  = 16
+)
+
+// LowerBound returns the dual value of z, which is at most p*:
+//
+//	g(z) = yᵀz − η‖z‖₂ + U·Σ_i min(0, 1 − (Mᵀz)_i)
+//
+// for every z. Where M is known within d, (Mᵀz)_i is taken d‖z‖₂ larger. Without
+// an upper bound z is first scaled down until (Mᵀz)_i ≤ 1. It costs one product.
+func (p Problem) LowerBound(z []float64) (float64, error) {
+	v, err := p.view(z)
+	if err != nil {
+		return 0, err
+	}
+	if u := p.upper(); !math.IsInf(u, 1) {
+		return v.gain + u*v.penalty(1), nil
+	}
+	return v.gain / max(1, floats.Max(v.c)+v.blur), nil
+}
+
+// Distance returns a lower bound, by z, on ‖M f − y‖₂ over all 0 ≤ f ≤ U, and, where
+// U = +Inf, 1ᵀf ≤ mass. Beyond the radius it proves the problem infeasible (Farkas).
+func (p Problem) Distance(z []float64, mass float64) (float64, error) {
+	v, err := p.view(z)
+	if err != nil || v.norm == 0 {
+		return 0, err
+	}
+	return p.Radius + v.farkas(p.upper(), mass)/v.norm, nil
+}
+
+func (p Problem) view(z []float64) (view, error) {
+	if err := p.check(); err != nil {
+		return view{}, err
+	}
+	if len(z) != len(p.Y) {
+		return view{}, fmt.Errorf("%w: %d dual values for %d sensors", ErrInvalid, len(z), len(p.Y))
+	}
+	if err := checkFinite("dual value", z); err != nil {
+		return view{}, err
+	}
+	_, n := p.A.Dims()
+	c := make([]float64, n)
+	p.A.MulVecTo(c, true, z)
+	return p.viewOf(z, c, 0), nil
+}
+
+// view is what one product Mᵀr tells about the problem along r.
+type view struct {
+	c    []float64 // Mᵀr
+	norm float64   // ‖r‖₂
+	gain float64   // yᵀr − η‖r‖₂, rounded down
+	blur float64   // ≥ |(M'ᵀr)_i − c_i| for the exact M'
+	err  float64   // ≥ |rᵀ(M' − M)f|/‖f‖₂
+}
+
+// viewOf makes the view of r from c = Mᵀr. scale estimates ‖M‖₂ from below.
+func (p Problem) viewOf(r, c []float64, scale float64) view {
+	norm := math.Sqrt(dot2(r, r))
+	yr := dot2(p.Y, r)
+	if norm > 0 {
+		scale = max(scale, floats.Norm(c, 2)/norm)
+	}
+	blur := (linop.Err(p.A) + 2*unit*scale) * norm
+	return view{
+		c: c, norm: norm, blur: blur, err: blur,
+		gain: yr - p.Radius*norm - 4*unit*(math.Abs(yr)+p.Radius*norm),
+	}
+}
+
+// penalty is Σ min(0, 1 − t(c_i + blur)), rounded down.
+func (v view) penalty(t float64) float64 {
+	sum := 0.0
+	for _, x := range v.c {
+		sum += min(0, 1-t*(x+v.blur))
+	}
+	return sum * (1 + few*unit)
+}
+
+// best returns max over t ≥ 0 of g(t·r) and its t. With the positive c descending,
+// p₀ ≥ p₁ ≥ …, and s_k = p₀ + … + p_k, the slope in t changes sign at the first k
+// with U·s_k ≥ gain: t = 1/p_k. No such k means that the bound is unbounded, the
+// problem infeasible: then infeasible is true.
+func (v view) best(u float64) (bound, t float64, infeasible bool) {
+	if v.gain <= 0 {
+		return 0, 0, false
+	}
+	if math.IsInf(u, 1) {
+		top := floats.Max(v.c) + v.blur
+		if top <= 0 {
+			return math.Inf(1), 0, true
+		}
+		return v.gain / top * (1 - few*unit), 1 / top, false
+	}
+	var pos []float64
+	for _, x := range v.c {
+		if x+v.blur > 0 {
+			pos = append(pos, x+v.blur)
+		}
+	}
+	slices.Sort(pos)
+	sum := 0.0
+	for k := len(pos) - 1; k >= 0; k-- {
+		sum += pos[k]
+		if u*sum >= v.gain {
+			t = 1 / pos[k]
+			return v.gain*t + u*v.penalty(t), t, false
+		}
+	}
+	return math.Inf(1), 0, true
+}
+
+// farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for every f allowed; F > 0 proves
+// that none fits.
+func (v view) farkas(u, mass float64) float64 {
+	if math.IsInf(u, 1) {
+		return v.gain - mass*max(0, floats.Max(v.c)+v.blur)
+	}
+	plain, blurred := 0.0, 0.0
+	for _, x := range v.c {
+		plain += max(0, x)
+		blurred += max(0, x+v.blur)
+	}
+	// ‖f‖₂ ≤ U√n bounds the error of the operator as a whole.
+	loss := min(u*blurred, u*(plain+math.Sqrt(float64(len(v.c)))*v.err))
+	return v.gain - loss*(1+few*unit)
+}
+
+// gapOf is the relative gap of objective and bound.
+func gapOf(objective, bound float64) float64 {
+	if objective <= bound {
+		return 0
+	}
+	return (objective - bound) / max(objective, bound)
+}
+
+// dot2 is xᵀy as if computed in twice the precision, then rounded: its error is
+// about 2⁻⁵³·|xᵀy| + len²·2⁻¹⁰⁶·|x|ᵀ|y|.
+// Reference: Ogita, Rump and Oishi (2005), SIAM J. Sci. Comput. 26(6), Algorithm 5.3.
+func dot2(x, y []float64) float64 {
+	var s, c float64
+	for i, a := range x {
+		p := a * y[i]
+		e := math.FMA(a, y[i], -p)
+		t := s + p
+		z := t - s
+		c += ((s - (t - z)) + (p - z)) + e
+		s = t
+	}
+	return s + c
+}

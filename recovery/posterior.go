@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// PosteriorOptions describe what is known before; the zero value is a flat node
+// prior, amplitude U[0,1] and a credible set of 95 %.
+type PosteriorOptions struct {
+	Amplitude Amplitude
+	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
+	Level     float64   // of the credible set; 0 means 0.95
+	Norms     *Norms    // nil: computed exactly, n products at most
+}
+
+// Posterior is the distribution of the node of a single source.
+type Posterior struct {
+	// LogEvidence is the log likelihood ratio, for each node, of a source there
+	// against no source, with the amplitude integrated out.
+	LogEvidence []float64
+	// Probability of each node, given that there is one source. It sums to 1.
+	Probability []float64
+	// Credible is the smallest set of nodes that holds the level asked for, most
+	// probable first; its size is the cloaking achieved.
+	Credible []int
+	// RunnerUp is the odds of the best node against the second; +Inf for n = 1.
+	RunnerUp float64
+	// LogPresence is the log evidence of one source against none.
+	LogPresence float64
+	// Slack bounds the error of every log odds above that comes from bounded, not
+	// exact, column norms.
+	Slack float64
+}
+
+// Best returns the most probable node.
+func (p *Posterior) Best() int { return p.Credible[0] }
+
+// Groups sums the posterior by label. Labels are 0, 1, …, one for each node.
+func (p *Posterior) Groups(labels []int) ([]float64, error) {
+	if len(labels) != len(p.Probability) {
+		return nil, fmt.Errorf("%w: %d labels for %d nodes", ErrInvalid, len(labels), len(p.Probability))
+	}
+	count := 0
+	for i, l := range labels {
+		if l < 0 || l >= len(labels) {
+			return nil, fmt.Errorf("%w: label of node %d is %d, want 0 to %d", ErrInvalid, i, l, len(labels)-1)
+		}
+		count = max(count, l+1)
+	}
+	sums := make([]float64, count)
+	for i, l := range labels {
+		sums[l] += p.Probability[i]
+	}
+	return sums, nil
+}
+
+// Posterior returns the exact posterior of a single source: with c = Aᵀy and
+// N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is a·c_i − a²N_i/2 up
+// to a constant.
+func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior, error) {
+	c, norms, logPrior, err := d.sufficient(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	e := newEvidence(opts.Amplitude)
+	p := &Posterior{LogEvidence: make([]float64, len(c)), Probability: make([]float64, len(c))}
+	for i := range c {
+		p.LogEvidence[i] = e.log(c[i], norms.N[i])
+		p.Probability[i] = p.LogEvidence[i] + logPrior[i]
+		if norms.Err != nil {
+			// −½ ≤ ∂ log ∫/∂N ≤ 0, and log odds take two of them.
+			p.Slack = max(p.Slack, norms.Err[i])
+		}
+	}
+	p.LogPresence = logSum(p.Probability)
+	for i, v := range p.Probability {
+		p.Probability[i] = math.Exp(v - p.LogPresence)
+	}
+	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
+	level := opts.Level
+	if level == 0 {
+		level = 0.95
+	}
+	p.rank(level)
+	return p, nil
+}
+
+// sufficient returns Aᵀy, the column norms and the normalised log prior.
+func (d Data) sufficient(ctx context.Context, opts PosteriorOptions) (c []float64, norms Norms, logPrior []float64, err error) {
+	_, n := d.A.Dims()
+	if opts.Level < 0 || opts.Level > 1 {
+		return nil, norms, nil, fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, opts.Level)
+	}
+	if logPrior, err = logWeights(opts.Prior, n); err != nil {
+		return nil, norms, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, norms, nil, err
+	}
+	if opts.Norms != nil {
+		norms = *opts.Norms
+		if len(norms.N) != n || (norms.Err != nil && len(norms.Err) != n) {
+			return nil, norms, nil, fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(norms.N), n)
+		}
+	} else if norms, err = d.Norms(ctx); err != nil {
+		return nil, norms, nil, err
+	}
+	c = make([]float64, n)
+	d.A.MulVecTo(c, true, d.Y)
+	return c, norms, logPrior, ctx.Err()
+}
+
+// logWeights returns the logarithms of a prior that sums to 1.
+func logWeights(prior []float64, n int) ([]float64, error) {
+	w := make([]float64, n)
+	if prior == nil {
+		floats.AddConst(-math.Log(float64(n)), w)
+		return w, nil
+	}
+	if len(prior) != n {
+		return nil, fmt.Errorf("%w: %d prior weights for %d nodes", ErrInvalid, len(prior), n)
+	}
+	for i, v := range prior {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("%w: prior of node %d is %v, want ≥ 0 and finite", ErrInvalid, i, v)
+		}
+		w[i] = math.Log(v)
+	}
+	total := logSum(w)
+	if math.IsInf(total, -1) {
+		return nil, fmt.Errorf("%w: the prior is zero at every node", ErrInvalid)
+	}
+	floats.AddConst(-total, w)
+	return w, nil
+}
+
+// rank sets the credible set and the runner-up. Ties go to the lower node.
+func (p *Posterior) rank(level float64) {
+	order := make([]int, len(p.Probability))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return p.Probability[order[a]] > p.Probability[order[b]] })
+	sum, k := 0.0, 0
+	for k == 0 || (k < len(order) && sum < level) {
+		sum += p.Probability[order[k]]
+		k++
+	}
+	p.Credible = order[:k]
+	p.RunnerUp = math.Inf(1)
+	if len(order) > 1 {
+		p.RunnerUp = p.Probability[order[0]] / p.Probability[order[1]]
+	}
+}
+
+// Ceiling returns Φ(Δ₂/2σ): no test tells two neighbours apart more often when
+// each is as likely, since their outputs are two normal laws Δ₂ apart.
+func Ceiling(l2, sigma float64) float64 { return tail(-l2 / (2 * sigma)) }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+var (
+	// ErrInvalid marks an input that has no meaning: the caller must change it.
+	ErrInvalid = errors.New("recovery: invalid input")
+	// ErrStalled comes with the best iterate and its honest gap.
+	ErrStalled = errors.New("recovery: stopped without a certificate")
+)
+
+// Problem is min 1ᵀf subject to 0 ≤ f ≤ Upper and ‖A f − Y‖₂ ≤ Radius. Where A
+// declares an error d ([linop.Err]), the problem is the one of the exact operator:
+// the answer is feasible and its bound is valid for every A' with ‖A' − A‖₂ ≤ d.
+type Problem struct {
+	A      linop.Operator
+	Y      []float64
+	Radius float64 // η > 0, in the units of Y
+	Upper  float64 // 0 means 1; +Inf is allowed
+}
+
+// Status says how a solver stopped.
+type Status int
+
+// The outcomes.
+const (
+	Stalled    Status = iota // the best iterate, with the gap that was reached
+	Optimal                  // the gap is within the tolerance: see Result.Gap
+	Zero                     // ‖y‖₂ ≤ η: f = 0 is optimal
+	Infeasible               // no f fits: see Result.Margin
+)
+
+// String returns optimal, zero, infeasible or stalled.
+func (s Status) String() string {
+	switch s {
+	case Optimal:
+		return "optimal"
+	case Zero:
+		return "zero"
+	case Infeasible:
+		return "infeasible"
+	}
+	return "stalled"
+}
+
+// Result is the best f found, with its proof.
+type Result struct {
+	Status     Status
+	F          []float64 // n values; where infeasible, the f of the least residual found
+	Objective  float64   // 1ᵀF
+	LowerBound float64   // ≤ p*; proved by Dual through Problem.LowerBound
+	Gap        float64   // (Objective − LowerBound)/max of both; +Inf where F is not feasible
+	Residual   float64   // ‖A F − y‖₂
+	Margin     float64   // where infeasible: ‖A f − y‖₂ ≥ Radius + Margin for every f allowed
+	Dual       []float64 // m values: the vector z of the proof
+	Support    int       // entries of F above zero
+	Iterations int
+	Products   int // products with A or Aᵀ, a block of k columns counting k
+}
+
+// Solver solves a Problem. It returns a nil error with Optimal, Zero and
+// Infeasible, [ErrStalled] beside the best iterate, [ErrInvalid] or the error of
+// the context. The same problem gives the same bits.
+type Solver interface {
+	Solve(ctx context.Context, p Problem) (*Result, error)
+}
+
+// Options steer a solver; the zero value is the recommended default.
+type Options struct {
+	// Tol is the relative gap at which an answer counts as optimal; 0 means 1e-10.
+	// Rounding limits the gap to about 100·2⁻⁵²·‖y‖₂/η; where that is larger, up to
+	// 1e-5, it is accepted instead. Result.Gap is what was reached.
+	Tol float64
+	// MaxIterations bounds the outer steps; 0 means 1000.
+	MaxIterations int
+	// MassCap is the mass 1ᵀf beyond which a problem without upper bound counts as
+	// infeasible; 0 means 1e9·n·max(1, first lower bound).
+	MassCap float64
+	// Neighbors returns the nodes next to node i, or is nil. Columns of neighbours
+	// look alike under a smooth operator, so only the best of them is tried first.
+	Neighbors func(i int) []int32
+	// Progress is told the gap and the support after each outer step.
+	Progress func(stage string, done, total int64)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Tol == 0 {
+		o.Tol = 1e-10
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = 1000
+	}
+	return o
+}
+
+func (o Options) report(res *Result) {
+	if o.Progress != nil {
+		o.Progress(fmt.Sprintf("recover: gap %.1e, support %d", res.Gap, res.Support), int64(res.Iterations), 0)
+	}
+}
+
+// upper returns U.
+func (p Problem) upper() float64 {
+	if p.Upper == 0 {
+		return 1
+	}
+	return p.Upper
+}
+
+// check refuses what has no meaning.
+func (p Problem) check() error {
+	if p.A == nil {
+		return fmt.Errorf("%w: no operator", ErrInvalid)
+	}
+	m, n := p.A.Dims()
+	switch {
+	case m == 0 || n == 0:
+		return fmt.Errorf("%w: the operator is %d × %d, want at least 1 × 1", ErrInvalid, m, n)
+	case len(p.Y) != m:
+		return fmt.Errorf("%w: %d measurements for %d sensors", ErrInvalid, len(p.Y), m)
+	case !(p.Radius > 0) || math.IsInf(p.Radius, 1):
+		return fmt.Errorf("%w: radius is %v, want > 0 and finite", ErrInvalid, p.Radius)
+	case !(p.upper() > 0):
+		return fmt.Errorf("%w: upper bound is %v, want > 0", ErrInvalid, p.Upper)
+	}
+	return checkFinite("measurement", p.Y)
+}
+
+func checkFinite(what string, v []float64) error {
+	for i, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("%w: %s %d is %v", ErrInvalid, what, i, x)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// visibleLimit bounds the directions that Projected keeps: beyond it the noise is
+// so small, or the graph so large, that the whole space serves.
+const visibleLimit = 2000
+
+// Ball says which ball a problem got.
+type Ball struct {
+	Rule      RuleKind // as applied: Chi2 where Projected found nothing visible
+	Radius    float64  // whitened
+	Beta      float64  // probability that the noise leaves the ball; NaN for Paper and Number
+	Dimension int      // directions measured: sensors, or singular vectors kept
+}
+
+// Spectrum holds left singular vectors of whitened data, for a caller that knows
+// them: for e^{-τL} = V diag(w) Vᵀ, all sensors and one σ, Values is w/σ and Left V.
+type Spectrum struct {
+	Values []float64
+	Left   *mat.Dense // m × len(Values), orthonormal columns
+}
+
+// Problem sets up basis pursuit denoising with the radius of a rule. Projected uses
+// the spectrum where it is given, and otherwise finds the visible directions by
+// Lanczos, at about four products for each. Which directions are kept depends on
+// the operator alone, never on Y, so the projected noise is still N(0, I).
+func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Ball, error) {
+	m := len(d.Y)
+	beta := rule.Beta
+	if beta == 0 {
+		beta = DefaultBeta
+	}
+	if !(beta > 0 && beta < 1) {
+		return Problem{}, Ball{}, fmt.Errorf("%w: beta is %v, want between 0 and 1", ErrInvalid, beta)
+	}
+	b := Ball{Rule: rule.Kind, Beta: beta, Dimension: m}
+	switch rule.Kind {
+	case Auto, Projected:
+		return d.projected(ctx, beta, s)
+	case Chi2:
+		b.Radius = Chi2Radius(1, m, beta)
+	case Hsu:
+		b.Radius = HsuRadius(1, m, beta)
+	case Paper:
+		b.Radius, b.Beta = PaperRadius(1, m), math.NaN()
+	case Number:
+		b.Radius, b.Beta = rule.Value, math.NaN()
+	default:
+		return Problem{}, b, fmt.Errorf("%w: unknown radius rule %d", ErrInvalid, int(rule.Kind))
+	}
+	p := Problem{A: d.A, Y: d.Y, Radius: b.Radius}
+	return p, b, p.check()
+}
+
+func (d Data) projected(ctx context.Context, beta float64, s *Spectrum) (Problem, Ball, error) {
+	left, err := d.visible(ctx, s)
+	if err != nil {
+		return Problem{}, Ball{}, err
+	}
+	b := Ball{Rule: Chi2, Beta: beta, Dimension: len(d.Y)}
+	if left != nil {
+		b.Rule = Projected
+		_, b.Dimension = left.Dims()
+		if d, err = d.Project(left); err != nil {
+			return Problem{}, b, err
+		}
+	}
+	b.Radius = Chi2Radius(1, b.Dimension, beta)
+	p := Problem{A: d.A, Y: d.Y, Radius: b.Radius}
+	return p, b, p.check()
+}
+
+// visible returns the left singular vectors whose singular value exceeds the noise,
+// which is 1; nil where there are none or too many.
+func (d Data) visible(ctx context.Context, s *Spectrum) (*mat.Dense, error) {
+	if s == nil {
+		return visibleDirections(ctx, d.A, 1, visibleLimit)
+	}
+	m, k := s.Left.Dims()
+	if m != len(d.Y) || k != len(s.Values) {
+		return nil, fmt.Errorf("%w: a spectrum of %d × %d vectors and %d values for %d sensors", ErrInvalid, m, k, len(s.Values), len(d.Y))
+	}
+	var keep []int
+	for i, v := range s.Values {
+		if v > 1 {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) == 0 || len(keep) > visibleLimit {
+		return nil, nil
+	}
+	left := mat.NewDense(m, len(keep), nil)
+	for c, i := range keep {
+		left.SetCol(c, mat.Col(nil, i, s.Left))
+	}
+	return left, nil
+}
+
+// Project measures along the columns of P only: Pᵀy and PᵀA. P is m × r with
+// orthonormal columns, chosen from public facts, so that the noise stays N(0, I).
+func (d Data) Project(p *mat.Dense) (Data, error) {
+	m, r := p.Dims()
+	rows, n := d.A.Dims()
+	if m != rows || len(d.Y) != rows || r == 0 {
+		return Data{}, fmt.Errorf("%w: a projection of %d × %d for %d sensors", ErrInvalid, m, r, rows)
+	}
+	at := make([]float64, n*r) // AᵀP
+	linop.MulBlockTo(d.A, at, true, p.RawMatrix().Data, r)
+	var a mat.Dense
+	a.CloneFrom(mat.NewDense(n, r, at).T())
+	y := mat.NewVecDense(r, nil)
+	y.MulVec(p.T(), mat.NewVecDense(m, d.Y))
+	return Data{A: approximate{linop.Dense{M: &a}, linop.Err(d.A)}, Y: y.RawVector().Data}, nil
+}
+
+// approximate is a matrix with a known error.
+type approximate struct {
+	linop.Dense
+	err float64
+}
+
+func (a approximate) Err() float64 { return a.err }
+
+func (a approximate) columnsTo(dst []float64, js []int) { columnsTo(a.Dense, dst, js) }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// DefaultBeta is the probability with which the noise may leave the ball.
+const DefaultBeta = 0.05
+
+// RuleKind names a way to choose the radius η.
+type RuleKind int
+
+// The rules. Only Auto and Projected change the measurements.
+const (
+	// Auto is the rule that answers most, by simulation.
+	Auto RuleKind = iota
+	// Projected keeps the singular directions that the noise leaves visible, then
+	// takes the χ² radius of their number; Chi2 where none is.
+	Projected
+	// Chi2 is the least radius that holds the noise with probability 1 − β.
+	Chi2
+	// Hsu is the tail bound σ√(m + 2√(mt) + 2t), t = ln(1/β).
+	Hsu
+	// Paper is σ√m, which the noise exceeds almost half the time.
+	Paper
+	// Number is a radius given by the user.
+	Number
+)
+
+// String returns auto, projected, chi2, hsu, paper or number.
+func (k RuleKind) String() string {
+	return [...]string{"auto", "projected", "chi2", "hsu", "paper", "number"}[k]
+}
+
+// Rule is a radius rule; its zero value is Auto with its own β.
+type Rule struct {
+	Kind  RuleKind
+	Beta  float64 // 0 means DefaultBeta
+	Value float64 // Number only: the radius in units of the whitened y
+}
+
+// ParseRule reads auto, projected, chi2, hsu, paper or a number > 0.
+func ParseRule(s string) (Rule, error) {
+	for k := Auto; k < Number; k++ {
+		if s == k.String() {
+			return Rule{Kind: k}, nil
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 1) {
+		return Rule{}, fmt.Errorf("%w: residual bound is %q, want auto, projected, chi2, hsu, paper or a number > 0", ErrInvalid, s)
+	}
+	return Rule{Kind: Number, Value: v}, nil
+}
+
+// PaperRadius returns σ√m. With ν ~ N(0, σ²I_m), P(‖ν‖₂ ≤ σ√m) = P(χ²_m ≤ m),
+// which is 0.508 at m = 500.
+func PaperRadius(sigma float64, m int) float64 { return sigma * math.Sqrt(float64(m)) }
+
+// HsuRadius returns σ√(m + 2√(mt) + 2t) with t = ln(1/β), which holds ν ~ N(0, σ²I_m)
+// with probability at least 1 − β.
+// Reference: Hsu, Kakade and Zhang (2012), Electron. Commun. Probab. 17(52);
+// Laurent and Massart (2000), Ann. Statist. 28, Lemma 1.
+func HsuRadius(sigma float64, m int, beta float64) float64 {
+	t := -math.Log(beta)
+	k := float64(m)
+	return sigma * math.Sqrt(k+2*math.Sqrt(k*t)+2*t)
+}
+
+// Chi2Radius returns the least η with P(‖ν‖₂ ≤ η) ≥ 1 − β for ν ~ N(0, σ²I_m).
+func Chi2Radius(sigma float64, m int, beta float64) float64 {
+	return sigma * math.Sqrt(distuv.ChiSquared{K: float64(m)}.Quantile(1-beta))
+}
