@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// pieceSize is the number of relationships that are collected in one piece:
+// large enough to make pieces few, small enough to waste little in the last.
+const pieceSize = 1 << 16
+
+// piece holds relationships as they came.
+type piece struct {
+	src, dst []int32
+	weight   []float64 // nil until a weight differs from 1
+	length   []float64 // nil until a length differs from 1
+}
+
+func newPiece(full bool) piece {
+	if !full {
+		return piece{}
+	}
+	return piece{src: make([]int32, 0, pieceSize), dst: make([]int32, 0, pieceSize)}
+}
+
+func (p *piece) add(u, v int32, weight, length float64) {
+	p.weight = appendUnlessOne(p.weight, len(p.src), weight)
+	p.length = appendUnlessOne(p.length, len(p.src), length)
+	p.src = append(p.src, u)
+	p.dst = append(p.dst, v)
+}
+
+// appendUnlessOne keeps s nil while all its n values are 1.
+func appendUnlessOne(s []float64, n int, x float64) []float64 {
+	if s == nil {
+		if x == 1 {
+			return nil
+		}
+		s = ones(n)
+	}
+	return append(s, x)
+}
+
+func ones(n int) []float64 {
+	s := make([]float64, n, n+1)
+	for i := range s {
+		s[i] = 1
+	}
+	return s
+}
+
+// fill stores every relationship in both its rows, unsorted, and lets go of each
+// piece once it is stored. A nil rank leaves the nodes in place.
+func (g *Graph) fill(pieces []piece, rank []int32) {
+	n := len(g.ids)
+	g.ptr = make([]int64, n+1)
+	weighted, measured := false, false
+	for _, p := range pieces {
+		weighted, measured = weighted || p.weight != nil, measured || p.length != nil
+		for k := range p.src {
+			if rank != nil {
+				p.src[k], p.dst[k] = rank[p.src[k]], rank[p.dst[k]]
+			}
+			g.ptr[p.src[k]+1]++
+			g.ptr[p.dst[k]+1]++
+		}
+	}
+	for i := range n {
+		g.ptr[i+1] += g.ptr[i]
+	}
+	g.adj = make([]int32, g.ptr[n])
+	if weighted {
+		g.weight = make([]float64, len(g.adj))
+	}
+	if measured {
+		g.length = make([]float64, len(g.adj))
+	}
+	next := slices.Clone(g.ptr[:n])
+	for i, p := range pieces {
+		for k, u := range p.src {
+			v := p.dst[k]
+			x, y := next[u], next[v]
+			next[u]++
+			next[v]++
+			g.adj[x], g.adj[y] = v, u
+			if weighted {
+				w := oneOr(p.weight, k)
+				g.weight[x], g.weight[y] = w, w
+			}
+			if measured {
+				l := oneOr(p.length, k)
+				g.length[x], g.length[y] = l, l
+			}
+		}
+		pieces[i] = piece{}
+	}
+}
+
+func oneOr(s []float64, k int) float64 {
+	if s == nil {
+		return 1
+	}
+	return s[k]
+}
+
+// sortRows sorts each row by neighbour and says whether any neighbour stands
+// twice in a row.
+func (g *Graph) sortRows() (parallel bool) {
+	var s sorter
+	for i := range g.ids {
+		begin, end := g.ptr[i], g.ptr[i+1]
+		row := g.adj[begin:end]
+		if g.weight == nil && g.length == nil {
+			slices.Sort(row)
+		} else if !slices.IsSorted(row) {
+			s.sort(row)
+			s.permute(g.weight, begin)
+			s.permute(g.length, begin)
+		}
+		for k := 1; k < len(row) && !parallel; k++ {
+			parallel = row[k] == row[k-1]
+		}
+	}
+	return parallel
+}
+
+// sorter sorts one row after the other in the same space.
+type sorter struct {
+	keys   []uint64 // neighbour, then place before sorting
+	values []float64
+}
+
+func (s *sorter) sort(row []int32) {
+	s.keys = s.keys[:0]
+	for k, v := range row {
+		s.keys = append(s.keys, uint64(v)<<32|uint64(k))
+	}
+	slices.Sort(s.keys)
+	for k, key := range s.keys {
+		row[k] = int32(key >> 32)
+	}
+}
+
+// permute brings the values that start at begin into the order of the last sort.
+func (s *sorter) permute(values []float64, begin int64) {
+	if values == nil {
+		return
+	}
+	values = values[begin : begin+int64(len(s.keys))]
+	s.values = append(s.values[:0], values...)
+	for k, key := range s.keys {
+		values[k] = s.values[uint32(key)]
+	}
+}
+
+// merge makes one of parallel relationships, in place; rows are sorted.
+func (g *Graph) merge(a Aggregation) error {
+	if g.weight == nil && (a == Sum || a == Count) {
+		g.weight = ones(len(g.adj))
+	}
+	at, begin := int64(0), int64(0)
+	for i := range g.ids {
+		end := g.ptr[i+1]
+		for k := begin; k < end; {
+			col, run := g.adj[k], k+1
+			for run < end && g.adj[run] == col {
+				run++
+			}
+			if run > k+1 && a == None {
+				return fmt.Errorf("%w between %q and %q", ErrParallel, clip(g.ids[i]), clip(g.ids[col]))
+			}
+			g.dropped.Parallel += int(run - k - 1)
+			g.adj[at] = col
+			if g.weight != nil {
+				g.weight[at] = g.weight[k]
+				if run > k+1 {
+					g.weight[at] = combine(g.weight[k:run], a)
+				}
+				if math.IsInf(g.weight[at], 1) {
+					return fmt.Errorf("%w: the sum between %q and %q overflows", ErrBadWeight, clip(g.ids[i]), clip(g.ids[col]))
+				}
+			}
+			if g.length != nil {
+				g.length[at] = slices.Min(g.length[k:run])
+			}
+			at++
+			k = run
+		}
+		begin, g.ptr[i+1] = end, at
+	}
+	g.dropped.Parallel /= 2 // every relationship stands in two rows
+	g.adj = g.adj[:at:at]
+	if g.weight != nil {
+		g.weight = g.weight[:at:at]
+	}
+	if g.length != nil {
+		g.length = g.length[:at:at]
+	}
+	return nil
+}
+
+// combine merges the weights of parallel relationships. It adds them in
+// ascending order, so that the sum has the same bits in both rows and in
+// whatever order the relationships came.
+func combine(parallel []float64, a Aggregation) float64 {
+	switch a {
+	case Count:
+		return float64(len(parallel))
+	case Max:
+		return slices.Max(parallel)
+	case Sum:
+		slices.SortFunc(parallel, cmp.Compare[float64])
+		sum := 0.0
+		for _, w := range parallel {
+			sum += w
+		}
+		return sum
+	default: // Min, and Single, which is Min so that order does not matter
+		return slices.Min(parallel)
+	}
+}
+
+// dropOnes returns nil where all values are 1: the form must not depend on how
+// the values came about.
+func dropOnes(s []float64) []float64 {
+	if !slices.ContainsFunc(s, func(x float64) bool { return x != 1 }) {
+		return nil
+	}
+	return s
+}
