@@ -109,3 +109,10 @@ func Usages(fs *pflag.FlagSet, width int) []Usage {
 	}
 	return usages
 }
+
+// Names lists the flags of a set.
+func Names(fs *pflag.FlagSet) []string {
+	var names []string
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}

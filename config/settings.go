@@ -74,11 +74,11 @@ func projection() []Setting {
 	const g = GroupProjection
 	return []Setting{
 		{
-			Key: "nodeLabels", Group: g, Help: "nodes with any of these labels; all unless given", arg: "LABEL,…",
+			Key: "nodeLabels", Group: g, Help: "nodes with any of these labels; all unless given", arg: "LABEL,...",
 			field: func(c *Config) any { return &c.Projection.NodeLabels },
 		},
 		{
-			Key: "relationshipTypes", Group: g, Help: "relationships of any of these types; all unless given", arg: "TYPE,…",
+			Key: "relationshipTypes", Group: g, Help: "relationships of any of these types; all unless given", arg: "TYPE,...",
 			field: func(c *Config) any { return &c.Projection.RelationshipTypes },
 		},
 		{

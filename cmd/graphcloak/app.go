@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/graphcloak/graphcloak/config"
+)
+
+// app is what every command shares: streams, settings, and ways to talk.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	tty            struct{ in, out, err bool }
+	width          int // columns of the terminal
+
+	config   *config.Config // resolved before RunE
+	log      *slog.Logger
+	warnings []string // given by warn
+
+	args                []string
+	configPath, envPath string
+	defaults            map[*cobra.Command]map[string]string
+	bar                 *bar
+	cancel              context.CancelFunc
+}
+
+func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := &app{
+		stdin: stdin, stdout: stdout, stderr: stderr,
+		args: args, defaults: make(map[*cobra.Command]map[string]string),
+		width: 100, log: slog.New(slog.DiscardHandler), cancel: func() {},
+	}
+	a.tty.in, a.tty.out, a.tty.err = isTerminal(stdin), isTerminal(stdout), isTerminal(stderr)
+	if f, ok := stdout.(*os.File); ok && a.tty.out {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 40 {
+			a.width = width
+		}
+	}
+	return a
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// flagsOnly marks a command that must work while files are broken.
+const flagsOnly = "flagsOnly"
+
+// prepare resolves the settings of a command that has any, before it runs.
+func (a *app) prepare(cmd *cobra.Command, _ []string) error {
+	defaults, ok := a.defaults[cmd]
+	if !ok {
+		return nil
+	}
+	layers := config.Layers{Flags: cmd.Flags(), Defaults: defaults}
+	if cmd.Annotations[flagsOnly] == "" {
+		if err := a.addFiles(&layers); err != nil {
+			return err
+		}
+	}
+	c, err := config.Load(layers)
+	if err != nil {
+		return err
+	}
+	a.config = c
+	a.log = slog.New(a.logHandler())
+	for _, w := range c.Warnings() {
+		a.note("Warning: %s", w)
+	}
+	if c.Execution.Timeout > 0 {
+		ctx, cancel := context.WithTimeout(cmd.Context(), c.Execution.Timeout)
+		a.cancel = cancel
+		cmd.SetContext(ctx)
+	}
+	return a.checkOutput()
+}
+
+// addFiles finds the configuration and .env files.
+func (a *app) addFiles(l *config.Layers) error {
+	l.File = a.configPath
+	if l.File == "" {
+		l.File = os.Getenv(config.EnvPrefix + "CONFIG")
+	}
+	if l.File == "" {
+		l.File = defaultConfigFile()
+	}
+	path := a.envPath
+	if path == "" {
+		path = findDotEnv()
+	}
+	if path == "" {
+		return nil
+	}
+	values, err := readDotEnv(path)
+	if err != nil {
+		return err
+	}
+	if here, err := os.Getwd(); err == nil && a.envPath == "" && filepath.Dir(path) != here {
+		a.note("Using %s", path)
+	}
+	l.DotEnv, l.DotEnvPath = values, path
+	return nil
+}
+
+// defaultConfigFile returns the user's configuration file if there is one.
+func defaultConfigFile() string {
+	base := os.Getenv("XDG_CONFIG_HOME")
+	if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		base = filepath.Join(home, ".config")
+	}
+	path := filepath.Join(base, "graphcloak", "config.yaml")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does.
+func (a *app) logHandler() slog.Handler {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.config.Terminal.LogLevel)); err != nil {
+		level = slog.LevelWarn
+	}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
+		if attr.Key == slog.TimeKey && len(groups) == 0 {
+			attr.Value = slog.StringValue(attr.Value.Time().UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+		}
+		if d := attr.Value; d.Kind() == slog.KindDuration {
+			return slog.Int64(attr.Key+"Millis", int64(d.Duration()/time.Millisecond))
+		}
+		return attr
+	}}
+	if a.config.Terminal.LogFormat == "json" {
+		return slog.NewJSONHandler(a.stderr, options)
+	}
+	return slog.NewTextHandler(a.stderr, options)
+}
+
+// quiet holds from the first argument on, before settings are resolved.
+func (a *app) quiet() bool { return a.config != nil && a.config.Terminal.Quiet }
+
+// note prints a remark on standard error.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet() {
+		a.clearProgress()
+		fmt.Fprintln(a.stderr, stripControl(fmt.Sprintf(format, args...)))
+	}
+}
+
+// warn prints a warning about the result. It is part of JSON output, and under
+// --strict the command ends with 12.
+func (a *app) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	a.warnings = append(a.warnings, text)
+	a.note("Warning: %s", text)
+}
+
+// coloured reports whether a stream takes colour.
+func (a *app) coloured(terminal bool) bool {
+	if a.config != nil && a.config.Terminal.Color != "auto" {
+		return a.config.Terminal.Color == "always"
+	}
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	force := os.Getenv("CLICOLOR_FORCE")
+	return terminal || force != "" && force != "0"
+}
+
+// stripControl removes what could steer a terminal: control characters and
+// marks that reorder text. Line breaks and tabs become spaces.
+func stripControl(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < 0x20 || r >= 0x7f && r < 0xa0:
+			return -1
+		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x61c:
+			return -1
+		}
+		return r
+	}, text)
+}

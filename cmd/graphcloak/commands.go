@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "github.com/spf13/cobra"
+
+// commands lists every command, in the order of the help.
+func commands(app *app) []*cobra.Command {
+	return []*cobra.Command{
+		newConfigCommand(app),
+		newVersionCommand(app),
+		newManCommand(),
+	}
+}

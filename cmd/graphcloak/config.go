@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+)
+
+func newConfigCommand(app *app) *cobra.Command {
+	return newGroup("config", "Show, check and describe settings",
+		newConfigViewCommand(app), newConfigValidateCommand(app), newConfigSchemaCommand(app))
+}
+
+func newConfigViewCommand(app *app) *cobra.Command {
+	origins := false
+	cmd := &cobra.Command{
+		Use:     "view",
+		Short:   "Every setting as it would be used; secrets are masked",
+		Example: "  graphcloak config view\n  graphcloak config view --origins --tau 3",
+		RunE: func(*cobra.Command, []string) error {
+			entries := app.config.Entries()
+			if origins {
+				return app.render(map[string]any{"settings": entries}, section{
+					columns: []string{"key", "value", "origin"},
+					rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, shown(e.Value), e.Origin} }),
+				})
+			}
+			values := make(map[string]any, len(entries))
+			for _, e := range entries {
+				values[e.Key] = e.Value
+			}
+			return app.render(map[string]any{"settings": values}, section{
+				columns: []string{"key", "value"},
+				rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, shown(e.Value)} }),
+			})
+		},
+	}
+	cmd = app.withSettings(cmd, nil, config.Groups()[:len(config.Groups())-1]...)
+	cmd.Flags().BoolVar(&origins, "origins", false, "say where each value came from")
+	return cmd
+}
+
+// shown keeps a list on one line and an unset value empty.
+func shown(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []string:
+		if len(v) == 0 {
+			return ""
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+func newConfigValidateCommand(app *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "validate [FILE]",
+		Short:   "Check a file, or the settings as they would be used",
+		Example: "  graphcloak config validate graphcloak.yaml",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			checked := "settings"
+			if len(args) == 1 {
+				checked = args[0]
+				if err := config.LoadFile(checked); err != nil {
+					return err
+				}
+			} else if err := app.loadAll(); err != nil {
+				return err
+			}
+			return app.render(map[string]any{"checked": checked, "valid": true}, section{text: checked + ": valid"})
+		},
+		Annotations: map[string]string{flagsOnly: "true"},
+	}
+	return app.withSettings(cmd, nil, config.GroupOutput)
+}
+
+// loadAll checks what a command without flags would use.
+func (a *app) loadAll() error {
+	var layers config.Layers
+	if err := a.addFiles(&layers); err != nil {
+		return err
+	}
+	_, err := config.Load(layers)
+	return err
+}
+
+func newConfigSchemaCommand(app *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "JSON Schema of a configuration file",
+		Example: "  graphcloak config schema > graphcloak.schema.json",
+		RunE: func(*cobra.Command, []string) error {
+			return writeIndented(app.stdout, config.Schema())
+		},
+	}
+}

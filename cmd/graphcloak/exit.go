@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/graphcloak/graphcloak/config"
+)
+
+// Exit codes: a superset of neo4j-cli's.
+const (
+	exitOK           = 0
+	exitInternal     = 1
+	exitUsage        = 2  // unknown command, flag, or word where one of a few is wanted
+	exitNotFound     = 3  // label, type, property, database, run, file
+	exitAuth         = 4  // credentials or rights; database read-only
+	exitConflict     = 5  // property or file exists, run in progress, graph changed
+	exitValidation   = 6  // a value or the data is not acceptable
+	exitRateLimited  = 7  //
+	exitTransient    = 8  // server away or busy, timeout: trying again may help
+	exitBudget       = 9  // privacy budget would be exceeded; nothing was released
+	exitNotCertified = 10 // recovery without a certificate
+	exitMemory       = 11 // memory guard
+	exitWarnings     = 12 // done, with warnings, under --strict
+	exitInterrupt    = 130
+	exitTerminated   = 143
+)
+
+// codeNames are the machine-readable names in the JSON of a failure.
+func codeName(exit int) string {
+	return map[int]string{
+		exitUsage: "usage", exitNotFound: "not_found", exitAuth: "auth", exitConflict: "conflict",
+		exitValidation: "validation", exitRateLimited: "rate_limited", exitTransient: "transient",
+		exitBudget: "budget_exceeded", exitNotCertified: "not_certified", exitMemory: "memory",
+		exitWarnings: "warnings", exitInterrupt: "interrupted", exitTerminated: "terminated", exitInternal: "internal",
+	}[exit]
+}
+
+// failure is an error with an exit code, and what to do about it.
+type failure struct {
+	exit                     int
+	err                      error
+	suggestion               string
+	resourceType, resourceID string
+}
+
+// fail makes an error that ends the command with an exit code. The format may
+// wrap an error with %w.
+func fail(exit int, format string, args ...any) *failure {
+	return &failure{exit: exit, err: fmt.Errorf(format, args...)}
+}
+
+// hint adds what the user can do.
+func (f *failure) hint(format string, args ...any) *failure {
+	f.suggestion = fmt.Sprintf(format, args...)
+	return f
+}
+
+// about names what the error is about, such as a label.
+func (f *failure) about(resourceType, resourceID string) *failure {
+	f.resourceType, f.resourceID = resourceType, resourceID
+	return f
+}
+
+func (f *failure) Error() string      { return f.err.Error() }
+func (f *failure) Unwrap() error      { return f.err }
+func (f *failure) Suggestion() string { return f.suggestion }
+
+// Resource returns what the error is about.
+func (f *failure) Resource() (resourceType, resourceID string) { return f.resourceType, f.resourceID }
+
+// exitCode returns the code that an error ends the command with.
+func exitCode(err error) int {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.exit
+	}
+	if s, ok := errors.AsType[signalError](err); ok {
+		return 128 + int(s.signal)
+	}
+	for _, s := range sentinels() {
+		if errors.Is(err, s.err) {
+			return s.exit
+		}
+	}
+	if exit := configExit(err); exit != exitOK {
+		return exit
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupt
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitTransient
+	case errors.Is(err, fs.ErrNotExist):
+		return exitNotFound
+	case errors.Is(err, fs.ErrPermission):
+		return exitAuth
+	case errors.Is(err, fs.ErrExist):
+		return exitConflict
+	}
+	return exitInternal
+}
+
+// configExit is usage where a flag cannot be read at all, else validation.
+func configExit(err error) int {
+	exit := exitOK
+	for _, e := range flatten(err) {
+		switch e := e.(type) {
+		case *config.Error:
+			if e.Syntax && e.Origin.Layer == config.LayerFlag {
+				return exitUsage
+			}
+			exit = exitValidation
+		case *config.ConflictError, *config.UnknownError, *config.SyntaxError:
+			exit = exitValidation
+		}
+	}
+	return exit
+}
+
+// flatten lists the members of a joined error.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var list []error
+	for _, e := range joined.Unwrap() {
+		list = append(list, flatten(e)...)
+	}
+	return list
+}
+
+// problem is the JSON of a failure.
+type problem struct {
+	Code         string `json:"code"`
+	ExitCode     int    `json:"exit_code"`
+	Message      string `json:"message"`
+	Suggestion   string `json:"suggestion,omitempty"`
+	ResourceType string `json:"resource_type,omitempty"`
+	ResourceID   string `json:"resource_id,omitempty"`
+	Retryable    bool   `json:"retryable"`
+}
+
+// finish reports how the command ended and returns its exit code.
+func (a *app) finish(ctx context.Context, err error) int {
+	if err == nil {
+		if a.config != nil && a.config.Execution.Strict && len(a.warnings) > 0 {
+			return exitWarnings
+		}
+		return exitOK
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return exitOK // the reader, such as head, has seen enough
+	}
+	if cause := context.Cause(ctx); ctx.Err() != nil && cause != nil {
+		if err != context.Canceled { //nolint:errorlint // only the bare error says nothing more
+			cause = fmt.Errorf("%w (%w)", cause, err)
+		}
+		err = cause
+	} else if errors.Is(err, context.DeadlineExceeded) && a.config != nil && a.config.Execution.Timeout > 0 {
+		err = fail(exitTransient, "not finished after %s", a.config.Execution.Timeout).hint("give more time by --timeout")
+	}
+	p := describe(err)
+	lines := messages(err)
+	if a.format() == "json" || a.format() == "ndjson" {
+		a.printProblem(p)
+		lines = []string{strings.Join(lines, "; ")}
+	}
+	a.printError(lines, p)
+	return p.ExitCode
+}
+
+func describe(err error) problem {
+	exit := exitCode(err)
+	p := problem{Code: codeName(exit), ExitCode: exit, Message: strings.Join(messages(err), "; ")}
+	p.Retryable = exit == exitTransient || exit == exitRateLimited
+	if e, ok := errors.AsType[interface {
+		error
+		Suggestion() string
+	}](err); ok {
+		p.Suggestion = e.Suggestion()
+	}
+	if e, ok := errors.AsType[interface {
+		error
+		Resource() (string, string)
+	}](err); ok {
+		p.ResourceType, p.ResourceID = e.Resource()
+	}
+	if p.Suggestion == "" {
+		p.Suggestion = defaultSuggestion(err, exit)
+	}
+	return p
+}
+
+// defaultSuggestion is for errors that carry none of their own.
+func defaultSuggestion(err error, exit int) string {
+	if _, ok := errors.AsType[*config.Error](err); ok {
+		return "`graphcloak config view --origins` shows where each value comes from"
+	}
+	switch exit {
+	case exitAuth:
+		return "check user name, password and rights; `graphcloak doctor` tests them"
+	case exitTransient:
+		return "try again; `graphcloak doctor` tests the connection"
+	case exitBudget:
+		return "nothing was released; ask for a smaller --epsilon, or use another --budget-scope if the data is different"
+	case exitMemory:
+		return "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"
+	}
+	return ""
+}
+
+// messages returns one text for each member of a joined error.
+func messages(err error) []string {
+	var texts []string
+	for _, e := range flatten(err) {
+		texts = append(texts, strings.TrimPrefix(e.Error(), "config: "))
+	}
+	return texts
+}
+
+func (a *app) printProblem(p problem) {
+	text, err := encode(map[string]problem{"error": p})
+	if a.format() == "json" {
+		text, err = json.MarshalIndent(map[string]problem{"error": p}, "", "  ")
+	}
+	if err == nil {
+		fmt.Fprintf(a.stdout, "%s\n", text)
+	}
+}
+
+// printError prints one line, or one line for each of several problems.
+func (a *app) printError(lines []string, p problem) {
+	label := "Error:"
+	if a.coloured(a.tty.err) {
+		label = "\x1b[31mError:\x1b[0m"
+	}
+	if len(lines) == 1 && p.ExitCode != exitInternal {
+		fmt.Fprintf(a.stderr, "%s %s (exit %d)\n", label, stripControl(lines[0]), p.ExitCode)
+	} else if len(lines) == 1 {
+		fmt.Fprintf(a.stderr, "%s %s (exit %d)\n", label, lines[0], p.ExitCode)
+	} else {
+		fmt.Fprintf(a.stderr, "%s %d problems (exit %d)\n", label, len(lines), p.ExitCode)
+		for _, line := range lines {
+			fmt.Fprintf(a.stderr, "  - %s\n", stripControl(line))
+		}
+	}
+	if p.Suggestion != "" {
+		fmt.Fprintf(a.stderr, "Hint: %s\n", stripControl(p.Suggestion))
+	}
+}
+
+// format returns the form of the result. Where settings could not be resolved
+// it takes the word that follows --format.
+func (a *app) format() string {
+	chosen := ""
+	switch {
+	case a.config != nil:
+		chosen = a.config.Output.Format
+	default:
+		chosen = os.Getenv(config.EnvPrefix + "FORMAT")
+		for i, arg := range a.args {
+			if value, ok := strings.CutPrefix(arg, "--format="); ok {
+				chosen = value
+			} else if arg == "--format" && i+1 < len(a.args) {
+				chosen = a.args[i+1]
+			}
+		}
+	}
+	if slices.Contains([]string{"table", "json", "ndjson", "csv"}, chosen) {
+		return chosen
+	}
+	if a.tty.out {
+		return "table"
+	}
+	return "json"
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// schemaVersion is that of the JSON envelope; it changes when a field changes
+// its meaning or goes away.
+const schemaVersion = 1
+
+// section is a part of a result: prose, a table, or both under a title.
+type section struct {
+	title   string
+	text    string   // shown in the table format only
+	columns []string // camelCase; none: no table
+	rows    iter.Seq[[]any]
+}
+
+// rowsOf makes rows from a slice, one by one.
+func rowsOf[T any](items []T, row func(T) []any) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for _, item := range items {
+			if !yield(row(item)) {
+				return
+			}
+		}
+	}
+}
+
+// render prints a result in the chosen format, to standard output or --output:
+//
+//	json    v, an object, with schemaVersion and warnings
+//	table   every section
+//	ndjson  the rows of the first section with columns, or v on one line
+//	csv     the same rows; without any, an error
+func (a *app) render(v any, sections ...section) error {
+	a.clearProgress()
+	return a.toOutput(func(w io.Writer) error {
+		rows := slices.IndexFunc(sections, func(s section) bool { return s.columns != nil })
+		switch format := a.outputFormat(); {
+		case format == "table":
+			return a.printTables(w, sections)
+		case format == "json" || format == "ndjson" && rows < 0:
+			return a.printJSON(w, v, format == "json")
+		case rows < 0:
+			return fail(exitUsage, "this result has no rows for csv").hint("give --format json")
+		case format == "ndjson":
+			return printNDJSON(w, sections[rows])
+		default:
+			return printCSV(w, sections[rows])
+		}
+	})
+}
+
+// outputFormat is the format asked for, else that of the file's name.
+func (a *app) outputFormat() string {
+	if a.config.Output.Format == "" && a.outputPath() != "" {
+		switch ext := strings.TrimPrefix(filepath.Ext(a.outputPath()), "."); ext {
+		case "csv", "ndjson":
+			return ext
+		default:
+			return "json"
+		}
+	}
+	return a.format()
+}
+
+// outputPath returns --output, "" for standard output.
+func (a *app) outputPath() string {
+	if a.config.Output.File == "-" {
+		return ""
+	}
+	return a.config.Output.File
+}
+
+// checkOutput refuses an --output that could not be written at the end, before
+// anything is computed or spent.
+func (a *app) checkOutput() error {
+	path := a.outputPath()
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fail(exitNotFound, "no folder %s for the output", filepath.Dir(path)).hint("create it first")
+	}
+	if _, err := os.Lstat(path); err == nil && !a.config.Output.Force {
+		return exists(path)
+	}
+	return nil
+}
+
+func exists(path string) error {
+	return fail(exitConflict, "%w: %s", fs.ErrExist, path).hint("give --force to replace it, or another name").about("file", path)
+}
+
+func (a *app) toOutput(write func(io.Writer) error) error {
+	if path := a.outputPath(); path != "" {
+		return a.create(path, write)
+	}
+	return write(a.stdout)
+}
+
+// create writes a file whole or not at all: beside its place, synced, then moved.
+// Without --force it replaces nothing, even if the file appears meanwhile.
+func (a *app) create(path string, write func(io.Writer) error) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".graphcloak-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
+	err = write(temp)
+	if err == nil {
+		err = temp.Chmod(0o644)
+	}
+	if err == nil {
+		err = temp.Sync()
+	}
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	if a.config.Output.Force {
+		return os.Rename(temp.Name(), path)
+	}
+	switch err := os.Link(temp.Name(), path); {
+	case errors.Is(err, fs.ErrExist):
+		return exists(path)
+	case err == nil:
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil { // no hard links on this file system
+		return exists(path)
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// printJSON prints an object with schemaVersion first and warnings last.
+func (a *app) printJSON(w io.Writer, v any, indent bool) error {
+	body, err := encode(v)
+	if err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	body = bytes.TrimSpace(body)
+	if len(body) < 2 || body[0] != '{' {
+		return errors.New("encode result: not an object")
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"schemaVersion":%d`, schemaVersion)
+	if inner := body[1 : len(body)-1]; len(inner) > 0 {
+		b.WriteByte(',')
+		b.Write(inner)
+	}
+	if len(a.warnings) > 0 {
+		list, err := encode(a.warnings)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, `,"warnings":%s`, bytes.TrimSpace(list))
+	}
+	b.WriteByte('}')
+	out := b.Bytes()
+	if indent {
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, out, "", "  "); err != nil {
+			return err
+		}
+		out = pretty.Bytes()
+	}
+	_, err = w.Write(append(out, '\n'))
+	return err
+}
+
+// encode is json.Marshal that leaves <, > and & readable.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+func printNDJSON(w io.Writer, s section) error {
+	for row := range s.rows {
+		var b bytes.Buffer
+		for i, name := range s.columns {
+			key, err := encode(name)
+			if err != nil {
+				return err
+			}
+			value, err := encode(finite(row[i]))
+			if err != nil {
+				return err
+			}
+			b.WriteByte("{,"[min(i, 1)])
+			b.Write(bytes.TrimSpace(key))
+			b.WriteByte(':')
+			b.Write(bytes.TrimSpace(value))
+		}
+		b.WriteString("}\n")
+		if _, err := w.Write(b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finite turns numbers that JSON does not have into null.
+func finite(v any) any {
+	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		return nil
+	}
+	return v
+}
+
+func printCSV(w io.Writer, s section) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(s.columns); err != nil {
+		return err
+	}
+	record := make([]string, len(s.columns))
+	for row := range s.rows {
+		for i, v := range row {
+			record[i] = cell(v, -1)
+		}
+		if err := c.Write(record); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// cell is a value as text; a float has so many digits, or all with -1.
+func cell(v any, digits int) string {
+	switch v := finite(v).(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', digits, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// printTables prints every section for a reader.
+func (a *app) printTables(w io.Writer, sections []section) error {
+	var b bytes.Buffer
+	for i, s := range sections {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if s.title != "" {
+			title := stripControl(s.title)
+			if a.coloured(a.tty.out && a.outputPath() == "") {
+				title = "\x1b[1m" + title + "\x1b[0m"
+			}
+			b.WriteString(title + "\n")
+		}
+		if s.text != "" {
+			for line := range strings.Lines(s.text) {
+				b.WriteString(text.WrapSoft(stripControl(strings.TrimSuffix(line, "\n")), min(a.width, 100)) + "\n")
+			}
+		}
+		if s.columns != nil {
+			b.WriteString(a.table(s) + "\n")
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// shownDigits is the precision of numbers in tables; the other formats keep all.
+const shownDigits = 5
+
+func (a *app) table(s section) string {
+	t := table.NewWriter()
+	style := table.StyleLight
+	if os.Getenv("TERM") == "dumb" {
+		style = table.StyleDefault
+	}
+	style.Format.Header = text.FormatDefault
+	style.Options.SeparateRows = false
+	t.SetStyle(style)
+	if a.tty.out {
+		t.Style().Size.WidthMax = a.width
+	}
+	header := make(table.Row, len(s.columns))
+	for i, name := range s.columns {
+		header[i] = name
+	}
+	t.AppendHeader(header)
+	aligned := false
+	for row := range s.rows {
+		cells := make(table.Row, len(row))
+		for i, v := range row {
+			cells[i] = stripControl(cell(v, shownDigits))
+		}
+		t.AppendRow(cells)
+		if !aligned {
+			t.SetColumnConfigs(alignment(row))
+			aligned = true
+		}
+	}
+	return t.Render()
+}
+
+// alignment sets numbers to the right, as the first row shows them.
+func alignment(row []any) []table.ColumnConfig {
+	columns := make([]table.ColumnConfig, len(row))
+	for i, v := range row {
+		columns[i] = table.ColumnConfig{Number: i + 1}
+		switch v.(type) {
+		case int, int32, int64, uint64, float64:
+			columns[i].Align = text.AlignRight
+			columns[i].AlignHeader = text.AlignRight
+		}
+	}
+	return columns
+}
+
+// writeIndented prints JSON that has a form of its own, such as a schema.
+func writeIndented(w io.Writer, v any) error {
+	out, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(out, '\n'))
+	return err
+}

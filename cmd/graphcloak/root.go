@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command graphcloak hides exactly where something started on a graph and still
+// tells roughly where.
+//
+// A command is one file with one constructor, listed in commands.go:
+//
+//	func newPlanCommand(app *app) *cobra.Command {
+//		cmd := &cobra.Command{
+//			Use:     "plan",
+//			Short:   "Sensitivity, noise and expected accuracy; spends nothing",
+//			Example: "  graphcloak plan --from example:karate --epsilon 4",
+//			GroupID: groupPipeline,
+//			RunE: func(cmd *cobra.Command, args []string) error {
+//				plan, err := graphcloak.Plan(cmd.Context(), job(app.config), app.progress)
+//				if err != nil {
+//					return err
+//				}
+//				return app.render(plan, section{title: "Plan", columns: …, rows: rowsOf(…)})
+//			},
+//		}
+//		return app.withSettings(cmd, map[string]string{"epsilon": "4"}, config.GroupSource, config.GroupPrivacy)
+//	}
+//
+// What the kit gives:
+//
+//   - [app.withSettings] adds the flags of whole groups, with defaults of the
+//     command's own, and has app.config ready when RunE starts. A command that
+//     calls [app.render] takes [config.GroupOutput]. The context carries
+//     --timeout and ends at Ctrl-C.
+//   - [app.render] prints a value as JSON and its sections as table, ndjson or
+//     csv, to standard output or --output.
+//   - [app.create] writes any other file: whole or not at all, never over an
+//     existing one without --force.
+//   - [app.progress] is a progress callback; [app.warn] a warning that --strict
+//     turns into exit 12; app.log a structured log.
+//   - [app.credentials] finds user and password wherever they are.
+//   - An error that leaves RunE becomes an exit code by exit.go. Package sentinels
+//     are mapped there; [fail] makes an error with an exit code and a hint.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+)
+
+// Groups of commands in the help of the root.
+const (
+	groupPipeline = "pipeline"
+	groupManage   = "manage"
+)
+
+const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"
+
+// run is the whole command: it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	app := newApp(args, stdin, stdout, stderr)
+	defer func() {
+		if fault := recover(); fault != nil {
+			app.stopProgress()
+			code = app.finish(ctx, fmt.Errorf("internal error: %v; please report it with these lines:\n%s", fault, debug.Stack()))
+		}
+	}()
+	root := newRootCommand(app)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	app.stopProgress()
+	app.cancel()
+	return app.finish(ctx, err)
+}
+
+func newRootCommand(app *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "graphcloak",
+		Short: "Hide exactly where something started on a graph, and still tell roughly where",
+		Long: "GraphCloak hides exactly where something started on a graph and still tells roughly where.\n" +
+			"It diffuses sources over a graph, adds each sensor's own noise for (ε, δ)-differential privacy,\n" +
+			"and recovers the likely source community. Graphs come from Neo4j, CSV folders or shipped examples.",
+		Example:       "  graphcloak demo\n  graphcloak run --uri neo4j://localhost:7687 --username neo4j --source-property risk --mode write",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          unknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddGroup(&cobra.Group{ID: groupPipeline, Title: "Pipeline"}, &cobra.Group{ID: groupManage, Title: "Manage"})
+	root.SetHelpCommandGroupID(groupManage)
+	root.SetCompletionCommandGroupID(groupManage)
+	root.SetGlobalNormalizationFunc(config.Normalize)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(app.help)
+	flags := root.PersistentFlags()
+	flags.SortFlags = false
+	flags.StringVar(&app.configPath, "config", "", "configuration `FILE` (YAML, JSON or TOML)")
+	flags.StringVar(&app.envPath, "env", "", "`FILE` with NEO4J_URI and the like, instead of the nearest .env")
+	config.AddFlags(flags, nil, config.GroupTerminal)
+	root.PersistentPreRunE = app.prepare
+	root.AddCommand(commands(app)...)
+	for _, cmd := range root.Commands() {
+		wrapArgs(cmd)
+	}
+	return root
+}
+
+// newGroup makes a command that only holds others, such as `graph import`.
+func newGroup(name, short string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     name,
+		Short:   short,
+		GroupID: groupManage,
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+// withSettings gives a command the flags of some groups. The defaults, by key,
+// are the command's own.
+func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, groups ...config.Group) *cobra.Command {
+	cmd.Flags().SortFlags = false
+	config.AddFlags(cmd.Flags(), defaults, groups...)
+	a.defaults[cmd] = defaults
+	a.completeValues(cmd, groups)
+	return cmd
+}
+
+// unknownCommand refuses words that are no subcommand, with the likely one.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fail(exitUsage, "unknown command %q for %q", args[0], cmd.CommandPath())
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if near := config.Closest(args[0], names); near != "" {
+		return err.hint("did you mean `%s %s`?", cmd.CommandPath(), near)
+	}
+	return err.hint("`%s --help` lists the commands", cmd.CommandPath())
+}
+
+// wrapArgs makes usage errors of what cobra finds wrong with arguments.
+func wrapArgs(cmd *cobra.Command) {
+	for _, child := range cmd.Commands() {
+		wrapArgs(child)
+	}
+	check := cmd.Args
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil || exitCode(err) == exitUsage {
+			return err
+		}
+		return fail(exitUsage, "%w", err).hint("usage: %s", cmd.UseLine())
+	}
+}
+
+// flagError explains a flag that the command does not have.
+func flagError(cmd *cobra.Command, err error) error {
+	failure := fail(exitUsage, "%w", err)
+	named, ok := err.(interface{ GetSpecifiedName() string })
+	if !ok {
+		return failure.hint("`%s --help` shows the flags", cmd.CommandPath())
+	}
+	name := named.GetSpecifiedName()
+	for _, s := range config.Settings() {
+		if s.Flag == name && cmd.Flags().Lookup(name) == nil {
+			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
+		}
+	}
+	if near := config.Closest(name, config.Names(cmd.Flags())); near != "" {
+		return failure.hint("did you mean --%s?", near)
+	}
+	return failure.hint("`%s --help` shows the flags", cmd.CommandPath())
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// maxSecret bounds what is read as a password, in bytes.
+const maxSecret = 64 << 10
+
+// credentials returns user name and password of the server. The password comes
+// from flag, environment or .env; from --password-file; from standard input with
+// --password-stdin; or from a prompt on a terminal. It is never echoed.
+func (a *app) credentials(ctx context.Context) (username, password string, err error) {
+	c := a.config.Connection
+	if c.Username == "" {
+		return "", "", fail(exitUsage, "no user name for %s", c.URI).hint("give --username, or set NEO4J_USERNAME")
+	}
+	switch {
+	case c.PasswordStdin:
+		password, err = firstLine(a.stdin)
+	case c.PasswordFile != "":
+		password, err = a.passwordFile(c.PasswordFile)
+	case c.Password != "":
+		password = c.Password.Reveal()
+	case a.tty.in && a.tty.err && !a.config.Terminal.NoInput:
+		password, err = a.prompt(ctx, fmt.Sprintf("Password of %s at %s: ", c.Username, c.URI))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if password == "" {
+		return "", "", fail(exitUsage, "no password for %s", c.URI).hint("set NEO4J_PASSWORD, or give --password-file or --password-stdin")
+	}
+	return c.Username, password, nil
+}
+
+func (a *app) passwordFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("password file: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
+		a.note("Warning: others can read %s; `chmod 600` it", path)
+	}
+	return firstLine(f)
+}
+
+// firstLine reads a line without its end. A password may start or end in spaces.
+func firstLine(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(r, maxSecret)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+// prompt asks on the terminal. Ctrl-C leaves the terminal as it was.
+func (a *app) prompt(ctx context.Context, question string) (string, error) {
+	terminal, ok := a.stdin.(*os.File)
+	if !ok {
+		return "", errors.New("read password: no terminal")
+	}
+	fd := int(terminal.Fd())
+	state, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	a.clearProgress()
+	fmt.Fprint(a.stderr, stripControl(question))
+	defer fmt.Fprintln(a.stderr)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() { // ends with the process if the context does first: a read of a terminal cannot be stopped
+		text, err := term.ReadPassword(fd)
+		answers <- answer{text, err}
+	}()
+	select {
+	case got := <-answers:
+		return string(got.text), got.err
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(fd, state))
+	}
+}
