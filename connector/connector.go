@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/notifications"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+)
+
+// Options says where the server is and how to talk to it.
+type Options struct {
+	URI         string // "": neo4j://localhost:7687; an http(s) address of the browser is rewritten
+	Username    string // "": no authentication
+	Password    string
+	Database    string // "": the user's home database
+	Impersonate string // act as this user
+	ReadOnly    bool   // refuse to write, whatever the server allows
+
+	Version     string        // of GraphCloak, for the user agent; "": dev
+	JobID       string        // shown in SHOW TRANSACTIONS
+	FetchSize   int           // records a pull; 0: the driver's
+	BatchSize   int           // nodes a transaction, when reading and writing; 0: 10,000
+	Concurrency int           // sessions at once; 0: 2
+	Timeout     time.Duration // of one transaction; 0: 10 minutes
+
+	Logger   *slog.Logger                          // nil: silent
+	Progress func(stage string, done, total int64) // nil: silent; called from one goroutine at a time
+}
+
+// retryTime bounds the driver's retries of one transaction.
+const retryTime = 10 * time.Second
+
+// Store is a database of a Neo4j server. It is safe for concurrent use.
+type Store struct {
+	driver  neo4j.DriverWithContext
+	options Options
+	name    string
+	server  version
+	notices store.Notices
+	nodes   store.Memory[[]string] // elementId of each node of a graph
+}
+
+// New connects, in one attempt, and checks that the database is there. The errors
+// match those of package store: ErrAuth, ErrTransient for a server that does not
+// answer, ErrNotFound for a database that does not exist.
+func New(ctx context.Context, o Options) (*Store, error) {
+	a, err := parseURI(o.URI)
+	if err != nil {
+		return nil, err
+	}
+	o.setDefaults()
+	driver, err := neo4j.NewDriverWithContext(a.uri, o.token(), o.configure)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrInput, err)
+	}
+	s := &Store{driver: driver, options: o}
+	for _, n := range a.notices {
+		s.notices.Add(n)
+	}
+	if err := s.connect(ctx); err != nil {
+		driver.Close(ctx)
+		return nil, fmt.Errorf("connect to %s: %w", a.name, err)
+	}
+	s.name = a.name + "/" + s.options.Database
+	return s, nil
+}
+
+func (o *Options) setDefaults() {
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.BatchSize <= 0 {
+		o.BatchSize = 10_000
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = 2
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Minute
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+}
+
+func (o *Options) token() neo4j.AuthToken {
+	if o.Username == "" {
+		return neo4j.NoAuth()
+	}
+	return neo4j.BasicAuth(o.Username, o.Password, "")
+}
+
+// configure sets up the driver. The class of notices about deprecation is off,
+// for id() is used within one reading; the others stay on.
+func (o *Options) configure(c *config.Config) {
+	c.UserAgent = "graphcloak/" + o.Version
+	c.TelemetryDisabled = true
+	c.MaxTransactionRetryTime = retryTime
+	c.ConnectionAcquisitionTimeout = time.Minute
+	c.SocketConnectTimeout = 5 * time.Second
+	if o.FetchSize != 0 {
+		c.FetchSize = o.FetchSize
+	}
+	c.NotificationsDisabledCategories = notifications.DisableCategories(notifications.Deprecation)
+}
+
+// connect authenticates and settles the database and the server's version.
+func (s *Store) connect(ctx context.Context) error {
+	if err := s.driver.VerifyConnectivity(ctx); err != nil {
+		return classify(ctx, err)
+	}
+	name := s.options.Database
+	var known []string
+	err := s.read(ctx, "connect", func(tx *transaction) error {
+		summary, err := tx.rows("CALL dbms.components() YIELD name, versions RETURN versions[0] AS version", nil,
+			func(r *neo4j.Record) error {
+				v, _ := r.Values[0].(string)
+				s.server = parseVersion(v)
+				return nil
+			})
+		if err == nil && s.options.Database == "" {
+			s.options.Database = summary.Database().Name()
+		}
+		return err
+	})
+	if isCode(err, "Neo.ClientError.Database.DatabaseNotFound") {
+		known, _ = s.databases(ctx)
+		return store.NotFound("database", name, known)
+	}
+	return err
+}
+
+// databases lists the databases that the user may see.
+func (s *Store) databases(ctx context.Context) (names []string, err error) {
+	err = s.managed(ctx, "system", neo4j.AccessModeRead, "connect", func(tx *transaction) error {
+		names = names[:0]
+		_, err := tx.rows("SHOW DATABASES YIELD name", nil, func(r *neo4j.Record) error {
+			n, _ := r.Values[0].(string)
+			names = append(names, n)
+			return nil
+		})
+		return err
+	})
+	return names, err
+}
+
+// Name returns neo4j://host:port/database, the same whatever the scheme and the
+// name of the loopback.
+func (s *Store) Name() string { return s.name }
+
+// Version returns the server's version, such as 5.26.0.
+func (s *Store) Version() string { return s.server.text }
+
+// Notices returns what the user should know and nothing asked for: a rewritten
+// address, an unencrypted connection, relationships that were left out. Each is
+// given once.
+func (s *Store) Notices() []string { return s.notices.List() }
+
+// Close closes the connections.
+func (s *Store) Close(ctx context.Context) error { return s.driver.Close(ctx) }

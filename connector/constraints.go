@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+)
+
+// constraint makes a property identify the nodes of a label.
+type constraint struct{ name, label, property string }
+
+// constraints are what runs and the ledger need: without them two clients could
+// each create the same record.
+var constraints = []constraint{
+	{"graphcloak_run", store.RunLabel, "runId"},
+	{"graphcloak_lock", lockLabel, "name"},
+}
+
+func (c constraint) cypher() string {
+	return fmt.Sprintf("CREATE CONSTRAINT %s IF NOT EXISTS FOR (n:%s) REQUIRE n.%s IS UNIQUE",
+		c.name, quote(c.label), quote(c.property))
+}
+
+// lacking returns the constraints that the database does not have.
+func (s *Store) lacking(ctx context.Context, wanted []constraint) ([]constraint, error) {
+	have := map[[2]string]bool{}
+	err := s.read(ctx, "constraints", func(tx *transaction) error {
+		clear(have)
+		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', 'NODE_PROPERTY_UNIQUENESS'] "+
+			"AND size(labelsOrTypes) = 1 AND size(properties) = 1 RETURN labelsOrTypes[0], properties[0]", nil, func(r *neo4j.Record) error {
+			label, _ := r.Values[0].(string)
+			property, _ := r.Values[1].(string)
+			have[[2]string{label, property}] = true
+			return nil
+		})
+		return err
+	})
+	var missing []constraint
+	for _, c := range wanted {
+		if !have[[2]string{c.label, c.property}] {
+			missing = append(missing, c)
+		}
+	}
+	return missing, err
+}
+
+// constrain creates the constraints that are lacking.
+func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
+	missing, err := s.lacking(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	for _, c := range missing {
+		err := s.write(ctx, "constraints", func(tx *transaction) error { return tx.do(c.cypher(), nil) })
+		if errors.Is(err, store.ErrAuth) {
+			return fmt.Errorf("the constraint on :%s(%s) is missing; have an administrator run graphcloak doctor --print-setup: %w", c.label, c.property, err)
+		}
+		if err != nil {
+			return fmt.Errorf("create the constraint on :%s(%s): %w", c.label, c.property, err)
+		}
+	}
+	return nil
+}
+
+// SetupCypher returns the statements that an administrator runs once: the
+// constraints, on any edition, and for Enterprise and Aura the least role that
+// GraphCloak works with. Properties are those that runs write.
+func SetupCypher(database string, properties []string) []string {
+	var statements []string
+	for _, c := range constraints {
+		statements = append(statements, c.cypher())
+	}
+	var labels []string
+	for _, c := range constraints {
+		labels = append(labels, quote(c.label))
+	}
+	var names []string
+	for _, p := range properties {
+		names = append(names, quote(p))
+	}
+	own, graph := strings.Join(labels, ", "), " ON GRAPH "+quote(database)
+	return append(statements,
+		"CREATE ROLE graphcloak IF NOT EXISTS",
+		"GRANT ACCESS ON DATABASE "+quote(database)+" TO graphcloak",
+		"GRANT SHOW CONSTRAINT ON DATABASE "+quote(database)+" TO graphcloak",
+		"GRANT CREATE NEW NAME ON DATABASE "+quote(database)+" TO graphcloak",
+		"GRANT MATCH {*}"+graph+" ELEMENTS * TO graphcloak",
+		"GRANT SET PROPERTY {"+strings.Join(names, ", ")+"}"+graph+" NODES * TO graphcloak",
+		"GRANT CREATE"+graph+" NODES "+own+" TO graphcloak",
+		"GRANT SET LABEL "+own+graph+" TO graphcloak",
+		"GRANT SET PROPERTY {*}"+graph+" NODES "+own+" TO graphcloak",
+	)
+}

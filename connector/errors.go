@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+)
+
+const (
+	codeMemory   = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
+	codeTxMemory = "Neo.TransientError.General.TransactionMemoryLimit"
+)
+
+// errTooLarge is a batch for which the server had too little memory.
+var errTooLarge = fmt.Errorf("%w: the server has too little memory for the batch; raise dbms.memory.transaction.total.max", store.ErrTransient)
+
+// kinds maps status codes of the server, by their beginning, to the errors of
+// package store. The first match counts.
+var kinds = []struct {
+	code   string
+	kind   error
+	advice string
+}{
+	{"Neo.ClientError.Security.Unauthorized", store.ErrAuth, "user name or password is wrong"},
+	{"Neo.ClientError.Security.AuthenticationRateLimit", store.ErrAuth, "too many wrong passwords; wait a few seconds"},
+	{"Neo.ClientError.Security.CredentialsExpired", store.ErrAuth, "the password has expired; change it with ALTER CURRENT USER SET PASSWORD"},
+	{"Neo.ClientError.Security.", store.ErrAuth, "see graphcloak doctor --print-setup for the rights that are needed"},
+	{"Neo.ClientError.Database.DatabaseNotFound", store.ErrNotFound, ""},
+	{"Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", store.ErrReadOnly, "the database does not take writes"},
+	{"Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", store.ErrReadOnly, "the database does not take writes"},
+	{"Neo.ClientError.Database.DatabaseUnavailable", store.ErrTransient, ""},
+	{"Neo.ClientError.Statement.AccessMode", store.ErrInput, "a query that reads the graph must not write"},
+	{"Neo.ClientError.Schema.ConstraintValidationFailed", store.ErrConflict, ""},
+	{"Neo.ClientError.Schema.ConstraintCreationFailed", store.ErrConflict, ""},
+	{"Neo.ClientError.Transaction.TransactionTimedOut", store.ErrTransient, ""},
+	{"Neo.ClientError.Transaction.Terminated", store.ErrTransient, ""},
+	{"Neo.ClientError.Cluster.", store.ErrTransient, ""},
+	{"Neo.TransientError.", store.ErrTransient, ""},
+}
+
+// permanent keeps an error from the driver's retries: it has no Unwrap.
+type permanent struct{ err error }
+
+func (p *permanent) Error() string { return p.err.Error() }
+
+// final wraps an error that a retry of the same transaction cannot cure: too
+// little memory for a batch of this size, a database that takes no writes.
+func final(err error) error {
+	if tooLarge(err) || isCode(err, "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase") {
+		return &permanent{err}
+	}
+	return err
+}
+
+// classify maps an error of the driver to one of package store. A context that
+// has ended wins: the driver reports it as a lost connection.
+func classify(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if p, ok := errors.AsType[*permanent](err); ok {
+		err = p.err
+	}
+	if limit, ok := errors.AsType[*neo4j.TransactionExecutionLimit](err); ok && len(limit.Errors) > 0 {
+		err = limit.Errors[len(limit.Errors)-1]
+	}
+	if tooLarge(err) {
+		return fmt.Errorf("%w (%w)", errTooLarge, err)
+	}
+	if e, ok := serverError(err); ok {
+		return classifyCode(e)
+	}
+	if _, ok := errors.AsType[*neo4j.InvalidAuthenticationError](err); ok {
+		return fmt.Errorf("%w: %w", store.ErrAuth, err)
+	}
+	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
+		return fmt.Errorf("%w: the server does not answer (%w)", store.ErrTransient, err)
+	}
+	return err
+}
+
+func classifyCode(e *neo4j.Neo4jError) error {
+	for _, k := range kinds {
+		if !strings.HasPrefix(e.Code, k.code) {
+			continue
+		}
+		if k.advice == "" {
+			return fmt.Errorf("%w: %w", k.kind, e)
+		}
+		return fmt.Errorf("%w: %s (%w)", k.kind, k.advice, e)
+	}
+	return e
+}
+
+// serverError finds the server's own error.
+func serverError(err error) (*neo4j.Neo4jError, bool) {
+	if p, ok := errors.AsType[*permanent](err); ok {
+		err = p.err
+	}
+	return errors.AsType[*neo4j.Neo4jError](err)
+}
+
+// statementFault reports whether the text of the statement is to blame.
+func statementFault(e *neo4j.Neo4jError) bool {
+	return strings.HasPrefix(e.Code, "Neo.ClientError.Statement.")
+}
+
+func isCode(err error, codes ...string) bool {
+	e, ok := serverError(err)
+	return ok && slices.Contains(codes, e.Code)
+}
+
+// tooLarge reports whether a smaller batch may succeed.
+func tooLarge(err error) bool { return isCode(err, codeMemory, codeTxMemory) }

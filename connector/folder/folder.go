@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package folder keeps a graph in two CSV files, and runs and the ledger beside
+// them. It is a full store: it takes the write-back and the ledger.
+//
+// Start with [New]. nodes.csv has a column id and any properties; a column labels
+// may hold labels separated by semicolons. relationships.csv has the columns
+// source and target and any properties; a column type names the relationship
+// type. An empty field is a missing property. What a run writes becomes columns
+// of nodes.csv; runs and the ledger are in .graphcloak/store.db. [CSV] reads the
+// same files from any file system.
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// stateDir holds what is not the user's; stateFile is a bbolt database in it.
+const (
+	stateDir  = ".graphcloak"
+	stateFile = "store.db"
+)
+
+// Options says how to open a folder.
+type Options struct {
+	Progress func(stage string, done, total int64) // nil: silent
+	// LockWait bounds the wait for another process that uses the same folder; 0: 10 s.
+	LockWait time.Duration
+}
+
+// Store is a folder. It is safe for concurrent use, by several processes too.
+type Store struct {
+	dir     string
+	options Options
+	csv     CSV
+	write   sync.Mutex // one writer of nodes.csv in this process
+}
+
+// New opens a folder that holds nodes.csv and relationships.csv. Nothing is
+// created until a run is written or a spend recorded.
+func New(ctx context.Context, dir string, o Options) (*Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if o.LockWait <= 0 {
+		o.LockWait = 10 * time.Second
+	}
+	for _, name := range []string{nodesFile, relationshipsFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %s holds no %s", store.ErrNotFound, dir, name)
+		} else if err != nil {
+			return nil, fmt.Errorf("%w: %w", store.ErrAuth, err)
+		}
+	}
+	return &Store{dir: dir, options: o, csv: CSV{FS: os.DirFS(dir), Progress: o.Progress}}, nil
+}
+
+// Name returns folder:DIR with the absolute path.
+func (s *Store) Name() string {
+	dir, err := filepath.Abs(s.dir)
+	if err != nil {
+		dir = s.dir
+	}
+	return "folder:" + filepath.ToSlash(dir)
+}
+
+// Notices returns what the user should know and nothing asked for, such as the
+// number of relationships that were left out.
+func (s *Store) Notices() []string { return s.csv.Notices() }
+
+// Close releases the folder; there is nothing to release between calls.
+func (s *Store) Close(context.Context) error { return nil }
+
+// Graph reads the selected part. NodeKey "" is the column id.
+func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
+	return s.csv.Graph(ctx, sel)
+}
+
+// Signal reads a numeric column of nodes.csv, NaN where a node has no value.
+func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	return s.csv.Signal(ctx, g, property)
+}
+
+// Labels reads a column of nodes.csv that names a category.
+func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
+	return s.csv.Labels(ctx, g, property)
+}
+
+// Sensors returns the nodes that carry a sensor, in ascending order.
+func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
+	return s.csv.Sensors(ctx, g, sel)
+}
+
+// view runs a read transaction on the state; without a state, f gets nil.
+func (s *Store) view(f func(*bolt.Tx) error) error {
+	if _, err := os.Stat(s.statePath()); errors.Is(err, fs.ErrNotExist) {
+		return f(nil)
+	}
+	return s.state(true, f)
+}
+
+// update runs a transaction that may write; it is on disk when update returns nil.
+func (s *Store) update(f func(*bolt.Tx) error) error {
+	if err := os.MkdirAll(filepath.Join(s.dir, stateDir), 0o700); err != nil {
+		return writeError(err)
+	}
+	return s.state(false, f)
+}
+
+func (s *Store) statePath() string { return filepath.Join(s.dir, stateDir, stateFile) }
+
+// state opens the database for one transaction, so that several processes can
+// take turns: bbolt locks the file while it is open.
+func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) error {
+	db, err := bolt.Open(s.statePath(), 0o600, &bolt.Options{Timeout: s.options.LockWait, ReadOnly: readOnly})
+	if errors.Is(err, bolt.ErrTimeout) {
+		return fmt.Errorf("%w: another process holds %s", store.ErrTransient, s.statePath())
+	}
+	if err != nil {
+		return writeError(err)
+	}
+	defer db.Close()
+	if readOnly {
+		return db.View(f)
+	}
+	return db.Update(f)
+}
+
+// writeError maps an error of the file system to one of package store.
+func writeError(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: %w", store.ErrReadOnly, err)
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Graph reads the selected part. NodeKey "" is the column id; a query is an
+// ErrInput, for a folder has no query language. Errors are those of package store.
+func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
+	if sel.NodeQuery != "" || sel.RelationshipQuery != "" {
+		return nil, fmt.Errorf("%w: a folder takes no Cypher; select by labels and types", store.ErrInput)
+	}
+	b := &graph.Builder{Aggregation: sel.Aggregation}
+	nodes, err := c.readNodes(ctx, sel, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.relationships(ctx, sel, nodes, b); err != nil {
+		return nil, err
+	}
+	g, err := b.Graph()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrInput, err)
+	}
+	numbers := make(map[string]int, g.Order())
+	for id, n := range nodes {
+		if n.handle >= 0 {
+			numbers[id], _ = g.Index(n.key)
+		}
+	}
+	c.nodes.Put(g, numbers)
+	return g, nil
+}
+
+// node is what the relationships need to know of a row of nodes.csv.
+type node struct {
+	key    graph.ID
+	handle int // −1: not selected
+}
+
+// readNodes adds the selected nodes; the map has an entry for every id.
+func (c *CSV) readNodes(ctx context.Context, sel graph.Selection, b *graph.Builder) (map[string]node, error) {
+	t, err := c.open(nodesFile, idColumn, sel.NodeKey)
+	if err != nil {
+		return nil, err
+	}
+	id, labels := t.column(idColumn), t.column(labelsColumn)
+	named := id
+	if sel.NodeKey != "" {
+		named = t.column(sel.NodeKey)
+	}
+	nodes := make(map[string]node)
+	seen := make(map[string]bool) // labels
+	var bad, twice store.Offenders
+	err = t.each(ctx, c.Progress, func(line int, fields []string) error {
+		if _, ok := nodes[fields[id]]; ok {
+			twice.Add("id %q", fields[id])
+			return nil
+		}
+		n := node{handle: -1}
+		if selected(fields, labels, sel.NodeLabels, seen) {
+			n.key = graph.ID(strings.Clone(fields[named]))
+			if n.key == "" {
+				bad.Add("line %d: %s is missing", line, t.header[named])
+				return nil
+			}
+			var err error
+			if n.handle, err = b.AddNode(n.key); err != nil {
+				twice.Add("%s %q", t.header[named], n.key)
+			}
+		}
+		nodes[strings.Clone(fields[id])] = n
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := known("node label", sel.NodeLabels, seen); err != nil {
+		return nil, err
+	}
+	if err := bad.Err("nodes have no usable key", "fill in the column, or choose another --node-key"); err != nil {
+		return nil, err
+	}
+	return nodes, twice.Err("nodes share their key", "make the column unique, or choose another --node-key")
+}
+
+// selected looks for one of the wanted names in a column of names, and notes
+// every name that it sees. No wanted name selects all.
+func selected(fields []string, column int, wanted []string, seen map[string]bool) bool {
+	if len(wanted) == 0 {
+		return true
+	}
+	if column < 0 {
+		return false
+	}
+	chosen := false
+	for name := range strings.SplitSeq(fields[column], ";") {
+		chosen = chosen || slices.Contains(wanted, name)
+		if name != "" && !seen[name] {
+			seen[strings.Clone(name)] = true
+		}
+	}
+	return chosen
+}
+
+func known(kind string, wanted []string, seen map[string]bool) error {
+	for _, w := range wanted {
+		if !seen[w] {
+			return store.NotFound(kind, w, slices.Sorted(maps.Keys(seen)))
+		}
+	}
+	return nil
+}
+
+// relationships connects the selected nodes.
+func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[string]node, b *graph.Builder) error {
+	t, err := c.open(relationshipsFile, sourceColumn, targetColumn, sel.RelationshipWeightProperty, sel.LengthProperty)
+	if err != nil {
+		return err
+	}
+	e := store.Edges{Selection: sel, Builder: b}
+	source, target, types := t.column(sourceColumn), t.column(targetColumn), t.column(typeColumn)
+	weight, length := t.column(sel.RelationshipWeightProperty), t.column(sel.LengthProperty)
+	seen := make(map[string]bool)
+	var strangers store.Offenders
+	err = t.each(ctx, c.Progress, func(line int, fields []string) error {
+		u, okU := nodes[fields[source]]
+		v, okV := nodes[fields[target]]
+		if !okU || !okV {
+			strangers.Add("line %d: %q–%q", line, fields[source], fields[target])
+			return nil
+		}
+		if !selected(fields, types, sel.RelationshipTypes, seen) || u.handle < 0 || v.handle < 0 {
+			return nil
+		}
+		return e.Add(u.handle, v.handle, u.key, v.key, field(fields, weight), field(fields, length))
+	})
+	if err != nil {
+		return err
+	}
+	if err := known("relationship type", sel.RelationshipTypes, seen); err != nil {
+		return err
+	}
+	if err := strangers.Err("relationships have an end that is not in nodes.csv", "add the node or remove the line"); err != nil {
+		return err
+	}
+	return e.Finish(c.notices.Add)
+}
+
+// property hands over a column of nodes.csv for every node of the graph; the text
+// is valid during the call only.
+func (c *CSV) property(ctx context.Context, g *graph.Graph, property string, take func(i int, text string)) error {
+	numbers, err := c.nodes.Get(g)
+	if err != nil {
+		return err
+	}
+	t, err := c.open(nodesFile, idColumn, property)
+	if err != nil {
+		return err
+	}
+	id, column, seen := t.column(idColumn), t.column(property), 0
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		if i, ok := numbers[fields[id]]; ok {
+			take(i, fields[column])
+			seen++
+		}
+		return nil
+	})
+	if err == nil && seen != len(numbers) {
+		err = fmt.Errorf("%w: nodes.csv changed since the graph was read; run again", store.ErrConflict)
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"context"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Signal reads a numeric column of nodes.csv, NaN where a node has no value. A
+// NaN that is written out, an infinity or a text is an ErrInput.
+func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	signal := make([]float64, g.Order())
+	var bad store.Offenders
+	err := c.property(ctx, g, property, func(i int, text string) {
+		x, wrong := store.Reading(store.Parse(text))
+		if wrong != "" {
+			bad.Add("node %q: %s %s", g.ID(i), property, wrong)
+		}
+		signal[i] = x
+	})
+	if err != nil {
+		return nil, err
+	}
+	return signal, bad.Err("nodes have no usable number", "want a finite number or nothing")
+}
+
+// Labels reads a column of nodes.csv that names a category, "" where a node has
+// no value. Every field of a CSV file is text, so kinds cannot mix.
+func (c *CSV) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
+	labels := make([]string, g.Order())
+	err := c.property(ctx, g, property, func(i int, text string) { labels[i] = strings.Clone(text) })
+	return labels, err
+}
+
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with
+// the label and with a property that is true or a number other than 0.
+func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
+	keep := make([]bool, g.Order())
+	for i := range keep {
+		keep[i] = true
+	}
+	var bad store.Offenders
+	if sel.Property != "" {
+		err := c.property(ctx, g, sel.Property, func(i int, text string) {
+			marked, wrong := store.Flag(store.Parse(text))
+			if wrong != "" {
+				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
+			}
+			keep[i] = marked
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if sel.Label != "" {
+		if err := c.label(ctx, g, sel.Label, keep); err != nil {
+			return nil, err
+		}
+	}
+	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
+		return nil, err
+	}
+	return store.Sensors(keep, sel)
+}
+
+// label keeps the nodes that have the label. A file without the column labels has
+// no labels at all.
+func (c *CSV) label(ctx context.Context, g *graph.Graph, label string, keep []bool) error {
+	numbers, err := c.nodes.Get(g)
+	if err != nil {
+		return err
+	}
+	t, err := c.open(nodesFile, idColumn)
+	if err != nil {
+		return err
+	}
+	id, labels, seen := t.column(idColumn), t.column(labelsColumn), map[string]bool{}
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		has := selected(fields, labels, []string{label}, seen)
+		if i, ok := numbers[fields[id]]; ok {
+			keep[i] = keep[i] && has
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return known("node label", []string{label}, seen)
+}

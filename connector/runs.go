@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+)
+
+// lockLabel marks the nodes that a transaction locks before it reads and decides.
+const lockLabel = "GraphCloakLock"
+
+// Properties of the run's node that the store keeps; all others are the record's.
+const (
+	keyRunID   = "runId"
+	keyStatus  = "status"
+	keyColumn  = "runIdProperty"
+	keyColumns = "properties"
+	keyTable   = "tableSha256"
+	keyGraph   = "graphSha256"
+	keyNodes   = "nodesWritten"
+)
+
+// lock makes transactions with the same name run one after the other: the lock is
+// taken by a statement of its own, so that what follows reads what the one before
+// has committed.
+func (t *transaction) lock(name string) error {
+	return t.do("MERGE (l:"+lockLabel+" {name: $name}) SET l.held = coalesce(l.held, 0) + 1", map[string]any{"name": name})
+}
+
+// Runs returns what is known of every run, by id.
+func (s *Store) Runs(ctx context.Context) (runs []store.Run, err error) {
+	err = s.read(ctx, "runs", func(tx *transaction) (err error) {
+		runs, err = tx.runs("")
+		return err
+	})
+	return runs, err
+}
+
+// Run returns what is known of one run, or an ErrNotFound.
+func (s *Store) Run(ctx context.Context, runID string) (store.Run, error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return store.Run{}, err
+	}
+	return store.FindRun(runs, runID)
+}
+
+func (t *transaction) runs(where string) (runs []store.Run, err error) {
+	_, err = t.rows("MATCH (r:"+store.RunLabel+") "+where+" RETURN properties(r) ORDER BY r.runId", nil, func(r *neo4j.Record) error {
+		p, _ := r.Values[0].(map[string]any)
+		runs = append(runs, runOf(p))
+		return nil
+	})
+	return runs, err
+}
+
+func runOf(p map[string]any) store.Run {
+	text := func(key string) string { s, _ := p[key].(string); return s }
+	run := store.Run{
+		ID: text(keyRunID), Status: text(keyStatus), RunIDColumn: text(keyColumn),
+		Table: text(keyTable), Graph: text(keyGraph), Record: maps.Clone(p),
+	}
+	run.Nodes, _ = p[keyNodes].(int64)
+	columns, _ := p[keyColumns].([]any)
+	for _, c := range columns {
+		if name, ok := c.(string); ok {
+			run.Columns = append(run.Columns, name)
+		}
+	}
+	for _, own := range []string{keyRunID, keyStatus, keyColumn, keyColumns, keyTable, keyGraph, keyNodes} {
+		delete(run.Record, own)
+	}
+	return run
+}
+
+// put creates or updates the run's node. The record is set first, so that it
+// cannot overwrite what the store keeps.
+func (t *transaction) put(run store.Run) error {
+	return t.do("MERGE (r:"+store.RunLabel+" {runId: $id}) SET r += $record SET r += $own", map[string]any{
+		"id": run.ID, "record": run.Record, "own": map[string]any{
+			keyStatus: run.Status, keyColumn: run.RunIDColumn, keyColumns: run.Columns,
+			keyTable: run.Table, keyGraph: run.Graph, keyNodes: run.Nodes,
+		},
+	})
+}
+
+// settle sets the status of a run, and the time under a property such as finishedAt.
+func (s *Store) settle(ctx context.Context, runID, status, when string, nodes int64) error {
+	return s.write(ctx, "run", func(tx *transaction) error {
+		n, err := tx.count("MATCH (r:"+store.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+quote(when)+
+			" = datetime({timezone: 'UTC'}) RETURN count(r)", map[string]any{"id": runID, "status": status, "nodes": nodes})
+		if err == nil && n != 1 {
+			err = fmt.Errorf("%w: the record of run %s is gone", store.ErrConflict, runID)
+		}
+		return err
+	})
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Signal reads a numeric property of every node: NaN where a node has none.
+// A stored NaN, an infinity or a text is an ErrInput that names the first nodes.
+func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	signal := make([]float64, g.Order())
+	var bad store.Offenders
+	err := s.property(ctx, g, property, func(i int, v any) {
+		x, wrong := store.Reading(v)
+		if wrong != "" {
+			bad.Add("node %q: %s %s", g.ID(i), property, wrong)
+		}
+		signal[i] = x
+	})
+	if err != nil {
+		return nil, err
+	}
+	return signal, bad.Err("nodes have no usable number", "want a finite number or nothing")
+}
+
+// Labels reads a property that names a category: "" where a node has none. Whole
+// numbers are written in decimal; a mixture of kinds is an ErrInput.
+func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
+	c := store.NewCategories(g, property)
+	if err := s.property(ctx, g, property, c.Add); err != nil {
+		return nil, err
+	}
+	return c.Result()
+}
+
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with
+// the label and with a property that is true or a number other than 0.
+func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
+	if err := s.exist(ctx, labelNames, sel.Label); err != nil {
+		return nil, err
+	}
+	elements, err := s.nodes.Get(g)
+	if err != nil {
+		return nil, err
+	}
+	keep := make([]bool, g.Order())
+	for i := range keep {
+		keep[i] = true
+	}
+	var bad store.Offenders
+	if sel.Property != "" {
+		err = s.property(ctx, g, sel.Property, func(i int, v any) {
+			marked, wrong := store.Flag(v)
+			if wrong != "" {
+				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
+			}
+			keep[i] = marked
+		})
+	}
+	if err == nil && sel.Label != "" {
+		err = s.each(ctx, "sensors", elements, "n:"+quote(sel.Label), func(i int, v any) {
+			has, _ := v.(bool)
+			keep[i] = keep[i] && has
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
+		return nil, err
+	}
+	return store.Sensors(keep, sel)
+}
+
+// property hands over a property of every node, nil where it is missing.
+func (s *Store) property(ctx context.Context, g *graph.Graph, property string, take func(i int, v any)) error {
+	if err := s.exist(ctx, propertyNames, property); err != nil {
+		return err
+	}
+	elements, err := s.nodes.Get(g)
+	if err != nil {
+		return err
+	}
+	return s.each(ctx, "property "+property, elements, "coalesce(n."+quote(property)+", "+missing+")", take)
+}
+
+// each evaluates an expression that is never null on every node n.
+func (s *Store) each(ctx context.Context, stage string, elements []string, expression string, take func(i int, v any)) error {
+	cypher := "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i] RETURN collect(i), collect(" + expression + ")"
+	seen := 0
+	err := inChunks(ctx, s, stage, len(elements), s.options.BatchSize, func(ctx context.Context, at span) (*neo4j.Record, error) {
+		return s.readOne(ctx, stage, cypher, map[string]any{"e": elements[at.lo:at.hi]})
+	}, func(at span, r *neo4j.Record) error {
+		index, values := list(r, 0), list(r, 1)
+		for k := range index {
+			i, _ := index[k].(int64)
+			take(at.lo+int(i), value(values[k]))
+		}
+		seen += len(index)
+		return nil
+	})
+	if err == nil && seen != len(elements) {
+		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run again", store.ErrConflict, len(elements)-seen, len(elements))
+	}
+	return err
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// RunLabel is the label of the node that records a run.
+const RunLabel = "GraphCloakRun"
+
+// A Status is how far the write-back of a run has come: running, then finished
+// or undone.
+const (
+	Spent    = "SPENT"    // recorded by the ledger, nothing written
+	Running  = "RUNNING"  // some values may be written
+	Finished = "FINISHED" // all values are written
+	Undone   = "UNDONE"   // the values were removed; what was spent stays spent
+)
+
+// Run is what a store knows of a run.
+type Run struct {
+	ID          string         `json:"runId"`
+	Status      string         `json:"status"`
+	RunIDColumn string         `json:"runIdProperty"`    // property that holds the run's id on each node
+	Columns     []string       `json:"properties"`       // every property that it writes, RunIDColumn too
+	Table       string         `json:"tableSha256"`      // [TableHash] of what it writes
+	Graph       string         `json:"graphSha256"`      // digest of the graph, hexadecimal
+	Nodes       int64          `json:"nodesWritten"`     // nodes that carry its values
+	Record      map[string]any `json:"record,omitempty"` // [report.Table.Record]
+}
+
+// NewRun returns the record of a run that is about to be written.
+func NewRun(graph [32]byte, t report.Table) Run {
+	r := Run{
+		ID: t.RunID(), Status: Running, RunIDColumn: t.RunIDColumn(),
+		Table: TableHash(t), Graph: hex.EncodeToString(graph[:]), Record: map[string]any{},
+	}
+	for _, c := range t.Columns() {
+		r.Columns = append(r.Columns, c.Name)
+	}
+	for _, p := range t.Record() {
+		r.Record[p.Name] = p.Value
+	}
+	return r
+}
+
+// Admit decides whether run may be written beside the runs that the store knows.
+// A record of the same id must hold the same table: a resumed write re-sends what
+// was staged. Another run that is unfinished on the same graph, or on nodes of it
+// (touched, by id), is in the way, because values of the two would mix.
+func (run Run) Admit(known []Run, touched []string) error {
+	for _, k := range known {
+		switch {
+		case k.ID == run.ID:
+			if k.Status == Undone {
+				return fmt.Errorf("%w: run %s was undone; start a new run", ErrConflict, k.ID)
+			}
+			if k.Table != "" && k.Table != run.Table {
+				return fmt.Errorf("%w: run %s was started with other values; resume it with the staged ones", ErrConflict, k.ID)
+			}
+		case k.Status == Running && k.RunIDColumn == run.RunIDColumn &&
+			(k.Graph == run.Graph || slices.Contains(touched, k.ID)):
+			return fmt.Errorf("%w: run %s is unfinished on this graph; complete it with --resume %s or remove it with --undo %s",
+				ErrConflict, k.ID, k.ID, k.ID)
+		}
+	}
+	return nil
+}
+
+// Stale returns the properties that other runs wrote under the same run-id
+// property and this one does not. They are removed from every node that the run
+// writes, so that a node never carries values of two runs.
+func (run Run) Stale(known []Run) []string {
+	var stale []string
+	for _, k := range known {
+		if k.ID == run.ID || k.RunIDColumn != run.RunIDColumn {
+			continue
+		}
+		for _, c := range k.Columns {
+			if !slices.Contains(run.Columns, c) && !slices.Contains(stale, c) {
+				stale = append(stale, c)
+			}
+		}
+	}
+	slices.Sort(stale)
+	return stale
+}
+
+// TableHash returns SHA-256 over the run id and the columns of a table, in
+// hexadecimal.
+func TableHash(t report.Table) string {
+	w := tableWriter{sha256.New()}
+	w.text(t.RunID())
+	for _, c := range t.Columns() {
+		w.text(c.Name)
+		w.number(uint64(len(c.Nodes)))
+		for _, i := range c.Nodes {
+			w.number(uint64(i))
+		}
+		w.number(uint64(len(c.Floats)))
+		for _, x := range c.Floats {
+			w.number(math.Float64bits(x))
+		}
+		w.number(uint64(len(c.Ints)))
+		for _, x := range c.Ints {
+			w.number(uint64(x))
+		}
+		w.number(uint64(len(c.Strings)))
+		for _, s := range c.Strings {
+			w.text(s)
+		}
+	}
+	return hex.EncodeToString(w.Sum(nil))
+}
+
+type tableWriter struct{ hash.Hash }
+
+func (w tableWriter) number(x uint64) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], x)
+	w.Write(b[:])
+}
+
+func (w tableWriter) text(s string) {
+	w.number(uint64(len(s)))
+	w.Write([]byte(s))
+}
+
+// Covered returns the nodes that a table writes: those of its run-id column, of
+// n nodes.
+func Covered(t report.Table, n int) []int {
+	columns := t.Columns()
+	if nodes := columns[len(columns)-1].Nodes; nodes != nil {
+		return nodes
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// Cell returns entry k of a column as a property value.
+func Cell(c report.Column, k int) any {
+	switch {
+	case c.Floats != nil:
+		return c.Floats[k]
+	case c.Ints != nil:
+		return c.Ints[k]
+	}
+	return c.Strings[k]
+}
+
+// FindRun returns the run with this id, or a [NotFoundError].
+func FindRun(runs []Run, id string) (Run, error) {
+	var ids []string
+	for _, r := range runs {
+		if r.ID == id {
+			return r, nil
+		}
+		ids = append(ids, r.ID)
+	}
+	return Run{}, NotFound("run", id, ids)
+}

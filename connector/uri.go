@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+)
+
+const defaultPort = "7687"
+
+// Schemes that the driver takes, and those of a browser that stand for them.
+var (
+	boltSchemes = []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"}
+	rewritten   = map[string]string{"http": "neo4j", "https": "neo4j+s"}
+)
+
+// address is where a server listens.
+type address struct {
+	uri     string   // for the driver
+	name    string   // neo4j://host:port: the same for every scheme and every name of the loopback
+	notices []string // what the user should know
+}
+
+// parseURI accepts what the driver does, adds a missing scheme and port, and
+// turns the address of the browser into that of Bolt.
+func parseURI(s string) (address, error) {
+	if s == "" {
+		s = "neo4j://localhost:" + defaultPort
+	}
+	if !strings.Contains(s, "://") {
+		s = "neo4j://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" {
+		return address{}, fmt.Errorf("%w: the URI is not of the form neo4j://host:7687", store.ErrInput)
+	}
+	if u.User != nil {
+		return address{}, fmt.Errorf("%w: user name and password do not belong in the URI %s", store.ErrInput, u.Redacted())
+	}
+	var a address
+	if scheme, ok := rewritten[u.Scheme]; ok {
+		original := u.String()
+		u.Scheme, u.Host, u.Path = scheme, net.JoinHostPort(u.Hostname(), defaultPort), ""
+		a.notices = append(a.notices, fmt.Sprintf("%s is the address of the browser; connecting to %s", original, u))
+	}
+	if !slices.Contains(boltSchemes, u.Scheme) {
+		return address{}, fmt.Errorf("%w: the scheme of the URI is %q, want one of %v", store.ErrInput, u.Scheme, boltSchemes)
+	}
+	if u.Port() == "" {
+		u.Host = net.JoinHostPort(u.Hostname(), defaultPort)
+	}
+	if !strings.Contains(u.Scheme, "+") && !loopback(u.Hostname()) {
+		a.notices = append(a.notices, fmt.Sprintf("the connection to %s is not encrypted; use %s+s:// where the server allows it", u.Host, u.Scheme))
+	}
+	host := strings.ToLower(u.Hostname())
+	if loopback(host) {
+		host = "localhost"
+	}
+	a.uri, a.name = u.String(), "neo4j://"+net.JoinHostPort(host, u.Port())
+	return a, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
