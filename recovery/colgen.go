@@ -55,6 +55,9 @@ func (p Problem) zero() *Result {
 	return &Result{Status: Zero, F: make([]float64, n), Dual: make([]float64, m), Residual: floats.Norm(p.Y, 2)}
 }
 
+// worstTol is the largest gap that is accepted for the sake of rounding.
+const worstTol = 1e-5
+
 // generation is one run.
 type generation struct {
 	ctx  context.Context
@@ -88,7 +91,7 @@ func newGeneration(ctx context.Context, opts Options, p Problem) *generation {
 	}
 	s.master.u = p.upper()
 	s.rest, s.master.rho2 = s.r, dot2(p.Y, p.Y)
-	s.tol = max(opts.Tol, min(1e-5, 100*2*unit*floats.Norm(p.Y, 2)/p.Radius))
+	s.tol = max(opts.Tol, min(worstTol, 100*2*unit*floats.Norm(p.Y, 2)/p.Radius))
 	s.res = Result{F: make([]float64, n), Dual: make([]float64, m), Gap: math.Inf(1), Residual: floats.Norm(p.Y, 2)}
 	return s
 }
@@ -113,13 +116,18 @@ func (s *generation) price() bool {
 	}
 	s.res.Objective = floats.Sum(s.master.f)
 	s.res.Gap = gapOf(s.res.Objective, s.res.LowerBound)
-	return s.res.Gap <= s.tol && s.verify()
+	// What the roundings of g(z) leave when ‖y‖‖z‖ cancels.
+	floor := 2 * few * unit * floats.Norm(s.p.Y, 2) * floats.Norm(s.res.Dual, 2) / s.res.LowerBound
+	return s.res.Gap <= max(s.tol, min(worstTol, floor)) && s.verify()
 }
 
 // refuted looks for a proof that nothing fits.
 func (s *generation) refuted(v view) bool {
 	if s.opts.MassCap == 0 {
-		s.opts.MassCap = 1e3 * float64(len(s.c)) * max(1, v.gain/max(floats.Max(v.c), math.SmallestNonzeroFloat64))
+		s.opts.MassCap = 1e3 * float64(len(s.c))
+		if lb, _, sure := v.best(math.Inf(1)); !sure {
+			s.opts.MassCap *= max(1, lb)
+		}
 	}
 	f := v.farkas(s.master.u, s.opts.MassCap)
 	if f <= 0 {

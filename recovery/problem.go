@@ -83,7 +83,7 @@ type Options struct {
 	// MaxIterations bounds the outer steps; 0 means 1000.
 	MaxIterations int
 	// MassCap is the mass 1ᵀf beyond which a problem without upper bound counts as
-	// infeasible; 0 means 1e9·n·max(1, first lower bound).
+	// infeasible; 0 means 1e3·n·max(1, first lower bound).
 	MassCap float64
 	// Neighbors returns the nodes next to node i, or is nil. Columns of neighbours
 	// look alike under a smooth operator, so only the best of them is tried first.
