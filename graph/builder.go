@@ -38,6 +38,15 @@ var aggregationNames = []string{"SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"}
 
 func (a Aggregation) String() string { return aggregationNames[a] }
 
+// MarshalText writes the GDS name.
+func (a Aggregation) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads a GDS name.
+func (a *Aggregation) UnmarshalText(text []byte) (err error) {
+	*a, err = ParseAggregation(string(text))
+	return err
+}
+
 // ParseAggregation reads a GDS name such as SUM.
 func ParseAggregation(s string) (Aggregation, error) {
 	if i := slices.Index(aggregationNames, s); i >= 0 {

@@ -6,25 +6,26 @@ package graph
 // the projection parameters of GDS. The zero value takes every node and every
 // relationship, unweighted, in hops.
 type Selection struct {
-	NodeLabels        []string // none: all
-	RelationshipTypes []string // none: all
+	NodeLabels        []string `json:"nodeLabels,omitempty"`        // none: all
+	RelationshipTypes []string `json:"relationshipTypes,omitempty"` // none: all
 
 	// NodeQuery and RelationshipQuery replace labels and types by read-only
 	// Cypher. The first returns a column id; the second source, target, and weight
 	// and length where those properties are asked for.
-	NodeQuery, RelationshipQuery string
+	NodeQuery         string `json:"nodeQuery,omitempty"`
+	RelationshipQuery string `json:"relationshipQuery,omitempty"`
 
-	NodeKey                    string  // property that identifies a node; "": the store's own id
-	RelationshipWeightProperty string  // "": every weight is 1
-	DefaultWeight              float64 // weight where the property is missing; 0: missing is an error
-	LengthProperty             string  // "": every length is 1, distance counts hops
+	NodeKey                    string  `json:"nodeKey,omitempty"`                    // property that identifies a node; "": the store's own id
+	RelationshipWeightProperty string  `json:"relationshipWeightProperty,omitempty"` // "": every weight is 1
+	DefaultWeight              float64 `json:"defaultWeight,omitempty"`              // weight where the property is missing; 0: missing is an error
+	LengthProperty             string  `json:"lengthProperty,omitempty"`             // "": every length is 1, distance counts hops
 
-	Aggregation   Aggregation
-	DropBadWeight bool // leave out relationships with a bad weight or length instead of refusing
+	Aggregation   Aggregation `json:"aggregation"`
+	DropBadWeight bool        `json:"dropBadWeight,omitempty"` // leave out relationships with a bad weight or length instead of refusing
 }
 
 // SensorSelection says which nodes carry sensors. The zero value takes all.
 type SensorSelection struct {
-	Label    string // nodes with this label
-	Property string // nodes whose property is true or a number other than 0
+	Label    string `json:"label,omitempty"`    // nodes with this label
+	Property string `json:"property,omitempty"` // nodes whose property is true or a number other than 0
 }
