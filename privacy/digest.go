@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+)
+
+// Digest is a SHA-256 hash; text form is lower-case hexadecimal.
+type Digest [32]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText writes hexadecimal.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads 64 hexadecimal digits.
+func (d *Digest) UnmarshalText(text []byte) error { return unhex(d[:], text, "digest") }
+
+func unhex(dst, text []byte, what string) error {
+	if hex.DecodedLen(len(text)) != len(dst) || len(text)%2 != 0 {
+		return fmt.Errorf("privacy: %s has %d characters, want %d hexadecimal digits", what, len(text), 2*len(dst))
+	}
+	if _, err := hex.Decode(dst, text); err != nil {
+		return fmt.Errorf("privacy: %s: %w", what, err)
+	}
+	return nil
+}
+
+// lp concatenates the parts, each behind its length as uint32 big-endian, so that
+// no two lists of parts give the same bytes.
+func lp(parts ...[]byte) []byte {
+	var out []byte
+	for _, p := range parts {
+		out = binary.BigEndian.AppendUint32(out, uint32(len(p)))
+		out = append(out, p...)
+	}
+	return out
+}
+
+func hash(parts ...[]byte) Digest { return sha256.Sum256(lp(parts...)) }
+
+func be64(x int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(x)) }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"strconv"
+	"testing"
+)
+
+type kat struct {
+	Root            string `json:"root"`
+	CalibrationText string `json:"calibration_text"`
+	CalibrationHash string `json:"calibration_sha256"`
+	Vectors         []struct {
+		Sensor    string `json:"sensor"`
+		Release   string `json:"release"`
+		S         int64  `json:"S"`
+		Reading   int64  `json:"grid_value"`
+		SensorKey string `json:"sensor_key"`
+		Nonce     string `json:"nonce"`
+		NoiseKey  string `json:"noise_key"`
+		Stream    string `json:"stream_first_32_bytes"`
+		Noise     int64  `json:"noise_rounded_gaussian"`
+		Released  int64  `json:"released_grid_value"`
+	} `json:"vectors"`
+	Edges []struct {
+		Words []string `json:"u_words_hex"`
+		S, N  int64
+	} `json:"edges"`
+}
+
+func readJSON(t testing.TB, name string, v any) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func masterKey() []byte {
+	master := make([]byte, KeySize)
+	for i := range master {
+		master[i] = byte(i)
+	}
+	return master
+}
+
+// TestKnownAnswers follows each vector from the master secret to the released
+// integer.
+func TestKnownAnswers(t *testing.T) {
+	var k kat
+	readJSON(t, "noise_kat.json", &k)
+	if len(k.Vectors) != 30 || len(k.Edges) != 28 {
+		t.Fatalf("%d vectors and %d edges, want 30 and 28", len(k.Vectors), len(k.Edges))
+	}
+	escrow, err := NewEscrow(masterKey(), "kat", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := hex.EncodeToString(escrow.root); got != k.Root {
+		t.Fatalf("root = %s, want %s", got, k.Root)
+	}
+	calibration := Digest(sha256.Sum256([]byte(k.CalibrationText)))
+	text := SensorNoise{Exponent: -36, Steps: 12345678901}
+	if calibration.String() != k.CalibrationHash || text.calibration() != calibration {
+		t.Fatalf("calibration text: %s and %s, want %s", calibration, text.calibration(), k.CalibrationHash)
+	}
+	for i, v := range k.Vectors {
+		key, err := escrow.SensorKey(v.Sensor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise, nonce, err := key.noise(v.Release, calibration, v.Reading, v.S)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noiseKey, err := expand(key.key, lp([]byte("graphcloak/v1/noise"), []byte(v.Release), calibration[:], nonce[:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := newKeyStream(noiseKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first []byte
+		for range 4 {
+			first = append(first, be64(int64(stream.next()))...)
+		}
+		for _, c := range []struct{ what, got, want string }{
+			{"sensor key", hex.EncodeToString(key.key), v.SensorKey},
+			{"nonce", hex.EncodeToString(nonce[:]), v.Nonce},
+			{"noise key", hex.EncodeToString(noiseKey), v.NoiseKey},
+			{"stream", hex.EncodeToString(first), v.Stream},
+			{"noise", strconv.FormatInt(noise, 10), strconv.FormatInt(v.Noise, 10)},
+			{"released", strconv.FormatInt(v.Reading+noise, 10), strconv.FormatInt(v.Released, 10)},
+		} {
+			if c.got != c.want {
+				t.Errorf("vector %d: %s = %s, want %s", i, c.what, c.got, c.want)
+			}
+		}
+	}
+}
+
+// fixedWords replays words, then fails the test.
+type fixedWords struct {
+	t     testing.TB
+	words []uint64
+}
+
+func (f *fixedWords) next() uint64 {
+	if len(f.words) == 0 {
+		f.t.Fatal("more words were read than decide the sample")
+	}
+	u := f.words[0]
+	f.words = f.words[1:]
+	return u
+}
+
+// TestKnownEdges holds streams near boundaries and in the far tails.
+func TestKnownEdges(t *testing.T) {
+	var k kat
+	readJSON(t, "noise_kat.json", &k)
+	for i, e := range k.Edges {
+		src := &fixedWords{t: t}
+		for _, w := range e.Words {
+			u, err := strconv.ParseUint(w, 16, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			src.words = append(src.words, u)
+		}
+		for _, f := range []struct {
+			name   string
+			sample func() (int64, error)
+		}{
+			{"exact", func() (int64, error) {
+				s := &fixedWords{t: t, words: cloneWords(src.words)}
+				return sampleExact(s.next(), s, e.S)
+			}},
+			{"fast", func() (int64, error) {
+				return sample(&fixedWords{t: t, words: cloneWords(src.words)}, e.S)
+			}},
+		} {
+			if got, err := f.sample(); err != nil || got != e.N {
+				t.Errorf("edge %d, %s path: N = %d (%v), want %d", i, f.name, got, err, e.N)
+			}
+		}
+	}
+}
+
+func cloneWords(w []uint64) []uint64 { return append([]uint64(nil), w...) }
+

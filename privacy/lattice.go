@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"fmt"
+	"math"
+)
+
+const (
+	// stepBits makes σ about 2³⁴ lattice steps or more, so that rounding costs a
+	// relative 2⁻³⁴·√m of the sensitivity.
+	stepBits = 34
+	// readingBits keeps a clipped reading within 2⁶¹ steps: reading plus noise fits
+	// an int64.
+	readingBits = 61
+	// maxSteps bounds S. |N| then stays below 2⁶² unless Φ⁻¹(U) passes 2⁹, which has
+	// probability below e⁻¹³⁰⁰⁰⁰.
+	maxSteps = 1 << 53
+	// maxExponent keeps g, σ and every multiple normal floating-point numbers.
+	maxExponent = 900
+)
+
+// Interval is the public range [Lo, Hi] that readings are clipped to.
+type Interval struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+}
+
+func (c Interval) validate() error {
+	size := math.Max(math.Abs(c.Lo), math.Abs(c.Hi))
+	if !(c.Lo < c.Hi && size <= 0x1p900 && size >= 0x1p-900) {
+		return fmt.Errorf("privacy: readings are clipped to [%v, %v], want lo < hi, both finite and one not 0", c.Lo, c.Hi)
+	}
+	return nil
+}
+
+// exponent returns k of the lattice g = 2^k for noise of about sigma:
+//
+//	k = max(⌊log₂ sigma⌋ − 34, ⌈log₂ max(|lo|,|hi|)⌉ − 61).
+//
+// Only public values enter.
+func (c Interval) exponent(sigma float64) int {
+	_, e := math.Frexp(sigma) // sigma = f·2^e, ½ ≤ f < 1
+	f, h := math.Frexp(math.Max(math.Abs(c.Lo), math.Abs(c.Hi)))
+	if f == 0.5 {
+		h--
+	}
+	return max(e-1-stepBits, h-readingBits)
+}
+
+// round returns ⌊y/2^k + ½⌋ of the clipped reading, exactly: y/2^k is exact unless
+// it underflows, where the result is 0 either way, and so is y/2^k − ⌊y/2^k⌋.
+func (c Interval) round(y float64, k int) int64 {
+	v := math.Ldexp(min(max(y, c.Lo), c.Hi), -k)
+	f := math.Floor(v)
+	if v-f >= 0.5 {
+		f++
+	}
+	return int64(f)
+}

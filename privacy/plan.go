@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Guarantee says what is (ε, δ)-private.
+type Guarantee int
+
+const (
+	Joint     Guarantee = iota // the whole vector ỹ
+	PerSensor                  // each ỹ_s alone, the paper's definition
+)
+
+// Randomness says where noise comes from.
+type Randomness int
+
+const (
+	SystemRandomness Randomness = iota // the operating system; nobody can remove the noise
+	EscrowRandomness                   // a master secret; its holder can (SIM-CDP)
+)
+
+// Public describes the public model behind a plan. GraphDigest ties the plan to
+// one graph; the rest is for the reader and enters the plan's digest.
+type Public struct {
+	GraphDigest       Digest  `json:"graphDigest"`
+	NodeCount         int     `json:"nodeCount"`
+	RelationshipCount int     `json:"relationshipCount"`
+	ComponentCount    int     `json:"componentCount"`
+	Tau               float64 `json:"tau"`
+	Laplacian         string  `json:"laplacian"`
+	Metric            string  `json:"metric"` // "hops", or the length property
+	Alpha             float64 `json:"alpha"`  // radius of neighbours in the metric
+}
+
+// Sensitivity is a certified bracket of α·max ‖diag(√u)·M_S(e_i − e_j)‖₂/d(i,j)
+// over the edges. Upper is what is charged.
+type Sensitivity struct {
+	Lower   float64     `json:"lower"`
+	Upper   float64     `json:"upper"`
+	Edge    [2]graph.ID `json:"edge"`              // where Lower is attained
+	Failure float64     `json:"failure,omitempty"` // probability β that Upper is none, over the certificate's own coins
+}
+
+// Spec is what a plan is made from. Nothing in it may depend on a reading.
+type Spec struct {
+	Public
+	Budget
+	Calibration Calibration // nil: Analytic
+	Guarantee   Guarantee
+	Randomness  Randomness
+
+	Sensors []Sensor
+	Weights []float64 // u, one a sensor: σ_s ∝ 1/√u_s; 0: silent; nil: all 1
+
+	// Sensitivity is the joint bracket under Weights. For PerSensor it may be zero;
+	// where given, the joint μ is reported as well.
+	Sensitivity Sensitivity
+	// PerSensor holds, for the PerSensor guarantee, α·max|M_si − M_sj|/d(i,j) of
+	// each sensor, without weights, rounded up.
+	PerSensor []float64
+
+	// EntryError η bounds |computed y_s − y_s| for every admissible source and
+	// sensor; NormError η₂ bounds the whole vector in ‖·‖₂. The cheaper one is
+	// charged where both are positive. Both 0: the sensors measure y themselves.
+	EntryError, NormError float64
+
+	// Clip is the public range of readings; zero is [0, 1].
+	Clip Interval
+}
+
+// Sensor names a sensor: its node's number and id.
+type Sensor struct {
+	Node int      `json:"node"`
+	ID   graph.ID `json:"nodeId"`
+}
+
+// SensorNoise is what one reporting sensor adds.
+type SensorNoise struct {
+	Sensor
+	Exponent int     `json:"latticeExponent"` // lattice g = 2^Exponent
+	Steps    int64   `json:"steps"`           // S: σ = S·g
+	Weight   float64 `json:"weight"`          // u; 1 where noise is uniform
+	Bound    float64 `json:"bound,omitempty"` // PerSensor only: the certified sensitivity of this sensor
+}
+
+// Sigma returns σ = S·2^k, exactly.
+func (s SensorNoise) Sigma() float64 { return math.Ldexp(float64(s.Steps), s.Exponent) }
+
+// Step returns the lattice constant g = 2^k.
+func (s SensorNoise) Step() float64 { return math.Ldexp(1, s.Exponent) }
+
+// Plan holds everything about a release but the readings and the noise. All of it
+// is public. NewPlan makes one; a plan read from JSON was checked again.
+type Plan struct {
+	Public
+	Budget
+	Calibration Calibration
+	Guarantee   Guarantee
+	Randomness  Randomness
+	Sensitivity Sensitivity
+	EntryError  float64
+	NormError   float64
+	Clip        Interval
+	Sensors     []SensorNoise // reporting sensors, in the order of the Spec
+
+	// Mu is the μ of Gaussian differential privacy that is charged: of the whole
+	// vector (Joint), or of the worst sensor (PerSensor). Rounded up.
+	Mu float64
+	// JointMu bounds μ of the whole vector; it is Mu for Joint, and for PerSensor a
+	// number that is reported and promises nothing.
+	JointMu float64
+}
+
+// NewPlan chooses lattice and noise for each sensor such that
+//
+//	Δ_w·max_s 1/(σ_s√u_s) + √Σ_s (g_s + 2η)²/σ_s² ≤ μ(ε, δ − β)
+//
+// (Joint; an error η₂ enters as 2η₂·max 1/σ_s), or (Δ_s + g_s + 2η)/σ_s ≤ μ(ε, δ − β)
+// for each sensor (PerSensor). ErrImprecise where the numerical error exceeds the
+// sensitivity, ErrNotPrivate where the calibration has no answer.
+//
+// Proof: docs/proofs/plan.md.
+func NewPlan(spec Spec) (*Plan, error) {
+	p := &Plan{
+		Public: spec.Public, Budget: spec.Budget, Calibration: spec.Calibration,
+		Guarantee: spec.Guarantee, Randomness: spec.Randomness, Sensitivity: spec.Sensitivity,
+		EntryError: spec.EntryError, NormError: spec.NormError, Clip: spec.Clip,
+	}
+	if p.Calibration == nil {
+		p.Calibration = Analytic{}
+	}
+	if p.Clip == (Interval{}) {
+		p.Clip = Interval{Lo: 0, Hi: 1}
+	}
+	if err := p.addSensors(spec); err != nil {
+		return nil, err
+	}
+	if err := p.validateInputs(); err != nil {
+		return nil, err
+	}
+	r, err := p.ratio()
+	if err != nil {
+		return nil, err
+	}
+	if p.Guarantee == Joint {
+		err = p.allocate(r)
+	} else {
+		err = p.allocateEach(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Mu, p.JointMu = p.charge()
+	return p, p.validate()
+}
+
+// addSensors takes over the sensors that report.
+func (p *Plan) addSensors(spec Spec) error {
+	m := len(spec.Sensors)
+	if spec.Weights != nil && len(spec.Weights) != m {
+		return fmt.Errorf("privacy: %d weights for %d sensors", len(spec.Weights), m)
+	}
+	if p.Guarantee == PerSensor && len(spec.PerSensor) != m {
+		return fmt.Errorf("privacy: %d bounds for %d sensors", len(spec.PerSensor), m)
+	}
+	var largest float64
+	for _, b := range spec.PerSensor {
+		largest = max(largest, b)
+	}
+	for i, s := range spec.Sensors {
+		n := SensorNoise{Sensor: s, Weight: 1}
+		if spec.Weights != nil {
+			n.Weight = spec.Weights[i]
+		}
+		if n.Weight == 0 {
+			continue
+		}
+		if p.Guarantee == PerSensor {
+			n.Weight = 1
+			// A sensor that no edge reaches hides nothing by the definition; it reports
+			// with the noise of the most sensitive one all the same.
+			if n.Bound = spec.PerSensor[i]; n.Bound == 0 {
+				n.Bound = largest
+			}
+		}
+		p.Sensors = append(p.Sensors, n)
+	}
+	return nil
+}
+
+// ratio returns σ/Δ of the calibration at (ε, δ − β).
+func (p *Plan) ratio() (float64, error) {
+	return p.Calibration.Sigma(p.net(), 1)
+}
+
+// net returns the budget that is left for the noise.
+func (p *Plan) net() Budget {
+	b := p.Budget
+	if f := p.Sensitivity.Failure; f > 0 {
+		b.Delta = math.Nextafter(b.Delta-f, 0)
+	}
+	return b
+}
+
+// slack covers the rounding of σ and of the sums over m sensors: S is chosen for a
+// sensitivity larger by this factor.
+func (p *Plan) slack() float64 { return 1 + float64(len(p.Sensors)+256)*0x1p-50 }
+
+// allocate sets σ_s = c/√u_s, rounded up to the lattice, with c = r·Δ'_w.
+func (p *Plan) allocate(r float64) error {
+	first := r * (p.Sensitivity.Upper + p.computing(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
+	var sum float64
+	for i := range p.Sensors {
+		s := &p.Sensors[i]
+		s.Exponent = p.Clip.exponent(first / math.Sqrt(s.Weight))
+		sum += s.Weight * s.Step() * s.Step()
+	}
+	rounding := up(math.Sqrt(sum), len(p.Sensors)+4)
+	// ‖(g_s + 2η)√u_s‖ ≤ ‖g_s√u_s‖ + 2η‖√u‖.
+	c := p.slack() * r * (p.Sensitivity.Upper + rounding + p.computing(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
+	for i := range p.Sensors {
+		if err := p.Sensors[i].setSteps(c / math.Sqrt(p.Sensors[i].Weight)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allocateEach gives each sensor the noise of its own worst edge.
+func (p *Plan) allocateEach(r float64) error {
+	eta := 2 * p.entryError()
+	for i := range p.Sensors {
+		s := &p.Sensors[i]
+		s.Exponent = p.Clip.exponent(r * (s.Bound + eta))
+		if err := s.setSteps(p.slack() * r * (s.Bound + s.Step() + eta)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setSteps rounds sigma up to the lattice.
+func (s *SensorNoise) setSteps(sigma float64) error {
+	steps := math.Ceil(math.Ldexp(sigma, -s.Exponent))
+	if !(steps >= 1 && steps <= maxSteps) || s.Exponent < -maxExponent || s.Exponent > maxExponent {
+		return fmt.Errorf("privacy: sensor %q needs σ = %v on a lattice of 2^%d, out of range", s.ID, sigma, s.Exponent)
+	}
+	s.Steps = int64(steps)
+	return nil
+}
+
+// charge returns Mu and JointMu of the noise as it stands, rounded up.
+//
+// Proof: docs/proofs/plan.md.
+func (p *Plan) charge() (mu, joint float64) {
+	ulps := 2*len(p.Sensors) + 16
+	inverse := func(s SensorNoise) float64 { return 1 / s.Sigma() }
+	var scale, sum, each, worst, quietest float64
+	for _, s := range p.Sensors {
+		g := s.Step() / s.Sigma()
+		sum += g * g
+		scale = max(scale, 1/(s.Sigma()*math.Sqrt(s.Weight)))
+		quietest = max(quietest, inverse(s))
+		if p.Guarantee == PerSensor {
+			m := (s.Bound + s.Step() + 2*p.entryError()) / s.Sigma()
+			worst, each = max(worst, m), each+m*m
+		}
+	}
+	rest := up(math.Sqrt(sum)+p.computing(inverse), ulps)
+	if p.Guarantee == Joint {
+		mu = up(p.Sensitivity.Upper*scale+rest, 16)
+		return mu, mu
+	}
+	joint = math.Sqrt(each)
+	if p.Sensitivity.Upper > 0 {
+		joint = min(joint, p.Sensitivity.Upper*quietest+rest)
+	}
+	return up(worst, 16), up(joint, ulps)
+}
+
+// computing returns what numerical errors add to the sensitivity of the map whose
+// coordinates are scaled by scale: the lesser of 2η·‖scale‖₂ and 2η₂·max scale.
+func (p *Plan) computing(scale func(SensorNoise) float64) float64 {
+	var sum, largest float64
+	for _, s := range p.Sensors {
+		x := scale(s)
+		sum, largest = sum+x*x, max(largest, x)
+	}
+	entry, norm := 2*p.EntryError*math.Sqrt(sum), 2*p.NormError*largest
+	if entry == 0 || norm == 0 {
+		return entry + norm
+	}
+	return min(entry, norm)
+}
+
+// entryError bounds the error of one coordinate; ‖·‖_∞ ≤ ‖·‖₂.
+func (p *Plan) entryError() float64 {
+	if p.EntryError == 0 || p.NormError == 0 {
+		return p.EntryError + p.NormError
+	}
+	return min(p.EntryError, p.NormError)
+}
+
+// Sigma returns the common σ, or 0 where sensors differ.
+func (p *Plan) Sigma() float64 {
+	first := p.Sensors[0].Sigma()
+	for _, s := range p.Sensors {
+		if s.Sigma() != first {
+			return 0
+		}
+	}
+	return first
+}
+
+// Cost returns what one release costs in the ledger: ρ of Mu.
+func (p *Plan) Cost() Cost {
+	c, err := CostOf(p.Mu)
+	if err != nil {
+		return math.MaxInt64 // not a valid plan: no cap has room for it
+	}
+	return c
+}
+
+var errNoSensors = errors.New("privacy: no sensor reports")
+
+// validateInputs checks what comes from the user, before any noise is chosen.
+func (p *Plan) validateInputs() error {
+	if err := p.Budget.Validate(); err != nil {
+		return err
+	}
+	if err := p.Clip.validate(); err != nil {
+		return err
+	}
+	switch {
+	case !(p.Alpha > 0 && p.Alpha <= math.MaxFloat64):
+		return fmt.Errorf("privacy: alpha is %v, want a finite number > 0", p.Alpha)
+	case !(p.Tau > 0 && p.Tau <= math.MaxFloat64):
+		return fmt.Errorf("privacy: tau is %v, want a finite number > 0", p.Tau)
+	case p.Guarantee != Joint && p.Guarantee != PerSensor:
+		return fmt.Errorf("privacy: guarantee is %d, want joint or perSensor", p.Guarantee)
+	case p.Randomness != SystemRandomness && p.Randomness != EscrowRandomness:
+		return fmt.Errorf("privacy: randomness is %d, want system or escrow", p.Randomness)
+	case len(p.Sensors) == 0:
+		return errNoSensors
+	case !(p.EntryError >= 0 && p.NormError >= 0 && p.EntryError <= math.MaxFloat64 && p.NormError <= math.MaxFloat64):
+		return fmt.Errorf("privacy: numerical error is %v (%v in the 2-norm), want a finite number ≥ 0", p.EntryError, p.NormError)
+	}
+	if err := p.Sensitivity.validate(p.Guarantee == PerSensor); err != nil {
+		return err
+	}
+	if limit := min(1e-12, p.Delta/100); p.Sensitivity.Failure > limit {
+		return fmt.Errorf("privacy: the sensitivity may fail with probability %v, want at most %v", p.Sensitivity.Failure, limit)
+	}
+	if err := p.validateSensors(); err != nil {
+		return err
+	}
+	return p.checkPrecision()
+}
+
+// validate adds what holds of a finished plan: the final check.
+func (p *Plan) validate() error {
+	for _, s := range p.Sensors {
+		if s.Exponent < -maxExponent || s.Exponent > maxExponent || s.Steps < 1 || s.Steps > maxSteps {
+			return fmt.Errorf("privacy: sensor %q has a lattice 2^%d and σ of %d steps, out of range", s.ID, s.Exponent, s.Steps)
+		}
+		if s.Exponent < p.Clip.exponent(0x1p-1000) {
+			return fmt.Errorf("privacy: sensor %q has a lattice 2^%d too fine for readings in [%v, %v]", s.ID, s.Exponent, p.Clip.Lo, p.Clip.Hi)
+		}
+	}
+	r, err := p.ratio()
+	if err != nil {
+		return err
+	}
+	mu, joint := p.charge()
+	if mu != p.Mu || joint != p.JointMu {
+		return fmt.Errorf("privacy: the plan states μ = %v (joint %v), its noise gives %v (%v)", p.Mu, p.JointMu, mu, joint)
+	}
+	if up(mu*r, 1) > 1 {
+		return fmt.Errorf("privacy: the plan's noise gives μ = %v, want at most %v for ε = %v, δ = %v", mu, 1/r, p.Epsilon, p.Delta)
+	}
+	if _, err := CostOf(mu); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Validate repeats every check of NewPlan on the numbers of the plan itself. It
+// trusts the sensitivity's upper bound, which package sensitivity certifies.
+func (p *Plan) Validate() error {
+	if p.Calibration == nil {
+		return errors.New("privacy: the plan names no calibration")
+	}
+	if err := p.validateInputs(); err != nil {
+		return err
+	}
+	return p.validate()
+}
+
+func (s Sensitivity) validate(optional bool) error {
+	switch {
+	case optional && s.Upper == 0 && s.Lower == 0 && s.Failure >= 0:
+		return nil
+	case s.Upper == 0 && s.Lower == 0:
+		return errors.New("privacy: sensitivity is 0: no relationship reaches a sensor, so there is nothing to tell apart")
+	case !(s.Lower >= 0 && s.Lower <= s.Upper && s.Upper >= 0x1p-800 && s.Upper <= 0x1p800):
+		return fmt.Errorf("privacy: sensitivity is in [%v, %v], want 0 ≤ lower ≤ upper, upper from 2^-800 to 2^800", s.Lower, s.Upper)
+	case !(s.Failure >= 0):
+		return fmt.Errorf("privacy: the sensitivity's failure probability is %v, want ≥ 0", s.Failure)
+	}
+	return nil
+}
+
+// validateSensors checks ids, weights and bounds.
+func (p *Plan) validateSensors() error {
+	seen := make(map[graph.ID]bool, len(p.Sensors))
+	for _, s := range p.Sensors {
+		if err := checkID("sensor id", string(s.ID)); err != nil {
+			return err
+		}
+		if seen[s.ID] {
+			return fmt.Errorf("privacy: sensor %q is given twice", s.ID)
+		}
+		seen[s.ID] = true
+		if !(s.Weight >= 0x1p-200 && s.Weight <= 0x1p200) {
+			return fmt.Errorf("privacy: sensor %q has weight %v, want 0 or a number from 2^-200 to 2^200", s.ID, s.Weight)
+		}
+		if p.Guarantee == PerSensor && !(s.Bound >= 0x1p-800 && s.Bound <= 0x1p800) {
+			return fmt.Errorf("privacy: sensor %q has sensitivity %v, want a number from 2^-800 to 2^800", s.ID, s.Bound)
+		}
+	}
+	return nil
+}
+
+// checkPrecision refuses a plan whose numerical error swamps the sensitivity.
+func (p *Plan) checkPrecision() error {
+	if p.Guarantee == Joint {
+		e := p.computing(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) })
+		if e > p.Sensitivity.Upper {
+			return fmt.Errorf("%w: it adds %.4g to a sensitivity of %.4g; choose a smaller tolerance or the exact method (eigen)",
+				ErrImprecise, e, p.Sensitivity.Upper)
+		}
+		return nil
+	}
+	for _, s := range p.Sensors {
+		if e := 2 * p.entryError(); e > s.Bound {
+			return fmt.Errorf("%w: it adds %.4g to the sensitivity %.4g of sensor %q; choose a smaller tolerance or the exact method (eigen)",
+				ErrImprecise, e, s.Bound, s.ID)
+		}
+	}
+	return nil
+}
+
+// maxID bounds sensor and release ids in bytes.
+const maxID = 1024
+
+// checkID refuses ids that a file, a terminal or a key derivation could mistake.
+func checkID(what, id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("privacy: %s is empty", what)
+	case len(id) > maxID:
+		return fmt.Errorf("privacy: %s has %d bytes, want at most %d", what, len(id), maxID)
+	case !utf8.ValidString(id):
+		return fmt.Errorf("privacy: %s %q is not UTF-8", what, id)
+	}
+	for _, c := range id {
+		if unicode.IsControl(c) {
+			return fmt.Errorf("privacy: %s %q has a control character", what, id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// testSpec returns a valid spec with m sensors.
+func testSpec(m int) Spec {
+	s := Spec{
+		Public: Public{
+			GraphDigest: Digest{1, 2, 3}, NodeCount: m, RelationshipCount: m, ComponentCount: 1,
+			Tau: 2, Laplacian: "combinatorial", Metric: "hops", Alpha: 1,
+		},
+		Budget:      Budget{Epsilon: 4, Delta: 0.1},
+		Sensitivity: Sensitivity{Lower: 0.09, Upper: 0.1, Edge: [2]graph.ID{"a", "b"}},
+	}
+	for i := range m {
+		s.Sensors = append(s.Sensors, Sensor{Node: i, ID: graph.ID("s" + string(rune('a'+i)))})
+	}
+	return s
+}
+
+func mustPlan(t testing.TB, s Spec) *Plan {
+	t.Helper()
+	p, err := NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestUniformPlan checks the arithmetic of privacy.md: g before Δ' before S.
+func TestUniformPlan(t *testing.T) {
+	p := mustPlan(t, testSpec(9))
+	const r = 0.485540335
+	k := int(math.Floor(math.Log2(r*0.1))) - 34
+	g := math.Ldexp(1, k)
+	want := r * (0.1 + 3*g)
+	s := p.Sensors[0]
+	if s.Exponent != k || math.Abs(s.Sigma()/want-1) > 1e-8 || s.Steps < 1<<34 || p.Sigma() != s.Sigma() {
+		t.Errorf("k = %d, σ = %v, S = %d; want %d, %v, at least 2³⁴", s.Exponent, s.Sigma(), s.Steps, k, want)
+	}
+	if p.Mu > 1/r*(1+1e-9) || p.Mu < 1/r*(1-1e-8) {
+		t.Errorf("μ = %v, want just below %v", p.Mu, 1/r)
+	}
+}
+
+func TestPlanRoundTrip(t *testing.T) {
+	for _, g := range []Guarantee{Joint, PerSensor} {
+		s := testSpec(3)
+		s.Guarantee = g
+		s.Weights = []float64{1, 0, 4}
+		if g == PerSensor {
+			s.PerSensor = []float64{0.1, 0.2, 0.05}
+		}
+		p := mustPlan(t, s)
+		if len(p.Sensors) != 2 {
+			t.Fatalf("%d sensors report, want 2: u = 0 is silent", len(p.Sensors))
+		}
+		data, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var q Plan
+		if err := json.Unmarshal(data, &q); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(p, &q) {
+			t.Errorf("%v: plan changed on the way through JSON", g)
+		}
+		t.Log(p.Sentence())
+		bad := strings.Replace(string(data), `"epsilon":4`, `"epsilon":3`, 1)
+		if err := json.Unmarshal([]byte(bad), &q); err == nil {
+			t.Error("a plan whose ε was lowered was read")
+		}
+	}
+}
+
+func TestReleaseRoundTrip(t *testing.T) {
+	escrow, err := NewEscrow(masterKey(), "test", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := []float64{0.1, 0.9, 7}
+	for _, noise := range []Noise{System{}, escrow} {
+		s := testSpec(3)
+		s.Randomness = noise.randomness()
+		p := mustPlan(t, s)
+		r, err := p.Perturb(y, "r1", noise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var q Release
+		if err := json.Unmarshal(data, &q); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(r, &q) {
+			t.Error("release changed on the way through JSON")
+		}
+		if err := Verify(&q, p); err != nil {
+			t.Error(err)
+		}
+		if noise == escrow {
+			got, err := escrow.Reveal(&q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				if math.Abs(got[i]-min(y[i], 1)) > p.Sensors[i].Step()/2 {
+					t.Errorf("revealed %v, want %v within half a step", got[i], y[i])
+				}
+			}
+		}
+	}
+}

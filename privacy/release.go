@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Release is one private ỹ: the only thing that leaves the trust boundary. It is
+// made by [Plan.Perturb] or [Plan.FromSensors], or read from JSON and checked.
+type Release struct {
+	plan       *Plan
+	id         string
+	x          []int64
+	nonces     []Nonce // escrow only
+	deployment string  // escrow only
+	epoch      uint32  // escrow only
+}
+
+// Perturb adds the noise of every reporting sensor to its reading. readings runs
+// beside p.Sensors; each is clipped to p.Clip, and none may be NaN or infinite.
+// noise must be of the plan's randomness; nil is [System]. Spend the plan's
+// [Plan.Charge] first.
+//
+// Proof: docs/proofs/mechanism.md.
+func (p *Plan) Perturb(readings []float64, releaseID string, noise Noise) (*Release, error) {
+	if noise == nil {
+		noise = System{}
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkID("release id", releaseID); err != nil {
+		return nil, err
+	}
+	if noise.randomness() != p.Randomness {
+		return nil, fmt.Errorf("privacy: the plan asks for %s randomness, not %s", p.Randomness, noise.randomness())
+	}
+	if len(readings) != len(p.Sensors) {
+		return nil, fmt.Errorf("privacy: %d readings for %d sensors", len(readings), len(p.Sensors))
+	}
+	rounded := make([]int64, len(readings))
+	for i, y := range readings {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return nil, fmt.Errorf("privacy: the reading of sensor %q is not a finite number", p.Sensors[i].ID)
+		}
+		rounded[i] = p.Clip.round(y, p.Sensors[i].Exponent)
+	}
+	x, nonces, err := noise.perturb(p, releaseID, rounded)
+	if err != nil {
+		return nil, err
+	}
+	r := &Release{plan: p, id: releaseID, x: x, nonces: nonces}
+	if e, ok := noise.(*Escrow); ok {
+		r.deployment, r.epoch = e.deployment, e.epoch
+	}
+	return r, nil
+}
+
+// Plan returns the plan that the release was made under.
+func (r *Release) Plan() *Plan { return r.plan }
+
+// ID returns the release id.
+func (r *Release) ID() string { return r.id }
+
+// Steps returns a copy of X: ỹ_s = X_s·2^k_s, beside Plan().Sensors.
+func (r *Release) Steps() []int64 { return append([]int64(nil), r.x...) }
+
+// Values returns ỹ beside Plan().Sensors. Each value is a multiple of its g:
+// rounding X to 53 bits keeps it one.
+func (r *Release) Values() []float64 {
+	y := make([]float64, len(r.x))
+	for i, x := range r.x {
+		y[i] = value(x, r.plan.Sensors[i].Exponent)
+	}
+	return y
+}
+
+func value(x int64, k int) float64 { return math.Ldexp(float64(x), k) }
+
+// Nodes returns the node number of each value.
+func (r *Release) Nodes() []int {
+	nodes := make([]int, len(r.plan.Sensors))
+	for i, s := range r.plan.Sensors {
+		nodes[i] = s.Node
+	}
+	return nodes
+}
+
+// Digest returns the hash of release id, plan and X, which the ledger records.
+func (r *Release) Digest() (Digest, error) {
+	plan, err := r.plan.Digest()
+	if err != nil {
+		return Digest{}, err
+	}
+	parts := [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:]}
+	for _, x := range r.x {
+		parts = append(parts, be64(x))
+	}
+	return hash(parts...), nil
+}
+
+type releaseDocument struct {
+	SchemaVersion int            `json:"schemaVersion"`
+	ReleaseID     string         `json:"releaseId"`
+	PlanDigest    Digest         `json:"planDigest"`
+	Digest        Digest         `json:"digest"`
+	Deployment    string         `json:"deployment,omitempty"`
+	Epoch         uint32         `json:"epoch,omitempty"`
+	Values        []valueElement `json:"values"`
+	Plan          *Plan          `json:"plan"`
+}
+
+type valueElement struct {
+	ID    graph.ID `json:"nodeId"`
+	Steps int64    `json:"steps"`
+	Value float64  `json:"value"`
+	Nonce *Nonce   `json:"nonce,omitempty"`
+}
+
+// MarshalJSON writes the release with its plan.
+func (r *Release) MarshalJSON() ([]byte, error) {
+	plan, err := r.plan.Digest()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, err
+	}
+	d := releaseDocument{
+		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: plan, Digest: digest,
+		Deployment: r.deployment, Epoch: r.epoch, Plan: r.plan, Values: make([]valueElement, len(r.x)),
+	}
+	for i, x := range r.x {
+		s := r.plan.Sensors[i]
+		d.Values[i] = valueElement{ID: s.ID, Steps: x, Value: value(x, s.Exponent)}
+		if r.nonces != nil {
+			d.Values[i].Nonce = &r.nonces[i]
+		}
+	}
+	return json.Marshal(d)
+}
+
+// UnmarshalJSON reads a release and checks its plan, that each value is the stated
+// multiple of its lattice constant, and both digests.
+func (r *Release) UnmarshalJSON(data []byte) error {
+	var d releaseDocument
+	if err := decodeStrict(data, &d); err != nil {
+		return fmt.Errorf("privacy: read release: %w", err)
+	}
+	if d.SchemaVersion != SchemaVersion {
+		return fmt.Errorf("privacy: release has schema version %d, want %d", d.SchemaVersion, SchemaVersion)
+	}
+	if d.Plan == nil {
+		return errors.New("privacy: the release has no plan")
+	}
+	if err := checkID("release id", d.ReleaseID); err != nil {
+		return err
+	}
+	if len(d.Values) != len(d.Plan.Sensors) {
+		return fmt.Errorf("privacy: release has %d values, its plan %d sensors", len(d.Values), len(d.Plan.Sensors))
+	}
+	q := Release{plan: d.Plan, id: d.ReleaseID, deployment: d.Deployment, epoch: d.Epoch, x: make([]int64, len(d.Values))}
+	escrow := d.Plan.Randomness == EscrowRandomness
+	if escrow {
+		q.nonces = make([]Nonce, len(d.Values))
+	}
+	for i, v := range d.Values {
+		s := d.Plan.Sensors[i]
+		switch {
+		case v.ID != s.ID:
+			return fmt.Errorf("privacy: value %d is of sensor %q, its plan has %q there", i, v.ID, s.ID)
+		case v.Value != value(v.Steps, s.Exponent):
+			return fmt.Errorf("privacy: sensor %q: %v is not %d steps of 2^%d", s.ID, v.Value, v.Steps, s.Exponent)
+		case escrow != (v.Nonce != nil):
+			return fmt.Errorf("privacy: sensor %q: a nonce belongs to escrow randomness, and only there", s.ID)
+		}
+		q.x[i] = v.Steps
+		if escrow {
+			q.nonces[i] = *v.Nonce
+		}
+	}
+	plan, err := d.Plan.Digest()
+	if err != nil {
+		return err
+	}
+	digest, err := q.Digest()
+	if err != nil {
+		return err
+	}
+	if plan != d.PlanDigest || digest != d.Digest {
+		return fmt.Errorf("privacy: release %q does not have the digests that it states", d.ReleaseID)
+	}
+	*r = q
+	return nil
+}
