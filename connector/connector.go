@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -46,6 +47,9 @@ type Store struct {
 	server  version
 	notices store.Notices
 	nodes   store.Memory[[]string] // elementId of each node of a graph
+
+	constrained     sync.Mutex
+	constraintsHold bool
 }
 
 // New connects, in one attempt, and checks that the database is there. The errors

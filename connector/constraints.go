@@ -21,6 +21,8 @@ type constraint struct{ name, label, property string }
 var constraints = []constraint{
 	{"graphcloak_run", store.RunLabel, "runId"},
 	{"graphcloak_lock", lockLabel, "name"},
+	{"graphcloak_budget", budgetLabel, "scope"},
+	{"graphcloak_entry", entryLabel, "key"},
 }
 
 func (c constraint) cypher() string {
@@ -49,6 +51,18 @@ func (s *Store) lacking(ctx context.Context, wanted []constraint) ([]constraint,
 		}
 	}
 	return missing, err
+}
+
+// constrainOnce makes sure of the constraints of runs and the ledger.
+func (s *Store) constrainOnce(ctx context.Context) error {
+	s.constrained.Lock()
+	defer s.constrained.Unlock()
+	if s.constraintsHold {
+		return nil
+	}
+	err := s.constrain(ctx, constraints)
+	s.constraintsHold = err == nil
+	return err
 }
 
 // constrain creates the constraints that are lacking.

@@ -78,7 +78,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return err
 	}
-	if err := s.constrain(ctx, constraints); err != nil {
+	if err := s.constrainOnce(ctx); err != nil {
 		return err
 	}
 	run := store.NewRun(g.Digest(), t)

@@ -46,6 +46,7 @@ type Store struct {
 	options Options
 	csv     CSV
 	write   sync.Mutex // one writer of nodes.csv in this process
+	db      sync.Mutex // one user of the state in this process; bbolt polls for the others
 }
 
 // New opens a folder that holds nodes.csv and relationships.csv. Nothing is
@@ -124,6 +125,8 @@ func (s *Store) statePath() string { return filepath.Join(s.dir, stateDir, state
 // state opens the database for one transaction, so that several processes can
 // take turns: bbolt locks the file while it is open.
 func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) error {
+	s.db.Lock()
+	defer s.db.Unlock()
 	db, err := bolt.Open(s.statePath(), 0o600, &bolt.Options{Timeout: s.options.LockWait, ReadOnly: readOnly})
 	if errors.Is(err, bolt.ErrTimeout) {
 		return fmt.Errorf("%w: another process holds %s", store.ErrTransient, s.statePath())
