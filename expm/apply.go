@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// blockColumns is the number of columns that are diffused together: one cache
+// line of eight, twice. Larger blocks only need more memory.
+const blockColumns = 16
+
+// space is the memory of one application.
+type space struct{ x, y, t0, t1 []float64 }
+
+func (d *Diffusion) space(size int) *space {
+	w, ok := d.work.Get().(*space)
+	if !ok {
+		w = &space{}
+	}
+	if cap(w.x) < size {
+		w.x, w.y = make([]float64, size), make([]float64, size)
+		w.t0, w.t1 = make([]float64, size), make([]float64, size)
+	}
+	w.x, w.y, w.t0, w.t1 = w.x[:size], w.y[:size], w.t0[:size], w.t1[:size]
+	return w
+}
+
+// MulVecTo sets dst to M̃x, or to M̃ᵀx. It allocates nothing once its memory,
+// four n-vectors, exists.
+func (d *Diffusion) MulVecTo(dst []float64, trans bool, x []float64) {
+	d.MulBlockTo(dst, trans, x, 1)
+}
+
+// MulBlockTo sets dst to M̃X, or to M̃ᵀX, for k row-major columns.
+func (d *Diffusion) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	n := d.gen.Order()
+	if len(dst) != n*k || len(x) != n*k {
+		panic("expm: length of a vector does not fit the operator")
+	}
+	for at := 0; at < k; at += blockColumns {
+		c := min(blockColumns, k-at)
+		w := d.space(n * c)
+		d.gather(w.x, x, trans, k, at, c)
+		d.symmetric(w, c)
+		d.scatter(dst, w.y, trans, k, at, c)
+		d.work.Put(w)
+	}
+}
+
+// symmetric sets w.y to e^{-τS} w.x for k columns.
+func (d *Diffusion) symmetric(w *space, k int) {
+	switch d.method {
+	case Eigen:
+		d.spec.apply(w, k, d.tau)
+	case Chebyshev:
+		clenshawFree(d.gen, d.weights, w, k)
+	default:
+		d.krylov(w, k)
+	}
+}
+
+// gather copies c columns of x and maps them into the symmetric form:
+// M = diag(1/s) e^{-τS} diag(s).
+func (d *Diffusion) gather(to, x []float64, trans bool, k, at, c int) {
+	s := d.gen.Similarity()
+	for i := range d.gen.Order() {
+		row := to[i*c : (i+1)*c]
+		copy(row, x[i*k+at:])
+		if s != nil {
+			scale(row, s[i], trans)
+		}
+	}
+}
+
+func (d *Diffusion) scatter(dst, y []float64, trans bool, k, at, c int) {
+	s := d.gen.Similarity()
+	for i := range d.gen.Order() {
+		row := dst[i*k+at : i*k+at+c]
+		copy(row, y[i*c:])
+		if s != nil {
+			scale(row, s[i], !trans)
+		}
+	}
+}
+
+// scale multiplies a row by s, or divides it.
+func scale(row []float64, s float64, divide bool) {
+	for j := range row {
+		if divide {
+			row[j] /= s
+		} else {
+			row[j] *= s
+		}
+	}
+}
+
+// Rows returns the given rows of M̃ as a len(pick) × n matrix, the measurement
+// operator of the sensors in pick.
+func (d *Diffusion) Rows(ctx context.Context, pick []int) (*mat.Dense, error) {
+	return d.block(ctx, pick, true)
+}
+
+// Columns returns the given columns of M̃ as the rows of a len(pick) × n matrix:
+// row k is M̃ e_{pick[k]}, a source at node pick[k] as every node sees it.
+func (d *Diffusion) Columns(ctx context.Context, pick []int) (*mat.Dense, error) {
+	return d.block(ctx, pick, false)
+}
+
+func (d *Diffusion) block(ctx context.Context, pick []int, trans bool) (*mat.Dense, error) {
+	n := d.gen.Order()
+	if len(pick) == 0 {
+		return &mat.Dense{}, nil
+	}
+	m := mat.NewDense(len(pick), n, nil)
+	x, y := make([]float64, n*blockColumns), make([]float64, n*blockColumns)
+	for at := 0; at < len(pick); at += blockColumns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c := min(blockColumns, len(pick)-at)
+		clear(x[:n*c])
+		for j, p := range pick[at : at+c] {
+			x[p*c+j] = 1
+		}
+		d.MulBlockTo(y[:n*c], trans, x[:n*c], c)
+		for j := range c {
+			row := m.RawRowView(at + j)
+			for i := range row {
+				row[i] = y[i*c+j]
+			}
+		}
+	}
+	return m, nil
+}
+
+// Dense returns M̃ as a matrix where the method is Eigen, and nil otherwise. The
+// caller must not change it.
+func (d *Diffusion) Dense() *mat.Dense {
+	if d.spec == nil {
+		return nil
+	}
+	d.denseOnce.Do(func() { d.dense = d.spec.kernel(d.gen.Similarity(), d.tau, 0) })
+	return d.dense
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm
+
+// Cost says what a diffusion takes on one core of 2020s hardware, within about a
+// factor of two.
+type Cost struct {
+	Method  Method
+	Degree  int     // products with L for one application; 0 for Eigen
+	Bytes   int64   // beside the graph
+	Prepare float64 // seconds, once
+	Apply   float64 // seconds, for each vector
+}
+
+// The speed of the kernels, in seconds.
+const (
+	secondsPerCube  = 1.6e-9 // eigendecomposition, for each n³
+	secondsPerEntry = 1.5e-9 // product, for each entry read
+	secondsPerCell  = 0.5e-9 // dense product, for each entry
+	eigenAlways     = 600    // an eigendecomposition below this order takes half a second
+	eigenLimit      = 5000   // beyond, it takes minutes and 24n² bytes
+)
+
+// Estimate says what New and one product would cost, before anything is
+// allocated. Auto is settled as New settles it.
+func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
+	d, err := plan(l, tau, opts)
+	if err != nil {
+		return Cost{}, err
+	}
+	n := float64(l.Order())
+	c := Cost{Method: d.method}
+	if d.method == Eigen {
+		c.Bytes = int64(24 * n * n)
+		c.Prepare = secondsPerCube * n * n * n
+		c.Apply = 2 * secondsPerCell * n * n
+		return c, nil
+	}
+	p, _, err := heatWeights(tau*l.Bound()/2, d.tol)
+	if err != nil {
+		return Cost{}, err
+	}
+	c.Degree = len(p) - 1
+	c.Bytes = int64(32*n) + int64(8*len(p))
+	c.Apply = float64(c.Degree) * float64(l.Work()) * secondsPerEntry
+	return c, nil
+}
+
+// choose settles Auto: Eigen where it costs less than diffusing every node by
+// Chebyshev, which planning and recovery come near to, or where only Eigen
+// reaches a useful error bound; Chebyshev otherwise.
+func choose(l Generator, tau, tol float64) Method {
+	n := float64(l.Order())
+	if n <= eigenAlways {
+		return Eigen
+	}
+	if n > eigenLimit {
+		return Chebyshev
+	}
+	p, bound, err := chebyshev(l, tau, tol)
+	if err != nil || bound > maxErr {
+		return Eigen
+	}
+	if n*float64(len(p))*float64(l.Work())*secondsPerEntry > secondsPerCube*n*n*n {
+		return Eigen
+	}
+	return Chebyshev
+}

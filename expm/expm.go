@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package expm applies the heat kernel M = e^{-τL} with a proved error bound.
+//
+// Start with [New], which makes a [Diffusion]: an operator that others see through
+// products only. [Interval] is the paper's kernel on the unit interval, [Times]
+// diffuses one vector for several τ at the price of the longest, and [Estimate]
+// says what a diffusion costs before anything is allocated.
+//
+// Every bound is on the 2-norm, ‖(M̃ − M)f‖₂ ≤ Err()·‖f‖₂, rounding included; it
+// therefore bounds every entry of M̃f − Mf by Err()·‖f‖₂ too. It is absolute: an
+// entry far below Err()·‖f‖₂ may be wrong by 100 %.
+//
+// Eigen and Chebyshev do the same work for every f, so they serve where f is
+// private. Lanczos stops when its a-posteriori bound is met, which depends on f:
+// its running time is a side channel, and it is for public vectors only. Auto
+// never chooses it.
+package expm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// ErrAccuracy reports that no method reaches a useful error bound in float64:
+// τ·λ_max is too large, or the weights span too many magnitudes.
+var ErrAccuracy = errors.New("expm: out of reach of double precision")
+
+// Generator is a matrix L = diag(1/s) S diag(s), known through its symmetric
+// positive semidefinite form S. [laplacian.Laplacian] is one.
+type Generator interface {
+	// Order returns n.
+	Order() int
+	// Bound returns a certified upper bound on ‖|S|‖₂, hence on λ_max.
+	Bound() float64
+	// Nullity returns the exact multiplicity of the eigenvalue 0.
+	Nullity() int
+	// Similarity returns s > 0, or nil where all s are 1.
+	Similarity() []float64
+	// Recur sets dst ← a·Sx + b·x + c·dst and then acc ← acc + d·dst (unless acc is
+	// nil) for k row-major columns.
+	Recur(dst, acc, x []float64, k int, a, b, c, d float64)
+	// Rounding returns γ: Recur is off by at most γ(|a|·Bound·‖x‖₂ + |b|·‖x‖₂ + |c|·‖dst‖₂).
+	Rounding() float64
+	// Work returns the number of entries that a product reads.
+	Work() int64
+}
+
+// Method says how e^{-τL} is applied.
+type Method int
+
+// The methods.
+const (
+	Auto      Method = iota // Eigen or Chebyshev, by estimated work
+	Eigen                   // full eigendecomposition: O(n³) once, n² a product
+	Chebyshev               // polynomial whose degree is fixed in advance
+	Lanczos                 // Krylov space of the vector; for public vectors only
+)
+
+var methodNames = []string{"auto", "eigen", "chebyshev", "lanczos"}
+
+func (m Method) String() string { return methodNames[m] }
+
+// ParseMethod reads auto, eigen, chebyshev or lanczos.
+func ParseMethod(s string) (Method, error) {
+	if i := slices.Index(methodNames, s); i >= 0 {
+		return Method(i), nil
+	}
+	return 0, fmt.Errorf("expm: method is %q, want one of %v", s, methodNames)
+}
+
+// Options of [New]. The zero value is recommended.
+type Options struct {
+	Method    Method
+	Tolerance float64                               // truncation error in the 2-norm; 0: 1e-13
+	Progress  func(stage string, done, total int64) // nil: silent
+}
+
+// Diffusion is M̃ ≈ e^{-τL}, n × n, safe for concurrent use. It implements
+// linop.Approximation and linop.BlockOperator.
+type Diffusion struct {
+	gen     Generator
+	tau     float64
+	tol     float64
+	method  Method
+	err     float64
+	spread  float64   // max s/min s
+	spec    *Spectrum // Eigen
+	weights []float64 // Chebyshev: coefficient of T_k
+	work    sync.Pool // *space
+
+	denseOnce sync.Once
+	dense     *mat.Dense
+}
+
+// maxErr is the largest error bound that New accepts, unless the tolerance asked
+// for is larger: beyond it the privacy charge of M̃ − M would not be negligible.
+const maxErr = 1e-6
+
+// New prepares e^{-τL} for τ ≥ 0, finite. It returns [ErrAccuracy] where the
+// error bound would exceed 1e-6 and the tolerance.
+func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusion, error) {
+	d, err := plan(l, tau, opts)
+	if err != nil {
+		return nil, err
+	}
+	if d.method == Eigen {
+		if d.spec, err = decompose(ctx, l, opts.Progress); err != nil {
+			return nil, err
+		}
+	}
+	return d.finish()
+}
+
+// At returns the diffusion for another τ. Eigenpairs are shared, not computed again.
+func (d *Diffusion) At(tau float64) (*Diffusion, error) {
+	o, err := plan(d.gen, tau, Options{Method: d.method, Tolerance: d.tol})
+	if err != nil {
+		return nil, err
+	}
+	o.spec = d.spec
+	return o.finish()
+}
+
+// plan checks the input and settles the method, without heavy work.
+func plan(l Generator, tau float64, opts Options) (*Diffusion, error) {
+	switch {
+	case l.Order() == 0:
+		return nil, errors.New("expm: the graph has no nodes")
+	case !(tau >= 0) || math.IsInf(tau, 1):
+		return nil, fmt.Errorf("expm: tau is %v, want a finite number >= 0", tau)
+	case !(opts.Tolerance >= 0) || math.IsInf(opts.Tolerance, 1):
+		return nil, fmt.Errorf("expm: tolerance is %v, want a finite number >= 0", opts.Tolerance)
+	case math.IsInf(l.Bound(), 1):
+		return nil, fmt.Errorf("%w: the sum of the weights at a node overflows", ErrAccuracy)
+	}
+	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, spread: spread(l)}
+	if d.tol == 0 {
+		d.tol = 1e-13
+	}
+	if d.method == Auto {
+		d.method = choose(l, tau, d.tol)
+	}
+	return d, nil
+}
+
+// spread returns max s/min s, the condition of the similarity: an error in the
+// symmetric form grows by at most this factor.
+func spread(l Generator) float64 {
+	s := l.Similarity()
+	if s == nil {
+		return 1
+	}
+	return slices.Max(s) / slices.Min(s) * (1 + 4*unit)
+}
+
+// finish computes what depends on τ, and the error bound.
+func (d *Diffusion) finish() (*Diffusion, error) {
+	var err error
+	switch d.method {
+	case Eigen:
+		d.err = d.spec.err(d.gen, d.tau)
+	case Chebyshev:
+		d.weights, d.err, err = chebyshev(d.gen, d.tau, d.tol)
+	case Lanczos:
+		d.err, err = lanczosErr(d.gen, d.tau, d.tol)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Two scalings by s, one rounding each.
+	if d.spread > 1 {
+		d.err = (d.err + 4*unit) * d.spread
+	}
+	if d.err > max(maxErr, d.tol) {
+		return nil, fmt.Errorf("%w: tau·λ_max is %.3g, and %v proves an error of %.2g only; a smaller tau or weights of fewer magnitudes help",
+			ErrAccuracy, d.tau*d.gen.Bound(), d.method, d.err)
+	}
+	return d, nil
+}
+
+// Dims returns n, n.
+func (d *Diffusion) Dims() (r, c int) { return d.gen.Order(), d.gen.Order() }
+
+// Tau returns τ.
+func (d *Diffusion) Tau() float64 { return d.tau }
+
+// Method returns the method in use, never Auto.
+func (d *Diffusion) Method() Method { return d.method }
+
+// Degree returns the number of products with L that one application costs: the
+// degree of the polynomial, 0 for Eigen, an upper bound for Lanczos.
+func (d *Diffusion) Degree() int { return max(0, len(d.weights)-1) }
+
+// Err returns an upper bound on ‖M̃ − M‖₂, truncation and rounding included.
+func (d *Diffusion) Err() float64 { return d.err }
+
+// Spectrum returns the eigenpairs of the symmetric form S where the method is
+// Eigen, and nil otherwise. Where L is symmetric they are those of L, and the
+// singular values of M are e^{-τλ_k}.
+func (d *Diffusion) Spectrum() *Spectrum { return d.spec }

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// symmetricEigen replaces the symmetric n × n matrix a by its orthonormal
+// eigenvectors, one a row, and sets lambda to its eigenvalues in ascending order.
+//
+// gonum's EigenSym spends most of its time on the rotations of QL, which run down
+// the columns of a row-major matrix. Here they run along its rows, many at a time
+// on a panel that fits the cache: n = 2000 takes a quarter of the time.
+func symmetricEigen(ctx context.Context, n int, a, lambda []float64, progress func(string, int64, int64)) error {
+	if n == 1 {
+		lambda[0], a[0] = a[0], 1
+		return nil
+	}
+	var impl lapack.Implementation
+	off := make([]float64, n)
+	tau, work := make([]float64, n-1), make([]float64, 64*n)
+	impl.Dsytrd(blas.Lower, n, a, n, lambda, off[:n-1], tau, work, len(work))
+	impl.Dorgtr(blas.Lower, n, a, n, tau, work, len(work))
+	transpose(n, a)
+	if err := implicitQL(ctx, lambda, off, &rotator{n: n, v: a}, progress); err != nil {
+		return err
+	}
+	order := make([]int, n)
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(lambda[x], lambda[y]) })
+	l, v := slices.Clone(lambda), slices.Clone(a)
+	for k, o := range order {
+		lambda[k] = l[o]
+		copy(a[k*n:(k+1)*n], v[o*n:])
+	}
+	return nil
+}
+
+func transpose(n int, a []float64) {
+	for i := range n {
+		for j := range i {
+			a[i*n+j], a[j*n+i] = a[j*n+i], a[i*n+j]
+		}
+	}
+}
+
+// implicitQL diagonalises the symmetric tridiagonal matrix with diagonal d and
+// off-diagonal e[:n−1] by implicit QL steps with Wilkinson's shift (Bowdler,
+// Martin, Reinsch & Wilkinson, Numer. Math. 11, 1968, 293–306), and hands each
+// rotation to r.
+func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(string, int64, int64)) error {
+	n := len(d)
+	e[n-1] = 0
+	for l := range n {
+		if l%64 == 0 && progress != nil {
+			progress("eigenvalues", int64(l), int64(n))
+		}
+		for sweep := 0; ; sweep++ {
+			m := l
+			for m < n-1 && math.Abs(e[m]) > 0x1p-52*(math.Abs(d[m])+math.Abs(d[m+1]))+negligible {
+				m++
+			}
+			if m == l {
+				break
+			}
+			if sweep == 60 {
+				return errors.New("expm: the eigenvalue iteration does not converge")
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			step(d, e, l, m, r)
+		}
+	}
+	r.flush()
+	return nil
+}
+
+// step is one QL step on rows l to m.
+func step(d, e []float64, l, m int, r *rotator) {
+	g := (d[l+1] - d[l]) / (2 * e[l])
+	g = d[m] - d[l] + e[l]/(g+math.Copysign(math.Hypot(g, 1), g))
+	s, c, p := 1.0, 1.0, 0.0
+	for i := m - 1; i >= l; i-- {
+		f, b := s*e[i], c*e[i]
+		h := math.Hypot(f, g)
+		e[i+1] = h
+		if h == 0 {
+			d[i+1] -= p
+			e[m] = 0
+			return
+		}
+		s, c = f/h, g/h
+		g = d[i+1] - p
+		q := (d[i]-g)*s + 2*c*b
+		p = s * q
+		d[i+1] = g + p
+		g = c*q - b
+		r.add(i, c, s)
+	}
+	d[l] -= p
+	e[l] = g
+	e[m] = 0
+}
+
+// rotator collects rotations of the rows of v and applies them panel by panel:
+// each panel of columns sees the same rotations in the same order, so that the
+// bits do not depend on the number of workers.
+type rotator struct {
+	n    int
+	v    []float64
+	list []rotation
+}
+
+// rotation maps rows (i, i+1) to (c·v_i − s·v_{i+1}, s·v_i + c·v_{i+1}).
+type rotation struct {
+	i    int
+	c, s float64
+}
+
+// negligible is far below the roundoff of a matrix of norm about 1.
+const negligible = 1e-40
+
+const (
+	panelColumns = 64
+	maxRotations = 1 << 16
+)
+
+func (r *rotator) add(i int, c, s float64) {
+	if len(r.list) == maxRotations {
+		r.flush()
+	}
+	r.list = append(r.list, rotation{i, c, s})
+}
+
+func (r *rotator) flush() {
+	var wait sync.WaitGroup
+	panels := (r.n + panelColumns - 1) / panelColumns
+	workers := min(runtime.GOMAXPROCS(0), panels)
+	for w := range workers {
+		wait.Go(func() {
+			for p := w; p < panels; p += workers {
+				r.panel(p*panelColumns, min((p+1)*panelColumns, r.n))
+			}
+		})
+	}
+	wait.Wait()
+	r.list = r.list[:0]
+}
+
+func (r *rotator) panel(lo, hi int) {
+	for _, q := range r.list {
+		x := r.v[q.i*r.n+lo : q.i*r.n+hi]
+		y := r.v[(q.i+1)*r.n+lo : (q.i+1)*r.n+hi]
+		y = y[:len(x)]
+		for j, a := range x {
+			b := y[j]
+			x[j] = q.c*a - q.s*b
+			y[j] = q.s*a + q.c*b
+		}
+	}
+}

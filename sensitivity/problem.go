@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// unit is the unit roundoff of float64, 2⁻⁵³.
+const unit = 1.0 / (1 << 53)
+
+// problem is Δ₂ in the symmetric form. With L = diag(1/s) S diag(s),
+//
+//	‖diag(√u) M_S (e_i − e_j)‖ = ‖diag(√ω) e^{-τS}(s_i e_i − s_j e_j)‖,   ω_t = u_t/s_t² at sensors, else 0.
+type problem struct {
+	lap   *laplacian.Laplacian
+	tau   float64
+	alpha float64
+	edges []edge
+	s     []float64 // nil: ones
+	omega []float64 // nil: ones
+	peak  float64   // max ω
+	// uniform: all ω are equal, so that the norm is √peak·‖e^{-τS}b‖.
+	uniform bool
+}
+
+// edge is an edge with B_uv, its entry of S, and α/length.
+type edge struct {
+	u, v  int32
+	b     float64
+	scale float64
+}
+
+func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	p := &problem{lap: m.Laplacian, tau: m.Tau, alpha: m.Alpha, s: m.Laplacian.Similarity()}
+	if p.alpha == 0 {
+		p.alpha = 1
+	}
+	if err := p.weigh(m, u); err != nil {
+		return nil, err
+	}
+	p.edges = make([]edge, 0, m.Graph.Size())
+	ptr, adj, val, _ := p.lap.CSR()
+	var e edge
+	for e.u = range int32(m.Graph.Order()) {
+		for k := ptr[e.u]; k < ptr[e.u+1]; k++ {
+			if e.v = adj[k]; e.v < e.u {
+				continue
+			}
+			e.b, e.scale = 1, p.alpha
+			if val != nil {
+				e.b = val[k]
+			}
+			if !m.Graph.Hops() {
+				x, _ := m.Graph.Edge(int(e.u), int(e.v))
+				e.scale /= x.Length
+			}
+			if math.IsInf(e.scale, 1) {
+				return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, e.u, e.v)
+			}
+			p.edges = append(p.edges, e)
+		}
+	}
+	return p, nil
+}
+
+// weigh computes ω.
+func (p *problem) weigh(m Model, u []float64) error {
+	sensors := len(m.Sensors)
+	if m.Sensors == nil {
+		sensors = m.Graph.Order()
+	}
+	if u != nil && len(u) != sensors {
+		return fmt.Errorf("sensitivity: %d weights for %d sensors", len(u), sensors)
+	}
+	if u == nil && m.Sensors == nil && p.s == nil {
+		p.peak, p.uniform = 1, true
+		return nil
+	}
+	p.omega = make([]float64, m.Graph.Order())
+	for k := range sensors {
+		t, w := k, 1.0
+		if m.Sensors != nil {
+			t = m.Sensors[k]
+		}
+		if u != nil {
+			w = u[k]
+		}
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("sensitivity: weight of sensor %d is %v, want a finite number >= 0", k, w)
+		}
+		if p.s != nil {
+			w /= p.s[t] * p.s[t]
+		}
+		p.omega[t] = w
+		p.peak = max(p.peak, w)
+	}
+	p.uniform = true
+	for _, w := range p.omega {
+		p.uniform = p.uniform && w == p.peak
+	}
+	return nil
+}
+
+// trivial reports whether Δ₂ is 0: no edges, or no sensor with a weight.
+func (p *problem) trivial() bool { return len(p.edges) == 0 || p.peak == 0 }
+
+// start returns the two entries of b_e and ‖b_e‖².
+func (p *problem) start(e edge) (bu, bv, square float64) {
+	if p.s == nil {
+		return 1, -1, 2
+	}
+	bu, bv = p.s[e.u], -p.s[e.v]
+	return bu, bv, bu*bu + bv*bv
+}
+
+// exactOrder is the order up to which an eigendecomposition (about a second)
+// beats the search.
+const exactOrder = 700
+
+// spectrum returns eigenpairs where they are at hand or cheap, or nil.
+func (p *problem) spectrum(ctx context.Context, m Model, opts Options) (*expm.Spectrum, error) {
+	if m.Diffusion != nil {
+		if r, _ := m.Diffusion.Dims(); r != m.Graph.Order() {
+			return nil, fmt.Errorf("sensitivity: diffusion of %d nodes, graph of %d", r, m.Graph.Order())
+		}
+		if s := m.Diffusion.Spectrum(); s != nil {
+			return s, nil
+		}
+	}
+	if p.lap.Order() > exactOrder {
+		return nil, nil
+	}
+	s, err := expm.Decompose(ctx, p.lap, opts.Progress)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sensitivity certifies how much neighbouring sources can differ at the
+// sensors,
+//
+//	Δ₂ = α · max over edges e = {i, j} of ‖diag(√u) M_S (e_i − e_j)‖₂ / length(e),
+//
+// M_S the rows of M = e^{-τL} at the sensors. Edges suffice for every
+// shortest-path metric: along a geodesic the triangle inequality adds up, so no
+// pair of nodes has a larger ratio than the worst edge on its way.
+//
+// Start with [Bound]. It returns a [Bracket] whose upper end is valid always, also
+// when time runs out; noise is calibrated to it. [PerSensor] bounds each
+// coordinate alone. Only the public graph enters, never a reading.
+package sensitivity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// Model is the public side of a measurement. Distances are those of the graph's
+// lengths, which are hops where none were given.
+type Model struct {
+	Graph     *graph.Graph
+	Laplacian *laplacian.Laplacian // of Graph
+	Tau       float64
+	Sensors   []int   // distinct nodes; nil: all
+	Alpha     float64 // neighbour radius; 0: 1
+
+	// Diffusion is optional: one with Method Eigen (any τ, same Laplacian) lends
+	// its eigenpairs, and makes the result exact up to rounding.
+	Diffusion *expm.Diffusion
+}
+
+// Options of [Bound] and [PerSensor]. The zero value is recommended but for Seed.
+type Options struct {
+	// Tolerance is the relative width Upper/Lower − 1 to aim at; 0: 0.02.
+	Tolerance float64
+	// Time ends the search early, with the bracket reached; 0: no limit. A result
+	// that was cut short depends on the machine's speed.
+	Time time.Duration
+	// Seed keys the random screen: 32 bytes from a cryptographic source, kept with
+	// the plan, so that the same plan gives the same bits. All zero: no screen.
+	Seed [32]byte
+	// Failure is the largest probability, over the seed, with which the screen may
+	// make the upper end invalid; 0: 1e-12. The caller takes Bracket.Failure from δ.
+	Failure float64
+	// Progress is called with the stage and the candidate edges that are closed;
+	// nil: silent.
+	Progress func(stage string, done, total int64)
+	// Report is called with each narrower bracket; nil: silent.
+	Report func(Bracket)
+}
+
+// Bracket holds Δ₂ between two bounds.
+type Bracket struct {
+	Lower, Upper float64
+	Edge         [2]int  // the edge that attains Lower, U < V; {-1, -1} without edges
+	Failure      float64 // probability, over the seed, that Upper is too small
+	Exact        bool    // Upper − Lower is rounding only
+}
+
+// closed reports whether the bracket is as narrow as asked for.
+func (b Bracket) closed(tol float64) bool { return b.Upper <= b.Lower*(1+tol) }
+
+// floor is the least upper end of a graph that has edges: M b never vanishes, and
+// below this squares underflow.
+const floor = 1e-290
+
+// Bound brackets Δ₂. u weighs the squares of the sensors' readings (noise
+// allocation: u_s = 1/σ_s²), one entry ≥ 0 for each sensor; nil: ones. Without
+// edges Δ₂ = 0.
+func Bound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, error) {
+	p, err := newProblem(m, u, &opts)
+	if err != nil {
+		return Bracket{}, err
+	}
+	if p.trivial() {
+		return Bracket{Edge: [2]int{-1, -1}, Exact: true}, nil
+	}
+	spec, err := p.spectrum(ctx, m, opts)
+	if err != nil {
+		return Bracket{}, err
+	}
+	if spec != nil {
+		return p.exact(ctx, spec)
+	}
+	return p.search(ctx, opts)
+}
+
+var errModel = errors.New("sensitivity: Model lacks Graph or Laplacian")
+
+func (m *Model) check() error {
+	switch {
+	case m.Graph == nil || m.Laplacian == nil:
+		return errModel
+	case m.Laplacian.Order() != m.Graph.Order():
+		return fmt.Errorf("sensitivity: Laplacian of %d nodes, graph of %d", m.Laplacian.Order(), m.Graph.Order())
+	case !(m.Tau > 0) || math.IsInf(m.Tau, 1):
+		return fmt.Errorf("sensitivity: tau is %v, want a finite number > 0", m.Tau)
+	case !(m.Alpha >= 0) || math.IsInf(m.Alpha, 1):
+		return fmt.Errorf("sensitivity: alpha is %v, want a finite number > 0", m.Alpha)
+	case m.Sensors != nil && len(m.Sensors) == 0:
+		return errors.New("sensitivity: no sensors")
+	case math.IsInf(m.Laplacian.Bound(), 1):
+		return errors.New("sensitivity: the sum of the weights at a node overflows")
+	}
+	seen := make(map[int]bool, len(m.Sensors))
+	for _, s := range m.Sensors {
+		if s < 0 || s >= m.Graph.Order() || seen[s] {
+			return fmt.Errorf("sensitivity: sensor %d is given twice or is not one of %d nodes", s, m.Graph.Order())
+		}
+		seen[s] = true
+	}
+	return nil
+}
+
+func (o *Options) check() error {
+	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || o.Time < 0 {
+		return fmt.Errorf("sensitivity: tolerance %v, failure %v or time %v out of range", o.Tolerance, o.Failure, o.Time)
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 0.02
+	}
+	if o.Failure == 0 {
+		o.Failure = 1e-12
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	if o.Report == nil {
+		o.Report = func(Bracket) {}
+	}
+	return nil
+}
