@@ -19,11 +19,20 @@ func (c *Config) set(s Setting, raw any, o Origin) error {
 	if want == "" {
 		return nil
 	}
-	text := fmt.Sprint(raw)
+	text := redact(fmt.Sprint(raw))
 	if s.Secret() {
 		text = mask
 	}
 	return &Error{Key: s.Key, Value: text, Want: want, Origin: o, Syntax: syntax}
+}
+
+// redact masks what stands before the @ of an address.
+func redact(text string) string {
+	start, end := strings.Index(text, "://"), strings.LastIndex(text, "@")
+	if start < 0 || end < start {
+		return text
+	}
+	return text[:start+3] + mask + text[end:]
 }
 
 // store parses raw into field. It returns the value to show; if it is not

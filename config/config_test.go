@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/graphcloak/graphcloak/config"
+)
+
+var update = flag.Bool("update", false, "rewrite the reference page")
+
+// clearEnv hides the variables of the machine that runs the test.
+func clearEnv(t *testing.T) {
+	t.Helper()
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "NEO4J_") || strings.HasPrefix(name, config.EnvPrefix) {
+			t.Setenv(name, "")
+		}
+	}
+}
+
+func flags(t *testing.T, args ...string) *pflag.FlagSet {
+	t.Helper()
+	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	fs.SetNormalizeFunc(config.Normalize)
+	config.AddFlags(fs, nil, config.Groups()...)
+	if err := fs.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func load(t *testing.T, l config.Layers) *config.Config {
+	t.Helper()
+	c, err := config.Load(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDefaults(t *testing.T) {
+	clearEnv(t)
+	c := load(t, config.Layers{})
+	if c.Diffusion.Tau != 2 || c.Privacy.Epsilon != 1 || c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
+		t.Errorf("tau %v, epsilon %v, delta %v, prefix %q", c.Diffusion.Tau, c.Privacy.Epsilon, c.Privacy.Delta, c.Write.PropertyPrefix)
+	}
+	if c.From != (config.From{}) {
+		t.Errorf("from %v without any address", c.From)
+	}
+	if c.Privacy.ClipLow != nil || c.Recovery.Beta != nil || c.Projection.NodeLabels != nil {
+		t.Error("a value that was not given is set")
+	}
+	for _, e := range c.Entries() {
+		if e.Layer != config.LayerDefault {
+			t.Errorf("%s: origin %s", e.Key, e.Origin)
+		}
+	}
+}
+
+// Every row of the table can be set in every layer that it allows, and the
+// strongest layer that has it wins; there are 16 subsets of four layers.
+func TestPrecedence(t *testing.T) {
+	layers := []config.Layer{config.LayerFlag, config.LayerEnv, config.LayerDotEnv, config.LayerFile}
+	for mask := range 16 {
+		t.Run(fmt.Sprintf("%04b", mask), func(t *testing.T) {
+			clearEnv(t)
+			want, winner := 2.0, config.LayerDefault
+			l := config.Layers{}
+			for i := len(layers) - 1; i >= 0; i-- { // weakest first
+				if mask&(1<<i) == 0 {
+					continue
+				}
+				want, winner = float64(10+i), layers[i]
+				value := fmt.Sprint(want)
+				switch layers[i] {
+				case config.LayerFlag:
+					l.Flags = flags(t, "--tau", value)
+				case config.LayerEnv:
+					t.Setenv("GRAPHCLOAK_TAU", value)
+				case config.LayerDotEnv:
+					l.DotEnv, l.DotEnvPath = map[string]string{"GRAPHCLOAK_TAU": value}, ".env"
+				case config.LayerFile:
+					l.File = file(t, "c.yaml", "tau: "+value+"\n")
+				}
+			}
+			c := load(t, l)
+			if c.Diffusion.Tau != want || c.Origin("tau").Layer != winner {
+				t.Errorf("tau = %v from %s, want %v from %s", c.Diffusion.Tau, c.Origin("tau"), want, winner)
+			}
+		})
+	}
+}
+
+func TestOwnVariableWinsOverTwin(t *testing.T) {
+	clearEnv(t)
+	t.Setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+	c := load(t, config.Layers{DotEnv: map[string]string{"GRAPHCLOAK_NEO4J_URI": "bolt://127.0.0.1:3"}})
+	if c.Connection.URI != "bolt://127.0.0.1:1" || c.From.Kind != config.FromNeo4j || c.Origin("neo4jUri").String() != "NEO4J_URI" {
+		t.Errorf("uri %s from %s, source %v", c.Connection.URI, c.Origin("neo4jUri"), c.From)
+	}
+	t.Setenv("GRAPHCLOAK_NEO4J_URI", "bolt://127.0.0.1:2")
+	if c := load(t, config.Layers{}); c.Connection.URI != "bolt://127.0.0.1:2" {
+		t.Errorf("uri %s, want that of GRAPHCLOAK_NEO4J_URI", c.Connection.URI)
+	}
+}
+
+func TestEveryKind(t *testing.T) {
+	clearEnv(t)
+	c := load(t, config.Layers{Flags: flags(t,
+		"--address", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
+		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--weight", "w",
+		"--default-weight", "0.5", "--aggregation", "max", "--residual-bound", "1.5", "--beta", "0.5",
+		"--clip-low=-1", "--random-seed=-7", "--timeout", "1h30m", "--concurrency", "3", "--strict", "--write-property", "x",
+	)})
+	if got := c.Projection.NodeLabels; !slices.Equal(got, []string{"A", "B", "C,D"}) {
+		t.Errorf("nodeLabels = %q", got)
+	}
+	if c.Projection.RelationshipTypes != nil {
+		t.Errorf("relationshipTypes * = %q, want none (all)", c.Projection.RelationshipTypes)
+	}
+	if c.Projection.Aggregation != "MAX" || c.Projection.RelationshipWeightProperty != "w" || *c.Projection.DefaultWeight != 0.5 {
+		t.Errorf("projection %+v", c.Projection)
+	}
+	if c.Recovery.ResidualBound != (config.ResidualBound{Radius: 1.5}) || *c.Recovery.Beta != 0.5 || *c.Privacy.ClipLow != -1 {
+		t.Errorf("recovery %+v", c.Recovery)
+	}
+	if c.From != (config.From{Kind: config.FromGenerate, Arg: "sbm,n=500,k=2"}) {
+		t.Errorf("from %+v", c.From)
+	}
+	if c.Execution.Timeout != 90*time.Minute || c.Execution.Concurrency != 3 || !c.Execution.Strict || c.Community.RandomSeed != -7 {
+		t.Errorf("execution %+v, seed %d", c.Execution, c.Community.RandomSeed)
+	}
+	if c.Connection.URI != "bolt://localhost" || c.Connection.Username != "me" || c.Connection.Password.Reveal() != "pw" || c.Connection.Database != "db" || c.Write.PropertyPrefix != "x" {
+		t.Errorf("connection %+v, prefix %q", c.Connection, c.Write.PropertyPrefix)
+	}
+}
+
+func TestFileForms(t *testing.T) {
+	clearEnv(t)
+	for name, text := range map[string]string{
+		"c.yaml": "nodeLabels: [Person, \"a.b\"]\nepsilon: 4\ntimeout: 90s\nstrict: true\nresidualBound: 2\n",
+		"c.json": `{"nodeLabels": ["Person", "a.b"], "epsilon": 4, "timeout": "90s", "strict": true, "residualBound": 2}`,
+		"c.toml": "nodeLabels = ['Person', 'a.b']\nepsilon = 4.0\ntimeout = '90s'\nstrict = true\nresidualBound = 2\n",
+	} {
+		c := load(t, config.Layers{File: file(t, name, text)})
+		if !slices.Equal(c.Projection.NodeLabels, []string{"Person", "a.b"}) || c.Privacy.Epsilon != 4 ||
+			c.Execution.Timeout != 90*time.Second || !c.Execution.Strict || c.Recovery.ResidualBound.Radius != 2 {
+			t.Errorf("%s: %+v %+v %+v", name, c.Projection, c.Privacy, c.Execution)
+		}
+	}
+}
+
+func TestAllProblemsAtOnce(t *testing.T) {
+	clearEnv(t)
+	t.Setenv("GRAPHCLOAK_DELTA", "1")
+	path := file(t, "c.yaml", "alpha: 0\ntao: 3\nneo4jPassword: hunter2\nforce: true\nnested: {a: 1}\n")
+	_, err := config.Load(config.Layers{Flags: flags(t, "--epsilon", "NaN", "--tau", "two", "--calibration", "anlytic"), File: path})
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{
+		`epsilon is "NaN" (flag --epsilon), want a number > 0`,
+		`tau is "two" (flag --tau), want a number > 0`,
+		`delta is "1" (GRAPHCLOAK_DELTA), want a number in (0, 1)`,
+		`alpha is "0" (file ` + path + `), want a number > 0`,
+		path + `:2: unknown key "tao": did you mean tau?`,
+		path + `:3: unknown key "neo4jPassword": a file holds no password`,
+		path + `:4: unknown key "force": give it as the flag --force`,
+		path + `:5: unknown key "nested": `,
+		`want analytic|classical|paper; did you mean analytic?`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Error("the password is printed")
+	}
+}
+
+func TestBadValues(t *testing.T) {
+	clearEnv(t)
+	for _, args := range [][]string{
+		{"--tau", "0"}, {"--tau", "-1"}, {"--tau", "Inf"}, {"--tau", "1e999"}, {"--tau", ""}, {"--epsilon", "0"}, {"--delta", "0"}, {"--delta", "1"},
+		{"--alpha", "-2"}, {"--metric", ""}, {"--from", "folder:"}, {"--from", "foldr:x"}, {"--from", "neo4j:x"}, {"--uri", "localhost:7687"},
+		{"--uri", "neo4j://u:p@h"}, {"--uri", "ftp://h"}, {"--uri", "bolt://"}, {"--default-weight", "0"}, {"--residual-bound", "-1"}, {"--residual-bound", "NaN"},
+		{"--residual-bound", "chi"}, {"--beta", "1"}, {"--property-prefix", "a-b"}, {"--property-prefix", ""}, {"--property-prefix", "1a"},
+		{"--max-levels", "0"}, {"--max-levels", "1.5"}, {"--concurrency", "-1"}, {"--timeout", "5"}, {"--timeout", "-5s"}, {"--strict=maybe"},
+		{"--node-labels", "A,,B"}, {"--node-labels", `"A`}, {"--clip-low", "2", "--clip-high", "1"}, {"--clip-low", "1", "--clip-high", "1"},
+		{"--source-property", "a", "--measurement-property", "b"}, {"--node-labels", "A", "--node-query", "q"},
+		{"--password-stdin", "--password-file", "f"}, {"--password-stdin", "-p", "x"},
+	} {
+		if _, err := config.Load(config.Layers{Flags: flags(t, args...)}); err == nil {
+			t.Errorf("%q is accepted", args)
+		} else if strings.Contains(err.Error(), "u:p@") {
+			t.Errorf("%q: a password is printed: %v", args, err)
+		}
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	clearEnv(t)
+	for name, text := range map[string]string{
+		"a.yaml": "tau: [1]\n", "b.yaml": "tau: true\n", "c.yaml": "nodeLabels: [1]\n", "d.yaml": "tau: : 1\n",
+		"e.json": "{", "f.ini": "tau=1", "g.yaml": "tau: .nan\n", "h.yaml": "strict: perhaps\n", "i.yaml": "nodeLabels: {a: b}\n",
+		"j.yaml": "- 1\n", "k.yaml": "password-stdin: true\n", "l.yaml": "neo4j: {uri: x}\n", "m.yaml": "timeout: 90\n",
+	} {
+		if _, err := config.Load(config.Layers{File: file(t, name, text)}); err == nil {
+			t.Errorf("%s is accepted: %s", name, text)
+		}
+		if err := config.LoadFile(file(t, name, text)); err == nil {
+			t.Errorf("LoadFile: %s is accepted: %s", name, text)
+		}
+	}
+	if err := config.LoadFile(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file gives %v", err)
+	}
+	if err := config.LoadFile(file(t, "ok.yaml", "tau: 3\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of two ways to the password the stronger layer counts, the other is dropped.
+func TestPasswordWays(t *testing.T) {
+	clearEnv(t)
+	t.Setenv("NEO4J_PASSWORD", "from-env")
+	c := load(t, config.Layers{Flags: flags(t, "--password-file", "f")})
+	if c.Connection.Password != "" || c.Connection.PasswordFile != "f" {
+		t.Errorf("%q and %q, want the file alone", c.Connection.Password.Reveal(), c.Connection.PasswordFile)
+	}
+	c = load(t, config.Layers{File: file(t, "c.yaml", "passwordFile: g\n")})
+	if c.Connection.Password.Reveal() != "from-env" || c.Connection.PasswordFile != "" {
+		t.Errorf("%q and %q, want the variable alone", c.Connection.Password.Reveal(), c.Connection.PasswordFile)
+	}
+}
+
+func TestSecretNeverPrints(t *testing.T) {
+	clearEnv(t)
+	const planted = "s3cr3t-planted"
+	t.Setenv("NEO4J_PASSWORD", planted)
+	c := load(t, config.Layers{})
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := json.Marshal(c.Entries())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fmt.Sprintf("%v %+v %#v %s %q %x %d\n%s%s", *c, *c, c.Connection.Password, c.Connection.Password, c.Connection.Password, c.Connection.Password, c.Connection.Password, text, entries)
+	if strings.Contains(all, planted) || strings.Contains(all, fmt.Sprintf("%x", planted)) {
+		t.Errorf("the password is in %s", all)
+	}
+	if c.Connection.Password.Reveal() != planted {
+		t.Error("the password is lost")
+	}
+	if !strings.Contains(string(entries), `"neo4jPassword","value":"***"`) {
+		t.Errorf("no mask in %s", entries)
+	}
+}
+
+func TestAddressOfTheBrowser(t *testing.T) {
+	clearEnv(t)
+	c := load(t, config.Layers{Flags: flags(t, "--uri", "https://db.example.org:7473/browser")})
+	if c.Connection.URI != "neo4j+s://db.example.org:7687" || len(c.Warnings()) != 1 {
+		t.Errorf("uri %s, warnings %q", c.Connection.URI, c.Warnings())
+	}
+	c = load(t, config.Layers{Flags: flags(t, "--uri", "bolt://db.example.org")})
+	if len(c.Warnings()) != 1 || !strings.Contains(c.Warnings()[0], "not encrypted") {
+		t.Errorf("warnings %q, want one about clear text", c.Warnings())
+	}
+	for _, local := range []string{"bolt://localhost:1", "neo4j://127.0.0.1", "bolt://[::1]:1", "neo4j+s://db.example.org"} {
+		if c := load(t, config.Layers{Flags: flags(t, "--uri", local)}); len(c.Warnings()) != 0 {
+			t.Errorf("%s warns %q", local, c.Warnings())
+		}
+	}
+}
+
+func TestMisspeltVariableWarns(t *testing.T) {
+	clearEnv(t)
+	t.Setenv("GRAPHCLOAK_EPSILN", "3")
+	c := load(t, config.Layers{})
+	if len(c.Warnings()) != 1 || !strings.Contains(c.Warnings()[0], "did you mean GRAPHCLOAK_EPSILON?") {
+		t.Errorf("warnings %q", c.Warnings())
+	}
+}
+
+// A setting is one row: its key, flag and variables are its own, its default
+// passes its own check, and it stands in schema and reference.
+func TestTable(t *testing.T) {
+	clearEnv(t)
+	page := config.Reference()
+	properties := config.Schema()["properties"].(map[string]any)
+	seen := make(map[string]string)
+	own := func(name, key string) {
+		if other, ok := seen[name]; ok {
+			t.Errorf("%s and %s share %s", key, other, name)
+		}
+		seen[name] = key
+	}
+	fs := flags(t)
+	for _, s := range config.Settings() {
+		own("key "+strings.ToLower(s.Key), s.Key)
+		own("flag "+s.Flag, s.Key)
+		if s.Short != "" {
+			own("short "+s.Short, s.Key)
+		}
+		for _, name := range s.Env {
+			own(name, s.Key)
+		}
+		if s.Help == "" || fs.Lookup(s.Flag) == nil || !slices.Contains(config.Groups(), s.Group) {
+			t.Errorf("%s: help, flag or group is missing", s.Key)
+		}
+		if !strings.Contains(page, "| `"+s.Key+"`") {
+			t.Errorf("%s is not in the reference", s.Key)
+		}
+		if _, ok := properties[s.Key]; !ok && !strings.Contains(page, "`"+s.Key+"` (not in a file)") {
+			t.Errorf("%s is not in the schema", s.Key)
+		}
+	}
+	if _, err := json.Marshal(config.Schema()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReferencePage(t *testing.T) {
+	path := filepath.Join("..", "docs", "reference", "configuration.md")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(config.Reference()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(path)
+	if err != nil || string(page) != config.Reference() {
+		t.Errorf("%s is not that of the table (%v): run `go test ./config -update`", path, err)
+	}
+}
+
+func TestCommandDefaults(t *testing.T) {
+	clearEnv(t)
+	defaults := map[string]string{"epsilon": "4"}
+	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(fs, defaults, config.GroupPrivacy)
+	if got := fs.Lookup("epsilon").DefValue; got != "4" {
+		t.Errorf("help shows %q", got)
+	}
+	if fs.Lookup("tau") != nil {
+		t.Error("a flag of another group")
+	}
+	if c := load(t, config.Layers{Flags: fs, Defaults: defaults}); c.Privacy.Epsilon != 4 {
+		t.Errorf("epsilon = %v", c.Privacy.Epsilon)
+	}
+	t.Setenv("GRAPHCLOAK_EPSILON", "2")
+	if c := load(t, config.Layers{Flags: fs, Defaults: defaults}); c.Privacy.Epsilon != 2 {
+		t.Errorf("epsilon = %v, want the variable's", c.Privacy.Epsilon)
+	}
+}
+
+func TestClosest(t *testing.T) {
+	names := []string{"release", "recover", "run", "graph"}
+	for word, want := range map[string]string{"relaese": "release", "Recover": "recover", "rnu": "run", "xyzzy": "", "": "", "grahp": "graph"} {
+		if got := config.Closest(word, names); got != want {
+			t.Errorf("Closest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	for _, s := range []string{"tau: 1\n", "nodeLabels: [a]\n", "{", "a.b: 1\n", "tau: 1e999", "? x\n", "&a [*a]", "timeout: 1h"} {
+		f.Add([]byte(s))
+	}
+	path := filepath.Join(f.TempDir(), "fuzz.yaml")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(config.Layers{File: path})
+		if err == nil && !(c.Diffusion.Tau > 0) {
+			t.Errorf("tau = %v accepted", c.Diffusion.Tau)
+		}
+	})
+}
+
+func ExampleLoad() {
+	fs := pflag.NewFlagSet("plan", pflag.ContinueOnError)
+	config.AddFlags(fs, nil, config.GroupPrivacy)
+	if err := fs.Parse([]string{"--epsilon", "-1"}); err != nil {
+		panic(err)
+	}
+	_, err := config.Load(config.Layers{Flags: fs})
+	fmt.Println(err)
+	// Output: config: epsilon is "-1" (flag --epsilon), want a number > 0
+}
