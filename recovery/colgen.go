@@ -38,7 +38,7 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 			return s.finish()
 		}
 		picks := s.choose()
-		if len(picks) == 0 {
+		if len(picks) == 0 && !s.shrunk {
 			break
 		}
 		if !s.extend(picks) {
@@ -77,8 +77,8 @@ type generation struct {
 	scale  float64   // ≤ ‖M‖₂
 	dense  bool      // add more than local maxima
 
-	feasible bool
-	best     Result // the feasible iterate of the least mass
+	feasible bool // the master met its ball
+	shrunk   bool // the ball is smaller than the one that the master met
 	res      Result
 }
 
@@ -143,13 +143,19 @@ func (s *generation) refuted(v view) bool {
 func (s *generation) verify() bool {
 	s.fill()
 	s.res.Residual = s.residual(s.res.F)
-	excess := s.res.Residual + s.err*floats.Norm(s.res.F, 2) - s.p.Radius
-	if excess <= few*unit*(floats.Norm(s.p.Y, 2)+s.p.Radius) {
+	excess := s.excess()
+	if excess <= 0 {
 		s.res.Status = Optimal
 		return true
 	}
-	s.eta -= 2 * excess
+	s.eta -= 1.01 * excess
+	s.shrunk = s.eta > 0 // else the error of the operator fills the ball
 	return false
+}
+
+// excess is by how much F is outside the exact ball, beyond rounding.
+func (s *generation) excess() float64 {
+	return s.res.Residual + s.err*floats.Norm(s.res.F, 2) - s.p.Radius - few*unit*(floats.Norm(s.p.Y, 2)+s.p.Radius)
 }
 
 func (s *generation) fill() {
@@ -217,20 +223,20 @@ func (s *generation) peak(j int) bool {
 // extend adds columns to the working set and solves the master. It reports false
 // where the context ended.
 func (s *generation) extend(picks []int) bool {
-	m := s.basis.m
-	cols := make([]float64, m*len(picks))
-	columnsTo(s.p.A, cols, picks)
-	s.res.Products += len(picks)
-	coords := s.basis.extend(cols, len(picks))
-	for _, j := range picks {
-		s.in[j] = true
+	if len(picks) > 0 {
+		cols := make([]float64, s.basis.m*len(picks))
+		columnsTo(s.p.A, cols, picks)
+		s.res.Products += len(picks)
+		coords := s.basis.extend(cols, len(picks))
+		for _, j := range picks {
+			s.in[j] = true
+		}
+		s.nodes = append(s.nodes, picks...)
+		q, rest, rho2 := s.basis.project(s.p.Y)
+		s.rest = rest
+		s.master.grow(coords, q, rho2)
 	}
-	s.nodes = append(s.nodes, picks...)
-	q, rest, rho2 := s.basis.project(s.p.Y)
-	s.rest = rest
-	s.master.grow(coords, q, rho2)
-	ok := s.master.solve(s.eta, func() bool { return s.ctx.Err() != nil })
-	if !ok {
+	if !s.master.solve(s.eta, func() bool { return s.ctx.Err() != nil }) {
 		return false
 	}
 	s.settle(picks)
@@ -239,6 +245,7 @@ func (s *generation) extend(picks []int) bool {
 
 // settle takes over the master's solution.
 func (s *generation) settle(picks []int) {
+	s.shrunk = false
 	used := 0
 	for _, f := range s.master.f[len(s.master.f)-len(picks):] {
 		if f > 0 {
@@ -265,6 +272,9 @@ func (s *generation) finish() (*Result, error) {
 	if s.res.Status == Infeasible {
 		s.res.Gap = math.Inf(1)
 		return &s.res, nil
+	}
+	if s.excess() > 0 {
+		s.res.Gap = math.Inf(1)
 	}
 	return &s.res, fmt.Errorf("%w: gap %.1e after %d iterations", ErrStalled, s.res.Gap, s.res.Iterations)
 }

@@ -257,13 +257,63 @@ func (s *master) walk(eta float64, stop func() bool) bool {
 		if last < 0 {
 			return true
 		}
-		back := s.at[last]
-		if !s.enter(last) {
+		if back := s.at[last]; !s.enter(last) {
 			s.at[last] = back
-			banned[last] = true
+			if s.swap(last) {
+				clear(banned)
+			} else {
+				banned[last] = true
+			}
 		}
 	}
 	return !stop()
+}
+
+// swap moves variable j off its bound where its column is a combination A_F d of
+// the free ones: f_j + t and f_F − t·d leave the residual as it is and lower the
+// mass, until a variable meets a bound and, unless it is j, makes room for j. It
+// reports whether f changed.
+func (s *master) swap(j int) bool {
+	d := make([]float64, s.qr.len())
+	for i, q := range s.qr.q {
+		d[i] = floats.Dot(q, s.cols[j])
+	}
+	s.qr.solveUpper(d)
+	sign := 1.0
+	if s.at[j] == atUpper {
+		sign = -1
+	}
+	block, most := -1, s.u // j's own way
+	for i, k := range s.order {
+		way := math.Inf(1)
+		switch v := -sign * d[i]; {
+		case v < 0:
+			way = s.f[k] / -v
+		case v > 0:
+			way = (s.u - s.f[k]) / v
+		}
+		if way < most {
+			block, most = i, way
+		}
+	}
+	if math.IsInf(most, 1) { // unbounded below: rounding only
+		return false
+	}
+	for i, k := range s.order {
+		s.f[k] = min(max(s.f[k]-sign*most*d[i], 0), s.u)
+	}
+	s.f[j] = min(max(s.f[j]+sign*most, 0), s.u)
+	if block < 0 {
+		s.at[j] = atUpper - s.at[j]
+		return most > 0
+	}
+	k := s.order[block]
+	s.at[k], s.f[k] = atZero, 0
+	if -sign*d[block] > 0 {
+		s.at[k], s.f[k] = atUpper, s.u
+	}
+	s.at[j] = free
+	return most > 0
 }
 
 // step moves f towards x until a free variable meets a bound, which it returns,

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// integral is log ∫₀¹ e^{ac − a²N/2} da by Simpson's rule where the integrand is
+// not negligible.
+func integral(c, n float64) float64 {
+	peak := 0.0
+	if c > 0 {
+		peak = 1
+		if c < n {
+			peak = c / n
+		}
+	}
+	top := peak*c - peak*peak*n/2
+	// The log integrand is concave: it falls below −80 within this width.
+	width := 1.0
+	slope := math.Abs(c - peak*n)
+	if w := (-slope + math.Sqrt(slope*slope+2*80*n)) / n; n > 0 && w < 1 {
+		width = w
+	} else if n == 0 && slope > 80 {
+		width = 80 / slope
+	}
+	lo, hi := max(0, peak-width), min(1, peak+width)
+	const steps = 40000
+	h, sum := (hi-lo)/steps, 0.0
+	for i := range steps + 1 {
+		a := lo + float64(i)*h
+		w := 2.0 + 2*float64(i%2)
+		if i == 0 || i == steps {
+			w = 1
+		}
+		sum += w * math.Exp(a*c-a*a*n/2-top)
+	}
+	return top + math.Log(sum*h/3)
+}
+
+func TestEvidenceAgainstQuadrature(t *testing.T) {
+	for _, n := range []float64{0, 1e-12, 1e-3, 0.7, 5, 19, 21, 80, 1e3, 1e6} {
+		for _, c := range []float64{-1e5, -300, -25, -19, -3, -1e-6, 0, 1e-6, 0.4, 2, 19.9, 20.1, 45, 500, 2e4, 1e6} {
+			// One node, one sensor: A = √N, y = c/√N.
+			var p *recovery.Posterior
+			var err error
+			norms := &recovery.Norms{N: []float64{n}}
+			d := recovery.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{c})}, Y: []float64{1}}
+			if p, err = d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: norms}); err != nil {
+				t.Fatal(err)
+			}
+			want := integral(c, n)
+			if got := p.LogEvidence[0]; math.Abs(got-want) > 1e-9*(1+math.Abs(want)*1e-3) {
+				t.Errorf("log evidence at c = %g, N = %g: %.15g, want %.15g", c, n, got, want)
+			}
+			if p.Probability[0] != 1 || !math.IsInf(p.RunnerUp, 1) || math.Abs(p.LogPresence-p.LogEvidence[0]) > 1e-12*math.Abs(want) {
+				t.Errorf("n = 1: %+v", p)
+			}
+			if p, err = d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: norms, Amplitude: recovery.UnitAmplitude}); err != nil || p.LogEvidence[0] != c-n/2 {
+				t.Errorf("a = 1 at c = %g, N = %g: %v, %v", c, n, p, err)
+			}
+		}
+	}
+}
+
+// The posterior is Bayes' rule on the full likelihood of y: no sufficient
+// statistics, no closed form.
+func TestPosteriorAgainstDefinition(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 1))
+	for trial := range 30 {
+		m, n := 1+rnd.IntN(6), 1+rnd.IntN(8)
+		op := randomDense(rnd, m, n)
+		u, y, prior := make([]float64, m), make([]float64, m), make([]float64, n)
+		for s := range u {
+			u[s], y[s] = 0.2+3*rnd.Float64(), rnd.NormFloat64()
+			if m > 1 && rnd.IntN(4) == 0 {
+				u[s] = 0
+			}
+		}
+		u[0] = 1
+		for i := range prior {
+			prior[i] = rnd.Float64()
+		}
+		want := make([]float64, n)
+		for i := range n {
+			const steps = 4000
+			for k := range steps {
+				a, q := (float64(k)+0.5)/steps, 0.0
+				for s := range m {
+					r := y[s] - a*op.M.At(s, i)
+					q += u[s] * (r*r - y[s]*y[s])
+				}
+				want[i] += prior[i] * math.Exp(-q/2) / steps
+			}
+		}
+		total, mass := floats.Sum(want), floats.Sum(prior)
+		d, err := recovery.Whiten(op, y, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Prior: prior})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range want {
+			if math.Abs(p.Probability[i]-w/total) > 1e-6 {
+				t.Errorf("trial %d: P(%d) = %v, want %v", trial, i, p.Probability[i], w/total)
+			}
+		}
+		if math.Abs(p.LogPresence-math.Log(total/mass)) > 1e-5 {
+			t.Errorf("trial %d: log presence %v, want %v", trial, p.LogPresence, math.Log(total/mass))
+		}
+		sum := 0.0
+		for _, i := range p.Credible {
+			sum += p.Probability[i]
+		}
+		last := p.Probability[p.Credible[len(p.Credible)-1]]
+		if sum < 0.95-1e-12 || sum-last >= 0.95 {
+			t.Errorf("trial %d: credible set of %v, without its last %v", trial, sum, sum-last)
+		}
+		labels := make([]int, n)
+		for i := range labels {
+			labels[i] = i % 2
+		}
+		groups, err := p.Groups(labels)
+		if err != nil || math.Abs(floats.Sum(groups)-1) > 1e-12 {
+			t.Errorf("trial %d: groups %v, %v", trial, groups, err)
+		}
+	}
+}
+
+// Bounded norms move no log odds by more than Slack.
+func TestSlack(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(12, 1))
+	for trial := range 50 {
+		op := randomDense(rnd, 5, 7)
+		d := recovery.Data{A: op, Y: []float64{1, rnd.NormFloat64(), -1, rnd.NormFloat64(), 2}}
+		exact, err := d.Norms(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rough := recovery.Norms{N: slices.Clone(exact.N), Err: make([]float64, 7)}
+		for i := range rough.N {
+			rough.Err[i] = exact.N[i] * rnd.Float64() / 2
+			rough.N[i] += rough.Err[i] * (2*rnd.Float64() - 1)
+		}
+		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &rough})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 7 {
+			for j := range 7 {
+				a := math.Log(p.Probability[i] / p.Probability[j])
+				b := math.Log(q.Probability[i] / q.Probability[j])
+				if math.Abs(a-b) > q.Slack+1e-9 {
+					t.Errorf("trial %d: log odds %v and %v, slack %v", trial, a, b, q.Slack)
+				}
+			}
+		}
+	}
+}
+
+func TestPosteriorRefuses(t *testing.T) {
+	op := linop.Dense{M: mat.NewDense(2, 2, []float64{1, 0, 0, 1})}
+	d, err := recovery.Whiten(op, []float64{1, 0}, recovery.Uniform(0.5, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]recovery.PosteriorOptions{
+		"short prior":    {Prior: []float64{1}},
+		"negative prior": {Prior: []float64{1, -1}},
+		"NaN prior":      {Prior: []float64{1, math.NaN()}},
+		"zero prior":     {Prior: []float64{0, 0}},
+		"level":          {Level: 1.5},
+		"norms":          {Norms: &recovery.Norms{N: []float64{1}}},
+	} {
+		if _, err := d.Posterior(t.Context(), o); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%s: %v, want invalid", name, err)
+		}
+	}
+	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Prior: []float64{0, 1}})
+	if err != nil || p.Probability[1] != 1 || p.Best() != 1 {
+		t.Errorf("a prior at one node: %+v, %v", p, err)
+	}
+	for _, labels := range [][]int{{0}, {0, -1}, {0, 2}} {
+		if _, err := p.Groups(labels); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("labels %v: %v, want invalid", labels, err)
+		}
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, f := range map[string]func() (recovery.Data, error){
+		"NaN":       func() (recovery.Data, error) { return recovery.Whiten(op, []float64{nan, 0}, []float64{1, 1}) },
+		"Inf":       func() (recovery.Data, error) { return recovery.Whiten(op, []float64{inf, 0}, []float64{1, 1}) },
+		"short y":   func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1}, []float64{1, 1}) },
+		"short u":   func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{1}) },
+		"negative":  func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{1, -1}) },
+		"no sensor": func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{0, 0}) },
+		"none":      func() (recovery.Data, error) { return recovery.Whiten(nil, nil, nil) },
+	} {
+		if _, err := f(); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%s: %v, want invalid", name, err)
+		}
+	}
+}
+
+// Φ(1) to 16 digits: Abramowitz and Stegun, table 26.1.
+func TestCeiling(t *testing.T) {
+	if got := recovery.Ceiling(2, 1); math.Abs(got-0.8413447460685429) > 1e-15 {
+		t.Errorf("Ceiling(2, 1) = %.16g", got)
+	}
+	if got := recovery.Ceiling(0, 1); got != 0.5 {
+		t.Errorf("Ceiling(0, 1) = %v, want chance", got)
+	}
+}
