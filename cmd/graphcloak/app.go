@@ -174,8 +174,12 @@ func (a *app) warn(format string, args ...any) {
 
 // coloured reports whether a stream takes colour.
 func (a *app) coloured(terminal bool) bool {
-	if a.config != nil && a.config.Terminal.Color != "auto" {
-		return a.config.Terminal.Color == "always"
+	choice := a.early("color")
+	if a.config != nil {
+		choice = a.config.Terminal.Color
+	}
+	if choice == "always" || choice == "never" {
+		return choice == "always"
 	}
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false

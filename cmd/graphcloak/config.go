@@ -96,7 +96,12 @@ func newConfigSchemaCommand(app *app) *cobra.Command {
 		Short:   "JSON Schema of a configuration file",
 		Example: "  graphcloak config schema > graphcloak.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			return writeIndented(app.stdout, config.Schema())
+			text, err := encode(config.Schema(), true)
+			if err != nil {
+				return err
+			}
+			_, err = app.stdout.Write(text)
+			return err
 		},
 	}
 }

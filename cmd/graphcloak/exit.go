@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -229,12 +228,12 @@ func messages(err error) []string {
 }
 
 func (a *app) printProblem(p problem) {
-	text, err := encode(map[string]problem{"error": p})
-	if a.format() == "json" {
-		text, err = json.MarshalIndent(map[string]problem{"error": p}, "", "  ")
-	}
+	text, err := encode(map[string]problem{"error": p}, a.format() == "json")
 	if err == nil {
-		fmt.Fprintf(a.stdout, "%s\n", text)
+		_, err = a.stdout.Write(text)
+	}
+	if err != nil { // standard error still tells
+		a.log.Debug("print the failure as JSON", "error", err)
 	}
 }
 
@@ -259,22 +258,11 @@ func (a *app) printError(lines []string, p problem) {
 	}
 }
 
-// format returns the form of the result. Where settings could not be resolved
-// it takes the word that follows --format.
+// format returns the form of the result.
 func (a *app) format() string {
-	chosen := ""
-	switch {
-	case a.config != nil:
+	chosen := a.early("format")
+	if a.config != nil {
 		chosen = a.config.Output.Format
-	default:
-		chosen = os.Getenv(config.EnvPrefix + "FORMAT")
-		for i, arg := range a.args {
-			if value, ok := strings.CutPrefix(arg, "--format="); ok {
-				chosen = value
-			} else if arg == "--format" && i+1 < len(a.args) {
-				chosen = a.args[i+1]
-			}
-		}
 	}
 	if slices.Contains([]string{"table", "json", "ndjson", "csv"}, chosen) {
 		return chosen
@@ -283,4 +271,18 @@ func (a *app) format() string {
 		return "table"
 	}
 	return "json"
+}
+
+// early reads a flag or its variable where settings could not be resolved, so
+// that the report of the failure has the form that was asked for.
+func (a *app) early(flag string) string {
+	value := os.Getenv(config.EnvPrefix + strings.ToUpper(flag))
+	for i, arg := range a.args {
+		if v, ok := strings.CutPrefix(arg, "--"+flag+"="); ok {
+			value = v
+		} else if arg == "--"+flag && i+1 < len(a.args) {
+			value = a.args[i+1]
+		}
+	}
+	return value
 }

@@ -160,45 +160,41 @@ func removeIfThere(path string) error {
 
 // printJSON prints an object with schemaVersion first and warnings last.
 func (a *app) printJSON(w io.Writer, v any, indent bool) error {
-	body, err := encode(v)
+	body, err := encode(v, false)
 	if err != nil {
 		return fmt.Errorf("encode result: %w", err)
 	}
-	body = bytes.TrimSpace(body)
-	if len(body) < 2 || body[0] != '{' {
-		return errors.New("encode result: not an object")
+	inner, ok := bytes.CutPrefix(bytes.TrimSpace(body), []byte("{"))
+	if !ok {
+		return fmt.Errorf("encode result: %T is not an object", v)
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"schemaVersion":%d`, schemaVersion)
-	if inner := body[1 : len(body)-1]; len(inner) > 0 {
-		b.WriteByte(',')
-		b.Write(inner)
+	head := fmt.Sprintf(`{"schemaVersion":%d`, schemaVersion)
+	if !bytes.HasPrefix(inner, []byte("}")) {
+		head += ","
 	}
+	out := append([]byte(head), inner...)
 	if len(a.warnings) > 0 {
-		list, err := encode(a.warnings)
+		list, err := encode(a.warnings, false)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, `,"warnings":%s`, bytes.TrimSpace(list))
+		out = fmt.Appendf(out[:len(out)-1], `,"warnings":%s}`, bytes.TrimSpace(list))
 	}
-	b.WriteByte('}')
-	out := b.Bytes()
-	if indent {
-		var pretty bytes.Buffer
-		if err := json.Indent(&pretty, out, "", "  "); err != nil {
-			return err
-		}
-		out = pretty.Bytes()
+	if out, err = encode(json.RawMessage(out), indent); err != nil {
+		return err
 	}
-	_, err = w.Write(append(out, '\n'))
+	_, err = w.Write(out)
 	return err
 }
 
-// encode is json.Marshal that leaves <, > and & readable.
-func encode(v any) ([]byte, error) {
+// encode is JSON that leaves <, > and & readable, with a line's end.
+func encode(v any, indent bool) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
+	if indent {
+		e.SetIndent("", "  ")
+	}
 	err := e.Encode(v)
 	return b.Bytes(), err
 }
@@ -207,11 +203,11 @@ func printNDJSON(w io.Writer, s section) error {
 	for row := range s.rows {
 		var b bytes.Buffer
 		for i, name := range s.columns {
-			key, err := encode(name)
+			key, err := encode(name, false)
 			if err != nil {
 				return err
 			}
-			value, err := encode(finite(row[i]))
+			value, err := encode(finite(row[i]), false)
 			if err != nil {
 				return err
 			}
@@ -340,14 +336,4 @@ func alignment(row []any) []table.ColumnConfig {
 		}
 	}
 	return columns
-}
-
-// writeIndented prints JSON that has a form of its own, such as a schema.
-func writeIndented(w io.Writer, v any) error {
-	out, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(out, '\n'))
-	return err
 }
