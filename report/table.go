@@ -2,6 +2,16 @@
 
 package report
 
+import (
+	"fmt"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// DefaultPrefix starts the names of written properties.
+const DefaultPrefix = "gc"
+
 // Column is one node property of a run.
 type Column struct {
 	Name  string
@@ -28,12 +38,123 @@ type Table struct {
 	record  []Property
 }
 
+// NewTable turns a report into the table to write. Its private values come from
+// the release, which must be the one that the report is of.
+func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error) {
+	if release.ID() != r.RunID {
+		return Table{}, fmt.Errorf("report: the report is of run %q, the release of %q", r.RunID, release.ID())
+	}
+	nodes := r.Nodes()
+	n := nodes.Graph.Order()
+	t := Outline(r.RunID, prefix, release.Nodes())
+	shares := make([]float64, n)
+	of := make(map[int]float64, len(r.Communities))
+	for _, c := range r.Communities {
+		of[c.CommunityID] = c.Probability
+	}
+	labels, ids := make([]int64, n), make([]string, n)
+	for i, c := range nodes.Community {
+		labels[i], shares[i], ids[i] = int64(c), of[c], r.RunID
+	}
+	values := release.Values()
+	t.columns[0].Floats = values
+	t.columns[1].Floats = nodes.Source
+	t.columns[2].Floats = nodes.Probability
+	t.columns[3].Ints = labels
+	t.columns[4].Floats = shares
+	t.columns[5].Strings = ids
+	t.record = record(release, r, t.columns)
+	return t, nil
+}
+
+// Outline is a table without values: the names and nodes that a run will write,
+// for checking what is in the way before anything is spent. It cannot be written.
+func Outline(runID, prefix string, sensors []int) Table {
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	return Table{runID: runID, columns: []Column{
+		{Name: prefix + "PrivateHeat", Nodes: slices.Clone(sensors)},
+		{Name: prefix + "Source"},
+		{Name: prefix + "SourceProbability"},
+		{Name: prefix + "Community"},
+		{Name: prefix + "CommunityProbability"},
+		{Name: prefix + "RunId"},
+	}}
+}
+
+// record describes the run for its node in the store.
+func record(release *privacy.Release, r *Report, columns []Column) []Property {
+	plan := release.Plan()
+	low, high := plan.Sensors[0].Exponent, plan.Sensors[0].Exponent
+	for _, s := range plan.Sensors {
+		low, high = min(low, s.Exponent), max(high, s.Exponent)
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	p := []Property{
+		{"runId", r.RunID},
+		{"version", r.Version},
+		{"store", r.Store},
+		{"startedAt", r.StartedAt.Format("2006-01-02T15:04:05.000Z07:00")},
+		{"answer", r.Answer},
+		{"guarantee", r.Guarantee},
+		{"epsilon", plan.Epsilon},
+		{"delta", plan.Delta},
+		{"alpha", plan.Alpha},
+		{"tau", plan.Tau},
+		{"laplacian", plan.Laplacian},
+		{"metric", plan.Metric},
+		{"calibration", plan.Calibration.String()},
+		{"randomness", plan.Randomness.String()},
+		{"epsilonSpent", r.EpsilonSpent},
+		{"deltaSpent", r.DeltaSpent},
+		{"rhoSpent", plan.Cost().Rho()},
+		{"mu", plan.Mu},
+		{"sigma", r.Sigma},
+		{"sensitivityLower", plan.Sensitivity.Lower},
+		{"sensitivityUpper", plan.Sensitivity.Upper},
+		{"latticeExponentMin", int64(low)},
+		{"latticeExponentMax", int64(high)},
+		{"graphDigest", plan.GraphDigest.String()},
+		{"nodeCount", int64(r.NodeCount)},
+		{"relationshipCount", int64(r.RelationshipCount)},
+		{"sensorCount", int64(r.SensorCount)},
+		{"communityCount", int64(r.CommunityCount)},
+		{"modularity", r.Modularity},
+		{"posteriorNodeId", string(r.Posterior.NodeID)},
+		{"credibleSetSize", int64(r.Posterior.CredibleSetSize)},
+		{"ceiling", r.Ceiling},
+		{"solver", "columnGeneration"},
+		{"bpdnStatus", r.BPDN.Status},
+		{"bpdnRadius", r.BPDN.Radius},
+		{"bpdnRadiusRule", r.BPDN.RadiusRule},
+		{"bpdnResidual", r.BPDN.Residual},
+		{"properties", names},
+	}
+	if digest, err := plan.Digest(); err == nil {
+		p = append(p, Property{"planDigest", digest.String()})
+	}
+	if digest, err := release.Digest(); err == nil {
+		p = append(p, Property{"releaseDigest", digest.String()})
+	}
+	if r.BPDN.Gap != nil {
+		p = append(p, Property{"bpdnGap", *r.BPDN.Gap})
+	}
+	if len(r.Communities) > 0 {
+		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability})
+	}
+	return p
+}
+
 // RunID returns the id that ties the written properties to the run's record.
 func (t Table) RunID() string { return t.runID }
 
-// Columns returns the node properties. The column that holds the run's id
-// ("gcRunId" under the default prefix) is among them and covers every node that
-// another column covers. The caller must not change it.
+// Columns returns the node properties. The last is the column that holds the
+// run's id; it covers every node that another column covers. The caller must not
+// change it.
 func (t Table) Columns() []Column { return t.columns }
 
 // Record returns the properties of the run's node, apart from its status, which
@@ -42,3 +163,12 @@ func (t Table) Record() []Property { return t.record }
 
 // RunIDColumn returns the name of the column that holds the run's id.
 func (t Table) RunIDColumn() string { return t.columns[len(t.columns)-1].Name }
+
+// Size returns the number of node properties.
+func (t Table) Size() int64 {
+	n := 0
+	for _, c := range t.columns {
+		n += len(c.Floats) + len(c.Ints) + len(c.Strings)
+	}
+	return int64(n)
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// PlanOptions say which guarantee a release shall have. Epsilon, Delta and Alpha
+// are required; zero means the default elsewhere.
+type PlanOptions struct {
+	privacy.Budget
+	Alpha       float64
+	Calibration privacy.Calibration // nil: analytic
+	Guarantee   privacy.Guarantee
+	Randomness  privacy.Randomness
+
+	// Measured says that sensors measure y themselves. Otherwise the error of the
+	// computed e^{-τL}f is charged.
+	Measured bool
+	// Clip is the public range of readings; nil: what sources in [0, 1] can reach.
+	Clip *privacy.Interval
+
+	SensitivityTolerance float64       // relative width of the bracket; 0: the package's default
+	SensitivityTime      time.Duration // 0: until the tolerance is met
+}
+
+// Plan is all that is public about a release before it is made. Its JSON form is
+// a plan file, which rebuilds the model.
+type Plan struct {
+	*privacy.Plan
+	Model    Settings
+	Seed     [32]byte // of the certificate's random screen
+	Accuracy *Accuracy
+}
+
+// Plan certifies the sensitivity and chooses noise and lattice for each sensor.
+// Only the public graph enters.
+func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
+	p := &Plan{Model: m.Settings}
+	if _, err := rand.Read(p.Seed[:]); err != nil {
+		return nil, err
+	}
+	spec := privacy.Spec{
+		Public:      m.public(opts.Alpha),
+		Budget:      opts.Budget,
+		Calibration: opts.Calibration,
+		Guarantee:   opts.Guarantee,
+		Randomness:  opts.Randomness,
+		Clip:        m.reach(),
+	}
+	for _, i := range m.Sensors {
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
+	}
+	if opts.Clip != nil {
+		spec.Clip = *opts.Clip
+	}
+	if !opts.Measured {
+		spec.NormError = m.computingError()
+	}
+	if err := m.bound(ctx, &spec, opts, p.Seed); err != nil {
+		return nil, fmt.Errorf("certify sensitivity: %w", err)
+	}
+	var err error
+	if p.Plan, err = privacy.NewPlan(spec); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// public describes the model for the plan.
+func (m *Model) public(alpha float64) privacy.Public {
+	_, sizes := m.Graph.Components()
+	return privacy.Public{
+		GraphDigest: m.Graph.Digest(), NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(),
+		ComponentCount: len(sizes), Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), Metric: m.metric(), Alpha: alpha,
+	}
+}
+
+// bound fills in the certified sensitivity.
+func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions, seed [32]byte) error {
+	model := m.sensitivityModel(opts.Alpha)
+	options := sensitivity.Options{
+		Tolerance: opts.SensitivityTolerance, Time: opts.SensitivityTime, Seed: seed,
+		Failure: min(1e-12, opts.Delta/100), Progress: m.opts.Progress,
+	}
+	bracket, err := sensitivity.Bound(ctx, model, nil, options)
+	if err != nil {
+		return err
+	}
+	spec.Sensitivity = m.named(bracket)
+	if opts.Guarantee == privacy.PerSensor {
+		brackets, err := sensitivity.PerSensor(ctx, model, options)
+		if err != nil {
+			return err
+		}
+		for _, b := range brackets {
+			spec.PerSensor = append(spec.PerSensor, b.Upper)
+			spec.Sensitivity.Failure = max(spec.Sensitivity.Failure, b.Failure)
+		}
+	}
+	return nil
+}
+
+// named gives the attaining edge its ids.
+func (m *Model) named(b sensitivity.Bracket) privacy.Sensitivity {
+	s := privacy.Sensitivity{Lower: b.Lower, Upper: b.Upper, Failure: b.Failure}
+	if b.Edge[0] >= 0 {
+		s.Edge = [2]graph.ID{m.Graph.ID(b.Edge[0]), m.Graph.ID(b.Edge[1])}
+	}
+	return s
+}
+
+// reach returns the values that y takes for sources in [0, 1]: [0, 1] where M is
+// row-stochastic, and [0, √(max d/min d)] for the normalised Laplacian, whose
+// M = D^½ R D^{-½} with R stochastic.
+func (m *Model) reach() privacy.Interval {
+	hi := 1.0
+	if s := m.laplacian.Similarity(); m.Settings.Laplacian == laplacian.Normalized {
+		if s == nil {
+			s = roots(m.laplacian.Degrees())
+		}
+		hi = math.Nextafter(slices.Max(s)/slices.Min(s), math.Inf(1))
+	}
+	return privacy.Interval{Lo: 0, Hi: hi}
+}
+
+// roots returns √d, 1 for nodes without neighbours.
+func roots(d []float64) []float64 {
+	s := make([]float64, len(d))
+	for i, v := range d {
+		s[i] = 1
+		if v > 0 {
+			s[i] = math.Sqrt(v)
+		}
+	}
+	return s
+}
+
+// computingError returns η₂ ≥ ‖M̃f − Mf‖₂ for every f in [0, 1]ⁿ, whose norm is at
+// most √n.
+func (m *Model) computingError() float64 {
+	return math.Nextafter(m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))*(1+0x1p-50), math.Inf(1))
+}
+
+// planExtra is what a plan file holds beside the fields of a privacy plan.
+type planExtra struct {
+	Model    Settings  `json:"model"`
+	Seed     string    `json:"sensitivitySeed"`
+	Accuracy *Accuracy `json:"expectedAccuracy,omitempty"`
+}
+
+// MarshalJSON writes the plan file: one object with the fields of the privacy plan
+// and the model that it belongs to.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	body, err := p.Plan.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	extra, err := json.Marshal(planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(body[:len(body)-1], []byte{','}, extra[1:]), nil
+}
+
+// UnmarshalJSON reads a plan file and repeats every check of [privacy.NewPlan].
+func (p *Plan) UnmarshalJSON(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	var extra planExtra
+	own := make(map[string]json.RawMessage)
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "warnings"} {
+		if v, ok := fields[name]; ok {
+			own[name] = v
+			delete(fields, name)
+		}
+	}
+	if own["model"] == nil {
+		return errors.New("read plan: there is no model in it; is this a plan file?")
+	}
+	delete(own, "warnings")
+	if err := remarshal(own, &extra); err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	seed, err := hex.DecodeString(extra.Seed)
+	if err != nil || len(seed) != len(p.Seed) {
+		return errors.New("read plan: sensitivitySeed is not 64 hexadecimal digits")
+	}
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	inner := new(privacy.Plan)
+	if err := json.Unmarshal(rest, inner); err != nil {
+		return err
+	}
+	*p = Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy}
+	return nil
+}
+
+// remarshal decodes fields into v and refuses unknown ones.
+func remarshal(fields map[string]json.RawMessage, v any) error {
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+// Matches reports whether a plan was made for this model's graph and operator.
+func (m *Model) Matches(p *privacy.Plan) error {
+	want := m.public(p.Alpha)
+	switch {
+	case p.GraphDigest != want.GraphDigest:
+		return fmt.Errorf("%w: the plan is for %d nodes and %d relationships with digest %.12s…, the store has %d and %d with %.12s…",
+			ErrGraphChanged, p.NodeCount, p.RelationshipCount, p.GraphDigest, want.NodeCount, want.RelationshipCount, want.GraphDigest)
+	case p.Public != want:
+		return fmt.Errorf("%w: the plan is for τ = %v, the %s Laplacian and distance in %s; the model has τ = %v, %s and %s",
+			ErrGraphChanged, p.Tau, p.Laplacian, p.Metric, want.Tau, want.Laplacian, want.Metric)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Signal says what the sensors see. Exactly one is set.
+type Signal struct {
+	SourceProperty      string `json:"sourceProperty,omitempty"`      // f₀ in [0, 1]; GraphCloak diffuses it
+	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
+}
+
+// Release is a private measurement with the model that it belongs to. Its JSON
+// form is a release file: recovery needs nothing else but the graph.
+type Release struct {
+	*privacy.Release
+	Model Settings
+}
+
+// releaseDocument is a release file.
+type releaseDocument struct {
+	Model   *Settings        `json:"model"`
+	Release *privacy.Release `json:"release"`
+}
+
+// MarshalJSON writes a release file.
+func (r *Release) MarshalJSON() ([]byte, error) {
+	return json.Marshal(releaseDocument{&r.Model, r.Release})
+}
+
+// UnmarshalJSON reads a release file and checks the release and its plan.
+func (r *Release) UnmarshalJSON(data []byte) error {
+	var d releaseDocument
+	if err := json.Unmarshal(data, &d); err != nil {
+		return fmt.Errorf("read release: %w", err)
+	}
+	if d.Model == nil || d.Release == nil {
+		return errors.New("read release: there is no model or no release in it; is this a release file?")
+	}
+	*r = Release{Release: d.Release, Model: *d.Model}
+	return nil
+}
+
+// readings returns y at the sensors of the plan, and refuses bad input before
+// anything is spent.
+func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
+	switch {
+	case s.SourceProperty != "" && s.MeasurementProperty != "":
+		return nil, fmt.Errorf("%w: both a source and a measurement property are given, want one", ErrNoSignal)
+	case s.SourceProperty != "":
+		return m.diffused(ctx, p, s.SourceProperty)
+	case s.MeasurementProperty != "":
+		return m.measured(ctx, p, s.MeasurementProperty)
+	}
+	return nil, fmt.Errorf("%w: name a source property or a measurement property", ErrNoSignal)
+}
+
+// diffused returns M f₀.
+func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float64, error) {
+	if p.NormError == 0 && p.EntryError == 0 {
+		return nil, errors.New("graphcloak: the plan is for measured values: it does not charge the error of a computed diffusion")
+	}
+	f, err := m.store.Signal(ctx, m.Graph, property)
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	var outside []string
+	for i, v := range f {
+		switch {
+		case math.IsNaN(v):
+			f[i] = 0 // a node without the property is no source
+		case v < 0 || v > 1:
+			outside = append(outside, string(m.Graph.ID(i)))
+		}
+	}
+	if len(outside) > 0 {
+		return nil, fmt.Errorf("%w: %q is outside [0, 1] at %s", ErrBadSignal, property, first(outside))
+	}
+	y := make([]float64, m.Graph.Order())
+	m.diffusion.MulVecTo(y, false, f)
+	out := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		out[k] = y[s.Node]
+	}
+	return out, ctx.Err()
+}
+
+// ErrBadSignal says that a property holds values that no sensor can have.
+var ErrBadSignal = errors.New("graphcloak: bad signal")
+
+// measured returns the readings of a property. Every reporting sensor needs one.
+func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float64, error) {
+	y, err := m.store.Signal(ctx, m.Graph, property)
+	if err != nil {
+		return nil, fmt.Errorf("read measurements: %w", err)
+	}
+	var missing []string
+	out := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		if out[k] = y[s.Node]; math.IsNaN(out[k]) {
+			missing = append(missing, string(s.ID))
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%w: %q is missing at %s; choose the sensors that have it by a sensor label or property",
+			ErrBadSignal, property, first(missing))
+	}
+	return out, nil
+}
+
+// first names the first few offenders of many.
+func first(ids []string) string {
+	const shown = 5
+	if len(ids) <= shown {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more nodes", strings.Join(ids[:shown], ", "), len(ids)-shown)
+}
+
+// Release spends the plan's budget and releases. The signal is read and checked
+// first, the spend is durable before the noise is drawn, and nothing is refunded.
+func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Release, error) {
+	if err := m.Matches(p.Plan); err != nil {
+		return nil, err
+	}
+	y, err := m.readings(ctx, p, s)
+	if err != nil {
+		return nil, err
+	}
+	charge, err := p.Charge(m.scope(c.Scope, s), c.ReleaseID, c.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := privacy.Spend(ctx, m.store.Ledger(), charge); err != nil {
+		return nil, fmt.Errorf("spend: %w", err)
+	}
+	r, err := p.Perturb(y, c.ReleaseID, c.Noise)
+	if err != nil {
+		return nil, err
+	}
+	return &Release{Release: r, Model: m.Settings}, nil
+}
+
+// Spend identifies a release in the ledger.
+type Spend struct {
+	Scope     string        // data that the budget protects; "": store, selection and property
+	ReleaseID string        // unique in its scope
+	Attempt   string        // token of this attempt
+	Noise     privacy.Noise // nil: the operating system's
+}
+
+// scope returns the name of the data that a budget protects.
+func (m *Model) scope(given string, s Signal) string {
+	if given != "" {
+		return given
+	}
+	return Scope(m.store.Name(), m.Selection, s)
+}

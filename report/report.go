@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Report is the result of a run. Counts and times carry the names of the result
+// columns of GDS.
+type Report struct {
+	RunID     string    `json:"runId"`
+	Version   string    `json:"version"`
+	Store     string    `json:"store"`
+	StartedAt time.Time `json:"startedAt"`
+
+	Answer       string   `json:"answer"`       // the sentence
+	Guarantee    string   `json:"guarantee"`    // who is protected, at which ε and δ
+	NotProtected []string `json:"notProtected"` // what is public all the same
+	Notes        []string `json:"notes,omitempty"`
+
+	Communities []Community `json:"communities"` // likeliest first
+	Posterior   Posterior   `json:"posterior"`
+	BPDN        BPDN        `json:"bpdn"`
+	Ceiling     float64     `json:"ceiling"` // bound on telling two neighbours apart; 0.5 is chance
+
+	NodeCount         int `json:"nodeCount"`
+	RelationshipCount int `json:"relationshipCount"`
+	ComponentCount    int `json:"componentCount"`
+	SensorCount       int `json:"sensorCount"` // that report
+
+	Tau          float64 `json:"tau"`
+	Laplacian    string  `json:"laplacian"`
+	KernelMethod string  `json:"kernelMethod"`
+	Metric       string  `json:"metric"`
+	Epsilon      float64 `json:"epsilon"`
+	Delta        float64 `json:"delta"`
+	Alpha        float64 `json:"alpha"`
+	Calibration  string  `json:"calibration"`
+	Allocation   string  `json:"allocation"`
+	Randomness   string  `json:"randomness"`
+	EpsilonSpent float64 `json:"epsilonSpent"` // 0 where this run released nothing
+	DeltaSpent   float64 `json:"deltaSpent"`
+	Sigma        float64 `json:"sigma"` // uniform, or the uniform σ of equal guarantee
+
+	Sensitivity Sensitivity `json:"sensitivity"`
+
+	CommunityCount        int           `json:"communityCount"`
+	Modularity            float64       `json:"modularity"`
+	CommunityDistribution *Distribution `json:"communityDistribution,omitempty"`
+
+	Millis
+	NodePropertiesWritten int64          `json:"nodePropertiesWritten"`
+	Configuration         map[string]any `json:"configuration,omitempty"`
+
+	nodes Nodes
+}
+
+// Community is one row of the ranking.
+type Community struct {
+	CommunityID int     `json:"communityId"`
+	Name        string  `json:"name"`
+	Size        int     `json:"size"`
+	Probability float64 `json:"probability"` // posterior probability that it holds the source
+	SourceMass  float64 `json:"sourceMass"`  // sum of f̂ over its nodes
+}
+
+// Posterior is the likeliest node and how much is known of it. The odds are
+// natural logarithms.
+type Posterior struct {
+	NodeID          graph.ID `json:"nodeId"`
+	Probability     float64  `json:"probability"`
+	CredibleSetSize int      `json:"credibleSetSize"` // nodes that hold 95 %: the cloaking achieved
+	LogRunnerUp     *float64 `json:"logOddsRunnerUp,omitempty"`
+	LogPresence     float64  `json:"logOddsNoSource"` // one source against none
+	Slack           float64  `json:"logOddsError,omitempty"`
+}
+
+// BPDN is the outcome of Basis Pursuit Denoising with its certificate, in units
+// of unit noise for Residual and Radius.
+type BPDN struct {
+	Status     string   `json:"status"` // optimal, zero, infeasible or stalled
+	Objective  float64  `json:"objective"`
+	LowerBound float64  `json:"lowerBound"`
+	Gap        *float64 `json:"gap,omitempty"` // absent where no f̂ fits
+	Margin     float64  `json:"margin,omitempty"`
+	Residual   float64  `json:"residual"`
+	Radius     float64  `json:"radius"`
+	RadiusRule string   `json:"radiusRule"`
+	Support    []Source `json:"support"`
+}
+
+// Source is one entry of f̂ above zero.
+type Source struct {
+	NodeID graph.ID `json:"nodeId"`
+	Value  float64  `json:"value"`
+}
+
+// Sensitivity is the certified bracket of Δ₂ and an edge that attains its lower end.
+type Sensitivity struct {
+	Lower float64     `json:"lower"`
+	Upper float64     `json:"upper"`
+	Edge  [2]graph.ID `json:"edge"`
+}
+
+// Millis are wall-clock times. Where a step did not run it is 0.
+type Millis struct {
+	ReadMillis           int64 `json:"readMillis"`
+	ProjectMillis        int64 `json:"projectMillis"`
+	PreProcessingMillis  int64 `json:"preProcessingMillis"`
+	PrivacyMillis        int64 `json:"privacyMillis"`
+	RecoveryMillis       int64 `json:"recoveryMillis"`
+	ComputeMillis        int64 `json:"computeMillis"`
+	PostProcessingMillis int64 `json:"postProcessingMillis"`
+	WriteMillis          int64 `json:"writeMillis"`
+}
+
+// Nodes are the values of every node, in node order.
+type Nodes struct {
+	Graph       *graph.Graph
+	Source      []float64 // f̂
+	Probability []float64
+	Community   []int
+	Sensors     []int     // nodes with a private measurement, ascending
+	PrivateHeat []float64 // one a sensor
+}
+
+// SetNodes attaches the values of the nodes.
+func (r *Report) SetNodes(n Nodes) { r.nodes = n }
+
+// Nodes returns what [Report.SetNodes] attached.
+func (r *Report) Nodes() Nodes { return r.nodes }
+
+// strong is the odds, over those of the prior, from which a leading community
+// counts as more than "not worth more than a bare mention": Kass and Raftery
+// (1995), Journal of the American Statistical Association 90, §3.2, put it at 3.
+const strong = 3
+
+// SetAnswer writes the sentence from the ranking and the posterior.
+func (r *Report) SetAnswer() {
+	if len(r.Communities) == 0 {
+		r.Answer = "There are no communities to rank."
+		return
+	}
+	top := r.Communities[0]
+	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
+	switch {
+	case len(r.Communities) == 1:
+		r.Answer = "The graph has a single community, so there is nothing to tell apart. " + set
+	case r.StandsOut():
+		r.Answer = fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
+			top.Name, count(top.Size, "node"), percent(top.Probability), set)
+	default:
+		r.Answer = fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and chance alone gives %s. %s",
+			top.Name, percent(top.Probability), percent(float64(top.Size)/float64(r.NodeCount)), set)
+	}
+}
+
+// StandsOut reports whether the evidence for the first community is more than
+// chance: the odds of the posterior are at least 3 times those of a flat prior.
+func (r *Report) StandsOut() bool {
+	if len(r.Communities) < 2 {
+		return false
+	}
+	top := r.Communities[0]
+	prior := float64(top.Size) / float64(r.NodeCount)
+	return top.Probability*(1-prior) >= strong*prior*(1-top.Probability)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// percent never rounds up to certainty.
+func percent(p float64) string {
+	switch {
+	case p >= 0.995 && p < 1:
+		return "over 99 %"
+	case p > 0 && p < 0.005:
+		return "under 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", math.Floor(100*p+0.5))
+}
+
+// Distribution describes sizes, in the form that GDS reports.
+type Distribution struct {
+	Min  int     `json:"min"`
+	Max  int     `json:"max"`
+	Mean float64 `json:"mean"`
+	P50  int     `json:"p50"`
+	P75  int     `json:"p75"`
+	P90  int     `json:"p90"`
+	P95  int     `json:"p95"`
+	P99  int     `json:"p99"`
+	P999 int     `json:"p999"`
+}
+
+// NewDistribution describes sizes that are sorted in ascending order, at least
+// one. A percentile is the least size that so many percent do not exceed.
+func NewDistribution(sorted []int) *Distribution {
+	n := len(sorted)
+	at := func(p float64) int { return sorted[max(0, int(math.Ceil(p*float64(n)))-1)] }
+	sum := 0
+	for _, s := range sorted {
+		sum += s
+	}
+	return &Distribution{
+		Min: sorted[0], Max: sorted[n-1], Mean: float64(sum) / float64(n),
+		P50: at(.5), P75: at(.75), P90: at(.9), P95: at(.95), P99: at(.99), P999: at(.999),
+	}
+}
+
+// Exposed says what no noise hides, for a graph of this many components.
+func Exposed(components int) []string {
+	s := []string{
+		"the graph, τ and every parameter of the run",
+		"that there is a source at all, and the total mass of the sources",
+		"what several releases of the same data say together: each one spends budget",
+	}
+	if components > 1 {
+		s = append(s, fmt.Sprintf("the component of a source: the graph has %d components, and no source is a neighbour of one in another", components))
+	}
+	return s
+}
+
+// Text lays the report out for a terminal without colours: a heading, the answer
+// and the facts, in lines of at most 100 characters where words allow.
+func (r *Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, wrap(r.Answer, 100, ""))
+	fmt.Fprintln(&b)
+	fmt.Fprintln(&b, wrap(r.Guarantee, 100, ""))
+	fmt.Fprintln(&b, "Not protected:")
+	for _, s := range r.NotProtected {
+		fmt.Fprintln(&b, wrap("- "+s, 100, "  "))
+	}
+	for _, s := range r.Notes {
+		fmt.Fprintln(&b, wrap("Note: "+s, 100, "  "))
+	}
+	return b.String()
+}
+
+// wrap breaks s at spaces into lines of at most width runes; lines after the
+// first start with indent.
+func wrap(s string, width int, indent string) string {
+	var b strings.Builder
+	at := 0
+	for i, w := range strings.Fields(s) {
+		n := len([]rune(w))
+		switch {
+		case i == 0:
+			at = n
+		case at+1+n > width:
+			b.WriteString("\n" + indent)
+			at = len(indent) + n
+		default:
+			b.WriteByte(' ')
+			at += 1 + n
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
