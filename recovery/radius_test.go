@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+func TestRadii(t *testing.T) {
+	// Quantiles of χ² at 0.95: NIST/SEMATECH e-Handbook, table 1.3.6.7.4, 3 decimals.
+	for m, want := range map[int]float64{1: 3.841, 2: 5.991, 10: 18.307, 50: 67.505, 100: 124.342} {
+		if got := recovery.Chi2Radius(1, m, 0.05); math.Abs(got*got-want) > 6e-4 {
+			t.Errorf("Chi2Radius(1, %d, 0.05)² = %v, want %v", m, got*got, want)
+		}
+	}
+	// m = 2 in closed form: −2 ln β.
+	for _, beta := range []float64{0.5, 0.05, 1e-6} {
+		if got, want := recovery.Chi2Radius(3, 2, beta), 3*math.Sqrt(-2*math.Log(beta)); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("Chi2Radius(3, 2, %g) = %v, want %v", beta, got, want)
+		}
+		if c, h := recovery.Chi2Radius(2, 77, beta), recovery.HsuRadius(2, 77, beta); h < c {
+			t.Errorf("HsuRadius = %v is below the quantile %v", h, c)
+		}
+	}
+	if got := recovery.PaperRadius(2, 25); got != 10 {
+		t.Errorf("PaperRadius(2, 25) = %v, want 10", got)
+	}
+	if got, want := recovery.HsuRadius(1, 4, math.Exp(-1)), math.Sqrt(10); math.Abs(got-want) > 1e-15 {
+		t.Errorf("HsuRadius(1, 4, 1/e) = %v, want √10", got)
+	}
+}
+
+func TestParseRule(t *testing.T) {
+	for s, want := range map[string]recovery.Rule{
+		"auto": {}, "projected": {Kind: recovery.Projected}, "chi2": {Kind: recovery.Chi2},
+		"hsu": {Kind: recovery.Hsu}, "paper": {Kind: recovery.Paper}, "2.5": {Kind: recovery.Number, Value: 2.5},
+	} {
+		if got, err := recovery.ParseRule(s); err != nil || got != want {
+			t.Errorf("ParseRule(%q) = %v, %v, want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "number", "0", "-1", "NaN", "Inf", "Paper"} {
+		if _, err := recovery.ParseRule(s); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("ParseRule(%q): %v, want invalid", s, err)
+		}
+	}
+}
+
+// The visible directions span the left singular vectors above the noise, repeated
+// singular values included.
+func TestVisibleDirections(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(13, 1))
+	for _, c := range []struct {
+		m, n   int
+		values []float64
+	}{
+		{1, 1, []float64{3}},
+		{1, 1, []float64{0.5}},
+		{6, 4, []float64{5, 5, 5, 0.1}},
+		{40, 60, []float64{9, 4, 4, 4, 1.01, 0.99, 0.5, 0.5}},
+		{60, 40, []float64{9, 4, 1.2, 1.1, 0.3, 0.2, 1e-9}},
+		{30, 30, []float64{0.9, 0.8}},
+		{50, 50, nil}, // twice the identity: one value, 50 times
+	} {
+		var a mat.Dense
+		u, v := orthogonal(rnd, c.m), orthogonal(rnd, c.n)
+		s := mat.NewDense(c.m, c.n, nil)
+		want := 0
+		for i := range min(c.m, c.n) {
+			x := 2.0
+			if c.values != nil {
+				x = 0
+				if i < len(c.values) {
+					x = c.values[i]
+				}
+			}
+			if s.Set(i, i, x); x > 1 {
+				want++
+			}
+		}
+		a.Product(u, s, v.T())
+		y := make([]float64, c.m)
+		for i := range y {
+			y[i] = rnd.NormFloat64()
+		}
+		d := recovery.Data{A: linop.Dense{M: &a}, Y: y}
+		p, ball, err := d.Problem(t.Context(), recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == 0 {
+			if ball.Rule != recovery.Chi2 || ball.Dimension != c.m || ball.Radius != recovery.Chi2Radius(1, c.m, 0.1) {
+				t.Errorf("%d × %d, nothing visible: %+v, want chi2", c.m, c.n, ball)
+			}
+			continue
+		}
+		if ball.Rule != recovery.Projected || ball.Dimension != want || ball.Radius != recovery.Chi2Radius(1, want, 0.1) {
+			t.Errorf("%d × %d %v: %+v, want %d directions", c.m, c.n, c.values, ball, want)
+			continue
+		}
+		// ‖UᵀA f‖ and ‖Uᵀy‖ with U the exact singular vectors.
+		f := make([]float64, c.n)
+		for i := range f {
+			f[i] = rnd.NormFloat64()
+		}
+		af, pf := make([]float64, c.m), make([]float64, want)
+		d.A.MulVecTo(af, false, f)
+		p.A.MulVecTo(pf, false, f)
+		for what, pair := range map[string][2][]float64{"y": {y, p.Y}, "A f": {af, pf}} {
+			var proj mat.VecDense
+			proj.MulVec(u.Slice(0, c.m, 0, want).T(), mat.NewVecDense(c.m, pair[0]))
+			exact := mat.Norm(&proj, 2)
+			if got := floats.Norm(pair[1], 2); math.Abs(got-exact) > 1e-4*exact {
+				t.Errorf("%d × %d %v: projected %s has length %v, want %v", c.m, c.n, c.values, what, got, exact)
+			}
+		}
+		// The caller's own spectrum gives the same ball.
+		values := make([]float64, min(c.m, c.n))
+		for i := range values {
+			values[i] = s.At(i, i)
+		}
+		left := mat.DenseCopyOf(u.Slice(0, c.m, 0, len(values)))
+		_, same, err := d.Problem(t.Context(), recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, &recovery.Spectrum{Values: values, Left: left})
+		if err != nil || same != ball {
+			t.Errorf("with the spectrum %+v, without %+v (%v)", same, ball, err)
+		}
+	}
+}
+
+// orthogonal is the Q of a random square matrix.
+func orthogonal(rnd *rand.Rand, n int) *mat.Dense {
+	var qr mat.QR
+	qr.Factorize(randomDense(rnd, n, n).M)
+	var q mat.Dense
+	qr.QTo(&q)
+	return &q
+}
+
+func TestProblemRefuses(t *testing.T) {
+	d := recovery.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{2})}, Y: []float64{1}}
+	for _, r := range []recovery.Rule{{Beta: 1}, {Beta: -1}, {Beta: math.NaN()}, {Kind: recovery.Number}, {Kind: recovery.Number, Value: -1}, {Kind: 99}} {
+		if _, _, err := d.Problem(t.Context(), r, nil); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%+v: %v, want invalid", r, err)
+		}
+	}
+	if _, _, err := d.Problem(t.Context(), recovery.Rule{}, &recovery.Spectrum{Values: []float64{1, 2}, Left: mat.NewDense(1, 1, nil)}); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("a spectrum of the wrong shape: %v, want invalid", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := d.Problem(ctx, recovery.Rule{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := d.Posterior(ctx, recovery.PosteriorOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Whitening is diag(√u) with the silent rows gone, in every product.
+func TestWhiten(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(14, 1))
+	const m, n, k = 6, 4, 3
+	op := randomDense(rnd, m, n)
+	u := []float64{4, 0, 1, 0.25, 0, 9}
+	y := []float64{1, 2, 3, 4, 5, 6}
+	d, err := recovery.Whiten(blurred{op, 1e-3}, y, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mat.NewDense(4, n, nil)
+	for r, s := range []int{0, 2, 3, 5} {
+		for j := range n {
+			want.Set(r, j, math.Sqrt(u[s])*op.M.At(s, j))
+		}
+	}
+	if !floats.Equal(d.Y, []float64{2, 3, 2, 18}) {
+		t.Errorf("Y = %v", d.Y)
+	}
+	if e := linop.Err(d.A); e < 3e-3 || e > 3.001e-3 {
+		t.Errorf("error %v, want 3 times 1e-3", e)
+	}
+	for _, trans := range []bool{false, true} {
+		r, c := 4, n
+		var a mat.Matrix = want
+		if trans {
+			r, c, a = n, 4, want.T()
+		}
+		x := randomDense(rnd, c, k).M
+		var prod mat.Dense
+		prod.Mul(a, x)
+		got := make([]float64, r*k)
+		linop.MulBlockTo(d.A, got, trans, x.RawMatrix().Data, k)
+		if !floats.EqualApprox(got, prod.RawMatrix().Data, 1e-13) {
+			t.Errorf("trans %v: %v, want %v", trans, got, prod.RawMatrix().Data)
+		}
+	}
+	norms, err := d.Norms(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range n {
+		col := mat.Col(nil, j, want)
+		if math.Abs(norms.N[j]-floats.Dot(col, col)) > 1e-12 {
+			t.Errorf("N[%d] = %v, want %v", j, norms.N[j], floats.Dot(col, col))
+		}
+	}
+}
