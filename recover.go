@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/linop"
@@ -192,7 +193,7 @@ func (m *Model) spectrum(r *Release) *recovery.Spectrum {
 	if sigma == 0 || spec == nil || m.laplacian.Similarity() != nil || len(r.Nodes()) < m.Graph.Order() {
 		return nil
 	}
-	s := &recovery.Spectrum{Values: slices.Clone(spec.Decay(m.Tau)), Left: spec.Vectors()}
+	s := &recovery.Spectrum{Values: slices.Clone(spec.Decay(m.Tau)), Left: mat.DenseCopyOf(spec.Vectors().T())}
 	floats.Scale(1/sigma, s.Values)
 	return s
 }

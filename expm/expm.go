@@ -67,6 +67,15 @@ var methodNames = []string{"auto", "eigen", "chebyshev", "lanczos"}
 
 func (m Method) String() string { return methodNames[m] }
 
+// MarshalText writes the name.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads a name.
+func (m *Method) UnmarshalText(text []byte) (err error) {
+	*m, err = ParseMethod(string(text))
+	return err
+}
+
 // ParseMethod reads auto, eigen, chebyshev or lanczos.
 func ParseMethod(s string) (Method, error) {
 	if i := slices.Index(methodNames, s); i >= 0 {

@@ -45,6 +45,15 @@ var kindNames = []string{"combinatorial", "normalized", "randomWalk"}
 
 func (k Kind) String() string { return kindNames[k] }
 
+// MarshalText writes the name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads a name.
+func (k *Kind) UnmarshalText(text []byte) (err error) {
+	*k, err = ParseKind(string(text))
+	return err
+}
+
 // ParseKind reads combinatorial, normalized or randomWalk.
 func ParseKind(s string) (Kind, error) {
 	if i := slices.Index(kindNames, s); i >= 0 {
