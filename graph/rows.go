@@ -28,25 +28,25 @@ func newPiece(full bool) piece {
 }
 
 func (p *piece) add(u, v int32, weight, length float64) {
-	p.weight = appendUnlessOne(p.weight, len(p.src), weight)
-	p.length = appendUnlessOne(p.length, len(p.src), length)
+	p.weight = appendUnlessOne(p.weight, weight, len(p.src), cap(p.src))
+	p.length = appendUnlessOne(p.length, length, len(p.src), cap(p.src))
 	p.src = append(p.src, u)
 	p.dst = append(p.dst, v)
 }
 
 // appendUnlessOne keeps s nil while all its n values are 1.
-func appendUnlessOne(s []float64, n int, x float64) []float64 {
+func appendUnlessOne(s []float64, x float64, n, capacity int) []float64 {
 	if s == nil {
 		if x == 1 {
 			return nil
 		}
-		s = ones(n)
+		s = ones(n, capacity)
 	}
 	return append(s, x)
 }
 
-func ones(n int) []float64 {
-	s := make([]float64, n, n+1)
+func ones(n, capacity int) []float64 {
+	s := make([]float64, n, capacity)
 	for i := range s {
 		s[i] = 1
 	}
@@ -160,7 +160,7 @@ func (s *sorter) permute(values []float64, begin int64) {
 // merge makes one of parallel relationships, in place; rows are sorted.
 func (g *Graph) merge(a Aggregation) error {
 	if g.weight == nil && (a == Sum || a == Count) {
-		g.weight = ones(len(g.adj))
+		g.weight = ones(len(g.adj), len(g.adj))
 	}
 	at, begin := int64(0), int64(0)
 	for i := range g.ids {
