@@ -4,7 +4,6 @@ package connector
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -71,7 +70,7 @@ func eachChunk[T any](ctx context.Context, part span, size int,
 	for part.lo < part.hi {
 		at := span{part.lo, min(part.lo+size, part.hi)}
 		value, err := work(ctx, at)
-		if errors.Is(err, errTooLarge) && at.hi-at.lo > 1 {
+		if isTooLarge(err) && at.hi-at.lo > 1 {
 			size = (at.hi - at.lo) / 2
 			continue
 		}

@@ -123,3 +123,6 @@ func isCode(err error, codes ...string) bool {
 
 // tooLarge reports whether a smaller batch may succeed.
 func tooLarge(err error) bool { return isCode(err, codeMemory, codeTxMemory) }
+
+// isTooLarge is tooLarge for an error that was classified.
+func isTooLarge(err error) bool { return errors.Is(err, errTooLarge) }

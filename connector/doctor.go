@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// CheckResult is one thing that a doctor looked at.
+type CheckResult struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do where it is not OK
+}
+
+// Doctor looks at the connection, the server and the rights that the selection
+// and the write-back of the properties need. It changes nothing: what it writes
+// to learn whether it may, it rolls back. The first check that others depend on
+// ends the list.
+func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string) []CheckResult {
+	s, err := New(ctx, o)
+	if err != nil {
+		return []CheckResult{{Name: "connection", Detail: err.Error(), Fix: connectionFix(err)}}
+	}
+	defer s.Close(ctx)
+	checks := []CheckResult{{Name: "connection", OK: true, Detail: s.Name()}}
+	for _, n := range s.Notices() {
+		checks = append(checks, CheckResult{Name: "connection", OK: true, Detail: n})
+	}
+	checks = append(checks, CheckResult{
+		Name: "version", OK: s.server.supported(), Detail: "Neo4j " + s.Version(), Fix: "upgrade to Neo4j 5.23 or later",
+	})
+	add := func(name string, err error, detail, fix string) {
+		c := CheckResult{Name: name, OK: err == nil, Detail: detail}
+		if err != nil {
+			c.Detail, c.Fix = err.Error(), fix
+		}
+		checks = append(checks, c)
+	}
+	n, err := s.readable(ctx, sel)
+	add("read", err, fmt.Sprintf("%d nodes, %d relationships", n.nodes, n.relationships), "name what exists; grant MATCH (graphcloak doctor --print-setup)")
+	if sel.NodeKey != "" {
+		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", "CREATE CONSTRAINT "+keyHint(sel))
+	}
+	add("write", s.mayWrite(ctx, properties), "may set "+strings.Join(properties, ", ")+" and create "+store.RunLabel, "grant what graphcloak doctor --print-setup shows, or use another user or database")
+	missing, err := s.lacking(ctx, constraints)
+	for _, c := range missing {
+		err = errors.Join(err, fmt.Errorf("no uniqueness constraint on :%s(%s)", c.label, c.property))
+	}
+	add("constraints", err, "runs and the ledger are protected", "run the statements of graphcloak doctor --print-setup once; the first run also makes them where it may")
+	return checks
+}
+
+func connectionFix(err error) string {
+	switch {
+	case errors.Is(err, store.ErrAuth):
+		return "check NEO4J_USERNAME and NEO4J_PASSWORD"
+	case errors.Is(err, store.ErrNotFound):
+		return "check NEO4J_DATABASE"
+	case errors.Is(err, store.ErrInput):
+		return "check NEO4J_URI; it looks like neo4j://host:7687"
+	}
+	return "check that the server runs and that NEO4J_URI names its host and Bolt port"
+}
+
+// readable checks the names of the selection and counts what they select.
+func (s *Store) readable(ctx context.Context, sel graph.Selection) (size, error) {
+	if err := s.checkSelection(ctx, sel); err != nil {
+		return size{}, err
+	}
+	return s.size(ctx, sel)
+}
+
+// keyed checks that a constraint keeps the key unique for each selected label.
+func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
+	var wanted []constraint
+	for _, l := range sel.NodeLabels {
+		wanted = append(wanted, constraint{label: l, property: sel.NodeKey})
+	}
+	missing, err := s.lacking(ctx, wanted)
+	if err == nil && (len(missing) > 0 || len(wanted) == 0) {
+		err = fmt.Errorf("no constraint makes %s unique; it is checked at every reading instead", sel.NodeKey)
+	}
+	return err
+}
+
+func keyHint(sel graph.Selection) string {
+	label := "YourLabel"
+	if len(sel.NodeLabels) > 0 {
+		label = sel.NodeLabels[0]
+	}
+	return fmt.Sprintf("FOR (n:%s) REQUIRE n.%s IS UNIQUE", quote(label), quote(sel.NodeKey))
+}
+
+// mayWrite tries what a run does and rolls it back.
+func (s *Store) mayWrite(ctx context.Context, properties []string) error {
+	err := s.write(ctx, "doctor", func(tx *transaction) error {
+		if err := tx.do("CREATE (:"+store.RunLabel+" {runId: randomUUID(), status: 'DOCTOR'})", nil); err != nil {
+			return err
+		}
+		for _, p := range properties {
+			if err := tx.do("MATCH (n) WITH n LIMIT 1 SET n."+quote(p)+" = 0", nil); err != nil {
+				return err
+			}
+		}
+		return errNothing
+	})
+	if errors.Is(err, errNothing) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"context"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+)
+
+// Batch is some rows of a file, as columns. Every column holds values of one
+// type: int64, float64, bool or string, or nil where a field is empty.
+type Batch struct {
+	Names   []string
+	Columns [][]any
+}
+
+// Len returns the number of rows.
+func (b Batch) Len() int {
+	if len(b.Columns) == 0 {
+		return 0
+	}
+	return len(b.Columns[0])
+}
+
+// Column returns the column with this name, or nil.
+func (b Batch) Column(name string) []any {
+	if k := slices.Index(b.Names, name); k >= 0 {
+		return b.Columns[k]
+	}
+	return nil
+}
+
+// NodeBatches hands over nodes.csv, size rows at a time, each batch anew. The
+// file is read twice: a column's type is the narrowest that takes all its fields.
+func (c *CSV) NodeBatches(ctx context.Context, size int, take func(Batch) error) error {
+	return c.batches(ctx, nodesFile, []string{idColumn}, size, take)
+}
+
+// RelationshipBatches hands over relationships.csv. The types of source and
+// target are those of the column id of nodes.csv, so that they meet.
+func (c *CSV) RelationshipBatches(ctx context.Context, size int, take func(Batch) error) error {
+	return c.batches(ctx, relationshipsFile, []string{sourceColumn, targetColumn}, size, take)
+}
+
+// kind is the type of a column, from narrow to wide; whole numbers widen to
+// numbers, all else to text.
+type kind int
+
+const (
+	empty kind = iota
+	whole
+	number
+	truth
+	text
+)
+
+func kindOf(field string) kind {
+	switch store.Parse(field).(type) {
+	case nil:
+		return empty
+	case int64:
+		return whole
+	case float64:
+		return number
+	case bool:
+		return truth
+	}
+	return text
+}
+
+func (k kind) widen(field string) kind {
+	f := kindOf(field)
+	switch {
+	case f == empty || f == k:
+		return k
+	case k == empty:
+		return f
+	case k == whole && f == number, k == number && f == whole:
+		return number
+	}
+	return text
+}
+
+func (k kind) parse(field string) any {
+	if field == "" {
+		return nil
+	}
+	if k == text {
+		return string([]byte(field))
+	}
+	v := store.Parse(field)
+	if i, ok := v.(int64); ok && k == number {
+		return float64(i)
+	}
+	return v
+}
+
+func (c *CSV) batches(ctx context.Context, name string, wanted []string, size int, take func(Batch) error) error {
+	kinds, rows, err := c.kinds(ctx, name, wanted)
+	if err != nil {
+		return err
+	}
+	t, err := c.open(name, wanted...)
+	if err != nil {
+		return err
+	}
+	if name == relationshipsFile {
+		id, err := c.idKind(ctx)
+		if err != nil {
+			t.file.Close()
+			return err
+		}
+		kinds[t.column(sourceColumn)], kinds[t.column(targetColumn)] = id, id
+	}
+	next := func() Batch { return Batch{Names: t.header, Columns: make([][]any, len(t.header))} }
+	b := next()
+	return t.each(ctx, nil, func(_ int, fields []string) error {
+		for k, f := range fields {
+			b.Columns[k] = append(b.Columns[k], kinds[k].parse(f))
+		}
+		if rows--; b.Len() < size && rows > 0 {
+			return nil
+		}
+		full := b
+		b = next()
+		return take(full)
+	})
+}
+
+// idKind returns the type of the column id.
+func (c *CSV) idKind(ctx context.Context) (kind, error) {
+	t, err := c.open(nodesFile, idColumn)
+	if err != nil {
+		return empty, err
+	}
+	id := empty
+	column := t.column(idColumn)
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		id = id.widen(fields[column])
+		return nil
+	})
+	return id, err
+}
+
+// kinds returns the type of each column and the number of rows.
+func (c *CSV) kinds(ctx context.Context, name string, wanted []string) ([]kind, int, error) {
+	t, err := c.open(name, wanted...)
+	if err != nil {
+		return nil, 0, err
+	}
+	kinds, rows := make([]kind, len(t.header)), 0
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		for k, f := range fields {
+			kinds[k] = kinds[k].widen(f)
+		}
+		rows++
+		return nil
+	})
+	return kinds, rows, err
+}

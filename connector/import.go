@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// ImportOptions names what a folder becomes.
+type ImportOptions struct {
+	NodeLabel        string // "": Node
+	NodeKey          string // property that takes the column id; "": id
+	RelationshipType string // "": CONNECTED_TO
+	TypeColumn       bool   // the column type names the relationship type instead
+	Replace          bool   // delete the nodes that have the label first
+}
+
+// Imported counts what an import created.
+type Imported struct{ Nodes, Relationships int64 }
+
+// Import creates the nodes and relationships of a folder, a batch a transaction,
+// with a uniqueness constraint on the key. The files are checked before anything
+// is written. A label that has nodes already is an ErrConflict unless Replace is
+// set; after an interruption, import again with Replace.
+func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (done Imported, err error) {
+	o.setDefaults()
+	g, err := csv.Graph(ctx, graph.Selection{})
+	if err != nil {
+		return done, err
+	}
+	if err := s.clearLabel(ctx, o); err != nil {
+		return done, err
+	}
+	if err := s.constrain(ctx, []constraint{{label: o.NodeLabel, property: o.NodeKey}}); err != nil {
+		return done, err
+	}
+	batch := s.options.BatchSize
+	err = csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
+		n, err := s.importBatch(ctx, "import nodes", o.nodes(b), b, 0, b.Len())
+		done.Nodes += n
+		s.options.Progress("import nodes", done.Nodes, int64(g.Order()))
+		return err
+	})
+	if err != nil {
+		return done, fmt.Errorf("import nodes: %w", err)
+	}
+	err = csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error {
+		for _, part := range o.byType(b) {
+			n, err := s.importBatch(ctx, "import relationships", o.relationships(part.Batch, part.kind), part.Batch, 0, part.Len())
+			done.Relationships += n
+			if err != nil {
+				return err
+			}
+		}
+		s.options.Progress("import relationships", done.Relationships, 0)
+		return nil
+	})
+	if err != nil {
+		return done, fmt.Errorf("import relationships: %w", err)
+	}
+	return done, nil
+}
+
+func (o *ImportOptions) setDefaults() {
+	for _, d := range []struct {
+		field *string
+		value string
+	}{{&o.NodeLabel, "Node"}, {&o.NodeKey, "id"}, {&o.RelationshipType, "CONNECTED_TO"}} {
+		if *d.field == "" {
+			*d.field = d.value
+		}
+	}
+}
+
+// clearLabel refuses a label with nodes, or deletes them.
+func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
+	match := "MATCH (n:" + quote(o.NodeLabel) + ")"
+	var n int64
+	err := s.read(ctx, "import", func(tx *transaction) (err error) {
+		n, err = tx.count(match+" RETURN count(n)", nil)
+		return err
+	})
+	if err != nil || n == 0 {
+		return err
+	}
+	if !o.Replace {
+		return fmt.Errorf("%w: %d nodes have the label %s already; choose another with --node-label, or replace them with --force", store.ErrConflict, n, o.NodeLabel)
+	}
+	for deleted, size := int64(1), s.options.BatchSize; deleted > 0; {
+		err := s.write(ctx, "import", func(tx *transaction) (err error) {
+			deleted, err = tx.count(match+" WITH n LIMIT $limit DETACH DELETE n RETURN count(*)", map[string]any{"limit": size})
+			return err
+		})
+		if isTooLarge(err) && size > 1 {
+			size /= 2
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importBatch runs a statement on the rows [lo, hi), or on each half of them
+// where the server is short of memory.
+func (s *Store) importBatch(ctx context.Context, phase, cypher string, b folder.Batch, lo, hi int) (n int64, err error) {
+	params := map[string]any{}
+	for k, column := range b.Columns {
+		params[fmt.Sprintf("c%d", k)] = column[lo:hi]
+	}
+	err = s.write(ctx, phase, func(tx *transaction) error {
+		n, err = tx.count(cypher, params)
+		return err
+	})
+	if isTooLarge(err) && hi-lo > 1 {
+		mid := (lo + hi) / 2
+		first, err := s.importBatch(ctx, phase, cypher, b, lo, mid)
+		if err != nil {
+			return first, err
+		}
+		second, err := s.importBatch(ctx, phase, cypher, b, mid, hi)
+		return first + second, err
+	}
+	if err == nil && n != int64(hi-lo) {
+		err = fmt.Errorf("%w: %d of %d rows of a batch found their nodes; does another process write?", store.ErrConflict, n, hi-lo)
+	}
+	return n, err
+}
+
+// nodes merges by key, so that a transaction that is repeated creates no second
+// node; labels of the column labels are set too.
+func (o ImportOptions) nodes(b folder.Batch) string {
+	id := slices.Index(b.Names, "id")
+	set := assignments("n", b, "id")
+	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i MERGE (n:%s {%s: $c%d[i]})%s RETURN count(n)",
+		id, quote(o.NodeLabel), quote(o.NodeKey), id, set)
+}
+
+func (o ImportOptions) relationships(b folder.Batch, kind string) string {
+	source, target := slices.Index(b.Names, "source"), slices.Index(b.Names, "target")
+	end := func(name string, k int) string {
+		return fmt.Sprintf("MATCH (%s:%s {%s: $c%d[i]}) ", name, quote(o.NodeLabel), quote(o.NodeKey), k)
+	}
+	skip := []string{"source", "target"}
+	if o.TypeColumn {
+		skip = append(skip, "type")
+	}
+	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i ", source) + end("a", source) + end("b", target) +
+		"CREATE (a)-[r:" + quote(kind) + "]->(b)" + assignments("r", b, skip...) + " RETURN count(r)"
+}
+
+// assignments writes SET x.name = $c0[i], … for every column but those to skip.
+func assignments(x string, b folder.Batch, skip ...string) string {
+	var set []string
+	for k, name := range b.Names {
+		if !slices.Contains(skip, name) {
+			set = append(set, fmt.Sprintf("%s.%s = $c%d[i]", x, quote(name), k))
+		}
+	}
+	if len(set) == 0 {
+		return ""
+	}
+	return " SET " + strings.Join(set, ", ")
+}
+
+// typed is a batch of relationships of one type.
+type typed struct {
+	folder.Batch
+	kind string
+}
+
+// byType splits a batch by the column type, in order of first appearance.
+func (o ImportOptions) byType(b folder.Batch) []typed {
+	types := b.Column("type")
+	if !o.TypeColumn || types == nil {
+		return []typed{{b, o.RelationshipType}}
+	}
+	var parts []typed
+	at := map[string]int{}
+	for row, t := range types {
+		kind := o.RelationshipType
+		if t != nil {
+			kind = fmt.Sprint(t)
+		}
+		if _, ok := at[kind]; !ok {
+			at[kind] = len(parts)
+			parts = append(parts, typed{folder.Batch{Names: b.Names, Columns: make([][]any, len(b.Names))}, kind})
+		}
+		part := &parts[at[kind]]
+		for k := range b.Columns {
+			part.Columns[k] = append(part.Columns[k], b.Columns[k][row])
+		}
+	}
+	return parts
+}
