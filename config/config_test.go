@@ -182,9 +182,9 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{
-		`epsilon is "NaN" (flag --epsilon), want a number > 0`,
+		`epsilon is "NaN" (flag --epsilon), want a number > 0 (1e-06 to 1000)`,
 		`tau is "two" (flag --tau), want a number > 0`,
-		`delta is "1" (GRAPHCLOAK_DELTA), want a number in (0, 1)`,
+		`delta is "1" (GRAPHCLOAK_DELTA), want a number in (0, 1), at least 1e-300`,
 		`alpha is "0" (file ` + path + `), want a number > 0`,
 		path + `:2: unknown key "tao": did you mean tau?`,
 		path + `:3: unknown key "neo4jPassword": a file holds no password`,
@@ -204,14 +204,45 @@ func TestAllProblemsAtOnce(t *testing.T) {
 func TestBadValues(t *testing.T) {
 	clearEnv(t)
 	for _, args := range [][]string{
-		{"--tau", "0"}, {"--tau", "-1"}, {"--tau", "Inf"}, {"--tau", "1e999"}, {"--tau", ""}, {"--epsilon", "0"}, {"--delta", "0"}, {"--delta", "1"},
-		{"--alpha", "-2"}, {"--metric", ""}, {"--from", "folder:"}, {"--from", "foldr:x"}, {"--from", "neo4j:x"}, {"--uri", "localhost:7687"},
-		{"--uri", "neo4j://u:p@h"}, {"--uri", "ftp://h"}, {"--uri", "bolt://"}, {"--default-weight", "0"}, {"--residual-bound", "-1"}, {"--residual-bound", "NaN"},
-		{"--residual-bound", "chi"}, {"--beta", "1"}, {"--property-prefix", "a-b"}, {"--property-prefix", ""}, {"--property-prefix", "1a"},
-		{"--max-levels", "0"}, {"--max-levels", "1.5"}, {"--concurrency", "-1"}, {"--timeout", "5"}, {"--timeout", "-5s"}, {"--strict=maybe"},
-		{"--node-labels", "A,,B"}, {"--node-labels", `"A`}, {"--clip-low", "2", "--clip-high", "1"}, {"--clip-low", "1", "--clip-high", "1"},
-		{"--source-property", "a", "--measurement-property", "b"}, {"--node-labels", "A", "--node-query", "q"},
-		{"--password-stdin", "--password-file", "f"}, {"--password-stdin", "-p", "x"},
+		{"--tau", "0"},
+		{"--tau", "-1"},
+		{"--tau", "Inf"},
+		{"--tau", "1e999"},
+		{"--tau", ""},
+		{"--epsilon", "0"},
+		{"--delta", "0"},
+		{"--delta", "1"},
+		{"--alpha", "-2"},
+		{"--metric", ""},
+		{"--from", "folder:"},
+		{"--from", "foldr:x"},
+		{"--from", "neo4j:x"},
+		{"--uri", "localhost:7687"},
+		{"--uri", "neo4j://u:p@h"},
+		{"--uri", "ftp://h"},
+		{"--uri", "bolt://"},
+		{"--default-weight", "0"},
+		{"--residual-bound", "-1"},
+		{"--residual-bound", "NaN"},
+		{"--residual-bound", "chi"},
+		{"--beta", "1"},
+		{"--property-prefix", "a-b"},
+		{"--property-prefix", ""},
+		{"--property-prefix", "1a"},
+		{"--max-levels", "0"},
+		{"--max-levels", "1.5"},
+		{"--concurrency", "-1"},
+		{"--timeout", "5"},
+		{"--timeout", "-5s"},
+		{"--strict=maybe"},
+		{"--node-labels", "A,,B"},
+		{"--node-labels", `"A`},
+		{"--clip-low", "2", "--clip-high", "1"},
+		{"--clip-low", "1", "--clip-high", "1"},
+		{"--source-property", "a", "--measurement-property", "b"},
+		{"--node-labels", "A", "--node-query", "q"},
+		{"--password-stdin", "--password-file", "f"},
+		{"--password-stdin", "-p", "x"},
 	} {
 		if _, err := config.Load(config.Layers{Flags: flags(t, args...)}); err == nil {
 			t.Errorf("%q is accepted", args)
@@ -415,5 +446,5 @@ func ExampleLoad() {
 	}
 	_, err := config.Load(config.Layers{Flags: fs})
 	fmt.Println(err)
-	// Output: config: epsilon is "-1" (flag --epsilon), want a number > 0
+	// Output: config: epsilon is "-1" (flag --epsilon), want a number > 0 (1e-06 to 1000)
 }

@@ -6,11 +6,13 @@ func privacy() []Setting {
 	const g = GroupPrivacy
 	return []Setting{
 		{
-			Key: "epsilon", Group: g, Default: "1", Help: "privacy loss ε of one release", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "epsilon", Group: g, Default: "1", Help: "privacy loss ε of one release", arg: "NUMBER",
+			wants: bounds{min: 1e-6, max: 1e3, text: "> 0 (1e-06 to 1000)"}, // where the calibration was checked
 			field: func(c *Config) any { return &c.Privacy.Epsilon },
 		},
 		{
-			Key: "delta", Group: g, Default: "1e-05", Help: "failure probability δ of the guarantee", arg: "NUMBER", wants: unit(),
+			Key: "delta", Group: g, Default: "1e-05", Help: "failure probability δ of the guarantee", arg: "NUMBER",
+			wants: bounds{min: 1e-300, max: 1, openMax: true, text: "in (0, 1), at least 1e-300"},
 			field: func(c *Config) any { return &c.Privacy.Delta },
 		},
 		{
@@ -104,7 +106,7 @@ func community() []Setting {
 			field: func(c *Config) any { return &c.Community.Property },
 		},
 		{
-			Key: "communityMethod", Group: g, Default: "louvain", Values: []string{"leiden", "louvain"},
+			Key: "communityMethod", Group: g, Default: "leiden", Values: []string{"leiden", "louvain"},
 			Help:  "how communities are detected",
 			field: func(c *Config) any { return &c.Community.Method },
 		},

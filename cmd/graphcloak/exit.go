@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector/store"
 )
 
 // Exit codes: a superset of neo4j-cli's.
@@ -194,6 +195,12 @@ func describe(err error) problem {
 	}](err); ok {
 		p.ResourceType, p.ResourceID = e.Resource()
 	}
+	if e, ok := errors.AsType[*store.NotFoundError](err); ok {
+		p.ResourceType, p.ResourceID = e.Kind, e.Name
+		if e.Suggestion != "" {
+			p.Suggestion = fmt.Sprintf("did you mean %q?", e.Suggestion)
+		}
+	}
 	if p.Suggestion == "" {
 		p.Suggestion = defaultSuggestion(err, exit)
 	}
@@ -202,18 +209,16 @@ func describe(err error) problem {
 
 // defaultSuggestion is for errors that carry none of their own.
 func defaultSuggestion(err error, exit int) string {
+	for _, s := range sentinels() {
+		if errors.Is(err, s.err) {
+			return s.suggestion
+		}
+	}
 	if _, ok := errors.AsType[*config.Error](err); ok {
 		return "`graphcloak config view --origins` shows where each value comes from"
 	}
-	switch exit {
-	case exitAuth:
-		return "check user name, password and rights; `graphcloak doctor` tests them"
-	case exitTransient:
-		return "try again; `graphcloak doctor` tests the connection"
-	case exitBudget:
-		return "nothing was released; ask for a smaller --epsilon, or use another --budget-scope if the data is different"
-	case exitMemory:
-		return "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"
+	if exit == exitTransient {
+		return "try again, or give more time by --timeout"
 	}
 	return ""
 }

@@ -2,13 +2,52 @@
 
 package main
 
-// sentinel ties an error of a package to an exit code.
+import (
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/emd"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// sentinel ties an error of a package to an exit code, and to what the user can
+// do where the error does not say it.
 type sentinel struct {
-	err  error
-	exit int
+	err        error
+	exit       int
+	suggestion string
 }
 
-// sentinels lists the errors on which a command acts.
+// sentinels lists the errors on which a command acts. The first match counts.
 func sentinels() []sentinel {
-	return nil
+	const graphData = "the message names the offender: mend the data, or select without it"
+	return []sentinel{
+		{store.ErrNotFound, exitNotFound, "check the spelling; `graphcloak doctor` tests the connection"},
+		{store.ErrReadOnly, exitAuth, "use --mode stream, or a database that takes writes"},
+		{store.ErrAuth, exitAuth, "check user name, password and rights; `graphcloak doctor` tests them"},
+		{store.ErrConflict, exitConflict, "--force replaces properties; --resume or --undo RUNID settles an unfinished run"},
+		{store.ErrInput, exitValidation, "the message names the first offenders: mend them, or select without them"},
+		{store.ErrTransient, exitTransient, "try again; `graphcloak doctor` tests the connection"},
+		{privacy.ErrExhausted, exitBudget, "nothing was released; the data of this --budget-scope has given what it may"},
+		{privacy.ErrReplay, exitConflict, "every release needs an id of its own"},
+		{privacy.ErrMismatch, exitConflict, "graph or parameters changed since the plan: plan again"},
+		{privacy.ErrChain, exitConflict, "the record of what was spent was changed by hand: restore it from a backup"},
+		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
+		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
+		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
+		{expm.ErrAccuracy, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
+		{recovery.ErrStalled, exitNotCertified, "the release is kept: recover again with --residual-bound chi2, or a number"},
+		{recovery.ErrInvalid, exitValidation, ""},
+		{graph.ErrDuplicateNode, exitValidation, graphData},
+		{graph.ErrUnknownNode, exitValidation, graphData},
+		{graph.ErrBadWeight, exitValidation, "--on-bad-weight drop leaves such relationships out"},
+		{graph.ErrBadLength, exitValidation, "--on-bad-weight drop leaves such relationships out"},
+		{graph.ErrParallel, exitValidation, "choose an --aggregation, such as SUM"},
+		{graph.ErrTooLarge, exitMemory, "select fewer nodes"},
+		{graph.ErrImpossible, exitValidation, "change the numbers of the generator"},
+		{community.ErrMissing, exitValidation, "give every node the property, or leave --community-property out"},
+		{emd.ErrMass, exitValidation, ""},
+	}
 }
