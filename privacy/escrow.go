@@ -55,7 +55,7 @@ func NewEscrow(master []byte, deployment string, epoch uint32) (*Escrow, error) 
 	if subtle.ConstantTimeCompare(master, make([]byte, KeySize)) == 1 {
 		return nil, errors.New("privacy: the master secret is all zeros")
 	}
-	if err := checkID("deployment", deployment); err != nil {
+	if err := CheckID("deployment", deployment); err != nil {
 		return nil, err
 	}
 	root, err := hkdf.Extract(sha256.New, master, []byte("graphcloak/v1/root"))

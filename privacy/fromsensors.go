@@ -38,7 +38,7 @@ func (p *Plan) FromSensors(values []SensorValue) (*Release, error) {
 	}
 	first := values[0]
 	r := &Release{plan: p, id: first.ReleaseID, x: make([]int64, len(p.Sensors)), deployment: first.Deployment, epoch: first.Epoch}
-	if err := checkID("release id", r.id); err != nil {
+	if err := CheckID("release id", r.id); err != nil {
 		return nil, err
 	}
 	escrow := p.Randomness == EscrowRandomness

@@ -156,4 +156,3 @@ func TestKnownEdges(t *testing.T) {
 }
 
 func cloneWords(w []uint64) []uint64 { return append([]uint64(nil), w...) }
-

@@ -42,11 +42,16 @@ func (c Interval) validate() error {
 // Only public values enter.
 func (c Interval) exponent(sigma float64) int {
 	_, e := math.Frexp(sigma) // sigma = f·2^e, ½ ≤ f < 1
-	f, h := math.Frexp(math.Max(math.Abs(c.Lo), math.Abs(c.Hi)))
+	return max(e-1-stepBits, c.finest())
+}
+
+// finest returns the least k on which a clipped reading fits.
+func (c Interval) finest() int {
+	f, e := math.Frexp(math.Max(math.Abs(c.Lo), math.Abs(c.Hi)))
 	if f == 0.5 {
-		h--
+		e--
 	}
-	return max(e-1-stepBits, h-readingBits)
+	return e - readingBits
 }
 
 // round returns ⌊y/2^k + ½⌋ of the clipped reading, exactly: y/2^k is exact unless

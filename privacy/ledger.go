@@ -330,13 +330,13 @@ func (c *Charge) equal(d Charge) bool {
 }
 
 func (c Charge) validate() error {
-	if err := checkID("budget scope", c.Scope); err != nil {
+	if err := CheckID("budget scope", c.Scope); err != nil {
 		return err
 	}
-	if err := checkID("release id", c.ReleaseID); err != nil {
+	if err := CheckID("release id", c.ReleaseID); err != nil {
 		return err
 	}
-	if err := checkID("attempt token", c.Attempt); err != nil {
+	if err := CheckID("attempt token", c.Attempt); err != nil {
 		return err
 	}
 	if err := c.Budget.Validate(); err != nil {
@@ -380,7 +380,7 @@ func mark(ctx context.Context, l Ledger, scope, releaseID string, kind Kind, val
 
 // update runs rule and returns the entry that it chose, new or prior.
 func update(ctx context.Context, l Ledger, scope, releaseID string, rule Rule) (Entry, error) {
-	if err := checkID("budget scope", scope); err != nil {
+	if err := CheckID("budget scope", scope); err != nil {
 		return Entry{}, err
 	}
 	var chosen Entry

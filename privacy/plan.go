@@ -369,11 +369,8 @@ func (p *Plan) validateInputs() error {
 // validate adds what holds of a finished plan: the final check.
 func (p *Plan) validate() error {
 	for _, s := range p.Sensors {
-		if s.Exponent < -maxExponent || s.Exponent > maxExponent || s.Steps < 1 || s.Steps > maxSteps {
-			return fmt.Errorf("privacy: sensor %q has a lattice 2^%d and σ of %d steps, out of range", s.ID, s.Exponent, s.Steps)
-		}
-		if s.Exponent < p.Clip.exponent(0x1p-1000) {
-			return fmt.Errorf("privacy: sensor %q has a lattice 2^%d too fine for readings in [%v, %v]", s.ID, s.Exponent, p.Clip.Lo, p.Clip.Hi)
+		if err := s.Validate(p.Clip); err != nil {
+			return err
 		}
 	}
 	r, err := p.ratio()
@@ -423,7 +420,7 @@ func (s Sensitivity) validate(optional bool) error {
 func (p *Plan) validateSensors() error {
 	seen := make(map[graph.ID]bool, len(p.Sensors))
 	for _, s := range p.Sensors {
-		if err := checkID("sensor id", string(s.ID)); err != nil {
+		if err := CheckID("sensor id", string(s.ID)); err != nil {
 			return err
 		}
 		if seen[s.ID] {
@@ -462,8 +459,10 @@ func (p *Plan) checkPrecision() error {
 // maxID bounds sensor and release ids in bytes.
 const maxID = 1024
 
-// checkID refuses ids that a file, a terminal or a key derivation could mistake.
-func checkID(what, id string) error {
+// CheckID refuses an id that a file, a terminal or a key derivation could mistake:
+// an empty one, one above 1024 bytes, not UTF-8, or with a control character. what
+// names it in the error.
+func CheckID(what, id string) error {
 	switch {
 	case id == "":
 		return fmt.Errorf("privacy: %s is empty", what)

@@ -35,20 +35,17 @@ func (p *Plan) Perturb(readings []float64, releaseID string, noise Noise) (*Rele
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := checkID("release id", releaseID); err != nil {
+	if err := CheckID("release id", releaseID); err != nil {
 		return nil, err
 	}
 	if noise.randomness() != p.Randomness {
 		return nil, fmt.Errorf("privacy: the plan asks for %s randomness, not %s", p.Randomness, noise.randomness())
 	}
-	if len(readings) != len(p.Sensors) {
-		return nil, fmt.Errorf("privacy: %d readings for %d sensors", len(readings), len(p.Sensors))
+	if err := p.CheckReadings(readings); err != nil {
+		return nil, err
 	}
 	rounded := make([]int64, len(readings))
 	for i, y := range readings {
-		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return nil, fmt.Errorf("privacy: the reading of sensor %q is not a finite number", p.Sensors[i].ID)
-		}
 		rounded[i] = p.Clip.round(y, p.Sensors[i].Exponent)
 	}
 	x, nonces, err := noise.perturb(p, releaseID, rounded)
@@ -60,6 +57,20 @@ func (p *Plan) Perturb(readings []float64, releaseID string, noise Noise) (*Rele
 		r.deployment, r.epoch = e.deployment, e.epoch
 	}
 	return r, nil
+}
+
+// CheckReadings refuses what Perturb would refuse. Call it before the release is
+// paid for: a refusal after that costs the budget.
+func (p *Plan) CheckReadings(readings []float64) error {
+	if len(readings) != len(p.Sensors) {
+		return fmt.Errorf("privacy: %d readings for %d sensors", len(readings), len(p.Sensors))
+	}
+	for i, y := range readings {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return errReading(p.Sensors[i])
+		}
+	}
+	return nil
 }
 
 // Plan returns the plan that the release was made under.
@@ -160,7 +171,7 @@ func (r *Release) UnmarshalJSON(data []byte) error {
 	if d.Plan == nil {
 		return errors.New("privacy: the release has no plan")
 	}
-	if err := checkID("release id", d.ReleaseID); err != nil {
+	if err := CheckID("release id", d.ReleaseID); err != nil {
 		return err
 	}
 	if len(d.Values) != len(d.Plan.Sensors) {

@@ -87,6 +87,9 @@ func Read(r io.Reader) (Package, error) {
 // Validate refuses a package that no plan could have made, or whose σ is below its
 // own minimum.
 func (p Package) Validate() error {
+	if err := p.Sensor.Validate(p.Clip); err != nil {
+		return fmt.Errorf("sensor: %w", err)
+	}
 	switch {
 	case p.SchemaVersion != privacy.SchemaVersion:
 		return fmt.Errorf("sensor: package has schema version %d, want %d", p.SchemaVersion, privacy.SchemaVersion)

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensor
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Reading is one line of input.
+type Reading struct {
+	ReleaseID string   `json:"releaseId"`
+	Reading   *float64 `json:"reading"`
+}
+
+// Options of [Cloak].
+type CloakOptions struct {
+	StateDir string             // holds counter and budget; created with mode 0700
+	Key      *privacy.SensorKey // escrow only
+	SigmaMin float64            // the owner's own minimum; 0: the package's
+}
+
+// maxLine bounds a line of input in bytes.
+const maxLine = 64 << 10
+
+// Cloak reads readings from in as NDJSON, one a release, and writes a
+// privacy.SensorValue for each to out as NDJSON, until in ends. Release ids must
+// grow in shortlex order (shorter first, then bytewise, so that decimal numbers
+// count upwards); the ids used, the least σ ever used and what was spent survive
+// in StateDir, and are on disk before a value is written. What a crash loses stays
+// spent.
+//
+// privacy.ErrReplay for an id that does not grow, privacy.ErrExhausted past the
+// sensor's limit. An error never holds a reading.
+func Cloak(ctx context.Context, p Package, in io.Reader, out io.Writer, opts CloakOptions) (err error) {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if (p.Randomness == privacy.EscrowRandomness) != (opts.Key != nil) {
+		return fmt.Errorf("sensor: the package asks for %s randomness; a key goes with escrow, and only there", p.Randomness)
+	}
+	if p.Sensor.Sigma() < opts.SigmaMin {
+		return fmt.Errorf("sensor: the package's σ = %v is below the owner's minimum %v", p.Sensor.Sigma(), opts.SigmaMin)
+	}
+	s, err := openState(opts.StateDir, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 4096), maxLine)
+	for n := 1; lines.Scan(); n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		if err := cloakLine(p, s, lines.Bytes(), out, opts.Key); err != nil {
+			return fmt.Errorf("sensor: line %d: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("sensor: read readings: %w", err)
+	}
+	return ctx.Err()
+}
+
+// cloakLine spends first, then draws.
+func cloakLine(p Package, s *state, line []byte, out io.Writer, key *privacy.SensorKey) error {
+	var r Reading
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil || dec.More() {
+		return errors.New(`want {"releaseId": "…", "reading": number}`) // the cause would quote the reading
+	}
+	if r.Reading == nil {
+		return errors.New("the reading is missing")
+	}
+	if err := s.spend(p, r.ReleaseID); err != nil {
+		return err
+	}
+	v, err := p.Sensor.Perturb(*r.Reading, p.Clip, r.ReleaseID, key)
+	if err != nil {
+		return err
+	}
+	v.Plan, v.Deployment, v.Epoch = p.Plan, p.Deployment, p.Epoch
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("write value: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensor
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// record is what a sensor remembers. It only ever tightens.
+type record struct {
+	Sensor      graph.ID       `json:"sensor"`
+	GraphDigest privacy.Digest `json:"graphDigest"`
+	SigmaMin    float64        `json:"sigmaMin"`
+	Limit       privacy.Cost   `json:"limit"` // 0: none
+	Spent       privacy.Cost   `json:"spent"`
+	Releases    int64          `json:"releases"`
+	Last        string         `json:"lastReleaseId"`
+}
+
+// state keeps a record in an embedded database, which locks its file against a
+// second process and syncs it before a transaction ends.
+type state struct {
+	db     *bbolt.DB
+	record record
+}
+
+var (
+	bucket    = []byte("sensor")
+	recordKey = []byte("record")
+)
+
+// openState opens the record of the package's sensor, or starts one.
+func openState(dir string, p Package) (*state, error) {
+	if dir == "" {
+		return nil, errors.New("sensor: no state directory is named; the counter and the budget need one")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("sensor: state: %w", err)
+	}
+	path := filepath.Join(dir, "state.db")
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, fmt.Errorf("sensor: %s is in use by another process", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sensor: open %s: %w", path, err)
+	}
+	s := &state{db: db}
+	if err := db.View(s.load); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := s.adopt(p); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+func (s *state) load(tx *bbolt.Tx) error {
+	b := tx.Bucket(bucket)
+	if b == nil {
+		return nil
+	}
+	if err := json.Unmarshal(b.Get(recordKey), &s.record); err != nil {
+		return fmt.Errorf("sensor: the state is damaged; nothing is released from it: %w", err)
+	}
+	return nil
+}
+
+// adopt refuses a package that asks the sensor to promise less than before.
+func (s *state) adopt(p Package) error {
+	r := &s.record
+	if r.Sensor == "" {
+		*r = record{Sensor: p.Sensor.ID, GraphDigest: p.GraphDigest, SigmaMin: p.SigmaMin, Limit: p.Limit}
+		return nil
+	}
+	switch {
+	case r.Sensor != p.Sensor.ID:
+		return fmt.Errorf("sensor: the state is of sensor %q, the package of %q", r.Sensor, p.Sensor.ID)
+	case r.GraphDigest != p.GraphDigest:
+		return fmt.Errorf("%w: the package is for another graph than the sensor's releases so far", privacy.ErrMismatch)
+	case p.Sensor.Sigma() < r.SigmaMin:
+		return fmt.Errorf("sensor: the package's σ = %v is below the sensor's minimum %v", p.Sensor.Sigma(), r.SigmaMin)
+	case r.Limit > 0 && (p.Limit == 0 || p.Limit > r.Limit):
+		return fmt.Errorf("%w: the package raises the sensor's limit from ρ = %v to %v", privacy.ErrExhausted, r.Limit.Rho(), p.Limit.Rho())
+	}
+	r.SigmaMin = max(r.SigmaMin, p.SigmaMin)
+	if p.Limit > 0 {
+		r.Limit = p.Limit
+	}
+	return nil
+}
+
+// spend records one release durably.
+func (s *state) spend(p Package, releaseID string) error {
+	if err := privacy.CheckID("release id", releaseID); err != nil {
+		return err
+	}
+	next := s.record
+	if next.Releases > 0 && shortlex(releaseID, next.Last) <= 0 {
+		return fmt.Errorf("%w: release id %q does not come after %q", privacy.ErrReplay, releaseID, next.Last)
+	}
+	if next.Limit > 0 && p.Cost > next.Limit-next.Spent {
+		return fmt.Errorf("%w: the sensor has ρ = %.4g of %.4g left, a release costs %.4g",
+			privacy.ErrExhausted, (next.Limit - next.Spent).Rho(), next.Limit.Rho(), p.Cost.Rho())
+	}
+	if next.Spent += p.Cost; next.Spent < 0 {
+		return fmt.Errorf("%w: the sensor's spend overflows", privacy.ErrExhausted)
+	}
+	next.Releases++
+	next.Last = releaseID
+	data, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("sensor: state: %w", err)
+	}
+	err = s.db.Update(func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists(bucket)
+		if err != nil {
+			return err
+		}
+		return b.Put(recordKey, data)
+	})
+	if err != nil {
+		return fmt.Errorf("sensor: record the release: %w", err)
+	}
+	s.record = next
+	return nil
+}
+
+func (s *state) close() error { return s.db.Close() }
+
+// shortlex orders ids by length, then bytewise.
+func shortlex(a, b string) int {
+	if c := cmp.Compare(len(a), len(b)); c != 0 {
+		return c
+	}
+	return cmp.Compare(a, b)
+}
