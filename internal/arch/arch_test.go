@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package arch holds the architecture's import table as a test. It parses the
+// files itself: a test that asks "go list" is answered from the test cache.
+package arch
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/graphcloak/graphcloak"
+
+// row says what of ours a package may import. A package X/internal/Y belongs to
+// the row of X, and a row "X/…" holds for everything below X.
+type row struct {
+	layer   int
+	imports []string // "*": everything of a lower layer
+}
+
+// root stands for the package in the module's root.
+const root = "."
+
+var table = map[string]row{
+	"graph": {layer: 0},
+	"linop": {layer: 0},
+
+	"laplacian": {layer: 1, imports: []string{"graph"}},
+	"community": {layer: 1, imports: []string{"graph"}},
+	"emd":       {layer: 1, imports: []string{"graph"}},
+	"privacy":   {layer: 1, imports: []string{"graph"}},
+	"expm":      {layer: 1, imports: []string{"linop"}},
+	"recovery":  {layer: 1, imports: []string{"linop"}},
+
+	"report":      {layer: 2, imports: []string{"graph", "community", "privacy", "recovery"}},
+	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm"}},
+	"allocation":  {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
+
+	root:                  {layer: 3, imports: []string{"*"}},
+	"internal/paper":      {layer: 3, imports: []string{root, "*"}},
+	"connector":           {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "connector/folder"}},
+	"connector/folder":    {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store"}},
+	"connector/store":     {layer: 3, imports: []string{"graph", "privacy", "report"}},
+	"connector/builtin":   {layer: 3, imports: []string{"graph", "privacy", "report"}},
+	"connector/storetest": {layer: 3, imports: []string{root, "graph", "privacy", "report", "connector/store"}},
+	"schedule":            {layer: 3, imports: []string{root}},
+	"sensor":              {layer: 3, imports: []string{"graph", "privacy"}}, // graph for the ids of sensors
+	"config":              {layer: 3},
+
+	"cmd/graphcloak":     {layer: 4, imports: []string{root, "*"}},
+	"integration":        {layer: 4, imports: []string{root, "*"}},
+	"bench/…":            {layer: 4, imports: []string{root, "*"}},
+	"examples/…":         {layer: 4, imports: []string{root, "*"}},
+	"internal/arch":      {layer: 4},
+	"internal/testgraph": {layer: 0, imports: []string{"graph"}}, // tests of every layer use it
+}
+
+// reserved says which packages alone may import a module, in tests too.
+var reserved = map[string][]string{
+	"github.com/neo4j/neo4j-go-driver": {"connector", "integration", "bench/…"},
+	"github.com/spf13/viper":           {"config"},
+	"github.com/spf13/pflag":           {"config", "cmd/graphcloak"}, // cobra's flags are pflag's
+	"github.com/spf13/cobra":           {"cmd/graphcloak"},
+}
+
+// outside is what layers 0 to 2 must not import: they compute, and report facts.
+var outside = []string{"os", "net", "log", "syscall"}
+
+// lookup returns the key of the row that holds for a package.
+func lookup(pkg string) (string, bool) {
+	pkg, _, _ = strings.Cut(pkg, "/internal/")
+	if _, ok := table[pkg]; ok {
+		return pkg, true
+	}
+	for dir := pkg; dir != "."; dir = path.Dir(dir) {
+		if _, ok := table[dir+"/…"]; ok {
+			return dir + "/…", true
+		}
+	}
+	return "", false
+}
+
+// forbidden says why a file of pkg may not import what, or returns ""; a file
+// apart is a test or not linked into the package.
+func forbidden(pkg string, apart bool, what string) string {
+	key, ok := lookup(pkg)
+	if !ok {
+		return "its package is not in the table of docs/ARCHITECTURE.md"
+	}
+	for prefix, who := range reserved {
+		if within(what, prefix) && !slices.Contains(who, key) {
+			return "only " + strings.Join(who, ", ") + " may"
+		}
+	}
+	ours, isOurs := own(what)
+	if !isOurs {
+		if table[key].layer <= 2 && !apart {
+			for _, prefix := range outside {
+				if within(what, prefix) {
+					return "layers 0 to 2 may not"
+				}
+			}
+		}
+		return ""
+	}
+	target, ok := lookup(ours)
+	switch {
+	case !ok:
+		return "it is not in the table of docs/ARCHITECTURE.md"
+	case target == key, slices.Contains(table[key].imports, target):
+		return ""
+	case target == "internal/testgraph" || target == "connector/storetest":
+		if apart {
+			return ""
+		}
+		return "only tests may"
+	case slices.Contains(table[key].imports, "*") && table[target].layer < table[key].layer:
+		return ""
+	case apart && table[target].layer <= max(2, table[key].layer):
+		return "" // a test may use any oracle that is not above its package
+	}
+	return "the table does not allow it"
+}
+
+func within(what, prefix string) bool { return what == prefix || strings.HasPrefix(what, prefix+"/") }
+
+// own returns the folder of a package of this module.
+func own(importPath string) (string, bool) {
+	if importPath == module {
+		return root, true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+func TestImports(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel("../..", name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			return skip(name, rel, d.Name())
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		files++
+		for _, p := range check(t, name, path.Dir(rel)) {
+			t.Errorf("%s %s", rel, p)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 20 {
+		t.Errorf("only %d files: is this the module's root?", files)
+	}
+}
+
+// skip leaves out folders that are no part of the module.
+func skip(name, rel, base string) error {
+	if rel == "." {
+		return nil
+	}
+	if base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return fs.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// check returns what is wrong with the imports of one file.
+func check(t *testing.T, name, pkg string) (problems []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := lookup(pkg); !ok {
+		return []string{"is in a package that the table does not hold"}
+	}
+	// Tests, and commands that write a package's tables, are not linked into it.
+	apart := strings.HasSuffix(name, "_test.go") || strings.Contains(pkg, "/internal/") && f.Name.Name == "main"
+	for _, spec := range f.Imports {
+		what, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := forbidden(pkg, apart, what); why != "" {
+			problems = append(problems, fmt.Sprintf("imports %s: %s", what, why))
+		}
+	}
+	return problems
+}
+
+// The rules refuse what they are there to refuse.
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		pkg  string
+		test bool
+		what string
+		ok   bool
+	}{
+		{"graph", false, "fmt", true},
+		{"graph", false, "os", false},
+		{"graph", true, "os", true},
+		{"privacy", false, "log/slog", false},
+		{"privacy", false, "net/http", false},
+		{"report", false, "os", false},
+		{"report", false, "html/template", true},
+		{"sensor", false, "os", true},
+		{"graph", false, module + "/linop", false},
+		{"graph", true, module + "/linop", true},
+		{"graph", true, module + "/connector", false},
+		{"recovery", false, module + "/linop", true},
+		{"recovery", false, module + "/privacy", false},
+		{"laplacian", false, module + "/linop", false},
+		{"sensitivity", false, module + "/expm", true},
+		{"sensitivity", false, module + "/recovery", false},
+		{"privacy/internal/normal", false, module + "/graph", true},
+		{"privacy/internal/normal", false, module + "/recovery", false},
+		{"privacy", false, module + "/privacy/internal/normal", true},
+		{root, false, module + "/report", true},
+		{root, false, module + "/connector", false},
+		{root, true, module + "/connector/folder", true},
+		{"schedule", false, module, true},
+		{"schedule", false, module + "/report", false},
+		{"config", false, module, false},
+		{"cmd/graphcloak", false, module, true},
+		{"cmd/graphcloak", false, module + "/connector/builtin", true},
+		{"examples/library", false, module, true},
+		{"emd", true, module + "/internal/testgraph", true},
+		{"emd", false, module + "/internal/testgraph", false},
+		{"connector", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", true},
+		{"connector/folder", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
+		{"cmd/graphcloak", true, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
+		{"config", false, "github.com/spf13/viper", true},
+		{"cmd/graphcloak", false, "github.com/spf13/viper", false},
+		{"cmd/graphcloak", false, "github.com/spf13/pflag", true},
+		{"sensor", false, "github.com/spf13/pflag", false},
+		{"cmd/graphcloak", false, "github.com/spf13/cobra/doc", true},
+		{"config", false, "github.com/spf13/cobra", false},
+		{"utils", false, "fmt", false},
+		{"graph", false, module + "/utils", false},
+	} {
+		if why := forbidden(c.pkg, c.test, c.what); (why == "") != c.ok {
+			t.Errorf("%s (test: %v) imports %s: %q, want allowed: %v", c.pkg, c.test, c.what, why, c.ok)
+		}
+	}
+}
