@@ -14,9 +14,9 @@ const (
 	// readingBits keeps a clipped reading within 2⁶¹ steps: reading plus noise fits
 	// an int64.
 	readingBits = 61
-	// maxSteps bounds S. |N| then stays below 2⁶² unless Φ⁻¹(U) passes 2⁹, which has
-	// probability below e⁻¹³⁰⁰⁰⁰.
-	maxSteps = 1 << 53
+	// maxSteps bounds S. |N| stays below 2⁶² unless U begins with 8,000 equal bits,
+	// which the sampler refuses to believe.
+	maxSteps = 1 << 40
 	// maxExponent keeps g, σ and every multiple normal floating-point numbers.
 	maxExponent = 900
 )

@@ -19,15 +19,22 @@ import (
 //
 // Proof: docs/proofs/normal-cdf.md.
 func CDF(num, den int64, bits uint) *big.Int {
-	t := float64(num) / float64(den)
-	guard := uint(math.Ceil(t*t*0.7213475204444817*(1+1e-9))) + 64
+	return Rational(big.NewInt(num), big.NewInt(den), bits)
+}
+
+// Rational is CDF for integers of any size.
+func Rational(num, den *big.Int, bits uint) *big.Int {
+	a, _ := new(big.Float).SetInt(num).Float64()
+	b, _ := new(big.Float).SetInt(den).Float64()
+	guard := uint(math.Ceil(a/b*(a/b)*0.7213475204444817*(1+1e-9))) + 64
 	w := bits + guard
 
-	// term = t·(t²/2)^k/k!, truncated toward zero; sum of term/(2k+1).
-	term := new(big.Int).Lsh(big.NewInt(abs(num)), w)
-	term.Quo(term, big.NewInt(den))
-	p2 := new(big.Int).Mul(big.NewInt(num), big.NewInt(num))
-	q2 := new(big.Int).Mul(big.NewInt(den), big.NewInt(den))
+	// term = |t|·(t²/2)^k/k!, truncated toward zero; sum of term/(2k+1).
+	term := new(big.Int).Abs(num)
+	term.Lsh(term, w)
+	term.Quo(term, den)
+	p2 := new(big.Int).Mul(num, num)
+	q2 := new(big.Int).Mul(den, den)
 	q2.Lsh(q2, 1)
 	sum, part, div := new(big.Int).Set(term), new(big.Int), new(big.Int)
 	for k := int64(1); term.Sign() != 0; k++ {
@@ -43,7 +50,7 @@ func CDF(num, den int64, bits uint) *big.Int {
 	// Φ(|t|) − ½ = sum/√(2π)
 	sum.Lsh(sum, w)
 	sum.Quo(sum, sqrt2Pi(w))
-	if num < 0 {
+	if num.Sign() < 0 {
 		sum.Neg(sum)
 	}
 	sum.Add(sum, new(big.Int).Lsh(big.NewInt(1), w-1))
@@ -85,11 +92,4 @@ func atanInverse(n int64, w uint) *big.Int {
 		}
 	}
 	return sum
-}
-
-func abs(x int64) int64 {
-	if x < 0 {
-		return -x
-	}
-	return x
 }
