@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector/store"
+	stores "github.com/graphcloak/graphcloak/connector/store"
 )
 
 // Exit codes: a superset of neo4j-cli's.
@@ -195,7 +195,7 @@ func describe(err error) problem {
 	}](err); ok {
 		p.ResourceType, p.ResourceID = e.Resource()
 	}
-	if e, ok := errors.AsType[*store.NotFoundError](err); ok {
+	if e, ok := errors.AsType[*stores.NotFoundError](err); ok {
 		p.ResourceType, p.ResourceID = e.Kind, e.Name
 		if e.Suggestion != "" {
 			p.Suggestion = fmt.Sprintf("did you mean %q?", e.Suggestion)
@@ -248,10 +248,8 @@ func (a *app) printError(lines []string, p problem) {
 	if a.coloured(a.tty.err) {
 		label = "\x1b[31mError:\x1b[0m"
 	}
-	if len(lines) == 1 && p.ExitCode != exitInternal {
+	if len(lines) == 1 {
 		fmt.Fprintf(a.stderr, "%s %s (exit %d)\n", label, stripControl(lines[0]), p.ExitCode)
-	} else if len(lines) == 1 {
-		fmt.Fprintf(a.stderr, "%s %s (exit %d)\n", label, lines[0], p.ExitCode)
 	} else {
 		fmt.Fprintf(a.stderr, "%s %d problems (exit %d)\n", label, len(lines), p.ExitCode)
 		for _, line := range lines {

@@ -64,7 +64,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	defer func() {
 		if fault := recover(); fault != nil {
 			app.stopProgress()
-			code = app.finish(ctx, fmt.Errorf("internal error: %v; please report it with these lines:\n%s", fault, debug.Stack()))
+			fmt.Fprintf(stderr, "%s\n", debug.Stack())
+			code = app.finish(ctx, fmt.Errorf("internal error: %v; please report it, with the lines above", fault))
 		}
 	}()
 	root := newRootCommand(app)

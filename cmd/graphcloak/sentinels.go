@@ -4,7 +4,7 @@ package main
 
 import (
 	"github.com/graphcloak/graphcloak/community"
-	"github.com/graphcloak/graphcloak/connector/store"
+	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -24,12 +24,12 @@ type sentinel struct {
 func sentinels() []sentinel {
 	const graphData = "the message names the offender: mend the data, or select without it"
 	return []sentinel{
-		{store.ErrNotFound, exitNotFound, "check the spelling; `graphcloak doctor` tests the connection"},
-		{store.ErrReadOnly, exitAuth, "use --mode stream, or a database that takes writes"},
-		{store.ErrAuth, exitAuth, "check user name, password and rights; `graphcloak doctor` tests them"},
-		{store.ErrConflict, exitConflict, "--force replaces properties; --resume or --undo RUNID settles an unfinished run"},
-		{store.ErrInput, exitValidation, "the message names the first offenders: mend them, or select without them"},
-		{store.ErrTransient, exitTransient, "try again; `graphcloak doctor` tests the connection"},
+		{stores.ErrNotFound, exitNotFound, "check the spelling; `graphcloak doctor` tests the connection"},
+		{stores.ErrReadOnly, exitAuth, "use --mode stream, or a database that takes writes"},
+		{stores.ErrAuth, exitAuth, "check user name, password and rights; `graphcloak doctor` tests them"},
+		{stores.ErrConflict, exitConflict, "--force replaces properties; --resume or --undo RUNID settles an unfinished run"},
+		{stores.ErrInput, exitValidation, "the message names the first offenders: mend them, or select without them"},
+		{stores.ErrTransient, exitTransient, "try again; `graphcloak doctor` tests the connection"},
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data of this --budget-scope has given what it may"},
 		{privacy.ErrReplay, exitConflict, "every release needs an id of its own"},
 		{privacy.ErrMismatch, exitConflict, "graph or parameters changed since the plan: plan again"},

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// kit returns an app as RunE sees it, and its two streams.
+func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	a = newApp(args, strings.NewReader(""), stdout, stderr)
+	cmd := a.withSettings(&cobra.Command{Use: "test"}, nil, config.Groups()...)
+	cmd.SetContext(t.Context())
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.prepare(cmd, nil); err != nil {
+		t.Fatal(err)
+	}
+	return a, stdout, stderr
+}
+
+// Every error of a package that the table lists ends with its code and says what
+// to do, however it is wrapped.
+func TestSentinels(t *testing.T) {
+	for _, s := range sentinels() {
+		err := fmt.Errorf("read graph: %w", fmt.Errorf("%w: node 7", s.err))
+		p := describe(err)
+		if p.ExitCode != s.exit || p.Code == "" || p.Suggestion != s.suggestion || p.Retryable != (s.exit == exitTransient) {
+			t.Errorf("%v gives %+v, want exit %d", s.err, p, s.exit)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, exitOK},
+		{errors.New("anything"), exitInternal},
+		{context.Canceled, exitInterrupt},
+		{context.DeadlineExceeded, exitTransient},
+		{fs.ErrNotExist, exitNotFound},
+		{fs.ErrPermission, exitAuth},
+		{fmt.Errorf("x: %w", fail(exitMemory, "too large")), exitMemory},
+		{fmt.Errorf("write: %w", syscall.EPIPE), exitOK},
+		{errors.Join(fs.ErrNotExist, privacy.ErrExhausted), exitBudget},
+		{stores.NotFound("node label", "Persn", []string{"Person"}), exitNotFound},
+	} {
+		a, stdout, _ := kit(t, "--format", "json")
+		if got := a.finish(t.Context(), c.err); got != c.want {
+			t.Errorf("%v ends with %d, want %d", c.err, got, c.want)
+		}
+		var envelope struct{ Error problem }
+		if stdout.Len() > 0 && (json.Unmarshal(stdout.Bytes(), &envelope) != nil || envelope.Error.ExitCode != c.want) {
+			t.Errorf("%v prints %s", c.err, stdout)
+		}
+	}
+}
+
+func TestNotFoundNamesTheResource(t *testing.T) {
+	p := describe(fmt.Errorf("read graph: %w", stores.NotFound("node label", "Persn", []string{"Person"})))
+	if p.ResourceType != "node label" || p.ResourceID != "Persn" || p.Suggestion != `did you mean "Person"?` {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		want   int
+	}{{syscall.SIGINT, exitInterrupt}, {syscall.SIGTERM, exitTerminated}} {
+		ctx, stop := withSignals(t.Context())
+		if err := syscall.Kill(os.Getpid(), c.signal); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		a, _, stderr := kit(t, "--format", "table")
+		if got := a.finish(ctx, fmt.Errorf("read edges: %w", ctx.Err())); got != c.want || !strings.Contains(stderr.String(), "stopped by signal") {
+			t.Errorf("%v ends with %d (%s), want %d", c.signal, got, stderr, c.want)
+		}
+		stop()
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	a, _, stderr := kit(t, "--timeout", "1ms")
+	if got := a.finish(t.Context(), context.DeadlineExceeded); got != exitTransient || !strings.Contains(stderr.String(), "not finished after 1ms") {
+		t.Errorf("exit %d: %s", got, stderr)
+	}
+}
+
+// A fault of the program is an internal error, not Go's exit status 2, which
+// would say that the user is wrong.
+func TestFault(t *testing.T) {
+	var stderr bytes.Buffer
+	code := run(t.Context(), []string{"version"}, strings.NewReader(""), new(faulty), &stderr)
+	if code != exitInternal || !strings.Contains(stderr.String(), "internal error: broken stream") {
+		t.Errorf("exit %d: %s", code, &stderr)
+	}
+}
+
+// faulty panics at the first write.
+type faulty struct{ used bool }
+
+func (f *faulty) Write(p []byte) (int, error) {
+	if !f.used {
+		f.used = true
+		panic("broken stream")
+	}
+	return len(p), nil
+}
+
+func TestRender(t *testing.T) {
+	rows := section{
+		title: "Scores", text: "Two nodes.",
+		columns: []string{"nodeId", "score"},
+		rows:    rowsOf([]float64{1.0 / 3, math.NaN()}, func(x float64) []any { return []any{"a,\"\x1b[2J<b>", x} }),
+	}
+	value := map[string]any{"answer": "x < y"}
+	for format, want := range map[string]string{
+		"json":   "{\n  \"schemaVersion\": 1,\n  \"answer\": \"x < y\",\n  \"warnings\": [\n    \"careful\"\n  ]\n}\n",
+		"ndjson": `{"nodeId":"a,\"\u001b[2J<b>","score":0.3333333333333333}` + "\n" + `{"nodeId":"a,\"\u001b[2J<b>","score":null}` + "\n",
+		"csv":    "nodeId,score\n\"a,\"\"\x1b[2J<b>\",0.3333333333333333\n\"a,\"\"\x1b[2J<b>\",\n",
+		"table": "Scores\nTwo nodes.\n┌───────────┬─────────┐\n│ nodeId    │   score │\n├───────────┼─────────┤\n" +
+			"│ a,\"[2J<b> │ 0.33333 │\n│ a,\"[2J<b> │         │\n└───────────┴─────────┘\n",
+	} {
+		a, stdout, _ := kit(t, "--format", format)
+		a.warn("careful")
+		if err := a.render(value, rows); err != nil {
+			t.Fatal(err)
+		}
+		if stdout.String() != want {
+			t.Errorf("%s:\n%s\nwant\n%s", format, stdout, want)
+		}
+	}
+}
+
+func TestRenderRefusesNonObjects(t *testing.T) {
+	a, stdout, _ := kit(t)
+	if err := a.render([]int{1}); err == nil || stdout.Len() > 0 {
+		t.Errorf("a list is printed as %s", stdout)
+	}
+	if err := a.render(map[string]any{"x": math.Inf(1)}); err == nil {
+		t.Error("infinity is printed")
+	}
+	if err := a.render(struct{}{}); err != nil || stdout.String() != "{\n  \"schemaVersion\": 1\n}\n" {
+		t.Errorf("an empty object is %s (%v)", stdout, err)
+	}
+}
+
+func TestStrictAfterWarnings(t *testing.T) {
+	a, _, stderr := kit(t, "--strict", "--quiet")
+	a.warn("careful")
+	if got := a.finish(t.Context(), nil); got != exitWarnings || stderr.Len() > 0 {
+		t.Errorf("exit %d with %q on stderr", got, stderr)
+	}
+}
+
+// A file is there whole or not at all, and what appears meanwhile stays.
+func TestCreate(t *testing.T) {
+	a, _, _ := kit(t)
+	err := a.create("half", func(w io.Writer) error {
+		_, err := io.WriteString(w, "half")
+		return errors.Join(err, errors.New("stopped"))
+	})
+	if names, _ := filepath.Glob("*"); err == nil || len(names) > 0 {
+		t.Errorf("after an error (%v) there is %q", err, names)
+	}
+	err = a.create("mine", func(w io.Writer) error { return os.WriteFile("mine", []byte("theirs"), 0o600) })
+	if text, _ := os.ReadFile("mine"); exitCode(err) != exitConflict || string(text) != "theirs" {
+		t.Errorf("%v; the file holds %q", err, text)
+	}
+	forced, _, _ := kit(t, "--force")
+	for _, text := range []string{"one", "two"} {
+		if err := forced.create("mine", func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, _ := os.ReadFile("mine"); string(text) != "two" {
+		t.Errorf("the file holds %q", text)
+	}
+	if hidden, _ := filepath.Glob(".graphcloak-*"); len(hidden) > 0 {
+		t.Errorf("left behind: %q", hidden)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	t.Setenv("NEO4J_PASSWORD", "")
+	write := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		args  []string
+		stdin string
+		want  string
+	}{
+		{[]string{"-u", "me", "--password-file", write("p", " sp ace \r\nsecond\n")}, "", " sp ace "},
+		{[]string{"-u", "me", "--password-stdin"}, "from stdin\nrest", "from stdin"},
+		{[]string{"-u", "me", "-p", "flag"}, "", "flag"},
+		{[]string{"-u", "me"}, "not asked", ""},
+		{[]string{"-p", "flag"}, "", ""},
+		{[]string{"-u", "me", "--password-file", write("empty", "")}, "", ""},
+	} {
+		a, _, stderr := kit(t, c.args...)
+		a.stdin = strings.NewReader(c.stdin)
+		_, password, err := a.credentials(t.Context())
+		if password != c.want || (err == nil) != (c.want != "") || err != nil && exitCode(err) != exitUsage {
+			t.Errorf("%q gives %q, %v", c.args, password, err)
+		}
+		if stderr.Len() > 0 {
+			t.Errorf("%q prints %q", c.args, stderr)
+		}
+	}
+}
+
+func TestLogForm(t *testing.T) {
+	a, _, stderr := kit(t, "--log-format", "json", "--log-level", "info")
+	a.progress("diffuse", 1, 2)
+	a.progress("release", 0, 0)
+	a.stopProgress()
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("log: %s", stderr)
+	}
+	var entry map[string]any
+	if err := json.Unmarshal([]byte(lines[0]), &entry); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := entry["durationMillis"].(float64); !ok || entry["phase"] != "diffuse" || !strings.HasSuffix(entry["time"].(string), "Z") {
+		t.Errorf("log: %s", lines[0])
+	}
+	if !a.log.Enabled(t.Context(), slog.LevelInfo) || a.log.Enabled(t.Context(), slog.LevelDebug) {
+		t.Error("the level is not that of --log-level")
+	}
+}
+
+// The settings accept what the mechanism accepts.
+func TestBudgetRange(t *testing.T) {
+	for _, b := range []privacy.Budget{
+		{Epsilon: privacy.MinEpsilon, Delta: privacy.MinDelta},
+		{Epsilon: privacy.MaxEpsilon, Delta: math.Nextafter(1, 0)},
+		{Epsilon: privacy.MinEpsilon / 2, Delta: 0.1},
+		{Epsilon: privacy.MaxEpsilon * 2, Delta: 0.1},
+		{Epsilon: 1, Delta: privacy.MinDelta / 10},
+		{Epsilon: 1, Delta: 1},
+	} {
+		t.Setenv("GRAPHCLOAK_EPSILON", fmt.Sprint(b.Epsilon))
+		t.Setenv("GRAPHCLOAK_DELTA", fmt.Sprint(b.Delta))
+		if _, err := config.Load(config.Layers{}); (err == nil) != (b.Validate() == nil) {
+			t.Errorf("%+v: settings say %v, the mechanism %v", b, err, b.Validate())
+		}
+	}
+}
