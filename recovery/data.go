@@ -111,6 +111,9 @@ func (w whitened) columnsTo(dst []float64, js []int) {
 	}
 }
 
+// blockWidth bounds the memory of a block of columns at 64(m + n) values.
+const blockWidth = 64
+
 // columnsTo writes the columns js of a one after the other: entry i of column
 // js[k] is at k·m + i.
 func columnsTo(a linop.Operator, dst []float64, js []int) {
@@ -125,10 +128,8 @@ func columnsTo(a linop.Operator, dst []float64, js []int) {
 		a.columnsTo(dst, js)
 		return
 	}
-	// Blocks of 64 columns bound the memory at 64(m + n) values.
-	const width = 64
-	for at := 0; at < len(js); at += width {
-		part := js[at:min(at+width, len(js))]
+	for at := 0; at < len(js); at += blockWidth {
+		part := js[at:min(at+blockWidth, len(js))]
 		w := len(part)
 		in, out := make([]float64, n*w), make([]float64, m*w)
 		for k, j := range part {

@@ -18,14 +18,13 @@ type Norms struct {
 // else by n products in blocks.
 func (d Data) Norms(ctx context.Context) (Norms, error) {
 	m, n := d.A.Dims()
-	const width = 64
 	out := Norms{N: make([]float64, n)}
-	cols := make([]float64, m*min(width, n))
-	for at := 0; at < n; at += width {
+	cols := make([]float64, m*min(blockWidth, n))
+	for at := 0; at < n; at += blockWidth {
 		if err := ctx.Err(); err != nil {
 			return Norms{}, err
 		}
-		js := make([]int, min(width, n-at))
+		js := make([]int, min(blockWidth, n-at))
 		for k := range js {
 			js[k] = at + k
 		}

@@ -124,6 +124,7 @@ func compose(w []float64, v *mat.Dense) *mat.Dense {
 func solvers() map[string]recovery.Solver {
 	return map[string]recovery.Solver{
 		"columnGeneration": recovery.ColumnGeneration{},
+		"homotopy":         recovery.Homotopy{},
 	}
 }
 

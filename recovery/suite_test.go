@@ -208,27 +208,25 @@ func TestOperatorErrorIsCharged(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.A = blurred{linop.Dense{M: &e}, d * (1 + 1e-6)}
-			for j := range s0(s, 1e-5) {
-				res, err := s0(s, 1e-5)[j].Solve(t.Context(), p)
-				if err != nil && !errors.Is(err, recovery.ErrStalled) {
-					t.Fatalf("%s trial %d: %v", name, trial, err)
-				}
-				if res.Status == recovery.Infeasible && want.Status != recovery.Infeasible {
-					t.Errorf("%s trial %d: infeasible, the exact problem is %v", name, trial, want.Status)
-				}
-				if res.Status != recovery.Optimal || want.Status != recovery.Optimal {
-					continue
-				}
-				optimal++
-				if res.LowerBound > want.Objective {
-					t.Errorf("%s trial %d: bound %v, the exact optimum is %v", name, trial, res.LowerBound, want.Objective)
-				}
-				r := make([]float64, m)
-				truth.MulVecTo(r, false, res.F)
-				floats.SubTo(r, exact.Y, r)
-				if norm := floats.Norm(r, 2); norm > exact.Radius*(1+1e-14)+1e-14*floats.Norm(exact.Y, 2) {
-					t.Errorf("%s trial %d: exact residual %.17g, want ≤ %.17g", name, trial, norm, exact.Radius)
-				}
+			res, err := tolerant(s, 1e-5).Solve(t.Context(), p)
+			if err != nil && !errors.Is(err, recovery.ErrStalled) {
+				t.Fatalf("%s trial %d: %v", name, trial, err)
+			}
+			if res.Status == recovery.Infeasible && want.Status != recovery.Infeasible {
+				t.Errorf("%s trial %d: infeasible, the exact problem is %v", name, trial, want.Status)
+			}
+			if res.Status != recovery.Optimal || want.Status != recovery.Optimal {
+				continue
+			}
+			optimal++
+			if res.LowerBound > want.Objective {
+				t.Errorf("%s trial %d: bound %v, the exact optimum is %v", name, trial, res.LowerBound, want.Objective)
+			}
+			r := make([]float64, m)
+			truth.MulVecTo(r, false, res.F)
+			floats.SubTo(r, exact.Y, r)
+			if norm := floats.Norm(r, 2); norm > exact.Radius*(1+1e-14)+1e-14*floats.Norm(exact.Y, 2) {
+				t.Errorf("%s trial %d: exact residual %.17g, want ≤ %.17g", name, trial, norm, exact.Radius)
 			}
 		}
 		if optimal < 20 {
@@ -237,14 +235,9 @@ func TestOperatorErrorIsCharged(t *testing.T) {
 	}
 }
 
-// s0 gives a solver a tolerance.
-func s0(s recovery.Solver, tol float64) []recovery.Solver {
-	switch s := s.(type) {
-	case recovery.ColumnGeneration:
-		s.Tol = tol
-		return []recovery.Solver{s}
-	}
-	panic("a solver without options")
+// tolerant gives a solver a tolerance.
+func tolerant(s recovery.Solver, tol float64) recovery.Solver {
+	return change(s, func(o *recovery.Options) { o.Tol = tol })
 }
 
 func TestStops(t *testing.T) {
@@ -304,6 +297,9 @@ func withProgress(s recovery.Solver, f func(string, int64, int64)) recovery.Solv
 func change(s recovery.Solver, f func(*recovery.Options)) recovery.Solver {
 	switch s := s.(type) {
 	case recovery.ColumnGeneration:
+		f(&s.Options)
+		return s
+	case recovery.Homotopy:
 		f(&s.Options)
 		return s
 	}

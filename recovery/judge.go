@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// worstTol is the largest gap that is accepted for the sake of rounding.
+const worstTol = 1e-5
+
+// judge holds what is proved so far. Every solver ends through it, so that none can
+// call an answer optimal or a problem infeasible without the proof.
+type judge struct {
+	ctx   context.Context
+	opts  Options
+	p     Problem
+	tol   float64
+	err   float64   // of the operator
+	eta   float64   // η − d‖f‖₂ − what rounding needs
+	c     []float64 // Mᵀr of the last prove
+	scale float64   // ≤ ‖M‖₂
+	res   Result
+}
+
+// newJudge validates the problem. Where f = 0 is optimal it returns that result
+// and no judge.
+func newJudge(ctx context.Context, opts Options, p Problem) (*judge, *Result, error) {
+	if err := p.check(); err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	m, n := p.A.Dims()
+	norm := math.Sqrt(dot2(p.Y, p.Y))
+	zero := Result{F: make([]float64, n), Dual: make([]float64, m), Residual: norm}
+	if norm <= p.Radius {
+		zero.Status = Zero
+		return nil, &zero, nil
+	}
+	zero.Gap = math.Inf(1)
+	opts = opts.withDefaults()
+	return &judge{
+		ctx: ctx, opts: opts, p: p, err: linop.Err(p.A), eta: p.Radius, c: make([]float64, n), res: zero,
+		tol: max(opts.Tol, min(worstTol, 100*2*unit*norm/p.Radius)),
+	}, nil, nil
+}
+
+// prove computes c = Mᵀr and what it shows. It reports whether that is the end: no f
+// fits.
+func (j *judge) prove(r []float64) bool {
+	j.multiply(j.c, true, r)
+	v := j.p.viewOf(r, j.c, j.scale)
+	if v.norm == 0 {
+		return false
+	}
+	j.scale = max(j.scale, floats.Norm(j.c, 2)/v.norm)
+	if j.opts.MassCap == 0 {
+		j.opts.MassCap = 1e3 * float64(len(j.c))
+		if lb, _, sure := v.best(math.Inf(1)); !sure {
+			j.opts.MassCap *= max(1, lb)
+		}
+	}
+	if f := v.farkas(j.p.upper(), j.opts.MassCap); f > 0 {
+		j.res.Status, j.res.Margin = Infeasible, f/v.norm
+		copy(j.res.Dual, r)
+		return true
+	}
+	if lb, t, unbounded := v.best(j.p.upper()); !unbounded && lb > j.res.LowerBound {
+		j.res.LowerBound = lb
+		floats.ScaleTo(j.res.Dual, t, r)
+	}
+	return false
+}
+
+// value takes F as the answer, and its gap.
+func (j *judge) value() {
+	j.res.Objective, j.res.Support = floats.Sum(j.res.F), 0
+	for _, f := range j.res.F {
+		if f > 0 {
+			j.res.Support++
+		}
+	}
+	j.res.Gap = gapOf(j.res.Objective, j.res.LowerBound)
+}
+
+// accept reports whether F is optimal within the tolerance. Where only the ball is
+// missed, eta shrinks by as much, and shrunk is true.
+func (j *judge) accept() (optimal, shrunk bool) {
+	// floor is what the roundings of g(z) leave when ‖y‖‖z‖ cancels.
+	floor := 2 * few * unit * floats.Norm(j.p.Y, 2) * floats.Norm(j.res.Dual, 2) / j.res.LowerBound
+	if !(j.res.Gap <= max(j.tol, min(worstTol, floor))) {
+		return false, false
+	}
+	excess := j.excess()
+	if excess <= 0 {
+		j.res.Status = Optimal
+		return true, false
+	}
+	j.eta -= 1.01 * excess
+	return false, j.eta > 0 // else the error of the operator fills the ball
+}
+
+// excess is by how much F is outside the exact ball, beyond rounding.
+func (j *judge) excess() float64 {
+	r := make([]float64, len(j.p.Y))
+	j.multiply(r, false, j.res.F)
+	floats.SubTo(r, j.p.Y, r)
+	j.res.Residual = math.Sqrt(dot2(r, r))
+	return j.res.Residual + j.err*floats.Norm(j.res.F, 2) - j.p.Radius - few*unit*(floats.Norm(j.p.Y, 2)+j.p.Radius)
+}
+
+func (j *judge) multiply(dst []float64, trans bool, x []float64) {
+	j.p.A.MulVecTo(dst, trans, x)
+	j.res.Products++
+}
+
+// columns returns columns of A one after the other; zeros where the context ended.
+func (j *judge) columns(js []int) []float64 {
+	m := len(j.p.Y)
+	out := make([]float64, m*len(js))
+	for at := 0; at < len(js) && !j.over(); at += blockWidth {
+		end := min(at+blockWidth, len(js))
+		columnsTo(j.p.A, out[at*m:end*m], js[at:end])
+	}
+	j.res.Products += len(js)
+	return out
+}
+
+// over reports whether the context ended.
+func (j *judge) over() bool { return j.ctx.Err() != nil }
+
+// polish solves the problem exactly on the support of F, which takes what an
+// iteration found to rounding, and judges the result.
+func (j *judge) polish() bool {
+	var support []int
+	for i, f := range j.res.F {
+		if f > 0 {
+			support = append(support, i)
+		}
+	}
+	s := master{u: j.p.upper()}
+	cols := make([][]float64, len(support))
+	m := len(j.p.Y)
+	for k, col := 0, j.columns(support); k < len(support); k++ {
+		cols[k] = col[k*m : (k+1)*m]
+	}
+	s.grow(cols, j.p.Y, 0)
+	for k, i := range support {
+		s.f[k] = j.res.F[i]
+	}
+	for range 5 {
+		if !s.solve(j.eta, j.over) || s.lambda == 0 {
+			return false
+		}
+		clear(j.res.F)
+		for k, i := range support {
+			j.res.F[i] = s.f[k]
+		}
+		if j.prove(s.resid) {
+			return true
+		}
+		j.value()
+		if optimal, shrunk := j.accept(); !shrunk {
+			return optimal
+		}
+	}
+	return false
+}
+
+// finish returns what was proved, or the best iterate with its honest gap.
+func (j *judge) finish() (*Result, error) {
+	if err := j.ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch j.res.Status {
+	case Optimal:
+		return &j.res, nil
+	case Infeasible:
+		j.value()
+		j.excess()
+		j.res.Gap = math.Inf(1)
+		return &j.res, nil
+	}
+	j.value()
+	if j.excess() > 0 {
+		j.res.Gap = math.Inf(1)
+	}
+	return &j.res, fmt.Errorf("%w: gap %.1e after %d iterations", ErrStalled, j.res.Gap, j.res.Iterations)
+}
