@@ -125,6 +125,7 @@ func solvers() map[string]recovery.Solver {
 	return map[string]recovery.Solver{
 		"columnGeneration": recovery.ColumnGeneration{},
 		"homotopy":         recovery.Homotopy{},
+		"newton":           recovery.NewtonLagrangian{},
 	}
 }
 

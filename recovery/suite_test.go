@@ -299,6 +299,9 @@ func change(s recovery.Solver, f func(*recovery.Options)) recovery.Solver {
 	case recovery.ColumnGeneration:
 		f(&s.Options)
 		return s
+	case recovery.NewtonLagrangian:
+		f(&s.Options)
+		return s
 	case recovery.Homotopy:
 		f(&s.Options)
 		return s
