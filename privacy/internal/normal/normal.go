@@ -24,9 +24,8 @@ func CDF(num, den int64, bits uint) *big.Int {
 
 // Rational is CDF for integers of any size.
 func Rational(num, den *big.Int, bits uint) *big.Int {
-	a, _ := new(big.Float).SetInt(num).Float64()
-	b, _ := new(big.Float).SetInt(den).Float64()
-	guard := uint(math.Ceil(a/b*(a/b)*0.7213475204444817*(1+1e-9))) + 64
+	t, _ := new(big.Float).Quo(new(big.Float).SetInt(num), new(big.Float).SetInt(den)).Float64()
+	guard := uint(math.Ceil(t*t*0.7213475204444817*(1+1e-9))) + 64
 	w := bits + guard
 
 	// term = |t|·(t²/2)^k/k!, truncated toward zero; sum of term/(2k+1).
