@@ -174,6 +174,12 @@ func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 			} else if s.text() != "" {
 				t.Errorf("the screen shows %q", s.text())
 			}
+			time.Sleep(100 * time.Millisecond) // what was drawn arrives
+			end := s.text()
+			time.Sleep(250 * time.Millisecond)
+			if now := s.text(); now != end {
+				t.Errorf("after the end there appears %q", strings.TrimPrefix(now, end))
+			}
 		})
 	}
 	a, _, stderr := kit(t)
