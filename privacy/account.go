@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Charge asks a ledger for one release.
+type Charge struct {
+	Scope     string    `json:"scope"`     // names the data that the budget protects
+	ReleaseID string    `json:"releaseId"` // once a scope
+	Attempt   string    `json:"attempt"`   // token of this attempt; see [NewAttempt]
+	Plan      Digest    `json:"plan"`
+	Guarantee Guarantee `json:"guarantee"`
+	Budget    Budget    `json:"budget"` // of this release by itself
+	Cost      Cost      `json:"cost"`   // joint, or of the worst sensor
+	// Sensors holds the cost of each sensor of a PerSensor release.
+	Sensors map[string]Cost `json:"sensors,omitempty"`
+	// Certificate identifies the sensitivity certificate where it may fail, and
+	// Failure is the probability β of that.
+	Certificate Digest  `json:"certificate"`
+	Failure     float64 `json:"failure"`
+}
+
+// Kind says what an entry records.
+type Kind string
+
+// Kinds of entries.
+const (
+	KindCap      Kind = "cap"      // the cap was set
+	KindSpent    Kind = "spent"    // a release was paid for, before its noise was drawn
+	KindWritten  Kind = "written"  // the release was written; Values is its digest
+	KindVoid     Kind = "void"     // the release will never be written; it stays paid
+	KindRevealed Kind = "revealed" // the noise was removed with the master secret
+)
+
+// Entry is one link of a scope's chain. Entries are only ever appended.
+type Entry struct {
+	Seq       int64   `json:"seq"` // from 1, without gaps
+	Kind      Kind    `json:"kind"`
+	Scope     string  `json:"scope"`
+	ReleaseID string  `json:"releaseId,omitempty"`
+	Charge    *Charge `json:"charge,omitempty"` // KindSpent
+	Cap       *Budget `json:"cap,omitempty"`    // KindCap
+	Values    *Digest `json:"values,omitempty"` // KindWritten, KindRevealed
+	Prev      Digest  `json:"prev"`             // Hash of the entry before; zero for the first
+	Hash      Digest  `json:"hash"`             // of everything above
+}
+
+// Account is the state of a scope: the fold of its entries by Append.
+type Account struct {
+	Scope        string             `json:"scope"`
+	Cap          *Budget            `json:"cap,omitempty"` // nil: spends are recorded, not limited
+	Guarantee    Guarantee          `json:"guarantee"`     // of the first release; a scope does not mix them
+	Releases     int64              `json:"releases"`
+	Spent        Cost               `json:"spent"`                  // joint, or of the sensor that spent most
+	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
+	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
+	Entries      int64              `json:"entries"`
+	Head         Digest             `json:"head"`
+}
+
+// NewAccount returns the account of a scope without entries.
+func NewAccount(scope string) Account { return Account{Scope: scope} }
+
+// failure returns Σβ over distinct certificates.
+func (a Account) failure() float64 {
+	var sum float64
+	for _, k := range slices.Sorted(maps.Keys(a.Certificates)) {
+		sum += a.Certificates[k]
+	}
+	return up(sum, len(a.Certificates))
+}
+
+// Epsilon returns the ε at which everything spent so far is (ε, delta)-private,
+// certificates' failures included.
+func (a Account) Epsilon(delta float64) (float64, error) {
+	return a.Spent.Epsilon(delta - a.failure())
+}
+
+// Remaining returns what is left below the cap; ok is false where there is none.
+func (a Account) Remaining() (left Cost, ok bool) {
+	if a.Cap == nil {
+		return 0, false
+	}
+	limit, err := a.limit()
+	if err != nil {
+		return 0, true
+	}
+	return max(0, limit-a.Spent), true
+}
+
+// limit returns the cost that the cap allows after Σβ.
+func (a Account) limit() (Cost, error) {
+	b := *a.Cap
+	if f := a.failure(); f > 0 {
+		b.Delta = math.Nextafter(b.Delta-f, 0)
+	}
+	return capCost(b)
+}
+
+// Replay folds entries into an account, and checks order, hashes and rules.
+func Replay(scope string, entries []Entry) (Account, error) {
+	a := NewAccount(scope)
+	spent := make(map[string]bool)
+	for _, e := range entries {
+		next, err := a.Append(e)
+		if err != nil {
+			return Account{}, err
+		}
+		if e.Kind == KindSpent {
+			if spent[e.ReleaseID] {
+				return Account{}, fmt.Errorf("%w: scope %q pays twice for release %q", ErrChain, scope, e.ReleaseID)
+			}
+			spent[e.ReleaseID] = true
+		}
+		a = next
+	}
+	return a, nil
+}
+
+// Append returns the account after e, which must be the next link: ErrChain
+// otherwise.
+func (a Account) Append(e Entry) (Account, error) {
+	switch {
+	case e.Scope != a.Scope, e.Seq != a.Entries+1, e.Prev != a.Head, e.Hash != e.hash():
+		return a, fmt.Errorf("%w: scope %q, entry %d", ErrChain, a.Scope, e.Seq)
+	case (e.Kind == KindSpent) != (e.Charge != nil), (e.Kind == KindCap) != (e.Cap != nil):
+		return a, fmt.Errorf("%w: scope %q, entry %d is incomplete", ErrChain, a.Scope, e.Seq)
+	}
+	a.Entries, a.Head = e.Seq, e.Hash
+	switch e.Kind {
+	case KindCap:
+		a.Cap = e.Cap
+	case KindSpent:
+		return a.add(*e.Charge)
+	}
+	return a, nil
+}
+
+// add returns the account with one more release.
+func (a Account) add(c Charge) (Account, error) {
+	a.Releases++
+	a.Guarantee = c.Guarantee
+	if c.Guarantee == Joint {
+		if c.Cost > math.MaxInt64-a.Spent {
+			return a, fmt.Errorf("%w: scope %q", ErrExhausted, a.Scope)
+		}
+		a.Spent += c.Cost
+	} else {
+		a.Sensors = maps.Clone(a.Sensors)
+		if a.Sensors == nil {
+			a.Sensors = make(map[string]Cost, len(c.Sensors))
+		}
+		for id, cost := range c.Sensors {
+			if cost > math.MaxInt64-a.Sensors[id] {
+				return a, fmt.Errorf("%w: scope %q, sensor %q", ErrExhausted, a.Scope, id)
+			}
+			a.Sensors[id] += cost
+			a.Spent = max(a.Spent, a.Sensors[id])
+		}
+	}
+	if c.Failure > 0 {
+		a.Certificates = maps.Clone(a.Certificates)
+		if a.Certificates == nil {
+			a.Certificates = make(map[string]float64)
+		}
+		a.Certificates[c.Certificate.String()] = c.Failure
+	}
+	return a, nil
+}
+
+// charge returns the entry of a release, if the account has room for it.
+func (a Account) charge(c Charge) (*Entry, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if a.Releases > 0 && a.Guarantee != c.Guarantee {
+		return nil, fmt.Errorf("privacy: scope %q holds %s releases; a %s release needs a scope of its own", a.Scope, a.Guarantee, c.Guarantee)
+	}
+	after, err := a.add(c)
+	if err != nil {
+		return nil, err
+	}
+	if a.Cap != nil && !after.within(a.Releases == 0, c.Budget) {
+		left, _ := a.Remaining()
+		eps, _ := left.Epsilon(a.Cap.Delta)
+		return nil, fmt.Errorf("%w: scope %q has ρ = %.4g of its ε = %v, δ = %v left (alone worth ε = %.4g), the release costs ρ = %.4g",
+			ErrExhausted, a.Scope, left.Rho(), a.Cap.Epsilon, a.Cap.Delta, eps, c.Cost.Rho())
+	}
+	return a.next(Entry{Kind: KindSpent, ReleaseID: c.ReleaseID, Charge: &c}), nil
+}
+
+// within reports whether the account is below its cap. A first release whose own
+// budget lies within the cap needs no conversion to ρ, which rounds up.
+func (a Account) within(first bool, b Budget) bool {
+	if first && b.Epsilon <= a.Cap.Epsilon && b.Delta <= a.Cap.Delta {
+		return true
+	}
+	limit, err := a.limit()
+	return err == nil && a.Spent <= limit
+}
+
+// next completes an entry as the next link of the chain.
+func (a Account) next(e Entry) *Entry {
+	e.Scope, e.Seq, e.Prev = a.Scope, a.Entries+1, a.Head
+	e.Hash = e.hash()
+	return &e
+}
+
+// hash covers everything but Hash itself.
+func (e Entry) hash() Digest {
+	e.Hash = Digest{}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return Digest{} // unreachable: numbers are finite by Charge.validate
+	}
+	return hash([]byte("graphcloak/v1/entry"), data)
+}
+
+// equal reports whether two accounts are the same.
+func (a Account) equal(b Account) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && string(x) == string(y)
+}
+
+// equal reports whether c is the charge that was made.
+func (c *Charge) equal(d Charge) bool {
+	x, errC := json.Marshal(c)
+	y, errD := json.Marshal(d)
+	return errC == nil && errD == nil && string(x) == string(y)
+}
+
+func (c Charge) validate() error {
+	if err := CheckID("budget scope", c.Scope); err != nil {
+		return err
+	}
+	if err := CheckID("release id", c.ReleaseID); err != nil {
+		return err
+	}
+	if err := CheckID("attempt token", c.Attempt); err != nil {
+		return err
+	}
+	if err := c.Budget.Validate(); err != nil {
+		return err
+	}
+	if c.Cost < 1 || !(c.Failure >= 0 && c.Failure < c.Budget.Delta) {
+		return fmt.Errorf("privacy: the charge is %d with failure %v, want ≥ 1 and 0 ≤ failure < delta", c.Cost, c.Failure)
+	}
+	if (c.Guarantee == PerSensor) != (len(c.Sensors) > 0) {
+		return fmt.Errorf("privacy: a %s charge lists %d sensors", c.Guarantee, len(c.Sensors))
+	}
+	for id, cost := range c.Sensors {
+		if cost < 1 || cost > c.Cost {
+			return fmt.Errorf("privacy: sensor %q costs %d, want from 1 to %d", id, cost, c.Cost)
+		}
+	}
+	return nil
+}

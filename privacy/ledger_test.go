@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/ledgertest"
+)
+
+func TestLedger(t *testing.T) {
+	var l ledgertest.Memory
+	ledgertest.Run(t, func(*testing.T) privacy.Ledger { return &l })
+}
+
+// TestReplayFindsTampering changes one thing at a time in a sound chain.
+func TestReplayFindsTampering(t *testing.T) {
+	ctx := context.Background()
+	var l ledgertest.Memory
+	if _, err := privacy.SetCap(ctx, &l, "s", privacy.Budget{Epsilon: 3, Delta: 1e-5}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		if _, err := privacy.Spend(ctx, &l, ledgertest.Charge("s", id, "x", 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries := func() []privacy.Entry {
+		e, err := l.Entries(ctx, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range e {
+			if e[i].Charge != nil {
+				c := *e[i].Charge
+				e[i].Charge = &c
+			}
+		}
+		return e
+	}
+	if _, err := privacy.Replay("s", entries()); err != nil {
+		t.Fatal(err)
+	}
+	for name, tamper := range map[string]func([]privacy.Entry) []privacy.Entry{
+		"cheaper":   func(e []privacy.Entry) []privacy.Entry { e[1].Charge.Cost--; return e },
+		"dropped":   func(e []privacy.Entry) []privacy.Entry { return append(e[:2:2], e[3]) },
+		"reordered": func(e []privacy.Entry) []privacy.Entry { e[1], e[2] = e[2], e[1]; return e },
+		"first cut": func(e []privacy.Entry) []privacy.Entry { return e[1:] },
+		"cap":       func(e []privacy.Entry) []privacy.Entry { e[0].Cap = &privacy.Budget{Epsilon: 9, Delta: 1e-5}; return e },
+		"emptied":   func(e []privacy.Entry) []privacy.Entry { e[3].Charge = nil; return e },
+		"renamed":   func(e []privacy.Entry) []privacy.Entry { e[2].ReleaseID = "z"; return e },
+	} {
+		if _, err := privacy.Replay("s", tamper(entries())); !errors.Is(err, privacy.ErrChain) {
+			t.Errorf("%s: %v, want ErrChain", name, err)
+		}
+	}
+	if _, err := privacy.Replay("another", entries()); !errors.Is(err, privacy.ErrChain) {
+		t.Errorf("entries of another scope: %v, want ErrChain", err)
+	}
+}
+
+// TestFirstReleaseMaySpendTheCap: the cap is the release's own budget.
+func TestFirstReleaseMaySpendTheCap(t *testing.T) {
+	ctx := context.Background()
+	var l ledgertest.Memory
+	for _, b := range []privacy.Budget{{Epsilon: 4, Delta: 0.1}, {Epsilon: 1e-6, Delta: 1e-300}, {Epsilon: 1e3, Delta: 1e-5}} {
+		sigma, err := privacy.Analytic{}.Sigma(b, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, err := privacy.CostOf(1 / sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scope := privacy.NewAttempt()
+		if _, err := privacy.SetCap(ctx, &l, scope, b); err != nil {
+			t.Fatal(err)
+		}
+		c := ledgertest.Charge(scope, "1", "a", cost)
+		c.Budget = b
+		if _, err := privacy.Spend(ctx, &l, c); err != nil {
+			t.Errorf("%+v: the first release: %v", b, err)
+		}
+		c.ReleaseID = "2"
+		if _, err := privacy.Spend(ctx, &l, c); !errors.Is(err, privacy.ErrExhausted) {
+			t.Errorf("%+v: the second release: %v, want ErrExhausted", b, err)
+		}
+	}
+}

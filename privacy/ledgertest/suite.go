@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledgertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Run checks a ledger that holds nothing yet. open is called again where the
+// suite wants to see what was stored; it may return the same ledger.
+func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, func(*testing.T) privacy.Ledger)
+	}{
+		{"spend", spend}, {"replay", replay}, {"cap", limit}, {"race", race}, {"error", ruleError},
+		{"states", states}, {"perSensor", perSensor}, {"scopes", scopes}, {"cancelled", cancelled}, {"names", names},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+	}
+}
+
+// Charge returns a joint charge of so many units at a generous budget.
+func Charge(scope, id, attempt string, cost privacy.Cost) privacy.Charge {
+	return privacy.Charge{
+		Scope: scope, ReleaseID: id, Attempt: attempt, Plan: privacy.Digest{1},
+		Budget: privacy.Budget{Epsilon: 1000, Delta: 0.5}, Cost: cost,
+	}
+}
+
+const unit privacy.Cost = 1 << 30 // ρ = 2⁻¹⁰
+
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// verified returns the account after a fresh open and a replay of its chain.
+func verified(t *testing.T, open func(*testing.T) privacy.Ledger, scope string) privacy.Account {
+	t.Helper()
+	return must[privacy.Account](t)(privacy.VerifyLedger(context.Background(), open(t), scope))
+}
+
+func spend(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	for i := range 5 {
+		e := must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("spend", fmt.Sprint("r", i), "a", unit)))
+		if e.Seq != int64(i+1) || e.Kind != privacy.KindSpent {
+			t.Errorf("entry %d has seq %d, kind %s", i, e.Seq, e.Kind)
+		}
+	}
+	a := verified(t, open, "spend")
+	if a.Spent != 5*unit || a.Releases != 5 || a.Cap != nil {
+		t.Errorf("account %+v, want 5 releases of %d", a, unit)
+	}
+}
+
+func replay(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	c := Charge("replay", "r", "mine", unit)
+	first := must[privacy.Entry](t)(privacy.Spend(ctx, l, c))
+	again := must[privacy.Entry](t)(privacy.Spend(ctx, l, c))
+	if first.Hash != again.Hash {
+		t.Error("the same attempt got another entry")
+	}
+	other := c
+	other.Attempt = "theirs"
+	if _, err := privacy.Spend(ctx, l, other); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("another attempt: %v, want ErrReplay", err)
+	}
+	other = c
+	other.Cost--
+	if _, err := privacy.Spend(ctx, l, other); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("the same attempt at another cost: %v, want ErrReplay", err)
+	}
+	if a := verified(t, open, "replay"); a.Spent != unit {
+		t.Errorf("spent %d, want %d", a.Spent, unit)
+	}
+}
+
+// budgetFor returns a cap with room for n units and not for n + 1.
+func budgetFor(t *testing.T, n privacy.Cost) privacy.Budget {
+	eps := must[float64](t)((n*unit + unit/2).Epsilon(1e-6))
+	return privacy.Budget{Epsilon: eps, Delta: 1e-6}
+}
+
+func limit(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "cap", budgetFor(t, 3)))
+	for i := range 5 {
+		_, err := privacy.Spend(ctx, l, Charge("cap", fmt.Sprint("r", i), "a", unit))
+		if i < 3 && err != nil || i >= 3 && !errors.Is(err, privacy.ErrExhausted) {
+			t.Errorf("release %d: %v", i, err)
+		}
+	}
+	a := verified(t, open, "cap")
+	if left, ok := a.Remaining(); !ok || left >= unit || a.Spent != 3*unit {
+		t.Errorf("spent %d, left %d", a.Spent, left)
+	}
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "cap", budgetFor(t, 4)))
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("cap", "later", "a", unit)))
+	if a := verified(t, open, "cap"); a.Spent != 4*unit || a.Entries != 6 {
+		t.Errorf("after raising the cap: %+v", a)
+	}
+}
+
+// race lets 16 writers make four attempts each at 24 places.
+func race(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	const writers, attempts, places = 16, 4, 24
+	ctx, l := context.Background(), open(t)
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "race", budgetFor(t, places)))
+	var wg sync.WaitGroup
+	granted := make([]int, writers)
+	for w := range writers {
+		wg.Go(func() {
+			for i := range attempts {
+				_, err := privacy.Spend(ctx, l, Charge("race", fmt.Sprintf("w%d-%d", w, i), "a", unit))
+				switch {
+				case err == nil:
+					granted[w]++
+				case !errors.Is(err, privacy.ErrExhausted):
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	sum := 0
+	for _, g := range granted {
+		sum += g
+	}
+	if a := verified(t, open, "race"); sum != places || a.Releases != places {
+		t.Errorf("%d granted, %d recorded, want %d", sum, a.Releases, places)
+	}
+}
+
+func ruleError(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l, boom := context.Background(), open(t), errors.New("boom")
+	err := l.Update(ctx, "error", "r", func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) { return nil, boom })
+	if !errors.Is(err, boom) {
+		t.Errorf("err = %v, want the rule's own", err)
+	}
+	if a := verified(t, open, "error"); a.Entries != 0 {
+		t.Errorf("a rule that failed left %d entries", a.Entries)
+	}
+}
+
+func states(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	x := privacy.Digest{42}
+	if _, err := privacy.MarkWritten(ctx, l, "states", "r1", x); err == nil {
+		t.Error("a release was written that nobody paid for")
+	}
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("states", "r1", "a", unit)))
+	must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, "states", "r1", x))
+	must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, "states", "r1", x)) // a resumed write-back
+	if _, err := privacy.MarkWritten(ctx, l, "states", "r1", privacy.Digest{43}); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("other values: %v, want ErrReplay", err)
+	}
+	if _, err := privacy.Spend(ctx, l, Charge("states", "r1", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("a written release was paid for again: %v", err)
+	}
+	must[privacy.Entry](t)(privacy.MarkRevealed(ctx, l, "states", "r1", x))
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("states", "r2", "a", unit)))
+	must[privacy.Entry](t)(privacy.MarkVoid(ctx, l, "states", "r2"))
+	if _, err := privacy.MarkWritten(ctx, l, "states", "r2", x); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("a void release was written: %v", err)
+	}
+	if a := verified(t, open, "states"); a.Spent != 2*unit {
+		t.Errorf("spent %d, want %d: nothing is refunded", a.Spent, 2*unit)
+	}
+}
+
+func perSensor(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "each", budgetFor(t, 3)))
+	charge := func(id string, sensors map[string]privacy.Cost) error {
+		c := Charge("each", id, "a", unit)
+		c.Guarantee, c.Sensors = privacy.PerSensor, sensors
+		_, err := privacy.Spend(ctx, l, c)
+		return err
+	}
+	for i := range 3 {
+		if err := charge(fmt.Sprint(i), map[string]privacy.Cost{"a": unit, "b": unit / 4}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := charge("3", map[string]privacy.Cost{"b": unit}); err != nil {
+		t.Errorf("sensor b has room: %v", err)
+	}
+	if err := charge("4", map[string]privacy.Cost{"a": unit, "c": 1}); !errors.Is(err, privacy.ErrExhausted) {
+		t.Errorf("sensor a has none: %v", err)
+	}
+	if _, err := privacy.Spend(ctx, l, Charge("each", "joint", "a", unit)); err == nil {
+		t.Error("a joint release went into a perSensor scope")
+	}
+	if a := verified(t, open, "each"); a.Sensors["a"] != 3*unit || a.Sensors["b"] != 2*unit-unit/4 || a.Spent != 3*unit {
+		t.Errorf("sensors %v", a.Sensors)
+	}
+}
+
+func scopes(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	for _, s := range []string{"scopes z", "scopes a"} {
+		must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(s, "same id", "a", unit)))
+	}
+	var found []string
+	for _, s := range must[[]string](t)(open(t).Scopes(ctx)) {
+		if s == "scopes a" || s == "scopes z" {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 2 || found[0] != "scopes a" {
+		t.Errorf("scopes %v", found)
+	}
+	if e := must[[]privacy.Entry](t)(l.Entries(ctx, "scopes none")); len(e) != 0 {
+		t.Errorf("a new scope has %d entries", len(e))
+	}
+}
+
+func cancelled(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	l := open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := privacy.Spend(ctx, l, Charge("cancelled", "r", "a", unit)); err == nil {
+		t.Error("a cancelled spend was granted")
+	}
+	if a := verified(t, open, "cancelled"); a.Entries != 0 {
+		t.Errorf("a cancelled spend left %d entries", a.Entries)
+	}
+}
+
+// names uses ids that a store could mistake.
+func names(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	for _, s := range []string{"`; DROP", "a/../b", "ключ 🔑", `{"x":1}`, "names'"} {
+		c := Charge(s, s, s, unit)
+		must[privacy.Entry](t)(privacy.Spend(ctx, l, c))
+		must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, s, s, privacy.Digest{}))
+		if a := verified(t, open, s); a.Spent != unit || a.Scope != s {
+			t.Errorf("scope %q: %+v", s, a)
+		}
+	}
+	for _, bad := range []string{"", "a\x00b", "a\nb", string(make([]byte, 2000)), "\xff"} {
+		c := Charge("names bad", bad, "a", unit)
+		if _, err := privacy.Spend(ctx, l, c); err == nil {
+			t.Errorf("release id %q was accepted", bad)
+		}
+		c = Charge(bad, "r", "a", unit)
+		if _, err := privacy.Spend(ctx, l, c); err == nil {
+			t.Errorf("scope %q was accepted", bad)
+		}
+	}
+}

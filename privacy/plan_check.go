@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// validateInputs checks what comes from the user, before any noise is chosen.
+func (p *Plan) validateInputs() error {
+	if err := p.Budget.Validate(); err != nil {
+		return err
+	}
+	if err := p.Clip.validate(); err != nil {
+		return err
+	}
+	switch {
+	case !(p.Alpha > 0 && p.Alpha <= math.MaxFloat64):
+		return fmt.Errorf("privacy: alpha is %v, want a finite number > 0", p.Alpha)
+	case !(p.Tau > 0 && p.Tau <= math.MaxFloat64):
+		return fmt.Errorf("privacy: tau is %v, want a finite number > 0", p.Tau)
+	case p.Guarantee != Joint && p.Guarantee != PerSensor:
+		return fmt.Errorf("privacy: guarantee is %d, want joint or perSensor", p.Guarantee)
+	case p.Randomness != SystemRandomness && p.Randomness != EscrowRandomness:
+		return fmt.Errorf("privacy: randomness is %d, want system or escrow", p.Randomness)
+	case len(p.Sensors) == 0:
+		return errors.New("privacy: no sensor reports")
+	case !(p.EntryError >= 0 && p.NormError >= 0 && p.EntryError <= math.MaxFloat64 && p.NormError <= math.MaxFloat64):
+		return fmt.Errorf("privacy: numerical error is %v (%v in the 2-norm), want a finite number ≥ 0", p.EntryError, p.NormError)
+	}
+	if err := p.Sensitivity.validate(p.Guarantee == PerSensor); err != nil {
+		return err
+	}
+	if limit := min(1e-12, p.Delta/100); p.Sensitivity.Failure > limit {
+		return fmt.Errorf("privacy: the sensitivity may fail with probability %v, want at most %v", p.Sensitivity.Failure, limit)
+	}
+	if err := p.validateSensors(); err != nil {
+		return err
+	}
+	return p.checkPrecision()
+}
+
+// validate adds what holds of a finished plan: the final check.
+func (p *Plan) validate() error {
+	for _, s := range p.Sensors {
+		if err := s.Validate(p.Clip); err != nil {
+			return err
+		}
+	}
+	r, err := p.ratio()
+	if err != nil {
+		return err
+	}
+	mu, joint := p.charge()
+	if mu != p.Mu || joint != p.JointMu {
+		return fmt.Errorf("privacy: the plan states μ = %v (joint %v), its noise gives %v (%v)", p.Mu, p.JointMu, mu, joint)
+	}
+	if up(mu*r, 1) > 1 {
+		return fmt.Errorf("privacy: the plan's noise gives μ = %v, want at most %v for ε = %v, δ = %v", mu, 1/r, p.Epsilon, p.Delta)
+	}
+	if _, err := CostOf(mu); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Validate repeats every check of NewPlan on the numbers of the plan itself. It
+// trusts the sensitivity's upper bound, which package sensitivity certifies.
+func (p *Plan) Validate() error {
+	if p.Calibration == nil {
+		return errors.New("privacy: the plan names no calibration")
+	}
+	if err := p.validateInputs(); err != nil {
+		return err
+	}
+	return p.validate()
+}
+
+func (s Sensitivity) validate(optional bool) error {
+	switch {
+	case optional && s.Upper == 0 && s.Lower == 0 && s.Failure >= 0:
+		return nil
+	case s.Upper == 0 && s.Lower == 0:
+		return errors.New("privacy: sensitivity is 0: no relationship reaches a sensor, so there is nothing to tell apart")
+	case !(s.Lower >= 0 && s.Lower <= s.Upper && s.Upper >= 0x1p-800 && s.Upper <= 0x1p800):
+		return fmt.Errorf("privacy: sensitivity is in [%v, %v], want 0 ≤ lower ≤ upper, upper from 2^-800 to 2^800", s.Lower, s.Upper)
+	case !(s.Failure >= 0):
+		return fmt.Errorf("privacy: the sensitivity's failure probability is %v, want ≥ 0", s.Failure)
+	}
+	return nil
+}
+
+// validateSensors checks ids, weights and bounds.
+func (p *Plan) validateSensors() error {
+	seen := make(map[graph.ID]bool, len(p.Sensors))
+	for _, s := range p.Sensors {
+		if err := CheckID("sensor id", string(s.ID)); err != nil {
+			return err
+		}
+		if seen[s.ID] {
+			return fmt.Errorf("privacy: sensor %q is given twice", s.ID)
+		}
+		seen[s.ID] = true
+		if !(s.Weight >= 0x1p-200 && s.Weight <= 0x1p200) {
+			return fmt.Errorf("privacy: sensor %q has weight %v, want 0 or a number from 2^-200 to 2^200", s.ID, s.Weight)
+		}
+		if p.Guarantee == PerSensor && !(s.Bound >= 0x1p-800 && s.Bound <= 0x1p800) {
+			return fmt.Errorf("privacy: sensor %q has sensitivity %v, want a number from 2^-800 to 2^800", s.ID, s.Bound)
+		}
+	}
+	return nil
+}
+
+// checkPrecision refuses a plan whose numerical error swamps the sensitivity.
+func (p *Plan) checkPrecision() error {
+	if p.Guarantee == Joint {
+		e := p.computing(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) })
+		if e > p.Sensitivity.Upper {
+			return fmt.Errorf("%w: it adds %.4g to a sensitivity of %.4g; choose a smaller tolerance or the exact method (eigen)",
+				ErrImprecise, e, p.Sensitivity.Upper)
+		}
+		return nil
+	}
+	for _, s := range p.Sensors {
+		if e := 2 * p.entryError(); e > s.Bound {
+			return fmt.Errorf("%w: it adds %.4g to the sensitivity %.4g of sensor %q; choose a smaller tolerance or the exact method (eigen)",
+				ErrImprecise, e, s.Bound, s.ID)
+		}
+	}
+	return nil
+}
+
+// maxID bounds sensor and release ids in bytes.
+const maxID = 1024
+
+// CheckID refuses an id that a file, a terminal or a key derivation could mistake:
+// an empty one, one above 1024 bytes, not UTF-8, or with a control character. what
+// names it in the error.
+func CheckID(what, id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("privacy: %s is empty", what)
+	case len(id) > maxID:
+		return fmt.Errorf("privacy: %s has %d bytes, want at most %d", what, len(id), maxID)
+	case !utf8.ValidString(id):
+		return fmt.Errorf("privacy: %s %q is not UTF-8", what, id)
+	}
+	for _, c := range id {
+		if unicode.IsControl(c) {
+			return fmt.Errorf("privacy: %s %q has a control character", what, id)
+		}
+	}
+	return nil
+}
