@@ -99,33 +99,58 @@ func (m *Model) prior(ctx context.Context, property string) ([]float64, error) {
 // release. The error is [recovery.ErrStalled], beside the report, where Basis
 // Pursuit Denoising ended without a certificate.
 func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*report.Report, error) {
-	if err := m.Matches(r.Plan()); err != nil {
+	plan := r.Plan()
+	if err := m.Matches(plan); err != nil {
 		return nil, err
 	}
+	in := Measurements{Nodes: r.Nodes(), Values: r.Values()}
+	for _, s := range plan.Sensors {
+		in.Sigmas = append(in.Sigmas, s.Sigma())
+	}
+	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
+}
+
+// Measurements are private values whose release is not at hand.
+type Measurements struct {
+	Nodes  []int     // the sensors, ascending
+	Values []float64 // ỹ, one a sensor
+	Sigmas []float64 // σ of each value's noise
+}
+
+// RecoverFrom is [Model.Recover] for values whose noise is all that is known of
+// their release. The report states no guarantee, and no store takes it.
+func (m *Model) RecoverFrom(ctx context.Context, in Measurements, opts RecoverOptions) (*report.Report, error) {
+	return m.analyse(ctx, in, opts, func(rep *report.Report) {
+		rep.Guarantee = "Nothing is known of the release that these values come from, so nothing is said about its privacy."
+		rep.SensorCount = len(in.Nodes)
+	})
+}
+
+// analyse recovers; describe adds what is known of the release.
+func (m *Model) analyse(ctx context.Context, in Measurements, opts RecoverOptions, describe func(*report.Report)) (*report.Report, error) {
 	start := time.Now()
 	partition, err := m.Communities(ctx, opts.Communities)
 	if err != nil {
 		return nil, err
 	}
-	rep := m.newReport(r, partition)
-	rep.PreProcessingMillis = since(start)
+	rep := m.newReport(partition)
+	describe(rep)
+	rep.PostProcessingMillis = since(start)
 	start = time.Now()
-	a := analysis{model: m, release: r, opts: opts, partition: partition, report: rep}
-	if err := a.run(ctx); err != nil && !errors.Is(err, recovery.ErrStalled) {
+	a := analysis{model: m, in: in, opts: opts, partition: partition, report: rep}
+	err = a.run(ctx)
+	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, err
-	} else if err != nil {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("Basis Pursuit Denoising stopped without a certificate, at a gap of %.2g", *rep.BPDN.Gap))
-		defer func() { rep.RecoveryMillis = since(start) }()
-		return rep, err
 	}
 	rep.RecoveryMillis = since(start)
-	return rep, nil
+	rep.ComputeMillis += rep.RecoveryMillis
+	return rep, err
 }
 
 // analysis is one recovery.
 type analysis struct {
 	model     *Model
-	release   *Release
+	in        Measurements
 	opts      RecoverOptions
 	partition community.Partition
 	report    *report.Report
@@ -151,16 +176,15 @@ func (a *analysis) run(ctx context.Context) error {
 
 // whiten scales the sensors to unit noise.
 func (a *analysis) whiten(ctx context.Context) error {
-	plan := a.release.Plan()
-	op, err := a.model.operator(ctx, a.release.Nodes())
+	op, err := a.model.operator(ctx, a.in.Nodes)
 	if err != nil {
 		return err
 	}
-	u := make([]float64, len(plan.Sensors))
-	for k, s := range plan.Sensors {
-		u[k] = 1 / (s.Sigma() * s.Sigma())
+	u := make([]float64, len(a.in.Sigmas))
+	for k, sigma := range a.in.Sigmas {
+		u[k] = 1 / (sigma * sigma)
 	}
-	a.data, err = recovery.Whiten(op, a.release.Values(), u)
+	a.data, err = recovery.Whiten(op, a.in.Values, u)
 	return err
 }
 
@@ -174,7 +198,7 @@ func (a *analysis) posterior(ctx context.Context) (*recovery.Posterior, error) {
 
 // denoise solves Basis Pursuit Denoising.
 func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
-	problem, ball, err := a.data.Problem(ctx, a.opts.Rule, a.model.spectrum(a.release))
+	problem, ball, err := a.data.Problem(ctx, a.opts.Rule, a.spectrum())
 	if err != nil {
 		return nil, err
 	}
@@ -187,10 +211,11 @@ func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
 
 // spectrum returns the singular vectors of the whitened operator where they are
 // known: all sensors, one σ, and an eigendecomposition of a symmetric L at hand.
-func (m *Model) spectrum(r *Release) *recovery.Spectrum {
-	sigma := r.Plan().Sigma()
+func (a *analysis) spectrum() *recovery.Spectrum {
+	m, sigma := a.model, a.in.Sigmas[0]
 	spec := m.diffusion.Spectrum()
-	if sigma == 0 || spec == nil || m.laplacian.Similarity() != nil || len(r.Nodes()) < m.Graph.Order() {
+	uniform := !slices.ContainsFunc(a.in.Sigmas, func(s float64) bool { return s != sigma })
+	if !uniform || spec == nil || m.laplacian.Similarity() != nil || len(a.in.Nodes) < m.Graph.Order() {
 		return nil
 	}
 	s := &recovery.Spectrum{Values: slices.Clone(spec.Decay(m.Tau)), Left: mat.DenseCopyOf(spec.Vectors().T())}
@@ -223,6 +248,9 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
 		b.Objective = 0
 		rep.Notes = append(rep.Notes, "no source vector in [0, 1] fits the measurements within the radius: Basis Pursuit Denoising is infeasible, with a proof, and f̂ is 0")
 	} else {
+		if res.Status == recovery.Stalled {
+			rep.Notes = append(rep.Notes, fmt.Sprintf("Basis Pursuit Denoising stopped without a certificate, at a relative gap of %.2g", res.Gap))
+		}
 		copy(f, res.F)
 		for i, v := range f {
 			if v > 0 {
@@ -232,7 +260,7 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
 	}
 	rep.SetNodes(report.Nodes{
 		Graph: g, Source: f, Probability: p.Probability, Community: a.partition.Labels,
-		Sensors: a.release.Nodes(), PrivateHeat: a.release.Values(),
+		Sensors: a.in.Nodes, PrivateHeat: a.in.Values,
 	})
 	rep.SetAnswer()
 }

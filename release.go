@@ -136,7 +136,13 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	if err != nil {
 		return nil, err
 	}
-	charge, err := p.Charge(m.scope(c.Scope, s), c.ReleaseID, c.Attempt)
+	c.Scope = m.scope(c.Scope, s)
+	return m.perturb(ctx, p, y, c)
+}
+
+// perturb spends, and then draws the noise.
+func (m *Model) perturb(ctx context.Context, p *Plan, y []float64, c Spend) (*Release, error) {
+	charge, err := p.Charge(c.Scope, c.ReleaseID, c.Attempt)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ package graphcloak
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,9 +40,9 @@ type Job struct {
 
 // WriteOptions say whether and how a run is written back.
 type WriteOptions struct {
-	Enabled bool
-	Prefix  string // of the property names; "": gc
-	Force   bool   // replace properties that are not a run's
+	Enabled bool   `json:"enabled"`
+	Prefix  string `json:"prefix"` // of the property names; "": gc
+	Force   bool   `json:"force"`  // replace properties that are not a run's
 }
 
 // NewRunID returns an id that sorts by time (UUID version 7).
@@ -79,11 +78,12 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 		}
 		job.RunID = id
 	}
-	if err := m.check(ctx, p, job); err != nil {
+	start := time.Now()
+	y, err := m.check(ctx, p, job)
+	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	r, err := m.release(ctx, p, job)
+	r, err := m.release(ctx, p, y, job)
 	if err != nil {
 		return nil, err
 	}
@@ -91,26 +91,37 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 	return m.Complete(ctx, r, job)
 }
 
-// check finds what would stop the run after its budget is spent.
-func (m *Model) check(ctx context.Context, p *Plan, job Job) error {
+// Check finds what would stop the run after its budget is spent. It writes and
+// spends nothing.
+func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
+	_, err := m.check(ctx, p, job)
+	return err
+}
+
+// check returns the readings, since they are checked too.
+func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) {
+	if err := m.Matches(p.Plan); err != nil {
+		return nil, err
+	}
 	if _, err := m.Communities(ctx, job.Recover.Communities); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := m.prior(ctx, job.Recover.PriorProperty); err != nil {
-		return err
+		return nil, err
 	}
-	if !job.Write.Enabled {
-		return nil
+	y, err := m.readings(ctx, p, job.Signal)
+	if err != nil || !job.Write.Enabled {
+		return y, err
 	}
 	nodes := make([]int, len(p.Sensors))
 	for k, s := range p.Sensors {
 		nodes[k] = s.Node
 	}
-	return m.store.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, nodes), job.Write.Force)
+	return y, m.store.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, nodes), job.Write.Force)
 }
 
-func (m *Model) release(ctx context.Context, p *Plan, job Job) (*Release, error) {
-	r, err := m.Release(ctx, p, job.Signal, Spend{Scope: job.Scope, ReleaseID: job.RunID, Attempt: privacy.NewAttempt()})
+func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
+	r, err := m.perturb(ctx, p, y, Spend{Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Attempt: privacy.NewAttempt()})
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +134,19 @@ func (m *Model) release(ctx context.Context, p *Plan, job Job) (*Release, error)
 }
 
 // Complete recovers from a release that was paid for and writes back: the second
-// half of a run, or the whole of a resumed one. The same release and job give the
-// same bits.
+// half of a run, the whole of a resumed one, or, under another run id than the
+// release's, a new look at an old release. The same release and job give the same
+// bits.
 func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
 	rep, err := m.Recover(ctx, r, job.Recover)
 	stalled := err
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, err
 	}
-	rep.Version, rep.Configuration = job.Version, job.Configuration
+	rep.RunID, rep.Version, rep.Configuration = job.RunID, job.Version, job.Configuration
+	if job.RunID == r.ID() {
+		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
+	}
 	start := time.Now()
 	if job.Write.Enabled {
 		table, err := report.NewTable(r.Release, rep, job.Write.Prefix)
@@ -143,8 +158,10 @@ func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Repo
 		}
 		rep.NodePropertiesWritten = table.Size()
 	}
-	if err := m.markWritten(ctx, r, job); err != nil {
-		return nil, err
+	if job.RunID == r.ID() {
+		if err := m.markWritten(ctx, r, job); err != nil {
+			return nil, err
+		}
 	}
 	rep.WriteMillis = since(start)
 	return rep, stalled
@@ -160,28 +177,35 @@ func (m *Model) markWritten(ctx context.Context, r *Release, job Job) error {
 	return err
 }
 
-// newReport fills in what is known before recovery.
-func (m *Model) newReport(r *Release, p community.Partition) *report.Report {
-	plan := r.Plan()
-	mi := m.millis
-	mi.ComputeMillis = mi.ProjectMillis + mi.PreProcessingMillis + mi.PrivacyMillis
+// newReport fills in what is known of the model.
+func (m *Model) newReport(p community.Partition) *report.Report {
+	_, components := m.Graph.Components()
 	rep := &report.Report{
-		RunID: r.ID(), Store: m.store.Name(), StartedAt: time.Now().UTC(),
-		Guarantee: plan.Sentence(), NotProtected: report.Exposed(plan.ComponentCount), Notes: slices.Clone(m.notes),
-		Ceiling:   recovery.Ceiling(plan.Mu, 1),
-		NodeCount: plan.NodeCount, RelationshipCount: plan.RelationshipCount, ComponentCount: plan.ComponentCount,
-		SensorCount: len(plan.Sensors),
-		Tau:         plan.Tau, Laplacian: plan.Laplacian, KernelMethod: m.diffusion.Method().String(), Metric: plan.Metric,
-		Epsilon: plan.Epsilon, Delta: plan.Delta, Alpha: plan.Alpha, Calibration: plan.Calibration.String(),
-		Allocation: "uniform", Randomness: plan.Randomness.String(),
-		EpsilonSpent: plan.Epsilon, DeltaSpent: plan.Delta, Sigma: plan.Sigma(),
-		Sensitivity: report.Sensitivity{Lower: plan.Sensitivity.Lower, Upper: plan.Sensitivity.Upper, Edge: plan.Sensitivity.Edge},
-		Communities: []report.Community{}, CommunityCount: p.Count, Modularity: p.Modularity, Millis: mi,
+		Store: m.store.Name(), StartedAt: time.Now().UTC(),
+		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.notes),
+		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
+		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.diffusion.Method().String(), Metric: m.metric(),
+		Communities: []report.Community{}, CommunityCount: p.Count, Modularity: p.Modularity, Millis: m.millis,
 	}
+	rep.ComputeMillis = m.millis.ProjectMillis + m.millis.PreProcessingMillis + m.millis.PrivacyMillis
 	orders := p.Orders()
 	slices.Sort(orders)
 	rep.CommunityDistribution = report.NewDistribution(orders)
 	return rep
+}
+
+// describeRelease adds the guarantee of a release, and its spend where this run
+// made it.
+func (m *Model) describeRelease(rep *report.Report, r *Release) {
+	plan := r.Plan()
+	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
+	rep.Guarantee = plan.Sentence()
+	rep.Ceiling = recovery.Ceiling(plan.Mu, 1)
+	rep.SensorCount = len(plan.Sensors)
+	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
+	rep.Calibration, rep.Randomness, rep.Allocation = plan.Calibration.String(), plan.Randomness.String(), "uniform"
+	rep.Sigma = plan.Sigma()
+	rep.Sensitivity = report.Sensitivity{Lower: plan.Sensitivity.Lower, Upper: plan.Sensitivity.Upper, Edge: plan.Sensitivity.Edge}
 }
 
 // Scope names the data that a budget protects by default: store, selection and
@@ -201,6 +225,3 @@ func Scope(store string, sel graph.Selection, s Signal) string {
 	}
 	return fmt.Sprintf("%s nodes=%s property=%s", store, nodes, s.SourceProperty+s.MeasurementProperty)
 }
-
-// ConfigurationHash names a release's plan in a run record.
-func ConfigurationHash(d privacy.Digest) string { return hex.EncodeToString(d[:8]) }

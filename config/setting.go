@@ -21,6 +21,8 @@ const (
 	GroupSensors    Group = "Sensors"
 	GroupSignal     Group = "Signal"
 	GroupPrivacy    Group = "Privacy"
+	GroupBudget     Group = "Budget"
+	GroupNoise      Group = "Known noise"
 	GroupRecovery   Group = "Recovery"
 	GroupCommunity  Group = "Communities"
 	GroupWrite      Group = "Mode"
@@ -32,7 +34,7 @@ const (
 // Groups lists all groups in order.
 func Groups() []Group {
 	return []Group{
-		GroupConnection, GroupSource, GroupProjection, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy,
+		GroupConnection, GroupSource, GroupProjection, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupNoise,
 		GroupRecovery, GroupCommunity, GroupWrite, GroupOutput, GroupExecution, GroupTerminal,
 	}
 }

@@ -49,7 +49,7 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Randomness },
 		},
 		{
-			Key: "budgetScope", Group: g, Help: "name of the data that a budget protects; store, selection and property unless given", arg: "NAME",
+			Key: "budgetScope", Group: GroupBudget, Help: "name of the data that a budget protects; store, selection and property unless given", arg: "NAME",
 			field: func(c *Config) any { return &c.Privacy.BudgetScope },
 		},
 		{
@@ -83,7 +83,7 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.Beta },
 		},
 		{
-			Key: "sigma", Group: g, Help: "standard deviation of the noise, when no release record is at hand", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "sigma", Group: GroupNoise, Help: "standard deviation of the noise, when no release record is at hand", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Recovery.Sigma },
 		},
 		{

@@ -15,6 +15,7 @@ import (
 // columns of GDS.
 type Report struct {
 	RunID     string    `json:"runId"`
+	ReleaseID string    `json:"releaseId,omitempty"` // of the private measurement; "" where it came from elsewhere
 	Version   string    `json:"version"`
 	Store     string    `json:"store"`
 	StartedAt time.Time `json:"startedAt"`

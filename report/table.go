@@ -41,8 +41,8 @@ type Table struct {
 // NewTable turns a report into the table to write. Its private values come from
 // the release, which must be the one that the report is of.
 func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error) {
-	if release.ID() != r.RunID {
-		return Table{}, fmt.Errorf("report: the report is of run %q, the release of %q", r.RunID, release.ID())
+	if release.ID() != r.ReleaseID {
+		return Table{}, fmt.Errorf("report: the report is of release %q, not of %q", r.ReleaseID, release.ID())
 	}
 	nodes := r.Nodes()
 	n := nodes.Graph.Order()
@@ -96,6 +96,7 @@ func record(release *privacy.Release, r *Report, columns []Column) []Property {
 	}
 	p := []Property{
 		{"runId", r.RunID},
+		{"releaseId", release.ID()},
 		{"version", r.Version},
 		{"store", r.Store},
 		{"startedAt", r.StartedAt.Format("2006-01-02T15:04:05.000Z07:00")},

@@ -7,6 +7,13 @@ import "github.com/spf13/cobra"
 // commands lists every command, in the order of the help.
 func commands(app *app) []*cobra.Command {
 	return []*cobra.Command{
+		newDemoCommand(app),
+		newRunCommand(app),
+		newPlanCommand(app),
+		newReleaseCommand(app),
+		newRecoverCommand(app),
+		newGraphCommand(app),
+		newDoctorCommand(app),
 		newConfigCommand(app),
 		newVersionCommand(app),
 		newManCommand(),

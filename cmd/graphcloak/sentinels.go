@@ -3,7 +3,9 @@
 package main
 
 import (
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/connector/builtin"
 	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/expm"
@@ -37,6 +39,13 @@ func sentinels() []sentinel {
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
 		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
 		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
+		{graphcloak.ErrMemory, exitMemory, "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"},
+		{graphcloak.ErrGraphChanged, exitConflict, "plan again for the graph as it is, with `graphcloak plan -o FILE`"},
+		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
+		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
+		{graphcloak.ErrBadSignal, exitValidation, "mend the values, or name another property"},
+		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
+		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},
 		{expm.ErrAccuracy, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
 		{recovery.ErrStalled, exitNotCertified, "the release is kept: recover again with --residual-bound chi2, or a number"},
 		{recovery.ErrInvalid, exitValidation, ""},

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+func newDoctorCommand(app *app) *cobra.Command {
+	setup := false
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check connection, version, rights and constraints, and say what to do",
+		Long: "doctor looks at everything that a run needs of the server and changes nothing. --print-setup prints the\n" +
+			"Cypher that makes the constraints and the least role, for whoever may run it.",
+		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
+			"  graphcloak doctor --print-setup --database neo4j",
+		GroupID: groupManage,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var names []string
+			for _, c := range report.Outline("", app.config.Write.PropertyPrefix, nil).Columns() {
+				names = append(names, c.Name)
+			}
+			if setup {
+				lines := connector.SetupCypher(app.config.Connection.Database, names)
+				return app.render(map[string]any{"cypher": lines}, section{text: strings.Join(lines, "\n")})
+			}
+			return app.examine(cmd, names)
+		},
+	}
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupProjection, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
+	return cmd
+}
+
+// examine runs the checks; the first that fails decides the exit code.
+func (a *app) examine(cmd *cobra.Command, names []string) error {
+	settings, err := modelSettings(a.config)
+	if err != nil {
+		return err
+	}
+	options, err := a.connectorOptions(cmd.Context())
+	if err != nil {
+		return err
+	}
+	checks := connector.Doctor(cmd.Context(), options, settings.Selection, names)
+	failed := 0
+	for _, c := range checks {
+		if !c.OK {
+			failed++
+		}
+	}
+	err = a.render(map[string]any{"checks": checks, "healthy": failed == 0}, section{
+		columns: []string{"check", "result", "detail", "whatToDo"},
+		rows: rowsOf(checks, func(c connector.CheckResult) []any {
+			return []any{c.Name, map[bool]string{true: "ok", false: "FAILED"}[c.OK], c.Detail, c.Fix}
+		}),
+	})
+	if err != nil || failed == 0 {
+		return err
+	}
+	return fail(exitValidation, "%s", fmt.Sprintf("%d of %d checks failed", failed, len(checks))).hint("do what the list says, then run doctor again")
+}

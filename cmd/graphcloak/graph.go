@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+)
+
+func newGraphCommand(app *app) *cobra.Command {
+	return newGroup("graph", "Import, generate and list graphs",
+		newGraphImportCommand(app), newGraphGenerateCommand(app), newGraphListCommand(app))
+}
+
+func newGraphImportCommand(app *app) *cobra.Command {
+	var options connector.ImportOptions
+	cmd := &cobra.Command{
+		Use:   "import DIR",
+		Short: "Load a folder of CSV into Neo4j",
+		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
+			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key.",
+		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if info, err := os.Stat(args[0]); err != nil {
+				return fmt.Errorf("import: %w", err)
+			} else if !info.IsDir() {
+				return fail(exitUsage, "%s is not a folder", args[0]).hint("give the folder that holds nodes.csv and relationships.csv")
+			}
+			o, err := app.connectorOptions(ctx)
+			if err != nil {
+				return err
+			}
+			s, err := connector.New(ctx, o)
+			if err != nil {
+				return err
+			}
+			defer s.Close(context.WithoutCancel(ctx))
+			done, err := s.Import(ctx, &folder.CSV{FS: os.DirFS(args[0]), Progress: app.progress}, options)
+			if err != nil {
+				return err
+			}
+			return app.render(map[string]any{"store": s.Name(), "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships},
+				section{text: fmt.Sprintf("Created %d nodes and %d relationships in %s.", done.Nodes, done.Relationships, s.Name())})
+		},
+	}
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)
+	f := cmd.Flags()
+	f.StringVar(&options.NodeLabel, "label", "Node", "`LABEL` of the created nodes")
+	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
+	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of the created relationships")
+	f.BoolVar(&options.TypeColumn, "type-column", false, "take the type from the column type instead")
+	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first")
+	return cmd
+}
+
+func newGraphGenerateCommand(app *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "generate SPEC DIR",
+		Short: "Write a generated graph as a folder of CSV",
+		Long: "generate writes nodes.csv and relationships.csv. The same SPEC gives the same graph, byte for byte;\n" +
+			"`graphcloak graph list` shows the families. An example name, such as example:karate, is copied out.",
+		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500\n  graphcloak graph generate example:karate karate",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			source, err := namedFolder(args[0])
+			if err != nil {
+				return err
+			}
+			dir := args[1]
+			if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+				return fail(exitConflict, "%s exists and is not empty", dir).hint("name another folder")
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+			if err := copyFolder(source, dir); err != nil {
+				return err
+			}
+			return app.render(map[string]any{"name": source.Name, "folder": dir}, section{
+				text: fmt.Sprintf("Wrote %s to %s; use it with --from folder:%[2]s.", source.Name, dir),
+			})
+		},
+	}
+	return app.withSettings(cmd, nil, config.GroupOutput)
+}
+
+// namedFolder takes an example or a generator's specification.
+func namedFolder(name string) (builtin.Folder, error) {
+	if example, err := builtin.Example(name); err == nil {
+		return example, nil
+	}
+	return builtinFolder(config.From{Kind: config.FromGenerate, Arg: name})
+}
+
+func newGraphListCommand(app *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "Shipped graphs and families of generated ones",
+		Example: "  graphcloak graph list --format json",
+		RunE: func(*cobra.Command, []string) error {
+			type entry struct {
+				From    string `json:"from"`
+				Summary string `json:"summary"`
+			}
+			var list []entry
+			for _, name := range builtin.Names() {
+				f, err := builtin.Example(name)
+				if err != nil {
+					return err
+				}
+				list = append(list, entry{"example:" + name, f.Summary})
+			}
+			for _, g := range builtin.Generators() {
+				list = append(list, entry{"generate:" + g, "generated; what stands empty must be given"})
+			}
+			return app.render(map[string]any{"graphs": list}, section{
+				columns: []string{"from", "summary"},
+				rows:    rowsOf(list, func(e entry) []any { return []any{e.From, e.Summary} }),
+			})
+		},
+	}
+	return app.withSettings(cmd, nil, config.GroupOutput)
+}

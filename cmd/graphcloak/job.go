@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// This file turns settings, which are checked strings and numbers, into the
+// values that the front door takes.
+
+func loadOptions(a *app) graphcloak.LoadOptions {
+	return graphcloak.LoadOptions{Progress: a.progress, IgnoreMemory: a.config.Execution.Sudo}
+}
+
+func modelSettings(c *config.Config) (graphcloak.Settings, error) {
+	p := c.Projection
+	aggregation, err := graph.ParseAggregation(p.Aggregation)
+	if err != nil {
+		return graphcloak.Settings{}, err
+	}
+	kind, err := laplacian.ParseKind(c.Diffusion.Laplacian)
+	if err != nil {
+		return graphcloak.Settings{}, err
+	}
+	method, err := expm.ParseMethod(c.Diffusion.KernelMethod)
+	if err != nil {
+		return graphcloak.Settings{}, err
+	}
+	if method == expm.Lanczos {
+		return graphcloak.Settings{}, fail(exitValidation, "--kernel-method lanczos takes a time that depends on the private sources").
+			hint("use auto, eigen or chebyshev")
+	}
+	sel := graph.Selection{
+		NodeLabels: wildcard(p.NodeLabels), RelationshipTypes: wildcard(p.RelationshipTypes),
+		NodeQuery: p.NodeQuery, RelationshipQuery: p.RelationshipQuery, NodeKey: p.NodeKey,
+		RelationshipWeightProperty: p.RelationshipWeightProperty, Aggregation: aggregation,
+		DropBadWeight: p.OnBadWeight == "drop",
+	}
+	if p.DefaultWeight != nil {
+		sel.DefaultWeight = *p.DefaultWeight
+	}
+	if c.Privacy.Metric != "hops" {
+		sel.LengthProperty = c.Privacy.Metric
+	}
+	return graphcloak.Settings{
+		Selection: sel, Sensors: graph.SensorSelection{Label: c.Sensors.Label, Property: c.Sensors.Property},
+		Tau: c.Diffusion.Tau, Laplacian: kind, Method: method,
+	}, nil
+}
+
+// wildcard reads GDS's * as all.
+func wildcard(names []string) []string {
+	if len(names) == 1 && names[0] == "*" {
+		return nil
+	}
+	return names
+}
+
+func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
+	p := c.Privacy
+	calibration, err := privacy.ParseCalibration(p.Calibration)
+	if err != nil {
+		return graphcloak.PlanOptions{}, err
+	}
+	guarantee, err := privacy.ParseGuarantee(p.Guarantee)
+	if err != nil {
+		return graphcloak.PlanOptions{}, err
+	}
+	options := graphcloak.PlanOptions{
+		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
+		Calibration: calibration, Guarantee: guarantee,
+		Measured:             c.Signal.MeasurementProperty != "",
+		SensitivityTolerance: p.SensitivityTolerance, SensitivityTime: p.SensitivityTime,
+	}
+	if p.ClipLow != nil || p.ClipHigh != nil {
+		if p.ClipLow == nil || p.ClipHigh == nil {
+			return options, fail(exitUsage, "one of --clip-low and --clip-high is missing").hint("give both: the public range of a reading")
+		}
+		options.Clip = &privacy.Interval{Lo: *p.ClipLow, Hi: *p.ClipHigh}
+	}
+	return options, nil
+}
+
+func signalOf(c *config.Config) graphcloak.Signal {
+	return graphcloak.Signal{SourceProperty: c.Signal.SourceProperty, MeasurementProperty: c.Signal.MeasurementProperty}
+}
+
+func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOptions, error) {
+	options := graphcloak.RecoverOptions{PriorProperty: r.PriorProperty}
+	rule, err := recovery.ParseRule(r.ResidualBound.String())
+	if err != nil {
+		return options, err
+	}
+	if r.Beta != nil {
+		rule.Beta = *r.Beta
+	}
+	options.Rule = rule
+	if r.Amplitude == "one" {
+		options.Amplitude = recovery.UnitAmplitude
+	}
+	options.Communities = graphcloak.CommunityOptions{Property: c.Property, Detector: detector(c)}
+	return options, nil
+}
+
+func detector(c config.Community) community.Detector {
+	if c.Method == "louvain" {
+		return community.Louvain{Gamma: c.Gamma, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
+	}
+	return community.Leiden{Gamma: c.Gamma, Theta: c.Theta, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
+}
+
+// job puts a whole run together.
+func (a *app) job() (graphcloak.Job, error) {
+	c := a.config
+	settings, err := modelSettings(c)
+	if err != nil {
+		return graphcloak.Job{}, err
+	}
+	plan, err := planOptions(c)
+	if err != nil {
+		return graphcloak.Job{}, err
+	}
+	options, err := recoverOptions(c.Recovery, c.Community)
+	if err != nil {
+		return graphcloak.Job{}, err
+	}
+	return graphcloak.Job{
+		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, Recover: options,
+		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},
+		Version: readBuild().Version, Configuration: configuration(c),
+	}, nil
+}
+
+// configuration is the GDS result column: every setting that is not the default,
+// but not how the server was reached.
+func configuration(c *config.Config) map[string]any {
+	connection := make(map[string]bool)
+	for _, s := range config.Settings() {
+		connection[s.Key] = s.Group == config.GroupConnection
+	}
+	chosen := make(map[string]any)
+	for _, e := range c.Entries() {
+		if e.Layer != config.LayerDefault && !connection[e.Key] {
+			chosen[e.Key] = e.Value
+		}
+	}
+	return chosen
+}
+
+// needKey refuses files about a Neo4j graph whose nodes have no lasting name.
+func (a *app) needKey(what string) error {
+	from, err := a.source()
+	if err != nil {
+		return err
+	}
+	if from.Kind == config.FromNeo4j && cmp.Or(a.config.Projection.NodeKey, a.config.Projection.NodeQuery) == "" {
+		return fail(exitUsage, "%s needs names of the nodes that last", what).
+			hint("give --node-key PROPERTY, a property that identifies a node, with a uniqueness constraint or an index")
+	}
+	return nil
+}

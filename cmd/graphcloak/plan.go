@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+func newPlanCommand(app *app) *cobra.Command {
+	trials := 0
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Sensitivity, noise and expected accuracy; spends nothing",
+		Long: "plan reads the public graph only. It certifies the sensitivity, chooses the noise and the lattice of each\n" +
+			"sensor, and simulates how often the right community would be named. The JSON output is a plan file for\n" +
+			"`graphcloak release`.",
+		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.1\n" +
+			"  graphcloak plan --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-key id -o plan.json",
+		GroupID: groupPipeline,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			if err := app.needKey("a plan file"); err != nil {
+				return err
+			}
+			job, err := app.job()
+			if err != nil {
+				return err
+			}
+			s, err := app.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close(context.WithoutCancel(ctx))
+			m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(app))
+			if err != nil {
+				return err
+			}
+			app.notices(s)
+			p, err := m.Plan(ctx, job.Plan)
+			if err != nil {
+				return err
+			}
+			if trials > 0 {
+				part, err := m.Communities(ctx, job.Recover.Communities)
+				if err != nil {
+					return err
+				}
+				if p.Accuracy, err = m.Expect(ctx, p.Plan, part, job.Recover.Amplitude, trials); err != nil {
+					return err
+				}
+			}
+			return app.showPlan(p)
+		},
+	}
+	cmd = app.withSettings(cmd, nil,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
+		config.GroupOutput, config.GroupExecution)
+	cmd.Flags().IntVar(&trials, "trials", graphcloak.DefaultTrials, "simulated releases behind the expected accuracy; 0: none")
+	return cmd
+}
+
+func (a *app) showPlan(p *graphcloak.Plan) error {
+	facts := [][]any{
+		{"nodeCount", p.NodeCount},
+		{"relationshipCount", p.RelationshipCount},
+		{"componentCount", p.ComponentCount},
+		{"sensorCount", len(p.Sensors)},
+		{"sensitivity", fmt.Sprintf("%s to %s", cell(p.Sensitivity.Lower, shownDigits), cell(p.Sensitivity.Upper, shownDigits))},
+		{"edge", fmt.Sprintf("%s, %s", p.Sensitivity.Edge[0], p.Sensitivity.Edge[1])},
+		{"sigma", cell(p.Sigma(), shownDigits)},
+		{"latticeExponent", p.Sensors[0].Exponent},
+		{"rho", cell(p.Cost().Rho(), shownDigits)},
+	}
+	if p.Accuracy != nil {
+		facts = append(facts, []any{"expectedAccuracy", expected(p.Accuracy)})
+	} else {
+		facts = append(facts, []any{"expectedAccuracy", "not simulated"})
+	}
+	rows := section{
+		columns: []string{"nodeId", "sigma", "latticeExponent"},
+		rows: rowsOf(p.Sensors, func(s privacy.SensorNoise) []any {
+			return []any{string(s.ID), s.Sigma(), s.Exponent}
+		}),
+	}
+	if a.outputFormat() != "table" {
+		return a.render(p, rows)
+	}
+	return a.render(p, section{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(facts)},
+		section{title: "Guarantee", text: p.Sentence()})
+}
+
+func expected(e *graphcloak.Accuracy) string {
+	return fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials)", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials)
+}
+
+// readJSON reads a file of ours.
+func readJSON(path, what string, v any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fail(exitValidation, "%s %s: %w", what, path, err)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+func newRecoverCommand(app *app) *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "recover",
+		Short: "The likely source community, from a private measurement",
+		Long: "recover computes the posterior, ranks the communities, and solves Basis Pursuit Denoising with a certificate.\n" +
+			"It costs no privacy. It takes a release file, or, where no record of the release is at hand, a node property\n" +
+			"with the private values and the --sigma of their noise.",
+		Example: "  graphcloak recover --from example:karate --release release.json --community-property club\n" +
+			"  graphcloak recover --from folder:mygraph --measurement-property gcPrivateHeat --sigma 0.3 --tau 2",
+		GroupID: groupPipeline,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			s, err := app.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close(context.WithoutCancel(ctx))
+			if path != "" {
+				return app.recoverRelease(ctx, s, path)
+			}
+			return app.recoverValues(ctx, s)
+		},
+	}
+	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"},
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
+	return cmd
+}
+
+// recoverRelease recovers from a release file; in write mode the results go to
+// the store under a run of their own.
+func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) error {
+	var r graphcloak.Release
+	if err := readJSON(path, "release", &r); err != nil {
+		return err
+	}
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	job.Settings = r.Model
+	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+		return err
+	}
+	m, err := graphcloak.Load(ctx, s, r.Model, loadOptions(a))
+	if err != nil {
+		return err
+	}
+	a.notices(s)
+	if job.Write.Enabled {
+		if err := s.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, r.Nodes()), job.Write.Force); err != nil {
+			return err
+		}
+	}
+	rep, err := m.Complete(ctx, &r, job)
+	return a.conclude(job, rep, err)
+}
+
+// recoverValues recovers from a property with private values and a known σ.
+func (a *app) recoverValues(ctx context.Context, s graphStore) error {
+	sigma, property := a.config.Recovery.Sigma, a.config.Signal.MeasurementProperty
+	switch {
+	case sigma == nil || property == "":
+		return fail(exitUsage, "nothing to recover from").
+			hint("give --release FILE, or --measurement-property with the private values and --sigma with their noise")
+	case a.config.Write.Mode == "write":
+		return fail(exitUsage, "without a release file nothing can be written back").hint("use --mode stream or stats")
+	}
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
+	if err != nil {
+		return err
+	}
+	a.notices(s)
+	values, err := s.Signal(ctx, m.Graph, property)
+	if err != nil {
+		return err
+	}
+	var in graphcloak.Measurements
+	for _, i := range m.Sensors {
+		if !math.IsNaN(values[i]) {
+			in.Nodes = append(in.Nodes, i)
+			in.Values = append(in.Values, values[i])
+			in.Sigmas = append(in.Sigmas, *sigma)
+		}
+	}
+	if len(in.Nodes) == 0 {
+		return fail(exitValidation, "no sensor has a value in %q", property).hint("check --measurement-property and the sensors")
+	}
+	rep, err := m.RecoverFrom(ctx, in, job.Recover)
+	return a.conclude(job, rep, err)
+}

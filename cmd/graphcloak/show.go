@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// shownRows is the number of nodes or communities in a table; the other formats
+// have all of them.
+const shownRows = 20
+
+// streamed is a report with a row a node.
+type streamed struct {
+	*report.Report
+	Nodes []report.Node `json:"nodes"`
+}
+
+// show prints a report in its mode.
+func (a *app) show(r *report.Report, mode string, extra ...section) error {
+	for _, n := range r.Notes {
+		a.log.Info("note", "text", n)
+	}
+	table := a.outputFormat() == "table"
+	nodes := section{columns: report.StreamColumns(), rows: streamRows(r, table)}
+	columns, row := r.Stats()
+	facts := section{columns: columns, rows: slices.Values([][]any{row})}
+	switch {
+	case !table && mode == "stream":
+		return a.render(streamed{r, slices.Collect(r.Stream())}, nodes)
+	case !table:
+		return a.render(r, facts)
+	}
+	sections := []section{{text: r.Answer}, communities(r)}
+	if mode == "stream" {
+		nodes.title = "Nodes" + more(r.NodeCount)
+		sections = append(sections, nodes)
+	}
+	sections = append(sections, section{title: "Facts", columns: []string{"name", "value"}, rows: pairs(facts)},
+		section{title: "Guarantee", text: r.Guarantee})
+	if notes := remarks(r); notes.text != "" {
+		sections = append(sections, notes)
+	}
+	return a.render(r, append(sections, extra...)...)
+}
+
+func more(n int) string {
+	if n <= shownRows {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d; --format csv gives all)", shownRows, n)
+}
+
+// streamRows are the nodes, the likeliest first few of them for a reader.
+func streamRows(r *report.Report, few bool) iter.Seq[[]any] {
+	if !few {
+		return func(yield func([]any) bool) {
+			for n := range r.Stream() {
+				if !yield(n.Row()) {
+					return
+				}
+			}
+		}
+	}
+	all := slices.Collect(r.Stream())
+	slices.SortStableFunc(all, func(x, y report.Node) int {
+		switch {
+		case x.SourceProbability > y.SourceProbability:
+			return -1
+		case x.SourceProbability < y.SourceProbability:
+			return 1
+		}
+		return 0
+	})
+	return rowsOf(all[:min(shownRows, len(all))], report.Node.Row)
+}
+
+func communities(r *report.Report) section {
+	return section{
+		title:   "Communities, likeliest first" + more(len(r.Communities)),
+		columns: []string{"communityId", "name", "size", "probability", "sourceMass"},
+		rows: rowsOf(r.Communities[:min(shownRows, len(r.Communities))], func(c report.Community) []any {
+			return []any{c.CommunityID, c.Name, c.Size, c.Probability, c.SourceMass}
+		}),
+	}
+}
+
+// pairs turns a section of one row into lines of name and value.
+func pairs(s section) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for row := range s.rows {
+			for i, v := range row {
+				if !yield([]any{s.columns[i], cell(v, shownDigits)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func remarks(r *report.Report) section {
+	s := section{title: "Notes"}
+	for _, n := range r.Notes {
+		s.text += "- " + n + "\n"
+	}
+	return s
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+)
+
+// graphStore is what a command opens: the front door's store with its remarks.
+type graphStore interface {
+	graphcloak.Store
+	Notices() []string
+}
+
+// openStore opens the place that --from names.
+func (a *app) openStore(ctx context.Context) (graphStore, error) {
+	from, err := a.source()
+	if err != nil {
+		return nil, err
+	}
+	switch from.Kind {
+	case config.FromFolder:
+		return a.openFolder(ctx, from.Arg)
+	case config.FromExample, config.FromGenerate:
+		source, err := builtinFolder(from)
+		if err != nil {
+			return nil, err
+		}
+		dir, err := stateDir("graphs", slug(source.Name))
+		if err != nil {
+			return nil, err
+		}
+		if err := copyFolder(source, dir); err != nil {
+			return nil, err
+		}
+		return a.openFolder(ctx, dir)
+	}
+	options, err := a.connectorOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return connector.New(ctx, options)
+}
+
+// source settles where the graph comes from: Neo4j where a server is named.
+func (a *app) source() (config.From, error) {
+	from := a.config.From
+	if from.Kind != "" {
+		return from, nil
+	}
+	if a.config.Origin("neo4jUri").Layer != config.LayerDefault {
+		return config.From{Kind: config.FromNeo4j}, nil
+	}
+	return from, fail(exitUsage, "no graph is named").
+		hint("give --uri or set NEO4J_URI for a Neo4j server, or --from folder:DIR, --from example:karate or --from generate:SPEC")
+}
+
+func (a *app) openFolder(ctx context.Context, dir string) (graphStore, error) {
+	return folder.New(ctx, dir, folder.Options{Progress: a.progress})
+}
+
+// connectorOptions describes the server of the settings.
+func (a *app) connectorOptions(ctx context.Context) (connector.Options, error) {
+	username, password, err := a.credentials(ctx)
+	if err != nil {
+		return connector.Options{}, err
+	}
+	c := a.config.Connection
+	return connector.Options{
+		URI: c.URI, Username: username, Password: password, Database: c.Database, Impersonate: c.Impersonate,
+		Version: readBuild().Version, Concurrency: a.config.Execution.Concurrency,
+		Logger: a.log, Progress: a.progress,
+	}, nil
+}
+
+// builtinFolder returns a shipped or generated graph.
+func builtinFolder(from config.From) (builtin.Folder, error) {
+	if from.Kind == config.FromExample {
+		return builtin.Example(from.Arg)
+	}
+	g, err := builtin.Parse(from.Arg)
+	if err != nil {
+		return builtin.Folder{}, err
+	}
+	return g.Folder()
+}
+
+// stateDir returns a folder of the program's own, which exists and nobody else
+// reads.
+func stateDir(parts ...string) (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find a folder for state: %w; set XDG_STATE_HOME", err)
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	dir := filepath.Join(append([]string{base, "graphcloak"}, parts...)...)
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// slug makes a file name of a graph's name: readable, and different for each.
+func slug(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	readable := make([]rune, 0, 24)
+	for _, r := range name {
+		if len(readable) == 24 {
+			break
+		}
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			readable = append(readable, r)
+		} else if len(readable) > 0 && readable[len(readable)-1] != '-' {
+			readable = append(readable, '-')
+		}
+	}
+	return string(readable) + "-" + hex.EncodeToString(sum[:4])
+}
+
+// copyFolder copies the CSV files of a graph into a folder that does not have
+// them yet. What a run wrote there stays.
+func copyFolder(source fs.FS, dir string) error {
+	for _, name := range []string{builtin.RelationshipsFile, builtin.NodesFile} {
+		if err := copyFile(source, name, filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("copy graph: %w", err)
+		}
+	}
+	return nil
+}
+
+// copyFile copies a file whole or not at all, and never over another.
+func copyFile(source fs.FS, name, path string) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fs.ErrExist
+	}
+	in, err := source.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	temp, err := os.CreateTemp(filepath.Dir(path), ".graphcloak-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
+	_, err = io.Copy(temp, in)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}

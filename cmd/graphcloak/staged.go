@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+)
+
+// staged is a release that was paid for, with what its run needs to go on. It
+// holds private values and public settings only.
+type staged struct {
+	Release       *graphcloak.Release     `json:"release"`
+	Signal        graphcloak.Signal       `json:"signal"`
+	Scope         string                  `json:"scope,omitempty"`
+	Write         graphcloak.WriteOptions `json:"write"`
+	Mode          string                  `json:"mode"`
+	Recovery      config.Recovery         `json:"recovery"`
+	Community     config.Community        `json:"community"`
+	Configuration map[string]any          `json:"configuration,omitempty"`
+}
+
+// stage returns a function that keeps a release until its run is finished.
+func (a *app) stage(job graphcloak.Job, c *config.Config) func(*graphcloak.Release) error {
+	return func(r *graphcloak.Release) error {
+		data, err := json.Marshal(staged{
+			Release: r, Signal: job.Signal, Scope: job.Scope, Write: job.Write, Mode: c.Write.Mode,
+			Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
+		})
+		if err != nil {
+			return err
+		}
+		path, err := stagedPath(job.RunID)
+		if err != nil {
+			return err
+		}
+		return writeSynced(path, data)
+	}
+}
+
+// writeSynced writes a file of mode 0600 that survives a crash of the machine.
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func stagedPath(runID string) (string, error) {
+	if !regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`).MatchString(runID) {
+		return "", fail(exitUsage, "%q is no run id", runID).hint("a run prints its id as runId")
+	}
+	dir, err := stateDir("runs")
+	return filepath.Join(dir, runID+".json"), err
+}
+
+func hasStaged(runID string) bool {
+	path, err := stagedPath(runID)
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(path)
+	return err == nil
+}
+
+func forget(runID string) error {
+	path, err := stagedPath(runID)
+	if err != nil {
+		return err
+	}
+	return removeIfThere(path)
+}
+
+// resume completes a run from its staged release.
+func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
+	path, err := stagedPath(runID)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(exitNotFound, "nothing is kept of run %s", runID).
+			hint("it is finished, or it was started by another user or on another machine; --undo %s removes what it wrote", runID).about("run", runID)
+	}
+	if err != nil {
+		return err
+	}
+	var kept staged
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	options, err := recoverOptions(kept.Recovery, kept.Community)
+	if err != nil {
+		return err
+	}
+	m, err := graphcloak.Load(ctx, s, kept.Release.Model, loadOptions(a))
+	if err != nil {
+		return err
+	}
+	job := graphcloak.Job{
+		Settings: kept.Release.Model, Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
+		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
+	}
+	rep, err := m.Complete(ctx, kept.Release, job)
+	return a.conclude(job, rep, err)
+}
