@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
@@ -34,6 +35,40 @@ func figureGraph(rnd *rand.Rand) [][2]int {
 	return edges
 }
 
+// diffusion is e^{−τL} by uniformisation: Σ_k e^{−q} qᵏ/k! · Pᵏ with P = I − L/d,
+// d the largest degree, q = τd, up to 12 standard deviations of the Poisson law;
+// for τ/8, then squared three times.
+func diffusion(n int, edges [][2]int, tau float64) *mat.Dense {
+	degree := make([]float64, n)
+	for _, e := range edges {
+		degree[e[0]]++
+		degree[e[1]]++
+	}
+	d := floats.Max(degree)
+	q := tau / 8 * d
+	out, x, y := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	for i := range n {
+		x.Set(i, i, 1)
+	}
+	for k := range int(q + 12*math.Sqrt(q) + 12) {
+		g, _ := math.Lgamma(float64(k + 1))
+		floats.AddScaled(out.RawMatrix().Data, math.Exp(float64(k)*math.Log(q)-q-g), x.RawMatrix().Data)
+		for i := range n {
+			floats.ScaleTo(y.RawRowView(i), 1-degree[i]/d, x.RawRowView(i))
+		}
+		for _, e := range edges {
+			floats.AddScaled(y.RawRowView(e[0]), 1/d, x.RawRowView(e[1]))
+			floats.AddScaled(y.RawRowView(e[1]), 1/d, x.RawRowView(e[0]))
+		}
+		x, y = y, x
+	}
+	for range 3 {
+		x.Mul(out, out)
+		out, x = x, out
+	}
+	return out
+}
+
 // l2 is Δ₂ at α = 1 in hops: the largest ‖M_i − M_j‖ over the edges.
 func l2(m *mat.Dense, edges [][2]int) float64 {
 	largest := 0.0
@@ -49,22 +84,26 @@ func l2(m *mat.Dense, edges [][2]int) float64 {
 	return math.Sqrt(largest)
 }
 
-// The paper's graph figure. 1,000 trials on 20 graphs at a fixed seed; with a true
-// rate of 0.86 and the spread between graphs a fresh seed would fall below 0.80
-// with probability under 1e-4 (binomial: 5.5 standard deviations).
+// The paper's graph figure, at a fixed seed: 1,000 trials on 20 graphs. Over other
+// seeds the rate was 0.856 ± 0.011 of sampling; at that rate a fresh seed falls
+// below 0.80 with probability under 1e-6 (5 standard deviations).
+//
+// The sources have a = 1. A prior of a = 1 is then the truth and its confidence
+// calibrated; the default prior U[0,1] names as well but claims less.
 func TestGraphFigure(t *testing.T) {
 	const graphs, trials, seed = 20, 50, 3
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	right, bins := 0, [10]struct{ n, right, confidence float64 }{}
+	priors := []recovery.Amplitude{recovery.UniformAmplitude, recovery.UnitAmplitude}
+	scores := make([]score, len(priors))
 	labels := make([]int, 500)
 	for i := range labels {
 		labels[i] = i / 250
 	}
 	for range graphs {
 		edges := figureGraph(rnd)
-		op := heat(laplacian(500, edges), 2)
+		op := diffusion(500, edges, 2)
 		sigma := analyticRatio * l2(op, edges)
-		norms := (*recovery.Norms)(nil)
+		var norms recovery.Norms
 		for range trials {
 			source := rnd.IntN(500)
 			y := mat.Row(nil, source, op)
@@ -75,44 +114,57 @@ func TestGraphFigure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if norms == nil {
-				n, err := d.Norms(t.Context())
+			if norms.N == nil {
+				if norms, err = d.Norms(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, prior := range priors {
+				p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &norms, Amplitude: prior})
 				if err != nil {
 					t.Fatal(err)
 				}
-				norms = &n
-			}
-			p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: norms})
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := p.Groups(labels)
-			if err != nil {
-				t.Fatal(err)
-			}
-			named := 0
-			if g[1] > g[0] {
-				named = 1
-			}
-			b := &bins[min(9, int(10*g[named]))]
-			b.n++
-			b.confidence += g[named]
-			if named == source/250 {
-				right++
-				b.right++
+				g, err := p.Groups(labels)
+				if err != nil {
+					t.Fatal(err)
+				}
+				scores[i].add(g, source/250)
 			}
 		}
 	}
-	ece := 0.0
-	for _, b := range bins {
-		ece += math.Abs(b.right-b.confidence) / (graphs * trials)
+	for i, want := range []float64{0.08, 0.05} {
+		rate, ece := scores[i].summary()
+		t.Logf("seed %d, prior %d: right in %.3f of %d trials, expected calibration error %.3f", seed, i, rate, graphs*trials, ece)
+		if rate < 0.80 {
+			t.Errorf("prior %d: right in %.3f of the trials, want ≥ 0.80", i, rate)
+		}
+		if ece > want {
+			t.Errorf("prior %d: expected calibration error %.3f, want ≤ %v", i, ece, want)
+		}
 	}
-	rate := float64(right) / (graphs * trials)
-	t.Logf("seed %d: right in %.3f of %d trials, expected calibration error %.3f", seed, rate, graphs*trials, ece)
-	if rate < 0.80 {
-		t.Errorf("right in %.3f of the trials, want ≥ 0.80", rate)
+}
+
+// score counts right answers and calibration, in ten bins of confidence.
+type score [10]struct{ n, right, confidence float64 }
+
+func (s *score) add(groups []float64, truth int) {
+	named := floats.MaxIdx(groups)
+	b := &s[min(9, int(10*groups[named]))]
+	b.n++
+	b.confidence += groups[named]
+	if named == truth {
+		b.right++
 	}
-	if ece > 0.08 {
-		t.Errorf("expected calibration error %.3f, want ≤ 0.08", ece)
+}
+
+func (s *score) summary() (rate, ece float64) {
+	n := 0.0
+	for _, b := range s {
+		n += b.n
 	}
+	for _, b := range s {
+		rate += b.right / n
+		ece += math.Abs(b.right-b.confidence) / n
+	}
+	return rate, ece
 }

@@ -22,7 +22,11 @@ type Ball struct {
 	Radius    float64  // whitened
 	Beta      float64  // probability that the noise leaves the ball; NaN for Paper and Number
 	Dimension int      // directions measured: sensors, or singular vectors kept
+	Retried   bool     // a smaller radius was proved infeasible
 }
+
+// visibleRatio is how far above the noise a singular value must be to be kept.
+const visibleRatio = 2
 
 // Spectrum holds left singular vectors of whitened data, for a caller that knows
 // them: for e^{-τL} = V diag(w) Vᵀ, all sensors and one σ, Values is w/σ and Left V.
@@ -40,6 +44,9 @@ func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Bal
 	beta := rule.Beta
 	if beta == 0 {
 		beta = DefaultBeta
+		if rule.Kind == Auto {
+			beta = 0.5
+		}
 	}
 	if !(beta > 0 && beta < 1) {
 		return Problem{}, Ball{}, fmt.Errorf("%w: beta is %v, want between 0 and 1", ErrInvalid, beta)
@@ -81,11 +88,11 @@ func (d Data) projected(ctx context.Context, beta float64, s *Spectrum) (Problem
 	return p, b, p.check()
 }
 
-// visible returns the left singular vectors whose singular value exceeds the noise,
-// which is 1; nil where there are none or too many.
+// visible returns the left singular vectors whose singular value is beyond
+// visibleRatio times the noise, which is 1; nil where there are none or too many.
 func (d Data) visible(ctx context.Context, s *Spectrum) (*mat.Dense, error) {
 	if s == nil {
-		return visibleDirections(ctx, d.A, 1, visibleLimit)
+		return visibleDirections(ctx, d.A, visibleRatio, visibleLimit)
 	}
 	m, k := s.Left.Dims()
 	if m != len(d.Y) || k != len(s.Values) {
@@ -93,7 +100,7 @@ func (d Data) visible(ctx context.Context, s *Spectrum) (*mat.Dense, error) {
 	}
 	var keep []int
 	for i, v := range s.Values {
-		if v > 1 {
+		if v > visibleRatio {
 			keep = append(keep, i)
 		}
 	}

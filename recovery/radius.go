@@ -18,10 +18,11 @@ type RuleKind int
 
 // The rules. Only Auto and Projected change the measurements.
 const (
-	// Auto is the rule that answers most, by simulation.
+	// Auto is Projected with β = ½, and again with β = 0.05 where that is infeasible:
+	// of all rules it named the right community most often, by simulation.
 	Auto RuleKind = iota
-	// Projected keeps the singular directions that the noise leaves visible, then
-	// takes the χ² radius of their number; Chi2 where none is.
+	// Projected keeps the singular directions whose singular value is beyond twice
+	// the noise, then takes the χ² radius of their number; Chi2 where there is none.
 	Projected
 	// Chi2 is the least radius that holds the noise with probability 1 − β.
 	Chi2
@@ -41,7 +42,7 @@ func (k RuleKind) String() string {
 // Rule is a radius rule; its zero value is Auto with its own β.
 type Rule struct {
 	Kind  RuleKind
-	Beta  float64 // 0 means DefaultBeta
+	Beta  float64 // 0 means DefaultBeta, for Auto ½
 	Value float64 // Number only: the radius in units of the whitened y
 }
 

@@ -56,7 +56,7 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
-// The visible directions span the left singular vectors above the noise, repeated
+// The visible directions span the left singular vectors above twice the noise, repeated
 // singular values included.
 func TestVisibleDirections(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(13, 1))
@@ -65,26 +65,26 @@ func TestVisibleDirections(t *testing.T) {
 		values []float64
 	}{
 		{1, 1, []float64{3}},
-		{1, 1, []float64{0.5}},
-		{6, 4, []float64{5, 5, 5, 0.1}},
-		{40, 60, []float64{9, 4, 4, 4, 1.01, 0.99, 0.5, 0.5}},
-		{60, 40, []float64{9, 4, 1.2, 1.1, 0.3, 0.2, 1e-9}},
-		{30, 30, []float64{0.9, 0.8}},
-		{50, 50, nil}, // twice the identity: one value, 50 times
+		{1, 1, []float64{1.5}},
+		{6, 4, []float64{5, 5, 5, 1.9}},
+		{40, 60, []float64{9, 4, 4, 4, 2.01, 1.99, 0.5, 0.5}},
+		{60, 40, []float64{9, 4, 2.2, 2.1, 0.3, 0.2, 1e-9}},
+		{30, 30, []float64{1.9, 0.8}},
+		{50, 50, nil}, // three times the identity: one value, 50 times
 	} {
 		var a mat.Dense
 		u, v := orthogonal(rnd, c.m), orthogonal(rnd, c.n)
 		s := mat.NewDense(c.m, c.n, nil)
 		want := 0
 		for i := range min(c.m, c.n) {
-			x := 2.0
+			x := 3.0
 			if c.values != nil {
 				x = 0
 				if i < len(c.values) {
 					x = c.values[i]
 				}
 			}
-			if s.Set(i, i, x); x > 1 {
+			if s.Set(i, i, x); x > 2 {
 				want++
 			}
 		}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"math"
+)
+
+// paperRetries bounds how often the paper's radius is widened.
+const paperRetries = 8
+
+// Recover sets up the problem by the rule and solves it. Two rules have a second
+// try where the first radius is proved infeasible, and the Ball says so:
+//
+//   - Auto, at first with β = ½, takes β = DefaultBeta;
+//   - Paper takes √(d² + k), d the proved distance of the data from every f and k
+//     the support so far, until that is not refuted.
+func (d Data) Recover(ctx context.Context, s Solver, rule Rule, spectrum *Spectrum) (*Result, Ball, error) {
+	p, b, err := d.Problem(ctx, rule, spectrum)
+	if err != nil {
+		return nil, b, err
+	}
+	res, err := s.Solve(ctx, p)
+	if err != nil || res.Status != Infeasible {
+		return res, b, err
+	}
+	tries := 0
+	switch rule.Kind {
+	case Auto:
+		tries = 1
+	case Paper:
+		tries = paperRetries
+	}
+	for range tries {
+		if rule.Kind == Auto {
+			b.Beta = min(DefaultBeta, b.Beta)
+			b.Radius = Chi2Radius(1, b.Dimension, b.Beta)
+		} else {
+			b.Radius = math.Hypot(b.Radius+res.Margin, math.Sqrt(float64(max(1, res.Support))))
+		}
+		b.Retried, p.Radius = true, b.Radius
+		if res, err = s.Solve(ctx, p); err != nil || res.Status != Infeasible {
+			break
+		}
+	}
+	return res, b, err
+}
