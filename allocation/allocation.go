@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package allocation chooses how much noise each sensor adds.
+//
+// Start with [Optimize]. With weights u_s = 1/σ_s² and D_es = (M_si − M_sj)/ℓ_e for
+// the edge e = {i, j}, a release is as private as the worst edge allows:
+//
+//	α²·max_e Σ_s D_es² u_s ≤ 1/r²,   r = σ/Δ of the calibration.
+//
+// Every such u gives the same guarantee, and the paper's equal u is only one of
+// them. Among them Optimize looks for the one under which communities are told
+// apart best. The mean squared separation of communities is linear in u too, so
+// that is a packing linear programme,
+//
+//	max wᵀu   subject to   α² Σ_s D_es² u_s ≤ 1 for every edge, 0 ≤ u ≤ u_max;
+//
+// the other objectives solve one or several of them. Where u_s = 0 the sensor is
+// silent.
+//
+// Only the public graph and public communities may enter. The result is scaled by
+// a plain evaluation of all edges; before it is used, [sensitivity.Bound] certifies
+// it, and noise is calibrated to that bound whatever the quality of u.
+//
+// Proof: docs/proofs/allocation.md. Unequal noise in the Gaussian mechanism:
+// Muthukrishnan & Kalyani, arXiv:2302.03511.
+package allocation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// ErrNothing says that no allocation can help: there is nothing to tell apart, or
+// no relationship to protect. Equal noise is the answer then.
+var ErrNothing = errors.New("allocation: nothing to tell apart")
+
+// Objective is what the allocation maximises.
+type Objective int
+
+// The objectives. All but Location need at least two communities.
+const (
+	Auto       Objective = iota // the best of the others by simulation
+	Separation                  // Σ over community pairs of the squared distance of their means
+	MaxMin                      // the least of these distances
+	Bound                       // the Bhattacharyya bound on the error of naming the community
+	Location                    // mean squared distance of nodes at least Options.Hops apart
+)
+
+var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location"}
+
+// String returns auto, separation, maxmin, bound or location.
+func (o Objective) String() string {
+	if o < 0 || int(o) >= len(objectives) {
+		return fmt.Sprintf("Objective(%d)", int(o))
+	}
+	return objectives[o]
+}
+
+// ParseObjective reads a name of [Objective.String]; "" is auto.
+func ParseObjective(s string) (Objective, error) {
+	if s == "" {
+		return Auto, nil
+	}
+	for i, name := range objectives {
+		if s == name {
+			return Objective(i), nil
+		}
+	}
+	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound or location", s)
+}
+
+// MarshalText writes the name.
+func (o Objective) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads a name.
+func (o *Objective) UnmarshalText(text []byte) (err error) {
+	*o, err = ParseObjective(string(text))
+	return err
+}
+
+// Options of [Optimize]. The zero value is recommended, but for Noise.
+type Options struct {
+	Objective Objective
+	// Noise is r = σ/Δ₂ of the calibration. Bound and Auto depend on it; 0: 1.
+	Noise float64
+	// MaxSensors and MinSensors limit how many sensors report; 0: no limit.
+	MaxSensors, MinSensors int
+	// Prior is proportional to the probability of a source at each node; nil: flat.
+	Prior []float64
+	// Hops is the distance from which Location tells nodes apart; 0: 2.
+	Hops int
+	// Candidates are the sensors that may report, as indices into the model's
+	// sensors; nil: all, or a choice of the package where all would take more than
+	// Memory.
+	Candidates []int
+	// Memory in bytes for the rows of the candidates, 8 bytes a node for each;
+	// 0: 2 GiB.
+	Memory int64
+	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
+	Gap float64
+	// Time ends the search early with the best weights so far; 0: no limit. A result
+	// that was cut short depends on the machine's speed.
+	Time time.Duration
+	// Progress is told the stage and the steps done; nil: silent.
+	Progress func(stage string, done, total int64)
+}
+
+// Result is an allocation. Every Weights is private at the noise that its own
+// certified sensitivity asks for; Gap only says how much better one might do.
+type Result struct {
+	// Weights u ≥ 0 has one value for each sensor of the model, in units where
+	// α·max_e ‖diag(√u) M_S b_e‖₂/ℓ_e = 1 up to rounding. Sensor s then adds
+	// σ_s = r/√u_s.
+	Weights []float64
+	// Objective is the objective that was optimised; never Auto.
+	Objective Objective
+	// Value of the objective at Weights, and a proven Limit for all private weights:
+	// above the value, and below it for Bound, which is minimised. For
+	// MaxSensors and MinSensors the limit still is that of all weights.
+	Value, Limit float64
+	// Gap is |Value − Limit| relative to the larger one.
+	Gap float64
+	// Tight are the edges, U < V, at which the guarantee is spent.
+	Tight [][2]int
+	// Reporting is the number of sensors with a weight.
+	Reporting int
+	// Rounds is the number of linear programmes solved.
+	Rounds int
+}
+
+// Diffusion is M as the allocation needs it; [expm.Diffusion] is one.
+type Diffusion interface {
+	linop.Approximation
+	// Rows returns the given rows as a len(pick) × n matrix.
+	Rows(ctx context.Context, pick []int) (*mat.Dense, error)
+}
+
+// Optimize allocates noise for the model's sensors. labels names the public
+// community of each node by a number ≥ 0; Location ignores it. diffusion is M for
+// the model's Laplacian and τ.
+//
+// It returns [ErrNothing] where no allocation can help. The same input gives the
+// same bits at any number of workers, unless Options.Time ends the search. When ctx
+// ends, its error is returned.
+//
+// Proof: docs/proofs/allocation.md.
+func Optimize(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*Result, error) {
+	p, err := newProblem(ctx, m, diffusion, labels, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.optimize()
+}
+
+func (o *Options) check(n, sensors int) error {
+	switch {
+	case o.Objective < Auto || o.Objective > Location:
+		return fmt.Errorf("allocation: there is no objective %d", int(o.Objective))
+	case !(o.Noise >= 0) || math.IsInf(o.Noise, 1):
+		return fmt.Errorf("allocation: noise is %v, want a finite number > 0", o.Noise)
+	case !(o.Gap >= 0) || o.Gap >= 1 || o.Time < 0 || o.Memory < 0 || o.Hops < 0:
+		return fmt.Errorf("allocation: gap %v, time %v, memory %d or hops %d out of range", o.Gap, o.Time, o.Memory, o.Hops)
+	case o.MaxSensors < 0 || o.MinSensors < 0:
+		return fmt.Errorf("allocation: at most %d and at least %d sensors, want numbers ≥ 0 (0: no limit)", o.MaxSensors, o.MinSensors)
+	case o.MinSensors > sensors:
+		return fmt.Errorf("allocation: at least %d sensors shall report, but there are %d", o.MinSensors, sensors)
+	case o.MaxSensors > 0 && o.MinSensors > o.MaxSensors:
+		return fmt.Errorf("allocation: at least %d and at most %d sensors contradict each other", o.MinSensors, o.MaxSensors)
+	case o.Prior != nil && len(o.Prior) != n:
+		return fmt.Errorf("allocation: a prior of %d values for %d nodes", len(o.Prior), n)
+	}
+	total := 0.0
+	for i, v := range o.Prior {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("allocation: prior of node %d is %v, want a finite number ≥ 0", i, v)
+		}
+		total += v
+	}
+	if o.Prior != nil && !(total > 0 && !math.IsInf(total, 1)) {
+		return fmt.Errorf("allocation: the prior sums to %v, want a finite number > 0", total)
+	}
+	seen := make(map[int]bool, len(o.Candidates))
+	for _, s := range o.Candidates {
+		if s < 0 || s >= sensors || seen[s] {
+			return fmt.Errorf("allocation: candidate %d is given twice or is not one of %d sensors", s, sensors)
+		}
+		seen[s] = true
+	}
+	if o.Candidates != nil && (len(o.Candidates) == 0 || len(o.Candidates) < o.MinSensors) {
+		return fmt.Errorf("allocation: %d candidates, at least %d sensors shall report", len(o.Candidates), max(1, o.MinSensors))
+	}
+	if o.Noise == 0 {
+		o.Noise = 1
+	}
+	if o.Gap == 0 {
+		o.Gap = 0.001
+	}
+	if o.Memory == 0 {
+		o.Memory = 2 << 30
+	}
+	if o.Hops == 0 {
+		o.Hops = 2
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allocation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// problem is a model with the rows of its candidate sensors.
+type problem struct {
+	ctx      context.Context
+	model    sensitivity.Model
+	opts     Options
+	deadline time.Time // zero: none
+
+	rows  *rows
+	index []int // of each candidate among the model's sensors
+
+	labels []int
+	count  int
+	prior  []float64 // sums to 1
+
+	cap   []float64 // h_s: the largest u_s that the candidate could have alone
+	value []float64 // of every edge, memory of the search
+
+	rounds int
+}
+
+func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, error) {
+	if m.Graph == nil || diffusion == nil {
+		return nil, fmt.Errorf("allocation: Model lacks Graph, or there is no diffusion")
+	}
+	n := m.Graph.Order()
+	if r, c := diffusion.Dims(); r != n || c != n {
+		return nil, fmt.Errorf("allocation: diffusion is %d × %d, want %d × %d", r, c, n, n)
+	}
+	sensors := m.Sensors
+	if sensors == nil {
+		sensors = make([]int, n)
+		for i := range sensors {
+			sensors[i] = i
+		}
+	}
+	for _, s := range sensors {
+		if s < 0 || s >= n {
+			return nil, fmt.Errorf("allocation: sensor %d is not one of %d nodes", s, n)
+		}
+	}
+	if !(m.Alpha >= 0) || math.IsInf(m.Alpha, 1) {
+		return nil, fmt.Errorf("allocation: alpha is %v, want a finite number > 0", m.Alpha)
+	}
+	if m.Alpha == 0 {
+		m.Alpha = 1
+	}
+	if err := opts.check(n, len(sensors)); err != nil {
+		return nil, err
+	}
+	if m.Graph.Size() == 0 {
+		return nil, fmt.Errorf("%w: the graph has no relationships, so nobody has a neighbour to hide among", ErrNothing)
+	}
+	p := &problem{ctx: ctx, model: m, opts: opts}
+	if opts.Time > 0 {
+		p.deadline = time.Now().Add(opts.Time)
+	}
+	p.setPrior(n)
+	if err := p.setLabels(labels); err != nil {
+		return nil, err
+	}
+	pick := p.choose(sensors)
+	var err error
+	if p.rows, err = newRows(ctx, diffusion, n, pick, edgesOf(m.Graph, m.Alpha), p.opts.Progress); err != nil {
+		return nil, err
+	}
+	p.value = make([]float64, len(p.rows.edges))
+	if err := p.limit(diffusion.Err()); err != nil {
+		return nil, err
+	}
+	return p, ctx.Err()
+}
+
+func (p *problem) setPrior(n int) {
+	p.prior = make([]float64, n)
+	var total float64
+	for i := range p.prior {
+		p.prior[i] = 1
+		if p.opts.Prior != nil {
+			p.prior[i] = p.opts.Prior[i]
+		}
+		total += p.prior[i]
+	}
+	for i := range p.prior {
+		p.prior[i] /= total
+	}
+}
+
+// setLabels checks the communities. Where there is only one, Auto is Location.
+func (p *problem) setLabels(labels []int) (err error) {
+	n := p.model.Graph.Order()
+	if labels == nil {
+		labels = make([]int, n)
+	}
+	if p.labels, p.count, err = groups(labels, n); err != nil {
+		return err
+	}
+	if p.count > 1 || p.opts.Objective == Location {
+		return nil
+	}
+	if p.opts.Objective == Auto {
+		p.opts.Objective = Location
+		return nil
+	}
+	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
+}
+
+// choose returns the nodes of the candidates.
+func (p *problem) choose(sensors []int) []int {
+	p.index = p.opts.Candidates
+	if p.index == nil {
+		p.index = make([]int, len(sensors))
+		for i := range p.index {
+			p.index[i] = i
+		}
+	}
+	pick := make([]int, len(p.index))
+	for k, i := range p.index {
+		pick[k] = sensors[i]
+	}
+	return pick
+}
+
+// loud is what numerical errors may add to the whitened sensitivity, whose scale
+// is 1.
+const loud = 1e-3
+
+// limit sets h_s, the weight that the worst edge of sensor s alone allows, or
+// u_max where no edge reaches it: a sensor in a component of its own could report
+// without noise as far as neighbours go, and gets that of equal allocation. Where
+// edges reach it by less than M is known, √u_max times the error of M and of its
+// certificate is to stay small.
+func (p *problem) limit(norm float64) error {
+	worst := p.rows.worst()
+	uniform := 1 / p.rows.price(p.value, ones(p.rows.k))
+	if math.IsInf(uniform, 1) {
+		return fmt.Errorf("%w: the candidates read the same from the two ends of every relationship", ErrNothing)
+	}
+	n := float64(p.rows.n)
+	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*norm
+	most := max(uniform, loud*loud/(e*e))
+	component, sizes := p.model.Graph.Components()
+	p.cap = make([]float64, p.rows.k)
+	for s, w := range worst {
+		p.cap[s] = min(1/w, most)
+		if sizes[component[p.rows.pick[s]]] == 1 {
+			p.cap[s] = uniform
+		}
+	}
+	return nil
+}
+
+func ones(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}
+
+// late reports whether the search must stop.
+func (p *problem) late() bool {
+	return p.ctx.Err() != nil || (!p.deadline.IsZero() && time.Now().After(p.deadline))
+}

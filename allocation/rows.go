@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allocation
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// edge is an edge with (α/ℓ)².
+type edge struct {
+	u, v  int32
+	scale float64
+}
+
+// rows holds the readings M_si of the candidate sensors, node by node: what node i
+// sends to all of them is x[i·k : (i+1)·k].
+type rows struct {
+	n, k  int
+	x     []float64
+	edges []edge
+	pick  []int // the node of each candidate
+}
+
+func edgesOf(g *graph.Graph, alpha float64) []edge {
+	es := make([]edge, 0, g.Size())
+	for e := range g.Edges() {
+		r := alpha / e.Length
+		es = append(es, edge{int32(e.U), int32(e.V), r * r})
+	}
+	return es
+}
+
+// fetch is the number of rows of M that are computed at once.
+const fetch = 128
+
+func newRows(ctx context.Context, m Diffusion, n int, pick []int, edges []edge, progress func(string, int64, int64)) (*rows, error) {
+	r := &rows{n: n, k: len(pick), x: make([]float64, n*len(pick)), edges: edges, pick: pick}
+	for at := 0; at < len(pick); at += fetch {
+		progress("allocate: sensors", int64(at), int64(len(pick)))
+		part := pick[at:min(at+fetch, len(pick))]
+		block, err := m.Rows(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for k := range part {
+			for i, v := range block.RawRowView(k) {
+				r.x[i*r.k+at+k] = v
+			}
+		}
+	}
+	return r, nil
+}
+
+// of returns what node i sends to all candidates.
+func (r *rows) of(i int32) []float64 { return r.x[int(i)*r.k : (int(i)+1)*r.k] }
+
+// squares writes the constraint of an edge, (α/ℓ)²(M_si − M_sj)²·h_s.
+func (r *rows) squares(dst []float64, e edge, h []float64) {
+	x, y := r.of(e.u), r.of(e.v)
+	for s, v := range h {
+		d := x[s] - y[s]
+		dst[s] = e.scale * d * d * v
+	}
+}
+
+// worst returns (α/ℓ)²(M_si − M_sj)² at the worst edge of each candidate.
+func (r *rows) worst() []float64 {
+	chunks := parts(len(r.edges))
+	found := make([][]float64, len(chunks))
+	parallel(len(chunks), func(c int) {
+		w := make([]float64, r.k)
+		for _, e := range r.edges[chunks[c][0]:chunks[c][1]] {
+			x, y := r.of(e.u), r.of(e.v)
+			for s := range w {
+				d := x[s] - y[s]
+				w[s] = max(w[s], e.scale*d*d)
+			}
+		}
+		found[c] = w
+	})
+	w := make([]float64, r.k)
+	for _, f := range found {
+		for s, v := range f {
+			w[s] = max(w[s], v)
+		}
+	}
+	return w
+}
+
+// price writes Σ_s (α/ℓ)²(M_si − M_sj)² u_s of every edge to dst, and returns the
+// largest. Sensors without weight cost nothing.
+func (r *rows) price(dst, u []float64) float64 {
+	z, width := r.whiten(u)
+	chunks := parts(len(r.edges))
+	peak := make([]float64, len(chunks))
+	parallel(len(chunks), func(c int) {
+		for k := chunks[c][0]; k < chunks[c][1]; k++ {
+			e := r.edges[k]
+			x, y := z[int(e.u)*width:(int(e.u)+1)*width], z[int(e.v)*width:(int(e.v)+1)*width]
+			var sum float64
+			for s, v := range x {
+				d := v - y[s]
+				sum += d * d
+			}
+			dst[k] = e.scale * sum
+			peak[c] = max(peak[c], dst[k])
+		}
+	})
+	largest := 0.0
+	for _, v := range peak {
+		largest = max(largest, v)
+	}
+	return largest
+}
+
+// whiten returns √u_s M_si of the reporting sensors, node by node.
+func (r *rows) whiten(u []float64) (z []float64, width int) {
+	var on []int
+	var root []float64
+	for s, v := range u {
+		if v > 0 {
+			on, root = append(on, s), append(root, math.Sqrt(v))
+		}
+	}
+	width = len(on)
+	z = make([]float64, r.n*width)
+	for i := range r.n {
+		x, dst := r.of(int32(i)), z[i*width:(i+1)*width]
+		for k, s := range on {
+			dst[k] = root[k] * x[s]
+		}
+	}
+	return z, width
+}
+
+// parts cuts 0 … n−1 into pieces that do not depend on the number of workers.
+func parts(n int) [][2]int {
+	const size = 4096
+	var p [][2]int
+	for at := 0; at < n; at += size {
+		p = append(p, [2]int{at, min(at+size, n)})
+	}
+	return p
+}
+
+// parallel calls f(0) … f(n−1), each once.
+func parallel(n int, f func(int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for c := w; c < n; c += workers {
+				f(c)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allocation
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// groups numbers the labels 0, 1, … by first node and returns their count.
+func groups(labels []int, n int) ([]int, int, error) {
+	if len(labels) != n {
+		return nil, 0, fmt.Errorf("allocation: %d community labels for %d nodes", len(labels), n)
+	}
+	number := make(map[int]int)
+	out := make([]int, n)
+	for i, l := range labels {
+		if l < 0 {
+			return nil, 0, fmt.Errorf("allocation: community of node %d is %d, want a number ≥ 0", i, l)
+		}
+		k, ok := number[l]
+		if !ok {
+			k = len(number)
+			number[l] = k
+		}
+		out[i] = k
+	}
+	return out, len(number), nil
+}
+
+// means returns mean_a M_s· of every community a, a row for each; communities
+// without probability are left out. With a prior the mean is weighted by it.
+func (p *problem) means() [][]float64 {
+	total := make([]float64, p.count)
+	sums := make([][]float64, p.count)
+	for a := range sums {
+		sums[a] = make([]float64, p.rows.k)
+	}
+	for i, a := range p.labels {
+		total[a] += p.prior[i]
+		axpy(p.prior[i], p.rows.of(int32(i)), sums[a])
+	}
+	for a := range sums {
+		for s := range sums[a] {
+			sums[a][s] /= total[a]
+		}
+	}
+	return slices.DeleteFunc(sums, func(m []float64) bool { return math.IsNaN(m[0]) })
+}
+
+// separation returns w_s = Σ_{a<b} (mean_a M_s· − mean_b M_s·)²
+// = C·Σ_a (mean_a M_s· − their mean)² for C communities.
+func (p *problem) separation() []float64 {
+	means := p.means()
+	w := make([]float64, p.rows.k)
+	for s := range w {
+		var centre float64
+		for _, m := range means {
+			centre += m[s]
+		}
+		centre /= float64(len(means))
+		for _, m := range means {
+			d := m[s] - centre
+			w[s] += d * d
+		}
+		w[s] *= float64(len(means))
+	}
+	return w
+}
+
+// location returns w_s = Σ (M_si − M_sj)² over the pairs of nodes at least hops
+// apart, weighted by the product of their priors: all pairs without the close ones.
+func (p *problem) location(hops int) []float64 {
+	k := p.rows.k
+	centre, w := make([]float64, k), make([]float64, k)
+	var total float64
+	for i, v := range p.prior {
+		total += v
+		axpy(v, p.rows.of(int32(i)), centre)
+	}
+	for i, v := range p.prior {
+		for s, x := range p.rows.of(int32(i)) {
+			d := x - centre[s]/total
+			w[s] += total * v * d * d
+		}
+	}
+	near := make([]int, p.rows.n) // last node that reached this one, plus 1
+	for i := range near {
+		x := p.rows.of(int32(i))
+		level := []int32{int32(i)}
+		near[i] = i + 1
+		for range hops - 1 {
+			var next []int32
+			for _, u := range level {
+				for _, v := range p.model.Graph.Neighbors(int(u)) {
+					if near[v] == i+1 {
+						continue
+					}
+					near[v] = i + 1
+					next = append(next, v)
+					if int(v) < i {
+						continue
+					}
+					c := p.prior[i] * p.prior[v]
+					for s, y := range p.rows.of(v) {
+						d := x[s] - y
+						w[s] -= c * d * d
+					}
+				}
+			}
+			level = next
+		}
+	}
+	for s := range w {
+		w[s] = max(0, w[s])
+	}
+	return w
+}
