@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/crypto/chacha20"
 )
@@ -38,10 +39,15 @@ func (n *Nonce) UnmarshalText(text []byte) error { return unhex(n[:], text, "non
 //
 // An Escrow prints as nothing but its deployment and epoch.
 type Escrow struct {
-	root       []byte
+	root       secret
 	deployment string
 	epoch      uint32
 }
+
+// secret returns a key. It is a function because no verb of fmt looks into one.
+type secret func() []byte
+
+func newSecret(key []byte) secret { return func() []byte { return key } }
 
 // KeySize is the size of a master secret in bytes.
 const KeySize = 32
@@ -62,7 +68,7 @@ func NewEscrow(master []byte, deployment string, epoch uint32) (*Escrow, error) 
 	if err != nil {
 		return nil, fmt.Errorf("privacy: derive root key: %w", err)
 	}
-	return &Escrow{root: root, deployment: deployment, epoch: epoch}, nil
+	return &Escrow{root: newSecret(root), deployment: deployment, epoch: epoch}, nil
 }
 
 // Deployment returns the name that separates the keys of one installation from
@@ -81,11 +87,11 @@ func (e *Escrow) randomness() Randomness { return EscrowRandomness }
 
 // SensorKey returns the key of one sensor, which is all that the sensor holds.
 func (e *Escrow) SensorKey(sensor string) (*SensorKey, error) {
-	k, err := expand(e.root, lp([]byte("graphcloak/v1/sensor"), []byte(e.deployment), binary.BigEndian.AppendUint32(nil, e.epoch), []byte(sensor)))
+	k, err := expand(e.root(), lp([]byte("graphcloak/v1/sensor"), []byte(e.deployment), binary.BigEndian.AppendUint32(nil, e.epoch), []byte(sensor)))
 	if err != nil {
 		return nil, err
 	}
-	return &SensorKey{key: k}, nil
+	return &SensorKey{key: newSecret(k)}, nil
 }
 
 func (e *Escrow) perturb(p *Plan, releaseID string, readings []int64) ([]int64, []Nonce, error) {
@@ -105,18 +111,18 @@ func (e *Escrow) perturb(p *Plan, releaseID string, readings []int64) ([]int64, 
 }
 
 // SensorKey is the secret of one sensor in one epoch. It prints as nothing.
-type SensorKey struct{ key []byte }
+type SensorKey struct{ key secret }
 
 // NewSensorKey takes over the 32 bytes that a sensor was given.
 func NewSensorKey(key []byte) (*SensorKey, error) {
 	if len(key) != KeySize {
 		return nil, fmt.Errorf("privacy: the sensor key has %d bytes, want %d", len(key), KeySize)
 	}
-	return &SensorKey{key: append([]byte(nil), key...)}, nil
+	return &SensorKey{key: newSecret(slices.Clone(key))}, nil
 }
 
 // Bytes returns the secret, for the file that goes to the sensor.
-func (k *SensorKey) Bytes() []byte { return append([]byte(nil), k.key...) }
+func (k *SensorKey) Bytes() []byte { return slices.Clone(k.key()) }
 
 func (k *SensorKey) String() string   { return "sensor key" }
 func (k *SensorKey) GoString() string { return k.String() }
@@ -129,7 +135,7 @@ func (k *SensorKey) noise(releaseID string, calibration Digest, reading, steps i
 }
 
 func (k *SensorKey) nonce(releaseID string, calibration Digest, reading int64) (n Nonce) {
-	mac := hmac.New(sha256.New, k.key)
+	mac := hmac.New(sha256.New, k.key())
 	mac.Write(lp([]byte("graphcloak/v1/siv"), []byte(releaseID), calibration[:], be64(reading)))
 	copy(n[:], mac.Sum(nil))
 	return n
@@ -137,7 +143,7 @@ func (k *SensorKey) nonce(releaseID string, calibration Digest, reading int64) (
 
 // noiseOf computes N again from the nonce.
 func (k *SensorKey) noiseOf(releaseID string, calibration Digest, nonce Nonce, steps int64) (int64, error) {
-	key, err := expand(k.key, lp([]byte("graphcloak/v1/noise"), []byte(releaseID), calibration[:], nonce[:]))
+	key, err := expand(k.key(), lp([]byte("graphcloak/v1/noise"), []byte(releaseID), calibration[:], nonce[:]))
 	if err != nil {
 		return 0, err
 	}
