@@ -33,7 +33,7 @@ func newDemoCommand(app *app) *cobra.Command {
 			return app.demo(cmd.Context(), dir)
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"from": "example:karate", "epsilon": "4", "delta": "0.1", "tau": "1", "format": "table"},
+	cmd = app.withSettings(cmd, map[string]string{"from": "example:karate", "epsilon": "4", "delta": "0.1", "tau": "2", "format": "table"},
 		config.GroupSource, config.GroupDiffusion, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
 		config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&dir, "dir", "graphcloak-demo", "`FOLDER` for the graph and the result")

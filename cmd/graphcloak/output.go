@@ -278,7 +278,9 @@ func (a *app) printTables(w io.Writer, sections []section) error {
 		}
 		if s.text != "" {
 			for line := range strings.Lines(s.text) {
-				b.WriteString(text.WrapSoft(stripControl(strings.TrimSuffix(line, "\n")), min(a.width, 100)) + "\n")
+				for row := range strings.SplitSeq(text.WrapSoft(stripControl(strings.TrimSuffix(line, "\n")), min(a.width, 100)), "\n") {
+					b.WriteString(strings.TrimRight(row, " ") + "\n")
+				}
 			}
 		}
 		if s.columns != nil {

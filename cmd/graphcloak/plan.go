@@ -4,11 +4,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
-
-	"encoding/json"
 
 	"github.com/spf13/cobra"
 
@@ -73,14 +72,14 @@ func newPlanCommand(app *app) *cobra.Command {
 
 func (a *app) showPlan(p *graphcloak.Plan) error {
 	facts := [][]any{
-		{"nodeCount", p.NodeCount},
-		{"relationshipCount", p.RelationshipCount},
-		{"componentCount", p.ComponentCount},
-		{"sensorCount", len(p.Sensors)},
+		{"nodeCount", cell(p.NodeCount, -1)},
+		{"relationshipCount", cell(p.RelationshipCount, -1)},
+		{"componentCount", cell(p.ComponentCount, -1)},
+		{"sensorCount", cell(len(p.Sensors), -1)},
 		{"sensitivity", fmt.Sprintf("%s to %s", cell(p.Sensitivity.Lower, shownDigits), cell(p.Sensitivity.Upper, shownDigits))},
 		{"edge", fmt.Sprintf("%s, %s", p.Sensitivity.Edge[0], p.Sensitivity.Edge[1])},
 		{"sigma", cell(p.Sigma(), shownDigits)},
-		{"latticeExponent", p.Sensors[0].Exponent},
+		{"latticeExponent", cell(p.Sensors[0].Exponent, -1)},
 		{"rho", cell(p.Cost().Rho(), shownDigits)},
 	}
 	if p.Accuracy != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -150,8 +151,8 @@ func (a *app) dryRun(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 	return a.render(result, section{
 		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
 		rows: slices.Values([][]any{
-			{"epsilonWouldSpend", p.Epsilon}, {"deltaWouldSpend", p.Delta}, {"sigma", p.Sigma()},
-			{"nodeCount", p.NodeCount}, {"sensorCount", len(p.Sensors)}, {"nodeProperties", fmt.Sprint(names)},
+			{"epsilonWouldSpend", cell(p.Epsilon, -1)}, {"deltaWouldSpend", cell(p.Delta, -1)}, {"sigma", cell(p.Sigma(), shownDigits)},
+			{"nodeCount", cell(p.NodeCount, -1)}, {"sensorCount", cell(len(p.Sensors), -1)}, {"nodeProperties", strings.Join(names, " ")},
 		}),
 	}, section{title: "Guarantee", text: p.Sentence()})
 }

@@ -40,7 +40,7 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 		nodes.title = "Nodes" + more(r.NodeCount)
 		sections = append(sections, nodes)
 	}
-	sections = append(sections, section{title: "Facts", columns: []string{"name", "value"}, rows: pairs(facts)},
+	sections = append(sections, section{title: "Facts", columns: []string{"name", "value"}, rows: brief(facts)},
 		section{title: "Guarantee", text: r.Guarantee})
 	if notes := remarks(r); notes.text != "" {
 		sections = append(sections, notes)
@@ -97,6 +97,22 @@ func pairs(s section) iter.Seq[[]any] {
 				if !yield([]any{s.columns[i], cell(v, shownDigits)}) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// brief is what a reader wants to see of the facts; the other formats have all.
+func brief(s section) iter.Seq[[]any] {
+	shown := []string{
+		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "sigma", "sensitivityLower",
+		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "bpdnStatus", "bpdnGap", "bpdnSupport",
+		"computeMillis", "nodePropertiesWritten",
+	}
+	return func(yield func([]any) bool) {
+		for pair := range pairs(s) {
+			if slices.Contains(shown, pair[0].(string)) && !yield(pair) {
+				return
 			}
 		}
 	}

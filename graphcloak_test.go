@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// open copies a shipped graph into a folder store.
+func open(t *testing.T, example string) (*folder.Store, string) {
+	t.Helper()
+	source, err := builtin.Example(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, source); err != nil {
+		t.Fatal(err)
+	}
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s, dir
+}
+
+func paperJob() graphcloak.Job {
+	return graphcloak.Job{
+		Settings: graphcloak.Settings{Tau: 2},
+		Plan:     graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1},
+		Signal:   graphcloak.Signal{SourceProperty: "source"},
+		Recover:  graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "club"}},
+		Write:    graphcloak.WriteOptions{Enabled: true},
+	}
+}
+
+func TestRunWritesOnlyPrivateValues(t *testing.T) {
+	s, dir := open(t, "karate")
+	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.NodeCount != 34 || rep.RelationshipCount != 78 || rep.SensorCount != 34 || rep.CommunityCount != 2 {
+		t.Errorf("karate is %d nodes, %d relationships, %d sensors, %d communities; want 34, 78, 34, 2",
+			rep.NodeCount, rep.RelationshipCount, rep.SensorCount, rep.CommunityCount)
+	}
+	sum := 0.0
+	for _, c := range rep.Communities {
+		sum += c.Probability
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		t.Errorf("the communities' probabilities add up to %v, want 1", sum)
+	}
+	if rep.EpsilonSpent != 4 || rep.DeltaSpent != 0.1 {
+		t.Errorf("spent (%v, %v), want (4, 0.1)", rep.EpsilonSpent, rep.DeltaSpent)
+	}
+	g, err := s.Graph(t.Context(), graph.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heat, err := s.Signal(t.Context(), g, "gcPrivateHeat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := exact(t, g, 2)
+	step := math.Ldexp(1, plan(t, s, paperJob()).Sensors[0].Exponent)
+	for i, v := range heat {
+		if v == y[i] {
+			t.Errorf("node %s: the written value is the exact one", g.ID(i))
+		}
+		if r := v / step; r != math.Trunc(r) {
+			t.Errorf("node %s: %v is no multiple of the lattice %v", g.ID(i), v, step)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range y {
+		text, _ := json.Marshal(v)
+		if bytes.Contains(data, text) {
+			t.Errorf("the exact value %s stands in the store", text)
+		}
+	}
+	account, err := privacy.ReadAccount(t.Context(), s.Ledger(), graphcloak.Scope(s.Name(), graph.Selection{}, paperJob().Signal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if account.Releases != 1 || account.Spent <= 0 {
+		t.Errorf("the ledger holds %d releases worth %v, want 1", account.Releases, account.Spent)
+	}
+}
+
+// exact returns e^{-τL}f₀ by scaling and squaring of a Taylor series, independent
+// of package expm.
+func exact(t *testing.T, g *graph.Graph, tau float64) []float64 {
+	t.Helper()
+	n := g.Order()
+	y := make([]float64, n)
+	source, ok := g.Index("16")
+	if !ok {
+		t.Fatal("karate has no node 16")
+	}
+	y[source] = 1
+	const pieces = 4096
+	for range pieces {
+		term := append([]float64(nil), y...)
+		for k := 1; k < 12; k++ {
+			next := make([]float64, n)
+			for e := range g.Edges() {
+				d := term[e.U] - term[e.V]
+				next[e.U] -= d
+				next[e.V] += d
+			}
+			for i := range next {
+				next[i] *= tau / pieces / float64(k)
+				y[i] += next[i]
+			}
+			term = next
+		}
+	}
+	return y
+}
+
+func plan(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Plan {
+	t.Helper()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPlanOfKnownGraph(t *testing.T) {
+	// 0.485540335… is σ/Δ₂ of the analytic calibration at (4, 0.1), and one hop of
+	// K₅ has Δ₂ = √2·e^{-5τ}: the paper's table prints the square wrong.
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nc,0\nd,0\ne,0\n")
+	write(t, dir, "relationships.csv", "source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := paperJob()
+	job.Tau = 1
+	p := plan(t, s, job)
+	want := math.Sqrt2 * math.Exp(-5)
+	if p.Sensitivity.Upper < want || p.Sensitivity.Upper > want*(1+1e-9) {
+		t.Errorf("Δ₂ ≤ %v, want %v from above", p.Sensitivity.Upper, want)
+	}
+	if ratio := p.Sigma() / want; ratio < 0.485540335 || ratio > 0.485540335*(1+1e-6) {
+		t.Errorf("σ/Δ₂ = %v, want 0.485540335 from above", ratio)
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFilesRebuildTheModel(t *testing.T) {
+	s, dir := open(t, "karate")
+	job := paperJob()
+	job.Selection.RelationshipWeightProperty = "weight"
+	p := plan(t, s, job)
+	var again graphcloak.Plan
+	roundTrip(t, p, &again)
+	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r1", Attempt: "a1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read graphcloak.Release
+	roundTrip(t, r, &read)
+	first, err := m.Recover(t.Context(), r, job.Recover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := m.Recover(t.Context(), &read, job.Recover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Answer != second.Answer || first.Posterior.Probability != second.Posterior.Probability {
+		t.Error("a release read from its file gives another answer")
+	}
+	if _, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r1", Attempt: "a2"}); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("the same release id again: %v, want ErrReplay", err)
+	}
+
+	// One relationship more, and the plan no longer fits.
+	f, err := os.OpenFile(filepath.Join(dir, "relationships.csv"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString("0,33,1\n")
+	f.Close()
+	m, err = graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r2", Attempt: "a"}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+		t.Errorf("release on a changed graph: %v, want ErrGraphChanged", err)
+	}
+	if _, err := m.Recover(t.Context(), &read, job.Recover); !errors.Is(err, graphcloak.ErrGraphChanged) {
+		t.Errorf("recovery on a changed graph: %v, want ErrGraphChanged", err)
+	}
+	scopes, err := s.Ledger().Scopes(t.Context())
+	if err != nil || len(scopes) != 1 {
+		t.Fatalf("scopes %v, %v; want one", scopes, err)
+	}
+	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scopes[0]); err != nil || a.Releases != 1 {
+		t.Errorf("%d releases are paid for, want 1: what is refused costs nothing (%v)", a.Releases, err)
+	}
+}
+
+func roundTrip(t *testing.T, from, to any) {
+	t.Helper()
+	data, err := json.Marshal(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		t.Fatalf("%v in\n%s", err, data)
+	}
+	again, err := json.Marshal(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data, again) {
+		t.Errorf("another file after reading:\n%s\n%s", data, again)
+	}
+}
+
+// TestSameBitsAtAnyWorkerCount compares everything that recovery derives from one
+// release, and the plan's certified numbers.
+func TestSameBitsAtAnyWorkerCount(t *testing.T) {
+	s, _ := open(t, "net3")
+	job := paperJob()
+	job.Recover.Communities.Property = ""
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	var release *graphcloak.Release
+	var want string
+	for _, workers := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(workers)
+		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Plan(t.Context(), job.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if release == nil {
+			if release, err = m.Release(t.Context(), p, job.Signal, graphcloak.Spend{ReleaseID: "bits", Attempt: "a"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rep, err := m.Recover(t.Context(), release, job.Recover)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fingerprint(t, rep, p)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%d workers give\n%s\nwant\n%s", workers, got, want)
+		}
+	}
+}
+
+func fingerprint(t *testing.T, rep *report.Report, p *graphcloak.Plan) string {
+	t.Helper()
+	nodes := rep.Nodes()
+	nodes.Graph = nil
+	data, err := json.Marshal(map[string]any{
+		"nodes": nodes, "bpdn": rep.BPDN, "communities": rep.Communities, "sensors": p.Sensors, "sensitivity": p.Sensitivity,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRefusalsSpendNothing(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*graphcloak.Job)
+		want   error  // nil: any
+		text   string // part of the message
+	}{
+		{"tau 0", func(j *graphcloak.Job) { j.Tau = 0 }, nil, "tau"},
+		{"epsilon 0", func(j *graphcloak.Job) { j.Plan.Epsilon = 0 }, nil, "epsilon"},
+		{"epsilon NaN", func(j *graphcloak.Job) { j.Plan.Epsilon = math.NaN() }, nil, "epsilon"},
+		{"delta 1", func(j *graphcloak.Job) { j.Plan.Delta = 1 }, nil, "delta"},
+		{"delta 0", func(j *graphcloak.Job) { j.Plan.Delta = 0 }, nil, "delta"},
+		{"alpha negative", func(j *graphcloak.Job) { j.Plan.Alpha = -1 }, nil, "alpha"},
+		{"no signal", func(j *graphcloak.Job) { j.Signal = graphcloak.Signal{} }, graphcloak.ErrNoSignal, "source"},
+		{"source outside [0, 1]", func(j *graphcloak.Job) { j.Signal.SourceProperty = "tooHot" }, graphcloak.ErrBadSignal, "tooHot"},
+		{"reading missing", func(j *graphcloak.Job) {
+			j.Signal = graphcloak.Signal{MeasurementProperty: "partial"}
+			j.Plan.Measured = true
+		}, graphcloak.ErrBadSignal, "partial"},
+		{"property in the way", func(j *graphcloak.Job) { j.Write.Prefix = "my" }, nil, "mySource"},
+		{"community missing", func(j *graphcloak.Job) { j.Recover.Communities.Property = "partial" }, nil, "communit"},
+		{"computed values under a plan for measured ones", func(j *graphcloak.Job) { j.Plan.Measured = true }, nil, "measured"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "nodes.csv", "id,source,tooHot,partial,club,mySource\na,1,1.5,1,x,9\nb,0,0,,x,9\nc,0,0,,y,9\n")
+			write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+			s, err := folder.New(t.Context(), dir, folder.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close(t.Context())
+			before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			job := paperJob()
+			tt.change(&job)
+			_, err = graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+			if err == nil {
+				t.Fatal("it ran")
+			}
+			if tt.want != nil && !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+			if !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("%q does not name %q", err, tt.text)
+			}
+			after, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+			if err != nil || !bytes.Equal(before, after) {
+				t.Errorf("nodes.csv changed (%v)", err)
+			}
+			if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+				t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+			}
+		})
+	}
+}
+
+func TestSmallGraphs(t *testing.T) {
+	tests := []struct {
+		name, nodes, relationships string
+		note                       string
+	}{
+		{"disconnected", "id,source\na,1\nb,0\nc,0\nd,0\n", "source,target\na,b\nc,d\n", ""},
+		{"isolated node", "id,source\na,1\nb,0\nc,0\n", "source,target\na,b\n", "no relationship"},
+		{"self-loop and parallel", "id,source\na,1\nb,0\n", "source,target\na,b\nb,a\na,a\n", "self-loops"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "nodes.csv", tt.nodes)
+			write(t, dir, "relationships.csv", tt.relationships)
+			s, err := folder.New(t.Context(), dir, folder.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close(t.Context())
+			for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
+				job := paperJob()
+				job.Settings.Laplacian = kind
+				job.Recover.Communities.Property = ""
+				rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+				if err != nil {
+					t.Fatalf("%v: %v", kind, err)
+				}
+				if tt.note != "" && !strings.Contains(strings.Join(rep.Notes, "\n"), tt.note) {
+					t.Errorf("notes %q do not say %q", rep.Notes, tt.note)
+				}
+				if rep.ComponentCount > 1 && !strings.Contains(strings.Join(rep.NotProtected, "\n"), "component") {
+					t.Error("the report does not say that the component is public")
+				}
+			}
+		})
+	}
+}
+
+// A graph without relationships has no neighbours: there is nothing that noise
+// could hide, and a plan must say so instead of adding none.
+func TestNothingToHide(t *testing.T) {
+	for _, nodes := range []string{"id,source\na,1\n", "id,source\na,1\nb,0\n"} {
+		dir := t.TempDir()
+		write(t, dir, "nodes.csv", nodes)
+		write(t, dir, "relationships.csv", "source,target\n")
+		s, err := folder.New(t.Context(), dir, folder.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := paperJob()
+		job.Recover.Communities.Property = ""
+		if rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
+			t.Errorf("%q: ran with σ = %v", nodes, rep.Sigma)
+		}
+		if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+			t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+		}
+		s.Close(t.Context())
+	}
+}
+
+func TestMemoryGuard(t *testing.T) {
+	s, _ := open(t, "karate")
+	_, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
+	if !errors.Is(err, graphcloak.ErrMemory) {
+		t.Errorf("1000 bytes: %v, want ErrMemory", err)
+	}
+	if _, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000, IgnoreMemory: true}); err != nil {
+		t.Errorf("without the guard: %v", err)
+	}
+}
+
+func TestCancelledRunWritesNothing(t *testing.T) {
+	s, dir := open(t, "karate")
+	before, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := graphcloak.Run(ctx, s, paperJob(), graphcloak.LoadOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+	if after, _ := os.ReadFile(filepath.Join(dir, "nodes.csv")); !bytes.Equal(before, after) {
+		t.Error("nodes.csv changed")
+	}
+}
+
+// A run that dies between its spend and its write-back is completed from what was
+// staged: the same values, at no further cost.
+func TestComplete(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := paperJob()
+	job.RunID = "run-1"
+	died := errors.New("died")
+	var kept []byte
+	job.Stage = func(r *graphcloak.Release) error {
+		var err error
+		if kept, err = json.Marshal(r); err != nil {
+			return err
+		}
+		return died
+	}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, died) {
+		t.Fatalf("%v, want %v", err, died)
+	}
+	var r graphcloak.Release
+	if err := json.Unmarshal(kept, &r); err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(t.Context(), s, r.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // completing twice does no harm
+		rep, err := m.Complete(t.Context(), &r, job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.RunID != "run-1" || rep.EpsilonSpent != 4 {
+			t.Errorf("run %s spent %v, want run-1 and 4", rep.RunID, rep.EpsilonSpent)
+		}
+	}
+	heat, err := s.Signal(t.Context(), m.Graph, "gcPrivateHeat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range r.Values() {
+		if heat[r.Nodes()[k]] != v {
+			t.Fatalf("node %d has %v, the release %v", r.Nodes()[k], heat[r.Nodes()[k]], v)
+		}
+	}
+	scope := graphcloak.Scope(s.Name(), job.Selection, job.Signal)
+	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
+		t.Errorf("%d releases are paid for, want 1 (%v)", a.Releases, err)
+	}
+	if nodes, err := s.Undo(t.Context(), "run-1"); err != nil || nodes != 34 {
+		t.Errorf("undo cleared %d nodes (%v), want 34", nodes, err)
+	}
+	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
+		t.Errorf("after undo %d releases are paid for, want 1 (%v)", a.Releases, err)
+	}
+}
