@@ -108,7 +108,10 @@ func (a *app) addFiles(l *config.Layers) error {
 	if err != nil {
 		return err
 	}
-	if here, err := os.Getwd(); err == nil && a.envPath == "" && filepath.Dir(path) != here {
+	if a.envPath != "" && len(values) == 0 {
+		return fail(exitValidation, "%s sets no NEO4J_ or GRAPHCLOAK_ variable", path).hint("give the file with NEO4J_URI=…")
+	}
+	if here, err := os.Getwd(); err == nil && len(values) > 0 && a.envPath == "" && filepath.Dir(path) != here {
 		a.note("Using %s", path)
 	}
 	l.DotEnv, l.DotEnvPath = values, path

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/graphcloak/graphcloak/config"
 )
 
 // findDotEnv returns the nearest .env from the working directory upwards, as far
@@ -30,34 +32,34 @@ func findDotEnv() string {
 	}
 }
 
-// readDotEnv reads lines NAME=VALUE. Values are literal, so that a password may
-// hold any character: single or double quotes around a value are taken off, and
-// nothing is expanded. Lines that are empty or start with # are left out.
+// readDotEnv reads the lines NAME=VALUE that are ours: NEO4J_… and GRAPHCLOAK_….
+// Values are literal: nothing is expanded, and quotes keep every character, so
+// that a password may hold any. An unquoted value ends before " #". Other lines
+// belong to other programs and are left alone.
 func readDotEnv(path string) (map[string]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("env file: %w", err)
 	}
 	values := make(map[string]string)
-	number := 0
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-		number++
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
+		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+		name = strings.TrimSpace(name)
+		if ok && (strings.HasPrefix(name, "NEO4J_") || strings.HasPrefix(name, config.EnvPrefix)) {
+			values[name] = unquote(strings.TrimSpace(value))
 		}
-		name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
-		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, fail(exitValidation, "%s:%d: no NAME=VALUE", path, number).hint("every line of the file is NAME=VALUE or starts with #")
-		}
-		values[name] = unquote(strings.TrimSpace(value))
 	}
 	return values, nil
 }
 
+// unquote takes quotes off, and what stands behind them or behind " #".
 func unquote(value string) string {
-	if n := len(value); n >= 2 && value[0] == value[n-1] && (value[0] == '"' || value[0] == '\'') {
-		return value[1 : n-1]
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		if end := strings.IndexByte(value[1:], value[0]); end >= 0 {
+			return value[1 : 1+end]
+		}
+		return value
 	}
-	return value
+	value, _, _ = strings.Cut(value, " #")
+	return strings.TrimSpace(value)
 }

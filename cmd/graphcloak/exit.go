@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
@@ -157,9 +156,6 @@ func (a *app) finish(ctx context.Context, err error) int {
 			return exitWarnings
 		}
 		return exitOK
-	}
-	if errors.Is(err, syscall.EPIPE) {
-		return exitOK // the reader, such as head, has seen enough
 	}
 	if cause := context.Cause(ctx); ctx.Err() != nil && cause != nil {
 		if err != context.Canceled { //nolint:errorlint // only the bare error says nothing more

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -68,7 +69,7 @@ func TestExitCodes(t *testing.T) {
 		{fs.ErrNotExist, exitNotFound},
 		{fs.ErrPermission, exitAuth},
 		{fmt.Errorf("x: %w", fail(exitMemory, "too large")), exitMemory},
-		{fmt.Errorf("write: %w", syscall.EPIPE), exitOK},
+		{fmt.Errorf("write: %w", syscall.EPIPE), exitInternal}, // perhaps the server's connection
 		{errors.Join(fs.ErrNotExist, privacy.ErrExhausted), exitBudget},
 		{stores.NotFound("node label", "Persn", []string{"Person"}), exitNotFound},
 	} {
@@ -240,6 +241,22 @@ func TestCredentials(t *testing.T) {
 		if stderr.Len() > 0 {
 			t.Errorf("%q prints %q", c.args, stderr)
 		}
+	}
+}
+
+func TestDotEnv(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".env")
+	text := "\ufeff# comment\nOTHER='multi\nline' $(x)\nNEO4J_URI = bolt://h:1 # here\nexport NEO4J_USERNAME=\"me\"\r\n" +
+		"NEO4J_PASSWORD='a # b\"$HOME=c' # note\nGRAPHCLOAK_TAU=3\nNEO4J_DATABASE=\"open\nNEO4J_ADDRESS\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readDotEnv(path)
+	want := map[string]string{
+		"NEO4J_URI": "bolt://h:1", "NEO4J_USERNAME": "me", "NEO4J_PASSWORD": `a # b"$HOME=c`, "GRAPHCLOAK_TAU": "3", "NEO4J_DATABASE": `"open`,
+	}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 
