@@ -12,20 +12,27 @@ import (
 // line of eight, twice. Larger blocks only need more memory.
 const blockColumns = 16
 
-// space is the memory of one application.
+// space is the memory of one application: two vectors for the recurrence, and two
+// for input and output where they are copied.
 type space struct{ x, y, t0, t1 []float64 }
 
-func (d *Diffusion) space(size int) *space {
+func (d *Diffusion) space(size int, copies bool) *space {
 	w, ok := d.work.Get().(*space)
 	if !ok {
 		w = &space{}
 	}
-	if cap(w.x) < size {
-		w.x, w.y = make([]float64, size), make([]float64, size)
-		w.t0, w.t1 = make([]float64, size), make([]float64, size)
+	w.t0, w.t1 = resize(w.t0, size), resize(w.t1, size)
+	if copies {
+		w.x, w.y = resize(w.x, size), resize(w.y, size)
 	}
-	w.x, w.y, w.t0, w.t1 = w.x[:size], w.y[:size], w.t0[:size], w.t1[:size]
 	return w
+}
+
+func resize(v []float64, size int) []float64 {
+	if cap(v) < size {
+		return make([]float64, size)
+	}
+	return v[:size]
 }
 
 // MulVecTo sets dst to M̃x, or to M̃ᵀx. It allocates nothing once its memory,
@@ -36,29 +43,44 @@ func (d *Diffusion) MulVecTo(dst []float64, trans bool, x []float64) {
 
 // MulBlockTo sets dst to M̃X, or to M̃ᵀX, for k row-major columns.
 func (d *Diffusion) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	_ = d.Apply(context.Background(), dst, trans, x, k)
+}
+
+// Apply is MulBlockTo that stops with ctx.Err() within one product with L.
+func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []float64, k int) error {
 	n := d.gen.Order()
 	if len(dst) != n*k || len(x) != n*k {
 		panic("expm: length of a vector does not fit the operator")
 	}
+	if k <= blockColumns && d.gen.Similarity() == nil {
+		w := d.space(n*k, false)
+		defer d.work.Put(w)
+		return d.symmetric(ctx, dst, x, w, k)
+	}
 	for at := 0; at < k; at += blockColumns {
 		c := min(blockColumns, k-at)
-		w := d.space(n * c)
+		w := d.space(n*c, true)
 		d.gather(w.x, x, trans, k, at, c)
-		d.symmetric(w, c)
+		err := d.symmetric(ctx, w.y, w.x, w, c)
 		d.scatter(dst, w.y, trans, k, at, c)
 		d.work.Put(w)
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// symmetric sets w.y to e^{-τS} w.x for k columns.
-func (d *Diffusion) symmetric(w *space, k int) {
+// symmetric sets y to e^{-τS}x for k columns.
+func (d *Diffusion) symmetric(ctx context.Context, y, x []float64, w *space, k int) error {
 	switch d.method {
 	case Eigen:
-		d.spec.apply(w, k, d.tau)
+		d.spec.apply(y, x, w.t0, k, d.tau)
+		return ctx.Err()
 	case Chebyshev:
-		clenshawFree(d.gen, d.weights, w, k)
+		return recurrence(ctx, d.gen, d.weights, y, x, w, k)
 	default:
-		d.krylov(w, k)
+		return d.krylov(ctx, y, x, k)
 	}
 }
 
@@ -117,15 +139,14 @@ func (d *Diffusion) block(ctx context.Context, pick []int, trans bool) (*mat.Den
 	m := mat.NewDense(len(pick), n, nil)
 	x, y := make([]float64, n*blockColumns), make([]float64, n*blockColumns)
 	for at := 0; at < len(pick); at += blockColumns {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		c := min(blockColumns, len(pick)-at)
 		clear(x[:n*c])
 		for j, p := range pick[at : at+c] {
 			x[p*c+j] = 1
 		}
-		d.MulBlockTo(y[:n*c], trans, x[:n*c], c)
+		if err := d.Apply(ctx, y[:n*c], trans, x[:n*c], c); err != nil {
+			return nil, err
+		}
 		for j := range c {
 			row := m.RawRowView(at + j)
 			for i := range row {

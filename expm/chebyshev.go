@@ -3,6 +3,7 @@
 package expm
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -67,18 +68,17 @@ func heatWeights(c, tol float64) (p []float64, tail float64, err error) {
 	return p[:degree:degree], tail * (1 + 1e-9), nil
 }
 
-// chebyshev returns the coefficients of T_k(2S/λ − I) and the error bound of the
-// computed polynomial: the dropped tail, the rounding of the recurrence, that of
-// the sum, and that of the coefficients (each within 64 units, by its positive
-// recurrence).
+// chebyshev returns the coefficients of T_k(2S/λ − I) and two error bounds: the
+// dropped tail, and rounding: of the recurrence, of the sum, and of the coefficients
+// (each within 64 units, by its positive recurrence).
 //
 // A rounding error δ_j made in step j is multiplied by U_{k−j} in step k, and
 // |U_m| ≤ m + 1 on [−1, 1] (N. J. Higham, Accuracy and Stability, 2002, §5.4);
 // |δ_j| ≤ γ(4 + 2 + 1)‖x‖. That needs λ ≥ λ_max, which is why Bound is certified.
-func chebyshev(l Generator, tau, tol float64) (weights []float64, bound float64, err error) {
+func chebyshev(l Generator, tau, tol float64) (weights []float64, tail, rounding float64, err error) {
 	p, tail, err := heatWeights(tau*l.Bound()/2, tol)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	var spread float64
 	for k, v := range p {
@@ -87,25 +87,29 @@ func chebyshev(l Generator, tau, tol float64) (weights []float64, bound float64,
 			p[k] = -v
 		}
 	}
-	bound = tail + 7*l.Rounding()*spread + float64(len(p)+66)*unit
-	return p, bound * (1 + 1e-9), nil
+	rounding = 7*l.Rounding()*spread + float64(len(p)+66)*unit
+	return p, tail, rounding * (1 + 1e-9), nil
 }
 
-// clenshawFree sets w.y to Σ_k weights_k T_k(2S/λ − I) w.x by the three-term
-// recurrence, the sum fused into the product.
-func clenshawFree(l Generator, weights []float64, w *space, k int) {
-	for i, v := range w.x {
-		w.y[i] = weights[0] * v
+// recurrence sets y to Σ_k weights_k T_k(2S/λ − I)x by the three-term recurrence,
+// the sum fused into the product.
+func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *space, k int) error {
+	for i, v := range x {
+		y[i] = weights[0] * v
 	}
 	if len(weights) == 1 {
-		return
+		return ctx.Err()
 	}
 	prev, cur := w.t0, w.t1
-	copy(prev, w.x)
+	copy(prev, x)
 	h := 2 / l.Bound()
-	l.Recur(cur, w.y, w.x, k, h, -1, 0, weights[1])
+	l.Recur(cur, y, x, k, h, -1, 0, weights[1])
 	for _, c := range weights[2:] {
-		l.Recur(prev, w.y, cur, k, 2*h, -2, -1, c)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.Recur(prev, y, cur, k, 2*h, -2, -1, c)
 		prev, cur = cur, prev
 	}
+	return ctx.Err()
 }

@@ -153,10 +153,10 @@ func (s *Spectrum) Ortho() float64 { return s.ortho }
 // Nullity) its entries decay, and differences of columns keep their digits.
 func (s *Spectrum) Kernel(tau float64, from int) *mat.Dense { return s.kernel(nil, tau, from) }
 
-// apply sets w.y to V e^{-τΛ}Vᵀ w.x for k columns.
-func (s *Spectrum) apply(w *space, k int, tau float64) {
+// apply sets y to V e^{-τΛ}Vᵀx for k columns; t is work space.
+func (s *Spectrum) apply(yy, xx, tt []float64, k int, tau float64) {
 	v := blas64.General{Rows: s.n, Cols: s.n, Stride: s.n, Data: s.v}
-	x, t, y := columns(w.x, k), columns(w.t0, k), columns(w.y, k)
+	x, t, y := columns(xx, k), columns(tt, k), columns(yy, k)
 	multiply(blas.NoTrans, v, x, t)
 	for i, lambda := range s.lambda {
 		blas64.Scal(math.Exp(-tau*lambda), blas64.Vector{N: k, Inc: 1, Data: t.Data[i*k:]})

@@ -36,7 +36,7 @@ func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 		c.Apply = 2 * secondsPerCell * n * n
 		return c, nil
 	}
-	p, _, err := heatWeights(tau*l.Bound()/2, d.tol)
+	p, _, err := heatWeights(tau*l.Bound()/2, d.tol/d.spread)
 	if err != nil {
 		return Cost{}, err
 	}
@@ -57,8 +57,8 @@ func choose(l Generator, tau, tol float64) Method {
 	if n > eigenLimit {
 		return Chebyshev
 	}
-	p, bound, err := chebyshev(l, tau, tol)
-	if err != nil || bound > maxErr {
+	p, tail, rounding, err := chebyshev(l, tau, tol)
+	if err != nil || tail+rounding > maxErr {
 		return Eigen
 	}
 	if n*float64(len(p))*float64(l.Work())*secondsPerEntry > secondsPerCube*n*n*n {

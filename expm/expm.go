@@ -87,33 +87,34 @@ func ParseMethod(s string) (Method, error) {
 // Options of [New]. The zero value is recommended.
 type Options struct {
 	Method    Method
-	Tolerance float64                               // truncation error in the 2-norm; 0: 1e-13
+	Tolerance float64                               // truncation error in the 2-norm; 0: 1e-13 (× max s/min s)
 	Progress  func(stage string, done, total int64) // nil: silent
 }
 
 // Diffusion is M̃ ≈ e^{-τL}, n × n, safe for concurrent use. It implements
 // linop.Approximation and linop.BlockOperator.
 type Diffusion struct {
-	gen     Generator
-	tau     float64
-	tol     float64
-	method  Method
-	err     float64
-	spread  float64   // max s/min s
-	spec    *Spectrum // Eigen
-	weights []float64 // Chebyshev: coefficient of T_k
-	work    sync.Pool // *space
+	gen      Generator
+	tau      float64
+	tol      float64
+	method   Method
+	err      float64
+	rounding float64   // part of err; Chebyshev only
+	spread   float64   // max s/min s
+	spec     *Spectrum // Eigen
+	weights  []float64 // Chebyshev: coefficient of T_k
+	work     sync.Pool // *space
 
 	denseOnce sync.Once
 	dense     *mat.Dense
 }
 
-// maxErr is the largest error bound that New accepts, unless the tolerance asked
-// for is larger: beyond it the privacy charge of M̃ − M would not be negligible.
+// maxErr is the largest error bound that New accepts, unless twice the tolerance
+// asked for is larger: beyond it the privacy charge of M̃ − M would not be negligible.
 const maxErr = 1e-6
 
 // New prepares e^{-τL} for τ ≥ 0, finite. It returns [ErrAccuracy] where the
-// error bound would exceed 1e-6 and the tolerance.
+// error bound would exceed 1e-6 and twice the tolerance.
 func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusion, error) {
 	d, err := plan(l, tau, opts)
 	if err != nil {
@@ -151,10 +152,10 @@ func plan(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	}
 	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, spread: spread(l)}
 	if d.tol == 0 {
-		d.tol = 1e-13
+		d.tol = 1e-13 * d.spread
 	}
 	if d.method == Auto {
-		d.method = choose(l, tau, d.tol)
+		d.method = choose(l, tau, d.tol/d.spread)
 	}
 	return d, nil
 }
@@ -176,18 +177,19 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 	case Eigen:
 		d.err = d.spec.err(d.gen, d.tau)
 	case Chebyshev:
-		d.weights, d.err, err = chebyshev(d.gen, d.tau, d.tol)
+		d.weights, d.err, d.rounding, err = chebyshev(d.gen, d.tau, d.tol/d.spread)
+		d.err += d.rounding
 	case Lanczos:
-		d.err, err = lanczosErr(d.gen, d.tau, d.tol)
+		d.err, err = lanczosErr(d.gen, d.tau, d.tol/d.spread)
 	}
 	if err != nil {
 		return nil, err
 	}
 	// Two scalings by s, one rounding each.
 	if d.spread > 1 {
-		d.err = (d.err + 4*unit) * d.spread
+		d.err, d.rounding = (d.err+4*unit)*d.spread, d.rounding+4*unit
 	}
-	if d.err > max(maxErr, d.tol) {
+	if d.err > max(maxErr, 2*d.tol) {
 		return nil, fmt.Errorf("%w: tau·λ_max is %.3g, and %v proves an error of %.2g only; a smaller tau or weights of fewer magnitudes help",
 			ErrAccuracy, d.tau*d.gen.Bound(), d.method, d.err)
 	}
@@ -209,6 +211,15 @@ func (d *Diffusion) Degree() int { return max(0, len(d.weights)-1) }
 
 // Err returns an upper bound on ‖M̃ − M‖₂, truncation and rounding included.
 func (d *Diffusion) Err() float64 { return d.err }
+
+// Rounding returns a bound on what floating point alone contributes to Err: the
+// distance of M̃ from the polynomial in L that it stands for, with Chebyshev.
+func (d *Diffusion) Rounding() float64 {
+	if d.method == Chebyshev {
+		return d.rounding * d.spread
+	}
+	return d.err
+}
 
 // Spectrum returns the eigenpairs of the symmetric form S where the method is
 // Eigen, and nil otherwise. Where L is symmetric they are those of L, and the

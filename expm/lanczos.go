@@ -36,23 +36,25 @@ func lanczosErr(l Generator, tau, tol float64) (float64, error) {
 	return (tol + flow + restarts*(m+32)*m*unit) * (1 + 1e-9), nil
 }
 
-// krylov sets w.y to e^{-τS} w.x column by column. It allocates krylovSteps
-// n-vectors.
-func (d *Diffusion) krylov(w *space, k int) {
-	n := d.gen.Order()
+// krylov sets y to e^{-τS}x column by column. It allocates krylovSteps n-vectors.
+func (d *Diffusion) krylov(ctx context.Context, y, x []float64, k int) error {
 	s := newKrylovSpace(d.gen)
-	x := make([]float64, n)
+	v := make([]float64, d.gen.Order())
 	for j := range k {
-		for i := range x {
-			x[i] = w.x[i*k+j]
+		for i := range v {
+			v[i] = x[i*k+j]
 		}
 		for left := d.tau; left > 0; {
-			left -= s.advance(x, left, d.tau, d.tol)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			left -= s.advance(v, left, d.tau, d.tol/d.spread)
 		}
-		for i, v := range x {
-			w.y[i*k+j] = v
+		for i, a := range v {
+			y[i*k+j] = a
 		}
 	}
+	return nil
 }
 
 type krylovSpace struct {

@@ -20,8 +20,8 @@ type dense struct {
 	base  float64   // e^{-τλ_from}, taken out of the sum so that squares do not underflow
 	decay []float64 // e^{-τ(λ_k − λ_from)}, zero below from
 	cols  [][]float64
-	// up and down bound the error of a computed norm, for ‖b‖ = 1.
-	up, down float64
+	up    float64 // bounds the error of a computed norm, for ‖b‖ = 1
+	leak  float64 // ‖NNᵀM'b'‖ ≤ leak for ‖b‖ = 1
 }
 
 // newDense prepares the evaluation. For the combinatorial Laplacian b is
@@ -32,7 +32,7 @@ type dense struct {
 // 1970). With b = b' + n', n' in N', P = I − NNᵀ:
 //
 //	‖PMn'‖ ≤ φ²e^{-τg}‖b‖,   ‖P(M − M')b'‖ ≤ ∫₀^τ e^{-(τ-s)g}β e^{-sg}ds ‖b‖ = τβe^{-τg}‖b‖,
-//	‖PM'b'‖ ≤ ‖M'b'‖ ≤ ‖PM'b'‖ + φe^{-τg}‖b‖,
+//	‖PM'b'‖² ≤ ‖M'b'‖² ≤ ‖PM'b'‖² + φ²e^{-2τg}‖b‖²,
 //
 // and V for Q costs another ortho·e^{-τg}. Otherwise g = 0 and nothing decays.
 func newDense(p *problem, spec *expm.Spectrum) *dense {
@@ -43,10 +43,9 @@ func newDense(p *problem, spec *expm.Spectrum) *dense {
 		d.base = math.Exp(-p.tau * lambda[d.from])
 		phi := spec.Backward() / g
 		d.up = math.Exp(-p.tau*g) * (p.tau*spec.Backward() + phi*phi + spec.Ortho())
-		d.down = d.up + math.Exp(-p.tau*g)*phi
+		d.leak = math.Exp(-p.tau*g) * phi
 	} else {
 		d.up = min(1, p.tau*spec.Backward()) + 2*spec.Ortho()
-		d.down = d.up
 	}
 	d.decay = make([]float64, len(lambda))
 	for k := d.from; k < len(lambda); k++ {
@@ -112,7 +111,11 @@ func (d *dense) slack(e edge, v float64) (up, down float64) {
 	if !d.p.uniform {
 		rounding += norm * d.base * (n + 16) * math.Sqrt(n) * unit
 	}
-	return norm*d.up + rounding, norm*d.down + rounding
+	up = norm*d.up + rounding
+	if v > 0 {
+		down = up + norm*d.leak*min(1, norm*d.leak/v)
+	}
+	return up, down
 }
 
 // exact brackets Δ₂ up to rounding.

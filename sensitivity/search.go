@@ -4,14 +4,156 @@ package sensitivity
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 )
 
-func (p *problem) search(ctx context.Context, opts Options) (Bracket, error) {
-	b := Bracket{Edge: [2]int{-1, -1}}
-	for _, e := range p.edges {
-		_, _, square := p.start(e)
-		b.Upper = max(b.Upper, e.scale*math.Sqrt(square*p.peak)*(1+8*unit))
+// search narrows the bracket tier by tier. upper[i] is a valid bound on edge i at
+// any time, so that it may stop after any step.
+type search struct {
+	*problem
+	opts    Options
+	upper   []float64
+	rest    []int32 // edges whose bound is above the target
+	lower   float64
+	least   float64 // bounds below this cannot be told from rounding
+	edge    [2]int
+	failure float64
+}
+
+// search runs the tiers: an O(1) bound for each edge, exact values of a few
+// promising ones, local quadrature where it pays, then the random screen and exact
+// values in turn, whichever is cheaper.
+func (p *problem) search(parent context.Context, opts Options) (Bracket, error) {
+	ctx := parent
+	if opts.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(parent, opts.Time)
+		defer cancel()
 	}
-	return b, ctx.Err()
+	s := &search{problem: p, opts: opts, upper: make([]float64, len(p.edges)), edge: [2]int{-1, -1}}
+	s.screenAll()
+	err := s.narrow(ctx)
+	if parent.Err() != nil {
+		return Bracket{}, parent.Err()
+	}
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errStuck) {
+		return Bracket{}, err
+	}
+	return s.bracket(), nil
+}
+
+// errStuck says that no tier can narrow the bracket further.
+var errStuck = errors.New("sensitivity: no tier narrows the bracket further")
+
+func (s *search) narrow(ctx context.Context) error {
+	for _, tier := range []func(context.Context) error{s.seed, s.local, s.screen} {
+		if s.settle("bound"); len(s.rest) == 0 {
+			return nil
+		}
+		if err := tier(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bracket returns what is proved so far.
+func (s *search) bracket() Bracket {
+	b := Bracket{Lower: s.lower, Upper: s.lower, Edge: s.edge, Failure: s.failure}
+	for _, u := range s.upper {
+		b.Upper = max(b.Upper, u)
+	}
+	b.Upper = max(b.Upper*(1+8*unit), floor)
+	return b
+}
+
+// target is the largest upper bound that needs no more work.
+func (s *search) target() float64 { return max(s.lower*(1+s.opts.Tolerance), s.least) }
+
+// settle drops the edges whose bound has reached the target, and reports.
+func (s *search) settle(stage string) {
+	t := s.target()
+	s.rest = slices.DeleteFunc(s.rest, func(i int32) bool { return s.upper[i] <= t })
+	s.opts.Progress(stage, int64(len(s.edges)-len(s.rest)), int64(len(s.edges)))
+	s.opts.Report(s.bracket())
+}
+
+// raise takes v as a lower bound of edge i.
+func (s *search) raise(i int32, v float64) {
+	if e := s.edges[i]; v > s.lower {
+		s.lower, s.edge = v, [2]int{int(e.u), int(e.v)}
+	}
+}
+
+// screenAll gives every edge its O(1) bounds. Let ν be the spectral measure of b,
+// of mass μ₀ = ‖b‖², with moments μ₁ = bᵀSb and μ₂ = ‖Sb‖², and c = 2τ. Then
+//
+//	bᵀe^{-cS}b ≤ μ₀ − (μ₁²/μ₂)(1 − e^{-cμ₂/μ₁})   (Jensen for (1 − e^{-cs})/s, convex and
+//	                                               decreasing, under s·dν/μ₁; it grows with μ₂)
+//	bᵀe^{-cS}b ≤ μ₀/(2eτb_uv)                     for μ₀ = 2: s·e^{-cs} ≤ 1/ce and bᵀS⁺b ≤ 1/b_uv,
+//	                                               combinatorial only
+//	bᵀe^{-cS}b ≥ μ₀e^{-cμ₁/μ₀}                    (Jensen)
+//
+// With ω the norm is at most √(max ω) times that, and the lower bound is lost
+// unless ω is uniform. Leaves on one hub with one weight have one value.
+func (s *search) screenAll() {
+	ptr, _, val, diag := s.lap.CSR()
+	squares := make([]float64, len(diag)) // q_i = Σ_k B_ik²
+	for i := range squares {
+		squares[i] = float64(ptr[i+1] - ptr[i])
+		if val != nil {
+			squares[i] = 0
+			for _, b := range val[ptr[i]:ptr[i+1]] {
+				squares[i] += b * b
+			}
+		}
+	}
+	twins := s.newTwins(ptr)
+	best := int32(-1)
+	var lower float64
+	for i, e := range s.edges {
+		up, low := s.moments(e, diag, squares)
+		s.upper[i] = e.scale * math.Sqrt(s.peak*up) * (1 + 16*unit)
+		if s.uniform {
+			if v := e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit); v > lower {
+				lower, best = v, int32(i)
+			}
+		}
+		if twins.dominated(e) {
+			s.upper[i] = 0
+			continue
+		}
+		s.rest = append(s.rest, int32(i))
+	}
+	if best >= 0 {
+		s.raise(best, lower)
+	}
+}
+
+// moments returns the O(1) upper and lower bounds on bᵀe^{-2τS}b.
+func (s *search) moments(e edge, diag, squares []float64) (up, low float64) {
+	bu, bv, mass := s.start(e)
+	au, av, c := diag[e.u], diag[e.v], 2*s.tau
+	mu1 := bu*bu*au + bv*bv*av - 2*bu*bv*e.b
+	// (Sb)_u = a_u b_u − B b_v and so on; elsewhere −(B_ku b_u + B_kv b_v), whose
+	// terms have opposite signs.
+	x, y := bu*au-e.b*bv, bv*av-e.b*bu
+	mu2 := x*x + y*y + bu*bu*(squares[e.u]-e.b*e.b) + bv*bv*(squares[e.v]-e.b*e.b)
+	up, low = mass, 0
+	// Away from the extremes of the exponent range rounding is relative: mu1 and
+	// mu2 are off by at most slack units.
+	if mu1 > 1e-140 && mu2 < 1e280 && mu2 > 1e-280 {
+		const slack = 1e-12
+		m1, m2 := mu1*(1-slack), mu2*(1+slack)+1e-300
+		up = min(up, mass+m1*(m1/m2)*math.Expm1(-c*(m2/m1))+16*unit*mass)
+	}
+	if low = mass * math.Exp(-c*(mu1/mass)*(1+1e-12)); !(low >= 0) {
+		low = 0
+	}
+	if s.s == nil && s.resistive() {
+		up = min(up, mass/(2*math.E*s.tau*e.b)*(1+8*unit))
+	}
+	return up, low
 }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+)
+
+// Limits of the local tier: the steps of one Lanczos process, and the entries it
+// may read before it gives up.
+const (
+	localSteps   = 24
+	localEntries = 1 << 14
+	localBatch   = 4096
+	localSample  = 256
+)
+
+// local brackets edges by Gauss and Gauss–Radau quadrature from a Lanczos process
+// that starts at b and so touches a neighbourhood only. A sample decides whether
+// that pays: it does on spatial graphs, and not on expanders.
+func (s *search) local(ctx context.Context) error {
+	if len(s.rest) <= localSample {
+		return nil
+	}
+	step := len(s.rest) / localSample
+	sample := make([]int32, localSample)
+	for k := range sample {
+		sample[k] = s.rest[k*step]
+	}
+	work, open, err := s.quadrature(ctx, sample)
+	if err != nil {
+		return err
+	}
+	// One look of the screen reads firstLook columns of some hundred products.
+	perEdge := float64(work) / localSample
+	look := firstLook * 100 * float64(s.lap.Work())
+	if open > localSample/4 || perEdge*float64(len(s.rest)) > 4*look {
+		return nil
+	}
+	for at := 0; at < len(s.rest); {
+		batch := s.rest[at:min(at+localBatch, len(s.rest))]
+		if _, _, err := s.quadrature(ctx, batch); err != nil {
+			return err
+		}
+		at += len(batch)
+		s.opts.Progress("local", int64(at), int64(len(s.rest)))
+	}
+	return nil
+}
+
+// quadrature brackets a batch with the target of its beginning, so that the result
+// does not depend on the number of workers.
+func (s *search) quadrature(ctx context.Context, batch []int32) (work int64, open int, err error) {
+	type result struct {
+		up, low float64
+		work    int64
+	}
+	target := s.target()
+	out := make([]result, len(batch))
+	workers := min(runtime.GOMAXPROCS(0), len(batch))
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			p := newProcess(s.problem)
+			for k := w; k < len(batch) && ctx.Err() == nil; k += workers {
+				e := s.edges[batch[k]]
+				unitScale := e.scale * math.Sqrt(s.peak)
+				up, low := p.bracket(e, target/unitScale, s.opts.Tolerance)
+				out[k] = result{up * unitScale * (1 + 8*unit), low * unitScale * (1 - 8*unit), p.read}
+			}
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return 0, 0, err
+	}
+	for k, i := range batch {
+		r := out[k]
+		s.upper[i] = min(s.upper[i], r.up)
+		if s.uniform {
+			s.raise(i, r.low)
+		}
+		work += r.work
+		if s.upper[i] > target && s.upper[i] > s.target() {
+			open++
+		}
+	}
+	return work, open, nil
+}
+
+// process is a Lanczos process on the nodes that it has reached.
+type process struct {
+	p     *problem
+	ptr   []int64
+	adj   []int32
+	val   []float64
+	diag  []float64
+	place []int32 // 1 + number of a node in nodes; 0: not reached
+	nodes []int32
+	v     [][]float64 // basis, v[k] over the first len(v[k]) nodes
+	read  int64
+	alpha []float64
+	beta  []float64
+}
+
+func newProcess(p *problem) *process {
+	q := &process{p: p, place: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
+	q.ptr, q.adj, q.val, q.diag = p.lap.CSR()
+	return q
+}
+
+// bracket bounds ‖e^{-τS}b‖ from both sides, until the upper bound is at most
+// target, or the two are within tol of each other, or the limits are reached.
+func (q *process) bracket(e edge, target, tol float64) (up, low float64) {
+	bu, bv, mass := q.p.start(e)
+	up = math.Sqrt(mass) * (1 + 4*unit)
+	q.begin(e, bu/math.Sqrt(mass), bv/math.Sqrt(mass))
+	for m := 1; m < localSteps; m++ {
+		if !q.step(m - 1) {
+			break
+		}
+		g, h := q.radau(mass)
+		up, low = min(up, g), max(low, h)
+		if up <= target || up <= low*(1+tol/2) {
+			break
+		}
+	}
+	for _, t := range q.nodes {
+		q.place[t] = 0
+	}
+	return up, low
+}
+
+func (q *process) begin(e edge, bu, bv float64) {
+	q.nodes = append(q.nodes[:0], e.u, e.v)
+	q.place[e.u], q.place[e.v] = 1, 2
+	q.v[0] = append(q.v[0][:0], bu, bv)
+	q.alpha, q.beta, q.read = q.alpha[:0], q.beta[:0], 0
+}
+
+// step makes v_{m+1} with full reorthogonalisation, twice. It reports false where
+// that would read too much.
+func (q *process) step(m int) bool {
+	v := q.v[m]
+	for k := range v {
+		t := q.nodes[k]
+		q.read += q.ptr[t+1] - q.ptr[t]
+	}
+	if q.read > localEntries {
+		return false
+	}
+	w := append(q.v[m+1][:0], make([]float64, len(v))...)
+	for k, x := range v {
+		t := q.nodes[k]
+		w[k] += q.diag[t] * x
+		for a := q.ptr[t]; a < q.ptr[t+1]; a++ {
+			b := 1.0
+			if q.val != nil {
+				b = q.val[a]
+			}
+			at := q.place[q.adj[a]]
+			if at == 0 {
+				q.nodes = append(q.nodes, q.adj[a])
+				w = append(w, 0)
+				at = int32(len(q.nodes))
+				q.place[q.adj[a]] = at
+			}
+			w[at-1] -= b * x
+		}
+	}
+	q.v[m+1] = w
+	var alpha float64
+	for k, x := range v {
+		alpha += x * w[k]
+	}
+	for range 2 {
+		for _, o := range q.v[:m+1] {
+			var d float64
+			for k, x := range o {
+				d += x * w[k]
+			}
+			for k, x := range o {
+				w[k] -= d * x
+			}
+		}
+	}
+	var square float64
+	for _, x := range w {
+		square += x * x
+	}
+	beta := math.Sqrt(square)
+	q.alpha, q.beta = append(q.alpha, alpha), append(q.beta, beta)
+	if beta > 0 {
+		for k := range w {
+			w[k] /= beta
+		}
+	}
+	return true
+}

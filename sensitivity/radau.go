@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import "math"
+
+// radau bounds ‖e^{-τS}b‖ from the m steps done: Gauss quadrature is below
+// bᵀe^{-2τS}b and Gauss–Radau with a node at the left end of the spectrum above it,
+// since the derivatives of e^{-cx} alternate (Golub & Meurant, Matrices, Moments
+// and Quadrature, 2010, §6.2).
+//
+// Rounding: with reorthogonalised vectors, V + F is orthonormal for some F of a few
+// m units, and T is the exact Lanczos matrix of S + E, ‖E‖ ≤ κ = 64(m + 2)·unit·Bound,
+// from a start off by at most κ/Bound. S + E + κI is positive semidefinite, so
+// T + κI with a node at 0 bounds its quadrature, and
+// |bᵀ(e^{-c(S+E)} − e^{-cS})b| ≤ cκe^{cκ}‖b‖². The eigenvalues of T are taken with
+// an error below κ too. All of it is charged.
+func (q *process) radau(mass float64) (up, low float64) {
+	m := len(q.alpha)
+	c := 2 * q.p.tau
+	units := 64 * float64(m+2) * unit
+	kappa := units * q.p.lap.Bound()
+	slack := (4*c*kappa + 8*units) * math.Exp(2*c*kappa)
+	var diag, off [localSteps + 1]float64
+	pivot := 0.0
+	for k, a := range q.alpha {
+		diag[k], off[k] = a+kappa, q.beta[k]
+		if k == 0 {
+			pivot = diag[0]
+		} else {
+			pivot = diag[k] - off[k-1]*off[k-1]/pivot
+		}
+		if !(pivot > 0) {
+			return math.Inf(1), 0
+		}
+	}
+	gauss := quadrature(diag[:m], off[:m], c)
+	if !(gauss < math.Inf(1)) {
+		return math.Inf(1), 0
+	}
+	low = math.Sqrt(max(0, mass*(gauss-slack)))
+	if off[m-1] <= kappa {
+		return math.Sqrt(mass * (gauss*math.Exp(c*kappa) + slack)), low
+	}
+	diag[m] = off[m-1] * off[m-1] / pivot
+	radau := quadrature(diag[:m+1], off[:m+1], c)
+	if !(radau < math.Inf(1)) {
+		return math.Inf(1), low
+	}
+	return math.Sqrt(mass * (radau*math.Exp(c*kappa) + slack)), low
+}
+
+// quadrature returns e_1ᵀe^{-cT}e_1 for the Jacobi matrix T with this diagonal and
+// off-diagonal, by implicit QL that keeps the first row of the eigenvectors only
+// (Golub & Welsch, Math. Comp. 23, 1969).
+func quadrature(diag, off []float64, c float64) float64 {
+	var d, e, z [localSteps + 1]float64
+	n := copy(d[:], diag)
+	copy(e[:], off[:n-1])
+	z[0] = 1
+	for l := range n {
+		for sweep := 0; ; sweep++ {
+			m := l
+			for m < n-1 && math.Abs(e[m]) > 0x1p-52*(math.Abs(d[m])+math.Abs(d[m+1])) {
+				m++
+			}
+			if m == l {
+				break
+			}
+			if sweep == 80 {
+				return math.Inf(1)
+			}
+			qlStep(&d, &e, &z, l, m)
+		}
+	}
+	var sum float64
+	for k := range n {
+		sum += z[k] * z[k] * math.Exp(-c*d[k])
+	}
+	return sum
+}
+
+func qlStep(d, e, z *[localSteps + 1]float64, l, m int) {
+	g := (d[l+1] - d[l]) / (2 * e[l])
+	g = d[m] - d[l] + e[l]/(g+math.Copysign(math.Sqrt(1+g*g), g))
+	s, c, p := 1.0, 1.0, 0.0
+	for i := m - 1; i >= l; i-- {
+		f, b := s*e[i], c*e[i]
+		r := math.Sqrt(f*f + g*g)
+		e[i+1] = r
+		if r == 0 {
+			d[i+1] -= p
+			e[m] = 0
+			return
+		}
+		s, c = f/r, g/r
+		g = d[i+1] - p
+		r = (d[i]-g)*s + 2*c*b
+		p = s * r
+		d[i+1] = g + p
+		g = c*r - b
+		z[i], z[i+1] = c*z[i]-s*z[i+1], s*z[i]+c*z[i+1]
+	}
+	d[l] -= p
+	e[l] = g
+	e[m] = 0
+}

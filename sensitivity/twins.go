@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import "github.com/graphcloak/graphcloak/laplacian"
+
+// resistive reports whether bᵀS⁺b ≤ 1/B_uv: an effective resistance, which only
+// the combinatorial Laplacian measures.
+func (p *problem) resistive() bool { return p.lap.Kind() == laplacian.Combinatorial }
+
+// twins finds edges that an automorphism maps to one seen before: leaves that hang
+// on one hub by one weight. Of these only the shortest can matter.
+type twins struct {
+	p    *problem
+	ptr  []int64
+	best map[leaf]float64
+}
+
+type leaf struct {
+	hub    int32
+	weight float64
+}
+
+func (p *problem) newTwins(ptr []int64) *twins {
+	t := &twins{p: p, ptr: ptr, best: map[leaf]float64{}}
+	if !p.uniform {
+		return t
+	}
+	for _, e := range p.edges {
+		if k, ok := t.leaf(e); ok {
+			t.best[k] = max(t.best[k], e.scale)
+		}
+	}
+	return t
+}
+
+func (t *twins) leaf(e edge) (leaf, bool) {
+	switch {
+	case t.ptr[e.v+1]-t.ptr[e.v] == 1:
+		return leaf{e.u, e.b}, true
+	case t.ptr[e.u+1]-t.ptr[e.u] == 1:
+		return leaf{e.v, e.b}, true
+	}
+	return leaf{}, false
+}
+
+// dominated reports whether another edge has the same norm and no smaller scale;
+// of equals the first one asked about stays.
+func (t *twins) dominated(e edge) bool {
+	if !t.p.uniform {
+		return false
+	}
+	k, ok := t.leaf(e)
+	if !ok {
+		return false
+	}
+	if e.scale < t.best[k] {
+		return true
+	}
+	t.best[k] = 2 * e.scale // the representative is taken
+	return false
+}
