@@ -3,6 +3,7 @@
 package connector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,12 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Columns of a folder that become names.
+const (
+	labelsColumn = "labels"
+	typeColumn   = "type"
 )
 
 // ImportOptions names what a folder becomes.
@@ -43,17 +50,26 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	}
 	batch := s.options.BatchSize
 	err = csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
-		n, err := s.importBatch(ctx, "import nodes", o.nodes(b), b, 0, b.Len())
-		done.Nodes += n
+		for _, part := range split(b, labelsColumn) {
+			n, err := s.importBatch(ctx, "import nodes", o.nodes(part.Batch, part.value), part.Batch, 0, part.Len())
+			done.Nodes += n
+			if err != nil {
+				return err
+			}
+		}
 		s.options.Progress("import nodes", done.Nodes, int64(g.Order()))
-		return err
+		return nil
 	})
 	if err != nil {
 		return done, fmt.Errorf("import nodes: %w", err)
 	}
 	err = csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error {
-		for _, part := range o.byType(b) {
-			n, err := s.importBatch(ctx, "import relationships", o.relationships(part.Batch, part.kind), part.Batch, 0, part.Len())
+		by := ""
+		if o.TypeColumn {
+			by = typeColumn
+		}
+		for _, part := range split(b, by) {
+			n, err := s.importBatch(ctx, "import relationships", o.relationships(part.Batch, cmp.Or(part.value, o.RelationshipType)), part.Batch, 0, part.Len())
 			done.Relationships += n
 			if err != nil {
 				return err
@@ -136,10 +152,15 @@ func (s *Store) importBatch(ctx context.Context, phase, cypher string, b folder.
 }
 
 // nodes merges by key, so that a transaction that is repeated creates no second
-// node; labels of the column labels are set too.
-func (o ImportOptions) nodes(b folder.Batch) string {
+// node, and gives the nodes the further labels, which semicolons separate.
+func (o ImportOptions) nodes(b folder.Batch, labels string) string {
 	id := slices.Index(b.Names, "id")
-	set := assignments("n", b, "id")
+	set := assignments("n", b, "id", labelsColumn)
+	for label := range strings.SplitSeq(labels, ";") {
+		if label != "" {
+			set += " SET n:" + quote(label)
+		}
+	}
 	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i MERGE (n:%s {%s: $c%d[i]})%s RETURN count(n)",
 		id, quote(o.NodeLabel), quote(o.NodeKey), id, set)
 }
@@ -151,7 +172,7 @@ func (o ImportOptions) relationships(b folder.Batch, kind string) string {
 	}
 	skip := []string{"source", "target"}
 	if o.TypeColumn {
-		skip = append(skip, "type")
+		skip = append(skip, typeColumn)
 	}
 	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i ", source) + end("a", source) + end("b", target) +
 		"CREATE (a)-[r:" + quote(kind) + "]->(b)" + assignments("r", b, skip...) + " RETURN count(r)"
@@ -171,32 +192,34 @@ func assignments(x string, b folder.Batch, skip ...string) string {
 	return " SET " + strings.Join(set, ", ")
 }
 
-// typed is a batch of relationships of one type.
-type typed struct {
+// part of a batch: the rows with one value of a column.
+type part struct {
 	folder.Batch
-	kind string
+	value string
 }
 
-// byType splits a batch by the column type, in order of first appearance.
-func (o ImportOptions) byType(b folder.Batch) []typed {
-	types := b.Column("type")
-	if !o.TypeColumn || types == nil {
-		return []typed{{b, o.RelationshipType}}
+// split parts a batch by the text of a column, in order of first appearance.
+// Without the column there is one part, of value "".
+func split(b folder.Batch, column string) []part {
+	values := b.Column(column)
+	if values == nil {
+		return []part{{b, ""}}
 	}
-	var parts []typed
+	var parts []part
 	at := map[string]int{}
-	for row, t := range types {
-		kind := o.RelationshipType
-		if t != nil {
-			kind = fmt.Sprint(t)
+	for row, v := range values {
+		value := ""
+		if v != nil {
+			value = fmt.Sprint(v)
 		}
-		if _, ok := at[kind]; !ok {
-			at[kind] = len(parts)
-			parts = append(parts, typed{folder.Batch{Names: b.Names, Columns: make([][]any, len(b.Names))}, kind})
+		k, ok := at[value]
+		if !ok {
+			k = len(parts)
+			at[value] = k
+			parts = append(parts, part{folder.Batch{Names: b.Names, Columns: make([][]any, len(b.Names))}, value})
 		}
-		part := &parts[at[kind]]
-		for k := range b.Columns {
-			part.Columns[k] = append(part.Columns[k], b.Columns[k][row])
+		for c := range b.Columns {
+			parts[k].Columns[c] = append(parts[k].Columns[c], b.Columns[c][row])
 		}
 	}
 	return parts

@@ -31,7 +31,7 @@ func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*n
 	if sel.NodeKey != "" {
 		key = "coalesce(n." + quote(sel.NodeKey) + ", " + missing + ")"
 	}
-	columns := " RETURN collect(id(n)), collect(elementId(n)), collect(" + key + ")"
+	columns := " RETURN collect(id(n)), collect(elementId(n)), collect(" + key + ") AS key"
 	set := &nodeSet{}
 	keys := []any{}
 	add := func(_ span, r *neo4j.Record) error {

@@ -45,7 +45,7 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 		return e.finish(s)
 	}
 	cypher := "UNWIND range(0, size($ids) - 1) AS i MATCH (a)-[r" + quoteAll(sel.RelationshipTypes) + "]->(b) WHERE id(a) = $ids[i] " +
-		"RETURN collect(i), collect(id(b)), " + column(sel.RelationshipWeightProperty) + ", " + column(sel.LengthProperty)
+		"RETURN collect(i), collect(id(b)), " + column(sel.RelationshipWeightProperty) + " AS weight, " + column(sel.LengthProperty) + " AS length"
 	err := inChunks(ctx, s, "relationships", len(nodes.internal), s.options.BatchSize, func(ctx context.Context, at span) (*neo4j.Record, error) {
 		return s.readOne(ctx, "relationships", cypher, map[string]any{"ids": nodes.internal[at.lo:at.hi]})
 	}, func(at span, r *neo4j.Record) error {

@@ -21,8 +21,8 @@ const (
 	keyStatus  = "status"
 	keyColumn  = "runIdProperty"
 	keyColumns = "properties"
-	keyTable   = "tableSha256"
-	keyGraph   = "graphSha256"
+	keyTable   = "tableDigest"
+	keyGraph   = "graphDigest"
 	keyNodes   = "nodesWritten"
 )
 
@@ -72,9 +72,6 @@ func runOf(p map[string]any) store.Run {
 		if name, ok := c.(string); ok {
 			run.Columns = append(run.Columns, name)
 		}
-	}
-	for _, own := range []string{keyRunID, keyStatus, keyColumn, keyColumns, keyTable, keyGraph, keyNodes} {
-		delete(run.Record, own)
 	}
 	return run
 }

@@ -5,6 +5,7 @@ package connector
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,6 +68,8 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 	return o.Result(force)
 }
 
+var errOutline = errors.New("connector: the table has no values")
+
 // Write writes the table in batches by elementId and keeps the run's node: its
 // status is RUNNING from before the first value until after the last, then
 // FINISHED. Called again with the same table it completes an interrupted write.
@@ -74,6 +77,9 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 // are removed from the nodes that this one writes.
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	start := time.Now()
+	if !store.HasValues(t) {
+		return errOutline
+	}
 	elements, err := s.nodes.Get(g)
 	if err != nil {
 		return err

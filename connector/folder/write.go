@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -147,6 +148,9 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	s.write.Lock()
 	defer s.write.Unlock()
+	if !store.HasValues(t) {
+		return errors.New("folder: the table has no values")
+	}
 	numbers, err := s.csv.nodes.Get(g)
 	if err != nil {
 		return err

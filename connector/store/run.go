@@ -32,8 +32,8 @@ type Run struct {
 	Status      string         `json:"status"`
 	RunIDColumn string         `json:"runIdProperty"`    // property that holds the run's id on each node
 	Columns     []string       `json:"properties"`       // every property that it writes, RunIDColumn too
-	Table       string         `json:"tableSha256"`      // [TableHash] of what it writes
-	Graph       string         `json:"graphSha256"`      // digest of the graph, hexadecimal
+	Table       string         `json:"tableDigest"`      // [TableHash] of what it writes; "" for an outline
+	Graph       string         `json:"graphDigest"`      // of the graph, hexadecimal
 	Nodes       int64          `json:"nodesWritten"`     // nodes that carry its values
 	Record      map[string]any `json:"record,omitempty"` // [report.Table.Record]
 }
@@ -42,10 +42,13 @@ type Run struct {
 func NewRun(graph [32]byte, t report.Table) Run {
 	r := Run{
 		ID: t.RunID(), Status: Running, RunIDColumn: t.RunIDColumn(),
-		Table: TableHash(t), Graph: hex.EncodeToString(graph[:]), Record: map[string]any{},
+		Graph: hex.EncodeToString(graph[:]), Record: map[string]any{},
 	}
 	for _, c := range t.Columns() {
 		r.Columns = append(r.Columns, c.Name)
+	}
+	if HasValues(t) {
+		r.Table = TableHash(t)
 	}
 	for _, p := range t.Record() {
 		r.Record[p.Name] = p.Value
@@ -64,7 +67,7 @@ func (run Run) Admit(known []Run, touched []string) error {
 			if k.Status == Undone {
 				return fmt.Errorf("%w: run %s was undone; start a new run", ErrConflict, k.ID)
 			}
-			if k.Table != "" && k.Table != run.Table {
+			if run.Table != "" && k.Table != run.Table {
 				return fmt.Errorf("%w: run %s was started with other values; resume it with the staged ones", ErrConflict, k.ID)
 			}
 		case k.Status == Running && k.RunIDColumn == run.RunIDColumn &&
@@ -93,6 +96,15 @@ func (run Run) Stale(known []Run) []string {
 	}
 	slices.Sort(stale)
 	return stale
+}
+
+// HasValues reports whether every column holds a value for each of its nodes; a
+// [report.Outline] has none, and can be checked but not written.
+func HasValues(t report.Table) bool {
+	return !slices.ContainsFunc(t.Columns(), func(c report.Column) bool {
+		n := len(c.Floats) + len(c.Ints) + len(c.Strings)
+		return n == 0 && (c.Nodes == nil || len(c.Nodes) > 0)
+	})
 }
 
 // TableHash returns SHA-256 over the run id and the columns of a table, in

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storetest
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// The fixture: a triangle would hide nothing, so it has two ways of writing one
+// edge, a self-loop, labels in twos, ids whose order is not that of the text, and
+// a column of each type with a gap.
+const (
+	nodesCSV = `id,labels,name,heat,club,district,mark
+1,Sensor;City,n1,0.5,red,1,true
+20,Village,n20,0,blue,3,true
+3,Sensor;City,n3,1,red,1,
+10,City,n10,0.25,,2,true
+2,City,n2,,blue,2,false
+`
+	relationshipsCSV = `source,target,type,weight,length
+1,2,ROAD,2,10
+2,1,ROAD,3,5
+2,3,ROAD,1,7
+3,10,RAIL,0.5,2
+10,10,ROAD,1,1
+20,10,RAIL,4,3
+`
+)
+
+// want builds the graph that a store should return, by the builder's public way.
+func want(t *testing.T, a graph.Aggregation, ids string, edges ...graph.Edge) *graph.Graph {
+	t.Helper()
+	b := graph.Builder{Aggregation: a}
+	names := strings.Fields(ids)
+	for _, id := range names {
+		if _, err := b.AddNode(graph.ID(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range edges {
+		if err := b.Connect(e.U, e.V, e.Weight, e.Length); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func edge(u, v int, w, l float64) graph.Edge { return graph.Edge{U: u, V: v, Weight: w, Length: l} }
+
+func testGraph(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	const all = "1 2 3 10 20"
+	weighted := graph.Selection{RelationshipWeightProperty: "weight", LengthProperty: "length"}
+	with := func(a graph.Aggregation) graph.Selection {
+		sel := weighted
+		sel.Aggregation = a
+		return sel
+	}
+	rest := []graph.Edge{edge(1, 2, 1, 7), edge(2, 3, 0.5, 2), edge(3, 4, 4, 3)}
+	for _, test := range []struct {
+		name string
+		sel  graph.Selection
+		want *graph.Graph
+	}{
+		{"weights add up, the least length counts", weighted, want(t, graph.Sum, all, append(rest, edge(0, 1, 5, 5))...)},
+		{"least weight", with(graph.Min), want(t, graph.Sum, all, append(rest, edge(0, 1, 2, 5))...)},
+		{"largest weight", with(graph.Max), want(t, graph.Sum, all, append(rest, edge(0, 1, 3, 5))...)},
+		{"unweighted, in hops", graph.Selection{}, want(t, graph.Sum, all, edge(0, 1, 2, 1), edge(1, 2, 1, 1), edge(2, 3, 1, 1), edge(3, 4, 1, 1))},
+		{"lengths alone", graph.Selection{LengthProperty: "length", Aggregation: graph.Single}, want(t, graph.Sum, all,
+			edge(0, 1, 1, 5), edge(1, 2, 1, 7), edge(2, 3, 1, 2), edge(3, 4, 1, 3))},
+		{"cities", graph.Selection{NodeLabels: []string{"City"}}, want(t, graph.Sum, "1 2 3 10", edge(0, 1, 2, 1), edge(1, 2, 1, 1), edge(2, 3, 1, 1))},
+		{"sensors, between which there is nothing", graph.Selection{NodeLabels: []string{"Sensor"}}, want(t, graph.Sum, "1 3")},
+		{"two labels", graph.Selection{NodeLabels: []string{"Village", "City"}, RelationshipTypes: []string{"RAIL"}}, want(t, graph.Sum, all, edge(2, 3, 1, 1), edge(3, 4, 1, 1))},
+		{"another key", graph.Selection{NodeKey: "name", RelationshipTypes: []string{"RAIL"}}, want(t, graph.Sum, "n1 n2 n3 n10 n20", edge(2, 3, 1, 1), edge(3, 4, 1, 1))},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g, err := st.Graph(t.Context(), s.Select(st, test.sel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Digest() != test.want.Digest() {
+				t.Errorf("read %s, want %s", describe(g), describe(test.want))
+			}
+		})
+	}
+	g := open(t, s, st, weighted)
+	if d := g.Dropped(); d != (graph.Dropped{SelfLoops: 1, Parallel: 1}) {
+		t.Errorf("dropped %+v, want one self-loop and one parallel relationship", d)
+	}
+	if _, err := st.Graph(t.Context(), s.Select(st, with(graph.None))); !errors.Is(err, store.ErrInput) {
+		t.Errorf("parallel relationships under aggregation NONE: %v, want ErrInput", err)
+	}
+	if again := open(t, s, s.Reopen(t, st), weighted); again.Digest() != g.Digest() {
+		t.Error("another handle reads another graph")
+	}
+}
+
+// describe lists a graph for a failure.
+func describe(g *graph.Graph) string {
+	var b strings.Builder
+	for i := range g.Order() {
+		b.WriteString(string(g.ID(i)) + " ")
+	}
+	for e := range g.Edges() {
+		b.WriteString(strings.Join([]string{"", string(g.ID(e.U)), "–", string(g.ID(e.V)), ":", text(e.Weight), "/", text(e.Length)}, ""))
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func open(t *testing.T, s Suite, st Store, sel graph.Selection) *graph.Graph {
+	t.Helper()
+	g, err := st.Graph(t.Context(), s.Select(st, sel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func testBadRelationships(t *testing.T, s Suite) {
+	const nodes = "id\n1\n2\n3\n4\n5\n6\n7\n8\n"
+	const relationships = "source,target,weight,length\n1,2,1,1\n2,3,,1\n3,4,0,1\n4,5,-2.5,1\n5,6,NaN,1\n6,7,Inf,1\n7,8,1,-1\n8,1,2,1\n1,8,3,\n"
+	st := s.Open(t, nodes, relationships)
+	sel := graph.Selection{RelationshipWeightProperty: "weight"}
+	_, err := st.Graph(t.Context(), s.Select(st, sel))
+	if !errors.Is(err, store.ErrInput) {
+		t.Fatalf("bad weights: %v, want ErrInput", err)
+	}
+	for _, part := range []string{"5 relationships", `"2"–"3": weight is missing`, `"3"–"4": weight is 0`, `"4"–"5": weight is -2.5`, `"5"–"6": weight is NaN`, `"6"–"7": weight is +Inf`} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+	sel.LengthProperty, sel.DropBadWeight = "length", true
+	g := open(t, s, st, sel)
+	if expect := want(t, graph.Sum, "1 2 3 4 5 6 7 8", edge(0, 1, 1, 1), edge(0, 7, 2, 1)); g.Digest() != expect.Digest() {
+		t.Errorf("dropping the bad: read %s, want %s", describe(g), describe(expect))
+	}
+	if !slices.ContainsFunc(st.Notices(), func(n string) bool { return strings.Contains(n, "left out 7 relationships") }) {
+		t.Errorf("notices %q do not count 7", st.Notices())
+	}
+	sel = graph.Selection{RelationshipWeightProperty: "weight", DefaultWeight: 4, DropBadWeight: true}
+	if e, ok := open(t, s, st, sel).Edge(1, 2); !ok || e.Weight != 4 {
+		t.Errorf("a missing weight became %+v, want the default 4", e)
+	}
+}
+
+func testBadKeys(t *testing.T, s Suite) {
+	st := s.Open(t, "id,name,code\n1,a,x\n2,a,\n3,b,y\n", "source,target\n1,2\n")
+	for name, part := range map[string]string{"name": `"a"`, "code": "code is missing"} {
+		_, err := st.Graph(t.Context(), s.Select(st, graph.Selection{NodeKey: name}))
+		if name == "code" && err != nil && strings.Contains(err.Error(), "missing") {
+			part = "missing"
+		}
+		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), part) {
+			t.Errorf("key %s: %v, want ErrInput that says %s", name, err, part)
+		}
+	}
+}
+
+func testSelection(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	for _, test := range []struct {
+		sel        graph.Selection
+		suggestion bool
+	}{
+		{graph.Selection{NodeLabels: []string{"Sensro"}}, true},
+		{graph.Selection{RelationshipTypes: []string{"RAOD"}}, true},
+		{graph.Selection{RelationshipWeightProperty: "wieght"}, true},
+		{graph.Selection{LengthProperty: "lenght"}, true},
+		{graph.Selection{NodeKey: "nmae"}, true},
+		{graph.Selection{RelationshipWeightProperty: "somethingElseEntirely"}, false},
+	} {
+		_, err := st.Graph(t.Context(), s.Select(st, test.sel))
+		missing, ok := errors.AsType[*store.NotFoundError](err)
+		if !ok || !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%+v: %v, want a NotFoundError", test.sel, err)
+		} else if (missing.Suggestion != "") != test.suggestion {
+			t.Errorf("%+v: suggests %q", test.sel, missing.Suggestion)
+		}
+	}
+}
+
+func testSignal(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	got, err := st.Signal(t.Context(), g, "heat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range []float64{0.5, math.NaN(), 1, 0.25, 0} {
+		if got[i] != x && !(math.IsNaN(x) && math.IsNaN(got[i])) {
+			t.Errorf("heat of %s is %v, want %v", g.ID(i), got[i], x)
+		}
+	}
+	if _, err := st.Signal(t.Context(), g, "club"); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), `node "1"`) {
+		t.Errorf("a text for a number: %v, want ErrInput that names node 1", err)
+	}
+	bad := s.Open(t, "id,heat\n1,0.5\n2,NaN\n3,Inf\n", "source,target\n1,2\n")
+	_, err = bad.Signal(t.Context(), open(t, s, bad, graph.Selection{}), "heat")
+	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), `node "2": heat is NaN; node "3": heat is +Inf`) {
+		t.Errorf("NaN and an infinity: %v, want ErrInput that names both", err)
+	}
+}
+
+func testLabels(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	for property, expect := range map[string][]string{
+		"club":     {"red", "blue", "red", "", "blue"},
+		"district": {"1", "2", "1", "2", "3"},
+		"mark":     {"true", "false", "", "true", "true"},
+	} {
+		if got, err := st.Labels(t.Context(), g, property); err != nil || !slices.Equal(got, expect) {
+			t.Errorf("%s: %q, %v, want %q", property, got, err, expect)
+		}
+	}
+}
+
+func testSensors(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	label := s.Select(st, graph.Selection{NodeLabels: []string{"Sensor"}}).NodeLabels[0]
+	for _, test := range []struct {
+		sel  graph.SensorSelection
+		want []int
+	}{
+		{graph.SensorSelection{}, []int{0, 1, 2, 3, 4}},
+		{graph.SensorSelection{Label: label}, []int{0, 2}},
+		{graph.SensorSelection{Property: "mark"}, []int{0, 3, 4}},
+		{graph.SensorSelection{Property: "heat"}, []int{0, 2, 3}},
+		{graph.SensorSelection{Label: label, Property: "mark"}, []int{0}},
+	} {
+		if got, err := st.Sensors(t.Context(), g, test.sel); err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%+v: %v, %v, want %v", test.sel, got, err, test.want)
+		}
+	}
+	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Property: "club"}); !errors.Is(err, store.ErrInput) {
+		t.Errorf("a text as a mark: %v, want ErrInput", err)
+	}
+	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label + "x"}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an unknown label: %v, want ErrNotFound", err)
+	}
+}
+
+func testMissing(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	_, err := st.Signal(t.Context(), g, "haet")
+	if e, ok := errors.AsType[*store.NotFoundError](err); !ok || e.Suggestion != "heat" {
+		t.Errorf("Signal of haet: %v, want a suggestion of heat", err)
+	}
+	if _, err := st.Labels(t.Context(), g, "culb"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Labels of culb: %v, want ErrNotFound", err)
+	}
+	if _, err := st.Run(t.Context(), "no such run"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an unknown run: %v, want ErrNotFound", err)
+	}
+	if _, err := st.Signal(t.Context(), want(t, graph.Sum, "1"), "heat"); err == nil {
+		t.Error("a graph from elsewhere was accepted")
+	}
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package storetest is the contract of a store, as tests. Run it on every store:
+// what it says of one holds for all.
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Store is what is tested: the interface of the root package, with the runs that
+// a store knows beside it.
+type Store interface {
+	Name() string
+	Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error)
+	Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error)
+	Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error)
+	Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error)
+	Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
+	Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
+	Undo(ctx context.Context, runID string) (nodes int64, err error)
+	Run(ctx context.Context, runID string) (store.Run, error)
+	Ledger() privacy.Ledger
+	Notices() []string
+	Close(ctx context.Context) error
+}
+
+// Suite says how to make the store that is tested.
+type Suite struct {
+	// Open returns a new store that holds the two files; what it holds is removed
+	// when the test ends. Select narrows a selection to that content and sets its
+	// key, where the store is shared with others.
+	Open   func(t *testing.T, nodes, relationships string) Store
+	Select func(s Store, sel graph.Selection) graph.Selection
+	// Reopen returns another handle on the same content, as another process has.
+	Reopen func(t *testing.T, s Store) Store
+}
+
+// Run runs every test of the contract.
+func Run(t *testing.T, s Suite) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Suite)
+	}{
+		{"Graph", testGraph},
+		{"Selection", testSelection},
+		{"BadRelationships", testBadRelationships},
+		{"BadKeys", testBadKeys},
+		{"Signal", testSignal},
+		{"Labels", testLabels},
+		{"Sensors", testSensors},
+		{"Missing", testMissing},
+		{"Write", testWrite},
+		{"Again", testAgain},
+		{"Replaced", testReplaced},
+		{"Users", testUsers},
+		{"Undo", testUndo},
+		{"Cancelled", testCancelled},
+		{"Ledger", testLedger},
+		{"LedgerRace", testLedgerRace},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+	}
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storetest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+func text(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// read returns what a store holds of a column, as text, "" where nothing is.
+func read(t *testing.T, st Store, g *graph.Graph, c report.Column) []string {
+	t.Helper()
+	if c.Strings != nil {
+		got, err := st.Labels(t.Context(), g, c.Name)
+		if errors.Is(err, store.ErrNotFound) {
+			return make([]string, g.Order())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	texts := make([]string, g.Order())
+	got, err := st.Signal(t.Context(), g, c.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return texts
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range got {
+		if !math.IsNaN(x) {
+			texts[i] = text(x)
+		}
+	}
+	return texts
+}
+
+// expected returns the same for a table.
+func expected(c report.Column, n int) []string {
+	texts := make([]string, n)
+	put := func(i, k int) {
+		switch {
+		case c.Floats != nil:
+			texts[i] = text(c.Floats[k])
+		case c.Ints != nil:
+			texts[i] = strconv.FormatInt(c.Ints[k], 10)
+		default:
+			texts[i] = c.Strings[k]
+		}
+	}
+	if c.Nodes == nil {
+		for i := range n {
+			put(i, i)
+		}
+	}
+	for k, i := range c.Nodes {
+		put(i, k)
+	}
+	return texts
+}
+
+// holds checks that the store holds exactly the table on the nodes that it covers.
+func holds(t *testing.T, st Store, g *graph.Graph, table report.Table) {
+	t.Helper()
+	covered := store.Covered(table, g.Order())
+	for _, c := range table.Columns() {
+		got, expect := read(t, st, g, c), expected(c, g.Order())
+		for _, i := range covered {
+			if got[i] != expect[i] {
+				t.Errorf("%s of node %s is %q, want %q", c.Name, g.ID(i), got[i], expect[i])
+			}
+		}
+	}
+}
+
+// nothing checks that no column of the table stands on any node.
+func nothing(t *testing.T, st Store, g *graph.Graph, table report.Table) {
+	t.Helper()
+	for _, c := range table.Columns() {
+		if got := read(t, st, g, c); slices.ContainsFunc(got, func(s string) bool { return s != "" }) {
+			t.Errorf("%s is %q, want nothing", c.Name, got)
+		}
+	}
+}
+
+func write(t *testing.T, st Store, g *graph.Graph, table report.Table) {
+	t.Helper()
+	if err := st.Check(t.Context(), g, table, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Write(t.Context(), g, table, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func status(t *testing.T, st Store, runID, want string) store.Run {
+	t.Helper()
+	run, err := st.Run(t.Context(), runID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Status != want {
+		t.Errorf("run %s is %s, want %s", runID, run.Status, want)
+	}
+	return run
+}
+
+func testWrite(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{RelationshipWeightProperty: "weight"})
+	table := Table(t, g, runID(t, "a"), prefix)
+	if err := st.Check(t.Context(), g, table, false); err != nil {
+		t.Fatal(err)
+	}
+	nothing(t, st, g, table)
+	write(t, st, g, table)
+	holds(t, st, g, table)
+	run := status(t, st, table.RunID(), store.Finished)
+	if run.Nodes != int64(len(store.Covered(table, g.Order()))) || run.RunIDColumn != table.RunIDColumn() || run.Table != store.TableHash(table) {
+		t.Errorf("the record %+v does not describe the table", run)
+	}
+	for _, p := range table.Record() {
+		if _, ok := run.Record[p.Name]; !ok {
+			t.Errorf("the record lacks %s", p.Name)
+		}
+	}
+	other := s.Reopen(t, st)
+	same := open(t, s, other, graph.Selection{RelationshipWeightProperty: "weight"})
+	if same.Digest() != g.Digest() {
+		t.Error("writing changed the graph")
+	}
+	holds(t, other, same, table)
+	if got, err := st.Labels(t.Context(), g, "club"); err != nil || !slices.Equal(got, []string{"red", "blue", "red", "", "blue"}) {
+		t.Errorf("writing changed the user's property: %q, %v", got, err)
+	}
+}
+
+// runID makes ids that do not meet in a store that outlives the test.
+func runID(t *testing.T, suffix string) string {
+	return strings.ReplaceAll(t.Name(), "/", "-") + "-" + suffix + "-" + token()
+}
+
+func testAgain(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	id := runID(t, "a")
+	table := Table(t, g, id, prefix)
+	write(t, st, g, table)
+	write(t, st, g, table) // the same table completes the same run
+	holds(t, st, g, table)
+	other := Table(t, g, id, prefix, 1, 3)
+	if err := st.Check(t.Context(), g, other, true); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("Check of other values under the id of a run: %v, want ErrConflict", err)
+	}
+	if err := st.Write(t.Context(), g, other, true); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("Write of other values under the id of a run: %v, want ErrConflict", err)
+	}
+	holds(t, st, g, table)
+}
+
+func testReplaced(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	first, second := Table(t, g, runID(t, "a"), prefix), Table(t, g, runID(t, "b"), prefix, 1, 3)
+	write(t, st, g, first)
+	write(t, st, g, second)
+	holds(t, st, g, second)
+	covered := store.Covered(second, g.Order())
+	for _, c := range first.Columns() {
+		if slices.ContainsFunc(second.Columns(), func(d report.Column) bool { return d.Name == c.Name }) {
+			continue
+		}
+		got := read(t, st, g, c)
+		for _, i := range covered {
+			if got[i] != "" {
+				t.Errorf("node %s carries %s = %q of the run before", g.ID(i), c.Name, got[i])
+			}
+		}
+	}
+	removed, err := st.Undo(t.Context(), first.RunID())
+	if left := int64(len(store.Covered(first, g.Order())) - len(covered)); err != nil || removed != left {
+		t.Errorf("undoing the replaced run: %d nodes, %v, want %d", removed, err, left)
+	}
+	holds(t, st, g, second)
+}
+
+func testUsers(t *testing.T, s Suite) {
+	column := report.Outline("", prefix, nil).Columns()[0].Name
+	lines := strings.SplitAfter(nodesCSV, "\n")
+	for i, line := range lines {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case i == 0:
+			line += "," + column
+		case strings.HasPrefix(line, "3,"):
+			line += ",42"
+		case line != "":
+			line += ","
+		default:
+			continue
+		}
+		lines[i] = line + "\n"
+	}
+	st := s.Open(t, strings.Join(lines, ""), relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	table := Table(t, g, runID(t, "a"), prefix)
+	for name, f := range map[string]func(context.Context, *graph.Graph, report.Table, bool) error{"Check": st.Check, "Write": st.Write} {
+		err := f(t.Context(), g, table, false)
+		if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), column+` of node "3"`) {
+			t.Errorf("%s over the user's property: %v, want ErrConflict that names node 3", name, err)
+		}
+	}
+	if got := read(t, st, g, table.Columns()[0]); !slices.Equal(got, []string{"", "", "42", "", ""}) {
+		t.Errorf("a refused write left %q", got)
+	}
+	if err := st.Write(t.Context(), g, table, true); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, st, g, table)
+}
+
+func testUndo(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	table := Table(t, g, runID(t, "a"), prefix)
+	write(t, st, g, table)
+	removed, err := st.Undo(t.Context(), table.RunID())
+	if err != nil || removed != int64(len(store.Covered(table, g.Order()))) {
+		t.Errorf("Undo: %d nodes, %v", removed, err)
+	}
+	nothing(t, st, g, table)
+	status(t, st, table.RunID(), store.Undone)
+	if removed, err := st.Undo(t.Context(), table.RunID()); err != nil || removed != 0 {
+		t.Errorf("a second Undo: %d nodes, %v, want none", removed, err)
+	}
+	if err := st.Write(t.Context(), g, table, false); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("writing a run that was undone: %v, want ErrConflict", err)
+	}
+	if _, err := st.Undo(t.Context(), table.RunID()+"x"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("undoing an unknown run: %v, want ErrNotFound", err)
+	}
+	if again := open(t, s, st, graph.Selection{}); again.Digest() != g.Digest() {
+		t.Error("a run and its undoing changed the graph")
+	}
+	if got, err := st.Labels(t.Context(), g, "club"); err != nil || !slices.Equal(got, []string{"red", "blue", "red", "", "blue"}) {
+		t.Errorf("a run and its undoing changed the user's property: %q, %v", got, err)
+	}
+}
+
+func testCancelled(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	table := Table(t, g, runID(t, "a"), prefix)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := st.Graph(ctx, s.Select(st, graph.Selection{})); !errors.Is(err, context.Canceled) {
+		t.Errorf("Graph: %v, want context.Canceled", err)
+	}
+	if err := st.Write(ctx, g, table, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("Write: %v, want context.Canceled", err)
+	}
+	nothing(t, st, g, table)
+	if _, err := st.Run(t.Context(), table.RunID()); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a cancelled write left a run: %v", err)
+	}
+}

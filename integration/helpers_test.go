@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/folder"
+)
+
+// connect opens the server's store.
+func connect(t testing.TB, change ...func(*connector.Options)) *connector.Store {
+	t.Helper()
+	o := Server(t).Options()
+	for _, f := range change {
+		f(&o)
+	}
+	s, err := connector.New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+// token is a name that no other test has.
+func token() string { return rand.Text()[:8] }
+
+// Load imports a folder under a label of its own, with the key id, and returns
+// the label. The nodes go when the test ends. Change adjusts the import.
+func Load(t testing.TB, csv *folder.CSV, change ...func(*connector.ImportOptions)) (label string) {
+	t.Helper()
+	label = "Test" + token()
+	o := connector.ImportOptions{NodeLabel: label}
+	for _, f := range change {
+		f(&o)
+	}
+	t.Cleanup(func() {
+		Query(t, "MATCH (n:`"+label+"`) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS", nil)
+		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name", map[string]any{"label": label}) {
+			Query(t, "DROP CONSTRAINT `"+row[0].(string)+"`", nil)
+		}
+	})
+	if _, err := connect(t).Import(t.Context(), csv, o); err != nil {
+		t.Fatal(err)
+	}
+	return label
+}
+
+// Shipped is a folder of examples/data.
+func Shipped(name string) *folder.CSV {
+	return &folder.CSV{FS: os.DirFS(filepath.Join("..", "examples", "data", name))}
+}
+
+// Files is a folder in memory.
+func Files(nodes, relationships string) *folder.CSV {
+	return &folder.CSV{FS: fstest.MapFS{"nodes.csv": {Data: []byte(nodes)}, "relationships.csv": {Data: []byte(relationships)}}}
+}
+
+// Query runs Cypher on the server, in a transaction of its own, and returns the
+// rows.
+func Query(t testing.TB, cypher string, params map[string]any) (rows [][]any) {
+	t.Helper()
+	n := Server(t)
+	ctx := context.Background()
+	driver, err := neo4j.NewDriverWithContext(n.URI, neo4j.BasicAuth(n.Username, n.Password, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer driver.Close(ctx)
+	session := driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: n.Database})
+	defer session.Close(ctx)
+	result, err := session.Run(ctx, cypher, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for result.Next(ctx) {
+		rows = append(rows, result.Record().Values)
+	}
+	if err := result.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}

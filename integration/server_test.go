@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/testcontainers/testcontainers-go"
+	tcneo4j "github.com/testcontainers/testcontainers-go/modules/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+)
+
+// image is the official one; poolSize is small enough that a test can exhaust it.
+const (
+	image    = "neo4j:5.26-community"
+	poolKey  = "dbms.memory.transaction.total.max"
+	poolSize = "64m"
+	password = "graphcloak-test"
+)
+
+// Neo4j says how to reach the server under test.
+type Neo4j struct {
+	URI, Username, Password, Database string
+
+	own  bool                        // started by this process, with a memory pool of poolSize
+	kill func(context.Context) error // ends the server at once, where it is a local process
+	stop func() error
+}
+
+// Options are the connector's for this server.
+func (n Neo4j) Options() connector.Options {
+	return connector.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database}
+}
+
+// Env is the environment that points a process at this server.
+func (n Neo4j) Env() []string {
+	return []string{"NEO4J_URI=" + n.URI, "NEO4J_USERNAME=" + n.Username, "NEO4J_PASSWORD=" + n.Password, "NEO4J_DATABASE=" + n.Database}
+}
+
+// shared is the server of this process, started by the first test that asks.
+var shared = sync.OnceValues(start)
+
+// stopShared ends it; nil until it was started.
+var stopShared func() error
+
+// Server returns the server that all tests share.
+func Server(t testing.TB) Neo4j {
+	t.Helper()
+	n, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if stopShared != nil {
+		if err := stopShared(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the server:", err)
+		}
+	}
+	os.Exit(code)
+}
+
+func start() (Neo4j, error) {
+	if uri := os.Getenv("NEO4J_URI"); uri != "" {
+		return Neo4j{URI: uri, Username: os.Getenv("NEO4J_USERNAME"), Password: os.Getenv("NEO4J_PASSWORD"), Database: os.Getenv("NEO4J_DATABASE")}, nil
+	}
+	began := time.Now()
+	kind := "container " + image
+	n, err := startContainer(poolKey, poolSize)
+	if err != nil {
+		kind = "local server (no container: " + firstLine(err) + ")"
+		if n, err = startLocal(poolKey + "=" + poolSize); err != nil {
+			return Neo4j{}, err
+		}
+	}
+	stopShared = n.stop
+	fmt.Fprintf(os.Stderr, "Neo4j: %s at %s, ready after %.0f s\n", kind, n.URI, time.Since(began).Seconds())
+	return n, nil
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// startContainer runs the official image. Without Docker, or without a way to the
+// image, it fails within seconds.
+func startContainer(setting, value string) (_ Neo4j, err error) {
+	defer func() { // the library panics where it finds no Docker at all
+		if r := recover(); r != nil {
+			err = fmt.Errorf("docker: %v", r)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	provider, err := testcontainers.NewDockerProvider()
+	if err != nil {
+		return Neo4j{}, err
+	}
+	defer provider.Close()
+	if err := provider.Health(ctx); err != nil {
+		return Neo4j{}, err
+	}
+	ctr, err := tcneo4j.Run(ctx, image, tcneo4j.WithAdminPassword(password), tcneo4j.WithNeo4jSetting(setting, value))
+	stop := func() error { return testcontainers.TerminateContainer(ctr, testcontainers.StopTimeout(time.Second)) }
+	if err != nil {
+		return Neo4j{}, errors.Join(err, stop())
+	}
+	uri, err := ctr.BoltUrl(ctx)
+	if err != nil {
+		return Neo4j{}, errors.Join(err, stop())
+	}
+	return Neo4j{URI: uri, Username: "neo4j", Password: password, Database: "neo4j", own: true, stop: stop}, nil
+}
+
+// startLocal runs neo4j.sh, which serves until its standard input is closed, and
+// therefore ends with this process whatever becomes of it.
+func startLocal(conf ...string) (Neo4j, error) {
+	port, err := freePort()
+	if err != nil {
+		return Neo4j{}, err
+	}
+	cmd := exec.Command("./neo4j.sh")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("BOLT_PORT=%d", port), "NEO4J_PASSWORD="+password, "NEO4J_CONF_EXTRA="+strings.Join(conf, "\n"))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return Neo4j{}, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return Neo4j{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return Neo4j{}, err
+	}
+	stop := func() error { return errors.Join(in.Close(), cmd.Wait()) }
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Neo4j{}, errors.Join(err, stop())
+	}
+	n := Neo4j{Database: "neo4j", own: true, stop: stop}
+	var pid int
+	if _, err := fmt.Sscanf(line, "ready %s %s %s %d", &n.URI, &n.Username, &n.Password, &pid); err != nil {
+		return Neo4j{}, errors.Join(errors.New("neo4j.sh started no server; its output is above"), stop())
+	}
+	n.kill = func(context.Context) error {
+		p, err := os.FindProcess(pid)
+		if err != nil {
+			return err
+		}
+		return p.Kill()
+	}
+	return n, nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
