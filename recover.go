@@ -196,6 +196,10 @@ func (a *analysis) posterior(ctx context.Context) (*recovery.Posterior, error) {
 	return a.data.Posterior(ctx, recovery.PosteriorOptions{Amplitude: a.opts.Amplitude, Prior: prior})
 }
 
+// gapTolerance is the relative gap at which f̂ counts as optimal: far below the
+// noise, and above what the error of a computed M leaves provable.
+const gapTolerance = 1e-8
+
 // denoise solves Basis Pursuit Denoising.
 func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
 	problem, ball, err := a.data.Problem(ctx, a.opts.Rule, a.spectrum())
@@ -204,7 +208,7 @@ func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
 	}
 	a.report.BPDN.Radius, a.report.BPDN.RadiusRule = ball.Radius, ball.Rule.String()
 	solver := recovery.ColumnGeneration{Options: recovery.Options{
-		Neighbors: a.model.Graph.Neighbors, Progress: a.model.opts.Progress,
+		Tol: gapTolerance, Neighbors: a.model.Graph.Neighbors, Progress: a.model.opts.Progress,
 	}}
 	return solver.Solve(ctx, problem)
 }

@@ -28,6 +28,7 @@ type app struct {
 	config   *config.Config // resolved before RunE
 	log      *slog.Logger
 	warnings []string // given by warn
+	rendered bool     // a result went to standard output
 
 	args                []string
 	configPath, envPath string

@@ -79,11 +79,11 @@ func (f *failure) Resource() (resourceType, resourceID string) { return f.resour
 
 // exitCode returns the code that an error ends the command with.
 func exitCode(err error) int {
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f.exit
-	}
 	if s, ok := errors.AsType[signalError](err); ok {
 		return 128 + int(s.signal)
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.exit
 	}
 	for _, s := range sentinels() {
 		if errors.Is(err, s.err) {
@@ -168,7 +168,9 @@ func (a *app) finish(ctx context.Context, err error) int {
 	p := describe(err)
 	lines := messages(err)
 	if a.format() == "json" || a.format() == "ndjson" {
-		a.printProblem(p)
+		if !a.rendered { // one document on standard output
+			a.printProblem(p)
+		}
 		lines = []string{strings.Join(lines, "; ")}
 	}
 	a.printError(lines, p)

@@ -102,7 +102,7 @@ func TestSignals(t *testing.T) {
 		}
 		<-ctx.Done()
 		a, _, stderr := kit(t, "--format", "table")
-		if got := a.finish(ctx, fmt.Errorf("read edges: %w", ctx.Err())); got != c.want || !strings.Contains(stderr.String(), "stopped by signal") {
+		if got := a.finish(ctx, fail(exitInterrupt, "read edges: %w", ctx.Err()).hint("resume")); got != c.want || !strings.Contains(stderr.String(), "stopped by signal") {
 			t.Errorf("%v ends with %d (%s), want %d", c.signal, got, stderr, c.want)
 		}
 		stop()

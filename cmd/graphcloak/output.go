@@ -115,6 +115,7 @@ func (a *app) toOutput(write func(io.Writer) error) error {
 	if path := a.outputPath(); path != "" {
 		return a.create(path, write)
 	}
+	a.rendered = true
 	return write(a.stdout)
 }
 
