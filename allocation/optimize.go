@@ -3,7 +3,10 @@
 package allocation
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
 )
 
 // found is a private u over the candidates, with its value and a limit.
@@ -14,11 +17,34 @@ type found struct {
 }
 
 func (p *problem) optimize() (*Result, error) {
-	f, err := p.solve(p.opts.Objective, p.cap)
+	f, err := p.settle()
 	if err != nil {
 		return nil, err
 	}
 	return p.result(f)
+}
+
+// settle tries the objectives that Auto stands for and keeps the one that names the
+// community best.
+func (p *problem) settle() (*found, error) {
+	if p.opts.Objective != Auto {
+		return p.limited(p.opts.Objective)
+	}
+	var best *found
+	top := -1.0
+	for _, o := range []Objective{Bound, Separation, MaxMin} {
+		if best != nil && p.late() {
+			break
+		}
+		f, err := p.limited(o)
+		if err != nil {
+			return nil, err
+		}
+		if a := p.accuracy(f.u); a > top {
+			best, top = f, a
+		}
+	}
+	return best, nil
 }
 
 // solve maximises one objective over u ≤ h.
@@ -26,15 +52,87 @@ func (p *problem) solve(o Objective, h []float64) (*found, error) {
 	f := &found{objective: o}
 	var err error
 	switch o {
+	case Bound:
+		f.u, f.value, f.limit, err = p.bhattacharyya(h)
 	case MaxMin:
 		f.u, f.value, f.limit, err = p.maxMin(h)
 	case Location:
 		f.u, f.value, f.limit, err = p.newProgramme(h).maximise(p.location(p.opts.Hops))
 	default:
-		f.objective = Separation
 		f.u, f.value, f.limit, err = p.newProgramme(h).maximise(p.separation())
 	}
 	return f, err
+}
+
+// limited solves with between MinSensors and MaxSensors reporting.
+func (p *problem) limited(o Objective) (*found, error) {
+	f, err := p.solve(o, p.cap)
+	if err != nil {
+		return nil, err
+	}
+	limit := f.limit
+	if k := p.opts.MaxSensors; k > 0 && reporting(f.u) > k {
+		f, err = p.fewer(f, k)
+	} else if k := p.opts.MinSensors; reporting(f.u) < k {
+		f, err = p.more(f, k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.limit = limit
+	return f, nil
+}
+
+func reporting(u []float64) int {
+	n := 0
+	for _, v := range u {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// fewer drops the sensors that use least of what they could have, half of the
+// surplus at a time, and solves again for the others.
+func (p *problem) fewer(f *found, k int) (*found, error) {
+	h := slices.Clone(p.cap)
+	for on := reporting(f.u); on > k; on = reporting(f.u) {
+		keep := k + (on-k)/2
+		order := make([]int, len(h))
+		for s := range order {
+			order[s] = s
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			return cmp.Compare(f.u[b]/p.cap[b], f.u[a]/p.cap[a])
+		})
+		for _, s := range order[keep:] {
+			h[s] = 0
+		}
+		var err error
+		if f, err = p.solve(f.objective, h); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// more lowers what each sensor may have, by a common factor, until enough report.
+func (p *problem) more(f *found, k int) (*found, error) {
+	h := slices.Clone(p.cap)
+	for range 60 {
+		for s := range h {
+			h[s] /= 2
+		}
+		g, err := p.solve(f.objective, h)
+		if err != nil {
+			return nil, err
+		}
+		if reporting(g.u) >= k {
+			return g, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: at least %d sensors shall report, but fewer tell communities apart", ErrNothing, k)
 }
 
 // maxMin maximises the least pair of communities.

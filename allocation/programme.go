@@ -28,8 +28,9 @@ type programme struct {
 	in    []bool      // pairs that are in
 	unit  float64     // t is in units of this
 
-	best  []float64 // feasible x, the best so far
+	best  []float64 // feasible x, the best mixture so far
 	worth float64   // its objective
+	pure  float64   // objective of the last vertex, scaled until feasible
 	most  float64   // proven bound
 }
 
@@ -63,15 +64,21 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		g.most = min(g.most, g.ceiling(c))
 		cuts := g.improve(x, c)
 		g.p.opts.Progress("allocate: edges", int64(len(g.row)), 0)
-		if !done || cuts == 0 || g.worth >= g.most*(1-g.p.opts.Gap) || g.p.late() {
+		if !done || cuts == 0 || g.pure >= g.most*(1-g.p.opts.Gap) || g.p.late() {
 			break
 		}
+	}
+	// A vertex has few sensors; the mixture serves where the search was cut short.
+	share := g.worth
+	if g.pure >= g.worth*(1-g.p.opts.Gap) {
+		copy(g.best, x)
+		share = g.pure
 	}
 	u = make([]float64, len(g.h))
 	for s := range u {
 		u[s] = g.best[s] * g.h[s]
 	}
-	return u, g.worth * scale, g.most * scale, nil
+	return u, share * scale, g.most * scale, nil
 }
 
 // costs returns c, scaled to a largest value of 1.
@@ -156,6 +163,7 @@ func (g *programme) mix(x, now []float64) {
 		clear(g.p.value)
 	}
 	gain, old := g.objective(x), g.objective(g.best)
+	g.pure = gain / max(1, slices.Max(now))
 	bestShare, bestPeak := 0.0, 1.0
 	for i := 1; i <= 16; i++ {
 		f := float64(i) / 16

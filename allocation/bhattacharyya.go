@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allocation
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// pairs is the Bhattacharyya bound on the probability of naming a wrong community,
+//
+//	F(u) = Σ_{i<j} √(p_i p_j) e^{−d²_ij/8} [c_i ≠ c_j],   d²_ij = Σ_s u_s (M_si − M_sj)²/r²,
+//
+// over the nodes, or over an even sample of them in which every node stands for
+// its share. It is convex in u.
+type pairs struct {
+	p      *problem
+	nodes  []int
+	factor *mat.Dense // √(p_i p_j)[c_i ≠ c_j]
+	x      *mat.Dense // rows of M, node by node
+}
+
+// sampled is the largest number of nodes whose pairs are compared.
+const sampled = 1000
+
+// steps bounds the programmes that one Bhattacharyya search solves.
+const steps = 24
+
+func (p *problem) newPairs() *pairs {
+	b := &pairs{p: p}
+	order := make([]int, p.rows.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return p.labels[i] - p.labels[j] })
+	m := min(len(order), sampled)
+	for k := range m {
+		b.nodes = append(b.nodes, order[k*len(order)/m])
+	}
+	b.x = mat.NewDense(m, p.rows.k, nil)
+	b.factor = mat.NewDense(m, m, nil)
+	share := float64(len(order)) / float64(m)
+	for k, i := range b.nodes {
+		b.x.SetRow(k, p.rows.of(int32(i)))
+		row := b.factor.RawRowView(k)
+		for l, j := range b.nodes {
+			if p.labels[i] != p.labels[j] {
+				row[l] = share * math.Sqrt(p.prior[i]*p.prior[j])
+			}
+		}
+	}
+	return b
+}
+
+// distances returns d²_ij under u.
+func (b *pairs) distances(u []float64) *mat.Dense {
+	m := len(b.nodes)
+	var on []int
+	for s, v := range u {
+		if v > 0 {
+			on = append(on, s)
+		}
+	}
+	z := mat.NewDense(m, len(on), nil)
+	for i := range m {
+		x, dst := b.x.RawRowView(i), z.RawRowView(i)
+		for k, s := range on {
+			dst[k] = math.Sqrt(u[s]) / b.p.opts.Noise * x[s]
+		}
+	}
+	g := mat.NewDense(m, m, nil)
+	g.Mul(z, z.T())
+	norms := make([]float64, m)
+	for i := range norms {
+		norms[i] = g.At(i, i)
+	}
+	for i := range m {
+		row := g.RawRowView(i)
+		for j := range row {
+			row[j] = max(0, norms[i]+norms[j]-2*row[j])
+		}
+	}
+	return g
+}
+
+// terms sets e to √(p_i p_j) e^{−d²_ij/8}[c_i ≠ c_j] at d² = (1−f)·from + f·to, and
+// returns F with its derivative in f.
+func (b *pairs) terms(e, from, to *mat.Dense, f float64) (value, slope float64) {
+	m := len(b.nodes)
+	sums, slopes := make([]float64, m), make([]float64, m)
+	parallel(m, func(i int) {
+		w, x, y, dst := b.factor.RawRowView(i), from.RawRowView(i), to.RawRowView(i), e.RawRowView(i)
+		for j, v := range w {
+			dst[j] = 0
+			if v > 0 {
+				dst[j] = v * math.Exp(-((1-f)*x[j]+f*y[j])/8)
+				sums[i] += dst[j]
+				slopes[i] -= dst[j] * (y[j] - x[j]) / 8
+			}
+		}
+	})
+	for i := range m {
+		value += sums[i] / 2
+		slope += slopes[i] / 2
+	}
+	return value, slope
+}
+
+// weights returns −∇F = Σ_{i<j} E_ij (M_si − M_sj)²/8r², by ⅛ diag(M(diag(E1) − E)Mᵀ).
+func (b *pairs) weights(e *mat.Dense) []float64 {
+	m := len(b.nodes)
+	var ex mat.Dense
+	ex.Mul(e, b.x)
+	w := make([]float64, b.p.rows.k)
+	for i := range m {
+		var total float64
+		for _, v := range e.RawRowView(i) {
+			total += v
+		}
+		x, y := b.x.RawRowView(i), ex.RawRowView(i)
+		for s, v := range x {
+			w[s] += v * (total*v - y[s])
+		}
+	}
+	for s := range w {
+		w[s] = max(0, w[s]) / (8 * b.p.opts.Noise * b.p.opts.Noise)
+	}
+	return w
+}
+
+// bhattacharyya minimises F by the method of Frank and Wolfe (1956): each step is a
+// packing programme with the weights −∇F, started from the rows and the vertex of
+// the one before, and gives a lower bound F(u) − max (v − u)ᵀ(−∇F).
+func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64, err error) {
+	b := p.newPairs()
+	g := p.newProgramme(h)
+	u = slices.Clone(h)
+	peak := max(1, p.rows.price(p.value, u))
+	for s := range u {
+		u[s] /= peak
+	}
+	from := b.distances(u)
+	e := mat.NewDense(len(b.nodes), len(b.nodes), nil)
+	value, _ = b.terms(e, from, from, 0)
+	for step := range steps {
+		p.opts.Progress("allocate: error bound", int64(step), steps)
+		w := b.weights(e)
+		v, _, most, err := g.maximise(w)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		limit = max(limit, value-(most-dot(w, u)))
+		if value-limit <= p.opts.Gap*value || (step > 0 && p.late()) {
+			break
+		}
+		to := b.distances(v)
+		f := b.search(e, from, to)
+		if step == 0 {
+			f = 1 // leaves the first point, at which every sensor reports
+		}
+		value, _ = b.terms(e, from, to, f)
+		blend(f, u, v)
+		from.Apply(func(i, j int, x float64) float64 { return (1-f)*x + f*to.At(i, j) }, from)
+	}
+	return u, value, limit, nil
+}
+
+func blend(f float64, u, v []float64) {
+	for s := range u {
+		u[s] = (1-f)*u[s] + f*v[s]
+	}
+}
+
+// search returns the least point of F between from and to, by bisection of its
+// derivative.
+func (b *pairs) search(e, from, to *mat.Dense) float64 {
+	lo, hi := 0.0, 1.0
+	for range 12 {
+		f := (lo + hi) / 2
+		if _, slope := b.terms(e, from, to, f); slope < 0 {
+			lo = f
+		} else {
+			hi = f
+		}
+	}
+	return (lo + hi) / 2
+}
