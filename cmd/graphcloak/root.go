@@ -44,6 +44,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,7 +97,7 @@ func newRootCommand(app *app) *cobra.Command {
 	root.SetHelpCommandGroupID(groupManage)
 	root.SetCompletionCommandGroupID(groupManage)
 	root.SetGlobalNormalizationFunc(config.Normalize)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(app.flagError)
 	root.SetHelpFunc(app.help)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
@@ -170,8 +171,13 @@ func wrapArgs(cmd *cobra.Command) {
 	}
 }
 
-// flagError explains a flag that the command does not have.
-func flagError(cmd *cobra.Command, err error) error {
+// flagError explains a flag that the command does not have. Flags are read before
+// words: where a word is no command either, that is the mistake.
+func (a *app) flagError(cmd *cobra.Command, err error) error {
+	depth := strings.Count(cmd.CommandPath(), " ")
+	if cmd.HasSubCommands() && len(a.args) > depth && !strings.HasPrefix(a.args[depth], "-") {
+		return unknownCommand(cmd, a.args[depth:depth+1])
+	}
 	failure := fail(exitUsage, "%w", err)
 	named, ok := err.(interface{ GetSpecifiedName() string })
 	if !ok {
