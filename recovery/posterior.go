@@ -44,21 +44,30 @@ func (p *Posterior) Best() int { return p.Credible[0] }
 
 // Groups sums the posterior by label. Labels are 0, 1, …, one for each node.
 func (p *Posterior) Groups(labels []int) ([]float64, error) {
-	if len(labels) != len(p.Probability) {
-		return nil, fmt.Errorf("%w: %d labels for %d nodes", ErrInvalid, len(labels), len(p.Probability))
-	}
-	count := 0
-	for i, l := range labels {
-		if l < 0 || l >= len(labels) {
-			return nil, fmt.Errorf("%w: label of node %d is %d, want 0 to %d", ErrInvalid, i, l, len(labels)-1)
-		}
-		count = max(count, l+1)
+	count, err := groupCount(labels, len(p.Probability))
+	if err != nil {
+		return nil, err
 	}
 	sums := make([]float64, count)
 	for i, l := range labels {
 		sums[l] += p.Probability[i]
 	}
 	return sums, nil
+}
+
+// groupCount checks one label for each of n nodes and returns their number.
+func groupCount(labels []int, n int) (int, error) {
+	if len(labels) != n {
+		return 0, fmt.Errorf("%w: %d labels for %d nodes", ErrInvalid, len(labels), n)
+	}
+	count := 0
+	for i, l := range labels {
+		if l < 0 || l >= n {
+			return 0, fmt.Errorf("%w: label of node %d is %d, want 0 to %d", ErrInvalid, i, l, n-1)
+		}
+		count = max(count, l+1)
+	}
+	return count, nil
 }
 
 // Posterior returns the exact posterior of a single source: with c = Aᵀy and
