@@ -14,8 +14,8 @@ const (
 	// readingBits keeps a clipped reading within 2⁶¹ steps: reading plus noise fits
 	// an int64.
 	readingBits = 61
-	// maxSteps bounds S. |N| stays below 2⁶² unless U begins with 8,000 equal bits,
-	// which the sampler refuses to believe.
+	// maxSteps bounds S. |N| stays below 2⁴⁷, since 8192 bits of U, which is all that
+	// the sampler reads, keep |Φ⁻¹(U)| below 2⁷.
 	maxSteps = 1 << 40
 	// maxExponent keeps g, σ and every multiple normal floating-point numbers.
 	maxExponent = 900

@@ -53,21 +53,31 @@ func (p *Plan) validate() error {
 			return err
 		}
 	}
-	r, err := p.ratio()
-	if err != nil {
-		return err
-	}
 	mu, joint := p.charge()
 	if mu != p.Mu || joint != p.JointMu {
 		return fmt.Errorf("privacy: the plan states μ = %v (joint %v), its noise gives %v (%v)", p.Mu, p.JointMu, mu, joint)
 	}
-	if up(mu*r, 1) > 1 {
-		return fmt.Errorf("privacy: the plan's noise gives μ = %v, want at most %v for ε = %v, δ = %v", mu, 1/r, p.Epsilon, p.Delta)
+	ok, err := p.permits(mu)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("privacy: the plan's noise gives μ = %v, too much for ε = %v, δ = %v under the %s calibration", mu, p.Epsilon, p.Delta, p.Calibration)
 	}
 	if _, err := CostOf(mu); err != nil {
 		return err
 	}
 	return nil
+}
+
+// permits reports whether μ·r ≤ 1 for the calibration's r = σ/Δ; for the analytic
+// one that is the budget itself, and needs no bisection.
+func (p *Plan) permits(mu float64) (bool, error) {
+	if _, ok := p.Calibration.(Analytic); ok {
+		return private(p.net(), mu), nil
+	}
+	r, err := p.ratio()
+	return err == nil && up(mu*r, 1) <= 1, err
 }
 
 // Validate repeats every check of NewPlan on the numbers of the plan itself. It

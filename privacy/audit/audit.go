@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package audit tries to refute a mechanism's (ε, δ).
+//
+// [Distinguish] runs the mechanism on two neighbours and turns how well they can be
+// told apart into a lower bound on ε that holds with stated confidence: a bound
+// above the nominal ε refutes the mechanism, one below refutes nothing. [LowBits]
+// is the attack on floating-point noise. [ExactDelta] enumerates the rounded
+// Gaussian where S is small, and leaves nothing to chance.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Mechanism returns one release for the readings, with fresh noise.
+type Mechanism func(readings []float64) ([]float64, error)
+
+// Pair is two vectors of readings that neighbouring sources can give.
+type Pair struct{ A, B []float64 }
+
+// Options of an audit. Zero values mean what is said.
+type Options struct {
+	Trials     int     // releases on each side of the pair; 0: 100,000
+	Delta      float64 // the δ at which ε is bounded
+	Confidence float64 // 0: 1 − 10⁻⁶
+	Progress   func(stage string, done, total int64)
+}
+
+// Result says what was found: with probability Confidence at least, the mechanism
+// is not (ε, Delta)-private for any ε < Epsilon.
+type Result struct {
+	Trials     int     `json:"trials"`    // releases that count, on each side
+	Hits       int     `json:"hits"`      // event at the one reading
+	FalseHits  int     `json:"falseHits"` // event at the other
+	Epsilon    float64 `json:"epsilonLower"`
+	Delta      float64 `json:"delta"`
+	Confidence float64 `json:"confidence"`
+}
+
+// ClopperPearson returns an interval for the probability of an event that was seen
+// k times in n: each end fails with probability at most alpha (Clopper and Pearson
+// 1934).
+func ClopperPearson(k, n int, alpha float64) (lo, hi float64) {
+	return lower(k, n, alpha), 1 - lower(n-k, n, alpha)
+}
+
+// lower returns the p with P(Binomial(n, p) ≥ k) = alpha, rounded down: that
+// probability is the incomplete beta function I_p(k, n−k+1), increasing in p.
+func lower(k, n int, alpha float64) float64 {
+	if k == 0 {
+		return 0
+	}
+	lo, hi := 0.0, float64(k)/float64(n)
+	for range 200 {
+		mid := (lo + hi) / 2
+		if mid == lo || mid == hi {
+			break
+		}
+		if mathext.RegIncBeta(float64(k), float64(n-k+1), mid) <= alpha {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// epsilonLower bounds ε from P(E|A) ≤ e^ε·P(E|B) + δ.
+func (r *Result) epsilonLower() {
+	alpha := (1 - r.Confidence) / 2
+	p, _ := ClopperPearson(r.Hits, r.Trials, alpha)
+	_, q := ClopperPearson(r.FalseHits, r.Trials, alpha)
+	r.Epsilon = 0
+	if p > r.Delta {
+		r.Epsilon = max(0, math.Log((p-r.Delta)/q))
+	}
+}
+
+func (o *Options) fill() error {
+	if o.Trials == 0 {
+		o.Trials = 100_000
+	}
+	if o.Confidence == 0 {
+		o.Confidence = 1 - 1e-6
+	}
+	if o.Trials < 100 || !(o.Delta >= 0 && o.Delta < 1) || !(o.Confidence > 0 && o.Confidence < 1) {
+		return fmt.Errorf("audit: %d trials, delta %v, confidence %v; want ≥ 100, [0, 1), (0, 1)", o.Trials, o.Delta, o.Confidence)
+	}
+	return nil
+}
+
+// Distinguish audits m on a pair of neighbours. score orders outputs, highest for
+// those that speak for pair.A; for Gaussian noise that is [Likelihood]. The first
+// half of the trials chooses the threshold, the second half is counted, so that
+// the choice costs no confidence.
+func Distinguish(ctx context.Context, m Mechanism, pair Pair, score func([]float64) float64, opts Options) (Result, error) {
+	if err := opts.fill(); err != nil {
+		return Result{}, err
+	}
+	var scores [2][]float64
+	for side, y := range [][]float64{pair.A, pair.B} {
+		for i := range opts.Trials {
+			if err := ctx.Err(); err != nil {
+				return Result{}, err
+			}
+			out, err := m(y)
+			if err != nil {
+				return Result{}, err
+			}
+			scores[side] = append(scores[side], score(out))
+			opts.report("distinguish", side*opts.Trials+i+1, 2*opts.Trials)
+		}
+	}
+	half := opts.Trials / 2
+	threshold := choose(scores[0][:half], scores[1][:half], opts)
+	return count(scores[0][half:], scores[1][half:], threshold, opts), nil
+}
+
+// choose returns the threshold with the best bound on the training half.
+func choose(a, b []float64, opts Options) float64 {
+	candidates := append([]float64(nil), a...)
+	sort.Float64s(candidates)
+	best, threshold := -1.0, math.Inf(1)
+	for i := range 200 {
+		t := candidates[i*len(candidates)/200]
+		if r := count(a, b, t, opts); r.Epsilon > best {
+			best, threshold = r.Epsilon, t
+		}
+	}
+	return threshold
+}
+
+// count bounds ε by the event score ≥ threshold.
+func count(a, b []float64, threshold float64, opts Options) Result {
+	r := Result{Trials: len(a), Delta: opts.Delta, Confidence: opts.Confidence}
+	for i := range a {
+		if a[i] >= threshold {
+			r.Hits++
+		}
+		if b[i] >= threshold {
+			r.FalseHits++
+		}
+	}
+	r.epsilonLower()
+	return r
+}
+
+func (o Options) report(stage string, done, total int) {
+	if o.Progress != nil && (done%1024 == 0 || done == total) {
+		o.Progress(stage, int64(done), int64(total))
+	}
+}
+
+// LowBits audits one sensor's mechanism by the lowest bits of its output (Mironov
+// 2012). At the reading scale, a power of two, floating-point noise added to the
+// reading gives multiples of scale·2⁻⁵³, whatever the noise; at the reading 0 it
+// mostly does not. A mechanism on a lattice coarser than that gives nothing away.
+func LowBits(ctx context.Context, m Mechanism, scale float64, opts Options) (Result, error) {
+	if err := opts.fill(); err != nil {
+		return Result{}, err
+	}
+	if frac, _ := math.Frexp(scale); frac != 0.5 {
+		return Result{}, fmt.Errorf("audit: scale is %v, want a positive power of two", scale)
+	}
+	r := Result{Trials: opts.Trials, Delta: opts.Delta, Confidence: opts.Confidence}
+	for i := range opts.Trials {
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		for _, c := range []struct {
+			y    float64
+			hits *int
+		}{{0, &r.Hits}, {scale, &r.FalseHits}} {
+			out, err := m([]float64{c.y})
+			if err != nil {
+				return Result{}, err
+			}
+			if n := out[0] / scale * 0x1p53; n != math.Trunc(n) {
+				*c.hits++
+			}
+		}
+		opts.report("low bits", i+1, opts.Trials)
+	}
+	r.epsilonLower()
+	return r, nil
+}
+
+// OfPlan returns the mechanism of a plan as it is configured; noise nil is the
+// system's.
+func OfPlan(p *privacy.Plan, noise privacy.Noise) Mechanism {
+	return func(readings []float64) ([]float64, error) {
+		r, err := p.Perturb(readings, "audit "+privacy.NewAttempt(), noise)
+		if err != nil {
+			return nil, err
+		}
+		return r.Values(), nil
+	}
+}
+
+// Likelihood returns the most powerful score for the pair under the plan's noise:
+// the logarithm of the Gaussian likelihood ratio, up to a constant.
+func Likelihood(p *privacy.Plan, pair Pair) func([]float64) float64 {
+	weight := make([]float64, len(p.Sensors))
+	for i, s := range p.Sensors {
+		weight[i] = (pair.A[i] - pair.B[i]) / (s.Sigma() * s.Sigma())
+	}
+	return func(out []float64) float64 {
+		var sum float64
+		for i, w := range weight {
+			sum += w * out[i]
+		}
+		return sum
+	}
+}
+
+// WorstPair returns two vectors of readings as far apart as the plan's sensitivity
+// allows, at the sensor where that is hardest to hide. Whether neighbouring sources
+// give exactly these, only the graph knows; the plan promises as if they did.
+func WorstPair(p *privacy.Plan) (Pair, error) {
+	worst, where := 0.0, -1
+	for i, s := range p.Sensors {
+		d := p.Sensitivity.Upper / math.Sqrt(s.Weight)
+		if p.Guarantee == privacy.PerSensor {
+			d = s.Bound
+		}
+		if x := d / s.Sigma(); d <= p.Clip.Hi-p.Clip.Lo && x > worst {
+			worst, where = x, i
+		}
+	}
+	if where < 0 {
+		return Pair{}, errors.New("audit: no single sensor's range holds the plan's sensitivity; give a pair")
+	}
+	pair := Pair{A: make([]float64, len(p.Sensors)), B: make([]float64, len(p.Sensors))}
+	for i := range pair.A {
+		pair.A[i], pair.B[i] = p.Clip.Lo, p.Clip.Lo
+	}
+	s := p.Sensors[where]
+	d := p.Sensitivity.Upper / math.Sqrt(s.Weight)
+	if p.Guarantee == privacy.PerSensor {
+		d = s.Bound
+	}
+	pair.A[where] += d
+	return pair, nil
+}

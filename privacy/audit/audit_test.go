@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/audit"
+)
+
+func plan(t testing.TB, m int, eps, delta float64, randomness privacy.Randomness) *privacy.Plan {
+	t.Helper()
+	s := privacy.Spec{
+		Public:      privacy.Public{NodeCount: m, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial", Metric: "hops", Alpha: 1},
+		Budget:      privacy.Budget{Epsilon: eps, Delta: delta},
+		Sensitivity: privacy.Sensitivity{Upper: 0.5},
+		Randomness:  randomness,
+	}
+	for i := range m {
+		s.Sensors = append(s.Sensors, privacy.Sensor{Node: i, ID: graph.ID(rune('a' + i))})
+	}
+	p, err := privacy.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestClopperPearson holds values of the standard table (n = 20, two-sided 95 %)
+// and the closed forms at both ends.
+func TestClopperPearson(t *testing.T) {
+	for _, c := range []struct {
+		k, n          int
+		alpha, lo, hi float64
+		tolerance     float64
+	}{
+		{10, 20, 0.025, 0.27196, 0.72804, 1e-5},
+		{1, 20, 0.025, 0.00127, 0.24873, 1e-5},
+		{0, 100, 1e-6, 0, 1 - math.Pow(1e-6, 0.01), 1e-12},
+		{100, 100, 1e-6, math.Pow(1e-6, 0.01), 1, 1e-12},
+	} {
+		lo, hi := audit.ClopperPearson(c.k, c.n, c.alpha)
+		if math.Abs(lo-c.lo) > c.tolerance || math.Abs(hi-c.hi) > c.tolerance {
+			t.Errorf("%d of %d: [%v, %v], want [%v, %v]", c.k, c.n, lo, hi, c.lo, c.hi)
+		}
+	}
+}
+
+// TestAudit: the lower bound stays below ε (under a fresh key it would exceed ε with
+// probability at most 1e-6; the key is fixed), and catches half the noise.
+func TestAudit(t *testing.T) {
+	const eps, delta, trials = 1.0, 1e-3, 20_000
+	p := plan(t, 2, eps, delta, privacy.EscrowRandomness)
+	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "audit", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	full := func(y []float64) ([]float64, error) {
+		n++
+		r, err := p.Perturb(y, strconv.Itoa(n), escrow)
+		if err != nil {
+			return nil, err
+		}
+		return r.Values(), nil
+	}
+	pair, err := audit.WorstPair(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := audit.Options{Trials: trials, Delta: delta}
+	score := audit.Likelihood(p, pair)
+	honest, err := audit.Distinguish(context.Background(), full, pair, score, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if honest.Epsilon > eps || honest.Epsilon < eps/4 {
+		t.Errorf("the honest mechanism: ε ≥ %v, want from %v to %v", honest.Epsilon, eps/4, eps)
+	}
+	half := func(y []float64) ([]float64, error) {
+		v, err := full(y)
+		for i := range v {
+			v[i] = y[i] + (v[i]-y[i])/2
+		}
+		return v, err
+	}
+	weak, err := audit.Distinguish(context.Background(), half, pair, score, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if weak.Epsilon <= eps {
+		t.Errorf("half the noise: ε ≥ %v, want above %v", weak.Epsilon, eps)
+	}
+	t.Logf("nominal ε = %v: honest ≥ %.3f, half the noise ≥ %.3f", eps, honest.Epsilon, weak.Epsilon)
+}
+
+// TestLowBits: the attack refutes y + σ·NormFloat64() at ε = 4, and sees nothing in
+// the rounded Gaussian.
+func TestLowBits(t *testing.T) {
+	const eps, delta = 4.0, 0.1
+	sigma, err := privacy.Analytic{}.Sigma(privacy.Budget{Epsilon: eps, Delta: delta}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	naive := func(y []float64) ([]float64, error) { return []float64{y[0] + sigma*rng.NormFloat64()}, nil }
+	r, err := audit.LowBits(context.Background(), naive, 1, audit.Options{Delta: delta})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Epsilon < 7.5 {
+		t.Errorf("naive noise: ε ≥ %v, want at least 7.5 (%+v)", r.Epsilon, r)
+	}
+	ours := plan(t, 1, eps, delta, privacy.SystemRandomness)
+	r, err = audit.LowBits(context.Background(), audit.OfPlan(ours, nil), 0.5, audit.Options{Delta: delta, Trials: 5000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Epsilon != 0 || r.Hits != 0 || r.FalseHits != 0 {
+		t.Errorf("rounded Gaussian: %+v, want no hit at all", r)
+	}
+}
+
+// TestPMF checks the mass, the symmetry of the rounding rule and a closed form.
+func TestPMF(t *testing.T) {
+	for _, s := range []int64{1, 3, 32} {
+		radius := int(12 * s)
+		pmf := audit.PMF(s, radius)
+		var sum float64
+		for _, p := range pmf {
+			sum += p
+		}
+		if math.Abs(sum-1) > 1e-13 {
+			t.Errorf("S = %d: total mass %v", s, sum)
+		}
+		if want := math.Erf(0.5 / float64(s) / math.Sqrt2); math.Abs(pmf[radius]/want-1) > 1e-14 {
+			t.Errorf("S = %d: P(0) = %v, want %v", s, pmf[radius], want)
+		}
+	}
+}
+
+// TestExactDelta: with noise of S steps and a shift of so many steps the
+// continuous profile at μ = ‖shift‖/S is an upper bound, up to the tightness that
+// rounding leaves.
+func TestExactDelta(t *testing.T) {
+	for _, c := range []struct {
+		steps int64
+		shift []int64
+		eps   float64
+	}{
+		{1, []int64{1}, 1}, {1, []int64{2}, 0.1}, {2, []int64{1}, 0.5}, {3, []int64{4}, 2}, {8, []int64{4}, 1}, {50, []int64{100}, 4},
+		{1, []int64{1, 1}, 1}, {2, []int64{3, 1}, 2}, {8, []int64{2, -5}, 0.3},
+		{1, []int64{1, 1, 1}, 0.5}, {2, []int64{1, 0, -2}, 1}, {3, []int64{2, 2, 2}, 1},
+	} {
+		got, err := audit.ExactDelta(c.steps, c.shift, c.eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var norm float64
+		for _, k := range c.shift {
+			norm += float64(k * k)
+		}
+		mu := math.Sqrt(norm) / float64(c.steps)
+		want := math.Erfc((c.eps/mu-mu/2)/math.Sqrt2)/2 - math.Exp(c.eps)*math.Erfc((c.eps/mu+mu/2)/math.Sqrt2)/2
+		if got > want*(1+1e-9) || got < want*0.5 {
+			t.Errorf("S = %d, shift %v, ε = %v: δ = %v, want at most the continuous %v", c.steps, c.shift, c.eps, got, want)
+		}
+	}
+	if _, err := audit.ExactDelta(1<<30, []int64{1}, 1); err == nil {
+		t.Error("enumerated 2³⁰ steps")
+	}
+}
+
+// TestExactDeltaOfPlans: plans on coarse lattices, where rounding is a real part of
+// the sensitivity, keep their δ when enumerated. A reading may differ by Δ₂, so by
+// up to ⌈Δ₂/g⌉ steps after rounding.
+func TestExactDeltaOfPlans(t *testing.T) {
+	for _, delta := range []float64{0.1, 1e-3} {
+		for _, sensitivity := range []float64{0.7, 1.01, 2.5, 3.99} { // in lattice steps
+			s := privacy.Spec{
+				Public:      privacy.Public{Tau: 1, Metric: "hops", Alpha: 1},
+				Budget:      privacy.Budget{Epsilon: 1, Delta: delta},
+				Sensors:     []privacy.Sensor{{ID: "a"}},
+				Sensitivity: privacy.Sensitivity{Upper: sensitivity},
+				Clip:        privacy.Interval{Lo: 0, Hi: 0x1p61},
+			}
+			p, err := privacy.NewPlan(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Sensors[0].Step() != 1 {
+				t.Fatalf("lattice %v, want 1", p.Sensors[0].Step())
+			}
+			got, err := audit.ExactDelta(p.Sensors[0].Steps, []int64{int64(math.Ceil(sensitivity))}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got > delta {
+				t.Errorf("Δ₂ = %v steps: S = %d achieves δ = %v, want at most %v", sensitivity, p.Sensors[0].Steps, got, delta)
+			}
+		}
+	}
+}
+
+func TestAuditStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := plan(t, 1, 1, 1e-3, privacy.SystemRandomness)
+	pair, err := audit.WorstPair(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := audit.Distinguish(ctx, audit.OfPlan(p, nil), pair, audit.Likelihood(p, pair), audit.Options{}); err != context.Canceled {
+		t.Errorf("err = %v, want context.Canceled", err)
+	}
+	if _, err := audit.LowBits(ctx, audit.OfPlan(p, nil), 3, audit.Options{}); err == nil {
+		t.Error("a scale of 3 was taken")
+	}
+}
