@@ -65,7 +65,7 @@ func (l Louvain) Detect(ctx context.Context, g *graph.Graph) (Partition, error) 
 
 // passes is the number of times that a detector starts again from its own
 // result, where that still changes something.
-const passes = 2
+const passes = 10
 
 // detect runs Leiden, or Louvain where theta is 0.
 func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {

@@ -371,4 +371,3 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("error %v, want the context's", err)
 	}
 }
-
