@@ -114,18 +114,46 @@ func (w whitened) columnsTo(dst []float64, js []int) {
 // blockWidth bounds the memory of a block of columns at 64(m + n) values.
 const blockWidth = 64
 
+// Matrix returns a matrix as an operator with the error that it declares: what a
+// dense approximation of M should be passed as, since its entries can be read.
+func Matrix(m *mat.Dense, err float64) linop.Operator { return approximate{linop.Dense{M: m}, err} }
+
+// approximate is a matrix with a known error.
+type approximate struct {
+	linop.Dense
+	err float64
+}
+
+func (a approximate) Err() float64 { return a.err }
+
+// entries returns the matrix that a holds, or nil.
+func entries(a linop.Operator) *mat.Dense {
+	switch a := a.(type) {
+	case linop.Dense:
+		return a.M
+	case approximate:
+		return a.M
+	case interface{ Dense() *mat.Dense }:
+		return a.Dense()
+	}
+	return nil
+}
+
 // columnsTo writes the columns js of a one after the other: entry i of column
 // js[k] is at k·m + i.
 func columnsTo(a linop.Operator, dst []float64, js []int) {
 	m, n := a.Dims()
-	switch a := a.(type) {
-	case linop.Dense:
-		for k, j := range js {
-			mat.Col(dst[k*m:(k+1)*m], j, a.M)
-		}
+	if w, ok := a.(whitened); ok {
+		w.columnsTo(dst, js)
 		return
-	case interface{ columnsTo([]float64, []int) }:
-		a.columnsTo(dst, js)
+	}
+	if e := entries(a); e != nil {
+		for i := range m {
+			row := e.RawRowView(i)
+			for k, j := range js {
+				dst[k*m+i] = row[j]
+			}
+		}
 		return
 	}
 	for at := 0; at < len(js); at += blockWidth {

@@ -19,6 +19,9 @@ type Norms struct {
 func (d Data) Norms(ctx context.Context) (Norms, error) {
 	m, n := d.A.Dims()
 	out := Norms{N: make([]float64, n)}
+	if d.rowNorms(out.N) {
+		return out, ctx.Err()
+	}
 	cols := make([]float64, m*min(blockWidth, n))
 	for at := 0; at < n; at += blockWidth {
 		if err := ctx.Err(); err != nil {
@@ -36,4 +39,29 @@ func (d Data) Norms(ctx context.Context) (Norms, error) {
 		}
 	}
 	return out, nil
+}
+
+// rowNorms adds up the squares row by row where A holds its entries.
+func (d Data) rowNorms(sum []float64) bool {
+	w, ok := d.A.(whitened)
+	if !ok {
+		w = whitened{a: d.A}
+	}
+	e := entries(w.a)
+	if e == nil {
+		return false
+	}
+	if !ok {
+		m, _ := e.Dims()
+		for s := range m {
+			w.pick, w.root = append(w.pick, s), append(w.root, 1)
+		}
+	}
+	for k, s := range w.pick {
+		u := w.root[k] * w.root[k]
+		for j, v := range e.RawRowView(s) {
+			sum[j] += u * v * v
+		}
+	}
+	return true
 }

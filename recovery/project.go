@@ -128,15 +128,5 @@ func (d Data) Project(p *mat.Dense) (Data, error) {
 	a.CloneFrom(mat.NewDense(n, r, at).T())
 	y := mat.NewVecDense(r, nil)
 	y.MulVec(p.T(), mat.NewVecDense(m, d.Y))
-	return Data{A: approximate{linop.Dense{M: &a}, linop.Err(d.A)}, Y: y.RawVector().Data}, nil
+	return Data{A: Matrix(&a, linop.Err(d.A)), Y: y.RawVector().Data}, nil
 }
-
-// approximate is a matrix with a known error.
-type approximate struct {
-	linop.Dense
-	err float64
-}
-
-func (a approximate) Err() float64 { return a.err }
-
-func (a approximate) columnsTo(dst []float64, js []int) { columnsTo(a.Dense, dst, js) }

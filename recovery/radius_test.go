@@ -204,14 +204,20 @@ func TestWhiten(t *testing.T) {
 			t.Errorf("trans %v: %v, want %v", trans, got, prod.RawMatrix().Data)
 		}
 	}
-	norms, err := d.Norms(t.Context())
+	held, err := recovery.Whiten(recovery.Matrix(op.M, 1e-3), y, u) // entries at hand
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j := range n {
-		col := mat.Col(nil, j, want)
-		if math.Abs(norms.N[j]-floats.Dot(col, col)) > 1e-12 {
-			t.Errorf("N[%d] = %v, want %v", j, norms.N[j], floats.Dot(col, col))
+	for _, d := range []recovery.Data{d, held} {
+		norms, err := d.Norms(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range n {
+			col := mat.Col(nil, j, want)
+			if math.Abs(norms.N[j]-floats.Dot(col, col)) > 1e-12 {
+				t.Errorf("N[%d] = %v, want %v", j, norms.N[j], floats.Dot(col, col))
+			}
 		}
 	}
 }
