@@ -26,10 +26,10 @@ type Accuracy struct {
 // DefaultTrials is the number of simulated releases behind an expected accuracy.
 const DefaultTrials = 200
 
-// Expect simulates releases under a plan on the public graph. It touches no data
-// and spends nothing. The same plan gives the same numbers. It needs M as a matrix
-// and returns nil for graphs of more than 6,000 nodes.
-func (m *Model) Expect(ctx context.Context, p *privacy.Plan, part community.Partition, amplitude recovery.Amplitude, trials int) (*Accuracy, error) {
+// simulate draws releases under a plan on the public graph. It touches no data and
+// spends nothing. The same plan gives the same numbers. It needs M as a matrix and
+// returns nil for graphs of more than 6,000 nodes.
+func (m *Model) simulate(ctx context.Context, p *privacy.Plan, part community.Partition, amplitude recovery.Amplitude, trials int) (*Accuracy, error) {
 	n := m.Graph.Order()
 	if n > denseLimit {
 		return nil, nil

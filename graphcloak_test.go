@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
@@ -45,10 +47,12 @@ func open(t *testing.T, example string) (*folder.Store, string) {
 func paperJob() graphcloak.Job {
 	return graphcloak.Job{
 		Settings: graphcloak.Settings{Tau: 2},
-		Plan:     graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1},
-		Signal:   graphcloak.Signal{SourceProperty: "source"},
-		Recover:  graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "club"}},
-		Write:    graphcloak.WriteOptions{Enabled: true},
+		Plan: graphcloak.PlanOptions{
+			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
+		},
+		Signal:  graphcloak.Signal{SourceProperty: "source"},
+		Recover: graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "club"}},
+		Write:   graphcloak.WriteOptions{Enabled: true},
 	}
 }
 
@@ -109,35 +113,14 @@ func TestRunWritesOnlyPrivateValues(t *testing.T) {
 	}
 }
 
-// exact returns e^{-τL}f₀ by scaling and squaring of a Taylor series, independent
-// of package expm.
+// exact returns e^{-τL}f₀ for the source of karate, node 16.
 func exact(t *testing.T, g *graph.Graph, tau float64) []float64 {
 	t.Helper()
-	n := g.Order()
-	y := make([]float64, n)
 	source, ok := g.Index("16")
 	if !ok {
 		t.Fatal("karate has no node 16")
 	}
-	y[source] = 1
-	const pieces = 4096
-	for range pieces {
-		term := append([]float64(nil), y...)
-		for k := 1; k < 12; k++ {
-			next := make([]float64, n)
-			for e := range g.Edges() {
-				d := term[e.U] - term[e.V]
-				next[e.U] -= d
-				next[e.V] += d
-			}
-			for i := range next {
-				next[i] *= tau / pieces / float64(k)
-				y[i] += next[i]
-			}
-			term = next
-		}
-	}
-	return y
+	return mat.Col(nil, source, heatKernel(g, tau))
 }
 
 func plan(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Plan {
@@ -173,6 +156,71 @@ func TestPlanOfKnownGraph(t *testing.T) {
 	if ratio := p.Sigma() / want; ratio < 0.485540335 || ratio > 0.485540335*(1+1e-6) {
 		t.Errorf("σ/Δ₂ = %v, want 0.485540335 from above", ratio)
 	}
+}
+
+// Allocated noise has the guarantee of the uniform one, judged by the whitened
+// norm of every edge, computed here from a dense matrix exponential.
+func TestAllocatedPlan(t *testing.T) {
+	s, _ := open(t, "net3")
+	job := paperJob()
+	job.Plan.Allocation.Uniform = false
+	job.Recover.Communities.Property = ""
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Allocated == nil {
+		t.Fatal("the plan is uniform")
+	}
+	uniform := plan(t, s, paperJob())
+	if p.UniformSigma() != uniform.Sigma() {
+		t.Errorf("the uniform σ of equal guarantee is %v, want %v", p.UniformSigma(), uniform.Sigma())
+	}
+	kernel := heatKernel(m.Graph, 2)
+	worst := 0.0
+	for e := range m.Graph.Edges() {
+		sum := 0.0
+		for _, sensor := range p.Sensors {
+			d := (kernel.At(sensor.Node, e.U) - kernel.At(sensor.Node, e.V)) / sensor.Sigma()
+			sum += d * d
+		}
+		worst = max(worst, math.Sqrt(sum))
+	}
+	// 1/0.485540335 is the μ of (4, 0.1).
+	if limit := 1 / 0.485540335; worst > limit || worst < 0.99*limit {
+		t.Errorf("the worst edge has μ = %v, want at most %v and not far below", worst, limit)
+	}
+	var again graphcloak.Plan
+	roundTrip(t, p, &again)
+	if again.UniformSigma() != p.UniformSigma() || len(again.Sensors) != len(p.Sensors) {
+		t.Error("an allocated plan does not survive its file")
+	}
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Allocation != "optimal" || rep.SensorCount != len(p.Sensors) {
+		t.Errorf("the run reports %s noise at %d sensors, want optimal at %d", rep.Allocation, rep.SensorCount, len(p.Sensors))
+	}
+}
+
+// heatKernel is e^{-τL} by gonum's matrix exponential.
+func heatKernel(g *graph.Graph, tau float64) *mat.Dense {
+	n := g.Order()
+	l := mat.NewDense(n, n, nil)
+	for e := range g.Edges() {
+		l.Set(e.U, e.V, tau*e.Weight)
+		l.Set(e.V, e.U, tau*e.Weight)
+		l.Set(e.U, e.U, l.At(e.U, e.U)-tau*e.Weight)
+		l.Set(e.V, e.V, l.At(e.V, e.V)-tau*e.Weight)
+	}
+	var m mat.Dense
+	m.Exp(l)
+	return &m
 }
 
 func write(t *testing.T, dir, name, text string) {

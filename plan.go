@@ -14,9 +14,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -35,8 +38,20 @@ type PlanOptions struct {
 	// Clip is the public range of readings; nil: what sources in [0, 1] can reach.
 	Clip *privacy.Interval
 
+	Allocation Allocation
+
 	SensitivityTolerance float64       // relative width of the bracket; 0: the package's default
 	SensitivityTime      time.Duration // 0: until the tolerance is met
+}
+
+// Allocation says how noise is shared among the sensors. The zero value shares it
+// so that communities are told apart best.
+type Allocation struct {
+	Uniform                bool                 // the same σ everywhere, as in the paper
+	Objective              allocation.Objective // of the optimal allocation
+	MaxSensors, MinSensors int                  // that report; 0: no limit
+	Time                   time.Duration        // 0: until the gap is small
+	Communities            CommunityOptions     // that are told apart
 }
 
 // Plan is all that is public about a release before it is made. Its JSON form is
@@ -46,6 +61,34 @@ type Plan struct {
 	Model    Settings
 	Seed     [32]byte // of the certificate's random screen
 	Accuracy *Accuracy
+	// Allocated says how the noise was allocated; nil: uniformly.
+	Allocated *Allocated
+}
+
+// Allocated describes an allocation of noise beside the uniform one that gives the
+// same guarantee.
+type Allocated struct {
+	Objective allocation.Objective `json:"objective"`
+	Gap       float64              `json:"gap"` // of the programme, relative; 0 is the optimum
+	Uniform   Uniform              `json:"uniform"`
+}
+
+// Uniform is the paper's noise at the same guarantee.
+type Uniform struct {
+	Sigma       float64             `json:"sigma"`
+	Sensitivity privacy.Sensitivity `json:"sensitivity"` // of M itself, without weights
+	Accuracy    *Accuracy           `json:"expectedAccuracy,omitempty"`
+
+	plan *privacy.Plan
+}
+
+// UniformSigma returns σ, or that of uniform noise with the same guarantee where
+// sensors differ.
+func (p *Plan) UniformSigma() float64 {
+	if p.Allocated != nil {
+		return p.Allocated.Uniform.Sigma
+	}
+	return p.Sigma()
 }
 
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
@@ -76,10 +119,71 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		return nil, fmt.Errorf("certify sensitivity: %w", err)
 	}
 	var err error
-	if p.Plan, err = privacy.NewPlan(spec); err != nil {
-		return nil, err
+	if p.Plan, err = privacy.NewPlan(spec); err != nil || opts.Allocation.Uniform || opts.Guarantee == privacy.PerSensor {
+		return p, err
 	}
-	return p, nil
+	return p, m.allocate(ctx, p, spec, opts)
+}
+
+// allocate replaces the plan's uniform noise by a better one with the same
+// guarantee, where there is one.
+func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts PlanOptions) error {
+	part, err := m.Communities(ctx, opts.Allocation.Communities)
+	if err != nil {
+		return err
+	}
+	calibration := opts.Calibration
+	if calibration == nil {
+		calibration = privacy.Analytic{}
+	}
+	noise, err := calibration.Sigma(opts.Budget, 1)
+	if err != nil {
+		return err
+	}
+	a := opts.Allocation
+	best, err := allocation.Optimize(ctx, m.sensitivityModel(opts.Alpha), m.diffusion, part.Labels, allocation.Options{
+		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Time: a.Time, Progress: m.opts.Progress,
+	})
+	if errors.Is(err, allocation.ErrNothing) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("allocate noise: %w", err)
+	}
+	uniform := p.Plan
+	spec.Weights = best.Weights
+	bracket, err := sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights, m.sensitivityOptions(opts, p.Seed))
+	if err != nil {
+		return fmt.Errorf("certify sensitivity: %w", err)
+	}
+	spec.Sensitivity = m.named(bracket)
+	if p.Plan, err = privacy.NewPlan(spec); err != nil {
+		return err
+	}
+	p.Allocated = &Allocated{
+		Objective: best.Objective, Gap: best.Gap,
+		Uniform: Uniform{Sigma: uniform.Sigma(), Sensitivity: uniform.Sensitivity, plan: uniform},
+	}
+	return nil
+}
+
+func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.Options {
+	return sensitivity.Options{
+		Tolerance: opts.SensitivityTolerance, Time: opts.SensitivityTime, Seed: seed,
+		Failure: min(1e-12, opts.Delta/100), Progress: m.opts.Progress,
+	}
+}
+
+// Expect simulates how often the right community would be named under the plan,
+// and under uniform noise beside it.
+func (m *Model) Expect(ctx context.Context, p *Plan, part community.Partition, amplitude recovery.Amplitude, trials int) (err error) {
+	if p.Accuracy, err = m.simulate(ctx, p.Plan, part, amplitude, trials); err != nil {
+		return err
+	}
+	if p.Allocated != nil && p.Allocated.Uniform.plan != nil {
+		p.Allocated.Uniform.Accuracy, err = m.simulate(ctx, p.Allocated.Uniform.plan, part, amplitude, trials)
+	}
+	return err
 }
 
 // public describes the model for the plan.
@@ -94,10 +198,7 @@ func (m *Model) public(alpha float64) privacy.Public {
 // bound fills in the certified sensitivity.
 func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions, seed [32]byte) error {
 	model := m.sensitivityModel(opts.Alpha)
-	options := sensitivity.Options{
-		Tolerance: opts.SensitivityTolerance, Time: opts.SensitivityTime, Seed: seed,
-		Failure: min(1e-12, opts.Delta/100), Progress: m.opts.Progress,
-	}
+	options := m.sensitivityOptions(opts, seed)
 	bracket, err := sensitivity.Bound(ctx, model, nil, options)
 	if err != nil {
 		return err
@@ -157,25 +258,46 @@ func (m *Model) computingError() float64 {
 	return math.Nextafter(m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))*(1+0x1p-50), math.Inf(1))
 }
 
-// planExtra is what a plan file holds beside the fields of a privacy plan.
+// planExtra is what a plan file holds beside the fields of a privacy plan. Where
+// noise is allocated, sensitivity and sigma are those of the uniform noise with the
+// same guarantee, and whitenedSensitivity is what is charged.
 type planExtra struct {
-	Model    Settings  `json:"model"`
-	Seed     string    `json:"sensitivitySeed"`
-	Accuracy *Accuracy `json:"expectedAccuracy,omitempty"`
+	Model     Settings             `json:"model"`
+	Seed      string               `json:"sensitivitySeed"`
+	Accuracy  *Accuracy            `json:"expectedAccuracy,omitempty"`
+	Allocated *Allocated           `json:"allocation,omitempty"`
+	Whitened  *privacy.Sensitivity `json:"whitenedSensitivity,omitempty"`
 }
 
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	body, err := p.Plan.MarshalJSON()
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated}
+	uniform := struct {
+		Sensitivity privacy.Sensitivity `json:"sensitivity"`
+		Sigma       float64             `json:"sigma"`
+	}{p.Sensitivity, p.UniformSigma()}
+	if p.Allocated != nil {
+		extra.Whitened = &p.Sensitivity
+		uniform.Sensitivity = p.Allocated.Uniform.Sensitivity
+	}
+	fields := make(map[string]json.RawMessage)
+	for _, part := range []any{p.Plan, extra, uniform} {
+		data, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return nil, err
+		}
+	}
+	version := fields["schemaVersion"]
+	delete(fields, "schemaVersion")
+	rest, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
-	extra, err := json.Marshal(planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy})
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(body[:len(body)-1], []byte{','}, extra[1:]), nil
+	return slices.Concat([]byte(`{"schemaVersion":`), version, []byte{','}, rest[1:]), nil
 }
 
 // UnmarshalJSON reads a plan file and repeats every check of [privacy.NewPlan].
@@ -184,20 +306,24 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return fmt.Errorf("read plan: %w", err)
 	}
-	var extra planExtra
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "warnings"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
 		}
 	}
+	delete(fields, "warnings")
 	if own["model"] == nil {
 		return errors.New("read plan: there is no model in it; is this a plan file?")
 	}
-	delete(own, "warnings")
+	var extra planExtra
 	if err := remarshal(own, &extra); err != nil {
 		return fmt.Errorf("read plan: %w", err)
+	}
+	if whitened, ok := own["whitenedSensitivity"]; ok {
+		fields["sensitivity"] = whitened
+		delete(fields, "sigma")
 	}
 	seed, err := hex.DecodeString(extra.Seed)
 	if err != nil || len(seed) != len(p.Seed) {
@@ -211,7 +337,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(rest, inner); err != nil {
 		return err
 	}
-	*p = Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy}
+	*p = Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated}
 	return nil
 }
 

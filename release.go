@@ -23,18 +23,20 @@ type Signal struct {
 // form is a release file: recovery needs nothing else but the graph.
 type Release struct {
 	*privacy.Release
-	Model Settings
+	Model     Settings
+	Allocated *Allocated // nil: uniform noise
 }
 
 // releaseDocument is a release file.
 type releaseDocument struct {
-	Model   *Settings        `json:"model"`
-	Release *privacy.Release `json:"release"`
+	Model     *Settings        `json:"model"`
+	Allocated *Allocated       `json:"allocation,omitempty"`
+	Release   *privacy.Release `json:"release"`
 }
 
 // MarshalJSON writes a release file.
 func (r *Release) MarshalJSON() ([]byte, error) {
-	return json.Marshal(releaseDocument{&r.Model, r.Release})
+	return json.Marshal(releaseDocument{&r.Model, r.Allocated, r.Release})
 }
 
 // UnmarshalJSON reads a release file and checks the release and its plan.
@@ -46,7 +48,7 @@ func (r *Release) UnmarshalJSON(data []byte) error {
 	if d.Model == nil || d.Release == nil {
 		return errors.New("read release: there is no model or no release in it; is this a release file?")
 	}
-	*r = Release{Release: d.Release, Model: *d.Model}
+	*r = Release{Release: d.Release, Model: *d.Model, Allocated: d.Allocated}
 	return nil
 }
 
@@ -153,7 +155,7 @@ func (m *Model) perturb(ctx context.Context, p *Plan, y []float64, c Spend) (*Re
 	if err != nil {
 		return nil, err
 	}
-	return &Release{Release: r, Model: m.Settings}, nil
+	return &Release{Release: r, Model: m.Settings, Allocated: p.Allocated}, nil
 }
 
 // Spend identifies a release in the ledger.

@@ -61,6 +61,7 @@ func Run(ctx context.Context, s Store, job Job, opts LoadOptions) (*report.Repor
 		return nil, err
 	}
 	start := time.Now()
+	job.Plan.Allocation.Communities = job.Recover.Communities
 	p, err := m.Plan(ctx, job.Plan)
 	if err != nil {
 		return nil, err
@@ -203,9 +204,13 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	rep.Ceiling = recovery.Ceiling(plan.Mu, 1)
 	rep.SensorCount = len(plan.Sensors)
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
-	rep.Calibration, rep.Randomness, rep.Allocation = plan.Calibration.String(), plan.Randomness.String(), "uniform"
-	rep.Sigma = plan.Sigma()
-	rep.Sensitivity = report.Sensitivity{Lower: plan.Sensitivity.Lower, Upper: plan.Sensitivity.Upper, Edge: plan.Sensitivity.Edge}
+	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()
+	rep.Allocation, rep.Sigma = "uniform", plan.Sigma()
+	bracket := plan.Sensitivity
+	if a := r.Allocated; a != nil {
+		rep.Allocation, rep.Sigma, bracket = "optimal", a.Uniform.Sigma, a.Uniform.Sensitivity
+	}
+	rep.Sensitivity = report.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: bracket.Edge}
 }
 
 // Scope names the data that a budget protects by default: store, selection and

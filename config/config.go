@@ -79,6 +79,10 @@ type Privacy struct {
 	Calibration          string
 	Mechanism            string
 	Allocation           string
+	Objective            string
+	MaxSensors           int
+	MinSensors           int
+	AllocationTime       time.Duration // 0: until the gap is small
 	Guarantee            string
 	Randomness           string
 	BudgetScope          string   // "": store, selection and property

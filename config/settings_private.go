@@ -34,9 +34,26 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Mechanism },
 		},
 		{
-			Key: "allocation", Group: g, Default: "uniform", Values: []string{"uniform"},
-			Help:  "how noise is shared among the sensors",
+			Key: "allocation", Group: g, Default: "optimal", Values: []string{"optimal", "uniform"},
+			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally",
 			field: func(c *Config) any { return &c.Privacy.Allocation },
+		},
+		{
+			Key: "objective", Group: g, Default: "auto", Values: []string{"auto", "separation", "bound", "maxmin", "location"},
+			Help:  "what the optimal allocation maximises; auto tries them by simulation",
+			field: func(c *Config) any { return &c.Privacy.Objective },
+		},
+		{
+			Key: "maxSensors", Group: g, Default: "0", Help: "sensors that report at most; 0: no limit", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Privacy.MaxSensors },
+		},
+		{
+			Key: "minSensors", Group: g, Default: "0", Help: "sensors that report at least; 0: no limit", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Privacy.MinSensors },
+		},
+		{
+			Key: "allocationTime", Group: g, Default: "0s", Help: "time after which the best allocation so far is taken; 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Privacy.AllocationTime },
 		},
 		{
 			Key: "guarantee", Group: g, Default: "joint", Values: []string{"joint", "perSensor"},

@@ -6,6 +6,7 @@ import (
 	"cmp"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/expm"
@@ -76,9 +77,17 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
+	objective, err := allocation.ParseObjective(p.Objective)
+	if err != nil {
+		return graphcloak.PlanOptions{}, err
+	}
 	options := graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
 		Calibration: calibration, Guarantee: guarantee,
+		Allocation: graphcloak.Allocation{
+			Uniform: p.Allocation == "uniform", Objective: objective,
+			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,
+		},
 		Measured:             c.Signal.MeasurementProperty != "",
 		SensitivityTolerance: p.SensitivityTolerance, SensitivityTime: p.SensitivityTime,
 	}
@@ -134,6 +143,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
+	plan.Allocation.Communities = options.Communities
 	return graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},

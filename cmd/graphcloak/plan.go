@@ -55,7 +55,7 @@ func newPlanCommand(app *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if p.Accuracy, err = m.Expect(ctx, p.Plan, part, job.Recover.Amplitude, trials); err != nil {
+				if err := m.Expect(ctx, p, part, job.Recover.Amplitude, trials); err != nil {
 					return err
 				}
 			}
@@ -71,21 +71,32 @@ func newPlanCommand(app *app) *cobra.Command {
 }
 
 func (a *app) showPlan(p *graphcloak.Plan) error {
+	bracket := p.Sensitivity
+	if p.Allocated != nil {
+		bracket = p.Allocated.Uniform.Sensitivity
+	}
 	facts := [][]any{
 		{"nodeCount", cell(p.NodeCount, -1)},
 		{"relationshipCount", cell(p.RelationshipCount, -1)},
 		{"componentCount", cell(p.ComponentCount, -1)},
-		{"sensorCount", cell(len(p.Sensors), -1)},
-		{"sensitivity", fmt.Sprintf("%s to %s", cell(p.Sensitivity.Lower, shownDigits), cell(p.Sensitivity.Upper, shownDigits))},
-		{"edge", fmt.Sprintf("%s, %s", p.Sensitivity.Edge[0], p.Sensitivity.Edge[1])},
-		{"sigma", cell(p.Sigma(), shownDigits)},
-		{"latticeExponent", cell(p.Sensors[0].Exponent, -1)},
+		{"sensitivity", fmt.Sprintf("%s to %s", cell(bracket.Lower, shownDigits), cell(bracket.Upper, shownDigits))},
+		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
 		{"rho", cell(p.Cost().Rho(), shownDigits)},
 	}
-	if p.Accuracy != nil {
-		facts = append(facts, []any{"expectedAccuracy", expected(p.Accuracy)})
-	} else {
-		facts = append(facts, []any{"expectedAccuracy", "not simulated"})
+	low, high := p.Sensors[0].Sigma(), p.Sensors[0].Sigma()
+	for _, s := range p.Sensors {
+		low, high = min(low, s.Sigma()), max(high, s.Sigma())
+	}
+	sigma := cell(low, shownDigits)
+	if low < high {
+		sigma += " to " + cell(high, shownDigits)
+	}
+	choices := [][]any{{"uniform", p.NodeCount, cell(p.UniformSigma(), shownDigits), expected(p.Accuracy)}}
+	if a := p.Allocated; a != nil {
+		choices = [][]any{
+			{"optimal, " + a.Objective.String(), len(p.Sensors), sigma, expected(p.Accuracy)},
+			{"uniform", p.NodeCount, cell(a.Uniform.Sigma, shownDigits), expected(a.Uniform.Accuracy)},
+		}
 	}
 	rows := section{
 		columns: []string{"nodeId", "sigma", "latticeExponent"},
@@ -97,10 +108,17 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 		return a.render(p, rows)
 	}
 	return a.render(p, section{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(facts)},
+		section{
+			title: "Noise at this guarantee; the first is the plan", columns: []string{"allocation", "sensors", "sigma", "expectedAccuracy"},
+			rows: slices.Values(choices),
+		},
 		section{title: "Guarantee", text: p.Sentence()})
 }
 
 func expected(e *graphcloak.Accuracy) string {
+	if e == nil {
+		return "not simulated"
+	}
 	return fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials)", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials)
 }
 

@@ -147,11 +147,11 @@ func (a *app) dryRun(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 		SensorCount         int      `json:"sensorCount"`
 		PropertiesWouldGain []string `json:"nodeProperties"`
 		Guarantee           string   `json:"guarantee"`
-	}{true, p.Epsilon, p.Delta, p.Cost().Rho(), p.Sigma(), p.NodeCount, len(p.Sensors), names, p.Sentence()}
+	}{true, p.Epsilon, p.Delta, p.Cost().Rho(), p.UniformSigma(), p.NodeCount, len(p.Sensors), names, p.Sentence()}
 	return a.render(result, section{
 		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
 		rows: slices.Values([][]any{
-			{"epsilonWouldSpend", cell(p.Epsilon, -1)}, {"deltaWouldSpend", cell(p.Delta, -1)}, {"sigma", cell(p.Sigma(), shownDigits)},
+			{"epsilonWouldSpend", cell(p.Epsilon, -1)}, {"deltaWouldSpend", cell(p.Delta, -1)}, {"sigma", cell(p.UniformSigma(), shownDigits)},
 			{"nodeCount", cell(p.NodeCount, -1)}, {"sensorCount", cell(len(p.Sensors), -1)}, {"nodeProperties", strings.Join(names, " ")},
 		}),
 	}, section{title: "Guarantee", text: p.Sentence()})
