@@ -17,6 +17,8 @@ import (
 const (
 	codeMemory   = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
 	codeTxMemory = "Neo.TransientError.General.TransactionMemoryLimit"
+
+	codeAccessMode = "Neo.ClientError.Statement.AccessMode"
 )
 
 // errTooLarge is a batch for which the server had too little memory.
@@ -37,7 +39,7 @@ var kinds = []struct {
 	{"Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", store.ErrReadOnly, "the database does not take writes"},
 	{"Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", store.ErrReadOnly, "the database does not take writes"},
 	{"Neo.ClientError.Database.DatabaseUnavailable", store.ErrTransient, ""},
-	{"Neo.ClientError.Statement.AccessMode", store.ErrInput, "a query that reads the graph must not write"},
+	{codeAccessMode, store.ErrInput, "a query that reads the graph must not write"},
 	{"Neo.ClientError.Schema.ConstraintValidationFailed", store.ErrConflict, ""},
 	{"Neo.ClientError.Schema.ConstraintCreationFailed", store.ErrConflict, ""},
 	{"Neo.ClientError.Transaction.TransactionTimedOut", store.ErrTransient, ""},

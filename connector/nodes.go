@@ -162,7 +162,7 @@ func value(v any) any {
 
 // queryError says that a statement that the user wrote was refused.
 func queryError(err error) error {
-	if e, ok := serverError(err); ok && statementFault(e) {
+	if e, ok := serverError(err); ok && statementFault(e) && e.Code != codeAccessMode {
 		return fmt.Errorf("%w: %s", store.ErrInput, e.Msg)
 	}
 	return err

@@ -70,7 +70,7 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 // column collects a property of r, or nothing where none is asked for.
 func column(property string) string {
 	if property == "" {
-		return "[]"
+		return "collect(null)"
 	}
 	return "collect(coalesce(r." + quote(property) + ", " + missing + "))"
 }

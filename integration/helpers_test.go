@@ -14,6 +14,9 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/storetest"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // connect opens the server's store.
@@ -67,26 +70,35 @@ func Files(nodes, relationships string) *folder.CSV {
 
 // Query runs Cypher on the server, in a transaction of its own, and returns the
 // rows.
-func Query(t testing.TB, cypher string, params map[string]any) (rows [][]any) {
+func Query(t testing.TB, cypher string, params map[string]any) [][]any {
 	t.Helper()
-	n := Server(t)
-	ctx := context.Background()
-	driver, err := neo4j.NewDriverWithContext(n.URI, neo4j.BasicAuth(n.Username, n.Password, ""))
+	rows, err := Server(t).run(Server(t).Database, cypher, params)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rows
+}
+
+func (n Neo4j) run(database, cypher string, params map[string]any) (rows [][]any, err error) {
+	ctx := context.Background()
+	driver, err := neo4j.NewDriverWithContext(n.URI, neo4j.BasicAuth(n.Username, n.Password, ""))
+	if err != nil {
+		return nil, err
+	}
 	defer driver.Close(ctx)
-	session := driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: n.Database})
+	session := driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: database})
 	defer session.Close(ctx)
 	result, err := session.Run(ctx, cypher, params)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for result.Next(ctx) {
 		rows = append(rows, result.Record().Values)
 	}
-	if err := result.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return rows
+	return rows, result.Err()
+}
+
+// newTable is what a run writes on a graph.
+func newTable(t testing.TB, g *graph.Graph, runID string, sensors ...int) report.Table {
+	return storetest.Table(t, g, runID, "it", sensors...)
 }

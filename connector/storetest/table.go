@@ -17,6 +17,13 @@ const prefix = "st"
 // The private values are those of a release, new at every call.
 func Table(t testing.TB, g *graph.Graph, runID, prefix string, sensors ...int) report.Table {
 	t.Helper()
+	return TableOf(t, g, Release(t, g, runID, sensors...), prefix)
+}
+
+// Release returns a release of zero readings by these sensors (none: every node
+// is one).
+func Release(t testing.TB, g *graph.Graph, id string, sensors ...int) *privacy.Release {
+	t.Helper()
 	if sensors == nil {
 		for i := range g.Order() {
 			sensors = append(sensors, i)
@@ -33,12 +40,18 @@ func Table(t testing.TB, g *graph.Graph, runID, prefix string, sensors ...int) r
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := plan.Perturb(make([]float64, len(sensors)), runID, nil)
+	release, err := plan.Perturb(make([]float64, len(sensors)), id, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &report.Report{RunID: runID, ReleaseID: runID, NodeCount: g.Order()}
-	nodes := report.Nodes{Graph: g, Source: make([]float64, g.Order()), Probability: make([]float64, g.Order()), Community: make([]int, g.Order()), Sensors: sensors, PrivateHeat: release.Values()}
+	return release
+}
+
+// TableOf returns what the run of a release writes.
+func TableOf(t testing.TB, g *graph.Graph, release *privacy.Release, prefix string) report.Table {
+	t.Helper()
+	r := &report.Report{RunID: release.ID(), ReleaseID: release.ID(), NodeCount: g.Order()}
+	nodes := report.Nodes{Graph: g, Source: make([]float64, g.Order()), Probability: make([]float64, g.Order()), Community: make([]int, g.Order()), Sensors: release.Nodes(), PrivateHeat: release.Values()}
 	for i := range g.Order() {
 		nodes.Source[i], nodes.Probability[i], nodes.Community[i] = float64(i%7)/7, 1/float64(i+1), i%3
 	}

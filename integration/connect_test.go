@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+func TestConnectRefused(t *testing.T) {
+	free, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := Server(t)
+	for _, test := range []struct {
+		name   string
+		change func(*connector.Options)
+		want   error
+		says   string
+	}{
+		{"wrong password", func(o *connector.Options) { o.Password = "not this one" }, store.ErrAuth, "user name or password is wrong"},
+		{"no such database", func(o *connector.Options) { o.Database = "neo4jj" }, store.ErrNotFound, `did you mean "neo4j"`},
+		{"server away", func(o *connector.Options) { o.URI = fmt.Sprintf("bolt://127.0.0.1:%d", free) }, store.ErrTransient, "does not answer"},
+		{"server away, with routing", func(o *connector.Options) { o.URI = fmt.Sprintf("neo4j://127.0.0.1:%d", free) }, store.ErrTransient, "does not answer"},
+		{"bad scheme", func(o *connector.Options) { o.URI = "jdbc://localhost" }, store.ErrInput, `"jdbc"`},
+		{"password in the URI", func(o *connector.Options) { o.URI = "neo4j://neo4j:planted-secret@localhost" }, store.ErrInput, "do not belong in the URI"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := n.Options()
+			test.change(&o)
+			start := time.Now()
+			s, err := connector.New(t.Context(), o)
+			if err == nil {
+				s.Close(context.Background())
+			}
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v, want %v that says %q", err, test.want, test.says)
+			}
+			if err != nil && (strings.Contains(err.Error(), "planted-secret") || strings.Contains(err.Error(), "not this one")) {
+				t.Errorf("the message shows the password: %v", err)
+			}
+			if d := time.Since(start); d > 30*time.Second {
+				t.Errorf("it took %v", d)
+			}
+		})
+	}
+}
+
+// The server locks a user after three wrong passwords. Two connections that make
+// one attempt each leave it open.
+func TestWrongPasswordIsTriedOnce(t *testing.T) {
+	connect(t) // a right password sets the server's count to zero
+	o := Server(t).Options()
+	o.Password = "wrong"
+	for range 2 {
+		if _, err := connector.New(t.Context(), o); !errors.Is(err, store.ErrAuth) || strings.Contains(err.Error(), "too many") {
+			t.Fatalf("%v, want ErrAuth without a lock", err)
+		}
+	}
+	connect(t)
+}
+
+// A server that accepts the connection and then says nothing must not outlive the
+// caller's deadline.
+func TestDeadline(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err = connector.New(ctx, connector.Options{URI: "bolt://" + l.Addr().String()})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want context.DeadlineExceeded", err)
+	}
+	if d := time.Since(start); d > 3*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	csv := Files("id\n1\n2\n", "source,target\n1,2\n")
+	label := Load(t, csv)
+	s := connect(t, func(o *connector.Options) { o.ReadOnly = true })
+	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := newTable(t, g, "read-only")
+	if err := s.Check(t.Context(), g, table, false); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("Check: %v, want ErrReadOnly", err)
+	}
+	if err := s.Write(t.Context(), g, table, false); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("Write: %v, want ErrReadOnly", err)
+	}
+	if _, err := s.Import(t.Context(), csv, connector.ImportOptions{NodeLabel: label + "x"}); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("Import: %v, want ErrReadOnly", err)
+	}
+}
+
+func TestName(t *testing.T) {
+	n := Server(t)
+	s := connect(t)
+	if !strings.HasPrefix(s.Name(), "neo4j://") || strings.Contains(s.Name(), n.Password) || !strings.HasSuffix(s.Name(), "/neo4j") {
+		t.Errorf("the name is %q", s.Name())
+	}
+	home := connect(t, func(o *connector.Options) { o.Database = "" })
+	if home.Name() != s.Name() {
+		t.Errorf("without a database it is %q, want the home database, %q", home.Name(), s.Name())
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
+	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}
+	properties := []string{"gcRunId", "odd`name"}
+	if err := connect(t).Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil)
+	for _, c := range connector.Doctor(t.Context(), Server(t).Options(), sel, properties) {
+		if !c.OK {
+			t.Errorf("%s: %s (%s)", c.Name, c.Detail, c.Fix)
+		}
+	}
+	if after := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil); !slices.Equal(before[0], after[0]) {
+		t.Errorf("the doctor changed %v to %v", before[0], after[0])
+	}
+	for _, bad := range []func(*connector.Options, *graph.Selection){
+		func(o *connector.Options, _ *graph.Selection) { o.Password = "wrong" },
+		func(_ *connector.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} },
+		func(o *connector.Options, _ *graph.Selection) { o.ReadOnly = true },
+	} {
+		o, sel := Server(t).Options(), sel
+		bad(&o, &sel)
+		checks := connector.Doctor(t.Context(), o, sel, properties)
+		if !slices.ContainsFunc(checks, func(c connector.CheckResult) bool { return !c.OK && c.Fix != "" }) {
+			t.Errorf("nothing is wrong in %+v", checks)
+		}
+	}
+}
+
+// Community has no roles: it refuses the administration commands as such, which
+// shows that it could read them.
+func TestSetupIsCypher(t *testing.T) {
+	for _, statement := range connector.SetupCypher("neo4j", []string{"gcSource", "odd`name"}) {
+		if strings.HasPrefix(statement, "CREATE CONSTRAINT") {
+			Query(t, statement, nil)
+			continue
+		}
+		if _, err := Server(t).run("system", statement, nil); err == nil || strings.Contains(err.Error(), "SyntaxError") {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}

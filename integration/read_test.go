@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// The same bits from Neo4j and from the folder, on real graphs, in one chunk and
+// in many.
+func TestRealGraphs(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		sel  graph.Selection
+	}{
+		{"karate", graph.Selection{RelationshipWeightProperty: "weight"}},
+		{"net3", graph.Selection{RelationshipTypes: []string{"PIPE"}, LengthProperty: "length"}},
+		{"net6", graph.Selection{LengthProperty: "length", DropBadWeight: true}},
+		{"minnesota", graph.Selection{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			csv := Shipped(test.name)
+			expect, err := csv.Graph(t.Context(), test.sel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+			sel := test.sel
+			sel.NodeLabels, sel.NodeKey = []string{label}, "id"
+			for _, batch := range []int{0, 37} {
+				if batch != 0 && test.name != "net3" {
+					continue
+				}
+				s := connect(t, func(o *connector.Options) { o.BatchSize = batch })
+				got, err := s.Graph(t.Context(), sel)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Digest() != expect.Digest() || got.Dropped() != expect.Dropped() {
+					t.Errorf("batch %d: %d nodes, %d edges, dropped %+v; the folder has %d, %d, %+v", batch,
+						got.Order(), got.Size(), got.Dropped(), expect.Order(), expect.Size(), expect.Dropped())
+				}
+				if test.sel.DropBadWeight && (len(s.Notices()) != 1 || s.Notices()[0] != csv.Notices()[0]) {
+					t.Errorf("notices %q, want %q", s.Notices(), csv.Notices())
+				}
+			}
+		})
+	}
+}
+
+// Minnesota has four edges of length 0, and an error names them.
+func TestZeroLengthsAreNamed(t *testing.T) {
+	label := Load(t, Shipped("minnesota"))
+	_, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", LengthProperty: "length"})
+	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "4 relationships") || !strings.Contains(err.Error(), "length is 0") {
+		t.Errorf("%v, want ErrInput that names four edges", err)
+	}
+}
+
+// A value of any other type is refused like a bad number.
+func TestOddValues(t *testing.T) {
+	label := Load(t, Files("id,key\n1,a\n2,b\n3,c\n", "source,target,w\n1,2,1\n2,3,1\n"))
+	s := connect(t)
+	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipWeightProperty: "w"}
+	for cypher, says := range map[string]string{
+		"'heavy'":             `weight is the text "heavy"`,
+		"[1.0, 2.0]":          "is a",
+		"date()":              "is a",
+		"true":                "is a bool",
+		"[]":                  "is missing",
+		"0.0/0.0":             "is NaN",
+		"-1":                  "is -1",
+		"9223372036854775807": "",
+	} {
+		Query(t, "MATCH (:`"+label+"` {id: 1})-[r]->() SET r.w = "+cypher, nil)
+		_, err := s.Graph(t.Context(), sel)
+		if says == "" {
+			if err != nil {
+				t.Errorf("w = %s: %v", cypher, err)
+			}
+		} else if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), strings.TrimPrefix(says, "weight ")) {
+			t.Errorf("w = %s: %v, want ErrInput that says %q", cypher, err, says)
+		}
+	}
+	Query(t, "MATCH (n:`"+label+"` {id: 3}) SET n.key = 1.5", nil)
+	sel.NodeKey = "key"
+	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "1.5") {
+		t.Errorf("a number with a fraction as a key: %v, want ErrInput", err)
+	}
+}
+
+// Names that would end a quotation, or a statement, are only names.
+func TestUnsafeNames(t *testing.T) {
+	const odd = "a`b) DETACH DELETE (n); //"
+	csv := Files("id,"+odd+"\n1,0.25\n2,0.5\n", "source,target,type,"+odd+"\n1,2,"+odd+",3\n")
+	label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+	Query(t, "MATCH (n:`"+label+"`) SET n:`"+strings.ReplaceAll(odd+label, "`", "``")+"`", nil)
+	s := connect(t)
+	g, err := s.Graph(t.Context(), graph.Selection{
+		NodeLabels: []string{odd + label}, NodeKey: "id", RelationshipTypes: []string{odd}, RelationshipWeightProperty: odd, LengthProperty: odd,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := g.Edge(0, 1); !ok || e.Weight != 3 || e.Length != 3 {
+		t.Errorf("the edge is %+v", e)
+	}
+	if y, err := s.Signal(t.Context(), g, odd); err != nil || y[0] != 0.25 || y[1] != 0.5 {
+		t.Errorf("the signal is %v, %v", y, err)
+	}
+	if _, err := s.Signal(t.Context(), g, odd+"'"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("%v, want ErrNotFound", err)
+	}
+}
+
+func TestQueries(t *testing.T) {
+	csv := Files("id,age\n1,10\n2,20\n3,30\n", "source,target,w\n1,2,1.5\n2,3,2.5\n")
+	label := Load(t, csv)
+	s := connect(t)
+	for _, ref := range []string{"%", "id(%)", "elementId(%)"} {
+		of := func(x string) string { return strings.ReplaceAll(ref, "%", x) }
+		g, err := s.Graph(t.Context(), graph.Selection{
+			NodeKey: "id", RelationshipWeightProperty: "w",
+			NodeQuery:         "MATCH (n:" + label + ") WHERE n.age < 40 RETURN " + of("n") + " AS id",
+			RelationshipQuery: "MATCH (a:" + label + ")-[r]->(b) RETURN " + of("a") + " AS source, " + of("b") + " AS target, r.w AS weight",
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", ref, err)
+		}
+		expect, err := csv.Graph(t.Context(), graph.Selection{RelationshipWeightProperty: "w"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Digest() != expect.Digest() {
+			t.Errorf("%s: read %d nodes and %d edges", ref, g.Order(), g.Size())
+		}
+	}
+	for query, says := range map[string]string{
+		"CREATE (n:" + label + ") RETURN n AS id":              "must not write",
+		"MATCH (n:" + label + ") SET n.age = 1 RETURN n AS id": "must not write",
+		"MATCH (n:" + label + " RETURN n AS id":                "Invalid input",
+		"MATCH (n:" + label + ") RETURN n AS node":             "want id",
+		"MATCH (n:" + label + ") RETURN n.age * 1.5 AS id":     "a node, its id()",
+		"UNWIND [1000000000] AS id RETURN id":                  "of which 0 are nodes",
+	} {
+		_, err := s.Graph(t.Context(), graph.Selection{NodeKey: "id", NodeQuery: query})
+		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want ErrInput that says %q", query, err, says)
+		}
+	}
+	if n := Query(t, "MATCH (n:"+label+") RETURN count(n), max(n.age)", nil)[0]; n[0] != int64(3) || n[1] != int64(30) {
+		t.Errorf("a query that writes changed the data: %v", n)
+	}
+}
+
+// Without a key a node is known by its elementId.
+func TestNoKey(t *testing.T) {
+	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
+	g, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := Query(t, "MATCH (n:"+label+" {id: 1}) RETURN elementId(n)", nil)[0][0].(string)
+	if _, ok := g.Index(graph.ID(id)); !ok || g.Order() != 2 || g.Size() != 1 {
+		t.Errorf("%q is not among the %d nodes", id, g.Order())
+	}
+}
+
+func TestImport(t *testing.T) {
+	csv := Shipped("net6")
+	label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+	s := connect(t)
+	o := connector.ImportOptions{NodeLabel: label, TypeColumn: true}
+	if _, err := s.Import(t.Context(), csv, o); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("a second import: %v, want ErrConflict", err)
+	}
+	o.Replace = true
+	if n, err := s.Import(t.Context(), csv, o); err != nil || n != (connector.Imported{Nodes: 3356, Relationships: 3892}) {
+		t.Errorf("a replacing import: %+v, %v", n, err)
+	}
+	for _, row := range Query(t, "MATCH (a:"+label+")-[r]->(b:"+label+") RETURN count(r), count(r.length), sum(CASE type(r) WHEN 'PIPE' THEN 1 ELSE 0 END)", nil) {
+		if row[0] != int64(3892) || row[1] != int64(3892-63) || row[2] != row[1] {
+			t.Errorf("relationships, lengths, pipes: %v", row)
+		}
+	}
+	var bad *folder.CSV = Files("id\n1\n1\n", "source,target\n1,7\n")
+	if _, err := s.Import(t.Context(), bad, connector.ImportOptions{NodeLabel: label + "Bad"}); !errors.Is(err, store.ErrInput) {
+		t.Errorf("a folder with a double id: %v, want ErrInput", err)
+	}
+	if n := Query(t, "MATCH (n:`"+label+"Bad`) RETURN count(n)", nil)[0][0]; n != int64(0) {
+		t.Errorf("a refused import left %v nodes", n)
+	}
+}

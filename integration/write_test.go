@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/storetest"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// line loads n nodes in a line and returns the selection of them.
+func line(t *testing.T, n int) graph.Selection {
+	t.Helper()
+	var nodes, relationships strings.Builder
+	nodes.WriteString("id\n")
+	relationships.WriteString("source,target\n")
+	for i := range n {
+		fmt.Fprintf(&nodes, "%d\n", i)
+		if i > 0 {
+			fmt.Fprintf(&relationships, "%d,%d\n", i-1, i)
+		}
+	}
+	return graph.Selection{NodeLabels: []string{Load(t, Files(nodes.String(), relationships.String()))}, NodeKey: "id"}
+}
+
+// written counts the nodes that carry a run's id.
+func written(t *testing.T, label, runID string) int64 {
+	t.Helper()
+	return Query(t, "MATCH (n:`"+label+"` {itRunId: $run}) RETURN count(n)", map[string]any{"run": runID})[0][0].(int64)
+}
+
+const (
+	childLabel   = "GRAPHCLOAK_TEST_LABEL"
+	childRelease = "GRAPHCLOAK_TEST_RELEASE"
+	childBatch   = 10
+)
+
+// TestKilledInWrite kills a process with SIGKILL while it writes: the run stays
+// RUNNING, is in the way of another, and can be completed or removed.
+func TestKilledInWrite(t *testing.T) {
+	const n = 1000
+	sel := line(t, n)
+	label := sel.NodeLabels[0]
+	s := connect(t)
+	g, err := s.Graph(t.Context(), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []string{"resume", "undo"} {
+		t.Run(end, func(t *testing.T) {
+			release := storetest.Release(t, g, end+"-"+token())
+			id := release.ID()
+			killInWrite(t, label, release)
+			if k := written(t, label, id); k == 0 || k >= n {
+				t.Fatalf("the killed process wrote %d of %d nodes; it should have been in the middle", k, n)
+			}
+			if run, err := s.Run(t.Context(), id); err != nil || run.Status != store.Running {
+				t.Fatalf("the run is %+v, %v, want RUNNING", run, err)
+			}
+			other := newTable(t, g, "other-"+token())
+			err := s.Check(t.Context(), g, other, true)
+			if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "--resume "+id) || !strings.Contains(err.Error(), "--undo "+id) {
+				t.Errorf("another run: %v, want ErrConflict that names both ways out", err)
+			}
+			if err := s.Write(t.Context(), g, other, true); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("another run writes: %v, want ErrConflict", err)
+			}
+			if end == "resume" {
+				if err := s.Write(t.Context(), g, storetest.TableOf(t, g, release, "it"), false); err != nil {
+					t.Fatal(err)
+				}
+				if k := written(t, label, id); k != n {
+					t.Errorf("%d of %d nodes are written after the resume", k, n)
+				}
+				if run, err := s.Run(t.Context(), id); err != nil || run.Status != store.Finished || run.Nodes != n {
+					t.Errorf("the run is %+v, %v, want FINISHED with %d nodes", run, err, n)
+				}
+			}
+			if _, err := s.Undo(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			left := Query(t, "MATCH (n:`"+label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN count(n)", nil)[0][0]
+			if left != int64(0) {
+				t.Errorf("%v nodes still carry values after the undo", left)
+			}
+		})
+	}
+}
+
+// killInWrite starts TestChild in a process of its own and kills it after a batch.
+func killInWrite(t *testing.T, label string, release *privacy.Release) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "release.json")
+	data, err := json.Marshal(release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.count=1")
+	cmd.Env = append(append(os.Environ(), Server(t).Env()...), childLabel+"="+label, childRelease+"="+file)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "in the middle" {
+		t.Log(lines.Text())
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	cmd.Wait() // it was killed
+}
+
+// TestChild is the process that is killed; in a test run of its own it has
+// nothing to do.
+func TestChild(t *testing.T) {
+	label, file := os.Getenv(childLabel), os.Getenv(childRelease)
+	if label == "" {
+		return
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release privacy.Release
+	if err := json.Unmarshal(data, &release); err != nil {
+		t.Fatal(err)
+	}
+	s := connect(t, func(o *connector.Options) {
+		o.BatchSize = childBatch
+		o.Progress = func(stage string, done, _ int64) {
+			if stage == "write" && done >= 3*childBatch {
+				fmt.Println("in the middle")
+			}
+		}
+	})
+	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), g, storetest.TableOf(t, g, &release, "it"), false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A batch for which the server has too little memory is halved until it fits.
+func TestMemoryPool(t *testing.T) {
+	const n = 300_000
+	label := "Big" + token()
+	Query(t, "UNWIND range(1, $n) AS i CALL (i) { CREATE (:"+label+" {id: i}) } IN TRANSACTIONS OF 10000 ROWS", map[string]any{"n": n})
+	t.Cleanup(func() {
+		Query(t, "MATCH (n:"+label+") CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS", nil)
+	})
+	server := Server(t)
+	_, err := server.run(server.Database, "MATCH (n:"+label+") SET n.x = 0.5, n.y = 0.5, n.z = 'some text', n.u = 0.1, n.v = 1", nil)
+	if server.own && (err == nil || !strings.Contains(err.Error(), "MemoryPoolOutOfMemory")) {
+		t.Errorf("one transaction for all nodes: %v; the pool of %s is too large for this test", err, poolSize)
+	}
+	s := connect(t, func(o *connector.Options) { o.BatchSize = n })
+	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Order() != n {
+		t.Fatalf("read %d nodes, want %d", g.Order(), n)
+	}
+	table := newTable(t, g, "pool-"+token(), 0, 1, 2)
+	if err := s.Write(t.Context(), g, table, false); err != nil {
+		t.Fatal(err)
+	}
+	if k := written(t, label, table.RunID()); k != n {
+		t.Errorf("%d of %d nodes are written", k, n)
+	}
+	if k, err := s.Undo(t.Context(), table.RunID()); err != nil || k != n {
+		t.Errorf("undone %d of %d nodes, %v", k, n, err)
+	}
+}
+
+// A node that comes while the relationships are read is noticed by the counts.
+func TestChangedWhileRead(t *testing.T) {
+	sel := line(t, 50)
+	label, done := sel.NodeLabels[0], false
+	s := connect(t, func(o *connector.Options) {
+		o.Progress = func(stage string, _, _ int64) {
+			if stage == "relationships" && !done {
+				done = true
+				Query(t, "CREATE (:`"+label+"` {id: 1000})", nil)
+			}
+		}
+	})
+	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("%v, want ErrConflict", err)
+	}
+	if _, err := s.Graph(t.Context(), sel); err != nil {
+		t.Errorf("read again: %v", err)
+	}
+}
+
+// A node that goes between reading and writing leaves the run unfinished.
+func TestNodeGone(t *testing.T) {
+	sel := line(t, 20)
+	s := connect(t)
+	g, err := s.Graph(t.Context(), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := newTable(t, g, "gone-"+token())
+	Query(t, "MATCH (n:`"+sel.NodeLabels[0]+"` {id: 7}) DETACH DELETE n", nil)
+	err = s.Write(t.Context(), g, table, false)
+	if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "--undo "+table.RunID()) {
+		t.Errorf("%v, want ErrConflict that says how to clean up", err)
+	}
+	if n, err := s.Undo(t.Context(), table.RunID()); err != nil || n != 19 {
+		t.Errorf("undone %d nodes, %v, want 19", n, err)
+	}
+}
