@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,8 @@ type app struct {
 	defaults            map[*cobra.Command]map[string]string
 	bar                 *bar
 	cancel              context.CancelFunc
+	ended               chan struct{} // closed when the command should end
+	end                 func()        // closes it, once
 }
 
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -43,6 +46,8 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 		args: args, defaults: make(map[*cobra.Command]map[string]string),
 		width: 100, log: slog.New(slog.DiscardHandler), cancel: func() {},
 	}
+	a.ended = make(chan struct{})
+	a.end = sync.OnceFunc(func() { close(a.ended) })
 	a.tty.in, a.tty.out, a.tty.err = isTerminal(stdin), isTerminal(stdout), isTerminal(stderr)
 	if f, ok := stdout.(*os.File); ok && a.tty.out {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 40 {
@@ -83,6 +88,7 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	}
 	if c.Execution.Timeout > 0 {
 		ctx, cancel := context.WithTimeout(cmd.Context(), c.Execution.Timeout)
+		context.AfterFunc(ctx, a.end)
 		a.cancel = cancel
 		cmd.SetContext(ctx)
 	}

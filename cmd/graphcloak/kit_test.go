@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -113,6 +114,41 @@ func TestTimeout(t *testing.T) {
 	a, _, stderr := kit(t, "--timeout", "1ms")
 	if got := a.finish(t.Context(), context.DeadlineExceeded); got != exitTransient || !strings.Contains(stderr.String(), "not finished after 1ms") {
 		t.Errorf("exit %d: %s", got, stderr)
+	}
+}
+
+// Work that does not look at its context cannot hold up Ctrl-C or --timeout.
+func TestStubbornWorkIsLeft(t *testing.T) {
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	for _, c := range []struct {
+		args []string
+		want int
+	}{{nil, exitInterrupt}, {[]string{"--timeout", "50ms"}, exitTransient}} {
+		var stdout, stderr bytes.Buffer
+		a := newApp(append([]string{"stubborn"}, c.args...), strings.NewReader(""), &stdout, &stderr)
+		started := make(chan struct{})
+		root := newRootCommand(a)
+		root.AddCommand(a.withSettings(&cobra.Command{
+			Use:         "stubborn",
+			Annotations: map[string]string{flagsOnly: "true"},
+			RunE:        func(*cobra.Command, []string) error { close(started); <-release; return nil },
+		}, nil, config.GroupExecution))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			<-started
+			if c.want == exitInterrupt {
+				cancel(signalError{syscall.SIGINT})
+			}
+		}()
+		begin := time.Now()
+		if got := a.execute(ctx, root); got != c.want {
+			t.Errorf("%q ends with %d (%s), want %d", c.args, got, &stderr, c.want)
+		}
+		if took := time.Since(begin); took < grace || took > grace+5*time.Second {
+			t.Errorf("%q ends after %v, want little more than %v", c.args, took, grace)
+		}
+		cancel(nil)
 	}
 }
 

@@ -45,6 +45,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -59,25 +60,47 @@ const (
 
 const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"
 
+// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
+// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
+// the grace ends with the process, which stores and ledger survive like a crash.
+const grace = 700 * time.Millisecond
+
 // run is the whole command: it returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp(args, stdin, stdout, stderr)
-	defer func() {
-		if fault := recover(); fault != nil {
-			app.stopProgress()
-			fmt.Fprintf(stderr, "%s\n", debug.Stack())
-			code = app.finish(ctx, fmt.Errorf("internal error: %v; please report it, with the lines above", fault))
-		}
+	return app.execute(ctx, newRootCommand(app))
+}
+
+// execute runs a command to its end, or to its grace after the context's.
+func (a *app) execute(ctx context.Context, root *cobra.Command) int {
+	root.SetArgs(a.args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	defer context.AfterFunc(ctx, a.end)()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if fault := recover(); fault != nil {
+				fmt.Fprintf(a.stderr, "%s\n", debug.Stack())
+				done <- fmt.Errorf("internal error: %v; please report it, with the lines above", fault)
+			}
+		}()
+		done <- root.ExecuteContext(ctx)
 	}()
-	root := newRootCommand(app)
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
-	app.stopProgress()
-	app.cancel()
-	return app.finish(ctx, err)
+	var err error
+	select {
+	case err = <-done:
+	case <-a.ended:
+		select {
+		case err = <-done:
+		case <-time.After(grace):
+			return a.finish(ctx, context.DeadlineExceeded) // or the signal, which finish prefers
+		}
+	}
+	a.stopProgress()
+	a.cancel()
+	return a.finish(ctx, err)
 }
 
 func newRootCommand(app *app) *cobra.Command {
