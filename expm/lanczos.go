@@ -166,6 +166,9 @@ func tridiagonal(alpha, beta []float64) (theta, first, q []float64) {
 	for i := range theta {
 		scale = max(scale, math.Abs(theta[i]), e[i])
 	}
+	if scale == 0 {
+		scale = 1
+	}
 	for i := range theta {
 		theta[i], e[i] = theta[i]/scale, e[i]/scale
 	}

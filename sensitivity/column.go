@@ -25,7 +25,7 @@ type operator struct {
 
 // blockEntries bounds the memory of a block: sixteen columns where they fit,
 // else eight, a cache line.
-const blockEntries = 1 << 23
+const blockEntries = 1 << 24
 
 // operator prepares p(L) with a truncation error of about width in Δ₂.
 func (s *search) operator(width float64) (*operator, error) {

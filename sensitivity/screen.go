@@ -19,99 +19,138 @@ const (
 // screen drops edges by random projection (Johnson & Lindenstrauss, 1984), and
 // brackets by columns what remains as soon as that is cheaper than another look.
 //
-// Let Ω be n × r standard normal and Y = p(L)ᵀdiag(√u)Ω. For b = e_i − e_j the row
-// difference Y_i − Y_j is ‖diag(√u)p(L)b‖ times a vector whose squared length is
-// χ²_r. So with x such that P(χ²_r ≤ x) ≤ β/(edges·looks),
+// Let W = diag(√u)p(L), Ω be n × r standard normal and Y = WᵀΩ. For b = e_i − e_j
+// the row difference Y_i − Y_j is ‖Wb‖ times a vector whose squared length is χ²_r.
+// So with x such that P(χ²_r ≤ x) ≤ β/(edges·looks),
 //
 //	‖diag(√u)Mb‖ ≤ ‖Y_i − Y_j‖/√x + ‖diag(√u)(p(L) − M)b‖
 //
-// holds for all edges at all looks with probability 1 − β.
+// holds for all edges at all looks with probability 1 − β. After the first look
+// the part of Wb in a small subspace is taken exactly, and only the rest is
+// projected: see subspace.
 func (s *search) screen(ctx context.Context) error {
 	if s.opts.Seed == [32]byte{} {
 		return s.finish(ctx)
 	}
-	union := float64(len(s.rest)) * maxLooks
-	squares := make([]float64, len(s.edges))
 	o, err := s.operator(0.02 * s.lower)
 	if err != nil {
 		return err
 	}
-	columns := 0
+	q := s.opts.Failure / (float64(len(s.rest)) * maxLooks)
+	c := &screening{search: s, operator: o, squares: make([]float64, len(s.edges))}
 	for look := range maxLooks {
-		want := firstLook << look
-		if len(s.rest) <= want-columns {
+		want := firstLook << max(0, look-1)
+		if len(s.rest) <= want-c.columns {
 			break
 		}
-		for ; columns < want; columns += o.block {
-			if err := s.project(ctx, o, columns/o.block, squares); err != nil {
+		for c.columns < want {
+			if err := c.project(ctx); err != nil {
 				return err
 			}
 		}
-		s.look(o, columns, squares, s.opts.Failure/union)
+		c.look(q)
 		s.failure += s.opts.Failure / maxLooks
 		s.settle("screen")
-		if len(s.rest) == 0 {
-			return nil
-		}
-		likely := largest(s.rest, o.block, func(i int32) float64 { return s.edges[i].scale * math.Sqrt(squares[i]) })
-		if err := s.evaluate(ctx, o, likely); err != nil {
+		if err := s.evaluate(ctx, o, largest(s.rest, o.block, c.estimate)); err != nil {
 			return err
 		}
 		s.settle("screen")
+		if look == 0 && len(s.rest) > 2*firstLook {
+			if err := c.deflate(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	return s.finish(ctx)
 }
 
+// screening is the state of a screen.
+type screening struct {
+	*search
+	*operator
+	blocks  int // random blocks drawn so far
+	columns int // random columns that squares holds
+	squares []float64
+	sub     *subspace
+}
+
+// estimate is what the columns so far make likely.
+func (c *screening) estimate(i int32) float64 {
+	e := c.edges[i]
+	square := c.squares[i] / float64(max(c.columns, 1))
+	if c.sub != nil {
+		square += c.sub.square(e)
+	}
+	return e.scale * math.Sqrt(square)
+}
+
 // project adds the squares of one block of random columns for the edges that remain.
-func (s *search) project(ctx context.Context, o *operator, block int, squares []float64) error {
-	k := o.block
-	normals(s.opts.Seed, block, o.x)
+func (c *screening) project(ctx context.Context) error {
+	normals(c.opts.Seed, c.blocks, c.x)
+	c.blocks++
+	if c.sub != nil {
+		c.sub.remove(c.x, c.block)
+	}
+	c.weigh(c.x, c.block)
+	if err := c.d.Apply(ctx, c.y, true, c.x, c.block); err != nil {
+		return err
+	}
+	for _, i := range c.rest {
+		c.squares[i] += difference(c.y, c.block, c.edges[i])
+	}
+	c.columns += c.block
+	return nil
+}
+
+// difference returns ‖Y_u − Y_v‖₂² for k row-major columns.
+func difference(y []float64, k int, e edge) (sum float64) {
+	a, b := y[int(e.u)*k:][:k], y[int(e.v)*k:][:k]
+	for j, v := range a {
+		d := v - b[j]
+		sum += d * d
+	}
+	return sum
+}
+
+// weigh multiplies row t of k columns by √u_t.
+func (o *operator) weigh(x []float64, k int) {
 	for t := range o.n {
 		w := math.Sqrt(o.peak)
 		if o.u != nil {
 			w = math.Sqrt(o.u[t])
 		}
 		for j := range k {
-			o.x[t*k+j] *= w
+			x[t*k+j] *= w
 		}
 	}
-	if err := o.d.Apply(ctx, o.y, true, o.x, k); err != nil {
-		return err
-	}
-	for _, i := range s.rest {
-		e := s.edges[i]
-		a, b := o.y[int(e.u)*k:][:k], o.y[int(e.v)*k:][:k]
-		var sum float64
-		for j, v := range a {
-			d := v - b[j]
-			sum += d * d
-		}
-		squares[i] += sum
-	}
-	return nil
 }
 
 // look turns the projections into bounds that fail with probability q an edge.
-// The normals are off by normalError each, which acts relative to ‖diag(√u)p(L)b‖;
-// rounding of Y acts absolutely, at most its bound times ‖Ω‖_F. Both are charged at
-// their largest.
-func (s *search) look(o *operator, r int, squares []float64, q float64) {
-	x := math.Sqrt(chiSquareQuantile(r, q))
-	entries := math.Sqrt(float64(r) * float64(o.n))
-	// ‖E‖_F ≤ normalError·√(nr) for the n × r errors of the normals.
-	x -= normalError * entries
-	// ‖Ω‖_F ≤ 2√(nr) but for a probability far below q.
-	rounding := 2 * entries * o.roundB
-	relative := 1 + float64(r+16)*unit
-	if finest := 4 * s.longest() * (rounding/x + o.roundB); s.lower < finest {
-		s.least = finest
+// The normals are off by normalError each, which acts relative to ‖Wb‖; rounding of
+// Y acts absolutely, at most its bound times ‖Ω‖_F. Both are charged at their
+// largest, ‖Ω‖_F ≤ 2√(nr) but for a probability far below q.
+func (c *screening) look(q float64) {
+	r := c.columns
+	entries := math.Sqrt(float64(r) * float64(c.n))
+	x := math.Sqrt(chiSquareQuantile(r, q)) - normalError*entries
+	rounding := 2 * entries * c.roundB
+	if c.sub != nil {
+		rounding += 2 * entries * c.sub.rounding * math.Sqrt(2*c.peak)
 	}
-	for _, i := range s.rest {
-		scale := s.edges[i].scale
-		up := scale * ((math.Sqrt(squares[i])*relative+rounding)/x + o.slackB)
-		if x > 0 && up < s.upper[i] {
-			s.upper[i] = up
+	if !(x > 0) {
+		return
+	}
+	if finest := 4 * c.longest() * (rounding/x + c.roundB); c.lower < finest {
+		c.least = finest
+	}
+	relative := 1 + float64(r+32)*unit
+	for _, i := range c.rest {
+		e := c.edges[i]
+		up := (math.Sqrt(c.squares[i])*relative + rounding) / x
+		if c.sub != nil {
+			up = math.Hypot(up, (math.Sqrt(c.sub.square(e))*relative+c.sub.roundB)*c.sub.inflate)
 		}
+		c.upper[i] = min(c.upper[i], e.scale*(up+c.slackB)*(1+8*unit))
 	}
 }
 

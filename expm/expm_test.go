@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+var (
+	_ linop.Approximation = (*expm.Diffusion)(nil)
+	_ linop.BlockOperator = (*expm.Diffusion)(nil)
+	_ linop.Approximation = (*expm.Interval)(nil)
+	_ expm.Generator      = (*laplacian.Laplacian)(nil)
+)
+
+var background = context.Background()
+
+func must[T any](t testing.TB) func(x T, err error) T {
+	return func(x T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+}
+
+// random is a weighted graph with an isolated node and two components.
+func random(t testing.TB, n int) *graph.Graph {
+	r := rand.New(rand.NewPCG(5, uint64(n)))
+	var edges [][3]float64
+	for range 4 * n {
+		u, v := r.IntN(n-1), r.IntN(n-1)
+		if (u < n/3) == (v < n/3) {
+			edges = append(edges, [3]float64{float64(u), float64(v), math.Exp(r.NormFloat64())})
+		}
+	}
+	return build(t, n, edges)
+}
+
+// truth is e^{-τL} by gonum's scaling and squaring, which knows nothing of
+// symmetry, on L itself.
+func truth(l *laplacian.Laplacian, tau float64) *mat.Dense {
+	n := l.Order()
+	a, x, y := mat.NewDense(n, n, nil), make([]float64, n), make([]float64, n)
+	for j := range n {
+		clear(x)
+		x[j] = -tau
+		l.MulVecTo(y, false, x)
+		a.SetCol(j, y)
+	}
+	var e mat.Dense
+	e.Exp(a)
+	return &e
+}
+
+// TestAgainstScalingAndSquaring: every kind, method and τ, the error in the 2-norm
+// within Err, beside the 1e-13·(1 + τλ) that the oracle itself loses.
+func TestAgainstScalingAndSquaring(t *testing.T) {
+	g := random(t, 30)
+	for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+		l := laplacian.New(g, kind)
+		for _, tau := range []float64{0, 1e-9, 0.1, 1, 10} {
+			want := truth(l, tau)
+			for _, m := range methods {
+				for _, tol := range []float64{0, 1e-3} {
+					d := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: m, Tolerance: tol}))
+					var diff mat.Dense
+					diff.Sub(asDense(d, false), want)
+					oracle := 1e-13 * (1 + tau*l.Bound()) * spectral(want)
+					if e := worst(m, &diff); !(e <= d.Err()+oracle) {
+						t.Errorf("%v %v τ=%v tol=%v: off by %g, Err() = %g", kind, m, tau, tol, e, d.Err())
+					}
+					if d.Err() > 1e-9 && d.Err() > 2*tol {
+						t.Errorf("%v %v τ=%v: Err() = %g, asked for %g", kind, m, tau, d.Err(), tol)
+					}
+					diff.Sub(asDense(d, true), want.T())
+					if e := worst(m, &diff); !(e <= d.Err()+oracle) {
+						t.Errorf("%v %v τ=%v transposed: off by %g, Err() = %g", kind, m, tau, e, d.Err())
+					}
+				}
+			}
+		}
+	}
+}
+
+// worst is the norm of the error that Err bounds: ‖a‖₂ for a linear operator, the
+// largest column for Lanczos, which is linear in no two vectors.
+func worst(m expm.Method, a *mat.Dense) (w float64) {
+	if m != expm.Lanczos {
+		return spectral(a)
+	}
+	_, n := a.Dims()
+	for j := range n {
+		w = max(w, mat.Norm(a.ColView(j), 2))
+	}
+	return w
+}
+
+// spectral returns ‖a‖₂ from the eigenvalues of aᵀa, a scaled to Frobenius norm 1.
+func spectral(a mat.Matrix) float64 {
+	size := mat.Norm(a, 2)
+	if math.IsNaN(size) {
+		return math.NaN()
+	}
+	if size < 1e-300 {
+		return 0
+	}
+	var b mat.Dense
+	b.Scale(1/size, a)
+	var s mat.SymDense
+	s.SymOuterK(1, b.T())
+	var e mat.EigenSym
+	e.Factorize(&s, false)
+	v := e.Values(nil)
+	return size * math.Sqrt(v[len(v)-1])
+}
+
+func asDense(d *expm.Diffusion, trans bool) *mat.Dense {
+	n, _ := d.Dims()
+	x := make([]float64, n*n)
+	for i := range n {
+		x[i*n+i] = 1
+	}
+	y := make([]float64, n*n)
+	d.MulBlockTo(y, trans, x, n)
+	return mat.NewDense(n, n, y)
+}
+
+// TestProperties: mass, semigroup, positivity, adjoint, on a graph too large for
+// the oracle.
+func TestProperties(t *testing.T) {
+	g, _, err := graph.SBM(900, 3, 0.05, 0.005, 1)
+	l := laplacian.New(must[*graph.Graph](t)(g, err), laplacian.Combinatorial)
+	r := rand.New(rand.NewPCG(9, 9))
+	n := l.Order()
+	f, h := make([]float64, n), make([]float64, n)
+	for i := range f {
+		f[i], h[i] = r.Float64(), r.NormFloat64()
+	}
+	for _, m := range methods {
+		one := must[*expm.Diffusion](t)(expm.New(background, l, 0.02, expm.Options{Method: m}))
+		two := must[*expm.Diffusion](t)(one.At(0.04))
+		a, b, c := apply(one, f), apply(two, f), apply(one, h)
+		twice := apply(one, a)
+		var mass, got, left, right float64
+		for i := range f {
+			mass += f[i]
+			got += a[i]
+			left += a[i] * h[i]
+			right += f[i] * c[i]
+			if a[i] < -1e-13 {
+				t.Errorf("%v: entry %d is %g, want ≥ 0", m, i, a[i])
+			}
+			if math.Abs(twice[i]-b[i]) > 1e-12 {
+				t.Errorf("%v: M(s)M(s)f = %v, M(2s)f = %v at %d", m, twice[i], b[i], i)
+			}
+		}
+		if math.Abs(mass-got) > 1e-11*mass {
+			t.Errorf("%v: mass %v becomes %v", m, mass, got)
+		}
+		if math.Abs(left-right) > 1e-10 {
+			t.Errorf("%v: ⟨Mf, h⟩ = %v, ⟨f, Mh⟩ = %v", m, left, right)
+		}
+	}
+}
+
+func apply(d *expm.Diffusion, f []float64) []float64 {
+	y := make([]float64, len(f))
+	d.MulVecTo(y, false, f)
+	return y
+}
+
+// TestStiff: ‖|S|‖ of 1e12 beside 1, a long time, and two cliques joined by a weak
+// edge: bounds hold, or there is a refusal.
+func TestStiff(t *testing.T) {
+	cliques := [][3]float64{{0, 3, 1e-12}}
+	for _, c := range [][]float64{{0, 1, 2}, {3, 4, 5}} {
+		cliques = append(cliques, [3]float64{c[0], c[1], 1}, [3]float64{c[0], c[2], 1}, [3]float64{c[1], c[2], 1})
+	}
+	for _, edges := range [][][3]float64{
+		cliques,
+		{{0, 1, 1e12}, {1, 2, 1}, {2, 3, 1}, {3, 4, 1e-3}, {4, 5, 1}},
+		{{0, 1, 1e300}, {1, 2, 1e-300}, {2, 3, 1}},
+		{{0, 1, 1e-300}, {1, 2, 1e-300}},
+		{{0, 1, 1e300}, {1, 2, 1e300}},
+		{{0, 1, 1e308}, {1, 2, 1e308}, {1, 3, 1e308}},
+	} {
+		l := laplacian.New(build(t, 6, edges), laplacian.Combinatorial)
+		for _, tau := range []float64{1e-9, 1, 1e6} {
+			for _, m := range append(methods, expm.Auto) {
+				d, err := expm.New(background, l, tau, expm.Options{Method: m})
+				if err != nil {
+					if !errors.Is(err, expm.ErrAccuracy) {
+						t.Errorf("%v τ=%v %v: %v", edges, tau, m, err)
+					}
+					continue
+				}
+				// Mass and contraction hold for the exact operator.
+				y := apply(d, []float64{1, 0, 0, 1, 0, 0})
+				var sum, square float64
+				for _, v := range y {
+					sum, square = sum+v, square+v*v
+				}
+				if limit := 6 * d.Err(); math.Abs(sum-2) > limit+1e-14 || math.Sqrt(square) > math.Sqrt2+limit {
+					t.Errorf("%v τ=%v %v: mass %v, ‖y‖² = %v, Err() = %g", edges, tau, m, sum, square, d.Err())
+				}
+			}
+		}
+	}
+}
+
+// TestWeakBridge: two triangles joined by 1e-12 for τ = 1e6. Heat that crosses is
+// 1e-6·(1 ± 1e-5), by first-order perturbation.
+func TestWeakBridge(t *testing.T) {
+	l := laplacian.New(build(t, 6, [][3]float64{{0, 1, 1}, {0, 2, 1}, {1, 2, 1}, {3, 4, 1}, {3, 5, 1}, {4, 5, 1}, {0, 3, 1e-12}}), laplacian.Combinatorial)
+	d := must[*expm.Diffusion](t)(expm.New(background, l, 1e6, expm.Options{}))
+	y := apply(d, []float64{1, 0, 0, 0, 0, 0})
+	// Mass crosses at a rate of 1e-12·(1/3), and spreads over three nodes.
+	if want := 1e-6 / 9; math.Abs(y[4]-want) > d.Err() {
+		t.Errorf("heat across the bridge %v, want %v within Err() = %g", y[4], want, d.Err())
+	}
+}
+
+// wrong is a Laplacian that lies about its spectrum.
+type wrong struct{ *laplacian.Laplacian }
+
+func (w wrong) Bound() float64 { return w.Laplacian.Bound() / 2 }
+
+// TestWrongBoundShows: with half of λ_max the polynomial explodes, so that the
+// certified bound is seen to matter.
+func TestWrongBoundShows(t *testing.T) {
+	l := laplacian.New(must[*graph.Graph](t)(graph.Star(50)), laplacian.Combinatorial)
+	d := must[*expm.Diffusion](t)(expm.New(background, wrong{l}, 1, expm.Options{Method: expm.Chebyshev}))
+	f := make([]float64, 50)
+	f[0] = 1
+	if y := apply(d, f); !(math.Abs(y[0]) > 2) {
+		t.Errorf("a wrong λ_max goes unnoticed: y_0 = %v", y[0])
+	}
+}
+
+func TestDegenerate(t *testing.T) {
+	for _, n := range []int{1, 4} {
+		l := laplacian.New(build(t, n, nil), laplacian.Normalized)
+		for _, m := range methods {
+			d := must[*expm.Diffusion](t)(expm.New(background, l, 3, expm.Options{Method: m}))
+			f := []float64{1, -2, 3, 4}[:n]
+			for i, v := range apply(d, f) {
+				if math.Abs(v-f[i]) > 10*d.Err() {
+					t.Errorf("%v without edges: %v becomes %v", m, f[i], v)
+				}
+			}
+		}
+	}
+	var b graph.Builder
+	empty := laplacian.New(must[*graph.Graph](t)(b.Graph()), laplacian.Combinatorial)
+	one := laplacian.New(build(t, 1, nil), laplacian.Combinatorial)
+	for _, c := range []struct {
+		name string
+		l    *laplacian.Laplacian
+		tau  float64
+		tol  float64
+	}{{"empty", empty, 1, 0}, {"tau < 0", one, -1, 0}, {"tau NaN", one, math.NaN(), 0}, {"tau Inf", one, math.Inf(1), 0}, {"tol", one, 1, -1}} {
+		if _, err := expm.New(background, c.l, c.tau, expm.Options{Tolerance: c.tol}); err == nil {
+			t.Errorf("%s: no error", c.name)
+		}
+	}
+}
+
+func TestRowsAndColumns(t *testing.T) {
+	g := random(t, 50)
+	l := laplacian.New(g, laplacian.RandomWalk)
+	for _, m := range []expm.Method{expm.Eigen, expm.Chebyshev} {
+		d := must[*expm.Diffusion](t)(expm.New(background, l, 0.7, expm.Options{Method: m}))
+		full := asDense(d, false)
+		pick := rand.New(rand.NewPCG(1, 2)).Perm(50)[:37]
+		rows := must[*mat.Dense](t)(d.Rows(background, pick))
+		cols := must[*mat.Dense](t)(d.Columns(background, pick))
+		for k, p := range pick {
+			for i := range 50 {
+				if math.Abs(rows.At(k, i)-full.At(p, i)) > 2*d.Err() || math.Abs(cols.At(k, i)-full.At(i, p)) > 2*d.Err() {
+					t.Fatalf("%v: row or column %d differs from the matrix at %d", m, p, i)
+				}
+			}
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	l := laplacian.New(random(t, 50), laplacian.Combinatorial)
+	f := make([]float64, 50)
+	f[3] = 1
+	taus := []float64{2, 0.1, 0.7}
+	for _, m := range methods {
+		out, errs, err := expm.Times(background, l, taus, f, expm.Options{Method: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, tau := range taus {
+			want := truth(l, tau)
+			var sum float64
+			for i := range f {
+				sum = math.Hypot(sum, out[k][i]-want.At(i, 3))
+			}
+			if sum > errs[k]+1e-12 || errs[k] > 1e-9 {
+				t.Errorf("%v τ=%v: off by %g, declared %g", m, tau, sum, errs[k])
+			}
+		}
+	}
+}
+
+// TestSameBits: 1, 2 and 5 processors, for the decomposition too.
+func TestSameBits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	g := must[*graph.Graph](t)(graph.BarabasiAlbert(300, 4, 1))
+	for _, m := range methods {
+		var first []float64
+		for _, procs := range []int{1, 2, 5} {
+			runtime.GOMAXPROCS(procs)
+			d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, laplacian.Combinatorial), 0.3, expm.Options{Method: m}))
+			f := make([]float64, 300)
+			f[7] = 1
+			y := apply(d, f)
+			if first == nil {
+				first = y
+			}
+			for i := range y {
+				if y[i] != first[i] {
+					t.Fatalf("%v: bits differ with %d processors", m, procs)
+				}
+			}
+		}
+	}
+}
+
+func TestProductAllocatesNothing(t *testing.T) {
+	l := laplacian.New(random(t, 500), laplacian.RandomWalk)
+	for _, m := range []expm.Method{expm.Eigen, expm.Chebyshev} {
+		d := must[*expm.Diffusion](t)(expm.New(background, l, 0.3, expm.Options{Method: m}))
+		x, y := make([]float64, 500), make([]float64, 500)
+		if a := testing.AllocsPerRun(10, func() { d.MulVecTo(y, false, x) }); a > 0 {
+			t.Errorf("%v: a product allocates %v times", m, a)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	l := laplacian.New(random(t, 200), laplacian.Combinatorial)
+	if _, err := expm.New(ctx, l, 1, expm.Options{Method: expm.Eigen}); !errors.Is(err, context.Canceled) {
+		t.Errorf("decomposition: %v, want context.Canceled", err)
+	}
+	for _, m := range methods {
+		d := must[*expm.Diffusion](t)(expm.New(background, l, 1, expm.Options{Method: m}))
+		if _, err := d.Rows(ctx, []int{1}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v: Rows: %v, want context.Canceled", m, err)
+		}
+	}
+}
+
+// TestEigenAgainstGonum compares eigenvalues with gonum's own solver.
+func TestEigenAgainstGonum(t *testing.T) {
+	for _, n := range []int{2, 3, 65, 150} {
+		l := laplacian.New(random(t, n), laplacian.Normalized)
+		s := must[*expm.Spectrum](t)(expm.Decompose(background, l, nil))
+		var e mat.EigenSym
+		e.Factorize(l.Dense(), false)
+		for k, want := range e.Values(nil) {
+			if got := s.Lambda()[k]; math.Abs(got-want) > 1e-13+s.Backward() {
+				t.Errorf("n=%d: λ_%d = %v, gonum says %v", n, k, got, want)
+			}
+		}
+		if s.Backward() > 1e-11 || s.Ortho() > 1e-11 {
+			t.Errorf("n=%d: backward error %g, orthogonality %g", n, s.Backward(), s.Ortho())
+		}
+	}
+}
+
+func TestParseMethod(t *testing.T) {
+	for _, m := range append(methods, expm.Auto) {
+		if got, err := expm.ParseMethod(m.String()); err != nil || got != m {
+			t.Errorf("ParseMethod(%q) = %v, %v", m, got, err)
+		}
+	}
+	if _, err := expm.ParseMethod("pade"); err == nil {
+		t.Error("ParseMethod(pade) succeeds")
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	l := laplacian.New(random(t, 3000), laplacian.Combinatorial)
+	for _, m := range []expm.Method{expm.Eigen, expm.Chebyshev} {
+		c := must[expm.Cost](t)(expm.Estimate(l, 1, expm.Options{Method: m}))
+		if c.Method != m || c.Bytes <= 0 || c.Apply <= 0 {
+			t.Errorf("%v: estimate %+v", m, c)
+		}
+		if m == expm.Chebyshev {
+			d := must[*expm.Diffusion](t)(expm.New(background, l, 1, expm.Options{Method: m}))
+			if d.Degree() != c.Degree {
+				t.Errorf("degree %d, estimated %d", d.Degree(), c.Degree)
+			}
+		}
+	}
+}
+
+func Example() {
+	var b graph.Builder
+	for _, id := range []graph.ID{"a", "b", "c"} {
+		b.AddNode(id)
+	}
+	b.AddEdge("a", "b", 1)
+	b.AddEdge("b", "c", 1)
+	g, _ := b.Graph()
+	d, err := expm.New(context.Background(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y := make([]float64, 3)
+	d.MulVecTo(y, false, []float64{1, 0, 0})
+	fmt.Printf("%.4f %v\n", y, d.Err() < 1e-12)
+	// Output: [0.5256 0.3167 0.1577] true
+}
