@@ -40,6 +40,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		select {
 		case err = <-done:
 		case <-time.After(grace):
-			return a.finish(ctx, context.DeadlineExceeded) // or the signal, which finish prefers
+			return a.finish(ctx, cmp.Or(ctx.Err(), context.DeadlineExceeded))
 		}
 	}
 	a.stopProgress()
