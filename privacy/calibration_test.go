@@ -297,3 +297,27 @@ func TestBadCalibrationInput(t *testing.T) {
 		t.Error("an unknown calibration was read")
 	}
 }
+
+// TestCostRoundsUp: a cost is at least μ²/2 and less than a unit more, and its
+// conversions back go up.
+func TestCostRoundsUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range 1000 {
+		mu := math.Exp(12*rng.Float64() - 9)
+		c, err := CostOf(mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := new(big.Rat).SetFloat64(mu)
+		exact.Mul(exact, exact)
+		exact.Mul(exact, new(big.Rat).SetInt64(1<<39)) // μ²/2 in units of 2⁻⁴⁰
+		got := new(big.Rat).SetInt64(int64(c))
+		excess, _ := new(big.Rat).Sub(got, exact).Float64()
+		if excess < 0 || excess >= 1+1e-15*float64(c) {
+			t.Errorf("μ = %v costs %d units, %v more than μ²/2", mu, c, excess)
+		}
+		if back := c.Mu(); back < mu || back*back/2 < c.Rho()*(1-1e-15) {
+			t.Errorf("cost %d is worth μ = %v, want at least %v", c, back, mu)
+		}
+	}
+}

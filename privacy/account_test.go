@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+)
+
+// TestReplayFindsRewriting: an old entry that is replaced by a sound one, hash and
+// all, no longer fits the next.
+func TestReplayFindsRewriting(t *testing.T) {
+	a := NewAccount("s")
+	var entries []Entry
+	for i := range 4 {
+		e, err := a.charge(Charge{Scope: "s", ReleaseID: strconv.Itoa(i), Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err = a.Append(*e); err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, *e)
+	}
+	if got, err := Replay("s", entries); err != nil || !got.equal(a) {
+		t.Fatalf("%+v (%v), want %+v", got, err, a)
+	}
+	cheaper := *entries[1].Charge
+	cheaper.Cost = 1
+	entries[1].Charge = &cheaper
+	entries[1].Hash = entries[1].hash()
+	if _, err := Replay("s", entries); !errors.Is(err, ErrChain) {
+		t.Errorf("err = %v, want ErrChain", err)
+	}
+}
+
+// TestAccountsAreValues: Append leaves the account it is called on alone.
+func TestAccountsAreValues(t *testing.T) {
+	before := NewAccount("s")
+	c := Charge{Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor,
+		Sensors: map[string]Cost{"x": 9}, Failure: 1e-13, Certificate: Digest{1}}
+	e, err := before.charge(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := before.Append(*e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ReleaseID = "r2"
+	if e, err = one.charge(c); err != nil {
+		t.Fatal(err)
+	}
+	two, err := one.Append(*e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Releases != 0 || one.Sensors["x"] != 9 || two.Sensors["x"] != 18 || two.failure() != one.failure() || one.failure() < 1e-13 {
+		t.Errorf("accounts %+v, %+v, %+v: one certificate counts once, and none changes", before, one, two)
+	}
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// mutations lists the faults and the tests that catch them.
+var mutations = []mutation{
+	{"σ×0.97 in the calibration", []change{{"privacy/calibration.go", "return up(hi*l2, 1), nil", "return up(0.97*hi*l2, 1), nil"}}, "TestAnalyticIsTight"},
+	{"σ×0.97 in the sampler", []change{{"privacy/table.go", "hi, lo := bits.Mul64(z, uint64(steps))", "hi, lo := bits.Mul64(z-z/33, uint64(steps))"}}, "TestChiSquared"},
+	{"σ×0.97 in the plan", []change{
+		{"privacy/plan.go", "s.Steps = int64(steps)", "s.Steps = int64(0.97 * steps)"},
+		{"privacy/plan_check.go", "	if !ok {", "	if !ok && mu < 0 {"},
+	}, "TestFinalCheck|TestUniformPlan"},
+	{"floor for round in the noise", []change{{"privacy/table.go", "bits.Add64(lo, 1<<(unitBits-1), 0)", "bits.Add64(lo, 0, 0)"}}, "TestChiSquared|TestKnownAnswers"},
+	{"floor for round in the reading", []change{{"privacy/lattice.go", "if v-f >= 0.5 {", "if v-f > 1 {"}}, "TestRound"},
+	{"truncated tail", []change{{"privacy/table.go", "	r := v << (octave + 1)", "	octave = min(octave, 14)\n	r := v << (octave + 1)"}}, "TestChiSquared|TestFastEqualsExact|TestKnownEdges"},
+	{"one key for two sensors", []change{{"privacy/escrow.go", "binary.BigEndian.AppendUint32(nil, e.epoch), []byte(sensor)))", "binary.BigEndian.AppendUint32(nil, e.epoch), []byte(sensor)[:0]))"}}, "TestIndependence|TestKnownAnswers"},
+	{"one key for two epochs", []change{{"privacy/escrow.go", "binary.BigEndian.AppendUint32(nil, e.epoch), []byte", "binary.BigEndian.AppendUint32(nil, 1), []byte"}}, "TestIndependence"},
+	{"noise that ignores the release", []change{
+		{"privacy/escrow.go", `[]byte("graphcloak/v1/noise"), []byte(releaseID)`, `[]byte("graphcloak/v1/noise"), nil`},
+		{"privacy/escrow.go", `[]byte("graphcloak/v1/siv"), []byte(releaseID)`, `[]byte("graphcloak/v1/siv"), nil`},
+	}, "TestIndependence"},
+	{"byte order", []change{{"privacy/escrow.go", "u := binary.BigEndian.Uint64", "u := binary.LittleEndian.Uint64"}}, "TestKnownAnswers"},
+	{"missing √m·g", []change{
+		{"privacy/plan.go", "sum += s.Weight * s.Step() * s.Step()", "sum += 0"},
+		{"privacy/plan.go", "		sum += g * g", "		sum += 0 * g"},
+	}, "TestFinalCheck"},
+	{"missing η", []change{{"privacy/plan.go", "entry, norm := 2*p.EntryError*math.Sqrt(sum), 2*p.NormError*largest", "entry, norm := 0*sum, 0*largest"}}, "TestFinalCheck"},
+	{"missing g for one sensor", []change{
+		{"privacy/plan.go", "p.slack() * r * (s.Bound + s.Step() + eta)", "p.slack() * r * (s.Bound + eta)"},
+		{"privacy/plan.go", "m := (s.Bound + s.Step() + 2*p.entryError()) / s.Sigma()", "m := (s.Bound + 2*p.entryError()) / s.Sigma()"},
+	}, "TestPerSensorPlan"},
+	{"Δ understated", []change{
+		{"privacy/plan.go", "c := p.slack() * r * (p.Sensitivity.Upper +", "c := p.slack() * r * (0.97*p.Sensitivity.Upper +"},
+		{"privacy/plan.go", "mu = up(p.Sensitivity.Upper*scale+rest, 16)", "mu = up(0.97*p.Sensitivity.Upper*scale+rest, 16)"},
+	}, "TestFinalCheck|TestUniformPlan"},
+	{"lower end of the bracket", []change{
+		{"privacy/plan.go", "c := p.slack() * r * (p.Sensitivity.Upper +", "c := p.slack() * r * (p.Sensitivity.Lower +"},
+		{"privacy/plan.go", "mu = up(p.Sensitivity.Upper*scale+rest, 16)", "mu = up(p.Sensitivity.Lower*scale+rest, 16)"},
+	}, "TestUniformPlan|TestFinalCheck"},
+	{"whitening forgotten", []change{
+		{"privacy/plan.go", "p.Sensors[i].setSteps(c / math.Sqrt(p.Sensors[i].Weight))", "p.Sensors[i].setSteps(c)"},
+		{"privacy/plan.go", "scale = max(scale, 1/(s.Sigma()*math.Sqrt(s.Weight)))", "scale = max(scale, 1/s.Sigma())"},
+	}, "TestFinalCheck"},
+	{"β not taken from δ", []change{{"privacy/plan.go", "b.Delta = math.Nextafter(b.Delta-f, 0)", "b.Delta = math.Nextafter(b.Delta, 0)"}}, "TestFailureIsTakenFromDelta"},
+	{"no uncertainty window", []change{{"privacy/table.go", "fraction < margin || fraction >= 1<<unitBits-margin", "fraction > 1<<unitBits"}}, "TestFastEqualsExact"},
+	{"no boundary check when exact", []change{{"privacy/sampler.go", "return sample, lo.Cmp(new(big.Int).Add(left, one)) >= 0 && hi.Cmp(new(big.Int).Sub(right, one)) <= 0", "return sample, true"}}, "TestKnownEdges"},
+	{"closed forms not checked", []change{{"privacy/calibration.go", "if !private(b, 1/r) {", "if r < 0 {"}}, "TestSigmaTable|TestReferenceCalibrations"},
+	{"cost rounded down", []change{{"privacy/cost.go", "units := math.Ceil(up(mu*mu/2, 2) / costUnit)", "units := math.Floor(mu * mu / 2 / costUnit)"}}, "TestCostRoundsUp"},
+	{"reveal does not verify", []change{{"privacy/reveal.go", "if key.nonce(r.id, s.calibration(), reading) != r.nonces[i] {", "if key == nil {"}}, "TestReveal"},
+	{"readings not clipped", []change{{"privacy/lattice.go", "math.Ldexp(min(max(y, c.Lo), c.Hi), -k)", "math.Ldexp(y, -k)"}}, "TestRound"},
+	{"off-lattice values read", []change{{"privacy/release.go", "case v.Value != value(v.Steps, s.Exponent):", "case v.Steps == math.MaxInt64:"}}, "TestRefusesTamperedReleases"},
+	{"cap not enforced", []change{{"privacy/account.go", "return err == nil && a.Spent <= limit", "return err == nil && a.Spent/2 <= limit"}}, "TestLedger|TestFirstReleaseMaySpendTheCap"},
+	{"release id granted twice", []change{{"privacy/ledger.go", "e.Charge.equal(c) {", "e.Charge.Scope == c.Scope {"}}, "TestLedger"},
+	{"chain not linked", []change{{"privacy/account.go", "e.Prev != a.Head, ", ""}}, "TestReplayFindsRewriting"},
+	{"chain not hashed", []change{{"privacy/account.go", ", e.Hash != e.hash():", ":"}}, "TestReplayFindsTampering"},
+	{"sensor's counter repeats", []change{{"sensor/state.go", "shortlex(releaseID, next.Last) <= 0", "shortlex(releaseID, next.Last) < 0"}}, "TestCloakCounter|TestCloakSpendsBeforeOutput"},
+	{"sensor does not store its spend", []change{{"sensor/state.go", "return b.Put(recordKey, data)", "return b.Put(recordKey, data[:0])"}}, "TestCloakCounter|TestCloakSpendsBeforeOutput"},
+	{"sensor takes a lower σ", []change{{"sensor/state.go", "case p.Sensor.Sigma() < r.SigmaMin:", "case p.Sensor.Sigma() < 0:"}}, "TestCloakRefusesPackages"},
+	{"key file read by everyone", []change{{"sensor/keyfile.go", "mode&fs.FileMode(0o077) != 0", "mode&fs.FileMode(0o077) == 0o777"}}, "TestKeyFile"},
+}
