@@ -63,9 +63,13 @@ func (l Louvain) Detect(ctx context.Context, g *graph.Graph) (Partition, error) 
 	return detect(ctx, g, Leiden{Gamma: l.Gamma, MaxLevels: l.MaxLevels, Seed: l.Seed, Progress: l.Progress})
 }
 
-// passes is the number of times that a detector starts again from its own
-// result, where that still changes something.
-const passes = 10
+// A detector starts again from its own result, at most passes times in all, as
+// long as that raises the objective by more than the share enough: after two or
+// three passes what is left is far below the differences between seeds.
+const (
+	passes = 10
+	enough = 1e-3
+)
 
 // detect runs Leiden, or Louvain where theta is 0.
 func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
@@ -83,14 +87,15 @@ func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 		ctx: ctx, random: rand.New(rand.NewPCG(o.Seed, 0)), penalty: penalty, theta: o.Theta,
 		gather: newGather(g.Order()),
 	}
-	labels := singletons(g.Order())
+	labels, reached := singletons(g.Order()), math.Inf(-1)
 	for pass := range passes {
-		changed, err := s.unfold(base, labels, o, pass)
-		if err != nil {
+		if err := s.unfold(base, labels, o, pass); err != nil {
 			return Partition{}, err
 		}
 		labels = split(g, labels)
-		if !changed {
+		before := reached
+		reached = base.objective(labels, penalty)
+		if reached-before <= enough*math.Abs(reached) {
 			break
 		}
 	}
@@ -121,16 +126,14 @@ type search struct {
 	gather         *gather
 }
 
-// unfold improves labels in place, level by level, and says whether it did.
-func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) (changed bool, err error) {
+// unfold improves labels in place, level by level.
+func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) error {
 	l, c := base, compact(labels)
 	node := singletons(len(labels)) // the node of this level that holds each node of the graph
 	for depth := range o.MaxLevels {
-		moved, err := s.move(l, c)
-		if err != nil {
-			return false, err
+		if err := s.move(l, c); err != nil {
+			return err
 		}
-		changed = changed || moved
 		if o.Progress != nil {
 			o.Progress("communities", int64(pass*o.MaxLevels+depth+1), int64(passes*o.MaxLevels))
 		}
@@ -143,8 +146,9 @@ func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) (change
 		}
 		parts := c
 		if s.theta > 0 {
+			var err error
 			if parts, err = s.refine(l, c); err != nil {
-				return false, err
+				return err
 			}
 		}
 		size := renumber(parts)
@@ -161,7 +165,7 @@ func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) (change
 		}
 		l, c = next, above
 	}
-	return changed, nil
+	return nil
 }
 
 // compact returns a copy of labels, numbered 0 … by first appearance.

@@ -68,6 +68,23 @@ func (l *level) degree(v int32) float64 {
 	return d
 }
 
+// objective returns Σ_c [ W_c − g·K_c²/2 ] for the penalty factor g.
+func (l *level) objective(c []int32, penalty float64) float64 {
+	inside, total := 0.0, make([]float64, l.order())
+	for v, x := range c {
+		total[x] += l.size[v]
+		for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
+			if c[l.adj[k]] == x {
+				inside += l.weightAt(k) / 2
+			}
+		}
+	}
+	for _, k := range total {
+		inside -= penalty * k * k / 2
+	}
+	return inside
+}
+
 // aggregate merges the nodes of each part, numbered 0 … count−1, into one.
 func (l *level) aggregate(parts []int32, count int, around *gather) *level {
 	up := &level{ptr: make([]int64, count+1), size: make([]float64, count)}

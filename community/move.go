@@ -9,9 +9,9 @@ import "math"
 const slack = 1e-10
 
 // move carries nodes, in random order, to the community in which they add most,
-// until none gains; a node is looked at again when a neighbour left it. It
-// changes c in place and says whether any node moved.
-func (s *search) move(l *level, c []int32) (moved bool, err error) {
+// until none gains; a node is looked at again when a neighbour left its community.
+// It changes c in place.
+func (s *search) move(l *level, c []int32) error {
 	n := l.order()
 	total, members := make([]float64, n), make([]int32, n)
 	for v, x := range c {
@@ -30,7 +30,7 @@ func (s *search) move(l *level, c []int32) (moved bool, err error) {
 	}
 	for head, held, steps := 0, n, 0; held > 0; steps++ {
 		if steps%4096 == 0 && s.ctx.Err() != nil {
-			return moved, s.ctx.Err()
+			return s.ctx.Err()
 		}
 		v := queue[head]
 		if head++; head == n {
@@ -52,7 +52,6 @@ func (s *search) move(l *level, c []int32) (moved bool, err error) {
 		if to == from {
 			continue
 		}
-		moved = true
 		c[v] = to
 		members[to]++
 		if members[from]--; members[from] == 0 {
@@ -66,7 +65,7 @@ func (s *search) move(l *level, c []int32) (moved bool, err error) {
 			}
 		}
 	}
-	return moved, nil
+	return nil
 }
 
 // best returns the community to which v, taken out, adds most, or −1 for a new
