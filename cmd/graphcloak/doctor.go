@@ -3,7 +3,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,8 +31,14 @@ func newDoctorCommand(app *app) *cobra.Command {
 				names = append(names, c.Name)
 			}
 			if setup {
-				lines := connector.SetupCypher(app.config.Connection.Database, names)
-				return app.render(map[string]any{"cypher": lines}, section{text: strings.Join(lines, "\n")})
+				lines := connector.SetupCypher(cmp.Or(app.config.Connection.Database, "neo4j"), names)
+				if app.outputFormat() == "table" { // to be piped into cypher-shell: no line is broken
+					return app.toOutput(func(w io.Writer) error {
+						_, err := fmt.Fprintln(w, strings.Join(lines, ";\n")+";")
+						return err
+					})
+				}
+				return app.render(map[string]any{"cypher": lines})
 			}
 			return app.examine(cmd, names)
 		},
@@ -57,14 +65,17 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 			failed++
 		}
 	}
-	err = a.render(map[string]any{"checks": checks, "healthy": failed == 0}, section{
-		columns: []string{"check", "result", "detail", "whatToDo"},
-		rows: rowsOf(checks, func(c connector.CheckResult) []any {
-			return []any{c.Name, map[bool]string{true: "ok", false: "FAILED"}[c.OK], c.Detail, c.Fix}
-		}),
-	})
+	var text strings.Builder
+	for _, c := range checks {
+		if c.OK {
+			fmt.Fprintf(&text, "ok      %s: %s\n", c.Name, c.Detail)
+		} else {
+			fmt.Fprintf(&text, "FAILED  %s: %s\n        to do: %s\n", c.Name, c.Detail, c.Fix)
+		}
+	}
+	err = a.render(map[string]any{"checks": checks, "healthy": failed == 0}, section{text: text.String()})
 	if err != nil || failed == 0 {
 		return err
 	}
-	return fail(exitValidation, "%s", fmt.Sprintf("%d of %d checks failed", failed, len(checks))).hint("do what the list says, then run doctor again")
+	return fail(exitValidation, "%d of %d checks failed", failed, len(checks)).hint("do what the list says, then run doctor again")
 }

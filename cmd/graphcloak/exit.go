@@ -158,10 +158,14 @@ func (a *app) finish(ctx context.Context, err error) int {
 		return exitOK
 	}
 	if cause := context.Cause(ctx); ctx.Err() != nil && cause != nil {
-		if err != context.Canceled { //nolint:errorlint // only the bare error says nothing more
-			cause = fmt.Errorf("%w (%w)", cause, err)
+		stopped := fail(exitCode(cause), "%w", cause)
+		if !errors.Is(err, context.Canceled) {
+			stopped = fail(exitCode(cause), "%w (%w)", cause, err)
 		}
-		err = cause
+		if f, ok := errors.AsType[*failure](err); ok { // what to do next stays true
+			stopped.suggestion, stopped.resourceType, stopped.resourceID = f.suggestion, f.resourceType, f.resourceID
+		}
+		err = stopped
 	} else if errors.Is(err, context.DeadlineExceeded) && a.config != nil && a.config.Execution.Timeout > 0 {
 		err = fail(exitTransient, "not finished after %s", a.config.Execution.Timeout).hint("give more time by --timeout")
 	}
