@@ -35,7 +35,7 @@ func (n *Nonce) UnmarshalText(text []byte) error { return unhex(n[:], text, "non
 // with c the SHA-256 of the sensor's calibration text, and U the ChaCha20 key
 // stream of noise. The noise depends on the reading, so the promise is
 // computational: it rests on HMAC-SHA-256 and ChaCha20. Equal nonces reveal equal
-// readings, hence one use of a release id and sensor.
+// readings: a release id is used once a deployment, whatever the budget's scope.
 //
 // An Escrow prints as nothing but its deployment and epoch.
 type Escrow struct {

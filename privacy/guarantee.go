@@ -9,41 +9,46 @@ import (
 	"strings"
 )
 
-// Sentence states the guarantee in words: who is protected, moving what by how
-// much, against whom, at which ε and δ, and what is not protected.
+// Sentence states the guarantee in words: what is protected, moving what by how
+// much, at which ε and δ, against whom, for how long, and what is not protected.
 func (p *Plan) Sentence() string {
 	var b strings.Builder
-	distance := "hops"
-	if p.Metric != "hops" && p.Metric != "" {
-		distance = fmt.Sprintf("units of %q", p.Metric)
-	}
-	fmt.Fprintf(&b, "Whoever could be the source is protected: take any two source patterns of equal total mass that become equal "+
-		"when mass is moved along the relationships of the graph, mass times distance together at most %s %s. ",
-		short(p.Alpha), distance)
+	radius := p.radius()
+	fmt.Fprintf(&b, "What is protected: where the sources are. Take any two source patterns of equal total mass, one of which turns into the other "+
+		"by moving mass along the relationships of the graph, where mass times distance adds up to at most %s. ", radius)
 	subject := "all published values together"
 	if p.Guarantee == PerSensor {
-		subject = "the published value of each single sensor"
+		subject = "the published value of any single sensor"
 	}
-	fmt.Fprintf(&b, "For every event about %s, its probability under the one pattern is at most e^%s (%s) times its probability under the other, plus %s: "+
-		"(ε, δ)-differential privacy with ε = %s and δ = %s. ",
-		subject, short(p.Epsilon), ratioWords(p.Epsilon), short(p.Delta), short(p.Epsilon), short(p.Delta))
+	fmt.Fprintf(&b, "Every event about %s is under the one pattern at most e^ε times as likely as under the other, plus δ, "+
+		"where ε = %s%s and δ = %s: (ε, δ)-differential privacy. ", subject, short(p.Epsilon), ratioWords(p.Epsilon), short(p.Delta))
 	if p.Randomness == SystemRandomness {
-		b.WriteString("This holds against anyone who sees what is published, whatever else they know and however long they compute, for this release by itself. ")
+		b.WriteString("Against whom: anyone who sees what is published, whatever else they know and however long they compute. ")
 	} else {
-		b.WriteString("This holds for this release by itself against anyone without the master secret whose computing power cannot break HMAC-SHA-256 and ChaCha20 " +
-			"(computational differential privacy); whoever holds the master secret can remove the noise exactly. ")
+		b.WriteString("Against whom: anyone who sees what is published, whatever else they know, unless they hold the master secret or can break " +
+			"HMAC-SHA-256 or ChaCha20 (computational differential privacy); whoever holds the master secret can remove the noise exactly. ")
 	}
+	b.WriteString("For what: this release by itself; several releases of the same data add up, and the ledger counts them. ")
 	if p.Guarantee == PerSensor {
 		b.WriteString(p.jointWords())
 	}
-	b.WriteString("Not protected: the graph and the parameters, the total mass (that there is a source at all), ")
+	b.WriteString("What is not protected: the graph and the parameters; the total mass, and so whether there is a source at all; ")
 	if p.ComponentCount > 1 {
-		fmt.Fprintf(&b, "in which of the graph's %d components the mass is, ", p.ComponentCount)
-	} else {
-		b.WriteString("the graph's component that holds the mass, ")
+		fmt.Fprintf(&b, "which of the graph's %d components holds the mass; ", p.ComponentCount)
 	}
-	b.WriteString("and sources further apart than that. Several releases of the same data add up; the ledger counts them.")
+	fmt.Fprintf(&b, "and, at this strength, sources further apart than %s.", radius)
 	return b.String()
+}
+
+// radius writes α with its unit.
+func (p *Plan) radius() string {
+	switch {
+	case p.Metric != "hops" && p.Metric != "":
+		return fmt.Sprintf("%s units of %q", short(p.Alpha), p.Metric)
+	case p.Alpha == 1:
+		return "1 hop"
+	}
+	return short(p.Alpha) + " hops"
 }
 
 // jointWords says what the values promise together under the PerSensor guarantee.
@@ -68,10 +73,10 @@ func shortUp(x float64) string {
 	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'g', 4, 64)
 }
 
-// ratioWords writes e^ε.
+// ratioWords writes e^ε, rounded up, where it is a number that says something.
 func ratioWords(eps float64) string {
 	if eps > 20 {
-		return "more than " + strconv.FormatFloat(1e8, 'g', -1, 64)
+		return ""
 	}
-	return "about " + strconv.FormatFloat(math.Exp(eps), 'g', 4, 64)
+	return fmt.Sprintf(" (e^ε is %s)", shortUp(math.Exp(eps)))
 }

@@ -45,6 +45,7 @@ type Sensitivity struct {
 	Upper   float64     `json:"upper"`
 	Edge    [2]graph.ID `json:"edge"`              // where Lower is attained
 	Failure float64     `json:"failure,omitempty"` // probability β that Upper is none, over the certificate's own coins
+	Seed    Digest      `json:"seed,omitzero"`     // those coins: certificates of one seed fail together
 }
 
 // Spec is what a plan is made from. Nothing in it may depend on a reading.
@@ -287,6 +288,9 @@ func (p *Plan) charge() (mu, joint float64) {
 // computing returns what numerical errors add to the sensitivity of the map whose
 // coordinates are scaled by scale: the lesser of 2η·‖scale‖₂ and 2η₂·max scale.
 func (p *Plan) computing(scale func(SensorNoise) float64) float64 {
+	if p.EntryError == 0 && p.NormError == 0 {
+		return 0
+	}
 	var sum, largest float64
 	for _, s := range p.Sensors {
 		x := scale(s)

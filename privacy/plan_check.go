@@ -46,10 +46,14 @@ func (p *Plan) validateInputs() error {
 	return p.checkPrecision()
 }
 
-// validate adds what holds of a finished plan: the final check.
+// validate is the final check of a finished plan. It takes a few operations a
+// sensor, so that every release repeats it.
 func (p *Plan) validate() error {
+	if p.Calibration == nil || len(p.Sensors) == 0 {
+		return errors.New("privacy: the plan is empty: NewPlan makes one")
+	}
 	for _, s := range p.Sensors {
-		if err := s.Validate(p.Clip); err != nil {
+		if err := s.validateNoise(p.Clip); err != nil {
 			return err
 		}
 	}
@@ -83,9 +87,6 @@ func (p *Plan) permits(mu float64) (bool, error) {
 // Validate repeats every check of NewPlan on the numbers of the plan itself. It
 // trusts the sensitivity's upper bound, which package sensitivity certifies.
 func (p *Plan) Validate() error {
-	if p.Calibration == nil {
-		return errors.New("privacy: the plan names no calibration")
-	}
 	if err := p.validateInputs(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -471,4 +472,56 @@ func TestKeysDoNotPrint(t *testing.T) {
 	if _, err := NewSensorKey(nil); err == nil {
 		t.Error("an empty sensor key was taken")
 	}
+}
+
+// FuzzPlanJSON: what is read is valid and is written back to the same bytes.
+func FuzzPlanJSON(f *testing.F) {
+	for _, g := range []Guarantee{Joint, PerSensor} {
+		s := testSpec(2)
+		s.Guarantee, s.PerSensor = g, []float64{0.1, 0.2}
+		data, err := json.Marshal(mustPlan(f, s))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p Plan
+		if json.Unmarshal(data, &p) != nil {
+			return
+		}
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		once, err := json.Marshal(&p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var q Plan
+		if err := json.Unmarshal(once, &q); err != nil {
+			t.Fatalf("%s: %v", once, err)
+		}
+		twice, err := json.Marshal(&q)
+		if err != nil || string(once) != string(twice) {
+			t.Fatalf("%s became %s (%v)", once, twice, err)
+		}
+	})
+}
+
+// BenchmarkPerturb releases a million sensors.
+func BenchmarkPerturb(b *testing.B) {
+	const m = 1_000_000
+	spec := testSpec(0)
+	for i := range m {
+		spec.Sensors = append(spec.Sensors, Sensor{Node: i, ID: graph.ID(strconv.Itoa(i))})
+	}
+	p := mustPlan(b, spec)
+	y := make([]float64, m)
+	b.Run("m=1e6", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Perturb(y, "r", nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

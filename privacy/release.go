@@ -32,7 +32,7 @@ func (p *Plan) Perturb(readings []float64, releaseID string, noise Noise) (*Rele
 	if noise == nil {
 		noise = System{}
 	}
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		return nil, err
 	}
 	if err := CheckID("release id", releaseID); err != nil {

@@ -15,6 +15,11 @@ func (s SensorNoise) Validate(clip Interval) error {
 	if err := clip.validate(); err != nil {
 		return err
 	}
+	return s.validateNoise(clip)
+}
+
+// validateNoise is Validate without the parts that all sensors share.
+func (s SensorNoise) validateNoise(clip Interval) error {
 	switch {
 	case s.Exponent < -maxExponent || s.Exponent > maxExponent || s.Steps < 1 || s.Steps > maxSteps:
 		return fmt.Errorf("privacy: sensor %q has a lattice 2^%d and σ of %d steps, out of range", s.ID, s.Exponent, s.Steps)

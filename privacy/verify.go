@@ -36,9 +36,10 @@ func (p *Plan) certificate() Digest {
 	parts := [][]byte{
 		[]byte("graphcloak/v1/certificate"), p.GraphDigest[:], []byte(p.Laplacian), []byte(p.Metric),
 		fmt.Appendf(nil, "%x %x %x %x %x", p.Tau, p.Alpha, p.Sensitivity.Lower, p.Sensitivity.Upper, p.Sensitivity.Failure),
+		p.Sensitivity.Seed[:],
 	}
 	for _, s := range p.Sensors {
-		parts = append(parts, []byte(s.ID), fmt.Appendf(nil, "%x", s.Weight))
+		parts = append(parts, []byte(s.ID), fmt.Appendf(nil, "%x %x", s.Weight, s.Bound))
 	}
 	return hash(parts...)
 }

@@ -214,12 +214,11 @@ func TestCloakRefusesPackages(t *testing.T) {
 	if _, err := cloak(good[0], `{"releaseId":"1","reading":0}`, opts); err != nil {
 		t.Fatal(err)
 	}
-	weaker := packages(t, plan(t, func(s *privacy.Spec) { s.Epsilon = 2 }), sensor.Options{Releases: 5})[0]
 	elsewhere := packages(t, plan(t, func(s *privacy.Spec) { s.GraphDigest[0]++ }), sensor.Options{Releases: 5})[0]
 	noLimit := packages(t, plan(t, nil), sensor.Options{})[0]
 	change := func(f func(*sensor.Package)) sensor.Package { p := good[0]; f(&p); return p }
 	for name, p := range map[string]sensor.Package{
-		"lower σ":        weaker,
+		"lower σ":        change(func(p *sensor.Package) { p.Sensor.Steps /= 2; p.SigmaMin = p.Sensor.Sigma() }),
 		"another graph":  elsewhere,
 		"another sensor": good[1],
 		"no limit":       noLimit,
