@@ -14,7 +14,7 @@ import (
 // TestProofsExist: every page that a comment names is there, and every test that a
 // page names.
 func TestProofsExist(t *testing.T) {
-	named, tests := regexp.MustCompile(`docs/proofs/[\w-]+\.md`), regexp.MustCompile("`((?:Test|Fuzz)\\w+)`")
+	named, tests := regexp.MustCompile(`docs/proofs/[\w-]+\.md`), regexp.MustCompile("`((?:Test|Fuzz|Example)\\w+)`")
 	var source strings.Builder
 	pages := 0
 	for _, dir := range []string{".", "../sensor"} {
@@ -42,7 +42,7 @@ func TestProofsExist(t *testing.T) {
 	if pages < 10 {
 		t.Errorf("%d proofs are named, want at least 10", pages)
 	}
-	for _, name := range []string{"mechanism", "sampler", "normal-cdf", "analytic", "closed-form-calibrations", "plan", "accounting", "escrow", "ledger"} {
+	for _, name := range []string{"mechanism", "sampler", "normal-cdf", "analytic", "closed-form-calibrations", "plan", "accounting", "escrow", "ledger", "allocation", "evidence"} {
 		text, err := os.ReadFile("../docs/proofs/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)

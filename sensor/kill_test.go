@@ -65,8 +65,9 @@ func TestCloakSurvivesKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		first := last + 1
 		go func() {
-			for id := last + 1; ; id++ {
+			for id := first; ; id++ {
 				if _, err := fmt.Fprintf(in, "{\"releaseId\":\"%d\",\"reading\":0.5}\n", id); err != nil {
 					return // it was killed
 				}
