@@ -9,68 +9,57 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// headroom bounds the sums of supplies and of lengths, which are rounded to
-// whole multiples of a power of two: no sum of the simplex exceeds 2⁶².
-const headroom = 61
+// Supplies and lengths are rounded to whole multiples of powers of two, such that
+// no sum of supplies exceeds 2⁶² and no sum of lengths along a tree 2⁵⁹: a
+// potential then stays below 2⁶¹.
+const (
+	supplyBits = 61
+	lengthBits = 59
+)
 
-// simplex is the primal network simplex method on a spanning forest of the
-// graph. Every edge can carry flow both ways, so any spanning forest is feasible
-// and no artificial arc is needed.
+// simplex is the primal network simplex method, from the tree in which an
+// artificial root exchanges mass with every node at a price that no path within
+// the graph reaches: trees stay shallow much longer than from a spanning tree of
+// the graph, and a pivot takes time in proportion to the part that it moves.
 //
-// Supplies and lengths are integers, and the tree stays strongly feasible (an
+// Supplies and lengths are integers and the tree stays strongly feasible (an
 // edge without flow points at the root), so that the method ends: Cunningham, A
-// network simplex method, Mathematical Programming 11 (1976). The tree is optimal
-// for the rounded data; cost then evaluates it on the data as given.
+// network simplex method, Mathematical Programming 11 (1976) 105–116. The tree is
+// optimal for the rounded data; cost then evaluates it on the data as given.
 type simplex struct {
-	g      *graph.Graph
-	ptr    []int64
-	adj    []int32
-	length []int64 // beside adj; nil: all 1
+	g         *graph.Graph
+	ptr       []int64
+	adj       []int32
+	length    []int64 // beside adj; nil: all 1
+	nodes     []node  // the last one is the artificial root
+	potential []int64 // cost of carrying a unit to the root along the tree
+	row       int     // where pricing goes on
+	block     int64   // slots that pricing looks at before it settles
+}
 
-	// The edge between v and parent[v] has length upLength[v] and carries flow[v] ≥
-	// 0, towards the parent where up[v], else away from it. A root has parent −1.
-	parent, depth     []int32
-	child, next, prev []int32 // the children of a node, as a doubly linked list
-	up                []bool
-	upLength, flow    []int64
-	potential         []int64 // cost of carrying a unit to the root along the tree
-
-	row   int   // where pricing goes on
-	block int64 // slots that pricing looks at before it settles
+// node is a node of the tree and the edge to its parent, which carries flow ≥ 0.
+type node struct {
+	flow, length      int64
+	parent, depth     int32
+	child, next, prev int32 // −1: none; siblings form a doubly linked list
+	up                bool  // flow runs towards the parent
 }
 
 func newSimplex(g *graph.Graph, b []float64) *simplex {
 	n := g.Order()
-	s := &simplex{g: g, length: scaledLengths(g)}
+	s := &simplex{g: g, nodes: make([]node, n+1), potential: make([]int64, n+1)}
 	s.ptr, s.adj, _ = g.CSR()
-	s.parent, s.depth = make([]int32, n), make([]int32, n)
-	s.child, s.next, s.prev = filled(n), filled(n), filled(n)
-	s.up = make([]bool, n)
-	s.upLength, s.flow, s.potential = make([]int64, n), make([]int64, n), make([]int64, n)
-	s.block = max(64, int64(math.Sqrt(float64(len(s.adj)))))
-
-	order := s.spanningForest()
-	sub := scaledSupplies(b)
-	for i := n - 1; i >= 0; i-- {
-		v := order[i]
-		p := s.parent[v]
-		if p < 0 {
-			continue // the root takes up what rounding left over
-		}
-		sub[p] += sub[v]
-		s.up[v] = sub[v] >= 0
-		s.flow[v] = max(sub[v], -sub[v])
+	s.block = max(64, int64(2*math.Sqrt(float64(len(s.adj)))))
+	far := int64(n)
+	if !g.Hops() {
+		s.length, far = scaledLengths(g), 1<<lengthBits
 	}
-	for _, v := range order {
-		s.settle(v)
-	}
-	return s
-}
-
-func filled(n int) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = -1
+	root := int32(n)
+	s.nodes[root] = node{parent: -1, child: -1, next: -1, prev: -1}
+	for v, x := range scaledSupplies(b) {
+		s.nodes[v] = node{length: far, flow: max(x, -x), up: x >= 0, child: -1}
+		s.link(int32(v), root)
+		s.settle(int32(v))
 	}
 	return s
 }
@@ -84,18 +73,15 @@ func scaledSupplies(b []float64) []int64 {
 	_, e := math.Frexp(total)
 	s := make([]int64, len(b))
 	for i, x := range b {
-		s[i] = int64(math.RoundToEven(math.Ldexp(x, headroom-e)))
+		s[i] = int64(math.RoundToEven(math.Ldexp(x, supplyBits-e)))
 	}
 	return s
 }
 
 // scaledLengths rounds the lengths to positive multiples of a power of two, such
-// that no path of a spanning tree overflows. Lengths in hops stay as they are.
+// that the sum along any path is at most 2^lengthBits.
 func scaledLengths(g *graph.Graph) []int64 {
 	length := g.Lengths()
-	if length == nil {
-		return nil
-	}
 	longest, total := 0.0, 0.0
 	for _, l := range length {
 		longest = max(longest, l)
@@ -106,35 +92,9 @@ func scaledLengths(g *graph.Graph) []int64 {
 	_, e := math.Frexp(min(total/2, float64(g.Order())))
 	s := make([]int64, len(length))
 	for k, l := range length {
-		s[k] = max(1, int64(math.RoundToEven(math.Ldexp(l/longest, headroom-e))))
+		s[k] = max(1, int64(math.RoundToEven(math.Ldexp(l/longest, lengthBits-e))))
 	}
 	return s
-}
-
-// spanningForest links a breadth-first forest and returns the nodes in its order.
-func (s *simplex) spanningForest() []int32 {
-	n := s.g.Order()
-	order := make([]int32, 0, n)
-	seen := make([]bool, n)
-	for root := range n {
-		if seen[root] {
-			continue
-		}
-		seen[root], s.parent[root] = true, -1
-		order = append(order, int32(root))
-		for at := len(order) - 1; at < len(order); at++ {
-			u := order[at]
-			for k := s.ptr[u]; k < s.ptr[u+1]; k++ {
-				if v := s.adj[k]; !seen[v] {
-					seen[v] = true
-					s.link(v, u)
-					s.upLength[v] = s.lengthAt(k)
-					order = append(order, v)
-				}
-			}
-		}
-	}
-	return order
 }
 
 func (s *simplex) lengthAt(k int64) int64 {
@@ -144,38 +104,37 @@ func (s *simplex) lengthAt(k int64) int64 {
 	return s.length[k]
 }
 
-// link makes v a child of p.
-func (s *simplex) link(v, p int32) {
-	s.parent[v], s.prev[v], s.next[v] = p, -1, s.child[p]
-	if c := s.child[p]; c >= 0 {
-		s.prev[c] = v
+// link makes x a child of p.
+func (s *simplex) link(x, p int32) {
+	v, above := &s.nodes[x], &s.nodes[p]
+	v.parent, v.prev, v.next = p, -1, above.child
+	if above.child >= 0 {
+		s.nodes[above.child].prev = x
 	}
-	s.child[p] = v
+	above.child = x
 }
 
-// unlink takes v out of the children of its parent.
-func (s *simplex) unlink(v int32) {
-	if s.prev[v] >= 0 {
-		s.next[s.prev[v]] = s.next[v]
+// unlink takes x out of the children of its parent.
+func (s *simplex) unlink(x int32) {
+	v := &s.nodes[x]
+	if v.prev >= 0 {
+		s.nodes[v.prev].next = v.next
 	} else {
-		s.child[s.parent[v]] = s.next[v]
+		s.nodes[v.parent].child = v.next
 	}
-	if s.next[v] >= 0 {
-		s.prev[s.next[v]] = s.prev[v]
+	if v.next >= 0 {
+		s.nodes[v.next].prev = v.prev
 	}
 }
 
-// settle computes depth and potential of v from those of its parent.
-func (s *simplex) settle(v int32) {
-	p := s.parent[v]
-	if p < 0 {
-		return
-	}
-	s.depth[v] = s.depth[p] + 1
-	if s.up[v] {
-		s.potential[v] = s.potential[p] + s.upLength[v]
+// settle computes depth and potential of x, not the root, from its parent's.
+func (s *simplex) settle(x int32) {
+	v := &s.nodes[x]
+	v.depth = s.nodes[v.parent].depth + 1
+	if v.up {
+		s.potential[x] = s.potential[v.parent] + v.length
 	} else {
-		s.potential[v] = s.potential[p] - s.upLength[v]
+		s.potential[x] = s.potential[v.parent] - v.length
 	}
 }
 
@@ -228,101 +187,106 @@ func (s *simplex) pivot(from, to int32, length int64) {
 	theta, leaving, below := int64(math.MaxInt64), int32(-1), from
 	// Of the edges that block, the last one around the cycle, seen from the apex in
 	// the direction of the flow, leaves: that keeps the tree strongly feasible.
-	for x := from; x != apex; x = s.parent[x] {
-		if s.up[x] && s.flow[x] < theta {
-			theta, leaving = s.flow[x], x
+	for x := from; x != apex; x = s.nodes[x].parent {
+		if v := &s.nodes[x]; v.up && v.flow < theta {
+			theta, leaving = v.flow, x
 		}
 	}
-	for x := to; x != apex; x = s.parent[x] {
-		if !s.up[x] && s.flow[x] <= theta {
-			theta, leaving, below = s.flow[x], x, to
+	for x := to; x != apex; x = s.nodes[x].parent {
+		if v := &s.nodes[x]; !v.up && v.flow <= theta {
+			theta, leaving, below = v.flow, x, to
 		}
 	}
-	for x := from; x != apex; x = s.parent[x] {
-		s.push(x, !s.up[x], theta)
-	}
-	for x := to; x != apex; x = s.parent[x] {
-		s.push(x, s.up[x], theta)
-	}
+	s.push(from, apex, -theta)
+	s.push(to, apex, theta)
 	if below == from {
-		s.hang(from, to, leaving, length, theta, true)
+		s.hang(from, to, leaving, node{length: length, flow: theta, up: true})
 	} else {
-		s.hang(to, from, leaving, length, theta, false)
+		s.hang(to, from, leaving, node{length: length, flow: theta, up: false})
 	}
 }
 
 // apex returns the node where the ways to the root meet.
 func (s *simplex) apex(a, b int32) int32 {
 	for a != b {
-		if s.depth[a] >= s.depth[b] {
-			a = s.parent[a]
+		if s.nodes[a].depth >= s.nodes[b].depth {
+			a = s.nodes[a].parent
 		} else {
-			b = s.parent[b]
+			b = s.nodes[b].parent
 		}
 	}
 	return a
 }
 
-func (s *simplex) push(x int32, along bool, theta int64) {
-	if along {
-		s.flow[x] += theta
-	} else {
-		s.flow[x] -= theta
+// push sends theta from x up to the apex.
+func (s *simplex) push(x, apex int32, theta int64) {
+	for x != apex {
+		v := &s.nodes[x]
+		if v.up {
+			v.flow += theta
+		} else {
+			v.flow -= theta
+		}
+		x = v.parent
 	}
 }
 
-// hang cuts the edge above leaving, an ancestor of v or v itself, and makes v a
-// child of p by an edge of the given length, flow and direction.
-func (s *simplex) hang(v, p, leaving int32, length, flow int64, up bool) {
-	for x := v; ; {
-		above, l, f, d := s.parent[x], s.upLength[x], s.flow[x], s.up[x]
-		s.unlink(x)
-		s.link(x, p)
-		s.upLength[x], s.flow[x], s.up[x] = length, flow, up
-		if x == leaving {
+// hang cuts the edge above leaving, an ancestor of x or x itself, and makes x a
+// child of p by the given edge.
+func (s *simplex) hang(x, p, leaving int32, edge node) {
+	for at := x; ; {
+		v := &s.nodes[at]
+		above := *v
+		s.unlink(at)
+		s.link(at, p)
+		v.length, v.flow, v.up = edge.length, edge.flow, edge.up
+		if at == leaving {
 			break
 		}
-		p, x, length, flow, up = x, above, l, f, !d
+		edge = above
+		edge.up = !above.up
+		p, at = at, above.parent
 	}
-	s.settleBelow(v)
+	s.settleBelow(x)
 }
 
-// settleBelow settles v and all below it, in preorder.
-func (s *simplex) settleBelow(v int32) {
-	for x := v; ; {
-		s.settle(x)
-		if c := s.child[x]; c >= 0 {
-			x = c
+// settleBelow settles x and all below it, in preorder.
+func (s *simplex) settleBelow(x int32) {
+	for at := x; ; {
+		s.settle(at)
+		if c := s.nodes[at].child; c >= 0 {
+			at = c
 			continue
 		}
-		for x != v && s.next[x] < 0 {
-			x = s.parent[x]
+		for at != x && s.nodes[at].next < 0 {
+			at = s.nodes[at].parent
 		}
-		if x == v {
+		if at == x {
 			return
 		}
-		x = s.next[x]
+		at = s.nodes[at].next
 	}
 }
 
 // cost returns Σ ℓ|x| of the flow that the tree carries for the supplies b, with
-// b and the lengths as given and not as rounded.
+// b and the lengths as given and not as rounded. What is left on the edges of the
+// artificial root is the rounding of the supplies.
 func (s *simplex) cost(b []float64) float64 {
-	sub := make([]sum, len(b))
+	sub := make([]sum, len(s.nodes))
 	for v, x := range b {
 		sub[v].add(x)
 	}
+	root := int32(len(b))
 	var total sum
-	for _, v := range s.bottomUp() {
-		p := s.parent[v]
-		if p < 0 {
+	for _, x := range s.bottomUp() {
+		p := s.nodes[x].parent
+		if x == root || p == root {
 			continue
 		}
-		x := sub[v].value()
-		sub[p].add(sub[v].s)
-		sub[p].add(sub[v].c)
-		e, _ := s.g.Edge(int(v), int(p))
-		total.add(e.Length * math.Abs(x))
+		e, _ := s.g.Edge(int(x), int(p))
+		total.add(e.Length * math.Abs(sub[x].value()))
+		sub[p].add(sub[x].s)
+		sub[p].add(sub[x].c)
 	}
 	return total.value()
 }
@@ -330,20 +294,20 @@ func (s *simplex) cost(b []float64) float64 {
 // bottomUp returns the nodes ordered by falling depth.
 func (s *simplex) bottomUp() []int32 {
 	var start []int32
-	for _, d := range s.depth {
-		for len(start) <= int(d) {
+	for _, v := range s.nodes {
+		for len(start) <= int(v.depth) {
 			start = append(start, 0)
 		}
-		start[d]++
+		start[v.depth]++
 	}
 	end := int32(0)
 	for d := len(start) - 1; d >= 0; d-- {
 		start[d], end = end, end+start[d]
 	}
-	order := make([]int32, len(s.depth))
-	for v, d := range s.depth {
-		order[start[d]] = int32(v)
-		start[d]++
+	order := make([]int32, len(s.nodes))
+	for x, v := range s.nodes {
+		order[start[v.depth]] = int32(x)
+		start[v.depth]++
 	}
 	return order
 }
