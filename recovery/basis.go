@@ -26,8 +26,9 @@ func (b *basis) matrix() blas64.General {
 // extend adds p columns, stored one after the other in cols, which it overwrites,
 // and returns their coordinates. A column that depends on the basis adds no vector.
 //
-// Block Gram–Schmidt runs twice, then inside the block, then once more over
-// everything: without the last pass a remainder of 1e-13 is not orthogonal.
+// Block Gram–Schmidt runs twice, then inside the block, then once more: over
+// everything where little is left of the column, since a remainder of 1e-13 would
+// otherwise not be orthogonal.
 func (b *basis) extend(cols []float64, p int) [][]float64 {
 	block := blas64.General{Rows: p, Cols: b.m, Stride: b.m, Data: cols}
 	old := b.k
@@ -50,7 +51,11 @@ func (b *basis) extend(cols []float64, p int) [][]float64 {
 		c := append(make([]float64, 0, old+p), coef[i*old:(i+1)*old]...)
 		c = append(c, make([]float64, b.k-old)...)
 		b.sweep(w, c, old)
-		b.sweep(w, c, 0)
+		from := old
+		if floats.Norm(w, 2) < 0.1*norms[i] {
+			from = 0
+		}
+		b.sweep(w, c, from)
 		if rest := floats.Norm(w, 2); rest > dependence*norms[i] && b.k < b.m {
 			floats.Scale(1/rest, w)
 			b.q = append(b.q, w...)

@@ -32,7 +32,7 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 		shrunk := false
 		if s.feasible {
 			var optimal bool
-			s.value()
+			s.value(true)
 			if optimal, shrunk = s.accept(); optimal {
 				break
 			}
@@ -139,7 +139,7 @@ func (s *generation) settle(p int) {
 	for k, j := range s.nodes {
 		s.res.F[j] = s.master.f[k]
 	}
-	s.value()
+	s.value(s.feasible)
 	copy(s.r, s.rest)
 	for i, v := range s.master.resid {
 		floats.AddScaled(s.r, v, s.basis.vector(i))

@@ -109,7 +109,7 @@ func (s *path) corner() bool {
 		s.apply(move, to)
 	}
 	copy(s.res.F, s.set.f)
-	s.value()
+	s.value(done)
 	return done
 }
 

@@ -80,22 +80,30 @@ func (j *judge) prove(r []float64) bool {
 	return false
 }
 
-// value takes F as the answer, and its gap.
-func (j *judge) value() {
+// value takes F as the answer, and its gap where it met the ball.
+func (j *judge) value(feasible bool) {
 	j.res.Objective, j.res.Support = floats.Sum(j.res.F), 0
 	for _, f := range j.res.F {
 		if f > 0 {
 			j.res.Support++
 		}
 	}
-	j.res.Gap = gapOf(j.res.Objective, j.res.LowerBound)
+	j.res.Gap = math.Inf(1)
+	if feasible {
+		j.res.Gap = gapOf(j.res.Objective, j.res.LowerBound)
+	}
+	// What the error of the operator takes from the ball is known ahead.
+	j.eta = min(j.eta, j.p.Radius-j.err*floats.Norm(j.res.F, 2))
 }
 
 // accept reports whether F is optimal within the tolerance. Where only the ball is
 // missed, eta shrinks by as much, and shrunk is true.
 func (j *judge) accept() (optimal, shrunk bool) {
-	// floor is what the roundings of g(z) leave when ‖y‖‖z‖ cancels.
-	floor := 2 * few * unit * floats.Norm(j.p.Y, 2) * floats.Norm(j.res.Dual, 2) / j.res.LowerBound
+	// floor is what the roundings of g(z) leave when ‖y‖‖z‖ cancels, and what the
+	// error d of the operator takes: d‖z‖ of the mass from the bound, d‖z‖‖f‖₂ from
+	// the ball.
+	z := floats.Norm(j.res.Dual, 2)
+	floor := 2*few*unit*floats.Norm(j.p.Y, 2)*z/j.res.LowerBound + 4*j.err*z
 	if !(j.res.Gap <= max(j.tol, min(worstTol, floor))) {
 		return false, false
 	}
@@ -167,7 +175,7 @@ func (j *judge) polish() bool {
 		if j.prove(s.resid) {
 			return true
 		}
-		j.value()
+		j.value(true)
 		if optimal, shrunk := j.accept(); !shrunk {
 			return optimal
 		}
@@ -184,14 +192,10 @@ func (j *judge) finish() (*Result, error) {
 	case Optimal:
 		return &j.res, nil
 	case Infeasible:
-		j.value()
 		j.excess()
-		j.res.Gap = math.Inf(1)
+		j.value(false)
 		return &j.res, nil
 	}
-	j.value()
-	if j.excess() > 0 {
-		j.res.Gap = math.Inf(1)
-	}
+	j.value(j.excess() <= 0)
 	return &j.res, fmt.Errorf("%w: gap %.1e after %d iterations", ErrStalled, j.res.Gap, j.res.Iterations)
 }

@@ -203,9 +203,6 @@ func (s *lagrangian) column(j int) []float64 {
 // small, and reports whether that settles the problem.
 func (s *lagrangian) round() bool {
 	copy(s.res.F, s.f)
-	s.judge.value()
-	if s.res.Gap > 1e-3 {
-		return false
-	}
-	return s.polish()
+	s.judge.value(true) // nearly: the last step sees to the ball
+	return s.res.Gap <= 1e-3 && s.polish()
 }
