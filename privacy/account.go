@@ -253,6 +253,12 @@ func (c Charge) validate() error {
 	if c.Cost < 1 || !(c.Failure >= 0 && c.Failure < c.Budget.Delta) {
 		return fmt.Errorf("privacy: the charge is %d with failure %v, want ≥ 1 and 0 ≤ failure < delta", c.Cost, c.Failure)
 	}
+	// The budget is taken at its word by a cap of its own size, so the cost must be
+	// one that the budget allows, but for its rounding up.
+	net := Budget{c.Budget.Epsilon, math.Nextafter(c.Budget.Delta-c.Failure, 0)}
+	if mu := math.Sqrt(2*float64(c.Cost-1)*costUnit) * (1 - 1e-12); mu > 0 && !private(net, mu) {
+		return fmt.Errorf("privacy: the charge of ρ = %.4g is more than (ε = %v, δ = %v) allows", c.Cost.Rho(), c.Budget.Epsilon, c.Budget.Delta)
+	}
 	if (c.Guarantee == PerSensor) != (len(c.Sensors) > 0) {
 		return fmt.Errorf("privacy: a %s charge lists %d sensors", c.Guarantee, len(c.Sensors))
 	}

@@ -60,3 +60,15 @@ func TestAccountsAreValues(t *testing.T) {
 		t.Errorf("accounts %+v, %+v, %+v: one certificate counts once, and none changes", before, one, two)
 	}
 }
+
+// TestChargeMatchesItsBudget: a charge cannot claim a budget that its cost exceeds.
+func TestChargeMatchesItsBudget(t *testing.T) {
+	c, err := mustPlan(t, testSpec(3)).Charge("s", "r", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Budget.Epsilon = 3.999
+	if e, err := NewAccount("s").charge(c); err == nil {
+		t.Errorf("a release of ε = 4 was charged as ε = %v", e.Charge.Budget.Epsilon)
+	}
+}

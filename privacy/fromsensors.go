@@ -62,7 +62,7 @@ func (p *Plan) FromSensors(values []SensorValue) (*Release, error) {
 			return nil, fmt.Errorf("privacy: sensor %q reports in schema version %d, want %d", v.ID, v.SchemaVersion, SchemaVersion)
 		case v.Exponent != p.Sensors[i].Exponent || v.Value != value(v.Steps, v.Exponent):
 			return nil, fmt.Errorf("privacy: sensor %q: %v is not %d steps of 2^%d", v.ID, v.Value, v.Steps, p.Sensors[i].Exponent)
-		case escrow != (v.Nonce != nil) || v.Deployment != r.deployment || v.Epoch != r.epoch:
+		case escrow != (v.Nonce != nil) || escrow != (v.Deployment != "") || v.Deployment != r.deployment || v.Epoch != r.epoch:
 			return nil, fmt.Errorf("privacy: sensor %q disagrees with the others about escrow", v.ID)
 		}
 		r.x[i] = v.Steps

@@ -103,15 +103,20 @@ func (r *Release) Nodes() []int {
 	return nodes
 }
 
-// Digest returns the hash of release id, plan and X, which the ledger records.
+// Digest returns the hash of everything that is published but the plan's own text:
+// release id, plan digest, X, and for escrow deployment, epoch and nonces. The
+// ledger records it.
 func (r *Release) Digest() (Digest, error) {
 	plan, err := r.plan.Digest()
 	if err != nil {
 		return Digest{}, err
 	}
-	parts := [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:]}
+	parts := [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment), be64(int64(r.epoch))}
 	for _, x := range r.x {
 		parts = append(parts, be64(x))
+	}
+	for _, n := range r.nonces {
+		parts = append(parts, n[:])
 	}
 	return hash(parts...), nil
 }
@@ -179,6 +184,9 @@ func (r *Release) UnmarshalJSON(data []byte) error {
 	}
 	q := Release{plan: d.Plan, id: d.ReleaseID, deployment: d.Deployment, epoch: d.Epoch, x: make([]int64, len(d.Values))}
 	escrow := d.Plan.Randomness == EscrowRandomness
+	if escrow != (d.Deployment != "") || !escrow && d.Epoch != 0 {
+		return errors.New("privacy: a deployment and an epoch belong to escrow randomness, and only there")
+	}
 	if escrow {
 		q.nonces = make([]Nonce, len(d.Values))
 	}

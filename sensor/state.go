@@ -18,7 +18,8 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// record is what a sensor remembers. It only ever tightens.
+// record is what a sensor remembers. Its σ_min is that of the first package, and its
+// limit only ever tightens.
 type record struct {
 	Sensor      graph.ID       `json:"sensor"`
 	GraphDigest privacy.Digest `json:"graphDigest"`
@@ -95,7 +96,6 @@ func (s *state) adopt(p Package) error {
 	case r.Limit > 0 && (p.Limit == 0 || p.Limit > r.Limit):
 		return fmt.Errorf("%w: the package raises the sensor's limit from ρ = %v to %v", privacy.ErrExhausted, r.Limit.Rho(), p.Limit.Rho())
 	}
-	r.SigmaMin = max(r.SigmaMin, p.SigmaMin)
 	if p.Limit > 0 {
 		r.Limit = p.Limit
 	}
