@@ -41,7 +41,7 @@ func BenchmarkDistance(b *testing.B) {
 			for i := range q {
 				q[i] *= massP[labels[i]] / massQ[labels[i]]
 			}
-			b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s-%d", c.name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					d, err := emd.Distance(b.Context(), g, p, q)
