@@ -38,6 +38,7 @@ type app struct {
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
+	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
 }
 
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -81,8 +82,10 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	a.settling.Lock()
 	a.config = c
 	a.log = slog.New(a.logHandler())
+	a.settling.Unlock()
 	for _, w := range c.Warnings() {
 		a.note("Warning: %s", w)
 	}

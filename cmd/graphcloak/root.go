@@ -96,6 +96,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		select {
 		case err = <-done:
 		case <-time.After(grace):
+			a.settling.Lock()
 			return a.finish(ctx, cmp.Or(ctx.Err(), context.DeadlineExceeded))
 		}
 	}
