@@ -49,29 +49,34 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 // generation is one run.
 type generation struct {
 	*judge
+	gram     *gram // nil: basis and master
 	basis    basis
 	master   master
 	nodes    []int // of the working set
 	in       []bool
-	r        []float64 // residual of the master
-	rest     []float64 // its part outside the basis
+	r        []float64 // residual of the present solution
+	lambda   float64   // its multiplier; 0 where the ball was missed
 	dense    bool      // add more than local maxima
-	feasible bool      // the master met its ball
+	feasible bool
 }
 
 func newGeneration(j *judge) *generation {
 	m, n := j.p.A.Dims()
-	return &generation{
+	s := &generation{
 		judge: j, basis: basis{m: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
 		master: master{u: j.p.upper()},
 	}
+	if m >= gramSensors {
+		s.gram = &gram{m: m, y: j.p.Y, u: j.p.upper()}
+	}
+	return s
 }
 
 // choose returns the columns to add, the best first.
 func (s *generation) choose() []int {
 	threshold := 0.0
 	if s.feasible {
-		threshold = s.master.lambda
+		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
 	var all, peaks []int
@@ -103,45 +108,53 @@ func (s *generation) peak(j int) bool {
 	return true
 }
 
-// extend adds columns to the working set and solves the master. It reports false
-// where the context ended.
+// extend adds columns to the working set and solves it. It reports false where the
+// context ended.
 func (s *generation) extend(picks []int) bool {
-	if len(picks) > 0 {
-		coords := s.basis.extend(s.columns(picks), len(picks))
-		for _, j := range picks {
-			s.in[j] = true
+	cols := s.columns(picks)
+	for _, j := range picks {
+		s.in[j] = true
+	}
+	s.nodes = append(s.nodes, picks...)
+	if s.gram != nil {
+		s.gram.grow(cols, len(picks))
+		if s.gram.solve(s.eta, s.over) {
+			copy(s.r, s.gram.resid)
+			s.settle(len(picks), s.gram.f, s.gram.lambda)
+			return true
 		}
-		s.nodes = append(s.nodes, picks...)
-		var q []float64
-		var rho2 float64
-		q, s.rest, rho2 = s.basis.project(s.p.Y)
+		s.gram.handOver(&s.basis, &s.master)
+		s.gram = nil
+	} else if len(picks) > 0 {
+		coords := s.basis.extend(cols, len(picks))
+		q, _, rho2 := s.basis.project(s.p.Y)
 		s.master.grow(coords, q, rho2)
 	}
 	if !s.master.solve(s.eta, s.over) {
 		return false
 	}
-	s.settle(len(picks))
+	_, s.r, _ = s.basis.project(s.p.Y)
+	for i, v := range s.master.resid {
+		floats.AddScaled(s.r, v, s.basis.vector(i))
+	}
+	s.settle(len(picks), s.master.f, s.master.lambda)
 	return true
 }
 
-// settle takes over the master's solution after p columns were added.
-func (s *generation) settle(p int) {
+// settle takes over a solution on the working set after p columns were added.
+func (s *generation) settle(p int, f []float64, lambda float64) {
 	used := 0
-	for _, f := range s.master.f[len(s.nodes)-p:] {
-		if f > 0 {
+	for _, v := range f[len(f)-p:] {
+		if v > 0 {
 			used++
 		}
 	}
 	// Where most of the peaks were needed, their neighbours will be too.
 	s.dense = 2*used > p
-	s.feasible = s.master.lambda > 0
+	s.lambda, s.feasible = lambda, lambda > 0
 	clear(s.res.F)
 	for k, j := range s.nodes {
-		s.res.F[j] = s.master.f[k]
+		s.res.F[j] = f[k]
 	}
 	s.value(s.feasible)
-	copy(s.r, s.rest)
-	for i, v := range s.master.resid {
-		floats.AddScaled(s.r, v, s.basis.vector(i))
-	}
 }

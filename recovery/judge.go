@@ -91,9 +91,9 @@ func (j *judge) value(feasible bool) {
 	j.res.Gap = math.Inf(1)
 	if feasible {
 		j.res.Gap = gapOf(j.res.Objective, j.res.LowerBound)
+		// What the error of the operator takes from the ball is known ahead.
+		j.eta = max(0, min(j.eta, j.p.Radius-j.err*floats.Norm(j.res.F, 2)))
 	}
-	// What the error of the operator takes from the ball is known ahead.
-	j.eta = min(j.eta, j.p.Radius-j.err*floats.Norm(j.res.F, 2))
 }
 
 // accept reports whether F is optimal within the tolerance. Where only the ball is
@@ -112,7 +112,7 @@ func (j *judge) accept() (optimal, shrunk bool) {
 		j.res.Status = Optimal
 		return true, false
 	}
-	j.eta -= 1.01 * excess
+	j.eta = max(0, j.eta-1.01*excess)
 	return false, j.eta > 0 // else the error of the operator fills the ball
 }
 

@@ -375,3 +375,28 @@ func TestDeterminism(t *testing.T) {
 		}
 	}
 }
+
+// From 1,000 sensors on the normal equations are tried first: they serve where the
+// columns are well conditioned, and hand over where they are not.
+func TestManySensors(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(15, 1))
+	well := randomDense(rnd, 1000, 1200)
+	ill := interval(1000, 300, 0.05)
+	for name, op := range map[string]linop.Dense{"well conditioned": well, "ill conditioned": ill} {
+		for _, upper := range []float64{1, 0.3} {
+			y := noisy(op, 8, 0.05, 2)
+			floats.Scale(0.3, y)
+			p := recovery.Problem{A: op, Y: y, Radius: 0.055 * floats.Norm(y, 2), Upper: upper}
+			want, err := recovery.NewtonLagrangian{}.Solve(t.Context(), p)
+			if err != nil {
+				t.Fatalf("%s upper %v: %v %+v", name, upper, err, short(want))
+			}
+			got, err := recovery.ColumnGeneration{}.Solve(t.Context(), p)
+			if err != nil || got.Status != want.Status || math.Abs(got.Objective-want.Objective) > 1e-9*want.Objective {
+				t.Errorf("%s upper %v: %v %+v, want %+v", name, upper, err, short(got), short(want))
+				continue
+			}
+			certified(t, name, p, got)
+		}
+	}
+}
