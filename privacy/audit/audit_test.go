@@ -224,3 +224,22 @@ func TestAuditStops(t *testing.T) {
 		t.Error("a scale of 3 was taken")
 	}
 }
+
+// TestRun audits a plan as the command does.
+func TestRun(t *testing.T) {
+	p := plan(t, 2, 4, 0.1, privacy.SystemRandomness)
+	var last int64
+	r, err := audit.Run(context.Background(), p, nil, audit.Options{Trials: 2000, Progress: func(_ string, done, _ int64) { last = done }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Refuted || len(r.Exact) < 6 || last == 0 {
+		t.Errorf("%s\nprogress %d", r, last)
+	}
+	for _, x := range r.Exact {
+		if x.Delta > x.Limit {
+			t.Errorf("S = %d, shift %v: δ = %v, want at most %v", x.Steps, x.Shift, x.Delta, x.Limit)
+		}
+	}
+	t.Log(r)
+}
