@@ -38,8 +38,10 @@ func TestReplayFindsRewriting(t *testing.T) {
 // TestAccountsAreValues: Append leaves the account it is called on alone.
 func TestAccountsAreValues(t *testing.T) {
 	before := NewAccount("s")
-	c := Charge{Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor,
-		Sensors: map[string]Cost{"x": 9}, Failure: 1e-13, Certificate: Digest{1}}
+	c := Charge{
+		Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor,
+		Sensors: map[string]Cost{"x": 9}, Failure: 1e-13, Certificate: Digest{1},
+	}
 	e, err := before.charge(c)
 	if err != nil {
 		t.Fatal(err)

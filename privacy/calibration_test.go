@@ -278,9 +278,24 @@ func TestZCDP(t *testing.T) {
 func TestBadCalibrationInput(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct{ eps, delta, l2 float64 }{
-		{0, 0.1, 1}, {-1, 0.1, 1}, {nan, 0.1, 1}, {inf, 0.1, 1}, {5e-324, 0.1, 1}, {2e3, 0.1, 1},
-		{1, 0, 1}, {1, 1, 1}, {1, -0.1, 1}, {1, nan, 1}, {1, 5e-324, 1}, {1, inf, 1},
-		{1, 0.1, 0}, {1, 0.1, -1}, {1, 0.1, nan}, {1, 0.1, inf}, {1, 0.1, 1e308}, {1, 0.1, 5e-324},
+		{0, 0.1, 1},
+		{-1, 0.1, 1},
+		{nan, 0.1, 1},
+		{inf, 0.1, 1},
+		{5e-324, 0.1, 1},
+		{2e3, 0.1, 1},
+		{1, 0, 1},
+		{1, 1, 1},
+		{1, -0.1, 1},
+		{1, nan, 1},
+		{1, 5e-324, 1},
+		{1, inf, 1},
+		{1, 0.1, 0},
+		{1, 0.1, -1},
+		{1, 0.1, nan},
+		{1, 0.1, inf},
+		{1, 0.1, 1e308},
+		{1, 0.1, 5e-324},
 	} {
 		for _, cal := range []Calibration{Analytic{}, Classical{}, Paper{}} {
 			if s, err := cal.Sigma(Budget{c.eps, c.delta}, c.l2); err == nil {

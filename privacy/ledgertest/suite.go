@@ -19,8 +19,16 @@ func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
 		name string
 		run  func(*testing.T, func(*testing.T) privacy.Ledger)
 	}{
-		{"spend", spend}, {"replay", replay}, {"cap", limit}, {"race", race}, {"error", ruleError},
-		{"states", states}, {"perSensor", perSensor}, {"scopes", scopes}, {"cancelled", cancelled}, {"names", names},
+		{"spend", spend},
+		{"replay", replay},
+		{"cap", limit},
+		{"race", race},
+		{"error", ruleError},
+		{"states", states},
+		{"perSensor", perSensor},
+		{"scopes", scopes},
+		{"cancelled", cancelled},
+		{"names", names},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
