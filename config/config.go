@@ -14,6 +14,7 @@ type Config struct {
 	Sensors    Sensors
 	Signal     Signal
 	Privacy    Privacy
+	Escrow     Escrow
 	Recovery   Recovery
 	Community  Community
 	Output     Output
@@ -90,6 +91,13 @@ type Privacy struct {
 	ClipHigh             *float64
 	SensitivityTolerance float64
 	SensitivityTime      time.Duration // 0: until the tolerance is met
+}
+
+// Escrow names the secret that noise is derived from, where it is.
+type Escrow struct {
+	KeyFile    string
+	Deployment string
+	Epoch      int64
 }
 
 // Recovery holds the choices of the analyst's side.

@@ -22,6 +22,7 @@ const (
 	GroupSignal     Group = "Signal"
 	GroupPrivacy    Group = "Privacy"
 	GroupBudget     Group = "Budget"
+	GroupEscrow     Group = "Escrow"
 	GroupNoise      Group = "Known noise"
 	GroupRecovery   Group = "Recovery"
 	GroupCommunity  Group = "Communities"
@@ -34,7 +35,7 @@ const (
 // Groups lists all groups in order.
 func Groups() []Group {
 	return []Group{
-		GroupConnection, GroupSource, GroupProjection, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupNoise,
+		GroupConnection, GroupSource, GroupProjection, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupEscrow, GroupNoise,
 		GroupRecovery, GroupCommunity, GroupWrite, GroupOutput, GroupExecution, GroupTerminal,
 	}
 }

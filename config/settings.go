@@ -9,7 +9,7 @@ const EnvPrefix = "GRAPHCLOAK_"
 func Settings() []Setting {
 	var all []Setting
 	for _, rows := range [][]Setting{
-		connection(), source(), projection(), diffusion(), sensors(), signal(), privacy(),
+		connection(), source(), projection(), diffusion(), sensors(), signal(), privacy(), escrow(),
 		recovery(), community(), write(), output(), execution(), terminal(),
 	} {
 		all = append(all, rows...)

@@ -2,6 +2,8 @@
 
 package config
 
+import "math"
+
 func privacy() []Setting {
 	const g = GroupPrivacy
 	return []Setting{
@@ -61,8 +63,8 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Guarantee },
 		},
 		{
-			Key: "randomness", Group: g, Default: "system", Values: []string{"system"},
-			Help:  "where noise comes from; system has no backdoor",
+			Key: "randomness", Group: g, Default: "system", Values: []string{"system", "escrow"},
+			Help:  "where noise comes from; system has no backdoor, escrow lets the holder of a key remove it",
 			field: func(c *Config) any { return &c.Privacy.Randomness },
 		},
 		{
@@ -84,6 +86,25 @@ func privacy() []Setting {
 		{
 			Key: "sensitivityTime", Group: g, Default: "0s", Help: "time after which the bracket is taken as it is (the upper end stays certified); 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Privacy.SensitivityTime },
+		},
+	}
+}
+
+func escrow() []Setting {
+	const g = GroupEscrow
+	return []Setting{
+		{
+			Key: "keyFile", Group: g, Flag: "key", Help: "file with the secret of escrow randomness, mode 0600", arg: "FILE",
+			field: func(c *Config) any { return &c.Escrow.KeyFile },
+		},
+		{
+			Key: "deployment", Group: g, Help: "name of the installation whose sensors share a master secret", arg: "NAME",
+			field: func(c *Config) any { return &c.Escrow.Deployment },
+		},
+		{
+			Key: "epoch", Group: g, Default: "1", Help: "number of the master secret in the order of rotation", arg: "NUMBER",
+			wants: bounds{min: 0, max: math.MaxUint32, text: "from 0 to 4294967295"},
+			field: func(c *Config) any { return &c.Escrow.Epoch },
 		},
 	}
 }
