@@ -4,8 +4,15 @@ package recovery
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // Norms are the squared column norms N_i = ‖A e_i‖² of whitened data.
@@ -64,4 +71,47 @@ func (d Data) rowNorms(sum []float64) bool {
 		}
 	}
 	return true
+}
+
+// ProbedNorms bounds the column norms by products of Aᵀ with r random vectors, for
+// graphs where n products cost too much. Σ (Aᵀω)_i²/N_i is exactly χ²_r, so that with
+// probability at least 1 − beta every N_i is within its Err_i, about z√(2/r) of N_i
+// with z the normal quantile of beta/2n. The error that A declares is added. The same seed
+// gives the same bits.
+func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed uint64) (Norms, error) {
+	m, n := d.A.Dims()
+	if probes < 1 || !(beta > 0 && beta < 1) {
+		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between 0 and 1", ErrInvalid, probes, beta)
+	}
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	sum := make([]float64, n)
+	const width = 8
+	for at := 0; at < probes; at += width {
+		if err := ctx.Err(); err != nil {
+			return Norms{}, err
+		}
+		w := min(width, probes-at)
+		in, out := make([]float64, m*w), make([]float64, n*w)
+		for i := range in {
+			in[i] = rnd.NormFloat64()
+		}
+		linop.MulBlockTo(d.A, out, true, in, w)
+		for i := range sum {
+			for _, v := range out[i*w : (i+1)*w] {
+				sum[i] += v * v
+			}
+		}
+	}
+	chi := distuv.ChiSquared{K: float64(probes)}
+	tail := beta / (2 * float64(n))
+	// The upper tail by its own quantile: 1 − tail would lose the digits of tail.
+	low, high := chi.Quantile(tail), 2*mathext.GammaIncRegCompInv(float64(probes)/2, tail)
+	norms := Norms{N: make([]float64, n), Err: make([]float64, n)}
+	e := linop.Err(d.A)
+	for i, s := range sum {
+		lo, hi := s/high, s/low
+		norms.N[i] = (lo + hi) / 2
+		norms.Err[i] = (hi-lo)/2 + e*(2*math.Sqrt(hi)+e)
+	}
+	return norms, nil
 }

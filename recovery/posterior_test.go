@@ -227,3 +227,44 @@ func TestCeiling(t *testing.T) {
 		t.Errorf("Ceiling(0, 1) = %v, want chance", got)
 	}
 }
+
+// All norms are within their bound, which shrinks with the probes. The chance of a
+// false alarm is beta, 1e-9, for each matrix.
+func TestProbedNorms(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(16, 1))
+	op := randomDense(rnd, 30, 200)
+	d := recovery.Data{A: blurred{op, 1e-6}, Y: make([]float64, 30)}
+	exact, err := d.Norms(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	widest := math.Inf(1)
+	for _, probes := range []int{20, 100, 1000} {
+		got, err := d.ProbedNorms(t.Context(), probes, 1e-9, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		relative := 0.0
+		for i, n := range exact.N {
+			if math.Abs(got.N[i]-n) > got.Err[i] {
+				t.Errorf("%d probes: N[%d] = %v ± %v, exactly %v", probes, i, got.N[i], got.Err[i], n)
+			}
+			relative = max(relative, got.Err[i]/got.N[i])
+		}
+		if relative >= widest {
+			t.Errorf("%d probes: relative error %v, with fewer %v", probes, relative, widest)
+		}
+		widest = relative
+	}
+	if widest > 0.4 { // 6.5 standard deviations of √(2/1000), on both sides
+		t.Errorf("1000 probes: relative error %v", widest)
+	}
+	for _, f := range []func() (recovery.Norms, error){
+		func() (recovery.Norms, error) { return d.ProbedNorms(t.Context(), 0, 0.1, 1) },
+		func() (recovery.Norms, error) { return d.ProbedNorms(t.Context(), 10, 0, 1) },
+	} {
+		if _, err := f(); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%v, want invalid", err)
+		}
+	}
+}
