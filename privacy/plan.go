@@ -57,7 +57,7 @@ type Spec struct {
 	Randomness  Randomness
 
 	Sensors []Sensor
-	Weights []float64 // u, one a sensor: σ_s ∝ 1/√u_s; 0: silent; nil: all 1
+	Weights []float64 // u, one a sensor: σ_s ∝ 1/√u_s where Joint; 0: silent; nil: all 1
 
 	// Sensitivity is the joint bracket under Weights. For PerSensor it may be zero;
 	// where given, the joint μ is reported as well.
@@ -183,7 +183,6 @@ func (p *Plan) addSensors(spec Spec) error {
 			continue
 		}
 		if p.Guarantee == PerSensor {
-			n.Weight = 1
 			// A sensor that no edge reaches hides nothing by the definition; it reports
 			// with the noise of the most sensitive one all the same.
 			if n.Bound = spec.PerSensor[i]; n.Bound == 0 {
@@ -262,12 +261,11 @@ func (s *SensorNoise) setSteps(sigma float64) error {
 func (p *Plan) charge() (mu, joint float64) {
 	ulps := 2*len(p.Sensors) + 16
 	inverse := func(s SensorNoise) float64 { return 1 / s.Sigma() }
-	var scale, sum, each, worst, quietest float64
+	var scale, sum, each, worst float64
 	for _, s := range p.Sensors {
 		g := s.Step() / s.Sigma()
 		sum += g * g
 		scale = max(scale, 1/(s.Sigma()*math.Sqrt(s.Weight)))
-		quietest = max(quietest, inverse(s))
 		if p.Guarantee == PerSensor {
 			m := (s.Bound + s.Step() + 2*p.entryError()) / s.Sigma()
 			worst, each = max(worst, m), each+m*m
@@ -280,7 +278,7 @@ func (p *Plan) charge() (mu, joint float64) {
 	}
 	joint = math.Sqrt(each)
 	if p.Sensitivity.Upper > 0 {
-		joint = min(joint, p.Sensitivity.Upper*quietest+rest)
+		joint = min(joint, p.Sensitivity.Upper*scale+rest)
 	}
 	return up(worst, 16), up(joint, ulps)
 }
@@ -313,6 +311,9 @@ func (p *Plan) entryError() float64 {
 
 // Sigma returns the common σ, or 0 where sensors differ.
 func (p *Plan) Sigma() float64 {
+	if len(p.Sensors) == 0 {
+		return 0
+	}
 	first := p.Sensors[0].Sigma()
 	for _, s := range p.Sensors {
 		if s.Sigma() != first {

@@ -59,10 +59,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	for i, s := range p.Sensors {
 		d.Sensors[i] = sensorElement{s, s.Sigma()}
 	}
-	if len(p.Sensors) > 0 {
-		if sigma := p.Sigma(); sigma > 0 {
-			d.Sigma = &sigma
-		}
+	if sigma := p.Sigma(); sigma > 0 {
+		d.Sigma = &sigma
 	}
 	return json.Marshal(d)
 }

@@ -248,6 +248,9 @@ func TestBadSpec(t *testing.T) {
 		"guarantee":          func(s *Spec) { s.Guarantee = 2 },
 		"randomness":         func(s *Spec) { s.Randomness = -1 },
 		"perSensor unbound":  func(s *Spec) { s.Guarantee = PerSensor },
+		"perSensor weight": func(s *Spec) {
+			s.Guarantee, s.PerSensor, s.Weights = PerSensor, []float64{1, 1, 1}, []float64{1, -1, 1}
+		},
 		"perSensor zero":     func(s *Spec) { s.Guarantee, s.PerSensor = PerSensor, []float64{0, 0, 0} },
 		"perSensor NaN":      func(s *Spec) { s.Guarantee, s.PerSensor = PerSensor, []float64{1, nan, 1} },
 		"perSensor negative": func(s *Spec) { s.Guarantee, s.PerSensor = PerSensor, []float64{1, -1, 1} },
