@@ -26,7 +26,7 @@ import (
 const (
 	image    = "neo4j:5.26-community"
 	poolKey  = "dbms.memory.transaction.total.max"
-	poolSize = "64m"
+	poolSize = "24m"
 	password = "graphcloak-test"
 )
 

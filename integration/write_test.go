@@ -164,7 +164,7 @@ func TestChild(t *testing.T) {
 
 // A batch for which the server has too little memory is halved until it fits.
 func TestMemoryPool(t *testing.T) {
-	const n = 300_000
+	const n = 60_000
 	label := "Big" + token()
 	Query(t, "UNWIND range(1, $n) AS i CALL (i) { CREATE (:"+label+" {id: i}) } IN TRANSACTIONS OF 10000 ROWS", map[string]any{"n": n})
 	t.Cleanup(func() {
