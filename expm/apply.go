@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// blockColumns is the number of columns that are diffused together: one cache
-// line of eight, twice. Larger blocks only need more memory.
+// blockColumns is the number of columns that Rows and Columns diffuse at a time.
 const blockColumns = 16
 
 // space is the memory of one application: two vectors for the recurrence, and two
@@ -52,13 +51,17 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 	if len(dst) != n*k || len(x) != n*k {
 		panic("expm: length of a vector does not fit the operator")
 	}
-	if k <= blockColumns && d.gen.Similarity() == nil {
+	block := blockColumns
+	if d.method != Eigen {
+		block = d.gen.Block()
+	}
+	if k <= block && d.gen.Similarity() == nil && d.gen.Places() == nil {
 		w := d.space(n*k, false)
 		defer d.work.Put(w)
 		return d.symmetric(ctx, dst, x, w, k)
 	}
-	for at := 0; at < k; at += blockColumns {
-		c := min(blockColumns, k-at)
+	for at := 0; at < k; at += block {
+		c := min(block, k-at)
 		w := d.space(n*c, true)
 		d.gather(w.x, x, trans, k, at, c)
 		err := d.symmetric(ctx, w.y, w.x, w, c)
@@ -84,12 +87,16 @@ func (d *Diffusion) symmetric(ctx context.Context, y, x []float64, w *space, k i
 	}
 }
 
-// gather copies c columns of x and maps them into the symmetric form:
+// gather copies c columns of x into the rows of the symmetric form:
 // M = diag(1/s) e^{-τS} diag(s).
 func (d *Diffusion) gather(to, x []float64, trans bool, k, at, c int) {
-	s := d.gen.Similarity()
+	s, place := d.gen.Similarity(), d.gen.Places()
 	for i := range d.gen.Order() {
-		row := to[i*c : (i+1)*c]
+		p := i
+		if place != nil {
+			p = int(place[i])
+		}
+		row := to[p*c : (p+1)*c]
 		copy(row, x[i*k+at:])
 		if s != nil {
 			scale(row, s[i], trans)
@@ -98,10 +105,14 @@ func (d *Diffusion) gather(to, x []float64, trans bool, k, at, c int) {
 }
 
 func (d *Diffusion) scatter(dst, y []float64, trans bool, k, at, c int) {
-	s := d.gen.Similarity()
+	s, place := d.gen.Similarity(), d.gen.Places()
 	for i := range d.gen.Order() {
+		p := i
+		if place != nil {
+			p = int(place[i])
+		}
 		row := dst[i*k+at : i*k+at+c]
-		copy(row, y[i*c:])
+		copy(row, y[p*c:])
 		if s != nil {
 			scale(row, s[i], !trans)
 		}

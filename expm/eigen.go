@@ -204,8 +204,8 @@ func (s *Spectrum) kernel(sim []float64, tau float64, from int) *mat.Dense {
 
 // Decompose computes all eigenpairs of S: 24n² bytes, about 1.6e-9·n³ seconds.
 func Decompose(ctx context.Context, l Generator, progress func(stage string, done, total int64)) (*Spectrum, error) {
-	if l.Order() == 0 || math.IsInf(l.Bound(), 1) {
-		return nil, ErrAccuracy
+	if _, err := plan(l, 0, Options{Method: Eigen}); err != nil {
+		return nil, err
 	}
 	return decompose(ctx, l, progress)
 }

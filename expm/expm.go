@@ -46,6 +46,10 @@ type Generator interface {
 	// Recur sets dst ← a·Sx + b·x + c·dst and then acc ← acc + d·dst (unless acc is
 	// nil) for k row-major columns.
 	Recur(dst, acc, x []float64, k int, a, b, c, d float64)
+	// Places returns the row of each node in Recur, or nil where they are the same.
+	Places() []int32
+	// Block returns the number of columns that are best given to Recur together.
+	Block() int
 	// Rounding returns γ: Recur is off by at most γ(|a|·Bound·‖x‖₂ + |b|·‖x‖₂ + |c|·‖dst‖₂).
 	Rounding() float64
 	// Work returns the number of entries that a product reads.
@@ -113,6 +117,10 @@ type Diffusion struct {
 // asked for is larger: beyond it the privacy charge of M̃ − M would not be negligible.
 const maxErr = 1e-6
 
+// maxEigen is the largest order that is decomposed: 24n² bytes are 6 GB, and it
+// takes hours.
+const maxEigen = 1 << 14
+
 // New prepares e^{-τL} for τ ≥ 0, finite. It returns [ErrAccuracy] where the
 // error bound would exceed 1e-6 and twice the tolerance.
 func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusion, error) {
@@ -153,6 +161,9 @@ func plan(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, spread: spread(l)}
 	if d.tol == 0 {
 		d.tol = 1e-13 * d.spread
+	}
+	if d.method == Eigen && l.Order() > maxEigen {
+		return nil, fmt.Errorf("expm: %d nodes are too many for all eigenpairs, want at most %d; use chebyshev", l.Order(), maxEigen)
 	}
 	if d.method == Auto {
 		d.method = choose(l, tau, d.tol/d.spread)

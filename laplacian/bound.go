@@ -50,7 +50,7 @@ func (l *Laplacian) collatzWielandt() float64 {
 		l.Recur(y, nil, x, 1, -1, 0, 0, 0)
 		var ratio, top float64
 		for i, v := range x {
-			y[i] += 2 * l.diag[i] * v
+			y[i] += 2 * l.rows.diag[i] * v
 			ratio = math.Max(ratio, y[i]/v)
 			top = math.Max(top, y[i])
 		}

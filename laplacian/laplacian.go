@@ -76,6 +76,8 @@ type Laplacian struct {
 	bound   float64
 	nullity int
 	rounds  float64
+	rows    rows // S as Recur works on it
+	block   int
 	cuts    []int32 // rows in pieces of similar work
 	workers int
 	jobs    *sync.Pool
@@ -94,7 +96,8 @@ func New(g *graph.Graph, k Kind) *Laplacian {
 	if k != Combinatorial {
 		l.normalize()
 	}
-	l.cuts = cuts(ptr)
+	l.arrange()
+	l.cuts = cuts(l.rows.ptr)
 	l.rounds = l.roundings()
 	l.jobs = &sync.Pool{}
 	l.bound = l.collatzWielandt()

@@ -280,3 +280,56 @@ func TestParseKind(t *testing.T) {
 		t.Error("ParseKind(heat) succeeds")
 	}
 }
+
+// shuffled is a grid whose nodes are numbered at random.
+func shuffled(t testing.TB, side int) *graph.Graph {
+	var b graph.Builder
+	at := rand.New(rand.NewPCG(4, 4)).Perm(side * side)
+	for i := range side * side {
+		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%08d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range side * side {
+		if (i+1)%side != 0 {
+			b.Connect(at[i], at[i+1], 1+float64(i%7), 1)
+		}
+		if i+side < side*side {
+			b.Connect(at[i], at[i+side], 1, 1)
+		}
+	}
+	return must[*graph.Graph](t)(b.Graph())
+}
+
+// TestReordered: a large local graph is renumbered inside, and nothing shows.
+func TestReordered(t *testing.T) {
+	g := shuffled(t, 190)
+	r := rand.New(rand.NewPCG(1, 1))
+	x, y, want := make([]float64, g.Order()), make([]float64, g.Order()), make([]float64, g.Order())
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	for _, k := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+		l := laplacian.New(g, k)
+		if l.Places() == nil || l.Block() != 16 {
+			t.Errorf("%v: a shuffled grid of %d nodes is not renumbered", k, g.Order())
+		}
+		clear(want)
+		for e := range g.Edges() {
+			d := e.Weight * (x[e.U] - x[e.V])
+			want[e.U] += d
+			want[e.V] -= d
+		}
+		if k == laplacian.RandomWalk {
+			for i, d := range l.Degrees() {
+				want[i] /= d
+			}
+		}
+		l.MulVecTo(y, false, x)
+		for i := range y {
+			if math.Abs(y[i]-want[i]) > 1e-13*l.Bound() {
+				t.Fatalf("%v: (Lx)_%d = %v, want %v", k, i, y[i], want[i])
+			}
+		}
+	}
+}

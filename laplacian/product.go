@@ -40,7 +40,7 @@ func (l *Laplacian) job() *job {
 
 func (j *job) work() {
 	for p := j.next.Add(1) - 1; p < int64(len(j.l.cuts)-1); p = j.next.Add(1) - 1 {
-		j.l.rows(j, int(j.l.cuts[p]), int(j.l.cuts[p+1]))
+		j.l.multiply(j, int(j.l.cuts[p]), int(j.l.cuts[p+1]))
 	}
 }
 
@@ -64,7 +64,8 @@ func cuts(ptr []int64) []int32 {
 //	dst ← a·Sx + b·x + c·dst,   then   acc ← acc + d·dst   unless acc is nil.
 //
 // With c = 0 the old dst is not read. It panics when a length is not n·k; the
-// slices must not overlap. It allocates nothing.
+// slices must not overlap. It allocates nothing. Rows are in the order of
+// [Laplacian.Places].
 func (l *Laplacian) Recur(dst, acc, x []float64, k int, a, b, c, d float64) {
 	n := len(l.diag) * k
 	if len(dst) != n || len(x) != n || acc != nil && len(acc) != n {
@@ -93,34 +94,46 @@ func (l *Laplacian) do(j *job) {
 
 // MulVecTo sets dst to L x, or to Lᵀx.
 func (l *Laplacian) MulVecTo(dst []float64, trans bool, x []float64) {
-	if l.sim == nil {
+	if l.sim == nil && l.rows.place == nil {
 		l.Recur(dst, nil, x, 1, 1, 0, 0, 0)
 		return
 	}
 	j := l.job()
 	defer l.jobs.Put(j)
-	if j.scratch == nil {
-		j.scratch = make([]float64, len(l.sim))
+	n := len(l.diag)
+	if len(j.scratch) != 2*n {
+		j.scratch = make([]float64, 2*n)
 	}
-	for i, s := range l.sim {
-		if trans {
-			j.scratch[i] = x[i] / s
-		} else {
-			j.scratch[i] = x[i] * s
-		}
+	in, out := j.scratch[:n], j.scratch[n:]
+	for i, v := range x {
+		in[l.at(i)] = l.scaled(i, v, trans)
 	}
-	l.Recur(dst, nil, j.scratch, 1, 1, 0, 0, 0)
-	for i, s := range l.sim {
-		if trans {
-			dst[i] *= s
-		} else {
-			dst[i] /= s
-		}
+	l.Recur(out, nil, in, 1, 1, 0, 0, 0)
+	for i := range dst {
+		dst[i] = l.scaled(i, out[l.at(i)], !trans)
 	}
 }
 
+// at returns the row of node i in Recur.
+func (l *Laplacian) at(i int) int {
+	if l.rows.place == nil {
+		return i
+	}
+	return int(l.rows.place[i])
+}
+
+func (l *Laplacian) scaled(i int, v float64, divide bool) float64 {
+	switch {
+	case l.sim == nil:
+		return v
+	case divide:
+		return v / l.sim[i]
+	}
+	return v * l.sim[i]
+}
+
 // rows computes the rows from lo to hi, eight columns at a time.
-func (l *Laplacian) rows(j *job, lo, hi int) {
+func (l *Laplacian) multiply(j *job, lo, hi int) {
 	if j.k == 1 {
 		l.rows1(j, lo, hi)
 		return
@@ -146,16 +159,16 @@ func (j *job) put(at int, sx float64) {
 }
 
 func (l *Laplacian) rows1(j *job, lo, hi int) {
-	x := j.x
+	r, x := &l.rows, j.x
 	for i := lo; i < hi; i++ {
-		p, q := l.ptr[i], l.ptr[i+1]
+		p, q := r.ptr[i], r.ptr[i+1]
 		var s float64
-		if l.val == nil {
-			s = sumOnes(l.adj[p:q], x)
+		if r.val == nil {
+			s = sumOnes(r.adj[p:q], x)
 		} else {
-			s = sumWeighted(l.adj[p:q], l.val[p:q], x)
+			s = sumWeighted(r.adj[p:q], r.val[p:q], x)
 		}
-		j.put(i, l.diag[i]*x[i]-s)
+		j.put(i, r.diag[i]*x[i]-s)
 	}
 }
 
@@ -205,40 +218,40 @@ func sumWeighted(adj []int32, w, x []float64) float64 {
 
 // rowsColumn is one column of a block.
 func (l *Laplacian) rowsColumn(j *job, lo, hi, at int) {
-	k, x := j.k, j.x
+	r, k, x := &l.rows, j.k, j.x
 	for i := lo; i < hi; i++ {
 		var total, s float64
-		for p, q := l.ptr[i], l.ptr[i+1]; p < q; p++ {
+		for p, q := r.ptr[i], r.ptr[i+1]; p < q; p++ {
 			w := 1.0
-			if l.val != nil {
-				w = l.val[p]
+			if r.val != nil {
+				w = r.val[p]
 			}
-			if s += w * x[int(l.adj[p])*k+at]; (p-l.ptr[i])%segment == segment-1 {
+			if s += w * x[int(r.adj[p])*k+at]; (p-r.ptr[i])%segment == segment-1 {
 				total, s = total+s, 0
 			}
 		}
-		j.put(i*k+at, l.diag[i]*x[i*k+at]-(total+s))
+		j.put(i*k+at, r.diag[i]*x[i*k+at]-(total+s))
 	}
 }
 
 // rows8 is eight neighbouring columns of a block.
 func (l *Laplacian) rows8(j *job, lo, hi, at int) {
-	k, x := j.k, j.x
+	r, k, x := &l.rows, j.k, j.x
 	var sum [8]float64
 	for i := lo; i < hi; i++ {
 		sum = [8]float64{}
-		p, q := l.ptr[i], l.ptr[i+1]
+		p, q := r.ptr[i], r.ptr[i+1]
 		for ; p < q; p += segment {
 			end := min(p+segment, q)
-			if l.val == nil {
-				addOnes(&sum, l.adj[p:end], x[at:], k)
+			if r.val == nil {
+				addOnes(&sum, r.adj[p:end], x[at:], k)
 			} else {
-				addWeighted(&sum, l.adj[p:end], l.val[p:end], x[at:], k)
+				addWeighted(&sum, r.adj[p:end], r.val[p:end], x[at:], k)
 			}
 		}
 		o := i*k + at
 		for c := range sum {
-			j.put(o+c, l.diag[i]*x[o+c]-sum[c])
+			j.put(o+c, r.diag[i]*x[o+c]-sum[c])
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (s *search) seed(ctx context.Context) error {
 		return math.Log(e.scale) + math.Log(mass)/2 - s.tau*mu1/mass
 	}
 	// Coarse first: how small Δ₂ is decides what "accurate" means.
-	for _, width := range []float64{1e-5, 1e-12} {
+	for _, width := range []float64{1e-3, 1e-6, 1e-12} {
 		o, err := s.operator(width * math.Sqrt(s.peak) * s.longest())
 		if err != nil {
 			return nil // the local tier may still work
@@ -135,7 +135,7 @@ func (s *search) seed(ctx context.Context) error {
 		if err := s.evaluate(ctx, o, largest(s.rest, o.block, promise)); err != nil {
 			return err
 		}
-		if s.lower > 100*width*math.Sqrt(s.peak)*s.longest() {
+		if s.lower > 5*width*math.Sqrt(s.peak)*s.longest() {
 			break
 		}
 	}

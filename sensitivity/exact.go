@@ -118,9 +118,15 @@ func (d *dense) slack(e edge, v float64) (up, down float64) {
 	return up, down
 }
 
-// exact brackets Δ₂ up to rounding.
+// tie is the relative difference below which two edges count as equal, so that
+// rounding does not choose the edge that is named.
+const tie = 1e-9
+
+// exact brackets Δ₂ up to rounding, with the O(1) bound of an edge where that is
+// better: weights of many magnitudes spoil the eigenpairs.
 func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, error) {
 	d := newDense(p, spec)
+	diag, squares := p.squares()
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
 	best := -1.0
 	for i, e := range p.edges {
@@ -129,11 +135,11 @@ func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, erro
 		}
 		v := d.at(e)
 		up, down := d.slack(e, v)
-		b.Upper = max(b.Upper, (v+up)*(1+4*unit))
-		if v > best {
-			best = v
-			b.Edge = [2]int{int(e.u), int(e.v)}
-			b.Lower = max(0, v-down)
+		cheap, _ := p.moments(e, diag, squares)
+		b.Upper = max(b.Upper, min((v+up)*(1+4*unit), p.scaled(e, cheap)))
+		b.Lower = max(b.Lower, v-down)
+		if v > best*(1+tie) {
+			best, b.Edge = v, [2]int{int(e.u), int(e.v)}
 		}
 	}
 	b.Upper = max(b.Upper, floor)

@@ -32,7 +32,7 @@ func (s *search) screen(ctx context.Context) error {
 	if s.opts.Seed == [32]byte{} {
 		return s.finish(ctx)
 	}
-	o, err := s.operator(0.02 * s.lower)
+	o, err := s.operator(min(0.02, 0.2*s.opts.Tolerance) * s.lower)
 	if err != nil {
 		return err
 	}

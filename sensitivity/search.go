@@ -99,23 +99,14 @@ func (s *search) raise(i int32, v float64) {
 // With ω the norm is at most √(max ω) times that, and the lower bound is lost
 // unless ω is uniform. Leaves on one hub with one weight have one value.
 func (s *search) screenAll() {
-	ptr, _, val, diag := s.lap.CSR()
-	squares := make([]float64, len(diag)) // q_i = Σ_k B_ik²
-	for i := range squares {
-		squares[i] = float64(ptr[i+1] - ptr[i])
-		if val != nil {
-			squares[i] = 0
-			for _, b := range val[ptr[i]:ptr[i+1]] {
-				squares[i] += b * b
-			}
-		}
-	}
+	diag, squares := s.squares()
+	ptr, _, _, _ := s.lap.CSR()
 	twins := s.newTwins(ptr)
 	best := int32(-1)
 	var lower float64
 	for i, e := range s.edges {
 		up, low := s.moments(e, diag, squares)
-		s.upper[i] = e.scale * math.Sqrt(s.peak*up) * (1 + 16*unit)
+		s.upper[i] = s.scaled(e, up)
 		if s.uniform {
 			if v := e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit); v > lower {
 				lower, best = v, int32(i)
@@ -132,10 +123,31 @@ func (s *search) screenAll() {
 	}
 }
 
+// scaled turns a bound on bᵀe^{-2τS}b into one on the ratio of an edge.
+func (p *problem) scaled(e edge, up float64) float64 {
+	return e.scale * math.Sqrt(p.peak*up) * (1 + 16*unit)
+}
+
+// squares returns the diagonal of S and q_i = Σ_k B_ik².
+func (p *problem) squares() (diag, q []float64) {
+	ptr, _, val, diag := p.lap.CSR()
+	q = make([]float64, len(diag))
+	for i := range q {
+		if val == nil {
+			q[i] = float64(ptr[i+1] - ptr[i])
+			continue
+		}
+		for _, b := range val[ptr[i]:ptr[i+1]] {
+			q[i] += b * b
+		}
+	}
+	return diag, q
+}
+
 // moments returns the O(1) upper and lower bounds on bᵀe^{-2τS}b.
-func (s *search) moments(e edge, diag, squares []float64) (up, low float64) {
-	bu, bv, mass := s.start(e)
-	au, av, c := diag[e.u], diag[e.v], 2*s.tau
+func (p *problem) moments(e edge, diag, squares []float64) (up, low float64) {
+	bu, bv, mass := p.start(e)
+	au, av, c := diag[e.u], diag[e.v], 2*p.tau
 	mu1 := bu*bu*au + bv*bv*av - 2*bu*bv*e.b
 	// (Sb)_u = a_u b_u − B b_v and so on; elsewhere −(B_ku b_u + B_kv b_v), whose
 	// terms have opposite signs.
@@ -152,8 +164,8 @@ func (s *search) moments(e edge, diag, squares []float64) (up, low float64) {
 	if low = mass * math.Exp(-c*(mu1/mass)*(1+1e-12)); !(low >= 0) {
 		low = 0
 	}
-	if s.s == nil && s.resistive() {
-		up = min(up, mass/(2*math.E*s.tau*e.b)*(1+8*unit))
+	if p.s == nil && p.resistive() {
+		up = min(up, mass/(2*math.E*p.tau*e.b)*(1+8*unit))
 	}
 	return up, low
 }

@@ -70,7 +70,7 @@ func weighted(t testing.TB, n int) *graph.Graph {
 // TestSearch holds the bracket of the tiers against the exact value: it must
 // contain it, and be as narrow as asked where rounding allows.
 func TestSearch(t *testing.T) {
-	n := 200
+	n := 120
 	for name, g := range families(t, n) {
 		r := rand.New(rand.NewPCG(3, 3))
 		n := g.Order()
@@ -81,8 +81,11 @@ func TestSearch(t *testing.T) {
 		}
 		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
 			l := laplacian.New(g, kind)
-			for _, tau := range []float64{1e-9, 0.1, 1, 20} {
+			for _, tau := range []float64{1e-9, 0.3, 10} {
 				for variant := range 3 {
+					if variant > 0 && tau != 0.3 {
+						continue
+					}
 					m := sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 1.5}
 					var weights []float64
 					switch variant {

@@ -90,10 +90,18 @@ func Bound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, er
 	if err != nil {
 		return Bracket{}, err
 	}
-	if spec != nil {
-		return p.exact(ctx, spec)
+	if spec == nil {
+		return p.search(ctx, opts)
 	}
-	return p.search(ctx, opts)
+	b, err := p.exact(ctx, spec)
+	if err != nil || b.closed(opts.Tolerance) {
+		return b, err
+	}
+	s, err := p.search(ctx, opts)
+	if err == nil && s.Upper < b.Upper {
+		b = s
+	}
+	return b, err
 }
 
 var errModel = errors.New("sensitivity: Model lacks Graph or Laplacian")
