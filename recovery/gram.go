@@ -30,12 +30,16 @@ type gram struct {
 	m, k   int
 	cols   []float64 // k × m
 	g      []float64 // k × k
-	y      []float64
+	y, aty []float64 // and A_Wᵀy
 	u      float64
 	at     []place
-	f      []float64
+	f      []float64 // the last solution
+
+	order  []int // the free variables
+	r      blas64.Triangular
+	x      []float64
+	resid  []float64 // y − A_W x
 	c      []float64 // A_Wᵀ resid
-	resid  []float64
 	lambda float64
 }
 
@@ -69,6 +73,9 @@ func (s *gram) grow(cols []float64, p int) {
 	s.at = append(s.at, make([]place, p)...)
 	s.f, s.c = append(s.f, make([]float64, p)...), make([]float64, k)
 	s.resid = make([]float64, s.m)
+	for i := old; i < k; i++ {
+		s.aty = append(s.aty, floats.Dot(s.y, s.cols[i*s.m:(i+1)*s.m]))
+	}
 }
 
 // solve is block principal pivoting as in master. It reports false where it does not
@@ -76,13 +83,17 @@ func (s *gram) grow(cols []float64, p int) {
 func (s *gram) solve(eta float64, stop func() bool) bool {
 	fewest, tries := math.MaxInt, 5
 	for !stop() {
-		x, ok := s.target(eta)
-		if !ok {
+		if !s.factor() {
 			return false
 		}
-		flips := s.violated(x)
+		s.first(eta)
+		flips := s.violated()
+		for pass := 0; pass < 2 && len(flips) == 0; pass++ {
+			s.improve(eta, s.c, dot2(s.resid, s.resid))
+			flips = s.violated()
+		}
 		if len(flips) == 0 {
-			s.f = x
+			copy(s.f, s.x)
 			return true
 		}
 		if len(flips) < fewest {
@@ -94,7 +105,7 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 			switch {
 			case s.at[j] != free:
 				s.at[j] = free
-			case x[j] > s.u:
+			case s.x[j] > s.u:
 				s.at[j] = atUpper
 			default:
 				s.at[j] = atZero
@@ -104,87 +115,84 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 	return false
 }
 
-// target sets resid, c and lambda to the optimum over the free variables, in closed
-// form, then once more from its own residual, which takes the rounding of R away.
-func (s *gram) target(eta float64) (x []float64, ok bool) {
-	var order []int
-	x = make([]float64, s.k)
+// first sets x to the optimum over the free variables, from the Gram matrix alone.
+func (s *gram) first(eta float64) {
+	s.x = make([]float64, s.k)
+	c, squared := slices.Clone(s.aty), dot2(s.y, s.y)
 	for j, p := range s.at {
-		switch p {
-		case free:
-			order = append(order, j)
-		case atUpper:
-			x[j] = s.u
+		if p != atUpper {
+			continue
 		}
+		// ‖b − U a_j‖² = ‖b‖² − 2U a_jᵀb + U²‖a_j‖²
+		squared += s.u * (s.u*s.g[j*s.k+j] - 2*c[j])
+		floats.AddScaled(c, -s.u, s.g[j*s.k:(j+1)*s.k])
+		s.x[j] = s.u
 	}
-	r, ok := s.factor(order)
-	if !ok {
-		return nil, false
-	}
-	v := blas64.Vector{N: len(order), Inc: 1, Data: make([]float64, len(order))}
-	for i := range order {
-		v.Data[i] = 1
-	}
-	h := blas64.Vector{N: len(order), Inc: 1, Data: make([]float64, len(order))}
-	if len(order) > 0 {
-		blas64.Trsv(blas.Trans, r, v)
-	}
-	w, c := s.matrix(), blas64.Vector{N: s.k, Inc: 1, Data: s.c}
-	b := blas64.Vector{N: s.m, Inc: 1, Data: s.resid}
-	residual := func() {
-		copy(s.resid, s.y)
-		blas64.Gemv(blas.Trans, -1, w, blas64.Vector{N: s.k, Inc: 1, Data: x}, 1, b)
-		blas64.Gemv(blas.NoTrans, 1, w, b, 0, c)
-	}
-	residual()
-	for range 3 {
-		for i, j := range order {
-			h.Data[i] = s.c[j]
-		}
-		if len(order) > 0 {
-			blas64.Trsv(blas.Trans, r, h)
-		}
-		room := eta*eta - (dot2(s.resid, s.resid) - floats.Dot(h.Data, h.Data))
-		s.lambda = 0
-		if room > 0 {
-			s.lambda = math.Sqrt(room / floats.Dot(v.Data, v.Data)) // +Inf where nothing is free
-		}
-		if len(order) == 0 {
-			break
-		}
-		floats.AddScaled(h.Data, -s.lambda, v.Data)
-		blas64.Trsv(blas.NoTrans, r, h)
-		for i, j := range order {
-			x[j] += h.Data[i]
-		}
-		residual()
-	}
-	return x, true
+	s.improve(eta, c, squared)
 }
 
-// factor returns R of G_FF = RᵀR.
-func (s *gram) factor(order []int) (blas64.Triangular, bool) {
-	n := len(order)
+// improve adds to x the optimal step of the free variables, given c = A_Wᵀb and
+// ‖b‖² of the present residual b, and sets lambda, resid and c to those after it.
+// From the true residual it takes the rounding of R away.
+func (s *gram) improve(eta float64, c []float64, squared float64) {
+	n := len(s.order)
+	h := blas64.Vector{N: n, Inc: 1, Data: make([]float64, n)}
+	v := blas64.Vector{N: n, Inc: 1, Data: make([]float64, n)}
+	for i, j := range s.order {
+		h.Data[i], v.Data[i] = c[j], 1
+	}
+	if n > 0 {
+		blas64.Trsv(blas.Trans, s.r, h)
+		blas64.Trsv(blas.Trans, s.r, v)
+	}
+	s.lambda = 0
+	if room := eta*eta - (squared - floats.Dot(h.Data, h.Data)); room > 0 {
+		s.lambda = math.Sqrt(room / floats.Dot(v.Data, v.Data)) // +Inf where nothing is free
+	}
+	if n > 0 {
+		floats.AddScaled(h.Data, -s.lambda, v.Data)
+		blas64.Trsv(blas.NoTrans, s.r, h)
+		for i, j := range s.order {
+			s.x[j] += h.Data[i]
+		}
+	}
+	b := blas64.Vector{N: s.m, Inc: 1, Data: s.resid}
+	copy(s.resid, s.y)
+	blas64.Gemv(blas.Trans, -1, s.matrix(), blas64.Vector{N: s.k, Inc: 1, Data: s.x}, 1, b)
+	blas64.Gemv(blas.NoTrans, 1, s.matrix(), b, 0, blas64.Vector{N: s.k, Inc: 1, Data: s.c})
+}
+
+// factor sets order to the free variables and r to R of G_FF = RᵀR. It reports false
+// where that is ill conditioned.
+func (s *gram) factor() bool {
+	s.order = s.order[:0]
+	for j, p := range s.at {
+		if p == free {
+			s.order = append(s.order, j)
+		}
+	}
+	n := len(s.order)
 	if n == 0 {
-		return blas64.Triangular{}, true
+		return true
 	}
 	sub := mat.NewSymDense(n, nil)
 	raw := sub.RawSymmetric()
-	for a, i := range order {
+	for a, i := range s.order {
 		row := s.g[i*s.k : (i+1)*s.k]
 		for b := a; b < n; b++ {
-			raw.Data[a*raw.Stride+b] = row[order[b]]
+			raw.Data[a*raw.Stride+b] = row[s.order[b]]
 		}
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(sub) || !(chol.Cond() < gramCond) {
-		return blas64.Triangular{}, false
+		return false
 	}
-	return chol.RawU().(*mat.TriDense).RawTriangular(), true
+	s.r = chol.RawU().(*mat.TriDense).RawTriangular()
+	return true
 }
 
 // violated lists the variables on the wrong side.
-func (s *gram) violated(x []float64) []int {
+func (s *gram) violated() []int {
 	var out []int
 	norm := floats.Norm(s.resid, 2)
 	for j, p := range s.at {
@@ -194,7 +202,7 @@ func (s *gram) violated(x []float64) []int {
 		}
 		switch p {
 		case free:
-			if x[j] < 0 || x[j] > s.u {
+			if s.x[j] < 0 || s.x[j] > s.u {
 				out = append(out, j)
 			}
 		case atZero:
