@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"iter"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Stats returns the columns of the stats and write modes, in the names of GDS and
+// our own beside them. A value is a string, bool, int, int64, float64 or nil.
+func (r *Report) Stats() (columns []string, row []any) {
+	add := func(name string, value any) {
+		columns, row = append(columns, name), append(row, value)
+	}
+	add("runId", r.RunID)
+	add("nodeCount", r.NodeCount)
+	add("relationshipCount", r.RelationshipCount)
+	add("componentCount", r.ComponentCount)
+	add("sensorCount", r.SensorCount)
+	add("epsilonSpent", r.EpsilonSpent)
+	add("deltaSpent", r.DeltaSpent)
+	add("sigma", r.Sigma)
+	add("sensitivity", r.Sensitivity.Upper)
+	add("sensitivityLower", r.Sensitivity.Lower)
+	add("sensitivityUpper", r.Sensitivity.Upper)
+	add("ceiling", r.Ceiling)
+	add("communityCount", r.CommunityCount)
+	add("modularity", r.Modularity)
+	if len(r.Communities) > 0 {
+		add("community", r.Communities[0].Name)
+		add("communityProbability", r.Communities[0].Probability)
+	}
+	add("posteriorNodeId", string(r.Posterior.NodeID))
+	add("credibleSetSize", r.Posterior.CredibleSetSize)
+	add("didConverge", r.BPDN.Status != "stalled")
+	add("bpdnStatus", r.BPDN.Status)
+	add("bpdnGap", deref(r.BPDN.Gap))
+	add("bpdnResidual", r.BPDN.Residual)
+	add("bpdnRadius", r.BPDN.Radius)
+	add("bpdnRadiusRule", r.BPDN.RadiusRule)
+	add("bpdnSupport", len(r.BPDN.Support))
+	add("readMillis", r.ReadMillis)
+	add("projectMillis", r.ProjectMillis)
+	add("preProcessingMillis", r.PreProcessingMillis)
+	add("privacyMillis", r.PrivacyMillis)
+	add("recoveryMillis", r.RecoveryMillis)
+	add("computeMillis", r.ComputeMillis)
+	add("postProcessingMillis", r.PostProcessingMillis)
+	add("writeMillis", r.WriteMillis)
+	add("nodePropertiesWritten", r.NodePropertiesWritten)
+	return columns, row
+}
+
+func deref(x *float64) any {
+	if x == nil {
+		return nil
+	}
+	return *x
+}
+
+// Node is one row of the stream mode.
+type Node struct {
+	NodeID            graph.ID `json:"nodeId"`
+	PrivateHeat       *float64 `json:"privateHeat"` // null where the node has no sensor
+	Source            float64  `json:"source"`
+	SourceProbability float64  `json:"sourceProbability"`
+	CommunityID       int      `json:"communityId"`
+}
+
+// StreamColumns are the columns of [Node].
+func StreamColumns() []string {
+	return []string{"nodeId", "privateHeat", "source", "sourceProbability", "communityId"}
+}
+
+// Row returns the node beside [StreamColumns].
+func (n Node) Row() []any {
+	return []any{string(n.NodeID), deref(n.PrivateHeat), n.Source, n.SourceProbability, n.CommunityID}
+}
+
+// Stream yields the nodes in node order.
+func (r *Report) Stream() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		k := 0
+		for i := range r.nodes.Source {
+			n := Node{
+				NodeID: r.nodes.Graph.ID(i), Source: r.nodes.Source[i],
+				SourceProbability: r.nodes.Probability[i], CommunityID: r.nodes.Community[i],
+			}
+			if k < len(r.nodes.Sensors) && r.nodes.Sensors[k] == i {
+				n.PrivateHeat = &r.nodes.PrivateHeat[k]
+				k++
+			}
+			if !yield(n) {
+				return
+			}
+		}
+	}
+}
