@@ -11,6 +11,7 @@ func commands(app *app) []*cobra.Command {
 		newRunCommand(app),
 		newPlanCommand(app),
 		newReleaseCommand(app),
+		newCloakCommand(app),
 		newRecoverCommand(app),
 		newGraphCommand(app),
 		newDoctorCommand(app),

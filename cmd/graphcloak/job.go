@@ -77,13 +77,17 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
+	randomness, err := privacy.ParseRandomness(p.Randomness)
+	if err != nil {
+		return graphcloak.PlanOptions{}, err
+	}
 	objective, err := allocation.ParseObjective(p.Objective)
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
 	options := graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
-		Calibration: calibration, Guarantee: guarantee,
+		Calibration: calibration, Guarantee: guarantee, Randomness: randomness,
 		Allocation: graphcloak.Allocation{
 			Uniform: p.Allocation == "uniform", Objective: objective,
 			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,

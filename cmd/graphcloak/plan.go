@@ -18,14 +18,16 @@ import (
 
 func newPlanCommand(app *app) *cobra.Command {
 	trials := 0
+	packages := sensorPackages{}
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
 		Long: "plan reads the public graph only. It certifies the sensitivity, chooses the noise and the lattice of each\n" +
 			"sensor, and simulates how often the right community would be named. The JSON output is a plan file for\n" +
-			"`graphcloak release`.",
+			"`graphcloak release`. --sensor-package-dir makes a plan for sensors that add their noise themselves.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.1\n" +
-			"  graphcloak plan --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-key id -o plan.json",
+			"  graphcloak plan --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-key id -o plan.json\n" +
+			"  graphcloak plan --from folder:mygraph --sensor-package-dir packages --releases 365 -o plan.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -36,6 +38,10 @@ func newPlanCommand(app *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := packages.check(app.config); err != nil {
+				return err
+			}
+			job.Plan.Measured = job.Plan.Measured || packages.dir != ""
 			s, err := app.openStore(ctx)
 			if err != nil {
 				return err
@@ -59,13 +65,17 @@ func newPlanCommand(app *app) *cobra.Command {
 					return err
 				}
 			}
+			if err := packages.write(app, p); err != nil {
+				return err
+			}
 			return app.showPlan(p)
 		},
 	}
 	cmd = app.withSettings(cmd, nil,
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
+		config.GroupSignal, config.GroupPrivacy, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity,
 		config.GroupOutput, config.GroupExecution)
+	packages.flags(cmd.Flags())
 	cmd.Flags().IntVar(&trials, "trials", graphcloak.DefaultTrials, "simulated releases behind the expected accuracy; 0: none")
 	return cmd
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensor"
+)
+
+func newCloakCommand(app *app) *cobra.Command {
+	var path, state, key string
+	sigmaMin := 0.0
+	cmd := &cobra.Command{
+		Use:   "cloak",
+		Short: "The sensor's side: readings in, private readings out",
+		Long: "cloak reads one reading a line on standard input, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be\n" +
+			"published on standard output, one line each. All it needs is the sensor's package, made by\n" +
+			"`graphcloak plan --sensor-package-dir`. It opens no connection. Release ids must grow (1, 2, …, 10); the last id\n" +
+			"and the budget spent are on disk before a value is written. A reading that is not a number is refused; one\n" +
+			"outside the package's range is clipped. Messages never hold a reading. What was started stays spent.",
+		Example: "  read-meter | graphcloak cloak --package sensor-17.json > private.ndjson\n" +
+			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2\n" +
+			"  graphcloak cloak --package sensor-17.json --key sensor-17.key --state-dir /var/lib/graphcloak < readings.ndjson",
+		GroupID: groupPipeline,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			app.rendered = true // standard output holds private readings and nothing else
+			if path == "" {
+				return fail(exitUsage, "no sensor package is named").hint("give --package FILE, made by `graphcloak plan --sensor-package-dir DIR`")
+			}
+			if !(sigmaMin >= 0) {
+				return fail(exitUsage, "--sigma-min is %v, want a number ≥ 0", sigmaMin)
+			}
+			p, err := sensor.ReadFile(path)
+			if err != nil {
+				return sensorFailure(err)
+			}
+			options := sensor.CloakOptions{StateDir: state, SigmaMin: sigmaMin}
+			if options.Key, err = sensorKey(p, key); err != nil {
+				return err
+			}
+			if state == "" {
+				if options.StateDir, err = stateDir("sensors", slug(string(p.Sensor.ID))); err != nil {
+					return err
+				}
+			}
+			return sensorFailure(sensor.Cloak(cmd.Context(), p, app.stdin, app.stdout, options))
+		},
+	}
+	cmd = app.withSettings(cmd, nil)
+	cmd.Annotations = map[string]string{flagsOnly: "true"}
+	f := cmd.Flags()
+	f.StringVar(&path, "package", "", "sensor package `FILE`")
+	f.StringVar(&state, "state-dir", "", "`DIR` of the sensor's counter and budget; one of its own under $XDG_STATE_HOME/graphcloak unless given")
+	f.StringVar(&key, "key", "", "`FILE` with the sensor's own key, mode 0600; with escrow randomness only")
+	f.Float64Var(&sigmaMin, "sigma-min", 0, "refuse a package with a smaller σ than this `NUMBER`")
+	return cmd
+}
+
+// sensorKey reads the key that an escrow package asks for.
+func sensorKey(p sensor.Package, path string) (*privacy.SensorKey, error) {
+	escrow := p.Randomness == privacy.EscrowRandomness
+	switch {
+	case escrow && path == "":
+		return nil, fail(exitUsage, "the package asks for escrow randomness, and no key is given").
+			hint("give --key FILE, the sensor's key that `graphcloak key derive` made")
+	case !escrow && path != "":
+		return nil, fail(exitUsage, "the package asks for system randomness: there is nothing that a key could do").hint("leave --key out")
+	case !escrow:
+		return nil, nil
+	}
+	secret, err := sensor.ReadKeyFile(path)
+	if err != nil {
+		return nil, sensorFailure(err)
+	}
+	return privacy.NewSensorKey(secret)
+}
+
+// sensorFailure gives what a sensor refuses the code of a refusal. Errors of
+// files, interrupts and package sentinels keep their own.
+func sensorFailure(err error) error {
+	if errors.Is(err, privacy.ErrExhausted) {
+		return fail(exitBudget, "%w", err).hint("nothing was published for that line; the sensor has given what its package allows")
+	}
+	if err == nil || exitCode(err) != exitInternal {
+		return err
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err
+	}
+	return fail(exitValidation, "%w", err)
+}
