@@ -54,7 +54,7 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.MinSensors },
 		},
 		{
-			Key: "allocationTime", Group: g, Default: "0s", Help: "time after which the best allocation so far is taken; 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
+			Key: "allocationTime", Group: g, Default: "1m0s", Help: "time after which the best allocation so far is taken, with the same guarantee; 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Privacy.AllocationTime },
 		},
 		{
