@@ -255,7 +255,9 @@ func (s *SensorNoise) setSteps(sigma float64) error {
 	return nil
 }
 
-// charge returns Mu and JointMu of the noise as it stands, rounded up.
+// charge returns Mu and JointMu of the noise as it stands, rounded up. Its bits are
+// the same on every platform, so that a plan is checked where it was not made: the
+// conversions keep products and sums from being fused.
 //
 // Proof: docs/proofs/plan.md.
 func (p *Plan) charge() (mu, joint float64) {
@@ -264,21 +266,21 @@ func (p *Plan) charge() (mu, joint float64) {
 	var scale, sum, each, worst float64
 	for _, s := range p.Sensors {
 		g := s.Step() / s.Sigma()
-		sum += g * g
+		sum += float64(g * g)
 		scale = max(scale, 1/(s.Sigma()*math.Sqrt(s.Weight)))
 		if p.Guarantee == PerSensor {
 			m := (s.Bound + s.Step() + 2*p.entryError()) / s.Sigma()
-			worst, each = max(worst, m), each+m*m
+			worst, each = max(worst, m), each+float64(m*m)
 		}
 	}
 	rest := up(math.Sqrt(sum)+p.computing(inverse), ulps)
 	if p.Guarantee == Joint {
-		mu = up(p.Sensitivity.Upper*scale+rest, 16)
+		mu = up(float64(p.Sensitivity.Upper*scale)+rest, 16)
 		return mu, mu
 	}
 	joint = math.Sqrt(each)
 	if p.Sensitivity.Upper > 0 {
-		joint = min(joint, p.Sensitivity.Upper*scale+rest)
+		joint = min(joint, float64(p.Sensitivity.Upper*scale)+rest)
 	}
 	return up(worst, 16), up(joint, ulps)
 }
@@ -292,7 +294,7 @@ func (p *Plan) computing(scale func(SensorNoise) float64) float64 {
 	var sum, largest float64
 	for _, s := range p.Sensors {
 		x := scale(s)
-		sum, largest = sum+x*x, max(largest, x)
+		sum, largest = sum+float64(x*x), max(largest, x)
 	}
 	entry, norm := 2*p.EntryError*math.Sqrt(sum), 2*p.NormError*largest
 	if entry == 0 || norm == 0 {

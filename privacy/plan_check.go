@@ -75,10 +75,13 @@ func (p *Plan) validate() error {
 }
 
 // permits reports whether μ·r ≤ 1 for the calibration's r = σ/Δ; for the analytic
-// one that is the budget itself, and needs no bisection.
+// one that is the budget itself, and needs no bisection. It asks for half the
+// margin of private, still above the error of logDelta, so that another platform's
+// last bits refuse no plan.
 func (p *Plan) permits(mu float64) (bool, error) {
 	if _, ok := p.Calibration.(Analytic); ok {
-		return private(p.net(), mu), nil
+		b := p.net()
+		return logDelta(b.Epsilon, mu)+logDeltaError/2 <= math.Log(b.Delta), nil
 	}
 	r, err := p.ratio()
 	return err == nil && up(mu*r, 1) <= 1, err

@@ -79,6 +79,10 @@ func (r *Release) Plan() *Plan { return r.plan }
 // ID returns the release id.
 func (r *Release) ID() string { return r.id }
 
+// Escrow returns the deployment and epoch whose master secret can remove the noise;
+// "" where it came from the system and nobody can.
+func (r *Release) Escrow() (deployment string, epoch uint32) { return r.deployment, r.epoch }
+
 // Steps returns a copy of X: ỹ_s = X_s·2^k_s, beside Plan().Sensors.
 func (r *Release) Steps() []int64 { return append([]int64(nil), r.x...) }
 

@@ -22,7 +22,7 @@ var mutations = []mutation{
 	{"byte order", []change{{"privacy/escrow.go", "u := binary.BigEndian.Uint64", "u := binary.LittleEndian.Uint64"}}, "TestKnownAnswers"},
 	{"missing √m·g", []change{
 		{"privacy/plan.go", "sum += s.Weight * s.Step() * s.Step()", "sum += 0"},
-		{"privacy/plan.go", "		sum += g * g", "		sum += 0 * g"},
+		{"privacy/plan.go", "		sum += float64(g * g)", "		sum += float64(0 * g)"},
 	}, "TestFinalCheck"},
 	{"missing η", []change{{"privacy/plan.go", "entry, norm := 2*p.EntryError*math.Sqrt(sum), 2*p.NormError*largest", "entry, norm := 0*sum, 0*largest"}}, "TestFinalCheck"},
 	{"missing g for one sensor", []change{
@@ -31,11 +31,11 @@ var mutations = []mutation{
 	}, "TestPerSensorPlan"},
 	{"Δ understated", []change{
 		{"privacy/plan.go", "c := p.slack() * r * (p.Sensitivity.Upper +", "c := p.slack() * r * (0.97*p.Sensitivity.Upper +"},
-		{"privacy/plan.go", "mu = up(p.Sensitivity.Upper*scale+rest, 16)", "mu = up(0.97*p.Sensitivity.Upper*scale+rest, 16)"},
+		{"privacy/plan.go", "mu = up(float64(p.Sensitivity.Upper*scale)+rest, 16)", "mu = up(float64(0.97*p.Sensitivity.Upper*scale)+rest, 16)"},
 	}, "TestFinalCheck|TestUniformPlan"},
 	{"lower end of the bracket", []change{
 		{"privacy/plan.go", "c := p.slack() * r * (p.Sensitivity.Upper +", "c := p.slack() * r * (p.Sensitivity.Lower +"},
-		{"privacy/plan.go", "mu = up(p.Sensitivity.Upper*scale+rest, 16)", "mu = up(p.Sensitivity.Lower*scale+rest, 16)"},
+		{"privacy/plan.go", "mu = up(float64(p.Sensitivity.Upper*scale)+rest, 16)", "mu = up(float64(p.Sensitivity.Lower*scale)+rest, 16)"},
 	}, "TestUniformPlan|TestFinalCheck"},
 	{"whitening forgotten", []change{
 		{"privacy/plan.go", "p.Sensors[i].setSteps(c / math.Sqrt(p.Sensors[i].Weight))", "p.Sensors[i].setSteps(c)"},
