@@ -15,7 +15,7 @@ type Cost struct {
 // The speed of the kernels, in seconds.
 const (
 	secondsPerCube  = 2.5e-9 // eigendecomposition, for each n³
-	secondsPerEntry = 2e-9 // product, for each entry read
+	secondsPerEntry = 2e-9   // product, for each entry read
 	secondsPerCell  = 0.5e-9 // dense product, for each entry
 	eigenAlways     = 600    // an eigendecomposition below this order takes half a second
 	eigenLimit      = 5000   // beyond, it takes minutes and 24n² bytes

@@ -210,6 +210,9 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 // Dims returns n, n.
 func (d *Diffusion) Dims() (r, c int) { return d.gen.Order(), d.gen.Order() }
 
+// Generator returns the L that New was given.
+func (d *Diffusion) Generator() Generator { return d.gen }
+
 // Tau returns τ.
 func (d *Diffusion) Tau() float64 { return d.tau }
 

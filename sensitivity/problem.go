@@ -4,6 +4,7 @@ package sensitivity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -132,8 +133,8 @@ const exactOrder = 700
 // spectrum returns eigenpairs where they are at hand or cheap, or nil.
 func (p *problem) spectrum(ctx context.Context, m Model, opts Options) (*expm.Spectrum, error) {
 	if m.Diffusion != nil {
-		if r, _ := m.Diffusion.Dims(); r != m.Graph.Order() {
-			return nil, fmt.Errorf("sensitivity: diffusion of %d nodes, graph of %d", r, m.Graph.Order())
+		if m.Diffusion.Generator() != expm.Generator(m.Laplacian) {
+			return nil, errors.New("sensitivity: Diffusion was made from another Laplacian")
 		}
 		if s := m.Diffusion.Spectrum(); s != nil {
 			return s, nil

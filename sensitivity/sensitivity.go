@@ -35,8 +35,8 @@ type Model struct {
 	Sensors   []int   // distinct nodes; nil: all
 	Alpha     float64 // neighbour radius; 0: 1
 
-	// Diffusion is optional: one with Method Eigen (any τ, same Laplacian) lends
-	// its eigenpairs, and makes the result exact up to rounding.
+	// Diffusion is optional: one with Method Eigen (of any τ, made from the same
+	// *Laplacian) lends its eigenpairs, and makes the result exact up to rounding.
 	Diffusion *expm.Diffusion
 }
 
