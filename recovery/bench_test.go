@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -30,48 +34,137 @@ func noisy(op linop.Operator, k int, level float64, seed uint64) []float64 {
 	return y
 }
 
-func line(i, n int) []int32 {
-	var out []int32
-	if i > 0 {
-		out = append(out, int32(i-1))
+func line(n int) func(int) []int32 {
+	return func(i int) []int32 {
+		var out []int32
+		if i > 0 {
+			out = append(out, int32(i-1))
+		}
+		if i < n-1 {
+			out = append(out, int32(i+1))
+		}
+		return out
 	}
-	if i < n-1 {
-		out = append(out, int32(i+1))
-	}
-	return out
 }
 
-func BenchmarkColumnGeneration(b *testing.B) {
-	in, sbm := load(b, "sbm500_c0.1")
-	ui := interval(500, 1000, 0.01)
-	for _, c := range []struct {
-		name      string
-		op        linop.Operator
-		y         []float64
-		eta       float64
-		neighbors func(int) []int32
-	}{
-		{"sbm/n=500/eta=.1", sbm, in.Y, in.Eta, nil},
-		{"sbm/n=500/eta=.01", sbm, noisy(sbm, 2, 0.0095, 1), 0, nil},
-		{"interval/n=1000", ui, noisy(ui, 2, 0.0095, 1), 0, nil},
-		{"interval/n=1000/neighbors", ui, noisy(ui, 2, 0.0095, 1), 0, func(i int) []int32 { return line(i, 1000) }},
-	} {
-		if c.eta == 0 {
-			c.eta = 0.01 * floats.Norm(c.y, 2)
-		}
-		b.Run(c.name, func(b *testing.B) {
-			var res *recovery.Result
-			for b.Loop() {
-				var err error
-				res, err = recovery.ColumnGeneration{Options: recovery.Options{Neighbors: c.neighbors}}.Solve(b.Context(), recovery.Problem{A: c.op, Y: c.y, Radius: c.eta})
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(res.Products), "products")
-			b.ReportMetric(float64(res.Iterations), "iterations")
-			b.ReportMetric(float64(res.Support), "support")
-			b.ReportMetric(math.Log10(res.Gap), "log10(gap)")
-		})
+// scaleFree is e^{−L} of a Barabási–Albert graph with 5 edges a node.
+func scaleFree(b *testing.B, n int) *expm.Diffusion {
+	g, err := graph.BarabasiAlbert(n, 5, 1)
+	if err != nil {
+		b.Fatal(err)
 	}
+	d, err := expm.New(b.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-12})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+func solve(b *testing.B, s recovery.Solver, p recovery.Problem) {
+	var res *recovery.Result
+	for b.Loop() {
+		var err error
+		if res, err = s.Solve(b.Context(), p); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(res.Products), "products")
+	b.ReportMetric(float64(res.Iterations), "iterations")
+	b.ReportMetric(float64(res.Support), "support")
+	b.ReportMetric(math.Log10(max(res.Gap, 1e-17)), "log10(gap)")
+}
+
+func BenchmarkSolvers(b *testing.B) {
+	in, sbm := load(b, "sbm500_c0.1")
+	small, smallOp := load(b, "ui100_c0.01")
+	ui := interval(500, 1000, 0.01)
+	near := func(op linop.Operator, k int) recovery.Problem {
+		y := noisy(op, k, 0.0095, 1)
+		return recovery.Problem{A: op, Y: y, Radius: 0.01 * floats.Norm(y, 2)}
+	}
+	for _, c := range []struct {
+		name string
+		p    recovery.Problem
+		next func(int) []int32
+	}{
+		{"interval/n=100", recovery.Problem{A: smallOp, Y: small.Y, Radius: small.Eta}, nil},
+		{"sbm/n=500/eta=.1", recovery.Problem{A: sbm, Y: in.Y, Radius: in.Eta}, nil},
+		{"sbm/n=500/eta=.01", near(sbm, 2), nil},
+		{"interval/n=1000", near(ui, 2), nil},
+		{"interval/n=1000/neighbors", near(ui, 2), line(1000)},
+	} {
+		o := recovery.Options{Neighbors: c.next}
+		b.Run("columnGeneration/"+c.name, func(b *testing.B) { solve(b, recovery.ColumnGeneration{Options: o}, c.p) })
+		b.Run("newton/"+c.name, func(b *testing.B) { solve(b, recovery.NewtonLagrangian{Options: o}, c.p) })
+		b.Run("homotopy/"+c.name, func(b *testing.B) { solve(b, recovery.Homotopy{Options: o}, c.p) })
+	}
+}
+
+// Barabási–Albert, n = 5,000, held as a matrix; η = 0.01‖y‖.
+func BenchmarkScaleFreeMatrix(b *testing.B) {
+	const n = 5000
+	d := scaleFree(b, n)
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	m, err := d.Columns(b.Context(), all)
+	if err != nil {
+		b.Fatal(err)
+	}
+	op := recovery.Matrix(m, d.Err())
+	y := noisy(op, 20, 0.0095, 1)
+	b.Run("columnGeneration/n=5000", func(b *testing.B) {
+		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}}, recovery.Problem{A: op, Y: y, Radius: 0.01 * floats.Norm(y, 2)})
+	})
+	b.Run("posterior/n=5000", func(b *testing.B) {
+		w, err := recovery.Whiten(op, y, recovery.Uniform(0.01, n))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := w.Posterior(b.Context(), recovery.PosteriorOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// Barabási–Albert, n = 100,000, through products; η = 0.5‖y‖.
+func BenchmarkScaleFreeOperator(b *testing.B) {
+	d := scaleFree(b, 100_000)
+	y := noisy(d, 20, 0.475, 1)
+	b.Run("n=1e5", func(b *testing.B) {
+		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}}, recovery.Problem{A: d, Y: y, Radius: 0.5 * floats.Norm(y, 2)})
+	})
+}
+
+func BenchmarkPosterior(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	op := linop.Dense{M: mat.NewDense(500, 500, nil)}
+	for i := range op.M.RawMatrix().Data {
+		op.M.RawMatrix().Data[i] = 0.1 * rnd.NormFloat64()
+	}
+	d := recovery.Data{A: op, Y: noisy(op, 1, 0.5, 1)}
+	b.Run("one/n=500", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := d.Posterior(b.Context(), recovery.PosteriorOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("pairs/n=500", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := d.Pairs(b.Context(), recovery.PosteriorOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("three/n=500", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := d.Sample(b.Context(), recovery.SampleOptions{Sources: 3}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

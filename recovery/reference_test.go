@@ -64,7 +64,7 @@ func load(t testing.TB, name string) (instance, linop.Operator) {
 	if in.Kind == "interval" {
 		op = interval(in.M, in.N, in.T)
 	} else {
-		op = linop.Dense{M: heat(laplacian(in.N, in.Edges), in.Tau)}
+		op = linop.Dense{M: heat(combinatorial(in.N, in.Edges), in.Tau)}
 	}
 	loaded.ops[name] = op
 	return in, op
@@ -82,7 +82,7 @@ func interval(m, n int, t float64) linop.Dense {
 	return linop.Dense{M: a}
 }
 
-func laplacian(n int, edges [][2]int) *mat.SymDense {
+func combinatorial(n int, edges [][2]int) *mat.SymDense {
 	l := mat.NewSymDense(n, nil)
 	for _, e := range edges {
 		u, v := e[0], e[1]
