@@ -15,7 +15,9 @@ import (
 type operator struct {
 	d      *expm.Diffusion
 	n      int
-	block  int // columns that are diffused together
+	block  int // columns of a random block
+	few    int // columns that cost much less than a block, to raise the lower end by
+	pad    int // the kernel takes columns by this number
 	x, y   []float64
 	u      []float64 // node weights u_t; nil: all peak
 	peak   float64
@@ -30,7 +32,10 @@ const blockEntries = 1 << 24
 // operator prepares p(L) with a truncation error of about width in Δ₂.
 func (s *search) operator(width float64) (*operator, error) {
 	n := s.lap.Order()
-	o := &operator{n: n, block: 8, peak: s.peak}
+	o := &operator{n: n, block: 8, few: 8, pad: 8, peak: s.peak}
+	if s.lap.Block() == 1 {
+		o.few, o.pad = 4, 1
+	}
 	if 16*n <= blockEntries {
 		o.block = 16
 	}
@@ -75,7 +80,7 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 		part := pick[:min(o.block, len(pick))]
 		k := len(part)
 		if k > 1 {
-			k = (k + 7) / 8 * 8 // the kernel takes eight columns at a time
+			k = (k + o.pad - 1) / o.pad * o.pad
 		}
 		x, y := o.x[:o.n*k], o.y[:o.n*k]
 		clear(x)
@@ -132,7 +137,7 @@ func (s *search) seed(ctx context.Context) error {
 		if err != nil {
 			return nil // the local tier may still work
 		}
-		if err := s.evaluate(ctx, o, largest(s.rest, o.block, promise)); err != nil {
+		if err := s.evaluate(ctx, o, largest(s.rest, o.few, promise)); err != nil {
 			return err
 		}
 		if s.lower > 5*width*math.Sqrt(s.peak)*s.longest() {

@@ -51,7 +51,7 @@ func (s *search) screen(ctx context.Context) error {
 		c.look(q)
 		s.failure += s.opts.Failure / maxLooks
 		s.settle("screen")
-		if err := s.evaluate(ctx, o, largest(s.rest, o.block, c.estimate)); err != nil {
+		if err := s.evaluate(ctx, o, largest(s.rest, o.few, c.estimate)); err != nil {
 			return err
 		}
 		s.settle("screen")
