@@ -36,7 +36,7 @@ const (
 
 	// logDeltaError holds for ε and δ of a valid Budget: t is known to 2⁻⁵²·ε/μ and
 	// multiplied by t ≤ 38 in the exponent, t²/2 ≤ 700 has its own rounding, and
-	// R(t) − R(t+μ) loses a factor t/μ + 1 ≤ 40. Together below 2e-12; the factor 5
+	// R(t) − R(t+μ) loses a factor t + 1 + √2 ≤ 41. Together below 2e-12; the factor 5
 	// leaves room for other platforms.
 	logDeltaError = 1e-11
 )

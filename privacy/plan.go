@@ -296,7 +296,7 @@ func (p *Plan) computing(scale func(SensorNoise) float64) float64 {
 		x := scale(s)
 		sum, largest = sum+float64(x*x), max(largest, x)
 	}
-	entry, norm := 2*p.EntryError*math.Sqrt(sum), 2*p.NormError*largest
+	entry, norm := float64(2*p.EntryError*math.Sqrt(sum)), float64(2*p.NormError*largest)
 	if entry == 0 || norm == 0 {
 		return entry + norm
 	}

@@ -24,7 +24,7 @@ var mutations = []mutation{
 		{"privacy/plan.go", "sum += s.Weight * s.Step() * s.Step()", "sum += 0"},
 		{"privacy/plan.go", "		sum += float64(g * g)", "		sum += float64(0 * g)"},
 	}, "TestFinalCheck"},
-	{"missing η", []change{{"privacy/plan.go", "entry, norm := 2*p.EntryError*math.Sqrt(sum), 2*p.NormError*largest", "entry, norm := 0*sum, 0*largest"}}, "TestFinalCheck"},
+	{"missing η", []change{{"privacy/plan.go", "entry, norm := float64(2*p.EntryError*math.Sqrt(sum)), float64(2*p.NormError*largest)", "entry, norm := 0*sum, 0*largest"}}, "TestFinalCheck"},
 	{"missing g for one sensor", []change{
 		{"privacy/plan.go", "p.slack() * r * (s.Bound + s.Step() + eta)", "p.slack() * r * (s.Bound + eta)"},
 		{"privacy/plan.go", "m := (s.Bound + s.Step() + 2*p.entryError()) / s.Sigma()", "m := (s.Bound + 2*p.entryError()) / s.Sigma()"},
