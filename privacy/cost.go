@@ -42,7 +42,7 @@ func (c Cost) Epsilon(delta float64) (float64, error) {
 }
 
 // GDPEpsilon returns the least ε ≥ 0 at which a μ-GDP mechanism is
-// (ε, delta)-private, rounded up (Dong, Roth and Su 2022, corollary 1).
+// (ε, delta)-private, rounded up (Dong, Roth and Su 2022).
 //
 // Proof: docs/proofs/accounting.md.
 func GDPEpsilon(mu, delta float64) (float64, error) {
@@ -76,7 +76,7 @@ func GDPEpsilon(mu, delta float64) (float64, error) {
 //
 //	ρa + (ln(1/δ) − ln a)/(a−1) + ln(1 − 1/a)
 //
-// (Canonne, Kamath and Steinke, NeurIPS 2020, corollary 13), rounded up. Each
+// (Canonne, Kamath and Steinke, NeurIPS 2020), rounded up. Each
 // order gives a valid ε, so an inexact minimum is still a bound.
 //
 // Proof: docs/proofs/accounting.md.
