@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // Signal says what the sensors see. Exactly one is set.
 type Signal struct {
 	SourceProperty      string `json:"sourceProperty,omitempty"`      // f₀ in [0, 1]; GraphCloak diffuses it
 	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
+	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Collect]
 }
 
 // Release is a private measurement with the model that it belongs to. Its JSON
@@ -27,16 +29,20 @@ type Release struct {
 	Allocated *Allocated // nil: uniform noise
 }
 
-// releaseDocument is a release file.
+// releaseDocument is a release file. Guarantee and NotProtected are for the
+// reader; they follow from the plan.
 type releaseDocument struct {
-	Model     *Settings        `json:"model"`
-	Allocated *Allocated       `json:"allocation,omitempty"`
-	Release   *privacy.Release `json:"release"`
+	Guarantee    string           `json:"guarantee"`
+	NotProtected []string         `json:"notProtected"`
+	Model        *Settings        `json:"model"`
+	Allocated    *Allocated       `json:"allocation,omitempty"`
+	Release      *privacy.Release `json:"release"`
 }
 
 // MarshalJSON writes a release file.
 func (r *Release) MarshalJSON() ([]byte, error) {
-	return json.Marshal(releaseDocument{&r.Model, r.Allocated, r.Release})
+	p := r.Plan()
+	return json.Marshal(releaseDocument{p.Sentence(), report.Exposed(p.ComponentCount), &r.Model, r.Allocated, r.Release})
 }
 
 // UnmarshalJSON reads a release file and checks the release and its plan.
@@ -142,8 +148,18 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	return m.perturb(ctx, p, y, c)
 }
 
-// perturb spends, and then draws the noise.
+// ErrKey says that a key is missing where noise is derived from one, or given
+// where it is not.
+var ErrKey = errors.New("graphcloak: a key goes with escrow randomness, and only there")
+
+// perturb spends, and then draws the noise. What could stop it is checked first.
 func (m *Model) perturb(ctx context.Context, p *Plan, y []float64, c Spend) (*Release, error) {
+	if _, escrow := c.Noise.(*privacy.Escrow); escrow != (p.Randomness == privacy.EscrowRandomness) {
+		return nil, fmt.Errorf("%w: the plan asks for %s randomness", ErrKey, p.Randomness)
+	}
+	if err := p.CheckReadings(y); err != nil {
+		return nil, err
+	}
 	charge, err := p.Charge(c.Scope, c.ReleaseID, c.Attempt)
 	if err != nil {
 		return nil, err

@@ -28,8 +28,9 @@ type Job struct {
 	Recover RecoverOptions
 	Write   WriteOptions
 
-	RunID   string // "": a new one
-	Version string // of the program, for the record
+	Noise   privacy.Noise // nil: the operating system's
+	RunID   string        // "": a new one
+	Version string        // of the program, for the record
 
 	// Stage keeps a release between its spend and the end of the write-back, so that
 	// an interrupted run can be completed. nil: it cannot.
@@ -122,7 +123,9 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) 
 }
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
-	r, err := m.perturb(ctx, p, y, Spend{Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Attempt: privacy.NewAttempt()})
+	r, err := m.perturb(ctx, p, y, Spend{
+		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +194,9 @@ func (m *Model) newReport(p community.Partition) *report.Report {
 	rep.ComputeMillis = m.millis.ProjectMillis + m.millis.PreProcessingMillis + m.millis.PrivacyMillis
 	orders := p.Orders()
 	slices.Sort(orders)
-	rep.CommunityDistribution = report.NewDistribution(orders)
+	if p.Count > 0 {
+		rep.CommunityDistribution = report.NewDistribution(orders)
+	}
 	return rep
 }
 
@@ -227,6 +232,9 @@ func Scope(store string, sel graph.Selection, s Signal) string {
 	nodes := part(sel.NodeLabels)
 	if sel.NodeQuery != "" {
 		nodes = sel.NodeQuery
+	}
+	if s.Cloaked {
+		return fmt.Sprintf("%s nodes=%s sensors", store, nodes)
 	}
 	return fmt.Sprintf("%s nodes=%s property=%s", store, nodes, s.SourceProperty+s.MeasurementProperty)
 }

@@ -63,8 +63,29 @@ func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error)
 	t.columns[3].Ints = labels
 	t.columns[4].Floats = shares
 	t.columns[5].Strings = ids
-	t.record = record(release, r, t.columns)
+	t.record = append(released(release, r, t.columns), recovered(r)...)
 	return t, nil
+}
+
+// NewReleaseTable is [NewTable] for a release that nothing was recovered from: the
+// private values and the record of the release.
+func NewReleaseTable(release *privacy.Release, r *Report, prefix string) (Table, error) {
+	if release.ID() != r.ReleaseID {
+		return Table{}, fmt.Errorf("report: the report is of release %q, not of %q", r.ReleaseID, release.ID())
+	}
+	t := ReleaseOutline(r.RunID, prefix, release.Nodes())
+	t.columns[0].Floats = release.Values()
+	t.columns[1].Strings = slices.Repeat([]string{r.RunID}, len(t.columns[1].Nodes))
+	t.record = released(release, r, t.columns)
+	return t, nil
+}
+
+// ReleaseOutline is [Outline] for a release that nothing was recovered from.
+func ReleaseOutline(runID, prefix string, sensors []int) Table {
+	t := Outline(runID, prefix, sensors)
+	t.columns = []Column{t.columns[0], t.columns[len(t.columns)-1]}
+	t.columns[1].Nodes = t.columns[0].Nodes
+	return t
 }
 
 // Outline is a table without values: the names and nodes that a run will write,
@@ -83,8 +104,8 @@ func Outline(runID, prefix string, sensors []int) Table {
 	}}
 }
 
-// record describes the run for its node in the store.
-func record(release *privacy.Release, r *Report, columns []Column) []Property {
+// released describes a release for the node of its run in the store.
+func released(release *privacy.Release, r *Report, columns []Column) []Property {
 	plan := release.Plan()
 	low, high := plan.Sensors[0].Exponent, plan.Sensors[0].Exponent
 	for _, s := range plan.Sensors {
@@ -100,8 +121,8 @@ func record(release *privacy.Release, r *Report, columns []Column) []Property {
 		{"version", r.Version},
 		{"store", r.Store},
 		{"startedAt", r.StartedAt.Format("2006-01-02T15:04:05.000Z07:00")},
-		{"answer", r.Answer},
 		{"guarantee", r.Guarantee},
+		{"notProtected", r.NotProtected},
 		{"epsilon", plan.Epsilon},
 		{"delta", plan.Delta},
 		{"alpha", plan.Alpha},
@@ -123,6 +144,21 @@ func record(release *privacy.Release, r *Report, columns []Column) []Property {
 		{"nodeCount", int64(r.NodeCount)},
 		{"relationshipCount", int64(r.RelationshipCount)},
 		{"sensorCount", int64(r.SensorCount)},
+		{"properties", names},
+	}
+	if digest, err := plan.Digest(); err == nil {
+		p = append(p, Property{"planDigest", digest.String()})
+	}
+	if digest, err := release.Digest(); err == nil {
+		p = append(p, Property{"releaseDigest", digest.String()})
+	}
+	return p
+}
+
+// recovered describes what was computed from a release.
+func recovered(r *Report) []Property {
+	p := []Property{
+		{"answer", r.Answer},
 		{"communityCount", int64(r.CommunityCount)},
 		{"modularity", r.Modularity},
 		{"posteriorNodeId", string(r.Posterior.NodeID)},
@@ -133,13 +169,6 @@ func record(release *privacy.Release, r *Report, columns []Column) []Property {
 		{"bpdnRadius", r.BPDN.Radius},
 		{"bpdnRadiusRule", r.BPDN.RadiusRule},
 		{"bpdnResidual", r.BPDN.Residual},
-		{"properties", names},
-	}
-	if digest, err := plan.Digest(); err == nil {
-		p = append(p, Property{"planDigest", digest.String()})
-	}
-	if digest, err := release.Digest(); err == nil {
-		p = append(p, Property{"releaseDigest", digest.String()})
 	}
 	if r.BPDN.Gap != nil {
 		p = append(p, Property{"bpdnGap", *r.BPDN.Gap})

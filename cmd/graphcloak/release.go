@@ -5,26 +5,31 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 func newReleaseCommand(app *app) *cobra.Command {
 	var path string
+	var sensors fromSensors
 	cmd := &cobra.Command{
 		Use:   "release",
 		Short: "Spend the budget of a plan and release the private measurement",
 		Long: "release reads the signal, records the spend in the ledger of the store, and only then adds each sensor's own\n" +
-			"noise. It refuses a graph that is not the plan's. The JSON output is a release file for `graphcloak recover`.",
+			"noise. It refuses a graph that is not the plan's. With --from-sensors it takes what sensors sent that ran\n" +
+			"`graphcloak cloak`, and no raw reading is seen. The JSON output is a release file for `graphcloak recover`;\n" +
+			"--mode write also writes the private values into the store.",
 		Example: "  graphcloak release --from example:karate --plan plan.json --source-property source -o release.json\n" +
-			"  graphcloak release --uri neo4j://localhost:7687 -u neo4j --plan plan.json --measurement-property heat -o release.json",
+			"  graphcloak release --uri neo4j://localhost:7687 -u neo4j --plan plan.json --measurement-property heat --mode write -o release.json\n" +
+			"  graphcloak release --from folder:mygraph --plan plan.json --from-sensors private.ndjson --release-id 7 -o release.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
 			if path == "" {
 				return fail(exitUsage, "no plan is named").hint("give --plan FILE, made by `graphcloak plan -o FILE`")
 			}
@@ -32,33 +37,148 @@ func newReleaseCommand(app *app) *cobra.Command {
 			if err := readJSON(path, "plan", &p); err != nil {
 				return err
 			}
-			s, err := app.openStore(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close(context.WithoutCancel(ctx))
-			m, err := graphcloak.Load(ctx, s, p.Model, loadOptions(app))
-			if err != nil {
-				return err
-			}
-			app.notices(s)
-			id, err := graphcloak.NewRunID()
-			if err != nil {
-				return err
-			}
-			r, err := m.Release(ctx, &p, signalOf(app.config), graphcloak.Spend{
-				Scope: app.config.Privacy.BudgetScope, ReleaseID: id, Attempt: privacy.NewAttempt(),
-			})
-			if err != nil {
-				return err
-			}
-			return app.showRelease(r)
+			return app.release(cmd.Context(), &p, sensors)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupSignal, config.GroupBudget,
-		config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupSignal,
+		config.GroupBudget, config.GroupEscrow, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE`")
+	cmd.Flags().StringVar(&sensors.path, "from-sensors", "", "`FILE` of NDJSON that sensors sent; - is standard input")
+	cmd.Flags().StringVar(&sensors.releaseID, "release-id", "", "with --from-sensors: the release, where the file has several, an `ID`")
 	return cmd
+}
+
+// release makes one release, from the store's signal or from what sensors sent.
+func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSensors) error {
+	job, values, err := a.releaseJob(p, sensors)
+	if err != nil {
+		return err
+	}
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	m, err := graphcloak.Load(ctx, s, p.Model, loadOptions(a))
+	if err != nil {
+		return err
+	}
+	a.notices(s)
+	if err := m.CheckRelease(ctx, p, job); err != nil {
+		return err
+	}
+	if a.config.Write.DryRun {
+		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
+	}
+	spend := graphcloak.Spend{Scope: job.Scope, ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise}
+	var r *graphcloak.Release
+	if job.Signal.Cloaked {
+		r, err = m.Collect(ctx, p, values, spend)
+	} else {
+		r, err = m.Release(ctx, p, job.Signal, spend)
+	}
+	if err != nil {
+		return err
+	}
+	return a.publish(ctx, m, r, job)
+}
+
+// releaseJob reads what the command was given, before a store is opened.
+func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, []privacy.SensorValue, error) {
+	job := graphcloak.Job{
+		Settings: p.Model, Signal: signalOf(a.config), Scope: a.config.Privacy.BudgetScope, Version: readBuild().Version,
+		Write: graphcloak.WriteOptions{Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force},
+	}
+	if a.config.Write.Mode == "estimate" {
+		return job, nil, fail(exitUsage, "release has no mode estimate").hint("`graphcloak plan` says what a release would cost")
+	}
+	var err error
+	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+		return job, nil, err
+	}
+	if sensors.path == "" {
+		if sensors.releaseID != "" {
+			return job, nil, fail(exitUsage, "--release-id chooses among what sensors sent").hint("give --from-sensors FILE")
+		}
+		job.Noise, err = a.noise(p.Randomness)
+		return job, nil, err
+	}
+	if job.Signal != (graphcloak.Signal{}) {
+		return job, nil, fail(exitUsage, "values come from sensors or from a property, not from both").
+			hint("leave --source-property and --measurement-property out")
+	}
+	job.Signal.Cloaked = true
+	values, err := sensors.read(a)
+	if err == nil {
+		_, err = p.FromSensors(values)
+	}
+	return job, values, refusal(err)
+}
+
+// publish keeps a release that was paid for, prints it, and writes it where that
+// is asked for. It is kept first: printing or writing may fail.
+func (a *app) publish(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
+	if job.Write.Enabled {
+		if err := a.keep(r, job, a.config, true); err != nil {
+			return fmt.Errorf("keep release %s, which is spent: %w", r.ID(), err)
+		}
+	}
+	if err := a.showRelease(r); err != nil {
+		return err
+	}
+	return a.finishRelease(ctx, m, r, job)
+}
+
+// finishRelease writes a release and forgets what was kept for it.
+func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
+	written, err := m.Publish(ctx, r, job)
+	if err != nil && hasStaged(job.RunID) {
+		return fail(exitCode(err), "%w", err).
+			hint("the release is spent and kept: `graphcloak run --resume %s` with the same --from completes it, at no further cost", job.RunID).
+			about("run", job.RunID)
+	}
+	if err != nil {
+		return err
+	}
+	if err := forget(job.RunID); err != nil {
+		a.warn("the staged release could not be removed: %v", err)
+	}
+	if job.Write.Enabled {
+		a.note("Wrote %d node properties as run %s", written, job.RunID)
+	}
+	return nil
+}
+
+// wouldSpend says what a release would cost and write.
+func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Table) error {
+	names := []string{}
+	if job.Write.Enabled {
+		for _, c := range table.Columns() {
+			names = append(names, c.Name)
+		}
+	}
+	result := struct {
+		DryRun              bool     `json:"dryRun"`
+		EpsilonWouldSpend   float64  `json:"epsilonWouldSpend"`
+		DeltaWouldSpend     float64  `json:"deltaWouldSpend"`
+		RhoWouldSpend       float64  `json:"rhoWouldSpend"`
+		Sigma               float64  `json:"sigma"`
+		NodeCount           int      `json:"nodeCount"`
+		SensorCount         int      `json:"sensorCount"`
+		PropertiesWouldGain []string `json:"nodeProperties"`
+		Guarantee           string   `json:"guarantee"`
+		NotProtected        []string `json:"notProtected"`
+	}{
+		true, p.Epsilon, p.Delta, p.Cost().Rho(), p.UniformSigma(), p.NodeCount, len(p.Sensors), names,
+		p.Sentence(), report.Exposed(p.ComponentCount),
+	}
+	return a.render(result, section{
+		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
+		rows: slices.Values([][]any{
+			{"epsilonWouldSpend", cell(p.Epsilon, -1)}, {"deltaWouldSpend", cell(p.Delta, -1)}, {"sigma", cell(p.UniformSigma(), shownDigits)},
+			{"nodeCount", cell(p.NodeCount, -1)}, {"sensorCount", cell(len(p.Sensors), -1)}, {"nodeProperties", joined(names)},
+		}),
+	}, section{title: "Guarantee", text: p.Sentence()})
 }
 
 func (a *app) showRelease(r *graphcloak.Release) error {

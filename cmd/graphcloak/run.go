@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +50,7 @@ func newRunCommand(app *app) *cobra.Command {
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
+		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
 		config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
@@ -71,6 +69,9 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if job.Signal == (graphcloak.Signal{}) {
 		return fail(exitUsage, "nothing to release").
 			hint("name the node property of the sources with --source-property, or that of the readings with --measurement-property")
+	}
+	if job.Noise, err = a.noise(job.Plan.Randomness); err != nil {
+		return err
 	}
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
@@ -131,30 +132,7 @@ func (a *app) dryRun(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 	if err := m.Check(ctx, p, job); err != nil {
 		return err
 	}
-	names := []string{}
-	if job.Write.Enabled {
-		for _, c := range report.Outline(job.RunID, job.Write.Prefix, nil).Columns() {
-			names = append(names, c.Name)
-		}
-	}
-	result := struct {
-		DryRun              bool     `json:"dryRun"`
-		EpsilonWouldSpend   float64  `json:"epsilonWouldSpend"`
-		DeltaWouldSpend     float64  `json:"deltaWouldSpend"`
-		RhoWouldSpend       float64  `json:"rhoWouldSpend"`
-		Sigma               float64  `json:"sigma"`
-		NodeCount           int      `json:"nodeCount"`
-		SensorCount         int      `json:"sensorCount"`
-		PropertiesWouldGain []string `json:"nodeProperties"`
-		Guarantee           string   `json:"guarantee"`
-	}{true, p.Epsilon, p.Delta, p.Cost().Rho(), p.UniformSigma(), p.NodeCount, len(p.Sensors), names, p.Sentence()}
-	return a.render(result, section{
-		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
-		rows: slices.Values([][]any{
-			{"epsilonWouldSpend", cell(p.Epsilon, -1)}, {"deltaWouldSpend", cell(p.Delta, -1)}, {"sigma", cell(p.UniformSigma(), shownDigits)},
-			{"nodeCount", cell(p.NodeCount, -1)}, {"sensorCount", cell(len(p.Sensors), -1)}, {"nodeProperties", strings.Join(names, " ")},
-		}),
-	}, section{title: "Guarantee", text: p.Sentence()})
+	return a.wouldSpend(p, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }
 
 // undo removes what a run wrote.

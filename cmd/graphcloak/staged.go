@@ -20,6 +20,7 @@ import (
 // holds private values and public settings only.
 type staged struct {
 	Release       *graphcloak.Release     `json:"release"`
+	ReleaseOnly   bool                    `json:"releaseOnly,omitempty"` // nothing is recovered
 	Signal        graphcloak.Signal       `json:"signal"`
 	Scope         string                  `json:"scope,omitempty"`
 	Write         graphcloak.WriteOptions `json:"write"`
@@ -31,20 +32,23 @@ type staged struct {
 
 // stage returns a function that keeps a release until its run is finished.
 func (a *app) stage(job graphcloak.Job, c *config.Config) func(*graphcloak.Release) error {
-	return func(r *graphcloak.Release) error {
-		data, err := json.Marshal(staged{
-			Release: r, Signal: job.Signal, Scope: job.Scope, Write: job.Write, Mode: c.Write.Mode,
-			Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
-		})
-		if err != nil {
-			return err
-		}
-		path, err := stagedPath(job.RunID)
-		if err != nil {
-			return err
-		}
-		return writeSynced(path, data)
+	return func(r *graphcloak.Release) error { return a.keep(r, job, c, false) }
+}
+
+// keep writes a release and what its job needs to go on.
+func (a *app) keep(r *graphcloak.Release, job graphcloak.Job, c *config.Config, releaseOnly bool) error {
+	data, err := json.Marshal(staged{
+		Release: r, ReleaseOnly: releaseOnly, Signal: job.Signal, Scope: job.Scope, Write: job.Write, Mode: c.Write.Mode,
+		Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
+	})
+	if err != nil {
+		return err
 	}
+	path, err := stagedPath(job.RunID)
+	if err != nil {
+		return err
+	}
+	return writeSynced(path, data)
 }
 
 // writeSynced writes a file of mode 0600 that survives a crash of the machine.
@@ -121,6 +125,12 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	job := graphcloak.Job{
 		Settings: kept.Release.Model, Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
 		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
+	}
+	if kept.ReleaseOnly {
+		if err := a.showRelease(kept.Release); err != nil {
+			return err
+		}
+		return a.finishRelease(ctx, m, kept.Release, job)
 	}
 	rep, err := m.Complete(ctx, kept.Release, job)
 	return a.conclude(job, rep, err)

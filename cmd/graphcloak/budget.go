@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+func newBudgetCommand(app *app) *cobra.Command {
+	return newGroup("budget", "Show, limit and verify what was spent",
+		newBudgetShowCommand(app), newBudgetSetCommand(app), newBudgetVerifyCommand(app))
+}
+
+// budget gives a command the ledger of the store that it names.
+func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy.Ledger) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ctx := cmd.Context()
+		s, err := a.openStore(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close(context.WithoutCancel(ctx))
+		return run(ctx, s.Ledger())
+	}
+	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupBudget, config.GroupOutput, config.GroupExecution)
+}
+
+func newBudgetSetCommand(app *app) *cobra.Command {
+	var limit privacy.Budget
+	cmd := app.budget(&cobra.Command{
+		Use:   "set",
+		Short: "Limit what all releases of the same data may spend together",
+		Long: "set writes a cap into the ledger: all releases of the scope together stay (ε, δ)-private. A release that would\n" +
+			"pass it is refused with exit code 9 before anything is drawn. The newest cap counts; what was spent stays spent.",
+		Example: "  graphcloak budget set --from folder:mygraph --budget-scope hospital --epsilon 8 --delta 1e-5",
+	}, func(ctx context.Context, l privacy.Ledger) error {
+		scope := app.config.Privacy.BudgetScope
+		if scope == "" {
+			return fail(exitUsage, "no scope is named").
+				hint("give --budget-scope NAME, and the same to run and release; `graphcloak budget show` lists the scopes")
+		}
+		if limit == (privacy.Budget{}) {
+			return fail(exitUsage, "no cap is given").hint("give --epsilon and --delta of all releases together")
+		}
+		if err := limit.Validate(); err != nil {
+			return fail(exitValidation, "%w", err).hint("give both --epsilon and --delta")
+		}
+		if _, err := privacy.SetCap(ctx, l, scope, limit); err != nil {
+			return refusal(err)
+		}
+		accounts, err := readAccounts(ctx, l, []string{scope})
+		if err != nil {
+			return err
+		}
+		return app.showAccounts(accounts, limit.Delta)
+	})
+	cmd.Flags().Float64Var(&limit.Epsilon, "epsilon", 0, "privacy loss ε of all releases together, a `NUMBER`")
+	cmd.Flags().Float64Var(&limit.Delta, "delta", 0, "failure probability δ of all releases together, a `NUMBER`")
+	return cmd
+}
+
+func newBudgetShowCommand(app *app) *cobra.Command {
+	delta := 0.0
+	cmd := app.budget(&cobra.Command{
+		Use:   "show",
+		Short: "What every scope spent, and what is left",
+		Long: "show adds up the releases of each scope. Their costs ρ add exactly; epsilon is the ε at which all of them\n" +
+			"together are private, by the exact conversion of Gaussian differential privacy, at the δ of the cap.",
+		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j --budget-scope hospital --delta 1e-6",
+	}, func(ctx context.Context, l privacy.Ledger) error {
+		if !(delta >= privacy.MinDelta && delta < 1) {
+			return fail(exitUsage, "--delta is %v, want a number from %v to below 1", delta, privacy.MinDelta)
+		}
+		scopes, err := app.scopes(ctx, l)
+		if err != nil {
+			return err
+		}
+		accounts, err := readAccounts(ctx, l, scopes)
+		if err != nil {
+			return err
+		}
+		return app.showAccounts(accounts, delta)
+	})
+	cmd.Flags().Float64Var(&delta, "delta", 1e-5, "δ at which ε is shown where a scope has no cap, a `NUMBER`")
+	return cmd
+}
+
+func newBudgetVerifyCommand(app *app) *cobra.Command {
+	return app.budget(&cobra.Command{
+		Use:   "verify",
+		Short: "Check the hash chain of the ledger",
+		Long: "verify replays every entry: order, hashes, rules, and that the stored account is what its entries add up to.\n" +
+			"Keep the head hash elsewhere: who owns the store could replace the whole chain.",
+		Example: "  graphcloak budget verify --from folder:mygraph",
+	}, func(ctx context.Context, l privacy.Ledger) error {
+		scopes, err := app.scopes(ctx, l)
+		if err != nil {
+			return err
+		}
+		type row struct {
+			Scope   string         `json:"budgetScope"`
+			Entries int64          `json:"entries"`
+			Head    privacy.Digest `json:"head"`
+		}
+		rows := []row{}
+		for i, scope := range scopes {
+			app.progress("verify", int64(i), int64(len(scopes)))
+			a, err := privacy.VerifyLedger(ctx, l, scope)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row{scope, a.Entries, a.Head})
+		}
+		return app.render(map[string]any{"verified": true, "scopes": rows},
+			section{text: fmt.Sprintf("The chains of all %d scopes are whole.", len(rows))},
+			section{columns: []string{"budgetScope", "entries", "head"}, rows: rowsOf(rows, func(r row) []any { return []any{r.Scope, r.Entries, r.Head.String()} })})
+	})
+}
+
+// scopes are the one that is named, which must exist, or all.
+func (a *app) scopes(ctx context.Context, l privacy.Ledger) ([]string, error) {
+	all, err := l.Scopes(ctx)
+	named := a.config.Privacy.BudgetScope
+	if err != nil || named == "" {
+		return all, err
+	}
+	for _, s := range all {
+		if s == named {
+			return []string{named}, nil
+		}
+	}
+	return nil, fail(exitNotFound, "the ledger has no scope %q", named).
+		hint("`graphcloak budget show` lists the scopes; one appears with its first release or cap").about("budgetScope", named)
+}
+
+// readAccounts folds the entries of each scope, and so checks them.
+func readAccounts(ctx context.Context, l privacy.Ledger, scopes []string) ([]privacy.Account, error) {
+	accounts := make([]privacy.Account, len(scopes))
+	for i, scope := range scopes {
+		entries, err := l.Entries(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		if accounts[i], err = privacy.Replay(scope, entries); err != nil {
+			return nil, err
+		}
+	}
+	return accounts, nil
+}
+
+// balance is an account as a reader sees it. Numbers that do not exist are null:
+// ε where it is beyond conversion, caps and remainders where there is no cap.
+type balance struct {
+	Scope            string   `json:"budgetScope"`
+	Guarantee        string   `json:"guarantee"`
+	Releases         int64    `json:"releases"`
+	Rho              float64  `json:"rho"`
+	Epsilon          *float64 `json:"epsilon"`
+	Delta            float64  `json:"delta"`
+	CapEpsilon       *float64 `json:"capEpsilon"`
+	CapDelta         *float64 `json:"capDelta"`
+	RemainingRho     *float64 `json:"remainingRho"`
+	RemainingEpsilon *float64 `json:"remainingEpsilon"` // of one more release, by itself
+	Head             string   `json:"head"`
+}
+
+// newBalance converts at the δ of the cap, or at delta.
+func newBalance(a privacy.Account, delta float64) balance {
+	if a.Cap != nil {
+		delta = a.Cap.Delta
+	}
+	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String()}
+	if eps, err := a.Epsilon(delta); err == nil {
+		b.Epsilon = &eps
+	}
+	left, ok := a.Remaining()
+	if !ok {
+		return b
+	}
+	rho := left.Rho()
+	b.CapEpsilon, b.CapDelta, b.RemainingRho = &a.Cap.Epsilon, &a.Cap.Delta, &rho
+	if eps, err := left.Epsilon(delta); err == nil {
+		b.RemainingEpsilon = &eps
+	}
+	return b
+}
+
+func (a *app) showAccounts(accounts []privacy.Account, delta float64) error {
+	balances := make([]balance, len(accounts))
+	for i, account := range accounts {
+		balances[i] = newBalance(account, delta)
+	}
+	number := func(x *float64) any {
+		if x == nil {
+			return nil
+		}
+		return *x
+	}
+	return a.render(map[string]any{"scopes": balances}, section{
+		columns: []string{"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon"},
+		rows: rowsOf(balances, func(b balance) []any {
+			return []any{
+				b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
+				number(b.RemainingRho), number(b.RemainingEpsilon),
+			}
+		}),
+	})
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensor"
+)
+
+func newKeyCommand(app *app) *cobra.Command {
+	return newGroup("key", "Secrets of escrow randomness", newKeyCreateCommand(app), newKeyDeriveCommand(app))
+}
+
+func newKeyCreateCommand(app *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "create FILE",
+		Short: "Draw a master secret",
+		Long: "create writes 32 random bytes to a new file of mode 0600. Whoever holds the file can remove the noise of every\n" +
+			"escrow release of its epoch. To rotate, create another file and use it with the next --epoch. To destroy an\n" +
+			"epoch, delete every copy of its file: its releases are private for good then, for everyone.",
+		Example: "  graphcloak key create epoch-1.key",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := sensor.CreateKeyFile(args[0]); err != nil {
+				return err
+			}
+			return app.render(map[string]any{"file": args[0], "bytes": privacy.KeySize}, section{
+				text: fmt.Sprintf("Wrote a master secret to %s. Keep a copy that only the trusted holder can read, or none.", args[0]),
+			})
+		},
+	}
+	return app.withSettings(cmd, nil, config.GroupOutput)
+}
+
+func newKeyDeriveCommand(app *app) *cobra.Command {
+	master, dir := "", ""
+	cmd := &cobra.Command{
+		Use:   "derive PACKAGE...",
+		Short: "Make each sensor's own key from the master secret",
+		Long: "derive writes one key file of mode 0600 for each sensor package, for `graphcloak cloak --key`. A sensor's key\n" +
+			"tells nothing about another sensor's, nor about another epoch.",
+		Example: "  graphcloak key derive --key epoch-1.key --dir keys packages/*.json",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if master == "" {
+				return fail(exitUsage, "no master secret is named").hint("give --key FILE, made by `graphcloak key create`")
+			}
+			files, err := deriveKeys(master, dir, args)
+			if err != nil {
+				return err
+			}
+			return app.render(map[string]any{"files": files}, section{
+				columns: []string{"file"}, rows: rowsOf(files, func(f string) []any { return []any{f} }),
+			})
+		},
+	}
+	cmd = app.withSettings(cmd, nil, config.GroupOutput)
+	cmd.Flags().StringVar(&master, "key", "", "`FILE` with the master secret")
+	cmd.Flags().StringVar(&dir, "dir", "keys", "`DIR` for the sensors' keys")
+	return cmd
+}
+
+// deriveKeys writes a key beside each package's name. The packages are checked
+// before anything is written.
+func deriveKeys(master, dir string, paths []string) ([]string, error) {
+	secret, err := sensor.ReadKeyFile(master)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	keys := make([]*privacy.SensorKey, len(paths))
+	for i, path := range paths {
+		p, err := sensor.ReadFile(path)
+		if err != nil {
+			return nil, refusal(fmt.Errorf("%s: %w", path, err))
+		}
+		if p.Randomness != privacy.EscrowRandomness {
+			return nil, fail(exitValidation, "%s asks for system randomness", path).hint("plan with --randomness escrow --deployment NAME")
+		}
+		escrow, err := privacy.NewEscrow(secret, p.Deployment, p.Epoch)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		if keys[i], err = escrow.SensorKey(string(p.Sensor.ID)); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	files := make([]string, len(paths))
+	for i, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".json") + ".key"
+		files[i] = filepath.Join(dir, name)
+		if err := sensor.WriteKeyFile(files[i], keys[i].Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// noise opens the source of noise that a plan asks for; nil is the system's.
+func (a *app) noise(r privacy.Randomness) (privacy.Noise, error) {
+	e := a.config.Escrow
+	if r != privacy.EscrowRandomness {
+		if a.config.Origin("keyFile").Layer == config.LayerFlag {
+			return nil, fail(exitUsage, "noise comes from the system: there is nothing that a key could do").
+				hint("leave --key out, or plan with --randomness escrow")
+		}
+		return nil, nil
+	}
+	if e.KeyFile == "" || e.Deployment == "" {
+		return nil, fail(exitUsage, "escrow randomness needs a key and the name of its deployment").
+			hint("give --key FILE, made by `graphcloak key create`, and --deployment NAME")
+	}
+	secret, err := sensor.ReadKeyFile(e.KeyFile)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	escrow, err := privacy.NewEscrow(secret, e.Deployment, uint32(e.Epoch))
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return escrow, nil
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Collect pays for a release that the sensors made private themselves, and
+// assembles it from what they sent under one release id. c gives the scope only:
+// release id and attempt follow from the values, so that a second call with the
+// same values costs nothing more until the release is written.
+func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorValue, c Spend) (*Release, error) {
+	if err := m.Matches(p.Plan); err != nil {
+		return nil, err
+	}
+	r, err := p.FromSensors(values)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, err
+	}
+	charge, err := p.Charge(m.scope(c.Scope, Signal{Cloaked: true}), r.ID(), digest.String())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := privacy.Spend(ctx, m.store.Ledger(), charge); err != nil {
+		return nil, fmt.Errorf("spend: %w", err)
+	}
+	return &Release{Release: r, Model: m.Settings, Allocated: p.Allocated}, nil
+}
+
+// CheckRelease finds what would stop a release after its budget is spent: a wrong
+// graph, bad readings, properties in the way. It writes and spends nothing.
+func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
+	if err := m.Matches(p.Plan); err != nil {
+		return err
+	}
+	if !job.Signal.Cloaked {
+		if _, err := m.readings(ctx, p, job.Signal); err != nil {
+			return err
+		}
+	}
+	if !job.Write.Enabled {
+		return nil
+	}
+	nodes := make([]int, len(p.Sensors))
+	for k, s := range p.Sensors {
+		nodes[k] = s.Node
+	}
+	return m.store.Check(ctx, m.Graph, report.ReleaseOutline(job.RunID, job.Write.Prefix, nodes), job.Write.Force)
+}
+
+// Publish writes the private values of a release that was paid for, where the job
+// says so, and closes its entry in the ledger. Called again with the same release
+// and job it completes an interrupted write. It returns the number of node
+// properties written.
+func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error) {
+	var written int64
+	if job.Write.Enabled {
+		rep := m.newReport(community.Partition{})
+		m.describeRelease(rep, r)
+		rep.RunID, rep.Version = job.RunID, job.Version
+		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
+		rep.StartedAt = time.Now().UTC()
+		table, err := report.NewReleaseTable(r.Release, rep, job.Write.Prefix)
+		if err != nil {
+			return 0, err
+		}
+		if err := m.store.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
+			return 0, fmt.Errorf("write back: %w", err)
+		}
+		written = table.Size()
+	}
+	return written, m.markWritten(ctx, r, job)
+}
+
+// Errors about payments.
+var (
+	ErrUnpaid    = errors.New("graphcloak: the ledger has no payment for the release")
+	ErrAmbiguous = errors.New("graphcloak: several scopes hold a payment for the release")
+)
+
+// Payment finds the entries of a ledger about a release, its payment first: in one
+// scope, or, with "", in all of them.
+func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([]privacy.Entry, error) {
+	scopes := []string{scope}
+	if scope == "" {
+		var err error
+		if scopes, err = l.Scopes(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var found []privacy.Entry
+	var refused error
+	var holders []string
+	for _, s := range scopes {
+		entries, err := l.Entries(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		about := slices.DeleteFunc(entries, func(e privacy.Entry) bool { return e.ReleaseID != r.ID() })
+		if len(about) == 0 {
+			continue
+		}
+		if err := privacy.VerifyEntry(r.Release, about[0]); err != nil {
+			refused = err
+			continue
+		}
+		found, holders = about, append(holders, fmt.Sprintf("%q", s))
+	}
+	switch {
+	case len(holders) == 1:
+		return found, nil
+	case len(holders) > 1:
+		return nil, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(holders, ", "))
+	case refused != nil:
+		return nil, refused
+	}
+	return nil, fmt.Errorf("%w %q", ErrUnpaid, r.ID())
+}
