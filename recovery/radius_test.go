@@ -221,3 +221,52 @@ func TestWhiten(t *testing.T) {
 		}
 	}
 }
+
+// diagonal is a diagonal matrix.
+type diagonal []float64
+
+func (d diagonal) Dims() (r, c int) { return len(d), len(d) }
+
+func (d diagonal) MulVecTo(dst []float64, _ bool, x []float64) {
+	for i, v := range d {
+		dst[i] = v * x[i]
+	}
+}
+
+// On a large operator the search for directions ends early. What it returns is
+// orthonormal, so the noise stays white, and visible.
+func TestVisibleDirectionsOfLargeOperator(t *testing.T) {
+	const n = 800_000 // ten steps
+	d := make(diagonal, n)
+	for i := range d {
+		d[i] = 10 * math.Exp(-float64(i)/50) // 80 values above 2
+	}
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = 1
+	}
+	p, ball, err := recovery.Data{A: d, Y: y}.Problem(t.Context(), recovery.Rule{Kind: recovery.Projected}, nil)
+	if err != nil || ball.Rule != recovery.Projected || ball.Dimension < 3 || ball.Dimension > 10 {
+		t.Fatalf("%+v, %v", ball, err)
+	}
+	// Row u of the projected operator is (Aᵀu)ᵀ, and u = A⁻¹Aᵀu here.
+	r := ball.Dimension
+	rows, units := make([][]float64, r), make([][]float64, r)
+	for k := range r {
+		e := make([]float64, r)
+		e[k] = 1
+		rows[k], units[k] = make([]float64, n), make([]float64, n)
+		p.A.MulVecTo(rows[k], true, e)
+		if norm := floats.Norm(rows[k], 2); norm < 2 {
+			t.Errorf("direction %d has ‖Aᵀu‖ = %v, want > 2", k, norm)
+		}
+		for i := range 10_000 { // beyond, A is below 1e-85 and u too
+			units[k][i] = rows[k][i] / d[i]
+		}
+		for j := range k {
+			if dot := floats.Dot(units[j], units[k]); math.Abs(dot) > 1e-6 {
+				t.Errorf("directions %d and %d have product %v", j, k, dot)
+			}
+		}
+	}
+}
