@@ -45,18 +45,20 @@ var ErrNothing = errors.New("allocation: nothing to tell apart")
 // Objective is what the allocation maximises.
 type Objective int
 
-// The objectives. All but Location need at least two communities.
+// The objectives. All but Location and Uniform need at least two communities.
 const (
-	Auto       Objective = iota // the best of the others by simulation
-	Separation                  // Σ over community pairs of the squared distance of their means
-	MaxMin                      // the least of these distances
-	Bound                       // the Bhattacharyya bound on the error of naming the community
-	Location                    // mean squared distance of nodes at least Options.Hops apart
+	Auto        Objective = iota // the best of Information, Bound and Uniform by simulation; Location with one community
+	Separation                   // Σ over community pairs of the squared distance of their means
+	MaxMin                       // the least of these distances
+	Bound                        // the Bhattacharyya bound on the error of naming the community
+	Location                     // mean squared distance of nodes at least Options.Hops apart
+	Information                  // what the release tells of the community, by simulation
+	Uniform                      // the same noise for every sensor, the paper's; nothing is optimised
 )
 
-var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location"}
+var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location", "information", "uniform"}
 
-// String returns auto, separation, maxmin, bound or location.
+// String returns the name in lower case.
 func (o Objective) String() string {
 	if o < 0 || int(o) >= len(objectives) {
 		return fmt.Sprintf("Objective(%d)", int(o))
@@ -74,7 +76,7 @@ func ParseObjective(s string) (Objective, error) {
 			return Objective(i), nil
 		}
 	}
-	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound or location", s)
+	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound, location, information or uniform", s)
 }
 
 // MarshalText writes the name.
@@ -89,7 +91,7 @@ func (o *Objective) UnmarshalText(text []byte) (err error) {
 // Options of [Optimize]. The zero value is recommended, but for Noise.
 type Options struct {
 	Objective Objective
-	// Noise is r = σ/Δ₂ of the calibration. Bound and Auto depend on it; 0: 1.
+	// Noise is r = σ/Δ₂ of the calibration. Bound and Information depend on it; 0: 1.
 	Noise float64
 	// MaxSensors and MinSensors limit how many sensors report; 0: no limit.
 	MaxSensors, MinSensors int
@@ -102,7 +104,7 @@ type Options struct {
 	// Memory.
 	Candidates []int
 	// Memory in bytes for the rows of the candidates, 8 bytes a node for each;
-	// 0: 2 GiB.
+	// 0: 512 MiB, which is every sensor of up to 8,000 nodes.
 	Memory int64
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
@@ -122,9 +124,12 @@ type Result struct {
 	Weights []float64
 	// Objective is the objective that was optimised; never Auto.
 	Objective Objective
-	// Value of the objective at Weights, and a proven Limit for all private weights:
-	// above the value, and below it for Bound, which is minimised. For
-	// MaxSensors and MinSensors the limit still is that of all weights.
+	// Value of the objective at Weights, and a proven Limit for all private weights
+	// of the candidates: above the value, and below it for Bound and Information,
+	// which are minimised. For MaxSensors and MinSensors the limit still is that
+	// of all weights. Information is the simulated entropy of the community given
+	// the release, in nats; it is not convex, and its Limit is what the slope at
+	// Weights promises at most.
 	Value, Limit float64
 	// Gap is |Value − Limit| relative to the larger one.
 	Gap float64
@@ -162,7 +167,7 @@ func Optimize(ctx context.Context, m sensitivity.Model, diffusion Diffusion, lab
 
 func (o *Options) check(n, sensors int) error {
 	switch {
-	case o.Objective < Auto || o.Objective > Location:
+	case o.Objective < Auto || o.Objective > Uniform:
 		return fmt.Errorf("allocation: there is no objective %d", int(o.Objective))
 	case !(o.Noise >= 0) || math.IsInf(o.Noise, 1):
 		return fmt.Errorf("allocation: noise is %v, want a finite number > 0", o.Noise)
@@ -204,7 +209,7 @@ func (o *Options) check(n, sensors int) error {
 		o.Gap = 0.001
 	}
 	if o.Memory == 0 {
-		o.Memory = 2 << 30
+		o.Memory = 512 << 20
 	}
 	if o.Hops == 0 {
 		o.Hops = 2

@@ -4,7 +4,6 @@ package allocation
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -23,25 +22,18 @@ type pairs struct {
 }
 
 // sampled is the largest number of nodes whose pairs are compared.
-const sampled = 1000
+const sampled = 600
 
 // steps bounds the programmes that one Bhattacharyya search solves.
 const steps = 24
 
 func (p *problem) newPairs() *pairs {
 	b := &pairs{p: p}
-	order := make([]int, p.rows.n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return p.labels[i] - p.labels[j] })
-	m := min(len(order), sampled)
-	for k := range m {
-		b.nodes = append(b.nodes, order[k*len(order)/m])
-	}
+	b.nodes = p.spread(sampled)
+	m := len(b.nodes)
 	b.x = mat.NewDense(m, p.rows.k, nil)
 	b.factor = mat.NewDense(m, m, nil)
-	share := float64(len(order)) / float64(m)
+	share := float64(p.rows.n) / float64(m)
 	for k, i := range b.nodes {
 		b.x.SetRow(k, p.rows.of(int32(i)))
 		row := b.factor.RawRowView(k)
@@ -136,11 +128,7 @@ func (b *pairs) weights(e *mat.Dense) []float64 {
 func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64, err error) {
 	b := p.newPairs()
 	g := p.newProgramme(h)
-	u = slices.Clone(h)
-	peak := max(1, p.rows.price(p.value, u))
-	for s := range u {
-		u[s] /= peak
-	}
+	u = p.even(h)
 	from := b.distances(u)
 	e := mat.NewDense(len(b.nodes), len(b.nodes), nil)
 	value, _ = b.terms(e, from, from, 0)
@@ -152,7 +140,7 @@ func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64,
 			return nil, 0, 0, err
 		}
 		limit = max(limit, value-(most-dot(w, u)))
-		if value-limit <= p.opts.Gap*value || (step > 0 && p.late()) {
+		if step > 0 && (value-limit <= p.opts.Gap*value || p.late()) {
 			break
 		}
 		to := b.distances(v)

@@ -24,15 +24,20 @@ func (p *problem) optimize() (*Result, error) {
 	return p.result(f)
 }
 
-// settle tries the objectives that Auto stands for and keeps the one that names the
-// community best.
+// settle tries what Auto stands for and keeps what names the community best by a
+// posterior that does not know the amplitude. Ties go to the first.
 func (p *problem) settle() (*found, error) {
 	if p.opts.Objective != Auto {
 		return p.limited(p.opts.Objective)
 	}
+	levels := make([]float64, 12)
+	for q := range levels {
+		levels[q] = (float64(q) + .5) / float64(len(levels))
+	}
+	c := p.newChannel(levels...)
 	var best *found
 	top := -1.0
-	for _, o := range []Objective{Bound, Separation, MaxMin} {
+	for _, o := range []Objective{Information, Bound, Uniform} {
 		if best != nil && p.late() {
 			break
 		}
@@ -40,7 +45,7 @@ func (p *problem) settle() (*found, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a := p.accuracy(f.u); a > top {
+		if a := c.evaluate(f.u, false).right; a > top {
 			best, top = f, a
 		}
 	}
@@ -52,6 +57,10 @@ func (p *problem) solve(o Objective, h []float64) (*found, error) {
 	f := &found{objective: o}
 	var err error
 	switch o {
+	case Uniform:
+		f.u = p.even(h)
+	case Information:
+		f.u, f.value, f.limit, err = p.information(h)
 	case Bound:
 		f.u, f.value, f.limit, err = p.bhattacharyya(h)
 	case MaxMin:
@@ -171,6 +180,9 @@ func (p *problem) result(f *found) (*Result, error) {
 		return nil, err
 	}
 	peak := p.rows.price(p.value, f.u)
+	if peak == 0 {
+		return nil, fmt.Errorf("%w: only sensors that no relationship reaches would report", ErrNothing)
+	}
 	r := &Result{
 		Weights: make([]float64, p.sensors()), Objective: f.objective, Value: f.value, Limit: f.limit, Rounds: p.rounds,
 	}
@@ -180,7 +192,9 @@ func (p *problem) result(f *found) (*Result, error) {
 			r.Reporting++
 		}
 	}
-	r.Gap = math.Abs(r.Value-r.Limit) / max(r.Value, r.Limit)
+	if most := max(r.Value, r.Limit); most > 0 {
+		r.Gap = math.Abs(r.Value-r.Limit) / most
+	}
 	for k, v := range p.value {
 		if v >= peak*(1-tight) {
 			r.Tight = append(r.Tight, [2]int{int(p.rows.edges[k].u), int(p.rows.edges[k].v)})

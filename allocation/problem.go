@@ -71,11 +71,19 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 	if err := p.setLabels(labels); err != nil {
 		return nil, err
 	}
-	pick := p.choose(sensors)
-	var err error
-	if p.rows, err = newRows(ctx, diffusion, n, pick, edgesOf(m.Graph, m.Alpha), p.opts.Progress); err != nil {
+	p.index = p.choose(ctx, diffusion, sensors)
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	pick := make([]int, len(p.index))
+	for k, i := range p.index {
+		pick[k] = sensors[i]
+	}
+	var err error
+	if p.rows, err = newRows(ctx, diffusion, pick, p.late, p.opts.Progress); err != nil {
+		return nil, err
+	}
+	p.rows.edges = edgesOf(m.Graph, m.Alpha)
 	p.value = make([]float64, len(p.rows.edges))
 	if err := p.limit(diffusion.Err()); err != nil {
 		return nil, err
@@ -107,30 +115,14 @@ func (p *problem) setLabels(labels []int) (err error) {
 	if p.labels, p.count, err = groups(labels, n); err != nil {
 		return err
 	}
-	if p.count > 1 || p.opts.Objective == Location {
-		return nil
+	o := &p.opts.Objective
+	if p.count == 1 && *o == Auto {
+		*o = Location
 	}
-	if p.opts.Objective == Auto {
-		p.opts.Objective = Location
+	if p.count > 1 || *o == Location || *o == Uniform {
 		return nil
 	}
 	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
-}
-
-// choose returns the nodes of the candidates.
-func (p *problem) choose(sensors []int) []int {
-	p.index = p.opts.Candidates
-	if p.index == nil {
-		p.index = make([]int, len(sensors))
-		for i := range p.index {
-			p.index[i] = i
-		}
-	}
-	pick := make([]int, len(p.index))
-	for k, i := range p.index {
-		pick[k] = sensors[i]
-	}
-	return pick
 }
 
 // loud is what numerical errors may add to the whitened sensitivity, whose scale

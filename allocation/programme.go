@@ -28,6 +28,8 @@ type programme struct {
 	in    []bool      // pairs that are in
 	unit  float64     // t is in units of this
 
+	even, evenValue []float64 // x of equal weights, and its edges
+
 	best  []float64 // feasible x, the best mixture so far
 	worth float64   // its objective
 	pure  float64   // objective of the last vertex, scaled until feasible
@@ -52,7 +54,7 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		g.lp.setCost(disturbed(c))
 		g.lp.primal(g.p.late)
 	}
-	g.best, g.worth, g.most = nil, 0, math.Inf(1)
+	g.begin()
 	x := make([]float64, len(c))
 	for round := 0; ; round++ {
 		done := g.lp.restore(g.p.late)
@@ -79,6 +81,22 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		u[s] = g.best[s] * g.h[s]
 	}
 	return u, share * scale, g.most * scale, nil
+}
+
+// begin makes equal weights the best point.
+func (g *programme) begin() {
+	if g.even == nil {
+		g.even, g.evenValue = g.p.even(g.h), make([]float64, len(g.edges))
+		g.p.rows.price(g.evenValue, g.even)
+		for s, h := range g.h {
+			if h > 0 {
+				g.even[s] /= h
+			}
+		}
+	}
+	g.best = slices.Clone(g.even)
+	copy(g.p.value, g.evenValue)
+	g.worth, g.most = g.objective(g.best), math.Inf(1)
 }
 
 // costs returns c, scaled to a largest value of 1.
@@ -158,10 +176,6 @@ func (g *programme) improve(x, c []float64) int {
 // linear there.
 func (g *programme) mix(x, now []float64) {
 	k := len(g.h)
-	if g.best == nil {
-		g.best = make([]float64, k)
-		clear(g.p.value)
-	}
 	gain, old := g.objective(x), g.objective(g.best)
 	g.pure = gain / max(1, slices.Max(now))
 	bestShare, bestPeak := 0.0, 1.0

@@ -18,12 +18,12 @@ type edge struct {
 }
 
 // rows holds the readings M_si of the candidate sensors, node by node: what node i
-// sends to all of them is x[i·k : (i+1)·k].
+// sends to all of them is x[i·stride : i·stride+k].
 type rows struct {
-	n, k  int
-	x     []float64
-	edges []edge
-	pick  []int // the node of each candidate
+	n, k, stride int
+	x            []float64
+	edges        []edge
+	pick         []int // the node of each candidate
 }
 
 func edgesOf(g *graph.Graph, alpha float64) []edge {
@@ -38,9 +38,11 @@ func edgesOf(g *graph.Graph, alpha float64) []edge {
 // fetch is the number of rows of M that are computed at once.
 const fetch = 128
 
-func newRows(ctx context.Context, m Diffusion, n int, pick []int, edges []edge, progress func(string, int64, int64)) (*rows, error) {
-	r := &rows{n: n, k: len(pick), x: make([]float64, n*len(pick)), edges: edges, pick: pick}
-	for at := 0; at < len(pick); at += fetch {
+// newRows computes the rows of the candidates, or of the first ones until late.
+func newRows(ctx context.Context, m Diffusion, pick []int, late func() bool, progress func(string, int64, int64)) (*rows, error) {
+	n, _ := m.Dims()
+	r := &rows{n: n, stride: len(pick), x: make([]float64, n*len(pick))}
+	for at := 0; at < len(pick) && (at == 0 || !late()); at += fetch {
 		progress("allocate: sensors", int64(at), int64(len(pick)))
 		part := pick[at:min(at+fetch, len(pick))]
 		block, err := m.Rows(ctx, part)
@@ -49,15 +51,20 @@ func newRows(ctx context.Context, m Diffusion, n int, pick []int, edges []edge, 
 		}
 		for k := range part {
 			for i, v := range block.RawRowView(k) {
-				r.x[i*r.k+at+k] = v
+				r.x[i*r.stride+at+k] = v
 			}
 		}
+		r.k = at + len(part)
 	}
-	return r, nil
+	r.pick = pick[:r.k]
+	return r, ctx.Err()
 }
 
 // of returns what node i sends to all candidates.
-func (r *rows) of(i int32) []float64 { return r.x[int(i)*r.k : (int(i)+1)*r.k] }
+func (r *rows) of(i int32) []float64 {
+	at := int(i) * r.stride
+	return r.x[at : at+r.k]
+}
 
 // squares writes the constraint of an edge, (α/ℓ)²(M_si − M_sj)²·h_s.
 func (r *rows) squares(dst []float64, e edge, h []float64) {

@@ -85,6 +85,7 @@ func (p *problem) location(hops int) []float64 {
 			w[s] += total * v * d * d
 		}
 	}
+	all := slices.Clone(w)
 	near := make([]int, p.rows.n) // last node that reached this one, plus 1
 	for i := range near {
 		x := p.rows.of(int32(i))
@@ -113,7 +114,9 @@ func (p *problem) location(hops int) []float64 {
 		}
 	}
 	for s := range w {
-		w[s] = max(0, w[s])
+		if w[s] < all[s]*0x1p-40 { // rounding of the differences
+			w[s] = 0
+		}
 	}
 	return w
 }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allocation
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// channel simulates releases Y of a single source of amplitude 1 and the posterior
+// of its community C. Sources are spread evenly over the nodes, or
+// over an even sample of them, and each trial has noise of its own that serves every
+// u: the functions below are smooth in u, and the same for the same graph.
+type channel struct {
+	p      *problem
+	labels []int
+	prior  []float64
+	x      *mat.Dense // rows of M, node by node
+	trials int
+	levels []float64 // the amplitudes that the posterior thinks possible
+}
+
+// Sizes of a simulation.
+const (
+	hypotheses = 2000 // nodes at most
+	releases   = 600  // trials
+	ascents    = 24   // steps of the search
+	pieces     = 20   // of the trials, each summed on its own
+)
+
+// spread returns at most most nodes, evenly from every community.
+func (p *problem) spread(most int) []int {
+	order := make([]int, p.rows.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return p.labels[i] - p.labels[j] })
+	m := min(len(order), most)
+	nodes := make([]int, m)
+	for k := range nodes {
+		nodes[k] = order[k*len(order)/m]
+	}
+	return nodes
+}
+
+func (p *problem) newChannel(levels ...float64) *channel {
+	nodes := p.spread(hypotheses)
+	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil), trials: releases, levels: levels}
+	var total float64
+	for k, i := range nodes {
+		c.x.SetRow(k, p.rows.of(int32(i)))
+		c.labels = append(c.labels, p.labels[i])
+		c.prior = append(c.prior, p.prior[i])
+		total += p.prior[i]
+	}
+	for k := range c.prior {
+		c.prior[k] /= total
+	}
+	return c
+}
+
+// outcome is a mean over trials.
+type outcome struct {
+	entropy float64   // H(C|Y) in nats: the log loss of the posterior
+	right   float64   // how often the likeliest community is the right one
+	slope   []float64 // −∂H(C|Y)/∂u_s, up to a common factor
+}
+
+// evaluate simulates under u. The slope is that of I(C;Y) = I(X;Y) − I(X;Y|C) with
+// X the source: since ∂I(X;Y)/∂u_s = ½E Var(M_s X|Y) (Guo, Shamai & Verdú, IEEE
+// Trans. Inf. Theory 51, 2005, and Palomar & Verdú 2006 for vectors), it is
+// ½E Var(E[M_s X|Y,C] | Y), the spread of the communities' posterior means. At u = 0
+// that is the objective Separation, weighted by the prior. It holds for one level.
+func (c *channel) evaluate(u []float64, slopes bool) outcome {
+	z, on := c.whiten(u)
+	n := len(c.labels)
+	half := make([]float64, n)
+	for i := range half {
+		half[i] = dot(z.RawRowView(i), z.RawRowView(i)) / 2
+	}
+	total := cumulate(c.prior)
+	part := make([]outcome, pieces)
+	parallel(pieces, func(k int) {
+		o := &part[k]
+		if slopes {
+			o.slope = make([]float64, c.p.rows.k)
+		}
+		noise, y := make([]float64, c.p.rows.k), make([]float64, len(on))
+		post := make([]float64, n)
+		for trial := k; trial < c.trials; trial += pieces {
+			// The seed is public on purpose: this noise hides nothing.
+			random := rand.New(rand.NewPCG(1, uint64(trial)))
+			for s := range noise {
+				noise[s] = random.NormFloat64()
+			}
+			source := total.at((float64(trial) + .5) / float64(c.trials))
+			x := z.RawRowView(source)
+			for j, s := range on {
+				y[j] = x[j] + noise[s]
+			}
+			c.posterior(post, z, y, half)
+			c.add(o, post, c.labels[source])
+		}
+	})
+	var o outcome
+	if slopes {
+		o.slope = make([]float64, c.p.rows.k)
+	}
+	for _, v := range part {
+		o.entropy += v.entropy / float64(c.trials)
+		o.right += v.right / float64(c.trials)
+		axpy(1, v.slope, o.slope)
+	}
+	return o
+}
+
+// whiten returns √u_s M_si/r of the reporting sensors, and which they are.
+func (c *channel) whiten(u []float64) (z *mat.Dense, on []int) {
+	for s, v := range u {
+		if v > 0 {
+			on = append(on, s)
+		}
+	}
+	n := len(c.labels)
+	z = mat.NewDense(n, len(on), nil)
+	for i := range n {
+		x, dst := c.x.RawRowView(i), z.RawRowView(i)
+		for j, s := range on {
+			dst[j] = math.Sqrt(u[s]) / c.p.opts.Noise * x[s]
+		}
+	}
+	return z, on
+}
+
+// posterior writes the probability of every node given y.
+func (c *channel) posterior(post []float64, z *mat.Dense, y, half []float64) {
+	top := math.Inf(-1)
+	for i := range post {
+		t := dot(y, z.RawRowView(i))
+		// The likeliest amplitude is taken out, so that no exponent overflows.
+		peak := 1.0
+		if half[i] > 0 {
+			peak = min(1, max(0, t/(2*half[i])))
+		}
+		most := peak*t - peak*peak*half[i]
+		var sum float64
+		for _, a := range c.levels {
+			sum += math.Exp(a*t - a*a*half[i] - most)
+		}
+		post[i] = most + math.Log(sum*c.prior[i])
+		top = max(top, post[i])
+	}
+	var sum float64
+	for i, v := range post {
+		post[i] = math.Exp(v - top)
+		sum += post[i]
+	}
+	for i := range post {
+		post[i] /= sum
+	}
+}
+
+// cumulative is a distribution to draw from.
+type cumulative []float64
+
+func cumulate(p []float64) cumulative {
+	c := make(cumulative, len(p))
+	sum := 0.0
+	for i, v := range p {
+		sum += v
+		c[i] = sum
+	}
+	return c
+}
+
+// at returns the quantile q.
+func (c cumulative) at(q float64) int {
+	i, _ := slices.BinarySearch(c, q*c[len(c)-1])
+	return min(i, len(c)-1)
+}
+
+// progress is the relative gain that a step is worth.
+const progress = 3e-4
+
+// negligible is a posterior probability that changes no mean.
+const negligible = 1e-7
+
+// add counts one trial.
+func (c *channel) add(o *outcome, post []float64, truth int) {
+	weight := make([]float64, c.p.count)
+	for i, v := range post {
+		weight[c.labels[i]] += v
+	}
+	if slices.Max(weight) == weight[truth] {
+		o.right++
+	}
+	for _, v := range weight {
+		if v > 0 {
+			o.entropy -= v * math.Log(v)
+		}
+	}
+	if o.slope == nil || slices.Max(weight) > 1-negligible {
+		return
+	}
+	means := make([][]float64, c.p.count)
+	centre := make([]float64, len(o.slope))
+	for i, v := range post {
+		if v < negligible {
+			continue
+		}
+		a := c.labels[i]
+		if means[a] == nil {
+			means[a] = make([]float64, len(o.slope))
+		}
+		axpy(v/weight[a], c.x.RawRowView(i), means[a])
+	}
+	for a, m := range means {
+		axpy(weight[a], m, centre)
+	}
+	for a, m := range means {
+		for s, v := range m {
+			d := v - centre[s]
+			o.slope[s] += weight[a] * d * d
+		}
+	}
+}
+
+// information minimises H(C|Y) along packing programmes with the weights of its
+// slope, from the better of equal weights and Separation's. It is not convex, so
+// limit is what the slope promises at most, not a proof.
+func (p *problem) information(h []float64) (u []float64, value, limit float64, err error) {
+	c := p.newChannel(1)
+	g := p.newProgramme(h)
+	start, _, _, err := g.maximise(p.separation())
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	u = slices.Clone(start)
+	now := c.evaluate(u, true)
+	if even := p.even(h); !p.late() {
+		if o := c.evaluate(even, true); o.entropy < now.entropy {
+			u, now = even, o
+		}
+	}
+	for step := range ascents {
+		p.opts.Progress("allocate: information", int64(step), ascents)
+		if p.late() {
+			break
+		}
+		v, _, most, err := g.maximise(now.slope)
+		if err != nil {
+			break // nothing is left to learn
+		}
+		promise := (most - dot(now.slope, u)) / (2 * p.opts.Noise * p.opts.Noise * float64(c.trials))
+		limit = max(0, now.entropy-promise)
+		better := p.ahead(c, u, v, now.entropy)
+		if better == nil {
+			break
+		}
+		u, now = better, c.evaluate(better, true)
+	}
+	return u, now.entropy, limit, p.ctx.Err()
+}
+
+// even returns equal weights, as far as h allows.
+func (p *problem) even(h []float64) []float64 {
+	u := ones(len(h))
+	peak := p.rows.price(p.value, u)
+	for s := range u {
+		u[s] = min(h[s], 1/peak)
+	}
+	return u
+}
+
+// ahead returns the best of a few points between u and v that lower the entropy, or
+// nil.
+func (p *problem) ahead(c *channel, u, v []float64, entropy float64) []float64 {
+	var best []float64
+	for f := .5; f > .01 && !p.late(); f /= 2 {
+		w := slices.Clone(u)
+		blend(f, w, v)
+		e := c.evaluate(w, false).entropy
+		if e >= entropy*(1-progress) {
+			if best != nil {
+				break
+			}
+			continue
+		}
+		best, entropy = w, e
+	}
+	return best
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command allocation measures how often the posterior names the right community
+// under equal and under allocated noise, and writes the rows of the table in
+// docs/explanation/allocation.md:
+//
+//	go run ./bench/allocation -trials 400 karate net3 sbm2 sbm5 sbm10
+//
+// A single source of amplitude 1 stands at a uniformly random node; noise is normal
+// with the σ of the real plan; the posterior is the product's default. Every
+// allocation sees the same sources. Seeds are fixed, so that a row can be
+// reproduced.
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+var (
+	data       = flag.String("data", "examples/data", "folder of the graphs")
+	trials     = flag.Int("trials", 400, "trials for each row")
+	taus       = flag.String("tau", "1,2,4", "diffusion times")
+	epsilon    = flag.Float64("epsilon", 4, "ε")
+	delta      = flag.Float64("delta", .1, "δ")
+	objectives = flag.String("objectives", "uniform,separation,maxmin,location,bound,auto", "allocations to compare")
+	calibrate  = flag.String("calibration", "analytic", "analytic or paper")
+	unit       = flag.Bool("unit", false, "the posterior knows the amplitude")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(context.Background(), flag.Args()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, names []string) error {
+	fmt.Println("| graph | nodes | communities | τ | noise | right | 95 % interval | sensors | gap | seconds |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
+	for _, name := range names {
+		g, labels, err := load(ctx, name)
+		if err != nil {
+			return err
+		}
+		part, err := community.FromLabels(g, labels)
+		if err != nil {
+			return err
+		}
+		l := laplacian.New(g, laplacian.Combinatorial)
+		base, err := expm.New(ctx, l, 1, expm.Options{Method: expm.Eigen})
+		if err != nil {
+			return err
+		}
+		for _, text := range strings.Split(*taus, ",") {
+			tau, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return err
+			}
+			d, err := base.At(tau)
+			if err != nil {
+				return err
+			}
+			m := sensitivity.Model{Graph: g, Laplacian: l, Diffusion: d, Tau: tau, Alpha: 1}
+			for _, objective := range strings.Split(*objectives, ",") {
+				if err := row(ctx, name, m, d, part, objective); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func row(ctx context.Context, name string, m sensitivity.Model, d *expm.Diffusion, part community.Partition, objective string) error {
+	start := time.Now()
+	var calibration privacy.Calibration = privacy.Analytic{}
+	if *calibrate == "paper" {
+		calibration = privacy.Paper{}
+	}
+	budget := privacy.Budget{Epsilon: *epsilon, Delta: *delta}
+	noise, err := calibration.Sigma(budget, 1)
+	if err != nil {
+		return err
+	}
+	var u []float64
+	label, gap := objective, "–"
+	if objective != "uniform" {
+		o, err := allocation.ParseObjective(objective)
+		if err != nil {
+			return err
+		}
+		r, err := allocation.Optimize(ctx, m, d, part.Labels, allocation.Options{Objective: o, Noise: noise})
+		if err != nil {
+			return err
+		}
+		u, gap = r.Weights, fmt.Sprintf("%.2g", r.Gap)
+		if o == allocation.Auto {
+			label += " (" + r.Objective.String() + ")"
+		}
+	}
+	seconds := time.Since(start).Seconds()
+	bracket, err := sensitivity.Bound(ctx, m, u, sensitivity.Options{})
+	if err != nil {
+		return err
+	}
+	spec := privacy.Spec{
+		Public:      privacy.Public{GraphDigest: m.Graph.Digest(), NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: 1, Tau: m.Tau, Laplacian: "combinatorial", Metric: "hops", Alpha: 1},
+		Budget:      budget,
+		Calibration: calibration,
+		Weights:     u,
+		Sensitivity: privacy.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: [2]graph.ID{m.Graph.ID(bracket.Edge[0]), m.Graph.ID(bracket.Edge[1])}},
+	}
+	for i := range m.Graph.Order() {
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
+	}
+	plan, err := privacy.NewPlan(spec)
+	if err != nil {
+		return err
+	}
+	right, err := simulate(ctx, plan, d, part)
+	if err != nil {
+		return err
+	}
+	p, lo, hi := wilson(right, *trials)
+	fmt.Printf("| %s | %d | %d | %v | %s | %.3f | %.3f – %.3f | %d | %s | %.1f |\n",
+		name, m.Graph.Order(), part.Count, m.Tau, label, p, lo, hi, len(plan.Sensors), gap, seconds)
+	return nil
+}
+
+// simulate counts the trials in which the likeliest community is the right one.
+func simulate(ctx context.Context, plan *privacy.Plan, d *expm.Diffusion, part community.Partition) (int, error) {
+	var nodes []int
+	var u []float64
+	for _, s := range plan.Sensors {
+		nodes, u = append(nodes, s.Node), append(u, 1/(s.Sigma()*s.Sigma()))
+	}
+	rows, err := d.Rows(ctx, nodes)
+	if err != nil {
+		return 0, err
+	}
+	_, n := rows.Dims()
+	amplitude := recovery.UniformAmplitude
+	if *unit {
+		amplitude = recovery.UnitAmplitude
+	}
+	var norms *recovery.Norms
+	right := 0
+	y := make([]float64, len(nodes))
+	for trial := range *trials {
+		random := rand.New(rand.NewPCG(7, uint64(trial)))
+		source := random.IntN(n)
+		mat.Col(y, source, rows)
+		for k := range y {
+			y[k] += random.NormFloat64() / math.Sqrt(u[k])
+		}
+		w, err := recovery.Whiten(linop.Dense{M: rows}, y, u)
+		if err != nil {
+			return 0, err
+		}
+		if norms == nil {
+			v, err := w.Norms(ctx)
+			if err != nil {
+				return 0, err
+			}
+			norms = &v
+		}
+		post, err := w.Posterior(ctx, recovery.PosteriorOptions{Norms: norms, Amplitude: amplitude})
+		if err != nil {
+			return 0, err
+		}
+		if community.Rank(post.Probability, part)[0].Community == part.Labels[source] {
+			right++
+		}
+	}
+	return right, nil
+}
+
+// wilson returns a proportion with its 95 % score interval (Wilson 1927).
+func wilson(k, n int) (p, lo, hi float64) {
+	const z = 1.959963984540054
+	p, m := float64(k)/float64(n), float64(n)
+	middle := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return p, middle - half, middle + half
+}
+
+// load returns a graph with communities: sbmK is a block model of 500 nodes with K
+// blocks, 5 % inside and 0.1 % across, its largest component; any other name is a
+// folder, whose communities Leiden finds.
+func load(ctx context.Context, name string) (*graph.Graph, []int, error) {
+	if k, ok := strings.CutPrefix(name, "sbm"); ok {
+		blocks, err := strconv.Atoi(k)
+		if err != nil {
+			return nil, nil, err
+		}
+		g, labels, err := graph.SBM(500, blocks, .05, .001, uint64(blocks))
+		if err != nil {
+			return nil, nil, err
+		}
+		return largest(g, labels)
+	}
+	g, err := read(filepath.Join(*data, name, "relationships.csv"))
+	if err != nil {
+		return nil, nil, err
+	}
+	part, err := community.Leiden{}.Detect(ctx, g)
+	return g, part.Labels, err
+}
+
+// read builds the graph of a CSV file with the columns source and target,
+// unweighted, in hops.
+func read(file string) (*graph.Graph, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	from, to := slices.Index(lines[0], "source"), slices.Index(lines[0], "target")
+	b := graph.Builder{Aggregation: graph.Single}
+	for _, line := range lines[1:] {
+		for _, id := range []string{line[from], line[to]} {
+			if _, ok := b.Handle(graph.ID(id)); !ok {
+				if _, err := b.AddNode(graph.ID(id)); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := b.AddEdge(graph.ID(line[from]), graph.ID(line[to]), 1); err != nil {
+			return nil, err
+		}
+	}
+	return b.Graph()
+}
+
+// largest returns the largest component with its labels.
+func largest(g *graph.Graph, labels []int) (*graph.Graph, []int, error) {
+	component, sizes := g.Components()
+	top := slices.Index(sizes, slices.Max(sizes))
+	var b graph.Builder
+	for i, c := range component {
+		if int(c) == top {
+			if _, err := b.AddNode(g.ID(i)); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	for e := range g.Edges() {
+		if int(component[e.U]) == top {
+			if err := b.AddEdge(g.ID(e.U), g.ID(e.V), e.Weight); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	h, err := b.Graph()
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]int, h.Order())
+	for i := range out {
+		old, _ := g.Index(h.ID(i))
+		out[i] = labels[old]
+	}
+	return h, out, nil
+}
