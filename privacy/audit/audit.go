@@ -11,7 +11,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -223,31 +222,34 @@ func Likelihood(p *privacy.Plan, pair Pair) func([]float64) float64 {
 }
 
 // WorstPair returns two vectors of readings as far apart as the plan's sensitivity
-// allows, at the sensor where that is hardest to hide. Whether neighbouring sources
-// give exactly these, only the graph knows; the plan promises as if they did.
-func WorstPair(p *privacy.Plan) (Pair, error) {
-	worst, where := 0.0, -1
-	for i, s := range p.Sensors {
-		d := p.Sensitivity.Upper / math.Sqrt(s.Weight)
-		if p.Guarantee == privacy.PerSensor {
-			d = s.Bound
-		}
-		if x := d / s.Sigma(); d <= p.Clip.Hi-p.Clip.Lo && x > worst {
-			worst, where = x, i
-		}
-	}
-	if where < 0 {
-		return Pair{}, errors.New("audit: no single sensor's range holds the plan's sensitivity; give a pair")
-	}
+// and its range of readings allow: at one sensor where that is enough, at several
+// in the plan's order where it is not, and at the least private sensor for a
+// PerSensor plan. Whether neighbouring sources give exactly these, only the graph
+// knows; the plan promises as if they did.
+func WorstPair(p *privacy.Plan) Pair {
 	pair := Pair{A: make([]float64, len(p.Sensors)), B: make([]float64, len(p.Sensors))}
 	for i := range pair.A {
 		pair.A[i], pair.B[i] = p.Clip.Lo, p.Clip.Lo
 	}
-	s := p.Sensors[where]
-	d := p.Sensitivity.Upper / math.Sqrt(s.Weight)
+	width := p.Clip.Hi - p.Clip.Lo
 	if p.Guarantee == privacy.PerSensor {
-		d = s.Bound
+		worst, where := 0.0, 0
+		for i, s := range p.Sensors {
+			if mu := min(s.Bound, width) / s.Sigma(); mu > worst {
+				worst, where = mu, i
+			}
+		}
+		pair.A[where] += min(p.Sensors[where].Bound, width)
+		return pair
 	}
-	pair.A[where] += d
-	return pair, nil
+	square := p.Sensitivity.Upper * p.Sensitivity.Upper
+	left := square // of Σ u_s D_s²
+	for i, s := range p.Sensors {
+		d := min(width, math.Sqrt(left/s.Weight))
+		pair.A[i] += d
+		if left -= s.Weight * d * d; left <= 1e-12*square {
+			break
+		}
+	}
+	return pair
 }

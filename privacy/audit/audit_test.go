@@ -71,10 +71,7 @@ func TestAudit(t *testing.T) {
 		}
 		return r.Values(), nil
 	}
-	pair, err := audit.WorstPair(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := audit.WorstPair(p)
 	opts := audit.Options{Trials: trials, Delta: delta}
 	score := audit.Likelihood(p, pair)
 	honest, err := audit.Distinguish(context.Background(), full, pair, score, opts)
@@ -222,10 +219,7 @@ func TestAuditStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := plan(t, 1, 1, 1e-3, privacy.SystemRandomness)
-	pair, err := audit.WorstPair(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := audit.WorstPair(p)
 	if _, err := audit.Distinguish(ctx, audit.OfPlan(p, nil), pair, audit.Likelihood(p, pair), audit.Options{}); err != context.Canceled {
 		t.Errorf("err = %v, want context.Canceled", err)
 	}
@@ -251,4 +245,37 @@ func TestRun(t *testing.T) {
 		}
 	}
 	t.Log(r)
+}
+
+// TestWorstPair: the pair uses the sensitivity up, and stays within the range.
+func TestWorstPair(t *testing.T) {
+	for _, c := range []struct {
+		upper, hi float64
+		weights   []float64
+		want      []float64
+	}{
+		{0.5, 1, nil, []float64{0.5, 0, 0}},
+		{1.5, 1, nil, []float64{1, 1, 0.5}},
+		{9, 1, nil, []float64{1, 1, 1}},
+		{1, 1, []float64{4, 1, 1}, []float64{0.5, 0, 0}},
+	} {
+		s := privacy.Spec{
+			Public:      privacy.Public{Tau: 1, Metric: "hops", Alpha: 1},
+			Budget:      privacy.Budget{Epsilon: 1, Delta: 0.1},
+			Sensors:     []privacy.Sensor{{ID: "a"}, {ID: "b"}, {ID: "c"}},
+			Sensitivity: privacy.Sensitivity{Upper: c.upper},
+			Weights:     c.weights,
+			Clip:        privacy.Interval{Lo: 0, Hi: c.hi},
+		}
+		p, err := privacy.NewPlan(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair := audit.WorstPair(p)
+		for i, want := range c.want {
+			if got := pair.A[i] - pair.B[i]; math.Abs(got-want) > 1e-9 {
+				t.Errorf("Δ₂ = %v, sensor %d: %v apart, want %v", c.upper, i, got, want)
+			}
+		}
+	}
 }

@@ -41,12 +41,10 @@ func Run(ctx context.Context, p *privacy.Plan, noise privacy.Noise, opts Options
 		return nil, err
 	}
 	opts.Delta = p.Delta
-	pair, err := WorstPair(p)
-	if err != nil {
-		return nil, err
-	}
+	pair := WorstPair(p)
 	r := &Report{Epsilon: p.Epsilon, Delta: p.Delta, Pair: [2][]float64{pair.A, pair.B}}
 	m := OfPlan(p, noise)
+	var err error
 	if r.Distinguish, err = Distinguish(ctx, m, pair, Likelihood(p, pair), opts); err != nil {
 		return nil, err
 	}
