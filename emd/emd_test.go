@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -226,6 +227,32 @@ func TestTransportOracle(t *testing.T) {
 	}
 }
 
+// Equal masses and lengths make most pivots move nothing: the method still ends,
+// and at the optimum.
+func TestDegeneratePivots(t *testing.T) {
+	const seed = 13
+	r := rand.New(rand.NewPCG(seed, 0))
+	for trial := range 30 {
+		g, err := graph.Grid(2+r.IntN(4), 2+r.IntN(4))
+		if trial%3 == 0 {
+			g, err = graph.Hypercube(2 + r.IntN(3))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := g.Order()
+		p, q := make([]float64, n), make([]float64, n)
+		for range 1 + r.IntN(n) {
+			p[r.IntN(n)]++
+			q[r.IntN(n)]++
+		}
+		got, err := emd.Distance(t.Context(), g, p, q)
+		if want := transport(distances(g), p, q); err != nil || got != want {
+			t.Errorf("seed %d, trial %d: %v, %v; the dense programme has %v", seed, trial, got, err, want)
+		}
+	}
+}
+
 // The line is a path with equal lengths, and gonum knows it.
 func TestLineOracle(t *testing.T) {
 	const seed = 5
@@ -370,4 +397,15 @@ func TestCancelled(t *testing.T) {
 	if _, err := emd.Distance(ctx, g, distribution(r, 300, 1), distribution(r, 300, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
+}
+
+func ExampleDistance() {
+	g, err := graph.Path(4)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, err := emd.Distance(context.Background(), g, []float64{1, 0, 0, 0}, []float64{0, 0, 0.5, 0.5})
+	fmt.Println(d, "hops", err)
+	// Output: 2.5 hops <nil>
 }
