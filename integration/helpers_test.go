@@ -47,7 +47,7 @@ func Load(t testing.TB, csv *folder.CSV, change ...func(*connector.ImportOptions
 		f(&o)
 	}
 	t.Cleanup(func() {
-		Query(t, "MATCH (n:`"+label+"`) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS", nil)
+		Query(t, "MATCH (n:`"+label+"`) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS", nil)
 		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name", map[string]any{"label": label}) {
 			Query(t, "DROP CONSTRAINT `"+row[0].(string)+"`", nil)
 		}

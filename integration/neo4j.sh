@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a real Neo4j Community server, resolved from the Maven repository, on loopback, in a directory that is
-# removed at the end. Prints "ready URI USER PASSWORD" and serves until standard input ends.
+# removed at the end. Prints "ready URI USER PASSWORD" and serves until standard input ends; for each line that it
+# reads, it kills the server with SIGKILL and starts it again.
 #   neo4j.sh          run a server
 #   neo4j.sh --fetch  only fetch the jars and print where they are
 # Settings by environment: NEO4J_VERSION=5.26.30  BOLT_PORT=17687  NEO4J_PASSWORD=graphcloak-test  NEO4J_HEAP=1g
@@ -93,16 +94,24 @@ CONF
 NEO4J_HOME=$home NEO4J_CONF=$home/conf "$java" -Xmx256m -cp "$lib/*" \
   org.neo4j.cli.AdminTool dbms set-initial-password "$password" >"$home/logs/admin.log" 2>&1 \
   || { cat "$home/logs/admin.log" >&2; exit 1; }
-"$java" -Xms"$heap" -Xmx"$heap" -XX:+UseG1GC -XX:TieredStopAtLevel="${NEO4J_TIER:-1}" -Djdk.nio.maxCachedBufferSize=1024 -Dio.netty.tryReflectionSetAccessible=true \
-  -Dlog4j2.disable.jmx=true --add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED \
-  --add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-modules=jdk.incubator.vector -cp "$lib/*" "$main" \
-  --home-dir="$home" --config-dir="$home/conf" --console-mode >"$home/logs/console.log" 2>&1 </dev/null &
-server=$!
-for _ in $(seq 1500); do
-  grep -q 'Started\.$' "$home/logs/console.log" && break
-  kill -0 "$server" 2>/dev/null || break
-  sleep 0.2
+serve() {
+  : >"$home/logs/console.log"
+  "$java" -Xms"$heap" -Xmx"$heap" -XX:+UseG1GC -XX:TieredStopAtLevel="${NEO4J_TIER:-1}" -Djdk.nio.maxCachedBufferSize=1024 \
+    -Dio.netty.tryReflectionSetAccessible=true -Dlog4j2.disable.jmx=true --add-opens=java.base/java.nio=ALL-UNNAMED \
+    --add-opens=java.base/java.io=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-modules=jdk.incubator.vector \
+    -cp "$lib/*" "$main" --home-dir="$home" --config-dir="$home/conf" --console-mode >"$home/logs/console.log" 2>&1 </dev/null &
+  server=$!
+  for _ in $(seq 1500); do
+    grep -q 'Started\.$' "$home/logs/console.log" && { echo "ready neo4j://127.0.0.1:$port neo4j $password"; return; }
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.2
+  done
+  tail -40 "$home/logs/console.log" >&2
+  exit 1
+}
+serve
+while read -r _; do # a line: the server is killed, and started again on the same data
+  kill -9 "$server"
+  wait "$server" 2>/dev/null || true
+  serve
 done
-grep -q 'Started\.$' "$home/logs/console.log" || { tail -40 "$home/logs/console.log" >&2; exit 1; }
-echo "ready neo4j://127.0.0.1:$port neo4j $password $server"
-while read -r _; do :; done

@@ -18,15 +18,17 @@ import (
 
 	"github.com/testcontainers/testcontainers-go"
 	tcneo4j "github.com/testcontainers/testcontainers-go/modules/neo4j"
+	"github.com/testcontainers/testcontainers-go/wait"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
 )
 
 // image is the official one; poolSize is small enough that a test can exhaust it.
 const (
 	image    = "neo4j:5.26-community"
 	poolKey  = "dbms.memory.transaction.total.max"
-	poolSize = "24m"
+	poolSize = "16m"
 	password = "graphcloak-test"
 )
 
@@ -34,9 +36,9 @@ const (
 type Neo4j struct {
 	URI, Username, Password, Database string
 
-	own  bool                        // started by this process, with a memory pool of poolSize
-	kill func(context.Context) error // ends the server at once, where it is a local process
-	stop func() error
+	own     bool         // started by this process, with a memory pool of poolSize
+	restart func() error // kills a local server with SIGKILL and starts it again on the same data
+	stop    func() error
 }
 
 // Options are the connector's for this server.
@@ -116,7 +118,8 @@ func startContainer(setting, value string) (_ Neo4j, err error) {
 	if err := provider.Health(ctx); err != nil {
 		return Neo4j{}, err
 	}
-	ctr, err := tcneo4j.Run(ctx, image, tcneo4j.WithAdminPassword(password), tcneo4j.WithNeo4jSetting(setting, value))
+	ctr, err := tcneo4j.Run(ctx, image, tcneo4j.WithAdminPassword(password), tcneo4j.WithNeo4jSetting(setting, value),
+		testcontainers.WithWaitStrategyAndDeadline(5*time.Minute, wait.ForLog("Bolt enabled on").WithStartupTimeout(5*time.Minute))) // not the minute that is the default
 	stop := func() error { return testcontainers.TerminateContainer(ctr, testcontainers.StopTimeout(time.Second)) }
 	if err != nil {
 		return Neo4j{}, errors.Join(err, stop())
@@ -125,7 +128,23 @@ func startContainer(setting, value string) (_ Neo4j, err error) {
 	if err != nil {
 		return Neo4j{}, errors.Join(err, stop())
 	}
-	return Neo4j{URI: uri, Username: "neo4j", Password: password, Database: "neo4j", own: true, stop: stop}, nil
+	n := Neo4j{URI: uri, Username: "neo4j", Password: password, Database: "neo4j", own: true, stop: stop}
+	return n, n.answer(ctx)
+}
+
+// answer waits until the server takes a connection: Docker opens the port before
+// the server does.
+func (n Neo4j) answer(ctx context.Context) error {
+	for {
+		s, err := connector.New(ctx, n.Options())
+		if err == nil {
+			return s.Close(ctx)
+		}
+		if !errors.Is(err, store.ErrTransient) {
+			return errors.Join(err, n.stop())
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
 }
 
 // startLocal runs neo4j.sh, which serves until its standard input is closed, and
@@ -149,22 +168,23 @@ func startLocal(conf ...string) (Neo4j, error) {
 	if err := cmd.Start(); err != nil {
 		return Neo4j{}, err
 	}
-	stop := func() error { return errors.Join(in.Close(), cmd.Wait()) }
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return Neo4j{}, errors.Join(err, stop())
+	n := Neo4j{Database: "neo4j", own: true, stop: func() error { return errors.Join(in.Close(), cmd.Wait()) }}
+	lines := bufio.NewReader(out)
+	ready := func() error {
+		line, _ := lines.ReadString('\n')
+		if _, err := fmt.Sscanf(line, "ready %s %s %s", &n.URI, &n.Username, &n.Password); err != nil {
+			return errors.New("neo4j.sh started no server; its output is above")
+		}
+		return nil
 	}
-	n := Neo4j{Database: "neo4j", own: true, stop: stop}
-	var pid int
-	if _, err := fmt.Sscanf(line, "ready %s %s %s %d", &n.URI, &n.Username, &n.Password, &pid); err != nil {
-		return Neo4j{}, errors.Join(errors.New("neo4j.sh started no server; its output is above"), stop())
-	}
-	n.kill = func(context.Context) error {
-		p, err := os.FindProcess(pid)
-		if err != nil {
+	n.restart = func() error {
+		if _, err := io.WriteString(in, "restart\n"); err != nil {
 			return err
 		}
-		return p.Kill()
+		return ready()
+	}
+	if err := ready(); err != nil {
+		return Neo4j{}, errors.Join(err, n.stop())
 	}
 	return n, nil
 }

@@ -164,11 +164,11 @@ func TestChild(t *testing.T) {
 
 // A batch for which the server has too little memory is halved until it fits.
 func TestMemoryPool(t *testing.T) {
-	const n = 60_000
+	const n = 30_000
 	label := "Big" + token()
-	Query(t, "UNWIND range(1, $n) AS i CALL (i) { CREATE (:"+label+" {id: i}) } IN TRANSACTIONS OF 10000 ROWS", map[string]any{"n": n})
+	Query(t, "UNWIND range(1, $n) AS i CALL (i) { CREATE (:"+label+" {id: i}) } IN TRANSACTIONS OF 1000 ROWS", map[string]any{"n": n})
 	t.Cleanup(func() {
-		Query(t, "MATCH (n:"+label+") CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS", nil)
+		Query(t, "MATCH (n:"+label+") CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS", nil)
 	})
 	server := Server(t)
 	_, err := server.run(server.Database, "MATCH (n:"+label+") SET n.x = 0.5, n.y = 0.5, n.z = 'some text', n.u = 0.1, n.v = 1", nil)

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/connector"
+)
+
+// cli is the command as a process, as a user runs it.
+type cli struct {
+	path string
+	env  []string
+}
+
+// result is what a command left behind.
+type result struct {
+	exit           int
+	stdout, stderr string
+}
+
+func (c cli) run(t *testing.T, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.path, args...)
+	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Dir = t.TempDir()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("graphcloak %s: %v", strings.Join(args, " "), err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// ok runs a command that must succeed and decodes its JSON.
+func (c cli) ok(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	r := c.run(t, args...)
+	if r.exit != 0 {
+		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), r.exit, r.stderr)
+	}
+	var v map[string]any
+	if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
+		t.Fatalf("graphcloak %s: %v in\n%s", strings.Join(args, " "), err, r.stdout)
+	}
+	return v
+}
+
+// refused runs a command that must fail with an exit code and a message.
+func (c cli) refused(t *testing.T, exit int, message string, args ...string) {
+	t.Helper()
+	r := c.run(t, args...)
+	if r.exit != exit || !strings.Contains(r.stderr, message) {
+		t.Errorf("graphcloak %s: exit %d, want %d with %q:\n%s", strings.Join(args, " "), r.exit, exit, message, r.stderr)
+	}
+	var v struct {
+		Error struct {
+			Message  string
+			ExitCode int `json:"exit_code"`
+		}
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &v); err != nil || v.Error.ExitCode != exit || v.Error.Message == "" {
+		t.Errorf("graphcloak %s: the failure as JSON is %q (%v)", strings.Join(args, " "), r.stdout, err)
+	}
+}
+
+// newCLI builds the command and points it at the server under test.
+func newCLI(t *testing.T) cli {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "graphcloak")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/graphcloak").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return cli{path, append(Server(t).Env(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+dir)}
+}
+
+// source makes one node of a label the source.
+func source(t *testing.T, label string, id any) {
+	t.Helper()
+	rows := Query(t, "MATCH (n:`"+label+"` {id: $id}) SET n.source = 1.0 RETURN count(n)", map[string]any{"id": id})
+	if rows[0][0] != int64(1) {
+		t.Fatalf("there are %v nodes %v in %s, want 1", rows[0][0], id, label)
+	}
+}
+
+func TestCLI(t *testing.T) {
+	c := newCLI(t)
+	t.Run("run", func(t *testing.T) { testRun(t, c) })
+	t.Run("real graphs", func(t *testing.T) { testRealRuns(t, c) })
+	t.Run("files", func(t *testing.T) { testFiles(t, c) })
+	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
+	t.Run("killed", func(t *testing.T) { testKilledRun(t, c) })
+	t.Run("import", func(t *testing.T) { testImportCommand(t, c) })
+}
+
+// testRun is the main job, its properties and its run node, and --undo.
+func testRun(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	source(t, label, 16)
+	rep := c.ok(t, "run", "--node-labels", label, "--node-key", "id", "--source-property", "source",
+		"--community-property", "club", "--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "cli")
+	if rep["nodeCount"] != 34.0 || rep["relationshipCount"] != 78.0 || rep["nodePropertiesWritten"] != 204.0 {
+		t.Errorf("%v nodes, %v relationships, %v properties; want 34, 78, 204",
+			rep["nodeCount"], rep["relationshipCount"], rep["nodePropertiesWritten"])
+	}
+	runID := rep["runId"].(string)
+	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.cliRunId = $run RETURN count(n), sum(n.cliSourceProbability), count(n.cliPrivateHeat), "+
+		"count(n.cliSource), count(n.cliCommunity), count(n.cliCommunityProbability)", map[string]any{"run": runID})
+	if rows[0][0] != int64(34) || math.Abs(rows[0][1].(float64)-1) > 1e-9 {
+		t.Errorf("%v nodes with a probability of %v in all, want 34 with 1", rows[0][0], rows[0][1])
+	}
+	for k, v := range rows[0][2:] {
+		if v != int64(34) {
+			t.Errorf("property %d is on %v nodes, want 34", k, v)
+		}
+	}
+	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status, r.epsilon, r.delta, r.epsilonSpent, r.sigma, "+
+		"r.sensitivityUpper, r.bpdnStatus, r.answer, r.answer = $answer", map[string]any{"run": runID, "answer": rep["answer"]})
+	if len(rows) != 1 {
+		t.Fatalf("%d run nodes, want 1", len(rows))
+	}
+	if r := rows[0]; r[0] != "FINISHED" || r[1] != 4.0 || r[2] != 0.1 || r[3] != 4.0 || r[8] != true {
+		t.Errorf("the run node says %v", r)
+	}
+	// 0.485540335… is σ/Δ₂ of the analytic calibration at (4, 0.1).
+	if ratio := rows[0][4].(float64) / rows[0][5].(float64); ratio < 0.485540335 || ratio > 0.4855404 {
+		t.Errorf("σ/Δ₂ = %v, want 0.485540335 from above", ratio)
+	}
+
+	// The next run replaces what a run wrote, not what the user wrote.
+	Query(t, "MATCH (n:`"+label+"` {id: 0}) SET n.mineSource = 'keep'", nil)
+	c.refused(t, 5, "mineSource", "run", "--node-labels", label, "--source-property", "source", "--property-prefix", "mine")
+	if rows := Query(t, "MATCH (n:`"+label+"` {id: 0}) RETURN n.mineSource, n.mineRunId", nil); rows[0][0] != "keep" || rows[0][1] != nil {
+		t.Errorf("after the refusal the user's property is %v", rows[0])
+	}
+
+	undone := c.ok(t, "run", "--undo", runID)
+	if undone["nodesCleared"] != 34.0 {
+		t.Errorf("undo cleared %v nodes, want 34", undone["nodesCleared"])
+	}
+	rows = Query(t, "MATCH (n:`"+label+"`) WHERE n.cliRunId IS NOT NULL OR n.cliPrivateHeat IS NOT NULL RETURN count(n)", nil)
+	if rows[0][0] != int64(0) {
+		t.Errorf("%v nodes keep properties after undo", rows[0][0])
+	}
+	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status, r.epsilonSpent", map[string]any{"run": runID})
+	if rows[0][0] != "UNDONE" || rows[0][1] != 4.0 {
+		t.Errorf("after undo the run node says %v, want UNDONE with its spend", rows[0])
+	}
+}
+
+// testRealRuns runs the job on the other shipped graphs from Neo4j.
+func testRealRuns(t *testing.T, c cli) {
+	for _, g := range []struct {
+		name, id string
+		args     []string
+	}{
+		{"net3", "121", []string{"--epsilon", "4", "--delta", "0.1"}},
+		{"net6", "JUNCTION-17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}},
+		{"minnesota", "17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}},
+	} {
+		t.Run(g.name, func(t *testing.T) {
+			label := Load(t, Shipped(g.name))
+			rows := Query(t, "MATCH (n:`"+label+"`) WHERE toString(n.id) = $id SET n.source = 1.0 RETURN count(n)", map[string]any{"id": g.id})
+			if rows[0][0] != int64(1) {
+				t.Fatalf("%v nodes %s, want 1", rows[0][0], g.id)
+			}
+			args := append([]string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source"}, g.args...)
+			rep := c.ok(t, args...)
+			rows = Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId = $run RETURN count(n), sum(n.gcSourceProbability)", map[string]any{"run": rep["runId"]})
+			if rows[0][0] != int64(rep["nodeCount"].(float64)) || math.Abs(rows[0][1].(float64)-1) > 1e-9 {
+				t.Errorf("%v nodes with a probability of %v in all, want %v with 1", rows[0][0], rows[0][1], rep["nodeCount"])
+			}
+			t.Logf("%s: %s", g.name, rep["answer"])
+		})
+	}
+}
+
+// testFiles goes through plan, release and recover, and finds a changed graph.
+func testFiles(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	source(t, label, 16)
+	dir := t.TempDir()
+	plan, release := filepath.Join(dir, "plan.json"), filepath.Join(dir, "release.json")
+	c.refused(t, 2, "--node-key", "plan", "--node-labels", label)
+	common := []string{"--node-labels", label, "--node-key", "id", "--weight", "weight", "--epsilon", "4", "--delta", "0.1"}
+	fromNeo4j := c.ok(t, append([]string{"plan"}, common...)...)
+	if r := c.run(t, append([]string{"plan", "-o", plan}, common...)...); r.exit != 0 {
+		t.Fatal(r.stderr)
+	}
+	folder, err := filepath.Abs(filepath.Join("..", "examples", "data", "karate"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--weight", "weight", "--epsilon", "4", "--delta", "0.1")
+	for _, field := range []string{"graphDigest", "sensors", "sensitivity", "sigma", "cost", "expectedAccuracy"} {
+		a, _ := json.Marshal(fromNeo4j[field])
+		b, _ := json.Marshal(fromFolder[field])
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s is %s from Neo4j and %s from the folder", field, a, b)
+		}
+	}
+
+	if r := c.run(t, "release", "--plan", plan, "--source-property", "source", "-o", release); r.exit != 0 {
+		t.Fatal(r.stderr)
+	}
+	rep := c.ok(t, "recover", "--release", release, "--community-property", "club")
+	if rep["communityCount"] != 2.0 || rep["epsilonSpent"] != 0.0 {
+		t.Errorf("recovery of a release finds %v communities and spends %v, want 2 and 0", rep["communityCount"], rep["epsilonSpent"])
+	}
+
+	Query(t, "MATCH (a:`"+label+"` {id: 0}), (b:`"+label+"` {id: 33}) CREATE (a)-[:CONNECTED_TO {weight: 1}]->(b)", nil)
+	c.refused(t, 5, "the graph changed", "release", "--plan", plan, "--source-property", "source")
+	c.refused(t, 5, "the graph changed", "recover", "--release", release)
+	if rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId IS NOT NULL RETURN count(n)", nil); rows[0][0] != int64(0) {
+		t.Errorf("%v nodes were written", rows[0][0])
+	}
+}
+
+// testRefusals is bad input that only a server can give.
+func testRefusals(t *testing.T, c cli) {
+	label := Load(t, Files("id,source,hot\na,1,7\nb,0,0\nc,0,0\n", "source,target,w\na,b,1\nb,c,-1\n"))
+	before := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]
+	on := func(args ...string) []string { return append([]string{"run", "--node-labels", label}, args...) }
+	c.refused(t, 3, `did you mean "`+label+`"`, "run", "--node-labels", label+"x", "--source-property", "source")
+	c.refused(t, 3, `there is no property "sorce"`, on("--source-property", "sorce")...)
+	c.refused(t, 6, "outside [0, 1]", on("--source-property", "hot")...)
+	c.refused(t, 6, "-1", on("--source-property", "source", "--weight", "w")...)
+	c.refused(t, 6, "epsilon", on("--source-property", "source", "--epsilon", "0")...)
+	c.refused(t, 6, "delta", on("--source-property", "source", "--delta", "1")...)
+	c.refused(t, 6, "alpha", on("--source-property", "source", "--alpha", "-1")...)
+	c.refused(t, 6, "tau", on("--source-property", "source", "--tau", "NaN")...)
+	wrong := cli{c.path, append(c.env, "NEO4J_PASSWORD=not-the-password")}
+	wrong.refused(t, 4, "user name or password is wrong", on("--source-property", "source")...)
+	away := cli{c.path, append(c.env, "NEO4J_URI=bolt://127.0.0.1:9")}
+	away.refused(t, 8, "does not answer", on("--source-property", "source")...)
+	if after := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]; after != before {
+		t.Errorf("there were %v run and ledger nodes, now there are %v", before, after)
+	}
+}
+
+// testKilledRun kills the process in its write-back and completes the run.
+func testKilledRun(t *testing.T, c cli) {
+	label := Load(t, Shipped("net6"))
+	Query(t, "MATCH (n:`"+label+"` {id: 'JUNCTION-17'}) SET n.source = 1.0", nil)
+	args := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}
+	cmd := exec.Command(c.path, args...)
+	cmd.Env = append(os.Environ(), c.env...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	state := ""
+	for _, e := range c.env {
+		if dir, ok := strings.CutPrefix(e, "XDG_STATE_HOME="); ok {
+			state = filepath.Join(dir, "graphcloak", "runs")
+		}
+	}
+	// From the moment that the release is staged it is spent, and is never lost.
+	var staged []string
+	for deadline := time.Now().Add(3 * time.Minute); len(staged) == 0 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		staged, _ = filepath.Glob(filepath.Join(state, "*.json"))
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	if len(staged) != 1 {
+		t.Fatalf("%d releases are staged, want 1", len(staged))
+	}
+	runID := strings.TrimSuffix(filepath.Base(staged[0]), ".json")
+	rep := c.ok(t, "run", "--resume", runID)
+	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId = $run RETURN count(n)", map[string]any{"run": runID})
+	if rows[0][0] != int64(rep["nodeCount"].(float64)) {
+		t.Errorf("%v nodes carry the resumed run, want %v", rows[0][0], rep["nodeCount"])
+	}
+	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status", map[string]any{"run": runID})
+	if len(rows) != 1 || rows[0][0] != "FINISHED" {
+		t.Errorf("the run node says %v, want FINISHED", rows)
+	}
+	if _, err := os.Stat(staged[0]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the staged release is still there (%v)", err)
+	}
+	c.refused(t, 3, "nothing is kept", "run", "--resume", runID)
+}
+
+func testImportCommand(t *testing.T, c cli) {
+	folder, err := filepath.Abs(filepath.Join("..", "examples", "data", "net3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := Load(t, Files("id\nx\n", "source,target\n"), func(o *connector.ImportOptions) {})
+	c.refused(t, 5, "", "graph", "import", folder, "--label", label)
+	done := c.ok(t, "graph", "import", folder, "--label", label, "--type", "PIPE", "--replace")
+	if done["nodesCreated"] != 97.0 || done["relationshipsCreated"] != 119.0 {
+		t.Errorf("created %v nodes and %v relationships, want 97 and 119", done["nodesCreated"], done["relationshipsCreated"])
+	}
+	c.refused(t, 3, "no such file", "graph", "import", filepath.Join(folder, "nowhere"))
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// TestLedgerSurvivesKills kills the server with SIGKILL twice while 16 writers
+// spend. What was acknowledged is there, nothing is there twice, and exactly the
+// cap was granted.
+func TestLedgerSurvivesKills(t *testing.T) {
+	const writers, granted = 16, 60
+	n := Server(t)
+	if n.restart == nil { // not ours to kill
+		var err error
+		if n, err = startLocal(); err != nil {
+			t.Fatal(err)
+		}
+		defer n.stop()
+	}
+	ctx := t.Context()
+	s, err := connector.New(ctx, n.Options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	l, scope, budget := s.Ledger(), "kills "+token(), privacy.Budget{Epsilon: 1, Delta: 1e-5}
+	if _, err := privacy.SetCap(ctx, l, scope, budget); err != nil {
+		t.Fatal(err)
+	}
+	account, err := privacy.ReadAccount(ctx, l, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room, _ := account.Remaining()
+	var acknowledged sync.Map
+	var count atomic.Int64
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for k := 0; ; k++ {
+				release := fmt.Sprintf("%d of writer %d", k, w)
+				c := privacy.Charge{Scope: scope, ReleaseID: release, Attempt: token(), Guarantee: privacy.Joint, Budget: budget, Cost: room / granted}
+				_, err := privacy.Spend(ctx, l, c)
+				for errors.Is(err, store.ErrTransient) { // the same attempt: it pays once, whether or not the lost answer was yes
+					time.Sleep(50 * time.Millisecond)
+					_, err = privacy.Spend(ctx, l, c)
+				}
+				if errors.Is(err, privacy.ErrExhausted) {
+					return
+				}
+				if err != nil {
+					t.Errorf("writer %d: %v", w, err)
+					return
+				}
+				acknowledged.Store(release, true)
+				count.Add(1)
+			}
+		})
+	}
+	for _, after := range []int64{granted / 4, granted / 2} {
+		for count.Load() < after && !t.Failed() {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if err := n.restart(); err != nil {
+			t.Error(err)
+		}
+	}
+	wg.Wait()
+	entries, err := l.Entries(ctx, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := privacy.VerifyLedger(ctx, l, scope); err != nil {
+		t.Error(err)
+	}
+	spent := 0
+	for _, e := range entries {
+		if e.Kind == privacy.KindSpent {
+			spent++
+			if _, ok := acknowledged.Load(e.ReleaseID); !ok {
+				t.Errorf("release %s was paid for and never acknowledged", e.ReleaseID)
+			}
+		}
+	}
+	if spent != granted || count.Load() != granted {
+		t.Errorf("%d releases are paid for, %d were acknowledged, want %d", spent, count.Load(), granted)
+	}
+}
