@@ -14,7 +14,7 @@ import (
 type Charge struct {
 	Scope     string    `json:"scope"`     // names the data that the budget protects
 	ReleaseID string    `json:"releaseId"` // once a scope
-	Attempt   string    `json:"attempt"`   // token of this attempt; see [NewAttempt]
+	Attempt   string    `json:"attempt"`   // token of this attempt, from [NewAttempt]
 	Plan      Digest    `json:"plan"`
 	Guarantee Guarantee `json:"guarantee"`
 	Budget    Budget    `json:"budget"` // of this release by itself
