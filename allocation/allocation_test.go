@@ -223,6 +223,9 @@ func TestFeasibleOnEveryEdge(t *testing.T) {
 				if b, err := sensitivity.Bound(ctx, m, r.Weights, sensitivity.Options{}); err != nil || b.Lower > 1+1e-6 || b.Upper < 1-1e-6 {
 					t.Errorf("%s τ=%v %s: certificate [%v, %v] %v, want 1 inside", f.name, tau, o, b.Lower, b.Upper, err)
 				}
+				if o != allocation.Bound && r.Objective != allocation.Information && r.Objective != allocation.Bound && r.Gap > .001 {
+					t.Errorf("%s τ=%v %s: gap %v, want ≤ 0.001", f.name, tau, o, r.Gap)
+				}
 				on := 0
 				for _, v := range r.Weights {
 					if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {

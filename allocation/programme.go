@@ -56,7 +56,8 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 	}
 	g.begin()
 	x := make([]float64, len(c))
-	for round := 0; ; round++ {
+	fresh := false
+	for {
 		done := g.lp.restore(g.p.late)
 		g.p.rounds++
 		if err := g.p.ctx.Err(); err != nil {
@@ -66,9 +67,19 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		g.most = min(g.most, g.ceiling(c))
 		cuts := g.improve(x, c)
 		g.p.opts.Progress("allocate: edges", int64(len(g.row)), 0)
-		if !done || cuts == 0 || g.pure >= g.most*(1-g.p.opts.Gap) || g.p.late() {
+		if g.pure >= g.most*(1-g.p.opts.Gap) || g.p.late() {
 			break
 		}
+		if done && cuts > 0 {
+			fresh = false
+			continue
+		}
+		if fresh {
+			break // as good as the arithmetic gets
+		}
+		g.lp.refactor()
+		g.lp.primal(g.p.late)
+		fresh = true
 	}
 	// A vertex has few sensors; the mixture serves where the search was cut short.
 	share := g.worth
