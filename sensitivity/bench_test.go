@@ -38,6 +38,8 @@ func BenchmarkBound(b *testing.B) {
 		{"sbm1e5", sbm(100000), 1, 0.05},
 		{"ba1e5", func() (*graph.Graph, error) { return graph.BarabasiAlbert(100000, 10, 1) }, 1, 0.05},
 		{"rmat1e5", func() (*graph.Graph, error) { return graph.RMAT(100000, 1000000, graph.Quadrants{}, 1) }, 1, 0.05},
+		{"ba1e4", func() (*graph.Graph, error) { return graph.BarabasiAlbert(10000, 10, 1) }, 1, 0.05},
+		{"rmat1e4", func() (*graph.Graph, error) { return graph.RMAT(10000, 100000, graph.Quadrants{}, 1) }, 1, 0.05},
 		{"road1e5tau10", road(100000), 10, 0.05},
 		{"knn1e5tau10", knn(100000), 10, 0.05},
 		{"road1e6", road(1000000), 1, 0.05},

@@ -149,13 +149,16 @@ func (s *search) seed(ctx context.Context) error {
 
 // finish brackets all that remain, the largest bounds first.
 func (s *search) finish(ctx context.Context) error {
+	slices.SortFunc(s.rest, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(s.upper[b], s.upper[a]), cmp.Compare(a, b))
+	})
+	if err := s.global(ctx); err != nil || len(s.rest) == 0 {
+		return err
+	}
 	o, err := s.operator(0.05 * s.opts.Tolerance * s.lower)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(s.rest, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(s.upper[b], s.upper[a]), cmp.Compare(a, b))
-	})
 	for len(s.rest) > 0 {
 		part := s.rest[:min(o.block, len(s.rest))]
 		if err := s.evaluate(ctx, o, part); err != nil {

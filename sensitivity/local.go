@@ -9,13 +9,21 @@ import (
 	"sync"
 )
 
-// Limits of the local tier: the steps of one Lanczos process, and the entries it
-// may read before it gives up.
+// Limits of one Lanczos process: its steps, and the entries it may read before it
+// gives up in the local tier.
 const (
 	localSteps   = 24
 	localEntries = 1 << 14
 	localBatch   = 4096
 	localSample  = 256
+)
+
+// A process that may read the whole graph holds localSteps + 1 vectors for each
+// worker: 400 MB at this order.
+const (
+	globalEntries = math.MaxInt64
+	globalOrder   = 1 << 20
+	globalBatch   = 16
 )
 
 // local brackets edges by Gauss and Gauss–Radau quadrature from a Lanczos process
@@ -30,7 +38,7 @@ func (s *search) local(ctx context.Context) error {
 	for k := range sample {
 		sample[k] = s.rest[k*step]
 	}
-	work, open, err := s.quadrature(ctx, sample)
+	work, open, err := s.quadrature(ctx, sample, localEntries)
 	if err != nil {
 		return err
 	}
@@ -42,7 +50,7 @@ func (s *search) local(ctx context.Context) error {
 	}
 	for at := 0; at < len(s.rest); {
 		batch := s.rest[at:min(at+localBatch, len(s.rest))]
-		if _, _, err := s.quadrature(ctx, batch); err != nil {
+		if _, _, err := s.quadrature(ctx, batch, localEntries); err != nil {
 			return err
 		}
 		at += len(batch)
@@ -51,9 +59,35 @@ func (s *search) local(ctx context.Context) error {
 	return nil
 }
 
+// global brackets edges by quadrature on the whole graph, the largest bounds first,
+// while it closes most of them: where b meets few eigenvalues, as at the leaves of
+// hubs, it takes a few products instead of a polynomial of some hundred. What it
+// leaves open stays in rest.
+func (s *search) global(ctx context.Context) error {
+	if !s.uniform || s.lap.Order() > globalOrder {
+		return nil
+	}
+	var hard []int32
+	for len(s.rest) > 0 {
+		part := s.rest[:min(globalBatch, len(s.rest))]
+		_, open, err := s.quadrature(ctx, part, globalEntries)
+		if err != nil {
+			return err
+		}
+		hard, s.rest = append(hard, part...), s.rest[len(part):]
+		s.settle("quadrature")
+		if 2*open > len(part) {
+			break
+		}
+	}
+	s.rest = append(hard, s.rest...)
+	s.settle("quadrature")
+	return nil
+}
+
 // quadrature brackets a batch with the target of its beginning, so that the result
 // does not depend on the number of workers.
-func (s *search) quadrature(ctx context.Context, batch []int32) (work int64, open int, err error) {
+func (s *search) quadrature(ctx context.Context, batch []int32, limit int64) (work int64, open int, err error) {
 	type result struct {
 		up, low float64
 		work    int64
@@ -64,7 +98,7 @@ func (s *search) quadrature(ctx context.Context, batch []int32) (work int64, ope
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
-			p := newProcess(s.problem)
+			p := newProcess(s.problem, limit)
 			for k := w; k < len(batch) && ctx.Err() == nil; k += workers {
 				e := s.edges[batch[k]]
 				unitScale := e.scale * math.Sqrt(s.peak)
@@ -102,12 +136,13 @@ type process struct {
 	nodes []int32
 	v     [][]float64 // basis, v[k] over the first len(v[k]) nodes
 	read  int64
+	limit int64
 	alpha []float64
 	beta  []float64
 }
 
-func newProcess(p *problem) *process {
-	q := &process{p: p, place: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
+func newProcess(p *problem, limit int64) *process {
+	q := &process{p: p, limit: limit, place: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
 	q.ptr, q.adj, q.val, q.diag = p.lap.CSR()
 	return q
 }
@@ -149,7 +184,7 @@ func (q *process) step(m int) bool {
 		t := q.nodes[k]
 		q.read += q.ptr[t+1] - q.ptr[t]
 	}
-	if q.read > localEntries {
+	if q.read > q.limit {
 		return false
 	}
 	w := append(q.v[m+1][:0], make([]float64, len(v))...)

@@ -37,10 +37,10 @@ func (s *search) screen(ctx context.Context) error {
 		return err
 	}
 	q := s.opts.Failure / (float64(len(s.rest)) * maxLooks)
-	c := &screening{search: s, operator: o, squares: make([]float64, len(s.edges))}
+	c := &screening{search: s, operator: o, squares: make([]float64, len(s.edges)), gain: 1}
 	for look := range maxLooks {
 		want := firstLook << max(0, look-1)
-		if len(s.rest) <= want-c.columns {
+		if len(s.rest) <= (want-c.columns)*c.gain {
 			break
 		}
 		for c.columns < want {
@@ -55,6 +55,11 @@ func (s *search) screen(ctx context.Context) error {
 			return err
 		}
 		s.settle("screen")
+		if look == 1 {
+			if err := c.probe(ctx); err != nil {
+				return err
+			}
+		}
 		if look == 0 && len(s.rest) > 2*firstLook {
 			if err := c.deflate(ctx); err != nil {
 				return err
@@ -72,6 +77,25 @@ type screening struct {
 	columns int // random columns that squares holds
 	squares []float64
 	sub     *subspace
+	gain    int // how many edges quadrature closes in the time of one column
+}
+
+// probe tries quadrature on the likeliest edges, to learn whether it pays.
+func (c *screening) probe(ctx context.Context) error {
+	if !c.uniform || c.lap.Order() > globalOrder || len(c.rest) <= globalBatch {
+		return nil
+	}
+	likely := largest(c.rest, globalBatch, c.estimate)
+	work, open, err := c.quadrature(ctx, likely, globalEntries)
+	if err != nil {
+		return err
+	}
+	// Reading an entry and orthogonalising cost about four times a product's entry.
+	if column := int64(c.d.Degree()+1) * c.lap.Work(); 4*open <= len(likely) {
+		c.gain = int(max(1, int64(len(likely))*column/(4*work+1)))
+	}
+	c.settle("quadrature")
+	return nil
 }
 
 // estimate is what the columns so far make likely.
