@@ -336,3 +336,25 @@ func TestCostRoundsUp(t *testing.T) {
 		}
 	}
 }
+
+// TestGDPEpsilonIsTight: δ(ε) ≤ δ < δ(ε(1 − 1e-9)) in exact arithmetic.
+func TestGDPEpsilonIsTight(t *testing.T) {
+	for _, mu := range []float64{0.05, 1, 7, 40} {
+		for _, delta := range []float64{1e-3, 1e-12} {
+			eps, err := GDPEpsilon(mu, delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := new(big.Float).SetFloat64(delta)
+			if d := profile(eps, mu); d.Cmp(want) > 0 {
+				t.Errorf("μ = %v: ε = %v has δ = %.12g, want at most %v", mu, eps, d, delta)
+			}
+			if d := profile(eps*(1-1e-9), mu); d.Cmp(want) <= 0 {
+				t.Errorf("μ = %v: ε = %v is larger than needed for δ = %v", mu, eps, delta)
+			}
+		}
+	}
+	if eps, err := GDPEpsilon(1e-6, 0.1); eps != 0 || err != nil {
+		t.Errorf("μ = 1e-6 at δ = 0.1: ε = %v, %v; want 0", eps, err)
+	}
+}

@@ -46,8 +46,8 @@ func (c Cost) Epsilon(delta float64) (float64, error) {
 //
 // Proof: docs/proofs/accounting.md.
 func GDPEpsilon(mu, delta float64) (float64, error) {
-	if !(mu > 0 && mu <= 1e4) {
-		return 0, fmt.Errorf("privacy: μ is %v, want a number above 0 and at most 10000", mu)
+	if !(mu > 0 && mu <= 1000) {
+		return 0, fmt.Errorf("privacy: μ is %v, want a number above 0 and at most 1000", mu)
 	}
 	if !(delta >= MinDelta && delta < 1) {
 		return 0, fmt.Errorf("privacy: delta is %v, want a number from %v to below 1", delta, MinDelta)

@@ -34,10 +34,10 @@ func logDelta(eps, mu float64) float64 {
 const (
 	logSqrt2Pi = 0.918938533204672741780329736405617639861
 
-	// logDeltaError holds for ε and δ of a valid Budget: t is known to 2⁻⁵²·ε/μ and
-	// multiplied by t ≤ 38 in the exponent, t²/2 ≤ 700 has its own rounding, and
-	// R(t) − R(t+μ) loses a factor t + 1 + √2 ≤ 41. Together below 2e-12; the factor 5
-	// leaves room for other platforms.
+	// logDeltaError holds for ε and δ of a valid Budget, and for any ε at μ ≤ 1000: t
+	// is known to 2⁻⁵²·ε/μ and multiplied by t ≤ 38 in the exponent, t²/2 ≤ 700 has its
+	// own rounding, and R(t) − R(t+μ) loses a factor t + 1 + √2 ≤ 41. Together below
+	// 2e-12, and 5e-12 where ε > 1000.
 	logDeltaError = 1e-11
 )
 

@@ -78,24 +78,33 @@ func ReadAccount(ctx context.Context, l Ledger, scope string) (Account, error) {
 }
 
 // VerifyLedger replays the chain of a scope and compares it with the account that
-// the store holds. ErrChain where they disagree.
+// the store holds. ErrChain where they disagree. Entries that others append
+// meanwhile are read again.
 func VerifyLedger(ctx context.Context, l Ledger, scope string) (Account, error) {
-	entries, err := l.Entries(ctx, scope)
-	if err != nil {
-		return Account{}, err
+	for {
+		entries, err := l.Entries(ctx, scope)
+		if err != nil {
+			return Account{}, err
+		}
+		want, err := Replay(scope, entries)
+		if err != nil {
+			return Account{}, err
+		}
+		got, err := ReadAccount(ctx, l, scope)
+		if err != nil {
+			return Account{}, err
+		}
+		if got.equal(want) {
+			return want, nil
+		}
+		again, err := l.Entries(ctx, scope)
+		if err != nil {
+			return Account{}, err
+		}
+		if len(again) <= len(entries) {
+			return Account{}, fmt.Errorf("%w: scope %q: the stored account is not what its entries add up to", ErrChain, scope)
+		}
 	}
-	want, err := Replay(scope, entries)
-	if err != nil {
-		return Account{}, err
-	}
-	got, err := ReadAccount(ctx, l, scope)
-	if err != nil {
-		return Account{}, err
-	}
-	if !got.equal(want) {
-		return Account{}, fmt.Errorf("%w: scope %q: the stored account is not what its entries add up to", ErrChain, scope)
-	}
-	return want, nil
 }
 
 // mark appends an entry about a release that was paid for.
