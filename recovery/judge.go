@@ -64,8 +64,9 @@ func (j *judge) prove(r []float64) bool {
 	j.scale = max(j.scale, floats.Norm(j.c, 2)/v.norm)
 	if j.opts.MassCap == 0 {
 		j.opts.MassCap = 1e3 * float64(len(j.c))
-		if lb, _, sure := v.best(math.Inf(1)); !sure {
-			j.opts.MassCap *= max(1, lb)
+		// The first bound gives the scale of f, unless Mᵀy > 0 by rounding only.
+		if top := floats.Max(v.c); top > 1e-8*j.scale*v.norm {
+			j.opts.MassCap *= max(1, v.gain/top)
 		}
 	}
 	if f := v.farkas(j.p.upper(), j.opts.MassCap); f > 0 {
@@ -99,12 +100,7 @@ func (j *judge) value(feasible bool) {
 // accept reports whether F is optimal within the tolerance. Where only the ball is
 // missed, eta shrinks by as much, and shrunk is true.
 func (j *judge) accept() (optimal, shrunk bool) {
-	// floor is what the roundings of g(z) leave when ‖y‖‖z‖ cancels, and what the
-	// error d of the operator takes: d‖z‖ of the mass from the bound, d‖z‖‖f‖₂ from
-	// the ball.
-	z := floats.Norm(j.res.Dual, 2)
-	floor := 2*few*unit*floats.Norm(j.p.Y, 2)*z/j.res.LowerBound + 4*j.err*z
-	if !(j.res.Gap <= max(j.tol, min(worstTol, floor))) {
+	if !(j.res.Gap <= j.reach(1)) {
 		return false, false
 	}
 	excess := j.excess()
@@ -114,6 +110,16 @@ func (j *judge) accept() (optimal, shrunk bool) {
 	}
 	j.eta = max(0, j.eta-1.01*excess)
 	return false, j.eta > 0 // else the error of the operator fills the ball
+}
+
+// reach is the relative gap that the arithmetic can reach, at least the tolerance and
+// at most worstTol: what the roundings of g(z) leave when ‖y‖‖z‖ cancels, and d‖z‖ of
+// the mass, twice, for the error d of the operator. The residual is known to
+// magnify·2⁻⁵³‖r‖ only, which moves Mᵀz as d does.
+func (j *judge) reach(magnify float64) float64 {
+	y, z := floats.Norm(j.p.Y, 2), floats.Norm(j.res.Dual, 2)
+	floor := 2*few*unit*y*z/j.res.LowerBound + 4*(j.err+4*unit*j.scale*magnify)*z
+	return max(j.tol, min(worstTol, floor))
 }
 
 // excess is by how much F is outside the exact ball, beyond rounding.
@@ -197,5 +203,10 @@ func (j *judge) finish() (*Result, error) {
 		return &j.res, nil
 	}
 	j.value(j.excess() <= 0)
+	// No further progress: y − M f cancels to η.
+	if j.res.Gap <= j.reach(max(1, floats.Norm(j.p.Y, 2)/j.p.Radius)) {
+		j.res.Status = Optimal
+		return &j.res, nil
+	}
 	return &j.res, fmt.Errorf("%w: gap %.1e after %d iterations", ErrStalled, j.res.Gap, j.res.Iterations)
 }
