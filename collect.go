@@ -35,8 +35,8 @@ func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorVal
 	if err != nil {
 		return nil, err
 	}
-	if _, err := privacy.Spend(ctx, m.store.Ledger(), charge); err != nil {
-		return nil, fmt.Errorf("spend: %w", err)
+	if err := m.spend(ctx, charge); err != nil {
+		return nil, err
 	}
 	return &Release{Release: r, Model: m.Settings, Allocated: p.Allocated}, nil
 }

@@ -164,14 +164,26 @@ func (m *Model) perturb(ctx context.Context, p *Plan, y []float64, c Spend) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if _, err := privacy.Spend(ctx, m.store.Ledger(), charge); err != nil {
-		return nil, fmt.Errorf("spend: %w", err)
+	if err := m.spend(ctx, charge); err != nil {
+		return nil, err
 	}
 	r, err := p.Perturb(y, c.ReleaseID, c.Noise)
 	if err != nil {
 		return nil, err
 	}
 	return &Release{Release: r, Model: m.Settings, Allocated: p.Allocated}, nil
+}
+
+// spend pays from a ledger whose chain is whole.
+func (m *Model) spend(ctx context.Context, c privacy.Charge) error {
+	l := m.store.Ledger()
+	if _, err := privacy.VerifyLedger(ctx, l, c.Scope); err != nil {
+		return fmt.Errorf("check the ledger: %w", err)
+	}
+	if _, err := privacy.Spend(ctx, l, c); err != nil {
+		return fmt.Errorf("spend: %w", err)
+	}
+	return nil
 }
 
 // Spend identifies a release in the ledger.
