@@ -243,7 +243,11 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scale := range []float64{0x1p-1000, 0x1p1000} {
+	wantCPM, err := community.Leiden{Objective: community.CPM, Gamma: 0.2}.Detect(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range []float64{0x1p-1000, 0x1p-3, 0x1p1000} {
 		var b graph.Builder
 		for i := range g.Order() {
 			if _, err := b.AddNode(g.ID(i)); err != nil {
@@ -262,6 +266,10 @@ func TestScale(t *testing.T) {
 		got, err := community.Leiden{}.Detect(t.Context(), h)
 		if err != nil || !slices.Equal(got.Labels, want.Labels) || got.Modularity != want.Modularity {
 			t.Errorf("weights times %v: %d communities, Q = %v, %v; want %d, %v", scale, got.Count, got.Modularity, err, want.Count, want.Modularity)
+		}
+		got, err = community.Leiden{Objective: community.CPM, Gamma: 0.2 * scale}.Detect(t.Context(), h)
+		if err != nil || !slices.Equal(got.Labels, wantCPM.Labels) {
+			t.Errorf("CPM, weights and resolution times %v: %d communities, %v; want %d", scale, got.Count, err, wantCPM.Count)
 		}
 	}
 }

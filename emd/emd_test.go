@@ -380,10 +380,11 @@ func TestDegenerate(t *testing.T) {
 		{"tiny masses", 2, []edge{{0, 1, 1}}, []float64{1e-300, 0}, []float64{0, 1e-300}, 1e-300},
 		{"huge lengths", 2, []edge{{0, 1, 1e300}}, []float64{1, 0}, []float64{0, 1}, 1e300},
 		{"tiny lengths", 2, []edge{{0, 1, 1e-300}}, []float64{1, 0}, []float64{0, 1}, 1e-300},
-		{"rounded mass", 2, []edge{{0, 1, 1}}, []float64{1, 0}, []float64{0, 1 + 1e-12}, 1},
+		{"rounded mass", 3, []edge{{0, 1, 1}, {1, 2, 1}}, []float64{0, 0, 1}, []float64{1 + 5e-10, 0, 0}, 2},
+		{"rounded mass, the other way", 3, []edge{{0, 1, 1}, {1, 2, 1}}, []float64{1, 0, 0}, []float64{0, 0, 1 + 5e-10}, 2},
 	} {
 		got, err := emd.Distance(t.Context(), build(t, c.n, c.edges), c.p, c.q)
-		if err != nil || got != c.want {
+		if err != nil || !scalar.EqualWithinRel(got, c.want, 0x1p-51) {
 			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.want)
 		}
 	}

@@ -78,8 +78,7 @@ func scaledSupplies(b []float64) []int64 {
 	return s
 }
 
-// scaledLengths rounds the lengths to positive multiples of a power of two, such
-// that the sum along any path is at most 2^lengthBits.
+// scaledLengths rounds the lengths to multiples of a power of two, such that the sum along any path is at most 2^lengthBits.
 func scaledLengths(g *graph.Graph) []int64 {
 	length := g.Lengths()
 	longest, total := 0.0, 0.0
@@ -92,7 +91,7 @@ func scaledLengths(g *graph.Graph) []int64 {
 	_, e := math.Frexp(min(total/2, float64(g.Order())))
 	s := make([]int64, len(length))
 	for k, l := range length {
-		s[k] = max(1, int64(math.RoundToEven(math.Ldexp(l/longest, lengthBits-e))))
+		s[k] = int64(math.RoundToEven(math.Ldexp(l/longest, lengthBits-e)))
 	}
 	return s
 }
@@ -285,8 +284,7 @@ func (s *simplex) cost(b []float64) float64 {
 		}
 		e, _ := s.g.Edge(int(x), int(p))
 		total.add(e.Length * math.Abs(sub[x].value()))
-		sub[p].add(sub[x].s)
-		sub[p].add(sub[x].c)
+		sub[p].add(sub[x].value())
 	}
 	return total.value()
 }

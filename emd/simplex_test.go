@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package emd
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Every pivot keeps the tree strongly feasible (an edge without flow points at
+// the root: the method could cycle otherwise), conserves mass, and never makes
+// the flow dearer.
+func TestInvariants(t *testing.T) {
+	const seed = 17
+	r := rand.New(rand.NewPCG(seed, 0))
+	empty := 0
+	for range 20 {
+		g, err := graph.Grid(6, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]float64, g.Order())
+		for range 12 {
+			b[r.IntN(len(b))]++
+			b[r.IntN(len(b))]--
+		}
+		s := newSimplex(g, b)
+		supply := scaledSupplies(b)
+		for last := s.price0(); ; {
+			empty += s.check(t, supply)
+			u, v, length, ok := s.price()
+			if !ok {
+				break
+			}
+			s.pivot(u, v, length)
+			now := s.price0()
+			if now > last {
+				t.Fatalf("seed %d: a pivot raises the cost from %v to %v", seed, last, now)
+			}
+			last = now
+		}
+	}
+	if empty == 0 {
+		t.Error("no tree had an edge without flow: nothing was tested")
+	}
+}
+
+// price0 is what the flow of the tree costs.
+func (s *simplex) price0() float64 {
+	total := 0.0
+	for _, v := range s.nodes {
+		total += float64(v.flow) * float64(v.length)
+	}
+	return total
+}
+
+// check returns the number of edges without flow.
+func (s *simplex) check(t *testing.T, supply []int64) (empty int) {
+	t.Helper()
+	net := append([]int64(nil), supply...)
+	root := int32(len(supply))
+	for x, v := range s.nodes[:root] {
+		if v.flow < 0 || v.flow == 0 && !v.up {
+			t.Fatalf("edge above %d: flow %d, up %v", x, v.flow, v.up)
+		}
+		if v.flow == 0 {
+			empty++
+		}
+		f := v.flow
+		if !v.up {
+			f = -f
+		}
+		net[x] -= f
+		if v.parent != root {
+			net[v.parent] += f
+		}
+	}
+	for x, left := range net {
+		if left != 0 {
+			t.Fatalf("%d left over at node %d", left, x)
+		}
+	}
+	return empty
+}
