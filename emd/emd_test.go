@@ -390,6 +390,14 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
+// Masses that differ by rounding count as those of the first distribution.
+func TestLineScalesMass(t *testing.T) {
+	got, err := emd.Line([]float64{0, 0, 1}, []float64{1 + 5e-10, 0, 0}, 1)
+	if err != nil || !scalar.EqualWithinRel(got, 2, 0x1p-51) {
+		t.Errorf("Line = %v, %v; want 2", got, err)
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	g := random(t, r, 300, 900)
