@@ -16,10 +16,9 @@ import (
 var ErrMass = errors.New("emd: masses differ")
 
 // MassTolerance is the difference of masses, relative to the larger total, up to
-// which they count as equal. It covers the rounding of n ≤ 2³¹ additions of
-// nonnegative numbers by any method that is not much worse than pairwise, and the
-// loss of mass of a diffusion computed to 1e-10. The second distribution is
-// scaled to the mass of the first.
+// which they count as equal: room for the rounding of sums and for the loss of
+// mass of an approximate diffusion. The second distribution is scaled to the mass
+// of the first.
 const MassTolerance = 1e-9
 
 // Line returns the earth mover's distance between p and q on points that lie
@@ -35,8 +34,6 @@ func Line(p, q []float64, spacing float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// The tail from i on is −(the head before i); summing the shorter of the two
-	// would not be more accurate than this compensated head.
 	var head, total sum
 	for _, x := range b {
 		head.add(x)
