@@ -15,6 +15,7 @@ func commands(app *app) []*cobra.Command {
 		newRecoverCommand(app),
 		newRevealCommand(app),
 		newVerifyCommand(app),
+		newAuditCommand(app),
 		newBudgetCommand(app),
 		newKeyCommand(app),
 		newGraphCommand(app),
