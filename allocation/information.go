@@ -26,9 +26,11 @@ type channel struct {
 // Sizes of a simulation.
 const (
 	hypotheses = 2000 // nodes at most
-	releases   = 600  // trials
-	ascents    = 24   // steps of the search
-	pieces     = 20   // of the trials, each summed on its own
+	releases   = 600  // trials, fewer where a trial takes more than effort/releases
+	fewest     = 200
+	effort     = 1 << 30 // products of all trials
+	ascents    = 24      // steps of the search
+	pieces     = 20      // of the trials, each summed on its own
 )
 
 // spread returns at most most nodes, evenly from every community.
@@ -48,7 +50,8 @@ func (p *problem) spread(most int) []int {
 
 func (p *problem) newChannel(levels ...float64) *channel {
 	nodes := p.spread(hypotheses)
-	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil), trials: releases, levels: levels}
+	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil), levels: levels}
+	c.trials = min(releases, max(fewest, effort/(len(nodes)*p.rows.k)))
 	var total float64
 	for k, i := range nodes {
 		c.x.SetRow(k, p.rows.of(int32(i)))
