@@ -18,7 +18,8 @@ const (
 	secondsPerEntry = 2e-9   // product, for each entry read
 	secondsPerCell  = 0.5e-9 // dense product, for each entry
 	eigenAlways     = 600    // an eigendecomposition below this order takes half a second
-	eigenLimit      = 5000   // beyond, it takes minutes and 24n² bytes
+	eigenLimit      = 3000   // beyond, it takes minutes
+	eigenResort     = 6000   // beyond, 24n² bytes are too many even where nothing else is exact
 )
 
 // Estimate says what New and one product would cost, before anything is
@@ -54,14 +55,14 @@ func choose(l Generator, tau, tol float64) Method {
 	if n <= eigenAlways {
 		return Eigen
 	}
-	if n > eigenLimit {
+	if n > eigenResort {
 		return Chebyshev
 	}
 	p, tail, rounding, err := chebyshev(l, tau, tol)
 	if err != nil || tail+rounding > maxErr {
 		return Eigen
 	}
-	if n*float64(len(p))*float64(l.Work())*secondsPerEntry > secondsPerCube*n*n*n {
+	if n <= eigenLimit && n*float64(len(p))*float64(l.Work())*secondsPerEntry > secondsPerCube*n*n*n {
 		return Eigen
 	}
 	return Chebyshev

@@ -235,6 +235,26 @@ func TestWeakBridge(t *testing.T) {
 	}
 }
 
+// TestLongTimes: many restarts of Lanczos agree with the other two.
+func TestLongTimes(t *testing.T) {
+	l := laplacian.New(must[*graph.Graph](t)(graph.Path(400)), laplacian.Combinatorial)
+	f := make([]float64, 400)
+	f[0], f[399] = 1, 1
+	for _, tau := range []float64{300, 1e4} {
+		var all [3][]float64
+		var errs float64
+		for k, m := range methods {
+			d := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: m}))
+			all[k], errs = apply(d, f), errs+d.Err()*math.Sqrt2
+		}
+		for i := range f {
+			if a, b, c := all[0][i], all[1][i], all[2][i]; math.Abs(a-b)+math.Abs(a-c) > 2*errs || errs > 1e-6 {
+				t.Fatalf("τ=%v node %d: %v, %v, %v; bounds add up to %g", tau, i, a, b, c, errs)
+			}
+		}
+	}
+}
+
 // wrong is a Laplacian that lies about its spectrum.
 type wrong struct{ *laplacian.Laplacian }
 

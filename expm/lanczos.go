@@ -21,10 +21,15 @@ import (
 // next starts from there: the errors add up, since every later step contracts.
 const krylovSteps = 96
 
+// smallNoise bounds the rounding of |e_mᵀφ₁(−tT)e_1|, a sum of at most krylovSteps
+// terms of eigenvectors that are off by a few units each.
+const smallNoise = 8 * krylovSteps * unit
+
 // lanczosErr bounds the error of a whole application: the tolerance, shared out
 // over time, and the rounding of the recurrence. A step's residual from rounding
 // is at most γ(2λ + 2λ)‖v‖ a column, so ‖F‖ ≤ 4γλ√m and it adds t‖F‖ in time t;
-// each restart rounds its combination of m vectors.
+// each restart rounds its combination of m vectors. A residual below its own noise,
+// β·t·smallNoise, is accepted, and the noise charged.
 func lanczosErr(l Generator, tau, tol float64) (float64, error) {
 	p, _, err := heatWeights(tau*l.Bound()/2, tol)
 	if err != nil {
@@ -33,7 +38,8 @@ func lanczosErr(l Generator, tau, tol float64) (float64, error) {
 	m := float64(krylovSteps)
 	restarts := 1 + 4*float64(len(p))/m
 	flow := tau * 4 * l.Rounding() * l.Bound() * math.Sqrt(m)
-	return (tol + flow + restarts*(m+32)*m*unit) * (1 + 1e-9), nil
+	noise := tau * l.Bound() * 2 * smallNoise
+	return (tol + flow + noise + restarts*(m+32)*m*unit) * (1 + 1e-9), nil
 }
 
 // krylov sets y to e^{-τS}x column by column. It allocates krylovSteps n-vectors.
@@ -89,11 +95,12 @@ func (s *krylovSpace) advance(x []float64, left, tau, tol float64) float64 {
 			continue
 		}
 		y, residual := s.small(t)
-		for m == krylovSteps && !done && residual > tol*t/tau {
+		enough := tol/tau + s.beta[m-1]*smallNoise // a rate
+		for m == krylovSteps && !done && residual > enough*t {
 			t /= 2
 			y, residual = s.small(t)
 		}
-		if done || residual <= tol*t/tau {
+		if done || residual <= enough*t {
 			clear(x)
 			for k, c := range y {
 				for i, v := range s.v[k] {
@@ -142,7 +149,7 @@ func (s *krylovSpace) small(t float64) (y []float64, residual float64) {
 		}
 		residual += first[k] * q[k*m+m-1] * phi1(-t*v)
 	}
-	return y, s.beta[m-1] * t * (math.Abs(residual) + float64(m)*4*unit)
+	return y, s.beta[m-1] * t * math.Abs(residual)
 }
 
 // phi1 returns (e^z − 1)/z.
