@@ -140,7 +140,10 @@ func (s *master) target(eta float64) []float64 {
 func (s *master) price(j int) float64 {
 	c := floats.Dot(s.cols[j], s.resid)
 	slack := few*unit*s.norms[j]*floats.Norm(s.resid, 2) + 1e-13*s.lambda
-	if math.IsInf(s.lambda, 1) {
+	switch {
+	case s.lambda == 0: // the residual is what q − R f leaves of q
+		slack += few * unit * s.norms[j] * floats.Norm(s.q, 2)
+	case math.IsInf(s.lambda, 1):
 		slack = 0
 	}
 	switch s.at[j] {
@@ -240,7 +243,7 @@ func (s *master) walk(eta float64, stop func() bool) bool {
 		}
 	}
 	banned := make([]bool, len(s.at))
-	last := -1
+	last, best := -1, math.Inf(1)
 	for round := 0; round < 20*len(s.at)+100 && !stop(); round++ {
 		s.sync()
 		x := s.target(eta)
@@ -253,6 +256,10 @@ func (s *master) walk(eta float64, stop func() bool) bool {
 			continue
 		}
 		s.accept(x)
+		if m := s.merit(); m < best-1e-13*math.Abs(best) {
+			best = m
+			clear(banned)
+		}
 		last = s.choose(banned)
 		if last < 0 {
 			return true
@@ -314,6 +321,14 @@ func (s *master) swap(j int) bool {
 	}
 	s.at[j] = free
 	return most > 0
+}
+
+// merit falls with every step of walk: the residual, then the mass below any.
+func (s *master) merit() float64 {
+	if s.lambda > 0 {
+		return -1 / (1 + floats.Sum(s.f))
+	}
+	return floats.Norm(s.resid, 2)
 }
 
 // step moves f towards x until a free variable meets a bound, which it returns,
