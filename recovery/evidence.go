@@ -20,20 +20,28 @@ const (
 	UnitAmplitude
 )
 
-// legendreReach bounds |c| + N for which the quadrature is exact to rounding:
-// the error of k = 20 nodes on e^{ct} is below (c/2)^{2k}·√π/(2^{2k}·Γ(2k+½)) of
-// the largest value, which is 1e-20 at c = 20.
-const legendreReach = 20
+// legendreReach and shortReach bound |c| + N for which 20 and 10 Gauss–Legendre
+// nodes are exact to rounding: the error of k nodes on e^{ct} is below
+// (c/2)^{2k}·√π/(2^{2k}·Γ(2k+½)) of the largest value: 1e-20 at c = 20 with k = 20,
+// 1e-17 at c = 4 with k = 10.
+const (
+	legendreReach = 20
+	shortReach    = 4
+)
 
 // evidence integrates the likelihood of one amplitude.
 type evidence struct {
 	amplitude Amplitude
 	at, w     []float64 // Gauss–Legendre on [0, 1]
+	at10, w10 []float64 // the same with 10 nodes
 }
 
 func newEvidence(a Amplitude) evidence {
-	e := evidence{amplitude: a, at: make([]float64, 20), w: make([]float64, 20)}
+	e := evidence{
+		amplitude: a, at: make([]float64, 20), w: make([]float64, 20), at10: make([]float64, 10), w10: make([]float64, 10),
+	}
 	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
+	quad.Legendre{}.FixedLocations(e.at10, e.w10, 0, 1)
 	return e
 }
 
@@ -46,9 +54,12 @@ func (e evidence) log(c, n float64) float64 {
 	case e.amplitude == UnitAmplitude:
 		return c - n/2
 	case math.Abs(c)+n <= legendreReach:
-		sum := 0.0
-		for i, a := range e.at {
-			sum += e.w[i] * math.Exp(a*(c-a*n/2))
+		at, w, sum := e.at, e.w, 0.0
+		if math.Abs(c)+n <= shortReach {
+			at, w = e.at10, e.w10
+		}
+		for i, a := range at {
+			sum += w[i] * math.Exp(a*(c-a*n/2))
 		}
 		return math.Log(sum)
 	case c > n: // a → 1 − a puts the peak at 0

@@ -19,7 +19,7 @@ const visibleLimit = 2000
 // Ball says which ball a problem got.
 type Ball struct {
 	Rule      RuleKind // as applied: Chi2 where Projected found nothing visible
-	Radius    float64  // whitened
+	Radius    float64  // whitened: times σ where every sensor has the same σ
 	Beta      float64  // probability that the noise leaves the ball; NaN for Paper and Number
 	Dimension int      // directions measured: sensors, or singular vectors kept
 	Retried   bool     // a smaller radius was proved infeasible
