@@ -50,6 +50,13 @@ func (m *Memory[T]) Get(g *graph.Graph) (T, error) {
 	return v, nil
 }
 
+// Len returns the number of graphs in use.
+func (m *Memory[T]) Len() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.known)
+}
+
 // Notices collects facts without repeating one. The zero value is empty; it is
 // safe for concurrent use.
 type Notices struct {

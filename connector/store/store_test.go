@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+func TestSuggest(t *testing.T) {
+	have := []string{"Person", "Place", "KNOWS", "weight", "Überfall"}
+	for name, want := range map[string]string{
+		"Persn": "Person", "person": "Person", "Preson": "Person", "wieght": "weight", "weigths": "weight",
+		"KNOW": "KNOWS", "Uberfall": "Überfall", "Plaice": "Place", "Company": "", "": "", "x": "",
+	} {
+		if got := store.Suggest(name, have); got != want {
+			t.Errorf("Suggest(%q) = %q, want %q", name, got, want)
+		}
+	}
+	err := store.NotFound("node label", "Persn", have)
+	if !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), `did you mean "Person"?`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]any{
+		"": nil, "7": int64(7), "-7": int64(-7), "007": "007", "+7": 7.0, "1.50": 1.5, "1e3": 1000.0, "0.5": 0.5, "-0.5": -0.5,
+		"0x10": "0x10", "1_000": "1_000", "true": true, "false": false, "True": "True", "Inf": math.Inf(1), "-Inf": math.Inf(-1),
+		"infinity": "infinity", "9223372036854775808": 9223372036854775808.0, "12-13": "12-13", "1,5": "1,5", "0": int64(0), "-0": 0.0, "Mr. Hi": "Mr. Hi", ".": ".", "e": "e", "-": "-",
+	} {
+		if got := store.Parse(text); got != want {
+			t.Errorf("Parse(%q) = %v (%T), want %v (%T)", text, got, got, want, want)
+		}
+	}
+	if x, ok := store.Parse("NaN").(float64); !ok || !math.IsNaN(x) {
+		t.Errorf("Parse(NaN) = %v", x)
+	}
+}
+
+func TestValues(t *testing.T) {
+	for _, v := range []any{nil, int64(0), int64(-1), 0.0, -1.0, math.NaN(), math.Inf(1), math.Inf(-1), "1", true, []any{1.0}, math.Copysign(0, -1)} {
+		if x, wrong := store.Positive(v); wrong == "" {
+			t.Errorf("Positive(%v) = %v", v, x)
+		}
+	}
+	for _, v := range []any{int64(3), 5e-324, math.MaxFloat64} {
+		if _, wrong := store.Positive(v); wrong != "" {
+			t.Errorf("Positive(%v) %s", v, wrong)
+		}
+	}
+	if x, wrong := store.Reading(nil); !math.IsNaN(x) || wrong != "" {
+		t.Errorf("a missing reading is %v, %q", x, wrong)
+	}
+	if _, wrong := store.Reading(math.NaN()); wrong == "" {
+		t.Error("a stored NaN passed for a missing reading")
+	}
+}
+
+// The message names the same offenders whatever the order of reading.
+func TestOffenders(t *testing.T) {
+	var up, down store.Offenders
+	for i := range 9 {
+		up.Add("%d", i)
+		down.Add("%d", 8-i)
+	}
+	a, b := up.Err("numbers", "choose"), down.Err("numbers", "choose")
+	if a == nil || b == nil || a.Error() != b.Error() || !strings.Contains(a.Error(), "9 numbers: 0; 1; 2; 3; 4; and 4 more; choose") {
+		t.Errorf("%v\n%v", a, b)
+	}
+}
+
+// Two ids of a property are one node only where their owner says so.
+func TestObstacles(t *testing.T) {
+	run := store.Run{ID: "new", RunIDColumn: "gcRunId", Columns: []string{"gcSource", "gcRunId"}, Graph: "g"}
+	old := store.Run{ID: "old", Status: store.Finished, RunIDColumn: "gcRunId", Columns: []string{"gcHeat", "gcRunId"}, Graph: "g"}
+	o := store.NewObstacles(run, []store.Run{old})
+	o.Add("1", "old", []any{"gcRunId"})
+	if touched, err := o.Result(false); err != nil || !reflect.DeepEqual(touched, []string{"old"}) {
+		t.Errorf("values of a known run: %v, %v", touched, err)
+	}
+	o.Add("2", "old", []any{"gcSource", "gcRunId"}) // the old run does not write gcSource: it is the user's
+	if _, err := o.Result(false); !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), `gcSource of node "2"`) {
+		t.Errorf("the user's property beside a run's: %v, want ErrConflict", err)
+	}
+	if _, err := o.Result(true); err != nil {
+		t.Errorf("with force: %v", err)
+	}
+	if stale := run.Stale([]store.Run{old, run}); !reflect.DeepEqual(stale, []string{"gcHeat"}) {
+		t.Errorf("stale: %v, want gcHeat", stale)
+	}
+	old.Status = store.Running
+	for name, touched := range map[string][]string{"same graph": nil, "touched nodes": {"old"}} {
+		k := old
+		if name == "touched nodes" {
+			k.Graph = "another"
+		}
+		if err := run.Admit([]store.Run{k}, touched); !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "--resume old") {
+			t.Errorf("%s: %v, want ErrConflict", name, err)
+		}
+	}
+	old.Graph = "another"
+	if err := run.Admit([]store.Run{old}, nil); err != nil {
+		t.Errorf("an unfinished run elsewhere: %v", err)
+	}
+}
+
+func TestMemoryForgets(t *testing.T) {
+	var m store.Memory[int]
+	var b graph.Builder
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Put(g, 7)
+	if v, err := m.Get(g); v != 7 || err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+	runtime.KeepAlive(g)
+	g = nil
+	for range 100 {
+		runtime.GC()
+		if m.Len() == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the graph is gone and its entry is not")
+}
