@@ -3,12 +3,15 @@
 package folder_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -43,4 +46,86 @@ func TestStore(t *testing.T) {
 			return open(t, strings.TrimPrefix(s.Name(), "folder:"))
 		},
 	})
+}
+
+// What a run adds, its undoing takes away: the file is as it was, quotes included.
+func TestUndoRestoresTheFile(t *testing.T) {
+	const nodes = "id,note,size\n1,\"a, b\",1.50\n2,\"two\nlines\",\n3,\"say \"\"x\"\"\",007\n"
+	dir := files(t, nodes, "source,target\n1,2\n")
+	s := open(t, dir)
+	g, err := s.Graph(t.Context(), graph.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), g, storetest.Table(t, g, "run", "gc"), false); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(after), "id,note,size,gcPrivateHeat,") || !strings.Contains(string(after), "\n3,\"say \"\"x\"\"\",007,") {
+		t.Errorf("the write changed the user's columns:\n%s", after)
+	}
+	if _, err := s.Undo(t.Context(), "run"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || string(got) != nodes {
+		t.Errorf("after the undo: %q, %v, want %q", got, err, nodes)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*.tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for name, test := range map[string]struct{ nodes, relationships, says string }{
+		"empty nodes":         {"", "source,target\n", "no header"},
+		"no id":               {"name\na\n", "source,target\n", `"id"`},
+		"no target":           {"id\n1\n", "source,to\n1,1\n", `"target"`},
+		"a column twice":      {"id,x,x\n1,2,3\n", "source,target\n", `"x" twice`},
+		"an id twice":         {"id\n1\n2\n1\n", "source,target\n", `id "1"`},
+		"an empty id":         {"id,x\n1,a\n,b\n", "source,target\n", "line 3"},
+		"a node that is not":  {"id\n1\n", "source,target\n1,9\n", `line 2: "1"–"9"`},
+		"a short row":         {"id,x\n1\n", "source,target\n", "wrong number of fields"},
+		"a quote without end": {"id\n\"1\n", "source,target\n", "nodes.csv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, files(t, test.nodes, test.relationships))
+			_, err := s.Graph(t.Context(), graph.Selection{})
+			if !errors.Is(err, store.ErrInput) && !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v, want ErrInput or ErrNotFound that says %q", err, test.says)
+			}
+		})
+	}
+	s := open(t, files(t, "\ufeffid\r\n1\r\n2\r\n", "source,target\r\n1,2\r\n"))
+	if g, err := s.Graph(t.Context(), graph.Selection{}); err != nil || g.Order() != 2 || g.Size() != 1 {
+		t.Errorf("a byte-order mark and CRLF: %v", err)
+	}
+	if _, err := s.Graph(t.Context(), graph.Selection{NodeQuery: "MATCH (n) RETURN n AS id"}); !errors.Is(err, store.ErrInput) {
+		t.Errorf("Cypher for a folder: %v, want ErrInput", err)
+	}
+	if _, err := folder.New(t.Context(), t.TempDir(), folder.Options{}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a folder without files: %v, want ErrNotFound", err)
+	}
+}
+
+// The type of a column is the narrowest that takes all its fields.
+func TestBatches(t *testing.T) {
+	csv := folder.CSV{FS: os.DirFS(files(t, "id,whole,number,truth,mixed,empty\n1,1,1,true,1,\n2,,0.5,false,a,\n3,3,,,,\n", "source,target\n1,2\n"))}
+	var rows [][]any
+	err := csv.NodeBatches(t.Context(), 2, func(b folder.Batch) error {
+		for k := range b.Len() {
+			var row []any
+			for _, c := range b.Columns {
+				row = append(row, c[k])
+			}
+			rows = append(rows, row)
+		}
+		return nil
+	})
+	want := [][]any{{int64(1), int64(1), 1.0, true, "1", nil}, {int64(2), nil, 0.5, false, "a", nil}, {int64(3), int64(3), nil, nil, nil, nil}}
+	if err != nil || !reflect.DeepEqual(rows, want) {
+		t.Errorf("%v, %v, want %v", rows, err, want)
+	}
 }
