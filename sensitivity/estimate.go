@@ -13,7 +13,8 @@ type Cost struct {
 // typicalColumns is the number of columns that the search diffuses on most graphs:
 // three blocks of seeds, a look, the subspace, two more looks with their likeliest
 // edges, and some that remain. Graphs on which many edges are nearly the worst
-// (scale-free ones at large τ) need up to two thousand.
+// (scale-free ones at large τ) need up to two thousand, and spatial ones, which the
+// local tier closes, next to none.
 const typicalColumns = 160
 
 // Estimate says what Bound would cost.

@@ -10,7 +10,8 @@ import (
 	"math/rand/v2"
 )
 
-// The screen looks at the edges after 16, 32, …, 2048 random columns.
+// The screen looks at the edges after 16 random columns, and after 16, 32, …, 1024
+// with the subspace taken out.
 const (
 	firstLook = 16
 	maxLooks  = 8
