@@ -45,18 +45,17 @@ var ErrNothing = errors.New("allocation: nothing to tell apart")
 // Objective is what the allocation maximises.
 type Objective int
 
-// The objectives. All but Location and Uniform need at least two communities.
+// The objectives. All but Location need at least two communities.
 const (
-	Auto        Objective = iota // the best of Information, Bound and Uniform by simulation; Location with one community
+	Auto        Objective = iota // Information, or Location where there is one community
 	Separation                   // Σ over community pairs of the squared distance of their means
 	MaxMin                       // the least of these distances
 	Bound                        // the Bhattacharyya bound on the error of naming the community
 	Location                     // mean squared distance of nodes at least Options.Hops apart
-	Information                  // what the release tells of the community, by simulation
-	Uniform                      // the same noise for every sensor, the paper's; nothing is optimised
+	Information                  // the expected log loss of the community by simulation
 )
 
-var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location", "information", "uniform"}
+var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location", "information"}
 
 // String returns the name in lower case.
 func (o Objective) String() string {
@@ -76,7 +75,7 @@ func ParseObjective(s string) (Objective, error) {
 			return Objective(i), nil
 		}
 	}
-	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound, location, information or uniform", s)
+	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound, location or information", s)
 }
 
 // MarshalText writes the name.
@@ -126,10 +125,10 @@ type Result struct {
 	Objective Objective
 	// Value of the objective at Weights, and a proven Limit for all private weights
 	// of the candidates: above the value, and below it for Bound and Information,
-	// which are minimised. For MaxSensors and MinSensors the limit still is that
-	// of all weights. Information is the simulated entropy of the community given
-	// the release, in nats; it is not convex, and its Limit is what the slope at
-	// Weights promises at most.
+	// which are minimised. With MaxSensors and MinSensors the limit still is that
+	// of all weights. Information, the simulated mean of −log of the posterior of
+	// the right community, is not convex; its Limit is only what the slope at
+	// Weights promises.
 	Value, Limit float64
 	// Gap is |Value − Limit| relative to the larger one.
 	Gap float64
@@ -167,7 +166,7 @@ func Optimize(ctx context.Context, m sensitivity.Model, diffusion Diffusion, lab
 
 func (o *Options) check(n, sensors int) error {
 	switch {
-	case o.Objective < Auto || o.Objective > Uniform:
+	case o.Objective < Auto || o.Objective > Information:
 		return fmt.Errorf("allocation: there is no objective %d", int(o.Objective))
 	case !(o.Noise >= 0) || math.IsInf(o.Noise, 1):
 		return fmt.Errorf("allocation: noise is %v, want a finite number > 0", o.Noise)

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// channel simulates releases Y of a single source of amplitude 1 and the posterior
-// of its community C. Sources are spread evenly over the nodes, or
+// channel simulates releases Y of a single source of amplitude 1, and the posterior
+// of its community C with the amplitude unknown, a ~ U[0, 1]. Sources are spread evenly over the nodes, or
 // over an even sample of them, and each trial has noise of its own that serves every
 // u: the functions below are smooth in u, and the same for the same graph.
 type channel struct {
@@ -20,11 +20,11 @@ type channel struct {
 	prior  []float64
 	x      *mat.Dense // rows of M, node by node
 	trials int
-	levels []float64 // the amplitudes that the posterior thinks possible
 }
 
 // Sizes of a simulation.
 const (
+	levels     = 12   // amplitudes in the place of all of [0, 1]
 	hypotheses = 2000 // nodes at most
 	releases   = 600  // trials, fewer where a trial takes more than effort/releases
 	fewest     = 200
@@ -48,9 +48,9 @@ func (p *problem) spread(most int) []int {
 	return nodes
 }
 
-func (p *problem) newChannel(levels ...float64) *channel {
+func (p *problem) newChannel() *channel {
 	nodes := p.spread(hypotheses)
-	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil), levels: levels}
+	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil)}
 	c.trials = min(releases, max(fewest, effort/(len(nodes)*p.rows.k)))
 	var total float64
 	for k, i := range nodes {
@@ -67,16 +67,16 @@ func (p *problem) newChannel(levels ...float64) *channel {
 
 // outcome is a mean over trials.
 type outcome struct {
-	entropy float64   // H(C|Y) in nats: the log loss of the posterior
-	right   float64   // how often the likeliest community is the right one
-	slope   []float64 // −∂H(C|Y)/∂u_s, up to a common factor
+	loss  float64   // −log of the probability of the right community
+	slope []float64 // E Var(E[a M_s X | Y, C] | Y)
 }
 
-// evaluate simulates under u. The slope is that of I(C;Y) = I(X;Y) − I(X;Y|C) with
-// X the source: since ∂I(X;Y)/∂u_s = ½E Var(M_s X|Y) (Guo, Shamai & Verdú, IEEE
-// Trans. Inf. Theory 51, 2005, and Palomar & Verdú 2006 for vectors), it is
-// ½E Var(E[M_s X|Y,C] | Y), the spread of the communities' posterior means. At u = 0
-// that is the objective Separation, weighted by the prior. It holds for one level.
+// evaluate simulates under u. With X the source and its amplitude drawn from the
+// prior, −∂H(C|Y)/∂u_s is ½E Var(E[a M_s X | Y, C] | Y), the spread of what the
+// communities let sensor s expect, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
+// Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005; Palomar & Verdú 2006 for
+// vectors) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective Separation,
+// weighted by the prior. At amplitude 1 it is a direction, and the loss decides.
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)
 	n := len(c.labels)
@@ -92,7 +92,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 			o.slope = make([]float64, c.p.rows.k)
 		}
 		noise, y := make([]float64, c.p.rows.k), make([]float64, len(on))
-		post := make([]float64, n)
+		post, mean := make([]float64, n), make([]float64, n)
 		for trial := k; trial < c.trials; trial += pieces {
 			// The seed is public on purpose: this noise hides nothing.
 			random := rand.New(rand.NewPCG(1, uint64(trial)))
@@ -104,8 +104,8 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 			for j, s := range on {
 				y[j] = x[j] + noise[s]
 			}
-			c.posterior(post, z, y, half)
-			c.add(o, post, c.labels[source])
+			c.posterior(post, mean, z, y, half)
+			c.add(o, post, mean, c.labels[source])
 		}
 	})
 	var o outcome
@@ -113,8 +113,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 		o.slope = make([]float64, c.p.rows.k)
 	}
 	for _, v := range part {
-		o.entropy += v.entropy / float64(c.trials)
-		o.right += v.right / float64(c.trials)
+		o.loss += v.loss / float64(c.trials)
 		axpy(1, v.slope, o.slope)
 	}
 	return o
@@ -138,8 +137,9 @@ func (c *channel) whiten(u []float64) (z *mat.Dense, on []int) {
 	return z, on
 }
 
-// posterior writes the probability of every node given y.
-func (c *channel) posterior(post []float64, z *mat.Dense, y, half []float64) {
+// posterior writes the probability of every node given y, and the posterior mean of
+// the amplitude there.
+func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float64) {
 	top := math.Inf(-1)
 	for i := range post {
 		t := dot(y, z.RawRowView(i))
@@ -149,10 +149,14 @@ func (c *channel) posterior(post []float64, z *mat.Dense, y, half []float64) {
 			peak = min(1, max(0, t/(2*half[i])))
 		}
 		most := peak*t - peak*peak*half[i]
-		var sum float64
-		for _, a := range c.levels {
-			sum += math.Exp(a*t - a*a*half[i] - most)
+		var sum, first float64
+		for q := range levels {
+			a := (float64(q) + .5) / levels
+			e := math.Exp(a*t - a*a*half[i] - most)
+			sum += e
+			first += a * e
 		}
+		mean[i] = first / sum
 		post[i] = most + math.Log(sum*c.prior[i])
 		top = max(top, post[i])
 	}
@@ -188,23 +192,20 @@ func (c cumulative) at(q float64) int {
 // progress is the relative gain that a step is worth.
 const progress = 3e-4
 
-// negligible is a posterior probability that changes no mean.
-const negligible = 1e-7
+// negligible is a posterior probability that changes no mean, and tiny one whose
+// logarithm bounds the loss of a trial.
+const (
+	negligible = 1e-7
+	tiny       = 1e-300
+)
 
 // add counts one trial.
-func (c *channel) add(o *outcome, post []float64, truth int) {
+func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 	weight := make([]float64, c.p.count)
 	for i, v := range post {
 		weight[c.labels[i]] += v
 	}
-	if slices.Max(weight) == weight[truth] {
-		o.right++
-	}
-	for _, v := range weight {
-		if v > 0 {
-			o.entropy -= v * math.Log(v)
-		}
-	}
+	o.loss -= math.Log(max(weight[truth], tiny))
 	if o.slope == nil || slices.Max(weight) > 1-negligible {
 		return
 	}
@@ -218,7 +219,7 @@ func (c *channel) add(o *outcome, post []float64, truth int) {
 		if means[a] == nil {
 			means[a] = make([]float64, len(o.slope))
 		}
-		axpy(v/weight[a], c.x.RawRowView(i), means[a])
+		axpy(v*mean[i]/weight[a], c.x.RawRowView(i), means[a])
 	}
 	for a, m := range means {
 		axpy(weight[a], m, centre)
@@ -231,11 +232,11 @@ func (c *channel) add(o *outcome, post []float64, truth int) {
 	}
 }
 
-// information minimises H(C|Y) along packing programmes with the weights of its
+// information minimises the loss along packing programmes with the weights of its
 // slope, from the better of equal weights and Separation's. It is not convex, so
-// limit is what the slope promises at most, not a proof.
+// limit is what the slope promises at most, an estimate.
 func (p *problem) information(h []float64) (u []float64, value, limit float64, err error) {
-	c := p.newChannel(1)
+	c := p.newChannel()
 	g := p.newProgramme(h)
 	start, _, _, err := g.maximise(p.separation())
 	if err != nil {
@@ -244,7 +245,7 @@ func (p *problem) information(h []float64) (u []float64, value, limit float64, e
 	u = slices.Clone(start)
 	now := c.evaluate(u, true)
 	if even := p.even(h); !p.late() {
-		if o := c.evaluate(even, true); o.entropy < now.entropy {
+		if o := c.evaluate(even, true); o.loss < now.loss {
 			u, now = even, o
 		}
 	}
@@ -258,14 +259,14 @@ func (p *problem) information(h []float64) (u []float64, value, limit float64, e
 			break // nothing is left to learn
 		}
 		promise := (most - dot(now.slope, u)) / (2 * p.opts.Noise * p.opts.Noise * float64(c.trials))
-		limit = max(0, now.entropy-promise)
-		better := p.ahead(c, u, v, now.entropy)
+		limit = max(0, now.loss-promise)
+		better := p.ahead(c, u, v, now.loss)
 		if better == nil {
 			break
 		}
 		u, now = better, c.evaluate(better, true)
 	}
-	return u, now.entropy, limit, p.ctx.Err()
+	return u, now.loss, limit, p.ctx.Err()
 }
 
 // even returns equal weights, as far as h allows.
@@ -278,21 +279,21 @@ func (p *problem) even(h []float64) []float64 {
 	return u
 }
 
-// ahead returns the best of a few points between u and v that lower the entropy, or
+// ahead returns the best of a few points between u and v that lower the loss, or
 // nil.
-func (p *problem) ahead(c *channel, u, v []float64, entropy float64) []float64 {
+func (p *problem) ahead(c *channel, u, v []float64, loss float64) []float64 {
 	var best []float64
 	for f := .5; f > .01 && !p.late(); f /= 2 {
 		w := slices.Clone(u)
 		blend(f, w, v)
-		e := c.evaluate(w, false).entropy
-		if e >= entropy*(1-progress) {
+		e := c.evaluate(w, false).loss
+		if e >= loss*(1-progress) {
 			if best != nil {
 				break
 			}
 			continue
 		}
-		best, entropy = w, e
+		best, loss = w, e
 	}
 	return best
 }

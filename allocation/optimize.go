@@ -17,39 +17,11 @@ type found struct {
 }
 
 func (p *problem) optimize() (*Result, error) {
-	f, err := p.settle()
+	f, err := p.limited(p.opts.Objective)
 	if err != nil {
 		return nil, err
 	}
 	return p.result(f)
-}
-
-// settle tries what Auto stands for and keeps what names the community best by a
-// posterior that does not know the amplitude. Ties go to the first.
-func (p *problem) settle() (*found, error) {
-	if p.opts.Objective != Auto {
-		return p.limited(p.opts.Objective)
-	}
-	levels := make([]float64, 12)
-	for q := range levels {
-		levels[q] = (float64(q) + .5) / float64(len(levels))
-	}
-	c := p.newChannel(levels...)
-	var best *found
-	top := -1.0
-	for _, o := range []Objective{Information, Bound, Uniform} {
-		if best != nil && p.late() {
-			break
-		}
-		f, err := p.limited(o)
-		if err != nil {
-			return nil, err
-		}
-		if a := c.evaluate(f.u, false).right; a > top {
-			best, top = f, a
-		}
-	}
-	return best, nil
 }
 
 // solve maximises one objective over u ≤ h.
@@ -57,8 +29,6 @@ func (p *problem) solve(o Objective, h []float64) (*found, error) {
 	f := &found{objective: o}
 	var err error
 	switch o {
-	case Uniform:
-		f.u = p.even(h)
 	case Information:
 		f.u, f.value, f.limit, err = p.information(h)
 	case Bound:

@@ -106,7 +106,7 @@ func (p *problem) setPrior(n int) {
 	}
 }
 
-// setLabels checks the communities. Where there is only one, Auto is Location.
+// setLabels checks the communities and says what Auto is.
 func (p *problem) setLabels(labels []int) (err error) {
 	n := p.model.Graph.Order()
 	if labels == nil {
@@ -116,10 +116,13 @@ func (p *problem) setLabels(labels []int) (err error) {
 		return err
 	}
 	o := &p.opts.Objective
-	if p.count == 1 && *o == Auto {
-		*o = Location
+	if *o == Auto {
+		*o = Information
+		if p.count == 1 {
+			*o = Location
+		}
 	}
-	if p.count > 1 || *o == Location || *o == Uniform {
+	if p.count > 1 || *o == Location {
 		return nil
 	}
 	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
