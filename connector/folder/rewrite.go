@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// textTable holds the values of a table as the text of CSV, by node number.
+type textTable struct {
+	text    map[string][]string
+	covered []bool
+	count   int
+}
+
+func cells(t report.Table, n int) textTable {
+	v := textTable{text: map[string][]string{}, covered: make([]bool, n)}
+	nodes := store.Covered(t, n)
+	v.count = len(nodes)
+	for _, i := range nodes {
+		v.covered[i] = true
+	}
+	for _, c := range t.Columns() {
+		column := make([]string, n)
+		put := func(i, k int) {
+			switch x := store.Cell(c, k).(type) {
+			case float64:
+				column[i] = strconv.FormatFloat(x, 'g', -1, 64)
+			case int64:
+				column[i] = strconv.FormatInt(x, 10)
+			case string:
+				column[i] = x
+			}
+		}
+		if c.Nodes == nil {
+			for i := range n {
+				put(i, i)
+			}
+		}
+		for k, i := range c.Nodes {
+			put(i, k)
+		}
+		v.text[c.Name] = column
+	}
+	return v
+}
+
+// rewrite copies nodes.csv with the added columns, lets edit change each row in
+// place, and puts the copy in the place of the original.
+func (s *Store) rewrite(ctx context.Context, add []string, edit func(header, fields []string)) error {
+	t, err := s.csv.open(nodesFile, idColumn)
+	if err != nil {
+		return err
+	}
+	header := slices.Clone(t.header)
+	for _, name := range add {
+		if !slices.Contains(header, name) {
+			header = append(header, name)
+		}
+	}
+	return s.replace(func(w *csv.Writer) error {
+		if err := w.Write(header); err != nil {
+			return err
+		}
+		row := make([]string, len(header))
+		return t.each(ctx, s.options.Progress, func(_ int, fields []string) error {
+			clear(row[copy(row, fields):])
+			edit(header, row)
+			return w.Write(row)
+		})
+	})
+}
+
+// dropEmpty leaves out those of the columns that hold no value at all.
+func (s *Store) dropEmpty(ctx context.Context, columns []string) error {
+	t, err := s.csv.open(nodesFile, idColumn)
+	if err != nil {
+		return err
+	}
+	used := make([]bool, len(t.header))
+	for k, name := range t.header {
+		used[k] = !slices.Contains(columns, name)
+	}
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		for k, f := range fields {
+			used[k] = used[k] || f != ""
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if t, err = s.csv.open(nodesFile, idColumn); err != nil {
+		return err
+	}
+	return s.replace(func(w *csv.Writer) error {
+		keep := func(fields []string) (kept []string) {
+			for k, f := range fields {
+				if used[k] {
+					kept = append(kept, f)
+				}
+			}
+			return kept
+		}
+		if err := w.Write(keep(t.header)); err != nil {
+			return err
+		}
+		return t.each(ctx, nil, func(_ int, fields []string) error { return w.Write(keep(fields)) })
+	})
+}
+
+// replace writes a new nodes.csv beside the old one, on disk before the rename.
+func (s *Store) replace(write func(*csv.Writer) error) error {
+	path := filepath.Join(s.dir, nodesFile)
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	file, err := os.CreateTemp(s.dir, nodesFile+".*.tmp")
+	if err != nil {
+		return writeError(err)
+	}
+	defer os.Remove(file.Name()) // nothing is there after the rename
+	defer file.Close()
+	if err := writeAll(file, write); err != nil {
+		return err
+	}
+	if err := file.Chmod(mode); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return writeError(os.Rename(file.Name(), path))
+}
+
+func writeAll(file io.Writer, write func(*csv.Writer) error) error {
+	buffer := bufio.NewWriterSize(file, 1<<16)
+	w := csv.NewWriter(buffer)
+	if err := write(w); err != nil {
+		return err
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return buffer.Flush()
+}
