@@ -44,29 +44,45 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	if spec != nil {
 		d := newDense(p, spec)
 		kernel := d.spec.Shifted(p.tau, d.from)
+		joint := p.cheap()
 		for k, s := range sensors {
-			out[k] = d.coordinate(kernel.RawRowView(s), s)
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			out[k] = d.coordinate(kernel.RawRowView(s), s, joint)
 		}
 		return out, ctx.Err()
 	}
 	return out, p.rows(ctx, m, sensors, opts, out)
 }
 
-// coordinate brackets one reading from its row of the shifted kernel.
-func (d *dense) coordinate(row []float64, s int) Bracket {
+// cheap returns the O(1) bound of each edge, which bounds every reading too.
+func (p *problem) cheap() []float64 {
+	diag, squares := p.squares()
+	up := make([]float64, len(p.edges))
+	for i, e := range p.edges {
+		g, _ := p.moments(e, diag, squares)
+		up[i] = p.scaled(e, g)
+	}
+	return up
+}
+
+// coordinate brackets one reading from its row of the shifted kernel, and from the
+// joint bounds of the edges where they are better.
+func (d *dense) coordinate(row []float64, s int, joint []float64) Bracket {
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
 	p, n, at := d.p, float64(len(row)), 1.0
 	if p.s != nil {
 		at = 1 / p.s[s]
 	}
 	relative := (16 + p.tau*d.spec.Lambda()[d.from]) * unit
-	for _, e := range p.edges {
+	for i, e := range p.edges {
 		bu, bv, square := p.start(e)
 		scale := e.scale * at
 		v := scale * d.base * math.Abs(bu*row[e.u]+bv*row[e.v])
 		norm := scale * math.Sqrt(square)
 		rounding := relative*v + norm*d.base*(n+16)*unit
-		b.Upper = max(b.Upper, (v+norm*d.up+rounding)*(1+4*unit))
+		b.Upper = max(b.Upper, min((v+norm*d.up+rounding)*(1+4*unit), joint[i]))
 		if low := v - norm*(d.up+d.leak) - rounding; low > b.Lower || b.Edge[0] < 0 {
 			b.Lower, b.Edge = max(low, 0), [2]int{int(e.u), int(e.v)}
 		}

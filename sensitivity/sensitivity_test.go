@@ -111,6 +111,10 @@ func TestExtremes(t *testing.T) {
 			g := build(t, 5, [][3]float64{{0, 1, w}, {2, 3, other}, {3, 4, 1}}, hops)
 			for _, tau := range []float64{1e-9, 1, 1e6} {
 				want := math.Sqrt2 * math.Exp(-2*tau*w)
+				per := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, model(g, tau), sensitivity.Options{}))
+				if v := per[0].Upper; !(v >= want/math.Sqrt2) || !(v <= 1.5) {
+					t.Errorf("sensor w=%g, %g τ=%g: Upper = %v, want ≥ %v", w, other, tau, v, want/math.Sqrt2)
+				}
 				for name, bound := range map[string]func(context.Context, sensitivity.Model, []float64, sensitivity.Options) (sensitivity.Bracket, error){
 					"exact": sensitivity.Bound, "search": sensitivity.Search,
 				} {
