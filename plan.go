@@ -156,7 +156,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	if err != nil {
 		return fmt.Errorf("certify sensitivity: %w", err)
 	}
-	spec.Sensitivity = m.named(bracket)
+	spec.Sensitivity = m.named(bracket, p.Seed)
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions,
 	if err != nil {
 		return err
 	}
-	spec.Sensitivity = m.named(bracket)
+	spec.Sensitivity = m.named(bracket, seed)
 	if opts.Guarantee == privacy.PerSensor {
 		brackets, err := sensitivity.PerSensor(ctx, model, options)
 		if err != nil {
@@ -218,8 +218,11 @@ func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions,
 }
 
 // named gives the attaining edge its ids.
-func (m *Model) named(b sensitivity.Bracket) privacy.Sensitivity {
+func (m *Model) named(b sensitivity.Bracket, seed [32]byte) privacy.Sensitivity {
 	s := privacy.Sensitivity{Lower: b.Lower, Upper: b.Upper, Failure: b.Failure}
+	if b.Failure > 0 {
+		s.Seed = seed
+	}
 	if b.Edge[0] >= 0 {
 		s.Edge = [2]graph.ID{m.Graph.ID(b.Edge[0]), m.Graph.ID(b.Edge[1])}
 	}

@@ -51,16 +51,8 @@ func (m *Model) operator(ctx context.Context, nodes []int) (linop.Operator, erro
 	if err != nil {
 		return nil, err
 	}
-	return matrix{linop.Dense{M: rows}, m.diffusion.Err()}, nil
+	return recovery.Matrix(rows, m.diffusion.Err()), nil
 }
-
-// matrix is a dense approximation of M with its error.
-type matrix struct {
-	linop.Dense
-	err float64
-}
-
-func (a matrix) Err() float64 { return a.err }
 
 // Communities returns the partition that a report ranks.
 func (m *Model) Communities(ctx context.Context, opts CommunityOptions) (community.Partition, error) {
@@ -200,17 +192,33 @@ func (a *analysis) posterior(ctx context.Context) (*recovery.Posterior, error) {
 // noise, and above what the error of a computed M leaves provable.
 const gapTolerance = 1e-8
 
-// denoise solves Basis Pursuit Denoising.
+// denoise solves Basis Pursuit Denoising. Radius and residual are in units of ỹ
+// where every sensor has the same σ, else in units of the noise.
 func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
-	problem, ball, err := a.data.Problem(ctx, a.opts.Rule, a.spectrum())
-	if err != nil {
-		return nil, err
+	scale, rule := a.unit(), a.opts.Rule
+	if rule.Kind == recovery.Number {
+		rule.Value /= scale
 	}
-	a.report.BPDN.Radius, a.report.BPDN.RadiusRule = ball.Radius, ball.Rule.String()
 	solver := recovery.ColumnGeneration{Options: recovery.Options{
 		Tol: gapTolerance, Neighbors: a.model.Graph.Neighbors, Progress: a.model.opts.Progress,
 	}}
-	return solver.Solve(ctx, problem)
+	result, ball, err := a.data.Recover(ctx, solver, rule, a.spectrum())
+	if result == nil {
+		return nil, err
+	}
+	b := &a.report.BPDN
+	b.Radius, b.RadiusRule, b.Dimension, b.Retried = scale*ball.Radius, ball.Rule.String(), ball.Dimension, ball.Retried
+	b.Residual, b.Margin = scale*result.Residual, scale*result.Margin
+	return result, err
+}
+
+// unit is the σ that all sensors share, or 1.
+func (a *analysis) unit() float64 {
+	sigma := a.in.Sigmas[0]
+	if slices.ContainsFunc(a.in.Sigmas, func(s float64) bool { return s != sigma }) {
+		return 1
+	}
+	return sigma
 }
 
 // spectrum returns the singular vectors of the whitened operator where they are
@@ -246,7 +254,7 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
 	}
 	b := &rep.BPDN
 	b.Status, b.Objective, b.LowerBound, b.Gap = res.Status.String(), res.Objective, res.LowerBound, finite(res.Gap)
-	b.Residual, b.Margin, b.Support = res.Residual, res.Margin, []report.Source{}
+	b.Support = []report.Source{}
 	f := make([]float64, g.Order())
 	if res.Status == recovery.Infeasible {
 		b.Objective = 0

@@ -10,6 +10,7 @@ import (
 
 // Errors that a caller acts on.
 var (
+	ErrInput      = errors.New("privacy: input refused")
 	ErrNotPrivate = errors.New("privacy: the calibration is not private there")
 	ErrImprecise  = errors.New("privacy: numerical error exceeds the sensitivity")
 	ErrExhausted  = errors.New("privacy: the budget would be exceeded")

@@ -3,6 +3,7 @@
 package privacy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -124,10 +125,29 @@ type Plan struct {
 //
 // (Joint; an error η₂ enters as 2η₂·max 1/σ_s), or (Δ_s + g_s + 2η)/σ_s ≤ μ(ε, δ − β)
 // for each sensor (PerSensor). ErrImprecise where the numerical error exceeds the
-// sensitivity, ErrNotPrivate where the calibration has no answer.
+// sensitivity, ErrNotPrivate where the calibration has no answer, ErrInput for what
+// else no plan can be made from.
 //
 // Proof: docs/proofs/plan.md.
 func NewPlan(spec Spec) (*Plan, error) {
+	p, err := newPlan(spec)
+	if err != nil && !errors.Is(err, ErrNotPrivate) && !errors.Is(err, ErrImprecise) {
+		err = inputError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// inputError is an error that says enough by itself, and is [ErrInput].
+type inputError struct{ error }
+
+func (inputError) Is(target error) bool { return target == ErrInput }
+
+func (e inputError) Unwrap() error { return e.error }
+
+func newPlan(spec Spec) (*Plan, error) {
 	p := &Plan{
 		Public: spec.Public, Budget: spec.Budget, Calibration: spec.Calibration,
 		Guarantee: spec.Guarantee, Randomness: spec.Randomness, Sensitivity: spec.Sensitivity,

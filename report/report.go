@@ -82,8 +82,9 @@ type Posterior struct {
 	Slack           float64  `json:"logOddsError,omitempty"`
 }
 
-// BPDN is the outcome of Basis Pursuit Denoising with its certificate, in units
-// of unit noise for Residual and Radius.
+// BPDN is the outcome of Basis Pursuit Denoising with its certificate. Radius,
+// Residual and Margin are in units of ỹ where every sensor has the same σ, else in
+// units of the noise.
 type BPDN struct {
 	Status     string   `json:"status"` // optimal, zero, infeasible or stalled
 	Objective  float64  `json:"objective"`
@@ -93,6 +94,8 @@ type BPDN struct {
 	Residual   float64  `json:"residual"`
 	Radius     float64  `json:"radius"`
 	RadiusRule string   `json:"radiusRule"`
+	Dimension  int      `json:"dimension"`         // directions that the residual is measured in
+	Retried    bool     `json:"retried,omitempty"` // a smaller radius was proved infeasible
 	Support    []Source `json:"support"`
 }
 
