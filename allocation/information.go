@@ -25,10 +25,10 @@ type channel struct {
 // Sizes of a simulation.
 const (
 	levels     = 12   // amplitudes in the place of all of [0, 1]
-	hypotheses = 2000 // nodes at most
+	hypotheses = 1000 // nodes at most
 	releases   = 600  // trials, fewer where a trial takes more than effort/releases
 	fewest     = 200
-	effort     = 1 << 30 // products of all trials
+	effort     = 1 << 29 // products of all trials
 	ascents    = 24      // steps of the search
 	pieces     = 20      // of the trials, each summed on its own
 )
@@ -189,6 +189,9 @@ func (c cumulative) at(q float64) int {
 	return min(i, len(c)-1)
 }
 
+// inexact is the gap of a programme that only gives a direction.
+const inexact = .01
+
 // progress is the relative gain that a step is worth.
 const progress = 3e-4
 
@@ -238,6 +241,7 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 func (p *problem) information(h []float64) (u []float64, value, limit float64, err error) {
 	c := p.newChannel()
 	g := p.newProgramme(h)
+	g.gap = max(g.gap, inexact)
 	start, _, _, err := g.maximise(p.separation())
 	if err != nil {
 		return nil, 0, 0, err

@@ -21,6 +21,7 @@ type programme struct {
 	p     *problem
 	lp    *simplex
 	h     []float64
+	gap   float64 // to aim at
 	row   map[int]bool // edges that are in
 	edges []edge
 
@@ -37,7 +38,7 @@ type programme struct {
 }
 
 func (p *problem) newProgramme(h []float64) *programme {
-	return &programme{p: p, h: h, edges: p.rows.edges, row: make(map[int]bool)}
+	return &programme{p: p, h: h, gap: p.opts.Gap, edges: p.rows.edges, row: make(map[int]bool)}
 }
 
 // maximise solves for the weights w of u, or for the least pair where w is nil, and
@@ -67,7 +68,7 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		g.most = min(g.most, g.ceiling(c))
 		cuts := g.improve(x, c)
 		g.p.opts.Progress("allocate: edges", int64(len(g.row)), 0)
-		if g.pure >= g.most*(1-g.p.opts.Gap) || g.p.late() {
+		if g.pure >= g.most*(1-g.gap) || g.p.late() {
 			break
 		}
 		if done && cuts > 0 {
@@ -83,7 +84,7 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 	}
 	// A vertex has few sensors; the mixture serves where the search was cut short.
 	share := g.worth
-	if g.pure >= g.worth*(1-g.p.opts.Gap) {
+	if g.pure >= g.worth*(1-g.gap) {
 		copy(g.best, x)
 		share = g.pure
 	}
