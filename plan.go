@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -270,12 +271,13 @@ type planExtra struct {
 	Accuracy  *Accuracy            `json:"expectedAccuracy,omitempty"`
 	Allocated *Allocated           `json:"allocation,omitempty"`
 	Whitened  *privacy.Sensitivity `json:"whitenedSensitivity,omitempty"`
+	Exposed   []string             `json:"notProtected"` // for the reader
 }
 
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Exposed: report.Exposed(p.ComponentCount)}
 	uniform := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		Sigma       float64             `json:"sigma"`
@@ -310,7 +312,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("read plan: %w", err)
 	}
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "notProtected"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)

@@ -98,6 +98,11 @@ func (a *app) checkOutput() error {
 	if path == "" {
 		return nil
 	}
+	return a.checkFile(path)
+}
+
+// checkFile refuses a file that create would refuse.
+func (a *app) checkFile(path string) error {
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return fail(exitNotFound, "no folder %s for the output", filepath.Dir(path)).hint("create it first")
 	}

@@ -17,21 +17,27 @@ import (
 )
 
 func newPlanCommand(app *app) *cobra.Command {
-	trials := 0
-	packages := sensorPackages{}
+	var packages sensorPackages
+	var choice choice
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
 		Long: "plan reads the public graph only. It certifies the sensitivity, chooses the noise and the lattice of each\n" +
 			"sensor, and simulates how often the right community would be named. The JSON output is a plan file for\n" +
-			"`graphcloak release`. --sensor-package-dir makes a plan for sensors that add their noise themselves.",
+			"`graphcloak release`. --sensor-package-dir makes a plan for sensors that add their noise themselves.\n" +
+			"--target-accuracy and --target-emd find the least ε that gives an answer good enough; --curve draws what others\n" +
+			"give.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.1\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-key id -o plan.json\n" +
-			"  graphcloak plan --from folder:mygraph --sensor-package-dir packages --releases 365 -o plan.json",
+			"  graphcloak plan --from folder:mygraph --sensor-package-dir packages --releases 365 -o plan.json\n" +
+			"  graphcloak plan --from example:karate --delta 0.1 --target-accuracy 0.9 --curve curve.png",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			if err := app.needKey("a plan file"); err != nil {
+				return err
+			}
+			if err := choice.check(app); err != nil {
 				return err
 			}
 			job, err := app.job()
@@ -52,18 +58,9 @@ func newPlanCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
-			p, err := m.Plan(ctx, job.Plan)
+			p, err := choice.plan(ctx, app, m, job)
 			if err != nil {
 				return err
-			}
-			if trials > 0 {
-				part, err := m.Communities(ctx, job.Recover.Communities)
-				if err != nil {
-					return err
-				}
-				if err := m.Expect(ctx, p, part, job.Recover.Amplitude, trials); err != nil {
-					return err
-				}
 			}
 			if err := packages.write(app, p); err != nil {
 				return err
@@ -76,7 +73,7 @@ func newPlanCommand(app *app) *cobra.Command {
 		config.GroupSignal, config.GroupPrivacy, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity,
 		config.GroupOutput, config.GroupExecution)
 	packages.flags(cmd.Flags())
-	cmd.Flags().IntVar(&trials, "trials", graphcloak.DefaultTrials, "simulated releases behind the expected accuracy; 0: none")
+	choice.flags(cmd.Flags())
 	return cmd
 }
 
@@ -89,6 +86,8 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 		{"nodeCount", cell(p.NodeCount, -1)},
 		{"relationshipCount", cell(p.RelationshipCount, -1)},
 		{"componentCount", cell(p.ComponentCount, -1)},
+		{"epsilon", cell(p.Epsilon, -1)},
+		{"delta", cell(p.Delta, -1)},
 		{"sensitivity", fmt.Sprintf("%s to %s", cell(bracket.Lower, shownDigits), cell(bracket.Upper, shownDigits))},
 		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
 		{"rho", cell(p.Cost().Rho(), shownDigits)},
@@ -129,7 +128,11 @@ func expected(e *graphcloak.Accuracy) string {
 	if e == nil {
 		return "not simulated"
 	}
-	return fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials)", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials)
+	text := fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials)", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials)
+	if e.MeanEMD != nil {
+		text += fmt.Sprintf("; mean distance %.3g", *e.MeanEMD)
+	}
+	return text
 }
 
 // readJSON reads a file of ours.

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"image/color"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/graphcloak/graphcloak"
+)
+
+// choice is how a plan finds its ε, and the curve that shows what others give.
+type choice struct {
+	trials int
+	target graphcloak.Target
+	curve  string
+}
+
+func (c *choice) flags(f *pflag.FlagSet) {
+	f.IntVar(&c.trials, "trials", graphcloak.DefaultTrials, "simulated releases behind the expected accuracy, a `NUMBER`; 0: none")
+	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "find the least ε at which the right community is named this often, a `NUMBER` in (0, 1)")
+	f.Float64Var(&c.target.EMD, "target-emd", 0, "find the least ε at which the posterior is on average this near to the source, a `NUMBER` in units of the metric")
+	f.StringVar(&c.curve, "curve", "", "write the privacy–accuracy curve to this `FILE`: .csv, .png or .svg")
+}
+
+// check finds what is wrong with the flags, before anything is computed.
+func (c *choice) check(a *app) error {
+	t := c.target
+	switch {
+	case !(t.Accuracy >= 0 && t.Accuracy < 1):
+		return fail(exitUsage, "--target-accuracy is %v, want a number in (0, 1)", t.Accuracy)
+	case !(t.EMD >= 0 && t.EMD <= math.MaxFloat64):
+		return fail(exitUsage, "--target-emd is %v, want a finite number > 0", t.EMD)
+	case c.trials < 0:
+		return fail(exitUsage, "--trials is %d, want a number ≥ 0", c.trials)
+	case c.trials == 0 && (c.aimed() || c.curve != ""):
+		return fail(exitUsage, "targets and the curve are simulated, and --trials is 0").hint("leave --trials out, or give more")
+	case c.curve == "":
+		return nil
+	case !slices.Contains([]string{".csv", ".png", ".svg"}, strings.ToLower(filepath.Ext(c.curve))):
+		return fail(exitUsage, "%s is no .csv, .png or .svg file", c.curve)
+	}
+	return a.checkFile(c.curve)
+}
+
+// aimed reports whether ε is to be found.
+func (c *choice) aimed() bool { return c.target != (graphcloak.Target{}) }
+
+// plan makes the plan, with its expected accuracy and its curve.
+func (c *choice) plan(ctx context.Context, a *app, m *graphcloak.Model, job graphcloak.Job) (*graphcloak.Plan, error) {
+	if c.trials == 0 {
+		return m.Plan(ctx, job.Plan)
+	}
+	part, err := m.Communities(ctx, job.Recover.Communities)
+	if err != nil {
+		return nil, err
+	}
+	var p *graphcloak.Plan
+	if c.aimed() {
+		p, err = m.PlanFor(ctx, job.Plan, part, job.Recover.Amplitude, c.target, c.trials)
+	} else {
+		p, err = m.Plan(ctx, job.Plan)
+	}
+	if err != nil {
+		return nil, err
+	}
+	reached := p.Accuracy
+	if err := m.Expect(ctx, p, part, job.Recover.Amplitude, c.trials); err != nil {
+		return nil, err
+	}
+	if reached != nil {
+		p.Accuracy = reached
+	}
+	if c.curve == "" {
+		return p, nil
+	}
+	points, err := m.Curve(ctx, p, part, job.Recover.Amplitude, grid(), c.trials)
+	if err != nil {
+		return nil, err
+	}
+	return p, a.writeCurve(c.curve, points)
+}
+
+// grid is ε from 0.1 to 100, five to a decade.
+func grid() []float64 {
+	var list []float64
+	for k := -5; k <= 10; k++ {
+		list = append(list, math.Round(math.Pow(10, float64(k)/5)*1000)/1000)
+	}
+	return list
+}
+
+func (a *app) writeCurve(path string, points []graphcloak.Point) error {
+	return a.create(path, func(w io.Writer) error {
+		if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" {
+			return drawCurve(w, ext[1:], points)
+		}
+		return printCSV(w, section{
+			columns: []string{
+				"epsilon", "accuracy", "accuracyLower", "accuracyUpper", "meanEmd",
+				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials",
+			},
+			rows: rowsOf(points, func(p graphcloak.Point) []any {
+				x, u := p.Accuracy, p.Uniform
+				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, *x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials}
+				if u != nil {
+					copy(row[5:], []any{u.Probability, u.Lower, u.Upper, *u.MeanEMD})
+				}
+				return row
+			}),
+		})
+	})
+}
+
+// Colours of Okabe and Ito, which colour-blind readers tell apart.
+var (
+	blue   = color.NRGBA{0x00, 0x72, 0xb2, 0xff}
+	orange = color.NRGBA{0xd5, 0x5e, 0x00, 0xff}
+	grey   = color.NRGBA{0x60, 0x60, 0x60, 0xff}
+)
+
+// drawCurve draws accuracy over ε, with its 95 % interval as a band.
+func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
+	p := plot.New()
+	p.Title.Text = "How often the right community is named"
+	p.Title.Padding = vg.Points(8)
+	p.X.Label.Text = "privacy loss ε of one release (less is more private)"
+	p.Y.Label.Text = "accuracy, with 95 % interval"
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.ConstantTicks([]plot.Tick{
+		{Value: 0.1, Label: "0.1"}, {Value: 0.3, Label: "0.3"}, {Value: 1, Label: "1"}, {Value: 3, Label: "3"},
+		{Value: 10, Label: "10"}, {Value: 30, Label: "30"}, {Value: 100, Label: "100"},
+	})
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0.1, 100, 0, 1
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(8), vg.Points(-6)
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe6}, color.Gray{0xe6}
+	p.Add(grid)
+	name := "uniform noise"
+	if points[0].Uniform != nil {
+		name = "allocated noise"
+		err := addBand(p, "uniform noise", orange, points, func(x graphcloak.Point) graphcloak.Accuracy { return *x.Uniform })
+		if err != nil {
+			return err
+		}
+	}
+	if err := addBand(p, name, blue, points, func(x graphcloak.Point) graphcloak.Accuracy { return x.Accuracy }); err != nil {
+		return err
+	}
+	chance := points[0].Accuracy.Chance
+	line, err := plotter.NewLine(plotter.XYs{{X: 0.1, Y: chance}, {X: 100, Y: chance}})
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width, line.Dashes = grey, vg.Points(1), []vg.Length{vg.Points(4), vg.Points(3)}
+	p.Add(line)
+	p.Legend.Add("always naming the largest", line)
+	picture, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, format)
+	if err != nil {
+		return err
+	}
+	_, err = picture.WriteTo(w)
+	return err
+}
+
+// addBand adds a line and the band of its interval.
+func addBand(p *plot.Plot, name string, c color.NRGBA, points []graphcloak.Point, of func(graphcloak.Point) graphcloak.Accuracy) error {
+	var middle, band plotter.XYs
+	for _, x := range points {
+		middle = append(middle, plotter.XY{X: x.Epsilon, Y: of(x).Probability})
+		band = append(band, plotter.XY{X: x.Epsilon, Y: of(x).Upper})
+	}
+	for _, x := range slices.Backward(points) {
+		band = append(band, plotter.XY{X: x.Epsilon, Y: of(x).Lower})
+	}
+	area, err := plotter.NewPolygon(band)
+	if err != nil {
+		return err
+	}
+	pale := c
+	pale.A = 0x30
+	area.Color, area.LineStyle.Width = pale, 0
+	line, dots, err := plotter.NewLinePoints(middle)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = c, vg.Points(1.5)
+	dots.Color, dots.Radius, dots.Shape = c, vg.Points(2), draw.CircleGlyph{}
+	p.Add(area, line, dots)
+	p.Legend.Add(name, line, dots)
+	return nil
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// Target says how good an answer shall be.
+type Target struct {
+	Accuracy float64 // least probability that the right community is named; 0: any
+	EMD      float64 // greatest mean distance of the posterior from the source, in units of the metric; 0: any
+}
+
+// ErrTarget says that no ε gives what was asked for, or that any does.
+var ErrTarget = errors.New("graphcloak: no privacy loss fits the target")
+
+// Range of ε in which a target is looked for, and the relative width at which it
+// is found: below what 200 trials resolve.
+const (
+	targetLow, targetHigh = 0.01, 1000.0
+	targetWidth           = 1.01
+)
+
+// met reports whether a simulation reached the target.
+func (t Target) met(a *Accuracy) bool {
+	return a.Probability >= t.Accuracy && (t.EMD == 0 || *a.MeanEMD <= t.EMD)
+}
+
+// PlanFor returns a plan with the least ε, to 1 %, at which simulation reaches the
+// target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
+// says what it reached in Accuracy. ErrTarget where ε = 1000 does not reach it, or
+// ε = 0.01 does.
+func (m *Model) PlanFor(ctx context.Context, opts PlanOptions, part community.Partition, amplitude recovery.Amplitude, t Target, trials int) (*Plan, error) {
+	if m.Graph.Order() > denseLimit {
+		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, denseLimit)
+	}
+	opts.Epsilon = 1
+	for round := 0; ; round++ {
+		p, err := m.Plan(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		if p, err = m.meet(ctx, p, part, amplitude, t, trials); err != nil {
+			return nil, err
+		}
+		// Weights are best for the ε that they were made for: once more for this one.
+		if p.Allocated == nil || round == 1 {
+			return p, nil
+		}
+		opts.Epsilon = p.Epsilon
+	}
+}
+
+// meet returns the plan with the least ε that meets the target under its weights.
+func (m *Model) meet(ctx context.Context, p *Plan, part community.Partition, amplitude recovery.Amplitude, t Target, trials int) (*Plan, error) {
+	s, err := m.newSimulation(ctx, p.Plan, part, amplitude, trials)
+	if err != nil {
+		return nil, err
+	}
+	s.emd = t.EMD > 0
+	try := func(eps float64) (*Plan, bool, error) {
+		q, err := p.at(privacy.Budget{Epsilon: eps, Delta: p.Delta})
+		if err != nil {
+			return nil, false, err
+		}
+		q.Accuracy, err = s.run(ctx, q.Plan)
+		return q, err == nil && t.met(q.Accuracy), err
+	}
+	lo := targetLow
+	low, done, err := try(lo)
+	if err != nil {
+		return nil, err
+	}
+	if done {
+		return nil, fmt.Errorf("%w: ε = %v reaches it already, with accuracy %.2f, and chance gives %.2f", ErrTarget, lo, low.Accuracy.Probability, low.Accuracy.Chance)
+	}
+	var best *Plan
+	hi := lo
+	for best == nil {
+		if hi >= targetHigh {
+			return nil, fmt.Errorf("%w: at ε = %v it is missed still", ErrTarget, hi)
+		}
+		lo, hi = hi, min(targetHigh, 4*hi)
+		q, done, err := try(hi)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			best = q
+		}
+	}
+	for hi/lo > targetWidth {
+		mid := brief(math.Sqrt(lo * hi))
+		if mid <= lo || mid >= hi {
+			break
+		}
+		q, done, err := try(mid)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			hi, best = mid, q
+		} else {
+			lo = mid
+		}
+	}
+	return best, nil
+}
+
+// brief rounds to three digits, so that a plan's ε reads well.
+func brief(x float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	if err != nil {
+		return x // unreachable: x is finite
+	}
+	return short
+}
+
+// Point is one point of the privacy–accuracy curve.
+type Point struct {
+	Epsilon  float64
+	Accuracy Accuracy  // of the plan's allocation
+	Uniform  *Accuracy // of uniform noise; nil where the plan is uniform
+}
+
+// Curve simulates a plan at other values of ε, with the weights that it has, on
+// common random numbers. It returns ErrTarget for graphs that are too large.
+func (m *Model) Curve(ctx context.Context, p *Plan, part community.Partition, amplitude recovery.Amplitude, epsilons []float64, trials int) ([]Point, error) {
+	s, err := m.newSimulation(ctx, p.Plan, part, amplitude, trials)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, denseLimit)
+	}
+	s.emd = true
+	var beside *simulation
+	if p.Allocated != nil && p.Allocated.Uniform.plan != nil {
+		if beside, err = m.newSimulation(ctx, p.Allocated.Uniform.plan, part, amplitude, trials); err != nil {
+			return nil, err
+		}
+		beside.emd = true
+	}
+	points := make([]Point, 0, len(epsilons))
+	for _, eps := range epsilons {
+		q, err := p.at(privacy.Budget{Epsilon: eps, Delta: p.Delta})
+		if errors.Is(err, privacy.ErrNotPrivate) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		a, err := s.run(ctx, q.Plan)
+		if err != nil {
+			return nil, err
+		}
+		point := Point{Epsilon: eps, Accuracy: *a}
+		if beside != nil {
+			if point.Uniform, err = beside.run(ctx, q.Allocated.Uniform.plan); err != nil {
+				return nil, err
+			}
+		}
+		points = append(points, point)
+	}
+	return points, nil
+}
+
+// at returns the plan with another budget: the same weights, and the sensitivity
+// that was certified for them, which does not depend on the budget.
+func (p *Plan) at(b privacy.Budget) (*Plan, error) {
+	inner, err := rebudget(p.Plan, b)
+	if err != nil {
+		return nil, err
+	}
+	q := &Plan{Plan: inner, Model: p.Model, Seed: p.Seed}
+	if p.Allocated == nil {
+		return q, nil
+	}
+	allocated := *p.Allocated
+	allocated.Uniform.Accuracy = nil
+	if u := p.Allocated.Uniform.plan; u != nil {
+		if allocated.Uniform.plan, err = rebudget(u, b); err != nil {
+			return nil, err
+		}
+		allocated.Uniform.Sigma = allocated.Uniform.plan.Sigma()
+	}
+	q.Allocated = &allocated
+	return q, nil
+}
+
+func rebudget(p *privacy.Plan, b privacy.Budget) (*privacy.Plan, error) {
+	spec := privacy.Spec{
+		Public: p.Public, Budget: b, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
+		Sensitivity: p.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Clip: p.Clip,
+	}
+	for _, s := range p.Sensors {
+		spec.Sensors = append(spec.Sensors, s.Sensor)
+		spec.Weights = append(spec.Weights, s.Weight)
+		if p.Guarantee == privacy.PerSensor {
+			spec.PerSensor = append(spec.PerSensor, s.Bound)
+		}
+	}
+	return privacy.NewPlan(spec)
+}
