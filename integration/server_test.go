@@ -24,11 +24,8 @@ import (
 	"github.com/graphcloak/graphcloak/connector/store"
 )
 
-// image is the official one; poolSize is small enough that a test can exhaust it.
 const (
-	image    = "neo4j:5.26-community"
-	poolKey  = "dbms.memory.transaction.total.max"
-	poolSize = "16m"
+	image    = "neo4j:5.26-community" // the official one
 	password = "graphcloak-test"
 )
 
@@ -36,7 +33,6 @@ const (
 type Neo4j struct {
 	URI, Username, Password, Database string
 
-	own     bool         // started by this process, with a memory pool of poolSize
 	restart func() error // kills a local server with SIGKILL and starts it again on the same data
 	stop    func() error
 }
@@ -83,10 +79,10 @@ func start() (Neo4j, error) {
 	}
 	began := time.Now()
 	kind := "container " + image
-	n, err := startContainer(poolKey, poolSize)
+	n, err := startContainer()
 	if err != nil {
 		kind = "local server (no container: " + firstLine(err) + ")"
-		if n, err = startLocal(poolKey + "=" + poolSize); err != nil {
+		if n, err = startLocal(); err != nil {
 			return Neo4j{}, err
 		}
 	}
@@ -102,7 +98,7 @@ func firstLine(err error) string {
 
 // startContainer runs the official image. Without Docker, or without a way to the
 // image, it fails within seconds.
-func startContainer(setting, value string) (_ Neo4j, err error) {
+func startContainer() (_ Neo4j, err error) {
 	defer func() { // the library panics where it finds no Docker at all
 		if r := recover(); r != nil {
 			err = fmt.Errorf("docker: %v", r)
@@ -118,7 +114,7 @@ func startContainer(setting, value string) (_ Neo4j, err error) {
 	if err := provider.Health(ctx); err != nil {
 		return Neo4j{}, err
 	}
-	ctr, err := tcneo4j.Run(ctx, image, tcneo4j.WithAdminPassword(password), tcneo4j.WithNeo4jSetting(setting, value),
+	ctr, err := tcneo4j.Run(ctx, image, tcneo4j.WithAdminPassword(password),
 		testcontainers.WithWaitStrategyAndDeadline(5*time.Minute, wait.ForLog("Bolt enabled on").WithStartupTimeout(5*time.Minute))) // not the minute that is the default
 	stop := func() error { return testcontainers.TerminateContainer(ctr, testcontainers.StopTimeout(time.Second)) }
 	if err != nil {
@@ -128,7 +124,7 @@ func startContainer(setting, value string) (_ Neo4j, err error) {
 	if err != nil {
 		return Neo4j{}, errors.Join(err, stop())
 	}
-	n := Neo4j{URI: uri, Username: "neo4j", Password: password, Database: "neo4j", own: true, stop: stop}
+	n := Neo4j{URI: uri, Username: "neo4j", Password: password, Database: "neo4j", stop: stop}
 	return n, n.answer(ctx)
 }
 
@@ -147,7 +143,7 @@ func (n Neo4j) answer(ctx context.Context) error {
 	}
 }
 
-// startLocal runs neo4j.sh, which serves until its standard input is closed, and
+// startLocal runs neo4j.sh with lines for neo4j.conf. The script serves until its standard input is closed, and
 // therefore ends with this process whatever becomes of it.
 func startLocal(conf ...string) (Neo4j, error) {
 	port, err := freePort()
@@ -168,7 +164,7 @@ func startLocal(conf ...string) (Neo4j, error) {
 	if err := cmd.Start(); err != nil {
 		return Neo4j{}, err
 	}
-	n := Neo4j{Database: "neo4j", own: true, stop: func() error { return errors.Join(in.Close(), cmd.Wait()) }}
+	n := Neo4j{Database: "neo4j", stop: func() error { return errors.Join(in.Close(), cmd.Wait()) }}
 	lines := bufio.NewReader(out)
 	ready := func() error {
 		line, _ := lines.ReadString('\n')

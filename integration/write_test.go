@@ -4,6 +4,7 @@ package integration
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,32 +166,41 @@ func TestChild(t *testing.T) {
 // A batch for which the server has too little memory is halved until it fits.
 func TestMemoryPool(t *testing.T) {
 	const n = 30_000
-	label := "Big" + token()
-	Query(t, "UNWIND range(1, $n) AS i CALL (i) { CREATE (:"+label+" {id: i}) } IN TRANSACTIONS OF 1000 ROWS", map[string]any{"n": n})
-	t.Cleanup(func() {
-		Query(t, "MATCH (n:"+label+") CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS", nil)
-	})
-	server := Server(t)
-	_, err := server.run(server.Database, "MATCH (n:"+label+") SET n.x = 0.5, n.y = 0.5, n.z = 'some text', n.u = 0.1, n.v = 1", nil)
-	if server.own && (err == nil || !strings.Contains(err.Error(), "MemoryPoolOutOfMemory")) {
-		t.Errorf("one transaction for all nodes: %v; the pool of %s is too large for this test", err, poolSize)
-	}
-	s := connect(t, func(o *connector.Options) { o.BatchSize = n })
-	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
+	server, err := startLocal("dbms.memory.transaction.total.max=16m")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Order() != n {
-		t.Fatalf("read %d nodes, want %d", g.Order(), n)
+	defer server.stop()
+	run := func(cypher string) (rows [][]any, err error) {
+		return server.run(server.Database, cypher, map[string]any{"n": n})
 	}
-	table := newTable(t, g, "pool-"+token(), 0, 1, 2)
+	if _, err := run("UNWIND range(1, $n) AS i CALL (i) { CREATE (:Big {id: i}) } IN TRANSACTIONS OF 1000 ROWS"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run("MATCH (n:Big) SET n.x = 0.5, n.y = 0.5, n.z = 'some text', n.u = 0.1, n.v = 1")
+	if err == nil || !strings.Contains(err.Error(), "MemoryPoolOutOfMemory") {
+		t.Fatalf("one transaction for all nodes: %v; the pool is too large for this test", err)
+	}
+	o := server.Options()
+	o.BatchSize = n
+	s, err := connector.New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{"Big"}, NodeKey: "id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := newTable(t, g, "pool", 0, 1, 2)
 	if err := s.Write(t.Context(), g, table, false); err != nil {
 		t.Fatal(err)
 	}
-	if k := written(t, label, table.RunID()); k != n {
-		t.Errorf("%d of %d nodes are written", k, n)
+	rows, err := run("MATCH (n:Big {itRunId: 'pool'}) RETURN count(n)")
+	if err != nil || rows[0][0] != int64(n) {
+		t.Errorf("%v of %d nodes are written, %v", rows, n, err)
 	}
-	if k, err := s.Undo(t.Context(), table.RunID()); err != nil || k != n {
+	if k, err := s.Undo(t.Context(), "pool"); err != nil || k != n {
 		t.Errorf("undone %d of %d nodes, %v", k, n, err)
 	}
 }
