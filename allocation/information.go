@@ -74,8 +74,7 @@ type outcome struct {
 // evaluate simulates under u. With X the source and its amplitude drawn from the
 // prior, −∂H(C|Y)/∂u_s is ½E Var(E[a M_s X | Y, C] | Y), the spread of what the
 // communities let sensor s expect, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
-// Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005; Palomar & Verdú 2006 for
-// vectors) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective Separation,
+// Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective Separation,
 // weighted by the prior. At amplitude 1 it is a direction, and the loss decides.
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)

@@ -21,7 +21,7 @@ type programme struct {
 	p     *problem
 	lp    *simplex
 	h     []float64
-	gap   float64 // to aim at
+	gap   float64      // to aim at
 	row   map[int]bool // edges that are in
 	edges []edge
 
