@@ -41,7 +41,7 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 		sections = append(sections, nodes)
 	}
 	sections = append(sections, section{title: "Facts", columns: []string{"name", "value"}, rows: brief(facts)},
-		section{title: "Guarantee", text: r.Guarantee})
+		section{title: "Guarantee", text: r.Guarantee}, section{title: "Not protected", text: listed(r.NotProtected)})
 	if notes := remarks(r); notes.text != "" {
 		sections = append(sections, notes)
 	}
@@ -119,9 +119,14 @@ func brief(s section) iter.Seq[[]any] {
 }
 
 func remarks(r *report.Report) section {
-	s := section{title: "Notes"}
-	for _, n := range r.Notes {
-		s.text += "- " + n + "\n"
+	return section{title: "Notes", text: listed(r.Notes)}
+}
+
+// listed puts each item on a line of its own.
+func listed(items []string) string {
+	text := ""
+	for _, item := range items {
+		text += "- " + item + "\n"
 	}
-	return s
+	return text
 }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestCloakIsSmallAndAlone: while it works, `graphcloak cloak` holds no socket,
+// even where a server is named in its environment, and less than 30 MiB. It is
+// built without the race detector's shadow memory, as it ships.
+func TestCloakIsSmallAndAlone(t *testing.T) {
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "graphcloak")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	plan := exec.Command(binary, "plan", "--from", "generate:path,n=5", "--trials", "0", "--sensor-package-dir", "packages", "-o", "plan.json")
+	plan.Dir = dir
+	plan.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "xdg"), "HOME="+dir)
+	if out, err := plan.CombinedOutput(); err != nil {
+		t.Fatalf("plan: %v\n%s", err, out)
+	}
+	packages, err := filepath.Glob(filepath.Join(dir, "packages", "*.json"))
+	if err != nil || len(packages) == 0 {
+		t.Fatalf("no packages: %v", err)
+	}
+	cmd := exec.Command(binary, "cloak", "--package", packages[0], "--state-dir", filepath.Join(dir, "state"))
+	cmd.Env = append(os.Environ(), "NEO4J_URI=neo4j://localhost:7687", "HOME="+dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for i := range 50 {
+		if _, err := fmt.Fprintf(in, "{\"releaseId\": \"%d\", \"reading\": 0.5}\n", i+1); err != nil {
+			t.Fatal(err)
+		}
+		if !lines.Scan() {
+			t.Fatalf("no value for reading %d", i+1)
+		}
+	}
+	proc := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid))
+	files, err := filepath.Glob(filepath.Join(proc, "fd", "*"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d open files: %v", len(files), err)
+	}
+	for _, f := range files {
+		if to, err := os.Readlink(f); err == nil && strings.HasPrefix(to, "socket:") {
+			t.Errorf("%s is %s", f, to)
+		}
+	}
+	status, err := os.ReadFile(filepath.Join(proc, "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(status), "VmHWM:")
+	fields := strings.Fields(rest)
+	if !found || len(fields) == 0 {
+		t.Fatal("no peak of memory in /proc")
+	}
+	peak, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if peak >= 30<<10 {
+		t.Errorf("peak of %d KiB, want below 30 MiB", peak)
+	}
+	t.Logf("peak resident memory %.1f MiB", float64(peak)/1024)
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
