@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -147,7 +148,8 @@ type analysis struct {
 	partition community.Partition
 	report    *report.Report
 
-	data recovery.Data
+	data     recovery.Data // entries of M can be read, where it is small enough
+	products recovery.Data // the same, through the cheapest products
 }
 
 func (a *analysis) run(ctx context.Context) error {
@@ -176,7 +178,13 @@ func (a *analysis) whiten(ctx context.Context) error {
 	for k, sigma := range a.in.Sigmas {
 		u[k] = 1 / (sigma * sigma)
 	}
-	a.data, err = recovery.Whiten(op, a.in.Values, u)
+	if a.data, err = recovery.Whiten(op, a.in.Values, u); err != nil {
+		return err
+	}
+	a.products = a.data
+	if a.model.diffusion.Method() == expm.Chebyshev { // sparse products beat dense ones
+		a.products, err = recovery.Whiten(linop.Rows(a.model.diffusion, a.in.Nodes), a.in.Values, u)
+	}
 	return err
 }
 
@@ -202,7 +210,7 @@ func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
 	solver := recovery.ColumnGeneration{Options: recovery.Options{
 		Tol: gapTolerance, Neighbors: a.model.Graph.Neighbors, Progress: a.model.opts.Progress,
 	}}
-	result, ball, err := a.data.Recover(ctx, solver, rule, a.spectrum())
+	result, ball, err := a.products.Recover(ctx, solver, rule, a.spectrum())
 	if result == nil {
 		return nil, err
 	}
