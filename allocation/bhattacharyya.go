@@ -5,6 +5,7 @@ package allocation
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -139,7 +140,7 @@ func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64,
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		limit = max(limit, value-(most-dot(w, u)))
+		limit = max(limit, value-(most-floats.Dot(w, u)))
 		if step > 0 && (value-limit <= p.opts.Gap*value || p.late()) {
 			break
 		}

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -112,7 +114,7 @@ func squares(m linop.Operator, x []float64, n int) []float64 {
 	linop.MulBlockTo(m, y, false, x, probes)
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = dot(y[i*probes:(i+1)*probes], y[i*probes:(i+1)*probes])
+		out[i] = floats.Dot(y[i*probes:(i+1)*probes], y[i*probes:(i+1)*probes])
 	}
 	return out
 }

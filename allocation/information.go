@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -81,7 +82,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	n := len(c.labels)
 	half := make([]float64, n)
 	for i := range half {
-		half[i] = dot(z.RawRowView(i), z.RawRowView(i)) / 2
+		half[i] = floats.Dot(z.RawRowView(i), z.RawRowView(i)) / 2
 	}
 	total := cumulate(c.prior)
 	part := make([]outcome, pieces)
@@ -141,7 +142,7 @@ func (c *channel) whiten(u []float64) (z *mat.Dense, on []int) {
 func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float64) {
 	top := math.Inf(-1)
 	for i := range post {
-		t := dot(y, z.RawRowView(i))
+		t := floats.Dot(y, z.RawRowView(i))
 		// The likeliest amplitude is taken out, so that no exponent overflows.
 		peak := 1.0
 		if half[i] > 0 {
@@ -261,7 +262,7 @@ func (p *problem) information(h []float64) (u []float64, value, limit float64, e
 		if err != nil {
 			break // nothing is left to learn
 		}
-		promise := (most - dot(now.slope, u)) / (2 * p.opts.Noise * p.opts.Noise * float64(c.trials))
+		promise := (most - floats.Dot(now.slope, u)) / (2 * p.opts.Noise * p.opts.Noise * float64(c.trials))
 		limit = max(0, now.loss-promise)
 		better := p.ahead(c, u, v, now.loss)
 		if better == nil {

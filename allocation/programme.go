@@ -5,6 +5,8 @@ package allocation
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // programme is the packing programme in x_s = u_s/h_s,
@@ -227,15 +229,7 @@ func (g *programme) objective(x []float64) float64 {
 	}
 	sum = math.Inf(1)
 	for _, v := range g.pairs {
-		sum = min(sum, dot(v, x[:len(g.h)]))
-	}
-	return sum
-}
-
-func dot(x, y []float64) float64 {
-	var sum float64
-	for i, v := range x {
-		sum += v * y[i]
+		sum = min(sum, floats.Dot(v, x[:len(g.h)]))
 	}
 	return sum
 }
@@ -283,7 +277,7 @@ func (g *programme) cutPairs(x []float64) int {
 	added := 0
 	for i, v := range g.pairs {
 		k := len(g.h)
-		if g.in[i] || x[k] <= dot(v, x[:k])+1e-9 {
+		if g.in[i] || x[k] <= floats.Dot(v, x[:k])+1e-9 {
 			continue
 		}
 		a := make([]float64, k+1)

@@ -5,6 +5,8 @@ package allocation
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // simplex is the linear programme
@@ -37,6 +39,10 @@ const (
 	feasible  = 1e-9
 	dualZero  = 1e-11
 	pivotZero = 1e-8
+
+	// Entries of a tableau decay with the distance of edge and sensor; most lie far
+	// below the rounding of the others.
+	negligibleEntry = 1e-15
 )
 
 func newSimplex(c []float64) *simplex {
@@ -124,13 +130,12 @@ func (l *simplex) setCost(c []float64) {
 	}
 }
 
+// axpy sets y ← a·x + y; no x counts as 0.
 func axpy(a float64, x, y []float64) {
-	if a == 0 {
+	if a == 0 || x == nil {
 		return
 	}
-	for i, v := range x {
-		y[i] += a * v
-	}
+	floats.AddScaled(y, a, x)
 }
 
 // place records where a variable is.
@@ -170,12 +175,14 @@ func (l *simplex) exchange(r, q int) {
 	}
 	row[q] = inv
 	for i, other := range l.t {
-		if i == r || other[q] == 0 {
+		f := other[q]
+		if i == r || f == 0 {
 			continue
 		}
-		f := other[q]
 		other[q] = 0
-		axpy(-f, row, other)
+		if math.Abs(f) > negligibleEntry {
+			floats.AddScaled(other, -f, row)
+		}
 	}
 	f := l.d[q]
 	l.d[q] = 0

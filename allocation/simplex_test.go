@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize/convex/lp"
 )
@@ -48,13 +49,13 @@ func check(t *testing.T, name string, l *simplex, c []float64, a [][]float64, b 
 	t.Helper()
 	x := make([]float64, len(c))
 	l.x(x)
-	got := dot(c, x)
+	got := floats.Dot(c, x)
 	want := oracle(t, c, a, b)
 	if math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
 		t.Errorf("%s: value %v, oracle %v", name, got, want)
 	}
 	for i := range a {
-		if v := dot(a[i], x); v > b[i]+1e-7 {
+		if v := floats.Dot(a[i], x); v > b[i]+1e-7 {
 			t.Errorf("%s: row %d is %v, want ≤ %v", name, i, v, b[i])
 		}
 	}
