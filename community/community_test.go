@@ -309,8 +309,12 @@ func TestDegenerate(t *testing.T) {
 		}
 	}
 	for _, d := range []community.Detector{
-		community.Leiden{Gamma: -1}, community.Leiden{Gamma: math.NaN()}, community.Leiden{Theta: -1},
-		community.Leiden{Theta: math.Inf(1)}, community.Leiden{MaxLevels: -1}, community.Louvain{Gamma: math.Inf(1)},
+		community.Leiden{Gamma: -1},
+		community.Leiden{Gamma: math.NaN()},
+		community.Leiden{Theta: -1},
+		community.Leiden{Theta: math.Inf(1)},
+		community.Leiden{MaxLevels: -1},
+		community.Louvain{Gamma: math.Inf(1)},
 	} {
 		if p, err := d.Detect(t.Context(), none(2)); err == nil {
 			t.Errorf("%+v gives %v, want an error", d, p)

@@ -48,14 +48,16 @@ var (
 
 var families = []family{
 	{
-		"sbm", "stochastic block model", []parameter{order, {name: "k"}, {name: "in", real: true}, {name: "out", real: true}, seed},
+		"sbm", "stochastic block model",
+		[]parameter{order, {name: "k"}, {name: "in", real: true}, {name: "out", real: true}, seed},
 		func(v []float64) (sample, error) {
 			g, blocks, err := graph.SBM(int(v[0]), int(v[1]), v[2], v[3], uint64(v[4]))
 			return sample{graph: g, blocks: blocks}, err
 		},
 	},
 	{
-		"grid", "rectangular grid", []parameter{{name: "rows"}, {name: "cols"}},
+		"grid", "rectangular grid",
+		[]parameter{{name: "rows"}, {name: "cols"}},
 		func(v []float64) (sample, error) { return plain(graph.Grid(int(v[0]), int(v[1]))) },
 	},
 	{"path", "path", []parameter{order}, func(v []float64) (sample, error) { return plain(graph.Path(int(v[0]))) }},
@@ -64,19 +66,22 @@ var families = []family{
 	{"star", "star", []parameter{order}, func(v []float64) (sample, error) { return plain(graph.Star(int(v[0]))) }},
 	{"hypercube", "hypercube", []parameter{{name: "d"}}, func(v []float64) (sample, error) { return plain(graph.Hypercube(int(v[0]))) }},
 	{
-		"barabasi-albert", "preferential attachment", []parameter{order, {name: "m"}, seed},
+		"barabasi-albert", "preferential attachment",
+		[]parameter{order, {name: "m"}, seed},
 		func(v []float64) (sample, error) {
 			return plain(graph.BarabasiAlbert(int(v[0]), int(v[1]), uint64(v[2])))
 		},
 	},
 	{
-		"rmat", "recursive matrix (Graph 500)", []parameter{order, {name: "edges"}, seed},
+		"rmat", "recursive matrix (Graph 500)",
+		[]parameter{order, {name: "edges"}, seed},
 		func(v []float64) (sample, error) {
 			return plain(graph.RMAT(int(v[0]), int(v[1]), graph.Quadrants{}, uint64(v[2])))
 		},
 	},
 	{
-		"knn", "nearest neighbours among random points", []parameter{order, {name: "k", initial: "8"}, seed},
+		"knn", "nearest neighbours among random points",
+		[]parameter{order, {name: "k", initial: "8"}, seed},
 		func(v []float64) (sample, error) {
 			g, points, err := graph.KNN(int(v[0]), int(v[1]), uint64(v[2]))
 			return sample{graph: g, points: points}, err
@@ -84,7 +89,8 @@ var families = []family{
 	},
 	{"interval", "unit interval", []parameter{order}, func(v []float64) (sample, error) { return plain(graph.Interval(int(v[0]))) }},
 	{
-		"road-like", "random road network", []parameter{order, seed},
+		"road-like", "random road network",
+		[]parameter{order, seed},
 		func(v []float64) (sample, error) {
 			g, points, err := graph.RoadLike(int(v[0]), uint64(v[1]))
 			return sample{graph: g, points: points}, err
