@@ -20,7 +20,7 @@ type job struct {
 	dst, acc, x  []float64
 	k            int
 	a, b, c, d   float64
-	next, pieces atomic.Int64
+	next         atomic.Int64
 	wait         sync.WaitGroup
 	run          func()
 	scratch      []float64

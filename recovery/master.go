@@ -336,7 +336,7 @@ func (s *master) merit() float64 {
 func (s *master) step(x []float64) (int, bool) {
 	block, alpha := -1, 1.0
 	for i, j := range s.order {
-		bound := s.f[j]
+		var bound float64
 		switch {
 		case x[i] < 0:
 			bound = 0

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
@@ -128,7 +129,7 @@ func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) error {
 	s.db.Lock()
 	defer s.db.Unlock()
 	db, err := bolt.Open(s.statePath(), 0o600, &bolt.Options{Timeout: s.options.LockWait, ReadOnly: readOnly})
-	if errors.Is(err, bolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		return fmt.Errorf("%w: another process holds %s", store.ErrTransient, s.statePath())
 	}
 	if err != nil {
