@@ -16,14 +16,14 @@ const pieceWork = 1 << 14
 // job is one product that several workers share. Its run method value is made
 // once, so that starting a worker allocates nothing.
 type job struct {
-	l            *Laplacian
-	dst, acc, x  []float64
-	k            int
-	a, b, c, d   float64
-	next         atomic.Int64
-	wait         sync.WaitGroup
-	run          func()
-	scratch      []float64
+	l           *Laplacian
+	dst, acc, x []float64
+	k           int
+	a, b, c, d  float64
+	next        atomic.Int64
+	wait        sync.WaitGroup
+	run         func()
+	scratch     []float64
 }
 
 func (l *Laplacian) job() *job {
