@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// TestResumeRelease: a release that was paid for and never written is completed
+// from what was kept of it, with the same values and at no further cost.
+func TestResumeRelease(t *testing.T) {
+	a, stdout, _ := kit(t, "--from", "folder:g", "--source-property", "source", "--allocation", "uniform", "--mode", "write")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for name, text := range map[string]string{
+		"nodes.csv": "id,source\na,1\nb,0\n", "relationships.csv": "source,target\na,b\n",
+	} {
+		if err := os.MkdirAll("g", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("g", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := t.Context()
+	job, err := a.job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.openStore(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(ctx, s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(ctx, job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
+	r, err := m.Release(ctx, p, job.Signal, graphcloak.Spend{ReleaseID: job.RunID, Attempt: "first"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.keep(r, job, a.config, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.resume(ctx, s, job.RunID); err != nil {
+		t.Fatal(err)
+	}
+	if hasStaged(job.RunID) {
+		t.Error("the kept release is still there")
+	}
+	written, err := s.Signal(ctx, m.Graph, "gcPrivateHeat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, y := range r.Values() {
+		if written[k] != y {
+			t.Errorf("node %d has %v, want %v", k, written[k], y)
+		}
+	}
+	entries, err := graphcloak.Payment(ctx, s.Ledger(), r, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 2 || entries[0].Kind != privacy.KindSpent || entries[1].Kind != privacy.KindWritten {
+		t.Errorf("entries %+v, want spent and written", entries)
+	}
+	if !bytes.Contains(stdout.Bytes(), []byte(`"planDigest"`)) {
+		t.Error("the release was not printed")
+	}
+}
