@@ -2,6 +2,8 @@
 
 package config
 
+import "slices"
+
 // EnvPrefix starts every environment variable of ours.
 const EnvPrefix = "GRAPHCLOAK_"
 
@@ -14,6 +16,10 @@ func Settings() []Setting {
 	} {
 		all = append(all, rows...)
 	}
+	order := Groups()
+	slices.SortStableFunc(all, func(a, b Setting) int {
+		return slices.Index(order, a.Group) - slices.Index(order, b.Group)
+	})
 	for i := range all {
 		s := &all[i]
 		if s.Flag == "" {
