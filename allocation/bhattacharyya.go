@@ -153,6 +153,9 @@ func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64,
 		blend(f, u, v)
 		from.Apply(func(i, j int, x float64) float64 { return (1-f)*x + f*to.At(i, j) }, from)
 	}
+	p.tighten(u)
+	from = b.distances(u)
+	value, _ = b.terms(e, from, from, 0)
 	return u, value, limit, nil
 }
 

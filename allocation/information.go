@@ -270,7 +270,9 @@ func (p *problem) information(h []float64) (u []float64, value, limit float64, e
 		}
 		u, now = better, c.evaluate(better, true)
 	}
-	return u, now.loss, limit, p.ctx.Err()
+	p.tighten(u)
+	now.loss = c.evaluate(u, false).loss
+	return u, now.loss, min(limit, now.loss), p.ctx.Err()
 }
 
 // even returns equal weights, as far as h allows.

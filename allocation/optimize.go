@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // found is a private u over the candidates, with its value and a limit.
@@ -114,6 +116,13 @@ func (p *problem) more(f *found, k int) (*found, error) {
 	return nil, fmt.Errorf("%w: at least %d sensors shall report, but fewer tell communities apart", ErrNothing, k)
 }
 
+// tighten scales u to its worst edge.
+func (p *problem) tighten(u []float64) {
+	if peak := p.rows.price(p.value, u); peak > 0 {
+		floats.Scale(1/peak, u)
+	}
+}
+
 // maxMin maximises the least pair of communities.
 func (p *problem) maxMin(h []float64) (u []float64, value, limit float64, err error) {
 	g := p.newProgramme(h)
@@ -152,6 +161,9 @@ func (p *problem) result(f *found) (*Result, error) {
 	peak := p.rows.price(p.value, f.u)
 	if peak == 0 {
 		return nil, fmt.Errorf("%w: only sensors that no relationship reaches would report", ErrNothing)
+	}
+	if f.objective != Bound && f.objective != Information {
+		f.value = min(f.value/peak, f.limit) // the others are linear in u
 	}
 	r := &Result{
 		Weights: make([]float64, p.sensors()), Objective: f.objective, Value: f.value, Limit: f.limit, Rounds: p.rounds,

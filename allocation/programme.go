@@ -35,6 +35,7 @@ type programme struct {
 
 	best  []float64 // feasible x, the best mixture so far
 	worth float64   // its objective
+	peak  float64   // worst edge of the last vertex, at least 1
 	pure  float64   // objective of the last vertex, scaled until feasible
 	most  float64   // proven bound
 }
@@ -87,7 +88,7 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 	// A vertex has few sensors; the mixture serves where the search was cut short.
 	share := g.worth
 	if g.pure >= g.worth*(1-g.gap) {
-		copy(g.best, x)
+		floats.ScaleTo(g.best, 1/g.peak, x[:len(g.best)])
 		share = g.pure
 	}
 	u = make([]float64, len(g.h))
@@ -191,7 +192,8 @@ func (g *programme) improve(x, c []float64) int {
 func (g *programme) mix(x, now []float64) {
 	k := len(g.h)
 	gain, old := g.objective(x), g.objective(g.best)
-	g.pure = gain / max(1, slices.Max(now))
+	g.peak = max(1, slices.Max(now))
+	g.pure = gain / g.peak
 	bestShare, bestPeak := 0.0, 1.0
 	for i := 1; i <= 16; i++ {
 		f := float64(i) / 16
