@@ -137,11 +137,15 @@ func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
 	p.Title.Padding = vg.Points(8)
 	p.X.Label.Text = "privacy loss ε of one release (less is more private)"
 	p.Y.Label.Text = "accuracy, with 95 % interval"
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.ConstantTicks([]plot.Tick{
-		{Value: 0.1, Label: "0.1"}, {Value: 0.3, Label: "0.3"}, {Value: 1, Label: "1"}, {Value: 3, Label: "3"},
-		{Value: 10, Label: "10"}, {Value: 30, Label: "30"}, {Value: 100, Label: "100"},
-	})
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0.1, 100, 0, 1
+	// A linear axis of log ε: plot's own logarithmic axis reserves room for its label
+	// where a linear one would have it.
+	var ticks plot.ConstantTicks
+	for _, eps := range []float64{0.1, 0.3, 1, 3, 10, 30, 100} {
+		ticks = append(ticks, plot.Tick{Value: math.Log(eps), Label: cell(eps, -1)})
+	}
+	p.X.Tick.Marker = ticks
+	low, high := math.Log(0.1), math.Log(100)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, high, 0, 1
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(8), vg.Points(-6)
 	grid := plotter.NewGrid()
@@ -149,7 +153,7 @@ func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
 	p.Add(grid)
 	name := "uniform noise"
 	if points[0].Uniform != nil {
-		name = "allocated noise"
+		name = "noise as this plan allocates it"
 		err := addBand(p, "uniform noise", orange, points, func(x graphcloak.Point) graphcloak.Accuracy { return *x.Uniform })
 		if err != nil {
 			return err
@@ -159,7 +163,7 @@ func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
 		return err
 	}
 	chance := points[0].Accuracy.Chance
-	line, err := plotter.NewLine(plotter.XYs{{X: 0.1, Y: chance}, {X: 100, Y: chance}})
+	line, err := plotter.NewLine(plotter.XYs{{X: low, Y: chance}, {X: high, Y: chance}})
 	if err != nil {
 		return err
 	}
@@ -178,11 +182,11 @@ func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
 func addBand(p *plot.Plot, name string, c color.NRGBA, points []graphcloak.Point, of func(graphcloak.Point) graphcloak.Accuracy) error {
 	var middle, band plotter.XYs
 	for _, x := range points {
-		middle = append(middle, plotter.XY{X: x.Epsilon, Y: of(x).Probability})
-		band = append(band, plotter.XY{X: x.Epsilon, Y: of(x).Upper})
+		middle = append(middle, plotter.XY{X: math.Log(x.Epsilon), Y: of(x).Probability})
+		band = append(band, plotter.XY{X: math.Log(x.Epsilon), Y: of(x).Upper})
 	}
 	for _, x := range slices.Backward(points) {
-		band = append(band, plotter.XY{X: x.Epsilon, Y: of(x).Lower})
+		band = append(band, plotter.XY{X: math.Log(x.Epsilon), Y: of(x).Lower})
 	}
 	area, err := plotter.NewPolygon(band)
 	if err != nil {
