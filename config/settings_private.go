@@ -41,8 +41,8 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Allocation },
 		},
 		{
-			Key: "objective", Group: g, Default: "auto", Values: []string{"auto", "separation", "bound", "maxmin", "location"},
-			Help:  "what the optimal allocation maximises; auto tries them by simulation",
+			Key: "objective", Group: g, Default: "auto", Values: []string{"auto", "information", "separation", "bound", "maxmin", "location"},
+			Help:  "what the optimal allocation aims at; auto: the least simulated log loss of the community",
 			field: func(c *Config) any { return &c.Privacy.Objective },
 		},
 		{

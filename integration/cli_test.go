@@ -170,8 +170,8 @@ func testRealRuns(t *testing.T, c cli) {
 		args     []string
 	}{
 		{"net3", "121", []string{"--epsilon", "4", "--delta", "0.1"}},
-		{"net6", "JUNCTION-17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}},
-		{"minnesota", "17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}},
+		{"net6", "JUNCTION-17", []string{"--tau", "4", "--allocation", "uniform", "--residual-bound", "chi2", "--epsilon", "4", "--delta", "0.1"}},
+		{"minnesota", "17", []string{"--tau", "4", "--allocation", "uniform", "--residual-bound", "chi2", "--epsilon", "4", "--delta", "0.1"}},
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			label := Load(t, Shipped(g.name))
@@ -257,7 +257,7 @@ func testRefusals(t *testing.T, c cli) {
 func testKilledRun(t *testing.T, c cli) {
 	label := Load(t, Shipped("net6"))
 	Query(t, "MATCH (n:`"+label+"` {id: 'JUNCTION-17'}) SET n.source = 1.0", nil)
-	args := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}
+	args := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform", "--residual-bound", "chi2", "--epsilon", "4", "--delta", "0.1"}
 	cmd := exec.Command(c.path, args...)
 	cmd.Env = append(os.Environ(), c.env...)
 	if err := cmd.Start(); err != nil {

@@ -17,9 +17,13 @@ import (
 // is good enough: any orthonormal directions are valid, these are the best.
 const ritzTol = 1e-6
 
-// lanczosBudget bounds the values that are held, (m + n) for each step, hence also the
-// products: 1,700 steps at m = n = 5,000, 84 at 100,000.
-const lanczosBudget = 1 << 24
+// lanczosMemory bounds the values that are held, (m + n) for each step, and
+// lanczosWork the work of orthogonalising them, (m + n)k² for k steps, to some
+// seconds: 450 steps at m = n = 5,000, 84 at 100,000.
+const (
+	lanczosMemory = 1 << 24
+	lanczosWork   = 2e9
+)
 
 // visibleDirections returns the left singular vectors of a above the threshold as
 // columns, nil where there are none or more than limit.
@@ -31,7 +35,7 @@ const lanczosBudget = 1 << 24
 // a Ritz value never exceeds ‖Aᵀu‖ of its vector u.
 func visibleDirections(ctx context.Context, a linop.Operator, threshold float64, limit int) (*mat.Dense, error) {
 	m, n := a.Dims()
-	g := &bidiagonal{a: a, rnd: rand.New(rand.NewPCG(1, 1)), steps: max(8, lanczosBudget/(m+n))}
+	g := &bidiagonal{a: a, rnd: rand.New(rand.NewPCG(1, 1)), steps: max(8, min(lanczosMemory/(m+n), int(math.Sqrt(lanczosWork/float64(m+n)))))}
 	for g.steps > 0 {
 		found, err := g.run(ctx, threshold, limit)
 		if err != nil {
