@@ -50,8 +50,11 @@ func fixtures(t testing.TB) []fixture {
 		{name: "complete", g: must(graph.Complete(7))},
 		{name: "grid", g: must(graph.Grid(5, 6))},
 		{name: "hypercube", g: must(graph.Hypercube(4))},
-		{name: "sbm", g: sbm}, {name: "knn", g: near}, {name: "road", g: road},
-		{name: "karate", g: read(t, "karate")}, {name: "net3", g: read(t, "net3")},
+		{name: "sbm", g: sbm},
+		{name: "knn", g: near},
+		{name: "road", g: road},
+		{name: "karate", g: read(t, "karate")},
+		{name: "net3", g: read(t, "net3")},
 	}
 	for _, f := range list {
 		list = append(list, fixture{name: f.name + " with lengths", g: measured(t, f.g)})

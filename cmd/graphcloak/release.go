@@ -175,8 +175,12 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 	return a.render(result, section{
 		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
 		rows: slices.Values([][]any{
-			{"epsilonWouldSpend", cell(p.Epsilon, -1)}, {"deltaWouldSpend", cell(p.Delta, -1)}, {"sigma", cell(p.UniformSigma(), shownDigits)},
-			{"nodeCount", cell(p.NodeCount, -1)}, {"sensorCount", cell(len(p.Sensors), -1)}, {"nodeProperties", joined(names)},
+			{"epsilonWouldSpend", cell(p.Epsilon, -1)},
+			{"deltaWouldSpend", cell(p.Delta, -1)},
+			{"sigma", cell(p.UniformSigma(), shownDigits)},
+			{"nodeCount", cell(p.NodeCount, -1)},
+			{"sensorCount", cell(len(p.Sensors), -1)},
+			{"nodeProperties", joined(names)},
 		}),
 	}, section{title: "Guarantee", text: p.Sentence()})
 }
