@@ -20,6 +20,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/graphcloak/graphcloak/config"
 )
 
 // schemaVersion is that of the JSON envelope; it changes when a field changes
@@ -70,9 +72,14 @@ func (a *app) render(v any, sections ...section) error {
 	})
 }
 
-// outputFormat is the format asked for, else that of the file's name.
+// outputFormat is the format asked for, else that of the file's name. A taste for
+// tables in the environment or a file of settings is meant for a screen.
 func (a *app) outputFormat() string {
-	if a.config.Output.Format == "" && a.outputPath() != "" {
+	chosen := a.config.Output.Format
+	if chosen == "table" && a.config.Origin("format").Layer != config.LayerFlag {
+		chosen = ""
+	}
+	if chosen == "" && a.outputPath() != "" {
 		switch ext := strings.TrimPrefix(filepath.Ext(a.outputPath()), "."); ext {
 		case "csv", "ndjson":
 			return ext
