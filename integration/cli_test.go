@@ -106,6 +106,7 @@ func TestCLI(t *testing.T) {
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
 	t.Run("killed", func(t *testing.T) { testKilledRun(t, c) })
 	t.Run("import", func(t *testing.T) { testImportCommand(t, c) })
+	t.Run("README", func(t *testing.T) { testReadme(t, c) })
 }
 
 // testRun is the main job, its properties and its run node, and --undo.
@@ -309,4 +310,29 @@ func testImportCommand(t *testing.T, c cli) {
 		t.Errorf("created %v nodes and %v relationships, want 97 and 119", done["nodesCreated"], done["relationshipsCreated"])
 	}
 	c.refused(t, 3, "no such file", "graph", "import", filepath.Join(folder, "nowhere"))
+}
+
+// testReadme runs what the README says for a server, on a graph that fits.
+func testReadme(t *testing.T, c cli) {
+	text, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := Load(t, Shipped("karate"), func(o *connector.ImportOptions) { o.RelationshipType = "KNOWS" })
+	Query(t, "MATCH (n:`"+label+"` {id: 16}) SET n.risk = 1.0", nil)
+	ran := 0
+	for line := range strings.Lines(string(text)) {
+		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ graphcloak ")
+		if !ok {
+			continue
+		}
+		words := strings.Fields(strings.ReplaceAll(args, "Person", label))
+		if r := c.run(t, words...); r.exit != 0 {
+			t.Errorf("graphcloak %s: exit %d\n%s", strings.Join(words, " "), r.exit, r.stderr)
+		}
+		ran++
+	}
+	if ran < 3 {
+		t.Errorf("the README has %d commands for a server, want at least 3", ran)
+	}
 }
