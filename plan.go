@@ -49,7 +49,7 @@ type PlanOptions struct {
 // so that communities are told apart best.
 type Allocation struct {
 	Uniform                bool                 // the same σ everywhere, as in the paper
-	Objective              allocation.Objective // of the optimal allocation
+	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 10,000 nodes
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
 	Communities            CommunityOptions     // that are told apart
@@ -70,7 +70,7 @@ type Plan struct {
 // same guarantee.
 type Allocated struct {
 	Objective allocation.Objective `json:"objective"`
-	Gap       float64              `json:"gap"` // of the programme, relative; 0 is the optimum
+	Gap       float64              `json:"gap"` // of the programme, relative; an estimate for the objective information
 	Uniform   Uniform              `json:"uniform"`
 }
 
@@ -120,10 +120,19 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		return nil, fmt.Errorf("certify sensitivity: %w", err)
 	}
 	var err error
-	if p.Plan, err = privacy.NewPlan(spec); err != nil || opts.Allocation.Uniform || opts.Guarantee == privacy.PerSensor {
+	if p.Plan, err = privacy.NewPlan(spec); err != nil || opts.Guarantee == privacy.PerSensor || m.uniform(opts.Allocation) {
 		return p, err
 	}
 	return p, m.allocate(ctx, p, spec, opts)
+}
+
+// autoLimit is the order up to which noise is allocated unless an objective is
+// named: beyond it the search takes many minutes.
+const autoLimit = 10_000
+
+// uniform reports whether every sensor gets the same σ.
+func (m *Model) uniform(a Allocation) bool {
+	return a.Uniform || a.Objective == allocation.Auto && m.Graph.Order() > autoLimit
 }
 
 // allocate replaces the plan's uniform noise by a better one with the same

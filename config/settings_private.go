@@ -37,7 +37,7 @@ func privacy() []Setting {
 		},
 		{
 			Key: "allocation", Group: g, Default: "optimal", Values: []string{"optimal", "uniform"},
-			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally",
+			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; equally above 10,000 nodes unless an objective is named",
 			field: func(c *Config) any { return &c.Privacy.Allocation },
 		},
 		{
