@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+const (
+	childTask = "GRAPHCLOAK_TEST_TASK"
+	mark      = "at: " // starts a line that a child reports
+)
+
+// boundaries of the steps of a run, in order. "in" a ledger's update is with the
+// lock held and the entry chosen, before the commit; "in write N" is with N of the
+// 34 nodes written and the run unfinished.
+var boundaries = []string{
+	"before check", "after check",
+	"before account", "in account", "after account",
+	"before spend", "in spend", "after spend",
+	"before stage", "before sync", "after sync", "after stage",
+	"before write", "in write 0", "in write 10", "in write 20", "in write 30", "in write 34", "after write",
+	"before settle", "in settle", "after settle",
+}
+
+// doomed is the task of a process that kills itself.
+type doomed struct {
+	At           int // number of the boundary, from 1
+	Label        string
+	Scope, RunID string
+	Staged       string // file of the staged release
+}
+
+// TestCrash kills a run with SIGKILL at each boundary of its steps. What was spent
+// stays spent, once; what was staged is completed with the same bits at no further
+// cost; what was not is never written.
+func TestCrash(t *testing.T) {
+	label := Load(t, Shipped("karate"))
+	source(t, label, 16)
+	c := crash{label: label, s: connect(t)}
+	job := (doomed{Label: label}).job()
+	var err error
+	if c.m, err = graphcloak.Load(t.Context(), c.s, job.Settings, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if c.p, err = c.m.Plan(t.Context(), job.Plan); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for k := 1; !t.Failed(); k++ {
+		d := doomed{At: k, Label: label, Scope: "crash " + token(), RunID: "crash-" + token(), Staged: filepath.Join(dir, fmt.Sprint(k))}
+		if _, err := privacy.SetCap(t.Context(), c.s.Ledger(), d.Scope, job.Plan.Budget); err != nil {
+			t.Fatal(err)
+		}
+		passed, untouched := d.run(t)
+		name := "untouched"
+		if !untouched {
+			name = passed[len(passed)-1]
+		}
+		t.Run(name, func(t *testing.T) { c.inspect(t, d, passed) })
+		if untouched {
+			if !slices.Equal(passed, boundaries) {
+				t.Errorf("a run passes %q, want %q", passed, boundaries)
+			}
+			return
+		}
+	}
+}
+
+// crash is the survivor's view of the store.
+type crash struct {
+	label string
+	s     *connector.Store
+	m     *graphcloak.Model
+	p     *graphcloak.Plan
+}
+
+// inspect finds what a process left that passed these boundaries and then died,
+// and goes on from there.
+func (c crash) inspect(t *testing.T, d doomed, passed []string) {
+	spent, staged, written := slices.Contains(passed, "after spend"), slices.Contains(passed, "after stage"), slices.Contains(passed, "after write")
+	want := []privacy.Kind{privacy.KindCap}
+	if spent {
+		want = append(want, privacy.KindSpent)
+	}
+	if slices.Contains(passed, "after settle") {
+		want = append(want, privacy.KindWritten)
+	}
+	c.holds(t, d, want...)
+	before := c.carried(t, d)
+	status := ""
+	switch {
+	case written:
+		status = store.Finished
+	case slices.Contains(passed, "in write 0"):
+		status = store.Running
+	}
+	if run, err := c.s.Run(t.Context(), d.RunID); run.Status != status || status == "" && !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the run is %q, %v, want %q", run.Status, err, status)
+	}
+	if status == "" && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
+		t.Errorf("%d nodes carry values of a run with status %q", len(before), status)
+	}
+	data, err := os.ReadFile(d.Staged)
+	if staged != (err == nil) || !staged && !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the staged release: %v, after %q", err, passed)
+	}
+	if !spent { // nothing happened: the same run id is free
+		if _, err := c.m.Execute(t.Context(), c.p, d.job()); err != nil {
+			t.Errorf("the run from its start: %v", err)
+		}
+		c.holds(t, d, privacy.KindCap, privacy.KindSpent, privacy.KindWritten)
+		c.undo(t, d)
+		return
+	}
+	c.refused(t, d)
+	c.holds(t, d, want...)
+	if after := c.carried(t, d); !reflect.DeepEqual(after, before) {
+		t.Errorf("a refused run changed the nodes from %v to %v", before, after)
+	}
+	if staged {
+		c.complete(t, d, data, before)
+		c.undo(t, d)
+	}
+}
+
+// holds checks the chain, its entries and what they add up to.
+func (c crash) holds(t *testing.T, d doomed, want ...privacy.Kind) {
+	t.Helper()
+	account, err := privacy.VerifyLedger(t.Context(), c.s.Ledger(), d.Scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := c.s.Ledger().Entries(t.Context(), d.Scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []privacy.Kind
+	var cost privacy.Cost
+	for _, e := range entries {
+		kinds = append(kinds, e.Kind)
+		if e.Kind != privacy.KindCap && e.ReleaseID != d.RunID {
+			t.Errorf("entry %d is of release %q, want %q", e.Seq, e.ReleaseID, d.RunID)
+		}
+		if e.Kind == privacy.KindSpent {
+			cost = c.p.Cost()
+		}
+	}
+	if !slices.Equal(kinds, want) || account.Spent != cost {
+		t.Errorf("the ledger holds %q worth %d, want %q worth %d", kinds, account.Spent, want, cost)
+	}
+}
+
+// carried returns the values that nodes carry by node. Each node that carries one
+// carries all of them, and the id of the run.
+func (c crash) carried(t *testing.T, d doomed) map[any]map[string]any {
+	t.Helper()
+	nodes := make(map[any]map[string]any)
+	for _, row := range Query(t, "MATCH (n:`"+c.label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN n.id, properties(n)", nil) {
+		values := row[1].(map[string]any)
+		maps.DeleteFunc(values, func(k string, _ any) bool { return !strings.HasPrefix(k, "it") })
+		if values["itRunId"] != d.RunID || len(values) != 6 {
+			t.Errorf("node %v carries %v, want six properties and the id of run %s", row[0], values, d.RunID)
+		}
+		nodes[row[0]] = values
+	}
+	return nodes
+}
+
+// refused tries to get another release for what was paid.
+func (c crash) refused(t *testing.T, d doomed) {
+	t.Helper()
+	if _, err := c.m.Execute(t.Context(), c.p, d.job()); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("the same run id again: %v, want ErrReplay", err)
+	}
+	_, err := c.m.Release(t.Context(), c.p, d.job().Signal, graphcloak.Spend{Scope: d.Scope, ReleaseID: "other", Attempt: token()})
+	if !errors.Is(err, privacy.ErrExhausted) {
+		t.Errorf("another release id: %v, want ErrExhausted, for nothing is refunded", err)
+	}
+}
+
+// complete finishes the run from its staged release.
+func (c crash) complete(t *testing.T, d doomed, data []byte, before map[any]map[string]any) {
+	t.Helper()
+	var r graphcloak.Release
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.m.Complete(t.Context(), &r, d.job()); err != nil {
+		t.Fatalf("complete: %v", err)
+	}
+	c.holds(t, d, privacy.KindCap, privacy.KindSpent, privacy.KindWritten)
+	entries, err := graphcloak.Payment(t.Context(), c.s.Ledger(), &r, d.Scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if digest, err := r.Digest(); err != nil || *entries[len(entries)-1].Values != digest {
+		t.Errorf("the ledger says that %v was written, the staged release is %v, %v", entries[len(entries)-1].Values, digest, err)
+	}
+	if run, err := c.s.Run(t.Context(), d.RunID); err != nil || run.Status != store.Finished {
+		t.Errorf("the run is %q, %v, want FINISHED", run.Status, err)
+	}
+	heat, err := c.s.Signal(t.Context(), c.m.Graph, "itPrivateHeat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, y := range r.Values() {
+		if node := c.p.Sensors[k].Node; math.Float64bits(heat[node]) != math.Float64bits(y) {
+			t.Errorf("node %d has %v, staged is %v", node, heat[node], y)
+		}
+	}
+	after := c.carried(t, d)
+	if len(after) != c.m.Graph.Order() {
+		t.Errorf("%d nodes are written, want %d", len(after), c.m.Graph.Order())
+	}
+	for node, values := range before {
+		if !reflect.DeepEqual(after[node], values) {
+			t.Errorf("node %v: the process that died wrote %v, completed is %v", node, values, after[node])
+		}
+	}
+}
+
+func (c crash) undo(t *testing.T, d doomed) {
+	t.Helper()
+	if n, err := c.s.Undo(t.Context(), d.RunID); err != nil || n != int64(c.m.Graph.Order()) {
+		t.Errorf("undone %d nodes, %v, want %d", n, err, c.m.Graph.Order())
+	}
+}
+
+func (d doomed) job() graphcloak.Job {
+	return graphcloak.Job{
+		Settings: graphcloak.Settings{Tau: 2, Selection: graph.Selection{NodeLabels: []string{d.Label}, NodeKey: "id"}},
+		Plan: graphcloak.PlanOptions{
+			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
+		},
+		Signal:  graphcloak.Signal{SourceProperty: "source"},
+		Recover: graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "club"}},
+		Write:   graphcloak.WriteOptions{Enabled: true, Prefix: "it"},
+		Scope:   d.Scope, RunID: d.RunID,
+	}
+}
+
+// run starts the process and returns the boundaries that it passed, and whether it
+// came through all of them.
+func (d doomed) run(t *testing.T) (passed []string, untouched bool) {
+	t.Helper()
+	out, err := child(t, "TestCrashChild", d).Output()
+	for line := range strings.Lines(string(out)) {
+		if at, ok := strings.CutPrefix(line, mark); ok {
+			passed = append(passed, strings.TrimSpace(at))
+		}
+	}
+	if err == nil {
+		return passed, true
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != -1 || len(passed) != d.At {
+		t.Fatalf("the process was to be killed at boundary %d: %v\n%s", d.At, err, out)
+	}
+	return passed, false
+}
+
+// TestCrashChild is the process that kills itself; in a test run of its own it has
+// nothing to do.
+func TestCrashChild(t *testing.T) {
+	var d doomed
+	if !given(t, &d) {
+		return
+	}
+	p := &process{at: d.At}
+	s := connect(t, func(o *connector.Options) {
+		o.BatchSize, o.Concurrency = childBatch, 1
+		o.Progress = func(stage string, done, _ int64) {
+			if stage == "write" {
+				p.pass(fmt.Sprintf("in write %d", done))
+			}
+		}
+	})
+	job := d.job()
+	job.Stage = func(r *graphcloak.Release) error {
+		p.pass("before stage")
+		defer p.pass("after stage")
+		return p.stage(d.Staged, r)
+	}
+	if _, err := graphcloak.Run(t.Context(), &mortal{Store: s, process: p}, job, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// process kills itself at a boundary. What it reported before is in the pipe.
+type process struct{ at, passed int }
+
+func (p *process) pass(boundary string) {
+	fmt.Println(mark + boundary)
+	if p.passed++; p.passed != p.at {
+		return
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill() // SIGKILL: nothing deferred runs, no connection is closed in order
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// stage keeps a release as the command does: synced under another name, renamed.
+func (p *process) stage(path string, r *graphcloak.Release) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	p.pass("before sync")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	p.pass("after sync")
+	return os.Rename(path+".tmp", path)
+}
+
+// mortal is a store whose process dies between its steps.
+type mortal struct {
+	*connector.Store
+	*process
+	updates int
+}
+
+func (s *mortal) Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	s.pass("before check")
+	defer s.pass("after check")
+	return s.Store.Check(ctx, g, t, force)
+}
+
+func (s *mortal) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	s.pass("before write")
+	defer s.pass("after write")
+	return s.Store.Write(ctx, g, t, force)
+}
+
+func (s *mortal) Ledger() privacy.Ledger { return mortalLedger{s.Store.Ledger(), s} }
+
+type mortalLedger struct {
+	privacy.Ledger
+	s *mortal
+}
+
+// Update is called to read the account, to spend and to mark as written.
+func (l mortalLedger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	name := fmt.Sprint("update ", l.s.updates)
+	if names := []string{"account", "spend", "settle"}; l.s.updates < len(names) {
+		name = names[l.s.updates]
+	}
+	l.s.updates++
+	l.s.pass("before " + name)
+	defer l.s.pass("after " + name)
+	locked := sync.OnceFunc(func() { l.s.pass("in " + name) })
+	return l.Ledger.Update(ctx, scope, releaseID, func(a privacy.Account, prior []privacy.Entry) (*privacy.Entry, error) {
+		e, err := rule(a, prior)
+		locked()
+		return e, err
+	})
+}
+
+// child is this test binary with one test to run and a task for it.
+func child(t *testing.T, test string, task any) *exec.Cmd {
+	t.Helper()
+	data, err := json.Marshal(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+test+"$", "-test.count=1")
+	cmd.Env = append(append(os.Environ(), Server(t).Env()...), childTask+"="+string(data))
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// given reads the task of a child; there is none in a test run of its own.
+func given(t *testing.T, task any) bool {
+	t.Helper()
+	data, ok := os.LookupEnv(childTask)
+	if !ok {
+		return false
+	}
+	if err := json.Unmarshal([]byte(data), task); err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
+// scheduler is the task of a process that starts releases.
+type scheduler struct {
+	Name   string
+	Scope  string
+	Budget privacy.Budget
+	Cost   privacy.Cost
+}
+
+// TestSchedulers lets 16 writers in four processes spend from one cap. Every other
+// release is one that all four processes start, as a job does that is scheduled on
+// four machines: exactly the cap is granted, and no release twice.
+func TestSchedulers(t *testing.T) {
+	const schedulers, granted = 4, 60
+	scope, budget := "schedulers "+token(), privacy.Budget{Epsilon: 1, Delta: 1e-5}
+	l := connect(t).Ledger()
+	if _, err := privacy.SetCap(t.Context(), l, scope, budget); err != nil {
+		t.Fatal(err)
+	}
+	account, err := privacy.ReadAccount(t.Context(), l, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room, _ := account.Remaining()
+	acknowledged := race(t, schedulers, scheduler{Scope: scope, Budget: budget, Cost: room / granted})
+	count := make(map[string]int)
+	for _, ids := range acknowledged {
+		for _, id := range ids {
+			count[id]++
+		}
+		t.Logf("a process was granted %d releases", len(ids))
+	}
+	if alone := slices.ContainsFunc(acknowledged, func(ids []string) bool { return len(ids) == granted }); alone {
+		t.Error("one process was granted everything: there was no race")
+	}
+	if account, err = privacy.VerifyLedger(t.Context(), l, scope); err != nil || account.Releases != granted {
+		t.Errorf("%d releases are paid for, %v, want %d", account.Releases, err, granted)
+	}
+	entries, err := l.Entries(t.Context(), scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := make(map[string]int)
+	for _, e := range entries {
+		if e.Kind == privacy.KindSpent {
+			paid[e.ReleaseID] = 1
+		}
+	}
+	if !maps.Equal(count, paid) {
+		t.Errorf("granted (release: times) %v, paid for %v", count, paid)
+	}
+}
+
+// race starts n processes, lets them go at once, and returns the releases that each
+// was granted.
+func race(t *testing.T, n int, task scheduler) [][]string {
+	t.Helper()
+	granted := make([][]string, n)
+	var start []io.Closer
+	var ready, wg sync.WaitGroup
+	for i := range n {
+		task.Name = fmt.Sprint("scheduler ", i)
+		cmd := child(t, "TestSchedulersChild", task)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		start = append(start, in)
+		ready.Add(1)
+		wg.Go(func() {
+			lines.Scan() // connected, or it ended
+			ready.Done()
+			for lines.Scan() {
+				if id, ok := strings.CutPrefix(lines.Text(), mark); ok {
+					granted[i] = append(granted[i], id)
+				}
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("scheduler %d: %v", i, err)
+			}
+		})
+	}
+	ready.Wait()
+	for _, in := range start {
+		in.Close()
+	}
+	wg.Wait()
+	return granted
+}
+
+// TestSchedulersChild spends with four writers until nothing is left, and reports
+// the releases that it was granted.
+func TestSchedulersChild(t *testing.T) {
+	var task scheduler
+	if !given(t, &task) {
+		return
+	}
+	l := connect(t).Ledger()
+	fmt.Println("ready")
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil { // until all are
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for k := 0; ; k++ {
+				id := fmt.Sprintf("%d of writer %d", k, w)
+				if k%2 == 1 {
+					id += " of " + task.Name
+				}
+				err := spendAt(t.Context(), l, task, id)
+				switch {
+				case err == nil:
+					fmt.Println(mark + id)
+				case errors.Is(err, privacy.ErrExhausted):
+					return
+				case !errors.Is(err, privacy.ErrReplay) || k%2 == 1:
+					t.Errorf("release %s: %v", id, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// spendAt pays for a release, by one attempt however often an answer is lost.
+func spendAt(ctx context.Context, l privacy.Ledger, task scheduler, id string) error {
+	c := privacy.Charge{
+		Scope: task.Scope, ReleaseID: id, Attempt: privacy.NewAttempt(), Guarantee: privacy.Joint, Budget: task.Budget, Cost: task.Cost,
+	}
+	_, err := privacy.Spend(ctx, l, c)
+	for errors.Is(err, store.ErrTransient) {
+		_, err = privacy.Spend(ctx, l, c)
+	}
+	return err
+}
