@@ -5,10 +5,14 @@ package graphcloak
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // Estimate is what a run would need, in the columns of GDS. Bytes and seconds are
@@ -75,7 +79,7 @@ func EstimateRun(ctx context.Context, s Store, job Job) (*Estimate, error) {
 	}
 	seconds := cost.Prepare + applications*cost.Apply
 	e.SecondsMin, e.SecondsMax = seconds/2, 2*seconds
-	return e, e.bound(job)
+	return e, e.bound(g, l, job)
 }
 
 func weightBytes(kept bool, entries int64) int64 {
@@ -94,11 +98,26 @@ func recoveryBytes(n int64) int64 {
 	return 400 * n
 }
 
-// bound sets σ for the largest sensitivity that a diffusion can have: columns of
-// M have norm at most 1 for the symmetric kinds, so two differ by at most √2.
-func (e *Estimate) bound(job Job) error {
+// bound sets σ for the largest sensitivity that a diffusion can have: ‖M‖₂ is at
+// most 1 for the symmetric kinds and √(max d/min d) for the random walk, and two
+// unit vectors are √2 apart.
+func (e *Estimate) bound(g *graph.Graph, l *laplacian.Laplacian, job Job) error {
 	calibration := job.Plan.Calibration
-	sigma, err := calibration.Sigma(job.Plan.Budget, 1.4142135623730952*job.Plan.Alpha)
+	if calibration == nil {
+		calibration = privacy.Analytic{}
+	}
+	shortest := math.Inf(1)
+	for edge := range g.Edges() {
+		shortest = min(shortest, edge.Length)
+	}
+	if math.IsInf(shortest, 1) {
+		return nil // nothing to hide, no noise
+	}
+	spread := 1.0
+	if s := l.Similarity(); s != nil {
+		spread = slices.Max(s) / slices.Min(s)
+	}
+	sigma, err := calibration.Sigma(job.Plan.Budget, 1.4142135623731*spread*job.Plan.Alpha/shortest)
 	e.Sigma = sigma
 	return err
 }

@@ -42,7 +42,8 @@ type LoadOptions struct {
 	IgnoreMemory bool
 }
 
-// Model is a graph with its diffusion operator M = S e^{-τL}. It does not change.
+// Model is a graph with its diffusion operator M = S e^{-τL}. It is used by one
+// run at a time, whose times it keeps.
 type Model struct {
 	Settings
 	Graph   *graph.Graph

@@ -77,6 +77,7 @@ type Allocated struct {
 // Uniform is the paper's noise at the same guarantee.
 type Uniform struct {
 	Sigma       float64             `json:"sigma"`
+	SensorCount int                 `json:"sensorCount"`
 	Sensitivity privacy.Sensitivity `json:"sensitivity"` // of M itself, without weights
 	Accuracy    *Accuracy           `json:"expectedAccuracy,omitempty"`
 
@@ -172,7 +173,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	}
 	p.Allocated = &Allocated{
 		Objective: best.Objective, Gap: best.Gap,
-		Uniform: Uniform{Sigma: uniform.Sigma(), Sensitivity: uniform.Sensitivity, plan: uniform},
+		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity, plan: uniform},
 	}
 	return nil
 }

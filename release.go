@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -74,8 +75,14 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 
 // diffused returns M f₀.
 func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float64, error) {
-	if p.NormError == 0 && p.EntryError == 0 {
+	if m.diffusion.Method() == expm.Lanczos {
+		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrBadSignal)
+	}
+	if p.NormError == 0 {
 		return nil, errors.New("graphcloak: the plan is for measured values: it does not charge the error of a computed diffusion")
+	}
+	if e := m.computingError(); e > p.NormError {
+		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)
 	}
 	f, err := m.store.Signal(ctx, m.Graph, property)
 	if err != nil {

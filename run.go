@@ -152,6 +152,11 @@ func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Repo
 		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
 	}
 	start := time.Now()
+	if job.RunID == r.ID() {
+		if _, err := Payment(ctx, m.store.Ledger(), r, m.scope(job.Scope, job.Signal)); err != nil {
+			return nil, err
+		}
+	}
 	if job.Write.Enabled {
 		table, err := report.NewTable(r.Release, rep, job.Write.Prefix)
 		if err != nil {
@@ -206,12 +211,15 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	plan := r.Plan()
 	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
 	rep.Guarantee = plan.Sentence()
-	rep.Ceiling = recovery.Ceiling(plan.Mu, 1)
+	rep.Ceiling = recovery.Ceiling(plan.JointMu, 1)
 	rep.SensorCount = len(plan.Sensors)
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
 	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()
 	rep.Allocation, rep.Sigma = "uniform", plan.Sigma()
 	bracket := plan.Sensitivity
+	if plan.Guarantee == privacy.PerSensor {
+		rep.Allocation = plan.Guarantee.String() // each sensor by its own worst edge
+	}
 	if a := r.Allocated; a != nil {
 		rep.Allocation, rep.Sigma, bracket = "optimal", a.Uniform.Sigma, a.Uniform.Sensitivity
 	}
@@ -219,7 +227,8 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 }
 
 // Scope names the data that a budget protects by default: store, selection and
-// property. Two runs that read the same values share one budget.
+// property. Another selection or property has another scope, though the values may
+// be the same: where they are, name one scope for all.
 func Scope(store string, sel graph.Selection, s Signal) string {
 	part := func(names []string) string {
 		if len(names) == 0 {

@@ -69,6 +69,9 @@ func (m *Model) meet(ctx context.Context, p *Plan, part community.Partition, amp
 	s.emd = t.EMD > 0
 	try := func(eps float64) (*Plan, bool, error) {
 		q, err := p.at(privacy.Budget{Epsilon: eps, Delta: p.Delta})
+		if errors.Is(err, privacy.ErrNotPrivate) {
+			return nil, false, nil // beyond the calibration's range
+		}
 		if err != nil {
 			return nil, false, err
 		}

@@ -107,7 +107,7 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
 		return err
 	}
 	if !o.Replace {
-		return fmt.Errorf("%w: %d nodes have the label %s already; choose another with --node-label, or replace them with --force", store.ErrConflict, n, o.NodeLabel)
+		return fmt.Errorf("%w: %d nodes have the label %s already; choose another with --label, or replace them with --replace", store.ErrConflict, n, o.NodeLabel)
 	}
 	for deleted, size := int64(1), s.options.BatchSize; deleted > 0; {
 		err := s.write(ctx, "import", func(tx *transaction) (err error) {

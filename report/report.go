@@ -47,7 +47,7 @@ type Report struct {
 	Randomness   string  `json:"randomness"`
 	EpsilonSpent float64 `json:"epsilonSpent"` // 0 where this run released nothing
 	DeltaSpent   float64 `json:"deltaSpent"`
-	Sigma        float64 `json:"sigma"` // uniform, or the uniform σ of equal guarantee
+	Sigma        float64 `json:"sigma,omitempty"` // uniform, or the uniform σ of equal guarantee; absent where each sensor has its own
 
 	Sensitivity Sensitivity `json:"sensitivity"`
 
@@ -186,7 +186,7 @@ func count(n int, what string) string {
 // percent never rounds up to certainty.
 func percent(p float64) string {
 	switch {
-	case p >= 0.995 && p < 1:
+	case p >= 0.995:
 		return "over 99 %"
 	case p > 0 && p < 0.005:
 		return "under 1 %"

@@ -21,7 +21,7 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("sensorCount", r.SensorCount)
 	add("epsilonSpent", r.EpsilonSpent)
 	add("deltaSpent", r.DeltaSpent)
-	add("sigma", r.Sigma)
+	add("sigma", positive(r.Sigma))
 	add("sensitivity", r.Sensitivity.Upper)
 	add("sensitivityLower", r.Sensitivity.Lower)
 	add("sensitivityUpper", r.Sensitivity.Upper)
@@ -51,6 +51,14 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("writeMillis", r.WriteMillis)
 	add("nodePropertiesWritten", r.NodePropertiesWritten)
 	return columns, row
+}
+
+// positive is nil where there is no value.
+func positive(x float64) any {
+	if x > 0 {
+		return x
+	}
+	return nil
 }
 
 func deref(x *float64) any {

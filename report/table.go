@@ -30,8 +30,8 @@ type Property struct {
 }
 
 // Table is what a store writes: node properties, and the record of the run that
-// made them. Only [NewTable] makes one, and only from a release, so that nothing
-// but private values and what was computed from them can be written.
+// made them. [NewTable] and [NewReleaseTable] make one, from a release: no other
+// value reaches the column of measurements.
 type Table struct {
 	runID   string
 	columns []Column

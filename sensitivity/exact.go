@@ -34,18 +34,19 @@ type dense struct {
 //	‖PMn'‖ ≤ φ²e^{-τg}‖b‖,   ‖P(M − M')b'‖ ≤ ∫₀^τ e^{-(τ-s)g}β e^{-sg}ds ‖b‖ = τβe^{-τg}‖b‖,
 //	‖PM'b'‖² ≤ ‖M'b'‖² ≤ ‖PM'b'‖² + φ²e^{-2τg}‖b‖²,
 //
-// and V for Q costs another ortho·e^{-τg}. Otherwise g = 0 and nothing decays.
+// and V for Q on both sides costs another (2o + o²)e^{-τg}, o = ‖VᵀV − I‖. Otherwise g = 0 and nothing decays.
 func newDense(p *problem, spec *expm.Spectrum) *dense {
 	d := &dense{p: p, spec: spec, base: 1}
 	lambda := spec.Lambda()
+	both := 2*spec.Ortho() + spec.Ortho()*spec.Ortho()
 	if g := spec.Gap(); g > 0 && p.lap.Kind() == laplacian.Combinatorial {
 		d.from = spec.Nullity()
 		d.base = math.Exp(-p.tau * lambda[d.from])
 		phi := spec.Backward() / g
-		d.up = math.Exp(-p.tau*g) * (p.tau*spec.Backward() + phi*phi + spec.Ortho())
+		d.up = math.Exp(-p.tau*g) * (p.tau*spec.Backward() + phi*phi + both)
 		d.leak = math.Exp(-p.tau*g) * phi
 	} else {
-		d.up = min(1, p.tau*spec.Backward()) + 2*spec.Ortho()
+		d.up = min(1, p.tau*spec.Backward()) + both
 	}
 	d.decay = make([]float64, len(lambda))
 	for k := d.from; k < len(lambda); k++ {

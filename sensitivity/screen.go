@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // The screen looks at the edges after 16 random columns, and after 16, 32, …, 1024
@@ -160,7 +161,7 @@ func (c *screening) look(q float64) {
 	x := math.Sqrt(chiSquareQuantile(r, q)) - normalError*entries
 	rounding := 2 * entries * c.roundB
 	if c.sub != nil {
-		rounding += 2 * entries * c.sub.rounding * math.Sqrt(2*c.peak)
+		rounding += 2 * entries * c.sub.rounding * math.Sqrt(2*c.peak) * c.spread()
 	}
 	if !(x > 0) {
 		return
@@ -177,6 +178,14 @@ func (c *screening) look(q float64) {
 		}
 		c.upper[i] = min(c.upper[i], e.scale*(up+c.slackB)*(1+8*unit))
 	}
+}
+
+// spread bounds ‖p(L)‖₂: 1 for the symmetric kinds, max s/min s for a similar one.
+func (c *screening) spread() float64 {
+	if c.s == nil {
+		return 1
+	}
+	return slices.Max(c.s) / slices.Min(c.s)
 }
 
 // chiSquareQuantile returns x with P(χ²_r ≤ x) ≤ q for even r. With h = r/2 and

@@ -33,7 +33,7 @@ const maxLine = 64 << 10
 // Cloak reads readings from in as NDJSON, one a release, and writes a
 // privacy.SensorValue for each to out as NDJSON, until in ends. Release ids must
 // grow in shortlex order (shorter first, then bytewise, so that decimal numbers
-// count upwards); the ids used, the least σ ever used and what was spent survive
+// count upwards); the ids used, what the first package promised and what was spent survive
 // in StateDir, and are on disk before a value is written. What a crash loses stays
 // spent.
 //

@@ -21,13 +21,16 @@ import (
 // record is what a sensor remembers. Its σ_min is that of the first package, and its
 // limit only ever tightens.
 type record struct {
-	Sensor      graph.ID       `json:"sensor"`
-	GraphDigest privacy.Digest `json:"graphDigest"`
-	SigmaMin    float64        `json:"sigmaMin"`
-	Limit       privacy.Cost   `json:"limit"` // 0: none
-	Spent       privacy.Cost   `json:"spent"`
-	Releases    int64          `json:"releases"`
-	Last        string         `json:"lastReleaseId"`
+	Sensor      graph.ID         `json:"sensor"`
+	GraphDigest privacy.Digest   `json:"graphDigest"`
+	SigmaMin    float64          `json:"sigmaMin"`
+	Limit       privacy.Cost     `json:"limit"` // 0: none
+	Cost        privacy.Cost     `json:"cost"`  // of a release under the first package: none is charged less
+	Steps       int64            `json:"steps"` // S of the first package
+	Clip        privacy.Interval `json:"clip"`
+	Spent       privacy.Cost     `json:"spent"`
+	Releases    int64            `json:"releases"`
+	Last        string           `json:"lastReleaseId"`
 }
 
 // state keeps a record in an embedded database, which locks its file against a
@@ -83,7 +86,10 @@ func (s *state) load(tx *bbolt.Tx) error {
 func (s *state) adopt(p Package) error {
 	r := &s.record
 	if r.Sensor == "" {
-		*r = record{Sensor: p.Sensor.ID, GraphDigest: p.GraphDigest, SigmaMin: p.SigmaMin, Limit: p.Limit}
+		*r = record{
+			Sensor: p.Sensor.ID, GraphDigest: p.GraphDigest, SigmaMin: p.SigmaMin, Limit: p.Limit,
+			Cost: p.Cost, Steps: p.Sensor.Steps, Clip: p.Clip,
+		}
 		return nil
 	}
 	switch {
@@ -93,6 +99,10 @@ func (s *state) adopt(p Package) error {
 		return fmt.Errorf("%w: the package is for another graph than the sensor's releases so far", privacy.ErrMismatch)
 	case p.Sensor.Sigma() < r.SigmaMin:
 		return fmt.Errorf("sensor: the package's σ = %v is below the sensor's minimum %v", p.Sensor.Sigma(), r.SigmaMin)
+	case p.Sensor.Steps < r.Steps/2: // S of one rule varies by a factor of two
+		return fmt.Errorf("sensor: the package's lattice has %d steps in σ, the sensor's first one %d: too coarse", p.Sensor.Steps, r.Steps)
+	case p.Clip != r.Clip:
+		return fmt.Errorf("sensor: the package clips to [%v, %v], the sensor to [%v, %v]", p.Clip.Lo, p.Clip.Hi, r.Clip.Lo, r.Clip.Hi)
 	case r.Limit > 0 && (p.Limit == 0 || p.Limit > r.Limit):
 		return fmt.Errorf("%w: the package raises the sensor's limit from ρ = %v to %v", privacy.ErrExhausted, r.Limit.Rho(), p.Limit.Rho())
 	}
@@ -111,11 +121,12 @@ func (s *state) spend(p Package, releaseID string) error {
 	if next.Releases > 0 && shortlex(releaseID, next.Last) <= 0 {
 		return fmt.Errorf("%w: release id %q does not come after %q", privacy.ErrReplay, releaseID, next.Last)
 	}
-	if next.Limit > 0 && p.Cost > next.Limit-next.Spent {
+	cost := max(p.Cost, next.Cost)
+	if next.Limit > 0 && cost > next.Limit-next.Spent {
 		return fmt.Errorf("%w: the sensor has ρ = %.4g of %.4g left, a release costs %.4g",
-			privacy.ErrExhausted, (next.Limit - next.Spent).Rho(), next.Limit.Rho(), p.Cost.Rho())
+			privacy.ErrExhausted, (next.Limit - next.Spent).Rho(), next.Limit.Rho(), cost.Rho())
 	}
-	if next.Spent += p.Cost; next.Spent < 0 {
+	if next.Spent += cost; next.Spent < 0 {
 		return fmt.Errorf("%w: the sensor's spend overflows", privacy.ErrExhausted)
 	}
 	next.Releases++

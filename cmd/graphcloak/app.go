@@ -30,6 +30,7 @@ type app struct {
 	log      *slog.Logger
 	warnings []string // given by warn
 	rendered bool     // a result went to standard output
+	secret   bool     // the result is for its owner alone
 
 	args                []string
 	configPath, envPath string

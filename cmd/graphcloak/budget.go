@@ -71,7 +71,8 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		Use:   "show",
 		Short: "What every scope spent, and what is left",
 		Long: "show adds up the releases of each scope. Their costs ρ add exactly; epsilon is the ε at which all of them\n" +
-			"together are private, by the exact conversion of Gaussian differential privacy, at the δ of the cap.",
+			"together are private, by the exact conversion of Gaussian differential privacy, at the δ of the cap. Under the\n" +
+			"guarantee perSensor it is that of the sensor that spent most, alone.",
 		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j --budget-scope hospital --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if !(delta >= privacy.MinDelta && delta < 1) {
@@ -203,11 +204,11 @@ func (a *app) showAccounts(accounts []privacy.Account, delta float64) error {
 		return *x
 	}
 	return a.render(map[string]any{"scopes": balances}, section{
-		columns: []string{"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon"},
+		columns: []string{"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee"},
 		rows: rowsOf(balances, func(b balance) []any {
 			return []any{
 				b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
-				number(b.RemainingRho), number(b.RemainingEpsilon),
+				number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee,
 			}
 		}),
 	})

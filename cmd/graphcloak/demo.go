@@ -71,14 +71,14 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
 	}
+	job.Stage = a.stage(job, a.config)
 	rep, err := graphcloak.Run(ctx, s, job, loadOptions(a))
-	if err != nil {
-		return err
+	if rep != nil {
+		if err := a.leave(dir, rep); err != nil {
+			return a.kept(job.RunID, err)
+		}
 	}
-	if err := a.leave(dir, rep); err != nil {
-		return err
-	}
-	return a.show(rep, "write", section{
+	return a.conclude(job, rep, err, section{
 		text: fmt.Sprintf("Written to %s: nodes.csv has the new columns, result.json the report, result.csv the nodes.", dir),
 	})
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -132,17 +133,19 @@ func (a *app) toOutput(write func(io.Writer) error) error {
 }
 
 // create writes a file whole or not at all: beside its place, synced, then moved.
-// Without --force it replaces nothing, even if the file appears meanwhile.
+// Without --force it replaces nothing, even if the file appears meanwhile. The
+// umask decides who may read it; a secret is for its owner alone.
 func (a *app) create(path string, write func(io.Writer) error) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".graphcloak-*")
+	mode := os.FileMode(0o666)
+	if a.secret {
+		mode = 0o600
+	}
+	temp, err := os.OpenFile(filepath.Join(filepath.Dir(path), ".graphcloak-"+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
 	err = write(temp)
-	if err == nil {
-		err = temp.Chmod(0o644)
-	}
 	if err == nil {
 		err = temp.Sync()
 	}

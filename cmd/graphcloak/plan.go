@@ -100,11 +100,11 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 	if low < high {
 		sigma += " to " + cell(high, shownDigits)
 	}
-	choices := [][]any{{"uniform", p.NodeCount, cell(p.UniformSigma(), shownDigits), expected(p.Accuracy)}}
+	choices := [][]any{{"uniform", len(p.Sensors), sigma, expected(p.Accuracy)}}
 	if a := p.Allocated; a != nil {
 		choices = [][]any{
 			{"optimal, " + a.Objective.String(), len(p.Sensors), sigma, expected(p.Accuracy)},
-			{"uniform", p.NodeCount, cell(a.Uniform.Sigma, shownDigits), expected(a.Uniform.Accuracy)},
+			{"uniform", a.Uniform.SensorCount, cell(a.Uniform.Sigma, shownDigits), expected(a.Uniform.Accuracy)},
 		}
 	}
 	rows := section{

@@ -104,6 +104,7 @@ func (a *app) showReveal(r *graphcloak.Release, y []float64, record privacy.Entr
 		Hash       privacy.Digest `json:"ledgerHash"`
 		Readings   []row          `json:"readings"`
 	}{r.ID(), deployment, epoch, record.Scope, record.Seq, record.Hash, rows}
+	a.secret = true
 	return a.render(result,
 		section{text: fmt.Sprintf("Release %s is revealed: these are the readings themselves. Entry %d of the ledger's scope %q records it.",
 			r.ID(), record.Seq, record.Scope)},

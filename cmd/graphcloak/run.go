@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,7 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
 	}
+	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(s.Name(), job.Selection, job.Signal))
 	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
 	if err != nil {
 		return err
@@ -95,21 +97,16 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 
 // conclude prints the report of a run and forgets what was staged for it. An
 // error before the release is the error; one after it says how to go on.
-func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error) error {
+func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra ...section) error {
 	stalled := errors.Is(err, recovery.ErrStalled)
 	if err != nil && !stalled {
-		if hasStaged(job.RunID) {
-			return fail(exitCode(err), "%w", err).
-				hint("the release is spent and kept: `graphcloak run --resume %s` with the same --from completes it, at no further cost", job.RunID).
-				about("run", job.RunID)
-		}
-		return err
+		return a.kept(job.RunID, err)
+	}
+	if shown := a.show(rep, a.config.Write.Mode, extra...); shown != nil {
+		return a.kept(job.RunID, shown)
 	}
 	if err := forget(job.RunID); err != nil {
 		a.warn("the staged release could not be removed: %v", err)
-	}
-	if shown := a.show(rep, a.config.Write.Mode); shown != nil {
-		return shown
 	}
 	if stalled {
 		return fail(exitNotCertified, "%w", err).hint("the posterior stands all the same; try another --residual-bound")
@@ -118,6 +115,16 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error) error 
 		return fail(exitNotCertified, "Basis Pursuit Denoising is infeasible within the radius").hint("try --residual-bound chi2 or hsu")
 	}
 	return nil
+}
+
+// kept adds how to go on after an error, where a release is spent and staged.
+func (a *app) kept(runID string, err error) error {
+	if !hasStaged(runID) {
+		return err
+	}
+	return fail(exitCode(err), "%w", err).
+		hint("the release is spent and kept: `graphcloak run --resume %s` with the same --from completes it, at no further cost", runID).
+		about("run", runID)
 }
 
 // notices passes on what a store left out.

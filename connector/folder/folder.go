@@ -69,11 +69,15 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 	return &Store{dir: dir, options: o, csv: CSV{FS: os.DirFS(dir), Progress: o.Progress}}, nil
 }
 
-// Name returns folder:DIR with the absolute path.
+// Name returns folder:DIR with the absolute path, links resolved: one folder has
+// one name, so that its budget does not double.
 func (s *Store) Name() string {
 	dir, err := filepath.Abs(s.dir)
 	if err != nil {
 		dir = s.dir
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
 	}
 	return "folder:" + filepath.ToSlash(dir)
 }

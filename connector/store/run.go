@@ -20,7 +20,6 @@ const RunLabel = "GraphCloakRun"
 // A Status is how far the write-back of a run has come: running, then finished
 // or undone.
 const (
-	Spent    = "SPENT"    // recorded by the ledger, nothing written
 	Running  = "RUNNING"  // some values may be written
 	Finished = "FINISHED" // all values are written
 	Undone   = "UNDONE"   // the values were removed; what was spent stays spent
