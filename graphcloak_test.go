@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -556,5 +557,78 @@ func TestComplete(t *testing.T) {
 	}
 	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
 		t.Errorf("after undo %d releases are paid for, want 1 (%v)", a.Releases, err)
+	}
+}
+
+// Under perSensor the analyst still sees every value, so the ceiling is that of
+// all of them together.
+func TestCeilingIsJoint(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := paperJob()
+	job.Plan.Guarantee = privacy.PerSensor
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := heatKernel(m.Graph, 2)
+	worst := 0.0
+	for e := range m.Graph.Edges() {
+		sum := 0.0
+		for _, sensor := range p.Sensors {
+			d := (kernel.At(sensor.Node, e.U) - kernel.At(sensor.Node, e.V)) / sensor.Sigma()
+			sum += d * d
+		}
+		worst = max(worst, math.Sqrt(sum))
+	}
+	if least := 0.5 * math.Erfc(-worst/2/math.Sqrt2); rep.Ceiling < least {
+		t.Errorf("the ceiling is %v, two neighbours are told apart with %v", rep.Ceiling, least)
+	}
+}
+
+// Work on private sources must not depend on them, and a plan covers the error of
+// the operator that it was made with.
+func TestPrivatePathRefuses(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := paperJob()
+	p := plan(t, s, job)
+	for _, method := range []expm.Method{expm.Lanczos, expm.Chebyshev, expm.Eigen} {
+		set := job.Settings
+		set.Method = method
+		m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := m.Plan(t.Context(), job.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Release(t.Context(), p, job.Signal, graphcloak.Spend{ReleaseID: method.String(), Attempt: "a"})
+		if refuse := method == expm.Lanczos || own.NormError > p.NormError; (err != nil) != refuse {
+			t.Errorf("%v (error %v under a plan for %v): %v", method, own.NormError, p.NormError, err)
+		}
+	}
+}
+
+// A folder that is reached through a link has one name, so one budget.
+func TestOneNameForOneFolder(t *testing.T) {
+	s, dir := open(t, "karate")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	other, err := folder.New(t.Context(), link, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name() != other.Name() {
+		t.Errorf("%s and %s are one folder", s.Name(), other.Name())
 	}
 }
