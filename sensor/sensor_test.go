@@ -227,6 +227,8 @@ func TestCloakRefusesPackages(t *testing.T) {
 		"fine lattice":   change(func(p *sensor.Package) { p.Sensor.Exponent = -80; p.SigmaMin = 1e-30 }),
 		"no steps":       change(func(p *sensor.Package) { p.Sensor.Steps = 0 }),
 		"free":           change(func(p *sensor.Package) { p.Cost = 0 }),
+		"coarse lattice": change(func(p *sensor.Package) { p.Sensor.Exponent, p.Sensor.Steps = 0, 100 }),
+		"another clip":   change(func(p *sensor.Package) { p.Clip.Hi = 2 }),
 		"schema":         change(func(p *sensor.Package) { p.SchemaVersion = 99 }),
 		"clip":           change(func(p *sensor.Package) { p.Clip.Hi = math.Inf(1) }),
 		"escrow":         change(func(p *sensor.Package) { p.Randomness = privacy.EscrowRandomness }),
@@ -234,6 +236,19 @@ func TestCloakRefusesPackages(t *testing.T) {
 		if out, err := cloak(p, `{"releaseId":"2","reading":0}`, opts); err == nil || out != "" {
 			t.Errorf("%s: wrote %q", name, out)
 		}
+	}
+	// A package that states a lower cost is charged what the first one cost: of five
+	// releases one is made, and four are left.
+	cheap := change(func(p *sensor.Package) { p.Cost = 1 })
+	more := `{"releaseId":"a","reading":0}` + "\n" + `{"releaseId":"b","reading":0}` + "\n" + `{"releaseId":"c","reading":0}` + "\n" +
+		`{"releaseId":"d","reading":0}` + "\n" + `{"releaseId":"e","reading":0}` + "\n"
+	cheapDir := t.TempDir()
+	if _, err := cloak(good[0], `{"releaseId":"1","reading":0}`, sensor.CloakOptions{StateDir: cheapDir}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cloak(cheap, more, sensor.CloakOptions{StateDir: cheapDir})
+	if !errors.Is(err, privacy.ErrExhausted) || strings.Count(out, "\n") != 4 {
+		t.Errorf("a cheaper package gives %d more releases (%v), want 4 and ErrExhausted", strings.Count(out, "\n"), err)
 	}
 	if _, err := cloak(good[0], "", sensor.CloakOptions{StateDir: dir, SigmaMin: 1e3}); err == nil {
 		t.Error("a package below the owner's minimum was used")
