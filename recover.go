@@ -116,6 +116,10 @@ func (m *Model) RecoverFrom(ctx context.Context, in Measurements, opts RecoverOp
 	return m.analyse(ctx, in, opts, func(rep *report.Report) {
 		rep.Guarantee = "Nothing is known of the release that these values come from, so nothing is said about its privacy."
 		rep.SensorCount = len(in.Nodes)
+		rep.Sigma = in.Sigmas[0]
+		if slices.ContainsFunc(in.Sigmas, func(s float64) bool { return s != rep.Sigma }) {
+			rep.Sigma = 0
+		}
 	})
 }
 
@@ -268,6 +272,9 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
 		b.Objective = 0
 		rep.Notes = append(rep.Notes, "no source vector in [0, 1] fits the measurements within the radius: Basis Pursuit Denoising is infeasible, with a proof, and f̂ is 0")
 	} else {
+		if res.Status == recovery.Zero {
+			rep.Notes = append(rep.Notes, "f̂ = 0 explains the measurements within the radius: Basis Pursuit Denoising names no source, and only the posterior ranks")
+		}
 		if res.Status == recovery.Stalled {
 			rep.Notes = append(rep.Notes, fmt.Sprintf("Basis Pursuit Denoising stopped without a certificate, at a relative gap of %.2g", res.Gap))
 		}

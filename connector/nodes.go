@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/dbtype"
@@ -24,6 +25,15 @@ const (
 // missing stands for a property that is not there in a list collected by the
 // server, because collect() passes over null. No weight, key or reading is a list.
 const missing = "[]"
+
+// labelled is the label expression of a selection. Without labels it is every node
+// but those that keep runs and the ledger: they are not the user's graph.
+func labelled(labels []string) string {
+	if len(labels) > 0 {
+		return quoteAll(labels)
+	}
+	return ":!" + strings.Join([]string{store.RunLabel, lockLabel, budgetLabel, entryLabel}, "&!")
+}
 
 // readNodes reads the nodes of the selection.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
@@ -50,7 +60,7 @@ func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*n
 		err = s.queryNodes(ctx, sel.NodeQuery, columns, add)
 	} else {
 		page := max(nodePage, (int(n)+nodePages-1)/nodePages)
-		cypher := "MATCH (n" + quoteAll(sel.NodeLabels) + ") WITH n SKIP $skip LIMIT $limit" + columns
+		cypher := "MATCH (n" + labelled(sel.NodeLabels) + ") WITH n SKIP $skip LIMIT $limit" + columns
 		err = inChunks(ctx, s, "nodes", int(n), page, func(ctx context.Context, at span) (*neo4j.Record, error) {
 			return s.readOne(ctx, "nodes", cypher, map[string]any{"skip": at.lo, "limit": at.hi - at.lo})
 		}, add)

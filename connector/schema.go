@@ -73,7 +73,7 @@ func (s *Store) size(ctx context.Context, sel graph.Selection) (n size, err erro
 	}
 	err = s.read(ctx, "count", func(tx *transaction) (err error) {
 		n = size{}
-		if n.nodes, err = tx.count("MATCH (n"+quoteAll(sel.NodeLabels)+") RETURN count(n)", nil); err != nil {
+		if n.nodes, err = tx.count("MATCH (n"+labelled(sel.NodeLabels)+") RETURN count(n)", nil); err != nil {
 			return err
 		}
 		for _, t := range types {

@@ -28,7 +28,7 @@ type Report struct {
 	Communities []Community `json:"communities"` // likeliest first
 	Posterior   Posterior   `json:"posterior"`
 	BPDN        BPDN        `json:"bpdn"`
-	Ceiling     float64     `json:"ceiling"` // bound on telling two neighbours apart; 0.5 is chance
+	Ceiling     float64     `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
 	RelationshipCount int `json:"relationshipCount"`
@@ -153,6 +153,9 @@ func (r *Report) SetAnswer() {
 	}
 	top := r.Communities[0]
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
+	if r.Posterior.CredibleSetSize == 1 {
+		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds 95 %% of the probability.", r.Posterior.NodeID)
+	}
 	switch {
 	case len(r.Communities) == 1:
 		r.Answer = "The graph has a single community, so there is nothing to tell apart. " + set

@@ -25,7 +25,7 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("sensitivity", r.Sensitivity.Upper)
 	add("sensitivityLower", r.Sensitivity.Lower)
 	add("sensitivityUpper", r.Sensitivity.Upper)
-	add("ceiling", r.Ceiling)
+	add("ceiling", positive(r.Ceiling))
 	add("communityCount", r.CommunityCount)
 	add("modularity", r.Modularity)
 	if len(r.Communities) > 0 {

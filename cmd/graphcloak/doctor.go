@@ -60,8 +60,10 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 	}
 	checks := connector.Doctor(cmd.Context(), options, settings.Selection, names)
 	failed := 0
-	for _, c := range checks {
-		if !c.OK {
+	for i, c := range checks {
+		if c.OK {
+			checks[i].Fix = ""
+		} else {
 			failed++
 		}
 	}

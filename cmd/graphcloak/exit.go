@@ -167,7 +167,11 @@ func (a *app) finish(ctx context.Context, err error) int {
 		}
 		err = stopped
 	} else if errors.Is(err, context.DeadlineExceeded) && a.config != nil && a.config.Execution.Timeout > 0 {
-		err = fail(exitTransient, "not finished after %s", a.config.Execution.Timeout).hint("give more time by --timeout")
+		late := fail(exitTransient, "not finished after %s", a.config.Execution.Timeout).hint("give more time by --timeout")
+		if f, ok := errors.AsType[*failure](err); ok && f.suggestion != "" { // a release is spent: how to go on
+			late.suggestion, late.resourceType, late.resourceID = f.suggestion, f.resourceType, f.resourceID
+		}
+		err = late
 	}
 	p := describe(err)
 	lines := messages(err)
@@ -185,6 +189,9 @@ func describe(err error) problem {
 	exit := exitCode(err)
 	p := problem{Code: codeName(exit), ExitCode: exit, Message: strings.Join(messages(err), "; ")}
 	p.Retryable = exit == exitTransient || exit == exitRateLimited
+	if f, ok := errors.AsType[*failure](err); ok && f.resourceType == "run" {
+		p.Retryable = false // the same command again would spend again
+	}
 	if e, ok := errors.AsType[interface {
 		error
 		Suggestion() string

@@ -31,6 +31,9 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if app.outputFormat() == "csv" {
+				return fail(exitUsage, "an import has no rows for csv").hint("give --format json")
+			}
 			if info, err := os.Stat(args[0]); err != nil {
 				return fmt.Errorf("import: %w", err)
 			} else if !info.IsDir() {

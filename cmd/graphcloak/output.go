@@ -91,6 +91,14 @@ func (a *app) outputFormat() string {
 	return a.format()
 }
 
+// needJSON refuses another form than JSON for a file that a later command reads.
+func (a *app) needJSON(what string) error {
+	if a.outputPath() != "" && a.outputFormat() != "json" {
+		return fail(exitUsage, "%s is JSON, not %s", what, a.outputFormat()).hint("leave --format out, and name the file .json")
+	}
+	return nil
+}
+
 // outputPath returns --output, "" for standard output.
 func (a *app) outputPath() string {
 	if a.config.Output.File == "-" {
@@ -185,7 +193,10 @@ func (a *app) printJSON(w io.Writer, v any, indent bool) error {
 		return fmt.Errorf("encode result: %T is not an object", v)
 	}
 	head := fmt.Sprintf(`{"schemaVersion":%d`, schemaVersion)
-	if !bytes.HasPrefix(inner, []byte("}")) {
+	switch {
+	case bytes.HasPrefix(inner, []byte(`"schemaVersion":`)): // a file form that has its own
+		head = "{"
+	case !bytes.HasPrefix(inner, []byte("}")):
 		head += ","
 	}
 	out := append([]byte(head), inner...)

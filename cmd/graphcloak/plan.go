@@ -37,6 +37,9 @@ func newPlanCommand(app *app) *cobra.Command {
 			if err := app.needKey("a plan file"); err != nil {
 				return err
 			}
+			if err := app.needJSON("a plan file"); err != nil {
+				return err
+			}
 			if err := choice.check(app); err != nil {
 				return err
 			}

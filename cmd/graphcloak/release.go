@@ -30,6 +30,9 @@ func newReleaseCommand(app *app) *cobra.Command {
 			"  graphcloak release --from folder:mygraph --plan plan.json --from-sensors private.ndjson --release-id 7 -o release.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := app.needJSON("a release file"); err != nil {
+				return err
+			}
 			if path == "" {
 				return fail(exitUsage, "no plan is named").hint("give --plan FILE, made by `graphcloak plan -o FILE`")
 			}

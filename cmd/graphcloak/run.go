@@ -12,6 +12,8 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -88,7 +90,7 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 		return err
 	}
 	if a.config.Write.DryRun {
-		return a.dryRun(ctx, m, p, job)
+		return a.dryRun(ctx, s, m, p, job)
 	}
 	job.Stage = a.stage(job, a.config)
 	rep, err := m.Execute(ctx, p, job)
@@ -105,8 +107,10 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 	if shown := a.show(rep, a.config.Write.Mode, extra...); shown != nil {
 		return a.kept(job.RunID, shown)
 	}
-	if err := forget(job.RunID); err != nil {
-		a.warn("the staged release could not be removed: %v", err)
+	if job.RunID != "" {
+		if err := forget(job.RunID); err != nil {
+			a.warn("the staged release could not be removed: %v", err)
+		}
 	}
 	if stalled {
 		return fail(exitNotCertified, "%w", err).hint("the posterior stands all the same; try another --residual-bound")
@@ -119,7 +123,7 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 
 // kept adds how to go on after an error, where a release is spent and staged.
 func (a *app) kept(runID string, err error) error {
-	if !hasStaged(runID) {
+	if runID == "" || !hasStaged(runID) {
 		return err
 	}
 	return fail(exitCode(err), "%w", err).
@@ -135,9 +139,16 @@ func (a *app) notices(s graphStore) {
 }
 
 // dryRun says what would be written and spent.
-func (a *app) dryRun(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) error {
+func (a *app) dryRun(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) error {
 	if err := m.Check(ctx, p, job); err != nil {
 		return err
+	}
+	account, err := privacy.ReadAccount(ctx, s.Ledger(), job.Scope)
+	if err != nil {
+		return err
+	}
+	if left, capped := account.Remaining(); capped && p.Cost() > left && account.Releases > 0 {
+		return fail(exitBudget, "the release would cost ρ = %.4g, and ρ = %.4g of scope %q is left", p.Cost().Rho(), left.Rho(), job.Scope)
 	}
 	return a.wouldSpend(p, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }
@@ -145,7 +156,7 @@ func (a *app) dryRun(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 // undo removes what a run wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	nodes, err := s.Undo(ctx, runID)
-	if err != nil {
+	if err != nil && !(errors.Is(err, stores.ErrNotFound) && hasStaged(runID)) { // a staged run may have written nothing
 		return err
 	}
 	if err := forget(runID); err != nil {

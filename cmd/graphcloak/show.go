@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -81,7 +82,7 @@ func streamRows(r *report.Report, few bool) iter.Seq[[]any] {
 
 func communities(r *report.Report) section {
 	return section{
-		title:   "Communities, likeliest first" + more(len(r.Communities)),
+		title:   "Communities, likeliest first" + strings.Replace(more(len(r.Communities)), "csv", "json", 1),
 		columns: []string{"communityId", "name", "size", "probability", "sourceMass"},
 		rows: rowsOf(r.Communities[:min(shownRows, len(r.Communities))], func(c report.Community) []any {
 			return []any{c.CommunityID, c.Name, c.Size, c.Probability, c.SourceMass}

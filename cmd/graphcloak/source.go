@@ -18,12 +18,14 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	stores "github.com/graphcloak/graphcloak/connector/store"
 )
 
 // graphStore is what a command opens: the front door's store with its remarks.
 type graphStore interface {
 	graphcloak.Store
 	Notices() []string
+	Runs(ctx context.Context) ([]stores.Run, error)
 }
 
 // openStore opens the place that --from names.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // staged is a release that was paid for, with what its run needs to go on. It
@@ -96,6 +99,27 @@ func forget(runID string) error {
 	return removeIfThere(path)
 }
 
+// notOverNewer refuses to complete a run over the values of one that was started
+// later and is finished.
+func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Model, kept staged, runID string) error {
+	if !kept.Write.Enabled || a.config.Output.Force {
+		return nil
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	digest := m.Graph.Digest()
+	column := report.Outline(runID, kept.Write.Prefix, nil).RunIDColumn()
+	for _, r := range runs { // run ids sort by time
+		if r.ID > runID && r.Status == stores.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
+			return fail(exitConflict, "run %s was finished on this graph since", r.ID).
+				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.ID)
+		}
+	}
+	return nil
+}
+
 // resume completes a run from its staged release.
 func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	path, err := stagedPath(runID)
@@ -120,6 +144,9 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	}
 	m, err := graphcloak.Load(ctx, s, kept.Release.Model, loadOptions(a))
 	if err != nil {
+		return err
+	}
+	if err := a.notOverNewer(ctx, s, m, kept, runID); err != nil {
 		return err
 	}
 	job := graphcloak.Job{
