@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
 )
 
 // cli is the command as a process, as a user runs it.
@@ -334,5 +335,25 @@ func testReadme(t *testing.T, c cli) {
 	}
 	if ran < 3 {
 		t.Errorf("the README has %d commands for a server, want at least 3", ran)
+	}
+}
+
+// The nodes that keep runs and the ledger are no part of the user's graph, also
+// where the selection is everything.
+func TestBookkeepingIsNoGraph(t *testing.T) {
+	c := newCLI(t)
+	label := Load(t, Shipped("karate"))
+	source(t, label, 16)
+	c.ok(t, "run", "--node-labels", label, "--source-property", "source", "--allocation", "uniform", "--mode", "stats")
+	if n := Query(t, "MATCH (n:GraphCloakEntry) RETURN count(n)", nil)[0][0]; n == int64(0) {
+		t.Fatal("the run left no entry in the ledger")
+	}
+	want := Query(t, "MATCH (n) WHERE none(l IN labels(n) WHERE l STARTS WITH 'GraphCloak') RETURN count(n)", nil)[0][0]
+	g, err := connect(t).Graph(t.Context(), graph.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(g.Order()) != want {
+		t.Errorf("everything is %d nodes, want %v", g.Order(), want)
 	}
 }
