@@ -182,15 +182,7 @@ func TestAllocatedPlan(t *testing.T) {
 		t.Errorf("the uniform σ of equal guarantee is %v, want %v", p.UniformSigma(), uniform.Sigma())
 	}
 	kernel := heatKernel(m.Graph, 2)
-	worst := 0.0
-	for e := range m.Graph.Edges() {
-		sum := 0.0
-		for _, sensor := range p.Sensors {
-			d := (kernel.At(sensor.Node, e.U) - kernel.At(sensor.Node, e.V)) / sensor.Sigma()
-			sum += d * d
-		}
-		worst = max(worst, math.Sqrt(sum))
-	}
+	worst := worstEdge(m, kernel, p)
 	// 1/0.485540335 is the μ of (4, 0.1).
 	if limit := 1 / 0.485540335; worst > limit || worst < 0.99*limit {
 		t.Errorf("the worst edge has μ = %v, want at most %v and not far below", worst, limit)
@@ -207,6 +199,20 @@ func TestAllocatedPlan(t *testing.T) {
 	if rep.Allocation != "optimal" || rep.SensorCount != len(p.Sensors) {
 		t.Errorf("the run reports %s noise at %d sensors, want optimal at %d", rep.Allocation, rep.SensorCount, len(p.Sensors))
 	}
+}
+
+// worstEdge returns max over edges of ‖diag(1/σ) M b_e‖₂, from a dense kernel.
+func worstEdge(m *graphcloak.Model, kernel *mat.Dense, p *graphcloak.Plan) float64 {
+	worst := 0.0
+	for e := range m.Graph.Edges() {
+		sum := 0.0
+		for _, sensor := range p.Sensors {
+			d := (kernel.At(sensor.Node, e.U) - kernel.At(sensor.Node, e.V)) / sensor.Sigma()
+			sum += d * d
+		}
+		worst = max(worst, math.Sqrt(sum))
+	}
+	return worst
 }
 
 // heatKernel is e^{-τL} by gonum's matrix exponential.
@@ -579,15 +585,7 @@ func TestCeilingIsJoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	kernel := heatKernel(m.Graph, 2)
-	worst := 0.0
-	for e := range m.Graph.Edges() {
-		sum := 0.0
-		for _, sensor := range p.Sensors {
-			d := (kernel.At(sensor.Node, e.U) - kernel.At(sensor.Node, e.V)) / sensor.Sigma()
-			sum += d * d
-		}
-		worst = max(worst, math.Sqrt(sum))
-	}
+	worst := worstEdge(m, kernel, p)
 	if least := 0.5 * math.Erfc(-worst/2/math.Sqrt2); rep.Ceiling < least {
 		t.Errorf("the ceiling is %v, two neighbours are told apart with %v", rep.Ceiling, least)
 	}

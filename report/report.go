@@ -159,6 +159,9 @@ func (r *Report) SetAnswer() {
 	switch {
 	case len(r.Communities) == 1:
 		r.Answer = "The graph has a single community, so there is nothing to tell apart. " + set
+	case r.StandsOut() && top.Probability < 0.5:
+		r.Answer = fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where chance alone gives %s; more likely than not, the source is in another. %s",
+			top.Name, count(top.Size, "node"), percent(top.Probability), percent(float64(top.Size)/float64(r.NodeCount)), set)
 	case r.StandsOut():
 		r.Answer = fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
 			top.Name, count(top.Size, "node"), percent(top.Probability), set)
