@@ -21,7 +21,7 @@ import (
 // a single source of amplitude 1 at a uniformly random node.
 type Accuracy struct {
 	Probability float64 `json:"probability"`
-	Lower       float64 `json:"lower"` // 95 % interval, Wilson (1927)
+	Lower       float64 `json:"lower"` // 95 % interval, by the normal score
 	Upper       float64 `json:"upper"`
 	Chance      float64 `json:"chance"` // of always naming the largest community
 	Trials      int     `json:"trials"`

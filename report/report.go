@@ -140,9 +140,8 @@ func (r *Report) SetNodes(n Nodes) { r.nodes = n }
 // Nodes returns what [Report.SetNodes] attached.
 func (r *Report) Nodes() Nodes { return r.nodes }
 
-// strong is the odds, over those of the prior, from which a leading community
-// counts as more than "not worth more than a bare mention": Kass and Raftery
-// (1995), Journal of the American Statistical Association 90, §3.2, put it at 3.
+// strong is the factor by which the evidence must raise a community's odds before
+// it is named. It is a convention: a factor of 3 turns even odds into 75 %.
 const strong = 3
 
 // SetAnswer writes the sentence from the ranking and the posterior.

@@ -115,6 +115,14 @@ func TestTimeout(t *testing.T) {
 	if got := a.finish(t.Context(), context.DeadlineExceeded); got != exitTransient || !strings.Contains(stderr.String(), "not finished after 1ms") {
 		t.Errorf("exit %d: %s", got, stderr)
 	}
+
+	// Where a release is spent, the way on is not to run again.
+	a, stdout, stderr := kit(t, "--timeout", "1ms", "--format", "json")
+	spent := fail(exitTransient, "write back: %w", context.DeadlineExceeded).hint("resume it").about("run", "r1")
+	if got := a.finish(t.Context(), spent); got != exitTransient || !strings.Contains(stderr.String(), "resume it") ||
+		!strings.Contains(stdout.String(), `"retryable": false`) {
+		t.Errorf("after a spend: exit %d: %s%s", got, stdout, stderr)
+	}
 }
 
 // Work that does not look at its context cannot hold up Ctrl-C or --timeout.
