@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"bytes"
+	"strconv"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/audit"
+)
+
+// TestAuditOfAllocatedPlan attacks allocated noise where it gives most away: the
+// sources are the ends of the plan's worst relationship, and the distinguisher is
+// the likelihood ratio. ε stays above what is found, and nine tenths of the noise
+// are refuted. Under fresh keys the first would fail with probability 1e-3 at most;
+// the key is fixed.
+func TestAuditOfAllocatedPlan(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := paperJob()
+	job.Plan.Allocation = graphcloak.Allocation{}
+	job.Plan.Randomness = privacy.EscrowRandomness
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Allocated == nil {
+		t.Fatal("the plan's noise is uniform")
+	}
+	pair := worstPair(t, m, p)
+	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "audit", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	releases := 0
+	mechanism := func(scale float64) audit.Mechanism {
+		return func(y []float64) ([]float64, error) {
+			releases++
+			r, err := p.Perturb(y, strconv.Itoa(releases), escrow)
+			if err != nil {
+				return nil, err
+			}
+			v := r.Values()
+			for k := range v {
+				v[k] = y[k] + scale*(v[k]-y[k])
+			}
+			return v, nil
+		}
+	}
+	found := func(scale float64) float64 {
+		r, err := audit.Distinguish(t.Context(), mechanism(scale), pair, audit.Likelihood(p.Plan, pair), audit.Options{Delta: p.Delta, Trials: 50_000, Confidence: .999})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Epsilon
+	}
+	full, less := found(1), found(.9)
+	t.Logf("ε = %v: at least %.3f with the noise of the plan, at least %.3f with nine tenths of it", p.Epsilon, full, less)
+	if full > p.Epsilon || full < .8*p.Epsilon {
+		t.Errorf("the plan's noise: ε ≥ %v, want from %v to %v", full, .8*p.Epsilon, p.Epsilon)
+	}
+	if less <= p.Epsilon {
+		t.Errorf("nine tenths of the noise: ε ≥ %v, want above %v", less, p.Epsilon)
+	}
+}
+
+// worstPair returns the exact readings of the plan's sensors for a source at each
+// end of its worst relationship.
+func worstPair(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan) audit.Pair {
+	t.Helper()
+	kernel := heatKernel(m.Graph, p.Tau)
+	column := func(end int) []float64 {
+		node, ok := m.Graph.Index(p.Sensitivity.Edge[end])
+		if !ok {
+			t.Fatalf("no node %q", p.Sensitivity.Edge[end])
+		}
+		y := make([]float64, len(p.Sensors))
+		for k, s := range p.Sensors {
+			y[k] = kernel.At(s.Node, node)
+		}
+		return y
+	}
+	return audit.Pair{A: column(0), B: column(1)}
+}
