@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command allocation measures how often the posterior names the right community
-// under equal and under allocated noise, and writes the rows of the table in
+// under equal and under allocated noise, and writes the rows of the tables in
 // docs/explanation/allocation.md:
 //
-//	go run ./bench/allocation -trials 400 karate net3 sbm2 sbm5 sbm10
+//	go run ./bench/allocation karate net3 sbm2 sbm5 sbm10 unequal minnesota net6
 //
 // A single source of amplitude 1 stands at a uniformly random node; noise is normal
-// with the σ of the real plan; the posterior is the product's default. Every
-// allocation sees the same sources. Seeds are fixed, so that a row can be
-// reproduced.
+// with the σ of the real plan; the posterior is the product's default. Every cell
+// sees the same sources. Seeds are fixed, so that a row can be reproduced.
 package main
 
 import (
@@ -42,14 +41,14 @@ import (
 )
 
 var (
-	data       = flag.String("data", "examples/data", "folder of the graphs")
-	trials     = flag.Int("trials", 400, "trials for each row")
-	taus       = flag.String("tau", "1,2,4", "diffusion times")
-	epsilon    = flag.Float64("epsilon", 4, "ε")
-	delta      = flag.Float64("delta", .1, "δ")
-	objectives = flag.String("objectives", "uniform,separation,maxmin,location,bound,auto", "allocations to compare")
-	calibrate  = flag.String("calibration", "analytic", "analytic or paper")
-	unit       = flag.Bool("unit", false, "the posterior knows the amplitude")
+	data         = flag.String("data", "examples/data", "folder of the graphs")
+	trials       = flag.Int("trials", 1000, "trials for each cell")
+	taus         = flag.String("tau", "1,2,4,16", "diffusion times")
+	epsilon      = flag.Float64("epsilon", 4, "ε")
+	delta        = flag.Float64("delta", .1, "δ")
+	objectives   = flag.String("objectives", "uniform,auto", "allocations to compare: uniform and the names of --objective")
+	calibrations = flag.String("calibration", "analytic,classical,paper", "calibrations")
+	unit         = flag.Bool("unit", false, "the posterior knows the amplitude")
 )
 
 func main() {
@@ -60,8 +59,9 @@ func main() {
 }
 
 func run(ctx context.Context, names []string) error {
-	fmt.Println("| graph | nodes | communities | τ | noise | right | 95 % interval | sensors | gap | seconds |")
-	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
+	columns := strings.Split(*objectives, ",")
+	fmt.Println("| graph | τ | calibration |", strings.Join(columns, " | "), "|")
+	fmt.Println("|---|---|---|" + strings.Repeat("---|", len(columns)))
 	for _, name := range names {
 		g, labels, err := load(ctx, name)
 		if err != nil {
@@ -76,7 +76,7 @@ func run(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		for _, text := range strings.Split(*taus, ",") {
+		for text := range strings.SplitSeq(*taus, ",") {
 			tau, err := strconv.ParseFloat(text, 64)
 			if err != nil {
 				return err
@@ -85,71 +85,96 @@ func run(ctx context.Context, names []string) error {
 			if err != nil {
 				return err
 			}
-			m := sensitivity.Model{Graph: g, Laplacian: l, Diffusion: d, Tau: tau, Alpha: 1}
-			for _, objective := range strings.Split(*objectives, ",") {
-				if err := row(ctx, name, m, d, part, objective); err != nil {
-					return err
+			s := study{sensitivity.Model{Graph: g, Laplacian: l, Diffusion: d, Tau: tau, Alpha: 1}, d, part}
+			for calibration := range strings.SplitSeq(*calibrations, ",") {
+				fmt.Printf("| %s (%d nodes, %d communities) | %v | %s |", name, g.Order(), part.Count, tau, calibration)
+				for _, objective := range columns {
+					text, err := s.cell(ctx, calibration, objective)
+					if err != nil {
+						return err
+					}
+					fmt.Print(" ", text, " |")
 				}
+				fmt.Println()
 			}
 		}
 	}
 	return nil
 }
 
-func row(ctx context.Context, name string, m sensitivity.Model, d *expm.Diffusion, part community.Partition, objective string) error {
+// study is one graph at one τ.
+type study struct {
+	sensitivity.Model
+	diffusion *expm.Diffusion
+	part      community.Partition
+}
+
+// cell returns the accuracy, its interval and the number of sensors that report.
+func (s study) cell(ctx context.Context, calibration, objective string) (string, error) {
 	start := time.Now()
-	var calibration privacy.Calibration = privacy.Analytic{}
-	if *calibrate == "paper" {
-		calibration = privacy.Paper{}
-	}
-	budget := privacy.Budget{Epsilon: *epsilon, Delta: *delta}
-	noise, err := calibration.Sigma(budget, 1)
+	c, err := privacy.ParseCalibration(calibration)
 	if err != nil {
-		return err
+		return "", err
 	}
-	var u []float64
-	label, gap := objective, "–"
-	if objective != "uniform" {
-		o, err := allocation.ParseObjective(objective)
-		if err != nil {
-			return err
-		}
-		r, err := allocation.Optimize(ctx, m, d, part.Labels, allocation.Options{Objective: o, Noise: noise})
-		if err != nil {
-			return err
-		}
-		u, gap = r.Weights, fmt.Sprintf("%.2g", r.Gap)
-		if o == allocation.Auto {
-			label += " (" + r.Objective.String() + ")"
-		}
+	u, err := s.weights(ctx, c, objective)
+	if err != nil {
+		return "", err
+	}
+	plan, err := s.plan(ctx, c, u)
+	if err != nil {
+		return "", err
 	}
 	seconds := time.Since(start).Seconds()
-	bracket, err := sensitivity.Bound(ctx, m, u, sensitivity.Options{Seed: [32]byte{1}})
+	right, err := simulate(ctx, plan, s.diffusion, s.part)
 	if err != nil {
-		return err
+		return "", err
 	}
-	spec := privacy.Spec{
-		Public:      privacy.Public{GraphDigest: m.Graph.Digest(), NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: 1, Tau: m.Tau, Laplacian: "combinatorial", Metric: "hops", Alpha: 1},
-		Budget:      budget,
-		Calibration: calibration,
-		Weights:     u,
-		Sensitivity: privacy.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: [2]graph.ID{m.Graph.ID(bracket.Edge[0]), m.Graph.ID(bracket.Edge[1])}},
-	}
-	for i := range m.Graph.Order() {
-		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
-	}
-	plan, err := privacy.NewPlan(spec)
-	if err != nil {
-		return err
-	}
-	right, err := simulate(ctx, plan, d, part)
-	if err != nil {
-		return err
-	}
+	log.Printf("τ = %v, %s, %s: %.1f s", s.Tau, calibration, objective, seconds)
 	p, lo, hi := wilson(right, *trials)
-	fmt.Printf("| %s | %d | %d | %v | %s | %.3f | %.3f – %.3f | %d | %s | %.1f |\n",
-		name, m.Graph.Order(), part.Count, m.Tau, label, p, lo, hi, len(plan.Sensors), gap, seconds)
-	return nil
+	return fmt.Sprintf("%s (%s – %s) %d", share(p), share(lo), share(hi), len(plan.Sensors)), nil
+}
+
+// share writes a proportion without its leading zero.
+func share(p float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0") }
+
+// weights returns nil for uniform noise.
+func (s study) weights(ctx context.Context, c privacy.Calibration, objective string) ([]float64, error) {
+	if objective == "uniform" {
+		return nil, nil
+	}
+	o, err := allocation.ParseObjective(objective)
+	if err != nil {
+		return nil, err
+	}
+	noise, err := c.Sigma(privacy.Budget{Epsilon: *epsilon, Delta: *delta}, 1)
+	if err != nil {
+		return nil, err
+	}
+	r, err := allocation.Optimize(ctx, s.Model, s.diffusion, s.part.Labels, allocation.Options{Objective: o, Noise: noise})
+	if err != nil {
+		return nil, err
+	}
+	return r.Weights, nil
+}
+
+// plan makes the real plan, lattice included.
+func (s study) plan(ctx context.Context, c privacy.Calibration, u []float64) (*privacy.Plan, error) {
+	bracket, err := sensitivity.Bound(ctx, s.Model, u, sensitivity.Options{Seed: [32]byte{1}})
+	if err != nil {
+		return nil, err
+	}
+	g := s.Graph
+	spec := privacy.Spec{
+		Public:      privacy.Public{GraphDigest: g.Digest(), NodeCount: g.Order(), RelationshipCount: g.Size(), ComponentCount: 1, Tau: s.Tau, Laplacian: "combinatorial", Metric: "hops", Alpha: 1},
+		Budget:      privacy.Budget{Epsilon: *epsilon, Delta: *delta},
+		Calibration: c,
+		Weights:     u,
+		Sensitivity: privacy.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: [2]graph.ID{g.ID(bracket.Edge[0]), g.ID(bracket.Edge[1])}},
+	}
+	for i := range g.Order() {
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: g.ID(i)})
+	}
+	return privacy.NewPlan(spec)
 }
 
 // simulate counts the trials in which the likeliest community is the right one.
@@ -210,15 +235,23 @@ func wilson(k, n int) (p, lo, hi float64) {
 }
 
 // load returns a graph with communities: sbmK is a block model of 500 nodes with K
-// blocks, 5 % inside and 0.1 % across, its largest component; any other name is a
-// folder, whose communities Leiden finds.
+// blocks, 5 % inside and 0.1 % across, its largest component; unequal is the same
+// with blocks of 240, 120, 80 and 60 nodes; any other name is a folder, whose
+// communities Leiden finds.
 func load(ctx context.Context, name string) (*graph.Graph, []int, error) {
-	if k, ok := strings.CutPrefix(name, "sbm"); ok {
-		blocks, err := strconv.Atoi(k)
+	if name == "unequal" {
+		g, labels, err := blocks([]int{240, 120, 80, 60}, .05, .001)
 		if err != nil {
 			return nil, nil, err
 		}
-		g, labels, err := graph.SBM(500, blocks, .05, .001, uint64(blocks))
+		return largest(g, labels)
+	}
+	if k, ok := strings.CutPrefix(name, "sbm"); ok {
+		count, err := strconv.Atoi(k)
+		if err != nil {
+			return nil, nil, err
+		}
+		g, labels, err := graph.SBM(500, count, .05, .001, uint64(count))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -230,6 +263,35 @@ func load(ctx context.Context, name string) (*graph.Graph, []int, error) {
 	}
 	part, err := community.Leiden{}.Detect(ctx, g)
 	return g, part.Labels, err
+}
+
+// blocks returns a stochastic block model with blocks of the given orders.
+func blocks(orders []int, in, out float64) (*graph.Graph, []int, error) {
+	var b graph.Builder
+	var labels []int
+	random := rand.New(rand.NewPCG(1, 1))
+	for c, order := range orders {
+		for range order {
+			v, err := b.AddNode(graph.ID(strconv.Itoa(len(labels))))
+			if err != nil {
+				return nil, nil, err
+			}
+			labels = append(labels, c)
+			for u, other := range labels[:len(labels)-1] {
+				p := out
+				if other == c {
+					p = in
+				}
+				if random.Float64() < p {
+					if err := b.AddEdge(graph.ID(strconv.Itoa(u)), graph.ID(strconv.Itoa(int(v))), 1); err != nil {
+						return nil, nil, err
+					}
+				}
+			}
+		}
+	}
+	g, err := b.Graph()
+	return g, labels, err
 }
 
 // read builds the graph of a CSV file with the columns source and target,
