@@ -53,6 +53,7 @@ type Allocation struct {
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
 	Communities            CommunityOptions     // that are told apart
+	PriorProperty          string               // node property proportional to the public prior of a source; "": flat
 }
 
 // Plan is all that is public about a release before it is made. Its JSON form is
@@ -152,8 +153,12 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	a := opts.Allocation
+	prior, err := m.prior(ctx, a.PriorProperty)
+	if err != nil {
+		return err
+	}
 	best, err := allocation.Optimize(ctx, m.sensitivityModel(opts.Alpha), m.diffusion, part.Labels, allocation.Options{
-		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Time: a.Time, Progress: m.opts.Progress,
+		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Prior: prior, Time: a.Time, Progress: m.opts.Progress,
 	})
 	if errors.Is(err, allocation.ErrNothing) {
 		return nil

@@ -32,6 +32,7 @@ type RecoverOptions struct {
 	Rule          recovery.Rule
 	Amplitude     recovery.Amplitude
 	PriorProperty string // node property proportional to the prior of a source; "": flat
+	Sources       int    // that the posterior supposes; 0: one; or [ByEvidence]
 }
 
 // denseLimit is the order up to which M is held as a matrix for recovery, 8n²
@@ -154,22 +155,37 @@ type analysis struct {
 
 	data     recovery.Data // entries of M can be read, where it is small enough
 	products recovery.Data // the same, through the cheapest products
+
+	probability []float64 // of each node to be a source
 }
 
 func (a *analysis) run(ctx context.Context) error {
 	if err := a.whiten(ctx); err != nil {
 		return err
 	}
-	posterior, err := a.posterior(ctx)
+	prior, err := a.model.prior(ctx, a.opts.PriorProperty)
 	if err != nil {
 		return err
 	}
-	result, err := a.denoise(ctx)
-	if err != nil && !errors.Is(err, recovery.ErrStalled) {
+	norms, err := a.data.Norms(ctx)
+	if err != nil {
 		return err
 	}
+	opts := recovery.PosteriorOptions{Amplitude: a.opts.Amplitude, Prior: prior, Norms: &norms}
+	posterior, err := a.data.Posterior(ctx, opts)
+	if err != nil {
+		return err
+	}
+	result, stalled := a.denoise(ctx)
+	if stalled != nil && !errors.Is(stalled, recovery.ErrStalled) {
+		return stalled
+	}
 	a.fill(posterior, result)
-	return err
+	if err := a.several(ctx, opts); err != nil {
+		return err
+	}
+	a.attach(result)
+	return stalled
 }
 
 // whiten scales the sensors to unit noise.
@@ -190,14 +206,6 @@ func (a *analysis) whiten(ctx context.Context) error {
 		a.products, err = recovery.Whiten(linop.Rows(a.model.diffusion, a.in.Nodes), a.in.Values, u)
 	}
 	return err
-}
-
-func (a *analysis) posterior(ctx context.Context) (*recovery.Posterior, error) {
-	prior, err := a.model.prior(ctx, a.opts.PriorProperty)
-	if err != nil {
-		return nil, err
-	}
-	return a.data.Posterior(ctx, recovery.PosteriorOptions{Amplitude: a.opts.Amplitude, Prior: prior})
 }
 
 // gapTolerance is the relative gap at which f̂ counts as optimal: far below the
@@ -267,7 +275,7 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
 	b := &rep.BPDN
 	b.Status, b.Objective, b.LowerBound, b.Gap = res.Status.String(), res.Objective, res.LowerBound, finite(res.Gap)
 	b.Support = []report.Source{}
-	f := make([]float64, g.Order())
+	a.probability = p.Probability
 	if res.Status == recovery.Infeasible {
 		b.Objective = 0
 		rep.Notes = append(rep.Notes, "no source vector in [0, 1] fits the measurements within the radius: Basis Pursuit Denoising is infeasible, with a proof, and f̂ is 0")
@@ -278,18 +286,25 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
 		if res.Status == recovery.Stalled {
 			rep.Notes = append(rep.Notes, fmt.Sprintf("Basis Pursuit Denoising stopped without a certificate, at a relative gap of %.2g", res.Gap))
 		}
-		copy(f, res.F)
-		for i, v := range f {
+		for i, v := range res.F {
 			if v > 0 {
 				b.Support = append(b.Support, report.Source{NodeID: g.ID(i), Value: v})
 			}
 		}
 	}
-	rep.SetNodes(report.Nodes{
-		Graph: g, Source: f, Probability: p.Probability, Community: a.partition.Labels,
+}
+
+// attach adds the values of the nodes, and the sentence.
+func (a *analysis) attach(res *recovery.Result) {
+	f := make([]float64, a.model.Graph.Order())
+	if res.Status != recovery.Infeasible {
+		copy(f, res.F)
+	}
+	a.report.SetNodes(report.Nodes{
+		Graph: a.model.Graph, Source: f, Probability: a.probability, Community: a.partition.Labels,
 		Sensors: a.in.Nodes, PrivateHeat: a.in.Values,
 	})
-	rep.SetAnswer()
+	a.report.SetAnswer()
 }
 
 // finite returns a pointer to x, nil where JSON has no number for it.

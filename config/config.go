@@ -106,6 +106,7 @@ type Recovery struct {
 	Beta          *float64 // nil: the rule's own
 	Sigma         *float64 // nil: from the release
 	PriorProperty string   // "": flat
+	Sources       int      // 0: by evidence
 	Amplitude     string   // uniform | one
 }
 

@@ -46,11 +46,11 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Objective },
 		},
 		{
-			Key: "maxSensors", Group: g, Default: "0", Help: "sensors that report at most; 0: no limit", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			Key: "maxSensors", Group: g, Help: "sensors that report at most; no limit unless given", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
 			field: func(c *Config) any { return &c.Privacy.MaxSensors },
 		},
 		{
-			Key: "minSensors", Group: g, Default: "0", Help: "sensors that report at least; 0: no limit", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			Key: "minSensors", Group: g, Help: "sensors that report at least; no limit unless given", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
 			field: func(c *Config) any { return &c.Privacy.MinSensors },
 		},
 		{
@@ -132,6 +132,11 @@ func recovery() []Setting {
 			Key: "amplitude", Group: g, Default: "uniform", Values: []string{"uniform", "one"},
 			Help:  "strength of the source: unknown in [0, 1], or 1",
 			field: func(c *Config) any { return &c.Recovery.Amplitude },
+		},
+		{
+			Key: "sources", Group: g, Default: "1", Help: "sources that the posterior supposes; 0: as many as the evidence favours, up to 5", arg: "NUMBER",
+			wants: bounds{min: 0, max: 20, text: "from 0 to 20"},
+			field: func(c *Config) any { return &c.Recovery.Sources },
 		},
 	}
 }

@@ -68,6 +68,10 @@ func (s Setting) store(field, raw any) (shown any, syntax bool, want string) {
 		*field = new(float64)
 		return s.store(*field, text)
 	case *int:
+		if text == "" && s.Default == "" {
+			*field = 0
+			return nil, false, ""
+		}
 		value, err := strconv.Atoi(text)
 		*field = value
 		return value, err != nil, s.wantIf(err != nil || !s.wants.contain(float64(value)))

@@ -27,6 +27,7 @@ type Report struct {
 
 	Communities []Community `json:"communities"` // likeliest first
 	Posterior   Posterior   `json:"posterior"`
+	Sources     *Sources    `json:"sources,omitempty"` // where more than one source may be supposed
 	BPDN        BPDN        `json:"bpdn"`
 	Ceiling     float64     `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
@@ -67,7 +68,7 @@ type Community struct {
 	CommunityID int     `json:"communityId"`
 	Name        string  `json:"name"`
 	Size        int     `json:"size"`
-	Probability float64 `json:"probability"` // posterior probability that it holds the source
+	Probability float64 `json:"probability"` // posterior probability that it holds the source, or at least one
 	SourceMass  float64 `json:"sourceMass"`  // sum of f̂ over its nodes
 }
 
@@ -80,6 +81,18 @@ type Posterior struct {
 	LogRunnerUp     *float64 `json:"logOddsRunnerUp,omitempty"`
 	LogPresence     float64  `json:"logOddsNoSource"` // one source against none
 	Slack           float64  `json:"logOddsError,omitempty"`
+}
+
+// Sources says how many sources the posterior supposes, and how it was computed.
+// The probabilities of nodes and communities are then those of holding at least one
+// of them; a credible set holds 95 % of those expected.
+type Sources struct {
+	Count               int        `json:"count"`
+	Method              string     `json:"method"`                  // exact or gibbs
+	Probabilities       []float64  `json:"probabilities,omitempty"` // of 0, 1, 2, … sources, where the evidence chose
+	NodeIDs             []graph.ID `json:"nodeIds,omitempty"`       // the likeliest nodes, as many as sources
+	RHat                *float64   `json:"rHat,omitempty"`          // of Gibbs sampling: 1 where the chains agree
+	EffectiveSampleSize *float64   `json:"effectiveSampleSize,omitempty"`
 }
 
 // BPDN is the outcome of Basis Pursuit Denoising with its certificate. Radius,
@@ -150,6 +163,10 @@ func (r *Report) SetAnswer() {
 		r.Answer = "There are no communities to rank."
 		return
 	}
+	if r.Sources != nil && r.Sources.Count != 1 {
+		r.Answer = r.several()
+		return
+	}
 	top := r.Communities[0]
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize == 1 {
@@ -176,9 +193,46 @@ func (r *Report) StandsOut() bool {
 	if len(r.Communities) < 2 {
 		return false
 	}
-	top := r.Communities[0]
-	prior := float64(top.Size) / float64(r.NodeCount)
-	return top.Probability*(1-prior) >= strong*prior*(1-top.Probability)
+	return r.standsOut(r.Communities[0], 1)
+}
+
+// standsOut is StandsOut for a community and so many sources, each of which falls
+// into it with probability Size/NodeCount by chance.
+func (r *Report) standsOut(c Community, sources int) bool {
+	prior := r.chance(c, sources)
+	return c.Probability*(1-prior) >= strong*prior*(1-c.Probability)
+}
+
+// chance is the probability that a community holds one of the sources by chance.
+func (r *Report) chance(c Community, sources int) float64 {
+	return 1 - math.Pow(1-float64(c.Size)/float64(r.NodeCount), float64(sources))
+}
+
+// several is the sentence for no source, or for more than one.
+func (r *Report) several() string {
+	k := r.Sources.Count
+	if k == 0 {
+		return fmt.Sprintf("The measurements favour no source at all, with probability %s. The ranking supposes that there is one.", percent(r.Sources.Probabilities[0]))
+	}
+	var named []string
+	for _, c := range r.Communities {
+		if c.Probability >= .5 && r.standsOut(c, k) {
+			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, count(c.Size, "node"), percent(c.Probability)))
+		}
+	}
+	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", count(r.Posterior.CredibleSetSize, "node"))
+	if r.Posterior.CredibleSetSize <= k {
+		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold 95 %% of those expected.", count(r.Posterior.CredibleSetSize, "node"))
+	}
+	switch top := r.Communities[0]; {
+	case len(r.Communities) == 1:
+		return "The graph has a single community, so there is nothing to tell apart. " + set
+	case len(named) == 0:
+		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, and chance alone gives %s. %s",
+			top.Name, k, percent(top.Probability), percent(r.chance(top, k)), set)
+	default:
+		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k, strings.Join(named, ", "), set)
+	}
 }
 
 func count(n int, what string) string {

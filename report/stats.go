@@ -32,6 +32,9 @@ func (r *Report) Stats() (columns []string, row []any) {
 		add("community", r.Communities[0].Name)
 		add("communityProbability", r.Communities[0].Probability)
 	}
+	if r.Sources != nil {
+		add("sourceCount", r.Sources.Count)
+	}
 	add("posteriorNodeId", string(r.Posterior.NodeID))
 	add("credibleSetSize", r.Posterior.CredibleSetSize)
 	add("didConverge", r.BPDN.Status != "stalled")
@@ -70,31 +73,33 @@ func deref(x *float64) any {
 
 // Node is one row of the stream mode.
 type Node struct {
-	NodeID            graph.ID `json:"nodeId"`
-	PrivateHeat       *float64 `json:"privateHeat"` // null where the node has no sensor
-	Source            float64  `json:"source"`
-	SourceProbability float64  `json:"sourceProbability"`
-	CommunityID       int      `json:"communityId"`
+	NodeID               graph.ID `json:"nodeId"`
+	PrivateHeat          *float64 `json:"privateHeat"` // null where the node has no sensor
+	Source               float64  `json:"source"`
+	SourceProbability    float64  `json:"sourceProbability"`
+	CommunityID          int      `json:"communityId"`
+	CommunityProbability float64  `json:"communityProbability"`
 }
 
 // StreamColumns are the columns of [Node].
 func StreamColumns() []string {
-	return []string{"nodeId", "privateHeat", "source", "sourceProbability", "communityId"}
+	return []string{"nodeId", "privateHeat", "source", "sourceProbability", "communityId", "communityProbability"}
 }
 
 // Row returns the node beside [StreamColumns].
 func (n Node) Row() []any {
-	return []any{string(n.NodeID), deref(n.PrivateHeat), n.Source, n.SourceProbability, n.CommunityID}
+	return []any{string(n.NodeID), deref(n.PrivateHeat), n.Source, n.SourceProbability, n.CommunityID, n.CommunityProbability}
 }
 
 // Stream yields the nodes in node order.
 func (r *Report) Stream() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		k := 0
+		k, of := 0, r.communityProbabilities()
 		for i := range r.nodes.Source {
 			n := Node{
 				NodeID: r.nodes.Graph.ID(i), Source: r.nodes.Source[i],
 				SourceProbability: r.nodes.Probability[i], CommunityID: r.nodes.Community[i],
+				CommunityProbability: of[r.nodes.Community[i]],
 			}
 			if k < len(r.nodes.Sensors) && r.nodes.Sensors[k] == i {
 				n.PrivateHeat = &r.nodes.PrivateHeat[k]
@@ -105,4 +110,13 @@ func (r *Report) Stream() iter.Seq[Node] {
 			}
 		}
 	}
+}
+
+// communityProbabilities returns the probability of each community by its id.
+func (r *Report) communityProbabilities() map[int]float64 {
+	of := make(map[int]float64, len(r.Communities))
+	for _, c := range r.Communities {
+		of[c.CommunityID] = c.Probability
+	}
+	return of
 }

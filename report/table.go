@@ -47,11 +47,7 @@ func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error)
 	nodes := r.Nodes()
 	n := nodes.Graph.Order()
 	t := Outline(r.RunID, prefix, release.Nodes())
-	shares := make([]float64, n)
-	of := make(map[int]float64, len(r.Communities))
-	for _, c := range r.Communities {
-		of[c.CommunityID] = c.Probability
-	}
+	shares, of := make([]float64, n), r.communityProbabilities()
 	labels, ids := make([]int64, n), make([]string, n)
 	for i, c := range nodes.Community {
 		labels[i], shares[i], ids[i] = int64(c), of[c], r.RunID
@@ -169,6 +165,9 @@ func recovered(r *Report) []Property {
 		{"bpdnRadius", r.BPDN.Radius},
 		{"bpdnRadiusRule", r.BPDN.RadiusRule},
 		{"bpdnResidual", r.BPDN.Residual},
+	}
+	if r.Sources != nil {
+		p = append(p, Property{"sourceCount", int64(r.Sources.Count)})
 	}
 	if r.BPDN.Gap != nil {
 		p = append(p, Property{"bpdnGap", *r.BPDN.Gap})

@@ -109,7 +109,10 @@ func signalOf(c *config.Config) graphcloak.Signal {
 }
 
 func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOptions, error) {
-	options := graphcloak.RecoverOptions{PriorProperty: r.PriorProperty}
+	options := graphcloak.RecoverOptions{PriorProperty: r.PriorProperty, Sources: r.Sources}
+	if r.Sources == 0 {
+		options.Sources = graphcloak.ByEvidence
+	}
 	rule, err := recovery.ParseRule(r.ResidualBound.String())
 	if err != nil {
 		return options, err
@@ -147,7 +150,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
-	plan.Allocation.Communities = options.Communities
+	plan.Allocation.Communities, plan.Allocation.PriorProperty = options.Communities, options.PriorProperty
 	return graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// ByEvidence is the number of sources that the measurements favour, among 0 to
+// mostSources.
+const (
+	ByEvidence  = -1
+	mostSources = 5
+)
+
+// What makes a sampler trustworthy: Vehtari et al. (2021), Bayesian Anal. 16(2),
+// want R̂ below 1.01 and an effective sample size above 400.
+const (
+	mixed  = 1.01
+	enough = 400
+)
+
+// several replaces the posterior of one source by that of as many as the options
+// say: of two exactly up to [recovery.PairLimit] nodes, else by Gibbs sampling. With
+// [ByEvidence] the number comes first. It changes nothing where there is one source.
+func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) error {
+	k, n := a.opts.Sources, a.model.Graph.Order()
+	if k == 0 || k == 1 {
+		return nil
+	}
+	if k >= n && k != ByEvidence {
+		return fmt.Errorf("%w: %d sources among %d nodes, want fewer than nodes", recovery.ErrInvalid, k, n)
+	}
+	sampling := recovery.SampleOptions{PosteriorOptions: opts, Progress: a.model.opts.Progress}
+	s := &report.Sources{Count: k}
+	a.report.Sources = s
+	if k == ByEvidence && n > 1 {
+		count, err := a.data.Count(ctx, min(mostSources, n-1), sampling)
+		if err != nil {
+			return fmt.Errorf("count sources: %w", err)
+		}
+		s.Count, s.Probabilities = count.Best(), count.Probability
+	}
+	if s.Count <= 1 {
+		s.Count, s.Method = max(0, s.Count), "exact"
+		return nil
+	}
+	var groups []float64
+	var err error
+	if s.Count == 2 && n <= recovery.PairLimit {
+		groups, err = a.pairs(ctx, opts)
+	} else {
+		sampling.Sources = s.Count
+		groups, err = a.sample(ctx, sampling)
+	}
+	if err != nil {
+		return fmt.Errorf("posterior of %d sources: %w", s.Count, err)
+	}
+	a.rerank(groups)
+	return nil
+}
+
+// pairs returns the probability of each community to hold a source.
+func (a *analysis) pairs(ctx context.Context, opts recovery.PosteriorOptions) ([]float64, error) {
+	p, err := a.data.Pairs(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	a.report.Sources.Method = "exact"
+	a.probability = p.Probability
+	return p.Groups(a.partition.Labels)
+}
+
+// sample is pairs for any number of sources.
+func (a *analysis) sample(ctx context.Context, opts recovery.SampleOptions) ([]float64, error) {
+	p, err := a.data.Sample(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	s := a.report.Sources
+	s.Method, s.RHat, s.EffectiveSampleSize = "gibbs", finite(p.RHat), finite(p.ESS)
+	if !(p.RHat <= mixed) || !(p.ESS >= enough) {
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf(
+			"the sampler has not mixed well (R̂ = %.3g, effective sample size %.0f): the probabilities of %d sources are rough", p.RHat, p.ESS, s.Count))
+	}
+	a.probability = p.Probability
+	return p.Groups(a.partition.Labels)
+}
+
+// rerank replaces what one source says of nodes and communities.
+func (a *analysis) rerank(groups []float64) {
+	rep, g := a.report, a.model.Graph
+	for i, c := range rep.Communities {
+		rep.Communities[i].Probability = min(1, groups[c.CommunityID])
+	}
+	slices.SortStableFunc(rep.Communities, func(x, y report.Community) int { return cmp.Compare(y.Probability, x.Probability) })
+	order := make([]int, len(a.probability))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.probability[j], a.probability[i]) })
+	want, held := credible*float64(rep.Sources.Count), 0.0
+	rep.Posterior.CredibleSetSize = 0
+	for _, i := range order {
+		if held >= want {
+			break
+		}
+		held += a.probability[i]
+		rep.Posterior.CredibleSetSize++
+	}
+	rep.Posterior.NodeID, rep.Posterior.Probability = g.ID(order[0]), a.probability[order[0]]
+	rep.Posterior.LogRunnerUp = nil
+	for _, i := range order[:rep.Sources.Count] {
+		rep.Sources.NodeIDs = append(rep.Sources.NodeIDs, g.ID(i))
+	}
+}
+
+// credible is the share of the expected sources that the credible set holds.
+const credible = 0.95

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// TestSeveralSources puts full sources at two nodes of the karate club, one in each
+// camp, under noise so small that both can be read off.
+func TestSeveralSources(t *testing.T) {
+	s, _ := open(t, "karate")
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []graph.ID{"17", "27"}
+	kernel := heatKernel(m.Graph, 1)
+	var in graphcloak.Measurements
+	for i := range m.Graph.Order() {
+		y := 0.0
+		for _, id := range want {
+			j, ok := m.Graph.Index(id)
+			if !ok {
+				t.Fatalf("no node %q", id)
+			}
+			y += kernel.At(i, j)
+		}
+		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, y), append(in.Sigmas, .01)
+	}
+	for _, sources := range []int{2, graphcloak.ByEvidence} {
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{
+			Communities: graphcloak.CommunityOptions{Property: "club"}, Sources: sources,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Sorted(slices.Values(rep.Sources.NodeIDs))
+		if rep.Sources.Count != 2 || rep.Sources.Method != "exact" || !slices.Equal(got, want) {
+			t.Errorf("sources %d: %+v, want 2 at %v, exact", sources, *rep.Sources, want)
+		}
+		for _, c := range rep.Communities {
+			if c.Probability < .99 || c.Probability > 1 {
+				t.Errorf("sources %d: community %s holds a source with probability %v, want over 0.99", sources, c.Name, c.Probability)
+			}
+		}
+		sum, last := 0.0, 0.0
+		for node := range rep.Stream() {
+			sum, last = sum+node.SourceProbability, node.CommunityProbability
+		}
+		if math.Abs(sum-2) > 1e-9 || last < .99 {
+			t.Errorf("sources %d: the nodes' probabilities add up to %v, want 2; the last node's community has %v", sources, sum, last)
+		}
+		if !strings.Contains(rep.Answer, "NOT hidden") {
+			t.Errorf("sources %d: %q does not warn", sources, rep.Answer)
+		}
+	}
+}
+
+// TestSampledSources: three are sampled, with diagnostics; more than nodes are
+// refused.
+func TestSampledSources(t *testing.T) {
+	s, _ := open(t, "karate")
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in graphcloak.Measurements
+	for i := range m.Graph.Order() {
+		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, .1), append(in.Sigmas, .2)
+	}
+	rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := rep.Sources; d.Method != "gibbs" || d.RHat == nil || *d.RHat > 1.01 || d.EffectiveSampleSize == nil || *d.EffectiveSampleSize < 400 {
+		t.Errorf("three sources: %+v, want Gibbs sampling with R̂ ≤ 1.01 and 400 effective draws", *d)
+	}
+	if _, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: 34}); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("34 sources among 34 nodes: %v, want a refusal", err)
+	}
+}
