@@ -128,7 +128,11 @@ func (s *simulation) run(ctx context.Context, p *privacy.Plan) (*Accuracy, error
 // there is nothing to choose. Mass in other components, which the public total of
 // each excludes, is left out.
 func meanDistance(g *graph.Graph, source int, p []float64) float64 {
-	d := distances(g, source)
+	return meanOver(distances(g, source), p)
+}
+
+// meanOver is meanDistance for distances that are known, and any mass p ≥ 0.
+func meanOver(d, p []float64) float64 {
 	var sum, mass float64
 	for i, x := range p {
 		if !math.IsInf(d[i], 1) {

@@ -16,6 +16,7 @@ func commands(app *app) []*cobra.Command {
 		newRevealCommand(app),
 		newVerifyCommand(app),
 		newAuditCommand(app),
+		newEvaluateCommand(app),
 		newBudgetCommand(app),
 		newKeyCommand(app),
 		newGraphCommand(app),

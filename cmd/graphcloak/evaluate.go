@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+)
+
+// minTrials is the least number of trials that an interval is given for.
+const minTrials = 20
+
+func newEvaluateCommand(app *app) *cobra.Command {
+	var e evaluation
+	cmd := &cobra.Command{
+		Use:   "evaluate",
+		Short: "How often the answer would be right, and what its confidence is worth",
+		Long: "evaluate simulates single sources on your own graph: it draws a source, releases its measurement as the plan\n" +
+			"says, and recovers. It reports how often the right community is named, how often none stands out, whether\n" +
+			"confidence is calibrated, how often the 95 % credible set holds the source, and how far the posterior is from\n" +
+			"it; and the same for uniform noise, where the plan's is allocated. Noise comes from the sampler of a release,\n" +
+			"keyed by --random-seed: the same seed gives the same result. It reads no signal and spends nothing.",
+		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.1\n" +
+			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
+			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200",
+		GroupID: groupPipeline,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := e.check(); err != nil {
+				return err
+			}
+			return app.evaluate(cmd.Context(), e)
+		},
+	}
+	cmd = app.withSettings(cmd, nil,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
+		config.GroupOutput, config.GroupExecution)
+	f := cmd.Flags()
+	f.StringVar(&e.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
+	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
+	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; --amplitude is what the posterior assumes")
+	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
+	return cmd
+}
+
+// evaluation holds the flags of the command.
+type evaluation struct {
+	plan, amplitude string
+	options         graphcloak.EvaluateOptions
+}
+
+// check reads the flags, before anything is computed.
+func (e *evaluation) check() error {
+	if e.options.Trials < minTrials {
+		return fail(exitUsage, "--trials is %d, want a number ≥ %d", e.options.Trials, minTrials)
+	}
+	if e.amplitude == "uniform" {
+		return nil
+	}
+	a, err := strconv.ParseFloat(e.amplitude, 64)
+	if err != nil || !(a > 0 && a <= 1) {
+		return fail(exitUsage, "--source-amplitude is %q, want uniform or a number in (0, 1]", e.amplitude)
+	}
+	e.options.Amplitude = a
+	return nil
+}
+
+func (a *app) evaluate(ctx context.Context, e evaluation) error {
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	var p *graphcloak.Plan
+	if e.plan != "" {
+		p = new(graphcloak.Plan)
+		if err := readJSON(e.plan, "plan", p); err != nil {
+			return err
+		}
+		job.Settings = p.Model
+	}
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
+	if err != nil {
+		return err
+	}
+	a.notices(s)
+	if p == nil {
+		if p, err = m.Plan(ctx, job.Plan); err != nil {
+			return err
+		}
+	}
+	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
+	result, err := m.Evaluate(ctx, p, e.options)
+	if err != nil {
+		return err
+	}
+	return a.showEvaluation(result)
+}
+
+// rates are the columns of one plan's noise in machine-readable rows.
+func rates(allocation string, p *graphcloak.Performance) []any {
+	c := p.Calibration
+	return []any{
+		allocation, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate, c.MeanConfidence,
+		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.MeanEMD,
+	}
+}
+
+func (a *app) showEvaluation(e *graphcloak.Evaluation) error {
+	names, list := []string{e.Allocation}, []*graphcloak.Performance{e.Performance}
+	if e.Uniform != nil {
+		names, list = append(names, "uniform"), append(list, e.Uniform)
+	}
+	if a.outputFormat() != "table" {
+		var rows [][]any
+		for i, p := range list {
+			rows = append(rows, rates(names[i], p))
+		}
+		return a.render(e, section{rows: slices.Values(rows), columns: []string{
+			"allocation", "sensorCount", "right", "rightLower", "rightUpper", "answered", "meanConfidence",
+			"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
+			"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "meanEmd",
+		}})
+	}
+	facts := section{
+		title:   fmt.Sprintf("Evaluation: %d simulated sources of amplitude %s; the posterior assumes %s", e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
+		columns: append([]string{"noise"}, names...),
+		rows:    slices.Values(compared(e, list)),
+	}
+	sections := []section{facts}
+	for i, p := range list {
+		sections = append(sections, reliability(names[i], p))
+	}
+	return a.render(e, append(sections, section{text: strings.Join(e.Notes, "\n")})...)
+}
+
+// measure is a row of the comparison.
+type measure struct {
+	name string
+	of   func(p *graphcloak.Performance) string
+}
+
+// compared are the rows of the table: a measure, then its value under each noise.
+func compared(e *graphcloak.Evaluation, list []*graphcloak.Performance) [][]any {
+	measures := []measure{
+		{"reporting sensors", func(p *graphcloak.Performance) string { return strconv.Itoa(p.SensorCount) }},
+		{"right community ranks first", func(p *graphcloak.Performance) string { return rate(&p.Right) }},
+		{"  by chance", func(*graphcloak.Performance) string { return decimals(e.Chance) }},
+		{"a community stands out", func(p *graphcloak.Performance) string { return rate(&p.Answered) }},
+		{"  it is the right one", func(p *graphcloak.Performance) string { return rate(p.RightAnswers) }},
+		{"mean confidence", func(p *graphcloak.Performance) string { return decimals(p.Calibration.MeanConfidence) }},
+		{"expected calibration error", func(p *graphcloak.Performance) string {
+			c := p.Calibration
+			return fmt.Sprintf("%s (%s to %s)", decimals(c.Error), decimals(c.Lower), decimals(c.Upper))
+		}},
+		{"  if calibrated, at most", func(p *graphcloak.Performance) string { return decimals(p.Calibration.Limit) }},
+		{"95 % credible set holds the source", func(p *graphcloak.Performance) string { return rate(&p.Coverage) }},
+		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *graphcloak.Performance) string { return cell(p.CredibleSetSize, 3) }},
+		{"mean distance to the source", func(p *graphcloak.Performance) string { return cell(p.MeanEMD, 3) }},
+	}
+	if e.BPDN != nil {
+		measures = append(measures, denoisedMeasures()...)
+	}
+	var rows [][]any
+	for _, m := range measures {
+		row := []any{m.name}
+		for _, p := range list {
+			row = append(row, m.of(p))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// denoisedMeasures are the rows about Basis Pursuit Denoising.
+func denoisedMeasures() []measure {
+	return []measure{
+		{"BPDN: f̂ ≠ 0", func(p *graphcloak.Performance) string { return rate(&p.BPDN.Answered) }},
+		{"  its community is the right one", func(p *graphcloak.Performance) string { return rate(p.BPDN.RightAnswers) }},
+		{"  infeasible, stalled", func(p *graphcloak.Performance) string {
+			return fmt.Sprintf("%d, %d", p.BPDN.Infeasible, p.BPDN.Stalled)
+		}},
+		{"  mean distance to the source", func(p *graphcloak.Performance) string {
+			if p.BPDN.MeanEMD == nil {
+				return "–"
+			}
+			return cell(*p.BPDN.MeanEMD, 3)
+		}},
+	}
+}
+
+// reliability is the table behind a reliability diagram.
+func reliability(allocation string, p *graphcloak.Performance) section {
+	return section{
+		title:   "Reliability of the confidence, " + allocation + " noise",
+		columns: []string{"confidence", "trials", "mean confidence", "right"},
+		rows: rowsOf(p.Calibration.Bins, func(b graphcloak.Bin) []any {
+			return []any{fmt.Sprintf("%.1f to %.1f", b.From, b.To), b.Count, decimals(b.Confidence), rate(&b.Right)}
+		}),
+	}
+}
+
+// rate is a proportion with its interval; a dash for none.
+func rate(p *graphcloak.Proportion) string {
+	if p == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%s to %s)", decimals(p.Rate), decimals(p.Lower), decimals(p.Upper))
+}
+
+// decimals is a number with the three decimals that a simulation resolves.
+func decimals(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sort"
+	"strconv"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// EvaluateOptions steer [Model.Evaluate]; the zero value is the default.
+type EvaluateOptions struct {
+	Trials int    // 0: 1,000
+	Seed   uint64 // of sources and noise: the same seed, the same bits
+	// Amplitude of the sources in (0, 1]; 0: uniform in [0, 1], drawn anew for each.
+	Amplitude float64
+	// Sources are the nodes to start at, one after the other and over again; nil:
+	// drawn from the prior of the recovery, flat unless it names a property.
+	Sources []int
+	// Recover says how the posterior is made, and with Denoise f̂ as well.
+	Recover RecoverOptions
+	Denoise bool // also by Basis Pursuit Denoising, which is slower
+}
+
+// Evaluation says how well sources are found under a plan, by simulation.
+type Evaluation struct {
+	NodeCount        int     `json:"nodeCount"`
+	CommunityCount   int     `json:"communityCount"`
+	Epsilon          float64 `json:"epsilon"`
+	Delta            float64 `json:"delta"`
+	Trials           int     `json:"trials"`
+	RandomSeed       uint64  `json:"randomSeed"`
+	SourceAmplitude  string  `json:"sourceAmplitude"` // that sources had: "uniform" or a number
+	AssumedAmplitude string  `json:"amplitude"`       // prior of the posterior: "uniform" or "one"
+	// Chance is how often always naming the likeliest community of the prior is right.
+	Chance float64 `json:"chance"`
+	// Allocation is "optimal" or "uniform": the plan's noise, which Performance is about.
+	Allocation string `json:"allocation"`
+	*Performance
+	// Uniform is the performance of uniform noise with the same guarantee; nil: the
+	// plan's noise is uniform.
+	Uniform *Performance `json:"uniform,omitempty"`
+	Notes   []string     `json:"notes"`
+}
+
+// Trial is one simulated source and what was made of its release.
+type Trial struct {
+	Source     int     // node
+	Confidence float64 // posterior probability of the community that ranks first
+	Right      bool    // it holds the source
+	Answered   bool    // it stands out: it would be named
+	Covered    bool    // the credible set holds the source
+	Credible   int     // size of the 95 % credible set
+	Distance   float64 // earth mover's distance from the source to the posterior
+	Denoised   *DenoisedTrial
+}
+
+// DenoisedTrial is what Basis Pursuit Denoising made of a trial.
+type DenoisedTrial struct {
+	Status   recovery.Status
+	Answered bool    // f̂ ≠ 0
+	Right    bool    // the community with most of f̂ holds the source
+	Distance float64 // from the source to f̂, normalised; where answered
+}
+
+// Evaluate simulates releases of single sources under the plan, and under uniform
+// noise with the same guarantee, and recovers from them. Noise is drawn by
+// [privacy.Plan.Perturb] itself, keyed by the seed instead of a secret: it hides
+// nothing and must not. No signal is read and nothing is spent.
+func (m *Model) Evaluate(ctx context.Context, p *Plan, opts EvaluateOptions) (*Evaluation, error) {
+	if err := m.Matches(p.Plan); err != nil {
+		return nil, err
+	}
+	if opts.Trials == 0 {
+		opts.Trials = 1000
+	}
+	if opts.Trials < 0 || !(opts.Amplitude >= 0 && opts.Amplitude <= 1) {
+		return nil, fmt.Errorf("%w: %d trials at amplitude %v, want > 0 and in [0, 1]", recovery.ErrInvalid, opts.Trials, opts.Amplitude)
+	}
+	s, err := m.newEvaluator(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluation{
+		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Trials: opts.Trials,
+		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: "uniform", Chance: floats.Max(s.part.Sums(s.weights())),
+		Allocation: "uniform", Notes: s.notes(),
+	}
+	if opts.Amplitude > 0 {
+		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)
+	}
+	if opts.Recover.Amplitude == recovery.UnitAmplitude {
+		e.AssumedAmplitude = "one"
+	}
+	if e.Performance, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
+		return nil, err
+	}
+	uniform, err := m.uniformOf(p)
+	if uniform == nil || err != nil {
+		return e, err
+	}
+	e.Allocation = "optimal"
+	e.Uniform, err = s.evaluate(ctx, uniform, "evaluate uniform noise")
+	return e, err
+}
+
+// uniformOf returns the plan with uniform noise that an allocated plan stands
+// beside, nil for one that is uniform.
+func (m *Model) uniformOf(p *Plan) (*privacy.Plan, error) {
+	if p.Allocated == nil || p.Allocated.Uniform.plan != nil {
+		if p.Allocated == nil {
+			return nil, nil
+		}
+		return p.Allocated.Uniform.plan, nil
+	}
+	spec := privacy.Spec{
+		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
+		Sensitivity: p.Allocated.Uniform.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Clip: p.Clip,
+	}
+	for _, i := range m.Sensors {
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
+	}
+	return privacy.NewPlan(spec)
+}
+
+// evaluator simulates on one model. Trial t is the same source under every plan.
+type evaluator struct {
+	model *Model
+	opts  EvaluateOptions
+	part  community.Partition
+	prior []float64 // nil: flat
+	noise *privacy.Escrow
+	width int // trials that are multiplied together
+}
+
+func (m *Model) newEvaluator(ctx context.Context, opts EvaluateOptions) (*evaluator, error) {
+	s := &evaluator{model: m, opts: opts}
+	var err error
+	if s.part, err = m.Communities(ctx, opts.Recover.Communities); err != nil {
+		return nil, err
+	}
+	if s.prior, err = m.prior(ctx, opts.Recover.PriorProperty); err != nil {
+		return nil, err
+	}
+	for i, v := range s.prior {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("%w: the prior of node %s is %v, want ≥ 0 and finite", recovery.ErrInvalid, m.Graph.ID(i), v)
+		}
+	}
+	if s.prior != nil && floats.Sum(s.prior) == 0 {
+		return nil, fmt.Errorf("%w: the prior is zero at every node", recovery.ErrInvalid)
+	}
+	for _, i := range opts.Sources {
+		if i < 0 || i >= m.Graph.Order() {
+			return nil, fmt.Errorf("%w: source %d of %d nodes", recovery.ErrInvalid, i, m.Graph.Order())
+		}
+	}
+	n := m.Graph.Order()
+	s.width = max(1, min(16, blockValues/n))
+	// Three blocks here and four in the product; each worker ranks a posterior.
+	bytes := 8 * int64(n) * int64(7*s.width+8*runtime.GOMAXPROCS(0))
+	if err := m.opts.guard("evaluation", bytes); err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("graphcloak/v1/evaluate"), opts.Seed))
+	s.noise, err = privacy.NewEscrow(key[:], "evaluate", 0)
+	return s, err
+}
+
+// blockValues bounds a block of trials at 64 MiB.
+const blockValues = 1 << 23
+
+// weights returns the prior, which sums to 1.
+func (s *evaluator) weights() []float64 {
+	w := make([]float64, s.model.Graph.Order())
+	if s.prior == nil {
+		floats.AddConst(1/float64(len(w)), w)
+		return w
+	}
+	return floats.ScaleTo(w, 1/floats.Sum(s.prior), s.prior)
+}
+
+// notes says what a reader of the numbers should know.
+func (s *evaluator) notes() []string {
+	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
+	one := s.opts.Recover.Amplitude == recovery.UnitAmplitude
+	if one != (s.opts.Amplitude == 1) {
+		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
+	}
+	if s.model.Graph.Order() > exactNorms {
+		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", probes))
+	}
+	if s.part.Count == 1 {
+		notes = append(notes, "there is a single community, so there is nothing to tell apart")
+	}
+	return notes
+}
+
+// draw returns source and amplitude of every trial.
+func (s *evaluator) draw() (sources []int, amplitudes []float64) {
+	sources, amplitudes = make([]int, s.opts.Trials), make([]float64, s.opts.Trials)
+	cumulative := floats.CumSum(make([]float64, s.model.Graph.Order()), s.weights())
+	last := len(cumulative) - 1
+	for t := range sources {
+		random := rand.New(rand.NewPCG(s.opts.Seed, uint64(t)))
+		at := random.Float64() * cumulative[last]
+		sources[t] = sort.Search(last, func(i int) bool { return cumulative[i] > at })
+		if s.opts.Sources != nil {
+			sources[t] = s.opts.Sources[t%len(s.opts.Sources)]
+		}
+		if amplitudes[t] = s.opts.Amplitude; amplitudes[t] == 0 {
+			amplitudes[t] = random.Float64()
+		}
+	}
+	return sources, amplitudes
+}
+
+// evaluate simulates one plan.
+func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string) (*Performance, error) {
+	r, err := s.newRecoverer(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := r.run(ctx, stage)
+	if err != nil {
+		return nil, err
+	}
+	f := Summarize(trials, s.opts.Seed)
+	f.SensorCount, f.Sigma = len(p.Sensors), p.Sigma()
+	return f, nil
+}
+
+// recoverer releases under one plan and recovers.
+type recoverer struct {
+	*evaluator
+	plan    *privacy.Plan
+	nodes   []int
+	u       []float64
+	norms   recovery.Norms
+	denoise *analysis // nil: not asked for
+}
+
+func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recoverer, error) {
+	keyed := *p
+	keyed.Randomness = privacy.EscrowRandomness
+	r := &recoverer{evaluator: s, plan: &keyed}
+	var sigmas []float64
+	for _, x := range p.Sensors {
+		r.nodes, r.u, sigmas = append(r.nodes, x.Node), append(r.u, 1/(x.Sigma()*x.Sigma())), append(sigmas, x.Sigma())
+	}
+	quiet := *s.model // recoveries run side by side, and their progress is none
+	quiet.opts.Progress = nil
+	a := &analysis{
+		model: &quiet, opts: s.opts.Recover, partition: s.part, report: new(report.Report),
+		in: Measurements{Nodes: r.nodes, Values: make([]float64, len(r.nodes)), Sigmas: sigmas},
+	}
+	if err := a.whiten(ctx); err != nil {
+		return nil, err
+	}
+	if s.opts.Denoise {
+		r.denoise = a
+	}
+	var err error
+	if s.model.Graph.Order() <= exactNorms {
+		r.norms, err = a.data.Norms(ctx)
+	} else {
+		r.norms, err = a.data.ProbedNorms(ctx, probes, 1e-6, s.opts.Seed)
+	}
+	return r, err
+}
+
+// exactNorms is the order up to which column norms are exact: they take a product
+// for each node. Beyond it they are estimated by so many probes, each right within
+// about √(2/probes).
+const (
+	exactNorms = 20_000
+	probes     = 1024
+)
+
+// run simulates every trial.
+func (r *recoverer) run(ctx context.Context, stage string) ([]Trial, error) {
+	sources, amplitudes := r.draw()
+	trials := make([]Trial, len(sources))
+	for at := 0; at < len(trials); at += r.width {
+		if progress := r.model.opts.Progress; progress != nil {
+			progress(stage, int64(at), int64(len(trials)))
+		}
+		end := min(at+r.width, len(trials))
+		if err := r.block(ctx, trials[at:end], at, sources[at:end], amplitudes[at:end]); err != nil {
+			return nil, err
+		}
+	}
+	return trials, nil
+}
+
+// block simulates the trials first, first+1, …: two products for all of them.
+func (r *recoverer) block(ctx context.Context, trials []Trial, first int, sources []int, amplitudes []float64) error {
+	n, k := r.model.Graph.Order(), len(trials)
+	x, y := make([]float64, n*k), make([]float64, n*k)
+	for j, i := range sources {
+		x[i*k+j] = amplitudes[j]
+	}
+	if err := r.model.diffusion.Apply(ctx, y, false, x, k); err != nil {
+		return err
+	}
+	clear(x)
+	values := make([][]float64, k)
+	err := parallel(ctx, k, func(j int) (err error) {
+		readings := make([]float64, len(r.nodes))
+		for s, i := range r.nodes {
+			readings[s] = y[i*k+j]
+		}
+		release, err := r.plan.Perturb(readings, "trial-"+strconv.Itoa(first+j), r.noise)
+		if err != nil {
+			return err
+		}
+		values[j] = release.Values()
+		for s, i := range r.nodes {
+			x[i*k+j] = r.u[s] * values[j][s]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.model.diffusion.Apply(ctx, y, true, x, k); err != nil {
+		return err
+	}
+	return parallel(ctx, k, func(j int) error {
+		c := make(product, n)
+		for i := range c {
+			c[i] = y[i*k+j]
+		}
+		trials[j].Source = sources[j]
+		return r.judge(ctx, &trials[j], c, values[j])
+	})
+}
+
+// product is an operator A for one right-hand side, whose Aᵀy is known: a block of
+// trials is multiplied at once.
+type product []float64
+
+func (c product) Dims() (rows, columns int) { return 0, len(c) }
+
+func (c product) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
+
+// judge recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its source.
+func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []float64) error {
+	post, err := recovery.Data{A: c}.Posterior(ctx, recovery.PosteriorOptions{Amplitude: r.opts.Recover.Amplitude, Prior: r.prior, Norms: &r.norms})
+	if err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	rank := community.Rank(post.Probability, r.part)
+	t.Confidence, t.Right = min(1, rank[0].Probability), rank[0].Community == r.part.Labels[t.Source]
+	t.Covered, t.Credible = slices.Contains(post.Credible, t.Source), len(post.Credible)
+	rep := report.Report{NodeCount: r.model.Graph.Order()}
+	for _, s := range rank {
+		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Size: s.Order, Probability: min(1, s.Probability)})
+	}
+	t.Answered = rep.StandsOut()
+	d := distances(r.model.Graph, t.Source)
+	t.Distance = meanOver(d, post.Probability)
+	if r.denoise == nil {
+		return nil
+	}
+	return r.denoised(ctx, t, values, d)
+}
+
+// denoised recovers one trial by Basis Pursuit Denoising.
+func (r *recoverer) denoised(ctx context.Context, t *Trial, values, d []float64) error {
+	a := *r.denoise
+	a.report = new(report.Report)
+	a.products.Y = make([]float64, len(values)) // every sensor reports: none was dropped
+	for s, v := range values {
+		a.products.Y[s] = math.Sqrt(r.u[s]) * v
+	}
+	result, err := a.denoise(ctx)
+	if err != nil && !errors.Is(err, recovery.ErrStalled) {
+		return err
+	}
+	t.Denoised = &DenoisedTrial{Status: result.Status}
+	if result.Status == recovery.Infeasible || floats.Sum(result.F) == 0 {
+		return nil
+	}
+	t.Denoised.Answered = true
+	t.Denoised.Right = community.Rank(result.F, r.part)[0].Community == r.part.Labels[t.Source]
+	t.Denoised.Distance = meanOver(d, result.F)
+	return nil
+}
+
+// parallel calls f for 0 … n−1 on every processor and returns the first error by
+// number. The calls write to places of their own.
+func parallel(ctx context.Context, n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var wait sync.WaitGroup
+	workers := min(n, runtime.GOMAXPROCS(0))
+	for w := range workers {
+		wait.Go(func() {
+			for i := w; i < n; i += workers {
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					errs[i] = f(i)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// studied is a model with a plan and the options of an evaluation.
+func studied(t *testing.T, s graphcloak.Store, job graphcloak.Job) (*graphcloak.Model, *graphcloak.Plan) {
+	t.Helper()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, p
+}
+
+// sums are first and second moments of what a trial measures.
+type sums struct{ n, first, second float64 }
+
+func (s *sums) add(x float64) { s.n, s.first, s.second = s.n+1, s.first+x, s.second+x*x }
+
+// differ returns how many standard errors apart a mean is from one over so many
+// trials of the same law.
+func (s *sums) differ(mean float64, trials int) float64 {
+	m := s.first / s.n
+	return math.Abs(mean-m) / math.Sqrt((s.second/s.n-m*m)*(1/s.n+1/float64(trials)))
+}
+
+// bayes is a posterior of a dense matrix by the definition: Gaussian likelihoods,
+// the amplitude integrated by Simpson's rule where it is not 1.
+func bayes(kernel *mat.Dense, p *graphcloak.Plan, y []float64, unit bool) []float64 {
+	n, _ := kernel.Dims()
+	post := make([]float64, n)
+	const grid = 200
+	for i := range n {
+		var square, product float64
+		for k, s := range p.Sensors {
+			m := kernel.At(s.Node, i)
+			square, product = square+m*m/(s.Sigma()*s.Sigma()), product+m*y[k]/(s.Sigma()*s.Sigma())
+		}
+		if unit {
+			post[i] = math.Exp(product - square/2)
+			continue
+		}
+		for k := range grid + 1 {
+			a, w := float64(k)/grid, 2.0+2*float64(k%2)
+			if k == 0 || k == grid {
+				w = 1
+			}
+			post[i] += w * math.Exp(a*product-a*a*square/2)
+		}
+	}
+	floats.Scale(1/floats.Sum(post), post)
+	return post
+}
+
+// TestEvaluateAgainstBayes: simulated here with a dense matrix exponential, normal
+// noise and Bayes' rule by its definition, every measure is the same within five
+// standard errors.
+func TestEvaluateAgainstBayes(t *testing.T) {
+	store, _ := open(t, "karate")
+	for _, unit := range []bool{true, false} {
+		job := paperJob()
+		job.Plan.Allocation.Uniform = false
+		opts := graphcloak.EvaluateOptions{Trials: 2000, Seed: 7, Recover: job.Recover}
+		if unit {
+			opts.Amplitude, opts.Recover.Amplitude = 1, recovery.UnitAmplitude
+		}
+		m, p := studied(t, store, job)
+		e, err := m.Evaluate(t.Context(), p, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := m.Communities(t.Context(), job.Recover.Communities)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernel := heatKernel(m.Graph, 2)
+		random := rand.New(rand.NewPCG(11, 12))
+		var right, confidence, covered, credible sums
+		for range 2000 {
+			source, amplitude := random.IntN(34), 1.0
+			if !unit {
+				amplitude = random.Float64()
+			}
+			y := make([]float64, len(p.Sensors))
+			for k, s := range p.Sensors {
+				y[k] = amplitude*kernel.At(s.Node, source) + s.Sigma()*random.NormFloat64()
+			}
+			post := bayes(kernel, p, y, unit)
+			groups := part.Sums(post)
+			best := floats.MaxIdx(groups)
+			confidence.add(groups[best])
+			right.add(map[bool]float64{true: 1}[part.Labels[source] == best])
+			order := slices.SortedFunc(slices.Values(order(34)), func(i, j int) int { return cmp.Compare(post[j], post[i]) })
+			mass, size, held := 0.0, 0, 0.0
+			for mass < 0.95 {
+				mass += post[order[size]]
+				if order[size] == source {
+					held = 1
+				}
+				size++
+			}
+			covered.add(held)
+			credible.add(float64(size))
+		}
+		for name, z := range map[string]float64{
+			"right":           right.differ(e.Right.Rate, 2000),
+			"confidence":      confidence.differ(e.Calibration.MeanConfidence, 2000),
+			"coverage":        covered.differ(e.Coverage.Rate, 2000),
+			"credibleSetSize": credible.differ(e.CredibleSetSize, 2000),
+		} {
+			if !(z < 5) {
+				t.Errorf("amplitude known: %v: %s is %.1f standard errors from Bayes' rule", unit, name, z)
+			}
+		}
+	}
+}
+
+func order(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// pair is the path of two nodes, each a community.
+func pair(t *testing.T) *folder.Store {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id,side,weight\na,l,3\nb,r,1\n")
+	write(t, dir, "relationships.csv", "source,target\na,b\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+// TestEvaluatePair: telling two neighbours apart is right with probability Φ(1/2r),
+// r = σ/Δ₂ = 0.485540335 at (4, 0.1), whatever τ; a prior of 3 : 1 draws the one
+// node three times as often.
+func TestEvaluatePair(t *testing.T) {
+	job := paperJob()
+	job.Recover = graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "side"}, Amplitude: recovery.UnitAmplitude}
+	m, p := studied(t, pair(t), job)
+	opts := graphcloak.EvaluateOptions{Trials: 10000, Amplitude: 1, Recover: job.Recover}
+	e, err := m.Evaluate(t.Context(), p, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := math.Erfc(-1/(2*0.485540335)/math.Sqrt2) / 2
+	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/10000); z > 5 {
+		t.Errorf("right in %v of the trials, want Φ(1/2r) = %v", e.Right.Rate, want)
+	}
+	if e.Chance != 0.5 || e.Uniform != nil || e.Allocation != "uniform" {
+		t.Errorf("chance %v, %s, %+v", e.Chance, e.Allocation, e.Uniform)
+	}
+	opts.Recover.PriorProperty = "weight"
+	if e, err = m.Evaluate(t.Context(), p, opts); err != nil {
+		t.Fatal(err)
+	}
+	// With prior π and separation d the best rule is right with probability
+	// πΦ(d/2 + ln(π/(1−π))/d) + (1−π)Φ(d/2 − ln(π/(1−π))/d).
+	d := 1 / 0.485540335
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	want = .75*phi(d/2+math.Log(3)/d) + .25*phi(d/2-math.Log(3)/d)
+	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/10000); z > 5 || e.Chance != .75 {
+		t.Errorf("with a prior right in %v of the trials, want %v; chance %v", e.Right.Rate, want, e.Chance)
+	}
+}
+
+// TestEvaluateCalibrated: under the posterior's own prior its confidence is right:
+// the error is what chance gives, its interval holds 0, and 95 % sets hold 95 %.
+func TestEvaluateCalibrated(t *testing.T) {
+	s, _ := open(t, "net3")
+	job := paperJob()
+	job.Recover.Communities.Property = ""
+	job.Plan.Allocation.Uniform = false
+	m, p := studied(t, s, job)
+	for _, amplitude := range []float64{0, 1} {
+		opts := graphcloak.EvaluateOptions{Trials: 1500, Seed: 3, Amplitude: amplitude, Recover: job.Recover}
+		if amplitude == 1 {
+			opts.Recover.Amplitude = recovery.UnitAmplitude
+		}
+		e, err := m.Evaluate(t.Context(), p, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []*graphcloak.Performance{e.Performance, e.Uniform} {
+			if c := f.Calibration; c.Error > c.Limit || c.Lower > 0 {
+				t.Errorf("amplitude %v: calibration error %v (from %v), chance gives at most %v", amplitude, c.Error, c.Lower, c.Limit)
+			}
+			// A set of whole nodes holds at least 95 %.
+			if f.Coverage.Upper < 0.95 {
+				t.Errorf("amplitude %v: coverage %+v, want at least 0.95", amplitude, f.Coverage)
+			}
+		}
+	}
+}
+
+// TestEvaluateIsDeterministic: the same bits with one worker and with many, from the
+// plan and from its file; another seed gives other trials.
+func TestEvaluateIsDeterministic(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := paperJob()
+	job.Plan.Allocation.Uniform = false
+	m, p := studied(t, s, job)
+	opts := graphcloak.EvaluateOptions{Trials: 50, Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true}
+	first, err := m.Evaluate(t.Context(), p, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Uniform == nil || first.Allocation != "optimal" || first.BPDN == nil || first.BPDN.Answered.Rate == 0 {
+		t.Fatalf("%+v", first)
+	}
+	var file graphcloak.Plan
+	roundTrip(t, p, &file)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one, err := m.Evaluate(t.Context(), &file, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(first, one) {
+		t.Errorf("with one worker and from the file:\n%+v\n%+v", one.Performance, first.Performance)
+	}
+	opts.Seed = 2
+	other, err := m.Evaluate(t.Context(), p, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
+		t.Error("another seed gives the same trials")
+	}
+}
+
+// TestEvaluateLarge: beyond the order at which M is a matrix, by products. On a
+// cycle of 6,200 nodes at τ = 4 nodes are told apart within a few hops at best, and
+// the arcs of 100 nodes that are the communities are named right nearly always at
+// little noise.
+func TestEvaluateLarge(t *testing.T) {
+	s := cycle(t, 6200)
+	job := paperJob()
+	job.Tau, job.Plan.Epsilon = 1, 300
+	job.Recover.Communities.Property = "arc"
+	m, p := studied(t, s, job)
+	e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Right.Rate != 1 || e.RightAnswers.Rate != 1 || e.MeanEMD > 10 {
+		t.Errorf("%+v", e.Performance)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{Recover: job.Recover}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestEvaluateRefuses(t *testing.T) {
+	s := pair(t)
+	job := paperJob()
+	job.Recover = graphcloak.RecoverOptions{}
+	m, p := studied(t, s, job)
+	for name, opts := range map[string]graphcloak.EvaluateOptions{
+		"trials":    {Trials: -1},
+		"amplitude": {Amplitude: 1.5},
+		"NaN":       {Amplitude: math.NaN()},
+		"source":    {Sources: []int{2}},
+	} {
+		if _, err := m.Evaluate(t.Context(), p, opts); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", name, err)
+		}
+	}
+	small, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{MemoryLimit: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := small.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{}); !errors.Is(err, graphcloak.ErrMemory) {
+		t.Errorf("with 2,000 bytes: %v, want ErrMemory", err)
+	}
+	other := *p
+	inner := *p.Plan
+	inner.GraphDigest = privacy.Digest{}
+	other.Plan = &inner
+	if _, err := m.Evaluate(t.Context(), &other, graphcloak.EvaluateOptions{}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+		t.Errorf("another graph: %v, want ErrGraphChanged", err)
+	}
+}
+
+// cycle is a cycle whose arcs of 100 nodes are communities.
+func cycle(t *testing.T, n int) *folder.Store {
+	t.Helper()
+	dir := t.TempDir()
+	var nodes, edges strings.Builder
+	nodes.WriteString("id,arc\n")
+	edges.WriteString("source,target\n")
+	for i := range n {
+		fmt.Fprintf(&nodes, "%d,%d\n", i, i/100)
+		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
+	}
+	write(t, dir, "nodes.csv", nodes.String())
+	write(t, dir, "relationships.csv", edges.String())
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
