@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,10 @@ func newRecoverCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			if name := app.settled(); path != "" && name != "" {
+				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, diffusion and sensors", name).
+					hint("leave out --%s", name)
+			}
 			s, err := app.openStore(ctx)
 			if err != nil {
 				return err
@@ -109,4 +114,15 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 	}
 	rep, err := m.RecoverFrom(ctx, in, job.Recover)
 	return a.conclude(job, rep, err)
+}
+
+// settled returns a flag that was given although a release file settles it, or "".
+func (a *app) settled() string {
+	groups := []config.Group{config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupNoise}
+	for _, s := range config.Settings() {
+		if slices.Contains(groups, s.Group) && a.config.Origin(s.Key).Layer == config.LayerFlag {
+			return s.Flag
+		}
+	}
+	return ""
 }
