@@ -6,7 +6,7 @@
 //
 //	go run ./bench/allocation karate net3 sbm2 sbm5 sbm10 unequal minnesota net6
 //
-// A single source of amplitude 1 stands at a uniformly random node; noise is normal
+// A single source of amplitude 1 stands at a random node, each as likely; noise is normal
 // with the σ of the real plan; the posterior is the product's default. Every cell
 // sees the same sources. Seeds are fixed, so that a row can be reproduced.
 package main
@@ -23,10 +23,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/allocation"
@@ -49,6 +51,7 @@ var (
 	objectives   = flag.String("objectives", "uniform,auto", "allocations to compare: uniform and the names of --objective")
 	calibrations = flag.String("calibration", "analytic,classical,paper", "calibrations")
 	unit         = flag.Bool("unit", false, "the posterior knows the amplitude")
+	skew         = flag.Float64("skew", 0, "sources are drawn with probability proportional to this power of the degree, a prior that the posterior knows; with +prior after its name, an objective knows it too")
 )
 
 func main() {
@@ -85,7 +88,10 @@ func run(ctx context.Context, names []string) error {
 			if err != nil {
 				return err
 			}
-			s := study{sensitivity.Model{Graph: g, Laplacian: l, Diffusion: d, Tau: tau, Alpha: 1}, d, part}
+			s := study{sensitivity.Model{Graph: g, Laplacian: l, Diffusion: d, Tau: tau, Alpha: 1}, d, part, make([]float64, g.Order())}
+			for i, degree := range l.Degrees() {
+				s.prior[i] = math.Pow(degree, *skew)
+			}
 			for calibration := range strings.SplitSeq(*calibrations, ",") {
 				fmt.Printf("| %s (%d nodes, %d communities) | %v | %s |", name, g.Order(), part.Count, tau, calibration)
 				for _, objective := range columns {
@@ -107,6 +113,7 @@ type study struct {
 	sensitivity.Model
 	diffusion *expm.Diffusion
 	part      community.Partition
+	prior     []float64
 }
 
 // cell returns the accuracy, its interval and the number of sensors that report.
@@ -125,7 +132,7 @@ func (s study) cell(ctx context.Context, calibration, objective string) (string,
 		return "", err
 	}
 	seconds := time.Since(start).Seconds()
-	right, err := simulate(ctx, plan, s.diffusion, s.part)
+	right, err := s.simulate(ctx, plan)
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +149,8 @@ func (s study) weights(ctx context.Context, c privacy.Calibration, objective str
 	if objective == "uniform" {
 		return nil, nil
 	}
-	o, err := allocation.ParseObjective(objective)
+	name, knows := strings.CutSuffix(objective, "+prior")
+	o, err := allocation.ParseObjective(name)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +158,11 @@ func (s study) weights(ctx context.Context, c privacy.Calibration, objective str
 	if err != nil {
 		return nil, err
 	}
-	r, err := allocation.Optimize(ctx, s.Model, s.diffusion, s.part.Labels, allocation.Options{Objective: o, Noise: noise})
+	opts := allocation.Options{Objective: o, Noise: noise}
+	if knows {
+		opts.Prior = s.prior
+	}
+	r, err := allocation.Optimize(ctx, s.Model, s.diffusion, s.part.Labels, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -178,17 +190,17 @@ func (s study) plan(ctx context.Context, c privacy.Calibration, u []float64) (*p
 }
 
 // simulate counts the trials in which the likeliest community is the right one.
-func simulate(ctx context.Context, plan *privacy.Plan, d *expm.Diffusion, part community.Partition) (int, error) {
+func (s study) simulate(ctx context.Context, plan *privacy.Plan) (int, error) {
 	var nodes []int
 	var u []float64
-	for _, s := range plan.Sensors {
-		nodes, u = append(nodes, s.Node), append(u, 1/(s.Sigma()*s.Sigma()))
+	for _, x := range plan.Sensors {
+		nodes, u = append(nodes, x.Node), append(u, 1/(x.Sigma()*x.Sigma()))
 	}
-	rows, err := d.Rows(ctx, nodes)
+	total := floats.CumSum(make([]float64, len(s.prior)), s.prior)
+	rows, err := s.diffusion.Rows(ctx, nodes)
 	if err != nil {
 		return 0, err
 	}
-	_, n := rows.Dims()
 	amplitude := recovery.UniformAmplitude
 	if *unit {
 		amplitude = recovery.UnitAmplitude
@@ -198,7 +210,10 @@ func simulate(ctx context.Context, plan *privacy.Plan, d *expm.Diffusion, part c
 	y := make([]float64, len(nodes))
 	for trial := range *trials {
 		random := rand.New(rand.NewPCG(7, uint64(trial)))
-		source := random.IntN(n)
+		source := random.IntN(len(total))
+		if *skew != 0 {
+			source = sort.SearchFloat64s(total, random.Float64()*total[len(total)-1])
+		}
 		mat.Col(y, source, rows)
 		for k := range y {
 			y[k] += random.NormFloat64() / math.Sqrt(u[k])
@@ -214,11 +229,11 @@ func simulate(ctx context.Context, plan *privacy.Plan, d *expm.Diffusion, part c
 			}
 			norms = &v
 		}
-		post, err := w.Posterior(ctx, recovery.PosteriorOptions{Norms: norms, Amplitude: amplitude})
+		post, err := w.Posterior(ctx, recovery.PosteriorOptions{Norms: norms, Amplitude: amplitude, Prior: s.prior})
 		if err != nil {
 			return 0, err
 		}
-		if community.Rank(post.Probability, part)[0].Community == part.Labels[source] {
+		if community.Rank(post.Probability, s.part)[0].Community == s.part.Labels[source] {
 			right++
 		}
 	}
