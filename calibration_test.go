@@ -98,24 +98,8 @@ func TestSummarize(t *testing.T) {
 // TestCalibrationShowsAWrongPosterior: one that believes in less noise than there
 // is claims too much, and one that believes in more too little; the right one passes.
 func TestCalibrationShowsAWrongPosterior(t *testing.T) {
-	source, err := builtin.Example("net3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, source); err != nil {
-		t.Fatal(err)
-	}
-	store, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close(context.Background())
-	m, err := Load(t.Context(), store, Settings{Tau: 2}, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: Allocation{Uniform: true}})
+	m := loadExample(t, "net3", 2)
+	p, err := m.Plan(t.Context(), plainNoise())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +120,71 @@ func TestCalibrationShowsAWrongPosterior(t *testing.T) {
 		}
 		if c := calibrate(trials, 0); (c.Error > c.Limit) != (scale != 1) || (c.Lower > 0) != (scale != 1) {
 			t.Errorf("precision times %v: error %v from %v, chance gives at most %v", scale, c.Error, c.Lower, c.Limit)
+		}
+	}
+}
+
+// loadExample loads a shipped graph.
+func loadExample(t *testing.T, name string, tau float64) *Model {
+	t.Helper()
+	source, err := builtin.Example(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, source); err != nil {
+		t.Fatal(err)
+	}
+	store, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close(context.Background()) })
+	m, err := Load(t.Context(), store, Settings{Tau: tau}, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// plainNoise is uniform noise at ε = 4, δ = 0.1.
+func plainNoise() PlanOptions {
+	return PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: Allocation{Uniform: true}}
+}
+
+// TestLazyChoice: bounds from earlier steps change no choice, and the gain is the
+// difference of the entropies before and after.
+func TestLazyChoice(t *testing.T) {
+	m := loadExample(t, "net3", 4)
+	lazy, err := m.newPlacement(t.Context(), plainNoise(), SuggestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := lazy.again(0)
+	full.stale = make([]float64, len(lazy.stale))
+	labels := make([]int, m.Graph.Order())
+	var chosen []int
+	for range 8 {
+		for i := range full.stale {
+			full.stale[i] = math.Inf(1)
+		}
+		i, err := lazy.best(t.Context(), chosen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := full.best(t.Context(), chosen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i != want {
+			t.Fatalf("after %v: node %d, want %d", chosen, i, want)
+		}
+		before, gain := lazy.known(labels, 1).Entropy, lazy.gain(i)
+		lazy.add(i)
+		full.add(i)
+		chosen = append(chosen, i)
+		if told := (before - lazy.known(labels, 1).Entropy) * math.Ln2; math.Abs(told-gain) > 1e-3*gain {
+			t.Errorf("node %d tells %v nats, its gain is %v", i, told, gain)
 		}
 	}
 }

@@ -57,6 +57,7 @@ type Evaluation struct {
 	// plan's noise is uniform.
 	Uniform *Performance `json:"uniform,omitempty"`
 	Notes   []string     `json:"notes"`
+	Each    []Trial      `json:"-"` // trials under the plan, in their order, for [Summarize]
 }
 
 // Trial is one simulated source and what was made of its release.
@@ -99,7 +100,7 @@ func (m *Model) Evaluate(ctx context.Context, p *Plan, opts EvaluateOptions) (*E
 	}
 	e := &Evaluation{
 		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Trials: opts.Trials,
-		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: "uniform", Chance: floats.Max(s.part.Sums(s.weights())),
+		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: "uniform", Chance: floats.Max(s.part.Sums(s.prior)),
 		Allocation: "uniform", Notes: s.notes(),
 	}
 	if opts.Amplitude > 0 {
@@ -108,7 +109,7 @@ func (m *Model) Evaluate(ctx context.Context, p *Plan, opts EvaluateOptions) (*E
 	if opts.Recover.Amplitude == recovery.UnitAmplitude {
 		e.AssumedAmplitude = "one"
 	}
-	if e.Performance, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
+	if e.Performance, e.Each, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
 		return nil, err
 	}
 	uniform, err := m.uniformOf(p)
@@ -116,7 +117,7 @@ func (m *Model) Evaluate(ctx context.Context, p *Plan, opts EvaluateOptions) (*E
 		return e, err
 	}
 	e.Allocation = "optimal"
-	e.Uniform, err = s.evaluate(ctx, uniform, "evaluate uniform noise")
+	e.Uniform, _, err = s.evaluate(ctx, uniform, "evaluate uniform noise")
 	return e, err
 }
 
@@ -144,7 +145,7 @@ type evaluator struct {
 	model *Model
 	opts  EvaluateOptions
 	part  community.Partition
-	prior []float64 // nil: flat
+	prior []float64 // sums to 1
 	noise *privacy.Escrow
 	width int // trials that are multiplied together
 }
@@ -155,16 +156,8 @@ func (m *Model) newEvaluator(ctx context.Context, opts EvaluateOptions) (*evalua
 	if s.part, err = m.Communities(ctx, opts.Recover.Communities); err != nil {
 		return nil, err
 	}
-	if s.prior, err = m.prior(ctx, opts.Recover.PriorProperty); err != nil {
+	if s.prior, err = m.flatOr(ctx, opts.Recover.PriorProperty); err != nil {
 		return nil, err
-	}
-	for i, v := range s.prior {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("%w: the prior of node %s is %v, want ≥ 0 and finite", recovery.ErrInvalid, m.Graph.ID(i), v)
-		}
-	}
-	if s.prior != nil && floats.Sum(s.prior) == 0 {
-		return nil, fmt.Errorf("%w: the prior is zero at every node", recovery.ErrInvalid)
 	}
 	for _, i := range opts.Sources {
 		if i < 0 || i >= m.Graph.Order() {
@@ -186,14 +179,27 @@ func (m *Model) newEvaluator(ctx context.Context, opts EvaluateOptions) (*evalua
 // blockValues bounds a block of trials at 64 MiB.
 const blockValues = 1 << 23
 
-// weights returns the prior, which sums to 1.
-func (s *evaluator) weights() []float64 {
-	w := make([]float64, s.model.Graph.Order())
-	if s.prior == nil {
-		floats.AddConst(1/float64(len(w)), w)
-		return w
+// flatOr returns the prior of a property, which sums to 1; the flat one for "".
+func (m *Model) flatOr(ctx context.Context, property string) ([]float64, error) {
+	p, err := m.prior(ctx, property)
+	if err != nil {
+		return nil, err
 	}
-	return floats.ScaleTo(w, 1/floats.Sum(s.prior), s.prior)
+	if p == nil {
+		p = make([]float64, m.Graph.Order())
+		floats.AddConst(1, p)
+	}
+	for i, v := range p {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("%w: the prior of node %s is %v, want ≥ 0 and finite", recovery.ErrInvalid, m.Graph.ID(i), v)
+		}
+	}
+	total := floats.Sum(p)
+	if !(total > 0) || math.IsInf(total, 1) {
+		return nil, fmt.Errorf("%w: the prior adds up to %v, want > 0 and finite", recovery.ErrInvalid, total)
+	}
+	floats.Scale(1/total, p)
+	return p, nil
 }
 
 // notes says what a reader of the numbers should know.
@@ -215,7 +221,7 @@ func (s *evaluator) notes() []string {
 // draw returns source and amplitude of every trial.
 func (s *evaluator) draw() (sources []int, amplitudes []float64) {
 	sources, amplitudes = make([]int, s.opts.Trials), make([]float64, s.opts.Trials)
-	cumulative := floats.CumSum(make([]float64, s.model.Graph.Order()), s.weights())
+	cumulative := floats.CumSum(make([]float64, s.model.Graph.Order()), s.prior)
 	last := len(cumulative) - 1
 	for t := range sources {
 		random := rand.New(rand.NewPCG(s.opts.Seed, uint64(t)))
@@ -232,18 +238,18 @@ func (s *evaluator) draw() (sources []int, amplitudes []float64) {
 }
 
 // evaluate simulates one plan.
-func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string) (*Performance, error) {
+func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string) (*Performance, []Trial, error) {
 	r, err := s.newRecoverer(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	trials, err := r.run(ctx, stage)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f := Summarize(trials, s.opts.Seed)
 	f.SensorCount, f.Sigma = len(p.Sensors), p.Sigma()
-	return f, nil
+	return f, trials, nil
 }
 
 // recoverer releases under one plan and recovers.

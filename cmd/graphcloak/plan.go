@@ -19,6 +19,7 @@ import (
 func newPlanCommand(app *app) *cobra.Command {
 	var packages sensorPackages
 	var choice choice
+	further := 0
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
@@ -26,18 +27,22 @@ func newPlanCommand(app *app) *cobra.Command {
 			"sensor, and simulates how often the right community would be named. The JSON output is a plan file for\n" +
 			"`graphcloak release`. --sensor-package-dir makes a plan for sensors that add their noise themselves.\n" +
 			"--target-accuracy and --target-emd find the least ε that gives an answer good enough; --curve draws what others\n" +
-			"give.",
+			"give. --suggest-sensors says instead which further nodes should carry sensors.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.1\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-key id -o plan.json\n" +
 			"  graphcloak plan --from folder:mygraph --sensor-package-dir packages --releases 365 -o plan.json\n" +
-			"  graphcloak plan --from example:karate --delta 0.1 --target-accuracy 0.9 --curve curve.png",
+			"  graphcloak plan --from example:karate --delta 0.1 --target-accuracy 0.9 --curve curve.png\n" +
+			"  graphcloak plan --from folder:mygraph --sensor-property sensor --suggest-sensors 5",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			if err := app.checkSuggestion(further, choice, packages); err != nil {
+				return err
+			}
 			if err := app.needKey("a plan file"); err != nil {
 				return err
 			}
-			if err := app.needJSON("a plan file"); err != nil {
+			if err := app.needJSON("a plan file"); err != nil && further == 0 {
 				return err
 			}
 			if err := choice.check(app); err != nil {
@@ -61,6 +66,9 @@ func newPlanCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
+			if further > 0 {
+				return app.suggest(ctx, m, job, further)
+			}
 			p, err := choice.plan(ctx, app, m, job)
 			if err != nil {
 				return err
@@ -77,6 +85,7 @@ func newPlanCommand(app *app) *cobra.Command {
 		config.GroupOutput, config.GroupExecution)
 	packages.flags(cmd.Flags())
 	choice.flags(cmd.Flags())
+	cmd.Flags().IntVar(&further, "suggest-sensors", 0, "make no plan: choose this `NUMBER` of further sensors, each the one that tells most of the source")
 	return cmd
 }
 

@@ -46,6 +46,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in, and its --budget-scope"},
 		{graphcloak.ErrAmbiguous, exitConflict, "name one with --budget-scope"},
 		{graphcloak.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},
+		{graphcloak.ErrSuggest, exitValidation, "ask for fewer sensors, or select a smaller part of the graph"},
 		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
 		{graphcloak.ErrBadSignal, exitValidation, "mend the values, or name another property"},

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Suggestion says which nodes should carry sensors, the most useful first.
+type Suggestion struct {
+	NodeCount int   `json:"nodeCount"`
+	Existing  int   `json:"existingSensors"` // that the choice starts from
+	Before    Known `json:"before"`          // what they tell
+	// Sensors in the order of the choice; each says what all so far tell together.
+	Sensors []SuggestedSensor `json:"sensors"`
+	Trials  int               `json:"trials"`
+	Notes   []string          `json:"notes"`
+}
+
+// SuggestedSensor is one step of the choice.
+type SuggestedSensor struct {
+	NodeID graph.ID `json:"nodeId"`
+	Known
+	// Sigma is the uniform noise that a plan for the sensors so far needs, or that
+	// sensor's own where each is private by itself.
+	Sigma float64 `json:"sigma"`
+}
+
+// Known is what readings tell of the source: the expected entropy of its posterior in
+// bits, over nodes and summed by community. Lower is better.
+type Known struct {
+	Entropy          float64 `json:"entropy"`
+	StandardError    float64 `json:"standardError"` // of Entropy, from simulation
+	CommunityEntropy float64 `json:"communityEntropy"`
+}
+
+// SuggestOptions steer [Model.Suggest].
+type SuggestOptions struct {
+	Communities   CommunityOptions // whose entropy is told; they do not enter the choice
+	PriorProperty string           // node property proportional to the prior of a source; "": flat
+	Seed          uint64
+}
+
+// ErrSuggest says that no sensors can be suggested.
+var ErrSuggest = errors.New("graphcloak: sensors cannot be suggested")
+
+// suggestTrials is the least number of simulated sources; every node is one.
+const suggestTrials = 1000
+
+// Suggest chooses k further sensors greedily, each the one that lowers the expected
+// entropy of the source's posterior most. A selection of sensors is where it starts;
+// without one, it starts from none. Every node is a candidate.
+//
+// Sources have amplitude 1. The noise supposed is that of a plan for sensors at every
+// node, whatever set is looked at: then readings are independent given the source,
+// the information I(source; readings) is monotone and submodular in the set, and a
+// greedy choice tells at least 1 − 1/e of what the best k sensors would (Nemhauser,
+// Wolsey and Fisher 1978), up to the error of simulation. The noise that a set needs
+// by itself is less, and for that no such bound holds.
+func (m *Model) Suggest(ctx context.Context, opts PlanOptions, k int, s SuggestOptions) (*Suggestion, error) {
+	n := m.Graph.Order()
+	var chosen []int
+	if m.Settings.Sensors != (graph.SensorSelection{}) {
+		chosen = slices.Clone(m.Sensors)
+	}
+	if k < 1 || k > n-len(chosen) {
+		return nil, fmt.Errorf("%w: %d further are wanted, and %d of %d nodes have none", ErrSuggest, k, n-len(chosen), n)
+	}
+	opts.Allocation.Uniform = true
+	pl, err := m.newPlacement(ctx, opts, s)
+	if err != nil {
+		return nil, err
+	}
+	part, err := m.Communities(ctx, s.Communities)
+	if err != nil {
+		return nil, err
+	}
+	fresh := pl.again(s.Seed + 1)
+	for _, i := range chosen {
+		pl.add(i)
+		fresh.add(i)
+	}
+	out := &Suggestion{
+		NodeCount: n, Existing: len(chosen), Before: fresh.known(part.Labels, part.Count), Trials: len(pl.source),
+		Notes: []string{"entropies are in bits, for sources of amplitude 1, by simulation; no signal was read, and nothing was spent"},
+	}
+	for step := range k {
+		if m.opts.Progress != nil {
+			m.opts.Progress("suggest sensors", int64(step), int64(k))
+		}
+		i, err := pl.best(ctx, chosen)
+		if err != nil {
+			return nil, err
+		}
+		pl.add(i)
+		fresh.add(i)
+		chosen = append(chosen, i)
+		sigma, err := m.sigmaOf(ctx, opts, chosen)
+		if err != nil {
+			return nil, err
+		}
+		out.Sensors = append(out.Sensors, SuggestedSensor{NodeID: m.Graph.ID(i), Known: fresh.known(part.Labels, part.Count), Sigma: sigma})
+	}
+	return out, nil
+}
+
+// with returns the model with other sensors.
+func (m *Model) with(sensors []int) *Model {
+	other := *m
+	other.Sensors = slices.Sorted(slices.Values(sensors))
+	return &other
+}
+
+// sigmaOf returns the uniform σ that a plan for the sensors needs, or that of the last
+// where each is private by itself.
+func (m *Model) sigmaOf(ctx context.Context, opts PlanOptions, sensors []int) (float64, error) {
+	p, err := m.with(sensors).Plan(ctx, opts)
+	if err != nil {
+		return 0, err
+	}
+	last := sensors[len(sensors)-1]
+	at := slices.IndexFunc(p.Sensors, func(s privacy.SensorNoise) bool { return s.Node == last })
+	return p.Sensors[at].Sigma(), nil
+}
+
+// placement simulates sources and keeps the posterior of each, for the sensors so far.
+type placement struct {
+	rows   *mat.Dense // row s: what a sensor at node s reads, by source, in units of its noise
+	seed   uint64
+	source []int     // of each trial
+	weight []float64 // of each trial; they sum to 1
+	p      [][]float64
+	plogp  [][]float64 // p·ln p
+	nats   []float64   // entropy of each trial's posterior
+	stale  []float64   // what adding a node lowered the entropy by when last computed
+}
+
+// newPlacement simulates every node that the prior allows equally often, weighted by
+// the prior: the expectation over sources is exact.
+func (m *Model) newPlacement(ctx context.Context, opts PlanOptions, s SuggestOptions) (*placement, error) {
+	n := m.Graph.Order()
+	if n > denseLimit {
+		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated, this one has %d", ErrSuggest, denseLimit, n)
+	}
+	rounds := (suggestTrials + n - 1) / n
+	if err := m.opts.guard("suggesting sensors", 8*int64(n)*int64(n)*int64(1+4*rounds)); err != nil {
+		return nil, err
+	}
+	prior, err := m.flatOr(ctx, s.PriorProperty)
+	if err != nil {
+		return nil, err
+	}
+	everywhere := make([]int, n)
+	for i := range everywhere {
+		everywhere[i] = i
+	}
+	plan, err := m.with(everywhere).Plan(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	pl := &placement{seed: s.Seed, stale: make([]float64, n)}
+	if pl.rows, err = m.diffusion.Rows(ctx, everywhere); err != nil {
+		return nil, err
+	}
+	for i, sensor := range plan.Sensors {
+		row := pl.rows.RawRowView(i)
+		for j := range row {
+			row[j] /= sensor.Sigma()
+		}
+		pl.stale[i] = math.Inf(1)
+	}
+	start := make([]float64, n)
+	for i, v := range prior {
+		start[i] = xlogx(v)
+	}
+	for range rounds {
+		for i, v := range prior {
+			if v > 0 {
+				pl.source, pl.weight = append(pl.source, i), append(pl.weight, v/float64(rounds))
+				pl.p, pl.plogp = append(pl.p, slices.Clone(prior)), append(pl.plogp, slices.Clone(start))
+				pl.nats = append(pl.nats, -floats.Sum(start))
+			}
+		}
+	}
+	return pl, nil
+}
+
+// again returns the trials before any sensor, with noise of another seed: what a choice
+// tells is not measured by the noise that it was made for.
+func (pl *placement) again(seed uint64) *placement {
+	fresh := *pl
+	fresh.seed, fresh.stale, fresh.nats = seed, nil, slices.Clone(pl.nats)
+	fresh.p, fresh.plogp = make([][]float64, len(pl.p)), make([][]float64, len(pl.p))
+	for t := range pl.p {
+		fresh.p[t], fresh.plogp[t] = slices.Clone(pl.p[t]), slices.Clone(pl.plogp[t])
+	}
+	return &fresh
+}
+
+func xlogx(x float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	return x * math.Log(x)
+}
+
+// readings returns what a sensor at node s reads in each trial, in units of its noise.
+func (pl *placement) readings(s int) []float64 {
+	random := rand.New(rand.NewPCG(pl.seed, uint64(s)))
+	row := pl.rows.RawRowView(s)
+	y := make([]float64, len(pl.source))
+	for t, i := range pl.source {
+		y[t] = row[i] + random.NormFloat64()
+	}
+	return y
+}
+
+// faint is the reading, in units of the noise, below which a source is taken for none
+// while candidates are compared: it moves log likelihoods by less than
+// faint·(|y| + faint). Entropies that are told are computed without it.
+const faint = 1e-4
+
+// gain returns by how much a sensor at node s lowers the expected entropy, in nats.
+// With L_j the likelihood ratio of source j against none, p'_j = p_j L_j/Z and
+//
+//	−Σ p' ln p' = ln Z − Σ p_j L_j (ln p_j + ln L_j)/Z,
+//
+// in which only nodes that the sensor can see differ from −Σ p ln p.
+func (pl *placement) gain(s int) float64 {
+	row := pl.rows.RawRowView(s)
+	var seen []int
+	for j, m := range row {
+		if m > faint {
+			seen = append(seen, j)
+		}
+	}
+	lowered := 0.0
+	for t, y := range pl.readings(s) {
+		p, plogp := pl.p[t], pl.plogp[t]
+		z, sum, entropy := 1.0, 0.0, pl.nats[t]
+		for _, j := range seen {
+			l := (y - row[j]/2) * row[j]
+			ratio := math.Exp(l)
+			z += p[j] * (ratio - 1)
+			sum += plogp[j]*(ratio-1) + p[j]*ratio*l
+		}
+		lowered += pl.weight[t] * (entropy - (math.Log(z) - (sum-entropy)/z))
+	}
+	return lowered
+}
+
+// batch is the number of candidates that are compared before the next look at the
+// bounds; a fixed number, so that the choice does not depend on the workers.
+const batch = 64
+
+// best returns the node that lowers the entropy most, the lowest of equal ones. A gain
+// that was computed for fewer sensors bounds the gain now, by submodularity: most
+// candidates need no look (Minoux 1978).
+func (pl *placement) best(ctx context.Context, chosen []int) (int, error) {
+	var order []int
+	for i := range pl.stale {
+		if !slices.Contains(chosen, i) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(pl.stale[j], pl.stale[i]) })
+	best := -1
+	for at := 0; at < len(order); at += batch {
+		if best >= 0 && pl.stale[best] >= pl.stale[order[at]] {
+			break
+		}
+		part := order[at:min(at+batch, len(order))]
+		err := parallel(ctx, len(part), func(k int) error {
+			pl.stale[part[k]] = pl.gain(part[k])
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		for _, i := range part {
+			if best < 0 || pl.stale[i] > pl.stale[best] || pl.stale[i] == pl.stale[best] && i < best {
+				best = i
+			}
+		}
+	}
+	return best, nil
+}
+
+// add puts a sensor at node s.
+func (pl *placement) add(s int) {
+	row := pl.rows.RawRowView(s)
+	for t, y := range pl.readings(s) {
+		p := pl.p[t]
+		z := 0.0
+		for j, m := range row {
+			p[j] *= math.Exp((y - m/2) * m)
+			z += p[j]
+		}
+		pl.nats[t] = 0
+		for j := range p {
+			p[j] /= z
+			pl.plogp[t][j] = xlogx(p[j])
+			pl.nats[t] -= pl.plogp[t][j]
+		}
+	}
+}
+
+// known returns what the sensors so far tell.
+func (pl *placement) known(labels []int, count int) Known {
+	var mean, square, groups float64
+	for t, p := range pl.p {
+		entropy, sums := pl.nats[t], make([]float64, count)
+		for j, v := range p {
+			sums[labels[j]] += v
+		}
+		mean += pl.weight[t] * entropy
+		square += pl.weight[t] * entropy * entropy
+		for _, v := range sums {
+			groups -= pl.weight[t] * xlogx(v)
+		}
+	}
+	return Known{
+		Entropy: mean / math.Ln2, CommunityEntropy: max(0, groups) / math.Ln2,
+		StandardError: math.Sqrt(max(0, square-mean*mean)/float64(len(pl.p))) / math.Ln2,
+	}
+}
