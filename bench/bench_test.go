@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+func number(x float64) *float64 { return &x }
+
+// Every case of both sizes can be found by its name, and its peers have a script.
+func TestCases(t *testing.T) {
+	for _, quick := range []bool{false, true} {
+		for _, topic := range topics() {
+			seen := map[string]bool{}
+			for _, c := range topic.cases(quick) {
+				if seen[c.name] {
+					t.Errorf("%s has two cases %q", topic.name, c.name)
+				}
+				seen[c.name] = true
+				if c.script == "" {
+					if len(c.peers) > 0 {
+						t.Errorf("%s, %s has peers and no script", topic.name, c.name)
+					}
+					continue
+				}
+				text, err := peers.ReadFile("peers/" + c.script + ".py")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range append(c.peers, peer{name: "judge"}) {
+					if !strings.Contains(string(text), `"`+p.name+`": `) {
+						t.Errorf("peers/%s.py does not answer to %q", c.script, p.name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestGoals(t *testing.T) {
+	l := line{
+		ours: measure{CPU: 2, Error: number(1e-12), Memory: 3 << 30, Share: .5}, peer: "p",
+		theirs: measure{CPU: 20, Error: number(1e-12)},
+	}
+	worse, rounding := l, l
+	worse.ours.Error = number(2e-12)
+	rounding.ours.Error, rounding.theirs.Error = number(8e-16), number(1e-17)
+	for _, c := range []struct {
+		g    goal
+		l    line
+		want bool
+	}{
+		{faster(10), l, true},
+		{faster(10.1), l, false},
+		{faster(1), worse, false},
+		{faster(1), rounding, true},
+		{slower(.1), worse, true},
+		{slower(.09), l, false},
+		{within(2), l, true},
+		{within(1.9), l, false},
+		{accurate(1e-12), l, true},
+		{accurate(1e-12), worse, false},
+		{accurate(1), line{}, false},
+		{fits(3), l, true},
+		{fits(2.9), l, false},
+		{share(.5), l, true},
+		{share(.51), l, false},
+	} {
+		if got := c.g.met(c.l); got != c.want {
+			t.Errorf("%s met: %v, want %v", c.g.text, got, c.want)
+		}
+	}
+}
+
+func TestRow(t *testing.T) {
+	l := line{
+		"a case",
+		measure{CPU: .5, Error: number(1.2e-9), Memory: 1 << 29, Note: "ours"},
+		"scipy",
+		measure{CPU: 6, Error: number(2e-9), Memory: 1 << 30, Note: "theirs"},
+		[]goal{faster(10), within(.4)},
+		nil,
+	}
+	alone := l
+	alone.peer, alone.goals = "", nil
+	failed := l
+	failed.err = errors.New("one\ntwo|three")
+	for _, c := range []struct {
+		l     line
+		quick bool
+		want  string
+	}{
+		{l, false, "| a case | 0.5 | 0.5 | 1.2e-09 | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10×, ≤ 0.4 s | **no** | theirs |"},
+		{l, true, "| a case | 0.5 | 0.5 | 1.2e-09 | scipy | 6 | 1 | 2.0e-09 | 12× |   |   | theirs |"},
+		{alone, false, "| a case | 0.5 | 0.5 | 1.2e-09 |   |   |   |   |   |   |   | ours |"},
+		{failed, false, "| a case |   |   |   | scipy |   |   |   |   |   | **failed** | one two/three |"},
+	} {
+		if got := row(c.l, c.quick); got != c.want {
+			t.Errorf("row:\n%s, want\n%s", got, c.want)
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	r := begin(false)
+	r.add(topic{title: "Title", about: "About."}, []line{{name: "a case"}, {name: "b", err: errors.New("no")}})
+	var text strings.Builder
+	if err := r.write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"## Title\n\nAbout.\n", "\n| a case | 0 |", "**failed** | no |", "scipy 1.", r.Begun} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, text.String())
+		}
+	}
+	if r.failed != 1 {
+		t.Errorf("%d failed, want 1", r.failed)
+	}
+}
+
+// What is written reads back as the same numbers in little-endian order.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	x := make([]float64, 1<<16+3) // more than one piece
+	for i := range x {
+		x[i] = math.Sqrt(float64(i))
+	}
+	if err := write(dir, "x.f64", x); err != nil {
+		t.Fatal(err)
+	}
+	back := make([]float64, len(x))
+	if err := binary.Read(bytes.NewReader(content(t, dir, "x.f64")), binary.LittleEndian, back); err != nil || !slices.Equal(x, back) {
+		t.Errorf("floats differ, %v", err)
+	}
+	g, err := graph.Path(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeGraph(dir, g); err != nil {
+		t.Fatal(err)
+	}
+	ptr := []byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0}
+	adj := []byte{1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0}
+	if !bytes.Equal(content(t, dir, "ptr.i64"), ptr) || !bytes.Equal(content(t, dir, "adj.i32"), adj) {
+		t.Error("the rows of the path on three nodes are not 1; 0, 2; 1")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "weight.f64")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("unit weights are written: %v", err)
+	}
+	if write(dir, "x.i32", []uint8{1}) == nil {
+		t.Error("a type without a reader is written")
+	}
+}
+
+func content(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestParsing(t *testing.T) {
+	if got := fieldOf("processor\t: 0\nmodel name\t: A: 2 GHz\n", "model name"); got != "A: 2 GHz" {
+		t.Errorf("model name %q", got)
+	}
+	if got := fieldOf("a: b\n", "c"); got != "unknown" {
+		t.Errorf("a field that is missing is %q", got)
+	}
+	if got := lastLine("a\nb\n\n"); got != "b" {
+		t.Errorf("last line %q", got)
+	}
+	if got := median([]float64{5, 1, 2}); got != 2 {
+		t.Errorf("median %v, want 2", got)
+	}
+	if got := median([]float64{4, 1}); got != 2.5 {
+		t.Errorf("median %v, want 2.5", got)
+	}
+	for _, want := range []string{"numpy 2.", "PyGSP 0."} {
+		if !strings.Contains(versions(), want) {
+			t.Errorf("versions %q lack %q", versions(), want)
+		}
+	}
+}
+
+func TestProcess(t *testing.T) {
+	m, err := process(t.Context(), "sh", "-c", `echo noise; echo '{"cpu": 1.5, "error": 2e-9, "memory": 7}'`)
+	if err != nil || m.CPU != 1.5 || m.Error == nil || *m.Error != 2e-9 || m.Memory != 7 {
+		t.Errorf("measure %+v, %v", m, err)
+	}
+	if _, err := process(t.Context(), "sh", "-c", "echo why >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
+		t.Errorf("error %v", err)
+	}
+	if m, err := process(t.Context(), "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS $OMP_NUM_THREADS\"}"`); err != nil || m.Note != "1 1" {
+		t.Errorf("threads %q, want one each; %v", m.Note, err)
+	}
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command bench runs GraphCloak beside its peers on the same graphs and writes
+// bench/RESULTS.md:
+//
+//	go run ./bench                     everything, into bench/RESULTS.md
+//	go run ./bench -quick              small graphs, to standard output
+//	go run ./bench -only diffusion     one topic, to standard output
+//
+// It needs Python 3.11 or later with venv. The peers, at the versions of
+// requirements.txt, go into a virtual environment in the user's cache folder.
+//
+// Every measurement is a process of its own, one at a time, on one thread. Times
+// are CPU seconds, user and system, of the measured section only: the median of as
+// many runs as fit 20 seconds, at most 11. Generators have seeds; the graph and the
+// data that our process made are files that the peers' scripts read.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+var (
+	only   = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
+	quick  = flag.Bool("quick", false, "small graphs, a few minutes in all")
+	output = flag.String("o", "", "file to write; default: bench/RESULTS.md for a full run, else standard output")
+	child  = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
+	folder = flag.String("dir", "", "internal: folder of the case")
+)
+
+func main() {
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	run := runAll
+	if *child != "" {
+		run = runChild
+	}
+	if err := run(ctx); err != nil {
+		stop()
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// topics are the sections of the results.
+func topics() []topic {
+	return []topic{diffusion, product, memory, sensitivities, bpdn, leiden, movers, allocations}
+}
+
+func topicNames() (names []string) {
+	for _, t := range topics() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+func runAll(ctx context.Context) error {
+	wanted := topicNames()
+	if *only != "" {
+		wanted = strings.Split(*only, ",")
+		for _, name := range wanted {
+			if !slices.Contains(topicNames(), name) {
+				return fmt.Errorf("no topic %q, want some of %s", name, strings.Join(topicNames(), ", "))
+			}
+		}
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	cache = filepath.Join(cache, "graphcloak", "bench")
+	python, err := environment(ctx, cache)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(cache, "run-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := os.CopyFS(work, peers); err != nil {
+		return err
+	}
+	r := runner{python: python, work: work}
+	res := begin(*quick)
+	for _, t := range topics() {
+		if slices.Contains(wanted, t.name) && ctx.Err() == nil {
+			res.add(t, r.topic(ctx, t))
+		}
+	}
+	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && !*quick))
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+var bpdn = topic{
+	name:  "bpdn",
+	title: "Recovery",
+	about: "min 1ᵀf subject to 0 ≤ f ≤ 1, ‖Mf − y‖₂ ≤ η, with η = 0.01‖y‖ and noise of 0.95 η unless said. The error beside peers is " +
+		"the largest of the relative gap to the dual bound, the excess of the residual over η and that of f over its bounds, " +
+		"evaluated in long double for both sides; alone it is our certified gap. SPGL1 knows f ≥ 0 but not f ≤ 1, and an " +
+		"answer of it without any dual bound has error 1. Beside peers M is the matrix as given, exact; alone its error is part of " +
+		"the gap, and as an operator it is a Chebyshev series.",
+	cases: func(quick bool) []comparison {
+		list := []comparison{
+			beside("block model n = 500, τ = 2", []goal{within(.02)}, func(ctx context.Context) (linop.Operator, error) {
+				g, _, err := graph.SBM(500, 2, .05, .001, 1)
+				if err != nil {
+					return nil, err
+				}
+				m, _, err := matrix(ctx, g, 2)
+				return recovery.Matrix(m, 0), err
+			}),
+			beside("unit interval n = 1000, m = 500, T = 0.01", nil, func(context.Context) (linop.Operator, error) {
+				v, err := expm.NewInterval(500, 1000, .01)
+				if err != nil {
+					return nil, err
+				}
+				return recovery.Matrix(v.M, 0), nil
+			}),
+		}
+		if quick {
+			return list
+		}
+		return append(list,
+			alone("Barabási–Albert n = 5000, matrix, τ = 1", thin, 5000, .01, 1e-8, within(3)),
+			posterior(5000),
+			alone("Barabási–Albert n = 100000, operator, τ = 1, η = 0.5‖y‖", thin, 100_000, .5, 1e-8, within(20)),
+			alone("road-like n = 1000000, operator, τ = 1, η = 0.5‖y‖", road, 1_000_000, .5, 1e-4, fits(4)),
+			alone("block model n = 1000000, operator, τ = 1, η = 0.5‖y‖", sbm, 1_000_000, .5, 1e-4, fits(4)),
+		)
+	},
+}
+
+// matrix returns e^{-τL} as a matrix, and a bound on its error.
+func matrix(ctx context.Context, g *graph.Graph, tau float64) (*mat.Dense, float64, error) {
+	d, err := expm.New(ctx, laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{})
+	if err != nil {
+		return nil, 0, err
+	}
+	m, err := dense(ctx, d)
+	return m, d.Err(), err
+}
+
+// instance returns y = Mf₀ + ν of k unit sources, ‖ν‖ = 0.95·level·‖Mf₀‖, with
+// η = level·‖y‖.
+func instance(a linop.Operator, k int, level float64) recovery.Problem {
+	m, n := a.Dims()
+	r := random(2)
+	y, noise := make([]float64, m), make([]float64, m)
+	a.MulVecTo(y, false, sources(n, k, 1))
+	for i := range noise {
+		noise[i] = r.NormFloat64()
+	}
+	floats.AddScaled(y, .95*level*floats.Norm(y, 2)/floats.Norm(noise, 2), noise)
+	return recovery.Problem{A: a, Y: y, Radius: level * floats.Norm(y, 2)}
+}
+
+func solve(ctx context.Context, p recovery.Problem, tol float64) (measure, *recovery.Result, error) {
+	var res *recovery.Result
+	m, err := measured(func() (err error) {
+		res, err = recovery.ColumnGeneration{Options: recovery.Options{Tol: tol}}.Solve(ctx, p)
+		return err
+	})
+	if err != nil {
+		return m, nil, err
+	}
+	m.Error, m.Note = &res.Gap, fmt.Sprintf("support %d, %d products", res.Support, res.Products)
+	return m, res, nil
+}
+
+// beside compares a dense problem with the peers.
+func beside(name string, goals []goal, operator func(context.Context) (linop.Operator, error)) comparison {
+	return comparison{
+		name: name,
+		ours: func(ctx context.Context, dir string) (measure, error) {
+			a, err := operator(ctx)
+			if err != nil {
+				return measure{}, err
+			}
+			p := instance(a, 2, .01)
+			m, res, err := solve(ctx, p, 0)
+			if err != nil {
+				return m, err
+			}
+			return m, errors.Join(
+				write(dir, "m.f64", entries(a)), write(dir, "y.f64", p.Y), write(dir, "eta.f64", []float64{p.Radius}),
+				write(dir, "f.f64", res.F), write(dir, "z.f64", res.Dual))
+		},
+		script: "bpdn",
+		goals:  append(goals, accurate(1e-10)),
+		peers:  []peer{{"clarabel", []goal{faster(100)}}, {"spgl1", nil}, {"spgl1-tight", nil}},
+	}
+}
+
+// entries returns the rows of an operator one after the other.
+func entries(a linop.Operator) []float64 {
+	m, n := a.Dims()
+	out, e := make([]float64, 0, m*n), make([]float64, m)
+	row := make([]float64, n)
+	for i := range m {
+		e[i] = 1
+		a.MulVecTo(row, true, e)
+		e[i] = 0
+		out = append(out, row...)
+	}
+	return out
+}
+
+// alone solves for 20 sources on a graph too large for the peers.
+func alone(name string, f family, n int, level, tol float64, g goal) comparison {
+	return comparison{
+		name:  name,
+		goals: []goal{g, accurate(tol)},
+		ours: func(ctx context.Context, _ string) (measure, error) {
+			g, err := f.make(n)
+			if err != nil {
+				return measure{}, err
+			}
+			var a linop.Operator
+			if n <= 5000 {
+				var m *mat.Dense
+				var off float64
+				m, off, err = matrix(ctx, g, 1)
+				a = recovery.Matrix(m, off)
+			} else {
+				a, err = expm.New(ctx, laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{Tolerance: 1e-12})
+			}
+			if err != nil {
+				return measure{}, err
+			}
+			m, _, err := solve(ctx, instance(a, 20, level), tol)
+			return m, err
+		},
+	}
+}
+
+// posterior is that of a single source, with M given as a matrix.
+func posterior(n int) comparison {
+	return comparison{
+		name:  fmt.Sprintf("posterior, Barabási–Albert n = %d, M given", n),
+		goals: []goal{within(1)},
+		ours: func(ctx context.Context, _ string) (measure, error) {
+			g, err := thin.make(n)
+			if err != nil {
+				return measure{}, err
+			}
+			m, off, err := matrix(ctx, g, 1)
+			if err != nil {
+				return measure{}, err
+			}
+			a := recovery.Matrix(m, off)
+			p := instance(a, 1, .5)
+			return measured(func() error {
+				d, err := recovery.Whiten(a, p.Y, recovery.Uniform(.01, n))
+				if err == nil {
+					_, err = d.Posterior(ctx, recovery.PosteriorOptions{})
+				}
+				return err
+			})
+		},
+	}
+}
+
+// dense returns the rows of M as a matrix with its entries.
+func dense(ctx context.Context, d *expm.Diffusion) (*mat.Dense, error) {
+	n, _ := d.Dims()
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return d.Rows(ctx, all)
+}

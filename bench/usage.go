@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// usage returns the processor time of this process and the peak of its memory in
+// bytes.
+func usage() (cpu time.Duration, peak int64) {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0, 0
+	}
+	peak = r.Maxrss
+	if runtime.GOOS != "darwin" { // which alone counts bytes, the others kibibytes
+		peak *= 1024
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), peak
+}
