@@ -139,6 +139,14 @@ func entries(a linop.Operator) *mat.Dense {
 	return nil
 }
 
+// holdsEntries reports whether a product with a costs as much as one with a matrix.
+func holdsEntries(a linop.Operator) bool {
+	if w, ok := a.(whitened); ok {
+		a = w.a
+	}
+	return entries(a) != nil
+}
+
 // columnsTo writes the columns js of a one after the other: entry i of column
 // js[k] is at k·m + i.
 func columnsTo(a linop.Operator, dst []float64, js []int) {

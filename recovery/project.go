@@ -37,7 +37,7 @@ type Spectrum struct {
 
 // Problem sets up basis pursuit denoising with the radius of a rule. Projected uses
 // the spectrum where it is given, and otherwise finds the visible directions by
-// Lanczos, at about four products for each. Which directions are kept depends on
+// block Lanczos, at three to ten products for each. Which directions are kept depends on
 // the operator alone, never on Y, so the projected noise is still N(0, I).
 func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Ball, error) {
 	m := len(d.Y)
@@ -71,28 +71,30 @@ func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Bal
 }
 
 func (d Data) projected(ctx context.Context, beta float64, s *Spectrum) (Problem, Ball, error) {
-	left, err := d.visible(ctx, s)
+	b := Ball{Rule: Chi2, Beta: beta, Dimension: len(d.Y)}
+	seen, err := d.visible(ctx, s)
 	if err != nil {
 		return Problem{}, Ball{}, err
 	}
-	b := Ball{Rule: Chi2, Beta: beta, Dimension: len(d.Y)}
-	if left != nil {
-		b.Rule = Projected
-		_, b.Dimension = left.Dims()
-		if d, err = d.Project(left); err != nil {
-			return Problem{}, b, err
-		}
+	if seen != nil {
+		d, b.Rule, b.Dimension = *seen, Projected, len(seen.Y)
 	}
 	b.Radius = Chi2Radius(1, b.Dimension, beta)
 	p := Problem{A: d.A, Y: d.Y, Radius: b.Radius}
 	return p, b, p.check()
 }
 
-// visible returns the left singular vectors whose singular value is beyond
+// visible projects on the left singular vectors whose singular value is beyond
 // visibleRatio times the noise, which is 1; nil where there are none or too many.
-func (d Data) visible(ctx context.Context, s *Spectrum) (*mat.Dense, error) {
+func (d Data) visible(ctx context.Context, s *Spectrum) (*Data, error) {
 	if s == nil {
-		return visibleDirections(ctx, d.A, visibleRatio, visibleLimit)
+		left, image, err := visibleDirections(ctx, d.A, visibleRatio, visibleLimit)
+		if left == nil || err != nil {
+			return nil, err
+		}
+		var y mat.VecDense
+		y.MulVec(left, mat.NewVecDense(len(d.Y), d.Y))
+		return &Data{A: Matrix(image, linop.Err(d.A)), Y: y.RawVector().Data}, nil
 	}
 	m, k := s.Left.Dims()
 	if m != len(d.Y) || k != len(s.Values) {
@@ -111,7 +113,8 @@ func (d Data) visible(ctx context.Context, s *Spectrum) (*mat.Dense, error) {
 	for c, i := range keep {
 		left.SetCol(c, mat.Col(nil, i, s.Left))
 	}
-	return left, nil
+	seen, err := d.Project(left)
+	return &seen, err
 }
 
 // Project measures along the columns of P only: Pᵀy and PᵀA. P is m × r with
