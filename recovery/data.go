@@ -111,8 +111,14 @@ func (w whitened) columnsTo(dst []float64, js []int) {
 	}
 }
 
-// blockWidth bounds the memory of a block of columns at 64(m + n) values.
-const blockWidth = 64
+// A block has at most blockWidth columns, and columnMemory values: 8 columns of 10⁶.
+const (
+	blockWidth   = 64
+	columnMemory = 1 << 23
+)
+
+// blockColumns is the number of columns of a block of vectors of n values.
+func blockColumns(n int) int { return max(1, min(blockWidth, columnMemory/n)) }
 
 // Matrix returns a matrix as an operator with the error that it declares: what a
 // dense approximation of M should be passed as, since its entries can be read.
@@ -164,8 +170,9 @@ func columnsTo(a linop.Operator, dst []float64, js []int) {
 		}
 		return
 	}
-	for at := 0; at < len(js); at += blockWidth {
-		part := js[at:min(at+blockWidth, len(js))]
+	width := blockColumns(max(m, n))
+	for at := 0; at < len(js); at += width {
+		part := js[at:min(at+width, len(js))]
 		w := len(part)
 		in, out := make([]float64, n*w), make([]float64, m*w)
 		for k, j := range part {

@@ -140,8 +140,9 @@ func (j *judge) multiply(dst []float64, trans bool, x []float64) {
 func (j *judge) columns(js []int) []float64 {
 	m := len(j.p.Y)
 	out := make([]float64, m*len(js))
-	for at := 0; at < len(js) && !j.over(); at += blockWidth {
-		end := min(at+blockWidth, len(js))
+	width := blockColumns(m)
+	for at := 0; at < len(js) && !j.over(); at += width {
+		end := min(at+width, len(js))
 		columnsTo(j.p.A, out[at*m:end*m], js[at:end])
 	}
 	j.res.Products += len(js)

@@ -3,10 +3,12 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
@@ -21,31 +23,76 @@ type Norms struct {
 	Err []float64 // N_i is right within Err_i; nil: exact
 }
 
-// Norms returns the exact column norms: from the entries where A holds a matrix,
-// else by n products in blocks.
+// Beyond exactOrder nodes a product for each takes too long. Then normProbes random
+// products bound every norm, but with probability normFailure, and the norms of the
+// normPeaks nodes that the measurements favour are exact.
+const (
+	exactOrder  = 10_000
+	normProbes  = 256
+	normPeaks   = 64
+	normFailure = 1e-9
+)
+
+// Norms returns the column norms: exact, from the entries where A holds a matrix, or
+// by n products up to n = 10,000; beyond that bounded, as by [Data.ProbedNorms] with
+// 256 probes, and exact at the 64 nodes with most evidence of a source.
 func (d Data) Norms(ctx context.Context) (Norms, error) {
-	m, n := d.A.Dims()
+	_, n := d.A.Dims()
 	out := Norms{N: make([]float64, n)}
 	if d.rowNorms(out.N) {
 		return out, ctx.Err()
 	}
-	cols := make([]float64, m*min(blockWidth, n))
-	for at := 0; at < n; at += blockWidth {
-		if err := ctx.Err(); err != nil {
-			return Norms{}, err
+	if n <= exactOrder {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
 		}
-		js := make([]int, min(blockWidth, n-at))
-		for k := range js {
-			js[k] = at + k
-		}
-		part := cols[:m*len(js)]
-		columnsTo(d.A, part, js)
-		for k := range js {
-			col := part[k*m : (k+1)*m]
-			out.N[at+k] = floats.Dot(col, col)
-		}
+		return out, d.columnNorms(ctx, out.N, all)
+	}
+	return d.boundedNorms(ctx, normProbes, normPeaks)
+}
+
+// boundedNorms probes, and computes the norms where an upper bound on the evidence
+// is largest.
+func (d Data) boundedNorms(ctx context.Context, probes, peaks int) (Norms, error) {
+	out, err := d.ProbedNorms(ctx, probes, normFailure, 1)
+	if err != nil || floats.Norm(d.Y, math.Inf(1)) == 0 {
+		return out, err
+	}
+	c, at := make([]float64, len(out.N)), make([]int, len(out.N))
+	d.A.MulVecTo(c, true, d.Y)
+	e := newEvidence(UniformAmplitude)
+	for i := range c {
+		at[i] = i
+		c[i] = e.log(c[i], max(0, out.N[i]-out.Err[i]))
+	}
+	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(c[j], c[i]) })
+	at = at[:min(peaks, len(at))]
+	if err := d.columnNorms(ctx, out.N, at); err != nil {
+		return Norms{}, err
+	}
+	for _, i := range at {
+		out.Err[i] = 0
 	}
 	return out, nil
+}
+
+// columnNorms sets the norms of the columns js.
+func (d Data) columnNorms(ctx context.Context, norms []float64, js []int) error {
+	m, _ := d.A.Dims()
+	width := min(len(js), blockColumns(m))
+	cols := make([]float64, m*width)
+	for at := 0; at < len(js); at += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := js[at:min(at+width, len(js))]
+		columnsTo(d.A, cols[:m*len(part)], part)
+		for k, j := range part {
+			norms[j] = floats.Dot(cols[k*m:(k+1)*m], cols[k*m:(k+1)*m])
+		}
+	}
+	return ctx.Err()
 }
 
 // rowNorms adds up the squares row by row where A holds its entries.

@@ -17,7 +17,7 @@ type PosteriorOptions struct {
 	Amplitude Amplitude
 	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
 	Level     float64   // of the credible set; 0 means 0.95
-	Norms     *Norms    // nil: computed exactly, n products at most
+	Norms     *Norms    // nil: those of [Data.Norms]
 }
 
 // Posterior is the distribution of the node of a single source.
@@ -70,7 +70,8 @@ func groupCount(labels []int, n int) (int, error) {
 	return count, nil
 }
 
-// Posterior returns the exact posterior of a single source: with c = Aᵀy and
+// Posterior returns the posterior of a single source, exact where the norms are and
+// within Slack where they are bounded: with c = Aᵀy and
 // N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is a·c_i − a²N_i/2 up
 // to a constant.
 func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior, error) {
@@ -84,8 +85,9 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 		p.LogEvidence[i] = e.log(c[i], norms.N[i])
 		p.Probability[i] = p.LogEvidence[i] + logPrior[i]
 		if norms.Err != nil {
-			// −½ ≤ ∂ log ∫/∂N ≤ 0, and log odds take two of them.
-			p.Slack = max(p.Slack, norms.Err[i])
+			// The evidence falls with N. Log odds take two of them.
+			n, err := norms.N[i], norms.Err[i]
+			p.Slack = max(p.Slack, 2*(e.log(c[i], max(0, n-err))-p.LogEvidence[i]), 2*(p.LogEvidence[i]-e.log(c[i], n+err)))
 		}
 	}
 	p.LogPresence = logSum(p.Probability)

@@ -262,11 +262,12 @@ func (s *krylov) lock(found int) {
 func (s *krylov) certify(ctx context.Context) (left, image *mat.Dense, err error) {
 	_, n := s.a.Dims()
 	var u, w []float64
-	for at := 0; at < s.locked; at += blockWidth {
+	width := blockColumns(max(n, s.m))
+	for at := 0; at < s.locked; at += width {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		p := min(blockWidth, s.locked-at)
+		p := min(width, s.locked-at)
 		block := make([]float64, n*p)
 		linop.MulBlockTo(s.a, block, true, transposed(s.q[at*s.m:], p, s.m), p)
 		rows := transposed(block, n, p)
