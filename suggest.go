@@ -66,8 +66,8 @@ const suggestTrials = 1000
 // Sources have amplitude 1. The noise supposed is that of a plan for sensors at every
 // node, whatever set is looked at: then readings are independent given the source,
 // the information I(source; readings) is monotone and submodular in the set, and a
-// greedy choice tells at least 1 − 1/e of what the best k sensors would (Nemhauser,
-// Wolsey and Fisher 1978), up to the error of simulation. The noise that a set needs
+// greedy choice tells at least 1 − 1/e of what the best k sensors would, up to the
+// error of simulation: docs/explanation/calibration.md. The noise that a set needs
 // by itself is less, and for that no such bound holds.
 func (m *Model) Suggest(ctx context.Context, opts PlanOptions, k int, s SuggestOptions) (*Suggestion, error) {
 	n := m.Graph.Order()
@@ -267,7 +267,7 @@ const batch = 64
 
 // best returns the node that lowers the entropy most, the lowest of equal ones. A gain
 // that was computed for fewer sensors bounds the gain now, by submodularity: most
-// candidates need no look (Minoux 1978).
+// candidates need no look (lazy greedy).
 func (pl *placement) best(ctx context.Context, chosen []int) (int, error) {
 	var order []int
 	for i := range pl.stale {

@@ -139,6 +139,7 @@ func TestSuggestFurther(t *testing.T) {
 	job.Tau, job.Plan.Epsilon = 1, 8
 	store := eight(t)
 	_, all := studied(t, store, job)
+	job.Plan.Allocation.Uniform = false // the choice supposes uniform noise all the same
 	job.Sensors = graph.SensorSelection{Property: "sensor"}
 	m, _ := studied(t, store, job)
 	s, err := m.Suggest(t.Context(), job.Plan, 7, graphcloak.SuggestOptions{Seed: 5, Communities: graphcloak.CommunityOptions{Property: "side"}})

@@ -166,7 +166,7 @@ func community() []Setting {
 			field: func(c *Config) any { return &c.Community.MaxLevels },
 		},
 		{
-			Key: "randomSeed", Group: g, Default: "0", Help: "seed of community detection; never of privacy noise", arg: "NUMBER",
+			Key: "randomSeed", Group: g, Default: "0", Help: "seed of community detection and of simulations; never of privacy noise", arg: "NUMBER",
 			field: func(c *Config) any { return &c.Community.RandomSeed },
 		},
 	}

@@ -167,7 +167,7 @@ func compared(e *graphcloak.Evaluation, list []*graphcloak.Performance) [][]any 
 		}},
 		{"  if calibrated, at most", func(p *graphcloak.Performance) string { return decimals(p.Calibration.Limit) }},
 		{"95 % credible set holds the source", func(p *graphcloak.Performance) string { return rate(&p.Coverage) }},
-		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *graphcloak.Performance) string { return cell(p.CredibleSetSize, 3) }},
+		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *graphcloak.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) }},
 		{"mean distance to the source", func(p *graphcloak.Performance) string { return cell(p.MeanEMD, 3) }},
 	}
 	if e.BPDN != nil {
