@@ -12,7 +12,7 @@
 //
 // Every measurement is a process of its own, one at a time, on one thread. Times
 // are CPU seconds, user and system, of the measured section only: the median of as
-// many runs as fit 20 seconds, at most 11. Generators have seeds; the graph and the
+// many runs as ten seconds take, at most 11. Generators have seeds; the graph and the
 // data that our process made are files that the peers' scripts read.
 package main
 

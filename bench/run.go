@@ -163,7 +163,7 @@ func budget() string {
 	if *quick {
 		return "2"
 	}
-	return "20"
+	return "10"
 }
 
 // measured repeats work until the budget is spent, at most 11 times, and returns

@@ -16,7 +16,7 @@ var sensitivities = topic{
 	name:  "sensitivity",
 	title: "Certified sensitivity Δ₂",
 	about: "All sensors, the metric of the generator (hops or lengths). No peer certifies Δ₂. The error is the width of the bracket, " +
-		"upper/lower − 1; at n = 2,000 the truth from all eigenpairs (SciPy) lies inside. A case stops after ten minutes with the " +
+		"upper/lower − 1; at n = 2,000 the truth from all eigenpairs (SciPy) lies inside. A case stops after five minutes with the " +
 		"bracket that it has.",
 	cases: func(quick bool) (list []comparison) {
 		k := 1
@@ -64,7 +64,7 @@ func bracket(ctx context.Context, dir string, f family, n int, tau, width float6
 	m, err := measured(func() error {
 		model := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: tau}
 		b, err = sensitivity.Bound(ctx, model, nil, sensitivity.Options{
-			Tolerance: width, Seed: [32]byte{1}, Time: 10 * time.Minute,
+			Tolerance: width, Seed: [32]byte{1}, Time: 5 * time.Minute,
 		})
 		return err
 	})

@@ -2,8 +2,6 @@
 """Modularity. Errors are 1 − Q/Q*, Q* the best of leidenalg's runs (an argument
 says how many); negative where Q is larger. Q is computed here for every side."""
 
-import json
-
 import numpy as np
 
 import common
@@ -19,9 +17,8 @@ def modularity(labels):
 
 def report(cpu, labels):
     q = modularity(labels)
-    best = json.loads((common.folder / "best.json").read_text())["best"]
     note = f"Q = {q:.5f}, {len(np.unique(labels))} communities"
-    common.answer(cpu=cpu, error=1 - q / best, note=note)
+    common.answer(cpu=cpu, error=1 - q / common.kept()["best"], note=note)
 
 
 def as_igraph():
@@ -40,16 +37,16 @@ def judge():
         work = lambda: la.find_partition(g, la.ModularityVertexPartition, seed=seed).membership
         cpu, labels = common.measured(work, most=1)
         results.append((modularity(labels), cpu))
-    best = {"best": max(results)[0], "cpu": float(np.median([cpu for _, cpu in results]))}
-    (common.folder / "best.json").write_text(json.dumps(best))
+    best = max(results)[0]
+    common.keep(best=best, cpu=float(np.median([cpu for _, cpu in results])))
     ours = modularity(common.read("ours.i64"))
-    common.answer(error=1 - ours / best["best"], note=f"Q = {ours:.5f}")
+    common.answer(error=1 - ours / best, note=f"Q = {ours:.5f}")
 
 
 def leidenalg():
-    best = json.loads((common.folder / "best.json").read_text())
-    note = f"Q = {best['best']:.5f}, best of {common.arguments[0]}"
-    common.answer(cpu=best["cpu"], error=0, note=note)
+    kept = common.kept()
+    note = f"Q = {kept.pop('best'):.5f}, best of {common.arguments[0]}"
+    common.answer(error=0, note=note, **kept)
 
 
 def igraph():
