@@ -28,7 +28,7 @@ type Options struct {
 	Version     string        // of GraphCloak, for the user agent; "": dev
 	JobID       string        // shown in SHOW TRANSACTIONS
 	FetchSize   int           // records a pull; 0: the driver's
-	BatchSize   int           // nodes a transaction, when reading and writing; 0: 10,000
+	BatchSize   int           // nodes that a transaction writes; one that reads takes ten times as many; 0: 10,000
 	Concurrency int           // sessions at once; 0: 2
 	Timeout     time.Duration // of one transaction; 0: 10 minutes
 
@@ -36,8 +36,12 @@ type Options struct {
 	Progress func(stage string, done, total int64) // nil: silent; called from one goroutine at a time
 }
 
-// retryTime bounds the driver's retries of one transaction.
-const retryTime = 10 * time.Second
+// retryTime bounds the attempts at one transaction, retryPause is the mean pause
+// before the second; each further one is twice as long.
+const (
+	retryTime  = 10 * time.Second
+	retryPause = 100 * time.Millisecond
+)
 
 // Store is a database of a Neo4j server. It is safe for concurrent use.
 type Store struct {
@@ -46,7 +50,7 @@ type Store struct {
 	name    string
 	server  version
 	notices store.Notices
-	nodes   store.Memory[[]string] // elementId of each node of a graph
+	nodes   store.Memory[*nodeSet]
 
 	constrained     sync.Mutex
 	constraintsHold bool
@@ -110,7 +114,6 @@ func (o *Options) token() neo4j.AuthToken {
 func (o *Options) configure(c *config.Config) {
 	c.UserAgent = "graphcloak/" + o.Version
 	c.TelemetryDisabled = true
-	c.MaxTransactionRetryTime = retryTime
 	c.ConnectionAcquisitionTimeout = time.Minute
 	c.SocketConnectTimeout = 5 * time.Second
 	if o.FetchSize != 0 {

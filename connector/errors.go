@@ -18,6 +18,7 @@ const (
 	codeMemory   = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
 	codeTxMemory = "Neo.TransientError.General.TransactionMemoryLimit"
 
+	codeReadOnly   = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
 	codeAccessMode = "Neo.ClientError.Statement.AccessMode"
 )
 
@@ -36,7 +37,7 @@ var kinds = []struct {
 	{"Neo.ClientError.Security.CredentialsExpired", store.ErrAuth, "the password has expired; change it with ALTER CURRENT USER SET PASSWORD"},
 	{"Neo.ClientError.Security.", store.ErrAuth, "see graphcloak doctor --print-setup for the rights that are needed"},
 	{"Neo.ClientError.Database.DatabaseNotFound", store.ErrNotFound, ""},
-	{"Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", store.ErrReadOnly, "the database does not take writes"},
+	{codeReadOnly, store.ErrReadOnly, "the database does not take writes"},
 	{"Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", store.ErrReadOnly, "the database does not take writes"},
 	{"Neo.ClientError.Database.DatabaseUnavailable", store.ErrTransient, ""},
 	{codeAccessMode, store.ErrInput, "a query that reads the graph must not write"},
@@ -48,18 +49,11 @@ var kinds = []struct {
 	{"Neo.TransientError.", store.ErrTransient, ""},
 }
 
-// permanent keeps an error from the driver's retries: it has no Unwrap.
-type permanent struct{ err error }
-
-func (p *permanent) Error() string { return p.err.Error() }
-
-// final wraps an error that a retry of the same transaction cannot cure: too
-// little memory for a batch of this size, a database that takes no writes.
-func final(err error) error {
-	if tooLarge(err) || isCode(err, "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase") {
-		return &permanent{err}
-	}
-	return err
+// repeatable reports whether another attempt at the same transaction may help: not
+// where the server has too little memory for a batch of this size, or takes no
+// writes.
+func repeatable(err error) bool {
+	return neo4j.IsRetryable(err) && !tooLarge(err) && !isCode(err, codeReadOnly)
 }
 
 // classify maps an error of the driver to one of package store. A context that
@@ -70,12 +64,6 @@ func classify(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
-	}
-	if p, ok := errors.AsType[*permanent](err); ok {
-		err = p.err
-	}
-	if limit, ok := errors.AsType[*neo4j.TransactionExecutionLimit](err); ok && len(limit.Errors) > 0 {
-		err = limit.Errors[len(limit.Errors)-1]
 	}
 	if tooLarge(err) {
 		return fmt.Errorf("%w (%w)", errTooLarge, err)
@@ -107,9 +95,6 @@ func classifyCode(e *neo4j.Neo4jError) error {
 
 // serverError finds the server's own error.
 func serverError(err error) (*neo4j.Neo4jError, bool) {
-	if p, ok := errors.AsType[*permanent](err); ok {
-		err = p.err
-	}
 	return errors.AsType[*neo4j.Neo4jError](err)
 }
 

@@ -3,6 +3,7 @@
 package connector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,16 +16,12 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// nodePage is the least number of nodes in a record; nodePages bounds the number
-// of records, for each skips the nodes before it.
+// nodePage is the least number of nodes in a record of those that are found by
+// skipping the ones before; nodePages bounds the number of such records.
 const (
 	nodePage  = 20_000
 	nodePages = 20
 )
-
-// missing stands for a property that is not there in a list collected by the
-// server, because collect() passes over null. No weight, key or reading is a list.
-const missing = "[]"
 
 // labelled is the label expression of a selection. Without labels it is every node
 // but those that keep runs and the ledger: they are not the user's graph.
@@ -35,45 +32,47 @@ func labelled(labels []string) string {
 	return ":!" + strings.Join([]string{store.RunLabel, lockLabel, budgetLabel, entryLabel}, "&!")
 }
 
-// readNodes reads the nodes of the selection.
+// readNodes reads the n nodes of the selection.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
-	key := missing
+	key := none
 	if sel.NodeKey != "" {
-		key = "coalesce(n." + quote(sel.NodeKey) + ", " + missing + ")"
+		key = "n." + quote(sel.NodeKey)
 	}
-	columns := " RETURN collect(id(n)), collect(elementId(n)), collect(" + key + ") AS key"
-	set := &nodeSet{}
-	keys := []any{}
-	add := func(_ span, r *neo4j.Record) error {
-		internal, elements, key := list(r, 0), list(r, 1), list(r, 2)
-		for i := range internal {
-			id, _ := internal[i].(int64)
-			element, _ := elements[i].(string)
-			set.internal = append(set.internal, id)
-			set.elements = append(set.elements, element)
-		}
-		keys = append(keys, key...)
-		return nil
-	}
+	g := gather{columns: []string{"id(n)", "elementId(n)", key}}
+	r := &nodeReader{property: sel.NodeKey}
 	var err error
 	if sel.NodeQuery != "" {
-		err = s.queryNodes(ctx, sel.NodeQuery, columns, add)
+		err = s.queryNodes(ctx, sel.NodeQuery, g, r)
 	} else {
-		page := max(nodePage, (int(n)+nodePages-1)/nodePages)
-		cypher := "MATCH (n" + labelled(sel.NodeLabels) + ") WITH n SKIP $skip LIMIT $limit" + columns
-		err = inChunks(ctx, s, "nodes", int(n), page, func(ctx context.Context, at span) (*neo4j.Record, error) {
-			return s.readOne(ctx, "nodes", cypher, map[string]any{"skip": at.lo, "limit": at.hi - at.lo})
-		}, add)
+		err = s.labelledNodes(ctx, labelled(sel.NodeLabels), n, g, r)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return set, set.identify(sel.NodeKey, keys)
+	return r.nodes()
+}
+
+// labelledNodes reads the n nodes of a label expression.
+func (s *Store) labelledNodes(ctx context.Context, label string, n int64, g gather, r *nodeReader) error {
+	ids, err := s.extent(ctx, "(n"+label+")", "n")
+	if err != nil {
+		return err
+	}
+	if ids.len() <= sparse*n {
+		// The label is behind WITH, or a plan might begin at the label for every range.
+		g.match = "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n WHERE n" + label
+		return g.byID(ctx, s, "nodes", n, ids, r.take)
+	}
+	g.match = "MATCH (n" + label + ") WITH n SKIP $skip LIMIT $limit"
+	page := max(nodePage, (n+nodePages-1)/nodePages)
+	return g.run(ctx, s, each("nodes", int(n)), page, func(at span) map[string]any {
+		return map[string]any{"skip": at.lo, "limit": at.len()}
+	}, r.take)
 }
 
 // queryNodes resolves the column id of the user's query: a node, its id() or its
 // elementId().
-func (s *Store) queryNodes(ctx context.Context, query, columns string, add func(span, *neo4j.Record) error) error {
+func (s *Store) queryNodes(ctx context.Context, query string, g gather, nodes *nodeReader) error {
 	var refs []any
 	err := s.read(ctx, "nodeQuery", func(tx *transaction) error {
 		refs = refs[:0]
@@ -91,21 +90,17 @@ func (s *Store) queryNodes(ctx context.Context, query, columns string, add func(
 	if err != nil {
 		return queryError(err)
 	}
-	found := 0
-	cypher := "UNWIND $refs AS r MATCH (n) WHERE CASE WHEN r IS :: INTEGER THEN id(n) = r ELSE elementId(n) = r END" + columns
+	g.match = "UNWIND $refs AS r MATCH (n) WHERE CASE WHEN r IS :: INTEGER THEN id(n) = r ELSE elementId(n) = r END"
 	if !slices.ContainsFunc(refs, func(r any) bool { _, ok := r.(int64); return !ok }) {
-		cypher = "UNWIND $refs AS r MATCH (n) WHERE id(n) = r" + columns
+		g.match = "UNWIND $refs AS r MATCH (n) WHERE id(n) = r"
 	} else if !slices.ContainsFunc(refs, func(r any) bool { _, ok := r.(string); return !ok }) {
-		cypher = "UNWIND $refs AS r MATCH (n) WHERE elementId(n) = r" + columns
+		g.match = "UNWIND $refs AS r MATCH (n) WHERE elementId(n) = r"
 	}
-	err = inChunks(ctx, s, "nodes", len(refs), s.options.BatchSize, func(ctx context.Context, at span) (*neo4j.Record, error) {
-		return s.readOne(ctx, "nodes", cypher, map[string]any{"refs": refs[at.lo:at.hi]})
-	}, func(at span, r *neo4j.Record) error {
-		found += len(list(r, 0))
-		return add(at, r)
-	})
-	if err == nil && found != len(refs) {
-		err = fmt.Errorf("%w: the node query returns %d ids of which %d are nodes", store.ErrInput, len(refs), found)
+	err = g.run(ctx, s, each("nodes", len(refs)), int64(s.options.BatchSize), func(at span) map[string]any {
+		return map[string]any{"refs": refs[at.lo:at.hi]}
+	}, nodes.take)
+	if err == nil && nodes.found != len(refs) {
+		err = fmt.Errorf("%w: the node query returns %d ids of which %d are nodes", store.ErrInput, len(refs), nodes.found)
 	}
 	return err
 }
@@ -121,53 +116,64 @@ func reference(v any) (any, error) {
 	return nil, fmt.Errorf("%w: the query returns a %T where a node, its id() or its elementId() is wanted", store.ErrInput, v)
 }
 
-// identify derives the ids from the key property, or from the elements without one.
-func (s *nodeSet) identify(property string, keys []any) error {
-	s.ids = make([]graph.ID, len(s.elements))
-	var bad, twice store.Offenders
-	seen := make(map[graph.ID]int, len(s.ids))
-	for k, element := range s.elements {
-		id := graph.ID(element)
-		if property != "" {
+// nodeReader collects nodes as they are read.
+type nodeReader struct {
+	property string // "": the element is the key
+	pages    []nodePart
+	set      nodeSet
+	found    int
+	bad      store.Offenders
+}
+
+// nodePart is what a record gave; at orders the records of a reading.
+type nodePart struct {
+	at int64
+	nodeSet
+}
+
+func (r *nodeReader) take(at span, record *neo4j.Record) error {
+	internal, elements, keys := list(record, 0), list(record, 1), list(record, 2)
+	p := nodePart{at: at.lo}
+	p.grow(len(internal))
+	for k := range internal {
+		id, _ := internal[k].(int64)
+		element, _ := elements[k].(string)
+		key := graph.ID(element)
+		if r.property != "" {
 			var wrong string
-			if id, wrong = store.Key(value(keys[k])); wrong != "" {
-				bad.Add("node %s: %s %s", element, property, wrong)
+			if key, wrong = store.Key(entry(keys, k)); wrong != "" {
+				r.bad.Add("node %s: %s %s", element, r.property, wrong)
 				continue
 			}
 		}
-		if first, ok := seen[id]; ok {
-			twice.Add("%q is the %s of %s and %s", id, property, s.elements[first], element)
+		r.set.name(id, element)
+		p.add(key, id)
+	}
+	r.found += len(internal)
+	r.pages = append(r.pages, p)
+	return nil
+}
+
+// nodes puts the parts together and sorts the nodes by key, which is unique.
+func (r *nodeReader) nodes() (*nodeSet, error) {
+	if err := r.bad.Err("nodes have no usable key", "give every selected node a unique "+r.property+", or choose another --node-key"); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(r.pages, func(p, q nodePart) int { return cmp.Compare(p.at, q.at) })
+	s := &r.set
+	s.grow(r.found)
+	for i, p := range r.pages {
+		s.ids, s.internal = append(s.ids, p.ids...), append(s.internal, p.internal...)
+		r.pages[i] = nodePart{}
+	}
+	s.sort()
+	var twice store.Offenders
+	for k := 1; k < len(s.ids); k++ {
+		if s.ids[k] == s.ids[k-1] {
+			twice.Add("%q is the %s of %s and %s", s.ids[k], r.property, s.element(k-1), s.element(k))
 		}
-		seen[id] = k
-		s.ids[k] = id
 	}
-	if err := bad.Err("nodes have no usable key", "give every selected node a unique "+property+", or choose another --node-key"); err != nil {
-		return err
-	}
-	return twice.Err("nodes share their key", "make "+property+" unique (graphcloak doctor --print-setup shows the constraint), or choose another --node-key")
-}
-
-// readOne runs a statement with one record in a transaction of its own. A server
-// that is short of memory gives errTooLarge.
-func (s *Store) readOne(ctx context.Context, phase, cypher string, params map[string]any) (record *neo4j.Record, err error) {
-	err = s.read(ctx, phase, func(tx *transaction) (err error) {
-		record, err = tx.one(cypher, params)
-		return err
-	})
-	return record, err
-}
-
-func list(r *neo4j.Record, column int) []any {
-	l, _ := r.Values[column].([]any)
-	return l
-}
-
-// value undoes missing.
-func value(v any) any {
-	if l, ok := v.([]any); ok && len(l) == 0 {
-		return nil
-	}
-	return v
+	return s, twice.Err("nodes share their key", "make "+r.property+" unique (graphcloak doctor --print-setup shows the constraint), or choose another --node-key")
 }
 
 // queryError says that a statement that the user wrote was refused.

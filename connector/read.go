@@ -5,6 +5,7 @@ package connector
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector/store"
@@ -26,6 +27,9 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	if err != nil {
 		return nil, err
 	}
+	if sel.NodeQuery == "" && before.nodes > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: the selection has %d", graph.ErrTooLarge, before.nodes)
+	}
 	b := &graph.Builder{Aggregation: sel.Aggregation}
 	nodes, err := s.readNodes(ctx, sel, before.nodes)
 	if err != nil {
@@ -36,14 +40,14 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 			return nil, fmt.Errorf("%w: %w", store.ErrInput, err)
 		}
 	}
-	if err := s.readRelationships(ctx, sel, nodes, b); err != nil {
+	if err := s.readRelationships(ctx, sel, nodes, before, b); err != nil {
 		return nil, fmt.Errorf("read relationships: %w", err)
 	}
 	after, err := s.size(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	if after != before || sel.NodeQuery == "" && int64(len(nodes.ids)) != before.nodes {
+	if after != before || sel.NodeQuery == "" && len(nodes.ids) != int(before.nodes) {
 		return nil, fmt.Errorf("%w: the graph changed while it was read (%d nodes and %d relationships before, %d and %d after); run again",
 			store.ErrConflict, before.nodes, before.relationships, after.nodes, after.relationships)
 	}
@@ -51,25 +55,13 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", store.ErrInput, err)
 	}
-	s.nodes.Put(g, nodes.byNumber(g))
+	for i, id := range nodes.ids {
+		if g.ID(i) != id {
+			return nil, fmt.Errorf("connector: node %d is %q, the graph has %q there", i, id, g.ID(i))
+		}
+	}
+	s.nodes.Put(g, nodes)
 	s.options.Logger.InfoContext(ctx, "graph read", "nodeCount", g.Order(), "relationshipCount", g.Size(),
 		"durationMillis", time.Since(start).Milliseconds())
 	return g, nil
-}
-
-// nodeSet holds the selected nodes in the order of reading.
-type nodeSet struct {
-	ids      []graph.ID
-	internal []int64  // id(), valid while the graph is read
-	elements []string // elementId()
-}
-
-// byNumber returns the elements in the order of the graph's numbers.
-func (s *nodeSet) byNumber(g *graph.Graph) []string {
-	elements := make([]string, g.Order())
-	for k, id := range s.ids {
-		i, _ := g.Index(id)
-		elements[i] = s.elements[k]
-	}
-	return elements
 }

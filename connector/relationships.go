@@ -17,11 +17,19 @@ import (
 type edges struct {
 	store.Edges
 	nodes     *nodeSet
+	places    *places
 	strangers store.Offenders
 }
 
+// add looks the names of the ends up only where they are needed: they are spread
+// over the memory.
 func (e *edges) add(u, v int, weight, length any) error {
-	return e.Add(u, v, e.nodes.ids[u], e.nodes.ids[v], weight, length)
+	w, l, wrong := e.Values(weight, length)
+	if wrong != "" {
+		e.Refuse(e.nodes.ids[u], e.nodes.ids[v], wrong)
+		return nil
+	}
+	return e.Builder.Connect(u, v, w, l)
 }
 
 func (e *edges) finish(s *Store) error {
@@ -31,68 +39,135 @@ func (e *edges) finish(s *Store) error {
 	return e.Finish(s.notices.Add)
 }
 
-// readRelationships reads what leaves each selected node for another.
-func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, nodes *nodeSet, b *graph.Builder) error {
-	e := &edges{Edges: store.Edges{Selection: sel, Builder: b}, nodes: nodes}
-	handle := make(map[int64]int, len(nodes.internal))
-	for k, id := range nodes.internal {
-		handle[id] = k
-	}
+// readRelationships reads those between selected nodes: from all of their types
+// where most of them are, else from each node.
+func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, nodes *nodeSet, n size, b *graph.Builder) error {
+	e := &edges{Edges: store.Edges{Selection: sel, Builder: b}, nodes: nodes, places: newPlaces(nodes.internal)}
 	if sel.RelationshipQuery != "" {
-		if err := s.queryRelationships(ctx, e, handle); err != nil {
+		if err := s.queryRelationships(ctx, e); err != nil {
 			return err
 		}
 		return e.finish(s)
 	}
-	// The subquery keeps the planner from scanning all relationships for every node,
-	// which looks cheap to it while the database is small.
-	cypher := "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] " +
-		"CALL (a) { MATCH (a)-[r" + quoteAll(sel.RelationshipTypes) + "]->(b) RETURN id(b) AS b, " +
-		column(sel.RelationshipWeightProperty) + " AS weight, " + column(sel.LengthProperty) + " AS length } " +
-		"RETURN collect(i), collect(b), collect(weight), collect(length)"
-	err := inChunks(ctx, s, "relationships", len(nodes.internal), s.options.BatchSize, func(ctx context.Context, at span) (*neo4j.Record, error) {
-		return s.readOne(ctx, "relationships", cypher, map[string]any{"ids": nodes.internal[at.lo:at.hi]})
-	}, func(at span, r *neo4j.Record) error {
-		sources, targets, weights, lengths := list(r, 0), list(r, 1), list(r, 2), list(r, 3)
-		for k := range sources {
-			i, _ := sources[k].(int64)
-			id, _ := targets[k].(int64)
-			if v, ok := handle[id]; ok {
-				if err := e.add(at.lo+int(i), v, entry(weights, k), entry(lengths, k)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
+	g := gather{
+		columns: []string{"", "id(b)", property("r", sel.RelationshipWeightProperty), property("r", sel.LengthProperty)},
+		gaps:    sel.DefaultWeight != 0 || sel.DropBadWeight,
+	}
+	types := quoteAll(sel.RelationshipTypes)
+	ids, err := s.relationshipIDs(ctx, types)
+	if err != nil {
+		return err
+	}
+	leaving, err := s.leaving(ctx, sel, n, int64(len(nodes.ids)))
+	if err != nil {
+		return err
+	}
+	if ids.len() <= expansion*(leaving+int64(len(nodes.ids))) {
+		err = e.byID(ctx, s, g, types, ids, n.relationships)
+	} else {
+		err = e.byNode(ctx, s, g, types)
+	}
 	if err != nil {
 		return err
 	}
 	return e.finish(s)
 }
 
-// column reads a property of r; where none is asked for it is null, of which
-// collect() makes the empty list.
-func column(property string) string {
-	if property == "" {
-		return "null"
+// relationshipIDs returns the range of the ids of some types.
+func (s *Store) relationshipIDs(ctx context.Context, types string) (ids span, err error) {
+	if types == "" { // without a type there is no index
+		all, err := s.known(ctx, typeNames)
+		if err != nil || len(all) == 0 {
+			return span{}, err
+		}
+		types = quoteAll(all)
 	}
-	return "coalesce(r." + quote(property) + ", " + missing + ")"
+	return s.extent(ctx, "()-[r"+types+"]->()", "r")
 }
 
-func entry(column []any, k int) any {
-	if len(column) == 0 {
-		return nil
+// leaving bounds the number of relationships that leave the n selected nodes, from
+// the database's own counters.
+func (s *Store) leaving(ctx context.Context, sel graph.Selection, of size, n int64) (sum int64, err error) {
+	if sel.NodeQuery != "" || len(sel.NodeLabels) == 0 {
+		return int64(float64(of.relationships) * min(1, float64(n)/float64(max(1, of.nodes)))), nil
 	}
-	return value(column[k])
+	err = s.read(ctx, "count", func(tx *transaction) error {
+		sum = 0
+		for _, l := range sel.NodeLabels {
+			c, err := tx.relationships("(:"+quote(l)+")", sel.RelationshipTypes)
+			if err != nil {
+				return err
+			}
+			sum += c
+		}
+		return nil
+	})
+	return min(sum, of.relationships), err
+}
+
+// byID reads all relationships of the types and keeps those between selected nodes.
+func (e *edges) byID(ctx context.Context, s *Store, g gather, types string, ids span, n int64) error {
+	g.columns[0] = "id(a)"
+	g.match = "MATCH (a)-[r]->(b) WHERE id(r) IN range($at[k], $at[k + 1] - 1)"
+	if types != "" { // behind WITH, or a plan might begin at the type for every range
+		g.match += " WITH a, r, b WHERE r" + types
+	}
+	found := int64(0)
+	err := g.byID(ctx, s, "relationships", n, ids, func(_ span, r *neo4j.Record) error {
+		found += int64(len(list(r, 0)))
+		return e.take(r, func(id int64) (int, bool) { return e.places.find(id) })
+	})
+	if err == nil && found != n {
+		err = fmt.Errorf("%w: the graph changed while it was read (%d relationships, %d before); run again", store.ErrConflict, found, n)
+	}
+	return err
+}
+
+// byNode reads the relationships that leave each selected node. The subquery keeps
+// the planner from scanning all relationships for every node, which looks cheap to
+// it while the database is small.
+func (e *edges) byNode(ctx context.Context, s *Store, g gather, types string) error {
+	g.columns[0] = "i"
+	g.match = "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] CALL (a) { MATCH (a)-[r" + types + "]->(b) RETURN r, b }"
+	return g.run(ctx, s, each("relationships", len(e.nodes.ids)), int64(s.options.BatchSize), func(at span) map[string]any {
+		return map[string]any{"ids": e.nodes.internal[at.lo:at.hi]}
+	}, func(at span, r *neo4j.Record) error {
+		return e.take(r, func(i int64) (int, bool) { return int(at.lo + i), true })
+	})
+}
+
+// take connects what a record holds; source finds the number of the first end.
+func (e *edges) take(r *neo4j.Record, source func(int64) (int, bool)) error {
+	sources, targets, weights, lengths := list(r, 0), list(r, 1), list(r, 2), list(r, 3)
+	for k := range sources {
+		from, _ := sources[k].(int64)
+		to, _ := targets[k].(int64)
+		u, okU := source(from)
+		v, okV := e.places.find(to)
+		if !okU || !okV {
+			continue
+		}
+		if err := e.add(u, v, entry(weights, k), entry(lengths, k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// property is an expression for a property of x.
+func property(x, name string) string {
+	if name == "" {
+		return none
+	}
+	return x + "." + quote(name)
 }
 
 // queryRelationships reads the user's query row by row; its columns are source,
 // target, and weight and length where those properties are asked for.
-func (s *Store) queryRelationships(ctx context.Context, e *edges, handle map[int64]int) error {
-	byElement := make(map[string]int, len(e.nodes.elements))
-	for k, element := range e.nodes.elements {
-		byElement[element] = k
+func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
+	byElement := make(map[string]int, len(e.nodes.ids))
+	for k := range e.nodes.ids {
+		byElement[e.nodes.element(k)] = k
 	}
 	find := func(r *neo4j.Record, column string) (int, bool, error) {
 		v, ok := r.Get(column)
@@ -101,7 +176,7 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges, handle map[int
 		}
 		ref, err := reference(v)
 		if id, isInt := ref.(int64); isInt {
-			k, ok := handle[id]
+			k, ok := e.places.find(id)
 			return k, ok, err
 		}
 		element, _ := ref.(string)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -15,7 +16,8 @@ import (
 // lockLabel marks the nodes that a transaction locks before it reads and decides.
 const lockLabel = "GraphCloakLock"
 
-// Properties of the run's node that the store keeps; all others are the record's.
+// Properties of the run's node that the store keeps; startedAt and all others are
+// the record's.
 const (
 	keyRunID   = "runId"
 	keyStatus  = "status"
@@ -24,6 +26,7 @@ const (
 	keyTable   = "tableDigest"
 	keyGraph   = "graphDigest"
 	keyNodes   = "nodesWritten"
+	keyStart   = "startedAt"
 )
 
 // lock makes transactions with the same name run one after the other: the lock is
@@ -77,10 +80,16 @@ func runOf(p map[string]any) store.Run {
 }
 
 // put creates or updates the run's node. The record is set first, so that it
-// cannot overwrite what the store keeps.
+// cannot overwrite what the store keeps. Its start is a time, as its end will be.
 func (t *transaction) put(run store.Run) error {
+	record := maps.Clone(run.Record)
+	if text, ok := record[keyStart].(string); ok {
+		if start, err := time.Parse(time.RFC3339, text); err == nil {
+			record[keyStart] = start.UTC()
+		}
+	}
 	return t.do("MERGE (r:"+store.RunLabel+" {runId: $id}) SET r += $record SET r += $own", map[string]any{
-		"id": run.ID, "record": run.Record, "own": map[string]any{
+		"id": run.ID, "record": record, "own": map[string]any{
 			keyStatus: run.Status, keyColumn: run.RunIDColumn, keyColumns: run.Columns,
 			keyTable: run.Table, keyGraph: run.Graph, keyNodes: run.Nodes,
 		},

@@ -26,16 +26,7 @@ func (s *Store) exist(ctx context.Context, kind names, wanted ...string) error {
 	if !slices.ContainsFunc(wanted, func(w string) bool { return w != "" }) {
 		return nil
 	}
-	var have []string
-	err := s.read(ctx, "schema", func(tx *transaction) error {
-		have = have[:0]
-		_, err := tx.rows(kind.list, nil, func(r *neo4j.Record) error {
-			n, _ := r.Values[0].(string)
-			have = append(have, n)
-			return nil
-		})
-		return err
-	})
+	have, err := s.known(ctx, kind)
 	if err != nil {
 		return err
 	}
@@ -45,6 +36,20 @@ func (s *Store) exist(ctx context.Context, kind names, wanted ...string) error {
 		}
 	}
 	return nil
+}
+
+// known lists the names of a kind.
+func (s *Store) known(ctx context.Context, kind names) (have []string, err error) {
+	err = s.read(ctx, "schema", func(tx *transaction) error {
+		have = nil
+		_, err := tx.rows(kind.list, nil, func(r *neo4j.Record) error {
+			n, _ := r.Values[0].(string)
+			have = append(have, n)
+			return nil
+		})
+		return err
+	})
+	return have, err
 }
 
 // checkSelection refuses names that the database does not know.
@@ -67,27 +72,30 @@ func (s *Store) checkSelection(ctx context.Context, sel graph.Selection) error {
 type size struct{ nodes, relationships int64 }
 
 func (s *Store) size(ctx context.Context, sel graph.Selection) (n size, err error) {
-	types := sel.RelationshipTypes
-	if len(types) == 0 {
-		types = []string{""}
-	}
 	err = s.read(ctx, "count", func(tx *transaction) (err error) {
-		n = size{}
 		if n.nodes, err = tx.count("MATCH (n"+labelled(sel.NodeLabels)+") RETURN count(n)", nil); err != nil {
 			return err
 		}
-		for _, t := range types {
-			cypher := "MATCH ()-[r]->() RETURN count(r)"
-			if t != "" {
-				cypher = "MATCH ()-[r:" + quote(t) + "]->() RETURN count(r)"
-			}
-			c, err := tx.count(cypher, nil)
-			if err != nil {
-				return err
-			}
-			n.relationships += c
-		}
-		return nil
+		n.relationships, err = tx.relationships("()", sel.RelationshipTypes)
+		return err
 	})
 	return n, err
+}
+
+// relationships counts those of some types, or of all, that leave a node.
+func (t *transaction) relationships(from string, types []string) (n int64, err error) {
+	if len(types) == 0 {
+		return t.count("MATCH "+from+"-[r]->() RETURN count(r)", nil)
+	}
+	for i, kind := range types {
+		if slices.Contains(types[:i], kind) {
+			continue
+		}
+		c, err := t.count("MATCH "+from+"-[r:"+quote(kind)+"]->() RETURN count(r)", nil)
+		if err != nil {
+			return 0, err
+		}
+		n += c
+	}
+	return n, nil
 }

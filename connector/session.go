@@ -4,9 +4,12 @@ package connector
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -17,7 +20,7 @@ import (
 // must set its results anew each time, and must not keep the transaction.
 type transaction struct {
 	ctx context.Context
-	tx  neo4j.ManagedTransaction
+	tx  neo4j.ExplicitTransaction
 }
 
 // rows runs a statement and hands over its records as they arrive.
@@ -78,23 +81,48 @@ func (s *Store) write(ctx context.Context, phase string, work func(*transaction)
 	return s.managed(ctx, s.options.Database, neo4j.AccessModeWrite, phase, work)
 }
 
+// managed runs work in a transaction of its own and repeats it, for retryTime, as
+// long as the driver calls the error retryable. The driver's own managed
+// transactions would also repeat a batch that is too large for the server's
+// memory, which shows at the commit only, where the work cannot stop them.
 func (s *Store) managed(ctx context.Context, database string, mode neo4j.AccessMode, phase string, work func(*transaction) error) error {
 	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
 		DatabaseName: database, AccessMode: mode, ImpersonatedUser: s.options.Impersonate,
 	})
 	defer session.Close(ctx)
-	execute := session.ExecuteRead
-	if mode == neo4j.AccessModeWrite {
-		execute = session.ExecuteWrite
-	}
 	meta := map[string]any{"app": "graphcloak", "phase": phase}
 	if s.options.JobID != "" {
 		meta["jobId"] = s.options.JobID
 	}
-	_, err := execute(ctx, func(tx neo4j.ManagedTransaction) (any, error) {
-		return nil, final(work(&transaction{ctx, tx}))
-	}, neo4j.WithTxMetadata(meta), neo4j.WithTxTimeout(s.options.Timeout))
-	return classify(ctx, err)
+	end := time.Now().Add(retryTime)
+	for pause := retryPause; ; pause *= 2 {
+		again, err := attempt(ctx, session, work, neo4j.WithTxMetadata(meta), neo4j.WithTxTimeout(s.options.Timeout))
+		if !again || time.Now().Add(pause).After(end) {
+			return classify(ctx, err)
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause)): // two that met in a deadlock do not meet again
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// attempt runs work once and commits, or rolls back where it fails. Another attempt
+// may follow unless the connection was lost in the commit: then nobody knows
+// whether the work was done.
+func attempt(ctx context.Context, session neo4j.SessionWithContext, work func(*transaction) error, configure ...func(*neo4j.TransactionConfig)) (again bool, err error) {
+	tx, err := session.BeginTransaction(ctx, configure...)
+	if err != nil {
+		return repeatable(err), err
+	}
+	defer tx.Close(ctx)
+	if err := work(&transaction{ctx, tx}); err != nil {
+		return repeatable(err), err
+	}
+	err = tx.Commit(ctx)
+	_, lost := errors.AsType[*neo4j.ConnectivityError](err)
+	return repeatable(err) && !lost, err
 }
 
 // quote writes a name (label, type, property) as Cypher text.

@@ -46,7 +46,7 @@ func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSel
 	if err := s.exist(ctx, labelNames, sel.Label); err != nil {
 		return nil, err
 	}
-	elements, err := s.nodes.Get(g)
+	nodes, err := s.nodes.Get(g)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSel
 		})
 	}
 	if err == nil && sel.Label != "" {
-		err = s.each(ctx, "sensors", elements, "n:"+quote(sel.Label), func(i int, v any) {
+		err = s.each(ctx, "sensors", nodes, "n:"+quote(sel.Label), func(i int, v any) {
 			has, _ := v.(bool)
 			keep[i] = keep[i] && has
 		})
@@ -84,30 +84,30 @@ func (s *Store) property(ctx context.Context, g *graph.Graph, property string, t
 	if err := s.exist(ctx, propertyNames, property); err != nil {
 		return err
 	}
-	elements, err := s.nodes.Get(g)
+	nodes, err := s.nodes.Get(g)
 	if err != nil {
 		return err
 	}
-	return s.each(ctx, "property "+property, elements, "coalesce(n."+quote(property)+", "+missing+")", take)
+	return s.each(ctx, "property "+property, nodes, "n."+quote(property), take)
 }
 
-// each evaluates an expression that is never null on every node n.
-func (s *Store) each(ctx context.Context, stage string, elements []string, expression string, take func(i int, v any)) error {
-	cypher := "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i] RETURN collect(i), collect(" + expression + ")"
-	seen := 0
-	err := inChunks(ctx, s, stage, len(elements), s.options.BatchSize, func(ctx context.Context, at span) (*neo4j.Record, error) {
-		return s.readOne(ctx, stage, cypher, map[string]any{"e": elements[at.lo:at.hi]})
+// each evaluates an expression on every node n.
+func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression string, take func(i int, v any)) error {
+	g := gather{match: matchElements, columns: []string{"i", expression}, gaps: true}
+	n, seen := len(nodes.ids), 0
+	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
+		return map[string]any{"e": nodes.named(at)}
 	}, func(at span, r *neo4j.Record) error {
 		index, values := list(r, 0), list(r, 1)
 		for k := range index {
 			i, _ := index[k].(int64)
-			take(at.lo+int(i), value(values[k]))
+			take(int(at.lo+i), entry(values, k))
 		}
 		seen += len(index)
 		return nil
 	})
-	if err == nil && seen != len(elements) {
-		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run again", store.ErrConflict, len(elements)-seen, len(elements))
+	if err == nil && seen != n {
+		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run again", store.ErrConflict, n-seen, n)
 	}
 	return err
 }

@@ -37,27 +37,39 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 	return run.Admit(runs, touched)
 }
 
+// matchElements binds the nodes n of the list $e, and their places i in it.
+const matchElements = "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i]"
+
 // obstacles looks at the selected nodes for properties under the run's names. It
 // returns the ids of the runs that wrote them, and refuses those that none wrote.
 func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, runs []store.Run, force bool) ([]string, error) {
-	elements, err := s.nodes.Get(g)
+	nodes, err := s.nodes.Get(g)
 	if err != nil {
 		return nil, err
 	}
 	o := store.NewObstacles(run, runs)
-	cypher := "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i] " +
-		"WITH n[$column] AS owner, [c IN $columns WHERE n[c] IS NOT NULL] AS present, i WHERE size(present) > 0 " +
-		"WITH owner, present, collect(i) AS nodes RETURN collect([owner, present, nodes])"
-	err = inChunks(ctx, s, "check", len(elements), s.options.BatchSize, func(ctx context.Context, at span) (*neo4j.Record, error) {
-		return s.readOne(ctx, "check", cypher, map[string]any{"e": elements[at.lo:at.hi], "column": run.RunIDColumn, "columns": run.Columns})
-	}, func(at span, r *neo4j.Record) error {
-		for _, group := range list(r, 0) {
-			group, _ := group.([]any)
-			present, _ := group[1].([]any)
-			nodes, _ := group[2].([]any)
-			for _, v := range nodes {
+	used, err := s.used(ctx, run.Columns)
+	if err != nil || len(used) == 0 {
+		return nil, err
+	}
+	present, owner := make([]string, len(used)), none
+	for k, name := range used {
+		present[k] = "n." + quote(name) + " IS NOT NULL"
+		if name == run.RunIDColumn {
+			owner = "n." + quote(name)
+		}
+	}
+	cypher := matchElements + " WITH n, i WHERE " + strings.Join(present, " OR ") +
+		" WITH " + owner + " AS owner, [" + strings.Join(present, ", ") + "] AS present, collect(i) AS nodes RETURN owner, present, nodes"
+	t := each("check", len(nodes.ids))
+	err = inChunks(ctx, s, t, int64(s.options.BatchSize), func(ctx context.Context, at span) ([]*neo4j.Record, error) {
+		return s.readAll(ctx, t.stage, cypher, map[string]any{"e": nodes.named(at)})
+	}, func(at span, groups []*neo4j.Record) error {
+		for _, group := range groups {
+			names := only(used, list(group, 1))
+			for _, v := range list(group, 2) {
 				i, _ := v.(int64)
-				o.Add(g.ID(at.lo+int(i)), group[0], present)
+				o.Add(g.ID(int(at.lo+i)), group.Values[0], names)
 			}
 		}
 		return nil
@@ -66,6 +78,28 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 		return nil, err
 	}
 	return o.Result(force)
+}
+
+// used returns the names under which any node or relationship may have a property:
+// on the first run there is none, and nothing to look at.
+func (s *Store) used(ctx context.Context, names []string) (used []string, err error) {
+	have, err := s.known(ctx, propertyNames)
+	for _, name := range names {
+		if slices.Contains(have, name) {
+			used = append(used, name)
+		}
+	}
+	return used, err
+}
+
+// only keeps the names that are marked true.
+func only(names []string, marks []any) (kept []any) {
+	for k, mark := range marks {
+		if mark == true {
+			kept = append(kept, names[k])
+		}
+	}
+	return kept
 }
 
 var errOutline = errors.New("connector: the table has no values")
@@ -80,7 +114,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if !store.HasValues(t) {
 		return errOutline
 	}
-	elements, err := s.nodes.Get(g)
+	all, err := s.nodes.Get(g)
 	if err != nil {
 		return err
 	}
@@ -93,9 +127,9 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return err
 	}
 	nodes := store.Covered(t, g.Order())
-	batch := newBatch(t, nodes, elements, stale)
+	batch := newBatch(t, nodes, all, stale)
 	written := int64(0)
-	err = inChunks(ctx, s, "write", len(nodes), s.options.BatchSize, func(ctx context.Context, at span) (n int64, err error) {
+	err = inChunks(ctx, s, each("write", len(nodes)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		params := batch.params(at)
 		err = s.write(ctx, "write", func(tx *transaction) error {
 			n, err = tx.count(batch.cypher, params)
@@ -152,21 +186,20 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force 
 // batch prepares the parameters of a write: nodes in the order of the database,
 // and each column in the same order.
 type batch struct {
-	cypher   string
-	runID    string
-	elements []string
-	columns  []any // []float64, []int64, []string, or []any where some nodes have no value
+	cypher  string
+	runID   string
+	nodes   *nodeSet
+	order   []int
+	columns []any // []float64, []int64, []string, or []any where some nodes have no value
 }
 
-func newBatch(t report.Table, nodes []int, elements []string, stale []string) *batch {
-	order := slices.Clone(nodes)
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(len(elements[a]), len(elements[b])), cmp.Compare(elements[a], elements[b]))
-	})
-	b := &batch{runID: t.RunID(), elements: make([]string, len(order))}
-	for k, i := range order {
-		b.elements[k] = elements[i]
+func newBatch(t report.Table, nodes []int, all *nodeSet, stale []string) *batch {
+	order := nodes
+	if compare := func(i, j int) int { return cmp.Compare(all.internal[i], all.internal[j]) }; !slices.IsSortedFunc(order, compare) {
+		order = slices.Clone(nodes)
+		slices.SortFunc(order, compare)
 	}
+	b := &batch{runID: t.RunID(), nodes: all, order: order}
 	var set []string
 	for _, c := range t.Columns() {
 		if c.Name == t.RunIDColumn() {
@@ -179,7 +212,7 @@ func newBatch(t report.Table, nodes []int, elements []string, stale []string) *b
 	for _, name := range stale {
 		set = append(set, "n."+quote(name)+" = null")
 	}
-	b.cypher = "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i] SET " + strings.Join(set, ", ") + " RETURN count(n)"
+	b.cypher = matchElements + " SET " + strings.Join(set, ", ") + " RETURN count(n)"
 	return b
 }
 
@@ -214,7 +247,11 @@ func pick[T any](values []T, order []int) []T {
 }
 
 func (b *batch) params(at span) map[string]any {
-	p := map[string]any{"e": b.elements[at.lo:at.hi], "run": b.runID}
+	elements := make([]string, at.len())
+	for k := range elements {
+		elements[k] = b.nodes.element(b.order[int(at.lo)+k])
+	}
+	p := map[string]any{"e": elements, "run": b.runID}
 	for k, c := range b.columns {
 		name := fmt.Sprintf("c%d", k)
 		switch v := c.(type) {
@@ -243,18 +280,17 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 		return 0, s.settle(ctx, runID, store.Undone, "undoneAt", 0)
 	}
 	column := quote(run.RunIDColumn)
-	found, err := s.readOne(ctx, "undo", "MATCH (n) WHERE n."+column+" = $run AND NOT n:"+store.RunLabel+" RETURN collect(elementId(n))", map[string]any{"run": runID})
+	elements, err := s.carriers(ctx, column, runID)
 	if err != nil {
 		return 0, err
 	}
-	elements := list(found, 0)
 	var remove []string
 	for _, c := range run.Columns {
 		remove = append(remove, "n."+quote(c))
 	}
 	cypher := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND n." + column + " = $run REMOVE " + strings.Join(remove, ", ") + " RETURN count(n)"
 	removed := int64(0)
-	err = inChunks(ctx, s, "undo", len(elements), s.options.BatchSize, func(ctx context.Context, at span) (n int64, err error) {
+	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		err = s.write(ctx, "undo", func(tx *transaction) error {
 			n, err = tx.count(cypher, map[string]any{"e": elements[at.lo:at.hi], "run": runID})
 			return err
@@ -268,4 +304,25 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 		return removed, fmt.Errorf("undo: %w", err)
 	}
 	return removed, s.settle(ctx, runID, store.Undone, "undoneAt", 0)
+}
+
+// carriers returns the elements of the nodes that carry a run's id.
+func (s *Store) carriers(ctx context.Context, column, runID string) (elements []string, err error) {
+	ids, err := s.extent(ctx, "(n)", "n")
+	if err != nil {
+		return nil, err
+	}
+	g := gather{
+		match:   "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n WHERE n." + column + " = $run AND NOT n:" + store.RunLabel,
+		columns: []string{"elementId(n)"},
+		params:  map[string]any{"run": runID},
+	}
+	err = g.byID(ctx, s, "find", ids.len(), ids, func(_ span, r *neo4j.Record) error {
+		for _, v := range list(r, 0) {
+			element, _ := v.(string)
+			elements = append(elements, element)
+		}
+		return nil
+	})
+	return elements, err
 }

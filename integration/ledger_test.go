@@ -24,7 +24,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 	n := Server(t)
 	if n.restart == nil { // not ours to kill
 		var err error
-		if n, err = startLocal(); err != nil {
+		if n, err = startLocal(nil); err != nil {
 			t.Fatal(err)
 		}
 		defer n.stop()

@@ -33,6 +33,7 @@ const (
 type Neo4j struct {
 	URI, Username, Password, Database string
 
+	pid     int          // of a local server
 	restart func() error // kills a local server with SIGKILL and starts it again on the same data
 	stop    func() error
 }
@@ -82,7 +83,7 @@ func start() (Neo4j, error) {
 	n, err := startContainer()
 	if err != nil {
 		kind = "local server (no container: " + firstLine(err) + ")"
-		if n, err = startLocal(); err != nil {
+		if n, err = startLocal(nil); err != nil {
 			return Neo4j{}, err
 		}
 	}
@@ -143,15 +144,15 @@ func (n Neo4j) answer(ctx context.Context) error {
 	}
 }
 
-// startLocal runs neo4j.sh with lines for neo4j.conf. The script serves until its standard input is closed, and
+// startLocal runs neo4j.sh with settings by environment and lines for neo4j.conf. The script serves until its standard input is closed, and
 // therefore ends with this process whatever becomes of it.
-func startLocal(conf ...string) (Neo4j, error) {
+func startLocal(env []string, conf ...string) (Neo4j, error) {
 	port, err := freePort()
 	if err != nil {
 		return Neo4j{}, err
 	}
 	cmd := exec.Command("./neo4j.sh")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("BOLT_PORT=%d", port), "NEO4J_PASSWORD="+password, "NEO4J_CONF_EXTRA="+strings.Join(conf, "\n"))
+	cmd.Env = append(append(os.Environ(), env...), fmt.Sprintf("BOLT_PORT=%d", port), "NEO4J_PASSWORD="+password, "NEO4J_CONF_EXTRA="+strings.Join(conf, "\n"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -168,7 +169,7 @@ func startLocal(conf ...string) (Neo4j, error) {
 	lines := bufio.NewReader(out)
 	ready := func() error {
 		line, _ := lines.ReadString('\n')
-		if _, err := fmt.Sscanf(line, "ready %s %s %s", &n.URI, &n.Username, &n.Password); err != nil {
+		if _, err := fmt.Sscanf(line, "ready %s %s %s %d", &n.URI, &n.Username, &n.Password, &n.pid); err != nil {
 			return errors.New("neo4j.sh started no server; its output is above")
 		}
 		return nil

@@ -166,7 +166,7 @@ func TestChild(t *testing.T) {
 // A batch for which the server has too little memory is halved until it fits.
 func TestMemoryPool(t *testing.T) {
 	const n = 30_000
-	server, err := startLocal("dbms.memory.transaction.total.max=16m")
+	server, err := startLocal(nil, "dbms.memory.transaction.total.max=16m")
 	if err != nil {
 		t.Fatal(err)
 	}

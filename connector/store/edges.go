@@ -16,25 +16,35 @@ type Edges struct {
 // Add connects the handles u and v, named a and b, with the values of the weight
 // and the length property; nil is a property that is missing or not asked for.
 func (e *Edges) Add(u, v int, a, b graph.ID, weight, length any) error {
-	w, l := 1.0, 1.0
-	var wrong string
+	w, l, wrong := e.Values(weight, length)
+	if wrong != "" {
+		e.Refuse(a, b, wrong)
+		return nil
+	}
+	return e.Builder.Connect(u, v, w, l)
+}
+
+// Values reads the values of a relationship; wrong says which is bad, and how.
+func (e *Edges) Values(weight, length any) (w, l float64, wrong string) {
+	w, l = 1, 1
 	if property := e.Selection.RelationshipWeightProperty; property != "" {
 		if weight == nil && e.Selection.DefaultWeight != 0 {
 			weight = e.Selection.DefaultWeight
 		}
 		if w, wrong = Positive(weight); wrong != "" {
-			e.bad.Add("%q–%q: %s %s", a, b, property, wrong)
-			return nil
+			return 0, 0, property + " " + wrong
 		}
 	}
 	if property := e.Selection.LengthProperty; property != "" {
 		if l, wrong = Positive(length); wrong != "" {
-			e.bad.Add("%q–%q: %s %s", a, b, property, wrong)
-			return nil
+			return 0, 0, property + " " + wrong
 		}
 	}
-	return e.Builder.Connect(u, v, w, l)
+	return w, l, ""
 }
+
+// Refuse notes that the relationship between a and b has a bad value.
+func (e *Edges) Refuse(a, b graph.ID, wrong string) { e.bad.Add("%q–%q: %s", a, b, wrong) }
 
 // Finish settles the relationships whose weight or length is bad: an [ErrInput]
 // that names the first, or, where the selection leaves them out, a notice with
