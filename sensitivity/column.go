@@ -121,51 +121,112 @@ func (o *operator) norms(y []float64, k int) []float64 {
 	return sum
 }
 
-// seed evaluates one block of promising edges, so that the later tiers have a
-// lower bound to drop edges by: those with the largest e^{-τμ₁/μ₀}.
+// seedPool is the number of edges among which surrogates choose the seeds.
+const seedPool = 1 << 10
+
+// seed evaluates a few promising edges, so that the later tiers have a lower bound
+// to drop edges by: first by e^{-τa} at the two ends, then by their surrogates.
 func (s *search) seed(ctx context.Context) error {
 	_, _, _, diag := s.lap.CSR()
 	promise := func(i int32) float64 {
 		e := s.edges[i]
-		bu, bv, mass := s.start(e)
-		mu1 := bu*bu*diag[e.u] + bv*bv*diag[e.v] - 2*bu*bv*e.b
-		return math.Log(e.scale) + math.Log(mass)/2 - s.tau*mu1/mass
+		bu, bv, _ := s.start(e)
+		size := math.Hypot(bu*math.Exp(-s.tau*diag[e.u]), bv*math.Exp(-s.tau*diag[e.v]))
+		return min(s.upper[i], e.scale*math.Sqrt(s.peak)*size)
+	}
+	pool := largest(s.rest, seedPool, promise)
+	value := s.values(pool)
+	expected := 0.0
+	for _, v := range value {
+		expected = max(expected, v)
 	}
 	// Coarse first: how small Δ₂ is decides what "accurate" means.
-	for _, width := range []float64{1e-3, 1e-6, 1e-12} {
-		o, err := s.operator(width * math.Sqrt(s.peak) * s.longest())
+	top := math.Sqrt(s.peak) * s.longest()
+	for width := min(2e-3, max(1e-13, 2e-3*expected/top)); ; width *= 1e-4 {
+		o, err := s.operator(width * top)
 		if err != nil {
 			return nil // the local tier may still work
 		}
-		if err := s.evaluate(ctx, o, largest(s.rest, o.few, promise)); err != nil {
+		// Of values within a percent those at the largest hub: it returns least.
+		pick := largest(pool, o.few, func(i int32) float64 {
+			hub := max(diag[s.edges[i].u], diag[s.edges[i].v])
+			return math.Round(100*math.Log(value[i])) + 0.5*hub/(s.edges[i].b+hub)
+		})
+		if done, err := s.seedByQuadrature(ctx, o, pick, expected); done || err != nil {
 			return err
 		}
-		if s.lower > 5*width*math.Sqrt(s.peak)*s.longest() {
-			break
+		if err := s.evaluate(ctx, o, pick); err != nil {
+			return err
+		}
+		if s.lower > 50*width*top || width < 1e-12 {
+			return nil
 		}
 	}
-	return nil
 }
 
-// finish brackets all that remain, the largest bounds first.
-func (s *search) finish(ctx context.Context) error {
-	slices.SortFunc(s.rest, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(s.upper[b], s.upper[a]), cmp.Compare(a, b))
+// seedByQuadrature takes the lower ends of quadrature where that costs less than
+// columns and reaches what surrogates let expect.
+func (s *search) seedByQuadrature(ctx context.Context, o *operator, pick []int32, expected float64) (done bool, err error) {
+	if !s.uniform || o.n > globalOrder || o.d.Degree() < 4*localSteps {
+		return false, nil
+	}
+	if _, _, err := s.quadrature(ctx, pick, globalEntries); err != nil {
+		return false, err
+	}
+	return s.lower > 0.95*expected, nil
+}
+
+// values returns what the surrogates of the ends make likely for some edges.
+func (s *search) values(pool []int32) map[int32]float64 {
+	at := map[int32]int{}
+	var pick []int32
+	for _, i := range pool {
+		for _, t := range [2]int32{s.edges[i].u, s.edges[i].v} {
+			if _, ok := at[t]; !ok {
+				at[t] = len(pick)
+				pick = append(pick, t)
+			}
+		}
+	}
+	list := s.surrogates(pick)
+	value := make(map[int32]float64, len(pool))
+	for _, i := range pool {
+		e := s.edges[i]
+		value[i] = min(s.upper[i], e.scale*s.distance(&list[at[e.u]], &list[at[e.v]]))
+	}
+	return value
+}
+
+// finish brackets all that remain: by nodes where many edges hang on one, then by
+// edges, the largest bounds first.
+func (c *screening) finish(ctx context.Context) error {
+	for {
+		pick, _ := c.nodes.groups()
+		if len(pick) == 0 {
+			break
+		}
+		if err := c.nodes.certify(ctx, pick[:min(len(pick), c.block)]); err != nil {
+			return err
+		}
+		c.settle("nodes")
+	}
+	slices.SortFunc(c.rest, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.upper[b], c.upper[a]), cmp.Compare(a, b))
 	})
-	if err := s.global(ctx); err != nil || len(s.rest) == 0 {
+	if err := c.global(ctx, len(c.rest)); err != nil || len(c.rest) == 0 {
 		return err
 	}
-	o, err := s.operator(0.05 * s.opts.Tolerance * s.lower)
+	o, err := c.search.operator(0.05 * c.opts.Tolerance * c.lower)
 	if err != nil {
 		return err
 	}
-	for len(s.rest) > 0 {
-		part := s.rest[:min(o.block, len(s.rest))]
-		if err := s.evaluate(ctx, o, part); err != nil {
+	for len(c.rest) > 0 {
+		part := c.rest[:min(o.block, len(c.rest))]
+		if err := c.evaluate(ctx, o, part); err != nil {
 			return err
 		}
-		s.rest = s.rest[len(part):]
-		s.settle("columns")
+		c.rest = c.rest[len(part):]
+		c.settle("columns")
 	}
 	return nil
 }

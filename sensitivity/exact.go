@@ -127,7 +127,7 @@ const tie = 1e-9
 // better: weights of many magnitudes spoil the eigenpairs.
 func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, error) {
 	d := newDense(p, spec)
-	diag, squares := p.squares()
+	m := p.moments()
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
 	best := -1.0
 	for i, e := range p.edges {
@@ -136,7 +136,7 @@ func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, erro
 		}
 		v := d.at(e)
 		up, down := d.slack(e, v)
-		cheap, _ := p.moments(e, diag, squares)
+		cheap, _ := m.bounds(e)
 		b.Upper = max(b.Upper, min((v+up)*(1+4*unit), p.scaled(e, cheap)))
 		b.Lower = max(b.Lower, v-down)
 		if v > best*(1+tie) {

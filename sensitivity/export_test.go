@@ -19,18 +19,17 @@ func Search(ctx context.Context, m Model, u []float64, opts Options) (Bracket, e
 // ChiSquareQuantile is for its test.
 var ChiSquareQuantile = chiSquareQuantile
 
-// Violations runs one look at 16 random columns (after the subspace is taken out,
-// if asked for) with failure probability q an edge, and returns the share of edges
-// whose bound is below the exact value.
-func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, deflate bool, q float64) (float64, error) {
+// screenOf returns a screen on which every edge remains, with bounds of +Inf, and the
+// exact evaluation.
+func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float64) (*screening, *dense, error) {
 	opts := Options{Seed: seed}
 	p, err := newProblem(m, u, &opts)
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	spec, err := p.spectrum(ctx, m, opts)
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	s := &search{problem: p, opts: opts, upper: make([]float64, len(p.edges)), lower: 1e-3}
 	for i := range p.edges {
@@ -39,13 +38,26 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, deflat
 	}
 	o, err := s.operator(1e-9)
 	if err != nil {
+		return nil, nil, err
+	}
+	c := &screening{search: s, operator: o, squares: make([]float64, len(p.edges)), q: q}
+	c.nodes = newNodes(c)
+	return c, newDense(p, spec), nil
+}
+
+// Violations runs one look at 16 random columns with failure probability q an edge,
+// and returns the share of edges whose bound is below the exact value. With "deflate"
+// the subspace is taken out first; with "locals" the bound is by surrogates alone,
+// with "nodes" it is that of the nodes.
+func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
+	c, d, err := screenOf(ctx, m, u, seed, q)
+	if err != nil {
 		return 0, err
 	}
-	c := &screening{search: s, operator: o, squares: make([]float64, len(p.edges)), gain: 1}
 	if err := c.project(ctx); err != nil {
 		return 0, err
 	}
-	if deflate {
+	if mode == "deflate" {
 		if err := c.deflate(ctx); err != nil {
 			return 0, err
 		}
@@ -53,14 +65,116 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, deflat
 			return 0, err
 		}
 	}
-	c.look(q)
-	d, low := newDense(p, spec), 0
-	for i, e := range p.edges {
-		if s.upper[i] < d.at(e) {
+	if mode == "nodes" {
+		return nodeViolations(c, d), nil
+	}
+	if mode == "locals" {
+		ends := make([]int32, c.n)
+		for i := range ends {
+			ends[i] = int32(i)
+		}
+		if c.locals, err = c.newLocals(ctx, ends); err == nil {
+			err = c.localize(ctx)
+		}
+		if err != nil {
+			return 0, err
+		}
+	} else {
+		c.look()
+	}
+	low := 0
+	for i, e := range c.edges {
+		if c.upper[i] < d.at(e) {
 			low++
 		}
 	}
-	return float64(low) / float64(len(p.edges)), nil
+	return float64(low) / float64(len(c.edges)), nil
+}
+
+// nodeViolations compares the bound of each node with ‖M(e_i − 1/n)‖ from all
+// eigenpairs, on a connected graph with equal weights.
+func nodeViolations(c *screening, d *dense) float64 {
+	low := 0
+	for i := range int32(c.n) {
+		if c.nodes.upper(i) < d.base*math.Sqrt(c.peak*dot(d.cols[i], d.cols[i])) {
+			low++
+		}
+	}
+	return float64(low) / float64(c.n)
+}
+
+// Certify brackets every edge by the columns of the nodes, with the screen's bound of
+// the other end or, if both, with its columns too, and calls f with the bracket, the
+// exact one and what the error of the polynomial and rounding may add: an entry of
+// P²v is off by about twice the rounding of P, and so a small norm by its root.
+func Certify(ctx context.Context, m Model, u []float64, both bool, f func(low, up, exactLow, exactUp, slack float64)) error {
+	c, d, err := screenOf(ctx, m, u, [32]byte{5}, 1e-12)
+	if err != nil {
+		return err
+	}
+	if err := c.project(ctx); err != nil {
+		return err
+	}
+	for i, e := range c.edges {
+		c.rest, c.upper[i], c.lower = []int32{int32(i)}, math.Inf(1), 0
+		clear(c.nodes.exact)
+		if both {
+			if err := c.nodes.certify(ctx, []int32{e.u}); err != nil {
+				return err
+			}
+		}
+		if err := c.nodes.certify(ctx, []int32{e.v}); err != nil {
+			return err
+		}
+		v := d.at(e)
+		over, under := d.slack(e, v)
+		f(c.lower, c.upper[i], v-under, v+over, e.scale*(2*c.slackB+3*math.Sqrt(c.peak*(c.d.Rounding()+16*unit))))
+	}
+	return nil
+}
+
+// Moments calls f with the O(1) bounds of every edge, in the norm, and the exact ones.
+func Moments(ctx context.Context, m Model, f func(low, up, exactLow, exactUp float64)) error {
+	c, d, err := screenOf(ctx, m, nil, [32]byte{}, 0.5)
+	if err != nil {
+		return err
+	}
+	b := c.moments()
+	for _, e := range c.edges {
+		v := d.at(e)
+		over, under := d.slack(e, v)
+		up, low := b.bounds(e)
+		if !c.uniform {
+			low = 0
+		}
+		f(c.scaled(e, low)*(1-64*unit), c.scaled(e, up), v-under, v+over)
+	}
+	return nil
+}
+
+// MomentsOf returns the O(1) upper bound on bᵀe^{-2τL}b of one edge, and the
+// computed moments that it comes from.
+func MomentsOf(m Model, u, v int32, b float64) (up float64, err error) {
+	p, err := newProblem(m, nil, &Options{})
+	if err != nil {
+		return 0, err
+	}
+	up, _ = p.moments().bounds(edge{u: u, v: v, b: b, scale: 1})
+	return up, nil
+}
+
+// Conductance calls f with the ends of every edge and a lower bound on its effective
+// conductance: by common neighbours, and by a detour.
+func Conductance(m Model, f func(u, v int, common, detour float64)) error {
+	p, err := newProblem(m, nil, &Options{})
+	if err != nil {
+		return err
+	}
+	find := newFinder(p)
+	for _, e := range p.edges {
+		f(int(e.u), int(e.v), find.common(e, math.Inf(1)), e.b+find.detour(e))
+	}
+	return nil
 }
 
 // Quadrature brackets every edge by Gauss and Gauss–Radau quadrature after at most

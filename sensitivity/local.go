@@ -23,7 +23,8 @@ const (
 const (
 	globalEntries = math.MaxInt64
 	globalOrder   = 1 << 20
-	globalBatch   = 16
+	globalBatch   = 64
+	globalSample  = 4
 )
 
 // local brackets edges by Gauss and Gauss–Radau quadrature from a Lanczos process
@@ -59,29 +60,38 @@ func (s *search) local(ctx context.Context) error {
 	return nil
 }
 
-// global brackets edges by quadrature on the whole graph, the largest bounds first,
-// while it closes most of them: where b meets few eigenvalues, as at the leaves of
-// hubs, it takes a few products instead of a polynomial of some hundred. What it
-// leaves open stays in rest.
-func (s *search) global(ctx context.Context) error {
-	if !s.uniform || s.lap.Order() > globalOrder {
+// global brackets the edges that remain by quadrature on the whole graph, where a
+// sample shows that it costs less than so many columns of a polynomial: where b
+// meets few eigenvalues, as at the leaves of hubs, it takes a few products instead
+// of some hundred.
+func (c *screening) global(ctx context.Context, columns int) error {
+	// A step reads the graph, and orthogonalising costs about three times as much.
+	const least = 4 * 4
+	budget := float64(columns) * float64(c.d.Degree()+1) * float64(c.lap.Work())
+	if !c.uniform || c.n > globalOrder || c.spoilt || float64(len(c.rest))*least*float64(c.lap.Work()) > budget {
 		return nil
 	}
-	var hard []int32
-	for len(s.rest) > 0 {
-		part := s.rest[:min(globalBatch, len(s.rest))]
-		_, open, err := s.quadrature(ctx, part, globalEntries)
-		if err != nil {
+	step := max(1, len(c.rest)/globalSample)
+	var sample []int32
+	for at := 0; at < len(c.rest) && len(sample) < globalSample; at += step {
+		sample = append(sample, c.rest[at])
+	}
+	work, open, err := c.quadrature(ctx, sample, globalEntries)
+	if err != nil {
+		return err
+	}
+	perEdge := 4 * float64(work) / float64(len(sample))
+	c.spoilt = 4*open > len(sample) || perEdge*float64(len(c.rest)) > budget
+	c.settle("quadrature")
+	for at := 0; !c.spoilt && at < len(c.rest); {
+		batch := c.rest[at:min(at+globalBatch, len(c.rest))]
+		if _, _, err := c.quadrature(ctx, batch, globalEntries); err != nil {
 			return err
 		}
-		hard, s.rest = append(hard, part...), s.rest[len(part):]
-		s.settle("quadrature")
-		if 2*open > len(part) {
-			break
-		}
+		at += len(batch)
+		c.opts.Progress("quadrature", int64(len(c.edges)-len(c.rest)+at), int64(len(c.edges)))
 	}
-	s.rest = append(hard, s.rest...)
-	s.settle("quadrature")
+	c.settle("quadrature")
 	return nil
 }
 

@@ -58,10 +58,10 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 
 // cheap returns the O(1) bound of each edge, which bounds every reading too.
 func (p *problem) cheap() []float64 {
-	diag, squares := p.squares()
+	m := p.moments()
 	up := make([]float64, len(p.edges))
 	for i, e := range p.edges {
-		g, _ := p.moments(e, diag, squares)
+		g, _ := m.bounds(e)
 		up[i] = p.scaled(e, g)
 	}
 	return up

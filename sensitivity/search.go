@@ -48,7 +48,7 @@ func (p *problem) search(parent context.Context, opts Options) (Bracket, error) 
 var errStuck = errors.New("sensitivity: no tier narrows the bracket further")
 
 func (s *search) narrow(ctx context.Context) error {
-	for _, tier := range []func(context.Context) error{s.seed, s.local, s.screen} {
+	for _, tier := range []func(context.Context) error{s.seed, s.shunt, s.local, s.screen} {
 		if s.settle("bound"); len(s.rest) == 0 {
 			return nil
 		}
@@ -87,25 +87,16 @@ func (s *search) raise(i int32, v float64) {
 	}
 }
 
-// screenAll gives every edge its O(1) bounds. Let ν be the spectral measure of b,
-// of mass μ₀ = ‖b‖², with moments μ₁ = bᵀSb and μ₂ = ‖Sb‖², and c = 2τ. Then
-//
-//	bᵀe^{-cS}b ≤ μ₀ − (μ₁²/μ₂)(1 − e^{-cμ₂/μ₁})   (Jensen for (1 − e^{-cs})/s, convex and
-//	                                               decreasing, under s·dν/μ₁; it grows with μ₂)
-//	bᵀe^{-cS}b ≤ μ₀/(2eτb_uv)                     for μ₀ = 2: s·e^{-cs} ≤ 1/ce and bᵀS⁺b ≤ 1/b_uv,
-//	                                               combinatorial only
-//	bᵀe^{-cS}b ≥ μ₀e^{-cμ₁/μ₀}                    (Jensen)
-//
-// With ω the norm is at most √(max ω) times that, and the lower bound is lost
-// unless ω is uniform. Leaves on one hub with one weight have one value.
+// screenAll gives every edge its O(1) bounds, see [moments]. With ω the norm is at
+// most √(max ω) times them, and the lower bound is lost unless ω is uniform. Leaves
+// on one hub with one weight have one value.
 func (s *search) screenAll() {
-	diag, squares := s.squares()
-	ptr, _, _, _ := s.lap.CSR()
-	twins := s.newTwins(ptr)
+	m := s.moments()
+	twins := s.newTwins(m.ptr)
 	best := int32(-1)
 	var lower float64
 	for i, e := range s.edges {
-		up, low := s.moments(e, diag, squares)
+		up, low := m.bounds(e)
 		s.upper[i] = s.scaled(e, up)
 		if s.uniform {
 			if v := e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit); v > lower {
@@ -126,46 +117,4 @@ func (s *search) screenAll() {
 // scaled turns a bound on bᵀe^{-2τS}b into one on the ratio of an edge.
 func (p *problem) scaled(e edge, up float64) float64 {
 	return e.scale * math.Sqrt(p.peak*up) * (1 + 16*unit)
-}
-
-// squares returns the diagonal of S and q_i = Σ_k B_ik².
-func (p *problem) squares() (diag, q []float64) {
-	ptr, _, val, diag := p.lap.CSR()
-	q = make([]float64, len(diag))
-	for i := range q {
-		if val == nil {
-			q[i] = float64(ptr[i+1] - ptr[i])
-			continue
-		}
-		for _, b := range val[ptr[i]:ptr[i+1]] {
-			q[i] += b * b
-		}
-	}
-	return diag, q
-}
-
-// moments returns the O(1) upper and lower bounds on bᵀe^{-2τS}b.
-func (p *problem) moments(e edge, diag, squares []float64) (up, low float64) {
-	bu, bv, mass := p.start(e)
-	au, av, c := diag[e.u], diag[e.v], 2*p.tau
-	mu1 := bu*bu*au + bv*bv*av - 2*bu*bv*e.b
-	// (Sb)_u = a_u b_u − B b_v and so on; elsewhere −(B_ku b_u + B_kv b_v), whose
-	// terms have opposite signs.
-	x, y := bu*au-e.b*bv, bv*av-e.b*bu
-	mu2 := x*x + y*y + bu*bu*(squares[e.u]-e.b*e.b) + bv*bv*(squares[e.v]-e.b*e.b)
-	up, low = mass, 0
-	// Away from the extremes of the exponent range rounding is relative: mu1 and
-	// mu2 are off by at most slack units.
-	if mu1 > 1e-140 && mu2 < 1e280 && mu2 > 1e-280 {
-		const slack = 1e-12
-		m1, m2 := mu1*(1-slack), mu2*(1+slack)+1e-300
-		up = min(up, mass+m1*(m1/m2)*math.Expm1(-c*(m2/m1))+16*unit*mass)
-	}
-	if low = mass * math.Exp(-c*(mu1/mass)*(1+1e-12)); !(low >= 0) {
-		low = 0
-	}
-	if p.s == nil && p.resistive() {
-		up = min(up, mass/(2*math.E*p.tau*e.b)*(1+8*unit))
-	}
-	return up, low
 }

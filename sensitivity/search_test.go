@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/sensitivity"
@@ -140,34 +139,6 @@ func chiSquare(r int, x float64) float64 {
 		sum += float64(2+2*(i%2)) * density(float64(i)*h)
 	}
 	return sum * h / 3
-}
-
-// TestScreenFailsAsRarelyAsItSays: with q = 0.1 an edge, the mean share of edges
-// whose bound fails is at most 0.1. Over 1000 independent seeds the average exceeds
-// 0.1 + 0.084 with probability at most exp(−2·1000·0.084²) < 1e-6 (Hoeffding), and
-// one far below 0.1 would show that the bound is wasteful.
-func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
-	g, _, err := graph.SBM(60, 3, 0.3, 0.03, 1)
-	g = must[*graph.Graph](t)(g, err)
-	l := laplacian.New(g, laplacian.Combinatorial)
-	m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 0.2}
-	m.Diffusion = must[*expm.Diffusion](t)(expm.New(background, l, 0.2, expm.Options{Method: expm.Eigen}))
-	u := make([]float64, 60)
-	for i := range u {
-		u[i] = 1 / float64(i+1)
-	}
-	for _, deflate := range []bool{false, true} {
-		for _, weights := range [][]float64{nil, u} {
-			var mean float64
-			const seeds = 1000
-			for k := range seeds {
-				mean += must[float64](t)(sensitivity.Violations(background, m, weights, [32]byte{1, byte(k), byte(k >> 8)}, deflate, 0.1)) / seeds
-			}
-			if mean > 0.184 || mean < 0.01 && !deflate {
-				t.Errorf("deflate %v, weights %v: the bound of an edge fails in %v, want ≤ 0.1 and not far below", deflate, weights != nil, mean)
-			}
-		}
-	}
 }
 
 // TestQuadrature: the two rules bracket the exact value of every edge, however few

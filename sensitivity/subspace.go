@@ -19,6 +19,8 @@ type subspace struct {
 	k        int
 	z, g     []float64 // Z, and G = WᵀZ, row-major
 	inflate  float64   // 1/(1 − θ)
+	mean     []float64 // of the rows of G
+	drift    float64   // its rounding
 	rounding float64   // ‖fl((I − ZZᵀ)x) − (I − ZZᵀ)x‖₂ ≤ rounding·‖x‖₂
 	roundB   float64   // rounding of G in ‖G_i − G_j‖₂
 }
@@ -26,11 +28,11 @@ type subspace struct {
 // square returns ‖ZᵀWb‖₂².
 func (z *subspace) square(e edge) float64 { return difference(z.g, z.k, e) }
 
-// deflate makes the subspace from the block projected last, and starts the
+// deflate makes the subspace from a block projected before, and starts the
 // projections anew.
 func (c *screening) deflate(ctx context.Context) error {
 	k := c.block
-	copy(c.x, c.y)
+	copy(c.x, c.kept[len(c.kept)-1].y)
 	if err := c.d.Apply(ctx, c.y, false, c.x, k); err != nil {
 		return err
 	}
@@ -49,9 +51,64 @@ func (c *screening) deflate(ctx context.Context) error {
 	if err := c.d.Apply(ctx, z.g, true, c.x, k); err != nil {
 		return err
 	}
-	c.sub, c.columns = z, 0
+	z.centre()
+	c.sub, c.columns, c.kept, c.locals = z, 0, nil, nil
 	clear(c.squares)
+	c.nodes.reset()
 	return nil
+}
+
+// centre prepares [subspace.node].
+func (z *subspace) centre() {
+	var size []float64
+	z.mean, size = means(z.g, z.k)
+	for _, a := range size {
+		d := float64(chunk+len(z.g)/z.k/chunk+8) * unit * a
+		z.drift += d * d
+	}
+	z.drift = math.Sqrt(z.drift)
+}
+
+// node bounds ‖ZᵀW(e_i − 1/n)‖₂/(1 − θ).
+func (z *subspace) node(i int32) float64 {
+	var sum float64
+	for j, v := range z.g[int(i)*z.k:][:z.k] {
+		sum += (v - z.mean[j]) * (v - z.mean[j])
+	}
+	return (math.Sqrt(sum)*(1+64*unit) + z.drift + 2*z.roundB) * z.inflate
+}
+
+// lowRank reports whether sixteen random columns see the edges that remain in fewer
+// than eight directions, as they do where about sixteen vectors span most of them:
+// by the participation ratio of the eigenvalues of their Gram matrix.
+func (c *screening) lowRank() bool {
+	if len(c.kept) == 0 {
+		return false
+	}
+	k, y := c.block, c.kept[len(c.kept)-1].y
+	gram := make([]float64, k*k)
+	d := make([]float64, k)
+	step := 1 + len(c.rest)/4096
+	for at := 0; at < len(c.rest); at += step {
+		e := c.edges[c.rest[at]]
+		u, v := y[int(e.u)*k:][:k], y[int(e.v)*k:][:k]
+		for j := range d {
+			d[j] = u[j] - v[j]
+		}
+		for i, a := range d {
+			for j, b := range d {
+				gram[i*k+j] += a * b
+			}
+		}
+	}
+	var trace, square float64
+	for i := range k {
+		trace += gram[i*k+i]
+	}
+	for _, v := range gram {
+		square += v * v
+	}
+	return trace*trace < float64(k)/2*square
 }
 
 // remove replaces each column x by (I − ZZᵀ)x.

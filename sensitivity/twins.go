@@ -2,12 +2,6 @@
 
 package sensitivity
 
-import "github.com/graphcloak/graphcloak/laplacian"
-
-// resistive reports whether bᵀS⁺b ≤ 1/B_uv: an effective resistance, which only
-// the combinatorial Laplacian measures.
-func (p *problem) resistive() bool { return p.lap.Kind() == laplacian.Combinatorial }
-
 // twins finds edges that an automorphism maps to one seen before: leaves that hang
 // on one hub by one weight. Of these only the shortest can matter.
 type twins struct {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"context"
+	"math"
+)
+
+// locals sharpens the screen by what is known of a column without looking far: for
+// the surrogates a of the two ends of an edge,
+//
+//	‖Wb‖ ≤ ‖diag(√u)(a_i − a_j)‖ + ‖Wb − diag(√u)(a_i − a_j)‖,
+//
+// where only the last is small and is bounded by random projection. The surrogates
+// depend on the graph alone, so that the law of the projection holds.
+type locals struct {
+	place   []int32 // 1 + index of a node in list; 0: none
+	nodes   []int32
+	list    []surrogate
+	norm    []float64 // ‖diag(√u)(a_i − a_j)‖ of each edge that remains
+	squares []float64 // of the projected difference
+	columns int
+	rows    []float64
+}
+
+// localize makes the surrogates as soon as they cost less than a block of columns,
+// and turns them into bounds.
+func (c *screening) localize(ctx context.Context) (err error) {
+	if c.locals == nil {
+		ends := c.affordable()
+		if len(ends) == 0 {
+			return nil
+		}
+		if c.locals, err = c.newLocals(ctx, ends); err != nil {
+			return err
+		}
+		c.kept = nil
+	}
+	l := c.locals
+	root, rounding := c.sharpness(l.columns)
+	if !(root > 0) {
+		return nil
+	}
+	// Each entry of Ωᵀa is a sum of surrogateNodes terms, twice, of norm at most
+	// ‖Ω‖_F‖a‖.
+	entries := math.Sqrt(float64(l.columns) * float64(c.n))
+	rounding += 2 * entries * (4 * (surrogateNodes + 8) * unit) * math.Sqrt(c.peak) * c.spread()
+	relative := 1 + float64(l.columns+32)*unit
+	for _, i := range c.rest {
+		c.bound(i, l.norm[i]*(1+256*unit)+(math.Sqrt(l.squares[i])*relative+rounding)/root)
+	}
+	return nil
+}
+
+// affordable returns the ends of the edges that remain, or nil where their surrogates
+// cost more than a block of columns, or the blocks so far are too few to use them.
+func (c *screening) affordable() (ends []int32) {
+	if c.columns < 2*firstLook || len(c.kept) == 0 {
+		return nil
+	}
+	column := float64(c.d.Degree()+1) * float64(c.lap.Work())
+	limit := int(float64(c.block) * column / surrogateWork)
+	seen := make([]bool, c.n)
+	for _, i := range c.rest {
+		for _, t := range [2]int32{c.edges[i].u, c.edges[i].v} {
+			if !seen[t] {
+				seen[t] = true
+				ends = append(ends, t)
+			}
+		}
+		if len(ends) > limit {
+			return nil
+		}
+	}
+	return ends
+}
+
+// newLocals makes the surrogates of some nodes, which hold the ends of all edges that
+// remain, and projects them on the blocks that are kept.
+func (c *screening) newLocals(ctx context.Context, ends []int32) (*locals, error) {
+	l := &locals{
+		place: make([]int32, c.n), nodes: ends, list: c.surrogates(ends),
+		norm: make([]float64, len(c.edges)), squares: make([]float64, len(c.edges)),
+	}
+	for at, t := range ends {
+		l.place[t] = int32(at) + 1
+	}
+	for _, i := range c.rest {
+		e := c.edges[i]
+		l.norm[i] = c.distance(&l.list[l.place[e.u]-1], &l.list[l.place[e.v]-1])
+	}
+	for _, k := range c.kept {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c.draw(k.block, c.x)
+		l.add(c, c.x, k.y)
+	}
+	return l, nil
+}
+
+// add projects what the surrogates leave of the edges that remain, on one block.
+func (l *locals) add(c *screening, x, y []float64) {
+	k := c.block
+	if l.rows == nil {
+		l.rows = make([]float64, len(l.nodes)*k)
+	}
+	for at, t := range l.nodes {
+		row := l.rows[at*k:][:k]
+		copy(row, y[int(t)*k:])
+		a := &l.list[at]
+		for m, s := range a.nodes {
+			for j, v := range x[int(s)*k:][:k] {
+				row[j] -= a.values[m] * v
+			}
+		}
+	}
+	for _, i := range c.rest {
+		e := c.edges[i]
+		l.squares[i] += difference(l.rows, k, edge{u: l.place[e.u] - 1, v: l.place[e.v] - 1})
+	}
+	l.columns += k
+}
+
+// estimate is what surrogates and columns make likely.
+func (l *locals) estimate(c *screening, i int32) float64 {
+	square := l.norm[i]*l.norm[i] + l.squares[i]/float64(max(l.columns, 1))
+	if c.sub != nil {
+		square += c.sub.square(c.edges[i])
+	}
+	return c.edges[i].scale * math.Sqrt(square)
+}
+
+// distance returns ‖diag(√u)(a − b)‖₂.
+func (s *search) distance(a, b *surrogate) float64 {
+	var sum float64
+	put := func(t int32, v float64) {
+		w := s.peak
+		if s.omega != nil {
+			w = s.omega[t]
+		}
+		if s.s != nil {
+			w *= s.s[t] * s.s[t]
+		}
+		sum += w * v * v
+	}
+	i, j := 0, 0
+	for i < len(a.nodes) || j < len(b.nodes) {
+		switch {
+		case j == len(b.nodes) || i < len(a.nodes) && a.nodes[i] < b.nodes[j]:
+			put(a.nodes[i], a.values[i])
+			i++
+		case i == len(a.nodes) || b.nodes[j] < a.nodes[i]:
+			put(b.nodes[j], b.values[j])
+			j++
+		default:
+			put(a.nodes[i], a.values[i]-b.values[j])
+			i, j = i+1, j+1
+		}
+	}
+	return math.Sqrt(sum)
+}

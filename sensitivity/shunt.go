@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// Limits of the search for detours of one edge.
+const (
+	shuntHops    = 6
+	shuntEntries = 1 << 12
+)
+
+// shunt drops edges by a better bound on the effective resistance: paths that share
+// no edge conduct in parallel (Rayleigh's monotonicity; Doyle & Snell, Random Walks
+// and Electric Networks, 1984), so that bᵀe^{-2τL}b ≤ 1/(2eτC) with C the weight of
+// the edge and the conductance of the detours found: all common neighbours, or else
+// one longer path.
+func (s *search) shunt(ctx context.Context) error {
+	if !s.resistive() {
+		return nil
+	}
+	f := newFinder(s.problem)
+	for at, i := range s.rest {
+		if at%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e := s.edges[i]
+		// scale·√(peak/(2eτC)) ≤ target
+		ratio := e.scale / s.target()
+		need := s.peak * ratio * ratio / (2 * math.E * s.tau) * (1 + 64*unit)
+		// The edges at a node are a cut, so that C is at most its degree.
+		if need > min(f.diag[e.u], f.diag[e.v]) {
+			continue
+		}
+		c := f.common(e, need)
+		if c == e.b && e.b+e.b*shuntHops > need {
+			c += f.detour(e)
+		}
+		s.upper[i] = min(s.upper[i], s.scaled(e, 1/(2*math.E*s.tau*c)*(1+64*unit)))
+	}
+	return nil
+}
+
+// finder finds detours of edges.
+type finder struct {
+	*problem
+	ptr        []int64
+	adj        []int32
+	val        []float64
+	diag       []float64
+	queue      []int32
+	seen       []int32 // the last search that came to a node
+	hops       []int8
+	resistance []float64 // from the start
+	search     int32
+}
+
+func newFinder(p *problem) *finder {
+	n := p.lap.Order()
+	f := &finder{problem: p, seen: make([]int32, n), hops: make([]int8, n), resistance: make([]float64, n)}
+	f.ptr, f.adj, f.val, f.diag = p.lap.CSR()
+	return f
+}
+
+func (f *finder) row(i int32) []int32 { return f.adj[f.ptr[i]:f.ptr[i+1]] }
+
+func (f *finder) weight(i int32, k int) float64 {
+	if f.val == nil {
+		return 1
+	}
+	return f.val[f.ptr[i]+int64(k)]
+}
+
+// common returns the conductance of e and of its common neighbours, at least up to
+// need.
+func (f *finder) common(e edge, need float64) float64 {
+	u, v, c := e.u, e.v, e.b
+	if len(f.row(u)) > len(f.row(v)) {
+		u, v = v, u
+	}
+	long := f.row(v)
+	for k, t := range f.row(u) {
+		if at, ok := slices.BinarySearch(long, t); ok {
+			c += 1 / (1/f.weight(u, k) + 1/f.weight(v, at)) * (1 - 8*unit)
+		}
+		if c >= need {
+			break
+		}
+	}
+	return c
+}
+
+// detour returns the conductance of a path of few hops beside e, or 0. The walk
+// starts at the end of lower degree.
+func (f *finder) detour(e edge) float64 {
+	u, v := e.u, e.v
+	if len(f.row(u)) > len(f.row(v)) {
+		u, v = v, u
+	}
+	f.search++
+	f.visit(u, 0, 0)
+	f.queue = append(f.queue[:0], u)
+	goal, read := f.row(v), 0
+	for at := 0; at < len(f.queue) && read < shuntEntries; at++ {
+		i := f.queue[at]
+		if f.hops[i] == shuntHops-1 {
+			break
+		}
+		for k, t := range f.row(i) {
+			if f.seen[t] == f.search || t == v {
+				continue
+			}
+			f.visit(t, f.hops[i]+1, f.resistance[i]+1/f.weight(i, k))
+			if at, ok := slices.BinarySearch(goal, t); ok {
+				return 1 / (f.resistance[t] + 1/f.weight(v, at)) * (1 - 32*unit)
+			}
+			f.queue = append(f.queue, t)
+			if read++; read >= shuntEntries {
+				break
+			}
+		}
+	}
+	return 0
+}
+
+func (f *finder) visit(t int32, hops int8, resistance float64) {
+	f.seen[t], f.hops[t], f.resistance[t] = f.search, hops, resistance
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Limits of a surrogate: its nodes, the entries read to choose them, and the steps
+// of its Lanczos process.
+const (
+	surrogateNodes   = 96
+	surrogateEntries = 1 << 11
+	surrogateSteps   = 12
+	// surrogateWork is what one costs, in entries of a product.
+	surrogateWork = 1 << 17
+)
+
+// surrogate is a sparse vector near column j of M: diag(1/s)e^{-τS_A}s_j e_j on a set A
+// of nodes near j, S_A the principal submatrix. Any vector that depends on the graph
+// alone is right; a near one makes the screen sharp.
+type surrogate struct {
+	nodes  []int32 // ascending
+	values []float64
+}
+
+// surrogates makes the surrogate of each node in pick, in parallel.
+func (p *problem) surrogates(pick []int32) []surrogate {
+	out := make([]surrogate, len(pick))
+	workers := min(runtime.GOMAXPROCS(0), len(pick))
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			m := newMaker(p)
+			for k := w; k < len(pick); k += workers {
+				out[k] = m.make(pick[k])
+			}
+		})
+	}
+	wait.Wait()
+	return out
+}
+
+// maker makes surrogates one after the other.
+type maker struct {
+	p       *problem
+	ptr     []int64
+	adj     []int32
+	val     []float64
+	diag    []float64
+	place   []int32 // 1 + index in nodes, −1: in the queue, 0: not seen
+	nodes   []int32
+	queue   []candidate
+	start   []int32 // rows of S_A
+	columns []int32
+	entries []float64
+	basis   [surrogateSteps + 1][]float64
+}
+
+// candidate is a node that a surrogate may hold, and how much it is likely to matter.
+type candidate struct {
+	node  int32
+	share float64
+}
+
+func newMaker(p *problem) *maker {
+	m := &maker{p: p, place: make([]int32, p.lap.Order())}
+	m.ptr, m.adj, m.val, m.diag = p.lap.CSR()
+	return m
+}
+
+func (m *maker) weight(k int64) float64 {
+	if m.val == nil {
+		return 1
+	}
+	return m.val[k]
+}
+
+func (m *maker) make(j int32) surrogate {
+	m.gather(j)
+	m.restrict()
+	x := m.diffuse()
+	s := surrogate{nodes: slices.Clone(m.nodes), values: make([]float64, len(x))}
+	slices.Sort(s.nodes)
+	for k, t := range s.nodes {
+		s.values[k] = x[m.place[t]-1]
+		if m.p.s != nil {
+			s.values[k] *= m.p.s[j] / m.p.s[t]
+		}
+	}
+	for _, t := range m.nodes {
+		m.place[t] = 0
+	}
+	for _, c := range m.queue {
+		m.place[c.node] = 0
+	}
+	return s
+}
+
+// gather chooses the nodes by best-first search: a neighbour k of i receives about
+// w_ik/(1/τ + |a_k − a_j|) of what i holds.
+func (m *maker) gather(j int32) {
+	m.nodes, m.queue = m.nodes[:0], append(m.queue[:0], candidate{j, 1})
+	read := int64(0)
+	for len(m.queue) > 0 && len(m.nodes) < surrogateNodes {
+		best := 0
+		for k, c := range m.queue {
+			if b := m.queue[best]; cmp.Or(cmp.Compare(c.share, b.share), cmp.Compare(b.node, c.node)) > 0 {
+				best = k
+			}
+		}
+		c := m.queue[best]
+		m.queue[best] = m.queue[len(m.queue)-1]
+		m.queue = m.queue[:len(m.queue)-1]
+		m.nodes = append(m.nodes, c.node)
+		m.place[c.node] = int32(len(m.nodes))
+		from, to := m.ptr[c.node], m.ptr[c.node+1]
+		if read += to - from; read > surrogateEntries {
+			read -= to - from
+			continue
+		}
+		for k := from; k < to; k++ {
+			t := m.adj[k]
+			if m.place[t] != 0 {
+				continue
+			}
+			share := c.share * m.weight(k) / (1/m.p.tau + math.Abs(m.diag[t]-m.diag[j]))
+			if share > 1e-4 {
+				m.place[t] = -1
+				m.queue = append(m.queue, candidate{t, share})
+			}
+		}
+	}
+}
+
+// restrict stores the rows of S_A off the diagonal.
+func (m *maker) restrict() {
+	m.start, m.columns, m.entries = append(m.start[:0], 0), m.columns[:0], m.entries[:0]
+	for _, t := range m.nodes {
+		row := m.adj[m.ptr[t]:m.ptr[t+1]]
+		if len(row) <= 8*len(m.nodes) {
+			for k, x := range row {
+				if at := m.place[x]; at > 0 {
+					m.columns, m.entries = append(m.columns, at-1), append(m.entries, m.weight(m.ptr[t]+int64(k)))
+				}
+			}
+		} else {
+			for at, x := range m.nodes {
+				if k, ok := slices.BinarySearch(row, x); ok {
+					m.columns, m.entries = append(m.columns, int32(at)), append(m.entries, m.weight(m.ptr[t]+int64(k)))
+				}
+			}
+		}
+		m.start = append(m.start, int32(len(m.columns)))
+	}
+}
+
+// diffuse returns about e^{-τS_A}e_j, j the first of the nodes, by Lanczos with full
+// reorthogonalisation.
+func (m *maker) diffuse() []float64 {
+	n := len(m.nodes)
+	for k := range m.basis {
+		m.basis[k] = append(m.basis[k][:0], make([]float64, n)...)
+	}
+	m.basis[0][0] = 1
+	var alpha, beta [surrogateSteps + 1]float64
+	steps := 0
+	for steps < min(n, surrogateSteps) {
+		v, w := m.basis[steps], m.basis[steps+1]
+		for i := range n {
+			sum := m.diag[m.nodes[i]] * v[i]
+			for k := m.start[i]; k < m.start[i+1]; k++ {
+				sum -= m.entries[k] * v[m.columns[k]]
+			}
+			w[i] = sum
+		}
+		alpha[steps] = dot(v, w)
+		for range 2 {
+			for _, o := range m.basis[:steps+1] {
+				d := dot(o, w)
+				for i, x := range o {
+					w[i] -= d * x
+				}
+			}
+		}
+		beta[steps] = math.Sqrt(dot(w, w))
+		steps++
+		if !(beta[steps-1] > 1e-10*alpha[0]) {
+			break
+		}
+		for i := range w {
+			w[i] /= beta[steps-1]
+		}
+	}
+	y := make([]float64, n)
+	for k, c := range firstColumn(alpha[:steps], beta[:steps], m.p.tau) {
+		for i, v := range m.basis[k] {
+			y[i] += c * v
+		}
+	}
+	return y
+}
+
+func dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// firstColumn returns e^{-τT}e_1 for the Jacobi matrix T.
+func firstColumn(alpha, beta []float64, tau float64) []float64 {
+	m := len(alpha)
+	t := mat.NewSymDense(m, nil)
+	for k := range m {
+		t.SetSym(k, k, alpha[k])
+		if k+1 < m {
+			t.SetSym(k, k+1, beta[k])
+		}
+	}
+	y := make([]float64, m)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(t, true) {
+		return y
+	}
+	var q mat.Dense
+	eigen.VectorsTo(&q)
+	for k, theta := range eigen.Values(nil) {
+		f := math.Exp(-tau*max(0, theta)) * q.At(0, k)
+		for i := range y {
+			y[i] += f * q.At(i, k)
+		}
+	}
+	return y
+}
