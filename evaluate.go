@@ -212,6 +212,9 @@ func (s *evaluator) notes() []string {
 	if s.model.Graph.Order() > exactNorms {
 		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", probes))
 	}
+	if k := s.opts.Recover.Sources; k != 0 && k != 1 {
+		notes = append(notes, "every trial has one source, and the posterior supposes one")
+	}
 	if s.part.Count == 1 {
 		notes = append(notes, "there is a single community, so there is nothing to tell apart")
 	}

@@ -34,7 +34,8 @@ type SuggestedSensor struct {
 	NodeID graph.ID `json:"nodeId"`
 	Known
 	// Sigma is the uniform noise that a plan for the sensors so far needs, or that
-	// sensor's own where each is private by itself.
+	// sensor's own where each is private by itself; 0 where no relationship
+	// reaches them, rounding apart.
 	Sigma float64 `json:"sigma"`
 }
 
@@ -127,6 +128,9 @@ func (m *Model) with(sensors []int) *Model {
 // where each is private by itself.
 func (m *Model) sigmaOf(ctx context.Context, opts PlanOptions, sensors []int) (float64, error) {
 	p, err := m.with(sensors).Plan(ctx, opts)
+	if errors.Is(err, privacy.ErrInput) || errors.Is(err, privacy.ErrImprecise) { // with sensors everywhere there was a plan
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -233,11 +237,12 @@ func (pl *placement) readings(s int) []float64 {
 const faint = 1e-4
 
 // gain returns by how much a sensor at node s lowers the expected entropy, in nats.
-// With L_j the likelihood ratio of source j against none, p'_j = p_j L_j/Z and
+// With L_j the likelihood of source j over that of the true one, which is at most
+// e^{ν²/2} for noise ν, and p'_j = p_j L_j/Z,
 //
-//	−Σ p' ln p' = ln Z − Σ p_j L_j (ln p_j + ln L_j)/Z,
+//	−Σ p' ln p' = ln Z − Σ p_j L_j (ln p_j + ln L_j)/Z.
 //
-// in which only nodes that the sensor can see differ from −Σ p ln p.
+// Nodes that the sensor cannot see have one L together.
 func (pl *placement) gain(s int) float64 {
 	row := pl.rows.RawRowView(s)
 	var seen []int
@@ -249,17 +254,27 @@ func (pl *placement) gain(s int) float64 {
 	lowered := 0.0
 	for t, y := range pl.readings(s) {
 		p, plogp := pl.p[t], pl.plogp[t]
-		z, sum, entropy := 1.0, 0.0, pl.nats[t]
+		truth := logRatio(y, row[pl.source[t]])
+		var z, sum float64
+		rest, restLog := 1.0, -pl.nats[t]
 		for _, j := range seen {
-			l := (y - row[j]/2) * row[j]
+			l := logRatio(y, row[j]) - truth
 			ratio := math.Exp(l)
-			z += p[j] * (ratio - 1)
-			sum += plogp[j]*(ratio-1) + p[j]*ratio*l
+			z += p[j] * ratio
+			sum += (plogp[j] + p[j]*l) * ratio
+			rest, restLog = rest-p[j], restLog-plogp[j]
 		}
-		lowered += pl.weight[t] * (entropy - (math.Log(z) - (sum-entropy)/z))
+		unseen := math.Exp(-truth)
+		z += max(0, rest) * unseen
+		sum += (restLog - max(0, rest)*truth) * unseen
+		lowered += pl.weight[t] * (pl.nats[t] - (math.Log(z) - sum/z))
 	}
 	return lowered
 }
+
+// logRatio is the log likelihood ratio of a source that the sensor reads as m against
+// none, for the reading y.
+func logRatio(y, m float64) float64 { return (y - m/2) * m }
 
 // batch is the number of candidates that are compared before the next look at the
 // bounds; a fixed number, so that the choice does not depend on the workers.
@@ -303,9 +318,9 @@ func (pl *placement) add(s int) {
 	row := pl.rows.RawRowView(s)
 	for t, y := range pl.readings(s) {
 		p := pl.p[t]
-		z := 0.0
+		truth, z := logRatio(y, row[pl.source[t]]), 0.0
 		for j, m := range row {
-			p[j] *= math.Exp((y - m/2) * m)
+			p[j] *= math.Exp(logRatio(y, m) - truth)
 			z += p[j]
 		}
 		pl.nats[t] = 0

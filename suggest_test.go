@@ -214,3 +214,31 @@ func TestSuggestIsDeterministic(t *testing.T) {
 		t.Errorf("6,100 nodes: %v, want ErrSuggest", err)
 	}
 }
+
+// A sensor at a node that stands alone tells whether the source is there, and needs no
+// noise, since no other node is its neighbour. With next to no noise everything is
+// known in the end.
+func TestSuggestIsolated(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id,weight\na,1\nb,1\nalone,100\napart,100\n")
+	write(t, dir, "relationships.csv", "source,target\na,b\n")
+	store, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close(context.Background())
+	job := paperJob()
+	job.Plan.Epsilon = 1000
+	m, _ := studied(t, store, job)
+	s, err := m.Suggest(t.Context(), job.Plan, 4, graphcloak.SuggestOptions{PriorProperty: "weight"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := s.Sensors[0], s.Sensors[3]
+	if first.NodeID != "alone" && first.NodeID != "apart" || first.Sigma != 0 || last.Sigma == 0 {
+		t.Errorf("%+v, want a node that stands alone first, without noise", s.Sensors)
+	}
+	if !(math.Abs(last.Entropy) < 1e-9) {
+		t.Errorf("%v bits are left", last.Entropy)
+	}
+}
