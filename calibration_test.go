@@ -32,7 +32,7 @@ func forecasts(n int, excess float64, seed uint64) []Trial {
 // At a fresh seed fewer than 11 of 20 samples lie within a 95 % bound with probability
 // under 1e-6, by the binomial law; the mean errors agree within five standard errors.
 func TestCalibrationOfForecasts(t *testing.T) {
-	const repeats, n = 20, 1000
+	const repeats, n = 20, 600
 	for _, excess := range []float64{0, 0.1, -0.1} {
 		inside, below, mean, chance := 0, 0, 0.0, 0.0
 		for seed := range uint64(repeats) {
@@ -103,7 +103,7 @@ func TestCalibrationShowsAWrongPosterior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.newEvaluator(t.Context(), EvaluateOptions{Trials: 1000, Seed: 5})
+	s, err := m.newEvaluator(t.Context(), EvaluateOptions{Trials: 500, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestLazyChoice(t *testing.T) {
 	full.stale = make([]float64, len(lazy.stale))
 	labels := make([]int, m.Graph.Order())
 	var chosen []int
-	for range 8 {
+	for range 5 {
 		for i := range full.stale {
 			full.stale[i] = math.Inf(1)
 		}

@@ -170,13 +170,13 @@ func TestEvaluatePair(t *testing.T) {
 	job := paperJob()
 	job.Recover = graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "side"}, Amplitude: recovery.UnitAmplitude}
 	m, p := studied(t, pair(t), job)
-	opts := graphcloak.EvaluateOptions{Trials: 10000, Amplitude: 1, Recover: job.Recover}
+	opts := graphcloak.EvaluateOptions{Trials: 4000, Amplitude: 1, Recover: job.Recover}
 	e, err := m.Evaluate(t.Context(), p, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := math.Erfc(-1/(2*0.485540335)/math.Sqrt2) / 2
-	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/10000); z > 5 {
+	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/4000); z > 5 {
 		t.Errorf("right in %v of the trials, want Φ(1/2r) = %v", e.Right.Rate, want)
 	}
 	if e.Chance != 0.5 || e.Uniform != nil || e.Allocation != "uniform" {
@@ -191,7 +191,7 @@ func TestEvaluatePair(t *testing.T) {
 	d := 1 / 0.485540335
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	want = .75*phi(d/2+math.Log(3)/d) + .25*phi(d/2-math.Log(3)/d)
-	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/10000); z > 5 || e.Chance != .75 {
+	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/4000); z > 5 || e.Chance != .75 {
 		t.Errorf("with a prior right in %v of the trials, want %v; chance %v", e.Right.Rate, want, e.Chance)
 	}
 }
@@ -205,7 +205,7 @@ func TestEvaluateCalibrated(t *testing.T) {
 	job.Plan.Allocation.Uniform = false
 	m, p := studied(t, s, job)
 	for _, amplitude := range []float64{0, 1} {
-		opts := graphcloak.EvaluateOptions{Trials: 1000, Seed: 3, Amplitude: amplitude, Recover: job.Recover}
+		opts := graphcloak.EvaluateOptions{Trials: 600, Seed: 3, Amplitude: amplitude, Recover: job.Recover}
 		if amplitude == 1 {
 			opts.Recover.Amplitude = recovery.UnitAmplitude
 		}

@@ -32,6 +32,7 @@ import (
 var (
 	data    = flag.String("data", "examples/data", "folder of the graphs")
 	least   = flag.Int("trials", 2000, "least number of trials on a graph; every node is a source equally often")
+	rounds  = flag.Int("rounds", 2, "least number of trials at a node")
 	graphs  = flag.Int("graphs", 20, "block models of the figure")
 	each    = flag.Int("each", 100, "trials on each of them")
 	epsilon = flag.Float64("epsilon", 4, "ε")
@@ -89,10 +90,10 @@ func example(ctx context.Context, name string) error {
 	for i := range sources {
 		sources[i] = i
 	}
-	rounds := (*least + len(sources) - 1) / len(sources)
+	times := max(*rounds, (*least+len(sources)-1)/len(sources))
 	for _, x := range settings {
 		e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
-			Trials: max(2, rounds) * len(sources), Seed: 1, Amplitude: x.amplitude, Sources: sources,
+			Trials: times * len(sources), Seed: 1, Amplitude: x.amplitude, Sources: sources,
 			Recover: graphcloak.RecoverOptions{Amplitude: x.assumed},
 		})
 		if err != nil {
