@@ -50,7 +50,7 @@ func TestCases(t *testing.T) {
 
 func TestGoals(t *testing.T) {
 	l := line{
-		ours: measure{CPU: 2, Error: number(1e-12), Memory: 3 << 30, Share: .5}, peer: "p",
+		ours:   measure{CPU: 2, Error: number(1e-12), Memory: 3 << 30, Share: .5},
 		theirs: measure{CPU: 20, Error: number(1e-12)},
 	}
 	worse, rounding := l, l
@@ -84,27 +84,18 @@ func TestGoals(t *testing.T) {
 }
 
 func TestRow(t *testing.T) {
-	l := line{
-		"a case",
-		measure{CPU: .5, Error: number(1.2e-9), Memory: 1 << 29, Note: "ours"},
-		"scipy",
-		measure{CPU: 6, Error: number(2e-9), Memory: 1 << 30, Note: "theirs"},
-		[]goal{faster(10), within(.4)},
-		nil,
-	}
-	alone := l
-	alone.peer, alone.goals = "", nil
-	failed := l
-	failed.err = errors.New("one\ntwo|three")
+	ours := measure{CPU: .5, Error: number(1.2e-9), Memory: 1 << 29, Note: "ours"}
+	theirs := measure{CPU: 6, Error: number(2e-9), Memory: 1 << 30, Note: "theirs"}
 	for _, c := range []struct {
 		l     line
 		quick bool
 		want  string
 	}{
-		{l, false, "| a case | 0.5 | 0.5 | 1.2e-09 | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10×, ≤ 0.4 s | **no** | theirs |"},
-		{l, true, "| a case | 0.5 | 0.5 | 1.2e-09 | scipy | 6 | 1 | 2.0e-09 | 12× |   |   | theirs |"},
-		{alone, false, "| a case | 0.5 | 0.5 | 1.2e-09 |   |   |   |   |   |   |   | ours |"},
-		{failed, false, "| a case |   |   |   | scipy |   |   |   |   |   | **failed** | one two/three |"},
+		{line{"", "scipy", ours, theirs, []goal{faster(10), within(.4)}, nil}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10×, ≤ 0.4 s | **no** | theirs |"},
+		{line{"", "scipy", ours, theirs, []goal{faster(10)}, nil}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10× | yes | theirs |"},
+		{line{"", "scipy", ours, theirs, []goal{faster(10)}, nil}, true, "|   | scipy | 6 | 1 | 2.0e-09 | 12× |   |   | theirs |"},
+		{line{"a case", us, ours, ours, nil, nil}, false, "| a case | **ours** | 0.5 | 0.5 | 1.2e-09 |   |   |   | ours |"},
+		{line{name: "a case", program: "judge", err: errors.New("one\ntwo|three")}, false, "| a case | judge |   |   |   |   |   | **failed** | one two/three |"},
 	} {
 		if got := row(c.l, c.quick); got != c.want {
 			t.Errorf("row:\n%s, want\n%s", got, c.want)
@@ -114,12 +105,12 @@ func TestRow(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	r := begin(false)
-	r.add(topic{title: "Title", about: "About."}, []line{{name: "a case"}, {name: "b", err: errors.New("no")}})
+	r.add(topic{title: "Title", about: "About."}, []line{{name: "a case", program: us}, {name: "b", err: errors.New("no")}})
 	var text strings.Builder
 	if err := r.write(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"## Title\n\nAbout.\n", "\n| a case | 0 |", "**failed** | no |", "scipy 1.", r.Begun} {
+	for _, want := range []string{"## Title\n\nAbout.\n", "\n| a case | **ours** | 0 |", "**failed** | no |", "scipy 1.", r.Begun} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text.String())
 		}

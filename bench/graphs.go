@@ -33,6 +33,11 @@ var (
 		g, _, err := graph.SBM(n, max(1, n/1000), .016, 4/float64(n), 1)
 		return g, err
 	}}
+	// two has two communities, joined with probability 5 % inside and 0.1 % across.
+	two = family{"block model", func(n int) (*graph.Graph, error) {
+		g, _, err := graph.SBM(n, 2, .05, .001, 1)
+		return g, err
+	}}
 	ba   = family{"Barabási–Albert", func(n int) (*graph.Graph, error) { return graph.BarabasiAlbert(n, 10, 1) }}
 	thin = family{"Barabási–Albert", func(n int) (*graph.Graph, error) { return graph.BarabasiAlbert(n, 5, 1) }}
 	rmat = family{"R-MAT", func(n int) (*graph.Graph, error) { return graph.RMAT(n, 10*n, graph.Quadrants{}, 1) }}

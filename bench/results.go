@@ -80,28 +80,34 @@ func (r *results) write(w io.Writer) error {
 func row(l line, quick bool) string {
 	if l.err != nil {
 		text := strings.NewReplacer("\n", " ", "|", "/").Replace(l.err.Error())
-		return cells(l.name, "", "", "", l.peer, "", "", "", "", "", "**failed**", text)
+		return cells(l.name, l.program, "", "", "", "", "", "**failed**", text)
 	}
-	theirs := []string{"", "", "", "", ""}
-	remarks := l.ours.Note
-	if l.peer != "" {
-		ratio := l.theirs.CPU / l.ours.CPU
-		theirs = []string{l.peer, seconds(l.theirs.CPU), gibibytes(l.theirs.Memory), scientific(l.theirs.Error), fmt.Sprintf("%.3g×", ratio)}
-		remarks = l.theirs.Note
+	ratio, target, met := "", "", ""
+	if l.program != us {
+		ratio = fmt.Sprintf("%.3g×", l.theirs.CPU/l.ours.CPU)
+	}
+	if !quick {
+		target, met = verdict(l)
+	}
+	m := l.theirs
+	return cells(l.name, l.program, fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)),
+		scientific(m.Error), ratio, target, met, m.Note)
+}
+
+// verdict joins the goals of a line and says whether all are met.
+func verdict(l line) (target, met string) {
+	if len(l.goals) == 0 {
+		return "", ""
 	}
 	var words []string
-	met := "yes"
+	met = "yes"
 	for _, g := range l.goals {
 		words = append(words, g.text)
 		if !g.met(l) {
 			met = "**no**"
 		}
 	}
-	if quick || len(words) == 0 {
-		words, met = nil, ""
-	}
-	list := append([]string{l.name, seconds(l.ours.CPU), gibibytes(l.ours.Memory), scientific(l.ours.Error)}, theirs...)
-	return cells(append(list, strings.Join(words, ", "), met, remarks)...)
+	return strings.Join(words, ", "), met
 }
 
 func cells(list ...string) string {
@@ -112,10 +118,6 @@ func cells(list ...string) string {
 	}
 	return "| " + strings.Join(list, " | ") + " |"
 }
-
-func seconds(s float64) string { return fmt.Sprintf("%.3g", s) }
-
-func gibibytes(b int64) string { return fmt.Sprintf("%.2g", float64(b)/(1<<30)) }
 
 func scientific(e *float64) string {
 	if e == nil {

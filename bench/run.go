@@ -49,15 +49,18 @@ type peer struct {
 	goals []goal
 }
 
-// line is one line of a table.
+// line is one line of a table: a program and what it measured.
 type line struct {
-	name   string
-	ours   measure
-	peer   string // "": ours alone
-	theirs measure
-	goals  []goal
-	err    error
+	name    string // of the case; "" below its first line
+	program string
+	ours    measure
+	theirs  measure // ours again where the program is ours
+	goals   []goal
+	err     error
 }
+
+// us is our name in the tables.
+const us = "**ours**"
 
 // limit is the time that one process may take.
 const limit = time.Hour
@@ -84,19 +87,19 @@ func (r runner) topic(ctx context.Context, t topic) (lines []line) {
 // comparison runs our side, which leaves its data in a folder, then the judge and
 // the peers on that folder.
 func (r runner) comparison(ctx context.Context, topic string, c comparison) []line {
-	failed := func(name string, err error) []line { return []line{{name: c.name, peer: name, err: err}} }
+	failed := func(name string, err error) []line { return []line{{name: c.name, program: name, err: err}} }
 	dir, err := os.MkdirTemp(r.work, "case-")
 	if err != nil {
-		return failed("", err)
+		return failed(us, err)
 	}
 	defer os.RemoveAll(dir)
 	self, err := os.Executable()
 	if err != nil {
-		return failed("", err)
+		return failed(us, err)
 	}
 	ours, err := process(ctx, self, fmt.Sprintf("-quick=%v", *quick), "-dir", dir, "-child", topic+"/"+c.name)
 	if err != nil {
-		return failed("", err)
+		return failed(us, err)
 	}
 	beside := func(name string) (measure, error) {
 		script := filepath.Join(r.work, "peers", c.script+".py")
@@ -109,13 +112,10 @@ func (r runner) comparison(ctx context.Context, topic string, c comparison) []li
 		}
 		ours.Error, ours.Note = verdict.Error, cmp.Or(ours.Note, verdict.Note)
 	}
-	var lines []line
-	if len(c.peers) == 0 || len(c.goals) > 0 {
-		lines = append(lines, line{name: c.name, ours: ours, goals: c.goals})
-	}
+	lines := []line{{c.name, us, ours, ours, c.goals, nil}}
 	for _, p := range c.peers {
 		theirs, err := beside(p.name)
-		lines = append(lines, line{c.name, ours, p.name, theirs, p.goals, err})
+		lines = append(lines, line{"", p.name, ours, theirs, p.goals, err})
 	}
 	return lines
 }
