@@ -135,7 +135,10 @@ func (s *search) seed(ctx context.Context) error {
 		return min(s.upper[i], e.scale*math.Sqrt(s.peak)*size)
 	}
 	pool := largest(s.rest, seedPool, promise)
-	value := s.values(pool)
+	value, err := s.values(ctx, pool)
+	if err != nil {
+		return err
+	}
 	expected := 0.0
 	for _, v := range value {
 		expected = max(expected, v)
@@ -177,7 +180,7 @@ func (s *search) seedByQuadrature(ctx context.Context, o *operator, pick []int32
 }
 
 // values returns what the surrogates of the ends make likely for some edges.
-func (s *search) values(pool []int32) map[int32]float64 {
+func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, error) {
 	at := map[int32]int{}
 	var pick []int32
 	for _, i := range pool {
@@ -188,13 +191,16 @@ func (s *search) values(pool []int32) map[int32]float64 {
 			}
 		}
 	}
-	list := s.surrogates(pick)
+	list, err := s.surrogates(ctx, pick)
+	if err != nil {
+		return nil, err
+	}
 	value := make(map[int32]float64, len(pool))
 	for _, i := range pool {
 		e := s.edges[i]
 		value[i] = min(s.upper[i], e.scale*s.distance(&list[at[e.u]], &list[at[e.v]]))
 	}
-	return value
+	return value, nil
 }
 
 // finish brackets all that remain: by nodes where many edges hang on one, then by

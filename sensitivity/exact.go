@@ -143,6 +143,20 @@ func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, erro
 			best, b.Edge = v, [2]int{int(e.u), int(e.v)}
 		}
 	}
-	b.Upper = max(b.Upper, floor)
+	b.Upper = max(min(b.Upper, d.gapBound()), floor)
 	return b, nil
+}
+
+// gapBound returns √(2·peak)·e^{-τg} times the largest α/length, for g ≤ λ₂ certified:
+// b is orthogonal to the null space of a combinatorial Laplacian. It is +Inf for others.
+func (d *dense) gapBound() float64 {
+	g := d.spec.Gap()
+	if !d.p.resistive() || g == 0 {
+		return math.Inf(1)
+	}
+	var scale float64
+	for _, e := range d.p.edges {
+		scale = max(scale, e.scale)
+	}
+	return scale * math.Sqrt(2*d.p.peak) * math.Exp(-d.p.tau*g) * (1 + (d.p.tau*g+16)*4*unit)
 }

@@ -79,8 +79,12 @@ func (c *screening) affordable() (ends []int32) {
 // newLocals makes the surrogates of some nodes, which hold the ends of all edges that
 // remain, and projects them on the blocks that are kept.
 func (c *screening) newLocals(ctx context.Context, ends []int32) (*locals, error) {
+	list, err := c.surrogates(ctx, ends)
+	if err != nil {
+		return nil, err
+	}
 	l := &locals{
-		place: make([]int32, c.n), nodes: ends, list: c.surrogates(ends),
+		place: make([]int32, c.n), nodes: ends, list: list,
 		norm: make([]float64, len(c.edges)), squares: make([]float64, len(c.edges)),
 	}
 	for at, t := range ends {

@@ -3,7 +3,7 @@
 package sensitivity
 
 import (
-	"cmp"
+	"context"
 	"math"
 	"runtime"
 	"slices"
@@ -31,20 +31,20 @@ type surrogate struct {
 }
 
 // surrogates makes the surrogate of each node in pick, in parallel.
-func (p *problem) surrogates(pick []int32) []surrogate {
+func (p *problem) surrogates(ctx context.Context, pick []int32) ([]surrogate, error) {
 	out := make([]surrogate, len(pick))
 	workers := min(runtime.GOMAXPROCS(0), len(pick))
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
 			m := newMaker(p)
-			for k := w; k < len(pick); k += workers {
+			for k := w; k < len(pick) && ctx.Err() == nil; k += workers {
 				out[k] = m.make(pick[k])
 			}
 		})
 	}
 	wait.Wait()
-	return out
+	return out, ctx.Err()
 }
 
 // maker makes surrogates one after the other.
@@ -111,7 +111,7 @@ func (m *maker) gather(j int32) {
 	for len(m.queue) > 0 && len(m.nodes) < surrogateNodes {
 		best := 0
 		for k, c := range m.queue {
-			if b := m.queue[best]; cmp.Or(cmp.Compare(c.share, b.share), cmp.Compare(b.node, c.node)) > 0 {
+			if b := &m.queue[best]; c.share > b.share || c.share == b.share && c.node < b.node {
 				best = k
 			}
 		}
