@@ -48,6 +48,7 @@ type Store struct {
 	driver  neo4j.DriverWithContext
 	options Options
 	name    string
+	written string // the address as the user wrote it
 	server  version
 	notices store.Notices
 	nodes   store.Memory[*nodeSet]
@@ -75,8 +76,9 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	}
 	if err := s.connect(ctx); err != nil {
 		driver.Close(ctx)
-		return nil, fmt.Errorf("connect to %s: %w", a.name, err)
+		return nil, fmt.Errorf("connect to %s: %w", a.written, err)
 	}
+	s.written = a.written
 	s.name = a.name + "/" + s.options.Database
 	return s, nil
 }

@@ -18,6 +18,7 @@ type CheckResult struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"` // what to do where it is not OK
+	Err    error  `json:"-"`             // what is wrong where it is not OK; of package store where a kind of it fits
 }
 
 // Doctor looks at the connection, the server and the rights that the selection
@@ -27,29 +28,29 @@ type CheckResult struct {
 func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string) []CheckResult {
 	s, err := New(ctx, o)
 	if err != nil {
-		return []CheckResult{{Name: "connection", Detail: err.Error(), Fix: connectionFix(err)}}
+		return []CheckResult{{Name: "connection", Detail: err.Error(), Fix: connectionFix(err), Err: err}}
 	}
 	defer s.Close(ctx)
-	checks := []CheckResult{{Name: "connection", OK: true, Detail: s.Name()}}
-	for _, n := range s.Notices() {
-		checks = append(checks, CheckResult{Name: "connection", OK: true, Detail: n})
-	}
-	checks = append(checks, CheckResult{
-		Name: "version", OK: s.server.supported(), Detail: "Neo4j " + s.Version(), Fix: "upgrade to Neo4j 5.23 or later",
-	})
+	var checks []CheckResult
 	add := func(name string, err error, detail, fix string) {
 		c := CheckResult{Name: name, OK: err == nil, Detail: detail}
 		if err != nil {
-			c.Detail, c.Fix = err.Error(), fix
+			c.Detail, c.Fix, c.Err = err.Error(), fix, err
 		}
 		checks = append(checks, c)
 	}
+	add("connection", nil, fmt.Sprintf("%s, database %s", s.written, s.options.Database), "")
+	for _, n := range s.Notices() {
+		add("connection", nil, n, "")
+	}
+	add("version", s.server.check(), "Neo4j "+s.Version(), "upgrade to Neo4j 5.23 or later")
 	n, err := s.readable(ctx, sel)
-	add("read", err, fmt.Sprintf("%d nodes, %d relationships", n.nodes, n.relationships), "name what exists; grant MATCH (graphcloak doctor --print-setup)")
+	add("read", err, fmt.Sprintf("%d nodes, %d relationships", n.nodes, n.relationships), readFix(err))
 	if sel.NodeKey != "" {
 		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", "CREATE CONSTRAINT "+keyHint(sel))
 	}
-	add("write", s.mayWrite(ctx, properties), "may set "+strings.Join(properties, ", ")+" and create "+store.RunLabel, "grant what graphcloak doctor --print-setup shows, or use another user or database")
+	err = s.mayWrite(ctx, properties)
+	add("write", err, "may set "+strings.Join(properties, ", ")+" and create "+store.RunLabel, s.writeFix(err))
 	missing, err := s.lacking(ctx, constraints)
 	for _, c := range missing {
 		err = errors.Join(err, fmt.Errorf("no uniqueness constraint on :%s(%s)", c.label, c.property))
@@ -68,6 +69,30 @@ func connectionFix(err error) string {
 		return "check NEO4J_URI; it looks like neo4j://host:7687"
 	}
 	return "check that the server runs and that NEO4J_URI names its host and Bolt port"
+}
+
+func readFix(err error) string {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "name a label, a type and properties that the database has"
+	case errors.Is(err, store.ErrAuth):
+		return "have an administrator grant MATCH, as graphcloak doctor --print-setup shows"
+	}
+	return "run doctor again when the server is less busy"
+}
+
+// writeFix knows that a run cannot do without writing: its ledger is in the database.
+func (s *Store) writeFix(err error) string {
+	switch {
+	case s.options.ReadOnly:
+		return "connect with the access mode write"
+	case errors.Is(err, store.ErrReadOnly):
+		return "name a database that takes writes with --database, for the ledger is kept there too; or have an administrator run ALTER DATABASE " +
+			quote(s.options.Database) + " SET ACCESS READ WRITE, or take it out of server.databases.read_only"
+	case errors.Is(err, store.ErrAuth):
+		return "have an administrator grant what graphcloak doctor --print-setup shows, or use another user or database"
+	}
+	return "run doctor again when the server is less busy"
 }
 
 // readable checks the names of the selection and counts what they select.

@@ -55,7 +55,7 @@ func newPlaces(internal []int64) *places {
 	for _, id := range internal {
 		lo, hi = min(lo, id), max(hi, id)
 	}
-	if p.lo = lo; hi-lo < 8*int64(len(internal)) {
+	if p.lo = lo; uint64(hi-lo) < 8*uint64(len(internal)) { // the difference may exceed int64
 		p.dense = make([]int32, hi-lo+1)
 	} else {
 		p.sparse = make(map[int64]int32, len(internal))
@@ -73,7 +73,7 @@ func newPlaces(internal []int64) *places {
 // find returns the number of a node, or false for an id that was not selected.
 func (p *places) find(id int64) (int, bool) {
 	k := p.sparse[id]
-	if at := id - p.lo; p.dense != nil && at >= 0 && at < int64(len(p.dense)) {
+	if at := uint64(id - p.lo); at < uint64(len(p.dense)) {
 		k = p.dense[at]
 	}
 	return int(k) - 1, k > 0

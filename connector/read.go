@@ -5,7 +5,6 @@ package connector
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector/store"
@@ -27,8 +26,8 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	if err != nil {
 		return nil, err
 	}
-	if sel.NodeQuery == "" && before.nodes > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: the selection has %d", graph.ErrTooLarge, before.nodes)
+	if err := before.check(); err != nil && sel.NodeQuery == "" {
+		return nil, err
 	}
 	b := &graph.Builder{Aggregation: sel.Aggregation}
 	nodes, err := s.readNodes(ctx, sel, before.nodes)

@@ -4,6 +4,8 @@ package connector
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -70,6 +72,14 @@ func (s *Store) checkSelection(ctx context.Context, sel graph.Selection) error {
 // size counts the nodes of the selection's labels and the relationships of its
 // types, from the database's own counters where those have them.
 type size struct{ nodes, relationships int64 }
+
+// check refuses more nodes than a graph holds, before any is read.
+func (n size) check() error {
+	if n.nodes > math.MaxInt32 {
+		return fmt.Errorf("%w: the labels select %d", graph.ErrTooLarge, n.nodes)
+	}
+	return nil
+}
 
 func (s *Store) size(ctx context.Context, sel graph.Selection) (n size, err error) {
 	err = s.read(ctx, "count", func(tx *transaction) (err error) {

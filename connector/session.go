@@ -156,5 +156,10 @@ func parseVersion(text string) version {
 	return v
 }
 
-// supported reports whether the server is 5.23 or later.
-func (v version) supported() bool { return v.major > 5 || v.major == 5 && v.minor >= 23 }
+// check refuses a server before 5.23.
+func (v version) check() error {
+	if v.major > 5 || v.major == 5 && v.minor >= 23 {
+		return nil
+	}
+	return fmt.Errorf("%w: the server is Neo4j %s", store.ErrInput, v.text)
+}

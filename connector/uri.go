@@ -23,6 +23,7 @@ var (
 // address is where a server listens.
 type address struct {
 	uri     string   // for the driver
+	written string   // as the user wrote it
 	name    string   // neo4j://host:port: the same for every scheme and every name of the loopback
 	notices []string // what the user should know
 }
@@ -33,6 +34,7 @@ func parseURI(s string) (address, error) {
 	if s == "" {
 		s = "neo4j://localhost:" + defaultPort
 	}
+	written := s
 	if !strings.Contains(s, "://") {
 		s = "neo4j://" + s
 	}
@@ -43,7 +45,7 @@ func parseURI(s string) (address, error) {
 	if u.User != nil {
 		return address{}, fmt.Errorf("%w: user name and password do not belong in the URI %s", store.ErrInput, u.Redacted())
 	}
-	var a address
+	a := address{written: written}
 	if scheme, ok := rewritten[u.Scheme]; ok {
 		original := u.String()
 		u.Scheme, u.Host, u.Path = scheme, net.JoinHostPort(u.Hostname(), defaultPort), ""

@@ -52,7 +52,7 @@ func TestQuote(t *testing.T) {
 
 func TestSupportedVersions(t *testing.T) {
 	for text, want := range map[string]bool{"5.26.0": true, "5.23.0": true, "5.22.0": false, "4.4.40": false, "2026.08.1": true, "6.0-SNAPSHOT": true, "5.26-aura": true, "": false} {
-		if got := parseVersion(text).supported(); got != want {
+		if got := parseVersion(text).check() == nil; got != want {
 			t.Errorf("%q supported: %v, want %v", text, got, want)
 		}
 	}

@@ -105,6 +105,8 @@ func TestCLI(t *testing.T) {
 	t.Run("real graphs", func(t *testing.T) { testRealRuns(t, c) })
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
+	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
+	t.Run("superseded", func(t *testing.T) { testSuperseded(t, c) })
 	t.Run("killed", func(t *testing.T) { testKilledRun(t, c) })
 	t.Run("import", func(t *testing.T) { testImportCommand(t, c) })
 	t.Run("README", func(t *testing.T) { testReadme(t, c) })
@@ -255,35 +257,53 @@ func testRefusals(t *testing.T, c cli) {
 	}
 }
 
+// staged lists the releases that are kept.
+func (c cli) staged(t *testing.T) []string {
+	t.Helper()
+	for _, e := range c.env {
+		if dir, ok := strings.CutPrefix(e, "XDG_STATE_HOME="); ok {
+			files, err := filepath.Glob(filepath.Join(dir, "graphcloak", "runs", "*.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return files
+		}
+	}
+	t.Fatal("the command has no folder for its state")
+	return nil
+}
+
+// start starts a run and returns when its release is staged, in a file. From that
+// moment the release is spent, and is never lost.
+func (c cli) start(t *testing.T, args ...string) (cmd *exec.Cmd, file string) {
+	t.Helper()
+	cmd = exec.Command(c.path, args...)
+	cmd.Env = append(os.Environ(), c.env...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var staged []string
+	for deadline := time.Now().Add(3 * time.Minute); len(staged) == 0 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		staged = c.staged(t)
+	}
+	if len(staged) != 1 {
+		_ = cmd.Process.Kill()
+		t.Fatalf("%d releases are staged, want 1", len(staged))
+	}
+	return cmd, staged[0]
+}
+
 // testKilledRun kills the process in its write-back and completes the run.
 func testKilledRun(t *testing.T, c cli) {
 	label := Load(t, Shipped("net6"))
 	Query(t, "MATCH (n:`"+label+"` {id: 'JUNCTION-17'}) SET n.source = 1.0", nil)
 	args := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform", "--residual-bound", "chi2", "--epsilon", "4", "--delta", "0.1"}
-	cmd := exec.Command(c.path, args...)
-	cmd.Env = append(os.Environ(), c.env...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	state := ""
-	for _, e := range c.env {
-		if dir, ok := strings.CutPrefix(e, "XDG_STATE_HOME="); ok {
-			state = filepath.Join(dir, "graphcloak", "runs")
-		}
-	}
-	// From the moment that the release is staged it is spent, and is never lost.
-	var staged []string
-	for deadline := time.Now().Add(3 * time.Minute); len(staged) == 0 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		staged, _ = filepath.Glob(filepath.Join(state, "*.json"))
-	}
+	cmd, file := c.start(t, args...)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if len(staged) != 1 {
-		t.Fatalf("%d releases are staged, want 1", len(staged))
-	}
-	runID := strings.TrimSuffix(filepath.Base(staged[0]), ".json")
+	runID := strings.TrimSuffix(filepath.Base(file), ".json")
 	rep := c.ok(t, "run", "--resume", runID)
 	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId = $run RETURN count(n)", map[string]any{"run": runID})
 	if rows[0][0] != int64(rep["nodeCount"].(float64)) {
@@ -293,10 +313,75 @@ func testKilledRun(t *testing.T, c cli) {
 	if len(rows) != 1 || rows[0][0] != "FINISHED" {
 		t.Errorf("the run node says %v, want FINISHED", rows)
 	}
-	if _, err := os.Stat(staged[0]); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the staged release is still there (%v)", err)
+	if left := c.staged(t); len(left) != 0 {
+		t.Errorf("the staged release is still there: %q", left)
 	}
 	c.refused(t, 3, "nothing is kept", "run", "--resume", runID)
+}
+
+// testDoctor ends with the exit code of what is wrong.
+func testDoctor(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	if err := connect(t).Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rep := c.ok(t, "doctor", "--node-labels", label, "--node-key", "id"); rep["healthy"] != true {
+		t.Errorf("a prepared database: %v", rep)
+	}
+	for _, test := range []struct {
+		exit      int
+		hint, env string
+		args      []string
+	}{
+		{exit: 3, hint: "name a label", args: []string{"--node-labels", label + "x"}},
+		{exit: 3, hint: "check NEO4J_DATABASE", args: []string{"--database", "neo4jj"}},
+		{exit: 4, hint: "check NEO4J_USERNAME", env: "NEO4J_PASSWORD=not-the-password"},
+		{exit: 6, hint: "CREATE CONSTRAINT", args: []string{"--node-labels", label, "--node-key", "club"}},
+		{exit: 8, hint: "check that the server runs", env: "NEO4J_URI=bolt://127.0.0.1:9"},
+	} {
+		r := cli{c.path, append(c.env, test.env)}.run(t, append([]string{"doctor"}, test.args...)...)
+		if r.exit != test.exit || !strings.Contains(r.stderr, "Hint: "+test.hint) || strings.Contains(r.stderr, "`graphcloak doctor`") {
+			t.Errorf("doctor %v %s: exit %d, want %d with %q:\n%s", test.args, test.env, r.exit, test.exit, test.hint, r.stderr)
+		}
+	}
+}
+
+// testSuperseded resumes a run after a later one was finished: not without --force
+// do its values take the place of the later ones.
+func testSuperseded(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	source(t, label, 16)
+	args := []string{
+		"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform",
+		"--budget-scope", label, "--epsilon", "4", "--delta", "0.1", "--property-prefix", "sup",
+	}
+	cmd, file := c.start(t, args...)
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	old := strings.TrimSuffix(filepath.Base(file), ".json")
+	fresh, _ := c.ok(t, args...)["runId"].(string)
+	if fresh <= old {
+		t.Fatalf("run %s follows %s; ids should ascend with time", fresh, old)
+	}
+	if err := os.WriteFile(file, kept, 0o600); err != nil { // as if the first had died before its write
+		t.Fatal(err)
+	}
+	holder := func() any {
+		return Query(t, "MATCH (n:`"+label+"`) RETURN collect(DISTINCT n.supRunId)", nil)[0][0].([]any)[0]
+	}
+	c.refused(t, 5, "run "+fresh+" was finished on this graph since", "run", "--resume", old)
+	if holder() != fresh {
+		t.Errorf("the nodes carry run %v, want %s", holder(), fresh)
+	}
+	c.ok(t, "run", "--resume", old, "--force")
+	if holder() != old {
+		t.Errorf("with --force the nodes carry run %v, want %s", holder(), old)
+	}
 }
 
 func testImportCommand(t *testing.T, c cli) {

@@ -139,17 +139,28 @@ func TestDoctor(t *testing.T) {
 	if after := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil); !slices.Equal(before[0], after[0]) {
 		t.Errorf("the doctor changed %v to %v", before[0], after[0])
 	}
-	for _, bad := range []func(*connector.Options, *graph.Selection){
-		func(o *connector.Options, _ *graph.Selection) { o.Password = "wrong" },
-		func(_ *connector.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} },
-		func(o *connector.Options, _ *graph.Selection) { o.ReadOnly = true },
+	for _, bad := range []struct {
+		change func(*connector.Options, *graph.Selection)
+		want   error
+		fix    string
+	}{
+		{func(o *connector.Options, _ *graph.Selection) { o.Password = "wrong" }, store.ErrAuth, "NEO4J_PASSWORD"},
+		{func(_ *connector.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} }, store.ErrNotFound, "that the database has"},
+		{func(o *connector.Options, _ *graph.Selection) { o.ReadOnly = true }, store.ErrReadOnly, "access mode write"},
+		{func(o *connector.Options, _ *graph.Selection) { o.URI = "bolt://127.0.0.1:9" }, store.ErrTransient, "the server runs"},
 	} {
 		o, sel := Server(t).Options(), sel
-		bad(&o, &sel)
+		bad.change(&o, &sel)
 		checks := connector.Doctor(t.Context(), o, sel, properties)
-		if !slices.ContainsFunc(checks, func(c connector.CheckResult) bool { return !c.OK && c.Fix != "" }) {
-			t.Errorf("nothing is wrong in %+v", checks)
+		if !slices.ContainsFunc(checks, func(c connector.CheckResult) bool {
+			return !c.OK && errors.Is(c.Err, bad.want) && strings.Contains(c.Fix, bad.fix)
+		}) {
+			t.Errorf("no check is %v with %q in %+v", bad.want, bad.fix, checks)
 		}
+	}
+	o := Server(t).Options()
+	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1", 1); !strings.HasPrefix(connector.Doctor(t.Context(), o, sel, nil)[0].Detail, o.URI+",") {
+		t.Errorf("the address is not shown as %s", o.URI)
 	}
 }
 

@@ -48,7 +48,7 @@ func newDoctorCommand(app *app) *cobra.Command {
 	return cmd
 }
 
-// examine runs the checks; the first that fails decides the exit code.
+// examine runs the checks; the first that fails decides the exit code and the hint.
 func (a *app) examine(cmd *cobra.Command, names []string) error {
 	settings, err := modelSettings(a.config)
 	if err != nil {
@@ -59,12 +59,10 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	checks := connector.Doctor(cmd.Context(), options, settings.Selection, names)
-	failed := 0
-	for i, c := range checks {
-		if c.OK {
-			checks[i].Fix = ""
-		} else {
-			failed++
+	var failed []connector.CheckResult
+	for _, c := range checks {
+		if !c.OK {
+			failed = append(failed, c)
 		}
 	}
 	var text strings.Builder
@@ -75,9 +73,13 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 			fmt.Fprintf(&text, "FAILED  %s: %s\n        to do: %s\n", c.Name, c.Detail, c.Fix)
 		}
 	}
-	err = a.render(map[string]any{"checks": checks, "healthy": failed == 0}, section{text: text.String()})
-	if err != nil || failed == 0 {
+	err = a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0}, section{text: text.String()})
+	if err != nil || len(failed) == 0 {
 		return err
 	}
-	return fail(exitValidation, "%d of %d checks failed", failed, len(checks)).hint("do what the list says, then run doctor again")
+	exit := exitCode(failed[0].Err)
+	if exit == exitInternal { // what lacks in the database, such as a constraint
+		exit = exitValidation
+	}
+	return fail(exit, "%d of %d checks failed, %s first", len(failed), len(checks), failed[0].Name).hint("%s", failed[0].Fix)
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// The same graph is read whether its ids lie close together or far apart, between
+// those of other labels and types and of what was deleted, in large chunks and in
+// small ones, with gaps among the weights or without.
+func TestExtents(t *testing.T) {
+	const n = 60
+	for _, between := range []int{2, 30} { // nodes and relationships of others
+		t.Run(fmt.Sprint(between), func(t *testing.T) {
+			label, want := spread(t, n, between)
+			for _, batch := range []int{0, 3} {
+				s := connect(t, func(o *connector.Options) { o.BatchSize = batch })
+				for _, sel := range []graph.Selection{
+					{NodeLabels: []string{label}, RelationshipTypes: []string{label}},
+					{NodeLabels: []string{label, label + "Half"}, RelationshipTypes: []string{label, label}},
+					{NodeLabels: []string{label}},
+					{NodeLabels: []string{label + "Half"}, RelationshipTypes: []string{label}},
+				} {
+					sel.NodeKey, sel.RelationshipWeightProperty = "id", "w"
+					expect := want(slices.Contains(sel.NodeLabels, label))
+					if g, err := s.Graph(t.Context(), sel); err != nil || g.Digest() != expect.Digest() {
+						t.Errorf("batch %d, %v %v: %v, %v, want %d nodes and %d edges", batch, sel.NodeLabels, sel.RelationshipTypes, g, err, expect.Order(), expect.Size())
+					}
+				}
+			}
+			Query(t, "MATCH (:`"+label+"` {id: 30})-[r:`"+label+"`]->() REMOVE r.w", nil)
+			sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipTypes: []string{label}, RelationshipWeightProperty: "w"}
+			if _, err := connect(t).Graph(t.Context(), sel); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), `"30"–"31": w is missing`) {
+				t.Errorf("a missing weight: %v, want ErrInput that names the relationship", err)
+			}
+			sel.DropBadWeight = true
+			if g, err := connect(t).Graph(t.Context(), sel); err != nil || g.Size() != n-2 {
+				t.Errorf("without the missing weight: %v, %v, want %d edges", g, err, n-2)
+			}
+		})
+	}
+}
+
+// spread makes a line of n nodes with others between, of which half are deleted,
+// and a label on the even nodes and the first ten. It returns what should be read.
+func spread(t *testing.T, n, between int) (label string, want func(all bool) *graph.Graph) {
+	label = "Test" + token()
+	t.Cleanup(func() { Query(t, "MATCH (n) WHERE n:`"+label+"` OR n:`"+label+"Other` DETACH DELETE n", nil) })
+	Query(t, "UNWIND range(0, $n - 1) AS i CREATE (:`"+label+"` {id: i}) FOREACH (k IN range(1, $between) | CREATE (:`"+label+"Other` {id: k}))",
+		map[string]any{"n": n, "between": between})
+	Query(t, "MATCH (n:`"+label+"`) WHERE n.id < 10 OR n.id % 2 = 0 SET n:`"+label+"Half`", nil)
+	Query(t, "MATCH (a:`"+label+"`) MATCH (b:`"+label+"` {id: a.id + 1}) CREATE (a)-[:`"+label+"` {w: a.id + 0.5}]->(b) "+
+		"FOREACH (k IN range(1, $between) | CREATE (a)-[:`"+label+"Other` {w: 1}]->(:`"+label+"Other` {id: -k}))", map[string]any{"between": between})
+	Query(t, "MATCH (n:`"+label+"Other`) WHERE n.id % 2 = 0 DETACH DELETE n", nil)
+	return label, func(all bool) *graph.Graph {
+		b := &graph.Builder{}
+		order := rand.Perm(n) // of arrival, which should not matter
+		for _, i := range order {
+			if all || i < 10 || i%2 == 0 {
+				if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i := range n - 1 {
+			u, ok := b.Handle(graph.ID(fmt.Sprint(i)))
+			v, also := b.Handle(graph.ID(fmt.Sprint(i + 1)))
+			if ok && also {
+				if err := b.Connect(u, v, float64(i)+0.5, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		g, err := b.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+}
+
+// A relationship that comes while others are read is noticed.
+func TestRelationshipWhileRead(t *testing.T) {
+	sel := line(t, 50)
+	label, done := sel.NodeLabels[0], false
+	s := connect(t, func(o *connector.Options) {
+		o.Progress = func(stage string, _, _ int64) {
+			if stage == "nodes" && !done {
+				done = true
+				Query(t, "MATCH (a:`"+label+"` {id: 3}), (b:`"+label+"` {id: 9}) CREATE (a)-[:`"+label+"`]->(b)", nil)
+			}
+		}
+	})
+	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("%v, want ErrConflict", err)
+	}
+	if g, err := s.Graph(t.Context(), sel); err != nil || g.Size() != 50 {
+		t.Errorf("read again: %v, %v, want 50 edges", g, err)
+	}
+}
+
+// The start and the end of a run are times of the database.
+func TestRunTimes(t *testing.T) {
+	sel := line(t, 3)
+	s := connect(t)
+	g, err := s.Graph(t.Context(), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "times-" + token()
+	if err := s.Write(t.Context(), g, newTable(t, g, id), false); err != nil {
+		t.Fatal(err)
+	}
+	row := Query(t, "MATCH (r:GraphCloakRun {runId: $id}) RETURN valueType(r.startedAt), valueType(r.finishedAt), r.startedAt < r.finishedAt", map[string]any{"id": id})[0]
+	if row[0] != "ZONED DATETIME NOT NULL" || row[1] != row[0] || row[2] != true {
+		t.Errorf("start and end are %v", row)
+	}
+}
