@@ -31,6 +31,15 @@ const blockEntries = 1 << 24
 
 // operator prepares p(L) with a truncation error of about width in Δ₂.
 func (s *search) operator(width float64) (*operator, error) {
+	peak := s.peak
+	if s.omega != nil {
+		_, peak = s.nodeWeights()
+	}
+	return s.within(width / (math.Sqrt(2*peak) * s.longest()))
+}
+
+// within prepares p(L) with a truncation error of about tol.
+func (s *search) within(tol float64) (*operator, error) {
 	n := s.lap.Order()
 	o := &operator{n: n, block: 8, few: 8, pad: 8, peak: s.peak}
 	if s.lap.Block() == 1 {
@@ -42,7 +51,7 @@ func (s *search) operator(width float64) (*operator, error) {
 	if s.omega != nil {
 		o.u, o.peak = s.nodeWeights()
 	}
-	tol := min(max(width/(math.Sqrt(2*o.peak)*s.longest()), 1e-15), 1e-2)
+	tol = min(max(tol, 1e-15), 1e-2)
 	var err error
 	o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
 	if err != nil {

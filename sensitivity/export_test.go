@@ -198,3 +198,17 @@ func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exact
 	}
 	return nil
 }
+
+// Unread bounds every reading without its row.
+func Unread(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
+	p, err := newProblem(m, nil, &opts)
+	if err != nil {
+		return nil, err
+	}
+	sensors := make([]int, m.Graph.Order())
+	for i := range sensors {
+		sensors[i] = i
+	}
+	out := make([]Bracket, len(sensors))
+	return out, p.unread(ctx, m, sensors, opts, out)
+}

@@ -16,8 +16,9 @@ import (
 //	α · max over edges of |M_si − M_sj| / length(e)   for each sensor s,
 //
 // in the order of Model.Sensors (nodes where that is nil). It takes one row of M a
-// sensor; sensors that Options.Time leaves without one get the joint bound, which
-// is never smaller.
+// sensor where all rows take some minutes at most, or fit in Options.Time. Otherwise,
+// or when the time has run out, sensors get an upper end without a row, see
+// unread; it is never above the joint one.
 func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
@@ -91,6 +92,13 @@ func (d *dense) coordinate(row []float64, s int, joint []float64) Bracket {
 	return b
 }
 
+// A row is worth its time where all take at most so many entries of products, some
+// minutes, or where they fit in the time given.
+const (
+	rowsEntries     = 1e11
+	secondsPerEntry = 2e-9
+)
+
 // rows brackets each reading from its computed row, whose error on b is at most
 // Err·‖b‖₂.
 func (p *problem) rows(parent context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
@@ -106,7 +114,7 @@ func (p *problem) rows(parent context.Context, m Model, sensors []int, opts Opti
 		ctx, cancel = context.WithTimeout(parent, opts.Time*3/4)
 		defer cancel()
 	}
-	for err == nil && done < len(sensors) {
+	for err == nil && p.readable(d, len(sensors), opts) && done < len(sensors) {
 		part := sensors[done:min(done+16, len(sensors))]
 		block, stop := d.Rows(ctx, part)
 		if stop != nil {
@@ -124,12 +132,86 @@ func (p *problem) rows(parent context.Context, m Model, sensors []int, opts Opti
 	if opts.Time > 0 {
 		opts.Time = max(time.Millisecond, opts.Time-time.Since(begin))
 	}
-	joint, err := Bound(parent, m, nil, opts)
+	return p.unread(parent, m, sensors[done:], opts, out[done:])
+}
+
+// readable reports whether the rows of so many sensors fit in the time.
+func (p *problem) readable(d *expm.Diffusion, sensors int, opts Options) bool {
+	entries := float64(sensors) * (float64(d.Degree()+1)*float64(p.lap.Work()) + 2*float64(len(p.edges)))
+	if opts.Time > 0 {
+		return entries*secondsPerEntry < opts.Time.Seconds()/2
+	}
+	return entries < rowsEntries
+}
+
+// unread bounds the readings of some sensors without their rows: by the joint Δ₂, and
+// for the combinatorial Laplacian, whose M = e^{-τL/2}e^{-τL/2} and whose b is
+// orthogonal to 1, by
+//
+//	|M_si − M_sj| ≤ ‖e^{-τL/2}(e_s − 1/n)‖₂ · ‖e^{-τL/2}(e_i − e_j)‖₂,
+//
+// a norm for each node from the random columns of the screen, and Δ₂ at τ/2.
+func (p *problem) unread(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
+	begin := time.Now()
+	opts.Failure /= 3
+	opts.Time /= 2
+	joint, err := Bound(ctx, m, nil, opts)
 	if err != nil {
 		return err
 	}
-	for k := done; k < len(sensors); k++ {
+	for k := range sensors {
 		out[k] = Bracket{Upper: joint.Upper, Edge: joint.Edge, Failure: joint.Failure}
+	}
+	if opts.Seed == [32]byte{} || !p.resistive() {
+		return nil
+	}
+	if opts.Time > 0 {
+		opts.Time = max(time.Millisecond, 2*opts.Time-time.Since(begin))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, opts.Time)
+		defer cancel()
+		opts.Time /= 2
+	}
+	m.Tau, m.Sensors, m.Diffusion = m.Tau/2, nil, nil
+	half, err := Bound(ctx, m, nil, opts)
+	if err == nil {
+		err = p.spreads(ctx, m, half, sensors, opts, out)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errStuck) {
+		return nil
+	}
+	return err
+}
+
+// spreadColumns is the number of random columns for the norms of the nodes.
+const spreadColumns = 64
+
+// spreads lowers the upper ends by the product of norms, m at half the time.
+func (p *problem) spreads(ctx context.Context, m Model, half Bracket, sensors []int, opts Options, out []Bracket) error {
+	q, err := newProblem(m, nil, &opts)
+	if err != nil {
+		return err
+	}
+	s := &search{problem: q, opts: opts}
+	o, err := s.within(min(1e-3, 1e-3*half.Upper/q.alpha))
+	if err != nil {
+		return err
+	}
+	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n)}
+	c.nodes = newNodes(c)
+	for c.columns < spreadColumns {
+		if err := c.project(ctx); err != nil {
+			return err
+		}
+		c.kept = nil
+		opts.Progress("norms", int64(c.columns), spreadColumns)
+	}
+	for k, t := range sensors {
+		up := (c.nodes.upper(int32(t)) + o.d.Err()) * half.Upper * (1 + 8*unit)
+		if up < out[k].Upper {
+			out[k].Upper = max(up, floor)
+			out[k].Failure += half.Failure + opts.Failure
+		}
 	}
 	return nil
 }

@@ -213,6 +213,31 @@ func TestPerSensorByRows(t *testing.T) {
 	}
 }
 
+// TestPerSensorUnread: the bounds without rows hold for every sensor, are never above
+// the joint one, and are below half of it for many sensors of a block model.
+func TestPerSensorUnread(t *testing.T) {
+	for name, g := range families(t, 100) {
+		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+			m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 0.4, Alpha: 2}
+			opts := sensitivity.Options{Seed: [32]byte{3}, Failure: 1e-9}
+			want := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, opts))
+			joint := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, opts))
+			half := 0
+			for s, b := range must[[]sensitivity.Bracket](t)(sensitivity.Unread(background, m, opts)) {
+				if b.Upper < want[s].Lower || b.Upper > joint.Upper || b.Failure > opts.Failure {
+					t.Errorf("%s %v sensor %d: %+v, exact %v, joint %v", name, kind, s, b, want[s].Lower, joint.Upper)
+				}
+				if b.Upper < joint.Upper/2 {
+					half++
+				}
+			}
+			if name == "sbm" && kind == laplacian.Combinatorial && half < g.Order()/10 {
+				t.Errorf("%d of %d sensors below half of the joint bound", half, g.Order())
+			}
+		}
+	}
+}
+
 func ExampleBound() {
 	g, _ := graph.Star(6)
 	b, err := sensitivity.Bound(context.Background(), sensitivity.Model{
