@@ -156,9 +156,9 @@ func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed ui
 	norms := Norms{N: make([]float64, n), Err: make([]float64, n)}
 	e := linop.Err(d.A)
 	for i, s := range sum {
-		lo, hi := s/high, s/low
-		norms.N[i] = (lo + hi) / 2
-		norms.Err[i] = (hi-lo)/2 + e*(2*math.Sqrt(hi)+e)
+		lo, mean, hi := s/high, s/float64(probes), s/low
+		norms.N[i] = mean
+		norms.Err[i] = max(hi-mean, mean-lo) + e*(2*math.Sqrt(hi)+e)
 	}
 	return norms, nil
 }
