@@ -18,7 +18,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,6 +25,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 var (
@@ -38,7 +38,7 @@ var (
 
 func main() {
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	run := runAll
 	if *child != "" {
@@ -93,9 +93,12 @@ func runAll(ctx context.Context) error {
 	r := runner{python: python, work: work}
 	res := begin(*quick)
 	for _, t := range topics() {
-		if slices.Contains(wanted, t.name) && ctx.Err() == nil {
+		if slices.Contains(wanted, t.name) {
 			res.add(t, r.topic(ctx, t))
 		}
 	}
-	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && !*quick))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return res.finish(*output, *only == "" && !*quick)
 }

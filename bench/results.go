@@ -67,7 +67,7 @@ func (r *results) finish(file string, whole bool) error {
 		return err
 	}
 	if r.failed > 0 {
-		return fmt.Errorf("%d measurements failed", r.failed)
+		return fmt.Errorf("measurements failed: %d", r.failed)
 	}
 	return nil
 }
