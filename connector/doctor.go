@@ -61,6 +61,8 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 
 func connectionFix(err error) string {
 	switch {
+	case isCode(err, codeUnavailable):
+		return "the database is starting, or has been stopped: SHOW DATABASES says which"
 	case errors.Is(err, store.ErrAuth):
 		return "check NEO4J_USERNAME and NEO4J_PASSWORD"
 	case errors.Is(err, store.ErrNotFound):

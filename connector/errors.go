@@ -18,6 +18,8 @@ const (
 	codeMemory   = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
 	codeTxMemory = "Neo.TransientError.General.TransactionMemoryLimit"
 
+	codeUnavailable = "Neo.TransientError.General.DatabaseUnavailable"
+
 	codeReadOnly   = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
 	codeAccessMode = "Neo.ClientError.Statement.AccessMode"
 )

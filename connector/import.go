@@ -67,6 +67,8 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 		by := ""
 		if o.TypeColumn {
 			by = typeColumn
+		} else if done.Relationships == 0 && slices.Contains(b.Names, typeColumn) {
+			s.options.Logger.WarnContext(ctx, "the column type becomes a property; --type-column makes it the type of the relationships", "relationshipType", o.RelationshipType)
 		}
 		for _, part := range split(b, by) {
 			n, err := s.importBatch(ctx, "import relationships", o.relationships(part.Batch, cmp.Or(part.value, o.RelationshipType)), part.Batch, 0, part.Len())
