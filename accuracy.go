@@ -5,121 +5,62 @@ package graphcloak
 import (
 	"container/heap"
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 
-	"github.com/graphcloak/graphcloak/community"
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 )
 
 // Accuracy is how often the posterior names the right community, by simulation of
-// a single source of amplitude 1 at a uniformly random node.
+// a single source of amplitude 1 at a node that the prior draws.
 type Accuracy struct {
 	Probability float64 `json:"probability"`
 	Lower       float64 `json:"lower"` // 95 % interval, by the normal score
 	Upper       float64 `json:"upper"`
-	Chance      float64 `json:"chance"` // of always naming the largest community
+	Chance      float64 `json:"chance"` // of always naming the likeliest community of the prior
 	Trials      int     `json:"trials"`
-	// MeanEMD is the mean earth mover's distance from the source to the posterior's
-	// mean, in units of the metric; nil: not measured.
-	MeanEMD *float64 `json:"meanEmd,omitempty"`
+	// MeanEMD is the mean earth mover's distance from the source to the posterior, in
+	// units of the metric.
+	MeanEMD float64 `json:"meanEmd"`
 }
 
 // DefaultTrials is the number of simulated releases behind an expected accuracy.
 const DefaultTrials = 200
 
-// simulation draws releases on the public graph. It touches no data and spends
-// nothing. Each run repeats the same sources and the same noise up to its scale, so
-// that plans are compared on common random numbers.
-type simulation struct {
-	model     *Model
-	op        linop.Operator
-	nodes     []int
-	part      community.Partition
-	amplitude recovery.Amplitude
-	trials    int
-	emd       bool // measure distances too
-}
-
-// newSimulation needs M as a matrix and returns nil for graphs of more than 6,000
-// nodes.
-func (m *Model) newSimulation(ctx context.Context, p *privacy.Plan, part community.Partition, amplitude recovery.Amplitude, trials int) (*simulation, error) {
+// expectation simulates full sources. Each plan sees the same sources and the same
+// random numbers, so that plans are compared on common ones. It is nil for graphs of
+// more than 6,000 nodes, which [Model.Evaluate] takes its time for.
+func (m *Model) expectation(ctx context.Context, opts RecoverOptions, trials int) (*evaluator, error) {
 	if m.Graph.Order() > denseLimit {
 		return nil, nil
 	}
-	nodes := make([]int, len(p.Sensors))
-	for k, s := range p.Sensors {
-		nodes[k] = s.Node
-	}
-	op, err := m.operator(ctx, nodes)
-	return &simulation{model: m, op: op, nodes: nodes, part: part, amplitude: amplitude, trials: trials}, err
-}
-
-// simulate runs one simulation.
-func (m *Model) simulate(ctx context.Context, p *privacy.Plan, part community.Partition, amplitude recovery.Amplitude, trials int) (*Accuracy, error) {
-	s, err := m.newSimulation(ctx, p, part, amplitude, trials)
-	if s == nil || err != nil {
-		return nil, err
-	}
-	return s.run(ctx, p)
-}
-
-// run simulates a plan with the simulation's sensors.
-func (s *simulation) run(ctx context.Context, p *privacy.Plan) (*Accuracy, error) {
-	n := s.model.Graph.Order()
-	u := make([]float64, len(s.nodes))
-	for k, x := range p.Sensors {
-		u[k] = 1 / (x.Sigma() * x.Sigma())
-	}
-	silent, err := recovery.Whiten(s.op, make([]float64, len(u)), u)
+	s, err := m.newEvaluator(ctx, EvaluateOptions{Trials: trials, Amplitude: 1, Recover: opts})
 	if err != nil {
 		return nil, err
 	}
-	norms, err := silent.Norms(ctx)
+	s.common = true
+	return s, nil
+}
+
+// accuracy simulates one plan.
+func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*Accuracy, error) {
+	r, err := s.newRecoverer(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	// The seed is public on purpose: this noise hides nothing.
-	random := rand.New(rand.NewPCG(1, 2))
-	f, y := make([]float64, n), make([]float64, len(u))
+	trials, err := r.run(ctx, "simulate")
+	if err != nil {
+		return nil, err
+	}
 	right, distance := 0, 0.0
-	for trial := range s.trials {
-		if progress := s.model.opts.Progress; progress != nil {
-			progress("simulate", int64(trial), int64(s.trials))
-		}
-		source := random.IntN(n)
-		f[source] = 1
-		s.op.MulVecTo(y, false, f)
-		f[source] = 0
-		for k, x := range p.Sensors {
-			y[k] += x.Sigma() * random.NormFloat64()
-		}
-		data, err := recovery.Whiten(s.op, y, u)
-		if err != nil {
-			return nil, err
-		}
-		post, err := data.Posterior(ctx, recovery.PosteriorOptions{Amplitude: s.amplitude, Norms: &norms})
-		if err != nil {
-			return nil, fmt.Errorf("simulate: %w", err)
-		}
-		if community.Rank(post.Probability, s.part)[0].Community == s.part.Labels[source] {
-			right++
-		}
-		if s.emd {
-			distance += meanDistance(s.model.Graph, source, post.Probability)
-		}
+	for _, t := range trials {
+		right += count(t.Right)
+		distance += t.Distance / float64(len(trials))
 	}
-	a := wilson(right, s.trials)
-	a.Chance = float64(slices.Max(s.part.Orders())) / float64(n)
-	if s.emd {
-		distance /= float64(s.trials)
-		a.MeanEMD = &distance
-	}
+	a := wilson(right, len(trials))
+	a.Chance, a.MeanEMD = floats.Max(s.part.Sums(s.prior)), distance
 	return &a, nil
 }
 

@@ -147,6 +147,9 @@ type evaluator struct {
 	prior []float64 // sums to 1
 	noise *privacy.Escrow
 	width int // trials that are multiplied together
+	// common noise is Gaussian, the same for a node at every plan up to σ: a little
+	// more privacy then is a little less accuracy, on a curve that can be searched.
+	common bool
 }
 
 func (m *Model) newEvaluator(ctx context.Context, opts EvaluateOptions) (*evaluator, error) {

@@ -55,6 +55,7 @@ type Model struct {
 	opts      LoadOptions
 	millis    report.Millis
 	notes     []string
+	last      *rows
 }
 
 // Load reads the selected graph and prepares its diffusion.
@@ -74,7 +75,7 @@ func Load(ctx context.Context, s Store, set Settings, opts LoadOptions) (*Model,
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, store: s, opts: opts}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, store: s, opts: opts, last: new(rows)}
 	m.millis.ReadMillis = since(start)
 	start = time.Now()
 	if err := m.diffuse(ctx); err != nil {

@@ -15,11 +15,9 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/allocation"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
@@ -191,13 +189,17 @@ func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.
 }
 
 // Expect simulates how often the right community would be named under the plan,
-// and under uniform noise beside it.
-func (m *Model) Expect(ctx context.Context, p *Plan, part community.Partition, amplitude recovery.Amplitude, trials int) (err error) {
-	if p.Accuracy, err = m.simulate(ctx, p.Plan, part, amplitude, trials); err != nil {
+// and under uniform noise beside it, on graphs of up to 6,000 nodes.
+func (m *Model) Expect(ctx context.Context, p *Plan, opts RecoverOptions, trials int) error {
+	s, err := m.expectation(ctx, opts, trials)
+	if s == nil || err != nil {
+		return err
+	}
+	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
 		return err
 	}
 	if p.Allocated != nil && p.Allocated.Uniform.plan != nil {
-		p.Allocated.Uniform.Accuracy, err = m.simulate(ctx, p.Allocated.Uniform.plan, part, amplitude, trials)
+		p.Allocated.Uniform.Accuracy, err = s.accuracy(ctx, p.Allocated.Uniform.plan)
 	}
 	return err
 }

@@ -39,21 +39,31 @@ type RecoverOptions struct {
 // bytes.
 const denseLimit = 6000
 
+// rows is M for the sensors of a release, as a matrix.
+type rows struct {
+	nodes []int
+	op    linop.Operator
+}
+
 // operator returns M for the sensors of a release: a matrix where it is small,
-// else products.
+// else products. The last matrix is kept: several plans may have the same sensors.
 func (m *Model) operator(ctx context.Context, nodes []int) (linop.Operator, error) {
 	if m.Graph.Order() > denseLimit {
 		return linop.Rows(m.diffusion, nodes), nil
+	}
+	if m.last.op != nil && slices.Equal(m.last.nodes, nodes) {
+		return m.last.op, nil
 	}
 	size := int64(len(nodes)) * int64(m.Graph.Order()) * 8
 	if err := m.opts.guard("recovery", 3*size); err != nil {
 		return nil, err
 	}
-	rows, err := m.diffusion.Rows(ctx, nodes)
+	matrix, err := m.diffusion.Rows(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
-	return recovery.Matrix(rows, m.diffusion.Err()), nil
+	*m.last = rows{slices.Clone(nodes), recovery.Matrix(matrix, m.diffusion.Err())}
+	return m.last.op, nil
 }
 
 // Communities returns the partition that a report ranks.

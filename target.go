@@ -9,9 +9,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 )
 
 // Target says how good an answer shall be.
@@ -32,14 +30,14 @@ const (
 
 // met reports whether a simulation reached the target.
 func (t Target) met(a *Accuracy) bool {
-	return a.Probability >= t.Accuracy && (t.EMD == 0 || *a.MeanEMD <= t.EMD)
+	return a.Probability >= t.Accuracy && (t.EMD == 0 || a.MeanEMD <= t.EMD)
 }
 
 // PlanFor returns a plan with the least ε, to 1 %, at which simulation reaches the
 // target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
 // says what it reached in Accuracy. ErrTarget where ε = 1000 does not reach it, or
 // ε = 0.01 does.
-func (m *Model) PlanFor(ctx context.Context, opts PlanOptions, part community.Partition, amplitude recovery.Amplitude, t Target, trials int) (*Plan, error) {
+func (m *Model) PlanFor(ctx context.Context, opts PlanOptions, rec RecoverOptions, t Target, trials int) (*Plan, error) {
 	if m.Graph.Order() > denseLimit {
 		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, denseLimit)
 	}
@@ -49,7 +47,7 @@ func (m *Model) PlanFor(ctx context.Context, opts PlanOptions, part community.Pa
 		if err != nil {
 			return nil, err
 		}
-		if p, err = m.meet(ctx, p, part, amplitude, t, trials); err != nil {
+		if p, err = m.meet(ctx, p, rec, t, trials); err != nil {
 			return nil, err
 		}
 		// Weights are best for the ε that they were made for: once more for this one.
@@ -61,12 +59,11 @@ func (m *Model) PlanFor(ctx context.Context, opts PlanOptions, part community.Pa
 }
 
 // meet returns the plan with the least ε that meets the target under its weights.
-func (m *Model) meet(ctx context.Context, p *Plan, part community.Partition, amplitude recovery.Amplitude, t Target, trials int) (*Plan, error) {
-	s, err := m.newSimulation(ctx, p.Plan, part, amplitude, trials)
+func (m *Model) meet(ctx context.Context, p *Plan, rec RecoverOptions, t Target, trials int) (*Plan, error) {
+	s, err := m.expectation(ctx, rec, trials)
 	if err != nil {
 		return nil, err
 	}
-	s.emd = t.EMD > 0
 	try := func(eps float64) (*Plan, bool, error) {
 		q, err := p.at(privacy.Budget{Epsilon: eps, Delta: p.Delta})
 		if errors.Is(err, privacy.ErrNotPrivate) {
@@ -75,7 +72,7 @@ func (m *Model) meet(ctx context.Context, p *Plan, part community.Partition, amp
 		if err != nil {
 			return nil, false, err
 		}
-		q.Accuracy, err = s.run(ctx, q.Plan)
+		q.Accuracy, err = s.accuracy(ctx, q.Plan)
 		return q, err == nil && t.met(q.Accuracy), err
 	}
 	lo := targetLow
@@ -137,21 +134,13 @@ type Point struct {
 
 // Curve simulates a plan at other values of ε, with the weights that it has, on
 // common random numbers. It returns ErrTarget for graphs that are too large.
-func (m *Model) Curve(ctx context.Context, p *Plan, part community.Partition, amplitude recovery.Amplitude, epsilons []float64, trials int) ([]Point, error) {
-	s, err := m.newSimulation(ctx, p.Plan, part, amplitude, trials)
+func (m *Model) Curve(ctx context.Context, p *Plan, rec RecoverOptions, epsilons []float64, trials int) ([]Point, error) {
+	s, err := m.expectation(ctx, rec, trials)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
 		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, denseLimit)
-	}
-	s.emd = true
-	var beside *simulation
-	if p.Allocated != nil && p.Allocated.Uniform.plan != nil {
-		if beside, err = m.newSimulation(ctx, p.Allocated.Uniform.plan, part, amplitude, trials); err != nil {
-			return nil, err
-		}
-		beside.emd = true
 	}
 	points := make([]Point, 0, len(epsilons))
 	for _, eps := range epsilons {
@@ -162,13 +151,13 @@ func (m *Model) Curve(ctx context.Context, p *Plan, part community.Partition, am
 		if err != nil {
 			return nil, err
 		}
-		a, err := s.run(ctx, q.Plan)
+		a, err := s.accuracy(ctx, q.Plan)
 		if err != nil {
 			return nil, err
 		}
 		point := Point{Epsilon: eps, Accuracy: *a}
-		if beside != nil {
-			if point.Uniform, err = beside.run(ctx, q.Allocated.Uniform.plan); err != nil {
+		if q.Allocated != nil && q.Allocated.Uniform.plan != nil {
+			if point.Uniform, err = s.accuracy(ctx, q.Allocated.Uniform.plan); err != nil {
 				return nil, err
 			}
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 )
 
 // TestPlanFor: the plan reaches its target, a little less ε misses it under the
@@ -20,23 +19,19 @@ func TestPlanFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part, err := m.Communities(t.Context(), graphcloak.CommunityOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	job.Plan.Allocation.Uniform = true
 	const trials = 100
 	for _, target := range []graphcloak.Target{{Accuracy: 0.8}, {EMD: 1.2}} {
-		p, err := m.PlanFor(t.Context(), job.Plan, part, recovery.UniformAmplitude, target, trials)
+		p, err := m.PlanFor(t.Context(), job.Plan, graphcloak.RecoverOptions{}, target, trials)
 		if err != nil {
 			t.Fatal(err)
 		}
-		curve, err := m.Curve(t.Context(), p, part, recovery.UniformAmplitude, []float64{p.Epsilon / 1.03, p.Epsilon}, trials)
+		curve, err := m.Curve(t.Context(), p, graphcloak.RecoverOptions{}, []float64{p.Epsilon / 1.03, p.Epsilon}, trials)
 		if err != nil {
 			t.Fatal(err)
 		}
 		met := func(a graphcloak.Accuracy) bool {
-			return a.Probability >= target.Accuracy && (target.EMD == 0 || *a.MeanEMD <= target.EMD)
+			return a.Probability >= target.Accuracy && (target.EMD == 0 || a.MeanEMD <= target.EMD)
 		}
 		if met(curve[0].Accuracy) || !met(curve[1].Accuracy) || curve[1].Accuracy.Probability != p.Accuracy.Probability {
 			t.Errorf("%+v at ε = %v: %+v, and with less %+v", target, p.Epsilon, curve[1].Accuracy, curve[0].Accuracy)
@@ -52,7 +47,7 @@ func TestPlanFor(t *testing.T) {
 		}
 	}
 	for _, impossible := range []graphcloak.Target{{Accuracy: 0.1}, {EMD: 1e-6}} {
-		if _, err := m.PlanFor(t.Context(), job.Plan, part, recovery.UniformAmplitude, impossible, 50); !errors.Is(err, graphcloak.ErrTarget) {
+		if _, err := m.PlanFor(t.Context(), job.Plan, graphcloak.RecoverOptions{}, impossible, 50); !errors.Is(err, graphcloak.ErrTarget) {
 			t.Errorf("%+v: %v, want ErrTarget", impossible, err)
 		}
 	}

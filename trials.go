@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strconv"
@@ -100,11 +101,9 @@ func (r *recoverer) block(ctx context.Context, trials []Trial, first int, source
 		for s, i := range r.nodes {
 			readings[s] = y[i*k+j]
 		}
-		release, err := r.plan.Perturb(readings, "trial-"+strconv.Itoa(first+j), r.noise)
-		if err != nil {
+		if values[j], err = r.release(readings, first+j); err != nil {
 			return err
 		}
-		values[j] = release.Values()
 		for s, i := range r.nodes {
 			x[i*k+j] = r.u[s] * values[j][s]
 		}
@@ -124,6 +123,27 @@ func (r *recoverer) block(ctx context.Context, trials []Trial, first int, source
 		trials[j].Source = sources[j]
 		return r.judge(ctx, &trials[j], c, values[j])
 	})
+}
+
+// release adds the noise of a trial.
+func (r *recoverer) release(readings []float64, trial int) ([]float64, error) {
+	if !r.common {
+		release, err := r.plan.Perturb(readings, "trial-"+strconv.Itoa(trial), r.noise)
+		if err != nil {
+			return nil, err
+		}
+		return release.Values(), nil
+	}
+	random := rand.New(rand.NewPCG(^r.opts.Seed, uint64(trial))) // not the stream of its source
+	next := 0
+	for s, i := range r.nodes {
+		var x float64
+		for ; next <= i; next++ {
+			x = random.NormFloat64()
+		}
+		readings[s] += x * r.plan.Sensors[s].Sigma()
+	}
+	return readings, nil
 }
 
 // product is an operator A for one right-hand side, whose Aᵀy is known: a block of

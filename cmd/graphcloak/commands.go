@@ -17,6 +17,7 @@ func commands(app *app) []*cobra.Command {
 		newVerifyCommand(app),
 		newAuditCommand(app),
 		newEvaluateCommand(app),
+		newEstimateCommand(app),
 		newBudgetCommand(app),
 		newKeyCommand(app),
 		newGraphCommand(app),

@@ -62,30 +62,20 @@ func (c *choice) plan(ctx context.Context, a *app, m *graphcloak.Model, job grap
 	if c.trials == 0 {
 		return m.Plan(ctx, job.Plan)
 	}
-	part, err := m.Communities(ctx, job.Recover.Communities)
-	if err != nil {
-		return nil, err
-	}
-	var p *graphcloak.Plan
+	planned := m.Plan
 	if c.aimed() {
-		p, err = m.PlanFor(ctx, job.Plan, part, job.Recover.Amplitude, c.target, c.trials)
-	} else {
-		p, err = m.Plan(ctx, job.Plan)
+		planned = func(ctx context.Context, opts graphcloak.PlanOptions) (*graphcloak.Plan, error) {
+			return m.PlanFor(ctx, opts, job.Recover, c.target, c.trials)
+		}
 	}
+	p, err := planned(ctx, job.Plan)
 	if err != nil {
 		return nil, err
 	}
-	reached := p.Accuracy
-	if err := m.Expect(ctx, p, part, job.Recover.Amplitude, c.trials); err != nil {
-		return nil, err
+	if err := m.Expect(ctx, p, job.Recover, c.trials); err != nil || c.curve == "" {
+		return p, err
 	}
-	if reached != nil {
-		p.Accuracy = reached
-	}
-	if c.curve == "" {
-		return p, nil
-	}
-	points, err := m.Curve(ctx, p, part, job.Recover.Amplitude, grid(), c.trials)
+	points, err := m.Curve(ctx, p, job.Recover, grid(), c.trials)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +103,9 @@ func (a *app) writeCurve(path string, points []graphcloak.Point) error {
 			},
 			rows: rowsOf(points, func(p graphcloak.Point) []any {
 				x, u := p.Accuracy, p.Uniform
-				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, *x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials}
+				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials}
 				if u != nil {
-					copy(row[5:], []any{u.Probability, u.Lower, u.Upper, *u.MeanEMD})
+					copy(row[5:], []any{u.Probability, u.Lower, u.Upper, u.MeanEMD})
 				}
 				return row
 			}),

@@ -6,25 +6,70 @@ import (
 	"context"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
 )
 
-// estimate says what a run would take and spend. It reads the graph and nothing
-// of the signal.
-func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job) error {
-	e, err := graphcloak.EstimateRun(ctx, s, job)
+func newEstimateCommand(app *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "estimate",
+		Short: "What each command would take and spend: bytes, seconds, ε",
+		Long: "estimate reads the graph and says what plan, release, recover, run and evaluate would take with these\n" +
+			"settings. Nothing is run, nothing of the signal is read and nothing is spent. Seconds are those of one core;\n" +
+			"where noise is allocated, the larger number holds a search that may take all its --allocation-time.",
+		Example: "  graphcloak estimate --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
+			"  graphcloak estimate --from generate:sbm,n=100000,k=10,in=0.0009,out=0.00001,seed=1 --allocation uniform",
+		GroupID: groupPipeline,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			job, err := app.job()
+			if err != nil {
+				return err
+			}
+			s, err := app.openStore(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close(context.WithoutCancel(ctx))
+			all, err := graphcloak.EstimateCommands(ctx, s, job)
+			if err != nil {
+				return err
+			}
+			app.notices(s)
+			return app.render(map[string]any{"commands": all}, section{
+				title: "Estimate: nothing was run", columns: estimateColumns(), rows: rowsOf(all, estimateRow),
+			})
+		},
+	}
+	return app.withSettings(cmd, nil,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
+}
+
+func estimateColumns() []string {
+	return []string{
+		"command", "nodeCount", "relationshipCount", "requiredMemory", "bytesMin", "bytesMax", "secondsMin", "secondsMax",
+		"kernelMethod", "epsilonWouldSpend", "sigma",
+	}
+}
+
+func estimateRow(e graphcloak.Estimate) []any {
+	return []any{
+		e.Command, e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
+		e.KernelMethod, e.EpsilonWouldSpend, e.Sigma,
+	}
+}
+
+// estimate is the mode of a command that says what it would take and spend.
+func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, command string) error {
+	all, err := graphcloak.EstimateCommands(ctx, s, job)
 	if err != nil {
 		return err
 	}
-	columns := []string{
-		"nodeCount", "relationshipCount", "requiredMemory", "bytesMin", "bytesMax", "secondsMin", "secondsMax",
-		"kernelMethod", "epsilonWouldSpend", "sigma",
-	}
-	row := []any{
-		e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
-		e.KernelMethod, e.EpsilonWouldSpend, e.Sigma,
-	}
-	one := section{columns: columns, rows: slices.Values([][]any{row})}
+	e := all[slices.IndexFunc(all, func(e graphcloak.Estimate) bool { return e.Command == command })]
+	one := section{columns: estimateColumns(), rows: rowsOf([]graphcloak.Estimate{e}, estimateRow)}
 	if a.outputFormat() != "table" {
 		return a.render(e, one)
 	}

@@ -140,11 +140,7 @@ func expected(e *graphcloak.Accuracy) string {
 	if e == nil {
 		return "not simulated"
 	}
-	text := fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials)", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials)
-	if e.MeanEMD != nil {
-		text += fmt.Sprintf("; mean distance %.3g", *e.MeanEMD)
-	}
-	return text
+	return fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials), mean distance %.3g", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials, e.MeanEMD)
 }
 
 // readJSON reads a file of ours.

@@ -36,6 +36,9 @@ func newRecoverCommand(app *app) *cobra.Command {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
+			if app.config.Write.Mode == "estimate" {
+				return app.estimateRecovery(ctx, s, path)
+			}
 			if path != "" {
 				return app.recoverRelease(ctx, s, path)
 			}
@@ -47,6 +50,23 @@ func newRecoverCommand(app *app) *cobra.Command {
 		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
+}
+
+// estimateRecovery takes settings from the release, where there is one.
+func (a *app) estimateRecovery(ctx context.Context, s graphStore, path string) error {
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	if path != "" {
+		var r graphcloak.Release
+		if err := readJSON(path, "release", &r); err != nil {
+			return err
+		}
+		p := r.Plan()
+		job.Settings, job.Plan = r.Model, graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration}
+	}
+	return a.estimate(ctx, s, job, "recover")
 }
 
 // recoverRelease recovers from a release file; in write mode the results go to

@@ -62,6 +62,10 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
+	if a.config.Write.Mode == "estimate" {
+		job.Plan = graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration}
+		return a.estimate(ctx, s, job, "release")
+	}
 	m, err := graphcloak.Load(ctx, s, p.Model, loadOptions(a))
 	if err != nil {
 		return err
@@ -91,9 +95,6 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 	job := graphcloak.Job{
 		Settings: p.Model, Signal: signalOf(a.config), Scope: a.config.Privacy.BudgetScope, Version: readBuild().Version,
 		Write: graphcloak.WriteOptions{Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force},
-	}
-	if a.config.Write.Mode == "estimate" {
-		return job, nil, fail(exitUsage, "release has no mode estimate").hint("`graphcloak plan` says what a release would cost")
 	}
 	var err error
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {

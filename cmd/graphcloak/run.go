@@ -67,7 +67,7 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 		return err
 	}
 	if a.config.Write.Mode == "estimate" {
-		return a.estimate(ctx, s, job)
+		return a.estimate(ctx, s, job, "run")
 	}
 	if job.Signal == (graphcloak.Signal{}) {
 		return fail(exitUsage, "nothing to release").
