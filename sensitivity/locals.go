@@ -54,9 +54,9 @@ func (c *screening) localize(ctx context.Context) (err error) {
 }
 
 // affordable returns the ends of the edges that remain, or nil where their surrogates
-// cost more than a block of columns, or the blocks so far are too few to use them.
+// cost more than a block of columns.
 func (c *screening) affordable() (ends []int32) {
-	if c.columns < 2*firstLook || len(c.kept) == 0 {
+	if len(c.kept) == 0 {
 		return nil
 	}
 	column := float64(c.d.Degree()+1) * float64(c.lap.Work())
