@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -112,11 +113,11 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 	if low < high {
 		sigma += " to " + cell(high, shownDigits)
 	}
-	choices := [][]any{{"uniform", len(p.Sensors), sigma, expected(p.Accuracy)}}
+	choices := [][]any{{"uniform", len(p.Sensors), sigma, nil, expected(p.Accuracy)}}
 	if a := p.Allocated; a != nil {
 		choices = [][]any{
-			{"optimal, " + a.Objective.String(), len(p.Sensors), sigma, expected(p.Accuracy)},
-			{"uniform", a.Uniform.SensorCount, cell(a.Uniform.Sigma, shownDigits), expected(a.Uniform.Accuracy)},
+			{"optimal, " + a.Objective.String(), len(p.Sensors), sigma, gap(a), expected(p.Accuracy)},
+			{"uniform", a.Uniform.SensorCount, cell(a.Uniform.Sigma, shownDigits), nil, expected(a.Uniform.Accuracy)},
 		}
 	}
 	rows := section{
@@ -130,10 +131,19 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 	}
 	return a.render(p, section{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(facts)},
 		section{
-			title: "Noise at this guarantee; the first is the plan", columns: []string{"allocation", "sensors", "sigma", "expectedAccuracy"},
+			title: "Noise at this guarantee; the first is the plan", columns: []string{"allocation", "sensors", "sigma", "gap", "expectedAccuracy"},
 			rows: slices.Values(choices),
 		},
 		section{title: "Guarantee", text: p.Sentence()})
+}
+
+// gap is how far the allocation may be from the best, relative to the objective.
+func gap(a *graphcloak.Allocated) string {
+	text := cell(a.Gap, 2)
+	if a.Objective == allocation.Information {
+		return "about " + text // a first-order estimate
+	}
+	return text
 }
 
 func expected(e *graphcloak.Accuracy) string {
