@@ -24,6 +24,8 @@ const (
 //
 // for every z. Where M is known within d, (Mᵀz)_i is taken d‖z‖₂ larger. Without
 // an upper bound z is first scaled down until (Mᵀz)_i ≤ 1. It costs one product.
+//
+// Proof: docs/proofs/recovery.md.
 func (p Problem) LowerBound(z []float64) (float64, error) {
 	v, err := p.view(z)
 	if err != nil {
@@ -37,6 +39,8 @@ func (p Problem) LowerBound(z []float64) (float64, error) {
 
 // Distance returns a lower bound, by z, on ‖M f − y‖₂ over all 0 ≤ f ≤ U, and, where
 // U = +Inf, 1ᵀf ≤ mass. Beyond the radius it proves the problem infeasible (Farkas).
+//
+// Proof: docs/proofs/recovery.md.
 func (p Problem) Distance(z []float64, mass float64) (float64, error) {
 	v, err := p.view(z)
 	if err != nil || v.norm == 0 {

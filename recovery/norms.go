@@ -123,8 +123,10 @@ func (d Data) rowNorms(sum []float64) bool {
 // ProbedNorms bounds the column norms by products of Aᵀ with r random vectors, for
 // graphs where n products cost too much. Σ (Aᵀω)_i²/N_i is exactly χ²_r, so that with
 // probability at least 1 − beta every N_i is within its Err_i, about z√(2/r) of N_i
-// with z the normal quantile of beta/2n. The error that A declares is added. The same seed
-// gives the same bits.
+// with z the normal quantile of beta/2n. The error that A declares is added. The same
+// seed gives the same bits.
+//
+// Proof: docs/proofs/recovery.md.
 func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed uint64) (Norms, error) {
 	m, n := d.A.Dims()
 	if probes < 1 || !(beta > 0 && beta < 1) {

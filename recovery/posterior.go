@@ -85,7 +85,8 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 		p.LogEvidence[i] = e.log(c[i], norms.N[i])
 		p.Probability[i] = p.LogEvidence[i] + logPrior[i]
 		if norms.Err != nil {
-			// The evidence falls with N. Log odds take two of them.
+			// The evidence falls with N, so the ends of the interval bound its error, and
+			// log odds take two of them.
 			n, err := norms.N[i], norms.Err[i]
 			p.Slack = max(p.Slack, 2*(e.log(c[i], max(0, n-err))-p.LogEvidence[i]), 2*(p.LogEvidence[i]-e.log(c[i], n+err)))
 		}

@@ -175,6 +175,33 @@ func TestSlack(t *testing.T) {
 	}
 }
 
+// Slack is reached: with a = 1 the log evidence is c − N/2, and two norms that are off
+// by e each, in opposite directions, move the odds by e.
+func TestSlackIsReached(t *testing.T) {
+	d := recovery.Data{A: linop.Dense{M: mat.NewDense(2, 2, []float64{2, 0, 0, 2})}, Y: []float64{1, 1}}
+	const e = 0.5
+	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{
+		Amplitude: recovery.UnitAmplitude, Norms: &recovery.Norms{N: []float64{4 - e, 4 + e}, Err: []float64{e, e}},
+	})
+	if err != nil || math.Abs(math.Log(p.RunnerUp)-e) > 1e-12 || math.Abs(p.Slack-e) > 1e-12 {
+		t.Errorf("odds %v, slack %v (%v), want both %v", math.Log(p.RunnerUp), p.Slack, err, e)
+	}
+	// With a ~ U[0,1] it is the largest change at either end of the interval.
+	for _, c := range []struct{ middle, err, truth float64 }{{4, 3, 1}, {0.1, 3, 3.1}} {
+		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{c.middle, 4}, Err: []float64{c.err, 0}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{c.truth, 4}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moved := math.Abs(q.LogEvidence[0] - p.LogEvidence[0]); p.Slack < 2*moved-1e-12 {
+			t.Errorf("%+v: slack %v, the evidence moved by %v", c, p.Slack, moved)
+		}
+	}
+}
+
 func TestPosteriorRefuses(t *testing.T) {
 	op := linop.Dense{M: mat.NewDense(2, 2, []float64{1, 0, 0, 1})}
 	d, err := recovery.Whiten(op, []float64{1, 0}, recovery.Uniform(0.5, 2))

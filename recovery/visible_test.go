@@ -26,8 +26,9 @@ func TestBand(t *testing.T) {
 				if c.repeat == 0 {
 					v = 0
 				}
-				for r := range max(1, c.repeat) { // the same block again
+				for r := range max(1, c.repeat) { // the same block again, and almost the same
 					at := r*c.n + i
+					v := v * (1 + float64(max(0, r-1))*1e-10)
 					b.v[at*(c.width+1)+d] = v
 					dense.SetSym(at, at-d, v)
 				}
