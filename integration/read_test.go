@@ -10,6 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -114,6 +115,16 @@ func TestUnsafeNames(t *testing.T) {
 	}
 	if y, err := s.Signal(t.Context(), g, odd); err != nil || y[0] != 0.25 || y[1] != 0.5 {
 		t.Errorf("the signal is %v, %v", y, err)
+	}
+	table := storetest.Table(t, g, "unsafe-"+token(), odd)
+	if err := errors.Join(s.Check(t.Context(), g, table, false), s.Write(t.Context(), g, table, false)); err != nil {
+		t.Fatal(err)
+	}
+	if y, err := s.Signal(t.Context(), g, odd+"Source"); err != nil || y[1] != 1.0/7 {
+		t.Errorf("the written source is %v, %v, want 1/7", y, err)
+	}
+	if n, err := s.Undo(t.Context(), table.RunID()); err != nil || n != 2 {
+		t.Errorf("undone %d nodes, %v, want 2", n, err)
 	}
 	if _, err := s.Signal(t.Context(), g, odd+"'"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v, want ErrNotFound", err)

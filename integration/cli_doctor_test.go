@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// testDoctor ends with the exit code of what is wrong.
+func testDoctor(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	if err := connect(t).Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rep := c.ok(t, "doctor", "--node-labels", label, "--node-key", "id"); rep["healthy"] != true {
+		t.Errorf("a prepared database: %v", rep)
+	}
+	for _, test := range []struct {
+		exit      int
+		hint, env string
+		args      []string
+	}{
+		{exit: 3, hint: "name a label", args: []string{"--node-labels", label + "x"}},
+		{exit: 3, hint: "check NEO4J_DATABASE", args: []string{"--database", "neo4jj"}},
+		{exit: 4, hint: "check NEO4J_USERNAME", env: "NEO4J_PASSWORD=not-the-password"},
+		{exit: 6, hint: "CREATE CONSTRAINT", args: []string{"--node-labels", label, "--node-key", "club"}},
+		{exit: 8, hint: "check that the server runs", env: "NEO4J_URI=bolt://127.0.0.1:9"},
+	} {
+		r := cli{c.path, append(c.env, test.env)}.run(t, append([]string{"doctor"}, test.args...)...)
+		if r.exit != test.exit || !strings.Contains(r.stderr, "Hint: "+test.hint) || strings.Contains(r.stderr, "`graphcloak doctor`") {
+			t.Errorf("doctor %v %s: exit %d, want %d with %q:\n%s", test.args, test.env, r.exit, test.exit, test.hint, r.stderr)
+		}
+	}
+}
+
+// testSuperseded resumes a run after a later one was finished: not without --force
+// do its values take the place of the later ones.
+func testSuperseded(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	source(t, label, 16)
+	args := []string{
+		"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform",
+		"--budget-scope", label, "--epsilon", "4", "--delta", "0.1", "--property-prefix", "sup",
+	}
+	cmd, file := c.start(t, args...)
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	old := strings.TrimSuffix(filepath.Base(file), ".json")
+	fresh, _ := c.ok(t, args...)["runId"].(string)
+	if fresh <= old {
+		t.Fatalf("run %s follows %s; ids should ascend with time", fresh, old)
+	}
+	if err := os.WriteFile(file, kept, 0o600); err != nil { // as if the first had died before its write
+		t.Fatal(err)
+	}
+	holder := func() any {
+		return Query(t, "MATCH (n:`"+label+"`) RETURN collect(DISTINCT n.supRunId)", nil)[0][0].([]any)[0]
+	}
+	c.refused(t, 5, "run "+fresh+" was finished on this graph since", "run", "--resume", old)
+	if holder() != fresh {
+		t.Errorf("the nodes carry run %v, want %s", holder(), fresh)
+	}
+	c.ok(t, "run", "--resume", old, "--force")
+	if holder() != old {
+		t.Errorf("with --force the nodes carry run %v, want %s", holder(), old)
+	}
+}
