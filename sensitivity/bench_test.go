@@ -6,6 +6,8 @@ package sensitivity_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -62,6 +64,30 @@ func BenchmarkBound(b *testing.B) {
 			b.ReportMetric(r.Lower, "lower")
 			b.ReportMetric(r.Upper, "upper")
 			b.ReportMetric(r.Upper/r.Lower, "ratio")
+		})
+	}
+}
+
+// BenchmarkPerSensor bounds every reading of a block model without rows. Metric: the
+// median upper end as a share of the joint Δ₂.
+func BenchmarkPerSensor(b *testing.B) {
+	for _, n := range []int{20000, 100000} {
+		b.Run(fmt.Sprintf("sbm%d", n), func(b *testing.B) {
+			g, _, err := graph.SBM(n, 10, 180/float64(n), 20*10.0/9/10/float64(n), 1)
+			g = must[*graph.Graph](b)(g, err)
+			m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
+			opts := sensitivity.Options{Tolerance: 0.05, Seed: [32]byte{1}, Progress: progress(b)}
+			var up []float64
+			begin := cpu()
+			for b.Loop() {
+				up = up[:0]
+				for _, r := range must[[]sensitivity.Bracket](b)(sensitivity.Unread(context.Background(), m, opts)) {
+					up = append(up, r.Upper)
+				}
+			}
+			b.ReportMetric((cpu()-begin).Seconds()/float64(b.N), "cpu-s/op")
+			slices.Sort(up)
+			b.ReportMetric(up[len(up)/2]/up[len(up)-1], "median/joint")
 		})
 	}
 }

@@ -207,7 +207,10 @@ func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, e
 	value := make(map[int32]float64, len(pool))
 	for _, i := range pool {
 		e := s.edges[i]
-		value[i] = min(s.upper[i], e.scale*s.distance(&list[at[e.u]], &list[at[e.v]]))
+		value[i] = s.upper[i]
+		if v := e.scale * s.distance(&list[at[e.u]], &list[at[e.v]]); v < value[i] {
+			value[i] = v
+		}
 	}
 	return value, nil
 }

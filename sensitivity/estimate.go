@@ -10,11 +10,10 @@ type Cost struct {
 	Seconds float64 // of one core; Options.Time limits it
 }
 
-// typicalColumns is the number of columns that the search diffuses on most graphs:
-// three blocks of seeds, a look, the subspace, two more looks with their likeliest
-// edges, and some that remain. Graphs on which many edges are nearly the worst
-// (scale-free ones at large τ) need up to two thousand, and spatial ones, which the
-// local tier closes, next to none.
+// typicalColumns is the number of columns that the search diffuses on most graphs: a
+// block of seeds, looks at 16 to 128 columns, and columns of what remains. Graphs on
+// which many edges are nearly the worst (scale-free ones at large τ) need up to two
+// thousand, and spatial ones, which the local tier closes, next to none.
 const typicalColumns = 160
 
 // Estimate says what Bound would cost.
@@ -43,7 +42,8 @@ func Estimate(m Model, opts Options) (Cost, error) {
 	if 16*n > blockEntries {
 		block = 8
 	}
-	// An edge with its bound, its place in the list and its squares; x, y, Z, G and
-	// two vectors of the recurrence.
-	return Cost{Bytes: int64(44*e + 6*8*block*n), Seconds: typicalColumns*d.Apply + 1e-6*e}, nil
+	// An edge with its bound, its place in the list and its squares twice; x, y, Z, G
+	// and two vectors of the recurrence; the blocks that are kept.
+	kept := min(4*block*n, keptEntries)
+	return Cost{Bytes: int64(60*e + 8*(6*block*n+kept)), Seconds: typicalColumns*d.Apply + 1e-6*e}, nil
 }

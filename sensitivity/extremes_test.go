@@ -5,6 +5,7 @@ package sensitivity_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -37,6 +38,37 @@ func TestGap(t *testing.T) {
 			limit := scale * math.Sqrt2 * math.Exp(-tau*spec.Lambda()[spec.Nullity()])
 			if b.Upper > limit*(1+1e-9)+1e-289 {
 				t.Errorf("%s τ=%v: Upper = %v, √2αe^{-τλ₂} = %v", name, tau, b.Upper, limit)
+			}
+		}
+	}
+}
+
+// TestWildWeights: weights from 10⁻³⁰⁰ to 10³⁰⁰ in one graph leave both ends finite and
+// in agreement with the eigenpairs, or are refused: the random walk divides by the
+// roots of degrees, whose squares may overflow.
+func TestWildWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, decades := range []float64{5, 20, 150, 300} {
+		var edges [][3]float64
+		for i := 1; i < 60; i++ {
+			for range 2 {
+				edges = append(edges, [3]float64{float64(r.IntN(i)), float64(i), math.Pow(10, decades*(2*r.Float64()-1))})
+			}
+		}
+		g := build(t, 60, edges, hops)
+		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+			for _, tau := range []float64{1e-9, 1e-3, 1, 1e6} {
+				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
+				opts := sensitivity.Options{Seed: [32]byte{2}}
+				want, err := sensitivity.Bound(background, m, nil, opts)
+				if err != nil && kind == laplacian.RandomWalk && decades > 200 {
+					continue
+				}
+				want = must[sensitivity.Bracket](t)(want, err)
+				got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, opts))
+				if !(got.Upper >= want.Lower) || !(got.Lower <= want.Upper) || math.IsInf(got.Upper, 0) || math.IsInf(want.Upper, 0) {
+					t.Errorf("10^±%v %v τ=%v: search [%v, %v], eigenpairs [%v, %v]", decades, kind, tau, got.Lower, got.Upper, want.Lower, want.Upper)
+				}
 			}
 		}
 	}

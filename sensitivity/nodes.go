@@ -180,7 +180,9 @@ func (t *nodes) pair(i, other int32, norm, entry float64) {
 	h := t.upper(other)
 	terms := h*h + up*up + 2*c.peak*math.Abs(entry)
 	square := h*h + up*up + 2*c.peak*(off-entry) + 16*unit*terms
-	c.upper[i] = min(c.upper[i], scale*(math.Sqrt(max(0, square))+c.slackB)*(1+8*unit))
+	if v := scale * (math.Sqrt(max(0, square)) + c.slackB) * (1 + 8*unit); v < c.upper[i] {
+		c.upper[i] = v
+	}
 	// ‖Pb‖ ≥ |⟨Pb, Pv_j⟩|/‖Pv_j‖ = ‖Pv_j‖ − (P²v_j)_i/‖Pv_j‖
 	if down > 0 {
 		c.raise(i, scale*((down-c.peak*max(0, entry+off)/down)*(1-16*unit)-c.slackB))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -50,6 +51,11 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 	}
 	if err := p.weigh(m, u); err != nil {
 		return nil, err
+	}
+	if p.s != nil {
+		if top := slices.Max(p.s); math.IsInf(2*p.peak*(top*top), 1) {
+			return nil, fmt.Errorf("sensitivity: degrees from %.3g to %.3g overflow with %v", slices.Min(p.lap.Degrees()), top*top, p.lap.Kind())
+		}
 	}
 	p.edges = make([]edge, 0, m.Graph.Size())
 	ptr, adj, val, _ := p.lap.CSR()

@@ -206,7 +206,9 @@ func (c *screening) bound(i int32, up float64) {
 	if c.sub != nil {
 		up = math.Hypot(up, (math.Sqrt(c.sub.square(e))*(1+64*unit)+c.sub.roundB)*c.sub.inflate)
 	}
-	c.upper[i] = min(c.upper[i], e.scale*(up+c.slackB)*(1+8*unit))
+	if up = e.scale * (up + c.slackB) * (1 + 8*unit); up < c.upper[i] {
+		c.upper[i] = up
+	}
 }
 
 // spread bounds ‖p(L)‖₂: 1 for the symmetric kinds, max s/min s for a similar one.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -199,6 +200,9 @@ func (m *maker) diffuse() []float64 {
 		}
 	}
 	y := make([]float64, n)
+	if size := floats.Norm(alpha[:], 1) + floats.Norm(beta[:], 1); !(size < math.Inf(1)) {
+		return y // weights near the end of the exponent range
+	}
 	for k, c := range firstColumn(alpha[:steps], beta[:steps], m.p.tau) {
 		for i, v := range m.basis[k] {
 			y[i] += c * v

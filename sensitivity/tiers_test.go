@@ -16,8 +16,8 @@ import (
 
 // TestScreenFailsAsRarelyAsItSays: with q = 0.1 a bound, the mean share of bounds
 // that fail is at most 0.1, for the edges, the edges beside their surrogates, and the
-// nodes. Over 1000 independent seeds the average exceeds 0.1 + 0.084 with probability
-// at most exp(−2·1000·0.084²) < 1e-6 (Hoeffding), and one far below 0.1 would show
+// nodes. Over 500 independent seeds the average exceeds 0.1 + 0.118 with probability
+// at most exp(−2·500·0.118²) < 1e-6 (Hoeffding), and one far below 0.1 would show
 // that the bound is wasteful.
 func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 	g, _, err := graph.SBM(60, 3, 0.3, 0.03, 1)
@@ -41,11 +41,11 @@ func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 		{"nodes", nil, 0.01},
 	} {
 		var mean float64
-		const seeds = 1000
+		const seeds = 500
 		for k := range seeds {
 			mean += must[float64](t)(sensitivity.Violations(background, m, c.weights, [32]byte{1, byte(k), byte(k >> 8)}, c.mode, 0.1)) / seeds
 		}
-		if mean > 0.184 || mean < c.least {
+		if mean > 0.218 || mean < c.least {
 			t.Errorf("%s, weights %v: a bound fails in %v, want ≤ 0.1 and not far below", c.mode, c.weights != nil, mean)
 		}
 	}
