@@ -61,13 +61,13 @@ func (s *search) local(ctx context.Context) error {
 }
 
 // global brackets the edges that remain by quadrature on the whole graph, where a
-// sample shows that it costs less than so many columns of a polynomial: where b
+// sample shows that it costs less than half of so many columns of a polynomial: where b
 // meets few eigenvalues, as at the leaves of hubs, it takes a few products instead
 // of some hundred.
 func (c *screening) global(ctx context.Context, columns int) error {
 	// A step reads the graph, and orthogonalising costs about three times as much.
 	const least = 4 * 4
-	budget := float64(columns) * float64(c.d.Degree()+1) * float64(c.lap.Work())
+	budget := float64(columns) * float64(c.d.Degree()+1) * float64(c.lap.Work()) / 2
 	if !c.uniform || c.n > globalOrder || c.spoilt || float64(len(c.rest))*least*float64(c.lap.Work()) > budget {
 		return nil
 	}

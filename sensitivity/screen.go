@@ -47,7 +47,7 @@ func (s *search) screen(ctx context.Context) error {
 		if _, columns := c.nodes.groups(); columns <= want-c.columns {
 			break
 		}
-		if look == deflateLook && c.lowRank() {
+		if look >= deflateLook && c.sub == nil && c.stuck(want) && c.lowRank() {
 			if err := c.deflate(ctx); err != nil {
 				return err
 			}
@@ -70,6 +70,18 @@ func (s *search) screen(ctx context.Context) error {
 		s.settle("screen")
 	}
 	return c.finish(ctx)
+}
+
+// stuck reports whether a look at so many columns seems to leave most of the edges.
+func (c *screening) stuck(columns int) bool {
+	inflation := math.Sqrt(float64(columns) / chiSquareQuantile(columns, c.q))
+	count, target := 0, c.target()
+	for _, i := range c.rest {
+		if c.estimate(i)*inflation > target {
+			count++
+		}
+	}
+	return 4*count > len(c.rest)
 }
 
 // screening is the state of a screen.
