@@ -5,6 +5,7 @@ package recovery
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -123,6 +124,23 @@ func TestVisibleDirectionsWithinBudget(t *testing.T) {
 		}
 		if e := mat.Norm(&gram, math.Inf(1)); e > 1e-7 {
 			t.Errorf("within %d rows the directions are %v from orthonormal", most, e)
+		}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first *mat.Dense
+	for _, workers := range []int{1, 3} {
+		runtime.GOMAXPROCS(workers)
+		s := newKrylov(d, 2, n)
+		s.most = 100
+		left, _, err := s.search(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = left
+		}
+		if !mat.Equal(left, first) {
+			t.Errorf("%d workers find other bits", workers)
 		}
 	}
 	if left, _, err := newKrylov(d, 2, 400).search(t.Context()); left != nil || err != nil {
