@@ -51,6 +51,7 @@ func (a *app) newBar(stage string, total int64) *progressbar.ProgressBar {
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(total > 0),
 		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
 		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine draws on after the end
 	)
 }

@@ -27,7 +27,7 @@ func sentinels() []sentinel {
 	const graphData = "the message names the offender: mend the data, or select without it"
 	return []sentinel{
 		{stores.ErrNotFound, exitNotFound, "check the spelling; `graphcloak doctor` tests the connection"},
-		{stores.ErrReadOnly, exitAuth, "use --mode stream, or a database that takes writes"},
+		{stores.ErrReadOnly, exitAuth, "use a database that takes writes: the ledger is kept in it too"},
 		{stores.ErrAuth, exitAuth, "check user name, password and rights; `graphcloak doctor` tests them"},
 		{stores.ErrConflict, exitConflict, "--force replaces properties; --resume or --undo RUNID settles an unfinished run"},
 		{stores.ErrInput, exitValidation, "the message names the first offenders: mend them, or select without them"},
