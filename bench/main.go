@@ -53,7 +53,7 @@ func main() {
 
 // topics are the sections of the results.
 func topics() []topic {
-	return []topic{diffusion, product, memory, sensitivities, bpdn, leiden, movers, allocations}
+	return []topic{diffusion, product, memory, sensitivities, bpdn, leiden, movers, allocations, estimates}
 }
 
 func topicNames() (names []string) {

@@ -17,9 +17,13 @@ func usage() (cpu time.Duration, peak int64) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
 		return 0, 0
 	}
-	peak = r.Maxrss
-	if runtime.GOOS != "darwin" { // which alone counts bytes, the others kibibytes
-		peak *= 1024
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), peakOf(&r)
+}
+
+// peakOf returns bytes, which darwin alone counts, the others kibibytes.
+func peakOf(r *syscall.Rusage) int64 {
+	if runtime.GOOS == "darwin" {
+		return r.Maxrss
 	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), peak
+	return r.Maxrss * 1024
 }
