@@ -46,7 +46,7 @@ func (s *search) local(ctx context.Context) error {
 	// One look of the screen reads firstLook columns of some hundred products.
 	perEdge := float64(work) / localSample
 	look := firstLook * 100 * float64(s.lap.Work())
-	if open > localSample/4 || perEdge*float64(len(s.rest)) > 4*look {
+	if open > localSample/4 || perEdge*float64(len(s.rest)) > look {
 		return nil
 	}
 	for at := 0; at < len(s.rest); {
