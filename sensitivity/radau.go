@@ -9,16 +9,17 @@ import "math"
 // since the derivatives of e^{-cx} alternate (Golub & Meurant, Matrices, Moments
 // and Quadrature, 2010, §6.2).
 //
-// Rounding: with reorthogonalised vectors, V + F is orthonormal for some F of a few
-// m units, and T is the exact Lanczos matrix of S + E, ‖E‖ ≤ κ = 64(m + 2)·unit·Bound,
-// from a start off by at most κ/Bound. S + E + κI is positive semidefinite, so
+// Rounding: with reorthogonalised vectors of N entries, V + F is orthonormal for some
+// F of a few mN units, since a plain sum of N products is off by N units, as are the
+// entries of a row of S of so many terms; and T is the exact Lanczos matrix of S + E,
+// ‖E‖ ≤ κ = (m + 2)(64 + 8N)·unit·Bound, from a start off by at most κ/Bound. S + E + κI is positive semidefinite, so
 // T + κI with a node at 0 bounds its quadrature, and
 // |bᵀ(e^{-c(S+E)} − e^{-cS})b| ≤ cκe^{cκ}‖b‖². The eigenvalues of T are taken with
 // an error below κ too. All of it is charged.
 func (q *process) radau(mass float64) (up, low float64) {
 	m := len(q.alpha)
 	c := 2 * q.p.tau
-	units := 64 * float64(m+2) * unit
+	units := float64(m+2) * (64 + 8*float64(len(q.nodes))) * unit
 	kappa := units * q.p.lap.Bound()
 	slack := (4*c*kappa + 8*units) * math.Exp(2*c*kappa)
 	var diag, off [localSteps + 1]float64
