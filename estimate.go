@@ -17,10 +17,11 @@ import (
 )
 
 // Estimate is what a command would need, in the columns of GDS; reading and writing
-// a database come on top. Bytes are the resident peak. Seconds are those of one core
-// of a 2020s machine. The most is four times the least, but for a search for an
-// allocation of noise, which may end at once or take all its time: that counts only
-// into SecondsMax.
+// a database come on top. Bytes are the resident peak, and the most is twice the
+// least. Seconds are those of one core of a 2020s machine, and the most is four times
+// the least: a factor of two to each side. What depends on the graph in ways that no
+// one knows before, such as the search for an allocation of noise and the directions
+// that a radius is measured in, counts only into the most.
 type Estimate struct {
 	Command           string           `json:"command"`
 	NodeCount         int              `json:"nodeCount"`
@@ -83,17 +84,17 @@ func EstimateCommands(ctx context.Context, s Store, job Job) ([]Estimate, error)
 // is not.
 func (e *Estimate) add(steps []step) {
 	var tree strings.Builder
-	peak := 0.0
+	peak, extra := 0.0, 0.0
 	for _, s := range steps {
 		e.MapView[s.name] = int64(s.held + s.passing)
 		fmt.Fprintf(&tree, "|-- %s: %s\n", s.name, Bytes(int64(s.held+s.passing)))
 		e.BytesMin += int64(s.held)
-		peak = max(peak, s.passing)
+		peak, extra = max(peak, s.passing), max(extra, s.extra)
 		e.SecondsMin += s.seconds / 2
 		e.SecondsMax += 2*s.seconds + s.search
 	}
 	e.BytesMin += int64(peak)
-	e.BytesMax = 2 * e.BytesMin
+	e.BytesMax = 2*e.BytesMin + int64(extra)
 	e.TreeView = fmt.Sprintf("%s: %s\n%s", e.Command, Bytes(e.BytesMin), tree.String())
 	e.RequiredMemory = fmt.Sprintf("[%s ... %s]", Bytes(e.BytesMin), Bytes(e.BytesMax))
 }
@@ -103,7 +104,7 @@ type step struct {
 	name          string
 	held, passing float64 // bytes: until the end, and only meanwhile
 	seconds       float64
-	search        float64 // seconds that it may take on top, or not
+	search, extra float64 // seconds and bytes that it may take on top, or not
 }
 
 // command is a command with its steps.
@@ -121,30 +122,37 @@ type workload struct {
 	plan                          PlanOptions
 }
 
-// program is the resident size of a process that has done nothing yet.
-const program = 22 << 20
+// program is the resident size of a process that has done little yet, and startup
+// the seconds until then.
+const (
+	program = 18 << 20
+	startup = 0.12
+)
 
-// Seconds of the inner loops.
+// Seconds of the inner loops, and what a block saves of products one by one.
 const (
 	perCell      = 0.4e-9 // dense product, an entry
-	perPosterior = 150e-9 // posterior, a node
-	perRow       = 2e-6   // reading or keeping a node or relationship
+	perPosterior = 0.6e-6 // posterior and distances, a node
+	perNoise     = 5e-6   // keyed noise, a sensor
+	perFile      = 15e-6  // sensor of a plan or release file
+	perRow       = 2e-6   // node or relationship, read
+	perAmplitude = 200e-9 // integral over the amplitude, a node
+	inBlocks     = 0.4
 )
 
 func (w workload) commands() []command {
 	return []command{
-		{name: "plan", steps: append(w.planning(), w.simulating(DefaultTrials))},
+		{name: "plan", steps: append(w.planning(), w.expecting())},
 		{name: "release", spends: true, steps: []step{w.releasing()}},
-		{name: "recover", steps: w.recovering()},
-		{name: "run", spends: true, steps: slices.Concat(w.planning(), []step{w.releasing()}, w.recovering())},
-		{name: "evaluate", steps: append(w.planning(), w.simulating(1000))},
+		{name: "recover", steps: []step{w.filing(), w.recovering()}},
+		{name: "run", spends: true, steps: append(w.planning(), w.releasing(), w.recovering())},
+		{name: "evaluate", steps: append(w.planning(), w.evaluating())},
 	}
 }
 
 // always is what every command does: it reads the graph and prepares e^{-τL}.
 func (w workload) always() []step {
-	entries := 2 * w.relationships
-	edge := 4.
+	entries, edge := 2*w.relationships, 4.
 	if w.weighted {
 		edge += 8
 	}
@@ -152,56 +160,94 @@ func (w workload) always() []step {
 		edge += 8
 	}
 	return []step{
-		{name: "program", held: program},
+		{name: "program", held: program, seconds: startup},
 		{name: "graph", held: edge*entries + 120*w.nodes, passing: 24 * w.relationships, seconds: perRow * (w.nodes + w.relationships)},
 		{name: "diffusion", held: float64(w.cost.Bytes), seconds: w.cost.Prepare},
 	}
 }
 
-// dense reports whether M is held as a matrix.
-func (w workload) dense() bool { return w.nodes <= denseLimit }
-
-// matrix is the size of M in bytes, and the time to compute it.
+// matrix is the size of M in bytes and the time to compute it, 0 where it is not
+// held.
 func (w workload) matrix() (bytes, seconds float64) {
-	return 8 * w.nodes * w.sensors, w.sensors * w.cost.Apply
+	if w.nodes > denseLimit {
+		return 0, 0
+	}
+	return 8 * w.nodes * w.sensors, inBlocks * w.sensors * w.cost.Apply
 }
 
 func (w workload) planning() []step {
-	certify := step{name: "sensitivity", passing: 1500 * w.nodes, seconds: 150 * w.cost.Apply}
+	certify := step{name: "sensitivity", passing: 600 * w.nodes, seconds: 70 * w.cost.Apply, search: 200 * w.cost.Apply}
 	if w.cost.Method == expm.Eigen {
 		certify = step{name: "sensitivity", passing: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
 	}
-	if w.plan.Guarantee == privacy.PerSensor || w.plan.Allocation.Uniform || w.plan.Allocation.Objective == allocation.Auto && w.nodes > autoLimit {
+	a := w.plan.Allocation
+	if w.plan.Guarantee == privacy.PerSensor || a.Uniform || a.Objective == allocation.Auto && w.nodes > autoLimit {
 		return []step{certify}
 	}
 	certify.seconds *= 2
-	bytes, seconds := w.matrix()
-	bytes = min(bytes, 512<<20)
-	search := allocationSearch
-	if t := w.plan.Allocation.Time; t > 0 {
-		search = min(search, t.Seconds()*2) // both cores of a small machine
+	certify.search *= 2
+	rows := min(w.sensors, (512<<20)/(8*w.nodes))
+	hypotheses := min(w.nodes, 1000)
+	trials := min(600, max(200, (1<<29)/(hypotheses*rows)))
+	// At most 24 steps of five looks each, and a programme for each step.
+	search := 123*trials*hypotheses*(perAmplitude+perCell*rows) + 150e-9*rows*w.relationships
+	if a.Time > 0 {
+		search = min(search, 2*a.Time.Seconds()) // on two processors
 	}
-	return []step{certify, {name: "allocation", passing: 4 * bytes, seconds: seconds, search: search}}
+	return []step{certify, {name: "allocation", passing: 5 * 8 * w.nodes * rows, seconds: inBlocks * rows * w.cost.Apply, search: search}}
 }
 
-// allocationSearch is what the search takes where nothing limits it, in seconds.
-const allocationSearch = 1200.0
+// expecting is the simulation of plan, under its noise and under uniform noise.
+func (w workload) expecting() step {
+	if w.nodes > denseLimit {
+		return step{name: "simulation"}
+	}
+	bytes, seconds := w.matrix()
+	return step{name: "simulation", passing: 1.3 * bytes, seconds: seconds + w.trials(DefaultTrials, 0)}
+}
 
-func (w workload) simulating(trials float64) step {
-	each := w.cost.Apply + perPosterior*w.nodes
-	return step{name: "simulation", passing: 8 * w.nodes * 200, seconds: 2 * trials * each}
+// evaluating is the simulation of evaluate.
+func (w workload) evaluating() step {
+	bytes, seconds := w.matrix()
+	if bytes == 0 {
+		bytes, seconds = 1000*w.nodes, inBlocks*probes*w.cost.Apply
+	}
+	return step{name: "simulation", passing: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise)}
+}
+
+func (w workload) trials(n, noise float64) float64 {
+	if !w.plan.Allocation.Uniform {
+		n *= 1.5 // uniform noise beside, and few sensors here
+	}
+	return n * (2*inBlocks*w.cost.Apply + perPosterior*w.nodes + noise*w.sensors)
+}
+
+// filing is the reading of a file that lists the sensors.
+func (w workload) filing() step {
+	return step{name: "file", held: 600 * w.sensors, seconds: perFile * w.sensors}
 }
 
 func (w workload) releasing() step {
-	return step{name: "release", held: 300 * w.sensors, seconds: w.cost.Apply + perRow*w.sensors}
+	return step{name: "release", held: 2200 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
 }
 
-func (w workload) recovering() []step {
+// recovering holds, besides M, the directions that the radius is measured in:
+// thousands at most, and often few.
+func (w workload) recovering() step {
+	directions := min(2000, w.sensors)
+	search := min(4*w.sensors*directions*directions, 1e11) * 1.2e-9
 	bytes, seconds := w.matrix()
-	if !w.dense() {
-		bytes, seconds = 400*w.nodes, 300*w.cost.Apply
+	if bytes == 0 {
+		products := 400.0 // probes of the norms, and the solver
+		if w.nodes <= 10_000 {
+			products = inBlocks * w.nodes
+		}
+		bytes, seconds = 1000*w.nodes, products*w.cost.Apply
 	}
-	return []step{{name: "recovery", passing: 3 * bytes, seconds: seconds + perPosterior*w.nodes}}
+	return step{
+		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes,
+		search: search, extra: 4 * 8 * min(w.sensors*directions, 1<<25),
+	}
 }
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:

@@ -26,12 +26,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 var (
 	only   = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
 	quick  = flag.Bool("quick", false, "small graphs, a few minutes in all")
 	output = flag.String("o", "", "file to write; default: bench/RESULTS.md for a full run, else standard output")
+	limit  = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
 	child  = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
 	folder = flag.String("dir", "", "internal: folder of the case")
 )

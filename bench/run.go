@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // measure is what one side reports, as the last line of its standard output.
@@ -61,9 +60,6 @@ type line struct {
 
 // us is our name in the tables.
 const us = "**ours**"
-
-// limit is the time that one process may take.
-const limit = time.Hour
 
 // threads pins every process and its numerical libraries to one thread.
 var threads = []string{
@@ -122,7 +118,7 @@ func (r runner) comparison(ctx context.Context, topic string, c comparison) []li
 
 // process runs a command and reads the measure that it prints last.
 func process(ctx context.Context, name string, args ...string) (m measure, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(append(os.Environ(), threads...), "BENCH_SECONDS="+budget())
