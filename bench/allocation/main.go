@@ -51,6 +51,7 @@ var (
 	objectives   = flag.String("objectives", "uniform,auto", "allocations to compare: uniform and the names of --objective")
 	calibrations = flag.String("calibration", "analytic,classical,paper", "calibrations")
 	unit         = flag.Bool("unit", false, "the posterior knows the amplitude")
+	limit        = flag.Duration("time", 0, "time after which an allocation is taken as it is; 0: none, and the same bits everywhere")
 	skew         = flag.Float64("skew", 0, "sources are drawn with probability proportional to this power of the degree, a prior that the posterior knows; with +prior after its name, an objective knows it too")
 )
 
@@ -158,7 +159,7 @@ func (s study) weights(ctx context.Context, c privacy.Calibration, objective str
 	if err != nil {
 		return nil, err
 	}
-	opts := allocation.Options{Objective: o, Noise: noise}
+	opts := allocation.Options{Objective: o, Noise: noise, Time: *limit}
 	if knows {
 		opts.Prior = s.prior
 	}
