@@ -206,31 +206,33 @@ func (s study) simulate(ctx context.Context, plan *privacy.Plan) (int, error) {
 	if *unit {
 		amplitude = recovery.UnitAmplitude
 	}
-	var norms *recovery.Norms
-	right := 0
-	y := make([]float64, len(nodes))
-	for trial := range *trials {
+	silent, err := recovery.Whiten(linop.Dense{M: rows}, make([]float64, len(nodes)), u)
+	if err != nil {
+		return 0, err
+	}
+	norms, err := silent.Norms(ctx)
+	if err != nil {
+		return 0, err
+	}
+	y, sources := mat.NewDense(*trials, len(nodes), nil), make([]int, *trials)
+	for trial := range sources {
 		random := rand.New(rand.NewPCG(7, uint64(trial)))
 		source := random.IntN(len(total))
 		if *skew != 0 {
 			source = sort.SearchFloat64s(total, random.Float64()*total[len(total)-1])
 		}
-		mat.Col(y, source, rows)
-		for k := range y {
-			y[k] += random.NormFloat64() / math.Sqrt(u[k])
+		row := y.RawRowView(trial)
+		mat.Col(row, source, rows)
+		for k := range row {
+			row[k] = u[k] * (row[k] + random.NormFloat64()/math.Sqrt(u[k]))
 		}
-		w, err := recovery.Whiten(linop.Dense{M: rows}, y, u)
-		if err != nil {
-			return 0, err
-		}
-		if norms == nil {
-			v, err := w.Norms(ctx)
-			if err != nil {
-				return 0, err
-			}
-			norms = &v
-		}
-		post, err := w.Posterior(ctx, recovery.PosteriorOptions{Norms: norms, Amplitude: amplitude, Prior: s.prior})
+		sources[trial] = source
+	}
+	var c mat.Dense // Mᵀ diag(u) ỹ of all trials
+	c.Mul(y, rows)
+	right := 0
+	for trial, source := range sources {
+		post, err := recovery.Data{A: product(c.RawRowView(trial))}.Posterior(ctx, recovery.PosteriorOptions{Norms: &norms, Amplitude: amplitude, Prior: s.prior})
 		if err != nil {
 			return 0, err
 		}
@@ -240,6 +242,13 @@ func (s study) simulate(ctx context.Context, plan *privacy.Plan) (int, error) {
 	}
 	return right, nil
 }
+
+// product is an operator A for one right-hand side, whose Aᵀy is known.
+type product []float64
+
+func (c product) Dims() (rows, columns int) { return 0, len(c) }
+
+func (c product) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
 
 // wilson returns a proportion with its 95 % score interval (Wilson 1927).
 func wilson(k, n int) (p, lo, hi float64) {
