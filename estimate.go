@@ -35,7 +35,7 @@ type Estimate struct {
 	SecondsMax        float64          `json:"secondsMax"`
 	KernelMethod      string           `json:"kernelMethod"`
 	EpsilonWouldSpend float64          `json:"epsilonWouldSpend"`
-	Sigma             float64          `json:"sigma"` // at most: from a sensitivity that any graph has
+	Sigma             float64          `json:"sigma"` // of uniform noise, at most: from a sensitivity that any graph has
 }
 
 // EstimateCommands reads the graph and says what plan, release, recover, run and

@@ -51,7 +51,7 @@ type Allocation struct {
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
 	Communities            CommunityOptions     // that are told apart
-	PriorProperty          string               // node property proportional to the public prior of a source; "": flat
+	PriorProperty          string               // public node property proportional to the prior of a source; "": flat
 }
 
 // Plan is all that is public about a release before it is made. Its JSON form is
@@ -69,7 +69,8 @@ type Plan struct {
 // same guarantee.
 type Allocated struct {
 	Objective allocation.Objective `json:"objective"`
-	Gap       float64              `json:"gap"` // of the programme, relative; an estimate for the objective information
+	Gap       float64              `json:"gap"`                     // of the programme, relative; an estimate for the objective information
+	Prior     string               `json:"priorProperty,omitempty"` // public property that shaped the noise; "": flat
 	Uniform   Uniform              `json:"uniform"`
 }
 
@@ -175,7 +176,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	p.Allocated = &Allocated{
-		Objective: best.Objective, Gap: best.Gap,
+		Objective: best.Objective, Gap: best.Gap, Prior: a.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity, plan: uniform},
 	}
 	return nil
@@ -229,7 +230,9 @@ func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions,
 		}
 		for _, b := range brackets {
 			spec.PerSensor = append(spec.PerSensor, b.Upper)
-			spec.Sensitivity.Failure = max(spec.Sensitivity.Failure, b.Failure)
+			if b.Failure > 0 {
+				spec.Sensitivity.Failure, spec.Sensitivity.Seed = max(spec.Sensitivity.Failure, b.Failure), seed
+			}
 		}
 	}
 	return nil

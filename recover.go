@@ -31,7 +31,7 @@ type RecoverOptions struct {
 	Communities   CommunityOptions
 	Rule          recovery.Rule
 	Amplitude     recovery.Amplitude
-	PriorProperty string // node property proportional to the prior of a source; "": flat
+	PriorProperty string // public node property proportional to the prior of a source; "": flat
 	Sources       int    // that the posterior supposes; 0: one; or [ByEvidence]
 }
 
@@ -124,6 +124,9 @@ type Measurements struct {
 // RecoverFrom is [Model.Recover] for values whose noise is all that is known of
 // their release. The report states no guarantee, and no store takes it.
 func (m *Model) RecoverFrom(ctx context.Context, in Measurements, opts RecoverOptions) (*report.Report, error) {
+	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
+		return nil, fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))
+	}
 	return m.analyse(ctx, in, opts, func(rep *report.Report) {
 		rep.Guarantee = "Nothing is known of the release that these values come from, so nothing is said about its privacy."
 		rep.SensorCount = len(in.Nodes)

@@ -31,16 +31,16 @@ const (
 // [ByEvidence] the number comes first. It changes nothing where there is one source.
 func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) error {
 	k, n := a.opts.Sources, a.model.Graph.Order()
-	if k == 0 || k == 1 {
+	if k == 0 || k == 1 || k == ByEvidence && n == 1 {
 		return nil
 	}
-	if k >= n && k != ByEvidence {
+	if k < ByEvidence || k >= n {
 		return fmt.Errorf("%w: %d sources among %d nodes, want fewer than nodes", recovery.ErrInvalid, k, n)
 	}
 	sampling := recovery.SampleOptions{PosteriorOptions: opts, Progress: a.model.opts.Progress}
 	s := &report.Sources{Count: k}
 	a.report.Sources = s
-	if k == ByEvidence && n > 1 {
+	if k == ByEvidence {
 		count, err := a.data.Count(ctx, min(mostSources, n-1), sampling)
 		if err != nil {
 			return fmt.Errorf("count sources: %w", err)
@@ -48,7 +48,7 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 		s.Count, s.Probabilities = count.Best(), count.Probability
 	}
 	if s.Count <= 1 {
-		s.Count, s.Method = max(0, s.Count), "exact"
+		s.Method = "exact"
 		return nil
 	}
 	var groups []float64

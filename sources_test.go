@@ -3,6 +3,7 @@
 package graphcloak_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -86,5 +88,38 @@ func TestSampledSources(t *testing.T) {
 	}
 	if _, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: 34}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("34 sources among 34 nodes: %v, want a refusal", err)
+	}
+}
+
+// TestSourcesRefused: a number that is none, and measurements that are none; a
+// graph of one node has one source.
+func TestSourcesRefused(t *testing.T) {
+	s, _ := open(t, "karate")
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := graphcloak.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}
+	for _, in := range []graphcloak.Measurements{{}, {Nodes: []int{0}}, {Nodes: []int{0}, Values: []float64{1}}} {
+		if _, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{}); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%+v: %v, want a refusal", in, err)
+		}
+	}
+	if _, err := m.RecoverFrom(t.Context(), one, graphcloak.RecoverOptions{Sources: -2}); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("−2 sources: %v, want a refusal", err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id\na\n")
+	write(t, dir, "relationships.csv", "source,target\n")
+	lone, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lone.Close(context.Background())
+	if m, err = graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if rep, err := m.RecoverFrom(t.Context(), one, graphcloak.RecoverOptions{Sources: graphcloak.ByEvidence}); err != nil || rep.Sources != nil {
+		t.Errorf("one node: %v, %+v", err, rep)
 	}
 }

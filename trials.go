@@ -64,7 +64,7 @@ func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recover
 // for each node. Beyond it they are estimated by so many probes, each right within
 // about √(2/probes).
 const (
-	exactNorms = 20_000
+	exactNorms = 10_000
 	probes     = 1024
 )
 

@@ -125,7 +125,7 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.Sigma },
 		},
 		{
-			Key: "priorProperty", Group: g, Help: "node property with the prior weight of being the source; flat unless given", arg: "PROPERTY",
+			Key: "priorProperty", Group: g, Help: "public node property with the prior weight of being the source; it shapes plan and report, so nothing private may be in it; flat unless given", arg: "PROPERTY",
 			field: func(c *Config) any { return &c.Recovery.PriorProperty },
 		},
 		{

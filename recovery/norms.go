@@ -71,8 +71,9 @@ func (d Data) boundedNorms(ctx context.Context, probes, peaks int) (Norms, error
 	if err := d.columnNorms(ctx, out.N, at); err != nil {
 		return Norms{}, err
 	}
+	declared := linop.Err(d.A)
 	for _, i := range at {
-		out.Err[i] = 0
+		out.Err[i] = declared * (2*math.Sqrt(out.N[i]) + declared)
 	}
 	return out, nil
 }

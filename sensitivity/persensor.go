@@ -152,7 +152,7 @@ func (p *problem) readable(d *expm.Diffusion, sensors int, opts Options) bool {
 //
 // a norm for each node from the random columns of the screen, and Δ₂ at τ/2.
 func (p *problem) unread(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
-	begin := time.Now()
+	begin, caller := time.Now(), ctx
 	opts.Failure /= 3
 	opts.Time /= 2
 	joint, err := Bound(ctx, m, nil, opts)
@@ -178,7 +178,7 @@ func (p *problem) unread(ctx context.Context, m Model, sensors []int, opts Optio
 		err = p.spreads(ctx, m, half, sensors, opts, out)
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errStuck) {
-		return nil
+		return caller.Err()
 	}
 	return err
 }

@@ -36,7 +36,7 @@ func (q *process) radau(mass float64) (up, low float64) {
 		}
 	}
 	gauss := quadrature(diag[:m], off[:m], c)
-	if !(gauss < math.Inf(1)) {
+	if !(gauss < math.Inf(1)) || !(c*kappa < 300) { // e^{cκ} has a bound to give only while it is finite
 		return math.Inf(1), 0
 	}
 	low = math.Sqrt(max(0, mass*(gauss-slack)))

@@ -51,7 +51,9 @@ func (s *search) screen(ctx context.Context) error {
 			if err := c.deflate(ctx); err != nil {
 				return err
 			}
-			want = firstLook
+			if c.sub != nil {
+				want = firstLook
+			}
 		}
 		for c.columns < want {
 			if err := c.project(ctx); err != nil {

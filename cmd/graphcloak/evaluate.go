@@ -80,6 +80,9 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 	}
 	var p *graphcloak.Plan
 	if e.plan != "" {
+		if name := a.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupPrivacy); name != "" {
+			return fail(exitUsage, "--%s and --plan contradict each other: the plan file settles it", name).hint("leave out --%s", name)
+		}
 		p = new(graphcloak.Plan)
 		if err := readJSON(e.plan, "plan", p); err != nil {
 			return err

@@ -150,6 +150,10 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
+	if prior := options.PriorProperty; prior != "" && (prior == c.Signal.SourceProperty || prior == c.Signal.MeasurementProperty) {
+		return graphcloak.Job{}, fail(exitUsage, "--prior-property %s is the signal itself, which a plan and a report must not depend on", prior).
+			hint("name a public property, or leave the prior flat")
+	}
 	plan.Allocation.Communities, plan.Allocation.PriorProperty = options.Communities, options.PriorProperty
 	return graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, Recover: options,

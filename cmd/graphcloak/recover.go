@@ -27,7 +27,7 @@ func newRecoverCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if name := app.settled(); path != "" && name != "" {
+			if name := app.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupNoise); path != "" && name != "" {
 				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, diffusion and sensors", name).
 					hint("leave out --%s", name)
 			}
@@ -136,9 +136,9 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 	return a.conclude(job, rep, err)
 }
 
-// settled returns a flag that was given although a release file settles it, or "".
-func (a *app) settled() string {
-	groups := []config.Group{config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupNoise}
+// settled returns a flag of the groups that was given although a file settles it,
+// or "".
+func (a *app) settled(groups ...config.Group) string {
 	for _, s := range config.Settings() {
 		if slices.Contains(groups, s.Group) && a.config.Origin(s.Key).Layer == config.LayerFlag {
 			return s.Flag
