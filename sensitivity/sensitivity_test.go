@@ -42,7 +42,7 @@ func TestClosedForms(t *testing.T) {
 				t.Errorf("%s τ=%v: [%v, %v], want %v", c.name, tau, b.Lower, b.Upper, want)
 			}
 			b = must[sensitivity.Bracket](t)(sensitivity.Search(background, model(c.g, tau), nil, sensitivity.Options{Seed: [32]byte{1}}))
-			if b.Lower > want || b.Upper < want || b.Upper > 1.021*want && b.Upper > 1e-8 {
+			if b.Lower > want || !(b.Upper >= want) || b.Upper > 1.021*want && b.Upper > 1e-8 {
 				t.Errorf("%s τ=%v by search: [%v, %v], want %v", c.name, tau, b.Lower, b.Upper, want)
 			}
 		}
@@ -158,7 +158,7 @@ func TestTime(t *testing.T) {
 	want := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil, sensitivity.Options{Seed: [32]byte{7}}))
 	last := math.Inf(1)
 	opts := sensitivity.Options{Seed: [32]byte{7}, Report: func(b sensitivity.Bracket) {
-		if b.Upper < want.Lower || b.Lower > want.Upper || b.Upper > last {
+		if !(b.Upper >= want.Lower) || b.Lower > want.Upper || b.Upper > last {
 			t.Errorf("on the way: [%v, %v], in the end [%v, %v]", b.Lower, b.Upper, want.Lower, want.Upper)
 		}
 		last = b.Upper
@@ -166,7 +166,7 @@ func TestTime(t *testing.T) {
 	for _, limit := range []time.Duration{1, time.Millisecond, 20 * time.Millisecond} {
 		last, opts.Time = math.Inf(1), limit
 		b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil, opts))
-		if b.Upper < want.Lower || b.Lower > want.Upper {
+		if !(b.Upper >= want.Lower) || b.Lower > want.Upper {
 			t.Errorf("after %v: [%v, %v], in the end [%v, %v]", limit, b.Lower, b.Upper, want.Lower, want.Upper)
 		}
 	}
@@ -224,7 +224,7 @@ func TestPerSensorUnread(t *testing.T) {
 			joint := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, opts))
 			half := 0
 			for s, b := range must[[]sensitivity.Bracket](t)(sensitivity.Unread(background, m, opts)) {
-				if b.Upper < want[s].Lower || b.Upper > joint.Upper || b.Failure > opts.Failure {
+				if !(b.Upper >= want[s].Lower) || b.Upper > joint.Upper || b.Failure > opts.Failure {
 					t.Errorf("%s %v sensor %d: %+v, exact %v, joint %v", name, kind, s, b, want[s].Lower, joint.Upper)
 				}
 				if b.Upper < joint.Upper/2 {
