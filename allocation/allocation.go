@@ -42,6 +42,9 @@ import (
 // no relationship to protect. Equal noise is the answer then.
 var ErrNothing = errors.New("allocation: nothing to tell apart")
 
+// ErrInvalid says that options contradict each other or the model.
+var ErrInvalid = errors.New("allocation: invalid options")
+
 // Objective is what the allocation maximises.
 type Objective int
 
@@ -167,39 +170,39 @@ func Optimize(ctx context.Context, m sensitivity.Model, diffusion Diffusion, lab
 func (o *Options) check(n, sensors int) error {
 	switch {
 	case o.Objective < Auto || o.Objective > Information:
-		return fmt.Errorf("allocation: there is no objective %d", int(o.Objective))
+		return fmt.Errorf("%w: there is no objective %d", ErrInvalid, int(o.Objective))
 	case !(o.Noise >= 0) || math.IsInf(o.Noise, 1):
-		return fmt.Errorf("allocation: noise is %v, want a finite number > 0", o.Noise)
+		return fmt.Errorf("%w: noise is %v, want a finite number > 0", ErrInvalid, o.Noise)
 	case !(o.Gap >= 0) || o.Gap >= 1 || o.Time < 0 || o.Memory < 0 || o.Hops < 0:
-		return fmt.Errorf("allocation: gap %v, time %v, memory %d or hops %d out of range", o.Gap, o.Time, o.Memory, o.Hops)
+		return fmt.Errorf("%w: gap %v, time %v, memory %d or hops %d out of range", ErrInvalid, o.Gap, o.Time, o.Memory, o.Hops)
 	case o.MaxSensors < 0 || o.MinSensors < 0:
-		return fmt.Errorf("allocation: at most %d and at least %d sensors, want numbers ≥ 0 (0: no limit)", o.MaxSensors, o.MinSensors)
+		return fmt.Errorf("%w: at most %d and at least %d sensors, want numbers ≥ 0 (0: no limit)", ErrInvalid, o.MaxSensors, o.MinSensors)
 	case o.MinSensors > sensors:
-		return fmt.Errorf("allocation: at least %d sensors shall report, but there are %d", o.MinSensors, sensors)
+		return fmt.Errorf("%w: at least %d sensors shall report, but there are %d", ErrInvalid, o.MinSensors, sensors)
 	case o.MaxSensors > 0 && o.MinSensors > o.MaxSensors:
-		return fmt.Errorf("allocation: at least %d and at most %d sensors contradict each other", o.MinSensors, o.MaxSensors)
+		return fmt.Errorf("%w: at least %d and at most %d sensors contradict each other", ErrInvalid, o.MinSensors, o.MaxSensors)
 	case o.Prior != nil && len(o.Prior) != n:
-		return fmt.Errorf("allocation: a prior of %d values for %d nodes", len(o.Prior), n)
+		return fmt.Errorf("%w: a prior of %d values for %d nodes", ErrInvalid, len(o.Prior), n)
 	}
 	total := 0.0
 	for i, v := range o.Prior {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("allocation: prior of node %d is %v, want a finite number ≥ 0", i, v)
+			return fmt.Errorf("%w: prior of node %d is %v, want a finite number ≥ 0", ErrInvalid, i, v)
 		}
 		total += v
 	}
 	if o.Prior != nil && !(total > 0 && !math.IsInf(total, 1)) {
-		return fmt.Errorf("allocation: the prior sums to %v, want a finite number > 0", total)
+		return fmt.Errorf("%w: the prior sums to %v, want a finite number > 0", ErrInvalid, total)
 	}
 	seen := make(map[int]bool, len(o.Candidates))
 	for _, s := range o.Candidates {
 		if s < 0 || s >= sensors || seen[s] {
-			return fmt.Errorf("allocation: candidate %d is given twice or is not one of %d sensors", s, sensors)
+			return fmt.Errorf("%w: candidate %d is given twice or is not one of %d sensors", ErrInvalid, s, sensors)
 		}
 		seen[s] = true
 	}
 	if o.Candidates != nil && (len(o.Candidates) == 0 || len(o.Candidates) < o.MinSensors) {
-		return fmt.Errorf("allocation: %d candidates, at least %d sensors shall report", len(o.Candidates), max(1, o.MinSensors))
+		return fmt.Errorf("%w: %d candidates, at least %d sensors shall report", ErrInvalid, len(o.Candidates), max(1, o.MinSensors))
 	}
 	if o.Noise == 0 {
 		o.Noise = 1

@@ -4,6 +4,7 @@ package main
 
 import (
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	stores "github.com/graphcloak/graphcloak/connector/store"
@@ -55,6 +56,7 @@ func sentinels() []sentinel {
 		{expm.ErrAccuracy, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
 		{recovery.ErrStalled, exitNotCertified, "the release is kept: recover again with --residual-bound chi2, or a number"},
 		{recovery.ErrInvalid, exitValidation, ""},
+		{allocation.ErrInvalid, exitValidation, ""},
 		{graph.ErrDuplicateNode, exitValidation, graphData},
 		{graph.ErrUnknownNode, exitValidation, graphData},
 		{graph.ErrBadWeight, exitValidation, "--on-bad-weight drop leaves such relationships out"},
