@@ -22,14 +22,7 @@ func TestAuditOfAllocatedPlan(t *testing.T) {
 	job := paperJob()
 	job.Plan.Allocation = graphcloak.Allocation{}
 	job.Plan.Randomness = privacy.EscrowRandomness
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, p := studied(t, s, job)
 	if p.Allocated == nil {
 		t.Fatal("the plan's noise is uniform")
 	}

@@ -186,7 +186,7 @@ func (w workload) planning() []step {
 	}
 	certify.seconds *= 2
 	certify.search *= 2
-	rows := min(w.sensors, (512<<20)/(8*w.nodes))
+	rows := min(w.sensors, allocation.DefaultMemory/(8*w.nodes))
 	hypotheses := min(w.nodes, 1000)
 	trials := min(600, max(200, (1<<29)/(hypotheses*rows)))
 	// At most 24 steps of five looks each, and a programme for each step.
@@ -239,7 +239,7 @@ func (w workload) recovering() step {
 	bytes, seconds := w.matrix()
 	if bytes == 0 {
 		products := 400.0 // probes of the norms, and the solver
-		if w.nodes <= 10_000 {
+		if w.nodes <= exactNorms {
 			products = inBlocks * w.nodes
 		}
 		bytes, seconds = 1000*w.nodes, products*w.cost.Apply

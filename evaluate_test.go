@@ -24,7 +24,7 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
-// studied is a model with a plan and the options of an evaluation.
+// studied is a model with a plan.
 func studied(t *testing.T, s graphcloak.Store, job graphcloak.Job) (*graphcloak.Model, *graphcloak.Plan) {
 	t.Helper()
 	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})

@@ -126,14 +126,7 @@ func exact(t *testing.T, g *graph.Graph, tau float64) []float64 {
 
 func plan(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Plan {
 	t.Helper()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, p := studied(t, s, job)
 	return p
 }
 

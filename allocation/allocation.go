@@ -90,6 +90,9 @@ func (o *Objective) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// DefaultMemory holds the rows of every sensor of up to 8,000 nodes.
+const DefaultMemory = 512 << 20
+
 // Options of [Optimize]. The zero value is recommended, but for Noise.
 type Options struct {
 	Objective Objective
@@ -106,7 +109,7 @@ type Options struct {
 	// Memory.
 	Candidates []int
 	// Memory in bytes for the rows of the candidates, 8 bytes a node for each;
-	// 0: 512 MiB, which is every sensor of up to 8,000 nodes.
+	// 0: DefaultMemory.
 	Memory int64
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
@@ -211,7 +214,7 @@ func (o *Options) check(n, sensors int) error {
 		o.Gap = 0.001
 	}
 	if o.Memory == 0 {
-		o.Memory = 512 << 20
+		o.Memory = DefaultMemory
 	}
 	if o.Hops == 0 {
 		o.Hops = 2

@@ -159,7 +159,7 @@ func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
 	}
 	line.Color, line.Width, line.Dashes = grey, vg.Points(1), []vg.Length{vg.Points(4), vg.Points(3)}
 	p.Add(line)
-	p.Legend.Add("always naming the largest", line)
+	p.Legend.Add("always naming the likeliest", line)
 	picture, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, format)
 	if err != nil {
 		return err
