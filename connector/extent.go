@@ -78,3 +78,19 @@ func (p *places) find(id int64) (int, bool) {
 	}
 	return int(k) - 1, k > 0
 }
+
+// numbers finds the numbers of a column of ids, −1 for those that were not selected.
+// The table is larger than a cache: a short loop has many reads under way at once.
+func (p *places) numbers(column []any) []int32 {
+	to := make([]int32, len(column))
+	for k, v := range column {
+		id, _ := v.(int64)
+		if at := uint64(id - p.lo); at < uint64(len(p.dense)) {
+			to[k] = p.dense[at]
+		} else if p.sparse != nil {
+			to[k] = p.sparse[id]
+		}
+		to[k]--
+	}
+	return to
+}

@@ -26,17 +26,23 @@ const missing = "[]"
 const none = "null"
 
 // gather reads columns of what a MATCH binds. The first column is never null.
-type gather struct {
+type gather[T any] struct {
 	match   string
 	columns []string // expressions
 	pieces  bool     // match binds the ids [$at[k], $at[k+1]): a record for each k
 	gaps    bool     // values may well be missing
 	params  map[string]any
+	// unpack is called in the session that reads, while the record is in its
+	// processor's cache; a transaction that is repeated unpacks again.
+	unpack func(*neo4j.Record) T
 }
+
+// asIs unpacks nothing.
+func asIs(r *neo4j.Record) *neo4j.Record { return r }
 
 // cypher returns the statement. With gaps, [missing] stands for a missing value;
 // without, a column with missing values is short.
-func (g gather) cypher(gaps bool) string {
+func (g gather[T]) cypher(gaps bool) string {
 	names, collected := make([]string, len(g.columns)), make([]string, len(g.columns))
 	for i, c := range g.columns {
 		if gaps && i > 0 && c != none {
@@ -52,23 +58,37 @@ func (g gather) cypher(gaps bool) string {
 	return text
 }
 
-// read returns the records in one transaction. coalesce() takes the server a fifth
-// of the time of a reading, so it is asked for only where values are missing.
-func (g gather) read(ctx context.Context, s *Store, stage string, params map[string]any) ([]*neo4j.Record, error) {
-	records, err := s.readAll(ctx, stage, g.cypher(g.gaps), params)
-	if err == nil && !g.gaps && g.short(records) {
-		records, err = s.readAll(ctx, stage, g.cypher(true), params)
+// read returns the records of one transaction, unpacked. coalesce() takes the
+// server a fifth of the time of a reading, so it is asked for only where values are
+// missing.
+func (g gather[T]) read(ctx context.Context, s *Store, stage string, params map[string]any) ([]T, error) {
+	records, short, err := g.try(ctx, s, stage, g.gaps, params)
+	if err == nil && short {
+		records, _, err = g.try(ctx, s, stage, true, params)
 	}
 	return records, err
 }
 
-// short reports whether a value is missing.
-func (g gather) short(records []*neo4j.Record) bool {
-	for _, r := range records {
-		for i, c := range g.columns {
-			if c != none && len(list(r, i)) != len(list(r, 0)) {
-				return true
+// try also reports whether a value is missing, unless gaps are allowed for.
+func (g gather[T]) try(ctx context.Context, s *Store, stage string, gaps bool, params map[string]any) (records []T, short bool, err error) {
+	err = s.read(ctx, stage, func(tx *transaction) error {
+		records, short = nil, false
+		_, err := tx.rows(g.cypher(gaps), params, func(r *neo4j.Record) error {
+			if short = short || !gaps && g.short(r); !short {
+				records = append(records, g.unpack(r))
 			}
+			return nil
+		})
+		return err
+	})
+	return records, short, err
+}
+
+// short reports whether a value is missing.
+func (g gather[T]) short(r *neo4j.Record) bool {
+	for i, c := range g.columns {
+		if c != none && len(list(r, i)) != len(list(r, 0)) {
+			return true
 		}
 	}
 	return false
@@ -76,10 +96,10 @@ func (g gather) short(records []*neo4j.Record) bool {
 
 // run reads in chunks, a transaction each, with the parameters of each, and hands
 // over the records, one at a time.
-func (g gather) run(ctx context.Context, s *Store, t task, size int64, params func(at span) map[string]any, take func(at span, r *neo4j.Record) error) error {
-	return inChunks(ctx, s, t, size, func(ctx context.Context, at span) ([]*neo4j.Record, error) {
+func (g gather[T]) run(ctx context.Context, s *Store, t task, size int64, params func(at span) map[string]any, take func(at span, record T) error) error {
+	return inChunks(ctx, s, t, size, func(ctx context.Context, at span) ([]T, error) {
 		return g.read(ctx, s, t.stage, params(at))
-	}, func(at span, records []*neo4j.Record) error {
+	}, func(at span, records []T) error {
 		for _, r := range records {
 			if err := take(at, r); err != nil {
 				return err
@@ -90,7 +110,7 @@ func (g gather) run(ctx context.Context, s *Store, t task, size int64, params fu
 }
 
 // byID reads what match binds for a range of internal ids.
-func (g gather) byID(ctx context.Context, s *Store, stage string, items int64, ids span, take func(at span, r *neo4j.Record) error) error {
+func (g gather[T]) byID(ctx context.Context, s *Store, stage string, items int64, ids span, take func(at span, record T) error) error {
 	g.pieces = true
 	size := int64(s.options.BatchSize) * readBatches
 	return g.run(ctx, s, task{stage, ids.len(), items}, size, func(at span) map[string]any {

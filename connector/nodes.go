@@ -38,7 +38,7 @@ func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*n
 	if sel.NodeKey != "" {
 		key = "n." + quote(sel.NodeKey)
 	}
-	g := gather{columns: []string{"id(n)", "elementId(n)", key}}
+	g := gather[*neo4j.Record]{columns: []string{"id(n)", "elementId(n)", key}, unpack: asIs}
 	r := &nodeReader{property: sel.NodeKey}
 	var err error
 	if sel.NodeQuery != "" {
@@ -53,7 +53,7 @@ func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*n
 }
 
 // labelledNodes reads the n nodes of a label expression.
-func (s *Store) labelledNodes(ctx context.Context, label string, n int64, g gather, r *nodeReader) error {
+func (s *Store) labelledNodes(ctx context.Context, label string, n int64, g gather[*neo4j.Record], r *nodeReader) error {
 	ids, err := s.extent(ctx, "(n"+label+")", "n")
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s *Store) labelledNodes(ctx context.Context, label string, n int64, g gath
 
 // queryNodes resolves the column id of the user's query: a node, its id() or its
 // elementId().
-func (s *Store) queryNodes(ctx context.Context, query string, g gather, nodes *nodeReader) error {
+func (s *Store) queryNodes(ctx context.Context, query string, g gather[*neo4j.Record], nodes *nodeReader) error {
 	var refs []any
 	err := s.read(ctx, "nodeQuery", func(tx *transaction) error {
 		refs = refs[:0]

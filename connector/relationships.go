@@ -21,15 +21,51 @@ type edges struct {
 	strangers store.Offenders
 }
 
-// add looks the names of the ends up only where they are needed: they are spread
-// over the memory.
-func (e *edges) add(u, v int, weight, length any) error {
-	w, l, wrong := e.Values(weight, length)
-	if wrong != "" {
-		e.Refuse(e.nodes.ids[u], e.nodes.ids[v], wrong)
-		return nil
+// links are the relationships of a record whose ends are both selected, by the
+// numbers of the nodes.
+type links struct {
+	found          int // with any ends
+	u, v           []int32
+	weight, length []float64
+	wrong          map[int]string // what is wrong with the values of some of them
+}
+
+// unpack finds the ends and reads the values; from finds the number of the first.
+func (e *edges) unpack(r *neo4j.Record, from func(ids []any) []int32) links {
+	weights, lengths := list(r, 2), list(r, 3)
+	u, v := from(list(r, 0)), e.places.numbers(list(r, 1))
+	l := links{found: len(u), u: u[:0], v: v[:0], weight: make([]float64, 0, len(u)), length: make([]float64, 0, len(u))}
+	for k := range u {
+		if u[k] >= 0 && v[k] >= 0 {
+			l.add(u[k], v[k], e.Values, entry(weights, k), entry(lengths, k))
+		}
 	}
-	return e.Builder.Connect(u, v, w, l)
+	return l
+}
+
+func (l *links) add(u, v int32, read func(weight, length any) (float64, float64, string), weight, length any) {
+	w, d, wrong := read(weight, length)
+	if wrong != "" {
+		if l.wrong == nil {
+			l.wrong = make(map[int]string)
+		}
+		l.wrong[len(l.u)] = wrong
+	}
+	l.u, l.v = append(l.u, u), append(l.v, v)
+	l.weight, l.length = append(l.weight, w), append(l.length, d)
+}
+
+// connect adds links to the graph; the first ends are counted from base.
+func (e *edges) connect(base int, l links) error {
+	for k := range l.u {
+		u, v := base+int(l.u[k]), int(l.v[k])
+		if wrong, ok := l.wrong[k]; ok {
+			e.Refuse(e.nodes.ids[u], e.nodes.ids[v], wrong)
+		} else if err := e.Builder.Connect(u, v, l.weight[k], l.length[k]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *edges) finish(s *Store) error {
@@ -49,7 +85,7 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 		}
 		return e.finish(s)
 	}
-	g := gather{
+	g := gather[links]{
 		columns: []string{"", "id(b)", property("r", sel.RelationshipWeightProperty), property("r", sel.LengthProperty)},
 		gaps:    sel.DefaultWeight != 0 || sel.DropBadWeight,
 	}
@@ -106,16 +142,17 @@ func (s *Store) leaving(ctx context.Context, sel graph.Selection, of size, n int
 }
 
 // byID reads all relationships of the types and keeps those between selected nodes.
-func (e *edges) byID(ctx context.Context, s *Store, g gather, types string, ids span, n int64) error {
+func (e *edges) byID(ctx context.Context, s *Store, g gather[links], types string, ids span, n int64) error {
 	g.columns[0] = "id(a)"
 	g.match = "MATCH (a)-[r]->(b) WHERE id(r) IN range($at[k], $at[k + 1] - 1)"
 	if types != "" { // behind WITH, or a plan might begin at the type for every range
 		g.match += " WITH a, r, b WHERE r" + types
 	}
+	g.unpack = func(r *neo4j.Record) links { return e.unpack(r, e.places.numbers) }
 	found := int64(0)
-	err := g.byID(ctx, s, "relationships", n, ids, func(_ span, r *neo4j.Record) error {
-		found += int64(len(list(r, 0)))
-		return e.take(r, func(id int64) (int, bool) { return e.places.find(id) })
+	err := g.byID(ctx, s, "relationships", n, ids, func(_ span, l links) error {
+		found += int64(l.found)
+		return e.connect(0, l)
 	})
 	if err == nil && found != n {
 		err = fmt.Errorf("%w: the graph changed while it was read (%d relationships, %d before); run again", store.ErrConflict, found, n)
@@ -126,32 +163,25 @@ func (e *edges) byID(ctx context.Context, s *Store, g gather, types string, ids 
 // byNode reads the relationships that leave each selected node. The subquery keeps
 // the planner from scanning all relationships for every node, which looks cheap to
 // it while the database is small.
-func (e *edges) byNode(ctx context.Context, s *Store, g gather, types string) error {
+func (e *edges) byNode(ctx context.Context, s *Store, g gather[links], types string) error {
 	g.columns[0] = "i"
 	g.match = "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] CALL (a) { MATCH (a)-[r" + types + "]->(b) RETURN r, b }"
+	g.unpack = func(r *neo4j.Record) links {
+		return e.unpack(r, positions)
+	}
 	return g.run(ctx, s, each("relationships", len(e.nodes.ids)), int64(s.options.BatchSize), func(at span) map[string]any {
 		return map[string]any{"ids": e.nodes.internal[at.lo:at.hi]}
-	}, func(at span, r *neo4j.Record) error {
-		return e.take(r, func(i int64) (int, bool) { return int(at.lo + i), true })
-	})
+	}, func(at span, l links) error { return e.connect(int(at.lo), l) })
 }
 
-// take connects what a record holds; source finds the number of the first end.
-func (e *edges) take(r *neo4j.Record, source func(int64) (int, bool)) error {
-	sources, targets, weights, lengths := list(r, 0), list(r, 1), list(r, 2), list(r, 3)
-	for k := range sources {
-		from, _ := sources[k].(int64)
-		to, _ := targets[k].(int64)
-		u, okU := source(from)
-		v, okV := e.places.find(to)
-		if !okU || !okV {
-			continue
-		}
-		if err := e.add(u, v, entry(weights, k), entry(lengths, k)); err != nil {
-			return err
-		}
+// positions are the numbers of nodes counted from the first of a chunk.
+func positions(column []any) []int32 {
+	to := make([]int32, len(column))
+	for k, v := range column {
+		i, _ := v.(int64)
+		to[k] = int32(i)
 	}
-	return nil
+	return to
 }
 
 // property is an expression for a property of x.
@@ -183,13 +213,9 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
 		k, ok := byElement[element]
 		return k, ok, err
 	}
-	type row struct {
-		u, v           int
-		weight, length any
-	}
-	var rows []row
+	var l links
 	err := s.read(ctx, "relationshipQuery", func(tx *transaction) error {
-		rows = rows[:0]
+		l = links{}
 		e.strangers.Reset()
 		_, err := tx.rows(e.Selection.RelationshipQuery, nil, func(r *neo4j.Record) error {
 			u, okU, err := find(r, "source")
@@ -206,9 +232,9 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
 			}
 			weight, _ := r.Get("weight")
 			length, _ := r.Get("length")
-			rows = append(rows, row{u, v, weight, length})
-			if len(rows)%s.options.BatchSize == 0 {
-				s.options.Progress("relationships", int64(len(rows)), 0)
+			l.add(int32(u), int32(v), e.Values, weight, length)
+			if len(l.u)%s.options.BatchSize == 0 {
+				s.options.Progress("relationships", int64(len(l.u)), 0)
 			}
 			return nil
 		})
@@ -217,10 +243,5 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
 	if err != nil {
 		return queryError(err)
 	}
-	for _, r := range rows {
-		if err := e.add(r.u, r.v, r.weight, r.length); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.connect(0, l)
 }

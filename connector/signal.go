@@ -93,7 +93,7 @@ func (s *Store) property(ctx context.Context, g *graph.Graph, property string, t
 
 // each evaluates an expression on every node n.
 func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression string, take func(i int, v any)) error {
-	g := gather{match: matchElements, columns: []string{"i", expression}, gaps: true}
+	g := gather[*neo4j.Record]{match: matchElements, columns: []string{"i", expression}, gaps: true, unpack: asIs}
 	n, seen := len(nodes.ids), 0
 	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
 		return map[string]any{"e": nodes.named(at)}

@@ -312,10 +312,11 @@ func (s *Store) carriers(ctx context.Context, column, runID string) (elements []
 	if err != nil {
 		return nil, err
 	}
-	g := gather{
+	g := gather[*neo4j.Record]{
 		match:   "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n WHERE n." + column + " = $run AND NOT n:" + store.RunLabel,
 		columns: []string{"elementId(n)"},
 		params:  map[string]any{"run": runID},
+		unpack:  asIs,
 	}
 	err = g.byID(ctx, s, "find", ids.len(), ids, func(_ span, r *neo4j.Record) error {
 		for _, v := range list(r, 0) {
