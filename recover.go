@@ -283,7 +283,10 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
 	best := p.Best()
 	rep.Posterior = report.Posterior{
 		NodeID: g.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible),
-		LogRunnerUp: finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, Slack: p.Slack,
+		LogRunnerUp: finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, Slack: p.Slack, ProbabilityError: p.ProbabilityError,
+	}
+	if e := p.ProbabilityError; e > 0.01 {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("the column norms of M are bounded, not exact: probabilities may be off by up to %.2g", e))
 	}
 	b := &rep.BPDN
 	b.Status, b.Objective, b.LowerBound, b.Gap = res.Status.String(), res.Objective, res.LowerBound, finite(res.Gap)

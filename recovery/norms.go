@@ -24,18 +24,21 @@ type Norms struct {
 }
 
 // Beyond exactOrder nodes a product for each takes too long. Then normProbes random
-// products bound every norm, but with probability normFailure, and the norms of the
-// normPeaks nodes that the measurements favour are exact.
+// products bound every norm, but with probability normFailure. After them come exact
+// norms, of normPeaks nodes at a time and mostPeaks at the most, until the rest
+// leaves no more than leftOpen of the posterior and of the odds of the first two open.
 const (
 	exactOrder  = 10_000
 	normProbes  = 256
-	normPeaks   = 64
 	normFailure = 1e-9
+	normPeaks   = 64
+	mostPeaks   = 512
+	leftOpen    = 0.01
 )
 
 // Norms returns the column norms: exact, from the entries where A holds a matrix, or
 // by n products up to n = 10,000; beyond that bounded, as by [Data.ProbedNorms] with
-// 256 probes, and exact at the 64 nodes with most evidence of a source.
+// 256 probes, and exact at the nodes, 512 at most, that decide the posterior.
 func (d Data) Norms(ctx context.Context) (Norms, error) {
 	_, n := d.A.Dims()
 	out := Norms{N: make([]float64, n)}
@@ -49,31 +52,38 @@ func (d Data) Norms(ctx context.Context) (Norms, error) {
 		}
 		return out, d.columnNorms(ctx, out.N, all)
 	}
-	return d.boundedNorms(ctx, normProbes, normPeaks)
+	return d.boundedNorms(ctx, normProbes, normPeaks, mostPeaks)
 }
 
-// boundedNorms probes, and computes the norms where an upper bound on the evidence
-// is largest.
-func (d Data) boundedNorms(ctx context.Context, probes, peaks int) (Norms, error) {
+// boundedNorms probes, and then computes the norms that leave most of the posterior
+// open, peaks at a time.
+func (d Data) boundedNorms(ctx context.Context, probes, peaks, most int) (Norms, error) {
 	out, err := d.ProbedNorms(ctx, probes, normFailure, 1)
 	if err != nil || floats.Norm(d.Y, math.Inf(1)) == 0 {
 		return out, err
 	}
-	c, at := make([]float64, len(out.N)), make([]int, len(out.N))
+	n := len(out.N)
+	c, at, weight := make([]float64, n), make([]int, n), make([]float64, n)
 	d.A.MulVecTo(c, true, d.Y)
-	e := newEvidence(UniformAmplitude)
-	for i := range c {
-		at[i] = i
-		c[i] = e.log(c[i], max(0, out.N[i]-out.Err[i]))
-	}
-	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(c[j], c[i]) })
-	at = at[:min(peaks, len(at))]
-	if err := d.columnNorms(ctx, out.N, at); err != nil {
-		return Norms{}, err
-	}
-	declared := linop.Err(d.A)
-	for _, i := range at {
-		out.Err[i] = declared * (2*math.Sqrt(out.N[i]) + declared)
+	e, declared := newEvidence(UniformAmplitude), linop.Err(d.A)
+	for done := 0; done < min(most, n); {
+		for i := range c {
+			at[i], weight[i] = i, e.log(c[i], out.N[i])
+		}
+		low, high := e.ends(c, out)
+		width := open(low, high, logSum(weight))
+		if math.Exp(logSum(width)) <= leftOpen && contest(weight, low, high) <= leftOpen {
+			break
+		}
+		slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(width[j], width[i]) })
+		picks := at[:min(peaks, most-done, n)]
+		if err := d.columnNorms(ctx, out.N, picks); err != nil {
+			return Norms{}, err
+		}
+		for _, i := range picks {
+			out.Err[i] = declared * (2*math.Sqrt(out.N[i]) + declared)
+		}
+		done += len(picks)
 	}
 	return out, nil
 }

@@ -34,9 +34,11 @@ type Posterior struct {
 	RunnerUp float64
 	// LogPresence is the log evidence of one source against none.
 	LogPresence float64
-	// Slack bounds the error of every log odds above that comes from bounded, not
-	// exact, column norms.
-	Slack float64
+	// Slack and ProbabilityError bound what comes from bounded, not exact, column
+	// norms: the errors of LogPresence and of log RunnerUp, and the total variation
+	// distance of Probability from the exact posterior, hence the error of every
+	// probability and of every sum of them.
+	Slack, ProbabilityError float64
 }
 
 // Best returns the most probable node.
@@ -70,10 +72,9 @@ func groupCount(labels []int, n int) (int, error) {
 	return count, nil
 }
 
-// Posterior returns the posterior of a single source, exact where the norms are and
-// within Slack where they are bounded: with c = Aᵀy and
-// N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is a·c_i − a²N_i/2 up
-// to a constant.
+// Posterior returns the posterior of a single source, exact where the norms are:
+// with c = Aᵀy and N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is
+// a·c_i − a²N_i/2 up to a constant.
 func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior, error) {
 	c, norms, logPrior, err := d.sufficient(ctx, opts)
 	if err != nil {
@@ -83,16 +84,18 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 	p := &Posterior{LogEvidence: make([]float64, len(c)), Probability: make([]float64, len(c))}
 	for i := range c {
 		p.LogEvidence[i] = e.log(c[i], norms.N[i])
-		p.Probability[i] = p.LogEvidence[i] + logPrior[i]
-		if norms.Err != nil {
-			// The evidence falls with N, so the ends of the interval bound its error, and
-			// log odds take two of them.
-			n, err := norms.N[i], norms.Err[i]
-			p.Slack = max(p.Slack, 2*(e.log(c[i], max(0, n-err))-p.LogEvidence[i]), 2*(p.LogEvidence[i]-e.log(c[i], n+err)))
-		}
 	}
-	p.LogPresence = logSum(p.Probability)
-	for i, v := range p.Probability {
+	weight := p.Probability
+	floats.AddTo(weight, p.LogEvidence, logPrior)
+	p.LogPresence = logSum(weight)
+	if norms.Err != nil {
+		low, high := e.ends(c, norms)
+		floats.Add(low, logPrior)
+		floats.Add(high, logPrior)
+		p.Slack = max(contest(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
+		p.ProbabilityError = min(1, math.Exp(logSum(open(low, high, p.LogPresence))))
+	}
+	for i, v := range weight {
 		p.Probability[i] = math.Exp(v - p.LogPresence)
 	}
 	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
@@ -102,6 +105,45 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 	}
 	p.rank(level)
 	return p, nil
+}
+
+// ends returns the ends of the log evidence of each node. It falls with N.
+func (e evidence) ends(c []float64, norms Norms) (low, high []float64) {
+	low, high = make([]float64, len(c)), make([]float64, len(c))
+	for i, n := range norms.N {
+		low[i], high[i] = e.log(c[i], n+norms.Err[i]), e.log(c[i], max(0, n-norms.Err[i]))
+	}
+	return low, high
+}
+
+// open returns the logarithm of what each node leaves open of the posterior,
+// (e^high − e^low)/Z.
+func open(low, high []float64, logZ float64) []float64 {
+	width := make([]float64, len(low))
+	for i := range low {
+		width[i] = math.Inf(-1)
+		if high[i] > low[i] {
+			width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
+		}
+	}
+	return width
+}
+
+// contest bounds the error of the log odds of the first two. Order statistics move
+// no more than what is ordered, and a node whose high end is below the second of
+// the low ends is neither.
+func contest(weight, low, high []float64) float64 {
+	first, second := math.Inf(-1), math.Inf(-1)
+	for _, v := range low {
+		first, second = max(first, v), max(second, min(first, v))
+	}
+	moved := 0.0
+	for i, w := range weight {
+		if high[i] >= second && high[i] > low[i] {
+			moved = max(moved, high[i]-w, w-low[i])
+		}
+	}
+	return 2 * moved
 }
 
 // sufficient returns Aᵀy, the column norms and the normalised log prior.

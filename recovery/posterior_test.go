@@ -140,10 +140,12 @@ func TestPosteriorAgainstDefinition(t *testing.T) {
 	}
 }
 
-// Bounded norms move no log odds by more than Slack.
+// Bounded norms move neither log odds by more than Slack, nor the posterior by more
+// than ProbabilityError in total variation.
 func TestSlack(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(12, 1))
-	for trial := range 50 {
+	least := 1.0
+	for trial := range 200 {
 		op := randomDense(rnd, 5, 7)
 		d := recovery.Data{A: op, Y: []float64{1, rnd.NormFloat64(), -1, rnd.NormFloat64(), 2}}
 		exact, err := d.Norms(t.Context())
@@ -151,27 +153,43 @@ func TestSlack(t *testing.T) {
 			t.Fatal(err)
 		}
 		rough := recovery.Norms{N: slices.Clone(exact.N), Err: make([]float64, 7)}
+		width := math.Pow(10, -4*rnd.Float64())
 		for i := range rough.N {
-			rough.Err[i] = exact.N[i] * rnd.Float64() / 2
+			rough.Err[i] = exact.N[i] * rnd.Float64() * width
 			rough.N[i] += rough.Err[i] * (2*rnd.Float64() - 1)
 		}
-		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &exact})
+		prior := []float64{1, 2, 3, 0, 2, 1, 1}
+		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &exact, Prior: prior})
+		if err != nil || p.Slack != 0 || p.ProbabilityError != 0 {
+			t.Fatalf("trial %d: exact norms leave %v and %v open (%v)", trial, p.Slack, p.ProbabilityError, err)
+		}
+		q, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &rough, Prior: prior})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &rough})
-		if err != nil {
-			t.Fatal(err)
+		if e := math.Abs(math.Log(p.RunnerUp / q.RunnerUp)); e > q.Slack+1e-9 {
+			t.Errorf("trial %d: runner-up at odds of %v and %v, slack %v", trial, p.RunnerUp, q.RunnerUp, q.Slack)
 		}
-		for i := range 7 {
-			for j := range 7 {
-				a := math.Log(p.Probability[i] / p.Probability[j])
-				b := math.Log(q.Probability[i] / q.Probability[j])
-				if math.Abs(a-b) > q.Slack+1e-9 {
-					t.Errorf("trial %d: log odds %v and %v, slack %v", trial, a, b, q.Slack)
-				}
-			}
+		if e := math.Abs(p.LogPresence - q.LogPresence); e > q.Slack+1e-9 {
+			t.Errorf("trial %d: log presence %v and %v, slack %v", trial, p.LogPresence, q.LogPresence, q.Slack)
 		}
+		if e := floats.Distance(p.Probability, q.Probability, 1) / 2; e > q.ProbabilityError+1e-12 {
+			t.Errorf("trial %d: total variation %v, bound %v", trial, e, q.ProbabilityError)
+		}
+		least = min(least, q.ProbabilityError)
+	}
+	if least > 1e-4 {
+		t.Errorf("the bound on the probabilities is never below %v", least)
+	}
+}
+
+// A node that is out of the question leaves nothing open, however badly its norm is
+// known.
+func TestHopelessNodesLeaveNothingOpen(t *testing.T) {
+	d := recovery.Data{A: linop.Dense{M: mat.NewDense(3, 3, []float64{9, 0, 0, 0, 8, 0, 0, 0, 7})}, Y: []float64{9, 4, 0}}
+	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{81, 64, 49}, Err: []float64{0, 0, 30}}})
+	if err != nil || p.Slack > 1e-9 || p.ProbabilityError > 1e-9 {
+		t.Errorf("slack %v, error of the probabilities %v (%v), want none", p.Slack, p.ProbabilityError, err)
 	}
 }
 
@@ -199,6 +217,24 @@ func TestSlackIsReached(t *testing.T) {
 		if moved := math.Abs(q.LogEvidence[0] - p.LogEvidence[0]); p.Slack < 2*moved-1e-12 {
 			t.Errorf("%+v: slack %v, the evidence moved by %v", c, p.Slack, moved)
 		}
+	}
+}
+
+// Nodes that contest no place, but are many, count for the evidence of presence.
+func TestSlackOfPresence(t *testing.T) {
+	const n = 12
+	y, norms := make([]float64, n), recovery.Norms{N: make([]float64, n), Err: make([]float64, n)}
+	one := mat.NewDense(n, n, nil)
+	for i := range n {
+		one.Set(i, i, 1)
+		y[i], norms.N[i], norms.Err[i] = 9, 4, 1
+	}
+	y[0], norms.Err[0], y[1], norms.Err[1] = 10, 0, 10, 0
+	d := recovery.Data{A: linop.Dense{M: one}, Y: y}
+	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude, Norms: &norms})
+	most := math.Log((2*math.Exp(8) + 10*math.Exp(7.5)) / (2*math.Exp(8) + 10*math.Exp(7)))
+	if err != nil || math.Abs(p.Slack-most) > 1e-12 {
+		t.Errorf("slack %v (%v), want %v", p.Slack, err, most)
 	}
 }
 

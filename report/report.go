@@ -80,7 +80,10 @@ type Posterior struct {
 	CredibleSetSize int      `json:"credibleSetSize"` // nodes that hold 95 %: the cloaking achieved
 	LogRunnerUp     *float64 `json:"logOddsRunnerUp,omitempty"`
 	LogPresence     float64  `json:"logOddsNoSource"` // one source against none
-	Slack           float64  `json:"logOddsError,omitempty"`
+	// What comes from bounded column norms, 0 up to 10,000 nodes: a bound on the error
+	// of both odds, and one on the error of every probability and share.
+	Slack            float64 `json:"logOddsError,omitempty"`
+	ProbabilityError float64 `json:"probabilityError,omitempty"`
 }
 
 // Sources says how many sources the posterior supposes, and how it was computed.
