@@ -17,10 +17,11 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
-// Norms are the squared column norms N_i = ‖A e_i‖² of whitened data.
+// Norms are the squared column norms N_i = ‖A e_i‖² of whitened data, between Low_i
+// and High_i.
 type Norms struct {
-	N   []float64
-	Err []float64 // N_i is right within Err_i; nil: exact
+	N         []float64
+	Low, High []float64 // nil: N is exact
 }
 
 // Beyond exactOrder nodes a product for each takes too long. Then normProbes random
@@ -81,11 +82,17 @@ func (d Data) boundedNorms(ctx context.Context, probes, peaks, most int) (Norms,
 			return Norms{}, err
 		}
 		for _, i := range picks {
-			out.Err[i] = declared * (2*math.Sqrt(out.N[i]) + declared)
+			out.Low[i], out.High[i] = widen(out.N[i], out.N[i], declared)
 		}
 		done += len(picks)
 	}
 	return out, nil
+}
+
+// widen makes of bounds on ‖A e_i‖² those for all A' with ‖A' − A‖₂ ≤ d.
+func widen(low, high, d float64) (l, h float64) {
+	l, h = max(0, math.Sqrt(low)-d), math.Sqrt(high)+d
+	return l * l, h * h
 }
 
 // columnNorms sets the norms of the columns js.
@@ -133,9 +140,9 @@ func (d Data) rowNorms(sum []float64) bool {
 
 // ProbedNorms bounds the column norms by products of Aᵀ with r random vectors, for
 // graphs where n products cost too much. Σ (Aᵀω)_i²/N_i is exactly χ²_r, so that with
-// probability at least 1 − beta every N_i is within its Err_i, about z√(2/r) of N_i
-// with z the normal quantile of beta/2n. The error that A declares is added. The same
-// seed gives the same bits.
+// probability at least 1 − beta all N_i lie between Low_i and High_i, about 1 ∓ z√(2/r)
+// of N_i apart with z the normal quantile of beta/2n. The error that A declares is
+// added. The same seed gives the same bits.
 //
 // Proof: docs/proofs/recovery.md.
 func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed uint64) (Norms, error) {
@@ -166,12 +173,11 @@ func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed ui
 	tail := beta / (2 * float64(n))
 	// The upper tail by its own quantile: 1 − tail would lose the digits of tail.
 	low, high := chi.Quantile(tail), 2*mathext.GammaIncRegCompInv(float64(probes)/2, tail)
-	norms := Norms{N: make([]float64, n), Err: make([]float64, n)}
+	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	e := linop.Err(d.A)
 	for i, s := range sum {
-		lo, mean, hi := s/high, s/float64(probes), s/low
-		norms.N[i] = mean
-		norms.Err[i] = max(hi-mean, mean-lo) + e*(2*math.Sqrt(hi)+e)
+		norms.N[i] = s / float64(probes)
+		norms.Low[i], norms.High[i] = widen(s/high, s/low, e)
 	}
 	return norms, nil
 }

@@ -88,7 +88,7 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 	weight := p.Probability
 	floats.AddTo(weight, p.LogEvidence, logPrior)
 	p.LogPresence = logSum(weight)
-	if norms.Err != nil {
+	if norms.Low != nil {
 		low, high := e.ends(c, norms)
 		floats.Add(low, logPrior)
 		floats.Add(high, logPrior)
@@ -110,8 +110,8 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 // ends returns the ends of the log evidence of each node. It falls with N.
 func (e evidence) ends(c []float64, norms Norms) (low, high []float64) {
 	low, high = make([]float64, len(c)), make([]float64, len(c))
-	for i, n := range norms.N {
-		low[i], high[i] = e.log(c[i], n+norms.Err[i]), e.log(c[i], max(0, n-norms.Err[i]))
+	for i := range c {
+		low[i], high[i] = e.log(c[i], norms.High[i]), e.log(c[i], norms.Low[i])
 	}
 	return low, high
 }
@@ -160,7 +160,7 @@ func (d Data) sufficient(ctx context.Context, opts PosteriorOptions) (c []float6
 	}
 	if opts.Norms != nil {
 		norms = *opts.Norms
-		if len(norms.N) != n || (norms.Err != nil && len(norms.Err) != n) {
+		if len(norms.N) != n || norms.Low != nil && (len(norms.Low) != n || len(norms.High) != n) {
 			return nil, norms, nil, fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(norms.N), n)
 		}
 	} else if norms, err = d.Norms(ctx); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -152,11 +151,11 @@ func TestSlack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rough := recovery.Norms{N: slices.Clone(exact.N), Err: make([]float64, 7)}
+		rough := recovery.Norms{N: make([]float64, 7), Low: make([]float64, 7), High: make([]float64, 7)}
 		width := math.Pow(10, -4*rnd.Float64())
-		for i := range rough.N {
-			rough.Err[i] = exact.N[i] * rnd.Float64() * width
-			rough.N[i] += rough.Err[i] * (2*rnd.Float64() - 1)
+		for i, n := range exact.N {
+			rough.Low[i], rough.High[i] = n*(1-rnd.Float64()*width), n*(1+rnd.Float64()*width)
+			rough.N[i] = rough.Low[i] + (rough.High[i]-rough.Low[i])*rnd.Float64()
 		}
 		prior := []float64{1, 2, 3, 0, 2, 1, 1}
 		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &exact, Prior: prior})
@@ -187,7 +186,9 @@ func TestSlack(t *testing.T) {
 // known.
 func TestHopelessNodesLeaveNothingOpen(t *testing.T) {
 	d := recovery.Data{A: linop.Dense{M: mat.NewDense(3, 3, []float64{9, 0, 0, 0, 8, 0, 0, 0, 7})}, Y: []float64{9, 4, 0}}
-	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{81, 64, 49}, Err: []float64{0, 0, 30}}})
+	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{
+		N: []float64{81, 64, 49}, Low: []float64{81, 64, 20}, High: []float64{81, 64, 90},
+	}})
 	if err != nil || p.Slack > 1e-9 || p.ProbabilityError > 1e-9 {
 		t.Errorf("slack %v, error of the probabilities %v (%v), want none", p.Slack, p.ProbabilityError, err)
 	}
@@ -199,14 +200,14 @@ func TestSlackIsReached(t *testing.T) {
 	d := recovery.Data{A: linop.Dense{M: mat.NewDense(2, 2, []float64{2, 0, 0, 2})}, Y: []float64{1, 1}}
 	const e = 0.5
 	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{
-		Amplitude: recovery.UnitAmplitude, Norms: &recovery.Norms{N: []float64{4 - e, 4 + e}, Err: []float64{e, e}},
+		Amplitude: recovery.UnitAmplitude, Norms: &recovery.Norms{N: []float64{4 - e, 4 + e}, Low: []float64{4 - 2*e, 4}, High: []float64{4, 4 + 2*e}},
 	})
 	if err != nil || math.Abs(math.Log(p.RunnerUp)-e) > 1e-12 || math.Abs(p.Slack-e) > 1e-12 {
 		t.Errorf("odds %v, slack %v (%v), want both %v", math.Log(p.RunnerUp), p.Slack, err, e)
 	}
 	// With a ~ U[0,1] it is the largest change at either end of the interval.
-	for _, c := range []struct{ middle, err, truth float64 }{{4, 3, 1}, {0.1, 3, 3.1}} {
-		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{c.middle, 4}, Err: []float64{c.err, 0}}})
+	for _, c := range []struct{ low, middle, high, truth float64 }{{1, 4, 4.1, 1}, {0, 0.1, 3.1, 3.1}} {
+		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,13 +224,15 @@ func TestSlackIsReached(t *testing.T) {
 // Nodes that contest no place, but are many, count for the evidence of presence.
 func TestSlackOfPresence(t *testing.T) {
 	const n = 12
-	y, norms := make([]float64, n), recovery.Norms{N: make([]float64, n), Err: make([]float64, n)}
+	y, norms := make([]float64, n), recovery.Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	one := mat.NewDense(n, n, nil)
 	for i := range n {
 		one.Set(i, i, 1)
-		y[i], norms.N[i], norms.Err[i] = 9, 4, 1
+		y[i], norms.N[i], norms.Low[i], norms.High[i] = 9, 4, 3, 5
 	}
-	y[0], norms.Err[0], y[1], norms.Err[1] = 10, 0, 10, 0
+	for i := range 2 {
+		y[i], norms.Low[i], norms.High[i] = 10, 4, 4
+	}
 	d := recovery.Data{A: linop.Dense{M: one}, Y: y}
 	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude, Norms: &norms})
 	most := math.Log((2*math.Exp(8) + 10*math.Exp(7.5)) / (2*math.Exp(8) + 10*math.Exp(7)))
@@ -309,10 +312,10 @@ func TestProbedNorms(t *testing.T) {
 		}
 		relative := 0.0
 		for i, n := range exact.N {
-			if math.Abs(got.N[i]-n) > got.Err[i] {
-				t.Errorf("%d probes: N[%d] = %v ± %v, exactly %v", probes, i, got.N[i], got.Err[i], n)
+			if n < got.Low[i] || n > got.High[i] {
+				t.Errorf("%d probes: N[%d] is in [%v, %v], exactly %v", probes, i, got.Low[i], got.High[i], n)
 			}
-			relative = max(relative, got.Err[i]/got.N[i])
+			relative = max(relative, got.High[i]/got.N[i]-1, 1-got.Low[i]/got.N[i])
 		}
 		if relative >= widest {
 			t.Errorf("%d probes: relative error %v, with fewer %v", probes, relative, widest)
@@ -321,6 +324,16 @@ func TestProbedNorms(t *testing.T) {
 	}
 	if widest > 0.4 { // 6.5 standard deviations of √(2/1000), on both sides
 		t.Errorf("1000 probes: relative error %v", widest)
+	}
+	// The norms of an operator that is off by 100 are off by 100 at both ends.
+	vague := recovery.Data{A: blurred{op, 100}, Y: d.Y}
+	near, err := d.ProbedNorms(t.Context(), 100, 1e-9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := vague.ProbedNorms(t.Context(), 100, 1e-9, 1)
+	if err != nil || far.Low[0] != 0 || math.Abs(math.Sqrt(far.High[0])-math.Sqrt(near.High[0])-100) > 1e-4 {
+		t.Errorf("an error of 100 takes [%v, %v] to [%v, %v] (%v)", near.Low[0], near.High[0], far.Low[0], far.High[0], err)
 	}
 	for _, f := range []func() (recovery.Norms, error){
 		func() (recovery.Norms, error) { return d.ProbedNorms(t.Context(), 0, 0.1, 1) },
