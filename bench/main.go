@@ -18,6 +18,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -95,12 +96,10 @@ func runAll(ctx context.Context) error {
 	r := runner{python: python, work: work}
 	res := begin(*quick)
 	for _, t := range topics() {
-		if slices.Contains(wanted, t.name) {
+		if slices.Contains(wanted, t.name) && ctx.Err() == nil {
 			res.add(t, r.topic(ctx, t))
 		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return res.finish(*output, *only == "" && !*quick)
+	// An interrupt keeps what was measured.
+	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && !*quick))
 }

@@ -35,12 +35,13 @@ var bpdn = topic{
 			return list
 		}
 		return append(list,
-			alone("Barabási–Albert n = 5000, matrix, τ = 1", matrix(thin, 5000, 1), .01, 1e-8, within(3)),
+			alone("Barabási–Albert n = 5000, matrix, τ = 1", matrix(thin, 5000, 1), .01, recovery.Options{Tol: 1e-8}, within(3)),
 			posterior("Barabási–Albert n = 5000, M given", matrix(thin, 5000, 1), within(1)),
 			posterior("road-like n = 1000000, operator", series(road, 1_000_000), fits(4)),
-			alone("Barabási–Albert n = 100000, operator, τ = 1, η = 0.5‖y‖", series(thin, 100_000), .5, 1e-6, within(20)),
-			alone("road-like n = 1000000, operator, τ = 1, η = 0.5‖y‖", series(road, 1_000_000), .5, 1e-4, fits(4)),
-			alone("block model n = 1000000, operator, τ = 1, η = 0.5‖y‖", series(sbm, 1_000_000), .5, 1e-4, fits(4)),
+			alone("Barabási–Albert n = 100000, operator, τ = 1, η = 0.5‖y‖", series(thin, 100_000), .5, recovery.Options{Tol: 1e-6}, within(20)),
+			alone("road-like n = 1000000, operator, τ = 1, η = 0.5‖y‖", series(road, 1_000_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
+			alone("block model n = 100000, operator, τ = 1, η = 0.5‖y‖", series(sbm, 100_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
+			alone("block model n = 1000000, operator, τ = 1, η = 0.5‖y‖, 6 steps", series(sbm, 1_000_000), .5, recovery.Options{Tol: 1e-4, MaxIterations: 6}, fits(4)),
 		)
 	},
 }
@@ -89,10 +90,10 @@ func instance(a linop.Operator, k int, level float64) recovery.Problem {
 	return recovery.Problem{A: a, Y: y, Radius: level * floats.Norm(y, 2)}
 }
 
-func solve(ctx context.Context, p recovery.Problem, tol float64) (measure, *recovery.Result, error) {
+func solve(ctx context.Context, p recovery.Problem, opts recovery.Options) (measure, *recovery.Result, error) {
 	var res *recovery.Result
 	m, err := measured(func() (err error) {
-		res, err = recovery.ColumnGeneration{Options: recovery.Options{Tol: tol}}.Solve(ctx, p)
+		res, err = recovery.ColumnGeneration{Options: opts}.Solve(ctx, p)
 		if errors.Is(err, recovery.ErrStalled) { // its gap says how far it came
 			return nil
 		}
@@ -117,7 +118,7 @@ func beside(name string, goals []goal, make operator) comparison {
 			m, n := a.Dims()
 			all := entries(a)
 			p := instance(recovery.Matrix(mat.NewDense(m, n, all), 0), 2, .01)
-			x, res, err := solve(ctx, p, 0)
+			x, res, err := solve(ctx, p, recovery.Options{})
 			if err != nil {
 				return x, err
 			}
@@ -146,16 +147,16 @@ func entries(a linop.Operator) []float64 {
 }
 
 // alone solves for 20 sources on a graph too large for the peers.
-func alone(name string, make operator, level, tol float64, g goal) comparison {
+func alone(name string, make operator, level float64, opts recovery.Options, g goal) comparison {
 	return comparison{
 		name:  name,
-		goals: []goal{g, accurate(tol)},
+		goals: []goal{g, accurate(opts.Tol)},
 		ours: func(ctx context.Context, _ string) (measure, error) {
 			a, err := make(ctx)
 			if err != nil {
 				return measure{}, err
 			}
-			m, _, err := solve(ctx, instance(a, 20, level), tol)
+			m, _, err := solve(ctx, instance(a, 20, level), opts)
 			return m, err
 		},
 	}
