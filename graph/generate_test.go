@@ -301,7 +301,11 @@ func TestImpossible(t *testing.T) {
 			t.Errorf("%s: %v, want ErrImpossible", name, err)
 		}
 	}
-	if _, err := graph.Path(1 << 40); !errors.Is(err, graph.ErrTooLarge) {
-		t.Errorf("path of 2⁴⁰ nodes: %v, want ErrTooLarge", err)
+	for _, n := range []int{1 << 31, 1 << 40} {
+		for name, make := range map[string]func(int) (*graph.Graph, error){"path": graph.Path, "star": graph.Star} {
+			if _, err := make(n); !errors.Is(err, graph.ErrTooLarge) {
+				t.Errorf("%s of %d nodes: %v, want ErrTooLarge", name, n, err)
+			}
+		}
 	}
 }
