@@ -312,10 +312,28 @@ func (s *Store) carriers(ctx context.Context, column, runID string) (elements []
 	if err != nil {
 		return nil, err
 	}
+	all, err := s.size(ctx, graph.Selection{})
+	if err != nil {
+		return nil, err
+	}
+	carries := " WHERE n." + column + " = $run AND NOT n:" + store.RunLabel
+	params := map[string]any{"run": runID}
+	if ids.len() > sparse*all.nodes {
+		err = s.read(ctx, "find", func(tx *transaction) error {
+			elements = elements[:0]
+			_, err := tx.rows("MATCH (n)"+carries+" RETURN elementId(n)", params, func(r *neo4j.Record) error {
+				element, _ := r.Values[0].(string)
+				elements = append(elements, element)
+				return nil
+			})
+			return err
+		})
+		return elements, err
+	}
 	g := gather[*neo4j.Record]{
-		match:   "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n WHERE n." + column + " = $run AND NOT n:" + store.RunLabel,
+		match:   "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n" + carries,
 		columns: []string{"elementId(n)"},
-		params:  map[string]any{"run": runID},
+		params:  params,
 		unpack:  asIs,
 	}
 	err = g.byID(ctx, s, "find", ids.len(), ids, func(_ span, r *neo4j.Record) error {

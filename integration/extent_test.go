@@ -89,6 +89,32 @@ func spread(t *testing.T, n, between int) (label string, want func(all bool) *gr
 	}
 }
 
+// A run is undone where ids are far apart as where they are close.
+func TestUndoOfSparseIDs(t *testing.T) {
+	label := "Test" + token()
+	t.Cleanup(func() { Query(t, "MATCH (n:`"+label+"`) DETACH DELETE n", nil) })
+	Query(t, "CREATE (:`"+label+"` {id: 0})", nil)
+	Query(t, "UNWIND range(1, 20000) AS i CREATE (:`"+label+"Other`)", nil)
+	Query(t, "CREATE (:`"+label+"` {id: 1})", nil)
+	Query(t, "MATCH (a:`"+label+"` {id: 0}), (b:`"+label+"` {id: 1}) CREATE (a)-[:`"+label+"`]->(b)", nil)
+	Query(t, "MATCH (n:`"+label+"Other`) DELETE n", nil)
+	s := connect(t)
+	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipTypes: []string{label}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "sparse-" + token()
+	if err := s.Write(t.Context(), g, newTable(t, g, id), false); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Undo(t.Context(), id); err != nil || n != 2 {
+		t.Errorf("undo of 2 nodes: %d, %v", n, err)
+	}
+	if row := Query(t, "MATCH (n:`"+label+"`) RETURN count(n), count(n.gcRunId)", nil)[0]; row[0] != int64(2) || row[1] != int64(0) {
+		t.Errorf("nodes and those that carry a run: %v", row)
+	}
+}
+
 // A relationship that comes while others are read is noticed.
 func TestRelationshipWhileRead(t *testing.T) {
 	sel := line(t, 50)
