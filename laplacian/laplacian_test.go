@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -281,8 +282,8 @@ func TestParseKind(t *testing.T) {
 	}
 }
 
-// shuffled is a grid whose nodes are numbered at random.
-func shuffled(t testing.TB, side int) *graph.Graph {
+// shuffled is a grid whose nodes are numbered at random, with a node of degree 304.
+func shuffled(t testing.TB, side int, weighted bool) *graph.Graph {
 	var b graph.Builder
 	at := rand.New(rand.NewPCG(4, 4)).Perm(side * side)
 	for i := range side * side {
@@ -290,46 +291,70 @@ func shuffled(t testing.TB, side int) *graph.Graph {
 			t.Fatal(err)
 		}
 	}
+	join := func(i, j, weight int) {
+		if !weighted {
+			weight = 1
+		}
+		if err := b.Connect(at[i], at[j], float64(weight), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i := range side * side {
 		if (i+1)%side != 0 {
-			b.Connect(at[i], at[i+1], 1+float64(i%7), 1)
+			join(i, i+1, 1+i%7)
 		}
 		if i+side < side*side {
-			b.Connect(at[i], at[i+side], 1, 1)
+			join(i, i+side, 1)
 		}
+	}
+	for i := range 300 {
+		join(side*side/2, side*side/2+side+2+i, 2)
 	}
 	return must[*graph.Graph](t)(b.Graph())
 }
 
-// TestReordered: a large local graph is renumbered inside, and nothing shows.
+// TestReordered: a large local graph is renumbered inside, and nothing shows, at any
+// number of workers.
 func TestReordered(t *testing.T) {
-	g := shuffled(t, 190)
+	for _, weighted := range []bool{true, false} {
+		g := shuffled(t, 190, weighted)
+		for _, k := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+			checkReordered(t, g, k)
+		}
+	}
+}
+
+func checkReordered(t *testing.T, g *graph.Graph, k laplacian.Kind) {
 	r := rand.New(rand.NewPCG(1, 1))
 	x, y, want := make([]float64, g.Order()), make([]float64, g.Order()), make([]float64, g.Order())
 	for i := range x {
 		x[i] = r.NormFloat64()
 	}
-	for _, k := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
-		l := laplacian.New(g, k)
-		if l.Places() == nil || l.Block() != 16 {
-			t.Errorf("%v: a shuffled grid of %d nodes is not renumbered", k, g.Order())
+	l := laplacian.New(g, k)
+	if l.Places() == nil || l.Block() != 16 {
+		t.Errorf("%v: a shuffled grid of %d nodes is not renumbered", k, g.Order())
+	}
+	for e := range g.Edges() {
+		d := e.Weight * (x[e.U] - x[e.V])
+		want[e.U] += d
+		want[e.V] -= d
+	}
+	if k == laplacian.RandomWalk {
+		for i, d := range l.Degrees() {
+			want[i] /= d
 		}
-		clear(want)
-		for e := range g.Edges() {
-			d := e.Weight * (x[e.U] - x[e.V])
-			want[e.U] += d
-			want[e.V] -= d
+	}
+	l.MulVecTo(y, false, x)
+	for i := range y {
+		if math.Abs(y[i]-want[i]) > 1e-13*l.Bound() {
+			t.Fatalf("%v: (Lx)_%d = %v, want %v", k, i, y[i], want[i])
 		}
-		if k == laplacian.RandomWalk {
-			for i, d := range l.Degrees() {
-				want[i] /= d
-			}
-		}
-		l.MulVecTo(y, false, x)
-		for i := range y {
-			if math.Abs(y[i]-want[i]) > 1e-13*l.Bound() {
-				t.Fatalf("%v: (Lx)_%d = %v, want %v", k, i, y[i], want[i])
-			}
+	}
+	for workers := 1; workers < 4; workers++ {
+		again := make([]float64, len(y))
+		l.WithWorkers(workers).MulVecTo(again, false, x)
+		if !slices.Equal(again, y) {
+			t.Errorf("%v: other bits with %d workers", k, workers)
 		}
 	}
 }
