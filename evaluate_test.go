@@ -304,12 +304,12 @@ func TestEvaluateRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
 		}
 	}
-	small, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{MemoryLimit: 2000})
+	small, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := small.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{}); !errors.Is(err, graphcloak.ErrMemory) {
-		t.Errorf("with 2,000 bytes: %v, want ErrMemory", err)
+		t.Errorf("with 1,000 bytes: %v, want ErrMemory", err)
 	}
 	other := *p
 	inner := *p.Plan

@@ -168,6 +168,7 @@ type analysis struct {
 
 	data     recovery.Data // entries of M can be read, where it is small enough
 	products recovery.Data // the same, through the cheapest products
+	visible  *recovery.Spectrum
 
 	probability []float64 // of each node to be a source
 }
@@ -255,8 +256,12 @@ func (a *analysis) unit() float64 {
 }
 
 // spectrum returns the singular vectors of the whitened operator where they are
-// known: all sensors, one σ, and an eigendecomposition of a symmetric L at hand.
+// known, so far or at once: all sensors, one σ, and an eigendecomposition of a
+// symmetric L at hand.
 func (a *analysis) spectrum() *recovery.Spectrum {
+	if a.visible != nil {
+		return a.visible
+	}
 	m, sigma := a.model, a.in.Sigmas[0]
 	spec := m.diffusion.Spectrum()
 	uniform := !slices.ContainsFunc(a.in.Sigmas, func(s float64) bool { return s != sigma })

@@ -48,10 +48,17 @@ func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recover
 	if err := a.whiten(ctx); err != nil {
 		return nil, err
 	}
+	var err error
 	if s.opts.Denoise {
 		r.denoise = a
+		if kind := a.opts.Rule.Kind; kind == recovery.Auto || kind == recovery.Projected {
+			if a.visible = a.spectrum(); a.visible == nil { // once for all trials
+				if a.visible, err = a.products.Visible(ctx); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
-	var err error
 	if s.model.Graph.Order() <= exactNorms {
 		r.norms, err = a.data.Norms(ctx)
 	} else {

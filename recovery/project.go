@@ -30,15 +30,27 @@ const visibleRatio = 2
 
 // Spectrum holds left singular vectors of whitened data, for a caller that knows
 // them: for e^{-τL} = V diag(w) Vᵀ, all sensors and one σ, Values is w/σ and Left V.
+//
+// [Data.Visible] finds what of it is needed.
 type Spectrum struct {
 	Values []float64
 	Left   *mat.Dense // m × len(Values), orthonormal columns
+
+	found       bool       // by Visible
+	rows, image *mat.Dense // Leftᵀ and LeftᵀA, or nil where nothing is visible
+}
+
+// Visible finds the directions that Projected keeps by block Lanczos, at three to ten
+// products for each, once for all data of one operator.
+func (d Data) Visible(ctx context.Context) (*Spectrum, error) {
+	rows, image, err := visibleDirections(ctx, d.A, visibleRatio, visibleLimit)
+	return &Spectrum{found: true, rows: rows, image: image}, err
 }
 
 // Problem sets up basis pursuit denoising with the radius of a rule. Projected uses
-// the spectrum where it is given, and otherwise finds the visible directions by
-// block Lanczos, at three to ten products for each. Which directions are kept depends on
-// the operator alone, never on Y, so the projected noise is still N(0, I).
+// the spectrum where it is given, and otherwise that of [Data.Visible]. Which
+// directions are kept depends on the operator alone, never on Y, so the projected
+// noise is still N(0, I).
 func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Ball, error) {
 	m := len(d.Y)
 	beta := rule.Beta
@@ -88,13 +100,18 @@ func (d Data) projected(ctx context.Context, beta float64, s *Spectrum) (Problem
 // visibleRatio times the noise, which is 1; nil where there are none or too many.
 func (d Data) visible(ctx context.Context, s *Spectrum) (*Data, error) {
 	if s == nil {
-		left, image, err := visibleDirections(ctx, d.A, visibleRatio, visibleLimit)
-		if left == nil || err != nil {
+		var err error
+		if s, err = d.Visible(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if s.found {
+		if s.rows == nil {
+			return nil, nil
+		}
 		var y mat.VecDense
-		y.MulVec(left, mat.NewVecDense(len(d.Y), d.Y))
-		return &Data{A: Matrix(image, linop.Err(d.A)), Y: y.RawVector().Data}, nil
+		y.MulVec(s.rows, mat.NewVecDense(len(d.Y), d.Y))
+		return &Data{A: Matrix(s.image, linop.Err(d.A)), Y: y.RawVector().Data}, nil
 	}
 	m, k := s.Left.Dims()
 	if m != len(d.Y) || k != len(s.Values) {

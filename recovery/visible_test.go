@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -145,5 +146,46 @@ func TestVisibleDirectionsWithinBudget(t *testing.T) {
 	}
 	if left, _, err := newKrylov(d, 2, 400).search(t.Context()); left != nil || err != nil {
 		t.Errorf("more directions than the limit: %v, %v", left != nil, err)
+	}
+}
+
+// tally counts the products with its operator.
+type tally struct {
+	diagonal
+	products int
+}
+
+func (c *tally) MulVecTo(dst []float64, trans bool, x []float64) {
+	c.products++
+	c.diagonal.MulVecTo(dst, trans, x)
+}
+
+// What is visible is found once for many data: the problem is the same, without
+// another product, also where nothing is visible.
+func TestVisibleOnce(t *testing.T) {
+	for _, top := range []float64{30, 1} {
+		a := &tally{diagonal: make(diagonal, 200)}
+		for i := range a.diagonal {
+			a.diagonal[i] = top / float64(1+i)
+		}
+		y := make([]float64, 200)
+		y[0], y[1] = top, 1
+		d := Data{A: a, Y: y}
+		s, err := d.Visible(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := a.products
+		p, b, err := d.Problem(t.Context(), Rule{Kind: Projected}, s)
+		if err != nil || a.products != before {
+			t.Fatalf("%d products for a problem whose directions are known (%v)", a.products-before, err)
+		}
+		q, c, err := d.Problem(t.Context(), Rule{Kind: Projected}, nil)
+		if err != nil || b != c || p.Radius != q.Radius || !slices.Equal(p.Y, q.Y) {
+			t.Errorf("top %v: %+v with the directions given, %+v without (%v)", top, b, c, err)
+		}
+		if want := min(200, int(math.Ceil(top/visibleRatio))-1); top > visibleRatio && b.Dimension != want || top < visibleRatio && b.Rule != Chi2 {
+			t.Errorf("top %v: %+v, want %d directions", top, b, want)
+		}
 	}
 }
