@@ -37,7 +37,7 @@ func newPlanCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if err := app.checkSuggestion(further, choice, packages); err != nil {
+			if err := app.checkSuggestion(further, cmd.Flags().Changed("suggest-sensors"), choice, packages); err != nil {
 				return err
 			}
 			if err := app.needKey("a plan file"); err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // checkSuggestion refuses flags of a plan, of which a suggestion makes none.
-func (a *app) checkSuggestion(further int, c choice, packages sensorPackages) error {
+func (a *app) checkSuggestion(further int, asked bool, c choice, packages sensorPackages) error {
 	switch {
-	case further < 0:
+	case asked && further < 1:
 		return fail(exitUsage, "--suggest-sensors is %d, want a number ≥ 1", further)
 	case further > 0 && (c.aimed() || c.curve != "" || packages.dir != ""):
 		return fail(exitUsage, "--suggest-sensors makes no plan").hint("leave out targets, curve and packages; plan once the sensors are chosen")
