@@ -5,6 +5,7 @@ package emd
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -20,7 +21,8 @@ const (
 // simplex is the primal network simplex method, from the tree in which an
 // artificial root exchanges mass with every node at a price that no path within
 // the graph reaches: trees stay shallow much longer than from a spanning tree of
-// the graph, and a pivot takes time in proportion to the part that it moves.
+// the graph, and a pivot takes time in proportion to the part that it moves, or to
+// the rest where that is smaller.
 //
 // Supplies and lengths are integers and the tree stays strongly feasible (an
 // edge without flow points at the root), so that the method ends: Cunningham, A
@@ -32,22 +34,30 @@ type simplex struct {
 	adj       []int32
 	length    []int64 // beside adj; nil: all 1
 	nodes     []node  // the last one is the artificial root
-	potential []int64 // cost of carrying a unit to the root along the tree
+	links     []links
+	potential []int64 // cost of carrying a unit to the root along the tree, but for a constant
 	row       int     // where pricing goes on
 	block     int64   // slots that pricing looks at before it settles
 }
 
-// node is a node of the tree and the edge to its parent, which carries flow ≥ 0.
+// node is the edge of a node to its parent, which carries flow ≥ 0.
 type node struct {
-	flow, length      int64
-	parent, depth     int32
-	child, next, prev int32 // −1: none; siblings form a doubly linked list
-	up                bool  // flow runs towards the parent
+	flow, length int64
+	up           bool // flow runs towards the parent
 }
+
+// links are the place of a node in the tree. Siblings form a doubly linked list.
+type links struct {
+	parent, child, next, prev int32 // none: −1
+	size                      int32 // nodes below it, and itself
+}
+
+// none is no node.
+const none = -1
 
 func newSimplex(g *graph.Graph, b []float64) *simplex {
 	n := g.Order()
-	s := &simplex{g: g, nodes: make([]node, n+1), potential: make([]int64, n+1)}
+	s := &simplex{g: g, nodes: make([]node, n+1), links: make([]links, n+1), potential: make([]int64, n+1)}
 	s.ptr, s.adj, _ = g.CSR()
 	s.block = max(64, int64(2*math.Sqrt(float64(len(s.adj)))))
 	far := int64(n)
@@ -55,11 +65,12 @@ func newSimplex(g *graph.Graph, b []float64) *simplex {
 		s.length, far = scaledLengths(g), 1<<lengthBits
 	}
 	root := int32(n)
-	s.nodes[root] = node{parent: -1, child: -1, next: -1, prev: -1}
+	s.links[root] = links{none, none, none, none, int32(n + 1)}
 	for v, x := range scaledSupplies(b) {
-		s.nodes[v] = node{length: far, flow: max(x, -x), up: x >= 0, child: -1}
+		s.nodes[v] = node{length: far, flow: max(x, -x), up: x >= 0}
+		s.links[v] = links{child: none, size: 1}
 		s.link(int32(v), root)
-		s.settle(int32(v))
+		s.potential[v] = s.above(int32(v))
 	}
 	return s
 }
@@ -105,36 +116,34 @@ func (s *simplex) lengthAt(k int64) int64 {
 
 // link makes x a child of p.
 func (s *simplex) link(x, p int32) {
-	v, above := &s.nodes[x], &s.nodes[p]
-	v.parent, v.prev, v.next = p, -1, above.child
-	if above.child >= 0 {
-		s.nodes[above.child].prev = x
+	v, above := &s.links[x], &s.links[p]
+	v.parent, v.prev, v.next = p, none, above.child
+	if above.child != none {
+		s.links[above.child].prev = x
 	}
 	above.child = x
 }
 
 // unlink takes x out of the children of its parent.
 func (s *simplex) unlink(x int32) {
-	v := &s.nodes[x]
-	if v.prev >= 0 {
-		s.nodes[v.prev].next = v.next
+	v := &s.links[x]
+	if v.prev != none {
+		s.links[v.prev].next = v.next
 	} else {
-		s.nodes[v.parent].child = v.next
+		s.links[v.parent].child = v.next
 	}
-	if v.next >= 0 {
-		s.nodes[v.next].prev = v.prev
+	if v.next != none {
+		s.links[v.next].prev = v.prev
 	}
 }
 
-// settle computes depth and potential of x, not the root, from its parent's.
-func (s *simplex) settle(x int32) {
+// above returns the potential that x, not the root, has by its parent's.
+func (s *simplex) above(x int32) int64 {
 	v := &s.nodes[x]
-	v.depth = s.nodes[v.parent].depth + 1
 	if v.up {
-		s.potential[x] = s.potential[v.parent] + v.length
-	} else {
-		s.potential[x] = s.potential[v.parent] - v.length
+		return s.potential[s.links[x].parent] + v.length
 	}
+	return s.potential[s.links[x].parent] - v.length
 }
 
 // solve pivots until no arc u→v has π_u − π_v > ℓ_uv.
@@ -186,32 +195,37 @@ func (s *simplex) pivot(from, to int32, length int64) {
 	theta, leaving, below := int64(math.MaxInt64), int32(-1), from
 	// Of the edges that block, the last one around the cycle, seen from the apex in
 	// the direction of the flow, leaves: that keeps the tree strongly feasible.
-	for x := from; x != apex; x = s.nodes[x].parent {
+	for x := from; x != apex; x = s.links[x].parent {
 		if v := &s.nodes[x]; v.up && v.flow < theta {
 			theta, leaving = v.flow, x
 		}
 	}
-	for x := to; x != apex; x = s.nodes[x].parent {
+	for x := to; x != apex; x = s.links[x].parent {
 		if v := &s.nodes[x]; !v.up && v.flow <= theta {
 			theta, leaving, below = v.flow, x, to
 		}
 	}
 	s.push(from, apex, -theta)
 	s.push(to, apex, theta)
+	moved := s.links[leaving].size
+	s.resize(s.links[leaving].parent, apex, -moved)
 	if below == from {
+		s.resize(to, apex, moved)
 		s.hang(from, to, leaving, node{length: length, flow: theta, up: true})
 	} else {
+		s.resize(from, apex, moved)
 		s.hang(to, from, leaving, node{length: length, flow: theta, up: false})
 	}
+	s.settle(below)
 }
 
-// apex returns the node where the ways to the root meet.
+// apex returns the node where the ways to the root meet. An ancestor is the larger.
 func (s *simplex) apex(a, b int32) int32 {
 	for a != b {
-		if s.nodes[a].depth >= s.nodes[b].depth {
-			a = s.nodes[a].parent
+		if s.links[a].size <= s.links[b].size {
+			a = s.links[a].parent
 		} else {
-			b = s.nodes[b].parent
+			b = s.links[b].parent
 		}
 	}
 	return a
@@ -219,51 +233,73 @@ func (s *simplex) apex(a, b int32) int32 {
 
 // push sends theta from x up to the apex.
 func (s *simplex) push(x, apex int32, theta int64) {
-	for x != apex {
+	for ; x != apex; x = s.links[x].parent {
 		v := &s.nodes[x]
 		if v.up {
 			v.flow += theta
 		} else {
 			v.flow -= theta
 		}
-		x = v.parent
+	}
+}
+
+// resize adds to the sizes from x up to the apex.
+func (s *simplex) resize(x, apex, size int32) {
+	for ; x != apex; x = s.links[x].parent {
+		s.links[x].size += size
 	}
 }
 
 // hang cuts the edge above leaving, an ancestor of x or x itself, and makes x a
 // child of p by the given edge.
 func (s *simplex) hang(x, p, leaving int32, edge node) {
+	moved, below := s.links[leaving].size, int32(0)
 	for at := x; ; {
-		v := &s.nodes[at]
-		above := *v
+		parent := s.links[at].parent
 		s.unlink(at)
 		s.link(at, p)
-		v.length, v.flow, v.up = edge.length, edge.flow, edge.up
+		size := &s.links[at].size
+		*size, below = moved-below, *size
+		s.nodes[at], edge = edge, s.nodes[at]
 		if at == leaving {
-			break
-		}
-		edge = above
-		edge.up = !above.up
-		p, at = at, above.parent
-	}
-	s.settleBelow(x)
-}
-
-// settleBelow settles x and all below it, in preorder.
-func (s *simplex) settleBelow(x int32) {
-	for at := x; ; {
-		s.settle(at)
-		if c := s.nodes[at].child; c >= 0 {
-			at = c
-			continue
-		}
-		for at != x && s.nodes[at].next < 0 {
-			at = s.nodes[at].parent
-		}
-		if at == x {
 			return
 		}
-		at = s.nodes[at].next
+		edge.up = !edge.up
+		p, at = at, parent
+	}
+}
+
+// settle shifts the potentials of x and all below it to fit the rest, or those of the
+// rest to fit them. What is added in the course of time may pass 2⁶³ and wrap around:
+// differences do not.
+func (s *simplex) settle(x int32) {
+	delta := s.above(x) - s.potential[x]
+	if root := int32(len(s.nodes) - 1); int(s.links[x].size) > len(s.nodes)/2 {
+		s.shift(root, x, -delta)
+	} else {
+		s.shift(x, root, delta)
+	}
+}
+
+// shift adds delta to the potentials of x and all below it, in preorder, but for what
+// is at skip or below.
+func (s *simplex) shift(x, skip int32, delta int64) {
+	past := func(at int32) int32 {
+		if at == skip {
+			return s.links[at].next
+		}
+		return at
+	}
+	for at := x; ; {
+		s.potential[at] += delta
+		next := past(s.links[at].child)
+		for ; next == none && at != x; at = s.links[at].parent {
+			next = past(s.links[at].next)
+		}
+		if next == none {
+			return
+		}
+		at = next
 	}
 }
 
@@ -278,7 +314,7 @@ func (s *simplex) cost(b []float64) float64 {
 	root := int32(len(b))
 	var total sum
 	for _, x := range s.bottomUp() {
-		p := s.nodes[x].parent
+		p := s.links[x].parent
 		if x == root || p == root {
 			continue
 		}
@@ -289,23 +325,14 @@ func (s *simplex) cost(b []float64) float64 {
 	return total.value()
 }
 
-// bottomUp returns the nodes ordered by falling depth.
+// bottomUp returns the nodes, each before its parent.
 func (s *simplex) bottomUp() []int32 {
-	var start []int32
-	for _, v := range s.nodes {
-		for len(start) <= int(v.depth) {
-			start = append(start, 0)
+	order := append(make([]int32, 0, len(s.nodes)), int32(len(s.nodes)-1))
+	for k := 0; k < len(order); k++ {
+		for c := s.links[order[k]].child; c != none; c = s.links[c].next {
+			order = append(order, c)
 		}
-		start[v.depth]++
 	}
-	end := int32(0)
-	for d := len(start) - 1; d >= 0; d-- {
-		start[d], end = end, end+start[d]
-	}
-	order := make([]int32, len(s.nodes))
-	for x, v := range s.nodes {
-		order[start[v.depth]] = int32(x)
-		start[v.depth]++
-	}
+	slices.Reverse(order)
 	return order
 }

@@ -73,8 +73,21 @@ func (s *simplex) check(t *testing.T, supply []int64) (empty int) {
 			f = -f
 		}
 		net[x] -= f
-		if v.parent != root {
-			net[v.parent] += f
+		if p := s.links[x].parent; p != root {
+			net[p] += f
+		}
+		if s.above(int32(x)) != s.potential[x] {
+			t.Fatalf("node %d has potential %d, by its parent %d", x, s.potential[x], s.above(int32(x)))
+		}
+	}
+	size := make([]int32, len(s.nodes))
+	for _, x := range s.bottomUp() {
+		size[x]++
+		if s.links[x].size != size[x] {
+			t.Fatalf("node %d has size %d, want %d", x, s.links[x].size, size[x])
+		}
+		if p := s.links[x].parent; p != none {
+			size[p] += size[x]
 		}
 	}
 	for x, left := range net {
