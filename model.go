@@ -122,7 +122,7 @@ func (m *Model) describe() []string {
 		}
 	}
 	if isolated > 0 && m.Graph.Order() > 1 {
-		notes = append(notes, fmt.Sprintf("nodes without a relationship: %d; a source there does not diffuse and is not hidden", isolated))
+		notes = append(notes, fmt.Sprintf("nodes with no relationship: %d; a source there does not diffuse and is not hidden", isolated))
 	}
 	return notes
 }
