@@ -74,16 +74,19 @@ var movers = topic{
 				ours:   func(ctx context.Context, dir string) (measure, error) { return move(ctx, dir, f, n) },
 				script: "emd",
 				goals:  []goal{accurate(1e-9)},
-				peers:  []peer{{"pot", []goal{faster(10)}}},
+				peers:  []peer{{"pot", []goal{fasterAt(10, 1e-9)}}},
 			})
 		}
 		if quick {
 			return list
 		}
-		return append(list, comparison{
-			name: "road-like n = 100000",
-			ours: func(ctx context.Context, dir string) (measure, error) { return move(ctx, dir, road, 100_000) },
-		})
+		for _, f := range []family{road, sbm, knn} {
+			list = append(list, comparison{
+				name: f.name + " n = 100000",
+				ours: func(ctx context.Context, dir string) (measure, error) { return move(ctx, dir, f, 100_000) },
+			})
+		}
+		return list
 	},
 }
 

@@ -17,6 +17,13 @@ func faster(times float64) goal {
 	}}
 }
 
+// fasterAt asks for a ratio of the CPU times where our error is at most as large.
+func fasterAt(times, most float64) goal {
+	return goal{fmt.Sprintf("≥ %g×", times), func(l line) bool {
+		return l.theirs.CPU >= times*l.ours.CPU && l.ours.Error != nil && *l.ours.Error <= most
+	}}
+}
+
 // noWorse compares errors; below a few units in the last place they are equal.
 func noWorse(ours, theirs *float64) bool {
 	return ours == nil || theirs == nil || *ours <= max(*theirs, 0x1p-50)
