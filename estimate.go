@@ -244,9 +244,12 @@ func (w workload) recovering() step {
 		}
 		bytes, seconds = 1000*w.nodes, products*w.cost.Apply
 	}
+	extra := 5 * 8 * min(w.sensors*directions, 1<<25)
+	if !w.plan.Allocation.Uniform { // few sensors may be all that report
+		bytes, extra = 0, extra+bytes
+	}
 	return step{
-		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes,
-		search: search, extra: 4 * 8 * min(w.sensors*directions, 1<<25),
+		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes, search: search, extra: extra,
 	}
 }
 

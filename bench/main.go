@@ -100,6 +100,6 @@ func runAll(ctx context.Context) error {
 			res.add(t, r.topic(ctx, t))
 		}
 	}
-	// An interrupt keeps what was measured.
-	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && !*quick))
+	// An interrupt shows what was measured.
+	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && !*quick && ctx.Err() == nil))
 }

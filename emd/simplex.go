@@ -11,8 +11,8 @@ import (
 )
 
 // Supplies and lengths are rounded to whole multiples of powers of two, such that
-// no sum of supplies exceeds 2⁶² and no sum of lengths along a tree 2⁵⁹: a
-// potential then stays below 2⁶¹.
+// no sum of supplies exceeds 2⁶² and no sum of lengths along a tree 2⁵⁹: two
+// potentials then differ by at most 2⁶¹.
 const (
 	supplyBits = 61
 	lengthBits = 59

@@ -92,12 +92,15 @@ func spread(t *testing.T, n, between int) (label string, want func(all bool) *gr
 // A run is undone where ids are far apart as where they are close.
 func TestUndoOfSparseIDs(t *testing.T) {
 	label := "Test" + token()
-	t.Cleanup(func() { Query(t, "MATCH (n:`"+label+"`) DETACH DELETE n", nil) })
+	t.Cleanup(func() { Query(t, "MATCH (n:`"+label+"`|`"+label+"Other`) DETACH DELETE n", nil) })
 	Query(t, "CREATE (:`"+label+"` {id: 0})", nil)
 	Query(t, "UNWIND range(1, 20000) AS i CREATE (:`"+label+"Other`)", nil)
 	Query(t, "CREATE (:`"+label+"` {id: 1})", nil)
 	Query(t, "MATCH (a:`"+label+"` {id: 0}), (b:`"+label+"` {id: 1}) CREATE (a)-[:`"+label+"`]->(b)", nil)
 	Query(t, "MATCH (n:`"+label+"Other`) DELETE n", nil)
+	if row := Query(t, "MATCH (n) RETURN count(n), max(id(n)) - min(id(n))", nil)[0]; row[1].(int64) <= 4*row[0].(int64) {
+		t.Fatalf("%v nodes over %v ids are not sparse", row[0], row[1])
+	}
 	s := connect(t)
 	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipTypes: []string{label}})
 	if err != nil {

@@ -282,7 +282,7 @@ func TestParseKind(t *testing.T) {
 	}
 }
 
-// shuffled is a grid whose nodes are numbered at random, with a node of degree 304.
+// shuffled is a grid whose nodes are numbered at random, with a node of degree 303.
 func shuffled(t testing.TB, side int, weighted bool) *graph.Graph {
 	var b graph.Builder
 	at := rand.New(rand.NewPCG(4, 4)).Perm(side * side)

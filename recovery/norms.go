@@ -39,7 +39,8 @@ const (
 
 // Norms returns the column norms: exact, from the entries where A holds a matrix, or
 // by n products up to n = 10,000; beyond that bounded, as by [Data.ProbedNorms] with
-// 256 probes, and exact at the nodes, 512 at most, that decide the posterior.
+// 256 probes, and exact at the nodes, 512 at most, that decide the posterior under a flat prior
+// and amplitudes in [0, 1].
 func (d Data) Norms(ctx context.Context) (Norms, error) {
 	_, n := d.A.Dims()
 	out := Norms{N: make([]float64, n)}
@@ -67,14 +68,20 @@ func (d Data) boundedNorms(ctx context.Context, probes, peaks, most int) (Norms,
 	c, at, weight := make([]float64, n), make([]int, n), make([]float64, n)
 	d.A.MulVecTo(c, true, d.Y)
 	e, declared := newEvidence(UniformAmplitude), linop.Err(d.A)
+	exact := make([]bool, n)
 	for done := 0; done < min(most, n); {
 		for i := range c {
 			at[i], weight[i] = i, e.log(c[i], out.N[i])
 		}
-		low, high := e.ends(c, out)
+		low, high := e.ends(c, out, d.blur())
 		width := open(low, high, logSum(weight))
 		if math.Exp(logSum(width)) <= leftOpen && contest(weight, low, high) <= leftOpen {
 			break
+		}
+		for i, known := range exact {
+			if known {
+				width[i] = math.Inf(-1)
+			}
 		}
 		slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(width[j], width[i]) })
 		picks := at[:min(peaks, most-done, n)]
@@ -82,6 +89,7 @@ func (d Data) boundedNorms(ctx context.Context, probes, peaks, most int) (Norms,
 			return Norms{}, err
 		}
 		for _, i := range picks {
+			exact[i] = true
 			out.Low[i], out.High[i] = widen(out.N[i], out.N[i], declared)
 		}
 		done += len(picks)
@@ -91,6 +99,9 @@ func (d Data) boundedNorms(ctx context.Context, probes, peaks, most int) (Norms,
 
 // widen makes of bounds on ‖A e_i‖² those for all A' with ‖A' − A‖₂ ≤ d.
 func widen(low, high, d float64) (l, h float64) {
+	if d == 0 {
+		return low, high
+	}
 	l, h = max(0, math.Sqrt(low)-d), math.Sqrt(high)+d
 	return l * l, h * h
 }
@@ -140,8 +151,8 @@ func (d Data) rowNorms(sum []float64) bool {
 
 // ProbedNorms bounds the column norms by products of Aᵀ with r random vectors, for
 // graphs where n products cost too much. Σ (Aᵀω)_i²/N_i is exactly χ²_r, so that with
-// probability at least 1 − beta all N_i lie between Low_i and High_i, about 1 ∓ z√(2/r)
-// of N_i apart with z the normal quantile of beta/2n. The error that A declares is
+// probability at least 1 − beta all N_i lie between Low_i and High_i, about
+// (1 ∓ z√(2/r))·N_i with z the normal quantile of beta/2n. The error that A declares is
 // added. The same seed gives the same bits.
 //
 // Proof: docs/proofs/recovery.md.

@@ -9,6 +9,8 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // PosteriorOptions describe what is known before; the zero value is a flat node
@@ -35,7 +37,7 @@ type Posterior struct {
 	// LogPresence is the log evidence of one source against none.
 	LogPresence float64
 	// Slack and ProbabilityError bound what comes from bounded, not exact, column
-	// norms: the errors of LogPresence and of log RunnerUp, and the total variation
+	// norms, and beside them from the error of A: the errors of LogPresence and of log RunnerUp, and the total variation
 	// distance of Probability from the exact posterior, hence the error of every
 	// probability and of every sum of them.
 	Slack, ProbabilityError float64
@@ -89,7 +91,7 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 	floats.AddTo(weight, p.LogEvidence, logPrior)
 	p.LogPresence = logSum(weight)
 	if norms.Low != nil {
-		low, high := e.ends(c, norms)
+		low, high := e.ends(c, norms, d.blur())
 		floats.Add(low, logPrior)
 		floats.Add(high, logPrior)
 		p.Slack = max(contest(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
@@ -107,11 +109,15 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 	return p, nil
 }
 
-// ends returns the ends of the log evidence of each node. It falls with N.
-func (e evidence) ends(c []float64, norms Norms) (low, high []float64) {
+// blur bounds the error of an entry of Aᵀy: that of A along y.
+func (d Data) blur() float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
+
+// ends returns the ends of the log evidence of each node, whose c is right within
+// blur. It rises with c and falls with N.
+func (e evidence) ends(c []float64, norms Norms, blur float64) (low, high []float64) {
 	low, high = make([]float64, len(c)), make([]float64, len(c))
 	for i := range c {
-		low[i], high[i] = e.log(c[i], norms.High[i]), e.log(c[i], norms.Low[i])
+		low[i], high[i] = e.log(c[i]-blur, norms.High[i]), e.log(c[i]+blur, norms.Low[i])
 	}
 	return low, high
 }

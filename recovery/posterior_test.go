@@ -205,6 +205,14 @@ func TestSlackIsReached(t *testing.T) {
 	if err != nil || math.Abs(math.Log(p.RunnerUp)-e) > 1e-12 || math.Abs(p.Slack-e) > 1e-12 {
 		t.Errorf("odds %v, slack %v (%v), want both %v", math.Log(p.RunnerUp), p.Slack, err, e)
 	}
+	// An operator that is off by d moves each c by at most d‖y‖.
+	off := recovery.Data{A: blurred{d.A.(linop.Dense), 0.01}, Y: d.Y}
+	p, err = off.Posterior(t.Context(), recovery.PosteriorOptions{
+		Amplitude: recovery.UnitAmplitude, Norms: &recovery.Norms{N: []float64{4, 4}, Low: []float64{4, 4}, High: []float64{4, 4}},
+	})
+	if want := 2 * 0.01 * math.Sqrt2; err != nil || math.Abs(p.Slack-want) > 1e-12 {
+		t.Errorf("slack %v (%v), want %v", p.Slack, err, want)
+	}
 	// With a ~ U[0,1] it is the largest change at either end of the interval.
 	for _, c := range []struct{ low, middle, high, truth float64 }{{1, 4, 4.1, 1}, {0, 0.1, 3.1, 3.1}} {
 		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}}})
