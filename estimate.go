@@ -246,7 +246,7 @@ func (w workload) recovering() step {
 	}
 	extra := 5 * 8 * min(w.sensors*directions, 1<<25)
 	if !w.plan.Allocation.Uniform { // few sensors may be all that report
-		bytes, extra = 0, extra+bytes
+		bytes, extra = 0, extra+2*bytes
 	}
 	return step{
 		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes, search: search, extra: extra,

@@ -72,11 +72,8 @@ func newPlaces(internal []int64) *places {
 
 // find returns the number of a node, or false for an id that was not selected.
 func (p *places) find(id int64) (int, bool) {
-	k := p.sparse[id]
-	if at := uint64(id - p.lo); at < uint64(len(p.dense)) {
-		k = p.dense[at]
-	}
-	return int(k) - 1, k > 0
+	k := p.numbers([]any{id})[0]
+	return int(k), k >= 0
 }
 
 // numbers finds the numbers of a column of ids, −1 for those that were not selected.

@@ -312,13 +312,17 @@ func (s *Store) carriers(ctx context.Context, column, runID string) (elements []
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.size(ctx, graph.Selection{})
+	var all int64
+	err = s.read(ctx, "count", func(tx *transaction) (err error) {
+		all, err = tx.count("MATCH (n) RETURN count(n)", nil)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	carries := " WHERE n." + column + " = $run AND NOT n:" + store.RunLabel
 	params := map[string]any{"run": runID}
-	if ids.len() > sparse*all.nodes {
+	if ids.len() > sparse*all {
 		err = s.read(ctx, "find", func(tx *transaction) error {
 			elements = elements[:0]
 			_, err := tx.rows("MATCH (n)"+carries+" RETURN elementId(n)", params, func(r *neo4j.Record) error {

@@ -39,8 +39,8 @@ const (
 
 // Norms returns the column norms: exact, from the entries where A holds a matrix, or
 // by n products up to n = 10,000; beyond that bounded, as by [Data.ProbedNorms] with
-// 256 probes, and exact at the nodes, 512 at most, that decide the posterior under a flat prior
-// and amplitudes in [0, 1].
+// 256 probes, and exact at the nodes, 512 at most, that decide the posterior under a
+// flat prior and amplitudes in [0, 1].
 func (d Data) Norms(ctx context.Context) (Norms, error) {
 	_, n := d.A.Dims()
 	out := Norms{N: make([]float64, n)}

@@ -37,9 +37,10 @@ type Posterior struct {
 	// LogPresence is the log evidence of one source against none.
 	LogPresence float64
 	// Slack and ProbabilityError bound what comes from bounded, not exact, column
-	// norms, and beside them from the error of A: the errors of LogPresence and of log RunnerUp, and the total variation
-	// distance of Probability from the exact posterior, hence the error of every
-	// probability and of every sum of them.
+	// norms, and beside them from the error of A: the errors of LogPresence and of
+	// log RunnerUp, and the total variation distance of Probability from the exact
+	// posterior, hence the error of every probability and of every sum of them. Both
+	// are 0 where all norms are exact, whatever the error of A.
 	Slack, ProbabilityError float64
 }
 

@@ -28,10 +28,10 @@ type Ball struct {
 // visibleRatio is how far above the noise a singular value must be to be kept.
 const visibleRatio = 2
 
-// Spectrum is for [Data.Problem] and [Data.Recover]. It holds left singular vectors of whitened data, for a caller that knows
-// them: for e^{-τL} = V diag(w) Vᵀ, all sensors and one σ, Values is w/σ and Left V.
-//
-// [Data.Visible] finds what of it is needed.
+// Spectrum is for [Data.Problem] and [Data.Recover]. It holds left singular vectors
+// of whitened data, for a caller that knows them: for e^{-τL} = V diag(w) Vᵀ, all
+// sensors and one σ, Values is w/σ and Left V. That of [Data.Visible] leaves both
+// empty and holds what these two need.
 type Spectrum struct {
 	Values []float64
 	Left   *mat.Dense // m × len(Values), orthonormal columns
