@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// blockColumns is the number of columns that Rows and Columns diffuse at a time.
+// blockColumns is the number of columns that are diffused at a time.
 const blockColumns = 16
 
 // space is the memory of one application: two vectors for the recurrence, and two
@@ -51,17 +51,13 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 	if len(dst) != n*k || len(x) != n*k {
 		panic("expm: length of a vector does not fit the operator")
 	}
-	block := blockColumns
-	if d.method != Eigen {
-		block = d.gen.Block()
-	}
-	if k <= block && d.gen.Similarity() == nil && d.gen.Places() == nil {
+	if k <= blockColumns && d.gen.Similarity() == nil && d.gen.Places() == nil {
 		w := d.space(n*k, false)
 		defer d.work.Put(w)
 		return d.symmetric(ctx, dst, x, w, k)
 	}
-	for at := 0; at < k; at += block {
-		c := min(block, k-at)
+	for at := 0; at < k; at += blockColumns {
+		c := min(blockColumns, k-at)
 		w := d.space(n*c, true)
 		d.gather(w.x, x, trans, k, at, c)
 		err := d.symmetric(ctx, w.y, w.x, w, c)

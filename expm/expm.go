@@ -48,8 +48,6 @@ type Generator interface {
 	Recur(dst, acc, x []float64, k int, a, b, c, d float64)
 	// Places returns the row of each node in Recur, or nil where they are the same.
 	Places() []int32
-	// Block returns the number of columns that are best given to Recur together.
-	Block() int
 	// Rounding returns γ: Recur is off by at most γ(|a|·Bound·‖x‖₂ + |b|·‖x‖₂ + |c|·‖dst‖₂).
 	Rounding() float64
 	// Work returns the number of entries that a product reads.

@@ -76,8 +76,7 @@ type Laplacian struct {
 	bound   float64
 	nullity int
 	rounds  float64
-	rows    rows // S as Recur works on it
-	block   int
+	rows    rows    // S as Recur works on it
 	cuts    []int32 // rows in pieces of similar work
 	workers int
 	jobs    *sync.Pool

@@ -27,32 +27,17 @@ const (
 // numbered as nodes are. The caller must not change it.
 func (l *Laplacian) Places() []int32 { return l.rows.place }
 
-// Block returns the number of columns that are best multiplied together: one where
-// a vector fits the cache and a block would not.
-func (l *Laplacian) Block() int { return l.block }
-
-// arrange settles the order of the rows and the size of a block.
+// arrange settles the order of the rows.
 func (l *Laplacian) arrange() {
 	n := len(l.diag)
 	l.rows = rows{l.ptr, l.adj, l.val, l.diag, nil}
-	l.block = blockColumns
-	if n < reorderOrder {
-		if n > window && l.rows.local() < localShare {
-			l.block = 1
-		}
-		return
-	}
-	if l.rows.local() >= localShare {
+	if n < reorderOrder || l.rows.local() >= localShare {
 		return
 	}
 	if place := l.breadthFirst(); place != nil {
 		if r := l.rows.renumbered(place); r.local() >= localShare {
 			l.rows = r
-			return
 		}
-	}
-	if n <= cacheEntries {
-		l.block = 1
 	}
 }
 

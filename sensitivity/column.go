@@ -17,7 +17,6 @@ type operator struct {
 	n      int
 	block  int // columns of a random block
 	few    int // columns that cost much less than a block, to raise the lower end by
-	pad    int // the kernel takes columns by this number
 	x, y   []float64
 	u      []float64 // node weights u_t; nil: all peak
 	peak   float64
@@ -41,10 +40,7 @@ func (s *search) operator(width float64) (*operator, error) {
 // within prepares p(L) with a truncation error of about tol.
 func (s *search) within(tol float64) (*operator, error) {
 	n := s.lap.Order()
-	o := &operator{n: n, block: 8, few: 8, pad: 8, peak: s.peak}
-	if s.lap.Block() == 1 {
-		o.few, o.pad = 4, 1
-	}
+	o := &operator{n: n, block: 8, few: 4, peak: s.peak}
 	if 16*n <= blockEntries {
 		o.block = 16
 	}
@@ -88,9 +84,6 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 	for ; len(pick) > 0; pick = pick[min(o.block, len(pick)):] {
 		part := pick[:min(o.block, len(pick))]
 		k := len(part)
-		if k > 1 {
-			k = (k + o.pad - 1) / o.pad * o.pad
-		}
 		x, y := o.x[:o.n*k], o.y[:o.n*k]
 		clear(x)
 		for j, i := range part {

@@ -134,9 +134,6 @@ func (t *nodes) groups() (pick []int32, columns int) {
 func (t *nodes) certify(ctx context.Context, pick []int32) error {
 	c, n := t.c, t.c.n
 	k := len(pick)
-	if k > 1 {
-		k = (k + c.pad - 1) / c.pad * c.pad
-	}
 	x, y := c.x[:n*k], c.y[:n*k]
 	for at := range x {
 		x[at] = -1 / float64(n)

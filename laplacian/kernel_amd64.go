@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !purego
+
+package laplacian
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// piece is a piece of rows of a block of columns, as the kernels read it.
+type piece struct {
+	dst, acc, x *float64 // the first column; acc may be nil
+	diag        *float64
+	ptr         *int64
+	adj         *int32
+	val         *float64 // nil: all 1
+	lo, hi      int64    // rows
+	entries     int64    // of adj
+	stride      int64    // bytes from a row of x to the next
+	old         int64    // 0: the old dst is not read
+	a, b, c, d  float64
+	mask        [4]int64 // rows4: −1 in each of its columns
+}
+
+// One column of its own, 16 columns, and up to four, in AVX2.
+//
+//go:noescape
+func rows1(p *piece)
+
+//go:noescape
+func rows16(p *piece)
+
+//go:noescape
+func rows4(p *piece)
+
+// multiply computes the rows from lo to hi, to the same bits as generic.
+func (l *Laplacian) multiply(j *job, lo, hi int) {
+	if !cpu.X86.HasAVX2 {
+		l.generic(j, lo, hi)
+		return
+	}
+	r := &l.rows
+	p := piece{
+		diag: unsafe.SliceData(r.diag), ptr: unsafe.SliceData(r.ptr), adj: unsafe.SliceData(r.adj), val: unsafe.SliceData(r.val),
+		lo: int64(lo), hi: int64(hi), entries: int64(len(r.adj)), stride: 8 * int64(j.k),
+		a: j.a, b: j.b, c: j.c, d: j.d,
+	}
+	if j.c != 0 {
+		p.old = 1
+	}
+	for at := 0; at < j.k; {
+		p.dst, p.x = &j.dst[at], &j.x[at]
+		if j.acc != nil {
+			p.acc = &j.acc[at]
+		}
+		switch w := j.k - at; {
+		case j.k == 1:
+			rows1(&p)
+			at++
+		case w >= 16:
+			rows16(&p)
+			at += 16
+		default:
+			for c := range p.mask {
+				p.mask[c] = 0
+				if c < w {
+					p.mask[c] = -1
+				}
+			}
+			rows4(&p)
+			at += 4
+		}
+	}
+}
