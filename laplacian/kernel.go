@@ -2,7 +2,8 @@
 
 package laplacian
 
-// generic computes the rows from lo to hi, eight columns at a time.
+// generic computes the rows from lo to hi, eight columns at a time. The conversions of
+// products forbid a compiler to round once where multiply rounds twice.
 func (l *Laplacian) generic(j *job, lo, hi int) {
 	if j.k == 1 {
 		l.rows1(j, lo, hi)
@@ -18,13 +19,13 @@ func (l *Laplacian) generic(j *job, lo, hi int) {
 }
 
 func (j *job) put(at int, sx float64) {
-	v := j.a*sx + j.b*j.x[at]
+	v := float64(j.a*sx) + float64(j.b*j.x[at])
 	if j.c != 0 {
-		v += j.c * j.dst[at]
+		v += float64(j.c * j.dst[at])
 	}
 	j.dst[at] = v
 	if j.acc != nil {
-		j.acc[at] += j.d * v
+		j.acc[at] += float64(j.d * v)
 	}
 }
 
@@ -38,7 +39,7 @@ func (l *Laplacian) rows1(j *job, lo, hi int) {
 		} else {
 			s = sumWeighted(r.adj[p:q], r.val[p:q], x)
 		}
-		j.put(i, r.diag[i]*x[i]-s)
+		j.put(i, float64(r.diag[i]*x[i])-s)
 	}
 }
 
@@ -100,36 +101,36 @@ func sumWeighted(adj []int32, w, x []float64) float64 {
 	}
 	var s0, s1, s2, s3, s4, s5, s6, s7 float64
 	for ; len(adj) >= lanes; adj, w = adj[lanes:], w[lanes:] {
-		s0 += w[0] * x[adj[0]]
-		s1 += w[1] * x[adj[1]]
-		s2 += w[2] * x[adj[2]]
-		s3 += w[3] * x[adj[3]]
-		s4 += w[4] * x[adj[4]]
-		s5 += w[5] * x[adj[5]]
-		s6 += w[6] * x[adj[6]]
-		s7 += w[7] * x[adj[7]]
+		s0 += float64(w[0] * x[adj[0]])
+		s1 += float64(w[1] * x[adj[1]])
+		s2 += float64(w[2] * x[adj[2]])
+		s3 += float64(w[3] * x[adj[3]])
+		s4 += float64(w[4] * x[adj[4]])
+		s5 += float64(w[5] * x[adj[5]])
+		s6 += float64(w[6] * x[adj[6]])
+		s7 += float64(w[7] * x[adj[7]])
 	}
 	switch len(adj) {
 	case 7:
-		s6 += w[6] * x[adj[6]]
+		s6 += float64(w[6] * x[adj[6]])
 		fallthrough
 	case 6:
-		s5 += w[5] * x[adj[5]]
+		s5 += float64(w[5] * x[adj[5]])
 		fallthrough
 	case 5:
-		s4 += w[4] * x[adj[4]]
+		s4 += float64(w[4] * x[adj[4]])
 		fallthrough
 	case 4:
-		s3 += w[3] * x[adj[3]]
+		s3 += float64(w[3] * x[adj[3]])
 		fallthrough
 	case 3:
-		s2 += w[2] * x[adj[2]]
+		s2 += float64(w[2] * x[adj[2]])
 		fallthrough
 	case 2:
-		s1 += w[1] * x[adj[1]]
+		s1 += float64(w[1] * x[adj[1]])
 		fallthrough
 	case 1:
-		s0 += w[0] * x[adj[0]]
+		s0 += float64(w[0] * x[adj[0]])
 	}
 	return total + (((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)))
 }
@@ -144,11 +145,11 @@ func (l *Laplacian) rowsColumn(j *job, lo, hi, at int) {
 			if r.val != nil {
 				w = r.val[p]
 			}
-			if s += w * x[int(r.adj[p])*k+at]; (p-r.ptr[i])%segment == segment-1 {
+			if s += float64(w * x[int(r.adj[p])*k+at]); (p-r.ptr[i])%segment == segment-1 {
 				total, s = total+s, 0
 			}
 		}
-		j.put(i*k+at, r.diag[i]*x[i*k+at]-(total+s))
+		j.put(i*k+at, float64(r.diag[i]*x[i*k+at])-(total+s))
 	}
 }
 
@@ -169,7 +170,7 @@ func (l *Laplacian) rows8(j *job, lo, hi, at int) {
 		}
 		o := i*k + at
 		for c := range sum {
-			j.put(o+c, r.diag[i]*x[o+c]-sum[c])
+			j.put(o+c, float64(r.diag[i]*x[o+c])-sum[c])
 		}
 	}
 }
@@ -202,14 +203,14 @@ func addWeighted(sum *[8]float64, adj []int32, val, x []float64, k int) {
 	val = val[:len(adj)]
 	for e, c := range adj {
 		r, w := (*[8]float64)(x[int(c)*k:]), val[e]
-		s0 += w * r[0]
-		s1 += w * r[1]
-		s2 += w * r[2]
-		s3 += w * r[3]
-		s4 += w * r[4]
-		s5 += w * r[5]
-		s6 += w * r[6]
-		s7 += w * r[7]
+		s0 += float64(w * r[0])
+		s1 += float64(w * r[1])
+		s2 += float64(w * r[2])
+		s3 += float64(w * r[3])
+		s4 += float64(w * r[4])
+		s5 += float64(w * r[5])
+		s6 += float64(w * r[6])
+		s7 += float64(w * r[7])
 	}
 	sum[0] += s0
 	sum[1] += s1

@@ -25,14 +25,18 @@ type piece struct {
 	mask        [4]int64 // rows4: −1 in each of its columns
 }
 
-// One column of its own, 16 columns, and up to four, in AVX2.
+// rows1 is the only column of a block.
 //
 //go:noescape
 func rows1(p *piece)
 
+// rows16 is sixteen columns of a block.
+//
 //go:noescape
 func rows16(p *piece)
 
+// rows4 is one to four columns of a block, those of mask.
+//
 //go:noescape
 func rows4(p *piece)
 
@@ -44,7 +48,8 @@ func (l *Laplacian) multiply(j *job, lo, hi int) {
 	}
 	r := &l.rows
 	p := piece{
-		diag: unsafe.SliceData(r.diag), ptr: unsafe.SliceData(r.ptr), adj: unsafe.SliceData(r.adj), val: unsafe.SliceData(r.val),
+		diag: unsafe.SliceData(r.diag), ptr: unsafe.SliceData(r.ptr),
+		adj: unsafe.SliceData(r.adj), val: unsafe.SliceData(r.val),
 		lo: int64(lo), hi: int64(hi), entries: int64(len(r.adj)), stride: 8 * int64(j.k),
 		a: j.a, b: j.b, c: j.c, d: j.d,
 	}

@@ -5,7 +5,7 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// Every kernel computes what rows.generic does, addition by addition.
+// Every kernel computes what Laplacian.generic does, addition by addition.
 //
 //	DI, SI, DX  dst, acc (or 0) and x, each at its first column
 //	R8, R9      diag and ptr, at this row
@@ -13,7 +13,7 @@
 //	R13         bytes from a row of x to the next
 //	BX          bytes from row 0 to this row
 //	AX, R15, CX an entry; the ends of its segment and of its row
-//	R11         the last entry of all: nothing is read beyond it
+//	R11         the last entry of all: AHEAD reads no further
 //	R14         scratch
 //	Y8 … Y11    a, b, c, d
 #define LOAD \
@@ -48,8 +48,11 @@
 	PREFETCHT0 1024(R8); \
 	PREFETCHT0 1024(R9); \
 	PREFETCHT0 1024(R10)(AX*4); \
+	TESTQ R12, R12; \
+	JEQ  unweighted; \
 	PREFETCHT0 2048(R12)(AX*8); \
-	PREFETCHT0 2112(R12)(AX*8)
+	PREFETCHT0 2112(R12)(AX*8); \
+unweighted:
 
 #define SEGMENT \
 	LEAQ const_segment(AX), R15; \
@@ -111,8 +114,12 @@ row:
 	PREFETCHT0 64(DX)(R14*1)
 	PREFETCHT0 (DI)(R14*1)
 	PREFETCHT0 64(DI)(R14*1)
+	TESTQ SI, SI
+	JEQ  alone
 	PREFETCHT0 (SI)(R14*1)
 	PREFETCHT0 64(SI)(R14*1)
+
+alone:
 	MOVQ 8(R9), CX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
@@ -209,7 +216,6 @@ done:
 // One to four columns, those that mask names.
 TEXT ·rows4(SB), NOSPLIT, $16-8
 	LOAD
-	MOVQ p+0(FP), CX
 	VMOVDQU piece_mask(CX), Y12
 
 row:
@@ -219,7 +225,11 @@ row:
 	LEAQ (BX)(R13*8), R14
 	PREFETCHT0 (DX)(R14*1)
 	PREFETCHT0 (DI)(R14*1)
+	TESTQ SI, SI
+	JEQ  alone
 	PREFETCHT0 (SI)(R14*1)
+
+alone:
 	MOVQ 8(R9), CX
 	VXORPD Y0, Y0, Y0
 

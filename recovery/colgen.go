@@ -14,8 +14,13 @@ import (
 // prices all columns with one product Mᵀr, adds the best and repeats. It is the
 // solver to start with: solutions are sparse, so few columns are ever needed.
 //
-// It holds 8·m·k bytes for k columns, at most the numerical rank of M.
-type ColumnGeneration struct{ Options }
+// It holds 8·m·k bytes for k columns, at most the numerical rank of M, and again as
+// much where they are ill conditioned. Where they are well conditioned and would take
+// more than a GiB, it holds 8·k² bytes instead, and a column costs two products.
+type ColumnGeneration struct {
+	Options
+	memory int // for columns beside their Gram matrix; 0: gramMemory, from gramSensors on
+}
 
 // Solve implements [Solver].
 func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error) {
@@ -23,7 +28,7 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 	if j == nil {
 		return zero, err
 	}
-	s := newGeneration(j)
+	s := newGeneration(j, g.memory)
 	for s.res.Iterations < s.opts.MaxIterations && !s.over() {
 		s.res.Iterations++
 		if s.prove(s.r) {
@@ -60,14 +65,17 @@ type generation struct {
 	feasible bool
 }
 
-func newGeneration(j *judge) *generation {
+func newGeneration(j *judge, memory int) *generation {
 	m, n := j.p.A.Dims()
 	s := &generation{
 		judge: j, basis: basis{m: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
 		master: master{u: j.p.upper()},
 	}
-	if m >= gramSensors {
-		s.gram = &gram{m: m, y: j.p.Y, u: j.p.upper()}
+	if memory == 0 && m >= gramSensors {
+		memory = gramMemory
+	}
+	if memory != 0 {
+		s.gram = &gram{judge: j, memory: memory, resid: make([]float64, m)}
 	}
 	return s
 }
@@ -79,6 +87,9 @@ func (s *generation) choose() []int {
 		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
+	if !holdsEntries(s.p.A) { // columns are dear: fewer in vain, and 16 at a time
+		limit = max(16, s.res.Support/5/16*16)
+	}
 	var all, peaks []int
 	for j, c := range s.c {
 		if s.in[j] || c <= threshold {
@@ -111,22 +122,24 @@ func (s *generation) peak(j int) bool {
 // extend adds columns to the working set and solves it. It reports false where the
 // context ended.
 func (s *generation) extend(picks []int) bool {
-	cols := s.columns(picks)
 	for _, j := range picks {
 		s.in[j] = true
 	}
 	s.nodes = append(s.nodes, picks...)
 	if s.gram != nil {
-		s.gram.grow(cols, len(picks))
+		s.gram.grow(picks)
 		if s.gram.solve(s.eta, s.over) {
 			copy(s.r, s.gram.resid)
 			s.settle(len(picks), s.gram.f, s.gram.lambda)
 			return true
 		}
+		if s.over() {
+			return false
+		}
 		s.gram.handOver(&s.basis, &s.master)
 		s.gram = nil
 	} else if len(picks) > 0 {
-		coords := s.basis.extend(cols, len(picks))
+		coords := s.basis.extend(s.columns(picks), len(picks))
 		q, _, rho2 := s.basis.project(s.p.Y)
 		s.master.grow(coords, q, rho2)
 	}

@@ -4,92 +4,158 @@ package recovery
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // gramSensors is the number of sensors from which the normal equations are tried
 // first: their products cost a quarter of an orthogonal basis.
 const gramSensors = 1000
 
-// gramCond bounds the condition of the Gram matrix, the square of that of the
-// columns: two passes of refinement then reach rounding.
+// gramCond bounds the condition of the Gram matrix of columns of length 1, the square
+// of theirs: a few refinements then reach rounding.
 const gramCond = 1e10
+
+// gramMemory is what the columns may take. Beyond it they are dropped: a new column
+// then costs two products instead of one, and a refinement four.
+const gramMemory = 1 << 30
+
+// singles bounds the variables that are flipped one at a time.
+const singles = 200
 
 // gram solves the same problem as master from the Gram matrix of the columns, where
 // they are well conditioned and block pivoting settles. Otherwise it says so and
 // master takes over.
 //
-// With G_FF = RᵀR, Q = A_F R⁻¹ is never formed (corrected seminormal equations:
-// Björck (1987), Linear Algebra Appl. 88/89).
+// With SG_FFS = RᵀR, S = diag(1/‖a_j‖), Q = A_F S R⁻¹ is never formed (corrected
+// seminormal equations: Björck (1987), Linear Algebra Appl. 88/89).
 type gram struct {
-	m, k   int
-	cols   []float64 // k × m
-	g      []float64 // k × k
-	y, aty []float64 // and A_Wᵀy
-	u      float64
-	at     []place
-	f      []float64 // the last solution
+	*judge
+	k       int
+	nodes   []int
+	blocks  []blas64.General // the columns as rows, in the order in which they came
+	memory  int              // that blocks may take
+	dropped bool             // they would take more: products with A instead
+	g       []float64        // k × k
+	aty     []float64        // A_Wᵀy
+	at      []place
+	f       []float64 // the last solution
 
-	order  []int // the free variables
-	r      blas64.Triangular
-	x      []float64
-	resid  []float64 // y − A_W x
-	c      []float64 // A_Wᵀ resid
-	lambda float64
+	order   []int     // the free variables
+	inverse []float64 // 1/‖a_j‖ of them
+	r       blas64.Triangular
+	x       []float64
+	resid   []float64 // y − A_W x
+	norm    float64   // of it
+	cw      []float64 // A_Wᵀ resid
+	lambda  float64
 }
 
-func (s *gram) matrix() blas64.General {
-	return blas64.General{Rows: s.k, Cols: s.m, Stride: s.m, Data: s.cols}
-}
-
-// grow adds p columns, one after the other in cols, at zero.
-func (s *gram) grow(cols []float64, p int) {
+// grow adds columns at zero.
+func (s *gram) grow(picks []int) {
+	p := len(picks)
 	if p == 0 {
 		return
 	}
 	old, k := s.k, s.k+p
-	s.k, s.cols = k, append(s.cols, cols...)
-	cross := blas64.General{Rows: k, Cols: p, Stride: p, Data: make([]float64, k*p)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, s.matrix(),
-		blas64.General{Rows: p, Cols: s.m, Stride: s.m, Data: s.cols[old*s.m:]}, 0, cross)
-	g := make([]float64, k*k)
-	for i := range k {
-		if i < old {
-			copy(g[i*k:], s.g[i*old:(i+1)*old])
-		}
-		copy(g[i*k+old:], cross.Data[i*p:(i+1)*p])
+	s.k, s.nodes = k, append(s.nodes, picks...)
+	if !s.dropped && 8*k*len(s.p.Y) > s.memory {
+		s.dropped, s.blocks = true, nil
 	}
-	for i := old; i < k; i++ {
-		for j := range old {
-			g[i*k+j] = g[j*k+i]
+	var cross []float64 // A_WᵀA_new
+	var aty []float64
+	if s.dropped {
+		cross, aty = s.crossProducts(picks)
+	} else {
+		cross, aty = s.crossColumns(picks)
+	}
+	g := make([]float64, k*k)
+	for i := range old {
+		copy(g[i*k:], s.g[i*old:(i+1)*old])
+	}
+	for i := range k {
+		for c := max(0, i-old); c < p; c++ {
+			g[i*k+old+c], g[(old+c)*k+i] = cross[i*p+c], cross[i*p+c]
 		}
 	}
 	s.g = g
+	s.aty = append(s.aty, aty...)
 	s.at = append(s.at, make([]place, p)...)
-	s.f, s.c = append(s.f, make([]float64, p)...), make([]float64, k)
-	s.resid = make([]float64, s.m)
-	for i := old; i < k; i++ {
-		s.aty = append(s.aty, floats.Dot(s.y, s.cols[i*s.m:(i+1)*s.m]))
-	}
+	s.f, s.cw = append(s.f, make([]float64, p)...), make([]float64, k)
 }
 
-// solve is block principal pivoting as in master. It reports false where it does not
-// settle, or the columns are ill conditioned.
+// crossColumns adds a block of columns and multiplies all by it.
+func (s *gram) crossColumns(picks []int) (cross, aty []float64) {
+	m, p := len(s.p.Y), len(picks)
+	block := blas64.General{Rows: p, Cols: m, Stride: m, Data: s.columns(picks)}
+	s.blocks = append(s.blocks, block)
+	cross = make([]float64, 0, s.k*p)
+	for _, b := range s.blocks {
+		c := blas64.General{Rows: b.Rows, Cols: p, Stride: p, Data: make([]float64, b.Rows*p)}
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, b, block, 0, c)
+		cross = append(cross, c.Data...)
+	}
+	for i := range p {
+		aty = append(aty, floats.Dot(s.p.Y, block.Data[i*m:(i+1)*m]))
+	}
+	return cross, aty
+}
+
+// crossProducts gets the same from Aᵀ(A e_j).
+func (s *gram) crossProducts(picks []int) (cross, aty []float64) {
+	m, n := s.p.A.Dims()
+	p := len(picks)
+	cross, aty = make([]float64, s.k*p), make([]float64, p)
+	width := min(p, blockColumns(max(m, n)))
+	in, out := make([]float64, n*width), make([]float64, m*width)
+	for at := 0; at < p && !s.over(); at += width {
+		part := picks[at:min(at+width, p)]
+		w := len(part)
+		in, out := in[:n*w], out[:m*w]
+		clear(in)
+		for c, j := range part {
+			in[j*w+c] = 1
+		}
+		linop.MulBlockTo(s.p.A, out, false, in, w)
+		for i, y := range s.p.Y {
+			floats.AddScaled(aty[at:at+w], y, out[i*w:(i+1)*w])
+		}
+		linop.MulBlockTo(s.p.A, in, true, out, w)
+		for i, j := range s.nodes {
+			copy(cross[i*p+at:], in[j*w:(j+1)*w])
+		}
+		s.res.Products += 2 * w
+	}
+	return cross, aty
+}
+
+// solve is block principal pivoting as in master; where the number of violations does
+// not fall, one variable at a time until it does. That ends for a fixed λ; here λ moves
+// with the free set, and singles bounds it. It reports false where it does not settle,
+// or the columns are ill conditioned.
 func (s *gram) solve(eta float64, stop func() bool) bool {
+	// Where most of y cancels, squares of norms do not show what is left.
+	cancels := eta*eta < 1e-6*dot2(s.p.Y, s.p.Y)
 	fewest, tries := math.MaxInt, 5
 	for !stop() {
 		if !s.factor() {
 			return false
 		}
 		s.first(eta)
+		if cancels {
+			s.measure()
+			s.refine(eta)
+		}
 		flips := s.violated()
-		for pass := 0; pass < 2 && len(flips) == 0; pass++ {
-			s.improve(eta, s.c, dot2(s.resid, s.resid))
+		if len(flips) == 0 {
+			if !s.settle(eta) {
+				return false
+			}
 			flips = s.violated()
 		}
 		if len(flips) == 0 {
@@ -99,13 +165,16 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 		if len(flips) < fewest {
 			fewest, tries = len(flips), 5
 		} else if tries--; tries < 0 {
-			return false
+			flips = flips[len(flips)-1:]
+			if tries < -singles {
+				return false
+			}
 		}
 		for _, j := range flips {
 			switch {
 			case s.at[j] != free:
 				s.at[j] = free
-			case s.x[j] > s.u:
+			case s.x[j] > s.p.upper():
 				s.at[j] = atUpper
 			default:
 				s.at[j] = atZero
@@ -115,55 +184,127 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 	return false
 }
 
+// refine takes one step from the true residual, which takes rounding of R and of the
+// Gram matrix away.
+func (s *gram) refine(eta float64) {
+	s.improve(eta, s.norm*s.norm)
+	s.measure()
+}
+
+// settle refines until the free variables are priced alike, within a tenth of the
+// tolerance of the gap. It reports whether they are.
+func (s *gram) settle(eta float64) bool {
+	s.measure()
+	for pass := range 6 {
+		s.refine(eta)
+		if pass > 0 && s.alike(eta) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *gram) alike(eta float64) bool {
+	if math.IsInf(s.lambda, 1) {
+		return true
+	}
+	size := s.norm + math.Sqrt(dot2(s.p.Y, s.p.Y))
+	if s.lambda > 0 && math.Abs(s.norm-eta) > s.tol/10*eta+few*unit*size {
+		return false
+	}
+	for i, j := range s.order {
+		if math.Abs(s.cw[j]-s.lambda) > s.tol/10*s.lambda+few*unit*size/s.inverse[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // first sets x to the optimum over the free variables, from the Gram matrix alone.
 func (s *gram) first(eta float64) {
 	s.x = make([]float64, s.k)
-	c, squared := slices.Clone(s.aty), dot2(s.y, s.y)
+	copy(s.cw, s.aty)
+	squared := dot2(s.p.Y, s.p.Y)
 	for j, p := range s.at {
 		if p != atUpper {
 			continue
 		}
 		// ‖b − U a_j‖² = ‖b‖² − 2U a_jᵀb + U²‖a_j‖²
-		squared += s.u * (s.u*s.g[j*s.k+j] - 2*c[j])
-		floats.AddScaled(c, -s.u, s.g[j*s.k:(j+1)*s.k])
-		s.x[j] = s.u
+		squared += s.p.upper() * (s.p.upper()*s.g[j*s.k+j] - 2*s.cw[j])
+		floats.AddScaled(s.cw, -s.p.upper(), s.g[j*s.k:(j+1)*s.k])
+		s.x[j] = s.p.upper()
 	}
-	s.improve(eta, c, squared)
+	s.norm = s.improve(eta, squared)
+	for _, j := range s.order {
+		floats.AddScaled(s.cw, -s.x[j], s.g[j*s.k:(j+1)*s.k])
+	}
 }
 
-// improve adds to x the optimal step of the free variables, given c = A_Wᵀb and
-// ‖b‖² of the present residual b, and sets lambda, resid and c to those after it.
-// From the true residual it takes the rounding of R away.
-func (s *gram) improve(eta float64, c []float64, squared float64) {
+// improve adds to x the optimal step of the free variables, given cw = A_Wᵀb and
+// ‖b‖² of the present residual b, sets lambda, and returns the norm of the next.
+func (s *gram) improve(eta, squared float64) float64 {
 	n := len(s.order)
 	h := blas64.Vector{N: n, Inc: 1, Data: make([]float64, n)}
 	v := blas64.Vector{N: n, Inc: 1, Data: make([]float64, n)}
 	for i, j := range s.order {
-		h.Data[i], v.Data[i] = c[j], 1
+		h.Data[i], v.Data[i] = s.inverse[i]*s.cw[j], s.inverse[i]
 	}
 	if n > 0 {
 		blas64.Trsv(blas.Trans, s.r, h)
 		blas64.Trsv(blas.Trans, s.r, v)
 	}
 	s.lambda = 0
-	if room := eta*eta - (squared - floats.Dot(h.Data, h.Data)); room > 0 {
+	least := squared - floats.Dot(h.Data, h.Data)
+	if room := eta*eta - least; room > 0 {
 		s.lambda = math.Sqrt(room / floats.Dot(v.Data, v.Data)) // +Inf where nothing is free
 	}
 	if n > 0 {
 		floats.AddScaled(h.Data, -s.lambda, v.Data)
 		blas64.Trsv(blas.NoTrans, s.r, h)
 		for i, j := range s.order {
-			s.x[j] += h.Data[i]
+			s.x[j] += s.inverse[i] * h.Data[i]
 		}
 	}
-	b := blas64.Vector{N: s.m, Inc: 1, Data: s.resid}
-	copy(s.resid, s.y)
-	blas64.Gemv(blas.Trans, -1, s.matrix(), blas64.Vector{N: s.k, Inc: 1, Data: s.x}, 1, b)
-	blas64.Gemv(blas.NoTrans, 1, s.matrix(), b, 0, blas64.Vector{N: s.k, Inc: 1, Data: s.c})
+	return math.Max(eta, math.Sqrt(math.Max(0, least)))
 }
 
-// factor sets order to the free variables and r to R of G_FF = RᵀR. It reports false
-// where that is ill conditioned.
+// measure sets resid to y − A_W x, norm to its length and cw to A_Wᵀ resid.
+func (s *gram) measure() {
+	copy(s.resid, s.p.Y)
+	if s.dropped {
+		_, n := s.p.A.Dims()
+		full, image := make([]float64, n), make([]float64, len(s.p.Y))
+		for i, j := range s.nodes {
+			full[j] = s.x[i]
+		}
+		s.multiply(image, false, full)
+		floats.Sub(s.resid, image)
+		s.multiply(full, true, s.resid)
+		for i, j := range s.nodes {
+			s.cw[i] = full[j]
+		}
+	}
+	b := blas64.Vector{N: len(s.resid), Inc: 1, Data: s.resid}
+	s.each(func(block blas64.General, v blas64.Vector) {
+		blas64.Gemv(blas.Trans, -1, block, v, 1, b)
+	}, s.x)
+	s.each(func(block blas64.General, v blas64.Vector) {
+		blas64.Gemv(blas.NoTrans, 1, block, b, 0, v)
+	}, s.cw)
+	s.norm = math.Sqrt(dot2(s.resid, s.resid))
+}
+
+// each calls do for each block with its part of v.
+func (s *gram) each(do func(block blas64.General, v blas64.Vector), v []float64) {
+	at := 0
+	for _, b := range s.blocks {
+		do(b, blas64.Vector{N: b.Rows, Inc: 1, Data: v[at : at+b.Rows]})
+		at += b.Rows
+	}
+}
+
+// factor sets order to the free variables and r to R of SG_FFS = RᵀR, S = diag(inverse).
+// It reports false where that is ill conditioned.
 func (s *gram) factor() bool {
 	s.order = s.order[:0]
 	for j, p := range s.at {
@@ -175,12 +316,16 @@ func (s *gram) factor() bool {
 	if n == 0 {
 		return true
 	}
+	s.inverse = make([]float64, n)
+	for a, i := range s.order {
+		s.inverse[a] = 1 / math.Sqrt(s.g[i*s.k+i])
+	}
 	sub := mat.NewSymDense(n, nil)
 	raw := sub.RawSymmetric()
 	for a, i := range s.order {
 		row := s.g[i*s.k : (i+1)*s.k]
 		for b := a; b < n; b++ {
-			raw.Data[a*raw.Stride+b] = row[s.order[b]]
+			raw.Data[a*raw.Stride+b] = s.inverse[a] * row[s.order[b]] * s.inverse[b]
 		}
 	}
 	var chol mat.Cholesky
@@ -194,23 +339,22 @@ func (s *gram) factor() bool {
 // violated lists the variables on the wrong side.
 func (s *gram) violated() []int {
 	var out []int
-	norm := floats.Norm(s.resid, 2)
 	for j, p := range s.at {
-		slack := few*unit*math.Sqrt(s.g[j*s.k+j])*norm + 1e-13*s.lambda
+		slack := few*unit*math.Sqrt(max(0, s.g[j*s.k+j]))*s.norm + 1e-13*s.lambda
 		if math.IsInf(s.lambda, 1) {
 			slack = 0
 		}
 		switch p {
 		case free:
-			if s.x[j] < 0 || s.x[j] > s.u {
+			if s.x[j] < 0 || s.x[j] > s.p.upper() {
 				out = append(out, j)
 			}
 		case atZero:
-			if s.c[j]-s.lambda > slack {
+			if s.cw[j]-s.lambda > slack {
 				out = append(out, j)
 			}
 		case atUpper:
-			if s.lambda-s.c[j] > slack {
+			if s.lambda-s.cw[j] > slack {
 				out = append(out, j)
 			}
 		}
@@ -218,12 +362,18 @@ func (s *gram) violated() []int {
 	return out
 }
 
-// handOver moves the working set to an orthogonal basis and its master.
+// handOver moves the working set to an orthogonal basis and its master, which hold
+// the columns whatever they take.
 func (s *gram) handOver(b *basis, to *master) {
 	at, f := s.at, s.f
-	coords := b.extend(slices.Clone(s.cols), s.k)
-	q, _, rho2 := b.project(s.y)
-	to.grow(coords, q, rho2)
+	if s.dropped {
+		s.blocks = []blas64.General{{Rows: s.k, Data: s.columns(s.nodes)}}
+	}
+	for _, block := range s.blocks {
+		coords := b.extend(block.Data, block.Rows)
+		q, _, rho2 := b.project(s.p.Y)
+		to.grow(coords, q, rho2)
+	}
 	copy(to.at, at)
 	copy(to.f, f)
 }

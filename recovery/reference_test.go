@@ -124,6 +124,9 @@ func compose(w []float64, v *mat.Dense) *mat.Dense {
 func solvers() map[string]recovery.Solver {
 	return map[string]recovery.Solver{
 		"columnGeneration": recovery.ColumnGeneration{},
+		"columns held":     recovery.Normal(1 << 40),
+		"columns dropped":  recovery.Normal(4 << 10), // after some
+		"no columns":       recovery.Normal(-1),
 		"homotopy":         recovery.Homotopy{},
 		"newton":           recovery.NewtonLagrangian{},
 	}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// TestGram: with columns held, dropped after some, and never held, the normal
+// equations settle on well-conditioned columns and find what the orthogonal basis
+// finds, as columns come in several steps, some wider than a block of products.
+func TestGram(t *testing.T) {
+	never := func() bool { return false }
+	const m, n = 300, 160
+	rnd := rand.New(rand.NewPCG(6, 11))
+	for trial := range 6 {
+		a := linop.Dense{M: mat.NewDense(m, n, nil)}
+		for i := range a.M.RawMatrix().Data {
+			a.M.RawMatrix().Data[i] = rnd.NormFloat64() / math.Sqrt(m)
+		}
+		f, y := make([]float64, n), make([]float64, m)
+		for j := range f {
+			f[j] = math.Max(0, 1.5*rnd.Float64()-.5) // a third 0, some above 1
+		}
+		a.MulVecTo(y, false, f)
+		for i := range y {
+			y[i] += .05 * rnd.NormFloat64()
+		}
+		p := Problem{A: a, Y: y, Radius: .3 * floats.Norm(y, 2)}
+		for name, memory := range map[string]int{"held": 1 << 40, "dropped": 8 * m * 40, "none": -1} {
+			j, _, err := newJudge(t.Context(), Options{}, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
+			b := basis{m: m}
+			to := master{u: 1}
+			for _, part := range [][2]int{{0, 9}, {9, 30}, {30, 30}, {30, 120}, {120, n}} {
+				var picks []int
+				for k := part[0]; k < part[1]; k++ {
+					picks = append(picks, (37*k+11)%n)
+				}
+				s.grow(picks)
+				q, _, rho2 := b.project(y)
+				if len(picks) > 0 {
+					coords := b.extend(j.columns(picks), len(picks))
+					q, _, rho2 = b.project(y)
+					to.grow(coords, q, rho2)
+				}
+				if !s.solve(p.Radius, never) || !to.solve(p.Radius, never) {
+					t.Fatalf("%s, trial %d: columns up to %d are not settled", name, trial, part[1])
+				}
+				if wants := memory < 8*m*part[1]; s.dropped != wants || s.dropped != (s.blocks == nil) {
+					t.Fatalf("%s: dropped %v with %d columns", name, s.dropped, part[1])
+				}
+				for k, v := range to.f {
+					if math.Abs(v-s.f[k]) > 1e-12 {
+						t.Fatalf("%s, trial %d: f_%d is %v of %d, want %v", name, trial, k, s.f[k], part[1], v)
+					}
+				}
+				if math.Abs(s.lambda-to.lambda) > 1e-12*to.lambda {
+					t.Errorf("%s, trial %d: λ is %v, want %v", name, trial, s.lambda, to.lambda)
+				}
+				var ax mat.VecDense
+				full := make([]float64, n)
+				for k, c := range s.nodes {
+					full[c] = s.f[k]
+				}
+				ax.MulVec(a.M, mat.NewVecDense(n, full))
+				for i, v := range y {
+					if math.Abs(v-ax.AtVec(i)-s.resid[i]) > 1e-13 {
+						t.Fatalf("%s, trial %d: residual %d is %v, want %v", name, trial, i, s.resid[i], v-ax.AtVec(i))
+					}
+				}
+			}
+			if s.lambda == 0 {
+				t.Errorf("%s, trial %d: the ball is never met", name, trial)
+			}
+		}
+	}
+}
+
+// TestGramHandsOver: what the normal equations hold goes to the basis whole, also
+// where no columns are held.
+func TestGramHandsOver(t *testing.T) {
+	const m, n = 50, 20
+	rnd := rand.New(rand.NewPCG(5, 5))
+	a := linop.Dense{M: mat.NewDense(m, n, nil)}
+	y := make([]float64, m)
+	for i := range m {
+		for j := range n {
+			a.M.Set(i, j, rnd.NormFloat64())
+			y[i] += a.M.At(i, j) / 2
+		}
+	}
+	p := Problem{A: a, Y: y, Radius: .1 * floats.Norm(y, 2)}
+	for _, memory := range []int{1 << 40, -1} {
+		j, _, err := newJudge(t.Context(), Options{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
+		s.grow([]int{3, 1, 4})
+		s.grow([]int{15, 9, 2, 6})
+		if !s.solve(p.Radius, j.over) {
+			t.Fatal("not settled")
+		}
+		b, to := basis{m: m}, master{u: 1}
+		s.handOver(&b, &to)
+		if len(to.cols) != 7 || !floats.Equal(to.f, s.f) || !slices.Equal(to.at, s.at) {
+			t.Fatalf("master has %d columns and f = %v at %v, want %v at %v", len(to.cols), to.f, to.at, s.f, s.at)
+		}
+		if !to.solve(p.Radius, j.over) || !floats.EqualApprox(to.f, s.f, 1e-12) {
+			t.Errorf("master finds %v, want %v", to.f, s.f)
+		}
+	}
+}
+
+// TestGramSettles: columns that share a part make block pivoting return to where it
+// was where what they do not share differs in size, and lose many digits in the Gram
+// matrix where it is small.
+func TestGramSettles(t *testing.T) {
+	const m, n = 200, 120
+	rnd := rand.New(rand.NewPCG(7, 11))
+	for trial := range 40 {
+		common, y := make([]float64, m), make([]float64, m)
+		for i := range common {
+			common[i] = 1 + rnd.Float64()
+		}
+		a := linop.Dense{M: mat.NewDense(m, n, nil)}
+		apart, spread := math.Pow(10, -.5*rnd.Float64()), 2.
+		if trial%2 == 1 {
+			apart, spread = math.Pow(10, -1-2*rnd.Float64()), 0
+		}
+		for j := range n {
+			own := apart * math.Exp(spread*rnd.NormFloat64())
+			for i := range m {
+				a.M.Set(i, j, common[i]+own*rnd.NormFloat64())
+			}
+		}
+		for i := range m {
+			y[i] = 5*common[i] + 10*apart*rnd.NormFloat64()
+		}
+		p := Problem{A: a, Y: y, Radius: 9.5 * apart * math.Sqrt(m)}
+		j, _, err := newJudge(t.Context(), Options{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, b, to := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}, basis{m: m}, master{u: 1}
+		var picks []int
+		for k := range n {
+			picks = append(picks, k)
+		}
+		s.grow(picks)
+		coords := b.extend(j.columns(picks), n)
+		q, _, rho2 := b.project(y)
+		to.grow(coords, q, rho2)
+		if !s.solve(p.Radius, j.over) || !to.solve(p.Radius, j.over) {
+			t.Fatalf("trial %d, %.0e apart: not settled", trial, apart)
+		}
+		if !floats.EqualApprox(to.f, s.f, 1e-9) {
+			t.Errorf("trial %d, %.0e apart: f is off by %g", trial, apart, floats.Distance(s.f, to.f, math.Inf(1)))
+		}
+	}
+}
+
+// TestGramCancels: where the ball is a millionth of y, what is left of y is not seen in
+// squares, and pivots are judged by the true residual.
+func TestGramCancels(t *testing.T) {
+	const m, n = 200, 120
+	rnd := rand.New(rand.NewPCG(3, 1))
+	for trial := range 20 {
+		apart, noise := []float64{1, 1, .1, .01}[trial%4], []float64{1e-6, 1e-8, 1e-6, 1e-4}[trial%4]
+		a := linop.Dense{M: mat.NewDense(m, n, nil)}
+		f, y := make([]float64, n), make([]float64, m)
+		for i := range m {
+			common := rnd.NormFloat64()
+			for j := range n {
+				a.M.Set(i, j, common+apart*rnd.NormFloat64())
+			}
+		}
+		for j := range f {
+			f[j] = math.Max(0, rnd.Float64()-.5)
+		}
+		a.MulVecTo(y, false, f)
+		for i := range y {
+			y[i] += noise * apart * rnd.NormFloat64()
+		}
+		p := Problem{A: a, Y: y, Radius: noise * apart * math.Sqrt(m)}
+		j, _, err := newJudge(t.Context(), Options{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}
+		var picks []int
+		for k := range n {
+			picks = append(picks, k)
+		}
+		s.grow(picks)
+		rounds := 0
+		if !s.solve(p.Radius, func() bool { rounds++; return false }) || rounds > 20 {
+			t.Errorf("trial %d: settled after %d rounds, want at most 20", trial, rounds)
+		}
+	}
+}
+
+// rounding is a matrix whose products are off by 1e-16 of the vector, as those of a
+// series are.
+type rounding struct{ linop.Operator }
+
+func (r rounding) MulVecTo(dst []float64, trans bool, x []float64) {
+	r.Operator.MulVecTo(dst, trans, x)
+	for i := range dst {
+		dst[i] += float64(i%3-1) * 1e-16 * floats.Norm(x, 2)
+	}
+}
+
+// TestGramLengths: columns of many lengths, nearly parallel, are priced alike by the
+// true residual, or not called settled.
+func TestGramLengths(t *testing.T) {
+	const m, n = 300, 60
+	rnd := rand.New(rand.NewPCG(3, 2))
+	settled := 0
+	for trial := range 40 {
+		a := linop.Dense{M: mat.NewDense(m, n, nil)}
+		y := make([]float64, m)
+		spread := 4 + 3*rnd.Float64()
+		for j := range n {
+			length := math.Pow(10, -spread*rnd.Float64())
+			for i := range m {
+				a.M.Set(i, j, length*(1+.1*rnd.NormFloat64()))
+				y[i] += .3 * a.M.At(i, j)
+			}
+		}
+		for i := range y {
+			y[i] += .01 * rnd.NormFloat64()
+		}
+		p := Problem{A: rounding{a}, Y: y, Radius: .01 * math.Sqrt(m)}
+		for _, memory := range []int{1 << 40, -1} {
+			j, _, err := newJudge(t.Context(), Options{}, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
+			var picks []int
+			for k := range n {
+				picks = append(picks, k)
+			}
+			s.grow(picks)
+			if !s.solve(p.Radius, j.over) || s.lambda == 0 {
+				continue
+			}
+			settled++
+			if k := s.order[len(s.order)-1]; !s.alike(p.Radius) || s.alike(p.Radius*1.001) {
+				t.Errorf("trial %d, memory %d: settled off the ball", trial, memory)
+			} else if s.cw[k] *= 1.5; s.alike(p.Radius) {
+				t.Errorf("trial %d, memory %d: one price may be off by half", trial, memory)
+			}
+			r, c := make([]float64, m), make([]float64, n)
+			a.MulVecTo(r, false, s.f)
+			floats.SubTo(r, y, r)
+			a.MulVecTo(c, true, r)
+			for k, at := range s.at {
+				rounds := 64 * unit * floats.Norm(mat.Col(nil, k, a.M), 2) * floats.Norm(y, 2)
+				if at == free && math.Abs(c[k]-s.lambda) > 1e-6*s.lambda+rounds {
+					t.Errorf("trial %d, memory %d: price of column %d is %v, λ is %v", trial, memory, k, c[k], s.lambda)
+				}
+			}
+		}
+	}
+	if settled < 20 {
+		t.Errorf("%d settled, want at least 20", settled)
+	}
+}
