@@ -15,7 +15,7 @@ type Cost struct {
 // The speed of the kernels, in seconds.
 const (
 	secondsPerCube  = 2.5e-9 // eigendecomposition, for each n³
-	secondsPerEntry = 2e-9   // product, for each entry read
+	secondsPerEntry = 1e-9   // product, for each entry read
 	secondsPerCell  = 0.5e-9 // dense product, for each entry
 	eigenAlways     = 600    // an eigendecomposition below this order takes half a second
 	eigenLimit      = 3000   // beyond, it takes minutes
@@ -47,7 +47,7 @@ func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 	return c, nil
 }
 
-// choose settles Auto: Eigen where it costs less than diffusing every node by
+// choose settles Auto: Eigen where it costs less than diffusing every node twice by
 // Chebyshev, which planning and recovery come near to, or where only Eigen
 // reaches a useful error bound; Chebyshev otherwise.
 func choose(l Generator, tau, tol float64) Method {
@@ -62,7 +62,7 @@ func choose(l Generator, tau, tol float64) Method {
 	if err != nil || tail+rounding > maxErr {
 		return Eigen
 	}
-	if n <= eigenLimit && n*float64(len(p))*float64(l.Work())*secondsPerEntry > secondsPerCube*n*n*n {
+	if n <= eigenLimit && 2*n*float64(len(p))*float64(l.Work())*secondsPerEntry > secondsPerCube*n*n*n {
 		return Eigen
 	}
 	return Chebyshev

@@ -49,10 +49,9 @@ func TestGram(t *testing.T) {
 					picks = append(picks, (37*k+11)%n)
 				}
 				s.grow(picks)
-				q, _, rho2 := b.project(y)
 				if len(picks) > 0 {
 					coords := b.extend(j.columns(picks), len(picks))
-					q, _, rho2 = b.project(y)
+					q, _, rho2 := b.project(y)
 					to.grow(coords, q, rho2)
 				}
 				if !s.solve(p.Radius, never) || !to.solve(p.Radius, never) {
