@@ -137,7 +137,7 @@ const (
 	perFile      = 15e-6  // sensor of a plan or release file
 	perRow       = 2e-6   // node or relationship, read
 	perAmplitude = 200e-9 // integral over the amplitude, a node
-	inBlocks     = 0.4
+	inBlocks     = 0.25
 )
 
 func (w workload) commands() []command {
@@ -228,7 +228,7 @@ func (w workload) filing() step {
 }
 
 func (w workload) releasing() step {
-	return step{name: "release", held: 2200 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
+	return step{name: "release", held: 2000 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
 }
 
 // recovering holds, besides M, the directions that the radius is measured in:
@@ -244,7 +244,7 @@ func (w workload) recovering() step {
 		}
 		bytes, seconds = 1000*w.nodes, products*w.cost.Apply
 	}
-	extra := 5 * 8 * min(w.sensors*directions, 1<<25)
+	extra := 6 * 8 * min(w.sensors*directions, 1<<25)
 	if !w.plan.Allocation.Uniform { // few sensors may be all that report
 		bytes, extra = 0, extra+2*bytes
 	}

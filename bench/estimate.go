@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -48,25 +49,41 @@ var estimates = topic{
 
 // promise runs the commands and compares them with their estimates.
 func promise(ctx context.Context, dir, spec, allocation string) (measure, error) {
+	worst, notes, total := 0.0, []string{}, measure{}
+	err := promised(ctx, dir, spec, allocation, func(p interval, o outcome) {
+		worst = max(worst, p.miss(o))
+		notes = append(notes, p.beside(o))
+		total.CPU += o.seconds
+	})
+	total.Error, total.Note = &worst, strings.Join(notes, "; ")
+	return total, err
+}
+
+// promised runs some commands, or all where it names none, and calls each with what
+// estimate said before and what the command took.
+func promised(ctx context.Context, dir, spec, allocation string, each func(interval, outcome), only ...string) error {
 	c := cli{path: filepath.Join(dir, "program"), dir: dir}
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", c.path, "./cmd/graphcloak").CombinedOutput(); err != nil {
-		return measure{}, fmt.Errorf("%w: %s", err, out)
+	const program = "github.com/graphcloak/graphcloak/cmd/graphcloak"
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", c.path, program).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
 	from := []string{"--from", "generate:" + spec}
 	ask := append(from, "--epsilon", "4", "--delta", "0.1", "--allocation", allocation)
 	source := []string{"--source-property", "source"}
 	out, err := c.run(ctx, append([]string{"estimate", "--format", "json"}, ask...)...)
 	if err != nil {
-		return measure{}, err
+		return err
 	}
-	var promised struct {
+	var estimate struct {
 		Commands []interval `json:"commands"`
 	}
-	if err := json.Unmarshal(out.text, &promised); err != nil {
-		return measure{}, err
+	if err := json.Unmarshal(out.text, &estimate); err != nil {
+		return err
 	}
-	worst, notes, total := 0.0, []string{}, measure{}
-	for _, p := range promised.Commands {
+	for _, p := range estimate.Commands {
+		if len(only) > 0 && !slices.Contains(only, p.Command) {
+			continue
+		}
 		args := map[string][]string{
 			"plan":     append([]string{"-o", "plan.json"}, ask...),
 			"release":  append(append([]string{"-o", "release.json", "--plan", "plan.json"}, from...), source...),
@@ -76,14 +93,11 @@ func promise(ctx context.Context, dir, spec, allocation string) (measure, error)
 		}[p.Command]
 		o, err := c.run(ctx, append([]string{p.Command}, args...)...)
 		if err != nil {
-			return measure{}, err
+			return err
 		}
-		worst = max(worst, p.miss(o))
-		notes = append(notes, p.beside(o))
-		total.CPU += o.seconds
+		each(p, o)
 	}
-	total.Error, total.Note = &worst, strings.Join(notes, "; ")
-	return total, nil
+	return nil
 }
 
 // interval is what an estimate says of a command.

@@ -17,7 +17,7 @@ type Cost struct {
 const typicalColumns = 160
 
 // inBlocks is what a column of a block takes of a product alone.
-const inBlocks = 0.4
+const inBlocks = 0.25
 
 // Estimate says what Bound would cost.
 func Estimate(m Model, opts Options) (Cost, error) {
