@@ -153,7 +153,7 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 		}
 		flips := s.violated()
 		if len(flips) == 0 {
-			if !s.settle(eta) {
+			if !s.converge(eta) {
 				return false
 			}
 			flips = s.violated()
@@ -191,9 +191,9 @@ func (s *gram) refine(eta float64) {
 	s.measure()
 }
 
-// settle refines until the free variables are priced alike, within a tenth of the
+// converge refines until the free variables are priced alike, within a tenth of the
 // tolerance of the gap. It reports whether they are.
-func (s *gram) settle(eta float64) bool {
+func (s *gram) converge(eta float64) bool {
 	s.measure()
 	for pass := range 6 {
 		s.refine(eta)

@@ -135,3 +135,41 @@ func TestMemoryForgets(t *testing.T) {
 	}
 	t.Error("the graph is gone and its entry is not")
 }
+
+// TestCategories: whole numbers, texts and truth values name categories, each alone; two
+// kinds, a fraction or a list are refused with the nodes that hold them.
+func TestCategories(t *testing.T) {
+	var b graph.Builder
+	for _, id := range []graph.ID{"a", "b", "c", "d"} {
+		b.AddNode(id)
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		values []any
+		want   []string
+		wrong  string
+	}{
+		{[]any{int64(3), nil, int64(-1), int64(3)}, []string{"3", "", "-1", "3"}, ""},
+		{[]any{"3", "x", nil, ""}, []string{"3", "x", "", ""}, ""},
+		{[]any{true, false, nil, true}, []string{"true", "false", "", "true"}, ""},
+		{[]any{nil, int64(3), "3", int64(4)}, nil, `club mixes`},
+		{[]any{nil, int64(3), "3", true}, nil, `(node "c") and `},
+		{[]any{"x", 0.5, "y", nil}, nil, `node "b": club`},
+		{[]any{"x", "y", []any{"y"}, nil}, nil, `node "c": club`},
+	} {
+		r := store.NewCategories(g, "club")
+		for i, v := range c.values {
+			r.Add(i, v)
+		}
+		got, err := r.Result()
+		switch {
+		case c.wrong == "" && (err != nil || !reflect.DeepEqual(got, c.want)):
+			t.Errorf("%v: %q, %v, want %q", c.values, got, err, c.want)
+		case c.wrong != "" && (!errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), c.wrong)):
+			t.Errorf("%v: %v, want an ErrInput with %q", c.values, err, c.wrong)
+		}
+	}
+}
