@@ -163,7 +163,7 @@ func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed ui
 	}
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	sum := make([]float64, n)
-	const width = 8
+	const width = 16
 	for at := 0; at < probes; at += width {
 		if err := ctx.Err(); err != nil {
 			return Norms{}, err
