@@ -129,7 +129,7 @@ const (
 	startup = 0.12
 )
 
-// Seconds of the inner loops, and what a block saves of products one by one.
+// Seconds of the inner loops.
 const (
 	perCell      = 0.4e-9 // dense product, an entry
 	perPosterior = 0.6e-6 // posterior and distances, a node
@@ -137,7 +137,6 @@ const (
 	perFile      = 15e-6  // sensor of a plan or release file
 	perRow       = 2e-6   // node or relationship, read
 	perAmplitude = 200e-9 // integral over the amplitude, a node
-	inBlocks     = 0.25
 )
 
 func (w workload) commands() []command {
@@ -172,7 +171,7 @@ func (w workload) matrix() (bytes, seconds float64) {
 	if w.nodes > denseLimit {
 		return 0, 0
 	}
-	return 8 * w.nodes * w.sensors, inBlocks * w.sensors * w.cost.Apply
+	return 8 * w.nodes * w.sensors, w.sensors * w.cost.Column
 }
 
 func (w workload) planning() []step {
@@ -194,7 +193,7 @@ func (w workload) planning() []step {
 	if a.Time > 0 {
 		search = min(search, 2*a.Time.Seconds()) // on two processors
 	}
-	return []step{certify, {name: "allocation", passing: 5 * 8 * w.nodes * rows, seconds: inBlocks * rows * w.cost.Apply, search: search}}
+	return []step{certify, {name: "allocation", passing: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, search: search}}
 }
 
 // expecting is the simulation of plan, under its noise and under uniform noise.
@@ -210,7 +209,7 @@ func (w workload) expecting() step {
 func (w workload) evaluating() step {
 	bytes, seconds := w.matrix()
 	if bytes == 0 {
-		bytes, seconds = 1000*w.nodes, inBlocks*probes*w.cost.Apply
+		bytes, seconds = 1000*w.nodes, probes*w.cost.Column
 	}
 	return step{name: "simulation", passing: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise)}
 }
@@ -219,7 +218,7 @@ func (w workload) trials(n, noise float64) float64 {
 	if !w.plan.Allocation.Uniform {
 		n *= 1.5 // uniform noise beside, and few sensors here
 	}
-	return n * (2*inBlocks*w.cost.Apply + perPosterior*w.nodes + noise*w.sensors)
+	return n * (2*w.cost.Column + perPosterior*w.nodes + noise*w.sensors)
 }
 
 // filing is the reading of a file that lists the sensors.
@@ -238,11 +237,10 @@ func (w workload) recovering() step {
 	search := min(4*w.sensors*directions*directions, 1e11) * 1.2e-9
 	bytes, seconds := w.matrix()
 	if bytes == 0 {
-		products := 400.0 // probes of the norms, and the solver
+		bytes, seconds = 1000*w.nodes, 400*w.cost.Apply // probes of the norms, and the solver
 		if w.nodes <= exactNorms {
-			products = inBlocks * w.nodes
+			seconds = w.nodes * w.cost.Column
 		}
-		bytes, seconds = 1000*w.nodes, products*w.cost.Apply
 	}
 	extra := 6 * 8 * min(w.sensors*directions, 1<<25)
 	if !w.plan.Allocation.Uniform { // few sensors may be all that report

@@ -9,7 +9,8 @@ type Cost struct {
 	Degree  int     // products with L for one application; 0 for Eigen
 	Bytes   int64   // beside the graph
 	Prepare float64 // seconds, once
-	Apply   float64 // seconds, for each vector
+	Apply   float64 // seconds, for a vector alone
+	Column  float64 // seconds, for a column of a block
 }
 
 // The speed of the kernels, in seconds.
@@ -17,6 +18,7 @@ const (
 	secondsPerCube  = 2.5e-9 // eigendecomposition, for each n³
 	secondsPerEntry = 1e-9   // product, for each entry read
 	secondsPerCell  = 0.5e-9 // dense product, for each entry
+	inBlocks        = 0.25   // of a product alone, for a column of a block
 	eigenAlways     = 600    // an eigendecomposition below this order takes half a second
 	eigenLimit      = 3000   // beyond, it takes minutes
 	eigenResort     = 6000   // beyond, 24n² bytes are too many even where nothing else is exact
@@ -35,6 +37,7 @@ func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 		c.Bytes = int64(24 * n * n)
 		c.Prepare = secondsPerCube * n * n * n
 		c.Apply = 2 * secondsPerCell * n * n
+		c.Column = inBlocks * c.Apply
 		return c, nil
 	}
 	p, _, err := heatWeights(tau*l.Bound()/2, d.tol/d.spread)
@@ -44,6 +47,7 @@ func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 	c.Degree = len(p) - 1
 	c.Bytes = int64(32*n) + int64(8*len(p))
 	c.Apply = float64(c.Degree) * float64(l.Work()) * secondsPerEntry
+	c.Column = inBlocks * c.Apply
 	return c, nil
 }
 

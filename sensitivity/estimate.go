@@ -16,9 +16,6 @@ type Cost struct {
 // thousand, and spatial ones, which the local tier closes, next to none.
 const typicalColumns = 160
 
-// inBlocks is what a column of a block takes of a product alone.
-const inBlocks = 0.25
-
 // Estimate says what Bound would cost.
 func Estimate(m Model, opts Options) (Cost, error) {
 	if err := m.check(); err != nil {
@@ -48,5 +45,5 @@ func Estimate(m Model, opts Options) (Cost, error) {
 	// An edge with its bound, its place in the list and its squares twice; x, y, Z, G
 	// and two vectors of the recurrence; the blocks that are kept.
 	kept := min(4*block*n, keptEntries)
-	return Cost{Bytes: int64(60*e + 8*(6*block*n+kept)), Seconds: inBlocks*typicalColumns*d.Apply + 1e-6*e}, nil
+	return Cost{Bytes: int64(60*e + 8*(6*block*n+kept)), Seconds: typicalColumns*d.Column + 1e-6*e}, nil
 }
