@@ -14,6 +14,23 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
+func newTestJudge(t *testing.T, p Problem) *judge {
+	t.Helper()
+	j, _, err := newJudge(t.Context(), Options{}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // TestGram: with columns held, dropped after some, and never held, the normal
 // equations settle on well-conditioned columns and find what the orthogonal basis
 // finds, as columns come in several steps, some wider than a block of products.
@@ -36,10 +53,7 @@ func TestGram(t *testing.T) {
 		}
 		p := Problem{A: a, Y: y, Radius: .3 * floats.Norm(y, 2)}
 		for name, memory := range map[string]int{"held": 1 << 40, "dropped": 8 * m * 40, "none": -1} {
-			j, _, err := newJudge(t.Context(), Options{}, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := newTestJudge(t, p)
 			s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
 			b := basis{m: m}
 			to := master{u: 1}
@@ -102,10 +116,7 @@ func TestGramHandsOver(t *testing.T) {
 	}
 	p := Problem{A: a, Y: y, Radius: .1 * floats.Norm(y, 2)}
 	for _, memory := range []int{1 << 40, -1} {
-		j, _, err := newJudge(t.Context(), Options{}, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := newTestJudge(t, p)
 		s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
 		s.grow([]int{3, 1, 4})
 		s.grow([]int{15, 9, 2, 6})
@@ -149,17 +160,10 @@ func TestGramSettles(t *testing.T) {
 			y[i] = 5*common[i] + 10*apart*rnd.NormFloat64()
 		}
 		p := Problem{A: a, Y: y, Radius: 9.5 * apart * math.Sqrt(m)}
-		j, _, err := newJudge(t.Context(), Options{}, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := newTestJudge(t, p)
 		s, b, to := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}, basis{m: m}, master{u: 1}
-		var picks []int
-		for k := range n {
-			picks = append(picks, k)
-		}
-		s.grow(picks)
-		coords := b.extend(j.columns(picks), n)
+		s.grow(upTo(n))
+		coords := b.extend(j.columns(upTo(n)), n)
 		q, _, rho2 := b.project(y)
 		to.grow(coords, q, rho2)
 		if !s.solve(p.Radius, j.over) || !to.solve(p.Radius, j.over) {
@@ -194,16 +198,9 @@ func TestGramCancels(t *testing.T) {
 			y[i] += noise * apart * rnd.NormFloat64()
 		}
 		p := Problem{A: a, Y: y, Radius: noise * apart * math.Sqrt(m)}
-		j, _, err := newJudge(t.Context(), Options{}, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := newTestJudge(t, p)
 		s := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}
-		var picks []int
-		for k := range n {
-			picks = append(picks, k)
-		}
-		s.grow(picks)
+		s.grow(upTo(n))
 		rounds := 0
 		if !s.solve(p.Radius, func() bool { rounds++; return false }) || rounds > 20 {
 			t.Errorf("trial %d: settled after %d rounds, want at most 20", trial, rounds)
@@ -244,16 +241,9 @@ func TestGramLengths(t *testing.T) {
 		}
 		p := Problem{A: rounding{a}, Y: y, Radius: .01 * math.Sqrt(m)}
 		for _, memory := range []int{1 << 40, -1} {
-			j, _, err := newJudge(t.Context(), Options{}, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := newTestJudge(t, p)
 			s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
-			var picks []int
-			for k := range n {
-				picks = append(picks, k)
-			}
-			s.grow(picks)
+			s.grow(upTo(n))
 			if !s.solve(p.Radius, j.over) || s.lambda == 0 {
 				continue
 			}
