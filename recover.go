@@ -181,11 +181,12 @@ func (a *analysis) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	norms, err := a.data.Norms(ctx)
+	opts := recovery.PosteriorOptions{Amplitude: a.opts.Amplitude, Prior: prior, Progress: a.model.opts.Progress}
+	norms, err := a.data.Norms(ctx, opts)
 	if err != nil {
 		return err
 	}
-	opts := recovery.PosteriorOptions{Amplitude: a.opts.Amplitude, Prior: prior, Norms: &norms}
+	opts.Norms = &norms
 	posterior, err := a.data.Posterior(ctx, opts)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 	if k < ByEvidence || k >= n {
 		return fmt.Errorf("%w: %d sources among %d nodes, want fewer than nodes", recovery.ErrInvalid, k, n)
 	}
-	sampling := recovery.SampleOptions{PosteriorOptions: opts, Progress: a.model.opts.Progress}
+	sampling := recovery.SampleOptions{PosteriorOptions: opts}
 	s := &report.Sources{Count: k}
 	a.report.Sources = s
 	if k == ByEvidence {

@@ -60,7 +60,7 @@ func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recover
 		}
 	}
 	if s.model.Graph.Order() <= exactNorms {
-		r.norms, err = a.data.Norms(ctx)
+		r.norms, err = a.data.Norms(ctx, recovery.PosteriorOptions{})
 	} else {
 		r.norms, err = a.data.ProbedNorms(ctx, probes, 1e-6, s.opts.Seed)
 	}

@@ -108,7 +108,7 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 			t.Fatal(err)
 		}
 		if trial == 0 {
-			if norms, err = w.Norms(ctx); err != nil {
+			if norms, err = w.Norms(ctx, recovery.PosteriorOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

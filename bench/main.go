@@ -6,6 +6,7 @@
 //	go run ./bench                     everything, into bench/RESULTS.md
 //	go run ./bench -quick              small graphs, to standard output
 //	go run ./bench -only diffusion     one topic, to standard output
+//	go run ./bench -case posterior     the cases with this text in their name, to standard output
 //
 // It needs Python 3.11 or later with venv. The peers, at the versions of
 // requirements.txt, go into a virtual environment in the user's cache folder.
@@ -32,6 +33,7 @@ import (
 
 var (
 	only   = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
+	cases  = flag.String("case", "", "text that the names of the cases to run contain")
 	quick  = flag.Bool("quick", false, "small graphs, a few minutes in all")
 	output = flag.String("o", "", "file to write; default: bench/RESULTS.md for a full run, else standard output")
 	limit  = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
@@ -94,12 +96,19 @@ func runAll(ctx context.Context) error {
 		return err
 	}
 	r := runner{python: python, work: work}
-	res := begin(*quick)
+	res, found := begin(*quick), false
 	for _, t := range topics() {
-		if slices.Contains(wanted, t.name) && ctx.Err() == nil {
-			res.add(t, r.topic(ctx, t))
+		if !slices.Contains(wanted, t.name) || ctx.Err() != nil {
+			continue
+		}
+		if lines := r.topic(ctx, t); len(lines) > 0 {
+			res.add(t, lines)
+			found = true
 		}
 	}
+	if !found && ctx.Err() == nil {
+		return fmt.Errorf("no case with %q in its name", *cases)
+	}
 	// An interrupt shows what was measured.
-	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && !*quick && ctx.Err() == nil))
+	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && *cases == "" && !*quick && ctx.Err() == nil))
 }

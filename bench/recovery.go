@@ -38,6 +38,8 @@ var bpdn = topic{
 			alone("Barabási–Albert n = 5000, matrix, τ = 1", matrix(thin, 5000, 1), .01, recovery.Options{Tol: 1e-8}, within(3)),
 			posterior("Barabási–Albert n = 5000, M given", matrix(thin, 5000, 1), within(1)),
 			posterior("road-like n = 1000000, operator", series(road, 1_000_000), fits(4)),
+			posterior("block model n = 100000, operator", series(sbm, 100_000), fits(4)),
+			posterior("block model n = 1000000, operator", series(sbm, 1_000_000), fits(4)),
 			alone("Barabási–Albert n = 100000, operator, τ = 1, η = 0.5‖y‖", series(thin, 100_000), .5, recovery.Options{Tol: 1e-6}, within(20)),
 			alone("road-like n = 1000000, operator, τ = 1, η = 0.5‖y‖", series(road, 1_000_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
 			alone("block model n = 100000, operator, τ = 1, η = 0.5‖y‖", series(sbm, 100_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),

@@ -74,6 +74,9 @@ func (r runner) topic(ctx context.Context, t topic) (lines []line) {
 		if ctx.Err() != nil {
 			return lines
 		}
+		if !strings.Contains(c.name, *cases) {
+			continue
+		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, c.name)
 		lines = append(lines, r.comparison(ctx, t.name, c)...)
 	}

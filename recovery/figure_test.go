@@ -115,7 +115,7 @@ func TestGraphFigure(t *testing.T) {
 				t.Fatal(err)
 			}
 			if norms.N == nil {
-				if norms, err = d.Norms(t.Context()); err != nil {
+				if norms, err = d.Norms(t.Context(), recovery.PosteriorOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -15,12 +15,11 @@ import (
 // SampleOptions steer the sampler; zero values are the defaults in brackets.
 type SampleOptions struct {
 	PosteriorOptions
-	Sources  int    // [1]
-	Chains   int    // [4]
-	Sweeps   int    // of each chain that are kept [1000]
-	Burn     int    // sweeps before [half of Sweeps]
-	Seed     uint64 // the same seed gives the same bits
-	Progress func(stage string, done, total int64)
+	Sources int    // [1]
+	Chains  int    // [4]
+	Sweeps  int    // of each chain that are kept [1000]
+	Burn    int    // sweeps before [half of Sweeps]
+	Seed    uint64 // the same seed gives the same bits
 }
 
 // Sample is the posterior of k sources at different nodes, by Gibbs sampling.

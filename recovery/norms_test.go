@@ -3,10 +3,14 @@
 package recovery
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
@@ -31,7 +35,7 @@ func TestBoundedNorms(t *testing.T) {
 		y[i] += rnd.NormFloat64()
 	}
 	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
-	got, err := d.boundedNorms(t.Context(), 100, 5, n)
+	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{1, 100, 5, n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +89,7 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 	}
 	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	for _, most := range []int{0, 20, n} {
-		norms, err := d.boundedNorms(t.Context(), 100, 10, most)
+		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{1, 100, 10, most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,5 +106,215 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 		if enough := p.ProbabilityError <= leftOpen; exact > most || !enough && exact != most || enough != (most == n) {
 			t.Errorf("at most %d: %d exact norms, error %v", most, exact, p.ProbabilityError)
 		}
+	}
+}
+
+// vague is an operator whose entries cannot be read, and off by up to err.
+type vague struct {
+	hidden
+	err float64
+}
+
+func (v vague) Err() float64 { return v.err }
+
+// counted counts the columns that an operator is multiplied with.
+type counted struct {
+	hidden
+	columns *int64
+}
+
+func (c counted) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	*c.columns += int64(k)
+	linop.MulBlockTo(c.hidden, dst, trans, x, k)
+}
+
+// Progress counts every product but the one for Aᵀy.
+func TestProgressOfNorms(t *testing.T) {
+	const m, n = 80, exactOrder + 1
+	a := groups(rand.New(rand.NewPCG(36, 1)), m, n, 40, 3, 1)
+	var columns, told int64
+	d := Data{A: counted{hidden{linop.Dense{M: a}}, &columns}, Y: mat.Col(nil, 0, a)}
+	_, err := d.Norms(t.Context(), PosteriorOptions{Progress: func(_ string, done, _ int64) { told = done }})
+	if err != nil || told != columns || told == 0 {
+		t.Errorf("told of %d products, %d were made (%v)", told, columns, err)
+	}
+}
+
+// What the error of the operator leaves open no exact norm closes: each node has its
+// turn once.
+func TestBoundedNormsOfVagueOperator(t *testing.T) {
+	const m, n = 40, 300
+	rnd := rand.New(rand.NewPCG(24, 1))
+	a := groups(rnd, m, n, 1, 0, 2)
+	d := Data{A: vague{hidden{linop.Dense{M: a}}, .1}, Y: mat.Col(nil, 0, a)}
+	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{1, 100, 10, 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := 0
+	for j := range n {
+		col := mat.Col(nil, j, a)
+		if scalar.EqualWithinRel(norms.N[j], floats.Dot(col, col), 1e-14) {
+			exact++
+		}
+	}
+	if exact != 30 {
+		t.Errorf("%d exact norms, want 30", exact)
+	}
+}
+
+// Bounds that both hold are narrowed to what both allow.
+func TestNormsMeet(t *testing.T) {
+	a := Norms{N: []float64{3, 3}, Low: []float64{1, 2}, High: []float64{4, 5}}
+	a.meet(Norms{N: []float64{5, 4}, Low: []float64{2, 1}, High: []float64{6, 4.5}})
+	if want := (Norms{N: []float64{4, 4}, Low: []float64{2, 2}, High: []float64{4, 4.5}}); !reflect.DeepEqual(a, want) {
+		t.Errorf("%v, want %v", a, want)
+	}
+}
+
+// groups is a matrix whose columns are a direction for each of k groups of nodes, and
+// beside it a part of their own of the given length.
+func groups(rnd *rand.Rand, m, n, k int, length, own float64) *mat.Dense {
+	a, shared := mat.NewDense(m, n, nil), mat.NewDense(m, k, nil)
+	for i := range m {
+		for g := range k {
+			shared.Set(i, g, length*rnd.NormFloat64()/math.Sqrt(float64(m)))
+		}
+		for j := range n {
+			a.Set(i, j, shared.At(i, j%k)+own*rnd.NormFloat64()/math.Sqrt(float64(m)))
+		}
+	}
+	return a
+}
+
+// What columns share is known to rounding: probes bound only the rest, 1 % in length
+// here and 1e-4 of the norm.
+func TestSharedDirections(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(31, 1))
+	a := groups(rnd, 60, 300, 10, 7, .07)
+	d := Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, 60)}
+	got, err := d.ProbedNorms(t.Context(), 64, 1e-9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range got.N {
+		col := mat.Col(nil, j, a)
+		want := floats.Dot(col, col)
+		if want < got.Low[j] || want > got.High[j] {
+			t.Errorf("N[%d] is in [%v, %v], exactly %v", j, got.Low[j], got.High[j], want)
+		}
+		if width := got.High[j] - got.Low[j]; width > 0.002*want {
+			t.Errorf("N[%d] = %v is known within %v, want a thousandth", j, want, width)
+		}
+	}
+	// With as many directions as sensors nothing is left to probe.
+	few := Data{A: hidden{linop.Dense{M: groups(rnd, 16, 300, 10, 7, 7)}}, Y: make([]float64, 16)}
+	if got, err = few.ProbedNorms(t.Context(), 16, 1e-9, 1); err != nil {
+		t.Fatal(err)
+	}
+	exact, err := few.Norms(t.Context(), PosteriorOptions{}) // few nodes: a product for each
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range exact.N {
+		if want < got.Low[j] || want > got.High[j] || got.High[j]-got.Low[j] > 1e-10*want {
+			t.Errorf("16 sensors: N[%d] is in [%v, %v], exactly %v", j, got.Low[j], got.High[j], want)
+		}
+	}
+}
+
+// With more groups than directions the second round takes those of the nodes that the
+// first left open: one group of 25, and leaves nothing to exact norms.
+func TestWeightedDirections(t *testing.T) {
+	const m, n, k, source = 400, 5000, 200, 17
+	rnd := rand.New(rand.NewPCG(32, 1))
+	a := groups(rnd, m, n, k, 7, .02)
+	y := mat.Col(nil, source, a)
+	for i := range y {
+		y[i] += rnd.NormFloat64()
+	}
+	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	for rounds, want := range map[int]bool{1: false, 2: true} {
+		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds, 64, 0, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &norms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range norms.N {
+			col := mat.Col(nil, j, a)
+			if v := floats.Dot(col, col); v < norms.Low[j] || v > norms.High[j] {
+				t.Errorf("%d rounds: N[%d] is in [%v, %v], exactly %v", rounds, j, norms.Low[j], norms.High[j], v)
+			}
+		}
+		if got := p.ProbabilityError <= leftOpen; got != want || len(p.Credible) < n/k/2 {
+			t.Errorf("%d rounds: %v of the posterior open, %d nodes credible", rounds, p.ProbabilityError, len(p.Credible))
+		}
+	}
+}
+
+// Few sensors give exact norms, a product for each.
+func TestNormsOfFewSensors(t *testing.T) {
+	const m, n = 21, exactOrder + 1
+	rnd := rand.New(rand.NewPCG(33, 1))
+	a := groups(rnd, m, n, 10, 1, 1)
+	got, err := Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, m)}.Norms(t.Context(), PosteriorOptions{})
+	if err != nil || got.Low != nil {
+		t.Fatalf("bounds %v, %v; want exact norms", got.Low != nil, err)
+	}
+	for j := range n {
+		col := mat.Col(nil, j, a)
+		if want := floats.Dot(col, col); math.Abs(got.N[j]-want) > 1e-12*want {
+			t.Errorf("N[%d] = %v, want %v", j, got.N[j], want)
+		}
+	}
+}
+
+// Exact norms are those that the prior leaves open.
+func TestBoundedNormsUnderPrior(t *testing.T) {
+	const m, n, allowed = 80, exactOrder + 1, 400
+	rnd := rand.New(rand.NewPCG(34, 1))
+	a := groups(rnd, m, n, 1, 0, 2)
+	y := make([]float64, m)
+	for i := range y {
+		y[i] = rnd.NormFloat64()
+	}
+	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	prior := make([]float64, n)
+	for i := range allowed {
+		prior[7*i] = 1
+	}
+	got, err := d.Norms(t.Context(), PosteriorOptions{Prior: prior})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range n {
+		if prior[j] == 0 && got.Low[j] == got.High[j] {
+			t.Errorf("N[%d] is exact, which the prior rules out", j)
+		}
+	}
+	p, err := d.Posterior(t.Context(), PosteriorOptions{Prior: prior, Norms: &got})
+	if err != nil || p.ProbabilityError > leftOpen {
+		t.Errorf("%v of the posterior open (%v)", p.ProbabilityError, err)
+	}
+	if _, err := d.Norms(t.Context(), PosteriorOptions{Prior: prior[1:]}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a prior of other length: %v, want invalid", err)
+	}
+}
+
+// A source a hundred standard deviations above the noise overflows nothing.
+func TestBoundedNormsOfLoudData(t *testing.T) {
+	const m, n, source = 80, 500, 17
+	a := groups(rand.New(rand.NewPCG(35, 1)), m, n, 5, 300, 300)
+	d := Data{A: hidden{linop.Dense{M: a}}, Y: mat.Col(nil, source, a)}
+	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{2, 16, 8, 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &norms})
+	if err != nil || p.Best() != source || p.ProbabilityError > leftOpen || p.Slack > leftOpen {
+		t.Errorf("best node %d with %v and %v open (%v), want %d", p.Best(), p.ProbabilityError, p.Slack, err, source)
 	}
 }

@@ -20,6 +20,8 @@ type PosteriorOptions struct {
 	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
 	Level     float64   // of the credible set; 0 means 0.95
 	Norms     *Norms    // nil: those of [Data.Norms]
+	// Progress is told of the products with A, and of the chains, that are done.
+	Progress func(stage string, done, total int64)
 }
 
 // Posterior is the distribution of the node of a single source.
@@ -84,17 +86,12 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 		return nil, err
 	}
 	e := newEvidence(opts.Amplitude)
-	p := &Posterior{LogEvidence: make([]float64, len(c)), Probability: make([]float64, len(c))}
-	for i := range c {
-		p.LogEvidence[i] = e.log(c[i], norms.N[i])
-	}
+	p := &Posterior{LogEvidence: e.logs(c, norms.N), Probability: make([]float64, len(c))}
 	weight := p.Probability
 	floats.AddTo(weight, p.LogEvidence, logPrior)
 	p.LogPresence = logSum(weight)
 	if norms.Low != nil {
-		low, high := e.ends(c, norms, d.blur())
-		floats.Add(low, logPrior)
-		floats.Add(high, logPrior)
+		low, high := e.ends(c, norms, d.blur(), logPrior)
 		p.Slack = max(contest(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
 		p.ProbabilityError = min(1, math.Exp(logSum(open(low, high, p.LogPresence))))
 	}
@@ -113,12 +110,22 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 // blur bounds the error of an entry of Aᵀy: that of A along y.
 func (d Data) blur() float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
 
-// ends returns the ends of the log evidence of each node, whose c is right within
-// blur. It rises with c and falls with N.
-func (e evidence) ends(c []float64, norms Norms, blur float64) (low, high []float64) {
+// logs returns the log evidence of each node.
+func (e evidence) logs(c, norms []float64) []float64 {
+	out := make([]float64, len(c))
+	for i, v := range c {
+		out[i] = e.log(v, norms[i])
+	}
+	return out
+}
+
+// ends returns the ends of the log weight of each node, evidence and prior, where c is
+// right within blur. It rises with c and falls with N.
+func (e evidence) ends(c []float64, norms Norms, blur float64, logPrior []float64) (low, high []float64) {
 	low, high = make([]float64, len(c)), make([]float64, len(c))
-	for i := range c {
-		low[i], high[i] = e.log(c[i]-blur, norms.High[i]), e.log(c[i]+blur, norms.Low[i])
+	for i, prior := range logPrior {
+		low[i] = e.log(c[i]-blur, norms.High[i]) + prior
+		high[i] = e.log(c[i]+blur, norms.Low[i]) + prior
 	}
 	return low, high
 }
@@ -136,21 +143,24 @@ func open(low, high []float64, logZ float64) []float64 {
 	return width
 }
 
-// contest bounds the error of the log odds of the first two. Order statistics move
-// no more than what is ordered, and a node whose high end is below the second of
-// the low ends is neither.
+// contest bounds the error of the log odds of the first two: the largest and the second
+// largest weight lie between those of the low and of the high ends.
 func contest(weight, low, high []float64) float64 {
-	first, second := math.Inf(-1), math.Inf(-1)
-	for _, v := range low {
-		first, second = max(first, v), max(second, min(first, v))
+	w, l, h := firstTwo(weight), firstTwo(low), firstTwo(high)
+	odds := w[0] - w[1]
+	if math.IsInf(odds, 1) { // no second
+		return 0
 	}
-	moved := 0.0
-	for i, w := range weight {
-		if high[i] >= second && high[i] > low[i] {
-			moved = max(moved, high[i]-w, w-low[i])
-		}
+	return max(h[0]-l[1]-odds, odds-max(0, l[0]-h[1]))
+}
+
+// firstTwo returns the two largest values, −Inf where there are fewer.
+func firstTwo(x []float64) (two [2]float64) {
+	two = [2]float64{math.Inf(-1), math.Inf(-1)}
+	for _, v := range x {
+		two[0], two[1] = max(two[0], v), max(two[1], min(two[0], v))
 	}
-	return 2 * moved
+	return two
 }
 
 // sufficient returns Aᵀy, the column norms and the normalised log prior.
@@ -170,7 +180,7 @@ func (d Data) sufficient(ctx context.Context, opts PosteriorOptions) (c []float6
 		if len(norms.N) != n || norms.Low != nil && (len(norms.Low) != n || len(norms.High) != n) {
 			return nil, norms, nil, fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(norms.N), n)
 		}
-	} else if norms, err = d.Norms(ctx); err != nil {
+	} else if norms, err = d.Norms(ctx, opts); err != nil {
 		return nil, norms, nil, err
 	}
 	c = make([]float64, n)

@@ -233,7 +233,7 @@ func TestWhiten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []recovery.Data{d, held} {
-		norms, err := d.Norms(t.Context())
+		norms, err := d.Norms(t.Context(), recovery.PosteriorOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

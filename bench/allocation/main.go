@@ -210,7 +210,7 @@ func (s study) simulate(ctx context.Context, plan *privacy.Plan) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	norms, err := silent.Norms(ctx)
+	norms, err := silent.Norms(ctx, recovery.PosteriorOptions{})
 	if err != nil {
 		return 0, err
 	}

@@ -17,14 +17,11 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
-	"github.com/graphcloak/graphcloak/connector/builtin"
-	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/bench/internal/instance"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -73,56 +70,48 @@ func main() {
 
 // example measures a graph of the folder of graphs.
 func example(ctx context.Context, name string) error {
-	s, err := folder.New(ctx, filepath.Join(*data, name), folder.Options{})
-	if err != nil {
-		return err
-	}
-	defer s.Close(ctx)
 	tau := 4.0
 	if name == "karate" {
 		tau = 1
 	}
-	m, p, err := plan(ctx, s, tau, false)
-	if err != nil {
-		return err
-	}
-	sources := make([]int, m.Graph.Order())
-	for i := range sources {
-		sources[i] = i
-	}
-	times := max(*rounds, (*least+len(sources)-1)/len(sources))
-	for _, x := range settings {
-		e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
-			Trials: times * len(sources), Seed: 1, Amplitude: x.amplitude, Sources: sources,
-			Recover: graphcloak.RecoverOptions{Amplitude: x.assumed},
-		})
+	return instance.With(ctx, *data, name, tau, func(m *graphcloak.Model, _ string) error {
+		p, err := plan(ctx, m, false)
 		if err != nil {
 			return err
 		}
-		if e.Uniform != nil {
-			print(name, tau, p.Allocated.Objective.String(), x.name, e.Trials, e.Performance)
-			print(name, tau, "uniform", x.name, e.Trials, e.Uniform)
-		} else {
-			print(name, tau, "uniform", x.name, e.Trials, e.Performance)
+		sources := make([]int, m.Graph.Order())
+		for i := range sources {
+			sources[i] = i
 		}
-	}
-	return nil
+		times := max(*rounds, (*least+len(sources)-1)/len(sources))
+		for _, x := range settings {
+			e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
+				Trials: times * len(sources), Seed: 1, Amplitude: x.amplitude, Sources: sources,
+				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed},
+			})
+			if err != nil {
+				return err
+			}
+			if e.Uniform != nil {
+				print(name, tau, p.Allocated.Objective.String(), x.name, e.Trials, e.Performance)
+				print(name, tau, "uniform", x.name, e.Trials, e.Uniform)
+			} else {
+				print(name, tau, "uniform", x.name, e.Trials, e.Performance)
+			}
+		}
+		return nil
+	})
 }
 
 // plan makes the plan of a graph. On thousands of nodes the objective is separation,
 // which takes seconds and has a proof; elsewhere it is the tool's own choice.
-func plan(ctx context.Context, s graphcloak.Store, tau float64, uniform bool) (*graphcloak.Model, *graphcloak.Plan, error) {
-	m, err := graphcloak.Load(ctx, s, graphcloak.Settings{Tau: tau}, graphcloak.LoadOptions{})
-	if err != nil {
-		return nil, nil, err
-	}
+func plan(ctx context.Context, m *graphcloak.Model, uniform bool) (*graphcloak.Plan, error) {
 	options := graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: *epsilon, Delta: *delta}, Alpha: 1}
 	options.Allocation.Uniform = uniform
 	if m.Graph.Order() > 1000 {
 		options.Allocation.Objective = allocation.Separation
 	}
-	p, err := m.Plan(ctx, options)
-	return m, p, err
+	return m.Plan(ctx, options)
 }
 
 // figure measures the paper's graph figure: uniform noise, as there, and the planted
@@ -144,42 +133,24 @@ func figure(ctx context.Context) error {
 
 // block adds the trials of one block model.
 func block(ctx context.Context, seed int, trials [][]graphcloak.Trial) error {
-	g, err := builtin.Parse(fmt.Sprintf("sbm,n=500,k=2,in=0.05,out=0.001,seed=%d", seed))
-	if err != nil {
-		return err
-	}
-	source, err := g.Folder()
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "calibration")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.CopyFS(dir, source); err != nil {
-		return err
-	}
-	s, err := folder.New(ctx, dir, folder.Options{})
-	if err != nil {
-		return err
-	}
-	defer s.Close(ctx)
-	m, p, err := plan(ctx, s, 2, true)
-	if err != nil {
-		return err
-	}
-	for i, x := range settings {
-		e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
-			Trials: *each, Seed: uint64(seed), Amplitude: x.amplitude,
-			Recover: graphcloak.RecoverOptions{Amplitude: x.assumed, Communities: graphcloak.CommunityOptions{Property: source.Community}},
-		})
+	name := fmt.Sprintf("sbm,n=500,k=2,in=0.05,out=0.001,seed=%d", seed)
+	return instance.With(ctx, *data, name, 2, func(m *graphcloak.Model, communities string) error {
+		p, err := plan(ctx, m, true)
 		if err != nil {
 			return err
 		}
-		trials[i] = append(trials[i], e.Each...)
-	}
-	return nil
+		for i, x := range settings {
+			e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
+				Trials: *each, Seed: uint64(seed), Amplitude: x.amplitude,
+				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed, Communities: graphcloak.CommunityOptions{Property: communities}},
+			})
+			if err != nil {
+				return err
+			}
+			trials[i] = append(trials[i], e.Each...)
+		}
+		return nil
+	})
 }
 
 // print writes a row.

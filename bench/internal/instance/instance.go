@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package instance opens the graphs that simulations run on.
+package instance
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+)
+
+// With loads a graph and calls do with the model and the name of the property of its
+// planted communities, "" where it has none. Name is that of a folder below data, or
+// describes a generator, as in "sbm,n=500,k=2,in=0.05,out=0.001,seed=1".
+func With(ctx context.Context, data, name string, tau float64, do func(m *graphcloak.Model, communities string) error) (err error) {
+	dir, communities := filepath.Join(data, name), ""
+	if strings.Contains(name, ",") {
+		g, err := builtin.Parse(name)
+		if err != nil {
+			return err
+		}
+		source, err := g.Folder()
+		if err != nil {
+			return err
+		}
+		if dir, err = os.MkdirTemp("", "instance"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		if err := os.CopyFS(dir, source); err != nil {
+			return err
+		}
+		communities = source.Community
+	}
+	s, err := folder.New(ctx, dir, folder.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close(ctx)) }()
+	m, err := graphcloak.Load(ctx, s, graphcloak.Settings{Tau: tau}, graphcloak.LoadOptions{})
+	if err != nil {
+		return err
+	}
+	return do(m, communities)
+}
