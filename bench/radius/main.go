@@ -3,7 +3,7 @@
 // Command radius compares the rules for the radius of Basis Pursuit Denoising on the
 // same simulated releases, and writes the table of docs/explanation/radius.md:
 //
-//	go run ./bench/radius              every setting: most of an hour on two cores
+//	go run ./bench/radius              every setting: ten minutes on two cores
 //	go run ./bench/radius karate       the settings with this text in their name
 //
 // A source of amplitude 1 stands at a random node; noise is uniform, at ε = 4 and
@@ -40,12 +40,14 @@ const two, five = "sbm,n=500,k=2,in=0.05,out=0.001,seed=%d", "sbm,n=500,k=5,in=0
 
 var settings = []setting{
 	{"block model, n = 500, 2 communities, τ = 2", two, 2, nil, 20, 50},
-	{"block model, n = 500, 2 communities, τ = 2, the paper's σ", two, 2, privacy.Paper{}, 20, 50},
-	{"block model, n = 500, 5 communities, τ = 4", five, 4, nil, 4, 50},
+	{"the same at the paper's σ", two, 2, privacy.Paper{}, 20, 50},
+	{"block model, n = 500, 5 communities, τ = 4", five, 4, nil, 20, 50},
 	{"karate, τ = 1", "karate", 1, nil, 1, 1000},
 	{"net3, τ = 1", "net3", 1, nil, 1, 1000},
 	{"net3, τ = 4", "net3", 4, nil, 1, 1000},
-	{"minnesota, τ = 16", "minnesota", 16, nil, 1, 60},
+	{"minnesota, τ = 4", "minnesota", 4, nil, 1, 1000},
+	{"minnesota, τ = 16", "minnesota", 16, nil, 1, 1000},
+	{"net6, τ = 4", "net6", 4, nil, 1, 200},
 }
 
 var rules = []recovery.RuleKind{recovery.Paper, recovery.Hsu, recovery.Chi2, recovery.Projected, recovery.Auto}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,6 +78,7 @@ func newPlanCommand(app *app) *cobra.Command {
 			if err := packages.write(app, p); err != nil {
 				return err
 			}
+			app.noteBracket(p, job.Plan.SensitivityTime)
 			return app.showPlan(p)
 		},
 	}
@@ -88,6 +90,23 @@ func newPlanCommand(app *app) *cobra.Command {
 	choice.flags(cmd.Flags())
 	cmd.Flags().IntVar(&further, "suggest-sensors", 0, "make no plan: choose this `NUMBER` of further sensors, each the one that tells most of the source")
 	return cmd
+}
+
+// noteBracket tells of a joint sensitivity that is certified roughly only.
+func (a *app) noteBracket(p *graphcloak.Plan, limit time.Duration) {
+	b := p.Sensitivity
+	if p.Guarantee == privacy.PerSensor || b.Upper <= 2*b.Lower {
+		return
+	}
+	hint := "Rounding of the products with M keeps it open: a smaller --tau leaves larger differences, which are certified closely."
+	if limit > 0 {
+		hint = "A longer --sensitivity-time may narrow it."
+	}
+	how := "from above only"
+	if b.Lower > 0 {
+		how = fmt.Sprintf("within a factor of %.2g only", b.Upper/b.Lower)
+	}
+	a.note("Note: the sensitivity is certified %s, and noise follows its upper end. %s", how, hint)
 }
 
 func (a *app) showPlan(p *graphcloak.Plan) error {

@@ -89,6 +89,7 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if err != nil {
 		return err
 	}
+	a.noteBracket(p, job.Plan.SensitivityTime)
 	if a.config.Write.DryRun {
 		return a.dryRun(ctx, s, m, p, job)
 	}
