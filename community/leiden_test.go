@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -38,6 +39,95 @@ func TestMoveAlone(t *testing.T) {
 	c := []int32{0, 0, 0}
 	if err := s.move(l, c); err != nil || renumber(c) != 3 {
 		t.Errorf("communities %v, %v; want three", c, err)
+	}
+}
+
+// weighted is the graph of the edges u, v with weight w, on n nodes.
+func weighted(t *testing.T, n int, edges ...graph.Edge) *graph.Graph {
+	t.Helper()
+	var b graph.Builder
+	for i := range n {
+		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range edges {
+		if err := b.Connect(e.U, e.V, e.Weight, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// refinements refines g as one community, for the CPM at γ = gamma, with many seeds.
+// Parts are drawn evenly from those that the algorithm allows.
+func refinements(t *testing.T, g *graph.Graph, gamma float64) [][]int32 {
+	t.Helper()
+	l, penalty := newLevel(g, CPM, gamma)
+	s := newSearch(g.Order(), penalty)
+	s.ctx, s.theta = t.Context(), 1e6
+	var all [][]int32
+	for range 200 {
+		parts, err := s.refine(l, make([]int32, g.Order()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, parts)
+	}
+	return all
+}
+
+// A node with one edge to a clique of five at γ = 1/2 is not well connected to it:
+// 1 < γ·1·5. It neither joins a part nor is joined, though a pair would gain 1 − γ.
+func TestRefineWellConnectedNode(t *testing.T) {
+	var edges []graph.Edge
+	for u := range 5 {
+		for v := range u {
+			edges = append(edges, graph.Edge{U: u, V: v, Weight: 1})
+		}
+	}
+	g := weighted(t, 6, append(edges, graph.Edge{U: 0, V: 5, Weight: 1})...)
+	for _, parts := range refinements(t, g, 0.5) {
+		for v, p := range parts[:5] {
+			if p == parts[5] {
+				t.Fatalf("node %d has the badly connected one in its part: %v", v, parts)
+			}
+		}
+	}
+}
+
+// Two triangles of weight 1, node to node joined by weight x = 1/100, at γ = 0.3: a
+// node is well connected, 2 + x ≥ γ·1·5, a pair of a triangle is not,
+// 2 + 2x < γ·2·4, and so no third node joins it, though that would gain 2 − 2γ.
+func TestRefineWellConnectedPart(t *testing.T) {
+	var edges []graph.Edge
+	for u := range 3 {
+		edges = append(edges,
+			graph.Edge{U: u, V: (u + 1) % 3, Weight: 1},
+			graph.Edge{U: 3 + u, V: 3 + (u+1)%3, Weight: 1},
+			graph.Edge{U: u, V: 3 + u, Weight: 0.01})
+	}
+	pairs := 0
+	for _, parts := range refinements(t, weighted(t, 6, edges...), 0.3) {
+		members := make(map[int32]int)
+		for _, p := range parts {
+			members[p]++
+		}
+		for _, k := range members {
+			if k > 2 {
+				t.Fatalf("a part of %d nodes: %v", k, parts)
+			}
+			if k == 2 {
+				pairs++
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Error("no two nodes ever joined")
 	}
 }
 
