@@ -196,6 +196,22 @@ func TestEvaluatePair(t *testing.T) {
 	}
 }
 
+// TestEvaluateNothingSaid: where one node has 3/4 of the prior and the noise hides
+// everything, that node is always named first and never stands out.
+func TestEvaluateNothingSaid(t *testing.T) {
+	job := paperJob()
+	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
+	job.Recover = graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "side"}, PriorProperty: "weight"}
+	m, p := studied(t, pair(t), job)
+	e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 50, Recover: job.Recover})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := e.Calibration.MeanConfidence; e.Answered.Rate != 0 || math.Abs(c-.75) > .01 {
+		t.Errorf("named in %v of the trials, with confidence %v, want never and 0.75", e.Answered.Rate, c)
+	}
+}
+
 // TestEvaluateCalibrated: under the posterior's own prior its confidence is right:
 // the error is what chance gives, its interval holds 0, and 95 % sets hold 95 %.
 func TestEvaluateCalibrated(t *testing.T) {

@@ -195,7 +195,7 @@ func (a *analysis) run(ctx context.Context) error {
 	if stalled != nil && !errors.Is(stalled, recovery.ErrStalled) {
 		return stalled
 	}
-	a.fill(posterior, result)
+	a.fill(posterior, result, prior)
 	if err := a.several(ctx, opts); err != nil {
 		return err
 	}
@@ -275,15 +275,18 @@ func (a *analysis) spectrum() *recovery.Spectrum {
 }
 
 // fill puts the results into the report.
-func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result) {
+func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result, prior []float64) {
 	rep, g := a.report, a.model.Graph
+	rep.Prior = a.opts.PriorProperty
+	chance := report.Chance(prior, a.partition.Labels, a.partition.Count, 1)
 	mass := make([]float64, a.partition.Count)
 	if res.Status != recovery.Infeasible {
 		mass = a.partition.Sums(res.F)
 	}
 	for _, s := range community.Rank(p.Probability, a.partition) {
 		rep.Communities = append(rep.Communities, report.Community{
-			CommunityID: s.Community, Name: s.Name, Size: s.Order, Probability: min(1, s.Probability), SourceMass: mass[s.Community],
+			CommunityID: s.Community, Name: s.Name, Size: s.Order, Prior: chance[s.Community],
+			Probability: min(1, s.Probability), SourceMass: mass[s.Community],
 		})
 	}
 	best := p.Best()

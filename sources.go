@@ -35,7 +35,7 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 		return nil
 	}
 	if k < ByEvidence || k >= n {
-		return fmt.Errorf("%w: %d sources among %d nodes, want fewer than nodes", recovery.ErrInvalid, k, n)
+		return fmt.Errorf("%w: %d sources, want at least 1 and fewer than the number of nodes, %d", recovery.ErrInvalid, k, n)
 	}
 	sampling := recovery.SampleOptions{PosteriorOptions: opts}
 	s := &report.Sources{Count: k}
@@ -62,7 +62,7 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 	if err != nil {
 		return fmt.Errorf("posterior of %d sources: %w", s.Count, err)
 	}
-	a.rerank(groups)
+	a.rerank(groups, opts.Prior)
 	return nil
 }
 
@@ -94,10 +94,11 @@ func (a *analysis) sample(ctx context.Context, opts recovery.SampleOptions) ([]f
 }
 
 // rerank replaces what one source says of nodes and communities.
-func (a *analysis) rerank(groups []float64) {
+func (a *analysis) rerank(groups, prior []float64) {
 	rep, g := a.report, a.model.Graph
+	chance := report.Chance(prior, a.partition.Labels, a.partition.Count, rep.Sources.Count)
 	for i, c := range rep.Communities {
-		rep.Communities[i].Probability = min(1, groups[c.CommunityID])
+		rep.Communities[i].Prior, rep.Communities[i].Probability = chance[c.CommunityID], min(1, groups[c.CommunityID])
 	}
 	slices.SortStableFunc(rep.Communities, func(x, y report.Community) int { return cmp.Compare(y.Probability, x.Probability) })
 	order := make([]int, len(a.probability))

@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // TestSeveralSources puts full sources at two nodes of the karate club, one in each
@@ -88,6 +89,48 @@ func TestSampledSources(t *testing.T) {
 	}
 	if _, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: 34}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("34 sources among 34 nodes: %v, want a refusal", err)
+	}
+}
+
+// TestNothingSaid: measurements of 0 under noise that hides everything say nothing,
+// however sure the prior is, and however many sources a community must hold. The path
+// a–b–c–d has the sides {a, b} and {c, d}, and the prior 98 % on a.
+func TestNothingSaid(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id,side,risk\na,l,294\nb,l,2\nc,r,2\nd,r,2\n")
+	write(t, dir, "relationships.csv", "source,target\na,b\nb,c\nc,d\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := graphcloak.Measurements{Nodes: []int{0, 1, 2, 3}, Values: make([]float64, 4), Sigmas: []float64{1e3, 1e3, 1e3, 1e3}}
+	for _, tt := range []struct {
+		prior   string
+		sources int
+		left    float64 // prior probability that {a, b} holds a source
+	}{
+		{"", 1, 1. / 2}, {"", 2, 5. / 6}, {"", 3, 1},
+		// The sets of two have weights ab 588, ac 588, ad 588, bc 4, bd 4 and cd 4.
+		{"risk", 1, 296. / 300}, {"risk", 2, 1772. / 1776}, {"risk", 3, 1},
+	} {
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{
+			Communities: graphcloak.CommunityOptions{Property: "side"}, PriorProperty: tt.prior, Sources: tt.sources,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(rep.Communities, func(c report.Community) bool { return c.Name == "l" })
+		if got := rep.Communities[i]; math.Abs(got.Prior-tt.left) > 1e-12 || math.Abs(got.Probability-tt.left) > .01 {
+			t.Errorf("prior %q, %d sources: %+v, want prior and posterior %v", tt.prior, tt.sources, got, tt.left)
+		}
+		if rep.Prior != tt.prior || !strings.HasPrefix(rep.Answer, "No community stands out") {
+			t.Errorf("prior %q, %d sources: prior %q: %s", tt.prior, tt.sources, rep.Prior, rep.Answer)
+		}
 	}
 }
 

@@ -170,9 +170,10 @@ func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []flo
 	rank := community.Rank(post.Probability, r.part)
 	t.Confidence, t.Right = min(1, rank[0].Probability), rank[0].Community == r.part.Labels[t.Source]
 	t.Covered, t.Credible = slices.Contains(post.Credible, t.Source), len(post.Credible)
-	rep := report.Report{NodeCount: r.model.Graph.Order()}
+	chance := r.part.Sums(r.prior)
+	var rep report.Report
 	for _, s := range rank {
-		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Size: s.Order, Probability: min(1, s.Probability)})
+		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Prior: chance[s.Community], Probability: min(1, s.Probability)})
 	}
 	t.Answered = rep.StandsOut()
 	d := distances(r.model.Graph, t.Source)

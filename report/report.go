@@ -25,7 +25,8 @@ type Report struct {
 	NotProtected []string `json:"notProtected"` // what is public all the same
 	Notes        []string `json:"notes,omitempty"`
 
-	Communities []Community `json:"communities"` // likeliest first
+	Communities []Community `json:"communities"`             // likeliest first
+	Prior       string      `json:"priorProperty,omitempty"` // node property that the prior is proportional to; "": flat
 	Posterior   Posterior   `json:"posterior"`
 	Sources     *Sources    `json:"sources,omitempty"` // where more than one source may be supposed
 	BPDN        BPDN        `json:"bpdn"`
@@ -68,8 +69,9 @@ type Community struct {
 	CommunityID int     `json:"communityId"`
 	Name        string  `json:"name"`
 	Size        int     `json:"size"`
-	Probability float64 `json:"probability"` // posterior probability that it holds the source, or at least one
-	SourceMass  float64 `json:"sourceMass"`  // sum of f̂ over its nodes
+	Prior       float64 `json:"priorProbability"` // before the measurements: what chance alone gives
+	Probability float64 `json:"probability"`      // posterior probability that it holds the source, or at least one
+	SourceMass  float64 `json:"sourceMass"`       // sum of f̂ over its nodes
 }
 
 // Posterior is the likeliest node and how much is known of it. The odds are
@@ -173,42 +175,47 @@ func (r *Report) SetAnswer() {
 	top := r.Communities[0]
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize == 1 {
-		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds 95 %% of the probability.", r.Posterior.NodeID)
+		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, percent(r.Posterior.Probability))
 	}
 	switch {
 	case len(r.Communities) == 1:
 		r.Answer = "The graph has a single community, so there is nothing to tell apart. " + set
 	case r.StandsOut() && top.Probability < 0.5:
-		r.Answer = fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where chance alone gives %s; more likely than not, the source is in another. %s",
-			top.Name, count(top.Size, "node"), percent(top.Probability), percent(float64(top.Size)/float64(r.NodeCount)), set)
+		r.Answer = fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is in another. %s",
+			top.Name, count(top.Size, "node"), percent(top.Probability), r.chance(), percent(top.Prior), set)
 	case r.StandsOut():
 		r.Answer = fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
 			top.Name, count(top.Size, "node"), percent(top.Probability), set)
 	default:
-		r.Answer = fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and chance alone gives %s. %s",
-			top.Name, percent(top.Probability), percent(float64(top.Size)/float64(r.NodeCount)), set)
+		r.Answer = fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s. %s",
+			top.Name, percent(top.Probability), r.chance(), percent(top.Prior), set)
 	}
 }
 
 // StandsOut reports whether the evidence for the first community is more than
-// chance: the odds of the posterior are at least 3 times those of a flat prior.
+// chance: the odds of the posterior are at least 3 times those of the prior.
 func (r *Report) StandsOut() bool {
-	if len(r.Communities) < 2 {
-		return false
+	return len(r.Communities) > 1 && r.standsOut(r.Communities[0])
+}
+
+// standsOut is StandsOut for a community. No probability counts as closer to 1 than it
+// is known: what no sum of rounded terms shows, and with 95 % confidence what N
+// effective draws never saw (the rule of three, 3/N).
+func (r *Report) standsOut(c Community) bool {
+	unknown := 1e-12
+	if s := r.Sources; s != nil && s.EffectiveSampleSize != nil {
+		unknown = 3 / max(3, *s.EffectiveSampleSize)
 	}
-	return r.standsOut(r.Communities[0], 1)
+	p := min(c.Probability, 1-unknown)
+	return p*(1-c.Prior) >= strong*c.Prior*(1-p)
 }
 
-// standsOut is StandsOut for a community and so many sources, each of which falls
-// into it with probability Size/NodeCount by chance.
-func (r *Report) standsOut(c Community, sources int) bool {
-	prior := r.chance(c, sources)
-	return c.Probability*(1-prior) >= strong*prior*(1-c.Probability)
-}
-
-// chance is the probability that a community holds one of the sources by chance.
-func (r *Report) chance(c Community, sources int) float64 {
-	return 1 - math.Pow(1-float64(c.Size)/float64(r.NodeCount), float64(sources))
+// chance names what a community has before the measurements.
+func (r *Report) chance() string {
+	if r.Prior != "" {
+		return "the prior"
+	}
+	return "chance"
 }
 
 // several is the sentence for no source, or for more than one.
@@ -219,20 +226,20 @@ func (r *Report) several() string {
 	}
 	var named []string
 	for _, c := range r.Communities {
-		if c.Probability >= .5 && r.standsOut(c, k) {
+		if c.Probability >= .5 && r.standsOut(c) {
 			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, count(c.Size, "node"), percent(c.Probability)))
 		}
 	}
 	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize <= k {
-		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold 95 %% of those expected.", count(r.Posterior.CredibleSetSize, "node"))
+		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.", count(r.Posterior.CredibleSetSize, "node"))
 	}
 	switch top := r.Communities[0]; {
 	case len(r.Communities) == 1:
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case len(named) == 0:
-		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, and chance alone gives %s. %s",
-			top.Name, k, percent(top.Probability), percent(r.chance(top, k)), set)
+		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, and %s alone gives %s. %s",
+			top.Name, k, percent(top.Probability), r.chance(), percent(top.Prior), set)
 	default:
 		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k, strings.Join(named, ", "), set)
 	}

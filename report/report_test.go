@@ -3,6 +3,7 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,22 +11,71 @@ import (
 )
 
 func TestAnswer(t *testing.T) {
+	pair := func(prior, probability float64) []report.Community {
+		return []report.Community{
+			{Name: "a", Size: 50, Prior: prior, Probability: probability},
+			{Name: "b", Size: 50, Prior: 1 - prior, Probability: 1 - probability},
+		}
+	}
 	tests := []struct {
 		name        string
 		communities []report.Community
-		credible    int
+		prior       string
+		posterior   report.Posterior
 		want        string
 	}{
-		{"one", []report.Community{{Name: "a", Size: 100, Probability: 1}}, 40, "single community"},
-		{"clear", []report.Community{{Name: "a", Size: 50, Probability: 0.9}, {Name: "b", Size: 50, Probability: 0.1}}, 40, "most likely in community a (50 nodes), with probability 90 %"},
-		{"chance", []report.Community{{Name: "a", Size: 50, Probability: 0.7}, {Name: "b", Size: 50, Probability: 0.3}}, 40, "No community stands out"},
-		{"large by size alone", []report.Community{{Name: "a", Size: 90, Probability: 0.95}, {Name: "b", Size: 10, Probability: 0.05}}, 40, "No community stands out"},
-		{"small lead", []report.Community{{Name: "a", Size: 5, Probability: 0.3}, {Name: "b", Size: 95, Probability: 0.7}}, 40, "more likely than not, the source is in another"},
-		{"never certain", []report.Community{{Name: "a", Size: 50, Probability: 1}, {Name: "b", Size: 50, Probability: 0}}, 40, "over 99 %"},
-		{"not hidden", []report.Community{{Name: "a", Size: 50, Probability: 0.9}, {Name: "b", Size: 50, Probability: 0.1}}, 1, "NOT hidden"},
+		{"one", []report.Community{{Name: "a", Size: 100, Prior: 1, Probability: 1}}, "", report.Posterior{CredibleSetSize: 40}, "single community"},
+		{"clear", pair(.5, .9), "", report.Posterior{CredibleSetSize: 40}, "most likely in community a (50 nodes), with probability 90 %. The source itself stays hidden among 40 nodes"},
+		{"chance", pair(.5, .7), "", report.Posterior{CredibleSetSize: 40}, "No community stands out: the likeliest, a, has probability 70 %, and chance alone gives 50 %."},
+		{"large by size alone", pair(.9, .95), "", report.Posterior{CredibleSetSize: 40}, "No community stands out"},
+		{"small lead", pair(.05, .3), "", report.Posterior{CredibleSetSize: 40}, "probability 30 % where chance alone gives 5 %; more likely than not, the source is in another"},
+		{"never certain", pair(.5, 1), "", report.Posterior{CredibleSetSize: 40}, "over 99 %"},
+		{"not hidden", pair(.5, .98), "", report.Posterior{NodeID: "7", Probability: .97, CredibleSetSize: 1}, "NOT hidden: node 7 holds 97 % of the probability"},
+		{"the prior says it", pair(.98, .98), "risk", report.Posterior{CredibleSetSize: 1}, "No community stands out: the likeliest, a, has probability 98 %, and the prior alone gives 98 %."},
+		{"the data say it", pair(.02, .5), "risk", report.Posterior{CredibleSetSize: 3}, "most likely in community a"},
+		{"the prior leaves nothing else", pair(1, 1), "risk", report.Posterior{CredibleSetSize: 3}, "No community stands out"},
 	}
 	for _, tt := range tests {
-		r := report.Report{NodeCount: 100, Communities: tt.communities, Posterior: report.Posterior{CredibleSetSize: tt.credible}}
+		r := report.Report{NodeCount: 100, Communities: tt.communities, Prior: tt.prior, Posterior: tt.posterior}
+		r.SetAnswer()
+		if !strings.Contains(r.Answer, tt.want) {
+			t.Errorf("%s: %q does not say %q", tt.name, r.Answer, tt.want)
+		}
+	}
+}
+
+// TestAnswerOfSeveral: communities of the sizes given in a flat graph of 100 nodes.
+func TestAnswerOfSeveral(t *testing.T) {
+	effective := 4000.
+	tests := []struct {
+		name          string
+		sources       report.Sources
+		sizes         [2]int
+		probabilities [2]float64
+		credible      int
+		want          string
+	}{
+		{"none", report.Sources{Count: 0, Probabilities: []float64{.8, .2}}, [2]int{50, 50}, [2]float64{.9, .1}, 9, "favour no source at all, with probability 80 %"},
+		{"one by evidence", report.Sources{Count: 1}, [2]int{50, 50}, [2]float64{.9, .1}, 9, "The source is most likely in community a"},
+		{"both", report.Sources{Count: 2}, [2]int{30, 30}, [2]float64{.95, .9}, 9, "Of 2 sources, at least one is most likely in each of these communities: a (30 nodes, probability 95 %), b (30 nodes, probability 90 %). The sources themselves stay hidden among 9 nodes"},
+		{"first", report.Sources{Count: 2}, [2]int{30, 70}, [2]float64{.95, .9}, 2, "communities: a (30 nodes, probability 95 %). The sources themselves are NOT hidden: 2 nodes hold at least 95 %"},
+		// 1 − C(50, 3)/C(100, 3) = 0.879: with replacement it would be 0.875.
+		{"chance", report.Sources{Count: 3}, [2]int{50, 50}, [2]float64{.9, .9}, 9, "No community stands out: the likeliest, a, holds one of 3 sources with probability 90 %, and chance alone gives 88 %."},
+		{"the rest has no room", report.Sources{Count: 51}, [2]int{50, 50}, [2]float64{1, 1}, 90, "No community stands out"},
+		// 1 − C(40, 20)/C(100, 20) is 1 − 2.6e-10: no 4,000 draws can tell 1 from it.
+		{"more certain than draws", report.Sources{Count: 20, EffectiveSampleSize: &effective}, [2]int{60, 40}, [2]float64{1, 0}, 90, "No community stands out"},
+		{"as certain as draws", report.Sources{Count: 2, EffectiveSampleSize: &effective}, [2]int{30, 70}, [2]float64{1, 0}, 9, "a (30 nodes, probability over 99 %)"},
+	}
+	for _, tt := range tests {
+		labels := slices.Concat(slices.Repeat([]int{0}, tt.sizes[0]), slices.Repeat([]int{1}, tt.sizes[1]))
+		for len(labels) < 100 {
+			labels = append(labels, 2)
+		}
+		chance := report.Chance(nil, labels, 3, max(1, tt.sources.Count))
+		r := report.Report{NodeCount: 100, Sources: &tt.sources, Posterior: report.Posterior{CredibleSetSize: tt.credible}, Communities: []report.Community{
+			{Name: "a", Size: tt.sizes[0], Prior: chance[0], Probability: tt.probabilities[0]},
+			{Name: "b", Size: tt.sizes[1], Prior: chance[1], Probability: tt.probabilities[1]},
+		}}
 		r.SetAnswer()
 		if !strings.Contains(r.Answer, tt.want) {
 			t.Errorf("%s: %q does not say %q", tt.name, r.Answer, tt.want)
