@@ -224,6 +224,7 @@ func TestResolutionLimit(t *testing.T) {
 	}{
 		{community.Leiden{}, false},
 		{community.Leiden{Objective: community.CPM, Gamma: 0.5}, true},
+		{community.Louvain{Objective: community.CPM, Gamma: 0.5}, true},
 		{community.Leiden{Gamma: 3}, true},
 	} {
 		p, err := c.detector.Detect(t.Context(), g)
@@ -369,6 +370,7 @@ func TestDegenerate(t *testing.T) {
 		community.Leiden{Theta: math.Inf(1)},
 		community.Leiden{MaxLevels: -1},
 		community.Louvain{Gamma: math.Inf(1)},
+		community.Leiden{Objective: community.CPM, Gamma: math.MaxFloat64},
 	} {
 		if p, err := d.Detect(t.Context(), none(2)); err == nil {
 			t.Errorf("%+v gives %v, want an error", d, p)

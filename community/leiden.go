@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -50,17 +52,18 @@ func (l Leiden) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
 // Louvain is the algorithm of Blondel, Guillaume, Lambiotte & Lefebvre, Fast
 // unfolding of communities in large networks, Journal of Statistical Mechanics
 // (2008) P10008. [Leiden] improves on it. Communities that come out disconnected
-// are split into their components, which only raises the modularity.
+// are split into their components, which lowers no objective.
 type Louvain struct {
-	Gamma     float64 // resolution; 0: 1
-	MaxLevels int     // 0: 10
+	Objective Objective // zero: modularity
+	Gamma     float64   // resolution; 0: 1 for modularity, the density 2m/n(n−1) for CPM
+	MaxLevels int       // 0: 10
 	Seed      uint64
 	Progress  func(stage string, done, total int64) // nil: silent
 }
 
 // Detect finds communities in O(n + m) memory.
 func (l Louvain) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
-	return detect(ctx, g, Leiden{Gamma: l.Gamma, MaxLevels: l.MaxLevels, Seed: l.Seed, Progress: l.Progress})
+	return detect(ctx, g, Leiden{Objective: l.Objective, Gamma: l.Gamma, MaxLevels: l.MaxLevels, Seed: l.Seed, Progress: l.Progress})
 }
 
 // A detector starts again from its own result, at most passes times in all, as
@@ -90,6 +93,9 @@ func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 		o.MaxLevels = 10
 	}
 	base, penalty := newLevel(g, o.Objective, o.Gamma)
+	if k := floats.Sum(base.size); math.IsInf(penalty*k*k, 1) { // the largest penalty that an objective can hold
+		return Partition{}, fmt.Errorf("community: gamma is %v, too large for this graph and its weights", o.Gamma)
+	}
 	var best []int32
 	highest := math.Inf(-1)
 	for try := range max(1, min(tries, triesWork/max(1, g.Order()+g.Size()))) {

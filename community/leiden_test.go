@@ -168,3 +168,12 @@ func TestMoveAndRefine(t *testing.T) {
 		}
 	}
 }
+
+// Without a resolution CPM takes the density, twice the weight of all edges over
+// n(n−1): here 8/6, in units of the mean weight 2.
+func TestDensity(t *testing.T) {
+	g := weighted(t, 3, graph.Edge{U: 0, V: 1, Weight: 1}, graph.Edge{U: 1, V: 2, Weight: 3})
+	if _, penalty := newLevel(g, CPM, 0); penalty != 2./3 {
+		t.Errorf("γ = %v, want 2/3", penalty)
+	}
+}

@@ -114,7 +114,8 @@ type Recovery struct {
 type Community struct {
 	Property   string // "": detect
 	Method     string
-	Gamma      float64
+	Quality    string
+	Gamma      *float64 // nil: 1 for modularity, the graph's density for CPM
 	Theta      float64
 	MaxLevels  int
 	RandomSeed int64

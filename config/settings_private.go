@@ -154,7 +154,13 @@ func community() []Setting {
 			field: func(c *Config) any { return &c.Community.Method },
 		},
 		{
-			Key: "gamma", Group: g, Default: "1", Help: "resolution: larger gives smaller communities", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "communityQuality", Group: g, Default: "modularity", Values: []string{"modularity", "cpm"},
+			Help:  "what detected communities maximise; cpm: the constant Potts model, which keeps small ones apart",
+			field: func(c *Config) any { return &c.Community.Quality },
+		},
+		{
+			Key: "gamma", Group: g, arg: "NUMBER", wants: above(0, "> 0"),
+			Help:  "resolution: larger gives smaller communities; 1, or with cpm the density of the graph, unless given",
 			field: func(c *Config) any { return &c.Community.Gamma },
 		},
 		{

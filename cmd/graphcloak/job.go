@@ -129,10 +129,17 @@ func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOp
 }
 
 func detector(c config.Community) community.Detector {
-	if c.Method == "louvain" {
-		return community.Louvain{Gamma: c.Gamma, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
+	objective, gamma := community.ByModularity, 0.0
+	if c.Quality == "cpm" {
+		objective = community.CPM
 	}
-	return community.Leiden{Gamma: c.Gamma, Theta: c.Theta, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
+	if c.Gamma != nil {
+		gamma = *c.Gamma
+	}
+	if c.Method == "louvain" {
+		return community.Louvain{Objective: objective, Gamma: gamma, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
+	}
+	return community.Leiden{Objective: objective, Gamma: gamma, Theta: c.Theta, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
 }
 
 // job puts a whole run together.
