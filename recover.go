@@ -300,6 +300,9 @@ func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result, prior []flo
 	b := &rep.BPDN
 	b.Status, b.Objective, b.LowerBound, b.Gap = res.Status.String(), res.Objective, res.LowerBound, finite(res.Gap)
 	b.Support = []report.Source{}
+	if b.Retried {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("no source vector in [0, 1] fits the measurements within the first radius, with a proof: Basis Pursuit Denoising was solved again within a larger one, %.4g by the rule %s", b.Radius, b.RadiusRule))
+	}
 	a.probability = p.Probability
 	if res.Status == recovery.Infeasible {
 		b.Objective = 0

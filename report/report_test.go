@@ -83,6 +83,23 @@ func TestAnswerOfSeveral(t *testing.T) {
 	}
 }
 
+// TestStatsOfEvidence: the evidence and what bounds leave open of it, where they do.
+func TestStatsOfEvidence(t *testing.T) {
+	runnerUp := 1.5
+	for _, slack := range []float64{0, .25} {
+		r := report.Report{Posterior: report.Posterior{LogRunnerUp: &runnerUp, LogPresence: -2, Slack: slack}}
+		columns, row := r.Stats()
+		got := map[string]any{}
+		for i, c := range columns {
+			got[c] = row[i]
+		}
+		open, there := got["logOddsError"]
+		if got["logOddsRunnerUp"] != 1.5 || got["logOddsNoSource"] != -2. || there != (slack > 0) || there && open != slack {
+			t.Errorf("slack %v: %v, %v, %v", slack, got["logOddsRunnerUp"], got["logOddsNoSource"], open)
+		}
+	}
+}
+
 func TestDistribution(t *testing.T) {
 	sizes := make([]int, 100)
 	for i := range sizes {

@@ -37,6 +37,11 @@ func (r *Report) Stats() (columns []string, row []any) {
 	}
 	add("posteriorNodeId", string(r.Posterior.NodeID))
 	add("credibleSetSize", r.Posterior.CredibleSetSize)
+	add("logOddsRunnerUp", deref(r.Posterior.LogRunnerUp))
+	add("logOddsNoSource", r.Posterior.LogPresence)
+	if r.Posterior.Slack > 0 {
+		add("logOddsError", r.Posterior.Slack)
+	}
 	add("didConverge", r.BPDN.Status != "stalled")
 	add("bpdnStatus", r.BPDN.Status)
 	add("bpdnGap", deref(r.BPDN.Gap))

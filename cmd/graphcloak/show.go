@@ -107,8 +107,8 @@ func pairs(s section) iter.Seq[[]any] {
 func brief(s section) iter.Seq[[]any] {
 	shown := []string{
 		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "sigma", "sensitivityLower",
-		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "bpdnStatus", "bpdnGap", "bpdnSupport",
-		"computeMillis", "nodePropertiesWritten",
+		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "logOddsRunnerUp", "logOddsNoSource", "logOddsError",
+		"bpdnStatus", "bpdnGap", "bpdnRadiusRule", "bpdnRadius", "bpdnSupport", "computeMillis", "nodePropertiesWritten",
 	}
 	return func(yield func([]any) bool) {
 		for pair := range pairs(s) {
