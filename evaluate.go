@@ -207,8 +207,11 @@ func (m *Model) flatOr(ctx context.Context, property string) ([]float64, error) 
 // notes says what a reader of the numbers should know.
 func (s *evaluator) notes() []string {
 	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
-	one := s.opts.Recover.Amplitude == recovery.UnitAmplitude
-	if one != (s.opts.Amplitude == 1) {
+	assumed := 0.0 // uniform
+	if s.opts.Recover.Amplitude == recovery.UnitAmplitude {
+		assumed = 1
+	}
+	if s.opts.Amplitude != assumed {
 		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
 	}
 	if s.model.Graph.Order() > exactNorms {

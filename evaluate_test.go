@@ -212,6 +212,31 @@ func TestEvaluateNothingSaid(t *testing.T) {
 	}
 }
 
+// TestEvaluateNotesMismatch: a posterior for another amplitude than the sources had is
+// said, whichever the two are.
+func TestEvaluateNotesMismatch(t *testing.T) {
+	job := paperJob()
+	job.Recover = graphcloak.RecoverOptions{}
+	m, p := studied(t, pair(t), job)
+	for _, tt := range []struct {
+		assumed recovery.Amplitude
+		had     float64
+		want    bool
+	}{
+		{recovery.UniformAmplitude, 0, false}, {recovery.UniformAmplitude, .5, true}, {recovery.UniformAmplitude, 1, true},
+		{recovery.UnitAmplitude, 0, true}, {recovery.UnitAmplitude, .5, true}, {recovery.UnitAmplitude, 1, false},
+	} {
+		e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 1, Amplitude: tt.had, Recover: graphcloak.RecoverOptions{Amplitude: tt.assumed}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := slices.ContainsFunc(e.Notes, func(s string) bool { return strings.Contains(s, "another amplitude") })
+		if said != tt.want {
+			t.Errorf("sources of %s, posterior for %s: %q", e.SourceAmplitude, e.AssumedAmplitude, e.Notes)
+		}
+	}
+}
+
 // TestEvaluateCalibrated: under the posterior's own prior its confidence is right:
 // the error is what chance gives, its interval holds 0, and 95 % sets hold 95 %.
 func TestEvaluateCalibrated(t *testing.T) {
