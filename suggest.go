@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -334,20 +335,50 @@ func (pl *placement) add(s int) {
 
 // known returns what the sensors so far tell.
 func (pl *placement) known(labels []int, count int) Known {
-	var mean, square, groups float64
+	groups := 0.0
 	for t, p := range pl.p {
-		entropy, sums := pl.nats[t], make([]float64, count)
+		sums := make([]float64, count)
 		for j, v := range p {
 			sums[labels[j]] += v
 		}
-		mean += pl.weight[t] * entropy
-		square += pl.weight[t] * entropy * entropy
 		for _, v := range sums {
 			groups -= pl.weight[t] * xlogx(v)
 		}
 	}
 	return Known{
-		Entropy: mean / math.Ln2, CommunityEntropy: max(0, groups) / math.Ln2,
-		StandardError: math.Sqrt(max(0, square-mean*mean)/float64(len(pl.p))) / math.Ln2,
+		Entropy:       floats.Dot(pl.weight, pl.nats) / math.Ln2,
+		StandardError: pl.standardError() / math.Ln2, CommunityEntropy: max(0, groups) / math.Ln2,
 	}
+}
+
+// standardError estimates the standard deviation over noise of h̄ = Σ w_t h_t, of which
+// the variance is Σ w_t² Var h_t. With several trials a source, their variance is that
+// of noise, without bias. With one each, (h_t − h̄_t)² stands for it, where
+// h̄_t = (h̄ − w_t h_t)/(1 − w_t) is the mean without trial t: being independent of h_t,
+// it leaves an expectation of at least Var h_t, and more by as much as sources differ.
+func (pl *placement) standardError() float64 {
+	h, w, variance := pl.nats, pl.weight, 0.0
+	sources := slices.Index(pl.source[1:], pl.source[0]) + 1 // trials go round all sources
+	if sources > 0 {
+		rounds := len(h) / sources
+		same := make([]float64, rounds)
+		for i := range sources {
+			for r := range same {
+				same[r] = h[r*sources+i]
+			}
+			variance += float64(rounds) * w[i] * w[i] * stat.Variance(same, nil)
+		}
+		return math.Sqrt(variance)
+	}
+	mean := h[0]
+	for t := range h {
+		mean += w[t] * (h[t] - h[0]) // exact where all are equal
+	}
+	for t := range h {
+		if rest := 1 - w[t]; rest > 0 { // else the source is known, and h₀ = 0
+			d := w[t] * (h[t] - mean) / rest // w_t(h_t − h̄_t)
+			variance += d * d
+		}
+	}
+	return math.Sqrt(variance)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
@@ -177,6 +178,47 @@ func TestSuggestFurther(t *testing.T) {
 	}
 	if _, err := m.Suggest(t.Context(), job.Plan, 0, graphcloak.SuggestOptions{}); !errors.Is(err, graphcloak.ErrSuggest) {
 		t.Errorf("none: %v, want ErrSuggest", err)
+	}
+}
+
+// TestSuggestStandardError: the error that is told covers the deviation over 200 seeds,
+// known within a twentieth, and is not half as much again; where sources are equally
+// likely and where one of eight has 60 %.
+func TestSuggestStandardError(t *testing.T) {
+	const seeds = 200
+	for _, test := range []struct{ name, likely, other string }{{"flat", "1", "1"}, {"one likely", "10.5", "1"}} {
+		dir := t.TempDir()
+		nodes := "id,weight\nd," + test.likely + "\n"
+		for _, id := range []string{"a", "b", "c", "e", "f", "g", "h"} {
+			nodes += id + "," + test.other + "\n"
+		}
+		write(t, dir, "nodes.csv", nodes)
+		write(t, dir, "relationships.csv", "source,target\na,b\na,c\nb,c\nc,d\nd,e\ne,f\nf,g\ne,g\ng,h\nd,f\n")
+		store, err := folder.New(t.Context(), dir, folder.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close(context.Background())
+		job := paperJob()
+		job.Tau, job.Plan.Epsilon = 1, 8
+		m, _ := studied(t, store, job)
+		var entropies []float64
+		told := 0.0
+		for seed := range uint64(seeds) {
+			s, err := m.Suggest(t.Context(), job.Plan, 2, graphcloak.SuggestOptions{PriorProperty: "weight", Seed: 10 * seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Before.StandardError != 0 {
+				t.Fatalf("%s: error %v before any sensor, want 0", test.name, s.Before.StandardError)
+			}
+			entropies = append(entropies, s.Sensors[1].Entropy)
+			told += s.Sensors[1].StandardError / seeds
+		}
+		deviation := stat.StdDev(entropies, nil)
+		if told < 0.85*deviation || told > 1.5*deviation {
+			t.Errorf("%s: a standard error of %v is told, over seeds it is %v", test.name, told, deviation)
+		}
 	}
 }
 
