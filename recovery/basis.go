@@ -13,8 +13,9 @@ import (
 // basis is an orthonormal basis of the columns of a working set, and of nothing
 // more: q holds its vectors one after the other.
 type basis struct {
-	m, k int
-	q    []float64
+	m, k  int
+	q     []float64
+	least float64 // remainder below which a column adds nothing, if beyond dependence
 }
 
 func (b *basis) vector(i int) []float64 { return b.q[i*b.m : (i+1)*b.m] }
@@ -26,9 +27,9 @@ func (b *basis) matrix() blas64.General {
 // extend adds p columns, stored one after the other in cols, which it overwrites,
 // and returns their coordinates. A column that depends on the basis adds no vector.
 //
-// Block Gram–Schmidt runs twice, then inside the block, then once more: over
-// everything where little is left of the column, since a remainder of 1e-13 would
-// otherwise not be orthogonal.
+// Block Gram–Schmidt runs twice, then inside the block, then again until a sweep takes
+// less than half: over everything where little was left of the column, since a
+// remainder that is mostly rounding would otherwise not be orthogonal.
 func (b *basis) extend(cols []float64, p int) [][]float64 {
 	block := blas64.General{Rows: p, Cols: b.m, Stride: b.m, Data: cols}
 	old := b.k
@@ -51,12 +52,16 @@ func (b *basis) extend(cols []float64, p int) [][]float64 {
 		c := append(make([]float64, 0, old+p), coef[i*old:(i+1)*old]...)
 		c = append(c, make([]float64, b.k-old)...)
 		b.sweep(w, c, old)
-		from := old
-		if floats.Norm(w, 2) < 0.1*norms[i] {
+		from, rest := old, floats.Norm(w, 2)
+		if rest < 0.1*norms[i] {
 			from = 0
 		}
-		b.sweep(w, c, from)
-		if rest := floats.Norm(w, 2); rest > dependence*norms[i] && b.k < b.m {
+		for before := math.Inf(1); rest < before/2; from = 0 {
+			before = rest
+			b.sweep(w, c, from)
+			rest = floats.Norm(w, 2)
+		}
+		if rest > max(dependence, b.least)*norms[i] && b.k < b.m {
 			floats.Scale(1/rest, w)
 			b.q = append(b.q, w...)
 			b.k++

@@ -51,6 +51,8 @@ func newEvidence(a Amplitude) evidence {
 // by the Mills ratio in the tails and by quadrature where that cancels.
 func (e evidence) log(c, n float64) float64 {
 	switch {
+	case math.IsInf(n, 1):
+		return math.Inf(-1)
 	case e.amplitude == UnitAmplitude:
 		return c - n/2
 	case math.Abs(c)+n <= legendreReach:

@@ -5,6 +5,7 @@ package recovery
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -20,24 +21,42 @@ type Norms struct {
 	Low, High []float64 // nil: N is exact
 }
 
-// Beyond exactOrder nodes a product for each takes too long. Then probes bound every
-// norm, but with probability normFailure. After them come exact norms, until the rest
-// leaves no more than leftOpen of the posterior and of the odds of the first two open.
+// check refuses norms that are not those of n nodes, or not between their bounds.
+func (a Norms) check(n int) error {
+	if len(a.N) != n || a.Low != nil && (len(a.Low) != n || len(a.High) != n) {
+		return fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(a.N), n)
+	}
+	for i, v := range a.N {
+		if !(v >= 0) || a.Low != nil && !(a.Low[i] <= v && v <= a.High[i]) {
+			return fmt.Errorf("%w: squared column norm of node %d is %v, or not between its bounds", ErrInvalid, i, v)
+		}
+	}
+	return nil
+}
+
+// Beyond exactOrder nodes and exactSensors sensors a product for each takes too long.
+// Then probes bound every norm, but with probability normFailure, and norms are made
+// exact until the rest leaves no more than leftOpen of the posterior and of the log odds
+// of the first two open.
 const (
-	exactOrder  = 10_000
-	normFailure = 1e-9
-	leftOpen    = 0.01
+	exactOrder   = 10_000
+	exactSensors = 256
+	normFailure  = 1e-9
+	leftOpen     = 0.01
 )
 
-// effort is what bounded norms may cost: rounds of probes, each of four times as many
-// and for the nodes that the one before left open, and so many exact norms, peaks at a
-// time.
-type effort struct{ rounds, probes, peaks, most int }
+// effort is what bounded norms may cost.
+type effort struct {
+	rounds int // of directions and probes, four times as many in each as in the one before
+	probes int // of the first round
+	peaks  int // exact norms at a time
+	most   int // exact norms in all, shared among the rounds
+}
 
-var fullEffort = effort{rounds: 2, probes: 64, peaks: 64, most: 512}
+func fullEffort() effort { return effort{rounds: 2, probes: 64, peaks: 64, most: 512} }
 
 // Norms returns the column norms: exact, from the entries where A holds a matrix, or
-// by products where one side of A is short (10,000 nodes, 64 sensors); beyond that
+// by products where one side of A is short (10,000 nodes, 256 sensors); beyond that
 // bounded, as by [Data.ProbedNorms], and exact at the nodes, 512 at most, that decide
 // the posterior of opts, whose own Norms are not read.
 func (d Data) Norms(ctx context.Context, opts PosteriorOptions) (Norms, error) {
@@ -61,109 +80,139 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 			all[i] = i
 		}
 		return out, p.columnNorms(ctx, out.N, all)
-	case m <= fullEffort.probes:
+	case m <= exactSensors:
 		return out, p.addSquares(ctx, out.N, m, identity)
 	}
-	return p.boundedNorms(ctx, e, logPrior, fullEffort)
+	return p.boundedNorms(ctx, e, logPrior, fullEffort())
 }
 
-// boundedNorms probes, and then computes the norms that leave most of the posterior
-// open: while that closes at least a tenth of what is open, or the odds of the first two
-// are.
+// boundedNorms bounds the norms, and makes those exact that leave most open, in rounds:
+// each is for what the one before left open.
 func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []float64, b effort) (Norms, error) {
 	_, n := p.A.Dims()
 	out := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	floats.AddConst(math.Inf(1), out.High)
 	c := make([]float64, n)
 	p.A.MulVecTo(c, true, p.Y)
-	u := undecided{at: make([]int, n), exact: make([]bool, n)}
+	u := undecided{exact: make([]bool, n)}
 	look := func() {
 		weight := e.logs(c, out.N)
 		floats.Add(weight, logPrior)
 		low, high := e.ends(c, out, p.blur(), logPrior)
-		u.rank(weight, low, high)
+		u.rank(weight, low, high, b.most)
 	}
 	f := newDeflation(p, 1)
+	done := 0
 	for round := range b.rounds {
-		grown := 1 << (2 * round)
-		if err := f.extend(ctx, grown*probeWidth, u.weights()); err != nil {
+		if err := f.grow(ctx, probeWidth<<(2*round), u.weights(), out.N); err != nil {
 			return Norms{}, err
 		}
-		bounds, err := f.bounds(ctx, grown*b.probes, normFailure/float64(b.rounds))
+		bounds, err := f.bounds(ctx, b.probes<<(2*round), normFailure/float64(b.rounds))
 		if err != nil {
 			return Norms{}, err
 		}
 		out.meet(bounds)
-		if floats.Norm(p.Y, math.Inf(1)) == 0 {
-			return out, nil
+		look()
+		budget := b.most * (round + 1) / b.rounds
+		for odds := math.Inf(1); done < min(budget, n) && u.worth(budget-done, odds); {
+			picks := u.at[:min(b.peaks, budget-done, len(u.at))]
+			if err := p.columnNorms(ctx, out.N, picks); err != nil {
+				return Norms{}, err
+			}
+			for _, i := range picks {
+				u.exact[i] = true
+				out.Low[i], out.High[i] = widen(out.N[i], out.N[i], linop.Err(p.A))
+			}
+			done += len(picks)
+			odds = u.odds
+			look()
 		}
-		if look(); u.beyond(b.most) <= leftOpen {
+		if u.closed() {
 			break
 		}
-	}
-	declared, before := linop.Err(p.A), math.Inf(1)
-	for done := 0; done < min(b.most, n) && (u.total > math.Log(leftOpen) && u.total < before+math.Log(0.9) || u.odds > leftOpen); {
-		picks := u.at[:min(b.peaks, b.most-done, n-done)]
-		if err := p.columnNorms(ctx, out.N, picks); err != nil {
-			return Norms{}, err
-		}
-		for _, i := range picks {
-			u.exact[i] = true
-			out.Low[i], out.High[i] = widen(out.N[i], out.N[i], declared)
-		}
-		done += len(picks)
-		before = u.total
-		look()
 	}
 	return out, nil
 }
 
-// undecided is what bounds on the norms leave open.
-type undecided struct {
-	exact []bool    // nodes of exact norms
-	share []float64 // of the posterior, at the others: its logarithm
-	at    []int     // the nodes, largest share first
-	total float64   // of the posterior: its logarithm
-	odds  float64   // of the log odds of the first two
-}
-
-func (u *undecided) rank(weight, low, high []float64) {
-	u.share = open(low, high, logSum(weight))
-	u.total, u.odds = logSum(u.share), contest(weight, low, high)
-	for i := range u.at {
-		u.at[i] = i
-		if u.exact[i] {
-			u.share[i] = math.Inf(-1)
+// grow extends Q to k vectors for nodes of these weights, as long as a block takes a
+// quarter of what is left of their norms.
+func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
+	for f.q.k < k {
+		left := math.Inf(-1) // not known yet
+		if weight != nil {
+			left = floats.Dot(weight, norms) - f.sum(weight)
+		}
+		gain, err := f.extend(ctx, weight)
+		if err != nil || gain <= left/4 || gain == 0 {
+			return err
 		}
 	}
-	slices.SortStableFunc(u.at, func(i, j int) int { return cmp.Compare(u.share[j], u.share[i]) })
+	return ctx.Err()
 }
 
-// weights returns the shares relative to the largest, nil before all.
+// undecided is what bounds on the norms leave open.
+type undecided struct {
+	exact    []bool    // nodes of exact norms
+	logShare []float64 // of the posterior, at the others
+	at       []int     // the nodes of the largest shares, largest first
+	logTotal float64   // of all shares, those of exact norms too
+	odds     float64   // of the log odds of the first two
+}
+
+// rank takes the weights and their ends, and lists k nodes.
+func (u *undecided) rank(weight, low, high []float64, k int) {
+	u.logShare = open(low, high, logSum(weight))
+	u.logTotal, u.odds = logSum(u.logShare), contest(weight, low, high)
+	u.at = u.at[:0]
+	for i, exact := range u.exact {
+		if exact {
+			u.logShare[i] = math.Inf(-1)
+		} else {
+			u.at = append(u.at, i)
+		}
+	}
+	slices.SortStableFunc(u.at, func(i, j int) int { return cmp.Compare(u.logShare[j], u.logShare[i]) })
+	u.at = u.at[:min(k, len(u.at))]
+}
+
+func (u *undecided) closed() bool { return u.logTotal <= math.Log(leftOpen) && u.odds <= leftOpen }
+
+// worth reports whether k more exact norms serve: they would close half of what is open
+// of the posterior, or the odds of the first two are open and fell, from before, by a
+// tenth with the last.
+func (u *undecided) worth(k int, before float64) bool {
+	if len(u.at) == 0 {
+		return false
+	}
+	mass := make([]float64, 0, k)
+	for _, i := range u.at[:min(k, len(u.at))] {
+		mass = append(mass, u.logShare[i])
+	}
+	return u.logTotal > math.Log(leftOpen) && logSum(mass) >= u.logTotal-math.Ln2 ||
+		u.odds > leftOpen && u.odds < 0.9*before
+}
+
+// weights returns the shares relative to the largest, nil where they say nothing.
 func (u *undecided) weights() []float64 {
-	if u.share == nil {
+	if u.logShare == nil {
 		return nil
 	}
-	w, largest := make([]float64, len(u.share)), u.share[u.at[0]]
-	for i, v := range u.share {
+	w, largest := make([]float64, len(u.logShare)), floats.Max(u.logShare)
+	if math.IsInf(largest, 0) || math.IsNaN(largest) {
+		return nil
+	}
+	for i, v := range u.logShare {
 		w[i] = math.Exp(v - largest)
 	}
 	return w
 }
 
-// beyond sums the shares after the first k nodes.
-func (u *undecided) beyond(k int) float64 {
-	sum := 0.0
-	for _, i := range u.at[min(k, len(u.at)):] {
-		sum += math.Exp(u.share[i])
-	}
-	return sum
-}
-
-// meet narrows the bounds to what b allows, and takes its N.
+// meet narrows the bounds to what b allows, and takes its N. Bounds that contradict
+// each other, of which one is false, are kept from the lower to the upper.
 func (a *Norms) meet(b Norms) {
 	for i, v := range b.N {
-		a.Low[i], a.High[i] = max(a.Low[i], b.Low[i]), min(a.High[i], b.High[i])
+		low, high := max(a.Low[i], b.Low[i]), min(a.High[i], b.High[i])
+		a.Low[i], a.High[i] = min(low, high), max(low, high)
 		a.N[i] = min(max(v, a.Low[i]), a.High[i])
 	}
 }

@@ -34,7 +34,8 @@ type Posterior struct {
 	// Credible is the smallest set of nodes that holds the level asked for, most
 	// probable first; its size is the cloaking achieved.
 	Credible []int
-	// RunnerUp is the odds of the best node against the second; +Inf for n = 1.
+	// RunnerUp is the odds of the best node against the second; +Inf where there is none
+	// and beyond e^709.
 	RunnerUp float64
 	// LogPresence is the log evidence of one source against none.
 	LogPresence float64
@@ -90,10 +91,15 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 	weight := p.Probability
 	floats.AddTo(weight, p.LogEvidence, logPrior)
 	p.LogPresence = logSum(weight)
+	first := firstTwo(weight)
+	p.RunnerUp = math.Exp(first[0] - first[1])
 	if norms.Low != nil {
 		low, high := e.ends(c, norms, d.blur(), logPrior)
 		p.Slack = max(contest(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
-		p.ProbabilityError = min(1, math.Exp(logSum(open(low, high, p.LogPresence))))
+		p.ProbabilityError = math.Exp(logSum(open(low, high, p.LogPresence)))
+		if !(p.ProbabilityError < 1) {
+			p.ProbabilityError = 1
+		}
 	}
 	for i, v := range weight {
 		p.Probability[i] = math.Exp(v - p.LogPresence)
@@ -136,7 +142,7 @@ func open(low, high []float64, logZ float64) []float64 {
 	width := make([]float64, len(low))
 	for i := range low {
 		width[i] = math.Inf(-1)
-		if high[i] > low[i] {
+		if !(high[i] <= low[i]) {
 			width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
 		}
 	}
@@ -177,8 +183,8 @@ func (d Data) sufficient(ctx context.Context, opts PosteriorOptions) (c []float6
 	}
 	if opts.Norms != nil {
 		norms = *opts.Norms
-		if len(norms.N) != n || norms.Low != nil && (len(norms.Low) != n || len(norms.High) != n) {
-			return nil, norms, nil, fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(norms.N), n)
+		if err := norms.check(n); err != nil {
+			return nil, norms, nil, err
 		}
 	} else if norms, err = d.Norms(ctx, opts); err != nil {
 		return nil, norms, nil, err
@@ -212,7 +218,7 @@ func logWeights(prior []float64, n int) ([]float64, error) {
 	return w, nil
 }
 
-// rank sets the credible set and the runner-up. Ties go to the lower node.
+// rank sets the credible set. Ties go to the lower node.
 func (p *Posterior) rank(level float64) {
 	order := make([]int, len(p.Probability))
 	for i := range order {
@@ -225,10 +231,6 @@ func (p *Posterior) rank(level float64) {
 		k++
 	}
 	p.Credible = order[:k]
-	p.RunnerUp = math.Inf(1)
-	if len(order) > 1 {
-		p.RunnerUp = p.Probability[order[0]] / p.Probability[order[1]]
-	}
 }
 
 // Ceiling returns Φ(Δ₂/2σ): no test tells two neighbours apart more often when

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -19,24 +18,32 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
+// leastBeta is what the quantiles of χ² are good for.
+const leastBeta = 1e-100
+
+// aligned is the part of a column beyond Q below which it counts as lying in Q. It is
+// of singular values cubed, by the power: a direction that it drops is 500 times
+// shorter than the longest, and above it nothing is mostly rounding.
+const aligned = 1e-8
+
 // probeWidth is the number of columns of a block of probes, and of directions that
 // come at a time: what products are best at.
 const probeWidth = 16
 
 // ProbedNorms bounds the column norms by products of Aᵀ with random vectors, for
-// graphs where n products cost too much. With Q 16 orthonormal directions that the
-// columns share most, ‖A e_i‖² = ‖QᵀA e_i‖² + R_i: the first part is exact, and
+// graphs where n products cost too much. With Q up to 16 orthonormal directions that
+// the columns share most, ‖A e_i‖² = ‖QᵀA e_i‖² + R_i: the first part is exact, and
 // Σ (Aᵀ(I − QQᵀ)ω)_i²/R_i over r probes ω is χ²_r. With probability at least 1 − beta
-// all R_i are thus known within about (1 ∓ z√(2/r)), z the normal quantile of beta/2n.
-// The error that A declares is added. The same seed gives the same bits.
+// all R_i are thus known within a factor of about 1 ∓ z√(2/r), z the normal quantile of
+// beta/2n. The error that A declares is added. The same seed gives the same bits.
 //
 // Proof: docs/proofs/recovery.md.
 func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed uint64) (Norms, error) {
-	if probes < 1 || !(beta > 0 && beta < 1) {
-		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between 0 and 1", ErrInvalid, probes, beta)
+	if probes < 1 || !(beta >= leastBeta && beta < 1) {
+		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between %v and 1", ErrInvalid, probes, beta, leastBeta)
 	}
 	f := newDeflation(&products{Data: d}, seed)
-	if err := f.extend(ctx, probeWidth, nil); err != nil {
+	if _, err := f.extend(ctx, nil); err != nil {
 		return Norms{}, err
 	}
 	return f.bounds(ctx, probes, beta)
@@ -52,46 +59,57 @@ type deflation struct {
 
 func newDeflation(p *products, seed uint64) *deflation {
 	m, n := p.A.Dims()
-	return &deflation{products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: basis{m: m}, seen: make([]float64, n)}
+	return &deflation{
+		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: basis{m: m, least: aligned}, seen: make([]float64, n),
+	}
 }
 
-// extend grows Q to k vectors, 16 at a time, by the directions in which the columns,
-// each times the root of its weight, are longest beside those at hand: by approximate
-// leading left singular vectors of (I − QQᵀ)A·diag(√weight). Without weights all are 1.
-func (f *deflation) extend(ctx context.Context, k int, weight []float64) error {
+// extend adds 16 directions at most, those in which the columns, each times the root of
+// its weight, are longest beside those at hand: approximate leading left singular
+// vectors of (I − QQᵀ)A·diag(√weight). Without weights all are 1. It returns how much
+// Σ weight_i·‖QᵀA e_i‖² gained.
+func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64, err error) {
 	m, n := f.A.Dims()
-	k = min(k, m)
-	f.q.q = slices.Grow(f.q.q, (k-f.q.k)*m)
-	for old := f.q.k; old < k; old = f.q.k {
-		p := min(probeWidth, k-old)
-		x, y := make([]float64, n*p), make([]float64, m*p)
-		f.normal(x)
-		for i, w := range weight {
-			floats.Scale(math.Sqrt(w), x[i*p:(i+1)*p])
-		}
-		for power := range 2 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if power > 0 {
-				linop.MulBlockTo(f.A, x, true, y, p)
-				for i, w := range weight {
-					floats.Scale(w, x[i*p:(i+1)*p])
-				}
-			}
-			linop.MulBlockTo(f.A, y, false, x, p)
-			f.remove(y, p)
-			f.count((1 + power) * p)
-		}
-		f.q.extend(transposed(y, m, p), p)
-		err := f.addSquares(ctx, f.seen, f.q.k-old, func(in []float64, at, width int) {
-			copy(in, transposed(f.q.q[(old+at)*m:(old+at+width)*m], width, m))
-		})
-		if err != nil || f.q.k == old {
-			return err
-		}
+	k := min(probeWidth, m-f.q.k)
+	if k == 0 {
+		return 0, ctx.Err()
 	}
-	return ctx.Err()
+	x, y := make([]float64, n*k), make([]float64, m*k)
+	f.normal(x)
+	for i, w := range weight {
+		floats.Scale(math.Sqrt(w), x[i*k:(i+1)*k])
+	}
+	linop.MulBlockTo(f.A, y, false, x, k)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	whole := floats.Norm(y, 2)
+	if f.remove(y, k); !(floats.Norm(y, 2) > aligned*whole) {
+		return 0, nil
+	}
+	linop.MulBlockTo(f.A, x, true, y, k)
+	for i, w := range weight {
+		floats.Scale(w, x[i*k:(i+1)*k])
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	linop.MulBlockTo(f.A, y, false, x, k)
+	f.count(3 * k)
+	old, before := f.q.k, f.sum(weight)
+	f.q.extend(transposed(y, m, k), k)
+	err = f.addSquares(ctx, f.seen, f.q.k-old, func(in []float64, at, width int) {
+		copy(in, transposed(f.q.q[(old+at)*m:(old+at+width)*m], width, m))
+	})
+	return f.sum(weight) - before, err
+}
+
+// sum is Σ weight_i·‖QᵀA e_i‖².
+func (f *deflation) sum(weight []float64) float64 {
+	if weight == nil {
+		return floats.Sum(f.seen)
+	}
+	return floats.Dot(weight, f.seen)
 }
 
 func (f *deflation) normal(x []float64) {
@@ -131,7 +149,7 @@ func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms
 	e, theta := linop.Err(f.A), f.skew()
 	for i, s := range rest {
 		norms.N[i] = f.seen[i] + s/float64(probes)
-		norms.Low[i], norms.High[i] = widen((1-theta)*f.seen[i]+s/high, (1+theta)*f.seen[i]+s/low, e)
+		norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.seen[i]+s/high, (1+theta)*f.seen[i]+s/low, e)
 	}
 	return norms, nil
 }
