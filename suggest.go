@@ -52,14 +52,18 @@ type Known struct {
 type SuggestOptions struct {
 	Communities   CommunityOptions // whose entropy is told; they do not enter the choice
 	PriorProperty string           // node property proportional to the prior of a source; "": flat
+	Trials        int              // simulated sources at least, every possible one equally often; 0: 1000
 	Seed          uint64
 }
 
 // ErrSuggest says that no sensors can be suggested.
 var ErrSuggest = errors.New("graphcloak: sensors cannot be suggested")
 
-// suggestTrials is the least number of simulated sources; every node is one.
+// suggestTrials is the least number of simulated sources, if no other is asked for.
 const suggestTrials = 1000
+
+// mostTrials keeps the number of bytes that are guarded within an int64.
+const mostTrials = 1_000_000_000
 
 // Suggest chooses k further sensors greedily, each the one that lowers the expected
 // entropy of the source's posterior most. A selection of sensors is where it starts;
@@ -96,7 +100,10 @@ func (m *Model) Suggest(ctx context.Context, opts PlanOptions, k int, s SuggestO
 	}
 	out := &Suggestion{
 		NodeCount: n, Existing: len(chosen), Before: fresh.known(part.Labels, part.Count), Trials: len(pl.source),
-		Notes: []string{"entropies are in bits, for sources of amplitude 1, by simulation; no signal was read, and nothing was spent"},
+		Notes: []string{
+			"entropies are in bits, for one source of amplitude 1, by simulation; no signal was read, and nothing was spent",
+			promise(opts.Guarantee),
+		},
 	}
 	for step := range k {
 		if m.opts.Progress != nil {
@@ -116,6 +123,15 @@ func (m *Model) Suggest(ctx context.Context, opts PlanOptions, k int, s SuggestO
 		out.Sensors = append(out.Sensors, SuggestedSensor{NodeID: m.Graph.ID(i), Known: fresh.known(part.Labels, part.Count), Sigma: sigma})
 	}
 	return out, nil
+}
+
+// promise says what is guaranteed of the greedy choice, and what is not.
+func promise(g privacy.Guarantee) string {
+	const share = "up to the error of simulation, the greedy choice adds at least 1 − 1/e (63 %) of the information that the best choice of as many further sensors would add, "
+	if g == privacy.PerSensor {
+		return share + "at each sensor's own noise; for communities nothing is guaranteed"
+	}
+	return share + "at the noise that sensors at every node need; at the smaller noise of a plan for the chosen ones (sigma), and for communities, nothing is guaranteed"
 }
 
 // with returns the model with other sensors.
@@ -159,7 +175,11 @@ func (m *Model) newPlacement(ctx context.Context, opts PlanOptions, s SuggestOpt
 	if n > denseLimit {
 		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated, this one has %d", ErrSuggest, denseLimit, n)
 	}
-	rounds := (suggestTrials + n - 1) / n
+	trials := cmp.Or(s.Trials, suggestTrials)
+	if trials < 1 || trials > mostTrials {
+		return nil, fmt.Errorf("%w: %d simulated sources are wanted, want 1 to %d", ErrSuggest, trials, mostTrials)
+	}
+	rounds := (trials + n - 1) / n
 	if err := m.opts.guard("suggesting sensors", 8*int64(n)*int64(n)*int64(1+4*rounds)); err != nil {
 		return nil, err
 	}

@@ -179,6 +179,13 @@ func TestSuggestFurther(t *testing.T) {
 	if _, err := m.Suggest(t.Context(), job.Plan, 0, graphcloak.SuggestOptions{}); !errors.Is(err, graphcloak.ErrSuggest) {
 		t.Errorf("none: %v, want ErrSuggest", err)
 	}
+	few, err := m.Suggest(t.Context(), job.Plan, 1, graphcloak.SuggestOptions{Trials: 9})
+	if err != nil || few.Trials != 16 { // each of the eight nodes equally often
+		t.Errorf("for 9 trials: %+v, %v; want 16", few, err)
+	}
+	if _, err := m.Suggest(t.Context(), job.Plan, 1, graphcloak.SuggestOptions{Trials: -1}); !errors.Is(err, graphcloak.ErrSuggest) {
+		t.Errorf("-1 trials: %v, want ErrSuggest", err)
+	}
 }
 
 // TestSuggestStandardError: the error that is told covers the deviation over 200 seeds,

@@ -399,4 +399,17 @@ func TestDirectionsEnd(t *testing.T) {
 			t.Errorf("own part %v: %d directions (%v), want %d", own, f.q.k, err, want)
 		}
 	}
+	f := newDeflation(&products{Data: Data{A: hidden{linop.Dense{M: groups(rnd, m, n, 3, 7, 0)}}}}, 1)
+	if err := f.grow(t.Context(), 64, nil, nil); err != nil || f.q.k != 3 {
+		t.Errorf("without weights: %d directions (%v), want 3", f.q.k, err)
+	}
+}
+
+// A norm without bound leaves no evidence for a source.
+func TestEvidenceOfInfiniteNorm(t *testing.T) {
+	for _, a := range []Amplitude{UniformAmplitude, UnitAmplitude} {
+		if got := newEvidence(a).log(3, math.Inf(1)); !math.IsInf(got, -1) {
+			t.Errorf("%v: %v, want -Inf", a, got)
+		}
+	}
 }

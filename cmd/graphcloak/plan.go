@@ -21,7 +21,7 @@ import (
 func newPlanCommand(app *app) *cobra.Command {
 	var packages sensorPackages
 	var choice choice
-	further := 0
+	var suggested further
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
@@ -38,13 +38,15 @@ func newPlanCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if err := app.checkSuggestion(further, cmd.Flags().Changed("suggest-sensors"), choice, packages); err != nil {
-				return err
+			if suggested > 0 {
+				if err := app.checkSuggestion(choice, packages); err != nil {
+					return err
+				}
 			}
 			if err := app.needKey("a plan file"); err != nil {
 				return err
 			}
-			if err := app.needJSON("a plan file"); err != nil && further == 0 {
+			if err := app.needJSON("a plan file"); err != nil && suggested == 0 {
 				return err
 			}
 			if err := choice.check(app); err != nil {
@@ -68,8 +70,12 @@ func newPlanCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
-			if further > 0 {
-				return app.suggest(ctx, m, job, further)
+			if suggested > 0 {
+				trials := 0 // its own number
+				if cmd.Flags().Changed("trials") {
+					trials = choice.trials
+				}
+				return app.suggest(ctx, m, job, int(suggested), trials)
 			}
 			p, err := choice.plan(ctx, app, m, job)
 			if err != nil {
@@ -88,7 +94,7 @@ func newPlanCommand(app *app) *cobra.Command {
 		config.GroupOutput, config.GroupExecution)
 	packages.flags(cmd.Flags())
 	choice.flags(cmd.Flags())
-	cmd.Flags().IntVar(&further, "suggest-sensors", 0, "make no plan: choose this `NUMBER` of further sensors, each the one that tells most of the source")
+	cmd.Flags().Var(&suggested, "suggest-sensors", "make no plan: choose this `NUMBER` of further sensors, each the one that tells most of the source, by --trials simulated sources, 1000 unless given")
 	return cmd
 }
 

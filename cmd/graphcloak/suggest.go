@@ -4,35 +4,62 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
 )
 
-// checkSuggestion refuses flags of a plan, of which a suggestion makes none.
-func (a *app) checkSuggestion(further int, asked bool, c choice, packages sensorPackages) error {
-	switch {
-	case asked && further < 1:
-		return fail(exitUsage, "--suggest-sensors is %d, want a number ≥ 1", further)
-	case further > 0 && (c.aimed() || c.curve != "" || packages.dir != ""):
+// further is the number of sensors to suggest; 0: none was asked for.
+type further int
+
+func (n *further) String() string { return strconv.Itoa(int(*n)) }
+
+// Type is its name in help.
+func (n *further) Type() string { return "int" }
+
+// Set refuses what is no number of sensors.
+func (n *further) Set(text string) error {
+	k, err := strconv.Atoi(text)
+	if err != nil || k < 1 {
+		return errors.New("want a whole number ≥ 1")
+	}
+	*n = further(k)
+	return nil
+}
+
+// checkSuggestion refuses flags of a plan, of which a suggestion makes none, and flags
+// that suppose other sources than it does.
+func (a *app) checkSuggestion(c choice, packages sensorPackages) error {
+	given := func(key string) bool { return a.config.Origin(key).Layer == config.LayerFlag }
+	switch r := a.config.Recovery; {
+	case c.aimed() || c.curve != "" || packages.dir != "":
 		return fail(exitUsage, "--suggest-sensors makes no plan").hint("leave out targets, curve and packages; plan once the sensors are chosen")
+	case given("sources") && r.Sources != 1, given("amplitude") && r.Amplitude != "one":
+		return fail(exitUsage, "--suggest-sensors supposes one source of amplitude 1").hint("leave --sources and --amplitude out")
+	case c.trials < 1:
+		return fail(exitUsage, "--trials is %d, and --suggest-sensors simulates: want a number ≥ 1", c.trials)
 	}
 	return nil
 }
 
 // suggest prints which nodes should carry sensors.
-func (a *app) suggest(ctx context.Context, m *graphcloak.Model, job graphcloak.Job, further int) error {
-	s, err := m.Suggest(ctx, job.Plan, further, graphcloak.SuggestOptions{
-		Communities: job.Recover.Communities, PriorProperty: job.Recover.PriorProperty, Seed: uint64(a.config.Community.RandomSeed),
+func (a *app) suggest(ctx context.Context, m *graphcloak.Model, job graphcloak.Job, k, trials int) error {
+	s, err := m.Suggest(ctx, job.Plan, k, graphcloak.SuggestOptions{
+		Communities: job.Recover.Communities, PriorProperty: job.Recover.PriorProperty,
+		Trials: trials, Seed: uint64(a.config.Community.RandomSeed),
 	})
 	if err != nil {
 		return err
 	}
-	rows := [][]any{{0, "(the " + cell(s.Existing, -1) + " there are)", s.Before.Entropy, s.Before.StandardError, s.Before.CommunityEntropy, nil}}
-	if a.outputFormat() != "table" {
-		rows = nil
+	var there any // no node, for a program
+	if a.outputFormat() == "table" {
+		there = "(the " + cell(s.Existing, -1) + " there are)"
 	}
+	rows := [][]any{{0, there, s.Before.Entropy, s.Before.StandardError, s.Before.CommunityEntropy, nil}}
 	for i, x := range s.Sensors {
 		rows = append(rows, []any{i + 1, string(x.NodeID), x.Entropy, x.StandardError, x.CommunityEntropy, x.Sigma})
 	}
