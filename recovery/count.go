@@ -21,7 +21,8 @@ type Count struct {
 func (c *Count) Best() int { return floats.MaxIdx(c.Probability) }
 
 // Count weighs 0 to most sources: one exactly, two exactly up to [PairLimit] nodes,
-// each further number by bridge sampling. opts.Sources is not used.
+// each further number by bridge sampling; no more than nodes with prior > 0.
+// opts.Sources is not used.
 func (d Data) Count(ctx context.Context, most int, opts SampleOptions) (*Count, error) {
 	_, n := d.A.Dims()
 	if most < 1 || most >= n {
@@ -31,6 +32,13 @@ func (d Data) Count(ctx context.Context, most int, opts SampleOptions) (*Count, 
 	if err != nil {
 		return nil, err
 	}
+	possible := 0 // nodes that the prior allows
+	for _, v := range logPrior {
+		if !math.IsInf(v, -1) {
+			possible++
+		}
+	}
+	most = min(most, possible)
 	one, err := d.Posterior(ctx, opts.PosteriorOptions)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,9 @@ func Whiten(m linop.Operator, y, u []float64) (Data, error) {
 	if len(out) == 0 {
 		return Data{}, fmt.Errorf("%w: no sensor reports", ErrInvalid)
 	}
+	if err := checkMeasurements(out); err != nil {
+		return Data{}, err
+	}
 	return Data{A: w, Y: out}, nil
 }
 

@@ -10,25 +10,32 @@ import (
 )
 
 // splitRHat is the potential scale reduction of chains of the same length, each cut
-// in two; 1 where nothing varies.
+// in two; 1 where nothing varies, +Inf where each chain stays at a place of its own.
 // Reference: Vehtari et al. (2021), Bayesian Anal. 16(2), section 3.
 func splitRHat(chains [][]float64) float64 {
 	halves := split(chains)
 	between, within, n := variances(halves)
-	if within == 0 {
+	switch {
+	case within == 0 && between == 0:
 		return 1
+	case within == 0:
+		return math.Inf(1)
 	}
 	return math.Sqrt((n-1)/n + between/within)
 }
 
 // effectiveSize is the number of independent draws with the same standard error, by
-// Geyer's initial monotone sequence over all chains.
+// Geyer's initial monotone sequence over all chains; 1 where each chain stays at a place
+// of its own.
 func effectiveSize(chains [][]float64) float64 {
 	halves := split(chains)
 	between, within, n := variances(halves)
 	total := n * float64(len(halves))
-	if within == 0 {
+	switch {
+	case within == 0 && between == 0:
 		return total
+	case within == 0:
+		return 1
 	}
 	v := (n-1)/n*within + between
 	rho := func(lag int) float64 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
@@ -28,8 +29,9 @@ type Sample struct {
 	Probability []float64
 	// Amplitude is the mean amplitude of each node, 0 where it is no source.
 	Amplitude []float64
-	// RHat is the largest split R̂ of what was traced (log likelihood and sum of the
-	// amplitudes): beyond 1.01 the chains have not met. ESS is the least effective
+	// RHat is the largest split R̂ of what was traced (log likelihood, sum of the
+	// amplitudes, and whether a node is a source, for those of probability .05 and
+	// more): beyond 1.01 the chains have not met. ESS is the least effective
 	// sample size: below 400 the estimates are rough.
 	// Reference: Vehtari et al. (2021), Bayesian Anal. 16(2).
 	RHat, ESS float64
@@ -110,9 +112,40 @@ func (d Data) Sample(ctx context.Context, opts SampleOptions) (*Sample, error) {
 	}
 	total := float64(len(out.sweeps))
 	floats.Scale(1/total, out.Probability)
-	out.RHat = max(splitRHat(like), splitRHat(mass))
-	out.ESS = min(effectiveSize(like), effectiveSize(mass))
+	out.diagnose(append(out.places(opts.Chains), like, mass))
 	return out, nil
+}
+
+// diagnose sets the worst of what was traced.
+func (s *Sample) diagnose(traces [][][]float64) {
+	s.RHat, s.ESS = 1, math.Inf(1)
+	for _, chains := range traces {
+		s.RHat, s.ESS = max(s.RHat, splitRHat(chains)), min(s.ESS, effectiveSize(chains))
+	}
+}
+
+// tracedProbability is that of a node from which it is traced whether it is a source:
+// chains may stay at different nodes with the same likelihood.
+const tracedProbability = 0.05
+
+// places returns for each node to trace, in order, a chain of 0 and 1 for each chain.
+func (s *Sample) places(chains int) (traces [][][]float64) {
+	length := len(s.sweeps) / chains
+	for i, p := range s.Probability {
+		if p < tracedProbability {
+			continue
+		}
+		trace := make([][]float64, chains)
+		for t, nodes := range s.sweeps {
+			v := 0.0
+			if slices.Contains(nodes, i) {
+				v = 1
+			}
+			trace[t/length] = append(trace[t/length], v)
+		}
+		traces = append(traces, trace)
+	}
+	return traces
 }
 
 func (o SampleOptions) withDefaults() SampleOptions {

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/graphcloak/graphcloak/linop"
@@ -142,9 +141,8 @@ func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms
 	}
 	chi := distuv.ChiSquared{K: float64(probes)}
 	tail := beta / (2 * float64(n))
-	// The upper tail by its own quantile: 1 − tail would lose the digits of tail. The
-	// lower may come out as 0, and 0/0 for a column of zeros.
-	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), 2*mathext.GammaIncRegCompInv(float64(probes)/2, tail)
+	// The lower one may come out as 0, and 0/0 for a column of zeros.
+	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), chi2Above(probes, tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	e, theta := linop.Err(f.A), f.skew()
 	for i, s := range rest {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -132,7 +134,21 @@ func (p Problem) check() error {
 	case !(p.upper() > 0):
 		return fmt.Errorf("%w: upper bound is %v, want > 0", ErrInvalid, p.Upper)
 	}
-	return checkFinite("measurement", p.Y)
+	return checkMeasurements(p.Y)
+}
+
+// largest is what the length of y may be, so that its square and the products with it
+// are finite.
+const largest = 1e150
+
+func checkMeasurements(y []float64) error {
+	if err := checkFinite("measurement", y); err != nil {
+		return err
+	}
+	if norm := floats.Norm(y, 2); norm > largest {
+		return fmt.Errorf("%w: the measurements, in units of their noise, have length %.3g, want at most %v", ErrInvalid, norm, largest)
+	}
+	return nil
 }
 
 func checkFinite(what string, v []float64) error {
