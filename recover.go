@@ -171,6 +171,7 @@ type analysis struct {
 	visible  *recovery.Spectrum
 
 	probability []float64 // of each node to be a source
+	rHat        float64   // the worst so far
 }
 
 func (a *analysis) run(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/graphcloak/graphcloak/recovery"
@@ -46,6 +47,9 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 			return fmt.Errorf("count sources: %w", err)
 		}
 		s.Count, s.Probabilities = count.Best(), count.Probability
+		if !math.IsInf(count.ESS, 1) { // it took samplers
+			a.diagnosed(count.RHat, count.ESS, "the number of sources is rough, and so is what rests on it")
+		}
 	}
 	if s.Count <= 1 {
 		s.Method = "exact"
@@ -84,13 +88,27 @@ func (a *analysis) sample(ctx context.Context, opts recovery.SampleOptions) ([]f
 		return nil, err
 	}
 	s := a.report.Sources
-	s.Method, s.RHat, s.EffectiveSampleSize = "gibbs", finite(p.RHat), finite(p.ESS)
-	if !(p.RHat <= mixed) || !(p.ESS >= enough) {
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf(
-			"the sampler has not mixed well (R̂ = %.3g, effective sample size %.0f): the probabilities of %d sources are rough", p.RHat, p.ESS, s.Count))
-	}
+	s.Method = "gibbs"
+	a.diagnosed(p.RHat, p.ESS, fmt.Sprintf("the probabilities of %d sources are rough", s.Count))
 	a.probability = p.Probability
 	return p.Groups(a.partition.Labels)
+}
+
+// diagnosed reports the diagnostics of samplers, the worst so far, and says what they
+// leave rough.
+func (a *analysis) diagnosed(rHat, ess float64, rough string) {
+	s := a.report.Sources
+	if s.EffectiveSampleSize == nil || ess < *s.EffectiveSampleSize {
+		s.EffectiveSampleSize = finite(ess)
+	}
+	a.rHat = max(a.rHat, rHat)
+	s.RHat = finite(a.rHat)
+	if rHat <= mixed && ess >= enough {
+		return
+	}
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf(
+		"the sampler has not mixed well (R̂ = %.3g, effective sample size %.0f): %s. With little noise chains stay where they are: Basis Pursuit Denoising finds several sources beside",
+		rHat, ess, rough))
 }
 
 // rerank replaces what one source says of nodes and communities.

@@ -5,14 +5,18 @@ package graphcloak_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -165,4 +169,90 @@ func TestSourcesRefused(t *testing.T) {
 	if rep, err := m.RecoverFrom(t.Context(), one, graphcloak.RecoverOptions{Sources: graphcloak.ByEvidence}); err != nil || rep.Sources != nil {
 		t.Errorf("one node: %v, %+v", err, rep)
 	}
+}
+
+// TestStuckSampler: with hardly any noise the chains stay where they began, at
+// different nodes, and the report says so, whether the number of sources is given or
+// counted.
+func TestStuckSampler(t *testing.T) {
+	m, in := grid(t, []int{7, 14, 22, 28}, 0.002)
+	for _, k := range []int{4, graphcloak.ByEvidence} {
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: k, Amplitude: recovery.UnitAmplitude})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := rep.Sources
+		if d.RHat != nil && *d.RHat <= 1.01 && d.EffectiveSampleSize != nil && *d.EffectiveSampleSize >= 400 {
+			t.Errorf("sources %d: %v with R̂ = %v and %v effective draws", k, d.NodeIDs, *d.RHat, *d.EffectiveSampleSize)
+		}
+		if !slices.ContainsFunc(rep.Notes, func(n string) bool { return strings.Contains(n, "not mixed") }) {
+			t.Errorf("sources %d: %q do not warn", k, rep.Notes)
+		}
+	}
+}
+
+// TestCountUnderPrior: no more sources are counted than nodes may hold one.
+func TestCountUnderPrior(t *testing.T) {
+	m, in := grid(t, []int{7}, 0.1)
+	for _, allowed := range []string{"1", "2", "3"} {
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: graphcloak.ByEvidence, PriorProperty: "first" + allowed})
+		if err != nil {
+			t.Errorf("prior on %s nodes: %v", allowed, err)
+		} else if got := len(rep.Sources.Probabilities); strconv.Itoa(got-1) != allowed {
+			t.Errorf("prior on %s nodes: probabilities of 0 to %d sources", allowed, got-1)
+		}
+	}
+}
+
+// grid returns a model of 6 × 6 nodes at τ = 1, and readings of full sources without
+// noise, said to have some. The properties first1, first2 and first3 are 1 on so many
+// nodes, from node 7 on, and 0 elsewhere.
+func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, graphcloak.Measurements) {
+	t.Helper()
+	const side = 6
+	dir := t.TempDir()
+	nodes, edges := "id,first1,first2,first3\n", "source,target\n"
+	for i := range side * side {
+		nodes += strconv.Itoa(i)
+		for k := range 3 {
+			v := ",0"
+			if i >= 7 && i <= 7+k {
+				v = ",1"
+			}
+			nodes += v
+		}
+		nodes += "\n"
+		if i%side > 0 {
+			edges += fmt.Sprintf("%d,%d\n", i-1, i)
+		}
+		if i >= side {
+			edges += fmt.Sprintf("%d,%d\n", i-side, i)
+		}
+	}
+	write(t, dir, "nodes.csv", nodes)
+	write(t, dir, "relationships.csv", edges)
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, y := make([]float64, side*side), make([]float64, side*side)
+	for _, i := range sources {
+		j, _ := m.Graph.Index(graph.ID(strconv.Itoa(i)))
+		f[j] = 1
+	}
+	d.MulVecTo(y, false, f)
+	in := graphcloak.Measurements{Values: y}
+	for i := range y {
+		in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
+	}
+	return m, in
 }

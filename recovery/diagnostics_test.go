@@ -43,6 +43,25 @@ func TestEffectiveSizeOfAutoregression(t *testing.T) {
 	}
 }
 
+// Chains that stay at places of their own have not met, however still each of them is.
+func TestStuckChains(t *testing.T) {
+	stuck := [][]float64{{1, 1, 1, 1}, {2, 2, 2, 2}}
+	if r, e := splitRHat(stuck), effectiveSize(stuck); !math.IsInf(r, 1) || e != 1 {
+		t.Errorf("stuck chains: R̂ = %v, effective size %v, want +Inf and 1", r, e)
+	}
+	// The same likelihood, and other nodes: 5 in both chains, 1 in one and 2 in the other.
+	s := Sample{Probability: []float64{0, .5, .5, 0, 0, 1}}
+	for range 8 {
+		s.sweeps = append(s.sweeps, []int{5, 1})
+	}
+	for range 8 {
+		s.sweeps = append(s.sweeps, []int{2, 5})
+	}
+	if s.diagnose(s.places(2)); !math.IsInf(s.RHat, 1) || s.ESS != 1 {
+		t.Errorf("chains at different nodes: R̂ = %v, effective size %v, want +Inf and 1", s.RHat, s.ESS)
+	}
+}
+
 // e₃ of 0.1, 0.2, 0.3, 0.4 is 0.05, in 3! orders.
 func TestLogDistinct(t *testing.T) {
 	p := []float64{math.Log(0.1), math.Log(0.2), math.Log(0.3), math.Log(0.4)}
