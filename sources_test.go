@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
@@ -53,6 +55,9 @@ func TestSeveralSources(t *testing.T) {
 		got := slices.Sorted(slices.Values(rep.Sources.NodeIDs))
 		if rep.Sources.Count != 2 || rep.Sources.Method != "exact" || !slices.Equal(got, want) {
 			t.Errorf("sources %d: %+v, want 2 at %v, exact", sources, *rep.Sources, want)
+		}
+		if got := rep.Posterior.CredibleSetSize; got != 2 { // 95 % of two expected sources
+			t.Errorf("sources %d: credible set of %d nodes, want 2", sources, got)
 		}
 		for _, c := range rep.Communities {
 			if c.Probability < .99 || c.Probability > 1 {
@@ -255,4 +260,77 @@ func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, graphc
 		in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
 	}
 	return m, in
+}
+
+// TestRadiusUnits: a radius that is given is in the unit of the readings, where all
+// sensors have one σ, and so are the radius, the residual and the margin that come back.
+func TestRadiusUnits(t *testing.T) {
+	const sigma, radius = 0.05, 0.1
+	m, in := grid(t, []int{7}, sigma)
+	rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Number, Value: radius}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := rep.BPDN; math.Abs(b.Radius-radius) > 1e-12 || math.Abs(b.Residual-radius) > 1e-6*radius {
+		t.Errorf("radius %v and residual %v, want both %v", b.Radius, b.Residual, radius)
+	}
+	if rep, err = m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Chi2}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := recovery.Chi2Radius(sigma, 36, recovery.DefaultBeta); math.Abs(rep.BPDN.Radius-want) > 1e-12 {
+		t.Errorf("radius %v, want %v", rep.BPDN.Radius, want)
+	}
+	far := in // readings below 0, which no source explains, are 3 in length from all that one does
+	far.Values = make([]float64, 36)
+	far.Values[0] = -3
+	if rep, err = m.RecoverFrom(t.Context(), far, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Number, Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if b := rep.BPDN; b.Status != "infeasible" || math.Abs(b.Margin-2) > 1e-6 {
+		t.Errorf("%s by %v, want infeasible by 2", b.Status, b.Margin)
+	}
+}
+
+// TestVisibleOfRandomWalk: directions are those of M, whose singular vectors are not the
+// eigenvectors of a Laplacian that is not symmetric.
+func TestVisibleOfRandomWalk(t *testing.T) {
+	const sigma = 0.05
+	s, _ := open(t, "karate")
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.Graph.Order()
+	in := graphcloak.Measurements{Values: make([]float64, n)}
+	for i := range n {
+		in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
+	}
+	in.Values[3] = 1
+	rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Projected}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.RandomWalk), 1, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	M := mat.NewDense(n, n, nil)
+	unit, column := make([]float64, n), make([]float64, n)
+	for i := range n {
+		clear(unit)
+		unit[i] = 1
+		d.MulVecTo(column, false, unit)
+		M.SetCol(i, column)
+	}
+	var svd mat.SVD
+	svd.Factorize(M, mat.SVDNone)
+	want := 0
+	for _, v := range svd.Values(nil) {
+		if v > 2*sigma {
+			want++
+		}
+	}
+	if got := rep.BPDN; got.Dimension != want || math.Abs(got.Radius-recovery.Chi2Radius(sigma, want, recovery.DefaultBeta)) > 1e-12 {
+		t.Errorf("%d directions and radius %v, want %d", got.Dimension, got.Radius, want)
+	}
 }

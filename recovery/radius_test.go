@@ -245,3 +245,27 @@ func TestWhiten(t *testing.T) {
 		}
 	}
 }
+
+// What is measured in fewer directions keeps the error of the operator.
+func TestProjectionKeepsError(t *testing.T) {
+	op := linop.Dense{M: mat.NewDense(3, 3, []float64{9, 0, 0, 0, 8, 0, 0, 0, .1})}
+	d := recovery.Data{A: blurred{op, 1e-3}, Y: []float64{9, 0, 0}}
+	left := mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
+	seen, err := d.Project(left)
+	if err != nil || linop.Err(seen.A) < 1e-3 {
+		t.Errorf("projected: error %v (%v), want 1e-3", linop.Err(seen.A), err)
+	}
+	for name, s := range map[string]*recovery.Spectrum{"found": nil, "given": {Values: []float64{9, 8, .1}, Left: left}} {
+		p, b, err := d.Problem(t.Context(), recovery.Rule{}, s)
+		if err != nil || b.Dimension != 2 || linop.Err(p.A) < 1e-3 {
+			t.Errorf("%s: %d directions, error %v (%v), want 2 and 1e-3", name, b.Dimension, linop.Err(p.A), err)
+		}
+	}
+}
+
+// A tail far below the rounding of 1 has a radius: P(χ²₂ > x) = e^{−x/2}.
+func TestChi2RadiusOfSmallBeta(t *testing.T) {
+	if got, want := recovery.Chi2Radius(1, 2, 1e-30), math.Sqrt(60*math.Ln10); math.Abs(got-want) > 1e-10 {
+		t.Errorf("radius %v, want %v", got, want)
+	}
+}
