@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
 )
 
 // Estimate is what a command would need, in the columns of GDS; reading and writing
@@ -63,7 +64,7 @@ func EstimateCommands(ctx context.Context, s Store, job Job) ([]Estimate, error)
 	}
 	w := workload{
 		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(len(sensors)), cost: cost,
-		weighted: !g.Unweighted(), lengths: !g.Hops(), plan: job.Plan,
+		weighted: !g.Unweighted(), lengths: !g.Hops(), plan: job.Plan, sources: job.Recover.Sources,
 	}
 	var all []Estimate
 	for _, c := range w.commands() {
@@ -120,6 +121,7 @@ type workload struct {
 	weighted, lengths             bool
 	cost                          expm.Cost
 	plan                          PlanOptions
+	sources                       int // as in RecoverOptions
 }
 
 // program is the resident size of a process that has done little yet, and startup
@@ -137,6 +139,7 @@ const (
 	perFile      = 15e-6  // sensor of a plan or release file
 	perRow       = 2e-6   // node or relationship, read
 	perAmplitude = 200e-9 // integral over the amplitude, a node
+	perPair      = 6e-6   // integral over two amplitudes
 )
 
 func (w workload) commands() []command {
@@ -246,9 +249,36 @@ func (w workload) recovering() step {
 	if !w.plan.Allocation.Uniform { // few sensors may be all that report
 		bytes, extra = 0, extra+2*bytes
 	}
+	several, kept := w.several()
 	return step{
-		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes, search: search, extra: extra,
+		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes, search: search + several, extra: extra + kept,
 	}
+}
+
+// several is what more than one source may take: all pairs, where they are weighed, and
+// chains, whose columns depend on where they go.
+func (w workload) several() (seconds, bytes float64) {
+	counts := []int{w.sources}
+	switch w.sources {
+	case 0, 1:
+		return 0, 0
+	case ByEvidence:
+		counts = []int{2, 3, 4, 5}
+	}
+	for _, k := range counts {
+		if k == 2 && w.nodes <= recovery.PairLimit {
+			seconds, bytes = seconds+perPair*w.nodes*w.nodes, max(bytes, 2*8*w.nodes*w.nodes)
+			if w.sources != ByEvidence {
+				continue
+			}
+		}
+		const sweeps = 4 * 1500
+		moves := sweeps * float64(k+1)
+		columns := min(w.nodes, moves)
+		seconds += 2*moves*perAmplitude*w.nodes + 2*columns*w.cost.Apply
+		bytes = max(bytes, min(1<<30, 8*w.nodes*columns))
+	}
+	return seconds, bytes
 }
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:

@@ -3,6 +3,7 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,6 +22,8 @@ type SampleOptions struct {
 	Sweeps  int    // of each chain that are kept [1000]
 	Burn    int    // sweeps before [half of Sweeps]
 	Seed    uint64 // the same seed gives the same bits
+
+	memory int // of the columns that are kept [cacheMemory]
 }
 
 // Sample is the posterior of k sources at different nodes, by Gibbs sampling.
@@ -78,7 +81,7 @@ func (d Data) Sample(ctx context.Context, opts SampleOptions) (*Sample, error) {
 	if math.IsInf(logDistinct(logPrior, opts.Sources), -1) {
 		return nil, fmt.Errorf("%w: the prior leaves fewer than %d nodes", ErrInvalid, opts.Sources)
 	}
-	g := &gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}}
+	g := &gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cmp.Or(opts.memory, cacheMemory)}
 	out := &Sample{n: n, Probability: make([]float64, n), Amplitude: make([]float64, n)}
 	like, mass := make([][]float64, opts.Chains), make([][]float64, opts.Chains)
 	for k := range opts.Chains {
@@ -167,6 +170,7 @@ type gibbs struct {
 	c, norms, logPrior []float64
 	e                  evidence
 	cache              map[int][]float64 // columns of AᵀA
+	memory             int               // that they may take
 	rnd                *rand.Rand
 
 	z     []int
@@ -194,10 +198,17 @@ func (g *gibbs) place(z int, a float64) {
 	floats.AddScaled(g.rest, -a, g.column(z))
 }
 
+// cacheMemory bounds the columns that a sampler keeps. It begins anew beyond it: those
+// of the sources at hand come back at once.
+const cacheMemory = 1 << 30
+
 func (g *gibbs) column(z int) []float64 {
 	col, ok := g.cache[z]
 	if !ok {
 		m, n := g.d.A.Dims()
+		if 8*n*len(g.cache) >= g.memory {
+			clear(g.cache)
+		}
 		x := make([]float64, m)
 		columnsTo(g.d.A, x, []int{z})
 		col = make([]float64, n)

@@ -164,6 +164,9 @@ func TestSampleIsDeterministic(t *testing.T) {
 	if err != nil || !slices.Equal(a.Probability, b.Probability) {
 		t.Errorf("two runs differ: %v", err)
 	}
+	if c, err := d.Sample(t.Context(), recovery.Frugal(opts, 8*8*2)); err != nil || !slices.Equal(a.Probability, c.Probability) {
+		t.Errorf("keeping two columns gives other draws: %v", err)
+	}
 	if s := floats.Sum(a.Probability); math.Abs(s-3) > 1e-12 {
 		t.Errorf("probabilities sum to %v, want 3", s)
 	}
