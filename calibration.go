@@ -13,7 +13,7 @@ import (
 // Performance is what many trials say of one plan's noise.
 type Performance struct {
 	SensorCount int     `json:"sensorCount"`
-	Sigma       float64 `json:"sigma"` // 0 where sensors differ
+	Sigma       float64 `json:"sigma,omitempty"` // absent where sensors differ
 
 	// Right is how often the community that ranks first holds the source.
 	Right Proportion `json:"right"`

@@ -191,11 +191,6 @@ func (m *Model) flatOr(ctx context.Context, property string) ([]float64, error) 
 		p = make([]float64, m.Graph.Order())
 		floats.AddConst(1, p)
 	}
-	for i, v := range p {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("%w: the prior of node %s is %v, want ≥ 0 and finite", recovery.ErrInvalid, m.Graph.ID(i), v)
-		}
-	}
 	total := floats.Sum(p)
 	if !(total > 0) || math.IsInf(total, 1) {
 		return nil, fmt.Errorf("%w: the prior adds up to %v, want > 0 and finite", recovery.ErrInvalid, total)

@@ -92,8 +92,11 @@ func (m *Model) prior(ctx context.Context, property string) ([]float64, error) {
 		return nil, fmt.Errorf("read prior: %w", err)
 	}
 	for i, v := range p {
-		if math.IsNaN(v) {
+		switch {
+		case math.IsNaN(v):
 			p[i] = 0
+		case !(v >= 0) || math.IsInf(v, 1):
+			return nil, fmt.Errorf("%w: the prior of node %s is %v, want ≥ 0 and finite", recovery.ErrInvalid, m.Graph.ID(i), v)
 		}
 	}
 	return p, nil

@@ -223,6 +223,7 @@ func TestBadValues(t *testing.T) {
 		{"--uri", "bolt://"},
 		{"--default-weight", "0"},
 		{"--residual-bound", "-1"},
+		{"--residual-bound", "0"},
 		{"--residual-bound", "NaN"},
 		{"--residual-bound", "chi"},
 		{"--beta", "1"},

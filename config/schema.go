@@ -45,7 +45,7 @@ func (s Setting) schema() map[string]any {
 		delete(schema, "type")
 		schema["anyOf"] = []any{
 			map[string]any{"enum": residualRules()},
-			map[string]any{"type": "number", "minimum": 0},
+			map[string]any{"type": "number", "exclusiveMinimum": 0},
 		}
 	}
 	return schema

@@ -96,8 +96,8 @@ func (b *ResidualBound) parse(text string) error {
 		return nil
 	}
 	radius, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(radius >= 0) || math.IsInf(radius, 1) {
-		return errors.New(strings.Join(residualRules(), "|") + " or a number ≥ 0")
+	if err != nil || !(radius > 0) || math.IsInf(radius, 1) {
+		return errors.New(strings.Join(residualRules(), "|") + " or a number > 0")
 	}
 	*b = ResidualBound{Radius: radius}
 	return nil

@@ -30,8 +30,6 @@ type SampleOptions struct {
 type Sample struct {
 	// Probability of each node to be a source. It sums to k.
 	Probability []float64
-	// Amplitude is the mean amplitude of each node, 0 where it is no source.
-	Amplitude []float64
 	// RHat is the largest split R̂ of what was traced (log likelihood, sum of the
 	// amplitudes, and whether a node is a source, for those of probability .05 and
 	// more): beyond 1.01 the chains have not met. ESS is the least effective
@@ -82,7 +80,7 @@ func (d Data) Sample(ctx context.Context, opts SampleOptions) (*Sample, error) {
 		return nil, fmt.Errorf("%w: the prior leaves fewer than %d nodes", ErrInvalid, opts.Sources)
 	}
 	g := &gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cmp.Or(opts.memory, cacheMemory)}
-	out := &Sample{n: n, Probability: make([]float64, n), Amplitude: make([]float64, n)}
+	out := &Sample{n: n, Probability: make([]float64, n)}
 	like, mass := make([][]float64, opts.Chains), make([][]float64, opts.Chains)
 	for k := range opts.Chains {
 		g.start(opts.Sources, rand.New(rand.NewPCG(opts.Seed, uint64(k))))
@@ -99,18 +97,12 @@ func (d Data) Sample(ctx context.Context, opts SampleOptions) (*Sample, error) {
 			out.next = append(out.next, g.total)
 			like[k], mass[k] = append(like[k], g.likelihood()), append(mass[k], floats.Sum(g.a))
 			out.sweeps = append(out.sweeps, append([]int(nil), g.z...))
-			for i, z := range g.z {
+			for _, z := range g.z {
 				out.Probability[z]++
-				out.Amplitude[z] += g.a[i]
 			}
 		}
 		if opts.Progress != nil {
 			opts.Progress("sample sources", int64(k+1), int64(opts.Chains))
-		}
-	}
-	for i, p := range out.Probability {
-		if p > 0 {
-			out.Amplitude[i] /= p
 		}
 	}
 	total := float64(len(out.sweeps))
