@@ -223,8 +223,12 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 		had     float64
 		want    bool
 	}{
-		{recovery.UniformAmplitude, 0, false}, {recovery.UniformAmplitude, .5, true}, {recovery.UniformAmplitude, 1, true},
-		{recovery.UnitAmplitude, 0, true}, {recovery.UnitAmplitude, .5, true}, {recovery.UnitAmplitude, 1, false},
+		{recovery.UniformAmplitude, 0, false},
+		{recovery.UniformAmplitude, .5, true},
+		{recovery.UniformAmplitude, 1, true},
+		{recovery.UnitAmplitude, 0, true},
+		{recovery.UnitAmplitude, .5, true},
+		{recovery.UnitAmplitude, 1, false},
 	} {
 		e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 1, Amplitude: tt.had, Recover: graphcloak.RecoverOptions{Amplitude: tt.assumed}})
 		if err != nil {

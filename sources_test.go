@@ -123,9 +123,13 @@ func TestNothingSaid(t *testing.T) {
 		sources int
 		left    float64 // prior probability that {a, b} holds a source
 	}{
-		{"", 1, 1. / 2}, {"", 2, 5. / 6}, {"", 3, 1},
+		{"", 1, 1. / 2},
+		{"", 2, 5. / 6},
+		{"", 3, 1},
 		// The sets of two have weights ab 588, ac 588, ad 588, bc 4, bd 4 and cd 4.
-		{"risk", 1, 296. / 300}, {"risk", 2, 1772. / 1776}, {"risk", 3, 1},
+		{"risk", 1, 296. / 300},
+		{"risk", 2, 1772. / 1776},
+		{"risk", 3, 1},
 	} {
 		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{
 			Communities: graphcloak.CommunityOptions{Property: "side"}, PriorProperty: tt.prior, Sources: tt.sources,

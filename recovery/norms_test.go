@@ -328,7 +328,8 @@ func TestNormsWithoutBounds(t *testing.T) {
 		t.Errorf("a norm without bounds leaves %v open (%v)", p.ProbabilityError, err)
 	}
 	for _, n := range []Norms{
-		{N: []float64{4, nan, 4}}, {N: []float64{4, 4, -1}},
+		{N: []float64{4, nan, 4}},
+		{N: []float64{4, 4, -1}},
 		{N: []float64{4, 4, 4}, Low: []float64{4, 4, 5}, High: []float64{4, 4, 6}},
 		{N: []float64{4, 4, 4}, Low: []float64{4, 4, nan}, High: []float64{4, 4, 6}},
 	} {
