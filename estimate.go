@@ -240,7 +240,7 @@ func (w workload) recovering() step {
 	search := min(4*w.sensors*directions*directions, 1e11) * 1.2e-9
 	bytes, seconds := w.matrix()
 	if bytes == 0 {
-		bytes, seconds = 1000*w.nodes, 400*w.cost.Apply // probes of the norms, and the solver
+		bytes, seconds = 3000*w.nodes, 400*w.cost.Apply // probes of the norms, and the solver
 		if w.nodes <= exactNorms {
 			seconds = w.nodes * w.cost.Column
 		}
@@ -263,7 +263,7 @@ func (w workload) several() (seconds, bytes float64) {
 	case 0, 1:
 		return 0, 0
 	case ByEvidence:
-		counts = []int{2, 3, 4, 5}
+		counts = []int{1, 2, 3, 4, 5}
 	}
 	for _, k := range counts {
 		if k == 2 && w.nodes <= recovery.PairLimit {
@@ -275,7 +275,7 @@ func (w workload) several() (seconds, bytes float64) {
 		const sweeps = 4 * 1500
 		moves := sweeps * float64(k+1)
 		columns := min(w.nodes, moves)
-		seconds += 2*moves*perAmplitude*w.nodes + 2*columns*w.cost.Apply
+		seconds += 2*moves*perAmplitude*w.nodes + 2*columns*w.cost.Apply // chains linger where integrals are slow
 		bytes = max(bytes, min(1<<30, 8*w.nodes*columns))
 	}
 	return seconds, bytes

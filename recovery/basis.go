@@ -15,7 +15,7 @@ import (
 type basis struct {
 	m, k  int
 	q     []float64
-	least float64 // remainder below which a column adds nothing, if beyond dependence
+	least float64 // relative remainder below which a column adds no vector; at least dependence
 }
 
 func (b *basis) vector(i int) []float64 { return b.q[i*b.m : (i+1)*b.m] }
@@ -27,9 +27,9 @@ func (b *basis) matrix() blas64.General {
 // extend adds p columns, stored one after the other in cols, which it overwrites,
 // and returns their coordinates. A column that depends on the basis adds no vector.
 //
-// Block Gram–Schmidt runs twice, then inside the block, then again until a sweep takes
-// less than half: over everything where little was left of the column, since a
-// remainder that is mostly rounding would otherwise not be orthogonal.
+// Block Gram–Schmidt runs twice, then inside the block, or over everything where little
+// is left of the column. As long as a sweep takes half, another over everything follows:
+// a remainder that is mostly rounding would otherwise not be orthogonal.
 func (b *basis) extend(cols []float64, p int) [][]float64 {
 	block := blas64.General{Rows: p, Cols: b.m, Stride: b.m, Data: cols}
 	old := b.k

@@ -112,7 +112,12 @@ func (a *sum) add(x float64) {
 	a.s = t
 }
 
-func (a *sum) value() float64 { return a.s + a.c }
+func (a *sum) value() float64 {
+	if math.IsInf(a.s, 0) {
+		return a.s
+	}
+	return a.s + a.c
+}
 
 // best returns max over t ≥ 0 of g(t·r) and its t. With the positive c descending,
 // p₀ ≥ p₁ ≥ …, and s_k = p₀ + … + p_k, the slope in t changes sign at the first k

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
@@ -49,8 +50,8 @@ func Whiten(m linop.Operator, y, u []float64) (Data, error) {
 	if len(out) == 0 {
 		return Data{}, fmt.Errorf("%w: no sensor reports", ErrInvalid)
 	}
-	if err := checkMeasurements(out); err != nil {
-		return Data{}, err
+	if norm := floats.Norm(out, 2); !(norm <= maxLength) {
+		return Data{}, fmt.Errorf("%w: the measurements are %.3g times their noise, want at most %v", ErrInvalid, norm, maxLength)
 	}
 	return Data{A: w, Y: out}, nil
 }

@@ -67,7 +67,7 @@ func split(chains [][]float64) [][]float64 {
 }
 
 // variances returns the variance of the chains' means, the mean of their variances,
-// and their length.
+// each 0 where it is rounding, and their length.
 func variances(chains [][]float64) (between, within, n float64) {
 	means := make([]float64, len(chains))
 	for i, c := range chains {
@@ -75,8 +75,18 @@ func variances(chains [][]float64) (between, within, n float64) {
 		means[i] = m
 		within += v / float64(len(chains))
 	}
-	return stat.Variance(means, nil), within, float64(len(chains[0]))
+	between = stat.Variance(means, nil)
+	if between < still {
+		between = 0
+	}
+	if within < still {
+		within = 0
+	}
+	return between, within, float64(len(chains[0]))
 }
+
+// still is a variance that is rounding: what is traced are nats, amplitudes and 0 or 1.
+const still = 1e-12
 
 func autocovariance(x []float64, lag int) float64 {
 	mean := floats.Sum(x) / float64(len(x))

@@ -62,11 +62,44 @@ func TestStuckChains(t *testing.T) {
 	}
 }
 
+// Rounding of a constant is no distance between chains.
+func TestChainsAlikeButForRounding(t *testing.T) {
+	chains := [][]float64{{50, 50, 50, 50}, {50, 50, 50, 50}, {50, 50, 50, 50}, {50 + 7e-15, 50 + 7e-15, 50 + 7e-15, 50 + 7e-15}}
+	if r, e := splitRHat(chains), effectiveSize(chains); r != 1 || e != 16 {
+		t.Errorf("R̂ = %v, effective size %v, want 1 and 16", r, e)
+	}
+	chains[1][2] += 7e-15
+	if r := splitRHat(chains); r != 1 {
+		t.Errorf("with a last digit that moves: R̂ = %v, want 1", r)
+	}
+}
+
+// Weights of very different sizes: one node of weight 1 and n − 1 of w have, in order,
+// k!·(C(n−1, k−1)·w^{k−1} + C(n−1, k)·wᵏ), and nodes of weight 0 count for nothing.
+func TestLogDistinctOfUnequalWeights(t *testing.T) {
+	const n, w = 34, 1e-6
+	p := []float64{0, math.Inf(-1)}
+	for range n - 1 {
+		p = append(p, math.Log(w))
+	}
+	fall := 1.0 // (n−1)!/(n−k)!
+	for k := 1; k <= 8; k++ {
+		first := float64(k) * fall * math.Pow(w, float64(k-1))
+		fall *= float64(n - k)
+		if want := math.Log(first + fall*math.Pow(w, float64(k))); math.Abs(logDistinct(p, k)-want) > 1e-12 {
+			t.Errorf("k = %d: %v, want %v", k, logDistinct(p, k), want)
+		}
+	}
+	if got := logDistinct([]float64{math.Log(.34), math.Inf(-1), math.Log(.91)}, 3); !math.IsInf(got, -1) {
+		t.Errorf("three different of two nodes: %v, want -Inf", got)
+	}
+}
+
 // e₃ of 0.1, 0.2, 0.3, 0.4 is 0.05, in 3! orders.
 func TestLogDistinct(t *testing.T) {
 	p := []float64{math.Log(0.1), math.Log(0.2), math.Log(0.3), math.Log(0.4)}
 	for k, want := range []float64{1, 1, 2 * 0.35, 6 * 0.05, 24 * 0.0024} {
-		if got := math.Exp(logDistinct(p, k)); math.Abs(got-want) > 1e-15 {
+		if got := math.Exp(logDistinct(p, k)); math.Abs(got-want) > 2e-15 {
 			t.Errorf("Σ over %d different nodes = %v, want %v", k, got, want)
 		}
 	}

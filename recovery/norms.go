@@ -27,7 +27,7 @@ func (a Norms) check(n int) error {
 		return fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(a.N), n)
 	}
 	for i, v := range a.N {
-		if !(v >= 0) || a.Low != nil && !(a.Low[i] <= v && v <= a.High[i]) {
+		if !(v >= 0) || math.IsInf(v, 1) || a.Low != nil && !(a.Low[i] <= v && v <= a.High[i]) {
 			return fmt.Errorf("%w: squared column norm of node %d is %v, or not between its bounds", ErrInvalid, i, v)
 		}
 	}
@@ -115,7 +115,7 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 		look()
 		budget := b.most * (round + 1) / b.rounds
 		for odds := math.Inf(1); done < min(budget, n) && u.worth(budget-done, odds); {
-			picks := u.at[:min(b.peaks, budget-done, len(u.at))]
+			picks := u.at[:min(max(1, b.peaks), budget-done, len(u.at))]
 			if err := p.columnNorms(ctx, out.N, picks); err != nil {
 				return Norms{}, err
 			}
@@ -134,13 +134,13 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 	return out, nil
 }
 
-// grow extends Q to k vectors for nodes of these weights, as long as a block takes a
-// quarter of what is left of their norms.
+// grow extends Q, by blocks of 16, until it holds k vectors for nodes of these weights,
+// as long as a block takes a quarter of what is left of their norms.
 func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
 	for f.q.k < k {
 		left := math.Inf(-1) // not known yet
 		if weight != nil {
-			left = floats.Dot(weight, norms) - f.sum(weight)
+			left = max(0, floats.Dot(weight, norms)-f.sum(weight))
 		}
 		gain, err := f.extend(ctx, weight)
 		if err != nil || gain <= left/4 || gain == 0 {
@@ -207,10 +207,14 @@ func (u *undecided) weights() []float64 {
 	return w
 }
 
-// meet narrows the bounds to what b allows, and takes its N. Bounds that contradict
-// each other, of which one is false, are kept from the lower to the upper.
+// meet narrows the bounds to what b allows, and takes the N of the narrower bounds.
+// Bounds that contradict each other, of which one is false, are kept from the lower to
+// the upper.
 func (a *Norms) meet(b Norms) {
 	for i, v := range b.N {
+		if a.High[i]-a.Low[i] <= b.High[i]-b.Low[i] {
+			v = a.N[i]
+		}
 		low, high := max(a.Low[i], b.Low[i]), min(a.High[i], b.High[i])
 		a.Low[i], a.High[i] = min(low, high), max(low, high)
 		a.N[i] = min(max(v, a.Low[i]), a.High[i])
@@ -223,7 +227,7 @@ func widen(low, high, d float64) (l, h float64) {
 		return low, high
 	}
 	l, h = max(0, math.Sqrt(low)-d), math.Sqrt(high)+d
-	return l * l, h * h
+	return min(low, l*l), max(high, h*h)
 }
 
 // products counts the products with an operator.

@@ -143,13 +143,16 @@ func TestProgressOfNorms(t *testing.T) {
 // What the error of the operator leaves open no exact norm closes: each node has its
 // turn once.
 func TestBoundedNormsOfVagueOperator(t *testing.T) {
-	const m, n = 40, 300
+	const m, n = 200, 400
 	rnd := rand.New(rand.NewPCG(24, 1))
 	a := groups(rnd, m, n, 1, 0, 2)
 	d := Data{A: vague{hidden{linop.Dense{M: a}}, .1}, Y: mat.Col(nil, 0, a)}
-	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 100, peaks: 10, most: 30})
+	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 2, probes: 100, peaks: 10, most: 30})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := norms.check(n); err != nil {
+		t.Error(err)
 	}
 	exact := 0
 	for j := range n {
@@ -158,16 +161,16 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 			exact++
 		}
 	}
-	if exact != 30 {
-		t.Errorf("%d exact norms, want 30", exact)
+	if exact < 20 || exact > 30 {
+		t.Errorf("%d exact norms, want 20 to 30", exact)
 	}
 }
 
-// Bounds that both hold are narrowed to what both allow.
+// Bounds that both hold are narrowed to what both allow, and the closer N is kept.
 func TestNormsMeet(t *testing.T) {
-	a := Norms{N: []float64{3, 3}, Low: []float64{1, 2}, High: []float64{4, 5}}
-	a.meet(Norms{N: []float64{5, 4}, Low: []float64{2, 1}, High: []float64{6, 4.5}})
-	if want := (Norms{N: []float64{4, 4}, Low: []float64{2, 2}, High: []float64{4, 4.5}}); !reflect.DeepEqual(a, want) {
+	a := Norms{N: []float64{3, 3, 3}, Low: []float64{1, 2, 1}, High: []float64{4, 5, 9}}
+	a.meet(Norms{N: []float64{5, 4, 5}, Low: []float64{3.5, 1, 4}, High: []float64{7, 4.5, 6}})
+	if want := (Norms{N: []float64{3.5, 3, 5}, Low: []float64{3.5, 2, 4}, High: []float64{4, 4.5, 6}}); !reflect.DeepEqual(a, want) {
 		t.Errorf("%v, want %v", a, want)
 	}
 }
@@ -411,6 +414,17 @@ func TestEvidenceOfInfiniteNorm(t *testing.T) {
 	for _, a := range []Amplitude{UniformAmplitude, UnitAmplitude} {
 		if got := newEvidence(a).log(3, math.Inf(1)); !math.IsInf(got, -1) {
 			t.Errorf("%v: %v, want -Inf", a, got)
+		}
+	}
+}
+
+// An error far below the rounding of a norm leaves it between its bounds.
+func TestWidenByLittle(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(38, 1))
+	for range 1000 {
+		v := rnd.ExpFloat64()
+		if l, h := widen(v, v, 1e-17); !(l <= v && v <= h) {
+			t.Fatalf("%v becomes [%v, %v]", v, l, h)
 		}
 	}
 }

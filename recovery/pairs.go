@@ -122,25 +122,30 @@ func (p *Pairs) normalize(logMass float64) {
 	}
 }
 
-// logDistinct returns log Σ π_{z₁}…π_{z_k} over k different nodes, in order, by
-// Newton's identities for the elementary symmetric polynomials.
+// logDistinct returns log Σ π_{z₁}…π_{z_k} over k different nodes, in order: the
+// logarithm of k! times an elementary symmetric polynomial, node by node, a sum of
+// terms ≥ 0 that neither cancels nor underflows. −Inf where fewer nodes have π > 0.
 func logDistinct(logPrior []float64, k int) float64 {
-	power := make([]float64, k+1) // Σ πⁱ
-	for _, l := range logPrior {
-		for i := 1; i <= k; i++ {
-			power[i] += math.Exp(float64(i) * l)
-		}
-	}
-	e := make([]float64, k+1) // i!·e_i
-	e[0] = 1
+	log := make([]float64, k+1) // of i!·e_i over the nodes so far
 	for i := 1; i <= k; i++ {
-		sign, falling := 1.0, 1.0
-		for t := 1; t <= i; t++ {
-			e[i] += sign * falling * e[i-t] * power[t]
-			sign, falling = -sign, falling*float64(i-t)
+		log[i] = math.Inf(-1)
+	}
+	for _, l := range logPrior {
+		if math.IsInf(l, -1) {
+			continue
+		}
+		for i := k; i >= 1; i-- {
+			x, y := log[i], l+math.Log(float64(i))+log[i-1]
+			if x < y {
+				x, y = y, x
+			}
+			if !math.IsInf(y, -1) {
+				x += math.Log1p(math.Exp(y - x))
+			}
+			log[i] = x
 		}
 	}
-	return math.Log(max(e[k], 0))
+	return log[k]
 }
 
 // gram returns AᵀA.

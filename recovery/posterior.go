@@ -43,7 +43,7 @@ type Posterior struct {
 	// norms, and beside them from the error of A: the errors of LogPresence and of
 	// log RunnerUp, and the total variation distance of Probability from the exact
 	// posterior, hence the error of every probability and of every sum of them. Both
-	// are 0 where all norms are exact, whatever the error of A.
+	// are 0 where all norms are exact, whatever the error of A; rounding is not in them.
 	Slack, ProbabilityError float64
 }
 
@@ -153,10 +153,10 @@ func open(low, high []float64, logZ float64) []float64 {
 // largest weight lie between those of the low and of the high ends.
 func contest(weight, low, high []float64) float64 {
 	w, l, h := firstTwo(weight), firstTwo(low), firstTwo(high)
-	odds := w[0] - w[1]
-	if math.IsInf(odds, 1) { // no second
+	if math.IsInf(h[1], -1) { // no second
 		return 0
 	}
+	odds := w[0] - w[1]
 	return max(h[0]-l[1]-odds, odds-max(0, l[0]-h[1]))
 }
 

@@ -20,9 +20,9 @@ import (
 // leastBeta is what the quantiles of χ² are good for.
 const leastBeta = 1e-100
 
-// aligned is the part of a column beyond Q below which it counts as lying in Q. It is
-// of singular values cubed, by the power: a direction that it drops is 500 times
-// shorter than the longest, and above it nothing is mostly rounding.
+// aligned is the part of a column beyond Q below which it counts as lying in Q: above it
+// nothing is mostly rounding. After the power, which cubes singular values, a direction
+// that it drops is 500 times shorter than the longest.
 const aligned = 1e-8
 
 // probeWidth is the number of columns of a block of probes, and of directions that

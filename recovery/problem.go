@@ -137,16 +137,16 @@ func (p Problem) check() error {
 	return checkMeasurements(p.Y)
 }
 
-// largest is what the length of y may be, so that its square and the products with it
+// maxLength is what the length of y may be, so that its square and the products with it
 // are finite.
-const largest = 1e150
+const maxLength = 1e150
 
 func checkMeasurements(y []float64) error {
 	if err := checkFinite("measurement", y); err != nil {
 		return err
 	}
-	if norm := floats.Norm(y, 2); norm > largest {
-		return fmt.Errorf("%w: the measurements, in units of their noise, have length %.3g, want at most %v", ErrInvalid, norm, largest)
+	if norm := floats.Norm(y, 2); norm > maxLength {
+		return fmt.Errorf("%w: the measurements have length %.3g, want at most %v", ErrInvalid, norm, maxLength)
 	}
 	return nil
 }
