@@ -79,6 +79,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 		floats.Scale(math.Sqrt(w), x[i*k:(i+1)*k])
 	}
 	linop.MulBlockTo(f.A, y, false, x, k)
+	f.count(k)
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -94,7 +95,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 		return 0, err
 	}
 	linop.MulBlockTo(f.A, y, false, x, k)
-	f.count(3 * k)
+	f.count(2 * k)
 	old, before := f.q.k, f.sum(weight)
 	f.q.extend(transposed(y, m, k), k)
 	err = f.addSquares(ctx, f.seen, f.q.k-old, func(in []float64, at, width int) {
