@@ -280,6 +280,7 @@ func TestPosteriorRefuses(t *testing.T) {
 	for name, f := range map[string]func() (recovery.Data, error){
 		"NaN":       func() (recovery.Data, error) { return recovery.Whiten(op, []float64{nan, 0}, []float64{1, 1}) },
 		"Inf":       func() (recovery.Data, error) { return recovery.Whiten(op, []float64{inf, 0}, []float64{1, 1}) },
+		"huge":      func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1e200, 0}, []float64{1, 1}) },
 		"short y":   func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1}, []float64{1, 1}) },
 		"short u":   func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{1}) },
 		"negative":  func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{1, -1}) },
