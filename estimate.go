@@ -275,7 +275,7 @@ func (w workload) several() (seconds, bytes float64) {
 		const sweeps = 4 * 1500
 		moves := sweeps * float64(k+1)
 		columns := min(w.nodes, moves)
-		seconds += 2*moves*perAmplitude*w.nodes + 2*columns*w.cost.Apply // chains linger where integrals are slow
+		seconds += 2*moves*perAmplitude*w.nodes + 2*columns*w.cost.Apply
 		bytes = max(bytes, min(1<<30, 8*w.nodes*columns))
 	}
 	return seconds, bytes

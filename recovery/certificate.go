@@ -90,33 +90,22 @@ func (p Problem) viewOf(r, c []float64, scale float64) view {
 
 // penalty is Σ min(0, 1 − t(c_i + blur)), rounded down: each term by its four roundings.
 func (v view) penalty(t float64) float64 {
-	var s sum
-	for _, x := range v.c {
+	return v.sum(func(x float64) float64 {
 		x = t * (x + v.blur)
-		s.add(min(0, 1-x-4*unit*(1+math.Abs(x))))
-	}
-	return s.value() * (1 + few*unit)
+		return min(0, 1-x-4*unit*(1+math.Abs(x)))
+	}) * (1 + few*unit)
 }
 
-// sum adds with the rounding of each addition carried along: n terms of one sign come
-// out within a share 2⁻⁵² + n²2⁻¹⁰⁶ of their sum.
-type sum struct{ s, c float64 }
-
-func (a *sum) add(x float64) {
-	t := a.s + x
-	if math.Abs(a.s) >= math.Abs(x) {
-		a.c += (a.s - t) + x
-	} else {
-		a.c += (x - t) + a.s
+// sum adds f(c_i), all of one sign, with the rounding of each addition carried along: it
+// comes out within a share 2⁻⁵² + n²2⁻¹⁰⁶.
+func (v view) sum(f func(x float64) float64) float64 {
+	terms := make([]float64, len(v.c))
+	for i, x := range v.c {
+		if terms[i] = f(x); math.IsInf(terms[i], 0) {
+			return terms[i]
+		}
 	}
-	a.s = t
-}
-
-func (a *sum) value() float64 {
-	if math.IsInf(a.s, 0) {
-		return a.s
-	}
-	return a.s + a.c
+	return floats.SumCompensated(terms)
 }
 
 // best returns max over t ≥ 0 of g(t·r) and its t. With the positive c descending,
@@ -158,13 +147,10 @@ func (v view) farkas(u, mass float64) float64 {
 	if math.IsInf(u, 1) {
 		return v.gain - mass*max(0, floats.Max(v.c)+v.blur)
 	}
-	var plain, blurred sum
-	for _, x := range v.c {
-		plain.add(max(0, x))
-		blurred.add(max(0, x+v.blur))
-	}
+	plain := v.sum(func(x float64) float64 { return max(0, x) })
+	blurred := v.sum(func(x float64) float64 { return max(0, x+v.blur) })
 	// ‖f‖₂ ≤ U√n bounds the error of the operator as a whole.
-	loss := min(u*blurred.value(), u*(plain.value()+math.Sqrt(float64(len(v.c)))*v.err))
+	loss := min(u*blurred, u*(plain+math.Sqrt(float64(len(v.c)))*v.err))
 	return v.gain - loss*(1+few*unit)
 }
 
