@@ -6,13 +6,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/viper"
+
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
+
+// maxFile bounds a file of settings in bytes.
+const maxFile = 1 << 20
 
 // readFile returns the values of a file by lower-case key, and what is wrong
 // with its keys. Viper folds case and splits at dots; no key of the table has a
@@ -21,7 +25,7 @@ func readFile(path string, settings []Setting) (map[string]any, []error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := disk.Read(path, maxFile)
 	if err != nil {
 		return nil, []error{fmt.Errorf("config: read: %w", err)}
 	}

@@ -7,11 +7,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
 // WriteDir writes each package to a new file in dir, named after its sensor, and
@@ -27,14 +29,10 @@ func WriteDir(dir string, packages []Package) ([]string, error) {
 			return paths, fmt.Errorf("sensor: package of %q: %w", p.Sensor.ID, err)
 		}
 		path := filepath.Join(dir, fileName(p.Sensor.ID))
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
-			return paths, fmt.Errorf("sensor: write package: %w", err)
-		}
-		_, err = f.Write(append(data, '\n'))
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
+		err = disk.Write(path, disk.Options{Mode: 0o644}, func(w io.Writer) error {
+			_, err := w.Write(append(data, '\n'))
+			return err
+		})
 		if err != nil {
 			return paths, fmt.Errorf("sensor: write package: %w", err)
 		}
@@ -45,7 +43,7 @@ func WriteDir(dir string, packages []Package) ([]string, error) {
 
 // ReadFile reads the package in a file.
 func ReadFile(path string) (Package, error) {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return Package{}, fmt.Errorf("sensor: open package: %w", err)
 	}

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"runtime"
 
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -27,12 +27,11 @@ func WriteKeyFile(path string, secret []byte) error {
 	if len(secret) != privacy.KeySize {
 		return fmt.Errorf("sensor: a key has %d bytes, want %d", len(secret), privacy.KeySize)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err := disk.Write(path, disk.Options{Mode: 0o600}, func(w io.Writer) error {
+		_, err := w.Write(secret)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("sensor: create key file: %w", err)
-	}
-	_, err = f.Write(secret)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("sensor: write key file: %w", err)
 	}
 	return nil
@@ -41,7 +40,7 @@ func WriteKeyFile(path string, secret []byte) error {
 // ReadKeyFile reads the 32 bytes of a key. A file that others may read is refused
 // where the system has such modes, and so is one of another size.
 func ReadKeyFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("sensor: open key file: %w", err)
 	}
@@ -49,9 +48,6 @@ func ReadKeyFile(path string) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("sensor: key file: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("sensor: key file %s is no regular file", path)
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&fs.FileMode(0o077) != 0 {
 		return nil, fmt.Errorf("sensor: key file %s has mode %04o, want 0600: chmod 600 %s", path, mode, path)

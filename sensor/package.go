@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -71,7 +72,7 @@ func Packages(p *privacy.Plan, opts Options) ([]Package, error) {
 
 // Read reads one package and checks it.
 func Read(r io.Reader) (Package, error) {
-	data, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	data, err := disk.All(r, "a package", 1<<20)
 	if err != nil {
 		return Package{}, fmt.Errorf("sensor: read package: %w", err)
 	}

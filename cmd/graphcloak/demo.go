@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -89,7 +90,7 @@ const nameFile = "graph.txt"
 // demoFolder makes a folder for the graph, or takes one that an earlier demo of
 // the same graph made.
 func demoFolder(source builtin.Folder, dir string) error {
-	known, err := os.ReadFile(filepath.Join(dir, nameFile))
+	known, err := disk.Read(filepath.Join(dir, nameFile), 1<<10)
 	if err == nil && string(known) == source.Name+"\n" {
 		return nil
 	}
@@ -105,7 +106,10 @@ func demoFolder(source builtin.Folder, dir string) error {
 	if err := copyFolder(source, dir); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, nameFile), []byte(source.Name+"\n"), 0o644)
+	return disk.Write(filepath.Join(dir, nameFile), disk.Options{Mode: 0o666, Replace: true}, func(w io.Writer) error {
+		_, err := io.WriteString(w, source.Name+"\n")
+		return err
+	})
 }
 
 // leave writes the result beside the graph, over that of an earlier demo.

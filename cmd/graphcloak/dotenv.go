@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
 // findDotEnv returns the nearest .env from the working directory upwards, as far
@@ -32,12 +33,15 @@ func findDotEnv() string {
 	}
 }
 
+// maxDotEnv bounds a .env file in bytes.
+const maxDotEnv = 1 << 20
+
 // readDotEnv reads the lines NAME=VALUE that are ours: NEO4J_… and GRAPHCLOAK_….
 // Values are literal: nothing is expanded, and quotes keep every character, so
 // that a password may hold any. An unquoted value ends before " #". Other lines
 // belong to other programs and are left alone.
 func readDotEnv(path string) (map[string]string, error) {
-	text, err := os.ReadFile(path)
+	text, err := disk.Read(path, maxDotEnv)
 	if err != nil {
 		return nil, fmt.Errorf("env file: %w", err)
 	}

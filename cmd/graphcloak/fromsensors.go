@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -29,14 +29,14 @@ const maxSensorLine = 64 << 10
 func (f fromSensors) read(a *app) ([]privacy.SensorValue, error) {
 	in := a.stdin
 	if f.path != "-" {
-		file, err := os.Open(f.path)
+		file, err := disk.Open(f.path)
 		if err != nil {
 			return nil, fmt.Errorf("values of sensors: %w", err)
 		}
 		defer file.Close()
 		in = file
 	}
-	all, ids, err := decodeValues(in)
+	all, ids, err := decodeValues(disk.Limit(in, "the input", maxFile))
 	if err != nil {
 		return nil, fail(exitValidation, "values of sensors: %w", err).hint("give the lines that `graphcloak cloak` wrote")
 	}

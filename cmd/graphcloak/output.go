@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -23,6 +22,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
 // schemaVersion is that of the JSON envelope; it changes when a field changes
@@ -140,39 +140,19 @@ func (a *app) toOutput(write func(io.Writer) error) error {
 	return write(a.stdout)
 }
 
-// create writes a file whole or not at all: beside its place, synced, then moved.
-// Without --force it replaces nothing, even if the file appears meanwhile. The
-// umask decides who may read it; a secret is for its owner alone.
-func (a *app) create(path string, write func(io.Writer) error) (err error) {
+// create writes a file whole or not at all. Without --force it replaces nothing,
+// even if the file appears meanwhile. The umask decides who may read it; a secret
+// is for its owner alone.
+func (a *app) create(path string, write func(io.Writer) error) error {
 	mode := os.FileMode(0o666)
 	if a.secret {
 		mode = 0o600
 	}
-	temp, err := os.OpenFile(filepath.Join(filepath.Dir(path), ".graphcloak-"+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
-	err = write(temp)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	if a.config.Output.Force {
-		return os.Rename(temp.Name(), path)
-	}
-	switch err := os.Link(temp.Name(), path); {
-	case errors.Is(err, fs.ErrExist):
-		return exists(path)
-	case err == nil:
-		return nil
-	}
-	if _, err := os.Lstat(path); err == nil { // no hard links on this file system
+	err := disk.Write(path, disk.Options{Mode: mode, Replace: a.config.Output.Force}, write)
+	if errors.Is(err, fs.ErrExist) {
 		return exists(path)
 	}
-	return os.Rename(temp.Name(), path)
+	return err
 }
 
 func removeIfThere(path string) error {

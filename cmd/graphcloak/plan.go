@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -178,9 +178,13 @@ func expected(e *graphcloak.Accuracy) string {
 	return fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials), mean distance %.3g", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials, e.MeanEMD)
 }
 
+// maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for
+// each sensor.
+const maxFile = 4 << 30
+
 // readJSON reads a file of ours.
 func readJSON(path, what string, v any) error {
-	data, err := os.ReadFile(path)
+	data, err := disk.Read(path, maxFile)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"golang.org/x/term"
 )
 
@@ -45,7 +46,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 }
 
 func (a *app) passwordFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("password file: %w", err)
 	}
@@ -58,7 +59,7 @@ func (a *app) passwordFile(path string) (string, error) {
 
 // firstLine reads a line without its end. A password may start or end in spaces.
 func firstLine(r io.Reader) (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(r, maxSecret)).ReadString('\n')
+	line, err := bufio.NewReader(disk.Limit(r, "the password", maxSecret)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read password: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -51,6 +52,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
 		{graphcloak.ErrBadSignal, exitValidation, "mend the values, or name another property"},
+		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
 		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},
 		{expm.ErrAccuracy, exitValidation, "use a smaller --tau, or --kernel-method eigen"},

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
 // graphStore is what a command opens: the front door's store with its remarks.
@@ -145,7 +146,7 @@ func copyFolder(source fs.FS, dir string) error {
 }
 
 // copyFile copies a file whole or not at all, and never over another.
-func copyFile(source fs.FS, name, path string) (err error) {
+func copyFile(source fs.FS, name, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fs.ErrExist
 	}
@@ -154,14 +155,8 @@ func copyFile(source fs.FS, name, path string) (err error) {
 		return err
 	}
 	defer in.Close()
-	temp, err := os.CreateTemp(filepath.Dir(path), ".graphcloak-*")
-	if err != nil {
+	return disk.Write(path, disk.Options{Mode: 0o600}, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
-	_, err = io.Copy(temp, in)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -56,22 +58,10 @@ func (a *app) keep(r *graphcloak.Release, job graphcloak.Job, c *config.Config, 
 
 // writeSynced writes a file of mode 0600 that survives a crash of the machine.
 func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	return disk.Write(path, disk.Options{Mode: 0o600, Replace: true}, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	})
 }
 
 func stagedPath(runID string) (string, error) {
@@ -126,7 +116,7 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail(exitNotFound, "nothing is kept of run %s", runID).
 			hint("it is finished, or it was started by another user or on another machine; --undo %s removes what it wrote", runID).about("run", runID)

@@ -51,12 +51,13 @@ var table = map[string]row{
 	root:                {layer: 3, imports: []string{"*"}},
 	"internal/paper":    {layer: 3, imports: []string{root, "*"}},
 	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "connector/folder"}},
-	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store"}},
+	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "internal/disk"}},
 	"connector/store":   {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"schedule":          {layer: 3, imports: []string{root}},
-	"sensor":            {layer: 3, imports: []string{"graph", "privacy"}}, // graph for the ids of sensors
-	"config":            {layer: 3},
+	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk"}}, // graph for the ids of sensors
+	"config":            {layer: 3, imports: []string{"internal/disk"}},
+	"internal/disk":     {layer: 3},
 
 	"cmd/graphcloak": {layer: 4, imports: []string{root, "*"}},
 	"integration":    {layer: 4, imports: []string{root, "*"}},
