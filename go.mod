@@ -3,6 +3,7 @@ module github.com/graphcloak/graphcloak
 go 1.26.0
 
 require (
+	github.com/go-json-experiment/json v1.27.2
 	github.com/google/uuid v1.6.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/neo4j/neo4j-go-driver/v5 v5.28.5

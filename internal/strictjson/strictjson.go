@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package strictjson reads JSON documents that come from outside. encoding/json
+// takes the last of two equal keys and keys in any case, so that two readers of one
+// file may see different things in it.
+package strictjson
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ErrInvalid says that a document is not what it should be.
+var ErrInvalid = errors.New("invalid JSON document")
+
+// MaxDepth bounds the nesting of a document; ours stay below ten.
+const MaxDepth = 64
+
+// Unmarshal decodes exactly one document into v. Keys that v does not have, equal
+// keys in one object, keys in another case, invalid UTF-8, numbers that do not fit,
+// arrays of another length, text behind the document and nesting beyond [MaxDepth]
+// are refused with [ErrInvalid]. The message names the place, never the value.
+// A key that is missing leaves its field as it is: [Compare] finds it.
+func Unmarshal(data []byte, v any) error {
+	if err := checkDepth(data); err != nil {
+		return err
+	}
+	if err := jsonv2.Unmarshal(data, v, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return explain(data, err)
+	}
+	return nil
+}
+
+// checkDepth refuses deep nesting before any decoder follows it.
+func checkDepth(data []byte) error {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return fmt.Errorf("%w: nested more than %d deep", ErrInvalid, MaxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+// explain says what is wrong and where, without the value. What a type's own
+// decoder says passes through.
+func explain(data []byte, err error) error {
+	if e, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
+		at := place(e.JSONPointer)
+		switch {
+		case errors.Is(e.Err, jsonv2.ErrUnknownName):
+			return fmt.Errorf("%w: %s is no key of it (case counts)", ErrInvalid, at)
+		case e.Err != nil && decodesItself(e.GoType, e.JSONKind):
+			return fmt.Errorf("%w: %s: %w", ErrInvalid, at, e.Err)
+		}
+		return fmt.Errorf("%w: %s holds a %s that does not fit there", ErrInvalid, at, e.JSONKind)
+	}
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at := place(e.JSONPointer)
+		switch {
+		case errors.Is(e.Err, jsontext.ErrDuplicateName):
+			return fmt.Errorf("%w: %s is there twice", ErrInvalid, at)
+		case errors.Is(e.Err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("%w: it ends after %d bytes, within %s", ErrInvalid, len(data), at)
+		}
+		return fmt.Errorf("%w: no JSON at byte %d, within %s", ErrInvalid, e.ByteOffset, at)
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it is empty", ErrInvalid)
+	}
+	return fmt.Errorf("%w: it cannot be read", ErrInvalid)
+}
+
+// decodesItself reports whether a value of that kind is handed to a method of t.
+func decodesItself(t reflect.Type, kind jsontext.Kind) bool {
+	if t == nil {
+		return false
+	}
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) && kind == '"'
+}
+
+// place quotes a JSON pointer, whose names are the document's own.
+func place(p jsontext.Pointer) string {
+	const longest = 120
+	switch text := string(p); {
+	case text == "":
+		return "the document"
+	case len(text) > longest:
+		return fmt.Sprintf("%.*q…", longest, text)
+	default:
+		return fmt.Sprintf("%q", text)
+	}
+}
+
+// Compare refuses a document that does not say the same as want: a key more or
+// less, or another value. White space, the order of keys and the spelling of numbers
+// and strings do not count. The message names the first difference in the order of
+// RFC 8785.
+func Compare(data, want []byte) error {
+	got, err := canonical(data)
+	if err != nil {
+		return explain(data, err)
+	}
+	expected, err := canonical(want)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(got, expected) {
+		return nil
+	}
+	return difference(got, expected)
+}
+
+// canonical returns the form of RFC 8785, but with integers of any size exact.
+func canonical(data []byte) (jsontext.Value, error) {
+	v := jsontext.Value(slices.Clone(data))
+	err := v.Canonicalize(jsontext.CanonicalizeRawInts(false))
+	return v, err
+}
+
+// difference returns the first one of two canonical documents, which differ.
+func difference(got, want jsontext.Value) error {
+	g, w := jsontext.NewDecoder(bytes.NewReader(got)), jsontext.NewDecoder(bytes.NewReader(want))
+	for {
+		a, errA := g.ReadToken()
+		b, errB := w.ReadToken()
+		if errA != nil || errB != nil { // unreachable: both are valid and differ
+			return ErrInvalid
+		}
+		if a.Kind() == b.Kind() && a.String() == b.String() {
+			continue
+		}
+		key := func(d *jsontext.Decoder, t jsontext.Token) bool {
+			kind, n := d.StackIndex(d.StackDepth())
+			return t.Kind() == '"' && kind == '{' && n%2 == 1
+		}
+		switch more, less := key(g, a), key(w, b); {
+		case more && (!less || a.String() < b.String()):
+			return fmt.Errorf("%w: %s is no key of it", ErrInvalid, place(g.StackPointer()))
+		case less:
+			return fmt.Errorf("%w: %s is missing", ErrInvalid, place(w.StackPointer()))
+		}
+		return fmt.Errorf("%w: %s is not what the rest of it gives", ErrInvalid, place(w.StackPointer()))
+	}
+}
