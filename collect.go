@@ -31,14 +31,15 @@ func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorVal
 	if err != nil {
 		return nil, err
 	}
-	charge, err := p.Charge(m.scope(c.Scope, Signal{Cloaked: true}), r.ID(), digest.String())
+	cloaked := Signal{Cloaked: true}
+	charge, err := p.Charge(m.scope(c.Scope, cloaked), r.ID(), digest.String())
 	if err != nil {
 		return nil, err
 	}
 	if err := m.spend(ctx, charge); err != nil {
 		return nil, err
 	}
-	return &Release{Release: r, Model: m.Settings, Allocated: p.Allocated}, nil
+	return &Release{Release: r, Model: m.Settings, Signal: cloaked, Allocated: p.Allocated}, nil
 }
 
 // CheckRelease finds what would stop a release after its budget is spent: a wrong

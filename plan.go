@@ -63,6 +63,9 @@ type Plan struct {
 	Accuracy *Accuracy
 	// Allocated says how the noise was allocated; nil: uniformly.
 	Allocated *Allocated
+	// PublicProperties are read without noise, by the model, the plan or its expected
+	// accuracy: none of them can be the signal. Ascending.
+	PublicProperties []string
 }
 
 // Allocated describes an allocation of noise beside the uniform one that gives the
@@ -96,7 +99,7 @@ func (p *Plan) UniformSigma() float64 {
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
 // Only the public graph enters.
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
-	p := &Plan{Model: m.Settings}
+	p := &Plan{Model: m.Settings, PublicProperties: public(m.Settings, opts.Allocation.Communities.Property, opts.Allocation.PriorProperty)}
 	if _, err := rand.Read(p.Seed[:]); err != nil {
 		return nil, err
 	}
@@ -196,6 +199,7 @@ func (m *Model) Expect(ctx context.Context, p *Plan, opts RecoverOptions, trials
 	if s == nil || err != nil {
 		return err
 	}
+	p.PublicProperties = public(m.Settings, append(opts.public(), p.PublicProperties...)...)
 	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
 		return err
 	}
@@ -291,13 +295,14 @@ type planExtra struct {
 	Accuracy  *Accuracy            `json:"expectedAccuracy,omitempty"`
 	Allocated *Allocated           `json:"allocation,omitempty"`
 	Whitened  *privacy.Sensitivity `json:"whitenedSensitivity,omitempty"`
+	Public    []string             `json:"publicProperties"`
 	Exposed   []string             `json:"notProtected"` // for the reader
 }
 
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Exposed: report.Exposed(p.ComponentCount)}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount)}
 	uniform := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		Sigma       float64             `json:"sigma"`
@@ -332,7 +337,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("read plan: %w", err)
 	}
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "notProtected"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "publicProperties", "notProtected"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -341,6 +346,9 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	delete(fields, "warnings")
 	if own["model"] == nil {
 		return errors.New("read plan: there is no model in it; is this a plan file?")
+	}
+	if own["publicProperties"] == nil {
+		return errors.New("read plan: it does not list publicProperties; plan again with this version")
 	}
 	var extra planExtra
 	if err := remarshal(own, &extra); err != nil {
@@ -362,7 +370,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(rest, inner); err != nil {
 		return err
 	}
-	*p = Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated}
+	*p = Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public}
 	return nil
 }
 

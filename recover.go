@@ -110,6 +110,9 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 	if err := m.Matches(plan); err != nil {
 		return nil, err
 	}
+	if err := r.Signal.hidden(public(m.Settings, opts.public()...)); err != nil {
+		return nil, err
+	}
 	in := Measurements{Nodes: r.Nodes(), Values: r.Values()}
 	for _, s := range plan.Sensors {
 		in.Sigmas = append(in.Sigmas, s.Sigma())

@@ -27,6 +27,7 @@ type Signal struct {
 type Release struct {
 	*privacy.Release
 	Model     Settings
+	Signal    Signal     // what was released, by name
 	Allocated *Allocated // nil: uniform noise
 }
 
@@ -36,6 +37,7 @@ type releaseDocument struct {
 	Guarantee    string           `json:"guarantee"`
 	NotProtected []string         `json:"notProtected"`
 	Model        *Settings        `json:"model"`
+	Signal       Signal           `json:"signal"`
 	Allocated    *Allocated       `json:"allocation,omitempty"`
 	Release      *privacy.Release `json:"release"`
 }
@@ -43,7 +45,7 @@ type releaseDocument struct {
 // MarshalJSON writes a release file.
 func (r *Release) MarshalJSON() ([]byte, error) {
 	p := r.Plan()
-	return json.Marshal(releaseDocument{p.Sentence(), report.Exposed(p.ComponentCount), &r.Model, r.Allocated, r.Release})
+	return json.Marshal(releaseDocument{p.Sentence(), report.Exposed(p.ComponentCount), &r.Model, r.Signal, r.Allocated, r.Release})
 }
 
 // UnmarshalJSON reads a release file and checks the release and its plan.
@@ -55,22 +57,32 @@ func (r *Release) UnmarshalJSON(data []byte) error {
 	if d.Model == nil || d.Release == nil {
 		return errors.New("read release: there is no model or no release in it; is this a release file?")
 	}
-	*r = Release{Release: d.Release, Model: *d.Model, Allocated: d.Allocated}
+	if err := d.Signal.validate(); err != nil {
+		return fmt.Errorf("read release: %w", err)
+	}
+	if err := d.Signal.hidden(public(*d.Model)); err != nil {
+		return fmt.Errorf("read release: %w", err)
+	}
+	*r = Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}
 	return nil
 }
 
 // readings returns y at the sensors of the plan, and refuses bad input before
 // anything is spent.
 func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	if err := s.hidden(public(m.Settings, p.PublicProperties...)); err != nil {
+		return nil, err
+	}
 	switch {
-	case s.SourceProperty != "" && s.MeasurementProperty != "":
-		return nil, fmt.Errorf("%w: both a source and a measurement property are given, want one", ErrNoSignal)
 	case s.SourceProperty != "":
 		return m.diffused(ctx, p, s.SourceProperty)
 	case s.MeasurementProperty != "":
 		return m.measured(ctx, p, s.MeasurementProperty)
 	}
-	return nil, fmt.Errorf("%w: name a source property or a measurement property", ErrNoSignal)
+	return nil, fmt.Errorf("%w: sensors that add their noise themselves have no property to read", ErrNoSignal)
 }
 
 // diffused returns M f₀.
@@ -152,7 +164,7 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 		return nil, err
 	}
 	c.Scope = m.scope(c.Scope, s)
-	return m.perturb(ctx, p, y, c)
+	return m.perturb(ctx, p, s, y, c)
 }
 
 // ErrKey says that a key is missing where noise is derived from one, or given
@@ -160,7 +172,7 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 var ErrKey = errors.New("graphcloak: a key goes with escrow randomness, and only there")
 
 // perturb spends, and then draws the noise. What could stop it is checked first.
-func (m *Model) perturb(ctx context.Context, p *Plan, y []float64, c Spend) (*Release, error) {
+func (m *Model) perturb(ctx context.Context, p *Plan, s Signal, y []float64, c Spend) (*Release, error) {
 	if _, escrow := c.Noise.(*privacy.Escrow); escrow != (p.Randomness == privacy.EscrowRandomness) {
 		return nil, fmt.Errorf("%w: the plan asks for %s randomness", ErrKey, p.Randomness)
 	}
@@ -178,7 +190,7 @@ func (m *Model) perturb(ctx context.Context, p *Plan, y []float64, c Spend) (*Re
 	if err != nil {
 		return nil, err
 	}
-	return &Release{Release: r, Model: m.Settings, Allocated: p.Allocated}, nil
+	return &Release{Release: r, Model: m.Settings, Signal: s, Allocated: p.Allocated}, nil
 }
 
 // spend pays from a ledger whose chain is whole.

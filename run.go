@@ -57,6 +57,9 @@ func NewRunID() (string, error) {
 // ends without a certificate, the run is completed all the same and the error is
 // [recovery.ErrStalled] beside the report.
 func Run(ctx context.Context, s Store, job Job, opts LoadOptions) (*report.Report, error) {
+	if err := job.CheckSignal(); err != nil {
+		return nil, err
+	}
 	m, err := Load(ctx, s, job.Settings, opts)
 	if err != nil {
 		return nil, err
@@ -102,6 +105,9 @@ func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
 
 // check returns the readings, since they are checked too.
 func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) {
+	if err := job.CheckSignal(); err != nil {
+		return nil, err
+	}
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err
 	}
@@ -123,7 +129,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) 
 }
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
-	r, err := m.perturb(ctx, p, y, Spend{
+	r, err := m.perturb(ctx, p, job.Signal, y, Spend{
 		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise,
 	})
 	if err != nil {

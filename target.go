@@ -173,7 +173,7 @@ func (p *Plan) at(b privacy.Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Plan{Plan: inner, Model: p.Model, Seed: p.Seed}
+	q := &Plan{Plan: inner, Model: p.Model, Seed: p.Seed, PublicProperties: p.PublicProperties}
 	if p.Allocated == nil {
 		return q, nil
 	}

@@ -157,16 +157,13 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
-	if prior := options.PriorProperty; prior != "" && (prior == c.Signal.SourceProperty || prior == c.Signal.MeasurementProperty) {
-		return graphcloak.Job{}, fail(exitUsage, "--prior-property %s is the signal itself, which a plan and a report must not depend on", prior).
-			hint("name a public property, or leave the prior flat")
-	}
 	plan.Allocation.Communities, plan.Allocation.PriorProperty = options.Communities, options.PriorProperty
-	return graphcloak.Job{
+	job := graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},
 		Version: readBuild().Version, Configuration: configuration(c),
-	}, nil
+	}
+	return job, job.CheckSignal()
 }
 
 // configuration is the GDS result column: every setting that is not the default,

@@ -80,7 +80,10 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if err != nil {
 		return err
 	}
-	job.Settings = r.Model
+	job.Settings, job.Signal = r.Model, r.Signal
+	if err := job.CheckSignal(); err != nil {
+		return err
+	}
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
 	}

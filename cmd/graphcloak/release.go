@@ -96,6 +96,9 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 		Settings: p.Model, Signal: signalOf(a.config), Scope: a.config.Privacy.BudgetScope, Version: readBuild().Version,
 		Write: graphcloak.WriteOptions{Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force},
 	}
+	if err := p.CheckSignal(job.Signal); err != nil {
+		return job, nil, err
+	}
 	var err error
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return job, nil, err

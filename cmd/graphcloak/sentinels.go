@@ -51,6 +51,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrSuggest, exitValidation, "ask for fewer sensors, or select a smaller part of the graph"},
 		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
+		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or leave it out"},
 		{graphcloak.ErrBadSignal, exitValidation, "mend the values, or name another property"},
 		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
