@@ -56,33 +56,43 @@ func TestChiSquared(t *testing.T) {
 			}
 			counts[bin]++
 		}
-		var chi, g, last float64
-		bins := 0
-		var want, got float64
-		for b, count := range counts {
-			cdf := 1.0
-			if b < len(edges) { // P(N < e) = Φ((2e − 1)/2S)
-				c := normal.CDF(2*edges[b]-1, 2*steps, 80)
-				f, _ := c.Float64()
-				cdf = math.Ldexp(f, -80)
-			}
-			want, got, last = want+n*(cdf-last), got+count, cdf
-			if want < 5 && b < len(counts)-1 {
-				continue // too few expected: pool with the next
-			}
-			chi += (got - want) * (got - want) / want
-			if got > 0 {
-				g += 2 * got * math.Log(got/want)
-			}
-			want, got = 0, 0
-			bins++
-		}
+		chi, g, bins := fit(counts, func(b int) float64 { // P(N < e) = Φ((2e − 1)/2S)
+			f, _ := normal.CDF(2*edges[b]-1, 2*steps, 80).Float64()
+			return math.Ldexp(f, -80)
+		})
 		for name, x := range map[string]float64{"χ²": chi, "G": g} {
 			if p := chiTail(x, bins-1); p < falseAlarm {
 				t.Errorf("S = %d: %s = %.1f on %d bins, p = %.2g < %g", steps, name, x, bins, p, falseAlarm)
 			}
 		}
 	}
+}
+
+// fit returns Pearson's χ² and the likelihood ratio G of the counts against the
+// distribution function at the upper edges of all cells but the last. Cells with
+// fewer than five expected are pooled with the next.
+func fit(counts []float64, cdf func(cell int) float64) (chi, g float64, bins int) {
+	var n, want, got, last float64
+	for _, c := range counts {
+		n += c
+	}
+	for b, count := range counts {
+		up := 1.0
+		if b < len(counts)-1 {
+			up = cdf(b)
+		}
+		want, got, last = want+n*(up-last), got+count, up
+		if want < 5 && b < len(counts)-1 {
+			continue
+		}
+		chi += (got - want) * (got - want) / want
+		if got > 0 {
+			g += 2 * got * math.Log(got/want)
+		}
+		want, got = 0, 0
+		bins++
+	}
+	return chi, g, bins
 }
 
 // TestIndependence: the products of noise of two sensors, of two releases and of
