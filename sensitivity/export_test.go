@@ -212,3 +212,21 @@ func Unread(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	out := make([]Bracket, len(sensors))
 	return out, p.unread(ctx, m, sensors, opts, out)
 }
+
+// MaxLooks is for its test.
+const MaxLooks = maxLooks
+
+// Shares returns the failure probability of one bound of a screen, and of one norm of
+// a node, and how many edges and nodes there are.
+func Shares(ctx context.Context, m Model, failure float64) (bound, norm float64, edges, nodes int, err error) {
+	c, _, err := screenOf(ctx, m, nil, [32]byte{1}, 0)
+	if err != nil {
+		return 0, 0, 0, 0, err
+	}
+	c.opts.Failure = failure
+	n, err := c.spreading(Bracket{Upper: 1}, c.opts)
+	if err != nil {
+		return 0, 0, 0, 0, err
+	}
+	return c.share(), n.q, len(c.rest), c.n, nil
+}

@@ -192,13 +192,11 @@ func (p *problem) spreads(ctx context.Context, m Model, half Bracket, sensors []
 	if err != nil {
 		return err
 	}
-	s := &search{problem: q, opts: opts}
-	o, err := s.within(min(1e-3, 1e-3*half.Upper/q.alpha))
+	c, err := q.spreading(half, opts)
 	if err != nil {
 		return err
 	}
-	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n)}
-	c.nodes = newNodes(c)
+	o := c.operator
 	for c.columns < spreadColumns {
 		if err := c.project(ctx); err != nil {
 			return err
@@ -214,6 +212,18 @@ func (p *problem) spreads(ctx context.Context, m Model, half Bracket, sensors []
 		}
 	}
 	return nil
+}
+
+// spreading returns a screen for the norms of the nodes; the union is over them.
+func (p *problem) spreading(half Bracket, opts Options) (*screening, error) {
+	s := &search{problem: p, opts: opts}
+	o, err := s.within(min(1e-3, 1e-3*half.Upper/p.alpha))
+	if err != nil {
+		return nil, err
+	}
+	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n)}
+	c.nodes = newNodes(c)
+	return c, nil
 }
 
 // reading brackets one reading from its row of M.

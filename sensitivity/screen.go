@@ -39,7 +39,7 @@ func (s *search) screen(ctx context.Context) error {
 	if s.opts.Seed == [32]byte{} {
 		return c.finish(ctx)
 	}
-	c.q = s.opts.Failure / (float64(2*len(s.rest)+c.n) * maxLooks)
+	c.q = c.share()
 	for look, want := 0, firstLook; look < maxLooks; look, want = look+1, 2*want {
 		if err := c.global(ctx, want-c.columns); err != nil {
 			return err
@@ -72,6 +72,11 @@ func (s *search) screen(ctx context.Context) error {
 		s.settle("screen")
 	}
 	return c.finish(ctx)
+}
+
+// share returns the failure probability of one bound, for the union that screen names.
+func (c *screening) share() float64 {
+	return c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxLooks)
 }
 
 // stuck reports whether a look at so many columns seems to leave most of the edges.

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity_test
+
+import (
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// A failure probability of 1e-12 is beyond every count of failures. What is tested is
+// the number that each stage hands to the next.
+
+// TestUnion: a bound of the screen may fail with its share of β, which adds up to β
+// over the looks, the edges (as they are and beside their surrogates) and the nodes;
+// a norm with its share among the nodes.
+func TestUnion(t *testing.T) {
+	for name, g := range families(t, 100) {
+		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
+		const beta = 1e-9
+		bound, norm, edges, nodes, err := sensitivity.Shares(background, m, beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if edges == 0 || nodes != g.Order() {
+			t.Fatalf("%s: %d edges, %d nodes", name, edges, nodes)
+		}
+		if all := bound * float64(2*edges+nodes) * sensitivity.MaxLooks; !(all <= beta*(1+1e-12)) || all < beta/2 {
+			t.Errorf("%s: the bounds of a screen may fail with probability %v together, want %v", name, all, beta)
+		}
+		if all := norm * float64(nodes); !(all <= beta*(1+1e-12)) || all < beta/2 {
+			t.Errorf("%s: the norms may fail with probability %v together, want %v", name, all, beta)
+		}
+	}
+}
+
+// TestScreenSaysThatItMayFail: each look at the random columns adds its share of β to
+// what the bracket states, and a bracket that no screen helped with states 0.
+func TestScreenSaysThatItMayFail(t *testing.T) {
+	const beta = 1e-9
+	looked := 0
+	for name, g := range families(t, 120) {
+		m := model(g, 1)
+		for i := 1; i < g.Order(); i += 12 {
+			m.Sensors = append(m.Sensors, i)
+		}
+		calls := 0
+		b := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, sensitivity.Options{
+			Seed: [32]byte{1}, Tolerance: 0.01, Failure: beta,
+			Progress: func(stage string, _, _ int64) {
+				if stage == "screen" { // twice a look
+					calls++
+				}
+			},
+		}))
+		looks := float64((calls + 1) / 2)
+		if want := looks * beta / sensitivity.MaxLooks; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta*(1+1e-12) {
+			t.Errorf("%s: after %v looks it may fail with probability %v, want %v", name, looks, b.Failure, want)
+		}
+		if looks > 0 {
+			looked++
+		}
+	}
+	if looked < 5 {
+		t.Errorf("only %d graphs were screened", looked)
+	}
+}
+
+// TestUnreadSplitsFailure: what bounds a reading without its row rests on up to three
+// screens, of Δ₂, of Δ₂ at half the time, and of the norms. Each gets a third of β and
+// the reading states their sum.
+func TestUnreadSplitsFailure(t *testing.T) {
+	const beta = 1e-9
+	g := must[*graph.Graph](t)(graph.BarabasiAlbert(1100, 4, 1))
+	m := model(g, 1)
+	for i := 0; i < 1100; i += 3 {
+		m.Sensors = append(m.Sensors, i)
+	}
+	own := sensitivity.Options{Seed: [32]byte{1}, Failure: beta / 3}
+	joint := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, own))
+	half := m
+	half.Tau, half.Sensors = m.Tau/2, nil
+	halved := must[sensitivity.Bracket](t)(sensitivity.Bound(background, half, nil, own))
+	if joint.Failure == 0 {
+		t.Fatal("Δ₂ was certified without a screen")
+	}
+	lowered := 0
+	for k, b := range must[[]sensitivity.Bracket](t)(sensitivity.Unread(background, m, sensitivity.Options{Seed: [32]byte{1}, Failure: beta})) {
+		want := joint.Failure
+		if b.Upper < joint.Upper {
+			lowered++
+			want += halved.Failure + beta/3
+		}
+		if b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta {
+			t.Fatalf("sensor %d may fail with probability %v, want %v", k, b.Failure, want)
+		}
+	}
+	if lowered == 0 {
+		t.Error("no norm lowered an upper end")
+	}
+}
