@@ -34,13 +34,24 @@ type Options struct {
 
 	Logger   *slog.Logger                          // nil: silent
 	Progress func(stage string, done, total int64) // nil: silent; called from one goroutine at a time
+	Notify   func(text string)                     // nil: silent; says why something takes long, from any goroutine
 }
 
 // retryTime bounds the attempts at one transaction, retryPause is the mean pause
-// before the second; each further one is twice as long.
+// before the second; each further one is twice as long, up to longestPause.
+//
+// A short transaction is ended by the server after shortTime, and with it the lock
+// that one holds whose client is gone; it is given up where no answer came answerTime
+// later. lostTime bounds the attempts to learn what became of a commit: it outlasts
+// such a lock, and a restart of the server.
 const (
-	retryTime  = 10 * time.Second
-	retryPause = 100 * time.Millisecond
+	retryTime    = 10 * time.Second
+	retryPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+	shortTime    = 30 * time.Second
+	answerTime   = 5 * time.Second
+	lostTime     = 90 * time.Second
+	patience     = 4 * time.Second // before the user is told
 )
 
 // Store is a database of a Neo4j server. It is safe for concurrent use.
@@ -102,6 +113,9 @@ func (o *Options) setDefaults() {
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
 	}
+	if o.Notify == nil {
+		o.Notify = func(string) {}
+	}
 }
 
 func (o *Options) token() neo4j.AuthToken {
@@ -152,7 +166,7 @@ func (s *Store) connect(ctx context.Context) error {
 
 // databases lists the databases that the user may see.
 func (s *Store) databases(ctx context.Context) (names []string, err error) {
-	err = s.managed(ctx, "system", neo4j.AccessModeRead, "connect", func(tx *transaction) error {
+	err = s.managed(ctx, access{database: "system", mode: neo4j.AccessModeRead, phase: "connect"}, func(tx *transaction) error {
 		names = names[:0]
 		_, err := tx.rows("SHOW DATABASES YIELD name", nil, func(r *neo4j.Record) error {
 			n, _ := r.Values[0].(string)

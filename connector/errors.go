@@ -20,6 +20,9 @@ const (
 
 	codeUnavailable = "Neo.TransientError.General.DatabaseUnavailable"
 
+	codeTimedOut       = "Neo.ClientError.Transaction.TransactionTimedOut"
+	codeTimedOutClient = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
+
 	codeReadOnly   = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
 	codeAccessMode = "Neo.ClientError.Statement.AccessMode"
 )
@@ -45,7 +48,7 @@ var kinds = []struct {
 	{codeAccessMode, store.ErrInput, "a query that reads the graph must not write"},
 	{"Neo.ClientError.Schema.ConstraintValidationFailed", store.ErrConflict, ""},
 	{"Neo.ClientError.Schema.ConstraintCreationFailed", store.ErrConflict, ""},
-	{"Neo.ClientError.Transaction.TransactionTimedOut", store.ErrTransient, ""},
+	{codeTimedOut, store.ErrTransient, ""},
 	{"Neo.ClientError.Transaction.Terminated", store.ErrTransient, ""},
 	{"Neo.ClientError.Cluster.", store.ErrTransient, ""},
 	{"Neo.TransientError.", store.ErrTransient, ""},
@@ -76,10 +79,20 @@ func classify(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*neo4j.InvalidAuthenticationError](err); ok {
 		return fmt.Errorf("%w: %w", store.ErrAuth, err)
 	}
+	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok && distrust(err) {
+		return fmt.Errorf("%w: the encrypted connection is refused; for a certificate that nobody vouches for use the scheme neo4j+ssc or bolt+ssc (%w)", store.ErrAuth, err)
+	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
 		return fmt.Errorf("%w: the server does not answer (%w)", store.ErrTransient, err)
 	}
 	return err
+}
+
+// distrust reports whether a connection failed for its certificate or its encryption.
+// The driver's own error does not unwrap.
+func distrust(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ")
 }
 
 func classifyCode(e *neo4j.Neo4jError) error {

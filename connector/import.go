@@ -134,7 +134,7 @@ func (s *Store) importBatch(ctx context.Context, phase, cypher string, b folder.
 	for k, column := range b.Columns {
 		params[fmt.Sprintf("c%d", k)] = column[lo:hi]
 	}
-	err = s.write(ctx, phase, func(tx *transaction) error {
+	err = s.writeOnce(ctx, phase, func(tx *transaction) error {
 		n, err = tx.count(cypher, params)
 		return err
 	})

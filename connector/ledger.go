@@ -39,7 +39,7 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 		return err
 	}
 	var refused error
-	err := l.write(ctx, "ledger", func(tx *transaction) error {
+	err := l.record(ctx, "ledger", func(tx *transaction) error {
 		refused = nil
 		if err := tx.do("MERGE (b:"+budgetLabel+" {scope: $scope}) SET b.held = coalesce(b.held, 0) + 1", map[string]any{"scope": scope}); err != nil {
 			return err

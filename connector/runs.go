@@ -98,7 +98,7 @@ func (t *transaction) put(run store.Run) error {
 
 // settle sets the status of a run, and the time under a property such as finishedAt.
 func (s *Store) settle(ctx context.Context, runID, status, when string, nodes int64) error {
-	return s.write(ctx, "run", func(tx *transaction) error {
+	return s.record(ctx, "run", func(tx *transaction) error {
 		n, err := tx.count("MATCH (r:"+store.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+quote(when)+
 			" = datetime({timezone: 'UTC'}) RETURN count(r)", map[string]any{"id": runID, "status": status, "nodes": nodes})
 		if err == nil && n != 1 {

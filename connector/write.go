@@ -166,7 +166,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force 
 	if err != nil {
 		return nil, err
 	}
-	err = s.write(ctx, "run", func(tx *transaction) error {
+	err = s.record(ctx, "run", func(tx *transaction) error {
 		if err := tx.lock("write"); err != nil {
 			return err
 		}

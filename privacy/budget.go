@@ -14,6 +14,7 @@ var (
 	ErrNotPrivate = errors.New("privacy: the calibration is not private there")
 	ErrImprecise  = errors.New("privacy: numerical error exceeds the sensitivity")
 	ErrExhausted  = errors.New("privacy: the budget would be exceeded")
+	ErrUncertain  = errors.New("privacy: the answer was lost, and with it whether anything was stored")
 	ErrReplay     = errors.New("privacy: the release id was used before")
 	ErrChain      = errors.New("privacy: the ledger's hash chain is broken")
 	ErrMismatch   = errors.New("privacy: it belongs to another plan")

@@ -15,7 +15,9 @@ type Ledger interface {
 	// releaseID; calls rule; and, where rule returns an entry, stores entry and
 	// account.Append(entry) durably before it returns. An error of rule is returned
 	// as it is, and nothing is stored. rule is pure and may be called again when the
-	// store repeats a transaction.
+	// store repeats a transaction, also after one that was stored and whose answer was
+	// lost: it finds its own entry then. ErrUncertain where nobody knows whether the
+	// entry was stored; any other error says that it was not.
 	Update(ctx context.Context, scope, releaseID string, rule Rule) error
 	// Entries returns the entries of scope in order of Seq; none for a new scope.
 	Entries(ctx context.Context, scope string) ([]Entry, error)
@@ -39,6 +41,22 @@ func Spend(ctx context.Context, l Ledger, c Charge) (Entry, error) {
 		}
 		return a.charge(c)
 	})
+}
+
+// Paid reports whether the charge was paid, by the same attempt on the same terms. It
+// waits for whoever holds the account, so that no transaction under way can still
+// pay it; only a client that is alive can. ErrReplay where the release was paid for
+// otherwise, and where it will never be written.
+func Paid(ctx context.Context, l Ledger, c Charge) (paid bool, err error) {
+	err = l.Update(ctx, c.Scope, c.ReleaseID, func(_ Account, prior []Entry) (*Entry, error) {
+		e := find(prior, KindSpent)
+		paid = e != nil
+		if paid && (!e.Charge.equal(c) || find(prior, KindVoid) != nil) {
+			return nil, fmt.Errorf("%w: %q in scope %q", ErrReplay, c.ReleaseID, c.Scope)
+		}
+		return nil, nil
+	})
+	return paid, err
 }
 
 // SetCap limits what the releases of a scope may spend together.
