@@ -230,3 +230,20 @@ func Shares(ctx context.Context, m Model, failure float64) (bound, norm float64,
 	}
 	return c.share(), n.q, len(c.rest), c.n, nil
 }
+
+// SpreadColumns returns the first random block of the bound on nodes' norms, whose
+// polynomial was chosen by a bracket, and that of the screen which made the bracket.
+func SpreadColumns(m Model, half Bracket, opts Options) (spreads, screen []float64, err error) {
+	p, err := newProblem(m, nil, &opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := p.spreading(half, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	spreads, screen = make([]float64, c.n*c.block), make([]float64, c.n*c.block)
+	c.draw(0, spreads)
+	normals(opts.Seed, 0, screen)
+	return spreads, screen, nil
+}

@@ -55,6 +55,12 @@ func normals(seed [32]byte, block int, x []float64) {
 	}
 }
 
+// derived returns a seed whose normals are independent of those of the given one, as
+// far as SHA-256 is a random function: for vectors that depend on these.
+func derived(seed [32]byte, purpose string) [32]byte {
+	return sha256.Sum256(append([]byte(purpose), seed[:]...))
+}
+
 // logUniform returns ln U for U uniform on (0, 1].
 func logUniform(stream *rand.ChaCha8) float64 {
 	a, shift := stream.Uint64(), 0

@@ -214,8 +214,12 @@ func (p *problem) spreads(ctx context.Context, m Model, half Bracket, sensors []
 	return nil
 }
 
-// spreading returns a screen for the norms of the nodes; the union is over them.
+// spreading returns a screen for the norms of the nodes; the union is over them. How
+// well p(L) approximates is chosen by half.Upper, which depends on the columns of that
+// bound: the vectors P(e_s − 1/n) would not be fixed before them. So it has columns of
+// its own, see [derived].
 func (p *problem) spreading(half Bracket, opts Options) (*screening, error) {
+	opts.Seed = derived(opts.Seed, "graphcloak/v1/sensitivity/spreads")
 	s := &search{problem: p, opts: opts}
 	o, err := s.within(min(1e-3, 1e-3*half.Upper/p.alpha))
 	if err != nil {

@@ -238,6 +238,25 @@ func TestPerSensorUnread(t *testing.T) {
 	}
 }
 
+// TestSpreadsHaveColumnsOfTheirOwn: the polynomial whose nodes are projected was chosen
+// by the screen, so that its columns must be independent of the screen's: 16·300
+// products of independent normals have a mean within six standard errors of 0.
+func TestSpreadsHaveColumnsOfTheirOwn(t *testing.T) {
+	g := must[*graph.Graph](t)(graph.BarabasiAlbert(300, 3, 1))
+	m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.2}
+	spreads, screen, err := sensitivity.SpreadColumns(m, sensitivity.Bracket{Upper: 0.5}, sensitivity.Options{Seed: [32]byte{7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float64
+	for i, v := range spreads {
+		sum += v * screen[i]
+	}
+	if r := sum / math.Sqrt(float64(len(spreads))); math.Abs(r) > 6 {
+		t.Errorf("the columns of %d entries have a product of %v standard errors, want independent ones", len(spreads), r)
+	}
+}
+
 func ExampleBound() {
 	g, _ := graph.Star(6)
 	b, err := sensitivity.Bound(context.Background(), sensitivity.Model{
