@@ -30,6 +30,13 @@ type Store interface {
 	// Check refuses a table whose properties would overwrite the user's, unless
 	// force is set, and a store that holds an unfinished run. Nothing is written.
 	Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
+	// Reserve checks as Check does and makes sure of what Write will need: rights,
+	// constraints, room. It records the run, so that no other begins on the same graph
+	// until this one is written, undone or cancelled.
+	Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
+	// Cancel gives up a reservation for which nothing was spent. It leaves a run that
+	// has come further, and one that it does not know, as they are.
+	Cancel(ctx context.Context, runID string) error
 	// Write writes the table. Called again with the same table it completes an
 	// interrupted write.
 	Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error

@@ -154,8 +154,80 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	return nil
 }
 
-// begin records that the run is being written, unless something is in its way.
-// The decision and the record are one transaction behind a lock, so that of two
+// Reserve makes sure that the table can be written, and records that its run is about
+// to spend, unless something is in its way: ErrConflict as from Check. What it writes
+// to learn whether it may is rolled back.
+func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	if s.options.ReadOnly {
+		return fmt.Errorf("%w: the access mode is read", store.ErrReadOnly)
+	}
+	if err := s.constrainOnce(ctx); err != nil {
+		return err
+	}
+	run := store.NewRun(g.Digest(), t)
+	run.Status = store.Reserved
+	if _, err := s.begin(ctx, g, run, force); err != nil {
+		return err
+	}
+	err := s.try(ctx, g, t)
+	if err != nil {
+		hangUp(ctx, func(ctx context.Context) error { return s.Cancel(ctx, run.ID) })
+	}
+	return err
+}
+
+// Cancel gives up a reservation for which nothing was spent. A run that has come
+// further is left as it is.
+func (s *Store) Cancel(ctx context.Context, runID string) error {
+	return s.record(ctx, "run", func(tx *transaction) error {
+		return tx.do("MATCH (r:"+store.RunLabel+" {runId: $id}) WHERE r.status = $from SET r.status = $to, r.cancelledAt = datetime({timezone: 'UTC'})",
+			map[string]any{"id": runID, "from": store.Reserved, "to": store.Cancelled})
+	})
+}
+
+// tried is the number of nodes, spread over all, on which a write is tried.
+const tried = 1000
+
+// try writes values of the table's types to some of its nodes and rolls back: rights
+// and constraints that are in the way show before anything is spent.
+func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
+	all, err := s.nodes.Get(g)
+	if err != nil {
+		return err
+	}
+	nodes := store.Covered(t, g.Order())
+	var elements []string
+	for k := 0; k < len(nodes); k += (len(nodes) + tried - 1) / tried {
+		elements = append(elements, all.element(nodes[k]))
+	}
+	var set []string
+	params := map[string]any{"e": elements}
+	for k, c := range t.Columns() {
+		name := fmt.Sprintf("c%d", k)
+		set = append(set, "n."+quote(c.Name)+" = $"+name)
+		switch {
+		case c.Floats != nil:
+			params[name] = 0.5
+		case c.Ints != nil:
+			params[name] = int64(1)
+		default:
+			params[name] = t.RunID()
+		}
+	}
+	err = s.record(ctx, "try", func(tx *transaction) error {
+		if _, err := tx.count(matchElements+" SET "+strings.Join(set, ", ")+" RETURN count(n)", params); err != nil {
+			return err
+		}
+		return errNothing
+	})
+	if err != nil && !errors.Is(err, errNothing) {
+		return fmt.Errorf("try to write: %w", err)
+	}
+	return nil
+}
+
+// begin records that the run is reserved or being written, unless something is in its
+// way. The decision and the record are one transaction behind a lock, so that of two
 // runs that start together one sees the other.
 func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force bool) (stale []string, err error) {
 	runs, err := s.Runs(ctx)

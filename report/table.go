@@ -84,19 +84,20 @@ func ReleaseOutline(runID, prefix string, sensors []int) Table {
 	return t
 }
 
-// Outline is a table without values: the names and nodes that a run will write,
-// for checking what is in the way before anything is spent. It cannot be written.
+// Outline is a table without values: the names, types and nodes that a run will
+// write, for checking what is in the way before anything is spent. It cannot be
+// written.
 func Outline(runID, prefix string, sensors []int) Table {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
 	return Table{runID: runID, columns: []Column{
-		{Name: prefix + "PrivateHeat", Nodes: slices.Clone(sensors)},
-		{Name: prefix + "Source"},
-		{Name: prefix + "SourceProbability"},
-		{Name: prefix + "Community"},
-		{Name: prefix + "CommunityProbability"},
-		{Name: prefix + "RunId"},
+		{Name: prefix + "PrivateHeat", Nodes: slices.Clone(sensors), Floats: []float64{}},
+		{Name: prefix + "Source", Floats: []float64{}},
+		{Name: prefix + "SourceProbability", Floats: []float64{}},
+		{Name: prefix + "Community", Ints: []int64{}},
+		{Name: prefix + "CommunityProbability", Floats: []float64{}},
+		{Name: prefix + "RunId", Strings: []string{}},
 	}}
 }
 
@@ -176,6 +177,12 @@ func recovered(r *Report) []Property {
 		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability})
 	}
 	return p
+}
+
+// With returns the table with more properties in its record.
+func (t Table) With(p ...Property) Table {
+	t.record = append(slices.Clip(t.record), p...)
+	return t
 }
 
 // RunID returns the id that ties the written properties to the run's record.

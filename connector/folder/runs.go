@@ -73,6 +73,9 @@ func (s *Store) settle(runID, status, when string, nodes int64) error {
 			return err
 		}
 		run.Status, run.Nodes = status, nodes
+		if run.Record == nil {
+			run.Record = map[string]any{}
+		}
 		run.Record[when] = time.Now().UTC().Format(time.RFC3339)
 		return putRun(tx, run)
 	})

@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -69,6 +72,67 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 	return o.Result(force)
 }
 
+// Reserve makes sure that there is room for the table, and records that its run is
+// about to spend, unless something is in its way: ErrConflict as from Check.
+func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	info, err := os.Stat(filepath.Join(s.dir, nodesFile))
+	if err != nil {
+		return writeError(err)
+	}
+	// The longest cell is a float: a sign, 17 digits, a point, e-308 and a comma.
+	if err := disk.Room(s.dir, info.Size()+int64(g.Order()*len(t.Columns())*26)+1<<10); err != nil {
+		return writeError(err)
+	}
+	run := store.NewRun(g.Digest(), t)
+	run.Status = store.Reserved
+	_, err = s.begin(ctx, g, run, force)
+	return err
+}
+
+// Cancel gives up a reservation for which nothing was spent. A run that has come
+// further is left as it is.
+func (s *Store) Cancel(_ context.Context, runID string) error {
+	return s.update(func(tx *bolt.Tx) error {
+		runs, err := loadRuns(tx)
+		if err != nil {
+			return err
+		}
+		run, err := store.FindRun(runs, runID)
+		if err != nil || run.Status != store.Reserved {
+			return nil
+		}
+		run.Status = store.Cancelled
+		return putRun(tx, run)
+	})
+}
+
+// begin records that the run is reserved or being written, unless something is in its
+// way, and returns the properties of runs before it.
+func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force bool) (stale []string, err error) {
+	known, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	touched, err := s.obstacles(ctx, g, run, known, force)
+	if err != nil {
+		return nil, err
+	}
+	err = s.update(func(tx *bolt.Tx) error {
+		known, err := loadRuns(tx)
+		if err != nil {
+			return err
+		}
+		if err := run.Admit(known, touched); err != nil {
+			return err
+		}
+		stale = run.Stale(known)
+		return putRun(tx, run)
+	})
+	return stale, err
+}
+
 // Write adds the table's columns to nodes.csv, or replaces them, by writing a new
 // file and renaming it: nodes.csv holds either all values or none. The run's
 // record goes from RUNNING to FINISHED. Called again with the same table it
@@ -83,27 +147,8 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return err
 	}
-	known, err := s.Runs(ctx)
-	if err != nil {
-		return err
-	}
 	run := store.NewRun(g.Digest(), t)
-	touched, err := s.obstacles(ctx, g, run, known, force)
-	if err != nil {
-		return err
-	}
-	var stale []string
-	err = s.update(func(tx *bolt.Tx) error {
-		known, err := loadRuns(tx)
-		if err != nil {
-			return err
-		}
-		if err := run.Admit(known, touched); err != nil {
-			return err
-		}
-		stale = run.Stale(known)
-		return putRun(tx, run)
-	})
+	stale, err := s.begin(ctx, g, run, force)
 	if err != nil {
 		return err
 	}

@@ -17,12 +17,14 @@ import (
 // RunLabel is the label of the node that records a run.
 const RunLabel = "GraphCloakRun"
 
-// A Status is how far the write-back of a run has come: running, then finished
-// or undone.
+// A Status is how far a run has come: reserved, running, then finished or undone; or
+// reserved and cancelled.
 const (
-	Running  = "RUNNING"  // some values may be written
-	Finished = "FINISHED" // all values are written
-	Undone   = "UNDONE"   // the values were removed; what was spent stays spent
+	Reserved  = "RESERVED"  // nothing is written; its budget is about to be spent, or is
+	Cancelled = "CANCELLED" // it was reserved, and nothing was spent
+	Running   = "RUNNING"   // some values may be written
+	Finished  = "FINISHED"  // all values are written
+	Undone    = "UNDONE"    // the values were removed; what was spent stays spent
 )
 
 // Run is what a store knows of a run.
@@ -55,10 +57,21 @@ func NewRun(graph [32]byte, t report.Table) Run {
 	return r
 }
 
-// Admit decides whether run may be written beside the runs that the store knows.
-// A record of the same id must hold the same table: a resumed write re-sends what
-// was staged. Another run that is unfinished on the same graph, or on nodes of it
-// (touched, by id), is in the way, because values of the two would mix.
+// UnfinishedError says that another run is in the way. It matches [ErrConflict].
+type UnfinishedError struct{ RunID, Status string }
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("run %s is unfinished on this graph (%s)", e.RunID, e.Status)
+}
+
+// Is reports whether target is [ErrConflict].
+func (e *UnfinishedError) Is(target error) bool { return target == ErrConflict }
+
+// Admit decides whether run may be reserved, or written, beside the runs that the
+// store knows. A record of the same id must hold the same table, if it holds one: a
+// resumed write re-sends what was staged. Another run that is unfinished on the same
+// graph, or on nodes of it (touched, by id), is in the way, because values of the two
+// would mix: an [UnfinishedError].
 func (run Run) Admit(known []Run, touched []string) error {
 	for _, k := range known {
 		switch {
@@ -66,13 +79,12 @@ func (run Run) Admit(known []Run, touched []string) error {
 			if k.Status == Undone {
 				return fmt.Errorf("%w: run %s was undone; start a new run", ErrConflict, k.ID)
 			}
-			if run.Table != "" && k.Table != run.Table {
+			if run.Table != "" && k.Table != "" && k.Table != run.Table {
 				return fmt.Errorf("%w: run %s was started with other values; resume it with the staged ones", ErrConflict, k.ID)
 			}
-		case k.Status == Running && k.RunIDColumn == run.RunIDColumn &&
+		case (k.Status == Running || k.Status == Reserved) && k.RunIDColumn == run.RunIDColumn &&
 			(k.Graph == run.Graph || slices.Contains(touched, k.ID)):
-			return fmt.Errorf("%w: run %s is unfinished on this graph; complete it with --resume %s or remove it with --undo %s",
-				ErrConflict, k.ID, k.ID, k.ID)
+			return &UnfinishedError{k.ID, k.Status}
 		}
 	}
 	return nil

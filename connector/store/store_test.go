@@ -103,7 +103,7 @@ func TestObstacles(t *testing.T) {
 		if name == "touched nodes" {
 			k.Graph = "another"
 		}
-		if err := run.Admit([]store.Run{k}, touched); !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "--resume old") {
+		if err := run.Admit([]store.Run{k}, touched); !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "run old is unfinished") {
 			t.Errorf("%s: %v, want ErrConflict", name, err)
 		}
 	}

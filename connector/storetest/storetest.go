@@ -23,6 +23,8 @@ type Store interface {
 	Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error)
 	Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error)
 	Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
+	Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
+	Cancel(ctx context.Context, runID string) error
 	Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
 	Run(ctx context.Context, runID string) (store.Run, error)
@@ -62,6 +64,8 @@ func Run(t *testing.T, s Suite) {
 		{"Users", testUsers},
 		{"Undo", testUndo},
 		{"Cancelled", testCancelled},
+		{"Reserve", testReserve},
+		{"ReserveRace", testReserveRace},
 		{"Ledger", testLedger},
 		{"LedgerRace", testLedgerRace},
 	} {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector/store"
@@ -274,5 +276,87 @@ func testCancelled(t *testing.T, s Suite) {
 	nothing(t, st, g, table)
 	if _, err := st.Run(t.Context(), table.RunID()); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a cancelled write left a run: %v", err)
+	}
+}
+
+// A reservation keeps others from the graph until its run is written, undone or
+// cancelled, and changes no node.
+func testReserve(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	g := open(t, s, st, graph.Selection{})
+	outline := func(suffix string) report.Table { return report.Outline(runID(t, suffix), prefix, nil) }
+	first, second := outline("a").With(report.Property{Name: "budgetScope", Value: "s"}), outline("b")
+	reserve := func(table report.Table) error { return st.Reserve(t.Context(), g, table, false) }
+	if err := reserve(first); err != nil {
+		t.Fatal(err)
+	}
+	nothing(t, st, g, first)
+	if run := status(t, st, first.RunID(), store.Reserved); run.Record["budgetScope"] != "s" {
+		t.Errorf("the record %v lacks its scope", run.Record)
+	}
+	if err := reserve(first); err != nil { // a reply that was lost
+		t.Errorf("the same reservation again: %v", err)
+	}
+	for what, err := range map[string]error{"Check": st.Check(t.Context(), g, second, true), "Reserve": st.Reserve(t.Context(), g, second, true)} {
+		unfinished, ok := errors.AsType[*store.UnfinishedError](err)
+		if !ok || unfinished.RunID != first.RunID() || !errors.Is(err, store.ErrConflict) {
+			t.Errorf("%s beside a reservation: %v, want the run that is in the way", what, err)
+		}
+	}
+	if _, err := st.Run(t.Context(), second.RunID()); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("who lost has a record: %v", err)
+	}
+	if err := st.Cancel(t.Context(), first.RunID()); err != nil {
+		t.Fatal(err)
+	}
+	status(t, st, first.RunID(), store.Cancelled)
+	if err := reserve(second); err != nil {
+		t.Fatalf("after the other was cancelled: %v", err)
+	}
+	table := TableOf(t, g, Release(t, g, second.RunID()), prefix)
+	if err := st.Write(t.Context(), g, table, false); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, st, g, table)
+	for _, id := range []string{second.RunID(), second.RunID() + "x"} { // finished, unknown
+		if err := st.Cancel(t.Context(), id); err != nil {
+			t.Errorf("cancelling run %s: %v", id, err)
+		}
+	}
+	status(t, st, second.RunID(), store.Finished)
+	third := outline("c")
+	if err := reserve(third); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := st.Undo(t.Context(), third.RunID()); err != nil || n != 0 {
+		t.Errorf("undoing a reservation: %d nodes, %v", n, err)
+	}
+	if err := reserve(third); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("reserving a run that was undone: %v, want ErrConflict", err)
+	}
+	holds(t, st, g, table)
+}
+
+// Of eight that reserve at once, each by a handle of its own, one does.
+func testReserveRace(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	var won atomic.Int64
+	var wg sync.WaitGroup
+	for k := range 8 {
+		other := s.Reopen(t, st)
+		g := open(t, s, other, graph.Selection{})
+		outline := report.Outline(runID(t, strconv.Itoa(k)), prefix, nil)
+		wg.Go(func() {
+			err := other.Reserve(t.Context(), g, outline, false)
+			if err == nil {
+				won.Add(1)
+			} else if _, ok := errors.AsType[*store.UnfinishedError](err); !ok {
+				t.Errorf("who lost: %v, want an UnfinishedError", err)
+			}
+		})
+	}
+	wg.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d runs are reserved, want 1", won.Load())
 	}
 }
