@@ -38,6 +38,18 @@ func must[T any](t testing.TB) func(x T, err error) T {
 	}
 }
 
+// TestErrCountsRounding: with a polynomial so long that nothing is left of its tail, the
+// error bound of Chebyshev is that of floating point, which no tolerance makes smaller.
+func TestErrCountsRounding(t *testing.T) {
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+		l := laplacian.New(random(t, 60), kind)
+		d := must[*expm.Diffusion](t)(expm.New(background, l, 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-30}))
+		if !(d.Rounding() > 1e-15) || d.Err() < d.Rounding() || d.Err() > 2*d.Rounding() {
+			t.Errorf("%v: the error bound is %v, of which %v is rounding", kind, d.Err(), d.Rounding())
+		}
+	}
+}
+
 // random is a weighted graph with an isolated node and two components.
 func random(t testing.TB, n int) *graph.Graph {
 	r := rand.New(rand.NewPCG(5, uint64(n)))

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// TestModes: with a umask that takes nothing away, revealed readings, a staged
+// release and the ledger are for their owner alone, and so are the folders of state.
+func TestModes(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	a, _, _ := kit(t, "--from", "folder:g", "--source-property", "source", "--allocation", "uniform", "--output", "readings.json")
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	for name, text := range map[string]string{
+		"nodes.csv": "id,source\na,1\nb,0\n", "relationships.csv": "source,target\na,b\n",
+	} {
+		if err := os.MkdirAll("g", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("g", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := t.Context()
+	job, err := a.job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.openStore(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(ctx, s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(ctx, job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
+	r, err := m.Release(ctx, p, job.Signal, graphcloak.Spend{ReleaseID: job.RunID, Attempt: "first"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.keep(r, job, a.config, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.showReveal(r, []float64{1, 0}, privacy.Entry{}); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	private := func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if d.Type().IsRegular() {
+			files++
+		}
+		if mode := info.Mode().Perm(); mode&0o077 != 0 && path != state {
+			t.Errorf("%s has mode %04o", path, mode)
+		}
+		return nil
+	}
+	for _, root := range []string{"readings.json", state, filepath.Join("g", ".graphcloak")} {
+		if err := filepath.WalkDir(root, private); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 3 {
+		t.Errorf("%d files were looked at, want the readings, the staged release and the ledger", files)
+	}
+}
