@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -51,7 +52,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a release file and checks the release and its plan.
 func (r *Release) UnmarshalJSON(data []byte) error {
 	var d releaseDocument
-	if err := json.Unmarshal(data, &d); err != nil {
+	if err := strictjson.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("read release: %w", err)
 	}
 	if d.Model == nil || d.Release == nil {

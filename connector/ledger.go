@@ -12,6 +12,7 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -76,7 +77,7 @@ func (t *transaction) account(scope string) (privacy.Account, error) {
 		return account, err
 	}
 	if text, ok := r.Values[0].(string); ok {
-		if err := json.Unmarshal([]byte(text), &account); err != nil {
+		if err := strictjson.Unmarshal([]byte(text), &account); err != nil {
 			return account, fmt.Errorf("%w: the account of scope %q cannot be read", privacy.ErrChain, scope)
 		}
 	}
@@ -88,7 +89,7 @@ func (t *transaction) entries(where string, params map[string]any) (entries []pr
 	_, err = t.rows("MATCH (e:"+entryLabel+") "+where+" RETURN e.json ORDER BY e.seq", params, func(r *neo4j.Record) error {
 		var e privacy.Entry
 		text, _ := r.Values[0].(string)
-		if json.Unmarshal([]byte(text), &e) != nil {
+		if strictjson.Unmarshal([]byte(text), &e) != nil {
 			return fmt.Errorf("%w: an entry cannot be read", privacy.ErrChain)
 		}
 		entries = append(entries, e)

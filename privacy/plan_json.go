@@ -3,11 +3,11 @@
 package privacy
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
 // SchemaVersion is the version of the plan, release and package documents.
@@ -68,7 +68,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a plan and repeats every check of NewPlan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var d planDocument
-	if err := decodeStrict(data, &d); err != nil {
+	if err := strictjson.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("privacy: read plan: %w", err)
 	}
 	if d.SchemaVersion != SchemaVersion {
@@ -113,19 +113,6 @@ func (p *Plan) Digest() (Digest, error) {
 		return Digest{}, err
 	}
 	return hash([]byte("graphcloak/v1/plan"), data), nil
-}
-
-// decodeStrict refuses unknown fields and anything behind the document.
-func decodeStrict(data []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("more than one JSON document")
-	}
-	return nil
 }
 
 func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor") }

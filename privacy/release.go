@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
 // Release is one private ỹ: the only thing that leaves the trust boundary. It is
@@ -171,7 +172,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 // multiple of its lattice constant, and both digests.
 func (r *Release) UnmarshalJSON(data []byte) error {
 	var d releaseDocument
-	if err := decodeStrict(data, &d); err != nil {
+	if err := strictjson.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("privacy: read release: %w", err)
 	}
 	if d.SchemaVersion != SchemaVersion {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -76,9 +77,7 @@ func Cloak(ctx context.Context, p Package, in io.Reader, out io.Writer, opts Clo
 // cloakLine spends first, then draws.
 func cloakLine(p Package, s *state, line []byte, out io.Writer, key *privacy.SensorKey) error {
 	var r Reading
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&r); err != nil || dec.More() {
+	if err := strictjson.Unmarshal(line, &r); err != nil {
 		return errors.New(`want {"releaseId": "…", "reading": number}`) // the cause would quote the reading
 	}
 	if r.Reading == nil {

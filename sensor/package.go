@@ -3,7 +3,6 @@
 package sensor
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"math"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -76,13 +76,21 @@ func Read(r io.Reader) (Package, error) {
 	if err != nil {
 		return Package{}, fmt.Errorf("sensor: read package: %w", err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
 	var p Package
-	if err := dec.Decode(&p); err != nil {
+	if err := strictjson.Unmarshal(data, &p); err != nil {
 		return Package{}, fmt.Errorf("sensor: read package: %w", err)
 	}
-	return p, p.Validate()
+	if err := p.Validate(); err != nil {
+		return Package{}, err
+	}
+	stated, err := json.Marshal(p)
+	if err != nil {
+		return Package{}, fmt.Errorf("sensor: read package: %w", err)
+	}
+	if err := strictjson.Compare(data, stated); err != nil {
+		return Package{}, fmt.Errorf("sensor: read package: %w", err)
+	}
+	return p, nil
 }
 
 // Validate refuses a package that no plan could have made, or whose σ is below its

@@ -15,6 +15,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -76,7 +77,7 @@ func (s *state) load(tx *bbolt.Tx) error {
 	if b == nil {
 		return nil
 	}
-	if err := json.Unmarshal(b.Get(recordKey), &s.record); err != nil {
+	if err := strictjson.Unmarshal(b.Get(recordKey), &s.record); err != nil {
 		return fmt.Errorf("sensor: the state is damaged; nothing is released from it: %w", err)
 	}
 	return nil

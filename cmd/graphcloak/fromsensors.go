@@ -5,13 +5,13 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -63,13 +63,8 @@ func decodeValues(in io.Reader) (values []privacy.SensorValue, ids []string, err
 			continue
 		}
 		var v privacy.SensorValue
-		dec := json.NewDecoder(bytes.NewReader(lines.Bytes()))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&v); err != nil {
+		if err := strictjson.Unmarshal(lines.Bytes(), &v); err != nil {
 			return nil, nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		if dec.More() {
-			return nil, nil, fmt.Errorf("line %d holds more than one value", n)
 		}
 		values = append(values, v)
 		if !slices.Contains(ids, v.ReleaseID) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -188,7 +188,7 @@ func readJSON(path, what string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := strictjson.Unmarshal(data, v); err != nil {
 		return fail(exitValidation, "%s %s: %w", what, path, err)
 	}
 	return nil

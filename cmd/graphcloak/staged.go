@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -125,7 +126,7 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 		return err
 	}
 	var kept staged
-	if err := json.Unmarshal(data, &kept); err != nil {
+	if err := strictjson.Unmarshal(data, &kept); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	options, err := recoverOptions(kept.Recovery, kept.Community)

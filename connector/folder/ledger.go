@@ -11,6 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -84,7 +85,7 @@ func scopeBucket(tx *bolt.Tx, scope string) (*bolt.Bucket, error) {
 func load(b *bolt.Bucket, scope, releaseID string) (privacy.Account, []privacy.Entry, error) {
 	account := privacy.NewAccount(scope)
 	if text := b.Get(accountKey); text != nil {
-		if err := json.Unmarshal(text, &account); err != nil {
+		if err := strictjson.Unmarshal(text, &account); err != nil {
 			return account, nil, fmt.Errorf("%w: the account of scope %q cannot be read", privacy.ErrChain, scope)
 		}
 	}
@@ -108,7 +109,7 @@ func load(b *bolt.Bucket, scope, releaseID string) (privacy.Account, []privacy.E
 }
 
 func parseEntry(text []byte) (e privacy.Entry, err error) {
-	if json.Unmarshal(text, &e) != nil {
+	if strictjson.Unmarshal(text, &e) != nil {
 		err = fmt.Errorf("%w: an entry cannot be read", privacy.ErrChain)
 	}
 	return e, err

@@ -11,6 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
 // runsBucket holds the JSON of each run by its id.
@@ -40,7 +41,7 @@ func loadRuns(tx *bolt.Tx) (runs []store.Run, err error) {
 	}
 	err = tx.Bucket(runsBucket).ForEach(func(_, text []byte) error {
 		var r store.Run
-		if err := json.Unmarshal(text, &r); err != nil {
+		if err := strictjson.Unmarshal(text, &r); err != nil {
 			return fmt.Errorf("the record of a run cannot be read: %w", err)
 		}
 		runs = append(runs, r)
