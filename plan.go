@@ -3,7 +3,6 @@
 package graphcloak
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -311,31 +311,32 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		extra.Whitened = &p.Sensitivity
 		uniform.Sensitivity = p.Allocated.Uniform.Sensitivity
 	}
-	fields := make(map[string]json.RawMessage)
-	for _, part := range []any{p.Plan, extra, uniform} {
-		data, err := json.Marshal(part)
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(data, &fields); err != nil {
-			return nil, err
-		}
-	}
-	version := fields["schemaVersion"]
-	delete(fields, "schemaVersion")
-	rest, err := json.Marshal(fields)
+	fields, err := merge(p.Plan, extra, uniform)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]byte(`{"schemaVersion":`), version, []byte{','}, rest[1:]), nil
+	return seal(fields)
 }
 
-// UnmarshalJSON reads a plan file and repeats every check of [privacy.NewPlan].
+// UnmarshalJSON reads a plan file and repeats every check of [privacy.NewPlan]. What
+// follows from other parts of the file is computed again and compared; whether it fits
+// a graph, [Model.Matches] and [Model.Certify] say.
 func (p *Plan) UnmarshalJSON(data []byte) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
+	if err := p.unmarshal(data); err != nil {
 		return fmt.Errorf("read plan: %w", err)
 	}
+	return nil
+}
+
+func (p *Plan) unmarshal(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := strictjson.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	if err := checkVersion(fields, "plan"); err != nil {
+		return err
+	}
+	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
 	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "publicProperties", "notProtected"} {
 		if v, ok := fields[name]; ok {
@@ -343,16 +344,12 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 			delete(fields, name)
 		}
 	}
-	delete(fields, "warnings")
 	if own["model"] == nil {
-		return errors.New("read plan: there is no model in it; is this a plan file?")
-	}
-	if own["publicProperties"] == nil {
-		return errors.New("read plan: it does not list publicProperties; plan again with this version")
+		return fmt.Errorf("%w: there is no model in it; is this a plan file?", strictjson.ErrInvalid)
 	}
 	var extra planExtra
 	if err := remarshal(own, &extra); err != nil {
-		return fmt.Errorf("read plan: %w", err)
+		return err
 	}
 	if whitened, ok := own["whitenedSensitivity"]; ok {
 		fields["sensitivity"] = whitened
@@ -360,29 +357,27 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	}
 	seed, err := hex.DecodeString(extra.Seed)
 	if err != nil || len(seed) != len(p.Seed) {
-		return errors.New("read plan: sensitivitySeed is not 64 hexadecimal digits")
-	}
-	rest, err := json.Marshal(fields)
-	if err != nil {
-		return err
+		return fmt.Errorf("%w: sensitivitySeed is not 64 hexadecimal digits", strictjson.ErrInvalid)
 	}
 	inner := new(privacy.Plan)
-	if err := json.Unmarshal(rest, inner); err != nil {
+	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	*p = Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public}
+	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public}
+	if err := restates(data, &q); err != nil {
+		return err
+	}
+	*p = q
 	return nil
 }
 
-// remarshal decodes fields into v and refuses unknown ones.
+// remarshal decodes fields into v.
 func remarshal(fields map[string]json.RawMessage, v any) error {
 	data, err := json.Marshal(fields)
 	if err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
+	return strictjson.Unmarshal(data, v)
 }
 
 // Matches reports whether a plan was made for this model's graph and operator.

@@ -35,36 +35,64 @@ type Release struct {
 // releaseDocument is a release file. Guarantee and NotProtected are for the
 // reader; they follow from the plan.
 type releaseDocument struct {
-	Guarantee    string           `json:"guarantee"`
-	NotProtected []string         `json:"notProtected"`
-	Model        *Settings        `json:"model"`
-	Signal       Signal           `json:"signal"`
-	Allocated    *Allocated       `json:"allocation,omitempty"`
-	Release      *privacy.Release `json:"release"`
+	SchemaVersion int              `json:"schemaVersion"`
+	Digest        privacy.Digest   `json:"documentDigest"`
+	Guarantee     string           `json:"guarantee"`
+	NotProtected  []string         `json:"notProtected"`
+	Model         *Settings        `json:"model"`
+	Signal        Signal           `json:"signal"`
+	Allocated     *Allocated       `json:"allocation,omitempty"`
+	Release       *privacy.Release `json:"release"`
 }
 
 // MarshalJSON writes a release file.
 func (r *Release) MarshalJSON() ([]byte, error) {
 	p := r.Plan()
-	return json.Marshal(releaseDocument{p.Sentence(), report.Exposed(p.ComponentCount), &r.Model, r.Signal, r.Allocated, r.Release})
+	fields, err := merge(releaseDocument{
+		Guarantee: p.Sentence(), NotProtected: report.Exposed(p.ComponentCount),
+		Model: &r.Model, Signal: r.Signal, Allocated: r.Allocated, Release: r.Release,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return seal(fields)
 }
 
-// UnmarshalJSON reads a release file and checks the release and its plan.
+// UnmarshalJSON reads a release file and checks the release and its plan. What
+// follows from other parts of the file is computed again and compared.
 func (r *Release) UnmarshalJSON(data []byte) error {
+	if err := r.unmarshal(data); err != nil {
+		return fmt.Errorf("read release: %w", err)
+	}
+	return nil
+}
+
+func (r *Release) unmarshal(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := strictjson.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	if err := checkVersion(fields, "release"); err != nil {
+		return err
+	}
 	var d releaseDocument
 	if err := strictjson.Unmarshal(data, &d); err != nil {
-		return fmt.Errorf("read release: %w", err)
+		return err
 	}
 	if d.Model == nil || d.Release == nil {
-		return errors.New("read release: there is no model or no release in it; is this a release file?")
+		return fmt.Errorf("%w: there is no model or no release in it; is this a release file?", strictjson.ErrInvalid)
 	}
 	if err := d.Signal.validate(); err != nil {
-		return fmt.Errorf("read release: %w", err)
+		return err
 	}
 	if err := d.Signal.hidden(public(*d.Model)); err != nil {
-		return fmt.Errorf("read release: %w", err)
+		return err
 	}
-	*r = Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}
+	q := Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}
+	if err := restates(data, &q); err != nil {
+		return err
+	}
+	*r = q
 	return nil
 }
 

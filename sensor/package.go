@@ -87,7 +87,7 @@ func Read(r io.Reader) (Package, error) {
 	if err != nil {
 		return Package{}, fmt.Errorf("sensor: read package: %w", err)
 	}
-	if err := strictjson.Compare(data, stated); err != nil {
+	if err := strictjson.Compare(data, stated, ""); err != nil {
 		return Package{}, fmt.Errorf("sensor: read package: %w", err)
 	}
 	return p, nil

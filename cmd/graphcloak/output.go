@@ -162,7 +162,8 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// printJSON prints an object with schemaVersion first and warnings last.
+// printJSON prints an object with schemaVersion first and warnings last. A file form,
+// which has its own version, says what it is read back as, and takes no warnings in.
 func (a *app) printJSON(w io.Writer, v any, indent bool) error {
 	body, err := encode(v, false)
 	if err != nil {
@@ -173,14 +174,15 @@ func (a *app) printJSON(w io.Writer, v any, indent bool) error {
 		return fmt.Errorf("encode result: %T is not an object", v)
 	}
 	head := fmt.Sprintf(`{"schemaVersion":%d`, schemaVersion)
+	file := bytes.HasPrefix(inner, []byte(`"schemaVersion":`))
 	switch {
-	case bytes.HasPrefix(inner, []byte(`"schemaVersion":`)): // a file form that has its own
+	case file:
 		head = "{"
 	case !bytes.HasPrefix(inner, []byte("}")):
 		head += ","
 	}
 	out := append([]byte(head), inner...)
-	if len(a.warnings) > 0 {
+	if len(a.warnings) > 0 && !file {
 		list, err := encode(a.warnings, false)
 		if err != nil {
 			return err

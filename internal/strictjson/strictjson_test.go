@@ -95,6 +95,8 @@ func TestCompare(t *testing.T) {
 	for name, c := range map[string]struct{ document, message string }{
 		"same":         {good, ""},
 		"order":        {`{"number":5e-1,"name":"\u0061","pair":[1,9007199254740993],"free":{"a":{"b":1.0}},"colour":"red", "inner":{"deep":[1,2]}}`, ""},
+		"last":         {strings.Replace(good, `"a",`, `"b",`, 1), `"/name" is not that`},
+		"before last":  {strings.Replace(strings.Replace(good, `"a",`, `"b",`, 1), "0.5", "0.25", 1), `"/number" is not`},
 		"value":        {strings.Replace(good, "0.5", "0.25", 1), `"/number" is not`},
 		"last bit":     {strings.Replace(good, "0993", "0992", 1), `"/pair/1" is not`},
 		"missing":      {strings.Replace(good, `"name":"a",`, "", 1), `"/name" is missing`},
@@ -107,7 +109,7 @@ func TestCompare(t *testing.T) {
 		"null":         {strings.Replace(good, `"a",`, `null,`, 1), `"/name" is not`},
 		"kind":         {strings.Replace(good, `[1,2]`, `{"a":"b"}`, 1), `"/inner/deep" is not`},
 	} {
-		err := strictjson.Compare([]byte(c.document), []byte(good))
+		err := strictjson.Compare([]byte(c.document), []byte(good), "/name")
 		switch {
 		case c.message == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -135,7 +137,7 @@ func FuzzUnmarshal(f *testing.F) {
 		if err := json.Unmarshal(data, &lenient); err != nil {
 			t.Fatalf("encoding/json refuses what is taken here: %v", err)
 		}
-		if err := strictjson.Compare(data, data); err != nil {
+		if err := strictjson.Compare(data, data, ""); err != nil {
 			t.Fatalf("a document differs from itself: %v", err)
 		}
 	})

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Keys of plan and release files that seal writes itself.
+const (
+	versionKey = "schemaVersion"
+	sealKey    = "documentDigest"
+)
+
+// seal writes a plan or release file: one object, schemaVersion first, with the
+// SHA-256 of the canonical form of everything else in it. The digest finds what was
+// changed by accident or by hand; who computes it again is met by the checks of the
+// content, and by nothing else.
+func seal(fields map[string]json.RawMessage) ([]byte, error) {
+	delete(fields, sealKey)
+	version, err := json.Marshal(privacy.SchemaVersion)
+	if err != nil {
+		return nil, err
+	}
+	fields[versionKey] = version
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	canonical, err := strictjson.Canonical(text)
+	if err != nil {
+		return nil, err
+	}
+	if fields[sealKey], err = json.Marshal(privacy.Digest(sha256.Sum256(canonical))); err != nil {
+		return nil, err
+	}
+	delete(fields, versionKey)
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"`+versionKey+`":`), version, []byte{','}, rest[1:]), nil
+}
+
+// checkVersion reads the version of a file before anything else in it, so that an
+// older or newer file is refused for what it is.
+func checkVersion(fields map[string]json.RawMessage, what string) error {
+	var version int
+	if err := strictjson.Unmarshal(fields[versionKey], &version); err != nil || version != privacy.SchemaVersion {
+		return fmt.Errorf("%w: its schemaVersion is not %d; is this a %s file of this version of GraphCloak?",
+			strictjson.ErrInvalid, privacy.SchemaVersion, what)
+	}
+	return nil
+}
+
+// merge marshals parts into one set of fields; a later part wins.
+func merge(parts ...any) (map[string]json.RawMessage, error) {
+	fields := make(map[string]json.RawMessage)
+	for _, part := range parts {
+		data, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return nil, err
+		}
+	}
+	return fields, nil
+}
+
+// restates refuses a file that says more, less or something else than what was
+// read from it: every derived number, sentence and digest is computed again.
+func restates(data []byte, v json.Marshaler) error {
+	again, err := v.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return strictjson.Compare(data, again, "/"+sealKey)
+}
