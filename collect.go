@@ -16,7 +16,7 @@ import (
 )
 
 // Collect pays for a release that the sensors made private themselves, and
-// assembles it from what they sent under one release id. c gives the scope only:
+// assembles it from what they sent under one release id. c gives scope and cap only:
 // release id and attempt follow from the values, so that a second call with the
 // same values costs nothing more until the release is written.
 func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorValue, c Spend) (*Release, error) {
@@ -36,7 +36,7 @@ func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorVal
 	if err != nil {
 		return nil, err
 	}
-	if err := m.spend(ctx, charge); err != nil {
+	if err := m.spend(ctx, charge, c.RequireCap); err != nil {
 		return nil, err
 	}
 	return &Release{Release: r, Model: m.Settings, Signal: cloaked, Allocated: p.Allocated}, nil
@@ -46,6 +46,9 @@ func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorVal
 // graph, bad readings, properties in the way. It writes and spends nothing.
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 	if err := m.Matches(p.Plan); err != nil {
+		return err
+	}
+	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
 		return err
 	}
 	if !job.Signal.Cloaked {
@@ -70,7 +73,12 @@ func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error) {
 	var written int64
 	if job.Write.Enabled {
+		paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
+		if err != nil {
+			return 0, err
+		}
 		rep := m.newReport(community.Partition{})
+		rep.SetPayment(paid[0])
 		m.describeRelease(rep, r)
 		rep.RunID, rep.Version = job.RunID, job.Version
 		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
@@ -94,14 +102,11 @@ var (
 )
 
 // Payment finds the entries of a ledger about a release, its payment first: in one
-// scope, or, with "", in all of them.
+// scope and those that went on in it, or, with "", in all of them.
 func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([]privacy.Entry, error) {
-	scopes := []string{scope}
-	if scope == "" {
-		var err error
-		if scopes, err = l.Scopes(ctx); err != nil {
-			return nil, err
-		}
+	scopes, err := payers(ctx, l, scope)
+	if err != nil {
+		return nil, err
 	}
 	var found []privacy.Entry
 	var refused error
@@ -130,4 +135,13 @@ func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([
 		return nil, refused
 	}
 	return nil, fmt.Errorf("%w %q", ErrUnpaid, r.ID())
+}
+
+// payers lists the scopes that may hold a payment.
+func payers(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
+	if scope == "" {
+		return l.Scopes(ctx)
+	}
+	a, err := privacy.ReplayLedger(ctx, l, scope)
+	return append([]string{scope}, a.Continues...), err
 }

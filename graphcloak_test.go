@@ -105,7 +105,7 @@ func TestRunWritesOnlyPrivateValues(t *testing.T) {
 			t.Errorf("the exact value %s stands in the store", text)
 		}
 	}
-	account, err := privacy.ReadAccount(t.Context(), s.Ledger(), graphcloak.Scope(s.Name(), graph.Selection{}, paperJob().Signal))
+	account, err := privacy.ReadAccount(t.Context(), s.Ledger(), graphcloak.Scope(paperJob().Signal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -547,7 +547,7 @@ func TestComplete(t *testing.T) {
 			t.Fatalf("node %d has %v, the release %v", r.Nodes()[k], heat[r.Nodes()[k]], v)
 		}
 	}
-	scope := graphcloak.Scope(s.Name(), job.Selection, job.Signal)
+	scope := graphcloak.Scope(job.Signal)
 	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
 		t.Errorf("%d releases are paid for, want 1 (%v)", a.Releases, err)
 	}

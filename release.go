@@ -212,7 +212,7 @@ func (m *Model) perturb(ctx context.Context, p *Plan, s Signal, y []float64, c S
 	if err != nil {
 		return nil, err
 	}
-	if err := m.spend(ctx, charge); err != nil {
+	if err := m.spend(ctx, charge, c.RequireCap); err != nil {
 		return nil, err
 	}
 	r, err := p.Perturb(y, c.ReleaseID, c.Noise)
@@ -222,11 +222,22 @@ func (m *Model) perturb(ctx context.Context, p *Plan, s Signal, y []float64, c S
 	return &Release{Release: r, Model: m.Settings, Signal: s, Allocated: p.Allocated}, nil
 }
 
-// spend pays from a ledger whose chain is whole.
-func (m *Model) spend(ctx context.Context, c privacy.Charge) error {
+// spend pays from a ledger whose chain is whole, and from a scope that has a cap
+// where that is required.
+func (m *Model) spend(ctx context.Context, c privacy.Charge, capped bool) error {
 	l := m.store.Ledger()
-	if _, err := privacy.VerifyLedger(ctx, l, c.Scope); err != nil {
+	if err := m.checkCap(ctx, c.Scope, capped); err != nil {
+		return err
+	}
+	if err := Continue(ctx, l, c.Scope); err != nil {
+		return err
+	}
+	account, err := privacy.VerifyLedger(ctx, l, c.Scope)
+	if err != nil {
 		return fmt.Errorf("check the ledger: %w", err)
+	}
+	if e, err := privacy.PaidBefore(ctx, l, account, c); e != nil || err != nil {
+		return err
 	}
 	if _, err := privacy.Spend(ctx, l, c); err != nil {
 		return fmt.Errorf("spend: %w", err)
@@ -236,16 +247,9 @@ func (m *Model) spend(ctx context.Context, c privacy.Charge) error {
 
 // Spend identifies a release in the ledger.
 type Spend struct {
-	Scope     string        // data that the budget protects; "": store, selection and property
-	ReleaseID string        // unique in its scope
-	Attempt   string        // token of this attempt
-	Noise     privacy.Noise // nil: the operating system's
-}
-
-// scope returns the name of the data that a budget protects.
-func (m *Model) scope(given string, s Signal) string {
-	if given != "" {
-		return given
-	}
-	return Scope(m.store.Name(), m.Selection, s)
+	Scope      string        // data that the budget protects; "": the property's own, see [Scope]
+	ReleaseID  string        // unique in its scope
+	Attempt    string        // token of this attempt
+	Noise      privacy.Noise // nil: the operating system's
+	RequireCap bool          // refuse a scope without a cap, with [ErrNoCap]
 }

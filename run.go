@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/graphcloak/graphcloak/community"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -24,9 +22,11 @@ type Job struct {
 	Settings
 	Plan    PlanOptions
 	Signal  Signal
-	Scope   string // data that the budget protects; "": store, selection and property
+	Scope   string // data that the budget protects; "": the property's own, see [Scope]
 	Recover RecoverOptions
 	Write   WriteOptions
+	// RequireCap refuses to spend from a scope without a cap, with [ErrNoCap].
+	RequireCap bool
 
 	Noise   privacy.Noise // nil: the operating system's
 	RunID   string        // "": a new one
@@ -111,6 +111,9 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) 
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err
 	}
+	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
+		return nil, err
+	}
 	if _, err := m.Communities(ctx, job.Recover.Communities); err != nil {
 		return nil, err
 	}
@@ -130,7 +133,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) 
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
 	r, err := m.perturb(ctx, p, job.Signal, y, Spend{
-		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise,
+		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise, RequireCap: job.RequireCap,
 	})
 	if err != nil {
 		return nil, err
@@ -159,9 +162,11 @@ func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Repo
 	}
 	start := time.Now()
 	if job.RunID == r.ID() {
-		if _, err := Payment(ctx, m.store.Ledger(), r, m.scope(job.Scope, job.Signal)); err != nil {
+		paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
+		if err != nil {
 			return nil, err
 		}
+		rep.SetPayment(paid[0])
 	}
 	if job.Write.Enabled {
 		table, err := report.NewTable(r.Release, rep, job.Write.Prefix)
@@ -188,7 +193,11 @@ func (m *Model) markWritten(ctx context.Context, r *Release, job Job) error {
 	if err != nil {
 		return err
 	}
-	_, err = privacy.MarkWritten(ctx, m.store.Ledger(), m.scope(job.Scope, job.Signal), r.ID(), digest)
+	paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
+	if err != nil {
+		return err
+	}
+	_, err = privacy.MarkWritten(ctx, m.store.Ledger(), paid[0].Scope, r.ID(), digest)
 	return err
 }
 
@@ -230,26 +239,4 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 		rep.Allocation, rep.Sigma, bracket = "optimal", a.Uniform.Sigma, a.Uniform.Sensitivity
 	}
 	rep.Sensitivity = report.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: bracket.Edge}
-}
-
-// Scope names the data that a budget protects by default: store, selection and
-// property. Another selection or property has another scope, though the values may
-// be the same: where they are, name one scope for all.
-func Scope(store string, sel graph.Selection, s Signal) string {
-	part := func(names []string) string {
-		if len(names) == 0 {
-			return "*"
-		}
-		names = slices.Clone(names)
-		slices.Sort(names)
-		return strings.Join(slices.Compact(names), ",")
-	}
-	nodes := part(sel.NodeLabels)
-	if sel.NodeQuery != "" {
-		nodes = sel.NodeQuery
-	}
-	if s.Cloaked {
-		return fmt.Sprintf("%s nodes=%s sensors", store, nodes)
-	}
-	return fmt.Sprintf("%s nodes=%s property=%s", store, nodes, s.SourceProperty+s.MeasurementProperty)
 }

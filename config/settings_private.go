@@ -68,8 +68,12 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Randomness },
 		},
 		{
-			Key: "budgetScope", Group: GroupBudget, Help: "name of the data that a budget protects; store, selection and property unless given", arg: "NAME",
+			Key: "budgetScope", Group: GroupBudget, Help: "name of the data that a budget protects; property=NAME of the signal, or sensors, unless given", arg: "NAME",
 			field: func(c *Config) any { return &c.Privacy.BudgetScope },
+		},
+		{
+			Key: "requireCap", Group: GroupBudget, Default: "false", Help: "refuse to spend from a scope without a cap, with exit code 9",
+			field: func(c *Config) any { return &c.Privacy.RequireCap },
 		},
 		{
 			Key: "clipLow", Group: g, Help: "public lower limit of a reading; what the diffusion can reach unless given", arg: "NUMBER",

@@ -37,6 +37,10 @@ const (
 	KindWritten  Kind = "written"  // the release was written; Values is its digest
 	KindVoid     Kind = "void"     // the release will never be written; it stays paid
 	KindRevealed Kind = "revealed" // the noise was removed with the master secret
+	// KindMoved ends a scope: its account goes on in the scope To, by an entry there of
+	// KindContinues. What was paid for before can still be written, voided or revealed.
+	KindMoved     Kind = "moved"
+	KindContinues Kind = "continues" // the account of another scope goes on here
 )
 
 // Entry is one link of a scope's chain. Entries are only ever appended.
@@ -48,8 +52,12 @@ type Entry struct {
 	Charge    *Charge `json:"charge,omitempty"` // KindSpent
 	Cap       *Budget `json:"cap,omitempty"`    // KindCap
 	Values    *Digest `json:"values,omitempty"` // KindWritten, KindRevealed
-	Prev      Digest  `json:"prev"`             // Hash of the entry before; zero for the first
-	Hash      Digest  `json:"hash"`             // of everything above
+	To        string  `json:"to,omitempty"`     // KindMoved
+	// Account is what is added to this one: of the scope that goes on here. A cap in it
+	// becomes the cap.
+	Account *Account `json:"account,omitempty"` // KindContinues
+	Prev    Digest   `json:"prev"`              // Hash of the entry before; zero for the first
+	Hash    Digest   `json:"hash"`              // of everything above
 }
 
 // Account is the state of a scope: the fold of its entries by Append.
@@ -61,6 +69,8 @@ type Account struct {
 	Spent        Cost               `json:"spent"`                  // joint, or of the sensor that spent most
 	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
 	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
+	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one
+	MovedTo      string             `json:"movedTo,omitempty"`      // the scope that this one went on in; "": it is open
 	Entries      int64              `json:"entries"`
 	Head         Digest             `json:"head"`
 }
@@ -130,8 +140,11 @@ func (a Account) Append(e Entry) (Account, error) {
 	switch {
 	case e.Scope != a.Scope, e.Seq != a.Entries+1, e.Prev != a.Head, e.Hash != e.hash():
 		return a, fmt.Errorf("%w: scope %q, entry %d", ErrChain, a.Scope, e.Seq)
-	case (e.Kind == KindSpent) != (e.Charge != nil), (e.Kind == KindCap) != (e.Cap != nil):
+	case (e.Kind == KindSpent) != (e.Charge != nil), (e.Kind == KindCap) != (e.Cap != nil),
+		(e.Kind == KindMoved) != (e.To != ""), (e.Kind == KindContinues) != (e.Account != nil):
 		return a, fmt.Errorf("%w: scope %q, entry %d is incomplete", ErrChain, a.Scope, e.Seq)
+	case a.MovedTo != "" && e.ReleaseID == "", a.MovedTo != "" && e.Kind == KindSpent:
+		return a, fmt.Errorf("%w: scope %q, entry %d follows its end", ErrChain, a.Scope, e.Seq)
 	}
 	a.Entries, a.Head = e.Seq, e.Hash
 	switch e.Kind {
@@ -139,6 +152,11 @@ func (a Account) Append(e Entry) (Account, error) {
 		a.Cap = e.Cap
 	case KindSpent:
 		return a.add(*e.Charge)
+	case KindMoved:
+		a.MovedTo = e.To
+	case KindContinues:
+		a.Continues = append(slices.Clone(a.Continues), e.Account.Scope)
+		return a.absorb(*e.Account)
 	}
 	return a, nil
 }
@@ -147,37 +165,80 @@ func (a Account) Append(e Entry) (Account, error) {
 func (a Account) add(c Charge) (Account, error) {
 	a.Releases++
 	a.Guarantee = c.Guarantee
+	var err error
 	if c.Guarantee == Joint {
-		if c.Cost > math.MaxInt64-a.Spent {
-			return a, fmt.Errorf("%w: scope %q", ErrExhausted, a.Scope)
-		}
-		a.Spent += c.Cost
+		err = a.addCost(c.Cost)
 	} else {
-		a.Sensors = maps.Clone(a.Sensors)
-		if a.Sensors == nil {
-			a.Sensors = make(map[string]Cost, len(c.Sensors))
-		}
-		for id, cost := range c.Sensors {
-			if cost > math.MaxInt64-a.Sensors[id] {
-				return a, fmt.Errorf("%w: scope %q, sensor %q", ErrExhausted, a.Scope, id)
-			}
-			a.Sensors[id] += cost
-			a.Spent = max(a.Spent, a.Sensors[id])
-		}
+		err = a.addSensors(c.Sensors)
 	}
 	if c.Failure > 0 {
-		a.Certificates = maps.Clone(a.Certificates)
-		if a.Certificates == nil {
-			a.Certificates = make(map[string]float64)
-		}
-		a.Certificates[c.Certificate.String()] = c.Failure
+		a.addCertificates(map[string]float64{c.Certificate.String(): c.Failure})
 	}
-	return a, nil
+	return a, err
+}
+
+// absorb returns the account with all that b spent. Their guarantees must agree
+// where both have releases.
+func (a Account) absorb(b Account) (Account, error) {
+	if b.Releases > 0 {
+		if a.Releases > 0 && a.Guarantee != b.Guarantee {
+			return a, fmt.Errorf("%w: scope %q holds %s releases, scope %q holds %s ones", ErrJoin, a.Scope, a.Guarantee, b.Scope, b.Guarantee)
+		}
+		a.Guarantee = b.Guarantee
+	}
+	a.Releases += b.Releases
+	if b.Cap != nil {
+		a.Cap = b.Cap
+	}
+	a.addCertificates(b.Certificates)
+	if len(b.Sensors) > 0 {
+		return a, a.addSensors(b.Sensors)
+	}
+	return a, a.addCost(b.Spent)
+}
+
+func (a *Account) addCost(c Cost) error {
+	if c < 0 || c > math.MaxInt64-a.Spent {
+		return fmt.Errorf("%w: scope %q", ErrExhausted, a.Scope)
+	}
+	a.Spent += c
+	return nil
+}
+
+func (a *Account) addSensors(sensors map[string]Cost) error {
+	a.Sensors = maps.Clone(a.Sensors)
+	if a.Sensors == nil {
+		a.Sensors = make(map[string]Cost, len(sensors))
+	}
+	for id, cost := range sensors {
+		if cost < 0 || cost > math.MaxInt64-a.Sensors[id] {
+			return fmt.Errorf("%w: scope %q, sensor %q", ErrExhausted, a.Scope, id)
+		}
+		a.Sensors[id] += cost
+		a.Spent = max(a.Spent, a.Sensors[id])
+	}
+	return nil
+}
+
+func (a *Account) addCertificates(failures map[string]float64) {
+	if len(failures) == 0 {
+		return
+	}
+	a.Certificates = maps.Clone(a.Certificates)
+	if a.Certificates == nil {
+		a.Certificates = make(map[string]float64)
+	}
+	for id, beta := range failures {
+		a.Certificates[id] = max(a.Certificates[id], beta)
+	}
 }
 
 // charge returns the entry of a release, if the account has room for it.
 func (a Account) charge(c Charge) (*Entry, error) {
 	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if err := a.open(); err != nil {
 		return nil, err
 	}
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
@@ -190,8 +251,9 @@ func (a Account) charge(c Charge) (*Entry, error) {
 	if a.Cap != nil && !after.within(a.Releases == 0, c.Budget) {
 		left, _ := a.Remaining()
 		eps, _ := left.Epsilon(a.Cap.Delta)
-		return nil, fmt.Errorf("%w: scope %q has ρ = %.4g of its ε = %v, δ = %v left (alone worth ε = %.4g), the release costs ρ = %.4g",
-			ErrExhausted, a.Scope, left.Rho(), a.Cap.Epsilon, a.Cap.Delta, eps, c.Cost.Rho())
+		costs, _ := c.Cost.Epsilon(a.Cap.Delta)
+		return nil, fmt.Errorf("%w: scope %q has ρ = %.4g of its ε = %v, δ = %v left (alone worth ε = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",
+			ErrExhausted, a.Scope, left.Rho(), a.Cap.Epsilon, a.Cap.Delta, eps, c.Cost.Rho(), costs)
 	}
 	return a.next(Entry{Kind: KindSpent, ReleaseID: c.ReleaseID, Charge: &c}), nil
 }

@@ -17,6 +17,8 @@ var (
 	ErrUncertain  = errors.New("privacy: the answer was lost, and with it whether anything was stored")
 	ErrReplay     = errors.New("privacy: the release id was used before")
 	ErrChain      = errors.New("privacy: the ledger's hash chain is broken")
+	ErrMoved      = errors.New("privacy: the scope goes on under another name")
+	ErrJoin       = errors.New("privacy: the accounts cannot be joined")
 	ErrMismatch   = errors.New("privacy: it belongs to another plan")
 	ErrReveal     = errors.New("privacy: wrong key or tampered release")
 )

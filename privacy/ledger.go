@@ -33,11 +33,8 @@ type Rule func(account Account, prior []Entry) (*Entry, error)
 // release id is ErrReplay; past the cap it is ErrExhausted. Nothing is refunded.
 func Spend(ctx context.Context, l Ledger, c Charge) (Entry, error) {
 	return update(ctx, l, c.Scope, c.ReleaseID, func(a Account, prior []Entry) (*Entry, error) {
-		if e := find(prior, KindSpent); e != nil {
-			if find(prior, KindVoid) == nil && find(prior, KindWritten) == nil && e.Charge.equal(c) {
-				return e, nil
-			}
-			return nil, fmt.Errorf("%w: %q in scope %q", ErrReplay, c.ReleaseID, c.Scope)
+		if e, err := payment(prior, c); e != nil || err != nil {
+			return e, err
 		}
 		return a.charge(c)
 	})
@@ -59,10 +56,26 @@ func Paid(ctx context.Context, l Ledger, c Charge) (paid bool, err error) {
 	return paid, err
 }
 
+// payment returns the payment among the entries about a release, if c made it and the
+// release is still to be written.
+func payment(prior []Entry, c Charge) (*Entry, error) {
+	e := find(prior, KindSpent)
+	if e == nil {
+		return nil, nil
+	}
+	if find(prior, KindVoid) == nil && find(prior, KindWritten) == nil && e.Charge.equal(c) {
+		return e, nil
+	}
+	return nil, fmt.Errorf("%w: %q in scope %q", ErrReplay, c.ReleaseID, c.Scope)
+}
+
 // SetCap limits what the releases of a scope may spend together.
 func SetCap(ctx context.Context, l Ledger, scope string, limit Budget) (Entry, error) {
 	return update(ctx, l, scope, "", func(a Account, _ []Entry) (*Entry, error) {
 		if err := limit.Validate(); err != nil {
+			return nil, err
+		}
+		if err := a.open(); err != nil {
 			return nil, err
 		}
 		return a.next(Entry{Kind: KindCap, Cap: &limit}), nil
@@ -95,10 +108,27 @@ func ReadAccount(ctx context.Context, l Ledger, scope string) (Account, error) {
 	return account, err
 }
 
+// ReplayLedger returns what the entries of a scope add up to, without a lock.
+func ReplayLedger(ctx context.Context, l Ledger, scope string) (Account, error) {
+	entries, err := l.Entries(ctx, scope)
+	if err != nil {
+		return Account{}, err
+	}
+	return Replay(scope, entries)
+}
+
 // VerifyLedger replays the chain of a scope and compares it with the account that
-// the store holds. ErrChain where they disagree. Entries that others append
-// meanwhile are read again.
+// the store holds, and so those of the scopes that went on in it. ErrChain where
+// they disagree. Entries that others append meanwhile are read again.
 func VerifyLedger(ctx context.Context, l Ledger, scope string) (Account, error) {
+	a, err := verifyChain(ctx, l, scope)
+	if err != nil {
+		return Account{}, err
+	}
+	return a, verifyContinued(ctx, l, a)
+}
+
+func verifyChain(ctx context.Context, l Ledger, scope string) (Account, error) {
 	for {
 		entries, err := l.Entries(ctx, scope)
 		if err != nil {

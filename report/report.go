@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // Report is the result of a run. Counts and times carry the names of the result
@@ -49,7 +50,9 @@ type Report struct {
 	Randomness   string  `json:"randomness"`
 	EpsilonSpent float64 `json:"epsilonSpent"` // 0 where this run released nothing
 	DeltaSpent   float64 `json:"deltaSpent"`
-	Sigma        float64 `json:"sigma,omitempty"` // uniform, or the uniform σ of equal guarantee; absent where each sensor has its own
+	BudgetScope  string  `json:"budgetScope,omitempty"` // that paid for the release
+	LedgerHead   string  `json:"ledgerHead,omitempty"`  // hash of the entry that paid: for `budget verify --contains`
+	Sigma        float64 `json:"sigma,omitempty"`       // uniform, or the uniform σ of equal guarantee; absent where each sensor has its own
 
 	Sensitivity Sensitivity `json:"sensitivity"`
 
@@ -151,6 +154,9 @@ type Nodes struct {
 	Sensors     []int     // nodes with a private measurement, ascending
 	PrivateHeat []float64 // one a sensor
 }
+
+// SetPayment names the entry of the ledger that paid for the release.
+func (r *Report) SetPayment(e privacy.Entry) { r.BudgetScope, r.LedgerHead = e.Scope, e.Hash.String() }
 
 // SetNodes attaches the values of the nodes.
 func (r *Report) SetNodes(n Nodes) { r.nodes = n }

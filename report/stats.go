@@ -21,6 +21,8 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("sensorCount", r.SensorCount)
 	add("epsilonSpent", r.EpsilonSpent)
 	add("deltaSpent", r.DeltaSpent)
+	add("budgetScope", r.BudgetScope)
+	add("ledgerHead", r.LedgerHead)
 	add("sigma", positive(r.Sigma))
 	add("sensitivity", r.Sensitivity.Upper)
 	add("sensitivityLower", r.Sensitivity.Lower)

@@ -131,6 +131,8 @@ func released(release *privacy.Release, r *Report, columns []Column) []Property 
 		{"epsilonSpent", r.EpsilonSpent},
 		{"deltaSpent", r.DeltaSpent},
 		{"rhoSpent", plan.Cost().Rho()},
+		{"budgetScope", r.BudgetScope},
+		{"ledgerHead", r.LedgerHead},
 		{"mu", plan.Mu},
 		{"sigma", r.Sigma},
 		{"sensitivityLower", plan.Sensitivity.Lower},

@@ -3,12 +3,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -31,19 +35,65 @@ func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy
 	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupBudget, config.GroupOutput, config.GroupExecution)
 }
 
+// announce tells, before anything is spent, that a scope is new: a slip of the hand
+// makes one, and nothing limits it. It tells too where an earlier version kept the
+// account under other names.
+func (a *app) announce(ctx context.Context, l privacy.Ledger, scope string) error {
+	account, names, err := graphcloak.Account(ctx, l, scope)
+	switch {
+	case err != nil:
+		return err
+	case len(names) > 0:
+		a.note("Note: scope %q goes on from what an earlier version spent as %s", scope, joinedFew(names))
+		return nil
+	case account.Entries > 0:
+		return nil
+	}
+	scopes, err := l.Scopes(ctx)
+	if err != nil {
+		return err
+	}
+	if near := nearest(scope, scopes); near != "" && a.config.Privacy.BudgetScope != "" {
+		a.warn("scope %q is new and has no cap%s", scope, near)
+		return nil
+	}
+	a.note("Note: scope %q is new and has no cap; `graphcloak budget set` limits what its releases may spend together", scope)
+	return nil
+}
+
+// agree asks whether a scope without a history is meant, or refuses it where nobody is there to answer.
+func (a *app) agree(ctx context.Context, l privacy.Ledger, scope string) error {
+	scopes, err := l.Scopes(ctx)
+	if err != nil {
+		return err
+	}
+	near := nearest(scope, scopes)
+	if a.mayAsk() {
+		yes, err := a.confirm(ctx, fmt.Sprintf("Scope %q is new%s Create it?", scope, cmp.Or(near, ".")))
+		if err != nil || yes {
+			return err
+		}
+	}
+	return fail(exitNotFound, "the ledger has no scope %q%s", scope, near).
+		hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about("budgetScope", scope)
+}
+
 func newBudgetSetCommand(app *app) *cobra.Command {
 	var limit privacy.Budget
+	create := false
 	cmd := app.budget(&cobra.Command{
 		Use:   "set",
 		Short: "Limit what all releases of the same data may spend together",
 		Long: "set writes a cap into the ledger: all releases of the scope together stay (ε, δ)-private. A release that would\n" +
-			"pass it is refused with exit code 9 before anything is drawn. The newest cap counts; what was spent stays spent.",
-		Example: "  graphcloak budget set --from folder:mygraph --budget-scope hospital --epsilon 8 --delta 1e-5",
+			"pass it is refused with exit code 9 before anything is drawn. The newest cap counts; what was spent stays spent.\n" +
+			"A scope that the ledger does not know is asked about, or takes --create: a name mistyped limits nothing.",
+		Example: "  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
+			"  graphcloak budget set --from folder:mygraph --budget-scope hospital --create --epsilon 8 --delta 1e-5",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		scope := app.config.Privacy.BudgetScope
 		if scope == "" {
 			return fail(exitUsage, "no scope is named").
-				hint("give --budget-scope NAME, and the same to run and release; `graphcloak budget show` lists the scopes")
+				hint("give --budget-scope NAME, which is property=NAME of the signal unless run and release name another; `graphcloak budget show` lists the scopes")
 		}
 		if limit == (privacy.Budget{}) {
 			return fail(exitUsage, "no cap is given").hint("give --epsilon and --delta of all releases together")
@@ -51,8 +101,8 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		if err := limit.Validate(); err != nil {
 			return fail(exitValidation, "%w", err).hint("give both --epsilon and --delta")
 		}
-		if _, err := privacy.SetCap(ctx, l, scope, limit); err != nil {
-			return refusal(err)
+		if err := app.setCap(ctx, l, scope, limit, create); err != nil {
+			return err
 		}
 		accounts, err := readAccounts(ctx, l, []string{scope})
 		if err != nil {
@@ -62,7 +112,28 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 	})
 	cmd.Flags().Float64Var(&limit.Epsilon, "epsilon", 0, "privacy loss ε of all releases together, a `NUMBER`")
 	cmd.Flags().Float64Var(&limit.Delta, "delta", 0, "failure probability δ of all releases together, a `NUMBER`")
+	cmd.Flags().BoolVar(&create, "create", false, "limit a scope that the ledger does not know yet")
 	return cmd
+}
+
+// setCap limits a scope. The cap comes first: it settles which one counts where an
+// earlier version kept several accounts of the same data.
+func (a *app) setCap(ctx context.Context, l privacy.Ledger, scope string, limit privacy.Budget, create bool) error {
+	scopes, err := l.Scopes(ctx)
+	if err != nil {
+		return err
+	}
+	if !create && !slices.Contains(scopes, scope) {
+		if _, earlier, err := graphcloak.Account(ctx, l, scope); err == nil && len(earlier) == 0 {
+			if err := a.agree(ctx, l, scope); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := privacy.SetCap(ctx, l, scope, limit); err != nil {
+		return refusal(err)
+	}
+	return graphcloak.Continue(ctx, l, scope)
 }
 
 func newBudgetShowCommand(app *app) *cobra.Command {
@@ -131,24 +202,27 @@ func (a *app) scopes(ctx context.Context, l privacy.Ledger) ([]string, error) {
 	if err != nil || named == "" {
 		return all, err
 	}
-	for _, s := range all {
-		if s == named {
-			return []string{named}, nil
-		}
+	if slices.Contains(all, named) {
+		return []string{named}, nil
 	}
-	return nil, fail(exitNotFound, "the ledger has no scope %q", named).
+	return nil, fail(exitNotFound, "the ledger has no scope %q%s", named, nearest(named, all)).
 		hint("`graphcloak budget show` lists the scopes; one appears with its first release or cap").about("budgetScope", named)
+}
+
+// nearest asks whether another scope was meant, where one has a name like it.
+func nearest(scope string, have []string) string {
+	if near := stores.Suggest(scope, have); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // readAccounts folds the entries of each scope, and so checks them.
 func readAccounts(ctx context.Context, l privacy.Ledger, scopes []string) ([]privacy.Account, error) {
 	accounts := make([]privacy.Account, len(scopes))
 	for i, scope := range scopes {
-		entries, err := l.Entries(ctx, scope)
-		if err != nil {
-			return nil, err
-		}
-		if accounts[i], err = privacy.Replay(scope, entries); err != nil {
+		var err error
+		if accounts[i], err = privacy.ReplayLedger(ctx, l, scope); err != nil {
 			return nil, err
 		}
 	}

@@ -65,7 +65,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	}
 	job.Signal = graphcloak.Signal{SourceProperty: builtin.SourceProperty}
 	job.Write = graphcloak.WriteOptions{Enabled: true, Force: a.config.Output.Force}
-	job.Scope = source.Name
+	job.Scope, job.RequireCap = source.Name, false // what ships in the program needs no limit
 	if job.Recover.Communities.Property == "" {
 		job.Recover.Communities.Property = source.Community
 	}

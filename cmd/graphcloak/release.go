@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,13 +72,17 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		return err
 	}
 	a.notices(s)
+	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
+	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
+		return err
+	}
 	if err := m.CheckRelease(ctx, p, job); err != nil {
 		return err
 	}
 	if a.config.Write.DryRun {
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}
-	spend := graphcloak.Spend{Scope: job.Scope, ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise}
+	spend := graphcloak.Spend{Scope: job.Scope, ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise, RequireCap: job.RequireCap}
 	var r *graphcloak.Release
 	if job.Signal.Cloaked {
 		r, err = m.Collect(ctx, p, values, spend)
@@ -93,7 +98,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 // releaseJob reads what the command was given, before a store is opened.
 func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, []privacy.SensorValue, error) {
 	job := graphcloak.Job{
-		Settings: p.Model, Signal: signalOf(a.config), Scope: a.config.Privacy.BudgetScope, Version: readBuild().Version,
+		Settings: p.Model, Signal: signalOf(a.config), Scope: a.config.Privacy.BudgetScope, RequireCap: a.config.Privacy.RequireCap, Version: readBuild().Version,
 		Write: graphcloak.WriteOptions{Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force},
 	}
 	if err := p.CheckSignal(job.Signal); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -79,7 +78,10 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
 	}
-	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(s.Name(), job.Selection, job.Signal))
+	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
+	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
+		return err
+	}
 	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
 	if err != nil {
 		return err
@@ -144,7 +146,7 @@ func (a *app) dryRun(ctx context.Context, s graphStore, m *graphcloak.Model, p *
 	if err := m.Check(ctx, p, job); err != nil {
 		return err
 	}
-	account, err := privacy.ReadAccount(ctx, s.Ledger(), job.Scope)
+	account, _, err := graphcloak.Account(ctx, s.Ledger(), job.Scope)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 		password, err = a.passwordFile(c.PasswordFile)
 	case c.Password != "":
 		password = c.Password.Reveal()
-	case a.tty.in && a.tty.err && !a.config.Terminal.NoInput:
+	case a.mayAsk():
 		password, err = a.prompt(ctx, fmt.Sprintf("Password of %s at %s: ", c.Username, c.URI))
 	}
 	if err != nil {
@@ -66,16 +66,33 @@ func firstLine(r io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// prompt asks on the terminal. Ctrl-C leaves the terminal as it was.
+// prompt asks for a password, which the terminal does not show.
 func (a *app) prompt(ctx context.Context, question string) (string, error) {
+	return a.ask(ctx, question, func(terminal *os.File) ([]byte, error) { return term.ReadPassword(int(terminal.Fd())) })
+}
+
+// mayAsk reports whether somebody is there to answer.
+func (a *app) mayAsk() bool { return a.tty.in && a.tty.err && !a.config.Terminal.NoInput }
+
+// confirm asks a question whose answer is no unless it starts with y.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	text, err := a.ask(ctx, question+" [y/N] ", func(terminal *os.File) ([]byte, error) {
+		line, err := firstLine(terminal)
+		return []byte(line), err
+	})
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "y"), err
+}
+
+// ask asks on the terminal. Ctrl-C leaves the terminal as it was.
+func (a *app) ask(ctx context.Context, question string, read func(terminal *os.File) ([]byte, error)) (string, error) {
 	terminal, ok := a.stdin.(*os.File)
 	if !ok {
-		return "", errors.New("read password: no terminal")
+		return "", errors.New("read the answer: no terminal")
 	}
 	fd := int(terminal.Fd())
 	state, err := term.GetState(fd)
 	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
+		return "", fmt.Errorf("read the answer: %w", err)
 	}
 	a.clearProgress()
 	fmt.Fprint(a.stderr, stripControl(question))
@@ -86,7 +103,7 @@ func (a *app) prompt(ctx context.Context, question string) (string, error) {
 	}
 	answers := make(chan answer, 1)
 	go func() { // ends with the process if the context does first: a read of a terminal cannot be stopped
-		text, err := term.ReadPassword(fd)
+		text, err := read(terminal)
 		answers <- answer{text, err}
 	}()
 	select {

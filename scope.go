@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// ErrNoCap says that a scope without a cap was to be spent from where one is
+// required.
+var ErrNoCap = errors.New("graphcloak: the budget scope has no cap")
+
+// Scope names the data that a budget protects by default: the property of the
+// signal, in the store whose ledger it is. How the store is reached is no part of
+// it, for the ledger lies with the data; nor is the selection, for two of them may
+// hold the same values, and a cap that one more label evades is none.
+func Scope(s Signal) string {
+	if s.Cloaked {
+		return cloakedScope
+	}
+	return propertyScope + s.SourceProperty + s.MeasurementProperty
+}
+
+const (
+	cloakedScope  = "sensors"
+	propertyScope = "property="
+)
+
+// earlier returns the scopes that version 0.1 named for the data of scope:
+//
+//	neo4j://HOST:PORT/DATABASE nodes=SELECTION property=NAME
+//	folder:PATH nodes=SELECTION sensors
+//
+// A selection may hold any text. Where it could hold the name of another property,
+// nobody knows whose spends these are: ErrAmbiguous.
+func earlier(scopes []string, scope string) ([]string, error) {
+	if scope != cloakedScope && !strings.HasPrefix(scope, propertyScope) {
+		return nil, nil
+	}
+	var found []string
+	for _, name := range scopes {
+		where, ok := strings.CutSuffix(name, " "+scope)
+		if !ok || !strings.HasPrefix(name, "neo4j://") && !strings.HasPrefix(name, "folder:") {
+			continue
+		}
+		_, nodes, ok := strings.Cut(where, " nodes=")
+		if !ok {
+			continue
+		}
+		if strings.Contains(nodes, " "+propertyScope) {
+			return nil, fmt.Errorf("%w: an earlier version named %q, which may be about another property", ErrScopes, name)
+		}
+		found = append(found, name)
+	}
+	return found, nil
+}
+
+// ErrScopes says that the spends which an earlier version kept in several scopes
+// cannot be told apart, or not added up.
+var ErrScopes = errors.New("graphcloak: the scopes of an earlier version cannot be continued")
+
+// Account returns the account of a scope with what earlier versions kept of the same
+// data under other names, and the names of those scopes. It stores nothing.
+func Account(ctx context.Context, l privacy.Ledger, scope string) (privacy.Account, []string, error) {
+	names, err := pending(ctx, l, scope)
+	if err != nil {
+		return privacy.Account{}, nil, err
+	}
+	a, err := privacy.Joined(ctx, l, scope, names)
+	return a, names, joinError(err)
+}
+
+// Continue lets what earlier versions kept under other names go on in scope, before
+// anything is spent from it. See [privacy.Continue].
+func Continue(ctx context.Context, l privacy.Ledger, scope string) error {
+	names, err := pending(ctx, l, scope)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	return joinError(privacy.Continue(ctx, l, scope, names))
+}
+
+// pending lists the earlier scopes that do not go on in scope yet.
+func pending(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
+	if err := privacy.CheckID("budget scope", scope); err != nil {
+		return nil, fmt.Errorf("%w: %w", privacy.ErrInput, err)
+	}
+	all, err := l.Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := earlier(all, scope)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	a, err := privacy.ReplayLedger(ctx, l, scope)
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(a.Continues, name) }), err
+}
+
+func joinError(err error) error {
+	if errors.Is(err, privacy.ErrJoin) {
+		return fmt.Errorf("%w: %w", ErrScopes, err)
+	}
+	return err
+}
+
+// checkCap finds a scope that may not be spent from, before anything is spent.
+func (m *Model) checkCap(ctx context.Context, scope string, required bool) error {
+	a, _, err := Account(ctx, m.store.Ledger(), scope)
+	if err != nil {
+		return err
+	}
+	if required && a.Cap == nil {
+		return fmt.Errorf("%w: %q", ErrNoCap, scope)
+	}
+	return nil
+}
+
+// scope returns the name of the data that a budget protects.
+func (m *Model) scope(given string, s Signal) string {
+	if given != "" {
+		return given
+	}
+	return Scope(s)
+}
