@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/plot"
+)
+
+// Options say how much to compute.
+type Options struct {
+	Trials int    // of each point of a simulation; 0: each exhibit's own number
+	Seed   uint64 // of graphs, sources and noise
+	Quick  bool   // a tenth of the trials, and fewer points
+	// Progress is told of the trials that are done; nil: silent.
+	Progress func(stage string, done, total int64)
+}
+
+// ErrOptions says that an option is out of range.
+var ErrOptions = errors.New("paper: bad options")
+
+// maxTrials bounds the trials of a point: their results are kept.
+const maxTrials = 1_000_000
+
+// Exhibit is a figure, a table or a set of statements of the paper.
+type Exhibit struct {
+	Name   string // such as figure-1
+	Title  string
+	Source string // where it stands in the paper
+	run    func(ctx context.Context, r *runner) error
+}
+
+// Exhibits lists all, in the order of the paper.
+func Exhibits() []Exhibit {
+	return []Exhibit{
+		{"mechanism", "The Gaussian mechanism and its calibration", "Lemma and Proposition of section 2.1", mechanism},
+		{"lemmas", "Ill-conditioned, almost rank one, and the rows of singular vectors", "Lemmas of sections 2.1 and 5", lemmas},
+		{"backdoor", "The backdoor: noise that its owner can take off", "Section 2.2", backdoor},
+		{"figure-1", "Two sources on the unit interval, and what is recovered", "Figure 1, section 4", figure1},
+		{"figure-2", "The sensitivity on the unit interval against m, n and t", "Figure 2, section 4", figure2},
+		{"table-1", "The error of recovery against n, m and T, and both theorems", "Table 1 and the theorems of section 4", table1},
+		{"table-2", "The sensitivity of standard graphs", "Table 2, section 5", table2},
+		{"figure-graph", "A source in a graph of communities", "Figure 3, section 5", figureGraph},
+	}
+}
+
+// Result is what an exhibit found.
+type Result struct {
+	Exhibit
+	Text   []string // paragraphs
+	Claims []Claim
+	Tables []Table
+	Plots  []Plot
+}
+
+// Claim is a statement of the paper, as printed and as it is.
+type Claim struct {
+	Statement    string `json:"statement"`
+	Printed      string `json:"printed"`      // what the paper says; "": nothing of this
+	True         string `json:"true"`         // what holds; "": what is printed
+	Found        string `json:"found"`        // the computed evidence for both
+	PrintedHolds bool   `json:"printedHolds"` // in all that was computed
+	TrueHolds    bool   `json:"trueHolds"`
+}
+
+// Table is written as NAME.csv. Cells are text, whole numbers, float64 or bool.
+type Table struct {
+	Name, Title string
+	Columns     []string
+	Rows        [][]any
+}
+
+func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
+
+// Plot is written as NAME.png and NAME.svg.
+type Plot struct {
+	Name, Caption string
+	Panels        []*plot.Plot // side by side
+}
+
+// Run computes an exhibit.
+func (e Exhibit) Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Trials < 0 || o.Trials > maxTrials {
+		return nil, fmt.Errorf("%w: %d trials, want 1 to %d, or 0 for each exhibit's own number", ErrOptions, o.Trials, maxTrials)
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	r := &runner{Options: o, Result: Result{Exhibit: e}}
+	if err := e.run(ctx, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return &r.Result, nil
+}
+
+// runner is an exhibit in the making.
+type runner struct {
+	Options
+	Result
+}
+
+// trials is the number for a point whose own is n.
+func (r *runner) trials(n int) int {
+	switch {
+	case r.Options.Trials > 0:
+		return r.Options.Trials
+	case r.Quick:
+		return max(4, n/10)
+	}
+	return n
+}
+
+// random is the generator of trial k of a stage.
+func (r *runner) random(stage string, k int) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(stage))
+	return rand.New(rand.NewPCG(r.Seed, h.Sum64()+uint64(k)))
+}
+
+// each calls work for 0 … n−1, several at once. Work keeps its result by its number.
+func (r *runner) each(ctx context.Context, stage string, n int, work func(ctx context.Context, k int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	var done atomic.Int64
+	for k := range n {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := work(ctx, k); err != nil {
+				return err
+			}
+			r.Progress(r.Name+": "+stage, done.Add(1), int64(n))
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (r *runner) claim(c Claim) { r.Claims = append(r.Claims, c) }
+
+func (r *runner) say(format string, args ...any) { r.Text = append(r.Text, fmt.Sprintf(format, args...)) }
