@@ -9,7 +9,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/plot"
@@ -20,7 +20,9 @@ type Options struct {
 	Trials int    // of each point of a simulation; 0: each exhibit's own number
 	Seed   uint64 // of graphs, sources and noise
 	Quick  bool   // a tenth of the trials, and fewer points
-	// Progress is told of the trials that are done; nil: silent.
+	Line   Line   // of figure 1; zero: the paper's
+	// Progress is told of the trials that are done, by one goroutine at a time; nil:
+	// silent.
 	Progress func(stage string, done, total int64)
 }
 
@@ -86,10 +88,19 @@ type Plot struct {
 	Panels        []*plot.Plot // side by side
 }
 
-// Run computes an exhibit.
-func (e Exhibit) Run(ctx context.Context, o Options) (*Result, error) {
+// Check returns [ErrOptions] where an option is out of range.
+func (o Options) Check() error {
 	if o.Trials < 0 || o.Trials > maxTrials {
-		return nil, fmt.Errorf("%w: %d trials, want 1 to %d, or 0 for each exhibit's own number", ErrOptions, o.Trials, maxTrials)
+		return fmt.Errorf("%w: %d trials, want 1 to %d, or 0 for each exhibit's own number", ErrOptions, o.Trials, maxTrials)
+	}
+	return o.Line.check()
+}
+
+// Run computes an exhibit. It returns [ErrOptions] before any work where an option is
+// out of range.
+func (e Exhibit) Run(ctx context.Context, o Options) (*Result, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
@@ -129,7 +140,8 @@ func (r *runner) random(stage string, k int) *rand.Rand {
 func (r *runner) each(ctx context.Context, stage string, n int, work func(ctx context.Context, k int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	var done atomic.Int64
+	var mu sync.Mutex
+	done := int64(0)
 	for k := range n {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
@@ -138,7 +150,10 @@ func (r *runner) each(ctx context.Context, stage string, n int, work func(ctx co
 			if err := work(ctx, k); err != nil {
 				return err
 			}
-			r.Progress(r.Name+": "+stage, done.Add(1), int64(n))
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			r.Progress(r.Name+": "+stage, done, int64(n))
 			return nil
 		})
 	}
@@ -147,4 +162,6 @@ func (r *runner) each(ctx context.Context, stage string, n int, work func(ctx co
 
 func (r *runner) claim(c Claim) { r.Claims = append(r.Claims, c) }
 
-func (r *runner) say(format string, args ...any) { r.Text = append(r.Text, fmt.Sprintf(format, args...)) }
+func (r *runner) say(format string, args ...any) {
+	r.Text = append(r.Text, fmt.Sprintf(format, args...))
+}

@@ -122,7 +122,8 @@ func (p Plot) draw() (png, svg []byte, err error) {
 }
 
 func (p Plot) onto(c draw.Canvas) {
-	tiles := draw.Tiles{Rows: 1, Cols: len(p.Panels), PadX: vg.Millimeter * 4}
+	const pad = 4 * vg.Millimeter
+	tiles := draw.Tiles{Rows: 1, Cols: len(p.Panels), PadX: pad, PadRight: pad, PadTop: pad / 2, PadBottom: pad / 2, PadLeft: pad / 2}
 	for i, at := range plot.Align([][]*plot.Plot{p.Panels}, tiles, c)[0] {
 		p.Panels[i].Draw(at)
 	}

@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +98,47 @@ func radiusRules(m int) []radiusRule {
 	}
 }
 
+// Line is a setting of the unit interval.
+type Line struct {
+	Places  int     // n
+	Sensors int     // m
+	Time    float64 // T
+	Sigma   float64 // σ
+}
+
+// paperLine is the setting of figure 1.
+var paperLine = Line{Places: 100, Sensors: 50, Time: .05, Sigma: .1}
+
+// maxEntries bounds m·n: a gigabyte of entries.
+const maxEntries = 1 << 27
+
+// withDefaults takes the paper's value for what is zero.
+func (l Line) withDefaults() Line {
+	return Line{
+		cmp.Or(l.Places, paperLine.Places), cmp.Or(l.Sensors, paperLine.Sensors),
+		cmp.Or(l.Time, paperLine.Time), cmp.Or(l.Sigma, paperLine.Sigma),
+	}
+}
+
+func (l Line) check() error {
+	l = l.withDefaults()
+	switch {
+	case l.Places < 2 || l.Sensors < 2:
+		return fmt.Errorf("%w: %d places and %d sensors, want at least 2 of each", ErrOptions, l.Places, l.Sensors)
+	case l.Places > maxEntries/l.Sensors:
+		return fmt.Errorf("%w: %d places × %d sensors are more than %d entries, a gigabyte", ErrOptions, l.Places, l.Sensors, maxEntries)
+	case !(l.Time > 0) || math.IsInf(l.Time, 1):
+		return fmt.Errorf("%w: T is %v, want a finite number > 0", ErrOptions, l.Time)
+	case !(l.Sigma > 0) || math.IsInf(l.Sigma, 1):
+		return fmt.Errorf("%w: σ is %v, want a finite number > 0", ErrOptions, l.Sigma)
+	}
+	return nil
+}
+
 // figure1 repeats the paper's one trial many times, under each rule for the radius.
 func figure1(ctx context.Context, r *runner) error {
-	v, err := newInterval(50, 100, .05, .1)
+	line := r.Line.withDefaults()
+	v, err := newInterval(line.Sensors, line.Places, line.Time, line.Sigma)
 	if err != nil {
 		return err
 	}
@@ -167,6 +206,15 @@ func (r *runner) figure1Claims(v interval, f []float64, all [][]attempt) error {
 			e, l1 = append(e, a.emd), append(l1, a.l1)
 		}
 	}
+	p, err := figure1Plot(v, f, all)
+	if err != nil {
+		return err
+	}
+	r.Plots = append(r.Plots, p)
+	r.say("n = %d places, m = %d sensors, T = %v, σ = %v, unit peaks at 0.76 and 0.24. EMD, ℓ₁ and ℓ₂ compare f₀/‖f₀‖₁ with f̂/‖f̂‖₁. Infeasible means proved to be so; zero means that f̂ = 0 is optimal. The default radius answered %d of %d trials.", v.n, v.m, v.t, v.sigma, right, len(all))
+	if r.Line.withDefaults() != paperLine {
+		return nil // the claims are about the paper's setting
+	}
 	lo, hi := wilson(infeasible, len(all))
 	r.claim(Claim{
 		Statement: "Recovery with the radius σ√m on the unit interval", Printed: "returns an estimate",
@@ -181,12 +229,6 @@ func (r *runner) figure1Claims(v interval, f []float64, all [][]attempt) error {
 		Found:        fmt.Sprintf("mean EMD %.3f of at most 1, mean ℓ₁ distance %.2f of at most 2, with the default radius", me, m1),
 		PrintedHolds: me < .1 && m1 > 1, TrueHolds: me < .1 && m1 > 1,
 	})
-	p, err := figure1Plot(v, f, all)
-	if err != nil {
-		return err
-	}
-	r.Plots = append(r.Plots, p)
-	r.say("n = 100 places, m = 50 sensors, T = 0.05, σ = 0.1, unit peaks at 0.76 and 0.24. EMD, ℓ₁ and ℓ₂ compare f₀/‖f₀‖₁ with f̂/‖f̂‖₁. Infeasible means proved to be so; zero means that f̂ = 0 is optimal. The default radius answered %d of %d trials.", right, len(all))
 	return nil
 }
 
@@ -221,12 +263,6 @@ func (r *runner) sweep(ctx context.Context, stage string, x []float64, at func(x
 		return err
 	})
 	return y, err
-}
-
-// window is a range of T and the exponent that is fitted there.
-type window struct {
-	lo, hi float64
-	want   float64 // as measured before, to the digits given
 }
 
 // figure2 draws Δ₂(A) against m, n and t, and fits exponents.

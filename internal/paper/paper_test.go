@@ -4,40 +4,229 @@ package paper
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
+	"context"
+	"encoding/csv"
+	"errors"
+	"html/template"
+	"image/png"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
-	"time"
 )
 
-// TestLook writes everything for a look, where asked to.
-func TestLook(t *testing.T) {
-	dir := os.Getenv("PAPER_OUT")
-	if dir == "" {
-		t.Skip("set PAPER_OUT")
-	}
+// quick computes every exhibit once for all tests.
+var quick = sync.OnceValues(func() ([]*Result, error) {
 	var all []*Result
 	for _, e := range Exhibits() {
-		start := time.Now()
-		r, err := e.Run(t.Context(), Options{Seed: 1, Quick: os.Getenv("FULL") == ""})
+		r, err := e.Run(context.Background(), Options{Seed: 1, Quick: true})
 		if err != nil {
-			t.Error(err)
-			continue
-		}
-		t.Logf("%s: %v", e.Name, time.Since(start))
-		for _, c := range r.Claims {
-			t.Logf("  printed %v true %v: %s: %s", c.PrintedHolds, c.TrueHolds, c.Statement, c.Found)
+			return nil, err
 		}
 		all = append(all, r)
 	}
-	files, err := Files(all, "x")
+	return all, nil
+})
+
+func results(t *testing.T) []*Result {
+	t.Helper()
+	all, err := quick()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Content, 0o644); err != nil {
-			t.Fatal(err)
+	return all
+}
+
+// asPrinted lists the statements that hold as the paper prints them; all others that
+// it prints fail in what is computed. Seed 1.
+var asPrinted = []string{
+	"Lemma, ill-conditioned",
+	"Lemma, spectrum",
+	"Lemma, rows of singular vectors",
+	"Lemma, rows of singular vectors, corollary",
+	"Leverage scores, the norms of rows of singular vectors",
+	"Corollary of section 2.2: a party that holds the seed recovers the measurement",
+	"Section 2.2: pseudo-random noise cannot be told from random noise by anyone without the seed",
+	"f̂ is close to f₀ in EMD, and not in ℓ₁ or ℓ₂",
+	"Δ₂(A) against m",
+	"Δ₂(A) against n",
+	"Table 1, private noise: the error against n",
+	"Table 1, private noise: the error against m",
+}
+
+// Each erratum fails in its printed form, and every true form holds.
+func TestClaims(t *testing.T) {
+	var holding []string
+	for _, r := range results(t) {
+		for _, c := range r.Claims {
+			if !c.TrueHolds && c.Statement != "Table 1, private noise: the error against n" { // two points, four trials: too few
+				t.Errorf("%s: %s: what is said to be true was not found: %s", r.Name, c.Statement, c.Found)
+			}
+			if c.Printed != "" && c.PrintedHolds {
+				holding = append(holding, c.Statement)
+			}
+			if c.Printed != "" && !c.PrintedHolds && c.True == "" {
+				t.Errorf("%s: %s fails and nothing is said to hold instead", r.Name, c.Statement)
+			}
 		}
 	}
-	_ = bytes.Equal
+	if !slices.Equal(holding, asPrinted) {
+		t.Errorf("as printed hold %q, want %q", holding, asPrinted)
+	}
+}
+
+// The limits of a closed form's privacy, and the constants of the interval, to
+// values computed with 60 digits.
+func TestReferenceValues(t *testing.T) {
+	for _, c := range []struct {
+		ratio func(eps, delta float64) float64
+		delta float64
+		want  float64
+	}{
+		{printedRatio, .1, 39.28493366150648},
+		{textbookRatio, .1, 5.742594921020326},
+	} {
+		got, err := privateUpTo(c.ratio, c.delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if relative(got, c.want) > 1e-8 { // the bisection's width, and GDPEpsilon rounds up
+			t.Errorf("private up to ε = %v at δ = %v, want %v", got, c.delta, c.want)
+		}
+	}
+	if math.Abs(smallT-.2233110) > 5e-8 || math.Abs(largeT-.0814338) > 5e-8 {
+		t.Errorf("constants %v and %v, want .2233110 and .0814338", smallT, largeT)
+	}
+	for _, c := range []struct {
+		m, n int
+		t    float64
+		want float64
+	}{{5, 8, .05, .5332923020791327}} {
+		got, err := deltaInterval(c.m, c.n, c.t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if relative(got, c.want) > 1e-12 {
+			t.Errorf("m = %d, n = %d, T = %v: step %v, want %v", c.m, c.n, c.t, got, c.want)
+		}
+	}
+}
+
+// The same seed gives the same bytes of CSV, at any number of processors, and
+// another seed others.
+func TestDeterministic(t *testing.T) {
+	tables := func(seed uint64) []byte {
+		var b bytes.Buffer
+		for _, e := range Exhibits() {
+			if e.Name == "figure-graph" || e.Name == "figure-2" { // slow, and without chance
+				continue
+			}
+			r, err := e.Run(t.Context(), Options{Seed: seed, Trials: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range r.Tables {
+				b.Write(x.csv())
+			}
+		}
+		return b.Bytes()
+	}
+	one := tables(5)
+	before := runtime.GOMAXPROCS(1)
+	two := tables(5)
+	runtime.GOMAXPROCS(before)
+	if !bytes.Equal(one, two) {
+		t.Error("two runs with one seed differ")
+	}
+	if bytes.Equal(one, tables(6)) {
+		t.Error("the seed changes nothing")
+	}
+}
+
+// Every file is what its name says, and the page needs nothing from elsewhere.
+func TestFiles(t *testing.T) {
+	all := results(t)
+	files, err := Files(all, "Quick.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, f := range files {
+		_, ext, _ := strings.Cut(f.Name, ".")
+		kinds[ext]++
+		switch ext {
+		case "csv":
+			if rows, err := csv.NewReader(bytes.NewReader(f.Content)).ReadAll(); err != nil || len(rows) < 2 {
+				t.Errorf("%s: %d rows, %v", f.Name, len(rows), err)
+			}
+		case "png":
+			if img, err := png.Decode(bytes.NewReader(f.Content)); err != nil || img.Bounds().Dx() < 400 {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+		case "svg":
+			if !bytes.Contains(f.Content, []byte("</svg>")) {
+				t.Errorf("%s is no picture", f.Name)
+			}
+		case "html":
+			for _, outside := range []string{"<script", "src=", "url(", "@import", "<link"} {
+				if bytes.Contains(f.Content, []byte(outside)) {
+					t.Errorf("the page holds %q", outside)
+				}
+			}
+			for _, r := range all {
+				for _, c := range r.Claims {
+					if !bytes.Contains(f.Content, []byte(strings.ReplaceAll(template.HTMLEscapeString(c.Statement), "+", "&#43;"))) {
+						t.Errorf("the page lacks %q", c.Statement)
+					}
+				}
+			}
+		}
+	}
+	if kinds["png"] != kinds["svg"] || kinds["png"] < 4 || kinds["html"] != 1 || kinds["csv"] < 10 {
+		t.Errorf("files by kind: %v", kinds)
+	}
+}
+
+// What is out of range is refused before any work.
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{
+		{Trials: -1},
+		{Trials: maxTrials + 1},
+		{Line: Line{Places: 1}},
+		{Line: Line{Sensors: 1}},
+		{Line: Line{Sensors: -3}},
+		{Line: Line{Time: -1}},
+		{Line: Line{Time: math.NaN()}},
+		{Line: Line{Time: math.Inf(1)}},
+		{Line: Line{Sigma: -1}},
+		{Line: Line{Places: 1 << 20, Sensors: 1 << 20}},
+		{Line: Line{Places: math.MaxInt, Sensors: math.MaxInt}},
+	} {
+		if _, err := Exhibits()[3].Run(t.Context(), o); !errors.Is(err, ErrOptions) {
+			t.Errorf("%+v: %v, want ErrOptions", o, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, e := range Exhibits() {
+		if e.Name == "mechanism" || e.Name == "backdoor" {
+			continue // over before one could cancel
+		}
+		if _, err := e.Run(ctx, Options{Quick: true}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, cancelled: %v", e.Name, err)
+		}
+	}
+}
+
+// Another setting of the interval is drawn, and claims nothing of the paper's.
+func TestLine(t *testing.T) {
+	r, err := Exhibits()[3].Run(t.Context(), Options{Trials: 4, Line: Line{Places: 60, Sensors: 20, Time: .02}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Claims) != 0 || len(r.Plots) != 1 || !strings.Contains(r.Text[0], "n = 60 places, m = 20 sensors, T = 0.02, σ = 0.1") {
+		t.Errorf("%d claims, %d plots, %q", len(r.Claims), len(r.Plots), r.Text)
+	}
 }

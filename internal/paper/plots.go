@@ -94,12 +94,12 @@ func figure1Plot(v interval, f []float64, all [][]attempt) (Plot, error) {
 		title string
 		rule  int
 	}{{"the paper's radius σ√m, first trial with an answer", 0}, {"default radius, first trial with an answer", len(all[0]) - 1}}
-	out := Plot{Name: "figure-1", Caption: "f₀ (line) and f̂ (dashed)."}
+	out := Plot{Name: "figure-1", Caption: "The sources f₀ (line) and the estimate f̂ (dashed)."}
 	for _, panel := range panels {
-		curves := []curve{{name: "f₀", x: x, y: f}}
+		curves := []curve{{name: "sources", x: x, y: f}}
 		for k, trial := range all {
 			if a := trial[panel.rule]; a.answer {
-				curves = append(curves, curve{name: fmt.Sprintf("f̂ of trial %d", k+1), x: x, y: a.f, dashed: true})
+				curves = append(curves, curve{name: fmt.Sprintf("estimate, trial %d", k+1), x: x, y: a.f, dashed: true})
 				break
 			}
 		}
