@@ -4,6 +4,7 @@ package connector
 
 import (
 	"context"
+	"iter"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -13,6 +14,17 @@ import (
 type span struct{ lo, hi int64 }
 
 func (at span) len() int64 { return at.hi - at.lo }
+
+// each gives the numbers of a span, ascending.
+func (at span) each() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for k := at.lo; k < at.hi; k++ {
+			if !yield(int(k)) {
+				return
+			}
+		}
+	}
+}
 
 // outcome is what one span gave.
 type outcome[T any] struct {

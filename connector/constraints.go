@@ -27,7 +27,7 @@ var constraints = []constraint{
 
 func (c constraint) cypher() string {
 	return fmt.Sprintf("CREATE CONSTRAINT %s IF NOT EXISTS FOR (n:%s) REQUIRE n.%s IS UNIQUE",
-		c.name, quote(c.label), quote(c.property))
+		c.name, Quote(c.label), Quote(c.property))
 }
 
 // lacking returns the constraints that the database does not have.
@@ -96,18 +96,18 @@ func SetupCypher(database string, properties []string) []string {
 	}
 	var labels []string
 	for _, c := range constraints {
-		labels = append(labels, quote(c.label))
+		labels = append(labels, Quote(c.label))
 	}
 	var names []string
 	for _, p := range properties {
-		names = append(names, quote(p))
+		names = append(names, Quote(p))
 	}
-	own, graph := strings.Join(labels, ", "), " ON GRAPH "+quote(database)
+	own, graph := strings.Join(labels, ", "), " ON GRAPH "+Quote(database)
 	return append(statements,
 		"CREATE ROLE graphcloak IF NOT EXISTS",
-		"GRANT ACCESS ON DATABASE "+quote(database)+" TO graphcloak",
-		"GRANT SHOW CONSTRAINT ON DATABASE "+quote(database)+" TO graphcloak",
-		"GRANT CREATE NEW NAME ON DATABASE "+quote(database)+" TO graphcloak",
+		"GRANT ACCESS ON DATABASE "+Quote(database)+" TO graphcloak",
+		"GRANT SHOW CONSTRAINT ON DATABASE "+Quote(database)+" TO graphcloak",
+		"GRANT CREATE NEW NAME ON DATABASE "+Quote(database)+" TO graphcloak",
 		"GRANT MATCH {*}"+graph+" ELEMENTS * TO graphcloak",
 		"GRANT SET PROPERTY {"+strings.Join(names, ", ")+"}"+graph+" NODES * TO graphcloak",
 		"GRANT CREATE"+graph+" NODES "+own+" TO graphcloak",

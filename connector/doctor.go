@@ -90,7 +90,7 @@ func (s *Store) writeFix(err error) string {
 		return "connect with the access mode write"
 	case errors.Is(err, store.ErrReadOnly):
 		return "name a database that takes writes with --database, for the ledger is kept there too; or have an administrator run ALTER DATABASE " +
-			quote(s.options.Database) + " SET ACCESS READ WRITE, or take it out of server.databases.read_only"
+			Quote(s.options.Database) + " SET ACCESS READ WRITE, or take it out of server.databases.read_only"
 	case errors.Is(err, store.ErrAuth):
 		return "have an administrator grant what graphcloak doctor --print-setup shows, or use another user or database"
 	}
@@ -123,7 +123,7 @@ func keyHint(sel graph.Selection) string {
 	if len(sel.NodeLabels) > 0 {
 		label = sel.NodeLabels[0]
 	}
-	return fmt.Sprintf("FOR (n:%s) REQUIRE n.%s IS UNIQUE", quote(label), quote(sel.NodeKey))
+	return fmt.Sprintf("FOR (n:%s) REQUIRE n.%s IS UNIQUE", Quote(label), Quote(sel.NodeKey))
 }
 
 // mayWrite tries what a run does and rolls it back.
@@ -133,7 +133,8 @@ func (s *Store) mayWrite(ctx context.Context, properties []string) error {
 			return err
 		}
 		for _, p := range properties {
-			if err := tx.do("MATCH (n) WITH n LIMIT 1 SET n."+quote(p)+" = 0", nil); err != nil {
+			names := naming{}
+			if err := tx.do("MATCH (n) WITH n LIMIT 1 SET "+names.target(s.server, "n", p)+" = 0", names); err != nil {
 				return err
 			}
 		}

@@ -28,10 +28,10 @@ const none = "null"
 // gather reads columns of what a MATCH binds. The first column is never null.
 type gather[T any] struct {
 	match   string
-	columns []string // expressions
-	pieces  bool     // match binds the ids [$at[k], $at[k+1]): a record for each k
-	gaps    bool     // values may well be missing
-	params  map[string]any
+	columns []string       // expressions
+	pieces  bool           // match binds the ids [$at[k], $at[k+1]): a record for each k
+	gaps    bool           // values may well be missing
+	params  map[string]any // of every transaction
 	// unpack is called in the session that reads, while the record is in its
 	// processor's cache; a transaction that is repeated unpacks again.
 	unpack func(*neo4j.Record) T
@@ -70,7 +70,10 @@ func (g gather[T]) read(ctx context.Context, s *Store, stage string, params map[
 }
 
 // try also reports whether a value is missing, unless gaps are allowed for.
-func (g gather[T]) try(ctx context.Context, s *Store, stage string, gaps bool, params map[string]any) (records []T, short bool, err error) {
+func (g gather[T]) try(ctx context.Context, s *Store, stage string, gaps bool, of map[string]any) (records []T, short bool, err error) {
+	params := map[string]any{}
+	maps.Copy(params, g.params)
+	maps.Copy(params, of)
 	err = s.read(ctx, stage, func(tx *transaction) error {
 		records, short = nil, false
 		_, err := tx.rows(g.cypher(gaps), params, func(r *neo4j.Record) error {
@@ -114,9 +117,7 @@ func (g gather[T]) byID(ctx context.Context, s *Store, stage string, items int64
 	g.pieces = true
 	size := int64(s.options.BatchSize) * readBatches
 	return g.run(ctx, s, task{stage, ids.len(), items}, size, func(at span) map[string]any {
-		params := map[string]any{"at": span{ids.lo + at.lo, ids.lo + at.hi}.cuts()}
-		maps.Copy(params, g.params)
-		return params
+		return map[string]any{"at": span{ids.lo + at.lo, ids.lo + at.hi}.cuts()}
 	}, take)
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	if err != nil {
 		return done, err
 	}
+	if err := o.checkNames(ctx, csv, s.options.BatchSize); err != nil {
+		return done, err
+	}
 	if err := s.clearLabel(ctx, o); err != nil {
 		return done, err
 	}
@@ -51,7 +55,8 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	batch := s.options.BatchSize
 	err = csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
 		for _, part := range split(b, labelsColumn) {
-			n, err := s.importBatch(ctx, "import nodes", o.nodes(part.Batch, part.value), part.Batch, 0, part.Len())
+			cypher, names := o.nodes(s.server, part.Batch, part.value)
+			n, err := s.importBatch(ctx, "import nodes", cypher, names, part.Batch, 0, part.Len())
 			done.Nodes += n
 			if err != nil {
 				return err
@@ -71,7 +76,8 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 			s.options.Logger.WarnContext(ctx, "the column type becomes a property; --type-column makes it the type of the relationships", "relationshipType", o.RelationshipType)
 		}
 		for _, part := range split(b, by) {
-			n, err := s.importBatch(ctx, "import relationships", o.relationships(part.Batch, cmp.Or(part.value, o.RelationshipType)), part.Batch, 0, part.Len())
+			cypher, names := o.relationships(s.server, part.Batch, cmp.Or(part.value, o.RelationshipType))
+			n, err := s.importBatch(ctx, "import relationships", cypher, names, part.Batch, 0, part.Len())
 			done.Relationships += n
 			if err != nil {
 				return err
@@ -97,9 +103,32 @@ func (o *ImportOptions) setDefaults() {
 	}
 }
 
+// checkNames refuses names that the database would refuse in the middle of the import.
+func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch int) error {
+	check := func(kind string, names ...string) error {
+		for _, name := range names {
+			if err := checkName(kind, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	column := func(b folder.Batch, name, kind string) error {
+		for _, part := range split(b, name) {
+			if err := check(kind, splitLabels(part.value)...); err != nil {
+				return err
+			}
+		}
+		return check("property", b.Names...)
+	}
+	nodes := csv.NodeBatches(ctx, batch, func(b folder.Batch) error { return column(b, labelsColumn, "node label") })
+	relationships := csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error { return column(b, typeColumn, "relationship type") })
+	return cmp.Or(check("node label", o.NodeLabel), check("property", o.NodeKey), check("relationship type", o.RelationshipType), nodes, relationships)
+}
+
 // clearLabel refuses a label with nodes, or deletes them.
 func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
-	match := "MATCH (n:" + quote(o.NodeLabel) + ")"
+	match := "MATCH (n:" + Quote(o.NodeLabel) + ")"
 	var n int64
 	err := s.read(ctx, "import", func(tx *transaction) (err error) {
 		n, err = tx.count(match+" RETURN count(n)", nil)
@@ -129,8 +158,9 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
 
 // importBatch runs a statement on the rows [lo, hi), or on each half of them
 // where the server is short of memory.
-func (s *Store) importBatch(ctx context.Context, phase, cypher string, b folder.Batch, lo, hi int) (n int64, err error) {
+func (s *Store) importBatch(ctx context.Context, phase, cypher string, names naming, b folder.Batch, lo, hi int) (n int64, err error) {
 	params := map[string]any{}
+	maps.Copy(params, names)
 	for k, column := range b.Columns {
 		params[fmt.Sprintf("c%d", k)] = column[lo:hi]
 	}
@@ -140,11 +170,11 @@ func (s *Store) importBatch(ctx context.Context, phase, cypher string, b folder.
 	})
 	if isTooLarge(err) && hi-lo > 1 {
 		mid := (lo + hi) / 2
-		first, err := s.importBatch(ctx, phase, cypher, b, lo, mid)
+		first, err := s.importBatch(ctx, phase, cypher, names, b, lo, mid)
 		if err != nil {
 			return first, err
 		}
-		second, err := s.importBatch(ctx, phase, cypher, b, mid, hi)
+		second, err := s.importBatch(ctx, phase, cypher, names, b, mid, hi)
 		return first + second, err
 	}
 	if err == nil && n != int64(hi-lo) {
@@ -155,37 +185,37 @@ func (s *Store) importBatch(ctx context.Context, phase, cypher string, b folder.
 
 // nodes merges by key, so that a transaction that is repeated creates no second
 // node, and gives the nodes the further labels, which semicolons separate.
-func (o ImportOptions) nodes(b folder.Batch, labels string) string {
-	id := slices.Index(b.Names, "id")
-	set := assignments("n", b, "id", labelsColumn)
-	for label := range strings.SplitSeq(labels, ";") {
-		if label != "" {
-			set += " SET n:" + quote(label)
-		}
-	}
-	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i MERGE (n:%s {%s: $c%d[i]})%s RETURN count(n)",
-		id, quote(o.NodeLabel), quote(o.NodeKey), id, set)
+func (o ImportOptions) nodes(v version, b folder.Batch, labels string) (cypher string, names naming) {
+	id, names := slices.Index(b.Names, "id"), naming{}
+	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i MERGE (n:%s {%s: $c%d[i]})", id, Quote(o.NodeLabel), Quote(o.NodeKey), id) +
+		assignments(names, v, "n", b, "id", labelsColumn) + names.labels(v, "n", splitLabels(labels)) + " RETURN count(n)", names
 }
 
-func (o ImportOptions) relationships(b folder.Batch, kind string) string {
+// splitLabels reads a value of the column labels.
+func splitLabels(value string) []string {
+	return slices.DeleteFunc(strings.Split(value, ";"), func(label string) bool { return label == "" })
+}
+
+func (o ImportOptions) relationships(v version, b folder.Batch, kind string) (cypher string, names naming) {
+	names = naming{}
 	source, target := slices.Index(b.Names, "source"), slices.Index(b.Names, "target")
 	end := func(name string, k int) string {
-		return fmt.Sprintf("MATCH (%s:%s {%s: $c%d[i]}) ", name, quote(o.NodeLabel), quote(o.NodeKey), k)
+		return fmt.Sprintf("MATCH (%s:%s {%s: $c%d[i]}) ", name, Quote(o.NodeLabel), Quote(o.NodeKey), k)
 	}
 	skip := []string{"source", "target"}
 	if o.TypeColumn {
 		skip = append(skip, typeColumn)
 	}
 	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i ", source) + end("a", source) + end("b", target) +
-		"CREATE (a)-[r:" + quote(kind) + "]->(b)" + assignments("r", b, skip...) + " RETURN count(r)"
+		"CREATE (a)-[r" + names.kind(v, kind) + "]->(b)" + assignments(names, v, "r", b, skip...) + " RETURN count(r)", names
 }
 
-// assignments writes SET x.name = $c0[i], … for every column but those to skip.
-func assignments(x string, b folder.Batch, skip ...string) string {
+// assignments sets the property of x for every column but those to skip.
+func assignments(names naming, v version, x string, b folder.Batch, skip ...string) string {
 	var set []string
 	for k, name := range b.Names {
 		if !slices.Contains(skip, name) {
-			set = append(set, fmt.Sprintf("%s.%s = $c%d[i]", x, quote(name), k))
+			set = append(set, fmt.Sprintf("%s = $c%d[i]", names.target(v, x, name), k))
 		}
 	}
 	if len(set) == 0 {

@@ -34,12 +34,10 @@ func labelled(labels []string) string {
 
 // readNodes reads the n nodes of the selection.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
-	key := none
-	if sel.NodeKey != "" {
-		key = "n." + quote(sel.NodeKey)
-	}
-	g := gather[*neo4j.Record]{columns: []string{"id(n)", "elementId(n)", key}, unpack: asIs}
+	names := naming{}
+	g := gather[*neo4j.Record]{columns: []string{"id(n)", "elementId(n)", names.property("n", sel.NodeKey)}, params: names, unpack: asIs}
 	r := &nodeReader{property: sel.NodeKey}
+	r.set.key, r.set.labels = sel.NodeKey, sel.NodeLabels
 	var err error
 	if sel.NodeQuery != "" {
 		err = s.queryNodes(ctx, sel.NodeQuery, g, r)

@@ -4,6 +4,7 @@ package connector
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,8 @@ import (
 // text of the key, as package graph does. An elementId is a prefix that all share,
 // then the id: those that are not are kept as they are.
 type nodeSet struct {
+	key      string   // property that the ids are of; "": they are elementIds
+	labels   []string // that each node has one of; none: any
 	ids      []graph.ID
 	internal []int64 // id(), which orders nodes as the store does
 	prefix   string
@@ -53,13 +56,30 @@ func (s *nodeSet) element(k int) string {
 	return s.prefix + strconv.FormatInt(s.internal[k], 10)
 }
 
-// named returns the elementIds of a span of nodes.
-func (s *nodeSet) named(at span) []string {
-	elements := make([]string, 0, at.len())
-	for k := at.lo; k < at.hi; k++ {
-		elements = append(elements, s.element(int(k)))
+// match binds the nodes n of a list, and their places i in it. The server gives the
+// elementId of a node that was deleted to another one: what n is bound to therefore
+// also has the key, and one of the labels, that the node had when it was read.
+func (s *nodeSet) match() string {
+	text := "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i]"
+	if s.key != "" {
+		text += " AND toStringOrNull(n[$key]) = $k[i]"
 	}
-	return elements
+	if len(s.labels) > 0 {
+		text += " AND any(l IN labels(n) WHERE l IN $labels)"
+	}
+	return text
+}
+
+// params are the parameters of match for the nodes of these numbers.
+func (s *nodeSet) params(numbers iter.Seq[int]) map[string]any {
+	var elements, keys []string
+	for k := range numbers {
+		elements = append(elements, s.element(k))
+		if s.key != "" {
+			keys = append(keys, string(s.ids[k]))
+		}
+	}
+	return map[string]any{"e": elements, "key": s.key, "k": keys, "labels": s.labels}
 }
 
 func (s *nodeSet) sort() {

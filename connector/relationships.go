@@ -85,9 +85,11 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 		}
 		return e.finish(s)
 	}
+	names := naming{}
 	g := gather[links]{
-		columns: []string{"", "id(b)", property("r", sel.RelationshipWeightProperty), property("r", sel.LengthProperty)},
+		columns: []string{"", "id(b)", names.property("r", sel.RelationshipWeightProperty), names.property("r", sel.LengthProperty)},
 		gaps:    sel.DefaultWeight != 0 || sel.DropBadWeight,
+		params:  names,
 	}
 	types := quoteAll(sel.RelationshipTypes)
 	ids, err := s.relationshipIDs(ctx, types)
@@ -130,7 +132,7 @@ func (s *Store) leaving(ctx context.Context, sel graph.Selection, of size, n int
 	err = s.read(ctx, "count", func(tx *transaction) error {
 		sum = 0
 		for _, l := range sel.NodeLabels {
-			c, err := tx.relationships("(:"+quote(l)+")", sel.RelationshipTypes)
+			c, err := tx.relationships("(:"+Quote(l)+")", sel.RelationshipTypes)
 			if err != nil {
 				return err
 			}
@@ -182,14 +184,6 @@ func positions(column []any) []int32 {
 		to[k] = int32(i)
 	}
 	return to
-}
-
-// property is an expression for a property of x.
-func property(x, name string) string {
-	if name == "" {
-		return none
-	}
-	return x + "." + quote(name)
 }
 
 // queryRelationships reads the user's query row by row; its columns are source,

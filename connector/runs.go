@@ -99,7 +99,7 @@ func (t *transaction) put(run store.Run) error {
 // settle sets the status of a run, and the time under a property such as finishedAt.
 func (s *Store) settle(ctx context.Context, runID, status, when string, nodes int64) error {
 	return s.record(ctx, "run", func(tx *transaction) error {
-		n, err := tx.count("MATCH (r:"+store.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+quote(when)+
+		n, err := tx.count("MATCH (r:"+store.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+Quote(when)+
 			" = datetime({timezone: 'UTC'}) RETURN count(r)", map[string]any{"id": runID, "status": status, "nodes": nodes})
 		if err == nil && n != 1 {
 			err = fmt.Errorf("%w: the record of run %s is gone", store.ErrConflict, runID)

@@ -101,7 +101,7 @@ func (t *transaction) relationships(from string, types []string) (n int64, err e
 		if slices.Contains(types[:i], kind) {
 			continue
 		}
-		c, err := t.count("MATCH "+from+"-[r:"+quote(kind)+"]->() RETURN count(r)", nil)
+		c, err := t.count("MATCH "+from+"-[r:"+Quote(kind)+"]->() RETURN count(r)", nil)
 		if err != nil {
 			return 0, err
 		}

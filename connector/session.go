@@ -227,21 +227,6 @@ func (s *Store) tellWait(a access) (stop func()) {
 	return func() { t.Stop() }
 }
 
-// quote writes a name (label, type, property) as Cypher text.
-func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
-// quoteAll writes :`A`|`B`, or nothing where every label or type is meant.
-func quoteAll(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = quote(n)
-	}
-	return ":" + strings.Join(quoted, "|")
-}
-
 // version of a server: 5.26.0, or 2026.8.1 by the calendar.
 type version struct {
 	text         string
@@ -258,9 +243,14 @@ func parseVersion(text string) version {
 	return v
 }
 
+// before reports whether the server is older than a release.
+func (v version) before(major, minor int) bool {
+	return v.major < major || v.major == major && v.minor < minor
+}
+
 // check refuses a server before 5.23.
 func (v version) check() error {
-	if v.major > 5 || v.major == 5 && v.minor >= 23 {
+	if !v.before(5, 23) {
 		return nil
 	}
 	return fmt.Errorf("%w: the server is Neo4j %s", store.ErrInput, v.text)

@@ -65,7 +65,8 @@ func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSel
 		})
 	}
 	if err == nil && sel.Label != "" {
-		err = s.each(ctx, "sensors", nodes, "n:"+quote(sel.Label), func(i int, v any) {
+		names := naming{}
+		err = s.each(ctx, "sensors", nodes, "$"+names.add(sel.Label)+" IN labels(n)", names, func(i int, v any) {
 			has, _ := v.(bool)
 			keep[i] = keep[i] && has
 		})
@@ -88,15 +89,16 @@ func (s *Store) property(ctx context.Context, g *graph.Graph, property string, t
 	if err != nil {
 		return err
 	}
-	return s.each(ctx, "property "+property, nodes, "n."+quote(property), take)
+	names := naming{}
+	return s.each(ctx, "property "+property, nodes, names.property("n", property), names, take)
 }
 
 // each evaluates an expression on every node n.
-func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression string, take func(i int, v any)) error {
-	g := gather[*neo4j.Record]{match: matchElements, columns: []string{"i", expression}, gaps: true, unpack: asIs}
+func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression string, params map[string]any, take func(i int, v any)) error {
+	g := gather[*neo4j.Record]{match: nodes.match(), columns: []string{"i", expression}, gaps: true, params: params, unpack: asIs}
 	n, seen := len(nodes.ids), 0
 	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
-		return map[string]any{"e": nodes.named(at)}
+		return nodes.params(at.each())
 	}, func(at span, r *neo4j.Record) error {
 		index, values := list(r, 0), list(r, 1)
 		for k := range index {
@@ -107,7 +109,7 @@ func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expressi
 		return nil
 	})
 	if err == nil && seen != n {
-		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run again", store.ErrConflict, n-seen, n)
+		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run again", store.ErrConflict, n-seen, n)
 	}
 	return err
 }

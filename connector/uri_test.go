@@ -39,17 +39,6 @@ func TestParseURI(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	for name, want := range map[string]string{"Person": "`Person`", "a`b": "`a``b`", "``": "``````", "": "``"} {
-		if got := quote(name); got != want {
-			t.Errorf("quote(%q) = %s, want %s", name, got, want)
-		}
-	}
-	if got := quoteAll([]string{"A", "B`"}); got != ":`A`|`B```" {
-		t.Errorf("two labels: %s", got)
-	}
-}
-
 func TestSupportedVersions(t *testing.T) {
 	for text, want := range map[string]bool{"5.26.0": true, "5.23.0": true, "5.22.0": false, "4.4.40": false, "2026.08.1": true, "6.0-SNAPSHOT": true, "5.26-aura": true, "": false} {
 		if got := parseVersion(text).check() == nil; got != want {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,9 +38,6 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 	return run.Admit(runs, touched)
 }
 
-// matchElements binds the nodes n of the list $e, and their places i in it.
-const matchElements = "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i]"
-
 // obstacles looks at the selected nodes for properties under the run's names. It
 // returns the ids of the runs that wrote them, and refuses those that none wrote.
 func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, runs []store.Run, force bool) ([]string, error) {
@@ -52,24 +50,27 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 	if err != nil || len(used) == 0 {
 		return nil, err
 	}
-	present, owner := make([]string, len(used)), none
+	names, present, owner := naming{}, make([]string, len(used)), none
 	for k, name := range used {
-		present[k] = "n." + quote(name) + " IS NOT NULL"
+		property := names.property("n", name)
+		present[k] = property + " IS NOT NULL"
 		if name == run.RunIDColumn {
-			owner = "n." + quote(name)
+			owner = property
 		}
 	}
-	cypher := matchElements + " WITH n, i WHERE " + strings.Join(present, " OR ") +
+	cypher := nodes.match() + " WITH n, i WHERE " + strings.Join(present, " OR ") +
 		" WITH " + owner + " AS owner, [" + strings.Join(present, ", ") + "] AS present, collect(i) AS nodes RETURN owner, present, nodes"
 	t := each("check", len(nodes.ids))
 	err = inChunks(ctx, s, t, int64(s.options.BatchSize), func(ctx context.Context, at span) ([]*neo4j.Record, error) {
-		return s.readAll(ctx, t.stage, cypher, map[string]any{"e": nodes.named(at)})
+		params := nodes.params(at.each())
+		maps.Copy(params, names)
+		return s.readAll(ctx, t.stage, cypher, params)
 	}, func(at span, groups []*neo4j.Record) error {
 		for _, group := range groups {
-			names := only(used, list(group, 1))
+			found := only(used, list(group, 1))
 			for _, v := range list(group, 2) {
 				i, _ := v.(int64)
-				o.Add(g.ID(int(at.lo+i)), group.Values[0], names)
+				o.Add(g.ID(int(at.lo+i)), group.Values[0], found)
 			}
 		}
 		return nil
@@ -127,7 +128,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return err
 	}
 	nodes := store.Covered(t, g.Order())
-	batch := newBatch(t, nodes, all, stale)
+	batch := newBatch(s.server, t, nodes, all, stale)
 	written := int64(0)
 	err = inChunks(ctx, s, each("write", len(nodes)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		params := batch.params(at)
@@ -144,7 +145,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return fmt.Errorf("write: %w", err)
 	}
 	if gone := int64(len(nodes)) - written; gone != 0 {
-		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run %s stays unfinished, remove it with --undo %s",
+		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run %s stays unfinished, remove it with --undo %s",
 			store.ErrConflict, gone, len(nodes), run.ID, run.ID)
 	}
 	if err := s.settle(ctx, run.ID, store.Finished, "finishedAt", written); err != nil {
@@ -196,15 +197,15 @@ func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
 		return err
 	}
 	nodes := store.Covered(t, g.Order())
-	var elements []string
+	var some []int
 	for k := 0; k < len(nodes); k += (len(nodes) + tried - 1) / tried {
-		elements = append(elements, all.element(nodes[k]))
+		some = append(some, nodes[k])
 	}
 	var set []string
-	params := map[string]any{"e": elements}
+	names, params := naming{}, all.params(slices.Values(some))
 	for k, c := range t.Columns() {
 		name := fmt.Sprintf("c%d", k)
-		set = append(set, "n."+quote(c.Name)+" = $"+name)
+		set = append(set, names.target(s.server, "n", c.Name)+" = $"+name)
 		switch {
 		case c.Floats != nil:
 			params[name] = 0.5
@@ -214,11 +215,13 @@ func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
 			params[name] = t.RunID()
 		}
 	}
+	maps.Copy(params, names)
 	err = s.record(ctx, "try", func(tx *transaction) error {
-		if _, err := tx.count(matchElements+" SET "+strings.Join(set, ", ")+" RETURN count(n)", params); err != nil {
-			return err
+		n, err := tx.count(all.match()+" SET "+strings.Join(set, ", ")+" RETURN count(n)", params)
+		if err == nil && n != int64(len(some)) {
+			err = fmt.Errorf("%w: nodes are gone since the graph was read, or are others now; run again", store.ErrConflict)
 		}
-		return errNothing
+		return cmp.Or(err, errNothing)
 	})
 	if err != nil && !errors.Is(err, errNothing) {
 		return fmt.Errorf("try to write: %w", err)
@@ -259,32 +262,33 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force 
 // and each column in the same order.
 type batch struct {
 	cypher  string
+	names   naming
 	runID   string
 	nodes   *nodeSet
 	order   []int
 	columns []any // []float64, []int64, []string, or []any where some nodes have no value
 }
 
-func newBatch(t report.Table, nodes []int, all *nodeSet, stale []string) *batch {
+func newBatch(v version, t report.Table, nodes []int, all *nodeSet, stale []string) *batch {
 	order := nodes
 	if compare := func(i, j int) int { return cmp.Compare(all.internal[i], all.internal[j]) }; !slices.IsSortedFunc(order, compare) {
 		order = slices.Clone(nodes)
 		slices.SortFunc(order, compare)
 	}
-	b := &batch{runID: t.RunID(), nodes: all, order: order}
+	b := &batch{names: naming{}, runID: t.RunID(), nodes: all, order: order}
 	var set []string
 	for _, c := range t.Columns() {
 		if c.Name == t.RunIDColumn() {
-			set = append(set, "n."+quote(c.Name)+" = $run")
+			set = append(set, b.names.target(v, "n", c.Name)+" = $run")
 			continue
 		}
-		set = append(set, fmt.Sprintf("n.%s = $c%d[i]", quote(c.Name), len(b.columns)))
+		set = append(set, fmt.Sprintf("%s = $c%d[i]", b.names.target(v, "n", c.Name), len(b.columns)))
 		b.columns = append(b.columns, arrange(c, order))
 	}
 	for _, name := range stale {
-		set = append(set, "n."+quote(name)+" = null")
+		set = append(set, b.names.target(v, "n", name)+" = null")
 	}
-	b.cypher = matchElements + " SET " + strings.Join(set, ", ") + " RETURN count(n)"
+	b.cypher = all.match() + " SET " + strings.Join(set, ", ") + " RETURN count(n)"
 	return b
 }
 
@@ -319,11 +323,9 @@ func pick[T any](values []T, order []int) []T {
 }
 
 func (b *batch) params(at span) map[string]any {
-	elements := make([]string, at.len())
-	for k := range elements {
-		elements[k] = b.nodes.element(b.order[int(at.lo)+k])
-	}
-	p := map[string]any{"e": elements, "run": b.runID}
+	p := b.nodes.params(slices.Values(b.order[at.lo:at.hi]))
+	maps.Copy(p, b.names)
+	p["run"] = b.runID
 	for k, c := range b.columns {
 		name := fmt.Sprintf("c%d", k)
 		switch v := c.(type) {
@@ -351,20 +353,23 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	if run.Status == store.Undone || run.RunIDColumn == "" {
 		return 0, s.settle(ctx, runID, store.Undone, "undoneAt", 0)
 	}
-	column := quote(run.RunIDColumn)
-	elements, err := s.carriers(ctx, column, runID)
+	elements, err := s.carriers(ctx, run.RunIDColumn, runID)
 	if err != nil {
 		return 0, err
 	}
+	names := naming{}
+	owner := names.property("n", run.RunIDColumn)
 	var remove []string
 	for _, c := range run.Columns {
-		remove = append(remove, "n."+quote(c))
+		remove = append(remove, names.target(s.server, "n", c)+" = null")
 	}
-	cypher := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND n." + column + " = $run REMOVE " + strings.Join(remove, ", ") + " RETURN count(n)"
+	cypher := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run SET " + strings.Join(remove, ", ") + " RETURN count(n)"
 	removed := int64(0)
 	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		err = s.write(ctx, "undo", func(tx *transaction) error {
-			n, err = tx.count(cypher, map[string]any{"e": elements[at.lo:at.hi], "run": runID})
+			params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
+			maps.Copy(params, names)
+			n, err = tx.count(cypher, params)
 			return err
 		})
 		return n, err
@@ -392,8 +397,10 @@ func (s *Store) carriers(ctx context.Context, column, runID string) (elements []
 	if err != nil {
 		return nil, err
 	}
-	carries := " WHERE n." + column + " = $run AND NOT n:" + store.RunLabel
+	names := naming{}
+	carries := " WHERE " + names.property("n", column) + " = $run AND NOT n:" + store.RunLabel
 	params := map[string]any{"run": runID}
+	maps.Copy(params, names)
 	if ids.len() > sparse*all {
 		err = s.read(ctx, "find", func(tx *transaction) error {
 			elements = elements[:0]

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphcloak/graphcloak/connector/store"
+)
+
+// Names of labels, types and properties come from settings, from files and from the
+// database itself, whose users may have chosen them to be read as Cypher. Two ways
+// lead into a statement, both in this file: [naming] where the server takes the name
+// as a value, [Quote] where it must be text.
+
+// naming holds the parameters of a statement that are names of properties.
+type naming map[string]any
+
+// property is the property of x with a name: null where the name is empty.
+func (n naming) property(x, name string) string {
+	if name == "" {
+		return none
+	}
+	return x + "[$" + n.add(name) + "]"
+}
+
+func (n naming) add(name any) (parameter string) {
+	parameter = fmt.Sprintf("name%d", len(n))
+	n[parameter] = name
+	return parameter
+}
+
+// target is a property of x that a statement sets; servers before 5.24 take no
+// parameter there.
+func (n naming) target(v version, x, name string) string {
+	if v.before(5, 24) {
+		return x + "." + Quote(name)
+	}
+	return n.property(x, name)
+}
+
+// labels are what SET x:… gives a node; none is "".
+func (n naming) labels(v version, x string, labels []string) string {
+	switch {
+	case len(labels) == 0:
+		return ""
+	case v.before(5, 24):
+		text := " SET " + x
+		for _, l := range labels {
+			text += ":" + Quote(l)
+		}
+		return text
+	}
+	return " SET " + x + ":$($" + n.add(labels) + ")"
+}
+
+// kind is the type of a relationship that CREATE makes.
+func (n naming) kind(v version, name string) string {
+	if v.before(5, 26) {
+		return ":" + Quote(name)
+	}
+	return ":$($" + n.add(name) + ")"
+}
+
+// escapes are what could end a quoted name. The server replaces \u0060 by a
+// back-tick before it looks for the end of the name, so no backslash may reach it
+// as such; what it has replaced it does not look at again.
+var escapes = strings.NewReplacer("`", "``", `\`, `\u005C`)
+
+// Quote writes a name (of a label, type, property or database) as Cypher text that
+// the server reads as exactly this name, whatever it holds: TestQuoteOnServer and
+// FuzzQuote in integration hold it against the server's parser. Bytes that are no
+// UTF-8 become U+FFFD, as they would on the way.
+func Quote(name string) string {
+	return "`" + escapes.Replace(strings.ToValidUTF8(name, "\uFFFD")) + "`"
+}
+
+// quoteAll writes :`A`|`B`, or nothing where every label or type is meant.
+func quoteAll(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = Quote(n)
+	}
+	return ":" + strings.Join(quoted, "|")
+}
+
+// checkName refuses what no label, type or property can be called.
+func checkName(kind, name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: the name of a %s is empty", store.ErrInput, kind)
+	case strings.ContainsRune(name, 0), !utf8.ValidString(name):
+		return fmt.Errorf("%w: %q is no name of a %s: it holds a zero byte or is not UTF-8", store.ErrInput, name, kind)
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// hostile are names that have ended a quotation, or look as if they could.
+var hostile = []string{
+	"a`b", "``", `\`, `\\`, `\u0060`, `\\u0060`, `\\\u0060`, `\\\\u0060`, `\uuu0060`, `\U00000060`, `\u005Cu0060`, `\u005c\u0060`, "\\`u0060",
+	`x\u0060 WITH count(n) AS k CALL () { MATCH (v:Victim) DETACH DELETE v } RETURN k //`, `\u00`, `\uZZZZ`, "tail\\", "\u02cb\uff40\u1fef\u0060",
+	"a\nb\r\tc", "\u2028\u0085\ufeff\u200b", "😀`\\u0060", "\x1b[2J", "$name0", "*/ //", "'\"", `\u000a`, `\ud83d\ude00`, `\u0000`, "\u0000",
+}
+
+// reader asks the server's parser what it reads.
+type reader struct {
+	session neo4j.SessionWithContext
+}
+
+func newReader(t testing.TB) reader {
+	n := Server(t)
+	driver, err := neo4j.NewDriverWithContext(n.URI, neo4j.BasicAuth(n.Username, n.Password, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := driver.NewSession(t.Context(), neo4j.SessionConfig{DatabaseName: n.Database, AccessMode: neo4j.AccessModeRead})
+	t.Cleanup(func() {
+		session.Close(context.Background())
+		driver.Close(context.Background())
+	})
+	return reader{session}
+}
+
+// check quotes names as the keys of one map and asks for the keys; then it asks for
+// the plan of a statement that has each name in four places.
+func (r reader) check(t testing.TB, names []string) {
+	t.Helper()
+	var entries []string
+	for k, name := range names {
+		entries = append(entries, fmt.Sprintf("%s: %d", connector.Quote(name), k))
+	}
+	result, err := r.session.Run(t.Context(), "WITH {"+strings.Join(entries, ", ")+"} AS m UNWIND $names AS name RETURN m[name]", map[string]any{"names": names})
+	if err != nil {
+		t.Fatalf("%q: %v", names, err)
+	}
+	var values []any
+	for result.Next(t.Context()) {
+		values = append(values, result.Record().Values[0])
+	}
+	if result.Err() != nil || len(values) != len(names) {
+		t.Fatalf("%q: %d values, %v", names, len(values), result.Err())
+	}
+	for k, v := range values {
+		if v != int64(k) {
+			t.Errorf("%q is written %s and read as another name (%v)", names[k], connector.Quote(names[k]), v)
+		}
+	}
+}
+
+func (r reader) plan(t testing.TB, name string) {
+	t.Helper()
+	q := connector.Quote(name)
+	result, err := r.session.Run(t.Context(), "EXPLAIN MATCH (n:"+q+")-[r:"+q+"]->() RETURN n."+q+" AS "+q, nil)
+	if err != nil {
+		t.Fatalf("%q: %v", name, err)
+	}
+	keys, err := result.Keys()
+	if err != nil || len(keys) != 1 || keys[0] != name {
+		t.Errorf("%q is written %s and names the columns %q, %v", name, q, keys, err)
+	}
+	summary, err := result.Consume(t.Context())
+	if err != nil || summary.StatementType() != neo4j.StatementTypeReadOnly {
+		t.Errorf("%q: a statement of type %v, %v", name, summary.StatementType(), err)
+	}
+}
+
+// What Quote writes is one name to the server's parser, and the right one: for the
+// hostile names, and for a thousand put together from what they are made of.
+func TestQuoteOnServer(t *testing.T) {
+	r := newReader(t)
+	names := slices.Clone(hostile)
+	random := rand.New(rand.NewPCG(1, 2))
+	atoms := []string{`\`, `\`, "u", "u", "0060", "005c", "005C", "`", "00", "a", " ", "}", "//", "\n", "é", "😀", "\u0000"}
+	for len(names) < 1000 {
+		var name strings.Builder
+		for range 1 + random.IntN(8) {
+			name.WriteString(atoms[random.IntN(len(atoms))])
+		}
+		if !slices.Contains(names, name.String()) {
+			names = append(names, name.String())
+		}
+	}
+	for part := range slices.Chunk(names, 100) {
+		r.check(t, part)
+	}
+	for _, name := range hostile {
+		if !strings.Contains(name, "\u0000") { // in a map it may stand, as the name of a label not
+			r.plan(t, name)
+		}
+	}
+}
+
+// FuzzQuote looks for a name that the server's parser reads otherwise.
+func FuzzQuote(f *testing.F) {
+	for _, name := range hostile {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if name = strings.ToValidUTF8(name, "\uFFFD"); name == "" {
+			return
+		}
+		r := newReader(t)
+		r.check(t, []string{name})
+		if !strings.Contains(name, "\u0000") {
+			r.plan(t, name)
+		}
+	})
+}
+
+// victims creates nodes that an injected statement would delete, and checks at the
+// end that they are there.
+func victims(t *testing.T) (label string) {
+	t.Helper()
+	label = "Victim" + token()
+	Query(t, "UNWIND range(1, 3) AS i CREATE (:"+label+" {name: 'n' + i})", nil)
+	t.Cleanup(func() {
+		if n := Query(t, "MATCH (v:"+label+") WITH v, v.name AS name DETACH DELETE v RETURN count(name)", nil)[0][0]; n != int64(3) {
+			t.Errorf("%v of 3 victims survived", n)
+		}
+	})
+	return label
+}
+
+// Names in a folder of CSV delete nothing: they are names, to the last backslash.
+func TestImportOfHostileNames(t *testing.T) {
+	label := victims(t)
+	kill := " CALL () { MATCH (v:" + label + ") DETACH DELETE v } RETURN k //"
+	property, kind := `p\u0060 = 0 WITH count(n) AS k`+kill, `T\u0060]->(b) WITH count(*) AS k`+kill
+	extra := `L\u0060 WITH count(n) AS k` + kill
+	csv := Files("id,labels,"+property+"\n1,"+extra+",0.25\n2,,0.5\n", "source,target,type,"+strings.Replace(property, "(n)", "(r)", 1)+"\n1,2,"+kind+",3\n")
+	loaded := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+	row := Query(t, "MATCH (a:"+loaded+" {id: 1})-[r]->(b) RETURN a[$property], $label IN labels(a), type(r), size(keys(r))",
+		map[string]any{"property": property, "label": extra})[0]
+	if row[0] != 0.25 || row[1] != true || row[2] != kind || row[3] != int64(1) {
+		t.Errorf("the imported relationship is %v", row)
+	}
+}
+
+// A type that somebody planted in the database opens no connection when a graph of
+// other labels is read: without a selection of types, all of them stand in a
+// statement.
+func TestPlantedType(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var calls atomic.Int32
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			calls.Add(1)
+			c.Close()
+		}
+	}()
+	planted := fmt.Sprintf(`x\u0060]->() RETURN 0 AS asc } LOAD CSV FROM 'http://%s/' AS line RETURN 0, 1 //`, listener.Addr())
+	owner := "Planter" + token()
+	Query(t, "CREATE (:"+owner+")-[:"+connector.Quote(planted)+"]->(:"+owner+")", nil)
+	t.Cleanup(func() { Query(t, "MATCH (n:"+owner+") DETACH DELETE n", nil) })
+	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
+	g, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
+	if err != nil || g.Size() != 1 {
+		t.Errorf("%v, %v", g, err)
+	}
+	if calls.Load() != 0 {
+		t.Errorf("the server called the listener %d times", calls.Load())
+	}
+}
