@@ -42,6 +42,9 @@ type Estimate struct {
 // EstimateCommands reads the graph and says what plan, release, recover, run and
 // evaluate would need for the job, in this order. Nothing is run, written or spent.
 func EstimateCommands(ctx context.Context, s Store, job Job) ([]Estimate, error) {
+	if err := job.agreed(); err != nil {
+		return nil, err
+	}
 	g, err := s.Graph(ctx, job.Selection)
 	if err != nil {
 		return nil, fmt.Errorf("read graph: %w", err)

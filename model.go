@@ -30,6 +30,8 @@ type Settings struct {
 	Tau       float64               `json:"tau"`
 	Laplacian laplacian.Kind        `json:"laplacian"`
 	Method    expm.Method           `json:"kernelMethod"`
+
+	foreign bool // read from a file, whose queries nobody has agreed to
 }
 
 // LoadOptions steer [Load]; the zero value is the default.
@@ -58,8 +60,12 @@ type Model struct {
 	last      *rows
 }
 
-// Load reads the selected graph and prepares its diffusion.
+// Load reads the selected graph and prepares its diffusion. Queries in settings that
+// were read from a file are refused with [ErrForeignQuery]; see [Settings.Agree].
 func Load(ctx context.Context, s Store, set Settings, opts LoadOptions) (*Model, error) {
+	if err := set.agreed(); err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	g, err := s.Graph(ctx, set.Selection)
 	if err != nil {

@@ -17,6 +17,7 @@ const (
 	GroupConnection Group = "Connection"
 	GroupSource     Group = "Graph source"
 	GroupProjection Group = "Projection"
+	GroupQueries    Group = "Queries"
 	GroupDiffusion  Group = "Diffusion"
 	GroupSensors    Group = "Sensors"
 	GroupSignal     Group = "Signal"
@@ -35,7 +36,7 @@ const (
 // Groups lists all groups in order.
 func Groups() []Group {
 	return []Group{
-		GroupConnection, GroupSource, GroupProjection, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupEscrow, GroupNoise,
+		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupEscrow, GroupNoise,
 		GroupRecovery, GroupCommunity, GroupWrite, GroupOutput, GroupExecution, GroupTerminal,
 	}
 }

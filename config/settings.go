@@ -88,11 +88,11 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.RelationshipTypes },
 		},
 		{
-			Key: "nodeQuery", Group: g, Help: "read-only Cypher that returns id, instead of labels", arg: "CYPHER",
+			Key: "nodeQuery", Group: GroupQueries, Help: "read-only Cypher that returns id, instead of labels", arg: "CYPHER",
 			field: func(c *Config) any { return &c.Projection.NodeQuery },
 		},
 		{
-			Key: "relationshipQuery", Group: g, Help: "read-only Cypher that returns source and target, instead of types", arg: "CYPHER",
+			Key: "relationshipQuery", Group: GroupQueries, Help: "read-only Cypher that returns source and target, instead of types", arg: "CYPHER",
 			field: func(c *Config) any { return &c.Projection.RelationshipQuery },
 		},
 		{

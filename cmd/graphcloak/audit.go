@@ -41,7 +41,7 @@ func newAuditCommand(app *app) *cobra.Command {
 		},
 	}
 	cmd = app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
 	f := cmd.Flags()
 	f.StringVar(&path, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
@@ -54,7 +54,7 @@ func newAuditCommand(app *app) *cobra.Command {
 func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, error) {
 	if path != "" {
 		var p graphcloak.Plan
-		err := readJSON(path, "plan", &p)
+		err := a.readPlan(path, &p)
 		return p.Plan, err
 	}
 	job, err := a.job()

@@ -43,7 +43,7 @@ func newDoctorCommand(app *app) *cobra.Command {
 			return app.examine(cmd, names)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupProjection, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupProjection, config.GroupQueries, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
 	return cmd
 }

@@ -44,7 +44,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 		},
 	}
 	return app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
 }
 

@@ -40,7 +40,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 		},
 	}
 	cmd = app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
 		config.GroupOutput, config.GroupExecution)
 	f := cmd.Flags()
@@ -84,7 +84,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 			return fail(exitUsage, "--%s and --plan contradict each other: the plan file settles it", name).hint("leave out --%s", name)
 		}
 		p = new(graphcloak.Plan)
-		if err := readJSON(e.plan, "plan", p); err != nil {
+		if err := a.readPlan(e.plan, p); err != nil {
 			return err
 		}
 		job.Settings = p.Model

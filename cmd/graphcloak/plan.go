@@ -89,7 +89,7 @@ func newPlanCommand(app *app) *cobra.Command {
 		},
 	}
 	cmd = app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity,
 		config.GroupOutput, config.GroupExecution)
 	packages.flags(cmd.Flags())
@@ -181,6 +181,29 @@ func expected(e *graphcloak.Accuracy) string {
 // maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for
 // each sensor.
 const maxFile = 4 << 30
+
+// readPlan reads a plan file. Its queries are agreed to where the settings hold them.
+func (a *app) readPlan(path string, p *graphcloak.Plan) error {
+	if err := readJSON(path, "plan", p); err != nil {
+		return err
+	}
+	a.agree(&p.Model)
+	return nil
+}
+
+// readRelease reads a release file as readPlan does.
+func (a *app) readRelease(path string, r *graphcloak.Release) error {
+	if err := readJSON(path, "release", r); err != nil {
+		return err
+	}
+	a.agree(&r.Model)
+	return nil
+}
+
+// agree lets the queries of a file run that the user gives as well.
+func (a *app) agree(s *graphcloak.Settings) {
+	s.Agree(a.config.Projection.NodeQuery, a.config.Projection.RelationshipQuery)
+}
 
 // readJSON reads a file of ours.
 func readJSON(path, what string, v any) error {

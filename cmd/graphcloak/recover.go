@@ -46,7 +46,7 @@ func newRecoverCommand(app *app) *cobra.Command {
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"},
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
@@ -60,7 +60,7 @@ func (a *app) estimateRecovery(ctx context.Context, s graphStore, path string) e
 	}
 	if path != "" {
 		var r graphcloak.Release
-		if err := readJSON(path, "release", &r); err != nil {
+		if err := a.readRelease(path, &r); err != nil {
 			return err
 		}
 		p := r.Plan()
@@ -73,7 +73,7 @@ func (a *app) estimateRecovery(ctx context.Context, s graphStore, path string) e
 // the store under a run of their own.
 func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) error {
 	var r graphcloak.Release
-	if err := readJSON(path, "release", &r); err != nil {
+	if err := a.readRelease(path, &r); err != nil {
 		return err
 	}
 	job, err := a.job()

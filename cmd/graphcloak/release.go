@@ -38,13 +38,13 @@ func newReleaseCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "no plan is named").hint("give --plan FILE, made by `graphcloak plan -o FILE`")
 			}
 			var p graphcloak.Plan
-			if err := readJSON(path, "plan", &p); err != nil {
+			if err := app.readPlan(path, &p); err != nil {
 				return err
 			}
 			return app.release(cmd.Context(), &p, sensors)
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupSignal,
+	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupSignal,
 		config.GroupBudget, config.GroupEscrow, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE`")
 	cmd.Flags().StringVar(&sensors.path, "from-sensors", "", "`FILE` of NDJSON that sensors sent; - is standard input")

@@ -41,7 +41,7 @@ func newRevealCommand(app *app) *cobra.Command {
 
 func (a *app) reveal(ctx context.Context, path, key string) error {
 	var r graphcloak.Release
-	if err := readJSON(path, "release", &r); err != nil {
+	if err := a.readRelease(path, &r); err != nil {
 		return err
 	}
 	secret, err := sensor.ReadKeyFile(key)

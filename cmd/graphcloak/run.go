@@ -51,7 +51,7 @@ func newRunCommand(app *app) *cobra.Command {
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
 		config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again")

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -127,8 +126,12 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	}
 	var kept staged
 	if err := strictjson.Unmarshal(data, &kept); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fail(exitValidation, "read %s: %w", path, err)
 	}
+	if kept.Release == nil {
+		return fail(exitValidation, "read %s: there is no release in it", path)
+	}
+	a.agree(&kept.Release.Model)
 	options, err := recoverOptions(kept.Recovery, kept.Community)
 	if err != nil {
 		return err

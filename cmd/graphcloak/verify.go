@@ -29,13 +29,13 @@ func newVerifyCommand(app *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var r graphcloak.Release
-			if err := readJSON(args[0], "release", &r); err != nil {
+			if err := app.readRelease(args[0], &r); err != nil {
 				return err
 			}
 			return app.verify(cmd.Context(), &r, path)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupBudget, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupBudget, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE` that the release should be of")
 	return cmd
 }
@@ -50,7 +50,7 @@ type finding struct {
 func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string) error {
 	plan := &graphcloak.Plan{Plan: r.Plan()}
 	if planPath != "" {
-		if err := readJSON(planPath, "plan", plan); err != nil {
+		if err := a.readPlan(planPath, plan); err != nil {
 			return err
 		}
 	}
@@ -103,13 +103,12 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	g, err := s.Graph(ctx, r.Model.Selection)
+	m, err := graphcloak.Load(ctx, s, r.Model, loadOptions(a))
 	if err != nil {
-		return nil, fmt.Errorf("read graph: %w", err)
+		return nil, err
 	}
-	if p := r.Plan(); g.Digest() != p.GraphDigest {
-		return nil, fmt.Errorf("%w: the release is for %d nodes and %d relationships, the store has %d and %d",
-			graphcloak.ErrGraphChanged, p.NodeCount, p.RelationshipCount, g.Order(), g.Size())
+	if err := m.Matches(r.Plan()); err != nil {
+		return nil, err
 	}
 	entries, err := graphcloak.Payment(ctx, s.Ledger(), r, a.config.Privacy.BudgetScope)
 	if err != nil {
