@@ -187,7 +187,7 @@ func (a *app) readPlan(path string, p *graphcloak.Plan) error {
 	if err := readJSON(path, "plan", p); err != nil {
 		return err
 	}
-	a.agree(&p.Model)
+	a.agreeQueries(&p.Model)
 	return nil
 }
 
@@ -196,12 +196,12 @@ func (a *app) readRelease(path string, r *graphcloak.Release) error {
 	if err := readJSON(path, "release", r); err != nil {
 		return err
 	}
-	a.agree(&r.Model)
+	a.agreeQueries(&r.Model)
 	return nil
 }
 
-// agree lets the queries of a file run that the user gives as well.
-func (a *app) agree(s *graphcloak.Settings) {
+// agreeQueries lets the queries of a file run that the user gives as well.
+func (a *app) agreeQueries(s *graphcloak.Settings) {
 	s.Agree(a.config.Projection.NodeQuery, a.config.Projection.RelationshipQuery)
 }
 

@@ -131,7 +131,7 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	if kept.Release == nil {
 		return fail(exitValidation, "read %s: there is no release in it", path)
 	}
-	a.agree(&kept.Release.Model)
+	a.agreeQueries(&kept.Release.Model)
 	options, err := recoverOptions(kept.Recovery, kept.Community)
 	if err != nil {
 		return err
