@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -37,7 +37,7 @@ type record struct {
 // state keeps a record in an embedded database, which locks its file against a
 // second process and syncs it before a transaction ends.
 type state struct {
-	db     *bbolt.DB
+	db     *database.DB
 	record record
 }
 
@@ -54,13 +54,17 @@ func openState(dir string, p Package) (*state, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("sensor: state: %w", err)
 	}
-	path := filepath.Join(dir, "state.db")
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("sensor: state: %w", err)
+	}
+	defer root.Close()
+	db, err := database.Open(root, "state.db", database.Options{Wait: time.Second})
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, fmt.Errorf("sensor: %s is in use by another process", path)
+		return nil, fmt.Errorf("sensor: %s is in use by another process", dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sensor: open %s: %w", path, err)
+		return nil, fmt.Errorf("sensor: open the state in %s: %w", dir, err)
 	}
 	s := &state{db: db}
 	if err := db.View(s.load); err != nil {

@@ -48,7 +48,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
-			done, err := s.Import(ctx, &folder.CSV{FS: os.DirFS(args[0]), Progress: app.progress}, options)
+			done, err := s.Import(ctx, &folder.CSV{FS: folder.Dir(args[0]), Progress: app.progress}, options)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/paper"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -58,6 +59,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
 		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or leave it out"},
 		{graphcloak.ErrBadSignal, exitValidation, "mend the values, or name another property"},
+		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole budget as spent"},
 		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
 		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},

@@ -26,6 +26,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/database"
 )
 
 // stateDir holds what is not the user's; stateFile is a bbolt database in it.
@@ -48,6 +49,7 @@ type Store struct {
 	csv     CSV
 	write   sync.Mutex // one writer of nodes.csv in this process
 	db      sync.Mutex // one user of the state in this process; bbolt polls for the others
+	checked bool       // the state was whole when it was first opened
 }
 
 // New opens a folder that holds nodes.csv and relationships.csv. Nothing is
@@ -59,14 +61,22 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 	if o.LockWait <= 0 {
 		o.LockWait = 10 * time.Second
 	}
+	files := Dir(dir)
 	for _, name := range []string{nodesFile, relationshipsFile} {
-		if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+		file, err := files.Open(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("%w: %s holds no %s", store.ErrNotFound, dir, name)
-		} else if err != nil {
+		case errors.Is(err, fs.ErrPermission):
 			return nil, fmt.Errorf("%w: %w", store.ErrAuth, err)
+		case err != nil:
+			return nil, err
+		}
+		if err := file.Close(); err != nil {
+			return nil, err
 		}
 	}
-	return &Store{dir: dir, options: o, csv: CSV{FS: os.DirFS(dir), Progress: o.Progress}}, nil
+	return &Store{dir: dir, options: o, csv: CSV{FS: files, Progress: o.Progress}}, nil
 }
 
 // Name returns folder:DIR with the absolute path, links resolved: one folder has
@@ -111,35 +121,46 @@ func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSel
 
 // view runs a read transaction on the state; without a state, f gets nil.
 func (s *Store) view(f func(*bolt.Tx) error) error {
-	if _, err := os.Stat(s.statePath()); errors.Is(err, fs.ErrNotExist) {
-		return f(nil)
-	}
 	return s.state(true, f)
 }
 
 // update runs a transaction that may write; it is on disk when update returns nil.
 func (s *Store) update(f func(*bolt.Tx) error) error {
-	if err := os.MkdirAll(filepath.Join(s.dir, stateDir), 0o700); err != nil {
-		return writeError(err)
-	}
 	return s.state(false, f)
 }
 
-func (s *Store) statePath() string { return filepath.Join(s.dir, stateDir, stateFile) }
-
 // state opens the database for one transaction, so that several processes can
-// take turns: bbolt locks the file while it is open.
-func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) error {
+// take turns: bbolt locks the file while it is open. No link leads it out of the
+// folder.
+func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) (err error) {
 	s.db.Lock()
 	defer s.db.Unlock()
-	db, err := bolt.Open(s.statePath(), 0o600, &bolt.Options{Timeout: s.options.LockWait, ReadOnly: readOnly})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("%w: another process holds %s", store.ErrTransient, s.statePath())
-	}
+	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return writeError(err)
+		return err
 	}
-	defer db.Close()
+	defer root.Close()
+	if info, err := root.Lstat(stateDir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%w: %s is no folder", store.ErrInput, filepath.Join(s.dir, stateDir))
+	}
+	if !readOnly {
+		if err := root.Mkdir(stateDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return writeError(err)
+		}
+	}
+	db, err := database.Open(root, filepath.Join(stateDir, stateFile), database.Options{
+		ReadOnly: readOnly, Wait: s.options.LockWait, Checked: s.checked,
+	})
+	switch {
+	case readOnly && errors.Is(err, fs.ErrNotExist):
+		return f(nil)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%w: another process holds %s", store.ErrTransient, filepath.Join(s.dir, stateDir, stateFile))
+	case err != nil:
+		return fmt.Errorf("%s: %w", filepath.Join(s.dir, stateDir), writeError(err))
+	}
+	s.checked = true
+	defer func() { err = errors.Join(err, db.Close()) }()
 	if readOnly {
 		return db.View(f)
 	}

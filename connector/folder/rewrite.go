@@ -8,11 +8,11 @@ import (
 	"encoding/csv"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
 	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -119,32 +119,16 @@ func (s *Store) dropEmpty(ctx context.Context, columns []string) error {
 	})
 }
 
-// replace writes a new nodes.csv beside the old one, on disk before the rename.
+// replace writes a new nodes.csv in the place of the old one, whole or not at all.
 func (s *Store) replace(write func(*csv.Writer) error) error {
-	path := filepath.Join(s.dir, nodesFile)
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	file, err := os.CreateTemp(s.dir, nodesFile+".*.tmp")
+	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return writeError(err)
-	}
-	defer os.Remove(file.Name()) // nothing is there after the rename
-	defer file.Close()
-	if err := writeAll(file, write); err != nil {
 		return err
 	}
-	if err := file.Chmod(mode); err != nil {
-		return err
-	}
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return writeError(os.Rename(file.Name(), path))
+	defer root.Close()
+	return writeError(disk.WriteIn(root, nodesFile, disk.Options{Mode: 0o644, Replace: true, Keep: true}, func(w io.Writer) error {
+		return writeAll(w, write)
+	}))
 }
 
 func writeAll(file io.Writer, write func(*csv.Writer) error) error {

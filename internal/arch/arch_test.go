@@ -53,13 +53,14 @@ var table = map[string]row{
 	root:                {layer: 3, imports: []string{"*"}},
 	"internal/paper":    {layer: 3, imports: []string{root, "*"}},
 	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "connector/folder", "internal/strictjson"}},
-	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "internal/disk", "internal/strictjson"}},
+	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "internal/disk", "internal/database", "internal/strictjson"}},
 	"connector/store":   {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"schedule":          {layer: 3, imports: []string{root}},
-	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/strictjson"}}, // graph for the ids of sensors
+	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk"}},
 	"internal/disk":     {layer: 3},
+	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak": {layer: 4, imports: []string{root, "*"}},
 	"integration":    {layer: 4, imports: []string{root, "*"}},

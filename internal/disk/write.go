@@ -3,13 +3,14 @@
 package disk
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 )
 
@@ -42,7 +43,7 @@ func WriteIn(root *os.Root, name string, o Options, write func(io.Writer) error)
 	if info, err := root.Stat(name); err == nil && o.Keep {
 		mode = info.Mode().Perm()
 	}
-	temp := filepath.Join(filepath.Dir(name), ".graphcloak-"+rand.Text()+".tmp")
+	temp := filepath.Join(filepath.Dir(name), ".graphcloak-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
 	f, err := root.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
