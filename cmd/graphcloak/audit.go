@@ -5,7 +5,14 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -14,82 +21,107 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/sensor"
 )
 
+// audited is what an audit attacks, and how hard.
+type audited struct {
+	plan     string
+	packages []string
+	trials   int
+	weaken   float64
+}
+
 func newAuditCommand(app *app) *cobra.Command {
-	path, trials, weaken := "", 0, 0.0
+	var o audited
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Try to refute a plan's guarantee by attacking its mechanism",
-		Long: "audit runs the mechanism of a plan on made-up readings as far apart as the plan's sensitivity, and bounds ε\n" +
-			"from below by how well the best distinguisher tells them apart (Clopper and Pearson, confidence 1 − 10⁻⁶);\n" +
-			"attacks the lowest bits of the output; and computes δ exactly on small lattices. It ends with exit code 6 where\n" +
-			"the guarantee is refuted. It spends nothing and reads no signal. It can refute a guarantee, not prove one: the\n" +
-			"proofs are in docs/proofs.",
+		Long: "audit runs the mechanism of a plan on made-up readings as far apart as the plan's sensitivity, at one sensor, over\n" +
+			"all of them, between two, and, where a graph is named, on the readings of its worst neighbours; it bounds ε from\n" +
+			"below by how well the best distinguisher tells them apart (Clopper and Pearson, confidence 1 − 10⁻⁶). It holds\n" +
+			"the noise against what the plan states: the σ of every sensor, independence of sensors and of releases, no\n" +
+			"repeats. It attacks the lowest bits of the output, and computes δ exactly on small lattices. With --package it\n" +
+			"runs `graphcloak cloak` on sensor packages, in a state of their own, and holds its noise against theirs. It ends\n" +
+			"with exit code 6 where a guarantee is refuted. It spends nothing and reads no signal. It can refute a guarantee,\n" +
+			"not prove one: the proofs are in docs/proofs.",
 		Example: "  graphcloak audit --plan plan.json\n  graphcloak audit --from example:karate --epsilon 1 --trials 20000\n" +
+			"  graphcloak audit --package sensor-17.json,sensor-18.json --trials 500\n" +
 			"  graphcloak audit --plan plan.json --weaken 0.5   # half the noise: the audit must refute it",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if trials < 100 || !(weaken > 0 && weaken <= 1) {
-				return fail(exitUsage, "--trials is %d and --weaken %v, want ≥ 100 and a number in (0, 1]", trials, weaken)
+			switch {
+			case o.trials < 100 || !(o.weaken > 0 && o.weaken <= 1):
+				return fail(exitUsage, "--trials is %d and --weaken %v, want ≥ 100 and a number in (0, 1]", o.trials, o.weaken)
+			case len(o.packages) > 0 && (o.plan != "" || o.weaken < 1):
+				return fail(exitUsage, "--package goes with neither --plan nor --weaken").hint("audit the plan and its packages one after the other")
+			case len(o.packages) > 0:
+				return app.auditPackages(cmd.Context(), o)
 			}
-			p, err := app.auditedPlan(cmd.Context(), path)
-			if err != nil {
-				return err
-			}
-			return app.audit(cmd.Context(), p, trials, weaken)
+			return app.audit(cmd.Context(), o)
 		},
 	}
 	cmd = app.withSettings(cmd, nil,
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
 	f := cmd.Flags()
-	f.StringVar(&path, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
-	f.IntVar(&trials, "trials", 100_000, "releases on each side, a `NUMBER`")
-	f.Float64Var(&weaken, "weaken", 1, "scale the noise by this `NUMBER` first, to see the audit refute it")
+	f.StringVar(&o.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
+	f.StringSliceVar(&o.packages, "package", nil, "sensor package `FILE`s, instead of a plan")
+	f.IntVar(&o.trials, "trials", 100_000, "releases on each side, a `NUMBER`; at most 2,000 of packages, each of which is synced")
+	f.Float64Var(&o.weaken, "weaken", 1, "scale the noise by this `NUMBER` first, to see the audit refute it")
 	return cmd
 }
 
-// auditedPlan reads a plan or makes one.
-func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, error) {
+// auditedPlan reads a plan or makes one, in which case its graph tells readings of
+// neighbours.
+func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, []audit.Pair, error) {
 	if path != "" {
 		var p graphcloak.Plan
 		err := a.readPlan(path, &p)
-		return p.Plan, err
+		return p.Plan, nil, err
 	}
 	job, err := a.job()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s, err := a.openStore(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
 	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	a.notices(s)
 	p, err := m.Plan(ctx, job.Plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return p.Plan, nil
+	var pairs []audit.Pair
+	if x, y, ok := m.WorstReadings(p.Plan); ok {
+		pairs = append(pairs, audit.Pair{A: x, B: y})
+	}
+	return p.Plan, pairs, nil
 }
 
 // audit attacks the mechanism, or one with less noise.
-func (a *app) audit(ctx context.Context, p *privacy.Plan, trials int, weaken float64) error {
+func (a *app) audit(ctx context.Context, o audited) error {
+	p, pairs, err := a.auditedPlan(ctx, o.plan)
+	if err != nil {
+		return err
+	}
 	noise, err := throwaway(p.Randomness)
 	if err != nil {
 		return err
 	}
-	options := audit.Options{Trials: trials, Delta: p.Delta, Progress: a.progress}
-	var r *audit.Report
-	if weaken == 1 {
-		r, err = audit.Run(ctx, p, noise, options)
-	} else {
-		r, err = auditWeakened(ctx, p, noise, options, weaken)
+	m := audit.OfPlan(p, noise)
+	if o.weaken < 1 {
+		m = weakened(p, m, o.weaken)
+	}
+	r, err := audit.Run(ctx, p, m, audit.Options{Trials: o.trials, Pairs: pairs, Progress: a.progress})
+	if err == nil && o.weaken == 1 {
+		err = r.Enumerate(ctx, p)
 	}
 	if err != nil {
 		return refusal(err)
@@ -100,18 +132,19 @@ func (a *app) audit(ctx context.Context, p *privacy.Plan, trials int, weaken flo
 		Verdict      string   `json:"verdict"`
 		Guarantee    string   `json:"guarantee"`
 		NotProtected []string `json:"notProtected"`
-	}{r, weaken, r.String(), p.Sentence(), report.Exposed(p.ComponentCount)}
+	}{r, o.weaken, r.String(), p.Sentence(), report.Exposed(p.ComponentCount)}
 	if err := a.render(result, section{title: "Audit", text: r.String()}, section{title: "Guarantee", text: p.Sentence()}); err != nil {
 		return err
 	}
 	if !r.Refuted {
 		return nil
 	}
-	failure := fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f", p.Epsilon, p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon))
-	if weaken < 1 {
-		return failure.hint("as it should: the noise was scaled by %v", weaken)
+	failure := fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g under the plan",
+		p.Epsilon, p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon), r.Noise.Probability)
+	if o.weaken < 1 {
+		return failure.hint("as it should: the noise was scaled by %v", o.weaken)
 	}
-	return failure.hint("run it again: chance alone does this once in a million; if it stays, publish nothing and report it")
+	return failure.hint("run it again: chance alone does this three times in a million; if it stays, publish nothing and report it")
 }
 
 // throwaway is noise for made-up readings: an escrow plan gets a secret that is
@@ -125,22 +158,124 @@ func throwaway(r privacy.Randomness) (privacy.Noise, error) {
 	return privacy.NewEscrow(secret, "audit", 0)
 }
 
-// auditWeakened runs the distinguisher on a mechanism whose noise is too small.
-func auditWeakened(ctx context.Context, p *privacy.Plan, noise privacy.Noise, options audit.Options, scale float64) (*audit.Report, error) {
-	pair := audit.WorstPair(p)
-	full := audit.OfPlan(p, noise)
-	weak := func(y []float64) ([]float64, error) {
+// weakened scales the noise of a mechanism, on its lattice.
+func weakened(p *privacy.Plan, full audit.Mechanism, scale float64) audit.Mechanism {
+	return func(y []float64) ([]float64, error) {
 		out, err := full(y)
 		for i := range out {
-			out[i] = y[i] + scale*(out[i]-y[i])
+			step := p.Sensors[i].Step()
+			out[i] = step * math.Round((y[i]+scale*(out[i]-y[i]))/step)
 		}
 		return out, err
 	}
-	r := &audit.Report{Epsilon: p.Epsilon, Delta: p.Delta, Exact: []audit.Exact{}}
-	var err error
-	if r.Distinguish, err = audit.Distinguish(ctx, weak, pair, audit.Likelihood(p, pair), options); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+}
+
+// packageTrials bounds the releases of packages: a sensor syncs its state for each.
+const packageTrials = 2000
+
+// auditPackages holds the noise of cloak against the packages of some sensors.
+func (a *app) auditPackages(ctx context.Context, o audited) (err error) {
+	dir, err := os.MkdirTemp("", "graphcloak-audit")
+	if err != nil {
+		return err
 	}
-	r.Refuted = r.Distinguish.Epsilon > p.Epsilon
-	return r, nil
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	sensors := make(cloaks, 0, len(o.packages))
+	defer func() { err = errors.Join(err, sensors.stop()) }()
+	noise := make([]privacy.SensorNoise, 0, len(o.packages))
+	readings := make([]float64, 0, len(o.packages))
+	for i, path := range o.packages {
+		p, err := sensor.ReadFile(path)
+		if err != nil {
+			return refusal(err)
+		}
+		c, err := startCloak(ctx, p, filepath.Join(dir, strconv.Itoa(i)))
+		if err != nil {
+			return refusal(err)
+		}
+		sensors, noise, readings = append(sensors, c), append(noise, p.Sensor), append(readings, min(max(0, p.Clip.Lo), p.Clip.Hi))
+	}
+	n, err := audit.CheckNoise(ctx, sensors.mechanism(), readings, noise, audit.Options{Trials: min(o.trials, packageTrials), Progress: a.progress})
+	if err != nil {
+		return refusal(err)
+	}
+	result := struct {
+		Noise   audit.Noise `json:"noise"`
+		Refuted bool        `json:"refuted"`
+		Verdict string      `json:"verdict"`
+	}{n, n.Refuted, n.String()}
+	if err := a.render(result, section{title: "Audit", text: n.String()}); err != nil || !n.Refuted {
+		return err
+	}
+	return fail(exitValidation, "the noise of cloak is not what its packages state: noise like this has probability %.3g under them", n.Probability).
+		hint("run it again: chance alone does this once in a million; if it stays, publish nothing and report it")
+}
+
+// cloaks are running sensors, one a package.
+type cloaks []*cloak
+
+type cloak struct {
+	in     *io.PipeWriter
+	values *io.PipeReader
+	out    *json.Decoder
+	done   chan error
+}
+
+// startCloak starts the sensor's side of a package in a state of its own, without the
+// package's limit, and under escrow with a key that is forgotten.
+func startCloak(ctx context.Context, p sensor.Package, state string) (*cloak, error) {
+	p.Limit = 0
+	options := sensor.CloakOptions{StateDir: state}
+	if p.Randomness == privacy.EscrowRandomness {
+		secret := make([]byte, privacy.KeySize)
+		rand.Read(secret)
+		var err error
+		if options.Key, err = privacy.NewSensorKey(secret); err != nil {
+			return nil, err
+		}
+	}
+	readings, in := io.Pipe()
+	out, values := io.Pipe()
+	c := &cloak{in, out, json.NewDecoder(out), make(chan error, 1)}
+	go func() {
+		err := sensor.Cloak(ctx, p, readings, values, options)
+		readings.CloseWithError(io.ErrClosedPipe)
+		values.CloseWithError(err)
+		c.done <- err
+	}()
+	return c, nil
+}
+
+// mechanism sends a reading to every sensor and takes what each publishes.
+func (c cloaks) mechanism() audit.Mechanism {
+	release := 0
+	return func(y []float64) ([]float64, error) {
+		release++
+		for i, s := range c {
+			if _, err := fmt.Fprintf(s.in, "{\"releaseId\": \"%d\", \"reading\": %v}\n", release, y[i]); err != nil {
+				return nil, fmt.Errorf("a sensor has stopped: %w", err)
+			}
+		}
+		out := make([]float64, len(c))
+		for i, s := range c {
+			var v privacy.SensorValue
+			if err := s.out.Decode(&v); err != nil {
+				return nil, err
+			}
+			out[i] = v.Value
+		}
+		return out, nil
+	}
+}
+
+// stop ends all sensors.
+func (c cloaks) stop() (err error) {
+	for _, s := range c {
+		s.in.Close()
+		s.values.Close() // what is not read any more blocks nobody
+		if e := <-s.done; !errors.Is(e, io.ErrClosedPipe) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }

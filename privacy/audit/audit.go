@@ -2,7 +2,8 @@
 
 // Package audit tries to refute a mechanism's (ε, δ).
 //
-// [Distinguish] runs the mechanism on two neighbours and turns how well they can be
+// [CheckNoise] holds its noise against what is stated of it, over all sensors and
+// releases. [Distinguish] runs the mechanism on two neighbours and turns how well they can be
 // told apart into a lower bound on ε that holds with stated confidence: a bound
 // above the nominal ε refutes the mechanism, one below refutes nothing. [LowBits]
 // is the attack on floating-point noise. [ExactDelta] enumerates the rounded
@@ -13,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"sort"
 
 	"gonum.org/v1/gonum/mathext"
@@ -31,6 +33,7 @@ type Options struct {
 	Trials     int     // releases on each side of the pair; 0: 100,000
 	Delta      float64 // the δ at which ε is bounded
 	Confidence float64 // 0: 1 − 10⁻⁶
+	Pairs      []Pair  // readings of neighbours to try beside those that the plan allows
 	Progress   func(stage string, done, total int64)
 }
 
@@ -221,16 +224,85 @@ func Likelihood(p *privacy.Plan, pair Pair) func([]float64) float64 {
 	}
 }
 
+// named is a pair with a name for the report.
+type named struct {
+	name string
+	Pair
+}
+
+// spread returns pairs as far apart as the plan permits, beside [WorstPair]: all
+// sensors up or down at random, twice, and the difference of two sensors, beside each
+// other and half the plan apart. Under PerSensor the promise is about one value, so
+// each is of one sensor, from the first to the last.
+func spread(p *privacy.Plan) []named {
+	m := len(p.Sensors)
+	var out []named
+	if p.Guarantee == privacy.PerSensor {
+		for k := range min(m, 4) {
+			i := k * (m - 1) / max(1, min(m, 4)-1)
+			out = append(out, named{fmt.Sprintf("sensor %q", p.Sensors[i].ID), onlyAt(p, i)})
+		}
+		return out
+	}
+	rng := rand.New(rand.NewPCG(0x7370, uint64(m)))
+	for k := range 2 {
+		v := make([]float64, m)
+		for i := range v {
+			v[i] = float64(2*rng.IntN(2) - 1)
+		}
+		out = append(out, named{fmt.Sprintf("all sensors, random signs %d", k+1), along(p, v)})
+	}
+	for _, j := range []int{1, m / 2} {
+		if j > 0 && j < m {
+			v := make([]float64, m)
+			v[0], v[j] = 1, -1
+			out = append(out, named{fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID), along(p, v)})
+		}
+	}
+	return out
+}
+
+// along returns the pair whose whitened difference √u·(A − B) lies in direction v and
+// has the plan's sensitivity for its length, or less where the range of readings ends.
+func along(p *privacy.Plan, v []float64) Pair {
+	scale := p.Sensitivity.Upper / norm2(v)
+	width := p.Clip.Hi - p.Clip.Lo
+	for i, s := range p.Sensors {
+		if d := math.Abs(v[i]) / math.Sqrt(s.Weight); d > 0 {
+			scale = min(scale, width/d)
+		}
+	}
+	pair := still(p)
+	for i, s := range p.Sensors {
+		d := scale * v[i] / math.Sqrt(s.Weight)
+		pair.A[i] += max(0, d)
+		pair.B[i] += max(0, -d)
+	}
+	return pair
+}
+
+// still returns a pair without a difference, at the lower end of the range.
+func still(p *privacy.Plan) Pair {
+	pair := Pair{A: make([]float64, len(p.Sensors)), B: make([]float64, len(p.Sensors))}
+	for i := range pair.A {
+		pair.A[i], pair.B[i] = p.Clip.Lo, p.Clip.Lo
+	}
+	return pair
+}
+
+// onlyAt returns the widest pair of one sensor of a PerSensor plan.
+func onlyAt(p *privacy.Plan, i int) Pair {
+	pair := still(p)
+	pair.A[i] += min(p.Sensors[i].Bound, p.Clip.Hi-p.Clip.Lo)
+	return pair
+}
+
 // WorstPair returns two vectors of readings as far apart as the plan's sensitivity
 // and its range of readings allow: at one sensor where that is enough, at several
 // in the plan's order where it is not, and at the least private sensor for a
 // PerSensor plan. Whether neighbouring sources give exactly these, only the graph
 // knows; the plan promises as if they did.
 func WorstPair(p *privacy.Plan) Pair {
-	pair := Pair{A: make([]float64, len(p.Sensors)), B: make([]float64, len(p.Sensors))}
-	for i := range pair.A {
-		pair.A[i], pair.B[i] = p.Clip.Lo, p.Clip.Lo
-	}
 	width := p.Clip.Hi - p.Clip.Lo
 	if p.Guarantee == privacy.PerSensor {
 		worst, where := 0.0, 0
@@ -239,9 +311,9 @@ func WorstPair(p *privacy.Plan) Pair {
 				worst, where = mu, i
 			}
 		}
-		pair.A[where] += min(p.Sensors[where].Bound, width)
-		return pair
+		return onlyAt(p, where)
 	}
+	pair := still(p)
 	square := p.Sensitivity.Upper * p.Sensitivity.Upper
 	left := square // of Σ u_s D_s²
 	for i, s := range p.Sensors {

@@ -232,8 +232,11 @@ func TestAuditStops(t *testing.T) {
 func TestRun(t *testing.T) {
 	p := plan(t, 2, 4, 0.1, privacy.SystemRandomness)
 	var last int64
-	r, err := audit.Run(context.Background(), p, nil, audit.Options{Trials: 2000, Progress: func(_ string, done, _ int64) { last = done }})
+	r, err := audit.Run(context.Background(), p, audit.OfPlan(p, nil), audit.Options{Trials: 2000, Progress: func(_ string, done, _ int64) { last = done }})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Enumerate(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
 	if r.Refuted || len(r.Exact) < 6 || last == 0 {

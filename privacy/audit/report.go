@@ -13,13 +13,20 @@ import (
 
 // Report is what [Run] found about a plan.
 type Report struct {
-	Epsilon     float64      `json:"epsilon"` // nominal
-	Delta       float64      `json:"delta"`
-	Distinguish Result       `json:"distinguish"`
-	LowBits     Result       `json:"lowBits"`
-	Exact       []Exact      `json:"exact"`
-	Refuted     bool         `json:"refuted"`
-	Pair        [2][]float64 `json:"-"`
+	Epsilon     float64  `json:"epsilon"` // nominal
+	Delta       float64  `json:"delta"`
+	Distinguish Result   `json:"distinguish"` // of the attack that found most
+	Attacks     []Attack `json:"attacks"`
+	LowBits     Result   `json:"lowBits"`
+	Noise       Noise    `json:"noise"`
+	Exact       []Exact  `json:"exact"`
+	Refuted     bool     `json:"refuted"`
+}
+
+// Attack is one attempt to tell a pair apart.
+type Attack struct {
+	Pair string `json:"pair"`
+	Result
 }
 
 // Exact is one enumeration: noise of Steps lattice steps and readings Shift steps
@@ -31,23 +38,64 @@ type Exact struct {
 	Limit float64 `json:"limit"` // the plan's
 }
 
-// Run audits the plan's mechanism as it is configured: the best distinguisher on
-// the worst pair, the low-bit attack on the noisiest pair's sensor, and exact
-// enumeration of the same mechanism on small lattices. opts.Delta is the plan's.
-// noise is the escrow of an escrow plan, and nil otherwise; an audit spends nothing,
-// because its readings are made up.
-func Run(ctx context.Context, p *privacy.Plan, noise privacy.Noise, opts Options) (*Report, error) {
+// Run audits a mechanism that is said to be the plan's, such as [OfPlan]: the best
+// distinguisher on pairs as far apart as the plan permits, at one sensor, over all of
+// them and between two, and on those that opts names; the low-bit attack on one
+// sensor; and [CheckNoise]. A right mechanism is refuted with probability at most
+// 3·(1 − opts.Confidence) in all. What [Enumerate] adds leaves nothing to chance.
+// opts.Delta is the plan's. An audit spends nothing, because its readings are made up.
+func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Report, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	opts.Delta = p.Delta
-	pair := WorstPair(p)
-	r := &Report{Epsilon: p.Epsilon, Delta: p.Delta, Pair: [2][]float64{pair.A, pair.B}}
-	m := OfPlan(p, noise)
-	var err error
-	if r.Distinguish, err = Distinguish(ctx, m, pair, Likelihood(p, pair), opts); err != nil {
+	if err := opts.fill(); err != nil {
 		return nil, err
 	}
+	r := &Report{Epsilon: p.Epsilon, Delta: p.Delta, Exact: []Exact{}}
+	worst := WorstPair(p)
+	if err := r.attack(ctx, p, m, worst, opts); err != nil {
+		return nil, err
+	}
+	if err := r.lowest(ctx, p, m, worst, opts); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Noise, err = CheckNoise(ctx, m, nearZero(p.Clip, len(p.Sensors)), p.Sensors, opts); err != nil {
+		return nil, err
+	}
+	r.Refuted = r.Distinguish.Epsilon > p.Epsilon || r.LowBits.Epsilon > p.Epsilon || r.Noise.Refuted
+	return r, nil
+}
+
+// attack tries the pairs: the worst one with all trials, the others with a quarter,
+// each with its share of the failure probability.
+func (r *Report) attack(ctx context.Context, p *privacy.Plan, m Mechanism, worst Pair, opts Options) error {
+	pairs := append([]named{{"as far apart as the plan permits", worst}}, spread(p)...)
+	if p.Guarantee == privacy.Joint {
+		for k, pair := range opts.Pairs {
+			pairs = append(pairs, named{fmt.Sprintf("neighbours on the graph %d", k+1), pair})
+		}
+	}
+	opts.Confidence = 1 - (1-opts.Confidence)/float64(len(pairs))
+	for k, pair := range pairs {
+		if k == 1 {
+			opts.Trials = max(leastTrials, opts.Trials/4)
+		}
+		found, err := Distinguish(ctx, m, pair.Pair, Likelihood(p, pair.Pair), opts)
+		if err != nil {
+			return err
+		}
+		if found.Epsilon > r.Distinguish.Epsilon || k == 0 {
+			r.Distinguish = found
+		}
+		r.Attacks = append(r.Attacks, Attack{pair.name, found})
+	}
+	return nil
+}
+
+// lowest attacks the lowest bits of the sensor at which the pair is widest.
+func (r *Report) lowest(ctx context.Context, p *privacy.Plan, m Mechanism, pair Pair, opts Options) (err error) {
 	where, distance := 0, 0.0
 	for i := range pair.A {
 		if d := pair.A[i] - pair.B[i]; d > distance {
@@ -64,17 +112,29 @@ func Run(ctx context.Context, p *privacy.Plan, noise privacy.Noise, opts Options
 		}
 		return out[where : where+1], nil
 	}
-	if r.LowBits, err = LowBits(ctx, one, math.Ldexp(1, e-1), opts); err != nil {
-		return nil, err
+	r.LowBits, err = LowBits(ctx, one, math.Ldexp(1, e-1), opts)
+	return err
+}
+
+// nearZero returns readings within the range whose floating-point form loses least.
+func nearZero(clip privacy.Interval, m int) []float64 {
+	y := make([]float64, m)
+	for i := range y {
+		y[i] = min(max(0, clip.Lo), clip.Hi)
 	}
+	return y
+}
+
+// Enumerate adds the exact δ of the plan's mechanism on small lattices, where it
+// leaves nothing to chance.
+func (r *Report) Enumerate(ctx context.Context, p *privacy.Plan) error {
 	if err := r.enumerate(ctx, p.Mu); err != nil {
-		return nil, err
+		return err
 	}
-	r.Refuted = r.Distinguish.Epsilon > p.Epsilon || r.LowBits.Epsilon > p.Epsilon
 	for _, x := range r.Exact {
 		r.Refuted = r.Refuted || x.Delta > x.Limit
 	}
-	return r, nil
+	return nil
 }
 
 // enumerate takes shifts whose norm is at most μ·S: as hard to hide as the plan's.
@@ -114,12 +174,25 @@ func (r *Report) String() string {
 		verdict = "REFUTED"
 	}
 	fmt.Fprintf(&b, "(ε = %v, δ = %v) is %s.\n", r.Epsilon, r.Delta, verdict)
-	fmt.Fprintf(&b, "Best distinguisher: ε ≥ %.3f (%d and %d of %d releases, confidence %v).\n",
-		r.Distinguish.Epsilon, r.Distinguish.Hits, r.Distinguish.FalseHits, r.Distinguish.Trials, r.Distinguish.Confidence)
+	for _, a := range r.Attacks {
+		fmt.Fprintf(&b, "Best distinguisher, %s: ε ≥ %.3f (%d and %d of %d releases, confidence %v).\n",
+			a.Pair, a.Epsilon, a.Hits, a.FalseHits, a.Trials, a.Confidence)
+	}
 	fmt.Fprintf(&b, "Lowest bits: ε ≥ %.3f (%d and %d of %d releases).\n", r.LowBits.Epsilon, r.LowBits.Hits, r.LowBits.FalseHits, r.LowBits.Trials)
+	b.WriteString(r.Noise.String())
 	for _, x := range r.Exact {
 		fmt.Fprintf(&b, "Enumerated, σ of %d steps, readings %v steps apart: δ = %.6g, at most %v.\n", x.Steps, x.Shift, x.Delta, x.Limit)
 	}
 	b.WriteString("An audit can refute a guarantee and cannot prove one: a bound below ε says only that this attack, on this pair, with this many releases, did not succeed.")
 	return b.String()
+}
+
+// String says what was looked at, and what spoke most against the noise.
+func (n Noise) String() string {
+	verdict := "as stated"
+	if n.Refuted {
+		verdict = "NOT as stated"
+	}
+	return fmt.Sprintf("The noise of %d sensors in %d releases is %s: of %d tests the %s speaks most against it, and were it as stated, one of them would with probability %.3g at most.\n",
+		n.Sensors, n.Releases, verdict, n.Tests, n.Worst, n.Probability)
 }

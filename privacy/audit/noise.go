@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Noise says how the noise of a mechanism compares with what is stated of it:
+// independent between sensors and between releases, normal, with the σ of each
+// sensor.
+type Noise struct {
+	Releases int    `json:"releases"`
+	Sensors  int    `json:"sensors"`
+	Tests    int    `json:"tests"`
+	Worst    string `json:"worst"` // the test that speaks most against it
+	// Probability bounds that of a result like this or worse, were the noise as
+	// stated: the least of all tests, times their number.
+	Probability float64 `json:"probability"`
+	Refuted     bool    `json:"refuted"` // Probability is below 1 − confidence
+}
+
+const (
+	pairLimit   = 512     // pairs of sensors that are followed one by one
+	lagLimit    = 1024    // sensors this far apart are compared, all together
+	lagEntries  = 1 << 24 // products that are spent on it
+	lagReleases = 8       // and releases this far apart
+	directions  = 16      // of random signs, and as many of normals
+	repeatLimit = 1 << 18 // values among which repeats are looked for
+	leastTrials = 200
+	noiseWork   = 1 << 27 // values that are looked at, unless that is fewer than leastTrials releases
+)
+
+// CheckNoise runs m on the same readings again and again and tests, with the
+// probability of a false alarm bounded by 1 − opts.Confidence in all: the variance
+// and the mean of each sensor; sums and differences of pairs of sensors; sums and
+// differences of sensors and of releases that lie a fixed number apart; random
+// directions, and the differences of pairs that opts names, whitened; and whether
+// noise repeats. Every statistic but the last is χ² or normal exactly, with the
+// rounding to the lattice taken off in favour of the mechanism; repeats are Poisson
+// up to a relative 10⁻³.
+func CheckNoise(ctx context.Context, m Mechanism, readings []float64, noise []privacy.SensorNoise, opts Options) (Noise, error) {
+	if err := opts.fill(); err != nil {
+		return Noise{}, err
+	}
+	if len(readings) != len(noise) || len(noise) == 0 {
+		return Noise{}, fmt.Errorf("audit: %d readings for %d sensors", len(readings), len(noise))
+	}
+	releases := min(opts.Trials, max(leastTrials, noiseWork/len(noise)))
+	c := newChecker(readings, noise, releases, opts)
+	row := make([]float64, len(noise))
+	for k := range releases {
+		if err := ctx.Err(); err != nil {
+			return Noise{}, err
+		}
+		out, err := m(readings)
+		if err != nil {
+			return Noise{}, err
+		}
+		for i, s := range noise {
+			row[i] = (out[i] - readings[i]) / s.Sigma()
+		}
+		c.add(k, row)
+		opts.report("noise", k+1, releases)
+	}
+	return c.verdict(1 - opts.Confidence), nil
+}
+
+// checker accumulates sums of squares: each statistic is a number of independent
+// N(0, 1) under the stated noise, and how far rounding may have moved their norm.
+type checker struct {
+	releases int
+	each     []float64 // bound on the rounding of one value, in σ
+	sensors  []statistic
+	pairs    []pair
+	lags     []statistic // sums and differences of sensors
+	apart    []statistic // sums and differences of releases
+	along    []direction
+	lagRows  int
+	past     [][]float64 // the last rows, the newest first
+	values   []float64   // for repeats
+}
+
+type statistic struct {
+	name                string
+	sum, square, err, n float64
+}
+
+func (s *statistic) add(x, err float64) {
+	s.sum, s.square, s.err, s.n = s.sum+x, s.square+x*x, s.err+err*err, s.n+1
+}
+
+type pair struct {
+	i, j            int
+	sum, difference statistic
+}
+
+type direction struct {
+	statistic
+	v []float64
+}
+
+// newChecker chooses what is looked at, by a fixed generator.
+func newChecker(readings []float64, noise []privacy.SensorNoise, releases int, opts Options) *checker {
+	m := len(noise)
+	c := &checker{releases: releases, each: make([]float64, m), sensors: make([]statistic, m)}
+	for i, s := range noise {
+		// Half a step of the reading, half of the noise, and floating point.
+		c.each[i] = (1 + math.Abs(readings[i])/s.Step()*0x1p-51) / float64(s.Steps)
+		c.sensors[i].name = fmt.Sprintf("sensor %q", s.ID)
+	}
+	rng := rand.New(rand.NewPCG(0x6175, uint64(m)))
+	c.addPairs(noise, rng)
+	lags := min(m-1, lagLimit)
+	for d := 1; d <= lags; d++ {
+		c.lags = append(c.lags, statistic{name: fmt.Sprintf("sums of sensors %d apart", d)}, statistic{name: fmt.Sprintf("differences of sensors %d apart", d)})
+	}
+	c.lagRows = max(8, lagEntries/max(1, m*lags))
+	for d := 1; d <= lagReleases; d++ {
+		c.apart = append(c.apart, statistic{name: fmt.Sprintf("sums of releases %d apart", d)}, statistic{name: fmt.Sprintf("differences of releases %d apart", d)})
+	}
+	c.addDirections(noise, opts.Pairs, rng)
+	return c
+}
+
+// addPairs follows all pairs of few sensors, and of many those beside each other and
+// random ones.
+func (c *checker) addPairs(noise []privacy.SensorNoise, rng *rand.Rand) {
+	m := len(noise)
+	add := func(i, j int) {
+		name := fmt.Sprintf("sensors %q and %q", noise[i].ID, noise[j].ID)
+		c.pairs = append(c.pairs, pair{i, j, statistic{name: name + ", sum"}, statistic{name: name + ", difference"}})
+	}
+	if m*(m-1)/2 <= pairLimit {
+		for i := range m {
+			for j := range i {
+				add(j, i)
+			}
+		}
+		return
+	}
+	for k := range pairLimit / 2 {
+		add(k%(m-1), k%(m-1)+1)
+		if i, j := rng.IntN(m), rng.IntN(m); i != j {
+			add(i, j)
+		}
+	}
+}
+
+// addDirections takes unit vectors: signs, normals, and whitened differences.
+func (c *checker) addDirections(noise []privacy.SensorNoise, pairs []Pair, rng *rand.Rand) {
+	add := func(name string, v []float64) {
+		if norm := norm2(v); norm > 0 {
+			for i := range v {
+				v[i] /= norm
+			}
+			c.along = append(c.along, direction{statistic{name: name}, v})
+		}
+	}
+	for k := range directions {
+		signs, normals := make([]float64, len(noise)), make([]float64, len(noise))
+		for i := range noise {
+			signs[i], normals[i] = float64(2*rng.IntN(2)-1), rng.NormFloat64()
+		}
+		add(fmt.Sprintf("random signs %d", k+1), signs)
+		add(fmt.Sprintf("random direction %d", k+1), normals)
+	}
+	for k, p := range pairs {
+		v := make([]float64, len(noise))
+		for i, s := range noise {
+			v[i] = (p.A[i] - p.B[i]) / s.Sigma()
+		}
+		add(fmt.Sprintf("difference of neighbours %d", k+1), v)
+	}
+}
+
+func norm2(v []float64) float64 {
+	var sum float64
+	for _, x := range v {
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+// add takes the noise of release k, in σ.
+func (c *checker) add(k int, z []float64) {
+	for i, x := range z {
+		c.sensors[i].add(x, c.each[i])
+	}
+	for a := range c.pairs {
+		p := &c.pairs[a]
+		both(&p.sum, &p.difference, z[p.i], z[p.j], c.each[p.i], c.each[p.j])
+	}
+	for a := range c.along {
+		d := &c.along[a]
+		var sum float64
+		for i, w := range d.v {
+			sum += w * z[i]
+		}
+		d.statistic.add(sum, norm2(c.each)) // Cauchy and Schwarz, as ‖v‖ = 1
+	}
+	if k < c.lagRows {
+		for d := 1; 2*d <= len(c.lags); d++ {
+			for i := 0; i+d < len(z); i++ {
+				if i%(2*d) < d { // no value is in two pairs
+					both(&c.lags[2*d-2], &c.lags[2*d-1], z[i], z[i+d], c.each[i], c.each[i+d])
+				}
+			}
+		}
+	}
+	for d := 1; d <= min(lagReleases, len(c.past)); d++ {
+		if (k-d)%(2*d) < d {
+			for i, x := range c.past[d-1] {
+				both(&c.apart[2*d-2], &c.apart[2*d-1], x, z[i], c.each[i], c.each[i])
+			}
+		}
+	}
+	c.past = slices.Insert(c.past, 0, slices.Clone(z))
+	c.past = c.past[:min(len(c.past), lagReleases)]
+	if room := repeatLimit - len(c.values); room > 0 {
+		c.values = append(c.values, z[:min(room, len(z))]...)
+	}
+}
+
+// both adds a sum and a difference, each N(0, 1).
+func both(sum, difference *statistic, x, y, ex, ey float64) {
+	err := (ex + ey) * math.Sqrt2 / 2
+	sum.add((x+y)*math.Sqrt2/2, err)
+	difference.add((x-y)*math.Sqrt2/2, err)
+}
+
+// verdict takes the least probability of all tests.
+func (c *checker) verdict(alpha float64) Noise {
+	r := Noise{Releases: c.releases, Sensors: len(c.sensors), Probability: 1}
+	see := func(name string, p float64) {
+		if r.Tests++; p < r.Probability || r.Worst == "" {
+			r.Worst, r.Probability = name, p
+		}
+	}
+	variance := func(s statistic) {
+		if s.n > 0 {
+			see("variance of "+s.name, s.variance())
+		}
+	}
+	for _, s := range c.sensors {
+		variance(s)
+		see("mean of "+s.name, s.mean())
+	}
+	for _, p := range c.pairs {
+		variance(p.sum)
+		variance(p.difference)
+	}
+	for _, s := range slices.Concat(c.lags, c.apart) {
+		variance(s)
+	}
+	for _, d := range c.along {
+		variance(d.statistic)
+		see("mean of "+d.name, d.mean())
+	}
+	if p, ok := repeats(c.values, slices.Max(c.each)); ok {
+		see("repeats", p)
+	}
+	r.Probability = min(1, r.Probability*float64(r.Tests))
+	r.Refuted = r.Probability < alpha
+	return r
+}
+
+// variance returns twice the lesser tail of χ²_n.
+func (s statistic) variance() float64 {
+	norm, err := math.Sqrt(s.square), math.Sqrt(s.err)
+	least, most := max(0, norm-err), norm+err
+	above := mathext.GammaIncRegComp(s.n/2, least*least/2)
+	below := mathext.GammaIncReg(s.n/2, most*most/2)
+	return min(1, 2*min(above, below))
+}
+
+// mean returns the two-sided tail of a normal sum.
+func (s statistic) mean() float64 {
+	z := math.Abs(s.sum)/math.Sqrt(s.n) - math.Sqrt(s.err)
+	return math.Erfc(max(0, z) / math.Sqrt2)
+}
+
+// repeats counts neighbours in order of size that rounding does not tell apart: at
+// most twice the rounding lies between them, so at most T, four times the rounding,
+// between the exact values. Two normal values are so near with probability below
+// T/√π, and the number of such pairs among N is Poisson with mean N²T/(2√π) up to a
+// relative N·T. ok is false where the lattice is too coarse for that.
+func repeats(values []float64, rounding float64) (p float64, ok bool) {
+	n, near := float64(len(values)), 4*rounding
+	if n*near > 1e-3 {
+		return 1, false
+	}
+	slices.Sort(values)
+	found := 0
+	for i := 1; i < len(values); i++ {
+		if values[i]-values[i-1] <= 2*rounding {
+			found++
+		}
+	}
+	if found == 0 {
+		return 1, true
+	}
+	// P(Poisson(λ) ≥ k) is the incomplete gamma function.
+	lambda := n * n * near / (2 * math.Sqrt(math.Pi)) * (1 + 1e-3)
+	return mathext.GammaIncReg(float64(found), lambda), true
+}
