@@ -76,7 +76,7 @@ func runOf(p map[string]any) store.Run {
 			run.Columns = append(run.Columns, name)
 		}
 	}
-	return run
+	return store.Recorded(run)
 }
 
 // put creates or updates the run's node. The record is set first, so that it

@@ -350,7 +350,7 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if run.Status == store.Undone || run.RunIDColumn == "" {
+	if run.Status == store.Undone || len(run.Columns) == 0 {
 		return 0, s.settle(ctx, runID, store.Undone, "undoneAt", 0)
 	}
 	elements, err := s.carriers(ctx, run.RunIDColumn, runID)

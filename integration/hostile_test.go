@@ -192,3 +192,39 @@ func TestPlantedType(t *testing.T) {
 		t.Errorf("the server called the listener %d times", calls.Load())
 	}
 }
+
+// A record that somebody planted removes nothing of others from the nodes that a
+// later run writes, nor when it is undone, and what it holds is not run.
+func TestPlantedRun(t *testing.T) {
+	label := victims(t)
+	loaded := Load(t, Files("id,name,salary\n1,a,5\n2,b,6\n", "source,target\n1,2\n"))
+	planted := "planted-" + token()
+	kill := `x\u0060 = null WITH count(n) AS k CALL () { MATCH (v:` + label + `) DETACH DELETE v } RETURN k //`
+	s := connect(t)
+	if err := s.Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for k, column := range []string{"itRunId", `itRunId\u0060 = 'x' OR true DETACH DELETE n //`, "name"} {
+		Query(t, "CREATE (:GraphCloakRun {runId: $id, status: 'FINISHED', runIdProperty: $column, properties: $names, tableDigest: '', graphDigest: '', nodesWritten: 2})",
+			map[string]any{"id": fmt.Sprint(planted, k), "column": column, "names": []string{"name", "salary", kill, column}})
+	}
+	t.Cleanup(func() {
+		Query(t, "MATCH (r:GraphCloakRun) WHERE r.runId STARTS WITH $id DELETE r", map[string]any{"id": planted})
+	})
+	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{loaded}, NodeKey: "id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), g, newTable(t, g, "run-"+token()), false); err != nil {
+		t.Fatal(err)
+	}
+	Query(t, "MATCH (n:"+loaded+") SET n.itRunId = $id", map[string]any{"id": fmt.Sprint(planted, 0)})
+	for k := range 3 {
+		if _, err := s.Undo(t.Context(), fmt.Sprint(planted, k)); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := Query(t, "MATCH (n:"+loaded+") RETURN count(n.name), sum(n.salary)", nil)[0]; n[0] != int64(2) || n[1] != int64(11) {
+		t.Errorf("of 2 names and a sum of 11, %v are left", n)
+	}
+}

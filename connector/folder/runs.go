@@ -44,7 +44,7 @@ func loadRuns(tx *bolt.Tx) (runs []store.Run, err error) {
 		if err := strictjson.Unmarshal(text, &r); err != nil {
 			return fmt.Errorf("the record of a run cannot be read: %w", err)
 		}
-		runs = append(runs, r)
+		runs = append(runs, store.Recorded(r))
 		return nil
 	})
 	return runs, err

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -54,6 +55,22 @@ func NewRun(graph [32]byte, t report.Table) Run {
 	for _, p := range t.Record() {
 		r.Record[p.Name] = p.Value
 	}
+	return r
+}
+
+// Recorded returns a run as it was read back, with only those property names that a
+// run can have written: what stands in a store may have been put there by somebody
+// else, and the names are removed from nodes.
+func Recorded(r Run) Run {
+	prefix, ok := strings.CutSuffix(r.RunIDColumn, report.Outline("", "", nil).RunIDColumn()[len(report.DefaultPrefix):])
+	if !ok || prefix == "" {
+		r.RunIDColumn, r.Columns = "", nil
+		return r
+	}
+	own := report.Outline("", prefix, nil).Columns()
+	r.Columns = slices.DeleteFunc(slices.Clone(r.Columns), func(name string) bool {
+		return !slices.ContainsFunc(own, func(c report.Column) bool { return c.Name == name })
+	})
 	return r
 }
 

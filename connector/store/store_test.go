@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,28 @@ func TestCategories(t *testing.T) {
 			t.Errorf("%v: %q, %v, want %q", c.values, got, err, c.want)
 		case c.wrong != "" && (!errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), c.wrong)):
 			t.Errorf("%v: %v, want an ErrInput with %q", c.values, err, c.wrong)
+		}
+	}
+}
+
+// A record that somebody planted names no property of others.
+func TestRecorded(t *testing.T) {
+	for _, test := range []struct {
+		column    string
+		names     []string
+		wantOwner string
+		want      []string
+	}{
+		{"gcRunId", []string{"gcSource", "gcRunId", "gcCommunity"}, "gcRunId", []string{"gcSource", "gcRunId", "gcCommunity"}},
+		{"gcRunId", []string{"name", "gcSecret", "gcsource", "otherSource", "gcSource`", "gcSource"}, "gcRunId", []string{"gcSource"}},
+		{"a`bRunId", []string{"a`bSource", "gcSource"}, "a`bRunId", []string{"a`bSource"}},
+		{"RunId", []string{"Source", "RunId", "gcSource"}, "", nil},
+		{"owner", []string{"owner", "gcSource"}, "", nil},
+		{"", []string{"gcSource"}, "", nil},
+	} {
+		got := store.Recorded(store.Run{RunIDColumn: test.column, Columns: test.names})
+		if got.RunIDColumn != test.wantOwner || !slices.Equal(got.Columns, test.want) {
+			t.Errorf("%q with %q became %q with %q", test.column, test.names, got.RunIDColumn, got.Columns)
 		}
 	}
 }
