@@ -22,6 +22,7 @@ type Config struct {
 	Execution  Execution
 	Terminal   Terminal
 
+	ownFile  bool // the file of settings lies at the user's own place
 	origins  map[string]Origin
 	raw      map[string]any
 	warnings []string

@@ -15,11 +15,13 @@ import (
 
 // Layers are the places that [Load] looks in, beside the process environment.
 type Layers struct {
-	Flags      *pflag.FlagSet    // after parsing; nil: none
-	DotEnv     map[string]string // variables of a .env file
-	DotEnvPath string            // where they came from
-	File       string            // YAML, JSON or TOML by its extension; "": none
-	Defaults   map[string]string // a command's own defaults, by key
+	Flags       *pflag.FlagSet    // after parsing; nil: none
+	DotEnv      map[string]string // variables of a .env file
+	DotEnvPath  string            // where they came from
+	DotEnvFound bool              // nobody named that file: it sets the connection only
+	File        string            // YAML, JSON or TOML by its extension; "": none
+	FileOwn     bool              // nobody named that file: it lies at the user's own place
+	Defaults    map[string]string // a command's own defaults, by key
 }
 
 // Load merges the layers and checks every setting. The error joins an [Error],
@@ -48,7 +50,8 @@ func Load(l Layers) (*Config, error) {
 		})
 	}
 
-	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any)}
+	problems = append(problems, l.found(settings)...)
+	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
 	for _, s := range settings {
 		o := l.origin(s, file)
 		c.origins[s.Key] = o

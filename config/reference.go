@@ -15,8 +15,12 @@ flag > environment > ` + "`.env`" + ` > configuration file > default
 
 - **Flags** are shown by each command's ` + "`--help`" + `; a command takes only the groups it uses.
 - **Environment**: ` + "`GRAPHCLOAK_`" + ` and the key in capitals. The names of the Neo4j tools work too, where ours is not set.
-- **` + "`.env`" + `** is looked for from the working directory upwards, as far as the first directory with ` + "`.git`" + ` or the home directory. ` + "`--env FILE`" + ` names one, such as the file that Aura gives out.
+- **` + "`.env`" + `** is looked for from the working directory upwards, as far as the first directory with ` + "`.git`" + ` or the home directory. ` + "`--env FILE`" + ` names one, such as the file that Aura gives out. One that is only found sets address, user name, password and database, and any other setting of ours in it is refused: it may be another's. One that others can read or write is warned of.
 - **File**: ` + "`--config FILE`" + `, else ` + "`GRAPHCLOAK_CONFIG`" + `, else ` + "`$XDG_CONFIG_HOME/graphcloak/config.yaml`" + `; YAML, JSON or TOML. Unknown keys are refused. A file holds no password.
+
+**Address and password come from one hand**, or the command refuses and names the two places: the caller's (flags, environment, the
+user's own file), a ` + "`.env`" + `'s, or that of a file which ` + "`--config`" + ` names. ` + "`--uri`" + ` serves every password. Where no place has the password, the
+question on the terminal names the address. Every file that is read is a regular one of bounded size (settings and ` + "`.env`" + `: 1 MiB).
 
 ` + "`graphcloak config view --origins`" + ` shows every value and where it came from; ` + "`graphcloak config validate FILE`" + ` checks a file;
 ` + "`graphcloak config schema`" + ` prints its JSON Schema. Commands may have defaults of their own, which their help shows.

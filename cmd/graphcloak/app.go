@@ -74,8 +74,10 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 		return nil
 	}
 	layers := config.Layers{Flags: cmd.Flags(), Defaults: defaults}
+	var remarks []string
 	if cmd.Annotations[flagsOnly] == "" {
-		if err := a.addFiles(&layers); err != nil {
+		var err error
+		if remarks, err = a.addFiles(&layers); err != nil {
 			return err
 		}
 	}
@@ -87,6 +89,9 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	a.config = c
 	a.log = slog.New(a.logHandler())
 	a.settling.Unlock()
+	for _, text := range remarks {
+		a.note("%s", text)
+	}
 	for _, w := range c.Warnings() {
 		a.note("Warning: %s", w)
 	}
@@ -99,34 +104,37 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	return a.checkOutput()
 }
 
-// addFiles finds the configuration and .env files.
-func (a *app) addFiles(l *config.Layers) error {
+// addFiles finds the configuration and .env files, and returns remarks on them.
+func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 	l.File = a.configPath
 	if l.File == "" {
 		l.File = os.Getenv(config.EnvPrefix + "CONFIG")
 	}
 	if l.File == "" {
-		l.File = defaultConfigFile()
+		l.File, l.FileOwn = defaultConfigFile(), true
 	}
 	path := a.envPath
 	if path == "" {
-		path = findDotEnv()
+		path, l.DotEnvFound = findDotEnv(), true
 	}
 	if path == "" {
-		return nil
+		return nil, nil
 	}
-	values, err := readDotEnv(path)
+	values, shared, err := readDotEnv(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if a.envPath != "" && len(values) == 0 {
-		return fail(exitValidation, "%s sets no NEO4J_ or GRAPHCLOAK_ variable", path).hint("give the file with NEO4J_URI=…")
+		return nil, fail(exitValidation, "%s sets no NEO4J_ or GRAPHCLOAK_ variable", path).hint("give the file with NEO4J_URI=…")
 	}
 	if here, err := os.Getwd(); err == nil && len(values) > 0 && a.envPath == "" && filepath.Dir(path) != here {
-		a.note("Using %s", path)
+		remarks = append(remarks, "Using "+path)
+	}
+	if shared != "" && len(values) > 0 {
+		remarks = append(remarks, sharedWarning(path, shared))
 	}
 	l.DotEnv, l.DotEnvPath = values, path
-	return nil
+	return remarks, nil
 }
 
 // defaultConfigFile returns the user's configuration file if there is one.

@@ -83,10 +83,14 @@ func newConfigValidateCommand(app *app) *cobra.Command {
 // loadAll checks what a command without flags would use.
 func (a *app) loadAll() error {
 	var layers config.Layers
-	if err := a.addFiles(&layers); err != nil {
+	remarks, err := a.addFiles(&layers)
+	if err != nil {
 		return err
 	}
-	_, err := config.Load(layers)
+	for _, text := range remarks {
+		a.note("%s", text)
+	}
+	_, err = config.Load(layers)
 	return err
 }
 

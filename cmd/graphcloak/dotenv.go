@@ -39,21 +39,39 @@ const maxDotEnv = 1 << 20
 // readDotEnv reads the lines NAME=VALUE that are ours: NEO4J_… and GRAPHCLOAK_….
 // Values are literal: nothing is expanded, and quotes keep every character, so
 // that a password may hold any. An unquoted value ends before " #". Other lines
-// belong to other programs and are left alone.
-func readDotEnv(path string) (map[string]string, error) {
-	text, err := disk.Read(path, maxDotEnv)
+// belong to other programs and are left alone. shared is what others may do with
+// the file.
+func readDotEnv(path string) (values map[string]string, shared string, err error) {
+	f, err := disk.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("env file: %w", err)
+		return nil, "", fmt.Errorf("env file: %w", err)
 	}
+	defer f.Close()
+	text, err := disk.All(f, path, maxDotEnv)
+	if err != nil {
+		return nil, "", fmt.Errorf("env file: %w", err)
+	}
+	if info, err := f.Stat(); err == nil {
+		shared = disk.Shared(info)
+	}
+	return parseDotEnv(string(text)), shared, nil
+}
+
+// sharedWarning says what to do about a secret file that others can use.
+func sharedWarning(path, shared string) string {
+	return fmt.Sprintf("Warning: others can %s %s; `chmod 600` it", shared, path)
+}
+
+func parseDotEnv(text string) map[string]string {
 	values := make(map[string]string)
-	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
 		name = strings.TrimSpace(name)
 		if ok && (strings.HasPrefix(name, "NEO4J_") || strings.HasPrefix(name, config.EnvPrefix)) {
 			values[name] = unquote(strings.TrimSpace(value))
 		}
 	}
-	return values, nil
+	return values
 }
 
 // unquote takes quotes off, and what stands behind them or behind " #".

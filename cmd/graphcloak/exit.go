@@ -118,7 +118,7 @@ func configExit(err error) int {
 				return exitUsage
 			}
 			exit = exitValidation
-		case *config.ConflictError, *config.UnknownError, *config.SyntaxError:
+		case *config.ConflictError, *config.UnknownError, *config.SyntaxError, *config.SplitError, *config.FoundError:
 			exit = exitValidation
 		}
 	}

@@ -295,12 +295,12 @@ func TestDotEnv(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readDotEnv(path)
+	got, shared, err := readDotEnv(path)
 	want := map[string]string{
 		"NEO4J_URI": "bolt://h:1", "NEO4J_USERNAME": "me", "NEO4J_PASSWORD": `a # b"$HOME=c`, "GRAPHCLOAK_TAU": "3", "NEO4J_DATABASE": `"open`,
 	}
-	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("%q, %v, want %q", got, err, want)
+	if err != nil || !maps.Equal(got, want) || shared != "" {
+		t.Errorf("%q, %q, %v, want %q", got, shared, err, want)
 	}
 }
 

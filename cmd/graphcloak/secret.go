@@ -26,6 +26,9 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 	if c.Username == "" {
 		return "", "", fail(exitUsage, "no user name for %s", c.URI).hint("give --username, or set NEO4J_USERNAME")
 	}
+	if err := a.config.CheckCredentials(); err != nil {
+		return "", "", err
+	}
 	switch {
 	case c.PasswordStdin:
 		password, err = firstLine(a.stdin)
@@ -51,8 +54,8 @@ func (a *app) passwordFile(path string) (string, error) {
 		return "", fmt.Errorf("password file: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
-		a.note("Warning: others can read %s; `chmod 600` it", path)
+	if info, err := f.Stat(); err == nil && disk.Shared(info) != "" {
+		a.note("%s", sharedWarning(path, disk.Shared(info)))
 	}
 	return firstLine(f)
 }
