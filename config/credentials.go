@@ -56,7 +56,9 @@ func (e *FoundError) Error() string {
 }
 
 // Suggestion says how to go on.
-func (e *FoundError) Suggestion() string { return "name the file with --env " + e.Path + " if it is yours" }
+func (e *FoundError) Suggestion() string {
+	return "name the file with --env " + e.Path + " if it is yours"
+}
 
 // found refuses what a .env that was only found may not decide: what is read,
 // spent, written or sent.
