@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -129,17 +128,17 @@ func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
-	var outside []string
+	outside := 0
 	for i, v := range f {
 		switch {
 		case math.IsNaN(v):
 			f[i] = 0 // a node without the property is no source
 		case v < 0 || v > 1:
-			outside = append(outside, string(m.Graph.ID(i)))
+			outside++
 		}
 	}
-	if len(outside) > 0 {
-		return nil, fmt.Errorf("%w: %q is outside [0, 1] at %s", ErrBadSignal, property, first(outside))
+	if outside > 0 {
+		return nil, badSignal(property, "is outside [0, 1]", outside)
 	}
 	y := make([]float64, m.Graph.Order())
 	m.diffusion.MulVecTo(y, false, f)
@@ -150,8 +149,13 @@ func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float
 	return out, ctx.Err()
 }
 
-// ErrBadSignal says that a property holds values that no sensor can have.
+// ErrBadSignal says that a property holds values that no sensor can have. The error
+// counts them, and names neither nodes nor values.
 var ErrBadSignal = errors.New("graphcloak: bad signal")
+
+func badSignal(property, wrong string, count int) error {
+	return fmt.Errorf("%w: %w", ErrBadSignal, &privacy.ReadingsError{Property: property, Wrong: wrong, Count: count})
+}
 
 // measured returns the readings of a property. Every reporting sensor needs one.
 func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float64, error) {
@@ -159,27 +163,17 @@ func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float
 	if err != nil {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}
-	var missing []string
+	missing := 0
 	out := make([]float64, len(p.Sensors))
 	for k, s := range p.Sensors {
 		if out[k] = y[s.Node]; math.IsNaN(out[k]) {
-			missing = append(missing, string(s.ID))
+			missing++
 		}
 	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("%w: %q is missing at %s; choose the sensors that have it by a sensor label or property",
-			ErrBadSignal, property, first(missing))
+	if missing > 0 {
+		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property", badSignal(property, "is missing", missing))
 	}
 	return out, nil
-}
-
-// first names the first few offenders of many.
-func first(ids []string) string {
-	const shown = 5
-	if len(ids) <= shown {
-		return strings.Join(ids, ", ")
-	}
-	return fmt.Sprintf("%s and %d more nodes", strings.Join(ids[:shown], ", "), len(ids)-shown)
 }
 
 // Release spends the plan's budget and releases. The signal is read and checked

@@ -19,8 +19,8 @@ const (
 )
 
 // missing stands for a property that is not there in a list collected by the
-// server, because collect() passes over null. No weight, key or reading is a list.
-const missing = "[]"
+// server, because collect() passes over null. No property can hold a map.
+const missing = "{}"
 
 // none is a column that is not asked for.
 const none = "null"
@@ -155,7 +155,7 @@ func entry(column []any, k int) any {
 	if len(column) == 0 {
 		return nil
 	}
-	if l, ok := column[k].([]any); ok && len(l) == 0 {
+	if _, ok := column[k].(map[string]any); ok {
 		return nil
 	}
 	return column[k]

@@ -5,6 +5,8 @@ package connector
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -13,21 +15,29 @@ import (
 )
 
 // Signal reads a numeric property of every node: NaN where a node has none.
-// A stored NaN, an infinity or a text is an ErrInput that names the first nodes.
+// A stored NaN, an infinity, a text or a list is an ErrInput with their number.
 func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
-	signal := make([]float64, g.Order())
-	var bad store.Offenders
-	err := s.property(ctx, g, property, func(i int, v any) {
-		x, wrong := store.Reading(v)
-		if wrong != "" {
-			bad.Add("node %q: %s %s", g.ID(i), property, wrong)
-		}
-		signal[i] = x
-	})
-	if err != nil {
+	r := store.NewReadings(g, property)
+	if err := s.property(ctx, g, property, r.Add); err != nil {
 		return nil, err
 	}
-	return signal, bad.Err("nodes have no usable number", "want a finite number or nothing")
+	return r.Result()
+}
+
+// FindReadings returns the Cypher by which a user finds the nodes whose value of a
+// property is not a number in [lo, hi], or, where every sensor needs one, is
+// missing. It is shown, never run: the errors of a run do not name them.
+func FindReadings(sel graph.Selection, sensors graph.SensorSelection, property string, lo, hi float64, needed bool) string {
+	value := "n." + Quote(property)
+	number := func(x float64) string { return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "e+", "e") }
+	where := fmt.Sprintf("NOT coalesce(%s <= %s <= %s, false)", number(lo), value, number(hi))
+	if needed && sensors.Label != "" {
+		where = "n:" + Quote(sensors.Label) + " AND " + where
+	}
+	if !needed {
+		where = value + " IS NOT NULL AND " + where
+	}
+	return "MATCH (n" + quoteAll(sel.NodeLabels) + ") WHERE " + where + " RETURN n"
 }
 
 // Labels reads a property that names a category: "" where a node has none. Whole

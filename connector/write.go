@@ -59,19 +59,17 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 		}
 	}
 	cypher := nodes.match() + " WITH n, i WHERE " + strings.Join(present, " OR ") +
-		" WITH " + owner + " AS owner, [" + strings.Join(present, ", ") + "] AS present, collect(i) AS nodes RETURN owner, present, nodes"
+		" WITH " + owner + " AS owner, [" + strings.Join(present, ", ") + "] AS present, count(*) AS nodes RETURN owner, present, nodes"
 	t := each("check", len(nodes.ids))
 	err = inChunks(ctx, s, t, int64(s.options.BatchSize), func(ctx context.Context, at span) ([]*neo4j.Record, error) {
 		params := nodes.params(at.each())
 		maps.Copy(params, names)
 		return s.readAll(ctx, t.stage, cypher, params)
-	}, func(at span, groups []*neo4j.Record) error {
+	}, func(_ span, groups []*neo4j.Record) error {
 		for _, group := range groups {
 			found := only(used, list(group, 1))
-			for _, v := range list(group, 2) {
-				i, _ := v.(int64)
-				o.Add(g.ID(int(at.lo+i)), group.Values[0], found)
-			}
+			count, _ := group.Values[2].(int64)
+			o.Add(group.Values[0], found, int(count))
 		}
 		return nil
 	})

@@ -72,10 +72,10 @@ func TestOddValues(t *testing.T) {
 	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipWeightProperty: "w"}
 	for cypher, says := range map[string]string{
 		"'heavy'":             `weight is the text "heavy"`,
-		"[1.0, 2.0]":          "is a",
+		"[1.0, 2.0]":          "is a list",
 		"date()":              "is a",
 		"true":                "is a bool",
-		"[]":                  "is missing",
+		"[]":                  "is a list", // not missing
 		"0.0/0.0":             "is NaN",
 		"-1":                  "is -1",
 		"9223372036854775807": "",

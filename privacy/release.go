@@ -66,10 +66,14 @@ func (p *Plan) CheckReadings(readings []float64) error {
 	if len(readings) != len(p.Sensors) {
 		return fmt.Errorf("privacy: %d readings for %d sensors", len(readings), len(p.Sensors))
 	}
-	for i, y := range readings {
+	bad := 0
+	for _, y := range readings {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return errReading(p.Sensors[i])
+			bad++
 		}
+	}
+	if bad > 0 { // which is private
+		return fmt.Errorf("privacy: %d of %d readings are not finite numbers", bad, len(readings))
 	}
 	return nil
 }

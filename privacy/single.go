@@ -42,7 +42,7 @@ func (s SensorNoise) Perturb(reading float64, clip Interval, releaseID string, k
 		return SensorValue{}, err
 	}
 	if math.IsNaN(reading) || math.IsInf(reading, 0) {
-		return SensorValue{}, errReading(s)
+		return SensorValue{}, fmt.Errorf("privacy: the reading of sensor %q is not a finite number", s.ID)
 	}
 	v := SensorValue{SchemaVersion: SchemaVersion, ReleaseID: releaseID, ID: s.ID, Exponent: s.Exponent}
 	var noise int64
@@ -62,9 +62,4 @@ func (s SensorNoise) Perturb(reading float64, clip Interval, releaseID string, k
 	v.Steps = rounded + noise
 	v.Value = value(v.Steps, s.Exponent)
 	return v, nil
-}
-
-// errReading names the sensor, never the reading.
-func errReading(s SensorNoise) error {
-	return fmt.Errorf("privacy: the reading of sensor %q is not a finite number", s.ID)
 }

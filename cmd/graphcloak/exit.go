@@ -157,6 +157,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 		}
 		return exitOK
 	}
+	err = a.found(err)
 	if cause := context.Cause(ctx); ctx.Err() != nil && cause != nil {
 		stopped := fail(exitCode(cause), "%w", cause)
 		if !errors.Is(err, context.Canceled) {

@@ -77,7 +77,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		return err
 	}
 	if err := m.CheckRelease(ctx, p, job); err != nil {
-		return err
+		return a.findable(err, p.Model, job.Signal)
 	}
 	if a.config.Write.DryRun {
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))

@@ -11,21 +11,13 @@ import (
 )
 
 // Signal reads a numeric column of nodes.csv, NaN where a node has no value. A
-// NaN that is written out, an infinity or a text is an ErrInput.
+// NaN that is written out, an infinity or a text is an ErrInput with their number.
 func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
-	signal := make([]float64, g.Order())
-	var bad store.Offenders
-	err := c.property(ctx, g, property, func(i int, text string) {
-		x, wrong := store.Reading(store.Parse(text))
-		if wrong != "" {
-			bad.Add("node %q: %s %s", g.ID(i), property, wrong)
-		}
-		signal[i] = x
-	})
-	if err != nil {
+	r := store.NewReadings(g, property)
+	if err := c.property(ctx, g, property, func(i int, text string) { r.Add(i, store.Parse(text)) }); err != nil {
 		return nil, err
 	}
-	return signal, bad.Err("nodes have no usable number", "want a finite number or nothing")
+	return r.Result()
 }
 
 // Labels reads a column of nodes.csv that names a category, "" where a node has

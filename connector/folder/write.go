@@ -46,8 +46,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 	o := store.NewObstacles(run, runs)
 	id, owner := t.column(idColumn), t.column(run.RunIDColumn)
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		i, ok := numbers[fields[id]]
-		if !ok {
+		if _, ok := numbers[fields[id]]; !ok {
 			return nil
 		}
 		var present []any
@@ -60,9 +59,9 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 			return nil
 		}
 		if owner < 0 {
-			o.Add(g.ID(i), nil, present)
+			o.Add(nil, present, 1)
 		} else {
-			o.Add(g.ID(i), fields[owner], present)
+			o.Add(fields[owner], present, 1)
 		}
 		return nil
 	})

@@ -9,7 +9,38 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 )
+
+// Readings reads a private property of every node, NaN where a node has none.
+type Readings struct {
+	property string
+	values   []float64
+	bad      int
+}
+
+// NewReadings returns an empty reading of a property.
+func NewReadings(g *graph.Graph, property string) *Readings {
+	return &Readings{property: property, values: make([]float64, g.Order())}
+}
+
+// Add takes the value of node i; nil is missing.
+func (r *Readings) Add(i int, v any) {
+	x, ok := Reading(v)
+	if !ok {
+		r.bad++
+	}
+	r.values[i] = x
+}
+
+// Result returns the values, or an [ErrInput] that counts what is no finite number
+// and names neither node nor value.
+func (r *Readings) Result() ([]float64, error) {
+	if r.bad > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrInput, &privacy.ReadingsError{Property: r.property, Wrong: "is not a finite number", Count: r.bad})
+	}
+	return r.values, nil
+}
 
 // Categories reads a property that names a category of each node.
 type Categories struct {

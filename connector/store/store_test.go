@@ -58,10 +58,10 @@ func TestValues(t *testing.T) {
 			t.Errorf("Positive(%v) %s", v, wrong)
 		}
 	}
-	if x, wrong := store.Reading(nil); !math.IsNaN(x) || wrong != "" {
-		t.Errorf("a missing reading is %v, %q", x, wrong)
+	if x, ok := store.Reading(nil); !math.IsNaN(x) || !ok {
+		t.Errorf("a missing reading is %v, %v", x, ok)
 	}
-	if _, wrong := store.Reading(math.NaN()); wrong == "" {
+	if _, ok := store.Reading(math.NaN()); ok {
 		t.Error("a stored NaN passed for a missing reading")
 	}
 }
@@ -84,12 +84,12 @@ func TestObstacles(t *testing.T) {
 	run := store.Run{ID: "new", RunIDColumn: "gcRunId", Columns: []string{"gcSource", "gcRunId"}, Graph: "g"}
 	old := store.Run{ID: "old", Status: store.Finished, RunIDColumn: "gcRunId", Columns: []string{"gcHeat", "gcRunId"}, Graph: "g"}
 	o := store.NewObstacles(run, []store.Run{old})
-	o.Add("1", "old", []any{"gcRunId"})
+	o.Add("old", []any{"gcRunId"}, 2)
 	if touched, err := o.Result(false); err != nil || !reflect.DeepEqual(touched, []string{"old"}) {
 		t.Errorf("values of a known run: %v, %v", touched, err)
 	}
-	o.Add("2", "old", []any{"gcSource", "gcRunId"}) // the old run does not write gcSource: it is the user's
-	if _, err := o.Result(false); !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), `gcSource of node "2"`) {
+	o.Add("old", []any{"gcSource", "gcRunId"}, 3) // the old run does not write gcSource: it is the user's
+	if _, err := o.Result(false); !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), `gcSource (3);`) {
 		t.Errorf("the user's property beside a run's: %v, want ErrConflict", err)
 	}
 	if _, err := o.Result(true); err != nil {

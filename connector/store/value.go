@@ -31,25 +31,21 @@ func Positive(v any) (float64, string) {
 	case string:
 		return 0, fmt.Sprintf("is the text %q", clip(x))
 	}
-	return 0, fmt.Sprintf("is a %T", v)
+	return 0, "is " + typeName(v)
 }
 
-// Reading reads a number; a missing one is NaN.
-func Reading(v any) (float64, string) {
+// Reading reads a private number; a missing one is NaN. ok is false for what is no
+// finite number; nothing is said of it.
+func Reading(v any) (x float64, ok bool) {
 	switch x := v.(type) {
 	case nil:
-		return math.NaN(), ""
+		return math.NaN(), true
 	case int64:
-		return float64(x), ""
+		return float64(x), true
 	case float64:
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0, fmt.Sprintf("is %v", x)
-		}
-		return x, ""
-	case string:
-		return 0, fmt.Sprintf("is the text %q", clip(x))
+		return x, !math.IsNaN(x) && !math.IsInf(x, 0)
 	}
-	return 0, fmt.Sprintf("is a %T", v)
+	return 0, false
 }
 
 // Key reads a property that identifies a node.
@@ -64,7 +60,7 @@ func Key(v any) (graph.ID, string) {
 	case float64:
 		return "", fmt.Sprintf("is %v, want a whole number or text", x)
 	}
-	return "", fmt.Sprintf("is a %T, want a whole number or text", v)
+	return "", "is " + typeName(v) + ", want a whole number or text"
 }
 
 // Flag reads a property that marks a sensor: true, or a number other than 0.
@@ -84,7 +80,7 @@ func Flag(v any) (marked bool, wrong string) {
 	case string:
 		return false, fmt.Sprintf("is the text %q, want true, false or a number", clip(x))
 	}
-	return false, fmt.Sprintf("is a %T, want true, false or a number", v)
+	return false, "is " + typeName(v) + ", want true, false or a number"
 }
 
 // Category reads a property that names a category. kind is "" where the value is
@@ -102,7 +98,7 @@ func Category(v any) (text, kind, wrong string) {
 	case float64:
 		return "", "", fmt.Sprintf("is %v, want text or a whole number", x)
 	}
-	return "", "", fmt.Sprintf("is a %T, want text or a whole number", v)
+	return "", "", "is " + typeName(v) + ", want text or a whole number"
 }
 
 // Parse reads a field of a CSV file as the narrowest value that writes back as
@@ -148,6 +144,13 @@ func numeric(s string) bool {
 		}
 	}
 	return true
+}
+
+func typeName(v any) string {
+	if _, ok := v.([]any); ok {
+		return "a list"
+	}
+	return fmt.Sprintf("a %T", v)
 }
 
 func clip(s string) string {

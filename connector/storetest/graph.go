@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // The fixture: a triangle would hide nothing, so it has two ways of writing one
@@ -204,13 +205,31 @@ func testSignal(t *testing.T, s Suite) {
 			t.Errorf("heat of %s is %v, want %v", g.ID(i), got[i], x)
 		}
 	}
-	if _, err := st.Signal(t.Context(), g, "club"); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), `node "1"`) {
-		t.Errorf("a text for a number: %v, want ErrInput that names node 1", err)
-	}
-	bad := s.Open(t, "id,heat\n1,0.5\n2,NaN\n3,Inf\n", "source,target\n1,2\n")
-	_, err = bad.Signal(t.Context(), open(t, s, bad, graph.Selection{}), "heat")
-	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), `node "2": heat is NaN; node "3": heat is +Inf`) {
-		t.Errorf("NaN and an infinity: %v, want ErrInput that names both", err)
+	// Which node has a bad value, and what it is, may be the secret.
+	const secret, value = "n7731", "v5519"
+	for _, test := range []struct {
+		what, values string
+		bad          int
+	}{
+		{"a text", value, 1},
+		{"an empty list in text", "[]", 1},
+		{"a NaN", "NaN", 1},
+		{"infinities", "Inf\nb,-Inf", 2},
+		{"a truth value", "true", 1},
+		{"a number too large", "1e999", 1},
+	} {
+		st := s.Open(t, "id,heat\na,\nc,\n"+secret+","+test.values+"\n", "source,target\na,c\n")
+		_, err := st.Signal(t.Context(), open(t, s, st, graph.Selection{}), "heat")
+		e, ok := errors.AsType[*privacy.ReadingsError](err)
+		if !errors.Is(err, store.ErrInput) || !ok || e.Count != test.bad || e.Property != "heat" {
+			t.Errorf("%s: %v, want ErrInput that counts %d", test.what, err, test.bad)
+			continue
+		}
+		for _, private := range []string{secret, value, "NaN", "Inf", "1e", "[]", "true"} {
+			if strings.Contains(err.Error(), private) {
+				t.Errorf("%s: %q says %s", test.what, err, private)
+			}
+		}
 	}
 }
 

@@ -220,8 +220,8 @@ func testUsers(t *testing.T, s Suite) {
 	table := Table(t, g, runID(t, "a"), prefix)
 	for name, f := range map[string]func(context.Context, *graph.Graph, report.Table, bool) error{"Check": st.Check, "Write": st.Write} {
 		err := f(t.Context(), g, table, false)
-		if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), column+` of node "3"`) {
-			t.Errorf("%s over the user's property: %v, want ErrConflict that names node 3", name, err)
+		if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), column+" (1);") {
+			t.Errorf("%s over the user's property: %v, want ErrConflict that counts one", name, err)
 		}
 	}
 	if got := read(t, st, g, table.Columns()[0]); !slices.Equal(got, []string{"", "", "42", "", ""}) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// TestOddSignals: values that no CSV can bring are counted, neither named nor taken
+// for missing, and the query that the user gets finds exactly their nodes.
+func TestOddSignals(t *testing.T) {
+	label := Load(t, Files("id,heat,back`tick\nn7731,0.5,0.5\nb,,\nc,1,1\nd,0.25,0.25\n", "source,target\nn7731,b\nb,c\nc,d\n"))
+	s := connect(t)
+	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}
+	g, err := s.Graph(t.Context(), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, property := range []string{"heat", "back`tick"} {
+		for cypher, bad := range map[string]bool{
+			"[]": true, "[0.5]": true, "['v5519']": true, "'v5519'": true, "date('1999-12-31')": true, "point({x: 5519, y: 1})": true, "true": true,
+			"0.0/0.0": true, "1.0/0.0": true, "-1.0/0.0": true, "-0.5": false, "7": false, "null": false,
+		} {
+			name := strings.ReplaceAll(property, "`", "``")
+			Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.`"+name+"` = "+cypher, nil)
+			_, err := s.Signal(t.Context(), g, property)
+			e, ok := errors.AsType[*privacy.ReadingsError](err)
+			if ok != bad || bad && (!errors.Is(err, store.ErrInput) || e.Count != 1) {
+				t.Errorf("%s = %s: %v, want an ErrInput that counts one: %v", property, cypher, err, bad)
+				continue
+			}
+			if bad && (strings.Contains(err.Error(), "7731") || strings.Contains(err.Error(), "5519") || strings.Contains(err.Error(), "list")) {
+				t.Errorf("%s = %s: %q names node or value", property, cypher, err)
+			}
+			outside := bad || cypher == "-0.5" || cypher == "7"
+			var found []any
+			for _, row := range Query(t, strings.Replace(connector.FindReadings(sel, graph.SensorSelection{}, property, 0, 1, false), "RETURN n", "RETURN n.id", 1), nil) {
+				found = append(found, row[0])
+			}
+			if outside != (len(found) == 1 && found[0] == "n7731") || !outside && found != nil {
+				t.Errorf("%s = %s: the query finds %v, want the node: %v", property, cypher, found, outside)
+			}
+		}
+	}
+	Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.heat = 0.5", nil)
+	if rows := Query(t, connector.FindReadings(sel, graph.SensorSelection{Label: label}, "heat", -math.MaxFloat64, math.MaxFloat64, true), nil); len(rows) != 1 {
+		t.Errorf("%d nodes are missing a reading, want 1", len(rows))
+	}
+}
+
+// TestRefusedSignalsAreNotTold runs the command on bad signals: whatever it says, at
+// the finest log level, names neither the secret node nor its value.
+func TestRefusedSignalsAreNotTold(t *testing.T) {
+	c := newCLI(t)
+	label := Load(t, Files("id,source\nn7731,0.5519\nb,0\nc,\n", "source,target\nn7731,b\nb,c\n"))
+	on := func(args ...string) []string {
+		return append([]string{"run", "--node-labels", label, "--node-key", "id", "--log-level", "debug", "--log-format", "json"}, args...)
+	}
+	private := []string{"7731", "5519"}
+	for _, row := range Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) RETURN elementId(n)", nil) {
+		private = append(private, row[0].(string))
+	}
+	check := func(exit int, args ...string) {
+		t.Helper()
+		r := c.run(t, args...)
+		if r.exit != exit {
+			t.Errorf("%q: exit %d, want %d: %s", args, r.exit, exit, r.stderr)
+		}
+		for _, p := range private {
+			if strings.Contains(r.stdout+r.stderr, p) {
+				t.Errorf("%q says %s: %s%s", args, p, r.stdout, r.stderr)
+			}
+		}
+		if exit == 6 && !strings.Contains(r.stderr, "MATCH (n:`"+label+"`) WHERE") {
+			t.Errorf("%q does not say how to find them: %s", args, r.stderr)
+		}
+	}
+	for _, cypher := range []string{"'v5519'", "5519.5", "-5519", "[5519]", "[]", "0.0/0.0", "date('5519-01-01')"} {
+		Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.bad = "+cypher, nil)
+		check(6, on("--source-property", "bad")...)
+		if cypher != "5519.5" { // a fine prior
+			check(6, on("--source-property", "source", "--prior-property", "bad")...)
+		}
+		if strings.ContainsAny(cypher, "'[/") {
+			check(6, on("--measurement-property", "bad")...)
+		}
+	}
+	check(6, on("--measurement-property", "source")...) // one is missing
+	Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.gcSource = 0.5519", nil)
+	check(5, on("--source-property", "gcSource")...)
+	check(5, on("--source-property", "source")...)
+}
