@@ -12,6 +12,7 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
+	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -113,10 +114,11 @@ func (t *transaction) append(account privacy.Account, e privacy.Entry) error {
 	if err != nil {
 		return err
 	}
-	return t.do("MATCH (b:"+budgetLabel+" {scope: $scope}) SET b.account = $account "+
+	return t.do("MERGE (l:"+lockLabel+" {name: $identity}) ON CREATE SET l.id = randomUUID() "+
+		"WITH l MATCH (b:"+budgetLabel+" {scope: $scope}) SET b.account = $account "+
 		"CREATE (:"+entryLabel+" {key: $key, scope: $scope, seq: $seq, kind: $kind, releaseId: $releaseId, release: $release, json: $json})",
 		map[string]any{
-			"scope": e.Scope, "account": string(state), "key": fmt.Sprintf("%s-%d", digest(e.Scope), e.Seq), "seq": e.Seq,
+			"identity": identityName, "scope": e.Scope, "account": string(state), "key": fmt.Sprintf("%s-%d", digest(e.Scope), e.Seq), "seq": e.Seq,
 			"kind": string(e.Kind), "releaseId": e.ReleaseID, "release": digest(e.Scope, e.ReleaseID), "json": string(text),
 		})
 }
@@ -142,6 +144,37 @@ func (l ledger) Scopes(ctx context.Context) (scopes []string, err error) {
 		return err
 	})
 	return scopes, err
+}
+
+// identityName is the name of the node that bears the id of the ledger; it lies among
+// the locks, so that it needs no constraint and no right of its own.
+const identityName = "identity"
+
+// Identity returns the id that the database got with its first entry, which a dump, a
+// copy or a backup carries along, and the server's own id of the database, which is
+// there without any entry. Neither depends on the address.
+func (l ledger) Identity(ctx context.Context) (id privacy.Identity, err error) {
+	err = l.read(ctx, "ledger", func(tx *transaction) error {
+		_, err := tx.rows("MATCH (l:"+lockLabel+" {name: $identity}) RETURN l.id", map[string]any{"identity": identityName}, func(r *neo4j.Record) error {
+			id.Ledger, _ = r.Values[0].(string)
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return id, err
+	}
+	err = l.read(ctx, "ledger", func(tx *transaction) error {
+		r, err := tx.one("CALL db.info() YIELD id RETURN id", nil)
+		if err == nil {
+			id.Place, _ = r.Values[0].(string)
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrAuth) { // a role without the right to call procedures: the id alone has to do
+		err = nil
+	}
+	return id, err
 }
 
 // digest is a key of fixed length for names of any.

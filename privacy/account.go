@@ -41,6 +41,9 @@ const (
 	// KindContinues. What was paid for before can still be written, voided or revealed.
 	KindMoved     Kind = "moved"
 	KindContinues Kind = "continues" // the account of another scope goes on here
+	// KindReconciled books what entries had spent that the chain has lost; see
+	// [Reconcile].
+	KindReconciled Kind = "reconciled"
 )
 
 // Entry is one link of a scope's chain. Entries are only ever appended.
@@ -53,9 +56,9 @@ type Entry struct {
 	Cap       *Budget `json:"cap,omitempty"`    // KindCap
 	Values    *Digest `json:"values,omitempty"` // KindWritten, KindRevealed
 	To        string  `json:"to,omitempty"`     // KindMoved
-	// Account is what is added to this one: of the scope that goes on here. A cap in it
-	// becomes the cap.
-	Account *Account `json:"account,omitempty"` // KindContinues
+	// Account is what is added to this one: of the scope that goes on here, or what was
+	// lost, with the head that it was lost behind. A cap in it becomes the cap.
+	Account *Account `json:"account,omitempty"` // KindContinues, KindReconciled
 	Prev    Digest   `json:"prev"`              // Hash of the entry before; zero for the first
 	Hash    Digest   `json:"hash"`              // of everything above
 }
@@ -141,7 +144,7 @@ func (a Account) Append(e Entry) (Account, error) {
 	case e.Scope != a.Scope, e.Seq != a.Entries+1, e.Prev != a.Head, e.Hash != e.hash():
 		return a, fmt.Errorf("%w: scope %q, entry %d", ErrChain, a.Scope, e.Seq)
 	case (e.Kind == KindSpent) != (e.Charge != nil), (e.Kind == KindCap) != (e.Cap != nil),
-		(e.Kind == KindMoved) != (e.To != ""), (e.Kind == KindContinues) != (e.Account != nil):
+		(e.Kind == KindMoved) != (e.To != ""), (e.Kind == KindContinues || e.Kind == KindReconciled) != (e.Account != nil):
 		return a, fmt.Errorf("%w: scope %q, entry %d is incomplete", ErrChain, a.Scope, e.Seq)
 	case a.MovedTo != "" && e.ReleaseID == "", a.MovedTo != "" && e.Kind == KindSpent:
 		return a, fmt.Errorf("%w: scope %q, entry %d follows its end", ErrChain, a.Scope, e.Seq)
@@ -156,6 +159,8 @@ func (a Account) Append(e Entry) (Account, error) {
 		a.MovedTo = e.To
 	case KindContinues:
 		a.Continues = append(slices.Clone(a.Continues), e.Account.Scope)
+		return a.absorb(*e.Account)
+	case KindReconciled:
 		return a.absorb(*e.Account)
 	}
 	return a, nil

@@ -17,6 +17,7 @@ var (
 	ErrUncertain  = errors.New("privacy: the answer was lost, and with it whether anything was stored")
 	ErrReplay     = errors.New("privacy: the release id was used before")
 	ErrChain      = errors.New("privacy: the ledger's hash chain is broken")
+	ErrRollback   = errors.New("privacy: the ledger went back")
 	ErrMoved      = errors.New("privacy: the scope goes on under another name")
 	ErrJoin       = errors.New("privacy: the accounts cannot be joined")
 	ErrMismatch   = errors.New("privacy: it belongs to another plan")

@@ -5,6 +5,7 @@ package privacy
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Ledger stores accounts and their entries, and nothing else: what may be written
@@ -23,6 +24,19 @@ type Ledger interface {
 	Entries(ctx context.Context, scope string) ([]Entry, error)
 	// Scopes returns the scopes that have entries, ascending.
 	Scopes(ctx context.Context) ([]string, error)
+	// Identity returns what others may know the ledger by, however it is reached.
+	Identity(ctx context.Context) (Identity, error)
+}
+
+// Identity names a ledger in two ways that do not depend on its address.
+type Identity struct {
+	Ledger string // drawn with its first entry, and goes where the entries go; "" before
+	Place  string // of what holds it: there before the first entry, and when all are lost; "": unknown
+}
+
+// Names returns the names that there are.
+func (i Identity) Names() []string {
+	return slices.DeleteFunc([]string{i.Ledger, i.Place}, func(name string) bool { return name == "" })
 }
 
 // Rule returns the entry to append, or nil for none.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,14 +19,14 @@ import (
 
 func newBudgetCommand(app *app) *cobra.Command {
 	return newGroup("budget", "Show, limit and verify what was spent",
-		newBudgetShowCommand(app), newBudgetSetCommand(app), newBudgetVerifyCommand(app))
+		newBudgetShowCommand(app), newBudgetSetCommand(app), newBudgetHeadCommand(app), newBudgetVerifyCommand(app), newBudgetReconcileCommand(app))
 }
 
 // budget gives a command the ledger of the store that it names.
 func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy.Ledger) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx := cmd.Context()
-		s, err := a.openStore(ctx)
+		s, err := a.openUnwatched(ctx)
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		if err := limit.Validate(); err != nil {
 			return fail(exitValidation, "%w", err).hint("give both --epsilon and --delta")
 		}
-		if err := app.setCap(ctx, l, scope, limit, create); err != nil {
+		if err := app.setCap(ctx, app.watchLedger(l), scope, limit, create); err != nil {
 			return err
 		}
 		accounts, err := readAccounts(ctx, l, []string{scope})
@@ -142,8 +143,11 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		Use:   "show",
 		Short: "What every scope spent, and what is left",
 		Long: "show adds up the releases of each scope. Their costs ρ add exactly; epsilon is the ε at which all of them\n" +
-			"together are private, by the exact conversion of Gaussian differential privacy, at the δ of the cap. Under the\n" +
-			"guarantee perSensor it is that of the sensor that spent most, alone.",
+			"together are private, by the exact conversion of Gaussian differential privacy, at the delta of its row: that of\n" +
+			"the cap, or --delta. So is remainingEpsilon, what one more release may cost. The same cost is another ε at\n" +
+			"another δ: a release at ε = 1, δ = 1e-5 is one at ε = 0.4, δ = 0.01. Under the guarantee perSensor\n" +
+			"the numbers are those of the sensor that spent most, alone. A scope that goes on under another name is counted\n" +
+			"there.",
 		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j --budget-scope hospital --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if !(delta >= privacy.MinDelta && delta < 1) {
@@ -159,40 +163,8 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		}
 		return app.showAccounts(accounts, delta)
 	})
-	cmd.Flags().Float64Var(&delta, "delta", 1e-5, "δ at which ε is shown where a scope has no cap, a `NUMBER`")
+	cmd.Flags().Float64Var(&delta, "delta", 1e-5, "δ at which ε is shown where a scope has no cap, and what is left too, a `NUMBER`")
 	return cmd
-}
-
-func newBudgetVerifyCommand(app *app) *cobra.Command {
-	return app.budget(&cobra.Command{
-		Use:   "verify",
-		Short: "Check the hash chain of the ledger",
-		Long: "verify replays every entry: order, hashes, rules, and that the stored account is what its entries add up to.\n" +
-			"Keep the head hash elsewhere: who owns the store could replace the whole chain.",
-		Example: "  graphcloak budget verify --from folder:mygraph",
-	}, func(ctx context.Context, l privacy.Ledger) error {
-		scopes, err := app.scopes(ctx, l)
-		if err != nil {
-			return err
-		}
-		type row struct {
-			Scope   string         `json:"budgetScope"`
-			Entries int64          `json:"entries"`
-			Head    privacy.Digest `json:"head"`
-		}
-		rows := []row{}
-		for i, scope := range scopes {
-			app.progress("verify", int64(i), int64(len(scopes)))
-			a, err := privacy.VerifyLedger(ctx, l, scope)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, row{scope, a.Entries, a.Head})
-		}
-		return app.render(map[string]any{"verified": true, "scopes": rows},
-			section{text: fmt.Sprintf("The chains of all %d scopes are whole.", len(rows))},
-			section{columns: []string{"budgetScope", "entries", "head"}, rows: rowsOf(rows, func(r row) []any { return []any{r.Scope, r.Entries, r.Head.String()} })})
-	})
 }
 
 // scopes are the one that is named, which must exist, or all.
@@ -243,6 +215,7 @@ type balance struct {
 	RemainingRho     *float64 `json:"remainingRho"`
 	RemainingEpsilon *float64 `json:"remainingEpsilon"` // of one more release, by itself
 	Head             string   `json:"head"`
+	MovedTo          string   `json:"movedTo,omitempty"` // the scope that counts all this
 }
 
 // newBalance converts at the δ of the cap, or at delta.
@@ -250,7 +223,7 @@ func newBalance(a privacy.Account, delta float64) balance {
 	if a.Cap != nil {
 		delta = a.Cap.Delta
 	}
-	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String()}
+	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String(), MovedTo: a.MovedTo}
 	if eps, err := a.Epsilon(delta); err == nil {
 		b.Epsilon = &eps
 	}
@@ -268,8 +241,16 @@ func newBalance(a privacy.Account, delta float64) balance {
 
 func (a *app) showAccounts(accounts []privacy.Account, delta float64) error {
 	balances := make([]balance, len(accounts))
+	var remarks []string
+	shown := balances[:0:0]
 	for i, account := range accounts {
 		balances[i] = newBalance(account, delta)
+		if account.MovedTo != "" {
+			remarks = append(remarks, fmt.Sprintf("Scope %q goes on as %q and is counted there.", account.Scope, account.MovedTo))
+			continue
+		}
+		shown = append(shown, balances[i])
+		remarks = append(remarks, leftAt(account, delta)...)
 	}
 	number := func(x *float64) any {
 		if x == nil {
@@ -279,11 +260,26 @@ func (a *app) showAccounts(accounts []privacy.Account, delta float64) error {
 	}
 	return a.render(map[string]any{"scopes": balances}, section{
 		columns: []string{"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee"},
-		rows: rowsOf(balances, func(b balance) []any {
+		rows: rowsOf(shown, func(b balance) []any {
 			return []any{
 				b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
 				number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee,
 			}
 		}),
-	})
+	}, section{text: "Each ε holds at the δ of its row, and rho adds up at any. " + strings.Join(remarks, " ")})
+}
+
+// leftAt says what the rest of a capped scope is at a δ other than the cap's.
+func leftAt(a privacy.Account, delta float64) []string {
+	left, ok := a.Remaining()
+	if !ok || delta == a.Cap.Delta || left == 0 {
+		return nil
+	}
+	there, err := left.Epsilon(a.Cap.Delta)
+	here, err2 := left.Epsilon(delta)
+	if err != nil || err2 != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("What is left of %q, ρ = %.5g, is one more release of ε = %.5g at δ = %v, or of ε = %.5g at δ = %v.",
+		a.Scope, left.Rho(), there, a.Cap.Delta, here, delta)}
 }

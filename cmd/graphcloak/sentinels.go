@@ -39,6 +39,7 @@ func sentinels() []sentinel {
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data of this --budget-scope has given what it may"},
 		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --budget-scope NAME --epsilon E --delta D`"},
 		{graphcloak.ErrScopes, exitConflict, "go on from one of them, or from a name of your own, by --budget-scope; `graphcloak budget set` on the new name settles caps that differ"},
+		{privacy.ErrRollback, exitConflict, "it was restored from an older copy, or is one of two clones, or was deleted: `graphcloak budget reconcile` books what was spent since and lets it go on"},
 		{privacy.ErrMoved, exitConflict, "name the scope that it goes on as, or leave --budget-scope out"},
 		{privacy.ErrReplay, exitConflict, "every release needs an id of its own"},
 		{privacy.ErrMismatch, exitConflict, "graph or parameters changed since the plan: plan again"},

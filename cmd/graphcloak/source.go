@@ -29,8 +29,18 @@ type graphStore interface {
 	Runs(ctx context.Context) ([]stores.Run, error)
 }
 
-// openStore opens the place that --from names.
+// openStore opens the place that --from names. Its ledger is held against what this
+// machine has seen of it.
 func (a *app) openStore(ctx context.Context) (graphStore, error) {
+	s, err := a.openUnwatched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.watch(s), nil
+}
+
+// openUnwatched is openStore for commands that spend nothing.
+func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 	from, err := a.source()
 	if err != nil {
 		return nil, err

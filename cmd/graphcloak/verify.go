@@ -98,7 +98,7 @@ func (a *app) storeIsNamed() bool {
 
 // verifyInStore checks a release against a graph and its ledger.
 func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest privacy.Digest) ([]finding, error) {
-	s, err := a.openStore(ctx)
+	s, err := a.openUnwatched(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package folder
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,8 @@ var (
 	accountKey     = []byte("account")
 	entriesBucket  = []byte("entries")
 	releasesBucket = []byte("releases")
+	identityBucket = []byte("identity") // the id under idKey
+	idKey          = []byte("id")
 )
 
 // Ledger returns the ledger that is kept in this folder.
@@ -53,6 +56,9 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 		if entry == nil {
 			nothing = true
 			return errNothing
+		}
+		if err := identify(tx); err != nil {
+			return err
 		}
 		return appendEntry(b, account, *entry)
 	})
@@ -175,4 +181,26 @@ func (l ledger) Scopes(ctx context.Context) (scopes []string, err error) {
 		})
 	})
 	return scopes, err
+}
+
+// identify draws the id of the ledger unless it has one.
+func identify(tx *bolt.Tx) error {
+	b, err := tx.CreateBucketIfNotExists(identityBucket)
+	if err != nil || b.Get(idKey) != nil {
+		return err
+	}
+	return b.Put(idKey, []byte(rand.Text()))
+}
+
+// Identity returns the id that the folder got with its first entry, which goes where
+// .graphcloak/ goes, and the path, which stays when that folder is lost.
+func (l ledger) Identity(context.Context) (privacy.Identity, error) {
+	id := privacy.Identity{Place: l.Name()}
+	err := l.view(func(tx *bolt.Tx) error {
+		if tx != nil && tx.Bucket(identityBucket) != nil {
+			id.Ledger = string(tx.Bucket(identityBucket).Get(idKey))
+		}
+		return nil
+	})
+	return id, err
 }

@@ -6,6 +6,7 @@ package ledgertest
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"slices"
 	"sync"
@@ -17,6 +18,7 @@ import (
 // empty. It forgets everything when the program ends: it guards no real budget.
 type Memory struct {
 	mu     sync.Mutex
+	id     string
 	scopes map[string]*scope
 }
 
@@ -53,6 +55,7 @@ func (m *Memory) Update(ctx context.Context, name, releaseID string, rule privac
 	s.account, s.entries = next, append(s.entries, *e)
 	if m.scopes == nil {
 		m.scopes = make(map[string]*scope)
+		m.id = rand.Text()
 	}
 	m.scopes[name] = s
 	return nil
@@ -73,4 +76,11 @@ func (m *Memory) Scopes(context.Context) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Sorted(maps.Keys(m.scopes)), nil
+}
+
+// Identity implements privacy.Ledger.
+func (m *Memory) Identity(context.Context) (privacy.Identity, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return privacy.Identity{Ledger: m.id}, nil
 }

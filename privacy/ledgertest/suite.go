@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
 		{"scopes", scopes},
 		{"cancelled", cancelled},
 		{"names", names},
+		{"identity", identity},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
 	}
@@ -269,5 +270,19 @@ func names(t *testing.T, open func(*testing.T) privacy.Ledger) {
 		if _, err := privacy.Spend(ctx, l, c); err == nil {
 			t.Errorf("scope %q was accepted", bad)
 		}
+	}
+}
+
+// identity is drawn with the first entry and stays.
+func identity(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("identity", "r1", "a", unit)))
+	first := must[privacy.Identity](t)(l.Identity(ctx))
+	if first.Ledger == "" {
+		t.Fatal("after an entry the ledger has no identity")
+	}
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("identity too", "r1", "a", unit)))
+	if again := must[privacy.Identity](t)(open(t).Identity(ctx)); again != first {
+		t.Errorf("the identity changed from %+v to %+v", first, again)
 	}
 }

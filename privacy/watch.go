@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Witness remembers, in a place of its own, how far the chains of ledgers had come:
+// their high-water marks. A ledger that was restored from an older copy, or one of
+// two clones that are both spent from, is whole by itself; a witness knows more.
+type Witness interface {
+	// Marks returns what is remembered of a scope under the names of a ledger.
+	Marks(names []string, scope string) ([]Mark, error)
+	// Put remembers m of a scope under each of the names, in place of what was.
+	Put(names []string, scope string, m Mark) error
+}
+
+// Mark is the furthest that a chain was seen to have come.
+type Mark struct {
+	Account Account  `json:"account"` // as it stood then
+	Heads   []Digest `json:"heads"`   // hashes of its entries in their order, as far as they were seen
+}
+
+// Contains reports whether a chain holds an entry with this hash, or accounts for its
+// loss.
+func Contains(entries []Entry, head Digest) bool {
+	return slices.ContainsFunc(entries, func(e Entry) bool {
+		return e.Hash == head || e.Kind == KindReconciled && e.Account.Head == head
+	})
+}
+
+// Check refuses a chain that does not hold the mark, or adds up to less: ErrRollback.
+func (m Mark) Check(scope string, entries []Entry) error {
+	if m.Account.Entries == 0 {
+		return nil
+	}
+	a, err := Replay(scope, entries)
+	if err != nil {
+		return err
+	}
+	if Contains(entries, m.Account.Head) && a.Spent >= m.Account.Spent {
+		return nil
+	}
+	return fmt.Errorf("%w: scope %q had %d entries and the head %s when it was last seen here, and its %d entries do not hold that",
+		ErrRollback, scope, m.Account.Entries, m.Account.Head, len(entries))
+}
+
+// Watch returns a ledger that refuses, with [ErrRollback], to work on a chain that
+// does not hold the marks of its witness, and moves them on. A mark that cannot be
+// put stops an Update unless its entry is stored by then: missed gets the error.
+func Watch(l Ledger, w Witness, missed func(error)) Ledger {
+	return &watched{Ledger: l, witness: w, missed: missed, seen: make(map[string]Mark)}
+}
+
+type watched struct {
+	Ledger
+	witness Witness
+	missed  func(error)
+	mu      sync.Mutex
+	seen    map[string]Mark // of chains that hold what was remembered of them
+}
+
+// Entries implements [Ledger]. The marks are read first: they never run ahead of
+// what is stored.
+func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
+	id, err := w.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	marks, err := w.witness.Marks(id.Names(), scope)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := w.Ledger.Entries(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range marks {
+		if err := m.Check(scope, entries); err != nil {
+			return nil, err
+		}
+	}
+	seen := Mark{Heads: make([]Digest, len(entries))}
+	if seen.Account, err = Replay(scope, entries); err != nil {
+		return nil, err
+	}
+	for i, e := range entries {
+		seen.Heads[i] = e.Hash
+	}
+	return entries, w.put(ctx, scope, seen)
+}
+
+// Update implements [Ledger]. Once the chain was seen to hold its marks, it does so
+// as long as it only grows.
+func (w *watched) Update(ctx context.Context, scope, releaseID string, rule Rule) error {
+	seen, ok := w.mark(scope)
+	if !ok {
+		if _, err := w.Entries(ctx, scope); err != nil {
+			return err
+		}
+		seen, _ = w.mark(scope)
+	}
+	var after Account
+	stored := false
+	err := w.Ledger.Update(ctx, scope, releaseID, func(a Account, prior []Entry) (*Entry, error) {
+		after, stored = a, false
+		if a.Entries < seen.Account.Entries || a.Entries == seen.Account.Entries && a.Head != seen.Account.Head {
+			return nil, fmt.Errorf("%w: scope %q has %d entries, and had %d others a moment ago", ErrRollback, scope, a.Entries, seen.Account.Entries)
+		}
+		e, err := rule(a, prior)
+		if err != nil || e == nil {
+			return nil, err
+		}
+		stored = true
+		after, err = a.Append(*e)
+		return e, err
+	})
+	if err != nil {
+		return err
+	}
+	err = w.put(ctx, scope, Mark{after, append(slices.Clip(seen.Heads), after.Head)})
+	if err != nil && stored {
+		w.missed(err)
+		return nil
+	}
+	return err
+}
+
+func (w *watched) mark(scope string) (Mark, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m, ok := w.seen[scope]
+	return m, ok
+}
+
+// put remembers a mark that is further than the one before.
+func (w *watched) put(ctx context.Context, scope string, m Mark) error {
+	w.mu.Lock()
+	before, ok := w.seen[scope]
+	if ok && before.Account.Entries >= m.Account.Entries {
+		w.mu.Unlock()
+		return nil
+	}
+	w.seen[scope] = m
+	w.mu.Unlock()
+	if m.Account.Entries == 0 {
+		return nil
+	}
+	id, err := w.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return w.witness.Put(id.Names(), scope, m)
+}
+
+// Reconcile books what a mark holds and the chain of its scope has lost: all that was
+// spent behind the last entry that both have. Where entries in between were never
+// seen, more is booked than was lost, never less. The mark's cap returns, unless one
+// was set since. A chain that holds the mark is left as it is.
+//
+// Proof: docs/proofs/ledger.md.
+func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost, err error) {
+	if _, err := VerifyLedger(ctx, l, scope); err != nil {
+		return 0, err
+	}
+	entries, err := l.Entries(ctx, scope)
+	if err != nil || m.Check(scope, entries) == nil {
+		return 0, err
+	}
+	lost, err := m.lost(scope, entries)
+	if err != nil {
+		return 0, err
+	}
+	_, err = update(ctx, l, scope, "reconciled "+m.Account.Head.String(), func(a Account, prior []Entry) (*Entry, error) {
+		if e := find(prior, KindReconciled); e != nil {
+			return e, nil
+		}
+		if _, err := a.absorb(lost); err != nil {
+			return nil, err
+		}
+		return a.next(Entry{Kind: KindReconciled, ReleaseID: "reconciled " + m.Account.Head.String(), Account: &lost}), nil
+	})
+	return lost.Spent, err
+}
+
+// lost returns what the account of the mark has beyond the last of its entries that
+// the chain holds.
+func (m Mark) lost(scope string, entries []Entry) (Account, error) {
+	common := 0
+	for i, e := range entries {
+		if slices.Contains(m.Heads, e.Hash) {
+			common = i + 1
+		}
+	}
+	kept, err := Replay(scope, entries[:common])
+	if err != nil {
+		return Account{}, err
+	}
+	lost := m.Account
+	lost.Continues, lost.MovedTo = nil, ""
+	lost.Releases -= kept.Releases
+	if len(lost.Sensors) == 0 {
+		lost.Spent -= kept.Spent
+	} else {
+		lost.Sensors, lost.Spent = make(map[string]Cost), 0
+		for id, cost := range m.Account.Sensors {
+			lost.Sensors[id] = cost - kept.Sensors[id]
+			lost.Spent = max(lost.Spent, lost.Sensors[id])
+		}
+	}
+	if slices.ContainsFunc(entries[common:], func(e Entry) bool { return e.Kind == KindCap }) {
+		lost.Cap = nil
+	}
+	return lost, nil
+}

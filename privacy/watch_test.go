@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/ledgertest"
+)
+
+// notebook is a witness in memory.
+type notebook struct {
+	marks map[string]privacy.Mark
+	full  bool // nothing more can be written
+}
+
+func (n *notebook) Marks(names []string, scope string) (marks []privacy.Mark, err error) {
+	for _, name := range names {
+		if m, ok := n.marks[name+"/"+scope]; ok {
+			marks = append(marks, m)
+		}
+	}
+	return marks, nil
+}
+
+func (n *notebook) Put(names []string, scope string, m privacy.Mark) error {
+	if n.full {
+		return errors.New("the disk is full")
+	}
+	if n.marks == nil {
+		n.marks = make(map[string]privacy.Mark)
+	}
+	for _, name := range names {
+		m.Heads = slices.Clone(m.Heads)
+		n.marks[name+"/"+scope] = m
+	}
+	return nil
+}
+
+// shelf is a place for ledgers: each copy of one has its identity.
+type shelf struct {
+	*ledgertest.Memory
+	id privacy.Identity
+}
+
+func (s shelf) Identity(context.Context) (privacy.Identity, error) { return s.id, nil }
+
+// copyOf returns a ledger with the first keep entries of a scope.
+func copyOf(t *testing.T, l privacy.Ledger, scope string, keep int, id privacy.Identity) shelf {
+	t.Helper()
+	ctx := context.Background()
+	entries, err := l.Entries(ctx, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m ledgertest.Memory
+	for _, e := range entries[:keep] {
+		if err := m.Update(ctx, scope, e.ReleaseID, func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) { return &e, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return shelf{&m, id}
+}
+
+func watch(t *testing.T, l privacy.Ledger, n *notebook) privacy.Ledger {
+	return privacy.Watch(l, n, func(err error) { t.Errorf("missed: %v", err) })
+}
+
+// TestWatchRefusesALedgerThatWentBack restores a ledger of six entries to every
+// earlier state, under each of its two names, and spends from it; reconciled, it has
+// spent exactly what was spent.
+func TestWatchRefusesALedgerThatWentBack(t *testing.T) {
+	ctx := context.Background()
+	whole := privacy.Identity{Ledger: "id", Place: "here"}
+	limit := privacy.Budget{Epsilon: 9, Delta: 1e-5}
+	for _, id := range []privacy.Identity{whole, {Ledger: "id", Place: "elsewhere"}, {Ledger: "new", Place: "here"}} {
+		for keep := range 7 {
+			t.Run(fmt.Sprintf("%s at %s, %d entries", id.Ledger, id.Place, keep), func(t *testing.T) {
+				var n notebook
+				original := shelf{new(ledgertest.Memory), whole}
+				l := watch(t, original, &n)
+				for i := range 5 {
+					pay(t, l, "s", fmt.Sprint(i))
+				}
+				if _, err := privacy.SetCap(ctx, l, "s", limit); err != nil {
+					t.Fatal(err)
+				}
+				restored := copyOf(t, original, "s", keep, id)
+				_, err := privacy.Spend(ctx, watch(t, restored, &n), ledgertest.Charge("s", "x", "a", unit))
+				if keep == 6 {
+					if err != nil {
+						t.Errorf("a whole copy: %v", err)
+					}
+					return
+				}
+				if !errors.Is(err, privacy.ErrRollback) {
+					t.Fatalf("a spend: %v, want ErrRollback", err)
+				}
+				for _, m := range n.marks {
+					if _, err := privacy.Reconcile(ctx, restored, "s", m); err != nil {
+						t.Fatal(err)
+					}
+				}
+				a, err := privacy.VerifyLedger(ctx, restored, "s")
+				if err != nil || a.Spent != 5*unit || a.Releases != 5 || a.Cap == nil || *a.Cap != limit {
+					t.Errorf("reconciled: %+v, %v, want five releases and the cap", a, err)
+				}
+				pay(t, watch(t, restored, &n), "s", "y")
+				pay(t, watch(t, restored, &n), "s", "z")
+			})
+		}
+	}
+}
+
+// TestWatchFindsClones spends from two clones in turn: neither forgets the other's.
+func TestWatchFindsClones(t *testing.T) {
+	ctx := context.Background()
+	var n notebook
+	id := privacy.Identity{Ledger: "id", Place: "a"}
+	a := shelf{new(ledgertest.Memory), id}
+	pay(t, watch(t, a, &n), "s", "1")
+	b := copyOf(t, a, "s", 1, privacy.Identity{Ledger: "id", Place: "b"})
+	pay(t, watch(t, b, &n), "s", "2")
+	if _, err := privacy.Spend(ctx, watch(t, a, &n), ledgertest.Charge("s", "3", "a", unit)); !errors.Is(err, privacy.ErrRollback) {
+		t.Fatalf("a spend from the other clone: %v, want ErrRollback", err)
+	}
+	if booked, err := privacy.Reconcile(ctx, a, "s", n.marks["id/s"]); err != nil || booked != unit {
+		t.Errorf("booked %d, %v, want the clone's one release", booked, err)
+	}
+	pay(t, watch(t, a, &n), "s", "3")
+	if account, err := privacy.VerifyLedger(ctx, a, "s"); err != nil || account.Spent != 3*unit {
+		t.Errorf("%+v, %v, want what both spent", account, err)
+	}
+}
+
+// TestMarksArePutBeforeTheSpend: where nothing can be remembered nothing is spent;
+// what is spent by then is not an error any more.
+func TestMarksArePutBeforeTheSpend(t *testing.T) {
+	ctx := context.Background()
+	l := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id", Place: "a"}}
+	pay(t, l, "s", "1")
+	full := &notebook{full: true}
+	if _, err := privacy.Spend(ctx, watch(t, l, full), ledgertest.Charge("s", "2", "a", unit)); err == nil {
+		t.Error("a spend that cannot be remembered was granted")
+	}
+	if a, err := privacy.VerifyLedger(ctx, l, "s"); err != nil || a.Releases != 1 {
+		t.Errorf("%+v, %v, want one release", a, err)
+	}
+	n, missed := new(notebook), 0
+	w := privacy.Watch(l, n, func(error) { missed++ })
+	if _, err := privacy.ReadAccount(ctx, w, "s"); err != nil {
+		t.Fatal(err)
+	}
+	n.full = true
+	pay(t, w, "s", "2")
+	if missed != 1 {
+		t.Errorf("%d marks were missed, want 1", missed)
+	}
+}
+
+// TestMarksWantWhatWasSpent: an entry that names a lost head and books less than was
+// seen does not pass.
+func TestMarksWantWhatWasSpent(t *testing.T) {
+	ctx := context.Background()
+	var n notebook
+	whole := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}
+	for i := range 3 {
+		pay(t, watch(t, whole, &n), "s", fmt.Sprint(i))
+	}
+	restored := copyOf(t, whole, "s", 1, whole.id)
+	m := n.marks["id/s"]
+	cheap := m
+	cheap.Account.Spent = unit
+	if _, err := privacy.Reconcile(ctx, restored, "s", cheap); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := restored.Entries(ctx, "s")
+	if err != nil || !privacy.Contains(entries, m.Account.Head) {
+		t.Fatalf("the lost head is not named: %v", err)
+	}
+	if err := m.Check("s", entries); !errors.Is(err, privacy.ErrRollback) {
+		t.Errorf("a chain that books too little: %v, want ErrRollback", err)
+	}
+}
