@@ -158,8 +158,9 @@ func TestPlanChargesWhatWasCertified(t *testing.T) {
 
 // TestPlanTakesTheScreensFailure: a sensitivity that a random screen helped to
 // certify keeps its failure probability and its seed, in the plan and in the charge,
-// and the noise is for δ − β.
+// and the noise is for δ − β. The coins are fixed.
 func TestPlanTakesTheScreensFailure(t *testing.T) {
+	cryptotest.SetGlobalRandom(t, 79)
 	g, err := graph.BarabasiAlbert(1100, 4, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -190,5 +191,36 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 	c, err := p.Charge("s", "r", "a")
 	if err != nil || c.Failure != beta || c.Certificate == (privacy.Digest{}) {
 		t.Errorf("the charge has β = %v, certificate %v (%v); want %v", c.Failure, c.Certificate, err, beta)
+	}
+}
+
+// TestWorstReadings: what an audit attacks are the readings of the two sources at the
+// plan's worst relationship, no further apart than the plan charges, also where α
+// permits only part of a source to move.
+func TestWorstReadings(t *testing.T) {
+	s, _ := open(t, "karate")
+	for _, alpha := range []float64{1, 0.25, 3} {
+		job := paperJob()
+		job.Plan.Alpha = alpha
+		m, p := studied(t, s, job)
+		a, b, ok := m.WorstReadings(p.Plan)
+		if !ok || len(a) != len(p.Sensors) || len(b) != len(a) {
+			t.Fatalf("%d and %d readings of %d sensors (%v)", len(a), len(b), len(p.Sensors), ok)
+		}
+		kernel := heatKernel(m.Graph, p.Tau)
+		from, _ := m.Graph.Index(p.Sensitivity.Edge[0])
+		to, _ := m.Graph.Index(p.Sensitivity.Edge[1])
+		var square float64
+		for k, s := range p.Sensors {
+			moved := min(1, alpha)
+			wantA, wantB := kernel.At(s.Node, from), (1-moved)*kernel.At(s.Node, from)+moved*kernel.At(s.Node, to)
+			if math.Abs(a[k]-wantA) > 1e-9 || math.Abs(b[k]-wantB) > 1e-9 {
+				t.Fatalf("α = %v, sensor %d: %v and %v, want %v and %v", alpha, k, a[k], b[k], wantA, wantB)
+			}
+			square += (a[k] - b[k]) * (a[k] - b[k])
+		}
+		if d := math.Sqrt(square); d > p.Sensitivity.Upper*(1+1e-9) || alpha <= 1 && d < p.Sensitivity.Upper*(1-1e-6) {
+			t.Errorf("α = %v: the readings are %v apart, the plan charges %v", alpha, d, p.Sensitivity.Upper)
+		}
 	}
 }
