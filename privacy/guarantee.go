@@ -36,8 +36,30 @@ func (p *Plan) Sentence() string {
 	if p.ComponentCount > 1 {
 		fmt.Fprintf(&b, "which of the graph's %d components holds the mass; ", p.ComponentCount)
 	}
-	fmt.Fprintf(&b, "and, at this strength, sources further apart than %s.", radius)
+	fmt.Fprintf(&b, "and, at this strength, sources further apart than %s%s.", radius, p.furtherWords())
 	return b.String()
+}
+
+// furtherWords says how fast the promise weakens with distance, where a number says
+// something.
+func (p *Plan) furtherWords() string {
+	eps, err := p.EpsilonAt(2)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(": at twice the distance ε is %s at the same δ, and further off it grows faster than the distance", shortUp(eps))
+}
+
+// EpsilonAt returns an ε at which the plan is (ε, Delta)-private between sources k ≥ 1
+// times as far apart as neighbours. A release that is μ-GDP between neighbours is
+// kμ-GDP there; ε itself grows faster than k.
+//
+// Proof: docs/proofs/neighbours.md.
+func (p *Plan) EpsilonAt(k float64) (float64, error) {
+	if !(k >= 1) {
+		return 0, fmt.Errorf("privacy: sources are %v times as far apart as neighbours, want a number ≥ 1", k)
+	}
+	return GDPEpsilon(up(k*p.Mu, 1), p.net().Delta)
 }
 
 // radius writes α with its unit.

@@ -3,6 +3,9 @@
 package privacy
 
 import (
+	"fmt"
+	"math/big"
+	"os"
 	"strings"
 	"testing"
 )
@@ -13,7 +16,7 @@ func TestSentence(t *testing.T) {
 	base := mustPlan(t, spec).Sentence()
 	for _, want := range []string{
 		"at most 1 hop.", "all published values together", "ε = 4 (e^ε is 54.6)", "δ = 0.1", "however long they compute",
-		"total mass", "further apart than 1 hop", "the ledger counts them",
+		"total mass", "further apart than 1 hop: at twice the distance ε is 12.91 at the same δ", "the ledger counts them",
 	} {
 		if !strings.Contains(base, want) {
 			t.Errorf("%q is missing in: %s", want, base)
@@ -42,6 +45,45 @@ func TestSentence(t *testing.T) {
 		if c.not != "" && strings.Contains(got, c.not) {
 			t.Errorf("%q does not belong in: %s", c.not, got)
 		}
+	}
+}
+
+// TestFurtherApart: at k times the distance μ is k times as large, and ε grows faster:
+// the numbers of the table in docs/PRIVACY.md, each by the plan of its row, and that
+// the profile at kμ is at most δ there and above it for a thousandth less, in exact
+// arithmetic. For a random screen δ − β counts.
+func TestFurtherApart(t *testing.T) {
+	text, err := os.ReadFile("../docs/PRIVACY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := []float64{2, 3, 5, 10}
+	for _, b := range []Budget{{4, 0.1}, {1, 0.01}, {1, 1e-5}} {
+		spec := testSpec(1)
+		spec.Budget = b
+		spec.Sensitivity.Failure = b.Delta * 1e-14
+		p := mustPlan(t, spec)
+		row := fmt.Sprintf("| %v, %v |", b.Epsilon, short(b.Delta))
+		for _, k := range times {
+			eps, err := p.EpsilonAt(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if eps <= k*b.Epsilon {
+				t.Errorf("%+v at %v times the distance: ε = %v, no more than %v times", b, k, eps, k)
+			}
+			limit := new(big.Float).SetFloat64(p.net().Delta)
+			if profile(eps, k*p.Mu).Cmp(limit) > 0 || profile(eps*0.999, k*p.Mu).Cmp(limit) <= 0 {
+				t.Errorf("%+v at %v times the distance: ε = %v is not where δ is met", b, k, eps)
+			}
+			row += " " + shortUp(eps) + " |"
+		}
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/PRIVACY.md has no row %s", row)
+		}
+	}
+	if _, err := mustPlan(t, testSpec(1)).EpsilonAt(0.5); err == nil {
+		t.Error("sources closer than neighbours were taken")
 	}
 }
 

@@ -303,6 +303,7 @@ func Exposed(components int) []string {
 		"the graph, τ and every parameter of the run",
 		"that there is a source at all, and the total mass of the sources",
 		"what several releases of the same data say together: each one spends budget",
+		"sources further apart than neighbours, at this strength: at k times the distance μ is k times as large, and ε grows faster",
 	}
 	if components > 1 {
 		s = append(s, fmt.Sprintf("the component of a source: the graph has %d components, and no source is a neighbour of one in another", components))
