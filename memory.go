@@ -5,10 +5,8 @@ package graphcloak
 import (
 	"errors"
 	"fmt"
-	"math"
-	"os"
-	"strconv"
-	"strings"
+
+	"github.com/graphcloak/graphcloak/internal/memory"
 )
 
 // ErrMemory says that a step would need more memory than there is.
@@ -18,7 +16,7 @@ var ErrMemory = errors.New("graphcloak: not enough memory")
 func (o LoadOptions) guard(what string, bytes int64) error {
 	limit := o.MemoryLimit
 	if limit == 0 {
-		limit = availableMemory()
+		limit = memory.Available()
 	}
 	if o.IgnoreMemory || bytes <= limit {
 		return nil
@@ -36,35 +34,4 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	}
 	return fmt.Sprintf("%.3g %s", x, []string{"B", "KiB", "MiB", "GiB", "TiB"}[unit])
-}
-
-// availableMemory returns what this process may still allocate: the lesser of
-// what the control group leaves and what the machine has. Where neither is known
-// it returns the largest number.
-func availableMemory() int64 {
-	limit := int64(math.MaxInt64)
-	if max, ok := readNumber("/sys/fs/cgroup/memory.max"); ok {
-		used, _ := readNumber("/sys/fs/cgroup/memory.current")
-		limit = min(limit, max-used)
-	}
-	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
-		for line := range strings.Lines(string(data)) {
-			if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
-				if kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64); err == nil {
-					limit = min(limit, kib<<10)
-				}
-			}
-		}
-	}
-	return limit
-}
-
-// readNumber reads a file that holds one number; "max" is none.
-func readNumber(path string) (int64, bool) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
-	return n, err == nil
 }

@@ -50,7 +50,8 @@ var table = map[string]row{
 	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm"}},
 	"allocation":  {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
 
-	root:                {layer: 3, imports: []string{"*"}},
+	root:                {layer: 3, imports: []string{"*", "internal/memory"}},
+	"internal/memory":   {layer: 3},
 	"internal/paper":    {layer: 3, imports: []string{root, "*"}},
 	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "connector/folder", "internal/strictjson"}},
 	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "internal/disk", "internal/database", "internal/strictjson"}},
