@@ -69,8 +69,18 @@ func (s *search) bracket() Bracket {
 	return b
 }
 
-// target is the largest upper bound that needs no more work.
-func (s *search) target() float64 { return max(s.lower*(1+s.opts.Tolerance), s.least) }
+// target is the largest upper bound that needs no more work; see bracket for the
+// rounding.
+func (s *search) target() float64 {
+	switch enough := s.opts.Enough; {
+	case enough == 0:
+		return max(s.lower*(1+s.opts.Tolerance), s.least)
+	case s.lower > enough:
+		return math.Inf(1) // refuted: nothing more to find
+	default:
+		return enough * (1 - 16*unit)
+	}
+}
 
 // settle drops the edges whose bound has reached the target, and reports.
 func (s *search) settle(stage string) {

@@ -44,6 +44,10 @@ type Model struct {
 type Options struct {
 	// Tolerance is the relative width Upper/Lower − 1 to aim at; 0: 0.02.
 	Tolerance float64
+	// Enough, where positive, is what the upper end shall not exceed: the search ends as
+	// soon as that is certain, or refuted by the lower end. Tolerance then only says how
+	// closely M is computed.
+	Enough float64
 	// Time ends the search early, with the bracket reached; 0: no limit. A result
 	// that was cut short depends on the machine's speed.
 	Time time.Duration
@@ -71,6 +75,11 @@ type Bracket struct {
 // closed reports whether the bracket is as narrow as asked for.
 func (b Bracket) closed(tol float64) bool { return b.Upper <= b.Lower*(1+tol) }
 
+// settled reports whether a bracket says if Δ₂ ≤ Enough.
+func (o *Options) settled(b Bracket) bool {
+	return o.Enough > 0 && (b.Upper <= o.Enough || b.Lower > o.Enough)
+}
+
 // floor is the least upper end of a graph that has edges: M b never vanishes, and
 // below this squares underflow.
 const floor = 1e-290
@@ -94,7 +103,7 @@ func Bound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, er
 		return p.search(ctx, opts)
 	}
 	b, err := p.exact(ctx, spec)
-	if err != nil || b.closed(opts.Tolerance) {
+	if err != nil || b.closed(opts.Tolerance) && opts.Enough == 0 || opts.settled(b) {
 		return b, err
 	}
 	s, err := p.search(ctx, opts)
@@ -132,8 +141,8 @@ func (m *Model) check() error {
 }
 
 func (o *Options) check() error {
-	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || o.Time < 0 {
-		return fmt.Errorf("sensitivity: tolerance %v, failure %v or time %v out of range", o.Tolerance, o.Failure, o.Time)
+	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || o.Time < 0 || !(o.Enough >= 0) {
+		return fmt.Errorf("sensitivity: tolerance %v, failure %v, time %v or enough %v out of range", o.Tolerance, o.Failure, o.Time, o.Enough)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = 0.02
