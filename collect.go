@@ -20,7 +20,7 @@ import (
 // release id and attempt follow from the values, so that a second call with the
 // same values costs nothing more until the release is written.
 func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorValue, c Spend) (*Release, error) {
-	if err := m.Matches(p.Plan); err != nil {
+	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
 	r, err := p.FromSensors(values)
@@ -45,7 +45,7 @@ func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorVal
 // CheckRelease finds what would stop a release after its budget is spent: a wrong
 // graph, bad readings, properties in the way. It writes and spends nothing.
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
-	if err := m.Matches(p.Plan); err != nil {
+	if err := m.accept(ctx, p); err != nil {
 		return err
 	}
 	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {

@@ -66,6 +66,8 @@ type Plan struct {
 	// PublicProperties are read without noise, by the model, the plan or its expected
 	// accuracy: none of them can be the signal. Ascending.
 	PublicProperties []string
+
+	certified privacy.Digest // of the plan whose sensitivity this process has certified
 }
 
 // Allocated describes an allocation of noise beside the uniform one that gives the
@@ -124,10 +126,16 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		return nil, fmt.Errorf("certify sensitivity: %w", err)
 	}
 	var err error
-	if p.Plan, err = privacy.NewPlan(spec); err != nil || opts.Guarantee == privacy.PerSensor || m.uniform(opts.Allocation) {
-		return p, err
+	if p.Plan, err = privacy.NewPlan(spec); err != nil {
+		return nil, err
 	}
-	return p, m.allocate(ctx, p, spec, opts)
+	if opts.Guarantee != privacy.PerSensor && !m.uniform(opts.Allocation) {
+		if err := m.allocate(ctx, p, spec, opts); err != nil {
+			return nil, err
+		}
+	}
+	p.certified, err = p.Digest()
+	return p, err
 }
 
 // autoLimit is the order up to which noise is allocated unless an objective is
@@ -233,7 +241,7 @@ func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions,
 			return err
 		}
 		for _, b := range brackets {
-			spec.PerSensor = append(spec.PerSensor, b.Upper)
+			spec.PerSensor = append(spec.PerSensor, b.Upper*certificateMargin)
 			if b.Failure > 0 {
 				spec.Sensitivity.Failure, spec.Sensitivity.Seed = max(spec.Sensitivity.Failure, b.Failure), seed
 			}
@@ -244,7 +252,7 @@ func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions,
 
 // named gives the attaining edge its ids.
 func (m *Model) named(b sensitivity.Bracket, seed [32]byte) privacy.Sensitivity {
-	s := privacy.Sensitivity{Lower: b.Lower, Upper: b.Upper, Failure: b.Failure}
+	s := privacy.Sensitivity{Lower: b.Lower, Upper: b.Upper * certificateMargin, Failure: b.Failure}
 	if b.Failure > 0 {
 		s.Seed = seed
 	}
@@ -378,18 +386,4 @@ func remarshal(fields map[string]json.RawMessage, v any) error {
 		return err
 	}
 	return strictjson.Unmarshal(data, v)
-}
-
-// Matches reports whether a plan was made for this model's graph and operator.
-func (m *Model) Matches(p *privacy.Plan) error {
-	want := m.public(p.Alpha)
-	switch {
-	case p.GraphDigest != want.GraphDigest:
-		return fmt.Errorf("%w: the plan is for %d nodes and %d relationships with digest %.12s…, the store has %d and %d with %.12s…",
-			ErrGraphChanged, p.NodeCount, p.RelationshipCount, p.GraphDigest, want.NodeCount, want.RelationshipCount, want.GraphDigest)
-	case p.Public != want:
-		return fmt.Errorf("%w: the plan is for τ = %v, the %s Laplacian and distance in %s; the model has τ = %v, %s and %s",
-			ErrGraphChanged, p.Tau, p.Laplacian, p.Metric, want.Tau, want.Laplacian, want.Metric)
-	}
-	return nil
 }

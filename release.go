@@ -121,7 +121,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float
 	if p.NormError == 0 {
 		return nil, errors.New("graphcloak: the plan is for measured values: it does not charge the error of a computed diffusion")
 	}
-	if e := m.computingError(); e > p.NormError {
+	if e := m.computingError(); e > p.NormError || p.EntryError > 0 && e > p.EntryError {
 		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)
 	}
 	f, err := m.store.Signal(ctx, m.Graph, property)
@@ -179,7 +179,7 @@ func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float
 // Release spends the plan's budget and releases. The signal is read and checked
 // first, the spend is durable before the noise is drawn, and nothing is refunded.
 func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Release, error) {
-	if err := m.Matches(p.Plan); err != nil {
+	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
 	y, err := m.readings(ctx, p, s)

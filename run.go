@@ -108,7 +108,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) 
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
 	}
-	if err := m.Matches(p.Plan); err != nil {
+	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {

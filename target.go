@@ -174,6 +174,11 @@ func (p *Plan) at(b privacy.Budget) (*Plan, error) {
 		return nil, err
 	}
 	q := &Plan{Plan: inner, Model: p.Model, Seed: p.Seed, PublicProperties: p.PublicProperties}
+	if p.certified != (privacy.Digest{}) {
+		if q.certified, err = inner.Digest(); err != nil {
+			return nil, err
+		}
+	}
 	if p.Allocated == nil {
 		return q, nil
 	}

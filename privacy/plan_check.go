@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -93,7 +94,10 @@ func (p *Plan) Validate() error {
 	if err := p.validateInputs(); err != nil {
 		return err
 	}
-	return p.validate()
+	if err := p.validate(); err != nil {
+		return err
+	}
+	return p.checkNoise()
 }
 
 func (s Sensitivity) validate(optional bool) error {
@@ -168,6 +172,33 @@ func CheckID(what, id string) error {
 	for _, c := range id {
 		if unicode.IsControl(c) {
 			return fmt.Errorf("privacy: %s %q has a control character", what, id)
+		}
+	}
+	return nil
+}
+
+// checkNoise chooses lattice and noise again and compares them with those of the plan.
+// They are the plan's conclusion: another conclusion is a file that was changed. Other
+// machines may differ in the last bits of σ/Δ, hence in so many steps.
+func (p *Plan) checkNoise() error {
+	r, err := p.ratio()
+	if err != nil {
+		return err
+	}
+	again := *p
+	again.Sensors = slices.Clone(p.Sensors)
+	if p.Guarantee == Joint {
+		err = again.allocate(r)
+	} else {
+		err = again.allocateEach(r)
+	}
+	if err != nil {
+		return err
+	}
+	for i, s := range p.Sensors {
+		want := again.Sensors[i]
+		if off := math.Abs(float64(s.Steps - want.Steps)); s.Exponent != want.Exponent || off > 1+0x1p-36*float64(want.Steps) {
+			return fmt.Errorf("privacy: sensor %q has noise of %d steps of 2^%d, sensitivity and budget give %d of 2^%d", s.ID, s.Steps, s.Exponent, want.Steps, want.Exponent)
 		}
 	}
 	return nil

@@ -50,6 +50,7 @@ func sentinels() []sentinel {
 		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
 		{graphcloak.ErrMemory, exitMemory, "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"},
 		{graphcloak.ErrGraphChanged, exitConflict, "plan again for the graph as it is, with `graphcloak plan -o FILE`"},
+		{graphcloak.ErrPlan, exitConflict, "make the plan again, for the graph as it is, with `graphcloak plan -o FILE`"},
 		{graphcloak.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text with --node-query or --relationship-query"},
 		{graphcloak.ErrKey, exitUsage, "give --key and --deployment with --randomness escrow, and neither without"},
 		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in, and its --budget-scope"},

@@ -80,7 +80,7 @@ var fast = []mutation{
 	{"a write without payment", []change{{"run.go", "		if err != nil {\n			return nil, err\n		}\n		rep.SetPayment(paid[0])\n", "		if err == nil {\n			rep.SetPayment(paid[0])\n		}\n"}}, "TestNothingIsWrittenUnpaid"},
 
 	// What is certified is what is charged.
-	{"perSensor charged from the lower end", []change{{"plan.go", "append(spec.PerSensor, b.Upper)", "append(spec.PerSensor, b.Lower)"}}, "TestPlanChargesWhatWasCertified"},
+	{"perSensor charged from the lower end", []change{{"plan.go", "append(spec.PerSensor, b.Upper*certificateMargin)", "append(spec.PerSensor, b.Lower)"}}, "TestPlanChargesWhatWasCertified"},
 	{"η without √n", []change{{"plan.go", "m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))", "m.diffusion.Err()"}}, "TestPlanChargesWhatWasCertified"},
 	{"η a millionth", []change{{"plan.go", "m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))", "1e-6*m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))"}}, "TestPlanChargesWhatWasCertified"},
 	{"Chebyshev's error without rounding", []change{{"expm/expm.go", "		d.err += d.rounding\n", ""}}, "TestErrCountsRounding"},
@@ -92,7 +92,7 @@ var fast = []mutation{
 	{"β not split", []change{{"sensitivity/persensor.go", "opts.Failure /= 3", "opts.Failure /= 1"}}, "TestUnreadSplitsFailure"},
 	{"norms that cannot fail", []change{{"sensitivity/persensor.go", "out[k].Failure += half.Failure + opts.Failure", "out[k].Failure += 0"}}, "TestUnreadSplitsFailure"},
 	{"a screen's failure reported as 0", []change{{"sensitivity/search.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}}, "TestScreenSaysThatItMayFail"},
-	{"the failure does not reach the plan", []change{{"plan.go", "Upper: b.Upper, Failure: b.Failure}", "Upper: b.Upper, Failure: 0 * b.Failure}"}}, "TestPlanTakesTheScreensFailure"},
+	{"the failure does not reach the plan", []change{{"plan.go", "Upper: b.Upper * certificateMargin, Failure: b.Failure}", "Upper: b.Upper * certificateMargin, Failure: 0 * b.Failure}"}}, "TestPlanTakesTheScreensFailure"},
 	{"a certificate's id without its seed", []change{{"privacy/verify.go", "		p.Sensitivity.Seed[:],\n", ""}}, "TestCertificateHasItsSeed"},
 	{"the largest β instead of the sum", []change{{"privacy/account.go", "sum += a.Certificates[k]", "sum = max(sum, a.Certificates[k])"}}, "TestFailuresAdd"},
 	{"a cap that ignores β", []change{{"privacy/account.go", "if f := a.failure(); f > 0 {", "if f := a.failure(); f > 1 {"}}, "TestCapCountsFailures"},

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// This file holds a plan that comes from outside against the graph. What a plan says
+// of sensors and sensitivity decides how much noise there is, and a file can say
+// anything.
+
+// ErrPlan says that a plan is not one that the program could have made for this graph.
+var ErrPlan = errors.New("graphcloak: the plan does not hold on this graph")
+
+// certificateMargin raises the certified upper end that is charged, so that another
+// machine, whose last bits differ, certifies no more.
+const certificateMargin = 1 + 0x1p-30
+
+// Matches reports whether a plan was made for this model's graph and operator, and
+// whether its sensors and the edge of its sensitivity are in it. It costs one product
+// with M; that the upper end of the sensitivity is one, [Model.Certify] says.
+func (m *Model) Matches(p *privacy.Plan) error {
+	want := m.public(p.Alpha)
+	switch {
+	case p.GraphDigest != want.GraphDigest:
+		return fmt.Errorf("%w: the plan is for %d nodes and %d relationships with digest %.12s…, the store has %d and %d with %.12s…",
+			ErrGraphChanged, p.NodeCount, p.RelationshipCount, p.GraphDigest, want.NodeCount, want.RelationshipCount, want.GraphDigest)
+	case p.Public != want:
+		return fmt.Errorf("%w: the plan is for τ = %v, the %s Laplacian and distance in %s; the model has τ = %v, %s and %s",
+			ErrGraphChanged, p.Tau, p.Laplacian, p.Metric, want.Tau, want.Laplacian, want.Metric)
+	}
+	if err := m.matchSensors(p); err != nil {
+		return err
+	}
+	return m.matchEdge(p)
+}
+
+// matchSensors holds the sensors of a plan against the selected ones: distinct nodes
+// in ascending order, under their own ids.
+func (m *Model) matchSensors(p *privacy.Plan) error {
+	last := -1
+	for k, s := range p.Sensors {
+		switch _, selected := slices.BinarySearch(m.Sensors, s.Node); {
+		case s.Node <= last:
+			return fmt.Errorf("%w: sensor %d is node %d after node %d, want distinct nodes in ascending order", ErrPlan, k, s.Node, last)
+		case s.Node >= m.Graph.Order():
+			return fmt.Errorf("%w: sensor %d is node %d, the graph has %d", ErrPlan, k, s.Node, m.Graph.Order())
+		case s.ID != m.Graph.ID(s.Node):
+			return fmt.Errorf("%w: sensor %d has node %d under the id %q, the graph has %q there", ErrPlan, k, s.Node, s.ID, m.Graph.ID(s.Node))
+		case !selected:
+			return fmt.Errorf("%w: node %q is not among the %d selected sensors", ErrPlan, s.ID, len(m.Sensors))
+		}
+		last = s.Node
+	}
+	if p.Guarantee == privacy.PerSensor && len(p.Sensors) != len(m.Sensors) {
+		return fmt.Errorf("%w: it has %d sensors, %d are selected", ErrPlan, len(p.Sensors), len(m.Sensors))
+	}
+	return nil
+}
+
+// matchEdge holds the bracket of the sensitivity against its value at the edge that it
+// names: the lower end is attained there and the upper end is not below it.
+func (m *Model) matchEdge(p *privacy.Plan) error {
+	b := p.Sensitivity
+	if b.Edge == [2]graph.ID{} && b.Lower == 0 {
+		return nil
+	}
+	u, known := m.Graph.Index(b.Edge[0])
+	v, known2 := m.Graph.Index(b.Edge[1])
+	if !known || !known2 {
+		return fmt.Errorf("%w: the edge of its sensitivity is not in the graph", ErrPlan)
+	}
+	edge, adjacent := m.Graph.Edge(u, v)
+	if !adjacent {
+		return fmt.Errorf("%w: no relationship joins %q and %q, the edge of its sensitivity", ErrPlan, b.Edge[0], b.Edge[1])
+	}
+	scale := p.Alpha
+	if !m.Graph.Hops() {
+		scale /= edge.Length
+	}
+	difference := make([]float64, m.Graph.Order())
+	y := make([]float64, m.Graph.Order())
+	difference[u], difference[v] = 1, -1
+	m.diffusion.MulVecTo(y, false, difference)
+	var sum, heaviest float64
+	for _, s := range p.Sensors {
+		sum += s.Weight * y[s.Node] * y[s.Node]
+		heaviest = max(heaviest, s.Weight)
+		off := scale * (math.Abs(y[s.Node]) - math.Sqrt2*m.diffusion.Err())
+		if p.Guarantee == privacy.PerSensor && off > s.Bound*(1+1e-9) {
+			return fmt.Errorf("%w: sensor %q is charged a sensitivity of %.6g, and it is at least %.6g", ErrPlan, s.ID, s.Bound, off)
+		}
+	}
+	value, off := scale*math.Sqrt(sum), scale*math.Sqrt(2*heaviest)*m.diffusion.Err()
+	if low := (value - off) * (1 - 1e-9); b.Upper < low {
+		return fmt.Errorf("%w: its sensitivity is charged as %.6g, and it is at least %.6g", ErrPlan, b.Upper, low)
+	}
+	if high := (value + off) * (1 + 1e-9); b.Lower > high {
+		return fmt.Errorf("%w: the lower end of its sensitivity is %.6g, and its edge gives at most %.6g", ErrPlan, b.Lower, high)
+	}
+	return nil
+}
+
+// Certify repeats the certificate that a plan's noise rests on, with coins of its own:
+// the sensitivity under the plan's weights is no larger than what is charged, and so is
+// each sensor's where the guarantee is each sensor's. It takes about as long as the
+// plan took; below some hundred nodes the value is exact and takes less than a second.
+// [Model.Matches] comes first.
+func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
+	if err := m.confirm(ctx, p.Alpha, m.weights(p), p.Sensitivity, p.Guarantee == privacy.PerSensor); err != nil {
+		return err
+	}
+	if p.NormError > 0 && m.computingError() > 4*p.NormError { // it differs between machines
+		return fmt.Errorf("%w: a computed diffusion may be off by %.3g, the plan charges %.3g", ErrPlan, m.computingError(), p.NormError)
+	}
+	if p.Guarantee != privacy.PerSensor {
+		return nil
+	}
+	options := m.sensitivityOptions(PlanOptions{Budget: p.Budget}, p.Sensitivity.Seed)
+	fresh, err := sensitivity.PerSensor(ctx, m.sensitivityModel(p.Alpha), options)
+	if err != nil {
+		return fmt.Errorf("certify sensitivity: %w", err)
+	}
+	var largest float64
+	for _, b := range fresh {
+		largest = max(largest, b.Upper)
+	}
+	for k, s := range p.Sensors {
+		b := fresh[k]
+		if b.Upper == 0 { // no edge reaches it: it has the noise of the most sensitive one
+			b.Upper = largest
+		}
+		if b.Upper > s.Bound || b.Failure > p.Sensitivity.Failure {
+			return fmt.Errorf("%w: sensor %q is charged a sensitivity of %.6g, and only %.6g can be certified", ErrPlan, s.ID, s.Bound, b.Upper)
+		}
+	}
+	return nil
+}
+
+// weights returns u for each selected sensor: 0 for one that is silent.
+func (m *Model) weights(p *privacy.Plan) []float64 {
+	u := make([]float64, len(m.Sensors))
+	uniform := len(p.Sensors) == len(m.Sensors)
+	for _, s := range p.Sensors {
+		k, _ := slices.BinarySearch(m.Sensors, s.Node)
+		u[k] = s.Weight
+		uniform = uniform && s.Weight == 1
+	}
+	if uniform {
+		return nil
+	}
+	return u
+}
+
+// confirm certifies one bracket again.
+func (m *Model) confirm(ctx context.Context, alpha float64, u []float64, b privacy.Sensitivity, optional bool) error {
+	if optional && b.Upper == 0 {
+		return nil
+	}
+	options := sensitivity.Options{Progress: m.opts.Progress}
+	if _, err := rand.Read(options.Seed[:]); err != nil {
+		return err
+	}
+	stated := sensitivity.Bracket{Lower: b.Lower, Upper: b.Upper, Failure: b.Failure}
+	fresh, err := sensitivity.Confirm(ctx, m.sensitivityModel(alpha), u, stated, options)
+	if err != nil {
+		return fmt.Errorf("certify sensitivity: %w", err)
+	}
+	if fresh.Upper > b.Upper {
+		return fmt.Errorf("%w: its sensitivity is charged as %.9g, and here it is certified to be from %.9g to %.9g", ErrPlan, b.Upper, fresh.Lower, fresh.Upper)
+	}
+	return nil
+}
+
+// accept holds a plan against the graph before anything is released under it. A plan
+// that this process made is not certified again.
+func (m *Model) accept(ctx context.Context, p *Plan) error {
+	if err := m.Matches(p.Plan); err != nil {
+		return err
+	}
+	digest, err := p.Digest()
+	if err != nil || digest == p.certified {
+		return err
+	}
+	switch {
+	case p.Allocated == nil && len(p.Sensors) != len(m.Sensors):
+		return fmt.Errorf("%w: it has %d sensors, %d are selected", ErrPlan, len(p.Sensors), len(m.Sensors))
+	case p.Sensitivity.Failure > 0 && p.Sensitivity.Seed != privacy.Digest(p.Seed):
+		return fmt.Errorf("%w: its sensitivity is of another seed than sensitivitySeed", ErrPlan)
+	case !slices.Equal(p.PublicProperties, public(m.Settings, p.PublicProperties...)):
+		return fmt.Errorf("%w: publicProperties leaves out what the model reads", ErrPlan)
+	}
+	if err := m.matchAllocated(p.Plan, p.Allocated); err != nil {
+		return err
+	}
+	if err := m.Certify(ctx, p.Plan); err != nil {
+		return err
+	}
+	p.certified = digest
+	return nil
+}
+
+// matchAllocated computes the uniform noise again that an allocation is compared with,
+// from its own sensitivity.
+func (m *Model) matchAllocated(p *privacy.Plan, a *Allocated) error {
+	if a == nil {
+		return nil
+	}
+	spec := privacy.Spec{
+		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Randomness: p.Randomness,
+		Sensitivity: a.Uniform.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Clip: p.Clip,
+	}
+	for _, i := range m.Sensors {
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
+	}
+	uniform, err := privacy.NewPlan(spec)
+	if err != nil {
+		return fmt.Errorf("%w: the uniform noise that its allocation is compared with: %w", ErrPlan, err)
+	}
+	if sigma := a.Uniform.Sigma; a.Uniform.SensorCount != len(m.Sensors) || !(math.Abs(sigma-uniform.Sigma()) <= 1e-9*sigma) {
+		return fmt.Errorf("%w: uniform noise has σ = %.9g at %d sensors, its allocation is compared with %.9g at %d",
+			ErrPlan, uniform.Sigma(), len(m.Sensors), sigma, a.Uniform.SensorCount)
+	}
+	return m.matchEdge(uniform)
+}
