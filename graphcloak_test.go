@@ -605,6 +605,11 @@ func TestPrivatePathRefuses(t *testing.T) {
 		if refuse := method == expm.Lanczos || own.NormError > p.NormError; (err != nil) != refuse {
 			t.Errorf("%v (error %v under a plan for %v): %v", method, own.NormError, p.NormError, err)
 		}
+		// Nor under a plan of its own, which charges its error.
+		_, err = m.Release(t.Context(), own, job.Signal, graphcloak.Spend{ReleaseID: "own " + method.String(), Attempt: "a"})
+		if (err != nil) != (method == expm.Lanczos) {
+			t.Errorf("%v under a plan of its own: %v", method, err)
+		}
 	}
 }
 

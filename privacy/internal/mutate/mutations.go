@@ -101,9 +101,20 @@ var fast = []mutation{
 	// Files that only their owner may read.
 	{"revealed readings for everyone", []change{{"cmd/graphcloak/reveal.go", "	a.secret = true\n", ""}}, "TestModes"},
 	{"staged releases for everyone", []change{{"cmd/graphcloak/staged.go", "Mode: 0o600, Replace: true", "Mode: 0o666, Replace: true"}}, "TestModes"},
-	{"a ledger for everyone", []change{{"connector/folder/folder.go", "bolt.Open(s.statePath(), 0o600,", "bolt.Open(s.statePath(), 0o666,"}}, "cmd/graphcloak:TestModes"},
+	{"a ledger for everyone", []change{{"internal/database/database.go", "bbolt.Open(name, 0o600, options)", "bbolt.Open(name, 0o666, options)"}}, "cmd/graphcloak:TestModes"},
+	{"a ledger's folder for everyone", []change{{"connector/folder/folder.go", "root.Mkdir(stateDir, 0o700)", "root.Mkdir(stateDir, 0o755)"}}, "cmd/graphcloak:TestModes"},
 	{"a folder of state for everyone", []change{{"cmd/graphcloak/source.go", "return dir, os.MkdirAll(dir, 0o700)", "return dir, os.MkdirAll(dir, 0o755)"}}, "TestModes"},
 }
 
 // slow lists the faults whose tests take longer; they are planted on demand.
-var slow = []mutation{}
+var slow = []mutation{
+	{"a screen that fails more often than it says", []change{{"sensitivity/screen.go", "chiSquareQuantile(columns, c.q)) - normalError", "chiSquareQuantile(columns, 0.5)) - normalError"}}, "TestScreenFailsAsRarelyAsItSays"},
+	{"allocated noise on the uniform sensitivity", []change{{"plan.go", "	spec.Sensitivity = m.named(bracket, p.Seed)\n	if p.Plan, err = ", "	if p.Plan, err = "}, {"plan.go", "	bracket, err := sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,", "	_, err = sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,"}}, ".:TestAllocatedPlan"},
+	{"Lanczos on a private vector", []change{{"release.go", "if m.diffusion.Method() == expm.Lanczos {", "if m.diffusion.Method() == expm.Lanczos && m == nil {"}}, "TestPrivatePathRefuses"},
+
+	// An audit that sees less.
+	{"an audit blind to repeats", []change{{"privacy/audit/noise.go", "see(\"repeats\", p)", "_ = p"}}, "TestAuditRefutesFaultsOfManySensors"},
+	{"an audit blind to releases", []change{{"privacy/audit/noise.go", "slices.Concat(c.lags, c.apart)", "c.lags"}}, "TestAuditRefutesFaults|TestAuditRefutesFaultsOfManySensors"},
+	{"an audit of one pair", []change{{"privacy/audit/report.go", "worst}}, spread(p)...)", "worst}}, spread(p)[:0]...)"}}, "TestAuditRefutesFaults"},
+	{"an audit too sure of itself", []change{{"privacy/audit/noise.go", "r.Probability = min(1, r.Probability*float64(r.Tests))", "r.Probability = r.Probability * r.Probability * r.Probability"}}, "TestAuditPassesTheRightNoise"},
+}
