@@ -18,6 +18,7 @@ func commands(app *app) []*cobra.Command {
 		newAuditCommand(app),
 		newEvaluateCommand(app),
 		newEstimateCommand(app),
+		newInspectCommand(app),
 		newReproduceCommand(app),
 		newBudgetCommand(app),
 		newKeyCommand(app),

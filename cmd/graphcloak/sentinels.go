@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
+	"github.com/graphcloak/graphcloak/inspect"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/paper"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -78,6 +79,8 @@ func sentinels() []sentinel {
 		{graph.ErrImpossible, exitValidation, "change the numbers of the generator"},
 		{community.ErrMissing, exitValidation, "give every node the property, or leave --community-property out"},
 		{emd.ErrMass, exitValidation, ""},
+		{inspect.ErrOptions, exitUsage, "give --leading-vectors fewer"},
+		{inspect.ErrEmpty, exitValidation, "check labels, types and queries"},
 		{paper.ErrOptions, exitUsage, "`graphcloak reproduce --help` says what each flag takes"},
 	}
 }

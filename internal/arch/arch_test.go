@@ -48,6 +48,7 @@ var table = map[string]row{
 
 	"report":      {layer: 2, imports: []string{"graph", "community", "privacy", "recovery"}},
 	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm"}},
+	"inspect":     {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
 	"allocation":  {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
 
 	root:                {layer: 3, imports: []string{"*", "internal/memory"}},

@@ -316,6 +316,22 @@ func slope(what, printed string, got, want, tol float64) Claim {
 	return Claim{Statement: what, Printed: "proportional to " + printed, Found: fmt.Sprintf("fitted exponent %.5f", got), PrintedHolds: ok, TrueHolds: ok}
 }
 
+// silent compares the noise that the text sets on the interval with what the
+// calibration asks for.
+func (r *runner) silent() {
+	const m, n, t = 50, 100, .05
+	op, err := expm.NewInterval(m, n, t)
+	if err != nil {
+		return // unreachable: the sizes are constants
+	}
+	text, needed := math.Sqrt(m)/(n*math.Pow(t, 1.5)), paperRatio*columnStep(op.M)
+	r.claim(Claim{
+		Statement: "The noise on the unit interval", Printed: "σ = √m/(n T^{3/2})", True: "σ/Δ₂ of a calibration times Δ₂(A); α = 1/n, ε and δ were left out",
+		Found:        fmt.Sprintf("at m = %d, n = %d, T = %v, ε = 4, δ = 0.1 the text's σ is %.1f times the printed calibration's", m, n, t, text/needed),
+		PrintedHolds: relative(text, needed) < .1, TrueHolds: text > needed,
+	})
+}
+
 // Limits of Δ₂(A)·n·T^{3/4}/√m for T → 0, and of Δ₂(A)·n·T^{3/2}/√m for T → ∞.
 var (
 	smallT = math.Sqrt(math.Sqrt(2*math.Pi) / (16 * math.Pi))
@@ -346,6 +362,7 @@ func (r *runner) exponents(ctx context.Context) error {
 		return err
 	}
 	low, high := small*1000*math.Pow(.005, .75)/math.Sqrt(500), large*1000*math.Pow(1e4, 1.5)/math.Sqrt(500)
+	r.silent()
 	r.claim(Claim{
 		Statement: "Δ₂(A) against T, over the range 2T < 1 of the theorem", Printed: "tight: proportional to T^{-3/2}",
 		True: fmt.Sprintf("%.7f·√m/(n T^{3/4}) for small T, %.7f·√m/(n T^{3/2}) only for T → ∞", smallT, largeT),

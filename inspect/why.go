@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// tie is the relative difference below which two values count as equal.
+const tie = 1e-9
+
+// why says what makes a relationship the worst: for small τ ‖M(e_i − e_j)‖² is
+// 2 − 2τ(deg_i + deg_j + 2w) + O(τ²), so that heat that leaves slowly tells most; for
+// large τ only the slowest mode is left, and tells most where it changes most.
+func why(m sensitivity.Model, s *expm.Spectrum, at [2]int) []string {
+	e, ok := m.Graph.Edge(at[0], at[1])
+	if !ok {
+		return nil
+	}
+	degrees := m.Laplacian.Degrees()
+	leaving := func(e graph.Edge) float64 { return degrees[e.U] + degrees[e.V] + 2*e.Weight }
+	less, steeper := 0, 0
+	for f := range m.Graph.Edges() {
+		if leaving(f)*(1+tie) < leaving(e) {
+			less++
+		}
+		if f.Length < e.Length {
+			steeper++
+		}
+	}
+	size := m.Graph.Size()
+	text := []string{fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s of the %d relationships let heat leave more slowly, which decides for small τ",
+		degrees[e.U], degrees[e.V], e.Weight, count(less), size)}
+	if !m.Graph.Hops() {
+		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s relationships are shorter", e.Length, count(steeper)))
+	}
+	if s == nil {
+		return text
+	}
+	return append(text, modes(m, s, e)...)
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
+}
+
+// modes says which eigenvectors carry the difference.
+func modes(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
+	type mode struct {
+		k     int
+		share float64
+	}
+	v, lambda := s.Vectors(), s.Lambda()
+	var list []mode
+	total := 0.0
+	base := lambda[s.Nullity()] // taken out, so that nothing underflows
+	for k := s.Nullity(); k < len(lambda); k++ {
+		d := v.At(k, e.U) - v.At(k, e.V)
+		c := math.Exp(-2*m.Tau*(lambda[k]-base)) * d * d
+		list = append(list, mode{k, c})
+		total += c
+	}
+	slices.SortFunc(list, func(a, b mode) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.k, b.k)) })
+	half, sum := 0, 0.0
+	for sum < total/2 {
+		sum += list[half].share
+		half++
+	}
+	low, high := math.Inf(1), 0.0
+	for _, c := range list[:half] {
+		low, high = min(low, lambda[c.k]), max(high, lambda[c.k])
+	}
+	first := s.Nullity()
+	steepest := 0
+	gap := math.Abs(v.At(first, e.U) - v.At(first, e.V))
+	for f := range m.Graph.Edges() {
+		if math.Abs(v.At(first, f.U)-v.At(first, f.V)) > gap*(1+tie) {
+			steepest++
+		}
+	}
+	return []string{
+		fmt.Sprintf("half of the squared difference comes from %d of %d modes, with λ from %.4g to %.4g", half, len(list), low, high),
+		fmt.Sprintf("the slowest mode (λ = %.4g) changes more along %s of the relationships, which decides for large τ", lambda[first], count(steepest)),
+	}
+}
+
+// lemmas evaluates the paper's bounds, and the sharper ones, on the bracket. They are
+// about relationships of length 1 and a sensor at every node.
+func (in *Inspection) lemmas(m sensitivity.Model, s *expm.Spectrum) {
+	in.Bounds = []Bound{}
+	if s == nil || !symmetric(m) || !m.Graph.Hops() {
+		in.note("the bounds of the paper's lemmas need all eigenpairs, hops, and a sensor at every node")
+		return
+	}
+	a := alpha(m)
+	lambda, first := s.Lambda(), s.Nullity()
+	lower := func(statement string, v float64) {
+		in.Bounds = append(in.Bounds, Bound{statement, v, v <= in.Sensitivity.Upper})
+	}
+	upper := func(statement string, v float64) {
+		in.Bounds = append(in.Bounds, Bound{statement, v, v >= in.Sensitivity.Lower})
+	}
+	inverse := math.Exp(-m.Tau * lambda[len(lambda)-1])
+	lower("Δ₂ ≥ α/κ₂", a*inverse)
+	lower("Δ₂ ≥ √2·α/κ₂", math.Sqrt2*a*inverse)
+	rows, all := 0.0, 0.0
+	v := s.Vectors()
+	for e := range m.Graph.Edges() {
+		weighted, plain := 0.0, 0.0
+		for k := first; k < len(lambda); k++ {
+			d := math.Abs(v.At(k, e.U) - v.At(k, e.V))
+			weighted += math.Exp(-m.Tau*lambda[k]) * d
+			plain += d
+		}
+		rows, all = max(rows, weighted), max(all, plain)
+	}
+	decay := math.Exp(-m.Tau * lambda[first])
+	upper("Δ₂ ≤ α·Σ e^{-τλ_k}|v_k(i) − v_k(j)|", a*rows)
+	upper("Δ₂ ≤ α·e^{-τλ₂}·‖U_i − U_j‖₁", a*decay*all)
+	upper("Δ₂ ≤ √2·α·e^{-τλ₂}", math.Sqrt2*a*decay)
+}
