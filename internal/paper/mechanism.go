@@ -79,9 +79,15 @@ func (r *runner) limits() error {
 			if err != nil {
 				return err
 			}
-			row = append(row, limit)
+			if len(row) == 1 {
+				first = min(first, limit)
+			}
+			if math.IsInf(limit, 1) {
+				row = append(row, "beyond 2000")
+			} else {
+				row = append(row, limit)
+			}
 		}
-		first = min(first, row[1].(float64))
 		t.add(row...)
 	}
 	r.Tables = append(r.Tables, t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
@@ -53,7 +54,7 @@ func lines(title, x, y string, logarithmic bool, curves ...curve) (*plot.Plot, e
 	p.Legend.Top = true
 	if logarithmic {
 		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-		p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+		p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(decades), plot.TickerFunc(decades)
 	}
 	for i, c := range curves {
 		if len(c.x) == 0 {
@@ -81,7 +82,28 @@ func lines(title, x, y string, logarithmic bool, curves ...curve) (*plot.Plot, e
 		s.Radius, s.Color, s.Shape = vg.Points(2.2), palette[i%len(palette)], draw.CircleGlyph{}
 		p.Add(s)
 	}
+	if logarithmic && p.Y.Max > p.Y.Min {
+		p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, .15*float64(len(curves))) // room for the legend
+	}
 	return p, nil
+}
+
+// decades marks 1, 2 and 5 of each power of ten, and labels them where there are few.
+func decades(low, high float64) []plot.Tick {
+	var out []plot.Tick
+	few := high/low < 200
+	for k := math.Floor(math.Log10(low)); k <= math.Ceil(math.Log10(high)); k++ {
+		for _, d := range []float64{1, 2, 5} {
+			v, label := d*math.Pow(10, k), ""
+			if d == 1 || few {
+				label = strconv.FormatFloat(v, 'g', 5, 64)
+			}
+			if v >= low*(1-1e-9) && v <= high*(1+1e-9) {
+				out = append(out, plot.Tick{Value: v, Label: label})
+			}
+		}
+	}
+	return out
 }
 
 // figure1Plot is the paper's: f₀ and f̂ over [0, 1].
@@ -93,8 +115,8 @@ func figure1Plot(v interval, f []float64, all [][]attempt) (Plot, error) {
 	panels := []struct {
 		title string
 		rule  int
-	}{{"the paper's radius σ√m, first trial with an answer", 0}, {"default radius, first trial with an answer", len(all[0]) - 1}}
-	out := Plot{Name: "figure-1", Caption: "The sources f₀ (line) and the estimate f̂ (dashed)."}
+	}{{"the paper's radius σ√m", 0}, {"default radius", len(all[0]) - 1}}
+	out := Plot{Name: "figure-1", Caption: "The sources f₀ (line) and the estimate f̂ (dashed) of the first trial that has an answer."}
 	for _, panel := range panels {
 		curves := []curve{{name: "sources", x: x, y: f}}
 		for k, trial := range all {
@@ -124,13 +146,13 @@ func (r *runner) figure2Plot(ms, byM, ns, byN, ts, byT []float64) error {
 	last := func(y []float64) float64 { return y[len(y)-1] }
 	a, err := lines("(a) dependence on m", "m", "Δ₂(A)", true,
 		curve{name: "computed", x: ms, y: byM, points: true},
-		curve{name: "∝ √m", x: ms, y: reference(ms, last(byM)/math.Sqrt(last(ms)), .5), dashed: true})
+		curve{name: "as √m", x: ms, y: reference(ms, last(byM)/math.Sqrt(last(ms)), .5), dashed: true})
 	if err != nil {
 		return err
 	}
 	b, err := lines("(b) dependence on n", "n", "Δ₂(A)", true,
 		curve{name: "computed", x: ns, y: byN, points: true},
-		curve{name: "∝ 1/n", x: ns, y: reference(ns, last(byN)*last(ns), -1), dashed: true})
+		curve{name: "as 1/n", x: ns, y: reference(ns, last(byN)*last(ns), -1), dashed: true})
 	if err != nil {
 		return err
 	}
