@@ -98,6 +98,24 @@ var fast = []mutation{
 	{"a cap that ignores β", []change{{"privacy/account.go", "if f := a.failure(); f > 0 {", "if f := a.failure(); f > 1 {"}}, "TestCapCountsFailures"},
 	{"a cap 0.4 % too large", []change{{"privacy/cost.go", "Cost(math.Floor(0.5 / (r * r)", "Cost(math.Floor(0.502 / (r * r)"}}, "TestCapIsTight"},
 
+	// Numbers that are shown and believed.
+	{"a series of Φ that is off", []change{{"privacy/internal/normal/normal.go", "part.Quo(term, div.SetInt64(2*k+1))\n		if k%2 == 1 {\n			sum.Sub(sum, part)\n		} else {\n			sum.Add(sum, part)\n		}\n	}\n	// Φ", "part.Quo(term, div.SetInt64(2*k+3))\n		if k%2 == 1 {\n			sum.Sub(sum, part)\n		} else {\n			sum.Add(sum, part)\n		}\n	}\n	// Φ"}}, "TestCDF"},
+	{"an error of the table understated", []change{{"privacy/table.go", "	tableError = 13\n", "	tableError = 0\n"}}, "TestTableCertified"},
+	{"δ understated by 1e-11", []change{{"privacy/gaussian.go", "up(math.Exp(logDelta(eps, mu)+logDeltaError), 4)", "up(math.Exp(logDelta(eps, mu)-logDeltaError), 4)"}}, "TestDeltaBound"},
+	{"μ of a cost without its 2", []change{{"privacy/cost.go", "math.Sqrt(2*c.Rho())", "math.Sqrt(c.Rho())"}}, "TestComposition"},
+	{"a loose conversion of zCDP", []change{{"privacy/cost.go", "math.Log1p(1/(a-1))", "2*math.Log1p(1/(a-1))"}}, "TestZCDP"},
+	{"ε understated by a thousandth", []change{{"privacy/cost.go", "if private(Budget{mid, delta}, mu) {", "if private(Budget{1.001 * mid, delta}, mu) {"}}, "TestGDPEpsilonIsTight"},
+	{"group privacy by kε", []change{{"privacy/guarantee.go", "GDPEpsilon(up(k*p.Mu, 1), p.net().Delta)", "k*p.Epsilon, nil"}}, "TestFurtherApart|TestSentence"},
+	{"a key that prints", []change{{"privacy/escrow.go", "return \"sensor key\"", "return string(k.key())"}}, "TestKeysDoNotPrint"},
+	{"values off the lattice", []change{{"privacy/release.go", "return math.Ldexp(float64(x), k)", "return math.Ldexp(float64(x)*(1+0x1p-45), k)"}}, "privacy/audit:TestLowBits"},
+	{"half of an exact δ", []change{{"privacy/audit/exact.go", "return max(0, p-grow*q)", "return max(0, p-grow*q) / 4"}}, "TestExactDelta"},
+	{"an interval that is too short", []change{{"privacy/audit/audit.go", "float64(n-k+1), mid) <= alpha", "float64(n-k+1), mid) <= 100*alpha"}}, "TestClopperPearson"},
+	{"a bracket of the last edge", []change{{"sensitivity/search.go", "b.Upper = max(b.Upper, u)", "b.Upper = max(b.Lower, u)"}}, "TestSearch"},
+
+	// What is public, what is whole.
+	{"a public property that is the signal", []change{{"public.go", "if slices.Contains(public, name) {", "if name == \"\" && slices.Contains(public, name) {"}}, "TestNoPublicSettingIsTheSignal|TestPlanRemembersWhatIsPublic|TestReleaseRemembersItsSignal"},
+	{"a ledger that went back", []change{{"privacy/watch.go", "if Contains(entries, m.Account.Head) && a.Spent >= m.Account.Spent {", "if a.Spent >= 0 {"}}, "TestWatchRefusesALedgerThatWentBack"},
+
 	// Files that only their owner may read.
 	{"revealed readings for everyone", []change{{"cmd/graphcloak/reveal.go", "	a.secret = true\n", ""}}, "TestModes"},
 	{"staged releases for everyone", []change{{"cmd/graphcloak/staged.go", "Mode: 0o600, Replace: true", "Mode: 0o666, Replace: true"}}, "TestModes"},
