@@ -23,47 +23,76 @@ func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorVal
 	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
-	r, err := p.FromSensors(values)
+	a, draw, err := m.collected(p, values, c.Scope)
 	if err != nil {
 		return nil, err
+	}
+	return m.pay(ctx, a, report.Table{}, Job{RunID: a.ReleaseID, RequireCap: c.RequireCap}, draw)
+}
+
+// collected prepares the release of what sensors sent for payment.
+func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (*Attempt, func() (*Release, error), error) {
+	r, err := p.FromSensors(values)
+	if err != nil {
+		return nil, nil, err
 	}
 	digest, err := r.Digest()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	cloaked := Signal{Cloaked: true}
-	charge, err := p.Charge(m.scope(c.Scope, cloaked), r.ID(), digest.String())
+	s := Signal{Cloaked: true}
+	a := &Attempt{
+		Scope: m.scope(scope, s), ReleaseID: r.ID(), Token: digest.String(), Signal: s, Plan: p,
+		Release: &Release{Release: r, Model: m.Settings, Signal: s, Allocated: p.Allocated},
+	}
+	return a, func() (*Release, error) { return a.Release, nil }, nil
+}
+
+// Pay makes a release that [Model.Publish] publishes: from what sensors sent, where the
+// job's signal is theirs, else from the store's signal. It checks what
+// CheckRelease checks. An [UnfinishedError] says that it stopped once the run was reserved or paid
+// for.
+func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, job Job) (*Release, error) {
+	y, err := m.checkRelease(ctx, p, job)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.spend(ctx, charge, c.RequireCap); err != nil {
+	a, draw, err := m.collectedOr(p, values, job, y)
+	if err != nil {
 		return nil, err
 	}
-	return &Release{Release: r, Model: m.Settings, Signal: cloaked, Allocated: p.Allocated}, nil
+	return m.pay(ctx, a, report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p)), job, draw)
+}
+
+func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []float64) (*Attempt, func() (*Release, error), error) {
+	if job.Signal.Cloaked {
+		return m.collected(p, values, job.Scope)
+	}
+	return m.attempt(p, job, y, privacy.NewAttempt())
 }
 
 // CheckRelease finds what would stop a release after its budget is spent: a wrong
 // graph, bad readings, properties in the way. It writes and spends nothing.
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
+	_, err := m.checkRelease(ctx, p, job)
+	return err
+}
+
+// checkRelease returns the readings, nil where the sensors send theirs.
+func (m *Model) checkRelease(ctx context.Context, p *Plan, job Job) (y []float64, err error) {
 	if err := m.accept(ctx, p); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
-		return err
+		return nil, err
 	}
 	if !job.Signal.Cloaked {
-		if _, err := m.readings(ctx, p, job.Signal); err != nil {
-			return err
-		}
+		y, err = m.readings(ctx, p, job.Signal)
 	}
-	if !job.Write.Enabled {
-		return nil
+	if err != nil || !job.Write.Enabled {
+		return y, err
 	}
-	nodes := make([]int, len(p.Sensors))
-	for k, s := range p.Sensors {
-		nodes[k] = s.Node
-	}
-	return m.store.Check(ctx, m.Graph, report.ReleaseOutline(job.RunID, job.Write.Prefix, nodes), job.Write.Force)
+	return y, m.store.Check(ctx, m.Graph, report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p)), job.Write.Force)
 }
 
 // Publish writes the private values of a release that was paid for, where the job
@@ -71,6 +100,14 @@ func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 // and job it completes an interrupted write. It returns the number of node
 // properties written.
 func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error) {
+	written, err := m.publish(ctx, r, job)
+	if err != nil {
+		return 0, &UnfinishedError{job.RunID, IsSpent, err}
+	}
+	return written, nil
+}
+
+func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error) {
 	var written int64
 	if job.Write.Enabled {
 		paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)

@@ -186,34 +186,37 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	if err != nil {
 		return nil, err
 	}
-	c.Scope = m.scope(c.Scope, s)
-	return m.perturb(ctx, p, s, y, c)
+	a, draw, err := m.attempt(p, Job{Signal: s, Scope: c.Scope, RunID: c.ReleaseID, Noise: c.Noise}, y, c.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	return m.pay(ctx, a, report.Table{}, Job{RunID: c.ReleaseID, RequireCap: c.RequireCap}, draw)
 }
 
 // ErrKey says that a key is missing where noise is derived from one, or given
 // where it is not.
 var ErrKey = errors.New("graphcloak: a key goes with escrow randomness, and only there")
 
-// perturb spends, and then draws the noise. What could stop it is checked first.
-func (m *Model) perturb(ctx context.Context, p *Plan, s Signal, y []float64, c Spend) (*Release, error) {
-	if _, escrow := c.Noise.(*privacy.Escrow); escrow != (p.Randomness == privacy.EscrowRandomness) {
-		return nil, fmt.Errorf("%w: the plan asks for %s randomness", ErrKey, p.Randomness)
+// attempt prepares a release for payment, and says how it is drawn then. What could
+// stop it is checked first.
+func (m *Model) attempt(p *Plan, job Job, y []float64, token string) (*Attempt, func() (*Release, error), error) {
+	if err := checkKey(p, job.Noise); err != nil {
+		return nil, nil, err
 	}
 	if err := p.CheckReadings(y); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	charge, err := p.Charge(c.Scope, c.ReleaseID, c.Attempt)
-	if err != nil {
-		return nil, err
+	a := &Attempt{
+		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Token: token, Signal: job.Signal, Plan: p,
 	}
-	if err := m.spend(ctx, charge, c.RequireCap); err != nil {
-		return nil, err
+	return a, func() (*Release, error) { return m.draw(a, y, job.Noise) }, nil
+}
+
+func checkKey(p *Plan, noise privacy.Noise) error {
+	if _, escrow := noise.(*privacy.Escrow); escrow != (p.Randomness == privacy.EscrowRandomness) {
+		return fmt.Errorf("%w: the plan asks for %s randomness", ErrKey, p.Randomness)
 	}
-	r, err := p.Perturb(y, c.ReleaseID, c.Noise)
-	if err != nil {
-		return nil, err
-	}
-	return &Release{Release: r, Model: m.Settings, Signal: s, Allocated: p.Allocated}, nil
+	return nil
 }
 
 // spend pays from a ledger whose chain is whole, and from a scope that has a cap

@@ -32,8 +32,11 @@ type Job struct {
 	RunID   string        // "": a new one
 	Version string        // of the program, for the record
 
-	// Stage keeps a release between its spend and the end of the write-back, so that
-	// an interrupted run can be completed. nil: it cannot.
+	// Begin keeps an attempt before anything is reserved or spent, and refuses where
+	// it cannot. Stage keeps the release, in place of the attempt, between its spend
+	// and the end of the run. Both are on disk when they return. nil: an interrupted
+	// run cannot be completed.
+	Begin func(*Attempt) error
 	Stage func(*Release) error
 	// Configuration is copied into the report.
 	Configuration map[string]any
@@ -74,7 +77,8 @@ func Run(ctx context.Context, s Store, job Job, opts LoadOptions) (*report.Repor
 	return m.Execute(ctx, p, job)
 }
 
-// Execute releases under a plan that was made before, recovers and writes back.
+// Execute releases under a plan that was made before, recovers and writes back. An
+// [UnfinishedError] says that the run stopped once it was reserved or paid for.
 func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, error) {
 	if job.RunID == "" {
 		id, err := NewRunID()
@@ -124,26 +128,23 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) 
 	if err != nil || !job.Write.Enabled {
 		return y, err
 	}
+	return y, m.store.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, sensorNodes(p)), job.Write.Force)
+}
+
+func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
+	a, draw, err := m.attempt(p, job, y, privacy.NewAttempt())
+	if err != nil {
+		return nil, err
+	}
+	return m.pay(ctx, a, report.Outline(job.RunID, job.Write.Prefix, sensorNodes(p)), job, draw)
+}
+
+func sensorNodes(p *Plan) []int {
 	nodes := make([]int, len(p.Sensors))
 	for k, s := range p.Sensors {
 		nodes[k] = s.Node
 	}
-	return y, m.store.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, nodes), job.Write.Force)
-}
-
-func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
-	r, err := m.perturb(ctx, p, job.Signal, y, Spend{
-		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise, RequireCap: job.RequireCap,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if job.Stage != nil {
-		if err := job.Stage(r); err != nil {
-			return nil, fmt.Errorf("stage release %s, which is spent: %w", job.RunID, err)
-		}
-	}
-	return r, nil
+	return nodes
 }
 
 // Complete recovers from a release that was paid for and writes back: the second
@@ -151,6 +152,14 @@ func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Re
 // release's, a new look at an old release. The same release and job give the same
 // bits.
 func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
+	rep, err := m.complete(ctx, r, job)
+	if err == nil || job.RunID != r.ID() || errors.Is(err, ErrUnpaid) || errors.Is(err, recovery.ErrStalled) && rep != nil {
+		return rep, err
+	}
+	return nil, &UnfinishedError{job.RunID, IsSpent, err}
+}
+
+func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
 	rep, err := m.Recover(ctx, r, job.Recover)
 	stalled := err
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {

@@ -40,6 +40,8 @@ const (
 // 34 nodes written and the run unfinished.
 var boundaries = []string{
 	"before check", "after check",
+	"before begin", "after begin",
+	"before reserve", "after reserve",
 	"before account", "in account", "after account",
 	"before spend", "in spend", "after spend",
 	"before stage", "before sync", "after sync", "after stage",
@@ -52,12 +54,13 @@ type doomed struct {
 	At           int // number of the boundary, from 1
 	Label        string
 	Scope, RunID string
-	Staged       string // file of the staged release
+	Staged       string // file of the staged release; that of the attempt ends in .attempt
 }
 
 // TestCrash kills a run with SIGKILL at each boundary of its steps. What was spent
 // stays spent, once; what was staged is completed with the same bits at no further
-// cost; what was not is never written.
+// cost; an attempt that was paid for is redeemed; what was not paid for is never
+// written.
 func TestCrash(t *testing.T) {
 	label := Load(t, Shipped("karate"))
 	source(t, label, 16)
@@ -103,6 +106,7 @@ type crash struct {
 // and goes on from there.
 func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 	defer c.s.Undo(context.Background(), d.RunID) // whatever is left would be in the way of the next run
+	attempted := slices.Contains(passed, "after begin")
 	spent, staged, written := slices.Contains(passed, "after spend"), slices.Contains(passed, "after stage"), slices.Contains(passed, "after write")
 	want := []privacy.Kind{privacy.KindCap}
 	if spent {
@@ -119,19 +123,29 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 		status = store.Finished
 	case slices.Contains(passed, "in write 0"):
 		status = store.Running
+	case slices.Contains(passed, "after reserve"):
+		status = store.Reserved
 	}
 	if run, err := c.s.Run(t.Context(), d.RunID); run.Status != status || status == "" && !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the run is %q, %v, want %q", run.Status, err, status)
 	}
-	if status == "" && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
+	if (status == "" || status == store.Reserved) && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
 		t.Errorf("%d nodes carry values of a run with status %q", len(before), status)
 	}
 	data, err := os.ReadFile(d.Staged)
 	if staged != (err == nil) || !staged && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the staged release: %v, after %q", err, passed)
 	}
-	if staged && !spent || len(before) > 0 && !staged {
+	if slices.Contains(passed, "after reserve") && !attempted || staged && !spent || len(before) > 0 && !staged {
 		t.Errorf("spend, stage, write is the order; the run passed %q", passed)
+	}
+	if !spent && attempted { // the attempt says so, and takes the reservation back
+		if _, err := c.redeem(t, d); !errors.Is(err, graphcloak.ErrUnpaid) {
+			t.Errorf("redeeming what was not paid for: %v, want ErrUnpaid", err)
+		}
+		if run, err := c.s.Run(t.Context(), d.RunID); status != "" && run.Status != store.Cancelled {
+			t.Errorf("the reservation is %q, %v, want CANCELLED", run.Status, err)
+		}
 	}
 	if !spent { // nothing happened: the same run id is free
 		if _, err := c.m.Execute(t.Context(), c.p, d.job()); err != nil {
@@ -146,9 +160,54 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 	if after := c.carried(t, d); !reflect.DeepEqual(after, before) {
 		t.Errorf("a refused run changed the nodes from %v to %v", before, after)
 	}
-	if staged {
-		c.complete(t, d, data, before)
-		c.undo(t, d)
+	if !staged { // its noise was never drawn
+		r, err := c.redeem(t, d)
+		if err != nil {
+			t.Fatalf("redeem: %v", err)
+		}
+		if data, err = json.Marshal(r); err != nil {
+			t.Fatal(err)
+		}
+		c.holds(t, d, want...)
+	}
+	c.complete(t, d, data, before)
+	c.doubled(t, d)
+	c.undo(t, d)
+}
+
+// redeem goes on with the attempt that the process left.
+func (c crash) redeem(t *testing.T, d doomed) (*graphcloak.Release, error) {
+	t.Helper()
+	data, err := os.ReadFile(d.Staged + ".attempt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a graphcloak.Attempt
+	if err := json.Unmarshal(data, &a); err != nil {
+		t.Fatal(err)
+	}
+	return c.m.Redeem(t.Context(), &a, d.job())
+}
+
+// doubled draws a finished release once more, as a copy of the attempt could: neither
+// the store nor the ledger takes the other values.
+func (c crash) doubled(t *testing.T, d doomed) {
+	t.Helper()
+	r, err := c.redeem(t, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.carried(t, d)
+	if _, err := c.m.Complete(t.Context(), r, d.job()); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("other values of a finished run: %v, want ErrConflict", err)
+	}
+	job := d.job()
+	job.Write.Enabled = false
+	if rep, err := c.m.Complete(t.Context(), r, job); !errors.Is(err, privacy.ErrReplay) || rep != nil {
+		t.Errorf("a report of other values: %v, %v, want ErrReplay", rep, err)
+	}
+	if after := c.carried(t, d); !reflect.DeepEqual(after, before) {
+		t.Errorf("refused values changed the nodes from %v to %v", before, after)
 	}
 }
 
@@ -198,8 +257,8 @@ func (c crash) carried(t *testing.T, d doomed) map[any]map[string]any {
 // refused tries to get another release for what was paid.
 func (c crash) refused(t *testing.T, d doomed) {
 	t.Helper()
-	if _, err := c.m.Execute(t.Context(), c.p, d.job()); !errors.Is(err, privacy.ErrReplay) {
-		t.Errorf("the same run id again: %v, want ErrReplay", err)
+	if _, err := c.m.Execute(t.Context(), c.p, d.job()); !errors.Is(err, privacy.ErrReplay) && !errors.Is(err, store.ErrConflict) {
+		t.Errorf("the same run id again: %v, want ErrReplay or ErrConflict", err)
 	}
 	_, err := c.m.Release(t.Context(), c.p, d.job().Signal, graphcloak.Spend{Scope: d.Scope, ReleaseID: "other", Attempt: token()})
 	if !errors.Is(err, privacy.ErrExhausted) {
@@ -305,6 +364,15 @@ func TestCrashChild(t *testing.T) {
 		}
 	})
 	job := d.job()
+	job.Begin = func(a *graphcloak.Attempt) error {
+		p.pass("before begin")
+		defer p.pass("after begin")
+		data, err := json.Marshal(a)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(d.Staged+".attempt", data, 0o600)
+	}
 	job.Stage = func(r *graphcloak.Release) error {
 		p.pass("before stage")
 		defer p.pass("after stage")
@@ -363,6 +431,12 @@ func (s *mortal) Check(ctx context.Context, g *graph.Graph, t report.Table, forc
 	s.pass("before check")
 	defer s.pass("after check")
 	return s.Store.Check(ctx, g, t, force)
+}
+
+func (s *mortal) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	s.pass("before reserve")
+	defer s.pass("after reserve")
+	return s.Store.Reserve(ctx, g, t, force)
 }
 
 func (s *mortal) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {

@@ -39,7 +39,10 @@ type app struct {
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
-	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
+	holding             sync.Mutex
+	held                string     // run that was begun and is not ended
+	lock                *os.File   // its lock
+	settling            sync.Mutex // held while settings are stored, and for good by who leaves the work behind
 }
 
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {

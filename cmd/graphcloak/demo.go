@@ -72,16 +72,29 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
 	}
-	job.Stage = a.stage(job, a.config)
-	rep, err := graphcloak.Run(ctx, s, job, loadOptions(a))
+	rep, err := a.demonstrate(ctx, s, job)
 	if rep != nil {
 		if err := a.leave(dir, rep); err != nil {
-			return a.kept(job.RunID, err)
+			return err
 		}
 	}
 	return a.conclude(job, rep, err, section{
 		text: fmt.Sprintf("Written to %s: nodes.csv has the new columns, result.json the report, result.csv the nodes.", dir),
 	})
+}
+
+// demonstrate is the run of a demo. One that was interrupted is given up: the next
+// starts afresh, and says so.
+func (a *app) demonstrate(ctx context.Context, s graphStore, job graphcloak.Job) (*report.Report, error) {
+	if _, err := checkState(); err != nil {
+		return nil, err
+	}
+	if _, err := a.settle(ctx, s, earlier{scope: job.Scope, fresh: true}); err != nil {
+		return nil, err
+	}
+	a.journal(s, &job, 0, "", false)
+	rep, err := graphcloak.Run(ctx, s, job, loadOptions(a))
+	return rep, a.unspent(job.RunID, err)
 }
 
 // nameFile ties a demo folder to its graph.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
 )
@@ -30,6 +31,7 @@ const (
 	exitNotCertified = 10 // recovery without a certificate
 	exitMemory       = 11 // memory guard
 	exitWarnings     = 12 // done, with warnings, under --strict
+	exitUnfinished   = 13 // budget is or may be spent, and the run is unfinished: resume it
 	exitInterrupt    = 130
 	exitTerminated   = 143
 )
@@ -40,7 +42,7 @@ func codeName(exit int) string {
 		exitUsage: "usage", exitNotFound: "not_found", exitAuth: "auth", exitConflict: "conflict",
 		exitValidation: "validation", exitRateLimited: "rate_limited", exitTransient: "transient",
 		exitBudget: "budget_exceeded", exitNotCertified: "not_certified", exitMemory: "memory",
-		exitWarnings: "warnings", exitInterrupt: "interrupted", exitTerminated: "terminated", exitInternal: "internal",
+		exitWarnings: "warnings", exitUnfinished: "unfinished", exitInterrupt: "interrupted", exitTerminated: "terminated", exitInternal: "internal",
 	}[exit]
 }
 
@@ -169,11 +171,12 @@ func (a *app) finish(ctx context.Context, err error) int {
 		err = stopped
 	} else if errors.Is(err, context.DeadlineExceeded) && a.config != nil && a.config.Execution.Timeout > 0 {
 		late := fail(exitTransient, "not finished after %s", a.config.Execution.Timeout).hint("give more time by --timeout")
-		if f, ok := errors.AsType[*failure](err); ok && f.suggestion != "" { // a release is spent: how to go on
+		if f, ok := errors.AsType[*failure](err); ok && f.suggestion != "" {
 			late.suggestion, late.resourceType, late.resourceID = f.suggestion, f.resourceType, f.resourceID
 		}
 		err = late
 	}
+	err = a.withRun(err)
 	p := describe(err)
 	lines := messages(err)
 	if a.format() == "json" || a.format() == "ndjson" {
@@ -184,6 +187,30 @@ func (a *app) finish(ctx context.Context, err error) int {
 	}
 	a.printError(lines, p)
 	return p.ExitCode
+}
+
+// withRun adds how to go on where a run was begun and not ended, and where another
+// run is in the way. A signal keeps its exit code.
+func (a *app) withRun(err error) error {
+	if e, ok := errors.AsType[*stores.UnfinishedError](err); ok {
+		return inTheWay(e, err)
+	}
+	id := a.unfinishedRun()
+	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {
+		return err
+	}
+	exit, hint := exitUnfinished, "the same command again, or `graphcloak run --resume %s` with the same --from or --uri, goes on with it; nothing is spent twice"
+	if code := exitCode(err); code == exitInterrupt || code == exitTerminated {
+		exit = code
+	}
+	e, ok := errors.AsType[*graphcloak.UnfinishedError](err)
+	switch {
+	case !ok:
+		err = fmt.Errorf("run %s is unfinished, %v: %w", id, graphcloak.MaySpent, err)
+	case e.Spent == graphcloak.NotSpent:
+		exit, hint = exitCode(err), "`graphcloak run --resume %s` with the same --from or --uri takes its reservation back"
+	}
+	return fail(exit, "%w", err).hint(hint, id).about("run", id)
 }
 
 func describe(err error) problem {

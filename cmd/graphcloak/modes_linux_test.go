@@ -48,11 +48,9 @@ func TestModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
-	r, err := m.Release(ctx, p, job.Signal, graphcloak.Spend{ReleaseID: job.RunID, Attempt: "first"})
+	a.journal(s, &job, m.Graph.Order(), "", true)
+	r, err := m.Pay(ctx, p, nil, job)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.keep(r, job, a.config, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.showReveal(r, []float64{1, 0}, privacy.Entry{}); err != nil {

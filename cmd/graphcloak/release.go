@@ -19,12 +19,13 @@ import (
 func newReleaseCommand(app *app) *cobra.Command {
 	var path string
 	var sensors fromSensors
+	fresh := false
 	cmd := &cobra.Command{
 		Use:   "release",
 		Short: "Spend the budget of a plan and release the private measurement",
 		Long: "release reads the signal, records the spend in the ledger of the store, and only then adds each sensor's own\n" +
 			"noise. It refuses a graph that is not the plan's. With --from-sensors it takes what sensors sent that ran\n" +
-			"`graphcloak cloak`, and no raw reading is seen. The JSON output is a release file for `graphcloak recover`;\n" +
+			"`graphcloak cloak`, and no raw reading is seen. An interrupted one is completed as that of `graphcloak run` is. The JSON output is a release file for `graphcloak recover`;\n" +
 			"--mode write also writes the private values into the store.",
 		Example: "  graphcloak release --from example:karate --plan plan.json --source-property source -o release.json\n" +
 			"  graphcloak release --uri neo4j://localhost:7687 -u neo4j --plan plan.json --measurement-property heat --mode write -o release.json\n" +
@@ -41,21 +42,25 @@ func newReleaseCommand(app *app) *cobra.Command {
 			if err := app.readPlan(path, &p); err != nil {
 				return err
 			}
-			return app.release(cmd.Context(), &p, sensors)
+			return app.release(cmd.Context(), &p, sensors, fresh)
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupSignal,
 		config.GroupBudget, config.GroupEscrow, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE`")
 	cmd.Flags().StringVar(&sensors.path, "from-sensors", "", "`FILE` of NDJSON that sensors sent; - is standard input")
+	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&sensors.releaseID, "release-id", "", "with --from-sensors: the release, where the file has several, an `ID`")
 	return cmd
 }
 
 // release makes one release, from the store's signal or from what sensors sent.
-func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSensors) error {
+func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSensors, fresh bool) error {
 	job, values, err := a.releaseJob(p, sensors)
 	if err != nil {
+		return err
+	}
+	if _, err := checkState(); err != nil {
 		return err
 	}
 	s, err := a.openStore(ctx)
@@ -76,23 +81,29 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
 		return err
 	}
-	if err := m.CheckRelease(ctx, p, job); err != nil {
-		return a.findable(err, p.Model, job.Signal)
-	}
-	if a.config.Write.DryRun {
-		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
-	}
-	spend := graphcloak.Spend{Scope: job.Scope, ReleaseID: job.RunID, Attempt: privacy.NewAttempt(), Noise: job.Noise, RequireCap: job.RequireCap}
-	var r *graphcloak.Release
-	if job.Signal.Cloaked {
-		r, err = m.Collect(ctx, p, values, spend)
-	} else {
-		r, err = m.Release(ctx, p, job.Signal, spend)
-	}
+	digest, err := p.Digest()
 	if err != nil {
 		return err
 	}
-	return a.publish(ctx, m, r, job)
+	identity, err := identify(job, a.config, digest)
+	if err != nil {
+		return err
+	}
+	if done, err := a.settle(ctx, s, earlier{job.Scope, identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
+		return err
+	}
+	if a.config.Write.DryRun {
+		if err := m.CheckRelease(ctx, p, job); err != nil {
+			return a.findable(err, p.Model, job.Signal)
+		}
+		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
+	}
+	a.journal(s, &job, m.Graph.Order(), identity, true)
+	r, err := m.Pay(ctx, p, values, job)
+	if err != nil {
+		return a.findable(a.unspent(job.RunID, err), p.Model, job.Signal)
+	}
+	return a.finishRelease(ctx, m, r, job)
 }
 
 // releaseJob reads what the command was given, before a store is opened.
@@ -127,32 +138,18 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 	return job, values, refusal(err)
 }
 
-// publish keeps a release that was paid for, prints it, and writes it where that
-// is asked for. It is kept first: printing or writing may fail.
-func (a *app) publish(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
-	if job.Write.Enabled {
-		if err := a.keep(r, job, a.config, true); err != nil {
-			return fmt.Errorf("keep release %s, which is spent: %w", r.ID(), err)
-		}
+// finishRelease writes a release, prints it, and forgets what was kept of it. The
+// ledger holds the digest of its values before they are shown: whoever drew others for
+// the same payment is refused.
+func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
+	written, err := m.Publish(ctx, r, job)
+	if err != nil {
+		return a.outdated(err, job.RunID)
 	}
 	if err := a.showRelease(r); err != nil {
 		return err
 	}
-	return a.finishRelease(ctx, m, r, job)
-}
-
-// finishRelease writes a release and forgets what was kept for it.
-func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
-	written, err := m.Publish(ctx, r, job)
-	if err != nil && hasStaged(job.RunID) {
-		return fail(exitCode(err), "%w", err).
-			hint("the release is spent and kept: `graphcloak run --resume %s` with the same --from completes it, at no further cost", job.RunID).
-			about("run", job.RunID)
-	}
-	if err != nil {
-		return err
-	}
-	if err := forget(job.RunID); err != nil {
+	if err := a.forget(job.RunID); err != nil {
 		a.warn("the staged release could not be removed: %v", err)
 	}
 	if job.Write.Enabled {

@@ -49,13 +49,14 @@ func TestResumeRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.keep(r, job, a.config, true); err != nil {
+	kept := staged{Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Recovery: a.config.Recovery, Community: a.config.Community}
+	if err := keep(job.RunID, &kept); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.resume(ctx, s, job.RunID); err != nil {
 		t.Fatal(err)
 	}
-	if hasStaged(job.RunID) {
+	if conditionOf(job.RunID) != unknown {
 		t.Error("the kept release is still there")
 	}
 	written, err := s.Signal(ctx, m.Graph, "gcPrivateHeat")

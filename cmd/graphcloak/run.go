@@ -19,13 +19,16 @@ import (
 
 func newRunCommand(app *app) *cobra.Command {
 	var resume, undo string
+	fresh := false
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "The main job: plan, release, recover and write back",
 		Long: "run reads the graph, certifies the sensitivity, spends the budget, releases each sensor's private value,\n" +
 			"recovers the likely source community, and writes the results back as node properties with one\n" +
-			"(:GraphCloakRun) node. Input and conflicts are checked before anything is spent. What is spent stays spent:\n" +
-			"an interrupted run is completed with --resume, or its properties are removed with --undo.",
+			"(:GraphCloakRun) node. Input, conflicts, rights, room and the folder for state are checked, and the run is\n" +
+			"reserved, before anything is spent. What is spent stays spent: an interrupted run is completed by the same\n" +
+			"command or by --resume, at no further cost, or given up by --undo or --new. Exit 13 says that budget is or may\n" +
+			"be spent and the run is unfinished.",
 		Example: "  graphcloak run --uri neo4j://localhost:7687 -u neo4j --node-labels Person --relationship-types KNOWS \\\n" +
 			"    --source-property risk --epsilon 4 --delta 0.1\n" +
 			"  graphcloak run --from folder:mygraph --source-property source --mode stats --dry-run\n" +
@@ -47,7 +50,7 @@ func newRunCommand(app *app) *cobra.Command {
 			case undo != "":
 				return app.undo(ctx, s, undo)
 			}
-			return app.run(ctx, s)
+			return app.run(ctx, s, fresh)
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
@@ -55,12 +58,13 @@ func newRunCommand(app *app) *cobra.Command {
 		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
 		config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again")
+	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
 	return cmd
 }
 
 // run is the whole job in the mode that is asked for.
-func (a *app) run(ctx context.Context, s graphStore) error {
+func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	job, err := a.job()
 	if err != nil {
 		return err
@@ -75,6 +79,9 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if job.Noise, err = a.noise(job.Plan.Randomness); err != nil {
 		return err
 	}
+	if _, err := checkState(); err != nil {
+		return err
+	}
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
 	}
@@ -87,6 +94,13 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 		return err
 	}
 	a.notices(s)
+	identity, err := identify(job, a.config, m.Graph.Digest())
+	if err != nil {
+		return err
+	}
+	if done, err := a.settle(ctx, s, earlier{job.Scope, identity, m.Graph.Digest(), fresh, a.config.Write.DryRun}); done || err != nil {
+		return err
+	}
 	p, err := m.Plan(ctx, job.Plan)
 	if err != nil {
 		return err
@@ -95,23 +109,37 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if a.config.Write.DryRun {
 		return a.dryRun(ctx, s, m, p, job)
 	}
-	job.Stage = a.stage(job, a.config)
+	if err := a.noteElsewhere(ctx, s, job.Scope); err != nil {
+		return err
+	}
+	a.journal(s, &job, m.Graph.Order(), identity, false)
 	rep, err := m.Execute(ctx, p, job)
-	return a.conclude(job, rep, err)
+	return a.conclude(job, rep, a.unspent(job.RunID, err))
+}
+
+// unspent forgets a run that ended before it cost anything.
+func (a *app) unspent(runID string, err error) error {
+	if _, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok || err == nil || errors.Is(err, recovery.ErrStalled) {
+		return err
+	}
+	if left := a.forget(runID); left != nil {
+		return errors.Join(err, left)
+	}
+	return err
 }
 
 // conclude prints the report of a run and forgets what was staged for it. An
-// error before the release is the error; one after it says how to go on.
+// error before the release is the error; one after it leaves the run held.
 func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra ...section) error {
 	stalled := errors.Is(err, recovery.ErrStalled)
 	if err != nil && !stalled {
-		return a.kept(job.RunID, err)
+		return err
 	}
-	if shown := a.show(rep, a.config.Write.Mode, extra...); shown != nil {
-		return a.kept(job.RunID, shown)
+	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
+		return err
 	}
 	if job.RunID != "" {
-		if err := forget(job.RunID); err != nil {
+		if err := a.forget(job.RunID); err != nil {
 			a.warn("the staged release could not be removed: %v", err)
 		}
 	}
@@ -122,16 +150,6 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 		return fail(exitNotCertified, "Basis Pursuit Denoising is infeasible within the radius").hint("try --residual-bound chi2 or hsu")
 	}
 	return nil
-}
-
-// kept adds how to go on after an error, where a release is spent and staged.
-func (a *app) kept(runID string, err error) error {
-	if runID == "" || !hasStaged(runID) {
-		return err
-	}
-	return fail(exitCode(err), "%w", err).
-		hint("the release is spent and kept: `graphcloak run --resume %s` with the same --from completes it, at no further cost", runID).
-		about("run", runID)
 }
 
 // notices passes on what a store left out.
@@ -156,16 +174,43 @@ func (a *app) dryRun(ctx context.Context, s graphStore, m *graphcloak.Model, p *
 	return a.wouldSpend(p, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }
 
-// undo removes what a run wrote.
+// undo gives a run up and removes what it wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
+	if conditionOf(runID) == alive {
+		return fail(exitConflict, "run %s is under way", runID).hint("stop its process first").about("run", runID)
+	}
 	nodes, err := s.Undo(ctx, runID)
-	if err != nil && !(errors.Is(err, stores.ErrNotFound) && hasStaged(runID)) { // a staged run may have written nothing
+	here := conditionOf(runID) == left // a staged run may have written nothing
+	if err != nil && !(errors.Is(err, stores.ErrNotFound) && here) {
 		return err
 	}
-	if err := forget(runID); err != nil {
+	if err := a.voidRun(ctx, s, runID); err != nil {
+		return err
+	}
+	if err := a.forget(runID); err != nil {
 		return err
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, section{
 		text: fmt.Sprintf("Removed the properties of run %s from %d nodes. Its record stays, and what it spent stays spent.", runID, nodes),
 	})
+}
+
+// voidRun marks the release of a run as one that will never be written, where it was
+// paid for: as it is kept here, or as the store's record names it.
+func (a *app) voidRun(ctx context.Context, s graphStore, runID string) error {
+	if kept, err := readStaged(runID); err == nil && kept.Store == s.Name() {
+		return void(ctx, s, kept.Scope, kept.releaseID())
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		scope, _ := r.Record["budgetScope"].(string)
+		release, _ := r.Record["releaseId"].(string)
+		if r.ID == runID && scope != "" && release != "" {
+			return void(ctx, s, scope, release)
+		}
+	}
+	return nil
 }

@@ -54,6 +54,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrPlan, exitConflict, "make the plan again, for the graph as it is, with `graphcloak plan -o FILE`"},
 		{graphcloak.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text with --node-query or --relationship-query"},
 		{graphcloak.ErrKey, exitUsage, "give --key and --deployment with --randomness escrow, and neither without"},
+		{privacy.ErrUncertain, exitTransient, "try again; `graphcloak doctor` tests the connection"},
 		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in, and its --budget-scope"},
 		{graphcloak.ErrAmbiguous, exitConflict, "name one with --budget-scope"},
 		{graphcloak.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},

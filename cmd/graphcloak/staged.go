@@ -4,27 +4,34 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
-	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// staged is a release that was paid for, with what its run needs to go on. It
-// holds private values and public settings only.
+// staged is a run between its beginning and its end: the attempt, until its release
+// was drawn, then the release, with what the run needs to go on. It holds private
+// values and public settings only. A lock beside the file is held by the process
+// whose run it is.
 type staged struct {
-	Release       *graphcloak.Release     `json:"release"`
+	Store         string                  `json:"store"`
+	Identity      string                  `json:"identity"` // of the command, see identify
+	Attempt       *graphcloak.Attempt     `json:"attempt,omitempty"`
+	Release       *graphcloak.Release     `json:"release,omitempty"`
 	ReleaseOnly   bool                    `json:"releaseOnly,omitempty"` // nothing is recovered
 	Signal        graphcloak.Signal       `json:"signal"`
 	Scope         string                  `json:"scope,omitempty"`
@@ -35,22 +42,115 @@ type staged struct {
 	Configuration map[string]any          `json:"configuration,omitempty"`
 }
 
-// stage returns a function that keeps a release until its run is finished.
-func (a *app) stage(job graphcloak.Job, c *config.Config) func(*graphcloak.Release) error {
-	return func(r *graphcloak.Release) error { return a.keep(r, job, c, false) }
+// model returns the settings of the model that the run was started with.
+func (k *staged) model() *graphcloak.Settings {
+	if k.Release != nil {
+		return &k.Release.Model
+	}
+	return &k.Attempt.Plan.Model
 }
 
-// keep writes a release and what its job needs to go on.
-func (a *app) keep(r *graphcloak.Release, job graphcloak.Job, c *config.Config, releaseOnly bool) error {
-	data, err := json.Marshal(staged{
-		Release: r, ReleaseOnly: releaseOnly, Signal: job.Signal, Scope: job.Scope, Write: job.Write, Mode: c.Write.Mode,
-		Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
+// graph returns the digest of the graph that the run is of.
+func (k *staged) graph() privacy.Digest {
+	if k.Release != nil {
+		return k.Release.Plan().GraphDigest
+	}
+	return k.Attempt.Plan.GraphDigest
+}
+
+// releaseID is the run's own id, or that of the sensors.
+func (k *staged) releaseID() string {
+	if k.Release != nil {
+		return k.Release.ID()
+	}
+	return k.Attempt.ReleaseID
+}
+
+// paid asks the ledger about a run whose process is gone.
+func (k *staged) paid(ctx context.Context, l privacy.Ledger) (bool, error) {
+	if k.Attempt == nil {
+		return true, nil // a release is drawn once it is paid for
+	}
+	return k.Attempt.Paid(ctx, l)
+}
+
+// identify names what a command asks for: two commands with one name have the same
+// graph, signal, plan and answer in mind, whatever their output.
+func identify(job graphcloak.Job, c *config.Config, digest any) (string, error) {
+	data, err := json.Marshal([]any{
+		digest, job.Scope, job.Signal, job.Settings, job.Write.Prefix, c.Write.Mode, c.Privacy, c.Escrow, c.Recovery, c.Community,
 	})
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// journal keeps a run on disk from before it costs anything until its end. nodes is the
+// size of its result.
+func (a *app) journal(s graphStore, job *graphcloak.Job, nodes int, identity string, releaseOnly bool) {
+	c := a.config
+	kept := staged{
+		Store: s.Name(), Identity: identity, ReleaseOnly: releaseOnly, Signal: job.Signal, Scope: job.Scope, Write: job.Write,
+		Mode: c.Write.Mode, Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
+	}
+	id := job.RunID
+	job.Begin = func(at *graphcloak.Attempt) error {
+		kept.Attempt, kept.Scope = at, at.Scope
+		return a.begin(id, &kept, nodes)
+	}
+	job.Stage = func(r *graphcloak.Release) error {
+		kept.Attempt, kept.Release = nil, r
+		return keep(id, &kept)
+	}
+}
+
+// begin makes sure that the run can be kept to its end and its result be written,
+// takes the lock, and writes the attempt.
+func (a *app) begin(runID string, kept *staged, nodes int) error {
+	if path := a.outputPath(); path != "" {
+		if err := disk.Room(filepath.Dir(path), outputRoom(nodes)); err != nil {
+			return fail(exitValidation, "%s cannot be written: %w", path, err).hint("make room, or name another place with -o")
+		}
+	}
+	path, err := stagedPath(runID)
 	if err != nil {
 		return err
 	}
-	path, err := stagedPath(job.RunID)
+	err = a.hold(runID)
+	if err == nil {
+		err = keep(runID, kept)
+	}
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(path); err == nil {
+			err = writeSynced(besides(path, roomFile), make([]byte, stagedRoom(info.Size(), len(kept.Attempt.Plan.Sensors))))
+		}
+	}
 	if err != nil {
+		return errors.Join(stateError(err), a.forget(runID))
+	}
+	return nil
+}
+
+// stagedRoom bounds the size of a staged release: ids, plan and model are in the
+// attempt too, and each of m values has 20 digits of X, 24 of ỹ and a nonce of 32.
+func stagedRoom(attempt int64, m int) int64 { return 2*attempt + 160*int64(m) + 1<<16 }
+
+// outputRoom is what a result of so many nodes takes at most, with names of ordinary
+// length.
+func outputRoom(nodes int) int64 { return 1<<16 + 256*int64(nodes) }
+
+// keep writes the attempt, or the release in its place, into the room that is held
+// for it.
+func keep(runID string, kept *staged) error {
+	path, err := stagedPath(runID)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	if err := removeIfThere(besides(path, roomFile)); err != nil {
 		return err
 	}
 	return writeSynced(path, data)
@@ -64,95 +164,156 @@ func writeSynced(path string, data []byte) error {
 	})
 }
 
+// Files beside a staged one.
+const (
+	stagedFile = ".json"
+	lockFile   = ".lock"
+	roomFile   = ".room"
+)
+
+func besides(path, ext string) string { return strings.TrimSuffix(path, stagedFile) + ext }
+
 func stagedPath(runID string) (string, error) {
 	if !regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`).MatchString(runID) {
 		return "", fail(exitUsage, "%q is no run id", runID).hint("a run prints its id as runId")
 	}
 	dir, err := stateDir("runs")
-	return filepath.Join(dir, runID+".json"), err
+	return filepath.Join(dir, runID+stagedFile), err
 }
 
-func hasStaged(runID string) bool {
-	path, err := stagedPath(runID)
-	if err != nil {
-		return false
-	}
-	_, err = os.Stat(path)
-	return err == nil
-}
-
-func forget(runID string) error {
+// hold takes the lock of a run for the rest of the process, and remembers that the
+// run is unfinished. [disk.ErrLocked] where another process has it.
+func (a *app) hold(runID string) error {
 	path, err := stagedPath(runID)
 	if err != nil {
 		return err
 	}
-	return removeIfThere(path)
-}
-
-// notOverNewer refuses to complete a run over the values of one that was started
-// later and is finished.
-func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Model, kept staged, runID string) error {
-	if !kept.Write.Enabled || a.config.Output.Force {
-		return nil
-	}
-	runs, err := s.Runs(ctx)
+	lock, err := disk.Lock(besides(path, lockFile))
 	if err != nil {
 		return err
 	}
-	digest := m.Graph.Digest()
-	column := report.Outline(runID, kept.Write.Prefix, nil).RunIDColumn()
-	for _, r := range runs { // run ids sort by time
-		if r.ID > runID && r.Status == stores.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
-			return fail(exitConflict, "run %s was finished on this graph since", r.ID).
-				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.ID)
-		}
-	}
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	a.held, a.lock = runID, lock
 	return nil
 }
 
-// resume completes a run from its staged release.
-func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
+// drop lets go of a run that stays as it is.
+func (a *app) drop() error {
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	if a.lock == nil {
+		return nil
+	}
+	err := a.lock.Close()
+	a.held, a.lock = "", nil
+	return err
+}
+
+// unfinishedRun returns the run that the command has begun and not ended, or "".
+func (a *app) unfinishedRun() string {
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	return a.held
+}
+
+// forget removes what is kept of a run, the file first: who finds a lock that is free
+// finds nothing behind it.
+func (a *app) forget(runID string) error {
 	path, err := stagedPath(runID)
 	if err != nil {
 		return err
 	}
-	data, err := disk.Read(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fail(exitNotFound, "nothing is kept of run %s", runID).
-			hint("it is finished, or it was started by another user or on another machine; --undo %s removes what it wrote", runID).about("run", runID)
-	}
+	return errors.Join(removeIfThere(path), removeIfThere(besides(path, roomFile)), a.drop(), removeIfThere(besides(path, lockFile)))
+}
+
+// Conditions of a run as this machine knows it.
+type condition int
+
+const (
+	unknown condition = iota // it was started elsewhere, or is finished
+	alive                    // a process is at it
+	left                     // it was interrupted
+)
+
+// conditionOf looks at the lock of a run.
+func conditionOf(runID string) condition {
+	path, err := stagedPath(runID)
 	if err != nil {
-		return err
+		return unknown
+	}
+	if _, err := os.Stat(path); err != nil {
+		return unknown
+	}
+	lock, err := disk.Lock(besides(path, lockFile))
+	if err != nil {
+		return alive
+	}
+	lock.Close()
+	return left
+}
+
+// stagedRuns lists the runs that are kept, oldest first.
+func stagedRuns() ([]string, error) {
+	dir, err := stateDir("runs")
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"+stagedFile))
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(f), stagedFile)
+	}
+	slices.Sort(files)
+	return files, err
+}
+
+// readStaged returns what is kept of a run.
+func readStaged(runID string) (*staged, error) {
+	path, err := stagedPath(runID)
+	if err != nil {
+		return nil, err
+	}
+	data, err := disk.Read(path, maxFile)
+	if err != nil {
+		return nil, err
 	}
 	var kept staged
 	if err := strictjson.Unmarshal(data, &kept); err != nil {
-		return fail(exitValidation, "read %s: %w", path, err)
+		return nil, fail(exitValidation, "what is kept of run %s cannot be read: %w", runID, err).
+			hint("`graphcloak run --undo %s` gives it up", runID).about("run", runID)
 	}
-	if kept.Release == nil {
-		return fail(exitValidation, "read %s: there is no release in it", path)
+	if kept.Release == nil && (kept.Attempt == nil || kept.Attempt.Plan == nil) {
+		return nil, fail(exitValidation, "what is kept of run %s holds neither an attempt nor a release", runID).
+			hint("`graphcloak run --undo %s` gives it up", runID).about("run", runID)
 	}
-	a.agreeQueries(&kept.Release.Model)
-	options, err := recoverOptions(kept.Recovery, kept.Community)
-	if err != nil {
-		return err
+	return &kept, nil
+}
+
+// checkState makes sure of the folder for state before any work is done.
+func checkState() (dir string, err error) {
+	dir, err = stateDir("runs")
+	if err == nil {
+		err = disk.Room(dir, 1<<12)
 	}
-	m, err := graphcloak.Load(ctx, s, kept.Release.Model, loadOptions(a))
-	if err != nil {
-		return err
+	return dir, stateError(err)
+}
+
+// stateError says what to do about a folder for state that cannot be used.
+func stateError(err error) error {
+	if err == nil {
+		return nil
 	}
-	if err := a.notOverNewer(ctx, s, m, kept, runID); err != nil {
-		return err
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
 	}
-	job := graphcloak.Job{
-		Settings: kept.Release.Model, Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
-		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
+	return fail(exitValidation, "the folder for what must outlast a crash cannot be used: %w; nothing was spent", err).
+		hint("set XDG_STATE_HOME to a folder on a disk with room that the user may write; under systemd, StateDirectory=graphcloak makes one")
+}
+
+// describeRuns names some runs.
+func describeRuns(ids []string) string {
+	if len(ids) == 0 {
+		return "no run can be resumed here"
 	}
-	if kept.ReleaseOnly {
-		if err := a.showRelease(kept.Release); err != nil {
-			return err
-		}
-		return a.finishRelease(ctx, m, kept.Release, job)
-	}
-	rep, err := m.Complete(ctx, kept.Release, job)
-	return a.conclude(job, rep, err)
+	return fmt.Sprintf("what can be resumed here: %s", strings.Join(ids, ", "))
 }

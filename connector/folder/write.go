@@ -92,7 +92,10 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 
 // Cancel gives up a reservation for which nothing was spent. A run that has come
 // further is left as it is.
-func (s *Store) Cancel(_ context.Context, runID string) error {
+func (s *Store) Cancel(ctx context.Context, runID string) error {
+	if run, err := s.Run(ctx, runID); err != nil || run.Status != store.Reserved {
+		return nil
+	}
 	return s.update(func(tx *bolt.Tx) error {
 		runs, err := loadRuns(tx)
 		if err != nil {

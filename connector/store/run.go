@@ -96,6 +96,9 @@ func (run Run) Admit(known []Run, touched []string) error {
 			if k.Status == Undone {
 				return fmt.Errorf("%w: run %s was undone; start a new run", ErrConflict, k.ID)
 			}
+			if run.Status == Reserved && k.Status != Reserved && k.Status != Cancelled {
+				return fmt.Errorf("%w: run %s was started before (%s)", ErrConflict, k.ID, k.Status)
+			}
 			if run.Table != "" && k.Table != "" && k.Table != run.Table {
 				return fmt.Errorf("%w: run %s was started with other values; resume it with the staged ones", ErrConflict, k.ID)
 			}

@@ -323,6 +323,9 @@ func testReserve(t *testing.T, s Suite) {
 			t.Errorf("cancelling run %s: %v", id, err)
 		}
 	}
+	if err := reserve(second); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("reserving a run that is finished: %v, want ErrConflict", err)
+	}
 	status(t, st, second.RunID(), store.Finished)
 	third := outline("c")
 	if err := reserve(third); err != nil {

@@ -150,3 +150,37 @@ func TestShared(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A lock has one holder, and is free again when its file is closed.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l")
+	held, err := disk.Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := disk.Lock(path); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("a second lock: %v, want ErrLocked", err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := disk.Lock(path)
+	if err != nil {
+		t.Fatalf("after the first was closed: %v", err)
+	}
+	again.Close()
+}
+
+// Room leaves nothing behind, and says where it is.
+func TestRoom(t *testing.T) {
+	dir := t.TempDir()
+	if err := disk.Room(dir, 3<<20+1); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if err := disk.Room(filepath.Join(dir, "none"), 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/graphcloak/graphcloak"
+	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// notOverNewer refuses to complete a run over the values of one that was started
+// later and is finished.
+func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Model, kept *staged, runID string) error {
+	if !kept.Write.Enabled || a.config.Output.Force {
+		return nil
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	digest := m.Graph.Digest()
+	column := report.Outline(runID, kept.Write.Prefix, nil).RunIDColumn()
+	for _, r := range runs { // run ids sort by time
+		if r.ID > runID && r.Status == stores.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
+			return fail(exitConflict, "run %s was finished on this graph since", r.ID).
+				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.ID)
+		}
+	}
+	return nil
+}
+
+// resume completes a run from what is kept of it.
+func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
+	err := a.hold(runID)
+	if errors.Is(err, disk.ErrLocked) {
+		return fail(exitConflict, "run %s is under way", runID).hint("wait for the end of its process").about("run", runID)
+	}
+	if err != nil {
+		return stateError(err)
+	}
+	kept, err := readStaged(runID)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := a.forget(runID); err != nil {
+			return err
+		}
+		here, err := resumable(s)
+		if err != nil {
+			return err
+		}
+		return fail(exitNotFound, "nothing is kept of run %s here", runID).
+			hint("it is finished, or it was started by another user or on another machine: resume it there, or give it up with --undo %s; %s", runID, describeRuns(here)).
+			about("run", runID)
+	}
+	if err != nil {
+		return err
+	}
+	return a.goOn(ctx, s, kept, runID)
+}
+
+// goOn completes a run whose lock is held.
+func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string) error {
+	if kept.Store != s.Name() {
+		return fail(exitConflict, "run %s was started on %s, this is %s", runID, kept.Store, s.Name()).
+			hint("name its store by --from or --uri as it was named then").about("run", runID)
+	}
+	options, err := recoverOptions(kept.Recovery, kept.Community)
+	if err != nil {
+		return err
+	}
+	a.agreeQueries(kept.model())
+	m, err := graphcloak.Load(ctx, s, *kept.model(), loadOptions(a))
+	if err != nil {
+		return a.outdated(err, runID)
+	}
+	if err := a.notOverNewer(ctx, s, m, kept, runID); err != nil {
+		return err
+	}
+	job := graphcloak.Job{
+		Settings: *kept.model(), Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
+		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
+	}
+	r := kept.Release
+	if r == nil {
+		if r, err = a.redeem(ctx, m, kept, job); err != nil {
+			return a.outdated(err, runID)
+		}
+	}
+	if kept.ReleaseOnly {
+		return a.finishRelease(ctx, m, r, job)
+	}
+	rep, err := m.Complete(ctx, r, job)
+	return a.conclude(job, rep, a.outdated(err, runID))
+}
+
+// redeem makes the release of an attempt, if it was paid for.
+func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *staged, job graphcloak.Job) (r *graphcloak.Release, err error) {
+	at := kept.Attempt
+	if at.Release == nil {
+		if job.Noise, err = a.noise(at.Plan.Randomness); err != nil {
+			return nil, err
+		}
+	}
+	job.Stage = func(r *graphcloak.Release) error {
+		kept.Attempt, kept.Release = nil, r
+		return keep(job.RunID, kept)
+	}
+	r, err = m.Redeem(ctx, at, job)
+	switch {
+	case errors.Is(err, graphcloak.ErrUnpaid):
+		if err := a.forget(job.RunID); err != nil {
+			return nil, err
+		}
+		return nil, fail(exitNotFound, "nothing was spent for run %s, and nothing was released: it is forgotten", job.RunID).
+			hint("start it again").about("run", job.RunID)
+	case errors.Is(err, privacy.ErrReplay):
+		return nil, fail(exitConflict, "run %s was given up, or its release was made elsewhere: %w", job.RunID, err).
+			hint("`graphcloak run --undo %s` removes what is left of it", job.RunID).about("run", job.RunID)
+	}
+	return r, err
+}
+
+// outdated explains a run that cannot be completed since its graph is another.
+func (a *app) outdated(err error, runID string) error {
+	if !errors.Is(err, graphcloak.ErrGraphChanged) && !errors.Is(err, stores.ErrNotFound) {
+		return err
+	}
+	return fail(exitCode(errors.Join(graphcloak.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
+		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent", runID).about("run", runID)
+}
+
+// resumable lists the runs on a store that were interrupted and are kept here.
+func resumable(s graphStore) ([]string, error) {
+	ids, err := stagedRuns()
+	return slices.DeleteFunc(ids, func(id string) bool {
+		kept, err := readStaged(id)
+		return err != nil || kept.Store != s.Name() || conditionOf(id) != left
+	}), err
+}
+
+// earlier is what a command finds of an interrupted run of the same data.
+type earlier struct {
+	scope, identity string
+	graph           privacy.Digest // zero: any
+	fresh           bool           // --new: it is given up
+	dry             bool           // nothing is changed
+}
+
+// settle looks for runs of the same data that were interrupted here. One that spent
+// nothing is forgotten. One that is paid for is resumed, which ends the command, where
+// it is the same command; on the same graph it is in the way of another one, unless
+// --new gives it up.
+func (a *app) settle(ctx context.Context, s graphStore, e earlier) (done bool, err error) {
+	ids, err := resumable(s)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range ids {
+		kept, err := readStaged(id)
+		if err != nil || kept.Scope != e.scope {
+			continue
+		}
+		if e.dry {
+			a.note("Note: run %s of the same data was interrupted; a run would settle it first", id)
+			continue
+		}
+		if err := a.hold(id); err != nil {
+			continue // another process has just begun to
+		}
+		done, err = a.settleOne(ctx, s, e, kept, id)
+		if done || err != nil {
+			return done, err
+		}
+	}
+	return false, nil
+}
+
+func (a *app) settleOne(ctx context.Context, s graphStore, e earlier, kept *staged, id string) (done bool, err error) {
+	paid, err := kept.paid(ctx, s.Ledger())
+	switch {
+	case errors.Is(err, privacy.ErrReplay): // it was given up elsewhere
+		return false, a.forget(id)
+	case err != nil:
+		return false, err
+	case !paid:
+		if err := s.Cancel(ctx, id); err != nil {
+			return false, err
+		}
+		a.note("Note: run %s was interrupted before anything was spent; it is forgotten", id)
+		return false, a.forget(id)
+	case e.graph != (privacy.Digest{}) && kept.graph() != e.graph:
+		a.note("Note: run %s of the same data on another graph, or on this one before it changed, is paid for and unfinished: "+
+			"--resume %[1]s completes it where its graph is there, --undo %[1]s gives it up", id)
+		return false, a.drop()
+	case e.fresh:
+		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
+		return false, a.giveUp(ctx, s, kept, id)
+	case kept.Identity == e.identity:
+		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost; --new pays for another", id)
+		return true, a.goOn(ctx, s, kept, id)
+	}
+	err = fail(exitConflict, "run %s of the same data is paid for and unfinished", id).
+		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up, --new gives it up and pays for another", id).
+		about("run", id)
+	return false, errors.Join(err, a.drop())
+}
+
+// giveUp ends a run that is paid for: its values go, its spend stays.
+func (a *app) giveUp(ctx context.Context, s graphStore, kept *staged, id string) error {
+	if _, err := s.Undo(ctx, id); err != nil && !errors.Is(err, stores.ErrNotFound) {
+		return err
+	}
+	if err := void(ctx, s, kept.Scope, kept.releaseID()); err != nil {
+		return err
+	}
+	return a.forget(id)
+}
+
+// void marks a release in the ledger that was paid for and will never be written.
+func void(ctx context.Context, s graphStore, scope, releaseID string) error {
+	open, err := unwritten(ctx, s.Ledger(), scope)
+	if err != nil || !slices.Contains(open, releaseID) {
+		return err
+	}
+	_, err = privacy.MarkVoid(ctx, s.Ledger(), scope, releaseID)
+	return err
+}
+
+// unwritten lists the releases of a scope that were paid for and neither written nor
+// given up, in order.
+func unwritten(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
+	entries, err := l.Entries(ctx, scope)
+	var open []string
+	for _, e := range entries {
+		switch e.Kind {
+		case privacy.KindSpent:
+			open = append(open, e.ReleaseID)
+		case privacy.KindWritten, privacy.KindVoid:
+			open = slices.DeleteFunc(open, func(id string) bool { return id == e.ReleaseID })
+		}
+	}
+	return open, err
+}
+
+// noteElsewhere tells of releases of the same data that are paid for and not finished,
+// and of which nothing is kept here.
+func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope string) error {
+	open, err := unwritten(ctx, s.Ledger(), scope)
+	open = slices.DeleteFunc(open, func(id string) bool { return conditionOf(id) != unknown })
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	a.note("Note: %s of the same data is paid for and unfinished, and was not started here: if its machine or its user is gone, "+
+		"what it spent is lost, and this run pays again", fewRuns(open))
+	return nil
+}
+
+func fewRuns(ids []string) string {
+	if len(ids) == 1 {
+		return "release " + ids[0]
+	}
+	return fmt.Sprintf("release %s and %d before it", ids[len(ids)-1], len(ids)-1)
+}
+
+// inTheWay explains the run that a store names.
+func inTheWay(e *stores.UnfinishedError, err error) error {
+	f := fail(exitConflict, "%w", err).about("run", e.RunID)
+	switch conditionOf(e.RunID) {
+	case alive:
+		return f.hint("it is under way: wait for its end; nothing was spent by this command")
+	case left:
+		return f.hint("`graphcloak run --resume %s` completes it, `--undo %[1]s` gives it up; nothing was spent by this command", e.RunID)
+	}
+	return f.hint("it was started by another user or on another machine: let it end or resume it there, or give it up with "+
+		"`graphcloak run --undo %s`: what it spent stays spent, and another run pays again; nothing was spent by this command", e.RunID)
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package disk
+
+import (
+	"errors"
+	"os"
+)
+
+// ErrLocked says that another process, or another holder in this one, has the lock.
+var ErrLocked = errors.New("it is in use by another process")
+
+// Lock makes a file if need be and locks it, without waiting, until the file is
+// closed or its process ends, however it ends.
+func Lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
