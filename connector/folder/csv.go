@@ -3,7 +3,6 @@
 package folder
 
 import (
-	"bufio"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -12,6 +11,10 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/graphcloak/graphcloak/connector/store"
 )
@@ -47,12 +50,21 @@ func (c *CSV) Notices() []string { return c.notices.List() }
 type table struct {
 	file   fs.File
 	name   string
+	source *source
 	reader *csv.Reader
 	header []string
 }
 
+// maxColumns bounds the columns of a file: more than a node can have properties.
+const maxColumns = 1 << 16
+
 // open reads the header, which must have the wanted columns, each column once.
 func (c *CSV) open(name string, wanted ...string) (*table, error) {
+	return c.openTable(name, false, wanted...)
+}
+
+// openTable is open; a table that is to be rewritten keeps the bytes of its rows.
+func (c *CSV) openTable(name string, keep bool, wanted ...string) (*table, error) {
 	file, err := c.FS.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, name)
@@ -60,28 +72,74 @@ func (c *CSV) open(name string, wanted ...string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: file, name: name, reader: csv.NewReader(bufio.NewReaderSize(file, 1<<16))}
-	header, err := t.reader.Read()
-	if err != nil {
+	t := &table{file: file, name: name, source: &source{r: file, keep: keep}}
+	if err := t.readHeader(wanted); err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%w: %s has no header line (%w)", store.ErrInput, name, err)
-	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
-	t.header = header
-	t.reader.ReuseRecord = true
-	for k, h := range header {
-		if slices.Contains(header[:k], h) {
-			file.Close()
-			return nil, fmt.Errorf("%w: %s has the column %q twice", store.ErrInput, name, h)
-		}
-	}
-	for _, w := range wanted {
-		if w != "" && !slices.Contains(header, w) {
-			file.Close()
-			return nil, fmt.Errorf("%s: %w", name, store.NotFound("property", w, header))
-		}
+		return nil, err
 	}
 	return t, nil
+}
+
+func (t *table) readHeader(wanted []string) error {
+	r, err := t.source.begin()
+	if err != nil {
+		return fmt.Errorf("%w: %s %w", store.ErrInput, t.name, err)
+	}
+	t.reader = csv.NewReader(r)
+	if t.header, err = t.reader.Read(); err != nil {
+		return fmt.Errorf("%w: %s has no header line (%w)", store.ErrInput, t.name, err)
+	}
+	t.reader.ReuseRecord = true
+	if len(t.header) > maxColumns {
+		return fmt.Errorf("%w: %s has %d columns, want at most %d", store.ErrInput, t.name, len(t.header), maxColumns)
+	}
+	seen := make(map[string]bool, len(t.header))
+	for _, name := range t.header {
+		if wrong := unreadable(name); wrong != "" || strings.ContainsFunc(name, unicode.IsControl) {
+			return fmt.Errorf("%w: %s has a column %q with a control character or bytes that are not UTF-8", store.ErrInput, t.name, name)
+		}
+		form := norm.NFC.String(name) // nobody can tell apart what differs in form only
+		if seen[form] {
+			return fmt.Errorf("%w: %s has the column %q twice", store.ErrInput, t.name, name)
+		}
+		seen[form] = true
+	}
+	for _, w := range wanted {
+		if w != "" && !slices.Contains(t.header, w) {
+			return fmt.Errorf("%s: %w", t.name, store.NotFound("property", w, t.header))
+		}
+	}
+	return nil
+}
+
+// unreadable says why a field is no text.
+func unreadable(field string) string {
+	switch {
+	case !utf8.ValidString(field):
+		return "is not UTF-8"
+	case strings.IndexByte(field, 0) >= 0:
+		return "holds a NUL byte"
+	}
+	return ""
+}
+
+// next reads a row.
+func (t *table) next() (fields []string, line int, err error) {
+	t.source.rowAt(t.reader.InputOffset())
+	fields, err = t.reader.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, 0, err
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: %s: %w", store.ErrInput, t.name, err)
+	}
+	line, _ = t.reader.FieldPos(0)
+	for k, f := range fields {
+		if wrong := unreadable(f); wrong != "" {
+			return nil, 0, fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", store.ErrInput, t.name, line, t.header[k], wrong)
+		}
+	}
+	return fields, line, nil
 }
 
 func (t *table) column(name string) int { return slices.Index(t.header, name) }
@@ -100,14 +158,13 @@ func (t *table) each(ctx context.Context, progress func(string, int64, int64), r
 				progress(stage, n, 0)
 			}
 		}
-		fields, err := t.reader.Read()
+		fields, line, err := t.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %s: %w", store.ErrInput, t.name, err)
+			return err
 		}
-		line, _ := t.reader.FieldPos(0)
 		if err := row(line, fields); err != nil {
 			return err
 		}

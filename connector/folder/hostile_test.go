@@ -3,9 +3,14 @@
 package folder_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
@@ -98,4 +103,107 @@ func TestDamagedState(t *testing.T) {
 	if runs, err := open(t, dir).Runs(t.Context()); err != nil || len(runs) != 1 {
 		t.Errorf("restored: %v, %v", runs, err)
 	}
+}
+
+// What is not UTF-8, has a NUL byte, a name twice or no end is refused with its
+// place, before a graph is made of it.
+func TestHostileCSV(t *testing.T) {
+	const relationships = "source,target\n1,2\n"
+	for name, test := range map[string]struct{ nodes, says string }{
+		"bytes that are not UTF-8":        {"id,x\n1,a\n2,\xff\xfe\n", "line 3"},
+		"a NUL byte":                      {"id\n1\n2\x003\n", "NUL"},
+		"UTF-16":                          {"\xff\xfei\x00d\x00\n\x00", "UTF-16"},
+		"a name that is not UTF-8":        {"id,\xff\n1,a\n", "column"},
+		"a name with an escape sequence":  {"id,\x1b[31mx\n1,a\n", "column"},
+		"a name twice in two forms":       {"id,caf\u00e9,cafe\u0301\n1,a,b\n", "twice"},
+		"a quotation mark in a field":     {"id,x\n1,a\"b\n", "bare"},
+		"a quotation mark that is open":   {"id,x\n1,\"a\n2,b\n", "nodes.csv"},
+		"more columns than a node's":      {"id" + columns(1<<16) + "\n", "65536"},
+		"a row without an end":            {"id,x\n1,\"" + strings.Repeat("0123456789abcde\n", 1100<<10) + "\"\n", "quotation mark left open"},
+		"a column that differs by a form": {"ID\n1\n", `"id"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t, files(t, test.nodes, relationships)).Graph(t.Context(), graph.Selection{})
+			if !errors.Is(err, store.ErrInput) && !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v, want ErrInput or ErrNotFound that says %q", err, test.says)
+			}
+			if err != nil && len(err.Error()) > 1000 {
+				t.Errorf("the message has %d bytes", len(err.Error()))
+			}
+		})
+	}
+	// As many columns as a node can have, and names that differ by case, are fine.
+	nodes := "id,ID" + columns(1<<16-2) + "\n1" + strings.Repeat(",", 1<<16-1) + "\n2" + strings.Repeat(",", 1<<16-1) + "\n"
+	if g, err := open(t, files(t, nodes, relationships)).Graph(t.Context(), graph.Selection{}); err != nil || g.Order() != 2 {
+		t.Errorf("many columns: %v", err)
+	}
+}
+
+func columns(n int) string {
+	var b strings.Builder
+	for k := range n {
+		fmt.Fprintf(&b, ",c%d", k)
+	}
+	return b.String()
+}
+
+// A run that is written and undone leaves every byte of the user's columns:
+// byte-order mark, line ends, blank lines, quotes that nobody needs, formulas and
+// control characters.
+func TestRewriteKeepsBytes(t *testing.T) {
+	for name, nodes := range map[string]string{
+		"plain":             "id,x\n1,a\n2,b\n",
+		"byte-order mark":   "\ufeffid,x\n1,a\n2,b\n",
+		"CRLF":              "id,x\r\n1,a\r\n2,b\r\n",
+		"mixed ends":        "id,x\r\n1,a\n2,b\r\n",
+		"no end":            "id,x\n1,a\n2,b",
+		"blank lines":       "id,x\n\n1,a\n\r\n\n2,b\n\n\n",
+		"needless quotes":   "\"id\",\"x\"\n\"1\",\"a\"\n2,\"\"\n",
+		"lines in a field":  "id,x\n1,\"a\r\nb\"\n2,\"c\n\nd\"\n",
+		"lone returns":      "id,x\n1,\"a\rb\"\n2,c\r\r\n",
+		"formulas":          "id,x\n1,=1+1\n2,\"@a,b\"\n",
+		"an escape":         "id,x\n1,\x1b[31m\n2,\u009b31m\n",
+		"spaces":            "id,x\n1, a \n2,\"  \"\n",
+		"doubled quotes":    "id,x\n1,\"a \"\"b\"\", c\"\n2,\"\"\"\"\n",
+		"a byte mark later": "id,x\n1,\ufeffa\n2,b\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := files(t, nodes, "source,target\n1,2\n")
+			s := open(t, dir)
+			if err := write(t, s); err != nil {
+				t.Fatal(err)
+			}
+			before, after := column(t, files(t, nodes, ""), "x"), column(t, dir, "x")
+			if !slices.Equal(before, after) {
+				t.Errorf("the write changed %q to %q", before, after)
+			}
+			if heat := column(t, dir, "gcRunId"); !slices.Equal(heat, []string{"run", "run"}) {
+				t.Errorf("run ids %q", heat)
+			}
+			if _, err := s.Undo(t.Context(), "run"); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || string(got) != nodes {
+				t.Errorf("after the undo: %q, %v, want %q", got, err, nodes)
+			}
+		})
+	}
+}
+
+// column reads a column of nodes.csv by the standard library.
+func column(t *testing.T, dir, name string) (values []string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := slices.Index(rows[0], name)
+	for _, row := range rows[1:] {
+		values = append(values, row[k])
+	}
+	return values
 }

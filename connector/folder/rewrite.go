@@ -5,7 +5,6 @@ package folder
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
 	"io"
 	"os"
 	"slices"
@@ -58,7 +57,7 @@ func cells(t report.Table, n int) textTable {
 // rewrite copies nodes.csv with the added columns, lets edit change each row in
 // place, and puts the copy in the place of the original.
 func (s *Store) rewrite(ctx context.Context, add []string, edit func(header, fields []string)) error {
-	t, err := s.csv.open(nodesFile, idColumn)
+	t, err := s.csv.openTable(nodesFile, true, idColumn)
 	if err != nil {
 		return err
 	}
@@ -68,16 +67,11 @@ func (s *Store) rewrite(ctx context.Context, add []string, edit func(header, fie
 			header = append(header, name)
 		}
 	}
-	return s.replace(func(w *csv.Writer) error {
-		if err := w.Write(header); err != nil {
-			return err
-		}
-		row := make([]string, len(header))
-		return t.each(ctx, s.options.Progress, func(_ int, fields []string) error {
-			clear(row[copy(row, fields):])
-			edit(header, row)
-			return w.Write(row)
-		})
+	row := make([]string, len(header))
+	return s.replace(ctx, t, header, nil, func(fields []string) []string {
+		clear(row[copy(row, fields):])
+		edit(header, row)
+		return row
 	})
 }
 
@@ -100,46 +94,22 @@ func (s *Store) dropEmpty(ctx context.Context, columns []string) error {
 	if err != nil {
 		return err
 	}
-	if t, err = s.csv.open(nodesFile, idColumn); err != nil {
+	if t, err = s.csv.openTable(nodesFile, true, idColumn); err != nil {
 		return err
 	}
-	return s.replace(func(w *csv.Writer) error {
-		keep := func(fields []string) (kept []string) {
-			for k, f := range fields {
-				if used[k] {
-					kept = append(kept, f)
-				}
-			}
-			return kept
-		}
-		if err := w.Write(keep(t.header)); err != nil {
-			return err
-		}
-		return t.each(ctx, nil, func(_ int, fields []string) error { return w.Write(keep(fields)) })
-	})
+	return s.replace(ctx, t, t.header, used, func(fields []string) []string { return fields })
 }
 
-// replace writes a new nodes.csv in the place of the old one, whole or not at all.
-func (s *Store) replace(write func(*csv.Writer) error) error {
+// replace writes a new nodes.csv in the place of the old one, whole or not at
+// all: what change makes of each row, without the columns that are not used.
+func (s *Store) replace(ctx context.Context, t *table, header []string, used []bool, change func(fields []string) []string) error {
+	defer t.file.Close()
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return writeError(disk.WriteIn(root, nodesFile, disk.Options{Mode: 0o644, Replace: true, Keep: true}, func(w io.Writer) error {
-		return writeAll(w, write)
+	return writeError(disk.WriteIn(root, nodesFile, disk.Options{Mode: 0o644, Replace: true, Keep: true}, func(file io.Writer) error {
+		return t.copyTo(ctx, bufio.NewWriterSize(file, 1<<16), header, used, s.options.Progress, change)
 	}))
-}
-
-func writeAll(file io.Writer, write func(*csv.Writer) error) error {
-	buffer := bufio.NewWriterSize(file, 1<<16)
-	w := csv.NewWriter(buffer)
-	if err := write(w); err != nil {
-		return err
-	}
-	w.Flush()
-	if err := w.Error(); err != nil {
-		return err
-	}
-	return buffer.Flush()
 }
