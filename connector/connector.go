@@ -25,6 +25,10 @@ type Options struct {
 	Impersonate string // act as this user
 	ReadOnly    bool   // refuse to write, whatever the server allows
 
+	// AllowLoadCSV lets queries of the user load CSV, and call procedures and
+	// functions of plugins: they may reach other files and addresses.
+	AllowLoadCSV bool
+
 	Version     string        // of GraphCloak, for the user agent; "": dev
 	JobID       string        // shown in SHOW TRANSACTIONS
 	FetchSize   int           // records a pull; 0: the driver's

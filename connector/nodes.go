@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j/dbtype"
 
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
@@ -32,7 +31,7 @@ func labelled(labels []string) string {
 	return ":!" + strings.Join([]string{store.RunLabel, lockLabel, budgetLabel, entryLabel}, "&!")
 }
 
-// readNodes reads the n nodes of the selection.
+// readNodes reads the nodes of the selection, n without a query.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
 	names := naming{}
 	g := gather[*neo4j.Record]{columns: []string{"id(n)", "elementId(n)", names.property("n", sel.NodeKey)}, params: names, unpack: asIs}
@@ -40,7 +39,7 @@ func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*n
 	r.set.key, r.set.labels = sel.NodeKey, sel.NodeLabels
 	var err error
 	if sel.NodeQuery != "" {
-		err = s.queryNodes(ctx, sel.NodeQuery, g, r)
+		err = s.queryNodes(ctx, sel, n, g, r)
 	} else {
 		err = s.labelledNodes(ctx, labelled(sel.NodeLabels), n, g, r)
 	}
@@ -68,50 +67,49 @@ func (s *Store) labelledNodes(ctx context.Context, label string, n int64, g gath
 	}, r.take)
 }
 
-// queryNodes resolves the column id of the user's query: a node, its id() or its
-// elementId().
-func (s *Store) queryNodes(ctx context.Context, query string, g gather[*neo4j.Record], nodes *nodeReader) error {
-	var refs []any
-	err := s.read(ctx, "nodeQuery", func(tx *transaction) error {
-		refs = refs[:0]
-		_, err := tx.rows(query, nil, func(r *neo4j.Record) error {
-			v, ok := r.Get("id")
-			if !ok {
-				return fmt.Errorf("%w: the node query returns the columns %v, want id", store.ErrInput, r.Keys)
-			}
-			ref, err := reference(v)
-			refs = append(refs, ref)
-			return err
-		})
+// queryNodes reads the nodes that the column id of the user's query names, each once.
+// Keys are looked for among all n nodes, for a query does not say which labels it has
+// in mind: a key that two nodes share is refused.
+func (s *Store) queryNodes(ctx context.Context, sel graph.Selection, n int64, g gather[*neo4j.Record], nodes *nodeReader) error {
+	var elements []string
+	named := map[string]bool{}
+	err := s.query(ctx, "node query", sel.NodeQuery, func() {
+		elements = elements[:0]
+		clear(named)
+		nodes.wanted = map[graph.ID]bool{}
+	}, func(r *neo4j.Record) error {
+		v, ok := r.Get("id")
+		if !ok {
+			return fmt.Errorf("%w: the node query returns the columns %q, want id", store.ErrInput, r.Keys)
+		}
+		ref, err := refer("id", v, sel.NodeKey)
+		if err == nil && ref.element == "" {
+			nodes.wanted[ref.key] = true
+		} else if err == nil && !named[ref.element] {
+			named[ref.element] = true
+			elements = append(elements, ref.element)
+		}
 		return err
 	})
 	if err != nil {
-		return queryError(err)
+		return err
 	}
-	g.match = "UNWIND $refs AS r MATCH (n) WHERE CASE WHEN r IS :: INTEGER THEN id(n) = r ELSE elementId(n) = r END"
-	if !slices.ContainsFunc(refs, func(r any) bool { _, ok := r.(int64); return !ok }) {
-		g.match = "UNWIND $refs AS r MATCH (n) WHERE id(n) = r"
-	} else if !slices.ContainsFunc(refs, func(r any) bool { _, ok := r.(string); return !ok }) {
-		g.match = "UNWIND $refs AS r MATCH (n) WHERE elementId(n) = r"
+	asked := len(elements) + len(nodes.wanted)
+	if len(nodes.wanted) > 0 {
+		if err := s.labelledNodes(ctx, labelled(nil), n, g, nodes); err != nil {
+			return err
+		}
 	}
-	err = g.run(ctx, s, each("nodes", len(refs)), int64(s.options.BatchSize), func(at span) map[string]any {
-		return map[string]any{"refs": refs[at.lo:at.hi]}
+	nodes.wanted = nil
+	g.match = "UNWIND $refs AS r MATCH (n) WHERE elementId(n) = r"
+	err = g.run(ctx, s, each("nodes", len(elements)), int64(s.options.BatchSize), func(at span) map[string]any {
+		return map[string]any{"refs": elements[at.lo:at.hi]}
 	}, nodes.take)
-	if err == nil && nodes.found != len(refs) {
-		err = fmt.Errorf("%w: the node query returns %d ids of which %d are nodes", store.ErrInput, len(refs), nodes.found)
+	if err == nil && nodes.found+nodes.bad.Count() < asked {
+		err = fmt.Errorf("%w: the node query returns %d ids of which %d are those of nodes; it should return the nodes themselves, their elementId() or, with --node-key, their key",
+			store.ErrInput, asked, nodes.found)
 	}
 	return err
-}
-
-// reference reads a value that names a node: the node, its id() or elementId().
-func reference(v any) (any, error) {
-	switch x := v.(type) {
-	case dbtype.Node:
-		return x.ElementId, nil
-	case int64, string:
-		return x, nil
-	}
-	return nil, fmt.Errorf("%w: the query returns a %T where a node, its id() or its elementId() is wanted", store.ErrInput, v)
 }
 
 // nodeReader collects nodes as they are read.
@@ -119,6 +117,7 @@ type nodeReader struct {
 	property string // "": the element is the key
 	pages    []nodePart
 	set      nodeSet
+	wanted   map[graph.ID]bool // nil: all
 	found    int
 	bad      store.Offenders
 }
@@ -139,7 +138,11 @@ func (r *nodeReader) take(at span, record *neo4j.Record) error {
 		key := graph.ID(element)
 		if r.property != "" {
 			var wrong string
-			if key, wrong = store.Key(entry(keys, k)); wrong != "" {
+			key, wrong = store.Key(entry(keys, k))
+			if r.wanted != nil && (wrong != "" || !r.wanted[key]) {
+				continue
+			}
+			if wrong != "" {
 				r.bad.Add("node %s: %s %s", element, r.property, wrong)
 				continue
 			}
@@ -147,7 +150,7 @@ func (r *nodeReader) take(at span, record *neo4j.Record) error {
 		r.set.name(id, element)
 		p.add(key, id)
 	}
-	r.found += len(internal)
+	r.found += len(p.ids)
 	r.pages = append(r.pages, p)
 	return nil
 }
@@ -172,12 +175,4 @@ func (r *nodeReader) nodes() (*nodeSet, error) {
 		}
 	}
 	return s, twice.Err("nodes share their key", "make "+r.property+" unique (graphcloak doctor --print-setup shows the constraint), or choose another --node-key")
-}
-
-// queryError says that a statement that the user wrote was refused.
-func queryError(err error) error {
-	if e, ok := serverError(err); ok && statementFault(e) && e.Code != codeAccessMode {
-		return fmt.Errorf("%w: %s", store.ErrInput, e.Msg)
-	}
-	return err
 }

@@ -82,14 +82,16 @@ func (s *nodeSet) params(numbers iter.Seq[int]) map[string]any {
 	return map[string]any{"e": elements, "key": s.key, "k": keys, "labels": s.labels}
 }
 
-func (s *nodeSet) sort() {
-	compare := func(a, b graph.ID) int {
-		if c := cmp.Compare(len(a), len(b)); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
+// compareIDs is the order of package graph.
+func compareIDs(a, b graph.ID) int {
+	if c := cmp.Compare(len(a), len(b)); c != 0 {
+		return c
 	}
-	if slices.IsSortedFunc(s.ids, compare) {
+	return cmp.Compare(a, b)
+}
+
+func (s *nodeSet) sort() {
+	if slices.IsSortedFunc(s.ids, compareIDs) {
 		return
 	}
 	order := make([]int, len(s.ids))
@@ -97,10 +99,7 @@ func (s *nodeSet) sort() {
 		order[k] = k
 	}
 	slices.SortFunc(order, func(x, y int) int {
-		if c := compare(s.ids[x], s.ids[y]); c != 0 {
-			return c
-		}
-		return cmp.Compare(x, y)
+		return cmp.Or(compareIDs(s.ids[x], s.ids[y]), cmp.Compare(x, y))
 	})
 	s.ids, s.internal = pick(s.ids, order), pick(s.internal, order)
 }

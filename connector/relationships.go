@@ -5,6 +5,7 @@ package connector
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -196,46 +197,45 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
 	find := func(r *neo4j.Record, column string) (int, bool, error) {
 		v, ok := r.Get(column)
 		if !ok {
-			return 0, false, fmt.Errorf("%w: the relationship query returns the columns %v, want source, target, weight, length", store.ErrInput, r.Keys)
+			return 0, false, fmt.Errorf("%w: the relationship query returns the columns %q, want source, target, weight, length", store.ErrInput, r.Keys)
 		}
-		ref, err := reference(v)
-		if id, isInt := ref.(int64); isInt {
-			k, ok := e.places.find(id)
+		ref, err := refer(column, v, e.nodes.key)
+		if err != nil || ref.element == "" {
+			k, ok := slices.BinarySearchFunc(e.nodes.ids, ref.key, compareIDs)
 			return k, ok, err
 		}
-		element, _ := ref.(string)
-		k, ok := byElement[element]
-		return k, ok, err
+		k, ok := byElement[ref.element]
+		return k, ok, nil
 	}
 	var l links
-	err := s.read(ctx, "relationshipQuery", func(tx *transaction) error {
-		l = links{}
+	row := 0
+	err := s.query(ctx, "relationship query", e.Selection.RelationshipQuery, func() {
+		l, row = links{}, 0
 		e.strangers.Reset()
-		_, err := tx.rows(e.Selection.RelationshipQuery, nil, func(r *neo4j.Record) error {
-			u, okU, err := find(r, "source")
-			if err != nil {
-				return err
-			}
-			v, okV, err := find(r, "target")
-			if err != nil {
-				return err
-			}
-			if !okU || !okV {
-				e.strangers.Add("%v–%v", r.Values[0], r.Values[1])
-				return nil
-			}
-			weight, _ := r.Get("weight")
-			length, _ := r.Get("length")
-			l.add(int32(u), int32(v), e.Values, weight, length)
-			if len(l.u)%s.options.BatchSize == 0 {
-				s.options.Progress("relationships", int64(len(l.u)), 0)
-			}
+	}, func(r *neo4j.Record) error {
+		row++
+		u, okU, err := find(r, "source")
+		if err != nil {
+			return err
+		}
+		v, okV, err := find(r, "target")
+		if err != nil {
+			return err
+		}
+		if !okU || !okV {
+			e.strangers.Add("row %d", row)
 			return nil
-		})
-		return err
+		}
+		weight, _ := r.Get("weight")
+		length, _ := r.Get("length")
+		l.add(int32(u), int32(v), e.Values, weight, length)
+		if len(l.u)%s.options.BatchSize == 0 {
+			s.options.Progress("relationships", int64(len(l.u)), 0)
+		}
+		return nil
 	})
 	if err != nil {
-		return queryError(err)
+		return err
 	}
 	return e.connect(0, l)
 }

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -159,16 +161,15 @@ func TestImportOfHostileNames(t *testing.T) {
 	}
 }
 
-// A type that somebody planted in the database opens no connection when a graph of
-// other labels is read: without a selection of types, all of them stand in a
-// statement.
-func TestPlantedType(t *testing.T) {
+// trap listens, and counts who calls.
+func trap(t *testing.T) (address string, calls *atomic.Int32) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	var calls atomic.Int32
+	t.Cleanup(func() { listener.Close() })
+	calls = &atomic.Int32{}
 	go func() {
 		for {
 			c, err := listener.Accept()
@@ -179,7 +180,15 @@ func TestPlantedType(t *testing.T) {
 			c.Close()
 		}
 	}()
-	planted := fmt.Sprintf(`x\u0060*0..0]->() RETURN 0 AS asc LIMIT 1 } LOAD CSV FROM 'http://%s/' AS line RETURN 0, 1 //`, listener.Addr())
+	return listener.Addr().String(), calls
+}
+
+// A type that somebody planted in the database opens no connection when a graph of
+// other labels is read: without a selection of types, all of them stand in a
+// statement.
+func TestPlantedType(t *testing.T) {
+	address, calls := trap(t)
+	planted := fmt.Sprintf(`x\u0060*0..0]->() RETURN 0 AS asc LIMIT 1 } LOAD CSV FROM 'http://%s/' AS line RETURN 0, 1 //`, address)
 	owner := "Planter" + token()
 	Query(t, "CREATE (:"+owner+")-[:`"+strings.ReplaceAll(planted, `\`, `\u005C`)+"`]->(:"+owner+")", nil)
 	t.Cleanup(func() { Query(t, "MATCH (n:"+owner+") DETACH DELETE n", nil) })
@@ -226,5 +235,66 @@ func TestPlantedRun(t *testing.T) {
 	}
 	if n := Query(t, "MATCH (n:"+loaded+") RETURN count(n.name), sum(n.salary)", nil)[0]; n[0] != int64(2) || n[1] != int64(11) {
 		t.Errorf("of 2 names and a sum of 11, %v are left", n)
+	}
+}
+
+// A query of the user's that reaches out of the database, or changes something, is
+// refused before it runs, wherever it hides that.
+func TestHostileQueries(t *testing.T) {
+	address, calls := trap(t)
+	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
+	load := "LOAD CSV FROM 'http://" + address + "/' AS line"
+	match := "MATCH (n:" + label + ") "
+	s := connect(t)
+	for query, says := range map[string]string{
+		match + load + " RETURN n AS id": "LOAD CSV",
+		match + strings.Replace(load, "LOAD CSV", "lOaD/* */ // x\n\tcsv", 1) + " RETURN n AS id":                  "LOAD CSV",
+		match + strings.Replace(load, "LOAD", `L\u004FAD`, 1) + " RETURN n AS id":                                  `\u`,
+		match + strings.Replace(load, "CSV", `\u0043S\u0056`, 1) + " RETURN n AS id":                               `\u`,
+		match + "RETURN CASE WHEN size(COLLECT { " + load + " RETURN line }) = 0 THEN n ELSE n END AS id":          "LOAD CSV",
+		match + "WHERE n.id = 1 OR EXISTS { " + load + " RETURN line } RETURN n AS id":                             "LOAD CSV",
+		match + "CALL (n) { " + load + " RETURN line } RETURN n AS id":                                             "LOAD CSV",
+		"CYPHER 5 " + match + load + " RETURN n AS id":                                                             "LOAD CSV",
+		"EXPLAIN " + match + load + " RETURN n AS id":                                                              "LOAD CSV",
+		"PROFILE " + match + "RETURN n AS id":                                                                      "execution mode",
+		match + "CALL (n) { RETURN 1 AS x } IN TRANSACTIONS RETURN n AS id":                                        "must not run",
+		match + "CALL (n) { SET n.x = 1 } IN TRANSACTIONS RETURN n AS id":                                          "must not write",
+		match + "CALL db.labels() YIELD label RETURN n AS id":                                                      "a procedure",
+		match + "OPTIONAL CALL/**/`db`.labels() YIELD label RETURN n AS id":                                        "a procedure",
+		match + "RETURN CASE WHEN COUNT { CALL db.labels() YIELD label RETURN label } > 0 THEN n ELSE n END AS id": "a procedure",
+		"CALL dbms.listConnections() YIELD connectionId AS id RETURN id":                                           "a procedure",
+		"CALL db.createLabel('Injected') RETURN 1 AS id":                                                           "a procedure",
+		"TERMINATE TRANSACTION 'neo4j-transaction-0' YIELD message AS id RETURN id":                                "must not run",
+		"SHOW TRANSACTIONS YIELD transactionId AS id RETURN id":                                                    "must not run",
+		"SHOW USERS YIELD user AS id RETURN id":                                                                    "must not write",
+		"CREATE USER injected SET PASSWORD 'abcdefgh'":                                                             "must not write",
+		"CREATE CONSTRAINT injected FOR (n:" + label + ") REQUIRE n.x IS UNIQUE":                                   "must not write",
+		match + "RETURN n AS id; MATCH (n) DETACH DELETE n":                                                        "exactly one statement",
+	} {
+		for _, sel := range []graph.Selection{{NodeQuery: query}, {NodeLabels: []string{label}, RelationshipQuery: query}} {
+			if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v, want ErrInput that says %q", query, err, says)
+			}
+		}
+	}
+	if calls.Load() != 0 {
+		t.Errorf("the server called the listener %d times", calls.Load())
+	}
+	trusting := connect(t, func(o *connector.Options) { o.AllowLoadCSV = true })
+	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + load + " RETURN n AS id"}); err == nil || calls.Load() == 0 {
+		t.Errorf("with leave to load CSV: %v, and the listener was called %d times", err, calls.Load())
+	}
+	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + "SET n.x = 1 RETURN n AS id"}); !errors.Is(err, store.ErrInput) {
+		t.Errorf("with leave to load CSV a write gives %v, want ErrInput", err)
+	}
+	for _, query := range []string{ // what looks like it and is not
+		match + "WHERE n.load IS NULL AND n.csv IS NULL OPTIONAL MATCH (n)-[:CALL|RECALL]->() RETURN n AS id",
+		match + "CALL (n) { RETURN 1 AS x } CALL { RETURN 2 AS y } RETURN n AS id // LOAD",
+		match + "WHERE n.call IS NULL RETURN n AS id",
+		match + "WHERE coalesce(n.name, '\u00e9') <> 'x' RETURN n AS id",
+	} {
+		if g, err := s.Graph(t.Context(), graph.Selection{NodeQuery: query}); err != nil || g.Order() != 2 {
+			t.Errorf("%s: %v", query, err)
+		}
 	}
 }

@@ -135,31 +135,36 @@ func TestQueries(t *testing.T) {
 	csv := Files("id,age\n1,10\n2,20\n3,30\n", "source,target,w\n1,2,1.5\n2,3,2.5\n")
 	label := Load(t, csv)
 	s := connect(t)
-	for _, ref := range []string{"%", "id(%)", "elementId(%)"} {
-		of := func(x string) string { return strings.ReplaceAll(ref, "%", x) }
-		g, err := s.Graph(t.Context(), graph.Selection{
-			NodeKey: "id", RelationshipWeightProperty: "w",
-			NodeQuery:         "MATCH (n:" + label + ") WHERE n.age < 40 RETURN " + of("n") + " AS id",
+	for _, test := range []struct{ ref, key string }{{"%", "id"}, {"%.id", "id"}, {"%", ""}, {"elementId(%)", ""}} {
+		of := func(x string) string { return strings.ReplaceAll(test.ref, "%", x) }
+		sel := graph.Selection{
+			NodeKey: test.key, RelationshipWeightProperty: "w",
+			NodeQuery:         "MATCH (n:" + label + ")--() WHERE n.age < 40 RETURN " + of("n") + " AS id",
 			RelationshipQuery: "MATCH (a:" + label + ")-[r]->(b) RETURN " + of("a") + " AS source, " + of("b") + " AS target, r.w AS weight",
-		})
-		if err != nil {
-			t.Fatalf("%s: %v", ref, err)
 		}
-		expect, err := csv.Graph(t.Context(), graph.Selection{RelationshipWeightProperty: "w"})
+		g, err := s.Graph(t.Context(), sel)
+		if err != nil {
+			t.Fatalf("%s: %v", test.ref, err)
+		}
+		sel.NodeQuery, sel.RelationshipQuery, sel.NodeLabels = "", "", []string{label}
+		expect, err := s.Graph(t.Context(), sel)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Digest() != expect.Digest() {
-			t.Errorf("%s: read %d nodes and %d edges", ref, g.Order(), g.Size())
+		if g.Digest() != expect.Digest() || g.Order() != 3 {
+			t.Errorf("%s: read %d nodes and %d edges", test.ref, g.Order(), g.Size())
 		}
 	}
 	for query, says := range map[string]string{
-		"CREATE (n:" + label + ") RETURN n AS id":              "must not write",
-		"MATCH (n:" + label + ") SET n.age = 1 RETURN n AS id": "must not write",
-		"MATCH (n:" + label + " RETURN n AS id":                "Invalid input",
-		"MATCH (n:" + label + ") RETURN n AS node":             "want id",
-		"MATCH (n:" + label + ") RETURN n.age * 1.5 AS id":     "a node, its id()",
-		"UNWIND [1000000000] AS id RETURN id":                  "of which 0 are nodes",
+		"CREATE (n:" + label + ") RETURN n AS id":                                    "must not write",
+		"MATCH (n:" + label + ") SET n.age = 1 RETURN n AS id":                       "must not write",
+		"MATCH (n:" + label + " RETURN n AS id":                                      "Invalid input",
+		"MATCH (n:" + label + ") RETURN n AS node":                                   "want id",
+		"MATCH (n:" + label + ") RETURN n.age * 1.5 AS id":                           "returns a float64 as id",
+		"MATCH (n:" + label + ") RETURN elementId(n) AS id":                          "of which 0 are those of nodes",
+		"UNWIND [1000000000] AS id RETURN id":                                        "of which 0 are those of nodes",
+		"MATCH (n:" + label + ") RETURN [n.id] AS id":                                "returns a []interface {} as id",
+		"MATCH (n:" + label + ") RETURN CASE n.id WHEN 1 THEN 7 ELSE n.id END AS id": "returns 3 ids of which 2",
 	} {
 		_, err := s.Graph(t.Context(), graph.Selection{NodeKey: "id", NodeQuery: query})
 		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), says) {
@@ -168,6 +173,50 @@ func TestQueries(t *testing.T) {
 	}
 	if n := Query(t, "MATCH (n:"+label+") RETURN count(n), max(n.age)", nil)[0]; n[0] != int64(3) || n[1] != int64(30) {
 		t.Errorf("a query that writes changed the data: %v", n)
+	}
+}
+
+// A property resembles an internal id: without a key it is refused, and with one it is
+// the key of a node, never the id of a stranger.
+func TestQueryOfStrangers(t *testing.T) {
+	label := Load(t, Files("id,name\n1,a\n2,b\n3,c\n", "source,target\n1,2\n2,3\n"))
+	s := connect(t)
+	for property, value := range map[string]string{"id": "id(n)", "id + 0.0": "id(n)", "name": "elementId(n)"} {
+		property, _, _ = strings.Cut(property, " ")
+		Query(t, "MATCH (n:"+label+") WITH n, "+value+" AS v ORDER BY v WITH collect(n) AS ns, collect(v) AS vs UNWIND range(0, 2) AS i "+
+			"WITH ns[i] AS n, vs[(i + 1) % 3] AS v SET n."+property+" = v", nil) // each holds the id of the next
+	}
+	for _, test := range []struct {
+		sel  graph.Selection
+		says string
+	}{
+		{graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN n.id AS id"}, "returns a int64 as id, want a node (RETURN n AS id) or its elementId()"},
+		{graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN id(n) AS id"}, "returns a int64 as id"},
+		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a.id AS source, b AS target"}, "returns a int64 as source"},
+		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, id(b) AS target"}, "returns a int64 as target"},
+		{graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, b.name AS target"}, "outside the selected nodes: row 1"},
+	} {
+		_, err := s.Graph(t.Context(), test.sel)
+		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%+v: %v, want ErrInput that says %q", test.sel, err, test.says)
+		}
+	}
+	want, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Graph(t.Context(), graph.Selection{
+		NodeKey: "id", NodeQuery: "MATCH (n:" + label + ") RETURN n.id AS id",
+		RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a.id AS source, b.id AS target",
+	})
+	if err != nil || got.Digest() != want.Digest() {
+		t.Errorf("keys that are the internal ids of others: %v, or another graph", err)
+	}
+	Query(t, "CREATE (n:"+label+"Other) WITH n MATCH (m:"+label+") WITH n, min(m.id) AS id SET n.id = id", nil)
+	t.Cleanup(func() { Query(t, "MATCH (n:"+label+"Other) DELETE n", nil) })
+	_, err = s.Graph(t.Context(), graph.Selection{NodeKey: "id", NodeQuery: "MATCH (n:" + label + ") RETURN n.id AS id"})
+	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "share their key") {
+		t.Errorf("a key that two nodes have: %v, want ErrInput", err)
 	}
 }
 
