@@ -37,6 +37,7 @@ type Connection struct {
 	PasswordStdin bool
 	Database      string // "": the user's home database
 	Impersonate   string
+	Timeout       time.Duration // until the server has answered
 }
 
 // Projection says which part of the store becomes the graph.
@@ -45,6 +46,7 @@ type Projection struct {
 	RelationshipTypes          []string // none: all
 	NodeQuery                  string
 	RelationshipQuery          string
+	AllowLoadCSV               bool
 	NodeKey                    string
 	RelationshipWeightProperty string
 	DefaultWeight              *float64

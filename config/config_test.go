@@ -237,7 +237,14 @@ func TestBadValues(t *testing.T) {
 		{"--timeout", "-5s"},
 		{"--strict=maybe"},
 		{"--node-labels", "A,,B"},
+		{"--node-labels", ""},
+		{"--node-labels", " "},
+		{"--node-labels", "A, ,B"},
+		{"--node-labels", "A\nB"},
+		{"--relationship-types", "\t"},
 		{"--node-labels", `"A`},
+		{"--sensor-label", " "},
+		{"--node-key", "\n"},
 		{"--clip-low", "2", "--clip-high", "1"},
 		{"--clip-low", "1", "--clip-high", "1"},
 		{"--source-property", "a", "--measurement-property", "b"},
@@ -316,11 +323,13 @@ func TestSecretNeverPrints(t *testing.T) {
 
 func TestAddressOfTheBrowser(t *testing.T) {
 	clearEnv(t)
-	c := load(t, config.Layers{Flags: flags(t, "--uri", "https://db.example.org:7473/browser")})
-	if c.Connection.URI != "neo4j+s://db.example.org:7687" || len(c.Warnings()) != 1 {
-		t.Errorf("uri %s, warnings %q", c.Connection.URI, c.Warnings())
+	for _, uri := range []string{"https://db.example.org:7473/browser", "http://localhost:7474", "HTTP://localhost"} {
+		_, err := config.Load(config.Layers{Flags: flags(t, "--uri", uri)})
+		if err == nil || !strings.Contains(err.Error(), "often neo4j://HOST:7687") {
+			t.Errorf("%s: %v, want an error with the address of Bolt", uri, err)
+		}
 	}
-	c = load(t, config.Layers{Flags: flags(t, "--uri", "bolt://db.example.org")})
+	c := load(t, config.Layers{Flags: flags(t, "--uri", "bolt://db.example.org")})
 	if len(c.Warnings()) != 1 || !strings.Contains(c.Warnings()[0], "not encrypted") {
 		t.Errorf("warnings %q, want one about clear text", c.Warnings())
 	}

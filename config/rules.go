@@ -10,15 +10,17 @@ import (
 )
 
 func schemes() []string {
-	return []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc", "http", "https"}
+	return []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"}
 }
 
 // checkURI never repeats the address in what it wants: it may hold a password.
 func checkURI(text string) string {
 	u, err := url.Parse(text)
 	switch {
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		return "the address of Bolt, not " + u.Scheme + ":// of the browser: often neo4j://HOST:7687, or neo4j+s://HOST on Aura"
 	case err != nil || !slices.Contains(schemes(), u.Scheme) || u.Hostname() == "":
-		return "SCHEME://HOST:PORT with a scheme of " + strings.Join(schemes()[:6], "|")
+		return "SCHEME://HOST:PORT with a scheme of " + strings.Join(schemes(), "|")
 	case u.User != nil:
 		return "an address without user and password: give --username and NEO4J_PASSWORD"
 	}
@@ -105,22 +107,14 @@ func (c *Config) finish() {
 		c.raw["from"] = c.From.String()
 		c.origins["from"] = c.origins["neo4jUri"]
 	}
-	c.rewriteURI()
+	c.warnCleartext()
 }
 
-// rewriteURI turns the address of the browser interface into that of Bolt, and
-// warns where a password would travel in clear text.
-func (c *Config) rewriteURI() {
+// warnCleartext warns where a password would travel in clear text.
+func (c *Config) warnCleartext() {
 	u, err := url.Parse(c.Connection.URI)
 	if err != nil {
 		return
-	}
-	if bolt, ok := map[string]string{"http": "neo4j", "https": "neo4j+s"}[u.Scheme]; ok {
-		was := u.Redacted()
-		c.Connection.URI = bolt + "://" + net.JoinHostPort(u.Hostname(), "7687")
-		c.raw["neo4jUri"] = c.Connection.URI
-		c.warnings = append(c.warnings, was+" is the address of the browser interface; "+c.Connection.URI+" is used")
-		u.Scheme = bolt
 	}
 	if c.From.Kind == FromNeo4j && (u.Scheme == "neo4j" || u.Scheme == "bolt") && !loopback(u.Hostname()) {
 		c.warnings = append(c.warnings, "the connection to "+u.Hostname()+" is not encrypted; use "+u.Scheme+"+s:// where the server has a certificate")

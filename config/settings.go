@@ -65,6 +65,10 @@ func connection() []Setting {
 			Key: "impersonate", Group: g, Help: "act as this user, if the server allows it", arg: "NAME",
 			field: func(c *Config) any { return &c.Connection.Impersonate },
 		},
+		{
+			Key: "connectionTimeout", Group: g, Default: "10s", Help: "time in which the server must answer a new connection", arg: "DURATION",
+			field: func(c *Config) any { return &c.Connection.Timeout },
+		},
 	}
 }
 
@@ -88,12 +92,16 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.RelationshipTypes },
 		},
 		{
-			Key: "nodeQuery", Group: GroupQueries, Help: "read-only Cypher that returns id, instead of labels", arg: "CYPHER",
+			Key: "nodeQuery", Group: GroupQueries, Help: "read-only Cypher, instead of labels; its column id holds nodes (RETURN n AS id), their elementId() or, with --node-key, that property", arg: "CYPHER",
 			field: func(c *Config) any { return &c.Projection.NodeQuery },
 		},
 		{
-			Key: "relationshipQuery", Group: GroupQueries, Help: "read-only Cypher that returns source and target, instead of types", arg: "CYPHER",
+			Key: "relationshipQuery", Group: GroupQueries, Help: "read-only Cypher, instead of types; its columns source and target name nodes as the node query does, weight and length hold numbers", arg: "CYPHER",
 			field: func(c *Config) any { return &c.Projection.RelationshipQuery },
+		},
+		{
+			Key: "allowLoadCsv", Group: g, Default: "false", Help: "let those queries use LOAD CSV, and procedures and functions of plugins: they can reach files and other servers",
+			field: func(c *Config) any { return &c.Projection.AllowLoadCSV },
 		},
 		{
 			Key: "nodeKey", Group: g, Help: "property that identifies a node for good; the store's own id unless given", arg: "PROPERTY",

@@ -5,6 +5,7 @@ package config
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -52,6 +53,9 @@ func (s Setting) store(field, raw any) (shown any, syntax bool, want string) {
 	}
 	switch field := field.(type) {
 	case *string:
+		if blank, ok := raw.(string); ok && blank != "" && text == "" {
+			return nil, true, "text that is not blank"
+		}
 		return s.storeText(field, text)
 	case *bool:
 		value, err := strconv.ParseBool(text)
@@ -150,7 +154,7 @@ func parseList(raw any) ([]string, bool) {
 	case []string:
 		for _, text := range raw {
 			more, ok := parseList(text)
-			if !ok {
+			if !ok || text == "" {
 				return nil, false
 			}
 			items = append(items, more...)
@@ -164,21 +168,21 @@ func parseList(raw any) ([]string, bool) {
 			items = append(items, item)
 		}
 	case string:
-		if strings.TrimSpace(raw) == "" {
+		if raw == "" {
 			return nil, true
 		}
 		r := csv.NewReader(strings.NewReader(raw))
 		r.TrimLeadingSpace = true
 		fields, err := r.Read()
-		if err != nil {
+		if _, end := r.Read(); err != nil || end != io.EOF { // a second line would be lost
 			return nil, false
 		}
 		items = fields
 	default:
 		return nil, false
 	}
-	if slices.Contains(items, "") {
-		return nil, false
+	if slices.ContainsFunc(items, func(item string) bool { return strings.TrimSpace(item) == "" }) {
+		return nil, false // not all of them: a variable may have been empty
 	}
 	if len(items) == 1 && items[0] == "*" {
 		items = nil

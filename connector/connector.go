@@ -18,7 +18,7 @@ import (
 
 // Options says where the server is and how to talk to it.
 type Options struct {
-	URI         string // "": neo4j://localhost:7687; an http(s) address of the browser is rewritten
+	URI         string // "": neo4j://localhost:7687
 	Username    string // "": no authentication
 	Password    string
 	Database    string // "": the user's home database
@@ -35,6 +35,8 @@ type Options struct {
 	BatchSize   int           // nodes that a transaction writes; one that reads takes ten times as many; 0: 10,000
 	Concurrency int           // sessions at once; 0: 2
 	Timeout     time.Duration // of one transaction; 0: 10 minutes
+
+	ConnectionTimeout time.Duration // of a connection, until the server has answered and let the user in; 0: 10 seconds
 
 	Logger   *slog.Logger                          // nil: silent
 	Progress func(stage string, done, total int64) // nil: silent; called from one goroutine at a time
@@ -89,8 +91,8 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	for _, n := range a.notices {
 		s.notices.Add(n)
 	}
-	if err := s.connect(ctx); err != nil {
-		driver.Close(ctx)
+	if err := s.connectInTime(ctx); err != nil {
+		hangUp(ctx, driver.Close)
 		return nil, fmt.Errorf("connect to %s: %w", a.written, err)
 	}
 	s.written = a.written
@@ -110,6 +112,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Minute
+	}
+	if o.ConnectionTimeout <= 0 {
+		o.ConnectionTimeout = 10 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -134,12 +139,25 @@ func (o *Options) token() neo4j.AuthToken {
 func (o *Options) configure(c *config.Config) {
 	c.UserAgent = "graphcloak/" + o.Version
 	c.TelemetryDisabled = true
-	c.ConnectionAcquisitionTimeout = time.Minute
-	c.SocketConnectTimeout = 5 * time.Second
+	c.ConnectionAcquisitionTimeout = o.ConnectionTimeout // from the socket to the server's greeting
+	c.SocketConnectTimeout = o.ConnectionTimeout
 	if o.FetchSize != 0 {
 		c.FetchSize = o.FetchSize
 	}
 	c.NotificationsDisabledCategories = notifications.DisableCategories(notifications.Deprecation)
+}
+
+// connectInTime is connect within the time that a connection may take: what accepts
+// the connection and then says nothing is no server of Neo4j, or not now.
+func (s *Store) connectInTime(parent context.Context) error {
+	ctx, cancel := context.WithTimeout(parent, s.options.ConnectionTimeout)
+	defer cancel()
+	err := s.connect(ctx)
+	if err != nil && ctx.Err() != nil && parent.Err() == nil {
+		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port, or raise --connection-timeout",
+			store.ErrTransient, s.options.ConnectionTimeout)
+	}
+	return err
 }
 
 // connect authenticates and settles the database and the server's version.
@@ -189,8 +207,8 @@ func (s *Store) Name() string { return s.name }
 // Version returns the server's version, such as 5.26.0.
 func (s *Store) Version() string { return s.server.text }
 
-// Notices returns what the user should know and nothing asked for: a rewritten
-// address, an unencrypted connection, relationships that were left out. Each is
+// Notices returns what the user should know and nothing asked for: an
+// unencrypted connection, relationships that were left out. Each is
 // given once.
 func (s *Store) Notices() []string { return s.notices.List() }
 

@@ -63,6 +63,8 @@ func connectionFix(err error) string {
 	switch {
 	case isCode(err, codeUnavailable):
 		return "the database is starting, or has been stopped: SHOW DATABASES says which"
+	case errors.Is(err, store.ErrAuth) && distrust(err):
+		return "check the server's certificate, and whether the scheme of NEO4J_URI fits it"
 	case errors.Is(err, store.ErrAuth):
 		return "check NEO4J_USERNAME and NEO4J_PASSWORD"
 	case errors.Is(err, store.ErrNotFound):

@@ -80,7 +80,7 @@ func classify(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", store.ErrAuth, err)
 	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok && distrust(err) {
-		return fmt.Errorf("%w: the encrypted connection is refused; for a certificate that nobody vouches for use the scheme neo4j+ssc or bolt+ssc (%w)", store.ErrAuth, err)
+		return fmt.Errorf("%w: the encrypted connection is refused; without +s the scheme asks for none, and with +ssc it takes a certificate that nobody vouches for (%w)", store.ErrAuth, err)
 	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
 		return fmt.Errorf("%w: the server does not answer (%w)", store.ErrTransient, err)
@@ -92,7 +92,7 @@ func classify(ctx context.Context, err error) error {
 // The driver's own error does not unwrap.
 func distrust(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ")
+	return strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ") || strings.Contains(text, "check that TLS is enabled")
 }
 
 func classifyCode(e *neo4j.Neo4jError) error {

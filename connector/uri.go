@@ -14,11 +14,8 @@ import (
 
 const defaultPort = "7687"
 
-// Schemes that the driver takes, and those of a browser that stand for them.
-var (
-	boltSchemes = []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"}
-	rewritten   = map[string]string{"http": "neo4j", "https": "neo4j+s"}
-)
+// boltSchemes are those that the driver takes.
+var boltSchemes = []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"}
 
 // address is where a server listens.
 type address struct {
@@ -28,8 +25,9 @@ type address struct {
 	notices []string // what the user should know
 }
 
-// parseURI accepts what the driver does, adds a missing scheme and port, and
-// turns the address of the browser into that of Bolt.
+// parseURI accepts what the driver does, and adds a missing scheme and port. The
+// address of the browser is refused: where Bolt listens does not follow from it, and
+// a password must not go to a port that nobody named.
 func parseURI(s string) (address, error) {
 	if s == "" {
 		s = "neo4j://localhost:" + defaultPort
@@ -46,10 +44,8 @@ func parseURI(s string) (address, error) {
 		return address{}, fmt.Errorf("%w: user name and password do not belong in the URI %s", store.ErrInput, u.Redacted())
 	}
 	a := address{written: written}
-	if scheme, ok := rewritten[u.Scheme]; ok {
-		original := u.String()
-		u.Scheme, u.Host, u.Path = scheme, net.JoinHostPort(u.Hostname(), defaultPort), ""
-		a.notices = append(a.notices, fmt.Sprintf("%s is the address of the browser; connecting to %s", original, u))
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return address{}, fmt.Errorf("%w: %s:// is the address of the browser; give that of Bolt, often neo4j://HOST:7687, or neo4j+s://HOST on Aura", store.ErrInput, u.Scheme)
 	}
 	if !slices.Contains(boltSchemes, u.Scheme) {
 		return address{}, fmt.Errorf("%w: the scheme of the URI is %q, want one of %v", store.ErrInput, u.Scheme, boltSchemes)

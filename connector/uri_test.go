@@ -17,8 +17,6 @@ func TestParseURI(t *testing.T) {
 		{"db.example.com", "neo4j://db.example.com:7687", "neo4j://db.example.com:7687", "not encrypted"},
 		{"neo4j+s://DB.example.com", "neo4j+s://DB.example.com:7687", "neo4j://db.example.com:7687", ""},
 		{"bolt+ssc://[::1]:9", "bolt+ssc://[::1]:9", "neo4j://localhost:9", ""},
-		{"http://localhost:7474/browser", "neo4j://localhost:7687", "neo4j://localhost:7687", "address of the browser"},
-		{"https://abc.databases.neo4j.io", "neo4j+s://abc.databases.neo4j.io:7687", "neo4j://abc.databases.neo4j.io:7687", "address of the browser"},
 	} {
 		a, err := parseURI(test.uri)
 		if err != nil {
@@ -32,7 +30,7 @@ func TestParseURI(t *testing.T) {
 			t.Errorf("%q: notices %q, want %q", test.uri, notices, test.notice)
 		}
 	}
-	for _, bad := range []string{"ftp://localhost", "neo4j://", "neo4j://user:secret@host", "neo4j://host:port"} {
+	for _, bad := range []string{"ftp://localhost", "neo4j://", "neo4j://user:secret@host", "neo4j://host:port", "http://localhost:7474/browser", "https://abc.databases.neo4j.io", "HTTP://localhost"} {
 		if _, err := parseURI(bad); !errors.Is(err, store.ErrInput) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v, want ErrInput without the password", bad, err)
 		}

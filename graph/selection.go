@@ -11,7 +11,8 @@ type Selection struct {
 
 	// NodeQuery and RelationshipQuery replace labels and types by read-only
 	// Cypher. The first returns a column id; the second source, target, and weight
-	// and length where those properties are asked for.
+	// and length where those properties are asked for. A node is named by itself, by
+	// its elementId() or, where NodeKey is set, by that property instead.
 	NodeQuery         string `json:"nodeQuery,omitempty"`
 	RelationshipQuery string `json:"relationshipQuery,omitempty"`
 

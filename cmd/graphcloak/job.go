@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
@@ -188,7 +187,7 @@ func (a *app) needKey(what string) error {
 	if err != nil {
 		return err
 	}
-	if from.Kind == config.FromNeo4j && cmp.Or(a.config.Projection.NodeKey, a.config.Projection.NodeQuery) == "" {
+	if from.Kind == config.FromNeo4j && a.config.Projection.NodeKey == "" {
 		return fail(exitUsage, "%s needs names of the nodes that last", what).
 			hint("give --node-key PROPERTY, a property that identifies a node, with a uniqueness constraint or an index")
 	}

@@ -95,6 +95,7 @@ func (a *app) connectorOptions(ctx context.Context) (connector.Options, error) {
 	c := a.config.Connection
 	return connector.Options{
 		URI: c.URI, Username: username, Password: password, Database: c.Database, Impersonate: c.Impersonate,
+		ConnectionTimeout: c.Timeout, AllowLoadCSV: a.config.Projection.AllowLoadCSV,
 		Version: readBuild().Version, Concurrency: a.config.Execution.Concurrency,
 		Logger: a.log, Progress: a.progress,
 	}, nil
