@@ -3,7 +3,6 @@
 package main
 
 import (
-
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/community"
