@@ -34,9 +34,13 @@ func labelled(labels []string) string {
 // readNodes reads the nodes of the selection, n without a query.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
 	names := naming{}
-	g := gather[*neo4j.Record]{columns: []string{"id(n)", "elementId(n)", names.property("n", sel.NodeKey)}, params: names, unpack: asIs}
+	g := gather[*neo4j.Record]{columns: []string{"id(n)", "elementId(n)", names.property("n", sel.NodeKey), none}, params: names, unpack: asIs}
 	r := &nodeReader{property: sel.NodeKey}
 	r.set.key, r.set.labels = sel.NodeKey, sel.NodeLabels
+	if sel.NodeKey == "" && len(sel.NodeLabels) == 0 {
+		g.columns[3] = "labels(n)"
+		r.kinds = map[string]int32{}
+	}
 	var err error
 	if sel.NodeQuery != "" {
 		err = s.queryNodes(ctx, sel, n, g, r)
@@ -118,6 +122,7 @@ type nodeReader struct {
 	pages    []nodePart
 	set      nodeSet
 	wanted   map[graph.ID]bool // nil: all
+	kinds    map[string]int32  // numbers of what is met in the column of labels; nil: it is not read
 	found    int
 	bad      store.Offenders
 }
@@ -129,7 +134,7 @@ type nodePart struct {
 }
 
 func (r *nodeReader) take(at span, record *neo4j.Record) error {
-	internal, elements, keys := list(record, 0), list(record, 1), list(record, 2)
+	internal, elements, keys, labels := list(record, 0), list(record, 1), list(record, 2), list(record, 3)
 	p := nodePart{at: at.lo}
 	p.grow(len(internal))
 	for k := range internal {
@@ -149,10 +154,25 @@ func (r *nodeReader) take(at span, record *neo4j.Record) error {
 		}
 		r.set.name(id, element)
 		p.add(key, id)
+		if r.kinds != nil {
+			p.kinds = append(p.kinds, r.kind(labels[k]))
+		}
 	}
 	r.found += len(p.ids)
 	r.pages = append(r.pages, p)
 	return nil
+}
+
+// kind numbers the sets of labels.
+func (r *nodeReader) kind(labels any) int32 {
+	text := fmt.Sprintf("%q", labels)
+	kind, ok := r.kinds[text]
+	if !ok {
+		kind = int32(len(r.kinds))
+		r.kinds[text] = kind
+		r.set.sets = append(r.set.sets, labels)
+	}
+	return kind
 }
 
 // nodes puts the parts together and sorts the nodes by key, which is unique.
@@ -165,6 +185,7 @@ func (r *nodeReader) nodes() (*nodeSet, error) {
 	s.grow(r.found)
 	for i, p := range r.pages {
 		s.ids, s.internal = append(s.ids, p.ids...), append(s.internal, p.internal...)
+		s.kinds = append(s.kinds, p.kinds...)
 		r.pages[i] = nodePart{}
 	}
 	s.sort()

@@ -18,6 +18,8 @@ import (
 type nodeSet struct {
 	key      string   // property that the ids are of; "": they are elementIds
 	labels   []string // that each node has one of; none: any
+	sets     []any    // without key and labels: the sets of labels that the nodes have
+	kinds    []int32  // and the number of each node's
 	ids      []graph.ID
 	internal []int64 // id(), which orders nodes as the store does
 	prefix   string
@@ -58,7 +60,8 @@ func (s *nodeSet) element(k int) string {
 
 // match binds the nodes n of a list, and their places i in it. The server gives the
 // elementId of a node that was deleted to another one: what n is bound to therefore
-// also has the key, and one of the labels, that the node had when it was read.
+// also has the key and one of the labels that the node was selected by, or without
+// either just the labels that it had then.
 func (s *nodeSet) match() string {
 	text := "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i]"
 	if s.key != "" {
@@ -67,19 +70,26 @@ func (s *nodeSet) match() string {
 	if len(s.labels) > 0 {
 		text += " AND any(l IN labels(n) WHERE l IN $labels)"
 	}
+	if len(s.kinds) > 0 {
+		text += " AND labels(n) = $sets[$kinds[i]]"
+	}
 	return text
 }
 
 // params are the parameters of match for the nodes of these numbers.
 func (s *nodeSet) params(numbers iter.Seq[int]) map[string]any {
 	var elements, keys []string
+	var kinds []int64
 	for k := range numbers {
 		elements = append(elements, s.element(k))
 		if s.key != "" {
 			keys = append(keys, string(s.ids[k]))
 		}
+		if len(s.kinds) > 0 {
+			kinds = append(kinds, int64(s.kinds[k]))
+		}
 	}
-	return map[string]any{"e": elements, "key": s.key, "k": keys, "labels": s.labels}
+	return map[string]any{"e": elements, "key": s.key, "k": keys, "labels": s.labels, "sets": s.sets, "kinds": kinds}
 }
 
 // compareIDs is the order of package graph.
@@ -102,4 +112,7 @@ func (s *nodeSet) sort() {
 		return cmp.Or(compareIDs(s.ids[x], s.ids[y]), cmp.Compare(x, y))
 	})
 	s.ids, s.internal = pick(s.ids, order), pick(s.internal, order)
+	if len(s.kinds) > 0 {
+		s.kinds = pick(s.kinds, order)
+	}
 }

@@ -243,3 +243,53 @@ func TestNodeGone(t *testing.T) {
 		t.Errorf("undone %d nodes, %v, want 19", n, err)
 	}
 }
+
+// A node that was deleted leaves its internal id to the next one that is created,
+// which then stands where the selected one was: it is not read, and gets no value.
+// Here the node itself becomes another, since an id is given away only later.
+func TestStranger(t *testing.T) {
+	for name, test := range map[string]struct {
+		sel    func(label string) graph.Selection
+		become string // of node n
+	}{
+		"another key":      {func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}, NodeKey: "id"} }, "SET n.id = 1000"},
+		"a key of no type": {func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}, NodeKey: "id"} }, "SET n.id = point({x: 1, y: 2})"},
+		"another label":    {func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}} }, "REMOVE n:$LABEL SET n:Stranger"},
+		"a label, by a query": {func(l string) graph.Selection {
+			return graph.Selection{NodeQuery: "MATCH (n:" + l + ") RETURN n AS id"}
+		}, "REMOVE n:$LABEL SET n:Stranger"},
+		"a key, by a query": {func(l string) graph.Selection {
+			return graph.Selection{NodeKey: "id", NodeQuery: "MATCH (n:" + l + ") RETURN n AS id"}
+		}, "SET n.id = 1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			label := line(t, 20).NodeLabels[0]
+			Query(t, "MATCH (n:"+label+") SET n.risk = 0.5", nil)
+			s := connect(t)
+			g, err := s.Graph(t.Context(), test.sel(label))
+			if err != nil {
+				t.Fatal(err)
+			}
+			victim := Query(t, "MATCH (n:"+label+" {id: 7}) "+strings.ReplaceAll(test.become, "$LABEL", label)+" RETURN elementId(n)", nil)[0][0]
+			t.Cleanup(func() { Query(t, "MATCH (n) WHERE elementId(n) = $e DETACH DELETE n", map[string]any{"e": victim}) })
+			if _, err := s.Signal(t.Context(), g, "risk"); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("its signal is read: %v, want ErrConflict", err)
+			}
+			table := newTable(t, g, "stranger-"+token())
+			if err := s.Reserve(t.Context(), g, table, false); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("the run is reserved: %v, want ErrConflict", err)
+			}
+			table = newTable(t, g, "stranger-"+token())
+			err = s.Write(t.Context(), g, table, false)
+			if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "1 of 20 nodes") {
+				t.Errorf("%v, want ErrConflict that counts", err)
+			}
+			if got := Query(t, "MATCH (n) WHERE elementId(n) = $e RETURN [k IN keys(n) WHERE k STARTS WITH 'it']", map[string]any{"e": victim})[0][0].([]any); len(got) != 0 {
+				t.Errorf("the stranger carries %v", got)
+			}
+			if n, err := s.Undo(t.Context(), table.RunID()); err != nil || n != 19 {
+				t.Errorf("undone %d nodes, %v, want 19", n, err)
+			}
+		})
+	}
+}
