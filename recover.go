@@ -50,7 +50,7 @@ type rows struct {
 // else products. The last matrix is kept: several plans may have the same sensors.
 func (m *Model) operator(ctx context.Context, nodes []int) (linop.Operator, error) {
 	if m.Graph.Order() > denseLimit {
-		return linop.Rows(m.diffusion, nodes), nil
+		return m.products(nodes)
 	}
 	if m.last.op != nil && slices.Equal(m.last.nodes, nodes) {
 		return m.last.op, nil
@@ -63,8 +63,40 @@ func (m *Model) operator(ctx context.Context, nodes []int) (linop.Operator, erro
 	if err != nil {
 		return nil, err
 	}
-	*m.last = rows{slices.Clone(nodes), recovery.Matrix(matrix, m.diffusion.Err())}
-	return m.last.op, nil
+	component, _ := m.Graph.Components()
+	for k, s := range nodes { // eigenvectors leave rounding between components
+		row := matrix.RawRowView(k)
+		for i := range row {
+			if component[i] != component[s] {
+				row[i] = 0
+			}
+		}
+	}
+	op, err := m.separate(recovery.Matrix(matrix, m.diffusion.Err()), nodes)
+	if err != nil {
+		return nil, err
+	}
+	*m.last = rows{slices.Clone(nodes), op}
+	return op, nil
+}
+
+// products returns M for the sensors of a release through products.
+func (m *Model) products(nodes []int) (linop.Operator, error) {
+	op := linop.Rows(m.diffusion, nodes)
+	if m.diffusion.Method() != expm.Chebyshev { // rounding between components
+		return op, nil
+	}
+	return m.separate(op, nodes)
+}
+
+// separate declares that op, some rows of M, keeps to the components of the graph.
+func (m *Model) separate(op linop.Operator, nodes []int) (linop.Operator, error) {
+	component, _ := m.Graph.Components()
+	of := make([]int32, len(nodes))
+	for k, s := range nodes {
+		of[k] = component[s]
+	}
+	return recovery.Separate(op, of, component)
 }
 
 // Communities returns the partition that a report ranks.
@@ -230,7 +262,10 @@ func (a *analysis) whiten(ctx context.Context) error {
 	}
 	a.products = a.data
 	if a.model.diffusion.Method() == expm.Chebyshev { // sparse products beat dense ones
-		a.products, err = recovery.Whiten(linop.Rows(a.model.diffusion, a.in.Nodes), a.in.Values, u)
+		if op, err = a.model.products(a.in.Nodes); err != nil {
+			return err
+		}
+		a.products, err = recovery.Whiten(op, a.in.Values, u)
 	}
 	return err
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/graphcloak/graphcloak/linop"
 )
 
 // unit is the rounding unit of float64, and few a small count of roundings.
@@ -22,7 +20,8 @@ const (
 //
 //	g(z) = yᵀz − η‖z‖₂ + U·Σ_i min(0, 1 − (Mᵀz)_i)
 //
-// for every z. Where M is known within d, (Mᵀz)_i is taken d‖z‖₂ larger. Without
+// for every z. Where M is known within d, (Mᵀz)_i is taken larger by [blur], d‖z‖₂ at
+// most. Without
 // an upper bound z is first scaled down until (Mᵀz)_i ≤ 1. It costs one product.
 //
 // Proof: docs/proofs/recovery.md.
@@ -34,7 +33,7 @@ func (p Problem) LowerBound(z []float64) (float64, error) {
 	if u := p.upper(); !math.IsInf(u, 1) {
 		return v.gain + u*v.penalty(1), nil
 	}
-	return v.gain / max(1, floats.Max(v.c)+v.blur), nil
+	return v.gain / max(1, v.top()), nil
 }
 
 // Distance returns a lower bound, by z, on ‖M f − y‖₂ over all 0 ≤ f ≤ U, and, where
@@ -70,8 +69,8 @@ type view struct {
 	c    []float64 // Mᵀr
 	norm float64   // ‖r‖₂
 	gain float64   // yᵀr − η‖r‖₂, rounded down
-	blur float64   // ≥ |(M'ᵀr)_i − c_i| for the exact M'
-	err  float64   // ≥ |rᵀ(M' − M)f|/‖f‖₂
+	blur blur      // of M
+	unit float64   // what rounding of the product adds to it
 }
 
 // viewOf makes the view of r from c = Mᵀr. scale estimates ‖M‖₂ from below.
@@ -81,27 +80,38 @@ func (p Problem) viewOf(r, c []float64, scale float64) view {
 	if norm > 0 {
 		scale = max(scale, floats.Norm(c, 2)/norm)
 	}
-	blur := (linop.Err(p.A) + 2*unit*scale) * norm
 	return view{
-		c: c, norm: norm, blur: blur, err: blur,
+		c: c, norm: norm, blur: blurOf(p.A, r), unit: 2 * unit * scale * norm,
 		gain: yr - p.Radius*norm - 4*unit*(math.Abs(yr)+p.Radius*norm),
 	}
 }
 
-// penalty is Σ min(0, 1 − t(c_i + blur)), rounded down: each term by its four roundings.
+// high is an upper bound on (M'ᵀr)_i for the exact M'.
+func (v view) high(i int) float64 { return v.c[i] + (v.blur.at(i) + v.unit) }
+
+// top is the largest of them.
+func (v view) top() float64 {
+	top := math.Inf(-1)
+	for i := range v.c {
+		top = max(top, v.high(i))
+	}
+	return top
+}
+
+// penalty is Σ min(0, 1 − t·high_i), rounded down: each term by its four roundings.
 func (v view) penalty(t float64) float64 {
-	return v.sum(func(x float64) float64 {
-		x = t * (x + v.blur)
+	return v.sum(func(i int) float64 {
+		x := t * v.high(i)
 		return min(0, 1-x-4*unit*(1+math.Abs(x)))
 	}) * (1 + few*unit)
 }
 
-// sum adds f(c_i), all of one sign, with the rounding of each addition carried along: it
+// sum adds f(i), all of one sign, with the rounding of each addition carried along: it
 // comes out within a share 2⁻⁵² + n²2⁻¹⁰⁶.
-func (v view) sum(f func(x float64) float64) float64 {
+func (v view) sum(f func(i int) float64) float64 {
 	terms := make([]float64, len(v.c))
-	for i, x := range v.c {
-		if terms[i] = f(x); math.IsInf(terms[i], 0) {
+	for i := range v.c {
+		if terms[i] = f(i); math.IsInf(terms[i], 0) {
 			return terms[i]
 		}
 	}
@@ -117,16 +127,16 @@ func (v view) best(u float64) (bound, t float64, infeasible bool) {
 		return 0, 0, false
 	}
 	if math.IsInf(u, 1) {
-		top := floats.Max(v.c) + v.blur
+		top := v.top()
 		if top <= 0 {
 			return math.Inf(1), 0, true
 		}
 		return v.gain / top * (1 - few*unit), 1 / top, false
 	}
 	var pos []float64
-	for _, x := range v.c {
-		if x+v.blur > 0 {
-			pos = append(pos, x+v.blur)
+	for i := range v.c {
+		if x := v.high(i); x > 0 {
+			pos = append(pos, x)
 		}
 	}
 	slices.Sort(pos)
@@ -145,12 +155,13 @@ func (v view) best(u float64) (bound, t float64, infeasible bool) {
 // that none fits.
 func (v view) farkas(u, mass float64) float64 {
 	if math.IsInf(u, 1) {
-		return v.gain - mass*max(0, floats.Max(v.c)+v.blur)
+		return v.gain - mass*max(0, v.top())
 	}
-	plain := v.sum(func(x float64) float64 { return max(0, x) })
-	blurred := v.sum(func(x float64) float64 { return max(0, x+v.blur) })
-	// ‖f‖₂ ≤ U√n bounds the error of the operator as a whole.
-	loss := min(u*blurred, u*(plain+math.Sqrt(float64(len(v.c)))*v.err))
+	plain := v.sum(func(i int) float64 { return max(0, v.c[i]) })
+	blurred := v.sum(func(i int) float64 { return max(0, v.high(i)) })
+	// ‖f_b‖₂ ≤ U√n_b bounds the error of the operator as a whole.
+	whole := v.blur.dot(v.blur.sizes(len(v.c))) + v.unit*math.Sqrt(float64(len(v.c)))
+	loss := min(u*blurred, u*(plain+whole))
 	return v.gain - loss*(1+few*unit)
 }
 

@@ -150,6 +150,8 @@ func entries(a linop.Operator) *mat.Dense {
 		return a.M
 	case approximate:
 		return a.M
+	case projection:
+		return a.M
 	case interface{ Dense() *mat.Dense }:
 		return a.Dense()
 	}

@@ -8,8 +8,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/graphcloak/graphcloak/linop"
 )
 
 // worstTol is the largest gap that is accepted for the sake of rounding.
@@ -22,7 +20,8 @@ type judge struct {
 	opts  Options
 	p     Problem
 	tol   float64
-	err   float64   // of the operator
+	blur  blur      // of the operator along the residual of the last prove
+	last  float64   // the length of that
 	eta   float64   // η − d‖f‖₂ − what rounding needs
 	c     []float64 // Mᵀr of the last prove
 	scale float64   // ≤ ‖M‖₂
@@ -48,7 +47,7 @@ func newJudge(ctx context.Context, opts Options, p Problem) (*judge, *Result, er
 	zero.Gap = math.Inf(1)
 	opts = opts.withDefaults()
 	return &judge{
-		ctx: ctx, opts: opts, p: p, err: linop.Err(p.A), eta: p.Radius, c: make([]float64, n), res: zero,
+		ctx: ctx, opts: opts, p: p, eta: p.Radius, c: make([]float64, n), res: zero,
 		tol: max(opts.Tol, min(worstTol, 100*2*unit*norm/p.Radius)),
 	}, nil, nil
 }
@@ -62,6 +61,7 @@ func (j *judge) prove(r []float64) bool {
 		return false
 	}
 	j.scale = max(j.scale, floats.Norm(j.c, 2)/v.norm)
+	j.blur, j.last = v.blur, v.norm
 	if j.opts.MassCap == 0 {
 		j.opts.MassCap = 1e3 * float64(len(j.c))
 		// The first bound gives the scale of f, unless Mᵀy > 0 by rounding only.
@@ -92,8 +92,10 @@ func (j *judge) value(feasible bool) {
 	j.res.Gap = math.Inf(1)
 	if feasible {
 		j.res.Gap = gapOf(j.res.Objective, j.res.LowerBound)
-		// What the error of the operator takes from the ball is known ahead.
-		j.eta = max(0, min(j.eta, j.p.Radius-j.err*floats.Norm(j.res.F, 2)))
+		// What the error of the operator takes from the ball is nearly known ahead.
+		if j.last > 0 {
+			j.eta = max(0, min(j.eta, j.p.Radius-j.loss(j.p.Radius, j.blur, j.p.Radius/j.last)))
+		}
 	}
 }
 
@@ -113,12 +115,22 @@ func (j *judge) accept() (optimal, shrunk bool) {
 }
 
 // reach is the relative gap that the arithmetic can reach, at least the tolerance and
-// at most worstTol: what the roundings of g(z) leave when ‖y‖‖z‖ cancels, and d‖z‖ of
-// the mass, twice, for the error d of the operator. The residual is known to
-// magnify·2⁻⁵³‖r‖ only, which moves Mᵀz as d does.
+// at most worstTol: what the roundings of g(z) leave when ‖y‖‖z‖ cancels, and four
+// times what the error of the operator along z can do to the mass. The residual is known
+// to magnify·2⁻⁵³‖r‖ only, which moves Mᵀz as that does.
 func (j *judge) reach(magnify float64) float64 {
 	y, z := floats.Norm(j.p.Y, 2), floats.Norm(j.res.Dual, 2)
-	floor := 2*few*unit*y*z/j.res.LowerBound + 4*(j.err+4*unit*j.scale*magnify)*z
+	b := blurOf(j.p.A, j.res.Dual)
+	var moved, mass float64
+	for i, f := range j.res.F {
+		if f > 0 {
+			moved, mass = moved+b.at(i)*f, mass+f
+		}
+	}
+	floor := 2*few*unit*y*z/j.res.LowerBound + 16*unit*j.scale*magnify*z
+	if mass > 0 {
+		floor += 4 * moved / mass
+	}
 	return max(j.tol, min(worstTol, floor))
 }
 
@@ -128,7 +140,19 @@ func (j *judge) excess() float64 {
 	j.multiply(r, false, j.res.F)
 	floats.SubTo(r, j.p.Y, r)
 	j.res.Residual = math.Sqrt(dot2(r, r))
-	return j.res.Residual + j.err*floats.Norm(j.res.F, 2) - j.p.Radius - few*unit*(floats.Norm(j.p.Y, 2)+j.p.Radius)
+	return j.res.Residual + j.loss(j.res.Residual, blurOf(j.p.A, r), 1) - j.p.Radius - few*unit*(floats.Norm(j.p.Y, 2)+j.p.Radius)
+}
+
+// loss bounds by how much the error E of the operator lengthens the residual r = y − A F,
+// from ‖r‖ and the blur along r/times: ‖r − EF‖² ≤ ‖r‖² + 2|rᵀEF| + ‖EF‖².
+func (j *judge) loss(norm float64, b blur, times float64) float64 {
+	lengths := b.lengths(j.res.F)
+	size := b.size(lengths)
+	more := 2*times*b.dot(lengths) + size*size
+	if more == 0 {
+		return 0
+	}
+	return more / (norm + math.Sqrt(norm*norm+more)) * (1 + few*unit)
 }
 
 func (j *judge) multiply(dst []float64, trans bool, x []float64) {

@@ -111,7 +111,7 @@ func (d Data) visible(ctx context.Context, s *Spectrum) (*Data, error) {
 		}
 		var y mat.VecDense
 		y.MulVec(s.rows, mat.NewVecDense(len(d.Y), d.Y))
-		return &Data{A: Matrix(s.image, linop.Err(d.A)), Y: y.RawVector().Data}, nil
+		return &Data{A: d.projection(s.image, s.rows), Y: y.RawVector().Data}, nil
 	}
 	m, k := s.Left.Dims()
 	if m != len(d.Y) || k != len(s.Values) {
@@ -148,5 +148,10 @@ func (d Data) Project(p *mat.Dense) (Data, error) {
 	a.CloneFrom(mat.NewDense(n, r, at).T())
 	y := mat.NewVecDense(r, nil)
 	y.MulVec(p.T(), mat.NewVecDense(m, d.Y))
-	return Data{A: Matrix(&a, linop.Err(d.A)), Y: y.RawVector().Data}, nil
+	return Data{A: d.projection(&a, mat.DenseCopyOf(p.T())), Y: y.RawVector().Data}, nil
+}
+
+// projection is PᵀA as an operator, rows = Pᵀ.
+func (d Data) projection(image, rows *mat.Dense) linop.Operator {
+	return projection{approximate{linop.Dense{M: image}, linop.Err(d.A)}, d.A, rows}
 }
