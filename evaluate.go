@@ -71,6 +71,7 @@ type Trial struct {
 // DenoisedTrial is what Basis Pursuit Denoising made of a trial.
 type DenoisedTrial struct {
 	Status   recovery.Status
+	Gap      float64 // of the certificate, relative; +Inf where no f̂ is in the ball
 	Answered bool    // f̂ ≠ 0
 	Right    bool    // the community with most of f̂ holds the source
 	Distance float64 // from the source to f̂, normalised; where answered

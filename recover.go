@@ -140,8 +140,8 @@ func (m *Model) prior(ctx context.Context, property string) ([]float64, error) {
 }
 
 // Recover computes the posterior, the ranking of the communities and f̂ from a
-// release. The error is [recovery.ErrStalled], beside the report, where Basis
-// Pursuit Denoising ended without a certificate.
+// release. Where Basis Pursuit Denoising ends without a certificate, its status in the
+// report is stalled and its gap honest: the posterior does not depend on it.
 func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*report.Report, error) {
 	plan := r.Plan()
 	if err := m.Matches(plan); err != nil {
@@ -192,13 +192,12 @@ func (m *Model) analyse(ctx context.Context, in Measurements, opts RecoverOption
 	rep.PostProcessingMillis = since(start)
 	start = time.Now()
 	a := analysis{model: m, in: in, opts: opts, partition: partition, report: rep}
-	err = a.run(ctx)
-	if err != nil && !errors.Is(err, recovery.ErrStalled) {
+	if err = a.run(ctx); err != nil {
 		return nil, err
 	}
 	rep.RecoveryMillis = since(start)
 	rep.ComputeMillis += rep.RecoveryMillis
-	return rep, err
+	return rep, nil
 }
 
 // analysis is one recovery.
@@ -235,16 +234,16 @@ func (a *analysis) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, stalled := a.denoise(ctx)
-	if stalled != nil && !errors.Is(stalled, recovery.ErrStalled) {
-		return stalled
+	result, err := a.denoise(ctx)
+	if err != nil {
+		return err
 	}
 	a.fill(posterior, result, prior)
 	if err := a.several(ctx, opts); err != nil {
 		return err
 	}
 	a.attach(result)
-	return stalled
+	return nil
 }
 
 // whiten scales the sensors to unit noise.
@@ -275,7 +274,8 @@ func (a *analysis) whiten(ctx context.Context) error {
 const gapTolerance = 1e-8
 
 // denoise solves Basis Pursuit Denoising. Radius and residual are in units of ỹ
-// where every sensor has the same σ, else in units of the noise.
+// where every sensor has the same σ, else in units of the noise. A result without a
+// certificate is Stalled, and no error.
 func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
 	scale, rule := a.unit(), a.opts.Rule
 	if rule.Kind == recovery.Number {
@@ -285,13 +285,13 @@ func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
 		Tol: gapTolerance, Neighbors: a.model.Graph.Neighbors, Progress: a.model.opts.Progress,
 	}}
 	result, ball, err := a.products.Recover(ctx, solver, rule, a.spectrum())
-	if result == nil {
+	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, err
 	}
 	b := &a.report.BPDN
 	b.Radius, b.RadiusRule, b.Dimension, b.Retried = scale*ball.Radius, ball.Rule.String(), ball.Dimension, ball.Retried
 	b.Residual, b.Margin = scale*result.Residual, scale*result.Margin
-	return result, err
+	return result, nil
 }
 
 // unit is the σ that all sensors share, or 1.

@@ -4,7 +4,6 @@ package graphcloak
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -56,9 +55,7 @@ func NewRunID() (string, error) {
 }
 
 // Run loads the graph, plans, releases, recovers and writes back. Input and
-// conflicts are checked before anything is spent. Where Basis Pursuit Denoising
-// ends without a certificate, the run is completed all the same and the error is
-// [recovery.ErrStalled] beside the report.
+// conflicts are checked before anything is spent.
 func Run(ctx context.Context, s Store, job Job, opts LoadOptions) (*report.Report, error) {
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
@@ -161,8 +158,7 @@ func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Repo
 
 func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
 	rep, err := m.Recover(ctx, r, job.Recover)
-	stalled := err
-	if err != nil && !errors.Is(err, recovery.ErrStalled) {
+	if err != nil {
 		return nil, err
 	}
 	rep.RunID, rep.Version, rep.Configuration = job.RunID, job.Version, job.Configuration
@@ -193,7 +189,7 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 		}
 	}
 	rep.WriteMillis = since(start)
-	return rep, stalled
+	return rep, nil
 }
 
 // markWritten closes the release's entry in the ledger.

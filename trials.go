@@ -4,7 +4,6 @@ package graphcloak
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -193,10 +192,10 @@ func (r *recoverer) denoised(ctx context.Context, t *Trial, values, d []float64)
 		a.products.Y[s] = math.Sqrt(r.u[s]) * v
 	}
 	result, err := a.denoise(ctx)
-	if err != nil && !errors.Is(err, recovery.ErrStalled) {
+	if err != nil {
 		return err
 	}
-	t.Denoised = &DenoisedTrial{Status: result.Status}
+	t.Denoised = &DenoisedTrial{Status: result.Status, Gap: result.Gap}
 	if result.Status == recovery.Infeasible || floats.Sum(result.F) == 0 {
 		return nil
 	}

@@ -151,6 +151,17 @@ func (v view) best(u float64) (bound, t float64, infeasible bool) {
 	return math.Inf(1), 0, true
 }
 
+// lost is what the blur takes from the best bound.
+func (v view) lost(u float64) float64 {
+	with, _, _ := v.best(u)
+	v.blur, v.unit = blur{along: []float64{0}, norm: []float64{0}}, 0
+	without, _, infeasible := v.best(u)
+	if infeasible {
+		return 0
+	}
+	return max(0, without-with)
+}
+
 // farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for every f allowed; F > 0 proves
 // that none fits.
 func (v view) farkas(u, mass float64) float64 {

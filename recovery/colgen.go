@@ -44,6 +44,9 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 		}
 		s.opts.report(&s.res)
 		picks := s.choose()
+		if len(picks) == 0 && !shrunk {
+			shrunk = s.feasible && s.shrink(s.excess()) // no column is left: F at least is to be in the ball
+		}
 		if len(picks) == 0 && !shrunk || !s.extend(picks) {
 			break
 		}

@@ -22,6 +22,8 @@ type judge struct {
 	tol   float64
 	blur  blur      // of the operator along the residual of the last prove
 	last  float64   // the length of that
+	trim  float64   // what eta is lowered by beyond what was known ahead
+	lost  float64   // what the blur takes from LowerBound
 	eta   float64   // η − d‖f‖₂ − what rounding needs
 	c     []float64 // Mᵀr of the last prove
 	scale float64   // ≤ ‖M‖₂
@@ -75,7 +77,7 @@ func (j *judge) prove(r []float64) bool {
 		return true
 	}
 	if lb, t, unbounded := v.best(j.p.upper()); !unbounded && lb > j.res.LowerBound {
-		j.res.LowerBound = lb
+		j.res.LowerBound, j.lost = lb, v.lost(j.p.upper())
 		floats.ScaleTo(j.res.Dual, t, r)
 	}
 	return false
@@ -94,7 +96,7 @@ func (j *judge) value(feasible bool) {
 		j.res.Gap = gapOf(j.res.Objective, j.res.LowerBound)
 		// What the error of the operator takes from the ball is nearly known ahead.
 		if j.last > 0 {
-			j.eta = max(0, min(j.eta, j.p.Radius-j.loss(j.p.Radius, j.blur, j.p.Radius/j.last)))
+			j.eta = max(0, j.p.Radius-j.loss(j.p.Radius, j.blur, j.p.Radius/j.last)-j.trim)
 		}
 	}
 }
@@ -110,8 +112,17 @@ func (j *judge) accept() (optimal, shrunk bool) {
 		j.res.Status = Optimal
 		return true, false
 	}
-	j.eta = max(0, j.eta-1.01*excess)
-	return false, j.eta > 0 // else the error of the operator fills the ball
+	return false, j.shrink(excess)
+}
+
+// shrink makes eta smaller by as much as F misses the ball. It reports false where F does
+// not, or the error of the operator fills the ball.
+func (j *judge) shrink(excess float64) bool {
+	if excess > 0 {
+		j.trim += 1.01 * excess
+		j.eta = max(0, j.eta-1.01*excess)
+	}
+	return excess > 0 && j.eta > 0
 }
 
 // reach is the relative gap that the arithmetic can reach, at least the tolerance and
@@ -121,15 +132,13 @@ func (j *judge) accept() (optimal, shrunk bool) {
 func (j *judge) reach(magnify float64) float64 {
 	y, z := floats.Norm(j.p.Y, 2), floats.Norm(j.res.Dual, 2)
 	b := blurOf(j.p.A, j.res.Dual)
-	var moved, mass float64
+	moved := j.lost
 	for i, f := range j.res.F {
-		if f > 0 {
-			moved, mass = moved+b.at(i)*f, mass+f
-		}
+		moved += b.at(i) * f
 	}
 	floor := 2*few*unit*y*z/j.res.LowerBound + 16*unit*j.scale*magnify*z
-	if mass > 0 {
-		floor += 4 * moved / mass
+	if moved > 0 {
+		floor += 4 * moved / max(j.res.Objective, j.res.LowerBound)
 	}
 	return max(j.tol, min(worstTol, floor))
 }

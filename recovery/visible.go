@@ -150,6 +150,10 @@ func (s *krylov) run(ctx context.Context) (int, error) {
 	for i := range start {
 		start[i] = s.rnd.NormFloat64()
 	}
+	for i := range krylovBlock { // as long as what the filter returns: extend drops what is rounding beside that
+		row := start[i*s.m : (i+1)*s.m]
+		floats.Scale(s.norm/floats.Norm(row, 2), row)
+	}
 	from := s.locked
 	s.extend(start, krylovBlock)
 	for found, since := 0, 0; ; {

@@ -25,6 +25,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // kit returns an app as RunE sees it, and its two streams.
@@ -44,6 +45,30 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	return a, stdout, stderr
+}
+
+// An answer without a certificate is a warning, under --strict exit 10, and so is a proof
+// that there is none.
+func TestCertified(t *testing.T) {
+	gap := 2e-4
+	for _, c := range []struct {
+		status  string
+		args    []string
+		exit    int
+		warning string
+	}{
+		{"optimal", []string{"--strict"}, exitOK, ""},
+		{"stalled", nil, exitOK, "at a relative gap of 0.0002"},
+		{"stalled", []string{"--strict"}, exitNotCertified, ""},
+		{"infeasible", nil, exitOK, ""},
+		{"infeasible", []string{"--strict"}, exitNotCertified, ""},
+	} {
+		a, _, stderr := kit(t, c.args...)
+		err := a.certified(report.BPDN{Status: c.status, Gap: &gap})
+		if exit := a.finish(t.Context(), err); exit != c.exit || !strings.Contains(stderr.String(), c.warning) || c.warning == "" && len(a.warnings) > 0 {
+			t.Errorf("%s %v: exit %d, warnings %q, want exit %d and %q", c.status, c.args, exit, a.warnings, c.exit, c.warning)
+		}
+	}
 }
 
 // Every error of a package that the table lists ends with its code and says what

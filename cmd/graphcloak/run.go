@@ -131,8 +131,7 @@ func (a *app) unspent(runID string, err error) error {
 // conclude prints the report of a run and forgets what was staged for it. An
 // error before the release is the error; one after it leaves the run held.
 func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra ...section) error {
-	stalled := errors.Is(err, recovery.ErrStalled)
-	if err != nil && !stalled {
+	if err != nil {
 		return err
 	}
 	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
@@ -143,11 +142,32 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 			a.warn("the staged release could not be removed: %v", err)
 		}
 	}
-	if stalled {
-		return fail(exitNotCertified, "%w", err).hint("the posterior stands all the same; try another --residual-bound")
+	return a.certified(rep.BPDN)
+}
+
+// certified warns where Basis Pursuit Denoising has no certificate, which is an error
+// under --strict, as is a proof that it has no answer. What the posterior says stands in
+// both cases.
+func (a *app) certified(b report.BPDN) error {
+	var what, suggestion string
+	switch b.Status {
+	case recovery.Stalled.String():
+		what = "Basis Pursuit Denoising stopped without a certificate"
+		if b.Gap != nil {
+			what += fmt.Sprintf(", at a relative gap of %.2g", *b.Gap)
+		}
+		what += ": f̂ may not be optimal; the ranking of the communities does not depend on it"
+		suggestion = "the answer is written all the same; without --strict this is a warning"
+	case recovery.Infeasible.String():
+		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius", "try --residual-bound chi2 or hsu"
+	default:
+		return nil
 	}
-	if rep.BPDN.Status == recovery.Infeasible.String() && a.config.Execution.Strict {
-		return fail(exitNotCertified, "Basis Pursuit Denoising is infeasible within the radius").hint("try --residual-bound chi2 or hsu")
+	if a.config.Execution.Strict {
+		return fail(exitNotCertified, "%s", what).hint("%s", suggestion)
+	}
+	if b.Status == recovery.Stalled.String() {
+		a.warn("%s", what)
 	}
 	return nil
 }

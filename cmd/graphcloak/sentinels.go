@@ -68,7 +68,6 @@ func sentinels() []sentinel {
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
 		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},
 		{expm.ErrAccuracy, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
-		{recovery.ErrStalled, exitNotCertified, "the release is kept: recover again with --residual-bound chi2, or a number"},
 		{recovery.ErrInvalid, exitValidation, ""},
 		{allocation.ErrInvalid, exitValidation, ""},
 		{graph.ErrDuplicateNode, exitValidation, graphData},
