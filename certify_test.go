@@ -70,7 +70,7 @@ func TestSmallComponentsAreCertified(t *testing.T) {
 		job := graphcloak.Job{Settings: graphcloak.Settings{Tau: 2, Method: method}}
 		job.Plan = graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1}
 		m, p := studied(t, store, job)
-		e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 40, Amplitude: 1, Denoise: true})
+		e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 30, Amplitude: 1, Denoise: true})
 		if err != nil {
 			t.Fatal(err)
 		}
