@@ -4,6 +4,7 @@ package graphcloak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -150,7 +151,7 @@ func sensorNodes(p *Plan) []int {
 // bits.
 func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
 	rep, err := m.complete(ctx, r, job)
-	if err == nil || job.RunID != r.ID() || errors.Is(err, ErrUnpaid) || errors.Is(err, recovery.ErrStalled) && rep != nil {
+	if err == nil || job.RunID != r.ID() || errors.Is(err, ErrUnpaid) {
 		return rep, err
 	}
 	return nil, &UnfinishedError{job.RunID, IsSpent, err}

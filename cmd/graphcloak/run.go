@@ -119,7 +119,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 
 // unspent forgets a run that ended before it cost anything.
 func (a *app) unspent(runID string, err error) error {
-	if _, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok || err == nil || errors.Is(err, recovery.ErrStalled) {
+	if _, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok || err == nil {
 		return err
 	}
 	if left := a.forget(runID); left != nil {
