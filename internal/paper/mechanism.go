@@ -68,7 +68,7 @@ func (r *runner) calibrations() error {
 // limits finds the ε beyond which a closed form is not private.
 func (r *runner) limits() error {
 	t := Table{
-		Name: "calibration-limits", Title: "The largest ε at which a closed form is private, of those up to 2,000",
+		Name: "calibration-limits", Title: "The largest ε at which a closed form is private",
 		Columns: []string{"delta", "printed", "textbook"},
 	}
 	first := math.Inf(1)
@@ -79,15 +79,9 @@ func (r *runner) limits() error {
 			if err != nil {
 				return err
 			}
-			if len(row) == 1 {
-				first = min(first, limit)
-			}
-			if math.IsInf(limit, 1) {
-				row = append(row, "beyond 2000")
-			} else {
-				row = append(row, limit)
-			}
+			row = append(row, limit)
 		}
+		first = min(first, row[1].(float64))
 		t.add(row...)
 	}
 	r.Tables = append(r.Tables, t)
@@ -100,10 +94,13 @@ func (r *runner) limits() error {
 	return nil
 }
 
-// privateUpTo bisects for the ε at which a closed form stops being private; +Inf
-// where it is private up to 2,000.
+// mostMu is just below the largest μ that [privacy.GDPEpsilon] takes.
+const mostMu = 999
+
+// privateUpTo bisects for the ε at which a closed form c(δ)/ε stops being private;
+// +Inf where it is as far as μ = ε/c is taken.
 func privateUpTo(ratio func(eps, delta float64) float64, delta float64) (float64, error) {
-	lo, hi := .5, 2000.
+	lo, hi := .5, mostMu*ratio(1, delta)
 	real, err := privacy.GDPEpsilon(1/ratio(hi, delta), delta)
 	if err != nil || real <= hi {
 		return math.Inf(1), err

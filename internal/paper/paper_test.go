@@ -86,7 +86,12 @@ func TestReferenceValues(t *testing.T) {
 		want  float64
 	}{
 		{printedRatio, .1, 39.28493366150648},
+		{printedRatio, .01, 142.78329496730217},
+		{printedRatio, 1e-5, 902.8275441701592},
+		{printedRatio, 1e-10, 3733.6613462564346},
 		{textbookRatio, .1, 5.742594921020326},
+		{textbookRatio, 1e-5, 8.419771301536342},
+		{textbookRatio, 1e-10, 9.849873987252025},
 	} {
 		got, err := privateUpTo(c.ratio, c.delta)
 		if err != nil {
@@ -103,7 +108,13 @@ func TestReferenceValues(t *testing.T) {
 		m, n int
 		t    float64
 		want float64
-	}{{5, 8, .05, .5332923020791327}} {
+	}{
+		{5, 8, .05, .5332923020791327},
+		{5, 8, .1, .2527455418110655},
+		{8, 8, .01, 2.3796698465171167},
+		{50, 100, .05, .1358971527937657},
+		{10, 20, 1, .010782877134792365},
+	} {
 		got, err := deltaInterval(c.m, c.n, c.t)
 		if err != nil {
 			t.Fatal(err)
