@@ -58,7 +58,6 @@ var table = map[string]row{
 	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "internal/disk", "internal/database", "internal/strictjson"}},
 	"connector/store":   {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report"}},
-	"schedule":          {layer: 3, imports: []string{root}},
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk"}},
 	"internal/disk":     {layer: 3},
@@ -223,6 +222,39 @@ func check(t *testing.T, name, pkg string) (problems []string) {
 	return problems
 }
 
+// Every row speaks of a package that is there, and so does every module that is
+// reserved.
+func TestRows(t *testing.T) {
+	for key, r := range table {
+		dir, below := strings.CutSuffix(key, "/…")
+		found := false
+		_ = filepath.WalkDir(filepath.Join("../..", dir), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() && !below && name != filepath.Join("../..", dir) {
+				return fs.SkipDir
+			}
+			found = found || strings.HasSuffix(name, ".go")
+			return nil
+		})
+		if !found {
+			t.Errorf("the row of %q has no package", key)
+		}
+		for _, i := range r.imports {
+			if _, ok := table[i]; !ok && i != "*" {
+				t.Errorf("the row of %q allows %q, which has no row", key, i)
+			}
+		}
+	}
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for prefix := range reserved {
+		if !strings.Contains(string(mod), prefix) {
+			t.Errorf("%s is reserved and not required", prefix)
+		}
+	}
+}
+
 // The rules refuse what they are there to refuse.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
@@ -253,8 +285,6 @@ func TestRules(t *testing.T) {
 		{root, false, module + "/report", true},
 		{root, false, module + "/connector", false},
 		{root, true, module + "/connector/folder", true},
-		{"schedule", false, module, true},
-		{"schedule", false, module + "/report", false},
 		{"config", false, module, false},
 		{"privacy", false, module + "/internal/strictjson", true},
 		{"privacy", false, "github.com/go-json-experiment/json", false},
