@@ -47,5 +47,8 @@ func TestStore(t *testing.T) {
 		Reopen: func(t *testing.T, s storetest.Store) storetest.Store {
 			return labelled{connect(t), s.(labelled).label}
 		},
+		Alias: func(t *testing.T, s storetest.Store) storetest.Store {
+			return labelled{connect(t, func(o *connector.Options) { o.URI = "bolt://" + relay(t, "127.0.0.1:0") }), s.(labelled).label}
+		},
 	})
 }

@@ -45,6 +45,13 @@ func TestStore(t *testing.T) {
 		Reopen: func(t *testing.T, s storetest.Store) storetest.Store {
 			return open(t, strings.TrimPrefix(s.Name(), "folder:"))
 		},
+		Alias: func(t *testing.T, s storetest.Store) storetest.Store {
+			link := filepath.Join(t.TempDir(), "link")
+			if err := os.Symlink(strings.TrimPrefix(s.Name(), "folder:"), link); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, link)
+		},
 	})
 }
 

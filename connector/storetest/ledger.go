@@ -122,3 +122,28 @@ func testLedgerRace(t *testing.T, s Suite) {
 		t.Errorf("the ledger holds %d releases, %v, want %d", a.Releases, err, granted)
 	}
 }
+
+// testLedgerIdentity reaches one ledger by several names: it is one identity and one
+// cap.
+func testLedgerIdentity(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	ctx, scope := t.Context(), "identity "+token()
+	before, err := st.Ledger().Identity(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := room(t, st.Ledger(), scope) / 2
+	first, err := st.Ledger().Identity(ctx)
+	if err != nil || first.Ledger == "" || first.Place == "" || first.Place != before.Place {
+		t.Errorf("with an entry the identity is %+v, %v, before %+v", first, err, before)
+	}
+	for k, other := range []Store{st, s.Reopen(t, st), s.Alias(t, st)} {
+		if id, err := other.Ledger().Identity(ctx); err != nil || id != first {
+			t.Errorf("%s is %+v, %v, want %+v", other.Name(), id, err, first)
+		}
+		_, err := privacy.Spend(ctx, other.Ledger(), charge(scope, fmt.Sprint(k), token(), cost))
+		if k < 2 && err != nil || k == 2 && !errors.Is(err, privacy.ErrExhausted) {
+			t.Errorf("release %d, by %s: %v", k, other.Name(), err)
+		}
+	}
+}

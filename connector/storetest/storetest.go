@@ -42,6 +42,8 @@ type Suite struct {
 	Select func(s Store, sel graph.Selection) graph.Selection
 	// Reopen returns another handle on the same content, as another process has.
 	Reopen func(t *testing.T, s Store) Store
+	// Alias is Reopen by another name: a link to the folder, another address.
+	Alias func(t *testing.T, s Store) Store
 }
 
 // Run runs every test of the contract.
@@ -68,6 +70,7 @@ func Run(t *testing.T, s Suite) {
 		{"ReserveRace", testReserveRace},
 		{"Ledger", testLedger},
 		{"LedgerRace", testLedgerRace},
+		{"LedgerIdentity", testLedgerIdentity},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
 	}
