@@ -122,6 +122,17 @@ var fast = []mutation{
 	{"a ledger for everyone", []change{{"internal/database/database.go", "bbolt.Open(name, 0o600, options)", "bbolt.Open(name, 0o666, options)"}}, "cmd/graphcloak:TestModes"},
 	{"a ledger's folder for everyone", []change{{"connector/folder/folder.go", "root.Mkdir(stateDir, 0o700)", "root.Mkdir(stateDir, 0o755)"}}, "cmd/graphcloak:TestModes"},
 	{"a folder of state for everyone", []change{{"cmd/graphcloak/source.go", "return dir, os.MkdirAll(dir, 0o700)", "return dir, os.MkdirAll(dir, 0o755)"}}, "TestModes"},
+
+	// A scope goes on, and a ledger does not go back.
+	{"a ledger may go back", []change{{"privacy/watch.go", "if Contains(entries, m.Account.Head) && a.Spent >= m.Account.Spent {", "if a.Entries >= 0 {"}}, "TestWatchRefusesALedgerThatWentBack|TestWatchFindsClones"},
+	{"a lost head that nothing was booked for", []change{{"privacy/watch.go", " && a.Spent >= m.Account.Spent {", " && a.Spent >= 0 {"}}, "TestMarksWantWhatWasSpent"},
+	{"what both chains have is booked again", []change{{"privacy/watch.go", "			common = i + 1\n", "			common = 0 * i\n"}}, "TestWatchRefusesALedgerThatWentBack"},
+	{"the lost cap does not return", []change{{"privacy/watch.go", "	lost.Continues, lost.MovedTo = nil, \"\"\n", "	lost.Continues, lost.MovedTo, lost.Cap = nil, \"\", nil\n"}}, "TestWatchRefusesALedgerThatWentBack"},
+	{"an earlier scope counted twice", []change{{"privacy/continue.go", "if slices.Contains(a.Continues, closed.Scope) {", "if closed.Scope == scope {"}}, "TestContinueKeepsEverySpend"},
+	{"a scope that ended is spent from", []change{{"privacy/continue.go", "	if a.MovedTo != \"\" {", "	if a.MovedTo == a.Scope {"}}, "TestContinueKeepsEverySpend"},
+	{"continued chains not verified", []change{{"privacy/ledger.go", "return a, verifyContinued(ctx, l, a)", "return a, nil"}}, "TestContinuedChainsAreVerified"},
+	{"earlier scopes forgotten", []change{{"scope.go", "names, err := earlier(all, scope)", "names, err := earlier(all[:0], scope)"}}, ".:TestEarlierLedgerGoesOn"},
+	{"a cap is not required", []change{{"scope.go", "if required && a.Cap == nil {", "if required && a.Cap == nil && m == nil {"}}, "TestOneCapForOneProperty"},
 }
 
 // slow lists the faults whose tests take longer; they are planted on demand.
