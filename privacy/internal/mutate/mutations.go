@@ -76,7 +76,7 @@ var fast = []mutation{
 
 	// Payment first.
 	{"cloak draws before it spends", []change{{"sensor/cloak.go", "	if err := s.spend(p, r.ReleaseID); err != nil {", "	if _, err := p.Sensor.Perturb(*r.Reading, p.Clip, \"1\", key); err != nil {\n		return err\n	}\n	if err := s.spend(p, r.ReleaseID); err != nil {"}}, "TestCloakDrawsAfterTheSpend"},
-	{"noise drawn before the spend", []change{{"release.go", "	if err := m.spend(ctx, charge, c.RequireCap); err != nil {", "	if _, err := p.Perturb(y, c.ReleaseID, c.Noise); err != nil {\n		return nil, err\n	}\n	if err := m.spend(ctx, charge, c.RequireCap); err != nil {"}}, "TestNoiseIsDrawnAfterTheSpend"},
+	{"noise drawn before the spend", []change{{"attempt.go", "	err = m.spend(ctx, c, job.RequireCap)\n", "	if _, err := draw(); err != nil {\n		return nil, err\n	}\n	err = m.spend(ctx, c, job.RequireCap)\n"}}, "TestNoiseIsDrawnAfterTheSpend"},
 	{"a write without payment", []change{{"run.go", "		if err != nil {\n			return nil, err\n		}\n		rep.SetPayment(paid[0])\n", "		if err == nil {\n			rep.SetPayment(paid[0])\n		}\n"}}, "TestNothingIsWrittenUnpaid"},
 
 	// What is certified is what is charged.
