@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -173,7 +172,7 @@ func (a *app) logHandler() slog.Handler {
 		return attr
 	}}
 	if a.config.Terminal.LogFormat == "json" {
-		return slog.NewJSONHandler(a.stderr, options)
+		return slog.NewJSONHandler(escaped{a.stderr}, options)
 	}
 	return slog.NewTextHandler(a.stderr, options)
 }
@@ -211,20 +210,4 @@ func (a *app) coloured(terminal bool) bool {
 	}
 	force := os.Getenv("CLICOLOR_FORCE")
 	return terminal || force != "" && force != "0"
-}
-
-// stripControl removes what could steer a terminal: control characters and
-// marks that reorder text. Line breaks and tabs become spaces.
-func stripControl(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case r < 0x20 || r >= 0x7f && r < 0xa0:
-			return -1
-		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x61c:
-			return -1
-		}
-		return r
-	}, text)
 }

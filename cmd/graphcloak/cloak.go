@@ -48,7 +48,7 @@ func newCloakCommand(app *app) *cobra.Command {
 					return err
 				}
 			}
-			return refusal(sensor.Cloak(cmd.Context(), p, app.stdin, app.stdout, options))
+			return refusal(sensor.Cloak(cmd.Context(), p, app.stdin, escaped{app.stdout}, options))
 		},
 	}
 	cmd = app.withSettings(cmd, nil)

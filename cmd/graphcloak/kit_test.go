@@ -216,7 +216,7 @@ func TestRender(t *testing.T) {
 	for format, want := range map[string]string{
 		"json":   "{\n  \"schemaVersion\": 1,\n  \"answer\": \"x < y\",\n  \"warnings\": [\n    \"careful\"\n  ]\n}\n",
 		"ndjson": `{"nodeId":"a,\"\u001b[2J<b>","score":0.3333333333333333}` + "\n" + `{"nodeId":"a,\"\u001b[2J<b>","score":null}` + "\n",
-		"csv":    "nodeId,score\n\"a,\"\"\x1b[2J<b>\",0.3333333333333333\n\"a,\"\"\x1b[2J<b>\",\n",
+		"csv":    "nodeId,score\n\"a,\"\"[2J<b>\",0.3333333333333333\n\"a,\"\"[2J<b>\",\n",
 		"table": "Scores\nTwo nodes.\n┌───────────┬─────────┐\n│ nodeId    │   score │\n├───────────┼─────────┤\n" +
 			"│ a,\"[2J<b> │ 0.33333 │\n│ a,\"[2J<b> │         │\n└───────────┴─────────┘\n",
 	} {

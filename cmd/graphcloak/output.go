@@ -196,7 +196,8 @@ func (a *app) printJSON(w io.Writer, v any, indent bool) error {
 	return err
 }
 
-// encode is JSON that leaves <, > and & readable, with a line's end.
+// encode is JSON that leaves <, > and & readable and nothing that steers a
+// terminal, with a line's end.
 func encode(v any, indent bool) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -205,7 +206,7 @@ func encode(v any, indent bool) ([]byte, error) {
 		e.SetIndent("", "  ")
 	}
 	err := e.Encode(v)
-	return b.Bytes(), err
+	return escapeControl(b.Bytes()), err
 }
 
 func printNDJSON(w io.Writer, s section) error {
@@ -241,6 +242,7 @@ func finite(v any) any {
 	return v
 }
 
+// printCSV writes rows for a spreadsheet; the exact texts are in the other formats.
 func printCSV(w io.Writer, s section) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(s.columns); err != nil {
@@ -250,6 +252,9 @@ func printCSV(w io.Writer, s section) error {
 	for row := range s.rows {
 		for i, v := range row {
 			record[i] = cell(v, -1)
+			if !isNumber(v) {
+				record[i] = spreadsheet(record[i])
+			}
 		}
 		if err := c.Write(record); err != nil {
 			return err
@@ -340,11 +345,18 @@ func alignment(row []any) []table.ColumnConfig {
 	columns := make([]table.ColumnConfig, len(row))
 	for i, v := range row {
 		columns[i] = table.ColumnConfig{Number: i + 1}
-		switch v.(type) {
-		case int, int32, int64, uint64, float64:
+		if isNumber(v) {
 			columns[i].Align = text.AlignRight
 			columns[i].AlignHeader = text.AlignRight
 		}
 	}
 	return columns
+}
+
+func isNumber(v any) bool {
+	switch v.(type) {
+	case int, int32, int64, uint64, float64:
+		return true
+	}
+	return false
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// steers reports whether a character could steer a terminal: controls, C1 and DEL
+// included, and marks that reorder text.
+func steers(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0:
+		return true
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x61c:
+		return true
+	}
+	return false
+}
+
+// stripControl removes what could steer a terminal. Line breaks and tabs become
+// spaces.
+func stripControl(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case steers(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// escapeControl writes as \u escapes what JSON lets through raw and a terminal
+// would act on: DEL, C1 and marks that reorder text. They stand in texts alone.
+func escapeControl(data []byte) []byte {
+	var out []byte
+	done := 0
+	for k := 0; k < len(data); {
+		r, size := utf8.DecodeRune(data[k:])
+		if r >= 0x7f && steers(r) {
+			out = fmt.Appendf(append(out, data[done:k]...), `\u%04x`, r)
+			done = k + size
+		}
+		k += size
+	}
+	if done == 0 {
+		return data
+	}
+	return append(out, data[done:]...)
+}
+
+// escaped is a writer of whole JSON texts that a terminal may show.
+type escaped struct{ to io.Writer }
+
+func (e escaped) Write(p []byte) (int, error) {
+	if _, err := e.to.Write(escapeControl(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// spreadsheet is a text as a cell of a CSV file that a person opens: without what
+// steers a terminal, and behind an apostrophe where it would be taken for a
+// formula (OWASP, CSV Injection). A text that is a number stays one.
+func spreadsheet(text string) string {
+	clean := stripControl(text)
+	start, _ := utf8.DecodeRuneInString(strings.TrimLeft(clean, " "))
+	if !strings.ContainsRune("=+-@＝＋－＠", start) {
+		return clean
+	}
+	if _, err := strconv.ParseFloat(clean, 64); err == nil {
+		return clean
+	}
+	return "'" + clean
+}
