@@ -150,10 +150,7 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 	if err := r.Signal.hidden(public(m.Settings, opts.public()...)); err != nil {
 		return nil, err
 	}
-	in := Measurements{Nodes: r.Nodes(), Values: r.Values()}
-	for _, s := range plan.Sensors {
-		in.Sigmas = append(in.Sigmas, s.Sigma())
-	}
+	in := Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
 	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
 }
 
@@ -173,10 +170,7 @@ func (m *Model) RecoverFrom(ctx context.Context, in Measurements, opts RecoverOp
 	return m.analyse(ctx, in, opts, func(rep *report.Report) {
 		rep.Guarantee = "Nothing is known of the release that these values come from, so nothing is said about its privacy."
 		rep.SensorCount = len(in.Nodes)
-		rep.Sigma = in.Sigmas[0]
-		if slices.ContainsFunc(in.Sigmas, func(s float64) bool { return s != rep.Sigma }) {
-			rep.Sigma = 0
-		}
+		rep.SetSigmas(in.Sigmas)
 	})
 }
 
@@ -377,7 +371,7 @@ func (a *analysis) attach(res *recovery.Result) {
 	}
 	a.report.SetNodes(report.Nodes{
 		Graph: a.model.Graph, Source: f, Probability: a.probability, Community: a.partition.Labels,
-		Sensors: a.in.Nodes, PrivateHeat: a.in.Values,
+		Sensors: a.in.Nodes, PrivateHeat: a.in.Values, Sigma: a.in.Sigmas,
 	})
 	a.report.SetAnswer()
 }

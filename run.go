@@ -236,13 +236,14 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	rep.SensorCount = len(plan.Sensors)
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
 	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()
-	rep.Allocation, rep.Sigma = "uniform", plan.Sigma()
+	rep.Allocation = "uniform"
+	rep.SetSigmas(r.Sigmas())
 	bracket := plan.Sensitivity
 	if plan.Guarantee == privacy.PerSensor {
 		rep.Allocation = plan.Guarantee.String() // each sensor by its own worst edge
 	}
 	if a := r.Allocated; a != nil {
-		rep.Allocation, rep.Sigma, bracket = "optimal", a.Uniform.Sigma, a.Uniform.Sensitivity
+		rep.Allocation, rep.UniformSigma, bracket = "optimal", a.Uniform.Sigma, a.Uniform.Sensitivity
 	}
 	rep.Sensitivity = report.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: bracket.Edge}
 }

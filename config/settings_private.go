@@ -125,7 +125,7 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.Beta },
 		},
 		{
-			Key: "sigma", Group: GroupNoise, Help: "standard deviation of the noise, when no release record is at hand", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "sigma", Group: GroupNoise, Help: "standard deviation of the noise of every value, when neither a release file nor a property with one σ a value is at hand", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Recovery.Sigma },
 		},
 		{

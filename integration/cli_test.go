@@ -119,12 +119,12 @@ func testRun(t *testing.T, c cli) {
 	source(t, label, 16)
 	rep := c.ok(t, "run", "--node-labels", label, "--node-key", "id", "--source-property", "source",
 		"--community-property", "club", "--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "cli")
-	if rep["nodeCount"] != 34.0 || rep["relationshipCount"] != 78.0 || rep["nodePropertiesWritten"] != 204.0 {
-		t.Errorf("%v nodes, %v relationships, %v properties; want 34, 78, 204",
+	if rep["nodeCount"] != 34.0 || rep["relationshipCount"] != 78.0 || rep["nodePropertiesWritten"] != 238.0 {
+		t.Errorf("%v nodes, %v relationships, %v properties; want 34, 78, 238",
 			rep["nodeCount"], rep["relationshipCount"], rep["nodePropertiesWritten"])
 	}
 	runID := rep["runId"].(string)
-	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.cliRunId = $run RETURN count(n), sum(n.cliSourceProbability), count(n.cliPrivateHeat), "+
+	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.cliRunId = $run RETURN count(n), sum(n.cliSourceProbability), count(n.cliPrivateHeat), count(n.cliPrivateHeatSigma), "+
 		"count(n.cliSource), count(n.cliCommunity), count(n.cliCommunityProbability)", map[string]any{"run": runID})
 	if rows[0][0] != int64(34) || math.Abs(rows[0][1].(float64)-1) > 1e-9 {
 		t.Errorf("%v nodes with a probability of %v in all, want 34 with 1", rows[0][0], rows[0][1])
@@ -134,7 +134,7 @@ func testRun(t *testing.T, c cli) {
 			t.Errorf("property %d is on %v nodes, want 34", k, v)
 		}
 	}
-	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status, r.epsilon, r.delta, r.epsilonSpent, r.sigma, "+
+	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status, r.epsilon, r.delta, r.epsilonSpent, r.sigmaMin, "+
 		"r.sensitivityUpper, r.bpdnStatus, r.answer, r.answer = $answer", map[string]any{"run": runID, "answer": rep["answer"]})
 	if len(rows) != 1 {
 		t.Fatalf("%d run nodes, want 1", len(rows))

@@ -17,7 +17,7 @@ func TestProofsExist(t *testing.T) {
 	named, tests := regexp.MustCompile(`docs/proofs/[\w-]+\.md`), regexp.MustCompile("`((?:Test|Fuzz|Example)\\w+)`")
 	var source strings.Builder
 	pages := 0
-	for _, dir := range []string{".", "../sensor", "../integration", "../audit_test.go", "../public_test.go", "../cmd/graphcloak"} {
+	for _, dir := range []string{".", "../sensor", "../integration", "../audit_test.go", "../public_test.go", "../guarantee_test.go", "../cmd/graphcloak"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" {
 				return err

@@ -101,6 +101,15 @@ func (r *Release) Values() []float64 {
 	return y
 }
 
+// Sigmas returns σ of the noise of each value, beside Plan().Sensors.
+func (r *Release) Sigmas() []float64 {
+	sigmas := make([]float64, len(r.plan.Sensors))
+	for i, s := range r.plan.Sensors {
+		sigmas[i] = s.Sigma()
+	}
+	return sigmas
+}
+
 func value(x int64, k int) float64 { return math.Ldexp(float64(x), k) }
 
 // Nodes returns the node number of each value.

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,10 @@ type Report struct {
 	DeltaSpent   float64 `json:"deltaSpent"`
 	BudgetScope  string  `json:"budgetScope,omitempty"` // that paid for the release
 	LedgerHead   string  `json:"ledgerHead,omitempty"`  // hash of the entry that paid: for `budget verify --contains`
-	Sigma        float64 `json:"sigma,omitempty"`       // uniform, or the uniform σ of equal guarantee; absent where each sensor has its own
+	Sigma        float64 `json:"sigma,omitempty"`       // of every sensor; absent where they differ
+	SigmaMin     float64 `json:"sigmaMin"`
+	SigmaMax     float64 `json:"sigmaMax"`
+	UniformSigma float64 `json:"uniformSigma,omitempty"` // what uniform noise of equal guarantee would take, where noise is allocated; no sensor has it
 
 	Sensitivity Sensitivity `json:"sensitivity"`
 
@@ -153,10 +157,19 @@ type Nodes struct {
 	Community   []int
 	Sensors     []int     // nodes with a private measurement, ascending
 	PrivateHeat []float64 // one a sensor
+	Sigma       []float64 // of its noise
 }
 
 // SetPayment names the entry of the ledger that paid for the release.
 func (r *Report) SetPayment(e privacy.Entry) { r.BudgetScope, r.LedgerHead = e.Scope, e.Hash.String() }
+
+// SetSigmas describes the noise by the σ of its sensors, at least one.
+func (r *Report) SetSigmas(sigmas []float64) {
+	r.Sigma, r.SigmaMin, r.SigmaMax = 0, slices.Min(sigmas), slices.Max(sigmas)
+	if r.SigmaMin == r.SigmaMax {
+		r.Sigma = r.SigmaMin
+	}
+}
 
 // SetNodes attaches the values of the nodes.
 func (r *Report) SetNodes(n Nodes) { r.nodes = n }

@@ -24,6 +24,9 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("budgetScope", r.BudgetScope)
 	add("ledgerHead", r.LedgerHead)
 	add("sigma", positive(r.Sigma))
+	add("sigmaMin", r.SigmaMin)
+	add("sigmaMax", r.SigmaMax)
+	add("uniformSigma", positive(r.UniformSigma))
 	add("sensitivity", r.Sensitivity.Upper)
 	add("sensitivityLower", r.Sensitivity.Lower)
 	add("sensitivityUpper", r.Sensitivity.Upper)
@@ -82,6 +85,7 @@ func deref(x *float64) any {
 type Node struct {
 	NodeID               graph.ID `json:"nodeId"`
 	PrivateHeat          *float64 `json:"privateHeat"` // null where the node has no sensor
+	PrivateHeatSigma     *float64 `json:"privateHeatSigma"`
 	Source               float64  `json:"source"`
 	SourceProbability    float64  `json:"sourceProbability"`
 	CommunityID          int      `json:"communityId"`
@@ -90,12 +94,12 @@ type Node struct {
 
 // StreamColumns are the columns of [Node].
 func StreamColumns() []string {
-	return []string{"nodeId", "privateHeat", "source", "sourceProbability", "communityId", "communityProbability"}
+	return []string{"nodeId", "privateHeat", "privateHeatSigma", "source", "sourceProbability", "communityId", "communityProbability"}
 }
 
 // Row returns the node beside [StreamColumns].
 func (n Node) Row() []any {
-	return []any{string(n.NodeID), deref(n.PrivateHeat), n.Source, n.SourceProbability, n.CommunityID, n.CommunityProbability}
+	return []any{string(n.NodeID), deref(n.PrivateHeat), deref(n.PrivateHeatSigma), n.Source, n.SourceProbability, n.CommunityID, n.CommunityProbability}
 }
 
 // Stream yields the nodes in node order.
@@ -109,7 +113,7 @@ func (r *Report) Stream() iter.Seq[Node] {
 				CommunityProbability: of[r.nodes.Community[i]],
 			}
 			if k < len(r.nodes.Sensors) && r.nodes.Sensors[k] == i {
-				n.PrivateHeat = &r.nodes.PrivateHeat[k]
+				n.PrivateHeat, n.PrivateHeatSigma = &r.nodes.PrivateHeat[k], &r.nodes.Sigma[k]
 				k++
 			}
 			if !yield(n) {

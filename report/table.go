@@ -52,13 +52,13 @@ func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error)
 	for i, c := range nodes.Community {
 		labels[i], shares[i], ids[i] = int64(c), of[c], r.RunID
 	}
-	values := release.Values()
-	t.columns[0].Floats = values
-	t.columns[1].Floats = nodes.Source
-	t.columns[2].Floats = nodes.Probability
-	t.columns[3].Ints = labels
-	t.columns[4].Floats = shares
-	t.columns[5].Strings = ids
+	t.columns[0].Floats = release.Values()
+	t.columns[1].Floats = release.Sigmas()
+	t.columns[2].Floats = nodes.Source
+	t.columns[3].Floats = nodes.Probability
+	t.columns[4].Ints = labels
+	t.columns[5].Floats = shares
+	t.columns[6].Strings = ids
 	t.record = append(released(release, r, t.columns), recovered(r)...)
 	return t, nil
 }
@@ -71,7 +71,8 @@ func NewReleaseTable(release *privacy.Release, r *Report, prefix string) (Table,
 	}
 	t := ReleaseOutline(r.RunID, prefix, release.Nodes())
 	t.columns[0].Floats = release.Values()
-	t.columns[1].Strings = slices.Repeat([]string{r.RunID}, len(t.columns[1].Nodes))
+	t.columns[1].Floats = release.Sigmas()
+	t.columns[2].Strings = slices.Repeat([]string{r.RunID}, len(t.columns[2].Nodes))
 	t.record = released(release, r, t.columns)
 	return t, nil
 }
@@ -79,8 +80,8 @@ func NewReleaseTable(release *privacy.Release, r *Report, prefix string) (Table,
 // ReleaseOutline is [Outline] for a release that nothing was recovered from.
 func ReleaseOutline(runID, prefix string, sensors []int) Table {
 	t := Outline(runID, prefix, sensors)
-	t.columns = []Column{t.columns[0], t.columns[len(t.columns)-1]}
-	t.columns[1].Nodes = t.columns[0].Nodes
+	t.columns = []Column{t.columns[0], t.columns[1], t.columns[len(t.columns)-1]}
+	t.columns[2].Nodes = t.columns[0].Nodes
 	return t
 }
 
@@ -93,6 +94,7 @@ func Outline(runID, prefix string, sensors []int) Table {
 	}
 	return Table{runID: runID, columns: []Column{
 		{Name: prefix + "PrivateHeat", Nodes: slices.Clone(sensors), Floats: []float64{}},
+		{Name: SigmaOf(prefix + "PrivateHeat"), Nodes: slices.Clone(sensors), Floats: []float64{}},
 		{Name: prefix + "Source", Floats: []float64{}},
 		{Name: prefix + "SourceProbability", Floats: []float64{}},
 		{Name: prefix + "Community", Ints: []int64{}},
@@ -100,6 +102,10 @@ func Outline(runID, prefix string, sensors []int) Table {
 		{Name: prefix + "RunId", Strings: []string{}},
 	}}
 }
+
+// SigmaOf names the property that holds the σ of each private value beside a
+// property of private values.
+func SigmaOf(property string) string { return property + "Sigma" }
 
 // released describes a release for the node of its run in the store.
 func released(release *privacy.Release, r *Report, columns []Column) []Property {
@@ -134,7 +140,8 @@ func released(release *privacy.Release, r *Report, columns []Column) []Property 
 		{"budgetScope", r.BudgetScope},
 		{"ledgerHead", r.LedgerHead},
 		{"mu", plan.Mu},
-		{"sigma", r.Sigma},
+		{"sigmaMin", r.SigmaMin},
+		{"sigmaMax", r.SigmaMax},
 		{"sensitivityLower", plan.Sensitivity.Lower},
 		{"sensitivityUpper", plan.Sensitivity.Upper},
 		{"latticeExponentMin", int64(low)},

@@ -130,14 +130,7 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
 		{"rho", cell(p.Cost().Rho(), shownDigits)},
 	}
-	low, high := p.Sensors[0].Sigma(), p.Sensors[0].Sigma()
-	for _, s := range p.Sensors {
-		low, high = min(low, s.Sigma()), max(high, s.Sigma())
-	}
-	sigma := cell(low, shownDigits)
-	if low < high {
-		sigma += " to " + cell(high, shownDigits)
-	}
+	sigma := sigmas(p.SigmaRange())
 	choices := [][]any{{"uniform", len(p.Sensors), sigma, nil, expected(p.Accuracy)}}
 	if a := p.Allocated; a != nil {
 		choices = [][]any{
@@ -160,6 +153,14 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 			rows: slices.Values(choices),
 		},
 		section{title: "Guarantee", text: p.Sentence()})
+}
+
+// sigmas shows the σ of all sensors.
+func sigmas(low, high float64) string {
+	if low < high {
+		return cell(low, shownDigits) + " to " + cell(high, shownDigits)
+	}
+	return cell(low, shownDigits)
 }
 
 // gap is how far the allocation may be from the best, relative to the objective.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -21,9 +20,10 @@ func newRecoverCommand(app *app) *cobra.Command {
 		Short: "The likely source community, from a private measurement",
 		Long: "recover computes the posterior, ranks the communities, and solves Basis Pursuit Denoising with a certificate.\n" +
 			"It costs no privacy. It takes a release file, or, where no record of the release is at hand, a node property\n" +
-			"with the private values and the --sigma of their noise.",
+			"with the private values. The σ of each value's noise is read beside it, from the property of the same name\n" +
+			"with Sigma at its end, as a run writes it; where there is none, --sigma gives one σ for all.",
 		Example: "  graphcloak recover --from example:karate --release release.json --community-property club\n" +
-			"  graphcloak recover --from folder:mygraph --measurement-property gcPrivateHeat --sigma 0.3 --tau 2",
+			"  graphcloak recover --from folder:mygraph --measurement-property gcPrivateHeat --tau 2",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -98,44 +98,6 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 		}
 	}
 	rep, err := m.Complete(ctx, &r, job)
-	return a.conclude(job, rep, err)
-}
-
-// recoverValues recovers from a property with private values and a known σ.
-func (a *app) recoverValues(ctx context.Context, s graphStore) error {
-	sigma, property := a.config.Recovery.Sigma, a.config.Signal.MeasurementProperty
-	switch {
-	case sigma == nil || property == "":
-		return fail(exitUsage, "nothing to recover from").
-			hint("give --release FILE, or --measurement-property with the private values and --sigma with their noise")
-	case a.config.Write.Mode == "write":
-		return fail(exitUsage, "without a release file nothing can be written back").hint("use --mode stream or stats")
-	}
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
-	if err != nil {
-		return err
-	}
-	a.notices(s)
-	values, err := s.Signal(ctx, m.Graph, property)
-	if err != nil {
-		return err
-	}
-	var in graphcloak.Measurements
-	for _, i := range m.Sensors {
-		if !math.IsNaN(values[i]) {
-			in.Nodes = append(in.Nodes, i)
-			in.Values = append(in.Values, values[i])
-			in.Sigmas = append(in.Sigmas, *sigma)
-		}
-	}
-	if len(in.Nodes) == 0 {
-		return fail(exitValidation, "no sensor has a value in %q", property).hint("check --measurement-property and the sensors")
-	}
-	rep, err := m.RecoverFrom(ctx, in, job.Recover)
 	return a.conclude(job, rep, err)
 }
 

@@ -166,19 +166,21 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 			names = append(names, c.Name)
 		}
 	}
+	low, high := p.SigmaRange()
 	result := struct {
 		DryRun              bool     `json:"dryRun"`
 		EpsilonWouldSpend   float64  `json:"epsilonWouldSpend"`
 		DeltaWouldSpend     float64  `json:"deltaWouldSpend"`
 		RhoWouldSpend       float64  `json:"rhoWouldSpend"`
-		Sigma               float64  `json:"sigma"`
+		SigmaMin            float64  `json:"sigmaMin"`
+		SigmaMax            float64  `json:"sigmaMax"`
 		NodeCount           int      `json:"nodeCount"`
 		SensorCount         int      `json:"sensorCount"`
 		PropertiesWouldGain []string `json:"nodeProperties"`
 		Guarantee           string   `json:"guarantee"`
 		NotProtected        []string `json:"notProtected"`
 	}{
-		true, p.Epsilon, p.Delta, p.Cost().Rho(), p.UniformSigma(), p.NodeCount, len(p.Sensors), names,
+		true, p.Epsilon, p.Delta, p.Cost().Rho(), low, high, p.NodeCount, len(p.Sensors), names,
 		p.Sentence(), report.Exposed(p.ComponentCount),
 	}
 	return a.render(result, section{
@@ -186,7 +188,7 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 		rows: slices.Values([][]any{
 			{"epsilonWouldSpend", cell(p.Epsilon, -1)},
 			{"deltaWouldSpend", cell(p.Delta, -1)},
-			{"sigma", cell(p.UniformSigma(), shownDigits)},
+			{"sigma", sigmas(low, high)},
 			{"nodeCount", cell(p.NodeCount, -1)},
 			{"sensorCount", cell(len(p.Sensors), -1)},
 			{"nodeProperties", joined(names)},
@@ -198,11 +200,12 @@ func (a *app) showRelease(r *graphcloak.Release) error {
 	type row struct {
 		id    string
 		value float64
+		sigma float64
 	}
 	var values []row
 	y := r.Values()
 	for k, s := range r.Plan().Sensors {
-		values = append(values, row{string(s.ID), y[k]})
+		values = append(values, row{string(s.ID), y[k], s.Sigma()})
 	}
 	shown := values
 	if a.outputFormat() == "table" {
@@ -212,7 +215,7 @@ func (a *app) showRelease(r *graphcloak.Release) error {
 	return a.render(r,
 		section{text: fmt.Sprintf("Release %s: ε = %v, δ = %v spent. ", r.ID(), p.Epsilon, p.Delta) + p.Sentence()},
 		section{
-			title: "Private measurement" + more(len(values)), columns: []string{"nodeId", "privateHeat"},
-			rows: rowsOf(shown, func(v row) []any { return []any{v.id, v.value} }),
+			title: "Private measurement" + more(len(values)), columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
+			rows: rowsOf(shown, func(v row) []any { return []any{v.id, v.value, v.sigma} }),
 		})
 }

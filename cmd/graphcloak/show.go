@@ -106,7 +106,7 @@ func pairs(s section) iter.Seq[[]any] {
 // brief is what a reader wants to see of the facts; the other formats have all.
 func brief(s section) iter.Seq[[]any] {
 	shown := []string{
-		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigma", "sensitivityLower",
+		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigmaMin", "sigmaMax", "uniformSigma", "sensitivityLower",
 		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "logOddsRunnerUp", "logOddsNoSource", "logOddsError",
 		"bpdnStatus", "bpdnGap", "bpdnRadiusRule", "bpdnRadius", "bpdnSupport", "computeMillis", "nodePropertiesWritten",
 	}
