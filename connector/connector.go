@@ -67,6 +67,7 @@ type Store struct {
 	name    string
 	written string // the address as the user wrote it
 	server  version
+	edition string
 	notices store.Notices
 	nodes   store.Memory[*nodeSet]
 
@@ -168,10 +169,11 @@ func (s *Store) connect(ctx context.Context) error {
 	name := s.options.Database
 	var known []string
 	err := s.read(ctx, "connect", func(tx *transaction) error {
-		summary, err := tx.rows("CALL dbms.components() YIELD name, versions RETURN versions[0] AS version", nil,
+		summary, err := tx.rows("CALL dbms.components() YIELD versions, edition RETURN versions[0] AS version, edition", nil,
 			func(r *neo4j.Record) error {
 				v, _ := r.Values[0].(string)
 				s.server = parseVersion(v)
+				s.edition, _ = r.Values[1].(string)
 				return nil
 			})
 		if err == nil && s.options.Database == "" {
@@ -206,6 +208,12 @@ func (s *Store) Name() string { return s.name }
 
 // Version returns the server's version, such as 5.26.0.
 func (s *Store) Version() string { return s.server.text }
+
+// Community reports whether the server is of the edition that has no roles.
+func (s *Store) Community() bool { return s.edition == "community" }
+
+// Database returns the name of the database.
+func (s *Store) Database() string { return s.options.Database }
 
 // Notices returns what the user should know and nothing asked for: an
 // unencrypted connection, relationships that were left out. Each is

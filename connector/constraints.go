@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/graph"
 )
 
 // constraint makes a property identify the nodes of a label.
@@ -26,8 +28,10 @@ var constraints = []constraint{
 }
 
 func (c constraint) cypher() string {
-	return fmt.Sprintf("CREATE CONSTRAINT %s IF NOT EXISTS FOR (n:%s) REQUIRE n.%s IS UNIQUE",
-		c.name, Quote(c.label), Quote(c.property))
+	if c.name != "" {
+		c.name += " "
+	}
+	return "CREATE CONSTRAINT " + c.name + "IF NOT EXISTS FOR (n:" + Quote(c.label) + ") REQUIRE n." + Quote(c.property) + " IS UNIQUE"
 }
 
 // lacking returns the constraints that the database does not have.
@@ -86,14 +90,20 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 	return nil
 }
 
-// SetupCypher returns the statements that an administrator runs once: the
-// constraints, on any edition, and for Enterprise and Aura the least role that
-// GraphCloak works with. Properties are those that runs write.
-func SetupCypher(database string, properties []string) []string {
+// SetupConstraints returns the statements that an administrator runs once, on any
+// edition: the constraints of runs and the ledger, and those of the selection's key.
+func SetupConstraints(sel graph.Selection) []string {
 	var statements []string
-	for _, c := range constraints {
+	for _, c := range slices.Concat(constraints, keyConstraints(sel)) {
 		statements = append(statements, c.cypher())
 	}
+	return statements
+}
+
+// SetupRole returns the statements that make the least role that GraphCloak works
+// with, on Enterprise and Aura: Community has no roles. Properties are those that
+// runs write.
+func SetupRole(database string, properties []string) []string {
 	var labels []string
 	for _, c := range constraints {
 		labels = append(labels, Quote(c.label))
@@ -103,15 +113,15 @@ func SetupCypher(database string, properties []string) []string {
 		names = append(names, Quote(p))
 	}
 	own, graph := strings.Join(labels, ", "), " ON GRAPH "+Quote(database)
-	return append(statements,
+	return []string{
 		"CREATE ROLE graphcloak IF NOT EXISTS",
-		"GRANT ACCESS ON DATABASE "+Quote(database)+" TO graphcloak",
-		"GRANT SHOW CONSTRAINT ON DATABASE "+Quote(database)+" TO graphcloak",
-		"GRANT CREATE NEW NAME ON DATABASE "+Quote(database)+" TO graphcloak",
-		"GRANT MATCH {*}"+graph+" ELEMENTS * TO graphcloak",
-		"GRANT SET PROPERTY {"+strings.Join(names, ", ")+"}"+graph+" NODES * TO graphcloak",
-		"GRANT CREATE"+graph+" NODES "+own+" TO graphcloak",
-		"GRANT SET LABEL "+own+graph+" TO graphcloak",
-		"GRANT SET PROPERTY {*}"+graph+" NODES "+own+" TO graphcloak",
-	)
+		"GRANT ACCESS ON DATABASE " + Quote(database) + " TO graphcloak",
+		"GRANT SHOW CONSTRAINT ON DATABASE " + Quote(database) + " TO graphcloak",
+		"GRANT CREATE NEW NAME ON DATABASE " + Quote(database) + " TO graphcloak",
+		"GRANT MATCH {*}" + graph + " ELEMENTS * TO graphcloak",
+		"GRANT SET PROPERTY {" + strings.Join(names, ", ") + "}" + graph + " NODES * TO graphcloak",
+		"GRANT CREATE" + graph + " NODES " + own + " TO graphcloak",
+		"GRANT SET LABEL " + own + graph + " TO graphcloak",
+		"GRANT SET PROPERTY {*}" + graph + " NODES " + own + " TO graphcloak",
+	}
 }

@@ -47,7 +47,7 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	n, err := s.readable(ctx, sel)
 	add("read", err, fmt.Sprintf("%d nodes, %d relationships", n.nodes, n.relationships), readFix(err))
 	if sel.NodeKey != "" {
-		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", "CREATE CONSTRAINT "+keyHint(sel))
+		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", keyHint(sel))
 	}
 	err = s.mayWrite(ctx, properties)
 	add("write", err, "may set "+strings.Join(properties, ", ")+" and create "+store.RunLabel, s.writeFix(err))
@@ -107,12 +107,20 @@ func (s *Store) readable(ctx context.Context, sel graph.Selection) (size, error)
 	return s.size(ctx, sel)
 }
 
-// keyed checks that a constraint keeps the key unique for each selected label.
-func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
-	var wanted []constraint
+// keyConstraints keep the key unique for each selected label.
+func keyConstraints(sel graph.Selection) (wanted []constraint) {
+	if sel.NodeKey == "" {
+		return nil
+	}
 	for _, l := range sel.NodeLabels {
 		wanted = append(wanted, constraint{label: l, property: sel.NodeKey})
 	}
+	return wanted
+}
+
+// keyed checks that a constraint keeps the key unique for each selected label.
+func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
+	wanted := keyConstraints(sel)
 	missing, err := s.lacking(ctx, wanted)
 	if err == nil && (len(missing) > 0 || len(wanted) == 0) {
 		err = fmt.Errorf("no constraint makes %s unique; it is checked at every reading instead", sel.NodeKey)
@@ -121,11 +129,10 @@ func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
 }
 
 func keyHint(sel graph.Selection) string {
-	label := "YourLabel"
-	if len(sel.NodeLabels) > 0 {
-		label = sel.NodeLabels[0]
+	if len(sel.NodeLabels) == 0 {
+		sel.NodeLabels = []string{"YourLabel"}
 	}
-	return fmt.Sprintf("FOR (n:%s) REQUIRE n.%s IS UNIQUE", Quote(label), Quote(sel.NodeKey))
+	return keyConstraints(sel)[0].cypher()
 }
 
 // mayWrite tries what a run does and rolls it back.

@@ -18,6 +18,19 @@ func testDoctor(t *testing.T, c cli) {
 	if rep := c.ok(t, "doctor", "--node-labels", label, "--node-key", "id"); rep["healthy"] != true {
 		t.Errorf("a prepared database: %v", rep)
 	}
+	setup, _ := c.ok(t, "doctor", "--print-setup", "--node-labels", label, "--node-key", "id")["cypher"].([]any)
+	if len(setup) == 0 {
+		t.Error("--print-setup prints nothing")
+	}
+	for _, statement := range setup { // each runs on this server
+		database := Server(t).Database
+		if strings.HasPrefix(statement.(string), "GRANT") || strings.HasPrefix(statement.(string), "CREATE ROLE") {
+			database = "system"
+		}
+		if _, err := Server(t).run(database, statement.(string), nil); err != nil {
+			t.Errorf("--print-setup prints %s: %v", statement, err)
+		}
+	}
 	for _, test := range []struct {
 		exit      int
 		hint, env string

@@ -167,11 +167,19 @@ func TestDoctor(t *testing.T) {
 // Community has no roles: it refuses the administration commands as such, which
 // shows that it could read them.
 func TestSetupIsCypher(t *testing.T) {
-	for _, statement := range connector.SetupCypher("neo4j", []string{"gcSource", "odd`name"}) {
-		if strings.HasPrefix(statement, "CREATE CONSTRAINT") {
-			Query(t, statement, nil)
-			continue
+	label := "Setup" + token()
+	t.Cleanup(func() {
+		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name", map[string]any{"label": label}) {
+			Query(t, "DROP CONSTRAINT "+connector.Quote(row[0].(string)), nil)
 		}
+	})
+	for _, statement := range connector.SetupConstraints(graph.Selection{NodeLabels: []string{label}, NodeKey: `odd\u0060key`}) {
+		Query(t, statement, nil)
+	}
+	if !connect(t).Community() {
+		t.Log("this server has roles")
+	}
+	for _, statement := range connector.SetupRole(`neo4j\u0060 TO PUBLIC //`, []string{"gcSource", "odd`name", `odd\u0060name`}) {
 		if _, err := Server(t).run("system", statement, nil); err == nil || strings.Contains(err.Error(), "SyntaxError") {
 			t.Errorf("%s: %v", statement, err)
 		}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -21,7 +22,8 @@ func newDoctorCommand(app *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
 		Long: "doctor looks at everything that a run needs of the server and changes nothing. --print-setup prints the\n" +
-			"Cypher that makes the constraints and the least role, for whoever may run it.",
+			"Cypher that makes the constraints and, where the server has roles, the least one, for whoever may run it: what\n" +
+			"applies to the server that is named, or without one to Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
 			"  graphcloak doctor --print-setup --database neo4j",
 		GroupID: groupManage,
@@ -31,7 +33,10 @@ func newDoctorCommand(app *app) *cobra.Command {
 				names = append(names, c.Name)
 			}
 			if setup {
-				lines := connector.SetupCypher(cmp.Or(app.config.Connection.Database, "neo4j"), names)
+				lines, err := app.setupCypher(cmd.Context(), names)
+				if err != nil {
+					return err
+				}
 				if app.outputFormat() == "table" { // to be piped into cypher-shell: no line is broken
 					return app.toOutput(func(w io.Writer) error {
 						_, err := fmt.Fprintln(w, strings.Join(lines, ";\n")+";")
@@ -46,6 +51,34 @@ func newDoctorCommand(app *app) *cobra.Command {
 	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupProjection, config.GroupQueries, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
 	return cmd
+}
+
+// setupCypher returns what prepares a server: the one that is named, whose edition is
+// then asked for, or any of Enterprise.
+func (a *app) setupCypher(ctx context.Context, properties []string) ([]string, error) {
+	settings, err := modelSettings(a.config)
+	if err != nil {
+		return nil, err
+	}
+	lines := connector.SetupConstraints(settings.Selection)
+	if a.config.Origin("neo4jUri").Layer == config.LayerDefault {
+		a.note("Note: on Community, only the constraints apply; with --uri, what the server takes is printed")
+		return append(lines, connector.SetupRole(cmp.Or(a.config.Connection.Database, "neo4j"), properties)...), nil
+	}
+	options, err := a.connectorOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := connector.New(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	if s.Community() {
+		a.note("Note: Neo4j Community has no roles; the constraints are all that it needs")
+		return lines, nil
+	}
+	return append(lines, connector.SetupRole(s.Database(), properties)...), nil
 }
 
 // examine runs the checks; the first that fails decides the exit code and the hint.
