@@ -38,10 +38,11 @@ type app struct {
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
-	holding             sync.Mutex
-	held                string     // run that was begun and is not ended
-	lock                *os.File   // its lock
-	settling            sync.Mutex // held while settings are stored, and for good by who leaves the work behind
+	talking             sync.Mutex    // held while a line or the progress is written
+	holding             sync.Mutex    // of held and lock
+	held                string        // run that was begun and is not ended
+	lock                *os.File      // its lock
+	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
 }
 
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -183,7 +184,9 @@ func (a *app) quiet() bool { return a.config != nil && a.config.Terminal.Quiet }
 // note prints a remark on standard error.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet() {
-		a.clearProgress()
+		a.talking.Lock()
+		defer a.talking.Unlock()
+		a.clear()
 		fmt.Fprintln(a.stderr, stripControl(fmt.Sprintf(format, args...)))
 	}
 }

@@ -20,8 +20,10 @@ type bar struct {
 // progress reports how far a stage has come; total is 0 where it is unknown. It
 // draws on a terminal only, and logs the time of each stage.
 func (a *app) progress(stage string, done, total int64) {
+	a.talking.Lock()
+	defer a.talking.Unlock()
 	if a.bar == nil || a.bar.stage != stage {
-		a.stopProgress()
+		a.stop()
 		a.bar = &bar{stage: stage, total: total, started: time.Now(), drawn: a.newBar(stage, total)}
 	}
 	drawn := a.bar.drawn
@@ -58,16 +60,30 @@ func (a *app) newBar(stage string, total int64) *progressbar.ProgressBar {
 
 // stopProgress ends the stage that runs.
 func (a *app) stopProgress() {
+	a.talking.Lock()
+	defer a.talking.Unlock()
+	a.stop()
+}
+
+// stop needs a.talking.
+func (a *app) stop() {
 	if a.bar == nil {
 		return
 	}
-	a.clearProgress()
+	a.clear()
 	a.log.Info("stage", "phase", a.bar.stage, "duration", time.Since(a.bar.started))
 	a.bar = nil
 }
 
 // clearProgress makes room for a line; the bar comes back with the next report.
 func (a *app) clearProgress() {
+	a.talking.Lock()
+	defer a.talking.Unlock()
+	a.clear()
+}
+
+// clear needs a.talking.
+func (a *app) clear() {
 	if a.bar != nil && a.bar.drawn != nil {
 		_ = a.bar.drawn.Clear()
 	}

@@ -97,7 +97,7 @@ func (a *app) connectorOptions(ctx context.Context) (connector.Options, error) {
 		URI: c.URI, Username: username, Password: password, Database: c.Database, Impersonate: c.Impersonate,
 		ConnectionTimeout: c.Timeout, AllowLoadCSV: a.config.Projection.AllowLoadCSV,
 		Version: readBuild().Version, Concurrency: a.config.Execution.Concurrency,
-		Logger: a.log, Progress: a.progress,
+		Logger: a.log, Progress: a.progress, Notify: func(text string) { a.note("Note: %s", text) },
 	}, nil
 }
 

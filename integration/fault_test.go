@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/internal/faultproxy"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// campaign asks for every fault at every commit.
+var campaign = flag.Bool("campaign", false, "break every commit in every way; takes minutes")
+
+// broken is a run of the command behind a proxy.
+type broken struct {
+	cli
+	proxy *faultproxy.Proxy
+	label string
+}
+
+func newBroken(t *testing.T) *broken {
+	t.Helper()
+	uri, err := url.Parse(Server(t).URI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := faultproxy.Listen(uri.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	c := newCLI(t)
+	c.env = append(c.env, "NEO4J_URI=bolt://"+p.Addr())
+	b := &broken{cli: c, proxy: p, label: Load(t, Shipped("karate"))}
+	source(t, b.label, 16)
+	return b
+}
+
+// args are those of a run with a scope of its own.
+func (b *broken) args(scope string, more ...string) []string {
+	return append([]string{
+		"run", "--node-labels", b.label, "--node-key", "id", "--source-property", "source", "--community-property", "club",
+		"--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "ft", "--budget-scope", scope,
+	}, more...)
+}
+
+// commits is the number of commits of an undisturbed run that may write.
+func (b *broken) commits(t *testing.T) int {
+	t.Helper()
+	b.ok(t, b.args("commits "+token())...)
+	b.proxy.Arm(0, faultproxy.None, false)
+	b.ok(t, b.args("commits "+token())...)
+	n := b.proxy.Commits()
+	if n < 6 { // reserve, spend, begin, one batch, finish, mark as written
+		t.Fatalf("a run has %d commits, want at least 6", n)
+	}
+	return n
+}
+
+// spends counts the entries of a scope by kind, whose chain must be whole.
+func (b *broken) spends(t *testing.T, scope string) map[privacy.Kind]int {
+	t.Helper()
+	l := connect(t).Ledger()
+	if _, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil {
+		t.Error(err)
+	}
+	entries, err := l.Entries(t.Context(), scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[privacy.Kind]int{}
+	for _, e := range entries {
+		kinds[e.Kind]++
+	}
+	return kinds
+}
+
+// finished checks that the scope has paid once for one finished run, whose values are
+// on every node.
+func (b *broken) finished(t *testing.T, scope string, rep map[string]any) {
+	t.Helper()
+	if k := b.spends(t, scope); k[privacy.KindSpent] != 1 || k[privacy.KindWritten] != 1 {
+		t.Errorf("the ledger holds %v, want one release, spent and written", k)
+	}
+	rows := Query(t, "MATCH (n:`"+b.label+"`) WHERE n.ftRunId = $run RETURN count(n)", map[string]any{"run": rep["runId"]})
+	if rows[0][0] != int64(34) {
+		t.Errorf("%v nodes carry run %v, want 34", rows[0][0], rep["runId"])
+	}
+	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status", map[string]any{"run": rep["runId"]})
+	if len(rows) != 1 || rows[0][0] != "FINISHED" {
+		t.Errorf("run %v is %v, want FINISHED", rep["runId"], rows)
+	}
+	if left := b.staged(t); len(left) != 0 {
+		t.Errorf("%q is still kept", left)
+	}
+}
+
+// running is a command that runs.
+type running struct {
+	*exec.Cmd
+	stdout bytes.Buffer
+	stderr lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (b *broken) begin(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{Cmd: exec.Command(b.path, args...)}
+	r.Env = append(os.Environ(), b.env...)
+	r.Dir = t.TempDir()
+	r.Stdout, r.Stderr = &r.stdout, &r.stderr
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Process.Kill() })
+	return r
+}
+
+// problem is the failure that a command printed.
+func (r *running) problem(t *testing.T) (p struct {
+	Code       string
+	ExitCode   int    `json:"exit_code"`
+	ResourceID string `json:"resource_id"`
+	Suggestion string
+	Retryable  bool
+},
+) {
+	t.Helper()
+	_ = r.Wait() // its code is looked at
+	var v struct{ Error json.RawMessage }
+	if err := json.Unmarshal(r.stdout.Bytes(), &v); err != nil || json.Unmarshal(v.Error, &p) != nil || p.ExitCode != r.ProcessState.ExitCode() {
+		t.Errorf("exit %d, the failure as JSON is %q (%v)\n%s", r.ProcessState.ExitCode(), &r.stdout, err, &r.stderr)
+	}
+	return p
+}
+
+// TestLostCommits cuts the connection right before and right after each commit of a
+// run: the run goes on and is paid for once.
+func TestLostCommits(t *testing.T) {
+	b := newBroken(t)
+	for commit := range b.commits(t) {
+		for _, fault := range []faultproxy.Fault{faultproxy.LoseRequest, faultproxy.LoseReply} {
+			t.Run(fmt.Sprint(commit+1, " ", fault), func(t *testing.T) {
+				scope := "lost " + token()
+				hit := b.proxy.Arm(commit+1, fault, false)
+				rep := b.ok(t, b.args(scope)...)
+				select {
+				case <-hit:
+				default:
+					t.Error("the connection was not cut")
+				}
+				b.finished(t, scope, rep)
+			})
+		}
+	}
+}
+
+// TestServerGone breaks each commit of a run and takes the server away, and stops the
+// run with SIGTERM: what it says is true of the ledger, and the same command again
+// ends with one release that is paid for once.
+func TestServerGone(t *testing.T) {
+	b := newBroken(t)
+	n := b.commits(t)
+	for commit := 1; commit <= n; commit++ {
+		for k, fault := range faultproxy.Faults {
+			if !*campaign && k != commit%len(faultproxy.Faults) {
+				continue
+			}
+			t.Run(fmt.Sprint(commit, " ", fault), func(t *testing.T) { b.gone(t, commit, fault) })
+		}
+	}
+}
+
+func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
+	scope := "gone " + token()
+	hit := b.proxy.Arm(commit, fault, true)
+	r := b.begin(t, b.args(scope)...)
+	select {
+	case <-hit:
+	case <-time.After(time.Minute):
+		t.Fatalf("the connection was not cut\n%s", &r.stderr)
+	}
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if p := r.problem(t); p.ExitCode != 143 || p.Retryable || p.ResourceID == "" || !strings.Contains(p.Suggestion, "--resume "+p.ResourceID) {
+		t.Errorf("%+v, want 143 and how to resume\n%s", p, &r.stderr)
+	}
+	if k := b.spends(t, scope); k[privacy.KindSpent] > 1 || k[privacy.KindWritten] > 0 && commit < 6 {
+		t.Errorf("the ledger holds %v", k)
+	}
+	b.proxy.Heal()
+	b.finished(t, scope, b.ok(t, b.args(scope)...))
+}
+
+// TestLostSpend breaks the commit of the spend and takes the server away until the
+// run gives up: exit 13, whether or not it was paid for, and --resume tells which.
+func TestLostSpend(t *testing.T) {
+	b := newBroken(t)
+	b.commits(t)
+	const spend = 2
+	for _, fault := range []faultproxy.Fault{faultproxy.LoseRequest, faultproxy.LoseReply} {
+		t.Run(fault.String(), func(t *testing.T) {
+			scope := "spend " + token()
+			b.proxy.Arm(spend, fault, true)
+			r := b.begin(t, b.args(scope, "--timeout", "8s")...)
+			p := r.problem(t)
+			if p.ExitCode != 13 || p.Code != "unfinished" || p.Retryable || p.ResourceID == "" {
+				t.Fatalf("%+v, want 13, unfinished\n%s", p, &r.stderr)
+			}
+			b.proxy.Heal()
+			paid := b.spends(t, scope)[privacy.KindSpent]
+			if want := map[faultproxy.Fault]int{faultproxy.LoseRequest: 0, faultproxy.LoseReply: 1}[fault]; paid != want {
+				t.Fatalf("%d spends, want %d", paid, want)
+			}
+			if paid == 1 {
+				b.finished(t, scope, b.ok(t, "run", "--resume", p.ResourceID))
+				return
+			}
+			b.refused(t, 3, "nothing was spent", "run", "--resume", p.ResourceID)
+			b.refused(t, 3, "no run can be resumed here", "run", "--resume", p.ResourceID)
+			b.finished(t, scope, b.ok(t, b.args(scope)...))
+		})
+	}
+}
+
+// TestWaitForLock: the server keeps the lock of a transaction whose client vanished.
+// Who waits for it is told so.
+func TestWaitForLock(t *testing.T) {
+	b := newBroken(t)
+	b.commits(t)
+	scope := "wait " + token()
+	hit := b.proxy.Arm(2, faultproxy.SwallowRequest, false)
+	r := b.begin(t, b.args(scope)...)
+	<-hit
+	if err := r.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Wait() // it was killed
+	again := b.begin(t, b.args(scope)...)
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(again.stderr.String(), "Waiting for the server"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is said of the lock:\n%s", &again.stderr)
+		}
+	}
+	b.proxy.Heal()
+	if err := again.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, &again.stderr)
+	}
+	var rep map[string]any
+	if err := json.Unmarshal(again.stdout.Bytes(), &rep); err != nil {
+		t.Fatal(err)
+	}
+	b.finished(t, scope, rep)
+}
