@@ -22,6 +22,7 @@ const (
 
 	codeTimedOut       = "Neo.ClientError.Transaction.TransactionTimedOut"
 	codeTimedOutClient = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
+	codeLockStopped    = "Neo.ClientError.Transaction.LockClientStopped" // timed out in a queue for a lock
 
 	codeReadOnly   = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
 	codeAccessMode = "Neo.ClientError.Statement.AccessMode"
@@ -48,6 +49,7 @@ var kinds = []struct {
 	{codeAccessMode, store.ErrInput, "a query that reads the graph must not write"},
 	{"Neo.ClientError.Schema.ConstraintValidationFailed", store.ErrConflict, ""},
 	{"Neo.ClientError.Schema.ConstraintCreationFailed", store.ErrConflict, ""},
+	{codeLockStopped, store.ErrTransient, ""},
 	{codeTimedOut, store.ErrTransient, ""},
 	{"Neo.ClientError.Transaction.Terminated", store.ErrTransient, ""},
 	{"Neo.ClientError.Cluster.", store.ErrTransient, ""},

@@ -171,7 +171,7 @@ func (s *Store) attempt(parent context.Context, session neo4j.SessionWithContext
 	defer cancel()
 	late := a.short && parent.Err() == nil // a context that ends is then the attempt's own
 	failed := func(err error) ending {
-		again := repeatable(err) || a.short && isCode(err, codeTimedOut, codeTimedOutClient) || late && ctx.Err() != nil
+		again := repeatable(err) || a.short && isCode(err, codeTimedOut, codeTimedOutClient, codeLockStopped) || late && ctx.Err() != nil
 		_, ofServer := serverError(err)
 		_, ofLine := errors.AsType[*neo4j.ConnectivityError](err)
 		return ending{err: err, again: again, decided: !ofServer && !ofLine && ctx.Err() == nil}

@@ -7,12 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,14 +82,32 @@ func (c cli) refused(t *testing.T, exit int, message string, args ...string) {
 	}
 }
 
-// newCLI builds the command and points it at the server under test.
+// command is the path of the command, built by the first test that asks.
+var command = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "graphcloak-test-*")
+	if err != nil {
+		return "", err
+	}
+	removeCommand = func() error { return os.RemoveAll(dir) }
+	path := filepath.Join(dir, "graphcloak")
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/graphcloak").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, err
+})
+
+// removeCommand removes it; nil until it was built.
+var removeCommand func() error
+
+// newCLI points the command at the server under test.
 func newCLI(t *testing.T) cli {
 	t.Helper()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "graphcloak")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/graphcloak").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	path, err := command()
+	if err != nil {
+		t.Fatal(err)
 	}
+	dir := t.TempDir()
 	return cli{path, append(Server(t).Env(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+dir)}
 }
 

@@ -26,8 +26,8 @@ var campaign = flag.Bool("campaign", false, "break every commit in every way; ta
 // broken is a run of the command behind a proxy.
 type broken struct {
 	cli
-	proxy *faultproxy.Proxy
-	label string
+	proxy         *faultproxy.Proxy
+	label, prefix string
 }
 
 func newBroken(t *testing.T) *broken {
@@ -43,7 +43,7 @@ func newBroken(t *testing.T) *broken {
 	t.Cleanup(func() { p.Close() })
 	c := newCLI(t)
 	c.env = append(c.env, "NEO4J_URI=bolt://"+p.Addr())
-	b := &broken{cli: c, proxy: p, label: Load(t, Shipped("karate"))}
+	b := &broken{cli: c, proxy: p, label: Load(t, Shipped("karate")), prefix: "ft" + token()}
 	source(t, b.label, 16)
 	return b
 }
@@ -52,7 +52,7 @@ func newBroken(t *testing.T) *broken {
 func (b *broken) args(scope string, more ...string) []string {
 	return append([]string{
 		"run", "--node-labels", b.label, "--node-key", "id", "--source-property", "source", "--community-property", "club",
-		"--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "ft", "--budget-scope", scope,
+		"--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", b.prefix, "--budget-scope", scope,
 	}, more...)
 }
 
@@ -94,7 +94,7 @@ func (b *broken) finished(t *testing.T, scope string, rep map[string]any) {
 	if k := b.spends(t, scope); k[privacy.KindSpent] != 1 || k[privacy.KindWritten] != 1 {
 		t.Errorf("the ledger holds %v, want one release, spent and written", k)
 	}
-	rows := Query(t, "MATCH (n:`"+b.label+"`) WHERE n.ftRunId = $run RETURN count(n)", map[string]any{"run": rep["runId"]})
+	rows := Query(t, "MATCH (n:`"+b.label+"`) WHERE n.`"+b.prefix+"RunId` = $run RETURN count(n)", map[string]any{"run": rep["runId"]})
 	if rows[0][0] != int64(34) {
 		t.Errorf("%v nodes carry run %v, want 34", rows[0][0], rep["runId"])
 	}
@@ -214,21 +214,22 @@ func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
 	if p := r.problem(t); p.ExitCode != 143 || p.Retryable || p.ResourceID == "" || !strings.Contains(p.Suggestion, "--resume "+p.ResourceID) {
 		t.Errorf("%+v, want 143 and how to resume\n%s", p, &r.stderr)
 	}
+	b.proxy.Heal() // and the server ends what was swallowed
 	if k := b.spends(t, scope); k[privacy.KindSpent] > 1 || k[privacy.KindWritten] > 0 && commit < 6 {
 		t.Errorf("the ledger holds %v", k)
 	}
-	b.proxy.Heal()
 	b.finished(t, scope, b.ok(t, b.args(scope)...))
 }
 
 // TestLostSpend breaks the commit of the spend and takes the server away until the
 // run gives up: exit 13, whether or not it was paid for, and --resume tells which.
 func TestLostSpend(t *testing.T) {
-	b := newBroken(t)
-	b.commits(t)
 	const spend = 2
 	for _, fault := range []faultproxy.Fault{faultproxy.LoseRequest, faultproxy.LoseReply} {
+		b := newBroken(t)
+		b.commits(t)
 		t.Run(fault.String(), func(t *testing.T) {
+			t.Parallel() // each waits for its --timeout
 			scope := "spend " + token()
 			b.proxy.Arm(spend, fault, true)
 			r := b.begin(t, b.args(scope, "--timeout", "8s")...)

@@ -66,6 +66,11 @@ func Server(t testing.TB) Neo4j {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if removeCommand != nil {
+		if err := removeCommand(); err != nil {
+			fmt.Fprintln(os.Stderr, "remove the command:", err)
+		}
+	}
 	if stopShared != nil {
 		if err := stopShared(); err != nil {
 			fmt.Fprintln(os.Stderr, "stop the server:", err)
