@@ -32,7 +32,7 @@ const (
 	propertyScope = "property="
 )
 
-// earlier returns the scopes that version 0.1 named for the data of scope:
+// earlier returns the scopes that earlier versions named for the data of scope:
 //
 //	neo4j://HOST:PORT/DATABASE nodes=SELECTION property=NAME
 //	folder:PATH nodes=SELECTION sensors

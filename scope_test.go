@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
 
 // earlierHall is a folder with the ledger of an earlier version.
@@ -171,6 +172,42 @@ func TestOneCapForOneProperty(t *testing.T) {
 	for path, labels := range map[string][]string{dir: nil, link: {"Member"}} {
 		if err := run(path, labels...); !errors.Is(err, privacy.ErrExhausted) {
 			t.Errorf("%s, labels %q: %v, want ErrExhausted", path, labels, err)
+		}
+	}
+}
+
+// TestEarlierNamesAreReadWithCare: what only looks like a scope of an earlier version
+// is left alone, and what may be about another property is refused.
+func TestEarlierNamesAreReadWithCare(t *testing.T) {
+	ctx := t.Context()
+	spend := func(l privacy.Ledger, scope string) {
+		t.Helper()
+		c := ledgertest.Charge(scope, "r", "a", 1<<20)
+		if _, err := privacy.Spend(ctx, l, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		scope string
+		found int
+		err   error
+	}{
+		"neo4j://h:7687/neo4j nodes=A,B property=risk":                        {"property=risk", 1, nil},
+		"folder:/a b/nodes=1 nodes=* sensors":                                 {"sensors", 1, nil},
+		"folder:/a nodes=MATCH (n) WHERE n.property=1 RETURN n property=risk": {"property=risk", 1, nil},
+		"folder:/a nodes=* property=a property=risk":                          {"property=risk", 0, graphcloak.ErrScopes},
+		"folder:/a nodes=* property=x sensors":                                {"sensors", 0, graphcloak.ErrScopes},
+		"folder:/a nodes=* property=highrisk":                                 {"property=risk", 0, nil},
+		"folder:/a property=risk":                                             {"property=risk", 0, nil},
+		"hospital nodes=* property=risk":                                      {"property=risk", 0, nil},
+		"folder:/a nodes=* hospital":                                          {"hospital", 0, nil},
+		"neo4j://h:7687/neo4j nodes=* property=risk and more":                 {"property=risk", 0, nil},
+	} {
+		var l ledgertest.Memory
+		spend(&l, name)
+		_, names, err := graphcloak.Account(ctx, &l, c.scope)
+		if len(names) != c.found || !errors.Is(err, c.err) {
+			t.Errorf("%q for %q: %q, %v, want %d and %v", name, c.scope, names, err, c.found, c.err)
 		}
 	}
 }

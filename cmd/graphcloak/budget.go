@@ -266,7 +266,7 @@ func (a *app) showAccounts(accounts []privacy.Account, delta float64) error {
 				number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee,
 			}
 		}),
-	}, section{text: "Each ε holds at the δ of its row, and rho adds up at any. " + strings.Join(remarks, " ")})
+	}, section{text: "Each ε holds at the δ of its row; rho adds up whatever the δ. " + strings.Join(remarks, " ")})
 }
 
 // leftAt says what the rest of a capped scope is at a δ other than the cap's.
