@@ -114,7 +114,6 @@ var fast = []mutation{
 
 	// What is public, what is whole.
 	{"a public property that is the signal", []change{{"public.go", "if slices.Contains(public, name) {", "if name == \"\" && slices.Contains(public, name) {"}}, "TestNoPublicSettingIsTheSignal|TestPlanRemembersWhatIsPublic|TestReleaseRemembersItsSignal"},
-	{"a ledger that went back", []change{{"privacy/watch.go", "if Contains(entries, m.Account.Head) && a.Spent >= m.Account.Spent {", "if a.Spent >= 0 {"}}, "TestWatchRefusesALedgerThatWentBack"},
 
 	// Files that only their owner may read.
 	{"revealed readings for everyone", []change{{"cmd/graphcloak/reveal.go", "	a.secret = true\n", ""}}, "TestModes"},
