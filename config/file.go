@@ -6,21 +6,30 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/spf13/viper"
+	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
-// maxFile bounds a file of settings in bytes.
-const maxFile = 1 << 20
+// Bounds of a file of settings: its bytes, and how deep it may nest. Settings are
+// flat; the decoders recurse, and one takes time that grows with the square.
+const (
+	maxFile  = 1 << 18
+	maxDepth = 32
+
+	maxProblems = 20 // unknown keys that are told one by one
+)
 
 // readFile returns the values of a file by lower-case key, and what is wrong
-// with its keys. Viper folds case and splits at dots; no key of the table has a
-// dot, and the delimiter is one that no key of a user has.
+// with its keys.
 func readFile(path string, settings []Setting) (map[string]any, []error) {
 	if path == "" {
 		return nil, nil
@@ -36,12 +45,70 @@ func readFile(path string, settings []Setting) (map[string]any, []error) {
 	if !slices.Contains([]string{"yaml", "yml", "json", "toml"}, form) {
 		return nil, []error{fmt.Errorf("config: %s ends in .%s, want .yaml, .json or .toml", path, form)}
 	}
-	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
-	v.SetConfigType(form)
-	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return nil, []error{&SyntaxError{Path: path, Err: errors.Unwrap(err)}}
+	values, err := decode(form, bytes.TrimPrefix(text, []byte("\ufeff")))
+	if err != nil {
+		return nil, []error{&SyntaxError{Path: path, Err: err}}
 	}
-	return accept(v.AllSettings(), path, text, settings)
+	return accept(values, path, text, settings)
+}
+
+// decode reads one document whose keys are all different, in any case of letters.
+func decode(form string, text []byte) (map[string]any, error) {
+	if tooDeep(text, form == "toml") {
+		return nil, fmt.Errorf("it nests deeper than %d", maxDepth)
+	}
+	var values map[string]any
+	var err error
+	switch form {
+	case "json":
+		err = strictjson.Unmarshal(text, &values)
+	case "toml":
+		err = toml.Unmarshal(text, &values)
+	default:
+		documents := yaml.NewDecoder(bytes.NewReader(text))
+		if err = documents.Decode(&values); errors.Is(err, io.EOF) {
+			err = nil // an empty file
+		}
+		if err == nil && !errors.Is(documents.Decode(new(any)), io.EOF) {
+			err = errors.New("there is more than one document in it")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	folded, spelt := make(map[string]any, len(values)), make(map[string]string, len(values))
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		lower := strings.ToLower(key)
+		if first, ok := spelt[lower]; ok {
+			return nil, fmt.Errorf("%q and %q are one setting", first, key)
+		}
+		folded[lower], spelt[lower] = values[key], key
+	}
+	return folded, nil
+}
+
+// tooDeep counts brackets, in texts and comments too, where they balance, and the
+// dots of a TOML key.
+func tooDeep(text []byte, dotted bool) bool {
+	depth := 0
+	for line := range bytes.Lines(text) {
+		key, _, _ := bytes.Cut(line, []byte("="))
+		if dotted && bytes.Count(key, []byte(".")) > maxDepth {
+			return true
+		}
+		for _, c := range line {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+			if depth > maxDepth {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // SyntaxError is a file that cannot be parsed.
@@ -72,12 +139,19 @@ func accept(values map[string]any, path string, text []byte, settings []Setting)
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	lines := strings.Split(string(text), "\n")
 	for _, name := range names {
 		s, ok := known[name]
 		if ok && !s.noFile {
 			continue
 		}
-		spelt, line := locate(text, name)
+		if delete(values, name); len(problems) == maxProblems {
+			problems = append(problems, fmt.Errorf("config: %s has further keys that are no settings", path))
+		}
+		if len(problems) > maxProblems {
+			continue
+		}
+		spelt, line := locate(lines, name)
 		problem := &UnknownError{Key: spelt, Path: path, Line: line}
 		switch near := Closest(name, keys); {
 		case ok && s.Secret():
@@ -90,14 +164,13 @@ func accept(values map[string]any, path string, text []byte, settings []Setting)
 			problem.Advice = "`graphcloak config schema` lists the keys"
 		}
 		problems = append(problems, problem)
-		delete(values, name)
 	}
 	return values, problems
 }
 
 // locate finds how a file spells a key that was lower-cased, and on which line.
-func locate(text []byte, name string) (string, int) {
-	for i, line := range strings.Split(string(text), "\n") {
+func locate(lines []string, name string) (string, int) {
+	for i, line := range lines {
 		if at := strings.Index(strings.ToLower(line), name); at >= 0 && len(line) >= at+len(name) {
 			return line[at : at+len(name)], i + 1
 		}

@@ -20,7 +20,8 @@ flag > environment > ` + "`.env`" + ` > configuration file > default
 
 **Address and password come from one hand**, or the command refuses and names the two places: the caller's (flags, environment, the
 user's own file), a ` + "`.env`" + `'s, or that of a file which ` + "`--config`" + ` names. ` + "`--uri`" + ` serves every password. Where no place has the password, the
-question on the terminal names the address. Every file that is read is a regular one of bounded size (settings and ` + "`.env`" + `: 1 MiB).
+question on the terminal names the address. Every file that is read is a regular one of bounded size (settings: 256 KiB, ` + "`.env`" + `: 1 MiB). A file of settings is one document, names each key once in any case of letters, and
+no text in it or in the environment holds control characters.
 
 ` + "`graphcloak config view --origins`" + ` shows every value and where it came from; ` + "`graphcloak config validate FILE`" + ` checks a file;
 ` + "`graphcloak config schema`" + ` prints its JSON Schema. Commands may have defaults of their own, which their help shows.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // set parses and stores one value, whatever layer it came from.
@@ -20,11 +22,39 @@ func (c *Config) set(s Setting, raw any, o Origin) error {
 	if want == "" {
 		return nil
 	}
-	text := redact(fmt.Sprint(raw))
+	text := clip(redact(fmt.Sprint(raw)))
 	if s.Secret() {
 		text = mask
 	}
 	return &Error{Key: s.Key, Value: text, Want: want, Origin: o, Syntax: syntax}
+}
+
+// maxText bounds a text or a list in bytes.
+const maxText = 1 << 16
+
+// clip keeps what a message needs of a value.
+func clip(text string) string {
+	const most = 100
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// unfit says why a text cannot be a name, a path or a query: a query alone has
+// lines.
+func (s Setting) unfit(text string) string {
+	switch {
+	case len(text) > maxText:
+		return fmt.Sprintf("at most %d bytes", maxText)
+	case !utf8.ValidString(text):
+		return "UTF-8"
+	case strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && !(strings.HasSuffix(s.Key, "Query") && (r == '\n' || r == '\r' || r == '\t'))
+	}):
+		return "no control characters"
+	}
+	return ""
 }
 
 // redact masks what stands before the @ of an address.
@@ -43,6 +73,11 @@ func (s Setting) store(field, raw any) (shown any, syntax bool, want string) {
 		items, ok := parseList(raw)
 		if !ok {
 			return nil, true, s.Want()
+		}
+		for _, item := range items {
+			if wrong := s.unfit(item); wrong != "" {
+				return nil, true, wrong
+			}
 		}
 		*list = items
 		return items, false, ""
@@ -108,6 +143,9 @@ func (s Setting) wantIf(bad bool) string {
 
 func (s Setting) storeText(field *string, text string) (any, bool, string) {
 	*field = text
+	if wrong := s.unfit(text); wrong != "" {
+		return clip(text), true, wrong
+	}
 	if s.Values != nil && text != "" {
 		at := slices.IndexFunc(s.Values, func(v string) bool { return strings.EqualFold(v, text) })
 		if at < 0 {

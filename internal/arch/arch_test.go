@@ -59,7 +59,7 @@ var table = map[string]row{
 	"connector/store":   {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
-	"config":            {layer: 3, imports: []string{"internal/disk"}},
+	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson"}},
 	"internal/disk":     {layer: 3},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
