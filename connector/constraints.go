@@ -16,7 +16,10 @@ import (
 )
 
 // constraint makes a property identify the nodes of a label.
-type constraint struct{ name, label, property string }
+type constraint struct {
+	name            cypher
+	label, property string
+}
 
 // constraints are what runs and the ledger need: without them two clients could
 // each create the same record.
@@ -27,11 +30,11 @@ var constraints = []constraint{
 	{"graphcloak_entry", entryLabel, "key"},
 }
 
-func (c constraint) cypher() string {
+func (c constraint) statement() cypher {
 	if c.name != "" {
 		c.name += " "
 	}
-	return "CREATE CONSTRAINT " + c.name + "IF NOT EXISTS FOR (n:" + Quote(c.label) + ") REQUIRE n." + Quote(c.property) + " IS UNIQUE"
+	return "CREATE CONSTRAINT " + c.name + "IF NOT EXISTS FOR (n:" + quote(c.label) + ") REQUIRE n." + quote(c.property) + " IS UNIQUE"
 }
 
 // lacking returns the constraints that the database does not have.
@@ -79,7 +82,7 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 		return err
 	}
 	for _, c := range missing {
-		err := s.write(ctx, "constraints", func(tx *transaction) error { return tx.do(c.cypher(), nil) })
+		err := s.write(ctx, "constraints", func(tx *transaction) error { return tx.do(c.statement(), nil) })
 		if errors.Is(err, store.ErrAuth) {
 			return fmt.Errorf("the constraint on :%s(%s) is missing; have an administrator run graphcloak doctor --print-setup: %w", c.label, c.property, err)
 		}
@@ -95,7 +98,7 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 func SetupConstraints(sel graph.Selection) []string {
 	var statements []string
 	for _, c := range slices.Concat(constraints, keyConstraints(sel)) {
-		statements = append(statements, c.cypher())
+		statements = append(statements, string(c.statement()))
 	}
 	return statements
 }

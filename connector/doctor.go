@@ -132,7 +132,7 @@ func keyHint(sel graph.Selection) string {
 	if len(sel.NodeLabels) == 0 {
 		sel.NodeLabels = []string{"YourLabel"}
 	}
-	return keyConstraints(sel)[0].cypher()
+	return string(keyConstraints(sel)[0].statement())
 }
 
 // mayWrite tries what a run does and rolls it back.

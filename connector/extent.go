@@ -22,8 +22,8 @@ const sparse = 4
 
 // extent returns the range of the internal ids of what x is bound to. The indexes
 // of labels and types are ordered by id: there, both ends are found at once.
-func (s *Store) extent(ctx context.Context, pattern, x string) (ids span, err error) {
-	end := func(order string) string {
+func (s *Store) extent(ctx context.Context, pattern, x cypher) (ids span, err error) {
+	end := func(order cypher) cypher {
 		return "CALL () { MATCH " + pattern + " RETURN id(" + x + ") AS " + order + " ORDER BY " + x + " " + order + " LIMIT 1 } "
 	}
 	err = s.read(ctx, "ids", func(tx *transaction) error {

@@ -5,7 +5,6 @@ package connector
 import (
 	"context"
 	"maps"
-	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 )
@@ -23,12 +22,12 @@ const (
 const missing = "{}"
 
 // none is a column that is not asked for.
-const none = "null"
+const none cypher = "null"
 
 // gather reads columns of what a MATCH binds. The first column is never null.
 type gather[T any] struct {
-	match   string
-	columns []string       // expressions
+	match   cypher
+	columns []cypher       // expressions
 	pieces  bool           // match binds the ids [$at[k], $at[k+1]): a record for each k
 	gaps    bool           // values may well be missing
 	params  map[string]any // of every transaction
@@ -40,20 +39,20 @@ type gather[T any] struct {
 // asIs unpacks nothing.
 func asIs(r *neo4j.Record) *neo4j.Record { return r }
 
-// cypher returns the statement. With gaps, [missing] stands for a missing value;
+// statement returns the text. With gaps, [missing] stands for a missing value;
 // without, a column with missing values is short.
-func (g gather[T]) cypher(gaps bool) string {
-	names, collected := make([]string, len(g.columns)), make([]string, len(g.columns))
+func (g gather[T]) statement(gaps bool) cypher {
+	names, collected := make([]cypher, len(g.columns)), make([]cypher, len(g.columns))
 	for i, c := range g.columns {
 		if gaps && i > 0 && c != none {
 			c = "coalesce(" + c + ", " + missing + ")"
 		}
-		names[i] = "column" + string(rune('0'+i))
+		names[i] = numbered("column", i)
 		collected[i] = "collect(" + c + ") AS " + names[i]
 	}
-	text := g.match + " RETURN " + strings.Join(collected, ", ")
+	text := g.match + " RETURN " + join(collected, ", ")
 	if g.pieces {
-		text = "UNWIND range(0, size($at) - 2) AS k CALL (k) { " + text + " } RETURN " + strings.Join(names, ", ")
+		text = "UNWIND range(0, size($at) - 2) AS k CALL (k) { " + text + " } RETURN " + join(names, ", ")
 	}
 	return text
 }
@@ -76,7 +75,7 @@ func (g gather[T]) try(ctx context.Context, s *Store, stage string, gaps bool, o
 	maps.Copy(params, of)
 	err = s.read(ctx, stage, func(tx *transaction) error {
 		records, short = nil, false
-		_, err := tx.rows(g.cypher(gaps), params, func(r *neo4j.Record) error {
+		_, err := tx.rows(g.statement(gaps), params, func(r *neo4j.Record) error {
 			if short = short || !gaps && g.short(r); !short {
 				records = append(records, g.unpack(r))
 			}
@@ -132,10 +131,10 @@ func (at span) cuts() []int64 {
 
 // readAll runs a statement in a transaction of its own and returns its records. A
 // server that is short of memory gives errTooLarge.
-func (s *Store) readAll(ctx context.Context, phase, cypher string, params map[string]any) (records []*neo4j.Record, err error) {
+func (s *Store) readAll(ctx context.Context, phase string, text cypher, params map[string]any) (records []*neo4j.Record, err error) {
 	err = s.read(ctx, phase, func(tx *transaction) error {
 		records = nil
-		_, err := tx.rows(cypher, params, func(r *neo4j.Record) error {
+		_, err := tx.rows(text, params, func(r *neo4j.Record) error {
 			records = append(records, r)
 			return nil
 		})

@@ -55,8 +55,8 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	batch := s.options.BatchSize
 	err = csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
 		for _, part := range split(b, labelsColumn) {
-			cypher, names := o.nodes(s.server, part.Batch, part.value)
-			n, err := s.importBatch(ctx, "import nodes", cypher, names, part.Batch, 0, part.Len())
+			text, names := o.nodes(s.server, part.Batch, part.value)
+			n, err := s.importBatch(ctx, "import nodes", text, names, part.Batch, 0, part.Len())
 			done.Nodes += n
 			if err != nil {
 				return err
@@ -76,8 +76,8 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 			s.options.Logger.WarnContext(ctx, "the column type becomes a property; --type-column makes it the type of the relationships", "relationshipType", o.RelationshipType)
 		}
 		for _, part := range split(b, by) {
-			cypher, names := o.relationships(s.server, part.Batch, cmp.Or(part.value, o.RelationshipType))
-			n, err := s.importBatch(ctx, "import relationships", cypher, names, part.Batch, 0, part.Len())
+			text, names := o.relationships(s.server, part.Batch, cmp.Or(part.value, o.RelationshipType))
+			n, err := s.importBatch(ctx, "import relationships", text, names, part.Batch, 0, part.Len())
 			done.Relationships += n
 			if err != nil {
 				return err
@@ -128,7 +128,7 @@ func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch in
 
 // clearLabel refuses a label with nodes, or deletes them.
 func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
-	match := "MATCH (n:" + Quote(o.NodeLabel) + ")"
+	match := "MATCH (n:" + quote(o.NodeLabel) + ")"
 	var n int64
 	err := s.read(ctx, "import", func(tx *transaction) (err error) {
 		n, err = tx.count(match+" RETURN count(n)", nil)
@@ -158,23 +158,23 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
 
 // importBatch runs a statement on the rows [lo, hi), or on each half of them
 // where the server is short of memory.
-func (s *Store) importBatch(ctx context.Context, phase, cypher string, names naming, b folder.Batch, lo, hi int) (n int64, err error) {
+func (s *Store) importBatch(ctx context.Context, phase string, text cypher, names naming, b folder.Batch, lo, hi int) (n int64, err error) {
 	params := map[string]any{}
 	maps.Copy(params, names)
 	for k, column := range b.Columns {
 		params[fmt.Sprintf("c%d", k)] = column[lo:hi]
 	}
 	err = s.writeOnce(ctx, phase, func(tx *transaction) error {
-		n, err = tx.count(cypher, params)
+		n, err = tx.count(text, params)
 		return err
 	})
 	if isTooLarge(err) && hi-lo > 1 {
 		mid := (lo + hi) / 2
-		first, err := s.importBatch(ctx, phase, cypher, names, b, lo, mid)
+		first, err := s.importBatch(ctx, phase, text, names, b, lo, mid)
 		if err != nil {
 			return first, err
 		}
-		second, err := s.importBatch(ctx, phase, cypher, names, b, mid, hi)
+		second, err := s.importBatch(ctx, phase, text, names, b, mid, hi)
 		return first + second, err
 	}
 	if err == nil && n != int64(hi-lo) {
@@ -185,9 +185,9 @@ func (s *Store) importBatch(ctx context.Context, phase, cypher string, names nam
 
 // nodes merges by key, so that a transaction that is repeated creates no second
 // node, and gives the nodes the further labels, which semicolons separate.
-func (o ImportOptions) nodes(v version, b folder.Batch, labels string) (cypher string, names naming) {
-	id, names := slices.Index(b.Names, "id"), naming{}
-	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i MERGE (n:%s {%s: $c%d[i]})", id, Quote(o.NodeLabel), Quote(o.NodeKey), id) +
+func (o ImportOptions) nodes(v version, b folder.Batch, labels string) (text cypher, names naming) {
+	id, names := numbered("$c", slices.Index(b.Names, "id")), naming{}
+	return "UNWIND range(0, size(" + id + ") - 1) AS i MERGE (n:" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + id + "[i]})" +
 		assignments(names, v, "n", b, "id", labelsColumn) + names.labels(v, "n", splitLabels(labels)) + " RETURN count(n)", names
 }
 
@@ -196,32 +196,32 @@ func splitLabels(value string) []string {
 	return slices.DeleteFunc(strings.Split(value, ";"), func(label string) bool { return label == "" })
 }
 
-func (o ImportOptions) relationships(v version, b folder.Batch, kind string) (cypher string, names naming) {
+func (o ImportOptions) relationships(v version, b folder.Batch, kind string) (text cypher, names naming) {
 	names = naming{}
 	source, target := slices.Index(b.Names, "source"), slices.Index(b.Names, "target")
-	end := func(name string, k int) string {
-		return fmt.Sprintf("MATCH (%s:%s {%s: $c%d[i]}) ", name, Quote(o.NodeLabel), Quote(o.NodeKey), k)
+	end := func(name cypher, k int) cypher {
+		return "MATCH (" + name + ":" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + numbered("$c", k) + "[i]}) "
 	}
 	skip := []string{"source", "target"}
 	if o.TypeColumn {
 		skip = append(skip, typeColumn)
 	}
-	return fmt.Sprintf("UNWIND range(0, size($c%d) - 1) AS i ", source) + end("a", source) + end("b", target) +
+	return "UNWIND range(0, size(" + numbered("$c", source) + ") - 1) AS i " + end("a", source) + end("b", target) +
 		"CREATE (a)-[r" + names.kind(v, kind) + "]->(b)" + assignments(names, v, "r", b, skip...) + " RETURN count(r)", names
 }
 
 // assignments sets the property of x for every column but those to skip.
-func assignments(names naming, v version, x string, b folder.Batch, skip ...string) string {
-	var set []string
+func assignments(names naming, v version, x cypher, b folder.Batch, skip ...string) cypher {
+	var set []cypher
 	for k, name := range b.Names {
 		if !slices.Contains(skip, name) {
-			set = append(set, fmt.Sprintf("%s = $c%d[i]", names.target(v, x, name), k))
+			set = append(set, names.target(v, x, name)+" = "+numbered("$c", k)+"[i]")
 		}
 	}
 	if len(set) == 0 {
 		return ""
 	}
-	return " SET " + strings.Join(set, ", ")
+	return " SET " + join(set, ", ")
 }
 
 // part of a batch: the rows with one value of a column.

@@ -86,7 +86,7 @@ func (t *transaction) account(scope string) (privacy.Account, error) {
 }
 
 // entries reads entries in order of their number.
-func (t *transaction) entries(where string, params map[string]any) (entries []privacy.Entry, err error) {
+func (t *transaction) entries(where cypher, params map[string]any) (entries []privacy.Entry, err error) {
 	_, err = t.rows("MATCH (e:"+entryLabel+") "+where+" RETURN e.json ORDER BY e.seq", params, func(r *neo4j.Record) error {
 		var e privacy.Entry
 		text, _ := r.Values[0].(string)

@@ -4,6 +4,7 @@ package connector
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -15,41 +16,62 @@ import (
 // lead into a statement, both in this file: [naming] where the server takes the name
 // as a value, [Quote] where it must be text.
 
+// cypher is text for the server to run. The compiler lets constants become cypher,
+// and nothing else: a string from outside is turned into it here, by quote, and in
+// query.go, where the user wrote all of it. TestOnlyQuotedNames holds that.
+type cypher string
+
+// quote is [Quote] as part of a statement.
+func quote(name string) cypher { return cypher(Quote(name)) }
+
+// numbered is a word with a number, such as a parameter's.
+func numbered(word cypher, k int) cypher { return word + cypher(strconv.Itoa(k)) }
+
+func join(parts []cypher, separator cypher) (text cypher) {
+	for i, p := range parts {
+		if i > 0 {
+			text += separator
+		}
+		text += p
+	}
+	return text
+}
+
 // naming holds the parameters of a statement that are names of properties.
 type naming map[string]any
 
 // property is the property of x with a name: null where the name is empty.
-func (n naming) property(x, name string) string {
+func (n naming) property(x cypher, name string) cypher {
 	if name == "" {
 		return none
 	}
 	return x + "[$" + n.add(name) + "]"
 }
 
-func (n naming) add(name any) (parameter string) {
-	parameter = fmt.Sprintf("name%d", len(n))
-	n[parameter] = name
+func (n naming) add(name any) (parameter cypher) {
+	parameter = numbered("name", len(n))
+	n[string(parameter)] = name
 	return parameter
 }
 
 // target is a property of x that a statement sets; servers before 5.24 take no
 // parameter there.
-func (n naming) target(v version, x, name string) string {
+func (n naming) target(v version, x cypher, name string) cypher {
 	if v.before(5, 24) {
-		return x + "." + Quote(name)
+		return x + "." + quote(name)
 	}
 	return n.property(x, name)
 }
 
 // labels are what SET x:… gives a node; none is "".
-func (n naming) labels(v version, x string, labels []string) string {
+func (n naming) labels(v version, x cypher, labels []string) cypher {
 	switch {
 	case len(labels) == 0:
 		return ""
 	case v.before(5, 24):
 		text := " SET " + x
 		for _, l := range labels {
-			text += ":" + Quote(l)
+			text += ":" + quote(l)
 		}
 		return text
 	}
@@ -57,9 +79,9 @@ func (n naming) labels(v version, x string, labels []string) string {
 }
 
 // kind is the type of a relationship that CREATE makes.
-func (n naming) kind(v version, name string) string {
+func (n naming) kind(v version, name string) cypher {
 	if v.before(5, 26) {
-		return ":" + Quote(name)
+		return ":" + quote(name)
 	}
 	return ":$($" + n.add(name) + ")"
 }
@@ -78,15 +100,15 @@ func Quote(name string) string {
 }
 
 // quoteAll writes :`A`|`B`, or nothing where every label or type is meant.
-func quoteAll(names []string) string {
+func quoteAll(names []string) cypher {
 	if len(names) == 0 {
 		return ""
 	}
-	quoted := make([]string, len(names))
+	quoted := make([]cypher, len(names))
 	for i, n := range names {
-		quoted[i] = Quote(n)
+		quoted[i] = quote(n)
 	}
-	return ":" + strings.Join(quoted, "|")
+	return ":" + join(quoted, "|")
 }
 
 // checkName refuses what no label, type or property can be called.

@@ -4,6 +4,12 @@ package connector
 
 import (
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -105,14 +111,14 @@ func TestNaming(t *testing.T) {
 		target, labels, kinds bool // as values
 	}{{"5.23.0", false, false, false}, {"5.25.1", true, true, false}, {"5.26.0", true, true, true}, {"2026.08.1", true, true, true}} {
 		n, v := naming{}, parseVersion(test.server)
-		for text, value := range map[string]bool{
+		for text, value := range map[cypher]bool{
 			n.property("n", name):                       true,
 			n.target(v, "n", name):                      test.target,
 			n.labels(v, "n", []string{"A", name}):       test.labels,
 			n.kind(v, name):                             test.kinds,
 			n.property("n", "") + n.labels(v, "n", nil): true,
 		} {
-			if strings.Contains(text, Quote(name)) == value || value && strings.Contains(text, "`") {
+			if strings.Contains(string(text), Quote(name)) == value || value && strings.Contains(string(text), "`") {
 				t.Errorf("%s: %s, want a value: %v", test.server, text, value)
 			}
 		}
@@ -124,5 +130,51 @@ func TestCheckName(t *testing.T) {
 		if err := checkName("label", name); (err == nil) != ok || err != nil && !errors.Is(err, store.ErrInput) {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+// Statements are of type cypher, which only constants become by themselves. What is
+// turned into it is what this package has quoted, a number, or the user's own query;
+// and one function hands statements to the driver.
+func TestOnlyQuotedNames(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conversions, runs := map[string]int{}, map[string]int{}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			switch f := call.Fun.(type) {
+			case *ast.Ident:
+				if f.Name != "cypher" {
+					return true
+				}
+				if _, literal := call.Args[0].(*ast.BasicLit); !literal {
+					conversions[name]++
+				}
+			case *ast.SelectorExpr:
+				if slices.Contains([]string{"Run", "ExecuteQuery", "ExecuteRead", "ExecuteWrite"}, f.Sel.Name) {
+					runs[name]++
+				}
+			}
+			return true
+		})
+	}
+	if want := map[string]int{"names.go": 2, "query.go": 2}; !maps.Equal(conversions, want) {
+		t.Errorf("text becomes a statement in %v, want %v", conversions, want)
+	}
+	if want := map[string]int{"session.go": 1, "write.go": 1 /* the store's own Run */}; !maps.Equal(runs, want) {
+		t.Errorf("statements are handed to the driver in %v, want %v", runs, want)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -24,17 +23,17 @@ const (
 
 // labelled is the label expression of a selection. Without labels it is every node
 // but those that keep runs and the ledger: they are not the user's graph.
-func labelled(labels []string) string {
+func labelled(labels []string) cypher {
 	if len(labels) > 0 {
 		return quoteAll(labels)
 	}
-	return ":!" + strings.Join([]string{store.RunLabel, lockLabel, budgetLabel, entryLabel}, "&!")
+	return ":!" + join([]cypher{store.RunLabel, lockLabel, budgetLabel, entryLabel}, "&!")
 }
 
 // readNodes reads the nodes of the selection, n without a query.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
 	names := naming{}
-	g := gather[*neo4j.Record]{columns: []string{"id(n)", "elementId(n)", names.property("n", sel.NodeKey), none}, params: names, unpack: asIs}
+	g := gather[*neo4j.Record]{columns: []cypher{"id(n)", "elementId(n)", names.property("n", sel.NodeKey), none}, params: names, unpack: asIs}
 	r := &nodeReader{property: sel.NodeKey}
 	r.set.key, r.set.labels = sel.NodeKey, sel.NodeLabels
 	if sel.NodeKey == "" && len(sel.NodeLabels) == 0 {
@@ -54,7 +53,7 @@ func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*n
 }
 
 // labelledNodes reads the n nodes of a label expression.
-func (s *Store) labelledNodes(ctx context.Context, label string, n int64, g gather[*neo4j.Record], r *nodeReader) error {
+func (s *Store) labelledNodes(ctx context.Context, label cypher, n int64, g gather[*neo4j.Record], r *nodeReader) error {
 	ids, err := s.extent(ctx, "(n"+label+")", "n")
 	if err != nil {
 		return err

@@ -62,8 +62,8 @@ func (s *nodeSet) element(k int) string {
 // elementId of a node that was deleted to another one: what n is bound to therefore
 // also has the key and one of the labels that the node was selected by, or without
 // either just the labels that it had then.
-func (s *nodeSet) match() string {
-	text := "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i]"
+func (s *nodeSet) match() cypher {
+	text := cypher("UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i]")
 	if s.key != "" {
 		text += " AND toStringOrNull(n[$key]) = $k[i]"
 	}

@@ -28,7 +28,7 @@ func (s *Store) query(ctx context.Context, name, text string, start func(), each
 		if err := s.checkPlan(tx, name, text); err != nil {
 			return err
 		}
-		_, err := tx.rows(text, nil, each)
+		_, err := tx.rows(cypher(text), nil, each)
 		return err
 	})
 	return queryError(err)
@@ -102,7 +102,7 @@ func skipGap(text string) string {
 
 // checkPlan asks the planner what a statement would do, and refuses all but reading.
 func (s *Store) checkPlan(tx *transaction, name, text string) error {
-	summary, err := tx.rows("EXPLAIN "+text, nil, func(*neo4j.Record) error { return nil })
+	summary, err := tx.rows("EXPLAIN "+cypher(text), nil, func(*neo4j.Record) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 	}
 	names := naming{}
 	g := gather[links]{
-		columns: []string{"", "id(b)", names.property("r", sel.RelationshipWeightProperty), names.property("r", sel.LengthProperty)},
+		columns: []cypher{"", "id(b)", names.property("r", sel.RelationshipWeightProperty), names.property("r", sel.LengthProperty)},
 		gaps:    sel.DefaultWeight != 0 || sel.DropBadWeight,
 		params:  names,
 	}
@@ -113,7 +113,7 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 }
 
 // relationshipIDs returns the range of the ids of some types.
-func (s *Store) relationshipIDs(ctx context.Context, types string) (ids span, err error) {
+func (s *Store) relationshipIDs(ctx context.Context, types cypher) (ids span, err error) {
 	if types == "" { // without a type there is no index
 		all, err := s.known(ctx, typeNames)
 		if err != nil || len(all) == 0 {
@@ -133,7 +133,7 @@ func (s *Store) leaving(ctx context.Context, sel graph.Selection, of size, n int
 	err = s.read(ctx, "count", func(tx *transaction) error {
 		sum = 0
 		for _, l := range sel.NodeLabels {
-			c, err := tx.relationships("(:"+Quote(l)+")", sel.RelationshipTypes)
+			c, err := tx.relationships("(:"+quote(l)+")", sel.RelationshipTypes)
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func (s *Store) leaving(ctx context.Context, sel graph.Selection, of size, n int
 }
 
 // byID reads all relationships of the types and keeps those between selected nodes.
-func (e *edges) byID(ctx context.Context, s *Store, g gather[links], types string, ids span, n int64) error {
+func (e *edges) byID(ctx context.Context, s *Store, g gather[links], types cypher, ids span, n int64) error {
 	g.columns[0] = "id(a)"
 	g.match = "MATCH (a)-[r]->(b) WHERE id(r) IN range($at[k], $at[k + 1] - 1)"
 	if types != "" { // behind WITH, or a plan might begin at the type for every range
@@ -166,7 +166,7 @@ func (e *edges) byID(ctx context.Context, s *Store, g gather[links], types strin
 // byNode reads the relationships that leave each selected node. The subquery keeps
 // the planner from scanning all relationships for every node, which looks cheap to
 // it while the database is small.
-func (e *edges) byNode(ctx context.Context, s *Store, g gather[links], types string) error {
+func (e *edges) byNode(ctx context.Context, s *Store, g gather[links], types cypher) error {
 	g.columns[0] = "i"
 	g.match = "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] CALL (a) { MATCH (a)-[r" + types + "]->(b) RETURN r, b }"
 	g.unpack = func(r *neo4j.Record) links {

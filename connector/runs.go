@@ -54,7 +54,7 @@ func (s *Store) Run(ctx context.Context, runID string) (store.Run, error) {
 	return store.FindRun(runs, runID)
 }
 
-func (t *transaction) runs(where string) (runs []store.Run, err error) {
+func (t *transaction) runs(where cypher) (runs []store.Run, err error) {
 	_, err = t.rows("MATCH (r:"+store.RunLabel+") "+where+" RETURN properties(r) ORDER BY r.runId", nil, func(r *neo4j.Record) error {
 		p, _ := r.Values[0].(map[string]any)
 		runs = append(runs, runOf(p))
@@ -97,9 +97,9 @@ func (t *transaction) put(run store.Run) error {
 }
 
 // settle sets the status of a run, and the time under a property such as finishedAt.
-func (s *Store) settle(ctx context.Context, runID, status, when string, nodes int64) error {
+func (s *Store) settle(ctx context.Context, runID, status string, when cypher, nodes int64) error {
 	return s.record(ctx, "run", func(tx *transaction) error {
-		n, err := tx.count("MATCH (r:"+store.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+Quote(when)+
+		n, err := tx.count("MATCH (r:"+store.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+when+
 			" = datetime({timezone: 'UTC'}) RETURN count(r)", map[string]any{"id": runID, "status": status, "nodes": nodes})
 		if err == nil && n != 1 {
 			err = fmt.Errorf("%w: the record of run %s is gone", store.ErrConflict, runID)

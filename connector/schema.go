@@ -21,7 +21,10 @@ var (
 	propertyNames = names{"property", "CALL db.propertyKeys() YIELD propertyKey AS name RETURN name"}
 )
 
-type names struct{ kind, list string }
+type names struct {
+	kind string
+	list cypher
+}
 
 // exist checks that the database knows each name; empty ones are passed over.
 func (s *Store) exist(ctx context.Context, kind names, wanted ...string) error {
@@ -93,7 +96,7 @@ func (s *Store) size(ctx context.Context, sel graph.Selection) (n size, err erro
 }
 
 // relationships counts those of some types, or of all, that leave a node.
-func (t *transaction) relationships(from string, types []string) (n int64, err error) {
+func (t *transaction) relationships(from cypher, types []string) (n int64, err error) {
 	if len(types) == 0 {
 		return t.count("MATCH "+from+"-[r]->() RETURN count(r)", nil)
 	}
@@ -101,7 +104,7 @@ func (t *transaction) relationships(from string, types []string) (n int64, err e
 		if slices.Contains(types[:i], kind) {
 			continue
 		}
-		c, err := t.count("MATCH "+from+"-[r:"+Quote(kind)+"]->() RETURN count(r)", nil)
+		c, err := t.count("MATCH "+from+"-[r:"+quote(kind)+"]->() RETURN count(r)", nil)
 		if err != nil {
 			return 0, err
 		}

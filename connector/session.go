@@ -25,8 +25,8 @@ type transaction struct {
 }
 
 // rows runs a statement and hands over its records as they arrive.
-func (t *transaction) rows(cypher string, params map[string]any, each func(*neo4j.Record) error) (neo4j.ResultSummary, error) {
-	result, err := t.tx.Run(t.ctx, cypher, params)
+func (t *transaction) rows(text cypher, params map[string]any, each func(*neo4j.Record) error) (neo4j.ResultSummary, error) {
+	result, err := t.tx.Run(t.ctx, string(text), params)
 	if err != nil {
 		return nil, err
 	}
@@ -42,30 +42,30 @@ func (t *transaction) rows(cypher string, params map[string]any, each func(*neo4
 }
 
 // one runs a statement and returns its only record.
-func (t *transaction) one(cypher string, params map[string]any) (record *neo4j.Record, err error) {
-	_, err = t.rows(cypher, params, func(r *neo4j.Record) error { record = r; return nil })
+func (t *transaction) one(text cypher, params map[string]any) (record *neo4j.Record, err error) {
+	_, err = t.rows(text, params, func(r *neo4j.Record) error { record = r; return nil })
 	if err == nil && record == nil {
-		err = fmt.Errorf("connector: no record from %q", cypher)
+		err = fmt.Errorf("connector: no record from %q", text)
 	}
 	return record, err
 }
 
 // count runs a statement whose only value is a whole number.
-func (t *transaction) count(cypher string, params map[string]any) (int64, error) {
-	r, err := t.one(cypher, params)
+func (t *transaction) count(text cypher, params map[string]any) (int64, error) {
+	r, err := t.one(text, params)
 	if err != nil {
 		return 0, err
 	}
 	n, ok := r.Values[0].(int64)
 	if !ok {
-		return 0, fmt.Errorf("connector: %T from %q, want a count", r.Values[0], cypher)
+		return 0, fmt.Errorf("connector: %T from %q, want a count", r.Values[0], text)
 	}
 	return n, nil
 }
 
 // do runs a statement for its effect.
-func (t *transaction) do(cypher string, params map[string]any) error {
-	_, err := t.rows(cypher, params, func(*neo4j.Record) error { return nil })
+func (t *transaction) do(text cypher, params map[string]any) error {
+	_, err := t.rows(text, params, func(*neo4j.Record) error { return nil })
 	return err
 }
 

@@ -37,7 +37,7 @@ func FindReadings(sel graph.Selection, sensors graph.SensorSelection, property s
 	if !needed {
 		where = value + " IS NOT NULL AND " + where
 	}
-	return "MATCH (n" + quoteAll(sel.NodeLabels) + ") WHERE " + where + " RETURN n"
+	return "MATCH (n" + string(quoteAll(sel.NodeLabels)) + ") WHERE " + where + " RETURN n"
 }
 
 // Labels reads a property that names a category: "" where a node has none. Whole
@@ -104,8 +104,8 @@ func (s *Store) property(ctx context.Context, g *graph.Graph, property string, t
 }
 
 // each evaluates an expression on every node n.
-func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression string, params map[string]any, take func(i int, v any)) error {
-	g := gather[*neo4j.Record]{match: nodes.match(), columns: []string{"i", expression}, gaps: true, params: params, unpack: asIs}
+func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression cypher, params map[string]any, take func(i int, v any)) error {
+	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, gaps: true, params: params, unpack: asIs}
 	n, seen := len(nodes.ids), 0
 	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
 		return nodes.params(at.each())

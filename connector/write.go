@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -50,7 +49,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 	if err != nil || len(used) == 0 {
 		return nil, err
 	}
-	names, present, owner := naming{}, make([]string, len(used)), none
+	names, present, owner := naming{}, make([]cypher, len(used)), none
 	for k, name := range used {
 		property := names.property("n", name)
 		present[k] = property + " IS NOT NULL"
@@ -58,13 +57,13 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 			owner = property
 		}
 	}
-	cypher := nodes.match() + " WITH n, i WHERE " + strings.Join(present, " OR ") +
-		" WITH " + owner + " AS owner, [" + strings.Join(present, ", ") + "] AS present, count(*) AS nodes RETURN owner, present, nodes"
+	text := nodes.match() + " WITH n, i WHERE " + join(present, " OR ") +
+		" WITH " + owner + " AS owner, [" + join(present, ", ") + "] AS present, count(*) AS nodes RETURN owner, present, nodes"
 	t := each("check", len(nodes.ids))
 	err = inChunks(ctx, s, t, int64(s.options.BatchSize), func(ctx context.Context, at span) ([]*neo4j.Record, error) {
 		params := nodes.params(at.each())
 		maps.Copy(params, names)
-		return s.readAll(ctx, t.stage, cypher, params)
+		return s.readAll(ctx, t.stage, text, params)
 	}, func(_ span, groups []*neo4j.Record) error {
 		for _, group := range groups {
 			found := only(used, list(group, 1))
@@ -131,7 +130,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	err = inChunks(ctx, s, each("write", len(nodes)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		params := batch.params(at)
 		err = s.write(ctx, "write", func(tx *transaction) error {
-			n, err = tx.count(batch.cypher, params)
+			n, err = tx.count(batch.text, params)
 			return err
 		})
 		return n, err
@@ -199,11 +198,12 @@ func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
 	for k := 0; k < len(nodes); k += (len(nodes) + tried - 1) / tried {
 		some = append(some, nodes[k])
 	}
-	var set []string
+	var set []cypher
 	names, params := naming{}, all.params(slices.Values(some))
 	for k, c := range t.Columns() {
-		name := fmt.Sprintf("c%d", k)
-		set = append(set, names.target(s.server, "n", c.Name)+" = $"+name)
+		parameter := numbered("c", k)
+		name := string(parameter)
+		set = append(set, names.target(s.server, "n", c.Name)+" = $"+parameter)
 		switch {
 		case c.Floats != nil:
 			params[name] = 0.5
@@ -215,7 +215,7 @@ func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
 	}
 	maps.Copy(params, names)
 	err = s.record(ctx, "try", func(tx *transaction) error {
-		n, err := tx.count(all.match()+" SET "+strings.Join(set, ", ")+" RETURN count(n)", params)
+		n, err := tx.count(all.match()+" SET "+join(set, ", ")+" RETURN count(n)", params)
 		if err == nil && n != int64(len(some)) {
 			err = fmt.Errorf("%w: nodes are gone since the graph was read, or are others now; run again", store.ErrConflict)
 		}
@@ -259,7 +259,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force 
 // batch prepares the parameters of a write: nodes in the order of the database,
 // and each column in the same order.
 type batch struct {
-	cypher  string
+	text    cypher
 	names   naming
 	runID   string
 	nodes   *nodeSet
@@ -274,19 +274,19 @@ func newBatch(v version, t report.Table, nodes []int, all *nodeSet, stale []stri
 		slices.SortFunc(order, compare)
 	}
 	b := &batch{names: naming{}, runID: t.RunID(), nodes: all, order: order}
-	var set []string
+	var set []cypher
 	for _, c := range t.Columns() {
 		if c.Name == t.RunIDColumn() {
 			set = append(set, b.names.target(v, "n", c.Name)+" = $run")
 			continue
 		}
-		set = append(set, fmt.Sprintf("%s = $c%d[i]", b.names.target(v, "n", c.Name), len(b.columns)))
+		set = append(set, b.names.target(v, "n", c.Name)+" = "+numbered("$c", len(b.columns))+"[i]")
 		b.columns = append(b.columns, arrange(c, order))
 	}
 	for _, name := range stale {
 		set = append(set, b.names.target(v, "n", name)+" = null")
 	}
-	b.cypher = all.match() + " SET " + strings.Join(set, ", ") + " RETURN count(n)"
+	b.text = all.match() + " SET " + join(set, ", ") + " RETURN count(n)"
 	return b
 }
 
@@ -357,17 +357,17 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	}
 	names := naming{}
 	owner := names.property("n", run.RunIDColumn)
-	var remove []string
+	var remove []cypher
 	for _, c := range run.Columns {
 		remove = append(remove, names.target(s.server, "n", c)+" = null")
 	}
-	cypher := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run SET " + strings.Join(remove, ", ") + " RETURN count(n)"
+	text := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run SET " + join(remove, ", ") + " RETURN count(n)"
 	removed := int64(0)
 	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		err = s.write(ctx, "undo", func(tx *transaction) error {
 			params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
 			maps.Copy(params, names)
-			n, err = tx.count(cypher, params)
+			n, err = tx.count(text, params)
 			return err
 		})
 		return n, err
@@ -413,7 +413,7 @@ func (s *Store) carriers(ctx context.Context, column, runID string) (elements []
 	}
 	g := gather[*neo4j.Record]{
 		match:   "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n" + carries,
-		columns: []string{"elementId(n)"},
+		columns: []cypher{"elementId(n)"},
 		params:  params,
 		unpack:  asIs,
 	}
