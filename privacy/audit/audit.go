@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/mathext"
@@ -252,8 +253,8 @@ func spread(p *privacy.Plan) []named {
 		}
 		out = append(out, named{fmt.Sprintf("all sensors, random signs %d", k+1), along(p, v)})
 	}
-	for _, j := range []int{1, m / 2} {
-		if j > 0 && j < m {
+	for _, j := range slices.Compact([]int{1, max(1, m/2)}) {
+		if j < m {
 			v := make([]float64, m)
 			v[0], v[j] = 1, -1
 			out = append(out, named{fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID), along(p, v)})

@@ -36,7 +36,7 @@ const (
 	directions  = 16      // of random signs, and as many of normals
 	repeatLimit = 1 << 18 // values among which repeats are looked for
 	leastTrials = 200
-	noiseWork   = 1 << 27 // values that are looked at, unless that is fewer than leastTrials releases
+	noiseWork   = 1 << 26 // values that are looked at, unless that is fewer than leastTrials releases
 )
 
 // CheckNoise runs m on the same readings again and again and tests, with the

@@ -175,8 +175,8 @@ func (r *Report) String() string {
 	}
 	fmt.Fprintf(&b, "(ε = %v, δ = %v) is %s.\n", r.Epsilon, r.Delta, verdict)
 	for _, a := range r.Attacks {
-		fmt.Fprintf(&b, "Best distinguisher, %s: ε ≥ %.3f (%d and %d of %d releases, confidence %v).\n",
-			a.Pair, a.Epsilon, a.Hits, a.FalseHits, a.Trials, a.Confidence)
+		fmt.Fprintf(&b, "Best distinguisher, %s: ε ≥ %.3f (%d and %d of %d releases, confidence 1 − %.2g).\n",
+			a.Pair, a.Epsilon, a.Hits, a.FalseHits, a.Trials, 1-a.Confidence)
 	}
 	fmt.Fprintf(&b, "Lowest bits: ε ≥ %.3f (%d and %d of %d releases).\n", r.LowBits.Epsilon, r.LowBits.Hits, r.LowBits.FalseHits, r.LowBits.Trials)
 	b.WriteString(r.Noise.String())
@@ -189,10 +189,10 @@ func (r *Report) String() string {
 
 // String says what was looked at, and what spoke most against the noise.
 func (n Noise) String() string {
-	verdict := "as stated"
 	if n.Refuted {
-		verdict = "NOT as stated"
+		return fmt.Sprintf("The noise of %d sensors in %d releases is NOT as stated: the %s is off. Right noise fails one of %d tests like this with probability %.2g at most.\n",
+			n.Sensors, n.Releases, n.Worst, n.Tests, n.Probability)
 	}
-	return fmt.Sprintf("The noise of %d sensors in %d releases is %s: of %d tests the %s speaks most against it, and were it as stated, one of them would with probability %.3g at most.\n",
-		n.Sensors, n.Releases, verdict, n.Tests, n.Worst, n.Probability)
+	return fmt.Sprintf("The noise of %d sensors in %d releases is as stated, as far as %d tests tell: right noise looks no better with probability %.2g at most.\n",
+		n.Sensors, n.Releases, n.Tests, n.Probability)
 }
