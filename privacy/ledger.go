@@ -30,8 +30,13 @@ type Ledger interface {
 
 // Identity names a ledger in two ways that do not depend on its address.
 type Identity struct {
-	Ledger string // drawn with its first entry, and goes where the entries go; "" before
-	Place  string // of what holds it: there before the first entry, and when all are lost; "": unknown
+	Ledger string `json:"ledger,omitempty"` // drawn with its first entry, and goes where the entries go; "" before
+	Place  string `json:"place,omitempty"`  // of what holds it: there before the first entry, and when all are lost; "": unknown
+}
+
+// Same reports whether both name one ledger, or a copy of it.
+func (i Identity) Same(j Identity) bool {
+	return i.Ledger != "" && i.Ledger == j.Ledger || i.Place != "" && i.Place == j.Place
 }
 
 // Names returns the names that there are.

@@ -98,7 +98,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}
-	a.journal(s, &job, m.Graph.Order(), identity, true)
+	a.journal(ctx, s, &job, m.Graph.Order(), identity, true)
 	r, err := m.Pay(ctx, p, values, job)
 	if err != nil {
 		return a.findable(a.unspent(job.RunID, err), p.Model, job.Signal)

@@ -52,7 +52,7 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 		if err := a.forget(runID); err != nil {
 			return err
 		}
-		here, err := resumable(s)
+		here, err := resumable(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -68,9 +68,13 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 
 // goOn completes a run whose lock is held.
 func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string) error {
-	if kept.Store != s.Name() {
+	here, err := kept.isOn(ctx, s)
+	if err != nil {
+		return err
+	}
+	if !here {
 		return fail(exitConflict, "run %s was started on %s, this is %s", runID, kept.Store, s.Name()).
-			hint("name its store by --from or --uri as it was named then").about("run", runID)
+			hint("name that store by --from or --uri; a folder that was moved is known again by its own ledger").about("run", runID)
 	}
 	options, err := recoverOptions(kept.Recovery, kept.Community)
 	if err != nil {
@@ -138,12 +142,25 @@ func (a *app) outdated(err error, runID string) error {
 }
 
 // resumable lists the runs on a store that were interrupted and are kept here.
-func resumable(s graphStore) ([]string, error) {
+func resumable(ctx context.Context, s graphStore) (here []string, err error) {
 	ids, err := stagedRuns()
-	return slices.DeleteFunc(ids, func(id string) bool {
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	for _, id := range ids {
 		kept, err := readStaged(id)
-		return err != nil || kept.Store != s.Name() || conditionOf(id) != left
-	}), err
+		if err != nil || conditionOf(id) != left {
+			continue
+		}
+		on, err := kept.isOn(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if on {
+			here = append(here, id)
+		}
+	}
+	return here, nil
 }
 
 // earlier is what a command finds of an interrupted run of the same data.
@@ -159,7 +176,7 @@ type earlier struct {
 // it is the same command; on the same graph it is in the way of another one, unless
 // --new gives it up.
 func (a *app) settle(ctx context.Context, s graphStore, e earlier) (done bool, err error) {
-	ids, err := resumable(s)
+	ids, err := resumable(ctx, s)
 	if err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -77,5 +78,51 @@ func TestResumeRelease(t *testing.T) {
 	}
 	if !bytes.Contains(stdout.Bytes(), []byte(`"planDigest"`)) {
 		t.Error("the release was not printed")
+	}
+}
+
+// TestRunIsKnownByItsLedger: an interrupted run is that of a store which was moved
+// or is named otherwise, and not of another store.
+func TestRunIsKnownByItsLedger(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	a, _, _ := kit(t)
+	openAt := func(name string) graphStore {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{"nodes.csv": "id\na\nb\n", "relationships.csv": "source,target\na,b\n"} {
+			if err := os.WriteFile(filepath.Join(path, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := a.openFolder(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close(context.Background()) })
+		return s
+	}
+	first := openAt("first")
+	if _, err := privacy.SetCap(ctx, first.Ledger(), "s", privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	ledger, err := first.Ledger().Identity(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := staged{Store: first.Name(), Ledger: ledger}
+	if err := first.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "first"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"moved": true, "other": false} {
+		if here, err := kept.isOn(ctx, openAt(name)); here != want || err != nil {
+			t.Errorf("on %s: %v, %v, want %v", name, here, err, want)
+		}
 	}
 }

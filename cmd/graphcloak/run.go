@@ -112,7 +112,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if err := a.noteElsewhere(ctx, s, job.Scope); err != nil {
 		return err
 	}
-	a.journal(s, &job, m.Graph.Order(), identity, false)
+	a.journal(ctx, s, &job, m.Graph.Order(), identity, false)
 	rep, err := m.Execute(ctx, p, job)
 	return a.conclude(job, rep, a.unspent(job.RunID, err))
 }
@@ -218,8 +218,14 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 // voidRun marks the release of a run as one that will never be written, where it was
 // paid for: as it is kept here, or as the store's record names it.
 func (a *app) voidRun(ctx context.Context, s graphStore, runID string) error {
-	if kept, err := readStaged(runID); err == nil && kept.Store == s.Name() {
-		return void(ctx, s, kept.Scope, kept.releaseID())
+	if kept, err := readStaged(runID); err == nil {
+		here, err := kept.isOn(ctx, s)
+		if err != nil {
+			return err
+		}
+		if here {
+			return void(ctx, s, kept.Scope, kept.releaseID())
+		}
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {

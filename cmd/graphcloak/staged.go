@@ -28,7 +28,8 @@ import (
 // values and public settings only. A lock beside the file is held by the process
 // whose run it is.
 type staged struct {
-	Store         string                  `json:"store"`
+	Store         string                  `json:"store"`    // as it was named
+	Ledger        privacy.Identity        `json:"ledger"`   // of that store, however it is named
 	Identity      string                  `json:"identity"` // of the command, see identify
 	Attempt       *graphcloak.Attempt     `json:"attempt,omitempty"`
 	Release       *graphcloak.Release     `json:"release,omitempty"`
@@ -66,6 +67,12 @@ func (k *staged) releaseID() string {
 	return k.Attempt.ReleaseID
 }
 
+// isOn reports whether the run was started on a store.
+func (k *staged) isOn(ctx context.Context, s graphStore) (bool, error) {
+	id, err := s.Ledger().Identity(ctx)
+	return k.Ledger.Same(id) || k.Ledger == privacy.Identity{} && k.Store == s.Name(), err
+}
+
 // paid asks the ledger about a run whose process is gone.
 func (k *staged) paid(ctx context.Context, l privacy.Ledger) (bool, error) {
 	if k.Attempt == nil {
@@ -86,19 +93,25 @@ func identify(job graphcloak.Job, c *config.Config, digest any) (string, error) 
 
 // journal keeps a run on disk from before it costs anything until its end. nodes is the
 // size of its result.
-func (a *app) journal(s graphStore, job *graphcloak.Job, nodes int, identity string, releaseOnly bool) {
+func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, nodes int, identity string, releaseOnly bool) {
 	c := a.config
 	kept := staged{
 		Store: s.Name(), Identity: identity, ReleaseOnly: releaseOnly, Signal: job.Signal, Scope: job.Scope, Write: job.Write,
 		Mode: c.Write.Mode, Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
 	}
 	id := job.RunID
-	job.Begin = func(at *graphcloak.Attempt) error {
+	job.Begin = func(at *graphcloak.Attempt) (err error) {
 		kept.Attempt, kept.Scope = at, at.Scope
+		if kept.Ledger, err = s.Ledger().Identity(ctx); err != nil {
+			return err
+		}
 		return a.begin(id, &kept, nodes)
 	}
 	job.Stage = func(r *graphcloak.Release) error {
 		kept.Attempt, kept.Release = nil, r
+		if ledger, err := s.Ledger().Identity(ctx); err == nil { // the first spend has named it
+			kept.Ledger = ledger
+		}
 		return keep(id, &kept)
 	}
 }
