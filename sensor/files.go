@@ -8,11 +8,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
@@ -22,14 +22,14 @@ func WriteDir(dir string, packages []Package) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("sensor: package directory: %w", err)
 	}
-	paths := make([]string, 0, len(packages))
-	for _, p := range packages {
+	paths, names := make([]string, 0, len(packages)), fileNames(packages)
+	for i, p := range packages {
 		data, err := json.MarshalIndent(p, "", "  ")
 		if err != nil {
 			return paths, fmt.Errorf("sensor: package of %q: %w", p.Sensor.ID, err)
 		}
-		path := filepath.Join(dir, fileName(p.Sensor.ID))
-		err = disk.Write(path, disk.Options{Mode: 0o644}, func(w io.Writer) error {
+		path := filepath.Join(dir, names[i])
+		err = disk.Write(path, disk.Options{Mode: 0o644, Lazy: true}, func(w io.Writer) error {
 			_, err := w.Write(append(data, '\n'))
 			return err
 		})
@@ -51,12 +51,36 @@ func ReadFile(path string) (Package, error) {
 	return Read(f)
 }
 
-// fileName turns an id into a name without separators; long ids are hashed.
-func fileName(id graph.ID) string {
-	name := url.PathEscape(string(id))
-	if len(name) > 120 {
-		sum := sha256.Sum256([]byte(id))
-		name = hex.EncodeToString(sum[:])
+// fileNames turns ids into names that every system takes and tells apart, where
+// letters of either case are one too: letters, digits, - and _ stand for
+// themselves, other bytes as %XX. An id that is long, means a device on Windows
+// (CON, NUL, COM1, …) or equals an earlier one but for its case has a hash of
+// itself instead.
+func fileNames(packages []Package) []string {
+	names := make([]string, len(packages))
+	device := regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])?$`)
+	taken := make(map[string]bool, len(packages))
+	for i, p := range packages {
+		name := plainName(string(p.Sensor.ID))
+		if folded := strings.ToLower(name); len(name) > 120 || device.MatchString(folded) || taken[folded] {
+			sum := sha256.Sum256([]byte(p.Sensor.ID))
+			name = hex.EncodeToString(sum[:])
+		}
+		taken[strings.ToLower(name)] = true
+		names[i] = name + ".json"
 	}
-	return name + ".json"
+	return names
+}
+
+func plainName(id string) string {
+	var b strings.Builder
+	for _, c := range []byte(id) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }

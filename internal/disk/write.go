@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Mode    fs.FileMode // before the umask
 	Replace bool        // take the place of a file that is there; else it is an [fs.ErrExist]
+	Lazy    bool        // leave it to the system when it is on disk: it can be made again
 	Keep    bool        // give the new file the mode of the one that it replaces
 }
 
@@ -57,13 +58,13 @@ func WriteIn(root *os.Root, name string, o Options, write func(io.Writer) error)
 	if err == nil && o.Keep {
 		err = f.Chmod(mode) // past the umask
 	}
-	if err == nil {
+	if err == nil && !o.Lazy {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := move(root, temp, name, o.Replace); err != nil {
+	if err := move(root, temp, name, o.Replace); err != nil || o.Lazy {
 		return err
 	}
 	return syncFolder(root, filepath.Dir(name))
