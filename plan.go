@@ -127,7 +127,7 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	}
 	var err error
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
-		return nil, err
+		return nil, m.tooLarge(ctx, spec, opts, err)
 	}
 	if opts.Guarantee != privacy.PerSensor && !m.uniform(opts.Allocation) {
 		if err := m.allocate(ctx, p, spec, opts); err != nil {

@@ -42,7 +42,7 @@ func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 	}
 	p, _, err := heatWeights(tau*l.Bound()/2, d.tol/d.spread)
 	if err != nil {
-		return Cost{}, err
+		return Cost{}, d.beyond(err)
 	}
 	c.Degree = len(p) - 1
 	c.Bytes = int64(32*n) + int64(8*len(p))

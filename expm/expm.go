@@ -192,17 +192,47 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 		d.err, err = lanczosErr(d.gen, d.tau, d.tol/d.spread)
 	}
 	if err != nil {
-		return nil, err
+		return nil, d.beyond(err)
 	}
 	// Two scalings by s, one rounding each.
 	if d.spread > 1 {
 		d.err, d.rounding = (d.err+4*unit)*d.spread, d.rounding+4*unit
 	}
 	if d.err > max(maxErr, 2*d.tol) {
-		return nil, fmt.Errorf("%w: tau·λ_max is %.3g, and %v proves an error of %.2g only; a smaller tau or weights of fewer magnitudes help",
-			ErrAccuracy, d.tau*d.gen.Bound(), d.method, d.err)
+		return nil, fmt.Errorf("%w: tau = %v with λ_max up to %.3g: %v proves an error of %.2g only, and tau up to %.2g is in reach; weights of fewer magnitudes help too",
+			ErrAccuracy, d.tau, d.gen.Bound(), d.method, d.err, d.largest())
 	}
 	return d, nil
+}
+
+// beyond adds to the error of a τ that is too large which is not.
+func (d *Diffusion) beyond(err error) error {
+	return fmt.Errorf("%w; tau = %v, and up to %.2g is in reach", err, d.tau, d.largest())
+}
+
+// largest returns the largest τ, within a factor of 2^(1/4), whose error bound is small
+// enough; 0: none above τ/2⁶⁰ is.
+func (d *Diffusion) largest() float64 {
+	good := func(tau float64) bool {
+		var err float64
+		if d.method == Eigen {
+			err = d.spec.err(d.gen, tau)
+		} else {
+			_, tail, rounding, e := chebyshev(d.gen, tau, d.tol/d.spread)
+			if err = tail + rounding; e != nil {
+				return false
+			}
+		}
+		return (err+4*unit)*d.spread <= max(maxErr, 2*d.tol)
+	}
+	tau := d.tau
+	for k := 0; !good(tau); k++ {
+		if k == 4*60 {
+			return 0
+		}
+		tau /= math.Sqrt(math.Sqrt2)
+	}
+	return tau
 }
 
 // Dims returns n, n.

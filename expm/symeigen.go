@@ -62,7 +62,7 @@ func transpose(n int, a []float64) {
 // rotation to r.
 //
 // An off-diagonal entry counts as 0 where it is below the roundoff of its neighbours on
-// the diagonal, or a quarter of that of the matrix: rotations with the rows of a hub leave
+// the diagonal, or below that of the matrix: rotations with the rows of a hub leave
 // so much anyway. Between eigenvalues that are small beside ‖S‖ and alike, as leaves and
 // components have them, the first alone need not come true.
 func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(string, int64, int64)) error {

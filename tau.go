@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// ErrTau says that M is so smooth at the chosen τ that double precision cannot tell
+// neighbours apart.
+var ErrTau = errors.New("graphcloak: tau is too large")
+
+// The largest τ is found within this factor, or in this time not at all: it only helps a
+// message.
+const (
+	probeRatio = 1.05
+	probeTime  = 2 * time.Second
+	searchTime = 30 * time.Second
+)
+
+// vanishing is a sensitivity that only a τ far too large explains.
+const vanishing = 1e-200
+
+// tooLarge adds to an error of planning, where a smaller τ would mend it, the largest one
+// that arithmetic carries. Otherwise it returns the error as it is.
+func (m *Model) tooLarge(ctx context.Context, spec privacy.Spec, opts PlanOptions, err error) error {
+	least := spec.Sensitivity.Upper
+	if opts.Guarantee == privacy.PerSensor {
+		least = slices.Min(spec.PerSensor)
+	}
+	if ctx.Err() != nil || !errors.Is(err, privacy.ErrImprecise) && least > vanishing {
+		return err
+	}
+	search, stop := context.WithTimeout(ctx, searchTime)
+	defer stop()
+	most := m.largestTau(search, spec, opts)
+	if most == 0 {
+		return err
+	}
+	return &tauError{fmt.Sprintf("%v: neighbours differ less at tau = %v than double precision can tell on this graph; it carries tau up to about %v (%v)", ErrTau, m.Tau, most, err), err}
+}
+
+// tauError is [ErrTau], and what planning said.
+type tauError struct {
+	text string
+	err  error
+}
+
+func (e *tauError) Error() string        { return e.text }
+func (e *tauError) Unwrap() error        { return e.err }
+func (e *tauError) Is(target error) bool { return target == ErrTau }
+
+// largestTau searches below the model's τ for the largest that a plan can be made for; 0:
+// none is found.
+func (m *Model) largestTau(ctx context.Context, spec privacy.Spec, opts PlanOptions) float64 {
+	low, high := 1/m.laplacian.Bound(), m.Tau
+	if !(low < high) || !m.carries(ctx, low, spec, opts) {
+		return 0
+	}
+	for high > probeRatio*low {
+		if mid := math.Sqrt(low) * math.Sqrt(high); m.carries(ctx, mid, spec, opts) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	if ctx.Err() != nil {
+		return 0
+	}
+	return roundedDown(low)
+}
+
+// roundedDown keeps two digits.
+func roundedDown(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	r, err := strconv.ParseFloat(strconv.FormatFloat(math.Floor(x/unit)*unit, 'g', 2, 64), 64)
+	if err != nil || r > x {
+		return x
+	}
+	return r
+}
+
+// carries reports whether a plan with uniform noise can be made for another τ.
+func (m *Model) carries(ctx context.Context, tau float64, spec privacy.Spec, opts PlanOptions) bool {
+	d, err := m.diffusion.At(tau)
+	if err != nil {
+		return false
+	}
+	other := *m
+	other.Tau, other.diffusion = tau, d
+	other.opts.Progress = nil
+	opts.SensitivityTolerance, opts.SensitivityTime = 0.5, probeTime
+	spec.Tau, spec.Weights, spec.PerSensor = tau, nil, nil
+	if !opts.Measured {
+		spec.NormError = other.computingError()
+	}
+	if err := other.bound(ctx, &spec, opts, [32]byte{1}); err != nil {
+		return false
+	}
+	_, err = privacy.NewPlan(spec)
+	return err == nil
+}
