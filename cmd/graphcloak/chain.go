@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -59,11 +60,14 @@ func newBudgetHeadCommand(app *app) *cobra.Command {
 		if app.outputFormat() != "table" {
 			return app.render(map[string]any{"scopes": rows}, section{columns: headColumns, rows: rowsOf(rows, headRow.row)})
 		}
-		var text strings.Builder
-		for _, r := range rows {
-			fmt.Fprintf(&text, "%s  %d  %s\n", r.Head, r.Entries, r.Scope)
-		}
-		return app.render(nil, section{text: text.String()})
+		return app.toOutput(func(w io.Writer) error { // no line is broken
+			for _, r := range rows {
+				if _, err := fmt.Fprintf(w, "%s  %d  %s\n", r.Head, r.Entries, stripControl(r.Scope)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
 }
 

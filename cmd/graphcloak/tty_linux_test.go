@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
 
 // screen is the far side of a terminal: what a user sees and types.
@@ -187,5 +191,38 @@ func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 	a.stopProgress()
 	if stderr.Len() > 0 {
 		t.Errorf("off a terminal: %q", stderr)
+	}
+}
+
+// TestNewScopesAreAskedAbout: budget set makes a scope that the ledger does not know
+// only where somebody says so.
+func TestNewScopesAreAskedAbout(t *testing.T) {
+	var l ledgertest.Memory
+	limit := privacy.Budget{Epsilon: 1, Delta: 0.1}
+	if _, err := privacy.SetCap(t.Context(), &l, "hospital", limit); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		answer, question string
+		made             bool
+	}{
+		{"\n", `Scope "hospitl" is new; did you mean "hospital"? Create it? [y/N]`, false},
+		{"no\n", `[y/N]`, false},
+		{"Yes\n", `[y/N]`, true},
+	} {
+		a, s := onScreen(t)
+		failed := make(chan error)
+		go func() { failed <- a.setCap(t.Context(), &l, "hospitl", limit, false) }()
+		s.wait(t, c.question)
+		if _, err := s.keyboard.WriteString(c.answer); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-failed; (err == nil) != c.made || err != nil && exitCode(err) != exitNotFound {
+			t.Errorf("answered %q: %v", c.answer, err)
+		}
+		scopes, err := l.Scopes(t.Context())
+		if err != nil || slices.Contains(scopes, "hospitl") != c.made {
+			t.Errorf("answered %q: scopes %q, %v", c.answer, scopes, err)
+		}
 	}
 }
