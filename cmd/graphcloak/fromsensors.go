@@ -56,6 +56,7 @@ func (f fromSensors) read(a *app) ([]privacy.SensorValue, error) {
 
 // decodeValues reads NDJSON, and the release ids in their order.
 func decodeValues(in io.Reader) (values []privacy.SensorValue, ids []string, err error) {
+	seen := make(map[string]bool)
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxSensorLine)
 	for n := 1; lines.Scan(); n++ {
@@ -67,7 +68,8 @@ func decodeValues(in io.Reader) (values []privacy.SensorValue, ids []string, err
 			return nil, nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		values = append(values, v)
-		if !slices.Contains(ids, v.ReleaseID) {
+		if !seen[v.ReleaseID] {
+			seen[v.ReleaseID] = true
 			ids = append(ids, v.ReleaseID)
 		}
 	}

@@ -181,7 +181,7 @@ func expected(e *graphcloak.Accuracy) string {
 
 // maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for
 // each sensor.
-const maxFile = 4 << 30
+const maxFile = 1 << 30
 
 // readPlan reads a plan file. Its queries are agreed to where the settings hold them.
 func (a *app) readPlan(path string, p *graphcloak.Plan) error {

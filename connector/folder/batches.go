@@ -32,7 +32,14 @@ func (b Batch) Column(name string) []any {
 	return nil
 }
 
-// NodeBatches hands over nodes.csv, size rows at a time, each batch anew. The
+// maxBatch bounds the memory of a batch in bytes, and with it a transaction of an
+// import: rows may be wide. A value takes valueSize beside its text.
+const (
+	maxBatch  = 32 << 20
+	valueSize = 32
+)
+
+// NodeBatches hands over nodes.csv, at most size rows at a time, fewer where they are wide, each batch anew. The
 // file is read twice: a column's type is the narrowest that takes all its fields.
 func (c *CSV) NodeBatches(ctx context.Context, size int, take func(Batch) error) error {
 	return c.batches(ctx, nodesFile, []string{idColumn}, size, take)
@@ -115,16 +122,17 @@ func (c *CSV) batches(ctx context.Context, name string, wanted []string, size in
 		kinds[t.column(sourceColumn)], kinds[t.column(targetColumn)] = id, id
 	}
 	next := func() Batch { return Batch{Names: t.header, Columns: make([][]any, len(t.header))} }
-	b := next()
+	b, held := next(), 0
 	return t.each(ctx, nil, func(_ int, fields []string) error {
 		for k, f := range fields {
 			b.Columns[k] = append(b.Columns[k], kinds[k].parse(f))
+			held += valueSize + len(f)
 		}
-		if rows--; b.Len() < size && rows > 0 {
+		if rows--; b.Len() < size && held < maxBatch && rows > 0 {
 			return nil
 		}
 		full := b
-		b = next()
+		b, held = next(), 0
 		return take(full)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/store"
@@ -145,6 +146,28 @@ func columns(n int) string {
 		fmt.Fprintf(&b, ",c%d", k)
 	}
 	return b.String()
+}
+
+// Wide rows make small batches: no batch takes more memory than the bound and one
+// row more, and none is lost.
+func TestWideBatches(t *testing.T) {
+	const rows, width = 40, 4 << 20
+	var nodes strings.Builder
+	nodes.WriteString("id,x\n")
+	for k := range rows {
+		fmt.Fprintf(&nodes, "%d,%s\n", k, strings.Repeat("x", width))
+	}
+	csv, seen := folder.CSV{FS: fstest.MapFS{"nodes.csv": {Data: []byte(nodes.String())}}}, 0
+	err := csv.NodeBatches(t.Context(), 1000, func(b folder.Batch) error {
+		if b.Len()*width > 32<<20+width {
+			t.Errorf("a batch of %d rows of %d bytes", b.Len(), width)
+		}
+		seen += b.Len()
+		return nil
+	})
+	if err != nil || seen != rows {
+		t.Errorf("%d of %d rows, %v", seen, rows, err)
+	}
 }
 
 // A run that is written and undone leaves every byte of the user's columns:
