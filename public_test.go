@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -84,8 +85,8 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 
 // TestPlanRemembersWhatIsPublic: a release under it refuses such a signal unread.
 func TestPlanRemembersWhatIsPublic(t *testing.T) {
-	folder, _ := open(t, "karate")
-	s := &reads{Store: folder}
+	store, _ := open(t, "karate")
+	s := &reads{Store: store}
 	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -125,10 +126,10 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 			t.Errorf("%s: Execute says %v, want ErrSignalPublic", what, err)
 		}
 	}
-	if scopes, err := folder.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
+	if scopes, err := store.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
 		t.Errorf("the ledger has %v (%v), want nothing", scopes, err)
 	}
-	data, err := json.Marshal(plan(t, folder, paperJob()))
+	data, err := json.Marshal(plan(t, store, paperJob()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +162,8 @@ func through(t *testing.T, p *graphcloak.Plan) *graphcloak.Plan {
 
 // TestReleaseRemembersItsSignal: recovery from it refuses the signal as public.
 func TestReleaseRemembersItsSignal(t *testing.T) {
-	folder, _ := open(t, "karate")
-	s := &reads{Store: folder}
+	store, _ := open(t, "karate")
+	s := &reads{Store: store}
 	m, p := studied(t, s, paperJob())
 	made, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: "1", Attempt: privacy.NewAttempt()})
 	if err != nil {
@@ -210,5 +211,40 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 		if err := json.Unmarshal(changed, new(graphcloak.Release)); err == nil {
 			t.Errorf("a release with %s was read", what)
 		}
+	}
+}
+
+// TestZeroSignal: sources of no mass are refused before the spend, readings of zero
+// are not, for which readings are zero may be what is to be hidden.
+func TestZeroSignal(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
+	write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	job := paperJob()
+	job.Recover, job.Write = graphcloak.RecoverOptions{}, graphcloak.WriteOptions{}
+	for property, refused := range map[string]bool{"none": true, "zero": true, "some": false} {
+		job.Signal = graphcloak.Signal{SourceProperty: property}
+		_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+		if refused != errors.Is(err, graphcloak.ErrZeroSignal) || !refused && err != nil {
+			t.Errorf("sources %s: %v, want ErrZeroSignal: %v", property, err, refused)
+		}
+		if scopes, err := s.Ledger().Scopes(t.Context()); refused && (err != nil || slices.Contains(scopes, graphcloak.Scope(job.Signal))) {
+			t.Errorf("sources %s: the ledger has %q (%v)", property, scopes, err)
+		}
+		job.Signal.AllowZero = true
+		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
+			t.Errorf("sources %s, allowed: %v", property, err)
+		}
+	}
+	job.Settings.Sensors, job.Plan.Measured = graph.SensorSelection{}, true
+	write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,0,0\n")
+	job.Signal = graphcloak.Signal{MeasurementProperty: "zero"}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
+		t.Errorf("readings of zero: %v", err)
 	}
 }

@@ -20,6 +20,10 @@ type Signal struct {
 	SourceProperty      string `json:"sourceProperty,omitempty"`      // f₀ in [0, 1]; GraphCloak diffuses it
 	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
 	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Collect]
+
+	// AllowZero releases sources of no mass too, which are refused with [ErrZeroSignal]
+	// otherwise: mostly the property is on nodes that were not selected.
+	AllowZero bool `json:"-"`
 }
 
 // Release is a private measurement with the model that it belongs to. Its JSON
@@ -106,7 +110,7 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	}
 	switch {
 	case s.SourceProperty != "":
-		return m.diffused(ctx, p, s.SourceProperty)
+		return m.diffused(ctx, p, s)
 	case s.MeasurementProperty != "":
 		return m.measured(ctx, p, s.MeasurementProperty)
 	}
@@ -114,7 +118,8 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 }
 
 // diffused returns M f₀.
-func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float64, error) {
+func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
+	property := s.SourceProperty
 	if m.diffusion.Method() == expm.Lanczos {
 		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrBadSignal)
 	}
@@ -128,8 +133,9 @@ func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
-	outside := 0
+	outside, mass := 0, false
 	for i, v := range f {
+		mass = mass || v > 0
 		switch {
 		case math.IsNaN(v):
 			f[i] = 0 // a node without the property is no source
@@ -139,6 +145,9 @@ func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float
 	}
 	if outside > 0 {
 		return nil, badSignal(property, "is outside [0, 1]", outside)
+	}
+	if !mass && !s.AllowZero { // no neighbour has mass either: total mass is public
+		return nil, fmt.Errorf("%w: %q is zero or missing on every selected node", ErrZeroSignal, property)
 	}
 	y := make([]float64, m.Graph.Order())
 	m.diffusion.MulVecTo(y, false, f)
@@ -152,6 +161,9 @@ func (m *Model) diffused(ctx context.Context, p *Plan, property string) ([]float
 // ErrBadSignal says that a property holds values that no sensor can have. The error
 // counts them, and names neither nodes nor values.
 var ErrBadSignal = errors.New("graphcloak: bad signal")
+
+// ErrZeroSignal says that there is no source at all in the selection.
+var ErrZeroSignal = errors.New("graphcloak: nothing to hide")
 
 func badSignal(property, wrong string, count int) error {
 	return fmt.Errorf("%w: %w", ErrBadSignal, &privacy.ReadingsError{Property: property, Wrong: wrong, Count: count})

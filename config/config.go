@@ -72,6 +72,7 @@ type Sensors struct {
 type Signal struct {
 	SourceProperty      string
 	MeasurementProperty string
+	AllowZero           bool
 }
 
 // Privacy holds the guarantee that is asked for and how it is reached.

@@ -179,5 +179,9 @@ func signal() []Setting {
 			Key: "measurementProperty", Group: g, Help: "node property with a sensor's reading, already diffused", arg: "PROPERTY",
 			field: func(c *Config) any { return &c.Signal.MeasurementProperty },
 		},
+		{
+			Key: "allowZeroSignal", Group: g, Default: "false", Help: "release sources that are zero or missing on every selected node, too",
+			field: func(c *Config) any { return &c.Signal.AllowZero },
+		},
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // CheckResult is one thing that a doctor looked at.
@@ -51,12 +53,50 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	}
 	err = s.mayWrite(ctx, properties)
 	add("write", err, "may set "+strings.Join(properties, ", ")+" and create "+store.RunLabel, s.writeFix(err))
+	raw, err := s.beside(ctx)
+	detail := "no node holds a published value and what it was made from"
+	if len(raw) > 0 {
+		detail = strings.Join(raw, "; ") + ": who reads the one reads the other. Publish from a copy without the raw property"
+	}
+	add("raw values", err, detail, "run doctor again when the server is less busy")
 	missing, err := s.lacking(ctx, constraints)
 	for _, c := range missing {
 		err = errors.Join(err, fmt.Errorf("no uniqueness constraint on :%s(%s)", c.label, c.property))
 	}
 	add("constraints", err, "runs and the ledger are protected", "run the statements of graphcloak doctor --print-setup once; the first run also makes them where it may")
 	return checks
+}
+
+// beside says which properties of finished runs lie on nodes that hold the private
+// property which the run released. It names properties, never nodes.
+func (s *Store) beside(ctx context.Context) (found []string, err error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var looked []string
+	for _, r := range runs {
+		signal, _ := r.Record[report.SignalKey].(string)
+		if signal == "" || len(r.Columns) == 0 {
+			continue
+		}
+		published := r.Columns[0]
+		text := fmt.Sprintf("%s lies beside %s", signal, published)
+		if slices.Contains(looked, text) || len(looked) == 20 { // each is a scan of the nodes
+			continue
+		}
+		looked = append(looked, text)
+		names := naming{}
+		records, err := s.readAll(ctx, "doctor", "MATCH (n) WHERE "+names.property("n", published)+" IS NOT NULL AND "+
+			names.property("n", signal)+" IS NOT NULL RETURN 1 LIMIT 1", names)
+		if err != nil {
+			return nil, err
+		}
+		if len(records) > 0 {
+			found = append(found, text)
+		}
+	}
+	return found, nil
 }
 
 func connectionFix(err error) string {

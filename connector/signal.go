@@ -40,6 +40,19 @@ func FindReadings(sel graph.Selection, sensors graph.SensorSelection, property s
 	return "MATCH (n" + string(quoteAll(sel.NodeLabels)) + ") WHERE " + where + " RETURN n"
 }
 
+// Holders returns labels of nodes that have a property, at most ten, ascending.
+func (s *Store) Holders(ctx context.Context, property string) (labels []string, err error) {
+	names := naming{}
+	cypher := "MATCH (n) WHERE " + names.property("n", property) + " IS NOT NULL WITH n LIMIT 1000 UNWIND labels(n) AS label " +
+		"RETURN DISTINCT label ORDER BY label LIMIT 10"
+	records, err := s.readAll(ctx, "labels", cypher, names)
+	for _, r := range records {
+		label, _ := r.Values[0].(string)
+		labels = append(labels, label)
+	}
+	return labels, err
+}
+
 // Labels reads a property that names a category: "" where a node has none. Whole
 // numbers are written in decimal; a mixture of kinds is an ErrInput.
 func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {

@@ -5,6 +5,7 @@ package integration
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,4 +98,45 @@ func TestRefusedSignalsAreNotTold(t *testing.T) {
 	Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.gcSource = 0.5519", nil)
 	check(5, on("--source-property", "gcSource")...)
 	check(5, on("--source-property", "source")...)
+}
+
+// TestSignalOfOtherLabels: a property that only other labels have is refused with
+// their names, and doctor points out what a run released where it lies beside.
+func TestSignalOfOtherLabels(t *testing.T) {
+	c := newCLI(t)
+	label := Load(t, Files("id,labels,n5519\na,,0\nb,,\nc,,\nd,"+"Holder"+",1\n", "source,target\na,b\nb,c\nc,d\n"))
+	other := label + "Other"
+	Query(t, "MATCH (n:`"+label+"`:Holder) REMOVE n:Holder, n:`"+label+"` SET n:`"+other+"`", nil)
+	t.Cleanup(func() { Query(t, "MATCH (n:`"+other+"`) DETACH DELETE n", nil) })
+	run := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "n5519", "--property-prefix", "oth"}
+	for _, args := range [][]string{run, append(slices.Clone(run), "--dry-run")} {
+		r := c.run(t, args...)
+		if r.exit != 6 || !strings.Contains(r.stderr, "zero or missing on every selected node") || !strings.Contains(r.stderr, other) {
+			t.Errorf("%q: exit %d, want 6 with the label %s: %s", args, r.exit, other, r.stderr)
+		}
+	}
+	if err := connect(t).Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	raw := func() string {
+		for _, v := range c.ok(t, "doctor", "--node-labels", label)["checks"].([]any) {
+			if check := v.(map[string]any); check["name"] == "raw values" {
+				return check["detail"].(string)
+			}
+		}
+		return ""
+	}
+	if text := raw(); strings.Contains(text, "n5519") {
+		t.Errorf("before the run doctor says %q", text)
+	}
+	Query(t, "MATCH (n:`"+label+"` {id: 'b'}) SET n.n5519 = 1", nil)
+	c.ok(t, run...)
+	if text := raw(); !strings.Contains(text, "n5519 lies beside othPrivateHeat") {
+		t.Errorf("after the run doctor says %q", text)
+	}
+	c.refused(t, 2, "it is what run", "recover", "--node-labels", label, "--node-key", "id", "--measurement-property", "othPrivateHeat", "--prior-property", "n5519")
+	Query(t, "MATCH (n:`"+label+"`) REMOVE n.n5519", nil)
+	if text := raw(); strings.Contains(text, "n5519") {
+		t.Errorf("after the raw property has gone doctor says %q", text)
+	}
 }

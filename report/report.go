@@ -17,7 +17,8 @@ import (
 // columns of GDS.
 type Report struct {
 	RunID     string    `json:"runId"`
-	ReleaseID string    `json:"releaseId,omitempty"` // of the private measurement; "" where it came from elsewhere
+	ReleaseID string    `json:"releaseId,omitempty"`      // of the private measurement; "" where it came from elsewhere
+	Signal    string    `json:"signalProperty,omitempty"` // name of the private property that was released
 	Version   string    `json:"version"`
 	Store     string    `json:"store"`
 	StartedAt time.Time `json:"startedAt"`

@@ -103,6 +103,10 @@ func Outline(runID, prefix string, sensors []int) Table {
 	}}
 }
 
+// SignalKey is the property of a run's record that names the private property which
+// the run released.
+const SignalKey = "signalProperty"
+
 // SigmaOf names the property that holds the σ of each private value beside a
 // property of private values.
 func SigmaOf(property string) string { return property + "Sigma" }
@@ -151,6 +155,9 @@ func released(release *privacy.Release, r *Report, columns []Column) []Property 
 		{"relationshipCount", int64(r.RelationshipCount)},
 		{"sensorCount", int64(r.SensorCount)},
 		{"properties", names},
+	}
+	if r.Signal != "" {
+		p = append(p, Property{SignalKey, r.Signal})
 	}
 	if digest, err := plan.Digest(); err == nil {
 		p = append(p, Property{"planDigest", digest.String()})

@@ -99,6 +99,9 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		return err
 	}
 	a.notices(s)
+	if err := notReleased(ctx, s, m, job); err != nil {
+		return err
+	}
 	if p == nil {
 		if p, err = m.Plan(ctx, job.Plan); err != nil {
 			return err

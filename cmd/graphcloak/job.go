@@ -103,7 +103,10 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 }
 
 func signalOf(c *config.Config) graphcloak.Signal {
-	return graphcloak.Signal{SourceProperty: c.Signal.SourceProperty, MeasurementProperty: c.Signal.MeasurementProperty}
+	s := c.Signal
+	return graphcloak.Signal{
+		SourceProperty: s.SourceProperty, MeasurementProperty: s.MeasurementProperty, AllowZero: s.AllowZero && s.SourceProperty != "",
+	}
 }
 
 func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOptions, error) {

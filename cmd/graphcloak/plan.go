@@ -70,6 +70,9 @@ func newPlanCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
+			if err := notReleased(ctx, s, m, job); err != nil {
+				return err
+			}
 			if suggested > 0 {
 				trials := 0 // its own number
 				if cmd.Flags().Changed("trials") {

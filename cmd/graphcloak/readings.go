@@ -3,13 +3,20 @@
 package main
 
 import (
+	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // found is findable for a command whose settings say what was read.
@@ -43,4 +50,46 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 	}
 	return fail(exitValidation, "%w", err).
 		hint("find them with %s", connector.FindReadings(set.Selection, set.Sensors, e.Property, lo, hi, needed))
+}
+
+// elsewhere adds to an error about sources of no mass the other labels whose nodes
+// have the property.
+func elsewhere(ctx context.Context, s graphStore, job graphcloak.Job, err error) error {
+	if !errors.Is(err, graphcloak.ErrZeroSignal) {
+		return err
+	}
+	labels, failed := s.Holders(ctx, job.Signal.SourceProperty)
+	labels = slices.DeleteFunc(labels, func(l string) bool { return slices.Contains(job.Selection.NodeLabels, l) })
+	if failed != nil || len(labels) == 0 || len(job.Selection.NodeLabels) == 0 {
+		return err
+	}
+	return fail(exitValidation, "%w", err).
+		hint("nodes with other labels have %s: %s; select them with --node-labels, or release all the same with --allow-zero-signal",
+			job.Signal.SourceProperty, strings.Join(labels, ", "))
+}
+
+// notReleased refuses a property that a recorded run has released from the same graph
+// as its signal, where it is named as public, or among more as private values.
+func notReleased(ctx context.Context, s graphStore, m *graphcloak.Model, job graphcloak.Job, more ...string) error {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	digest := m.Graph.Digest()
+	for _, r := range runs {
+		signal, _ := r.Record[report.SignalKey].(string)
+		if signal == "" || r.Status == stores.Undone || r.Graph != hex.EncodeToString(digest[:]) {
+			continue
+		}
+		job.Signal = graphcloak.Signal{SourceProperty: signal}
+		err := job.CheckSignal()
+		if err == nil && slices.Contains(more, signal) {
+			err = fmt.Errorf("%w: %q holds no private values", graphcloak.ErrSignalPublic, signal)
+		}
+		if err != nil {
+			return fail(exitUsage, "%w; it is what run %s released", err, r.ID).
+				hint("name a public property; `graphcloak run --undo %s` takes back what was released by mistake", r.ID)
+		}
+	}
+	return nil
 }

@@ -92,6 +92,9 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 		return err
 	}
 	a.notices(s)
+	if err := notReleased(ctx, s, m, job); err != nil {
+		return err
+	}
 	if job.Write.Enabled {
 		if err := s.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, r.Nodes()), job.Write.Force); err != nil {
 			return err

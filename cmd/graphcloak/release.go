@@ -94,7 +94,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	}
 	if a.config.Write.DryRun {
 		if err := m.CheckRelease(ctx, p, job); err != nil {
-			return a.findable(err, p.Model, job.Signal)
+			return elsewhere(ctx, s, job, a.findable(err, p.Model, job.Signal))
 		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}

@@ -94,6 +94,9 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 		return err
 	}
 	a.notices(s)
+	if err := notReleased(ctx, s, m, job); err != nil {
+		return err
+	}
 	identity, err := identify(job, a.config, m.Graph.Digest())
 	if err != nil {
 		return err
@@ -114,6 +117,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	}
 	a.journal(ctx, s, &job, m.Graph.Order(), identity, false)
 	rep, err := m.Execute(ctx, p, job)
+	err = elsewhere(ctx, s, job, err)
 	return a.conclude(job, rep, a.unspent(job.RunID, err))
 }
 
@@ -182,7 +186,7 @@ func (a *app) notices(s graphStore) {
 // dryRun says what would be written and spent.
 func (a *app) dryRun(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) error {
 	if err := m.Check(ctx, p, job); err != nil {
-		return err
+		return elsewhere(ctx, s, job, err)
 	}
 	account, _, err := graphcloak.Account(ctx, s.Ledger(), job.Scope)
 	if err != nil {

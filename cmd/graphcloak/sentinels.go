@@ -63,6 +63,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
 		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or leave it out"},
+		{graphcloak.ErrZeroSignal, exitValidation, "check --source-property and the selection; --allow-zero-signal releases it all the same"},
 		{graphcloak.ErrBadSignal, exitValidation, "mend the values, or name another property"},
 		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole budget as spent"},
 		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},

@@ -27,6 +27,7 @@ type graphStore interface {
 	graphcloak.Store
 	Notices() []string
 	Runs(ctx context.Context) ([]stores.Run, error)
+	Holders(ctx context.Context, property string) (labels []string, err error)
 }
 
 // openStore opens the place that --from names. Its ledger is held against what this

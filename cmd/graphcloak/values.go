@@ -33,6 +33,9 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 		return err
 	}
 	a.notices(s)
+	if err := notReleased(ctx, s, m, job, property); err != nil {
+		return err
+	}
 	in, err := a.measurements(ctx, s, m, property)
 	if err != nil {
 		return err

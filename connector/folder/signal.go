@@ -4,6 +4,8 @@ package folder
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector/store"
@@ -18,6 +20,23 @@ func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]fl
 		return nil, err
 	}
 	return r.Result()
+}
+
+// Holders returns labels of nodes that have a property, at most ten, ascending.
+func (c *CSV) Holders(ctx context.Context, property string) ([]string, error) {
+	t, err := c.open(nodesFile, property)
+	if err != nil {
+		return nil, err
+	}
+	column, labels, seen := t.column(property), t.column(labelsColumn), map[string]bool{}
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		if fields[column] != "" && labels >= 0 {
+			selected(fields, labels, []string{""}, seen) // notes them
+		}
+		return nil
+	})
+	names := slices.Sorted(maps.Keys(seen))
+	return names[:min(10, len(names))], err
 }
 
 // Labels reads a column of nodes.csv that names a category, "" where a node has
