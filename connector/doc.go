@@ -9,6 +9,6 @@
 // files; [Doctor] says what is missing and what to do about it.
 //
 // Nothing is installed in the database. Every value travels as a parameter, every
-// name as one or quoted ([Quote]), reads run in read access mode, and a session always names its
-// database.
+// name as one or quoted ([Quote]), reads run in read access mode, and a session
+// always names its database.
 package connector
