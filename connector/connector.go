@@ -169,7 +169,7 @@ func (s *Store) connect(ctx context.Context) error {
 	name := s.options.Database
 	var known []string
 	err := s.read(ctx, "connect", func(tx *transaction) error {
-		summary, err := tx.rows("CALL dbms.components() YIELD versions, edition RETURN versions[0] AS version, edition", nil,
+		summary, err := tx.rows("CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version, edition", nil, // not of the language
 			func(r *neo4j.Record) error {
 				v, _ := r.Values[0].(string)
 				s.server = parseVersion(v)

@@ -103,7 +103,7 @@ func (s *Store) queryNodes(ctx context.Context, sel graph.Selection, n int64, g 
 			return err
 		}
 	}
-	nodes.wanted = nil
+	nodes.wanted, nodes.byKey = nil, len(nodes.wanted) > 0
 	g.match = "UNWIND $refs AS r MATCH (n) WHERE elementId(n) = r"
 	err = g.run(ctx, s, each("nodes", len(elements)), int64(s.options.BatchSize), func(at span) map[string]any {
 		return map[string]any{"refs": elements[at.lo:at.hi]}
@@ -122,6 +122,7 @@ type nodeReader struct {
 	set      nodeSet
 	wanted   map[graph.ID]bool // nil: all
 	kinds    map[string]int32  // numbers of what is met in the column of labels; nil: it is not read
+	byKey    bool              // some nodes were looked for among all
 	found    int
 	bad      store.Offenders
 }
@@ -194,5 +195,9 @@ func (r *nodeReader) nodes() (*nodeSet, error) {
 			twice.Add("%q is the %s of %s and %s", s.ids[k], r.property, s.element(k-1), s.element(k))
 		}
 	}
-	return s, twice.Err("nodes share their key", "make "+r.property+" unique (graphcloak doctor --print-setup shows the constraint), or choose another --node-key")
+	remedy := "make " + r.property + " unique (graphcloak doctor --print-setup shows the constraint), or choose another --node-key"
+	if r.byKey {
+		remedy = "let the query return the nodes themselves (RETURN n AS id), or choose another --node-key"
+	}
+	return s, twice.Err("nodes share their key", remedy)
 }

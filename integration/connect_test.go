@@ -117,6 +117,10 @@ func TestName(t *testing.T) {
 	if !strings.HasPrefix(s.Name(), "neo4j://") || strings.Contains(s.Name(), n.Password) || !strings.HasSuffix(s.Name(), "/neo4j") {
 		t.Errorf("the name is %q", s.Name())
 	}
+	kernel := Query(t, "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0]", nil)[0][0]
+	if s.Version() != kernel { // not the language's, which newer servers list too
+		t.Errorf("the version is %s, want %v", s.Version(), kernel)
+	}
 	home := connect(t, func(o *connector.Options) { o.Database = "" })
 	if home.Name() != s.Name() {
 		t.Errorf("without a database it is %q, want the home database, %q", home.Name(), s.Name())

@@ -133,9 +133,10 @@ func TestUnsafeNames(t *testing.T) {
 
 func TestQueries(t *testing.T) {
 	csv := Files("id,age\n1,10\n2,20\n3,30\n", "source,target,w\n1,2,1.5\n2,3,2.5\n")
-	label := Load(t, csv)
+	key := "key" + token() // which no other node has
+	label := Load(t, csv, func(o *connector.ImportOptions) { o.NodeKey = key })
 	s := connect(t)
-	for _, test := range []struct{ ref, key string }{{"%", "id"}, {"%.id", "id"}, {"%", ""}, {"elementId(%)", ""}} {
+	for _, test := range []struct{ ref, key string }{{"%", key}, {"%." + key, key}, {"%", ""}, {"elementId(%)", ""}} {
 		of := func(x string) string { return strings.ReplaceAll(test.ref, "%", x) }
 		sel := graph.Selection{
 			NodeKey: test.key, RelationshipWeightProperty: "w",
@@ -156,17 +157,17 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	for query, says := range map[string]string{
-		"CREATE (n:" + label + ") RETURN n AS id":                                    "must not write",
-		"MATCH (n:" + label + ") SET n.age = 1 RETURN n AS id":                       "must not write",
-		"MATCH (n:" + label + " RETURN n AS id":                                      "Invalid input",
-		"MATCH (n:" + label + ") RETURN n AS node":                                   "want id",
-		"MATCH (n:" + label + ") RETURN n.age * 1.5 AS id":                           "returns a float64 as id",
-		"MATCH (n:" + label + ") RETURN elementId(n) AS id":                          "of which 0 are those of nodes",
-		"UNWIND [1000000000] AS id RETURN id":                                        "of which 0 are those of nodes",
-		"MATCH (n:" + label + ") RETURN [n.id] AS id":                                "returns a []interface {} as id",
-		"MATCH (n:" + label + ") RETURN CASE n.id WHEN 1 THEN 7 ELSE n.id END AS id": "returns 3 ids of which 2",
+		"CREATE (n:" + label + ") RETURN n AS id":                                                      "must not write",
+		"MATCH (n:" + label + ") SET n.age = 1 RETURN n AS id":                                         "must not write",
+		"MATCH (n:" + label + " RETURN n AS id":                                                        "Invalid input",
+		"MATCH (n:" + label + ") RETURN n AS node":                                                     "want id",
+		"MATCH (n:" + label + ") RETURN n.age * 1.5 AS id":                                             "returns a float64 as id",
+		"MATCH (n:" + label + ") RETURN elementId(n) AS id":                                            "of which 0 are those of nodes",
+		"UNWIND [1000000000] AS id RETURN id":                                                          "of which 0 are those of nodes",
+		"MATCH (n:" + label + ") RETURN [n." + key + "] AS id":                                         "returns a []interface {} as id",
+		"MATCH (n:" + label + ") RETURN CASE n." + key + " WHEN 1 THEN 7 ELSE n." + key + " END AS id": "returns 3 ids of which 2",
 	} {
-		_, err := s.Graph(t.Context(), graph.Selection{NodeKey: "id", NodeQuery: query})
+		_, err := s.Graph(t.Context(), graph.Selection{NodeKey: key, NodeQuery: query})
 		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want ErrInput that says %q", query, err, says)
 		}
@@ -179,10 +180,10 @@ func TestQueries(t *testing.T) {
 // A property resembles an internal id: without a key it is refused, and with one it is
 // the key of a node, never the id of a stranger.
 func TestQueryOfStrangers(t *testing.T) {
-	label := Load(t, Files("id,name\n1,a\n2,b\n3,c\n", "source,target\n1,2\n2,3\n"))
+	key := "key" + token()
+	label := Load(t, Files("id,name\n1,a\n2,b\n3,c\n", "source,target\n1,2\n2,3\n"), func(o *connector.ImportOptions) { o.NodeKey = key })
 	s := connect(t)
-	for property, value := range map[string]string{"id": "id(n)", "id + 0.0": "id(n)", "name": "elementId(n)"} {
-		property, _, _ = strings.Cut(property, " ")
+	for property, value := range map[string]string{key: "id(n)", "name": "elementId(n)"} {
 		Query(t, "MATCH (n:"+label+") WITH n, "+value+" AS v ORDER BY v WITH collect(n) AS ns, collect(v) AS vs UNWIND range(0, 2) AS i "+
 			"WITH ns[i] AS n, vs[(i + 1) % 3] AS v SET n."+property+" = v", nil) // each holds the id of the next
 	}
@@ -190,32 +191,32 @@ func TestQueryOfStrangers(t *testing.T) {
 		sel  graph.Selection
 		says string
 	}{
-		{graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN n.id AS id"}, "returns a int64 as id, want a node (RETURN n AS id) or its elementId()"},
+		{graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN n." + key + " AS id"}, "returns a int64 as id, want a node (RETURN n AS id) or its elementId()"},
 		{graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN id(n) AS id"}, "returns a int64 as id"},
-		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a.id AS source, b AS target"}, "returns a int64 as source"},
+		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a." + key + " AS source, b AS target"}, "returns a int64 as source"},
 		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, id(b) AS target"}, "returns a int64 as target"},
-		{graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, b.name AS target"}, "outside the selected nodes: row 1"},
+		{graph.Selection{NodeLabels: []string{label}, NodeKey: key, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, b.name AS target"}, "outside the selected nodes: row 1"},
 	} {
 		_, err := s.Graph(t.Context(), test.sel)
 		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%+v: %v, want ErrInput that says %q", test.sel, err, test.says)
 		}
 	}
-	want, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
+	want, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: key})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Graph(t.Context(), graph.Selection{
-		NodeKey: "id", NodeQuery: "MATCH (n:" + label + ") RETURN n.id AS id",
-		RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a.id AS source, b.id AS target",
+		NodeKey: key, NodeQuery: "MATCH (n:" + label + ") RETURN n." + key + " AS id",
+		RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a." + key + " AS source, b." + key + " AS target",
 	})
 	if err != nil || got.Digest() != want.Digest() {
 		t.Errorf("keys that are the internal ids of others: %v, or another graph", err)
 	}
-	Query(t, "CREATE (n:"+label+"Other) WITH n MATCH (m:"+label+") WITH n, min(m.id) AS id SET n.id = id", nil)
+	Query(t, "CREATE (n:"+label+"Other) WITH n MATCH (m:"+label+") WITH n, min(m."+key+") AS least SET n."+key+" = least", nil)
 	t.Cleanup(func() { Query(t, "MATCH (n:"+label+"Other) DELETE n", nil) })
-	_, err = s.Graph(t.Context(), graph.Selection{NodeKey: "id", NodeQuery: "MATCH (n:" + label + ") RETURN n.id AS id"})
-	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "share their key") {
+	_, err = s.Graph(t.Context(), graph.Selection{NodeKey: key, NodeQuery: "MATCH (n:" + label + ") RETURN n." + key + " AS id"})
+	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "RETURN n AS id") {
 		t.Errorf("a key that two nodes have: %v, want ErrInput", err)
 	}
 }
