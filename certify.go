@@ -39,6 +39,9 @@ func (m *Model) Matches(p *privacy.Plan) error {
 		return fmt.Errorf("%w: the plan is for τ = %v, the %s Laplacian and distance in %s; the model has τ = %v, %s and %s",
 			ErrGraphChanged, p.Tau, p.Laplacian, p.Metric, want.Tau, want.Laplacian, want.Metric)
 	}
+	if p.EntryError != 0 {
+		return fmt.Errorf("%w: it charges an error of each reading, and errors are those of the whole vector here", ErrPlan)
+	}
 	if err := m.matchSensors(p); err != nil {
 		return err
 	}
@@ -193,27 +196,47 @@ func (m *Model) accept(ctx context.Context, p *Plan) error {
 		return err
 	}
 	switch {
-	case p.Allocated == nil && len(p.Sensors) != len(m.Sensors):
-		return fmt.Errorf("%w: it has %d sensors, %d are selected", ErrPlan, len(p.Sensors), len(m.Sensors))
 	case p.Sensitivity.Failure > 0 && p.Sensitivity.Seed != privacy.Digest(p.Seed):
 		return fmt.Errorf("%w: its sensitivity is of another seed than sensitivitySeed", ErrPlan)
 	case !slices.Equal(p.PublicProperties, public(m.Settings, p.PublicProperties...)):
 		return fmt.Errorf("%w: publicProperties leaves out what the model reads", ErrPlan)
 	}
-	if err := m.matchAllocated(p.Plan, p.Allocated); err != nil {
-		return err
-	}
-	if err := m.Certify(ctx, p.Plan); err != nil {
+	if err := m.certifyAll(ctx, p.Plan, p.Allocated); err != nil {
 		return err
 	}
 	p.certified = digest
 	return nil
 }
 
+// CertifyRelease is [Model.Matches] and [Model.Certify] for a release that comes from
+// outside, with what it says of the allocation of its noise.
+func (m *Model) CertifyRelease(ctx context.Context, r *Release) error {
+	if err := m.Matches(r.Plan()); err != nil {
+		return err
+	}
+	return m.certifyAll(ctx, r.Plan(), r.Allocated)
+}
+
+func (m *Model) certifyAll(ctx context.Context, p *privacy.Plan, a *Allocated) error {
+	if err := m.matchAllocated(p, a); err != nil {
+		return err
+	}
+	if a != nil {
+		if err := m.confirm(ctx, p.Alpha, nil, a.Uniform.Sensitivity, false); err != nil {
+			return fmt.Errorf("uniform noise beside the allocation: %w", err)
+		}
+	}
+	return m.Certify(ctx, p)
+}
+
 // matchAllocated computes the uniform noise again that an allocation is compared with,
-// from its own sensitivity.
+// from its own sensitivity. Without an allocation every selected sensor reports, all
+// with one weight.
 func (m *Model) matchAllocated(p *privacy.Plan, a *Allocated) error {
 	if a == nil {
+		if m.weights(p) != nil {
+			return fmt.Errorf("%w: its noise is not uniform at the %d selected sensors, and it names no allocation", ErrPlan, len(m.Sensors))
+		}
 		return nil
 	}
 	spec := privacy.Spec{

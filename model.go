@@ -134,11 +134,11 @@ func (m *Model) describe() []string {
 }
 
 // metric names the distance of the neighbour relation.
-func (m *Model) metric() string {
-	if m.Selection.LengthProperty == "" {
+func (s Settings) metric() string {
+	if s.Selection.LengthProperty == "" {
 		return "hops"
 	}
-	return m.Selection.LengthProperty
+	return s.Selection.LengthProperty
 }
 
 // sensitivityModel is what package sensitivity needs to know.

@@ -372,6 +372,9 @@ func (p *Plan) unmarshal(data []byte) error {
 		return err
 	}
 	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public}
+	if err := q.consistent(); err != nil {
+		return err
+	}
 	if err := restates(data, &q); err != nil {
 		return err
 	}

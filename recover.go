@@ -147,6 +147,9 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 	if err := m.Matches(plan); err != nil {
 		return nil, err
 	}
+	if err := m.matchAllocated(plan, r.Allocated); err != nil {
+		return nil, err
+	}
 	if err := r.Signal.hidden(public(m.Settings, opts.public()...)); err != nil {
 		return nil, err
 	}

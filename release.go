@@ -92,6 +92,15 @@ func (r *Release) unmarshal(data []byte) error {
 		return err
 	}
 	q := Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}
+	if err := q.Model.describes(q.Plan().Public); err != nil {
+		return err
+	}
+	if q.Allocated != nil && q.Allocated.Uniform.Accuracy != nil && !q.Allocated.Uniform.Accuracy.possible() {
+		return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)
+	}
+	if p := q.Plan(); q.Signal.SourceProperty != "" && p.NormError == 0 && p.EntryError == 0 {
+		return fmt.Errorf("%w: computed values were released, and the error of computing them is not charged", strictjson.ErrInvalid)
+	}
 	if err := restates(data, &q); err != nil {
 		return err
 	}

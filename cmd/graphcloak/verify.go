@@ -3,7 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -19,11 +22,15 @@ func newVerifyCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify RELEASE",
 		Short: "Re-check a release without any secret",
-		Long: "verify computes again what a release file states: that its noise is enough for its ε and δ, what it costs, that\n" +
-			"every value is a multiple of its lattice constant, and all hashes. With --plan, that it was made under that\n" +
-			"plan. With a store, that the graph is the plan's, that the ledger's chain is whole, and that it was paid for in\n" +
-			"full. It cannot show that noise was drawn as stated, nor that the sensitivity is right: `graphcloak audit` and\n" +
-			"`graphcloak plan` on the public graph speak of these.",
+		Long: "verify says what it checked, what it could not, and nothing more. By itself it computes every statement of\n" +
+			"the file again from its numbers: the noise from sensitivity and budget, that it is enough for ε and δ, the\n" +
+			"cost, σ, the sentences, that each value is a multiple of its lattice constant, and all hashes.\n" +
+			"With --plan FILE: that the release was made under that plan, whose own statements are checked likewise.\n" +
+			"With a store (--from, --uri): that graph and sensors are those of the release, that the sensitivity is no larger\n" +
+			"than was charged, certified anew, and that the ledger's chain is whole and holds its payment in full. That\n" +
+			"takes as long as planning did.\n" +
+			"It cannot show that noise was drawn as stated, nor that the values are readings; `graphcloak audit` tests the\n" +
+			"mechanism. A file that was forged whole, without a store to hold it against, passes.",
 		Example: "  graphcloak verify release.json\n  graphcloak verify release.json --plan plan.json --from folder:mygraph",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
@@ -46,15 +53,10 @@ type finding struct {
 	Found string `json:"found"`
 }
 
-// verify stops at the first check that fails; what it prints holds.
+// verify stops at the first check that fails; what it prints holds. The file's own
+// statements were compared when it was read.
 func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string) error {
-	plan := &graphcloak.Plan{Plan: r.Plan()}
-	if planPath != "" {
-		if err := a.readPlan(planPath, plan); err != nil {
-			return err
-		}
-	}
-	if err := privacy.Verify(r.Release, plan.Plan); err != nil {
+	if err := privacy.Verify(r.Release, r.Plan()); err != nil {
 		return refusal(err)
 	}
 	digest, err := r.Digest()
@@ -63,13 +65,16 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 	}
 	p := r.Plan()
 	findings := []finding{
-		{"noise", fmt.Sprintf("μ = %.6g, enough for ε = %v, δ = %v by the %s calibration", p.Mu, p.Epsilon, p.Delta, p.Calibration)},
+		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
+		{"noise", fmt.Sprintf("μ = %.6g, enough for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated", p.Mu, p.Epsilon, p.Delta, p.Calibration)},
 		{"cost", fmt.Sprintf("ρ = %.6g", p.Cost().Rho())},
 		{"lattice", fmt.Sprintf("%d values, each a multiple of its lattice constant", len(p.Sensors))},
-		{"hashes", "of plan and values, as stated"},
 	}
 	if planPath != "" {
-		findings = append(findings, finding{"plan", "the release is of " + planPath})
+		if err := a.verifyPlan(r, planPath); err != nil {
+			return err
+		}
+		findings = append(findings, finding{"plan", "the release is of " + planPath + ", in noise, model and allocation"})
 	}
 	if a.storeIsNamed() {
 		more, err := a.verifyInStore(ctx, r, digest)
@@ -78,17 +83,64 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 		}
 		findings = append(findings, more...)
 	}
+	open := unchecked(r, planPath != "", a.storeIsNamed())
 	result := struct {
 		ReleaseID    string         `json:"releaseId"`
 		Digest       privacy.Digest `json:"digest"`
 		Verified     bool           `json:"verified"`
 		Findings     []finding      `json:"findings"`
+		NotChecked   []string       `json:"notChecked"`
 		Guarantee    string         `json:"guarantee"`
 		NotProtected []string       `json:"notProtected"`
-	}{r.ID(), digest, true, findings, p.Sentence(), report.Exposed(p.ComponentCount)}
-	return a.render(result, section{text: fmt.Sprintf("Release %s holds what it states.", r.ID())},
+	}{r.ID(), digest, true, findings, open, p.Sentence(), report.Exposed(p.ComponentCount)}
+	return a.render(result, section{text: fmt.Sprintf("Release %s: what was checked holds.", r.ID())},
 		section{columns: []string{"check", "found"}, rows: rowsOf(findings, func(f finding) []any { return []any{f.Check, f.Found} })},
-		section{title: "Guarantee", text: p.Sentence()})
+		section{title: "Not checked", columns: []string{"what"}, rows: rowsOf(open, func(what string) []any { return []any{what} })},
+		section{title: "The guarantee, if that holds too", text: p.Sentence()})
+}
+
+// unchecked lists what the checks leave open.
+func unchecked(r *graphcloak.Release, plan, store bool) []string {
+	var open []string
+	if !store {
+		open = append(open, "that there is such a graph, that these are its sensors and that the sensitivity is right on it: name the store",
+			"that the release was paid for: name the store")
+	}
+	if !plan {
+		open = append(open, "that it was made under a plan that you know: give --plan FILE")
+	}
+	open = append(open, "that noise was drawn as stated, afresh, and by nobody who keeps it",
+		"that the values are readings, of the signal that the file names and within the range that they are clipped to")
+	if a := r.Allocated; a != nil {
+		open = append(open, "how good the allocation of the noise is: its gap, its objective and any expected accuracy")
+	}
+	return open
+}
+
+// verifyPlan holds a release against a plan file, whose own statements were compared
+// when it was read.
+func (a *app) verifyPlan(r *graphcloak.Release, path string) error {
+	var p graphcloak.Plan
+	if err := a.readPlan(path, &p); err != nil {
+		return err
+	}
+	if err := privacy.Verify(r.Release, p.Plan); err != nil {
+		return refusal(err)
+	}
+	same := func(x, y any) (bool, error) {
+		a, err := json.Marshal(x)
+		if err != nil {
+			return false, err
+		}
+		b, err := json.Marshal(y)
+		return bytes.Equal(a, b), err
+	}
+	for what, pair := range map[string][2]any{"model": {r.Model, p.Model}, "allocation": {r.Allocated, p.Allocated}} {
+		if ok, err := same(pair[0], pair[1]); err != nil || !ok {
+			return errors.Join(err, fail(exitConflict, "the %s of release %s is not that of %s", what, r.ID(), path))
+		}
+	}
+	return p.CheckSignal(r.Signal)
 }
 
 // storeIsNamed reports whether a store was asked for.
@@ -107,7 +159,7 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 	if err != nil {
 		return nil, err
 	}
-	if err := m.Matches(r.Plan()); err != nil {
+	if err := m.CertifyRelease(ctx, r); err != nil {
 		return nil, err
 	}
 	entries, err := graphcloak.Payment(ctx, s.Ledger(), r, a.config.Privacy.BudgetScope)
@@ -119,7 +171,8 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 		return nil, err
 	}
 	findings := []finding{
-		{"graph", "the store's graph is the plan's"},
+		{"graph", fmt.Sprintf("graph and %d sensors are those of the release", len(r.Plan().Sensors))},
+		{"sensitivity", fmt.Sprintf("at most %.6g, as charged: certified anew", r.Plan().Sensitivity.Upper)},
 		{"payment", fmt.Sprintf("entry %d of scope %q pays in full; the chain is whole", paid.Seq, paid.Scope)},
 	}
 	for _, e := range entries[1:] {
