@@ -133,7 +133,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrBadSignal)
 	}
 	if p.NormError == 0 {
-		return nil, errors.New("graphcloak: the plan is for measured values: it does not charge the error of a computed diffusion")
+		return nil, fmt.Errorf("%w: the plan is for measured values and does not charge the error of a computed diffusion", ErrBadSignal)
 	}
 	if e := m.computingError(); e > p.NormError || p.EntryError > 0 && e > p.EntryError {
 		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)

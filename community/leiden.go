@@ -41,7 +41,7 @@ type Leiden struct {
 // Detect finds communities in O(n + m) memory.
 func (l Leiden) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
 	if l.Theta < 0 || math.IsNaN(l.Theta) || math.IsInf(l.Theta, 1) {
-		return Partition{}, fmt.Errorf("community: theta is %v, want a number ≥ 0", l.Theta)
+		return Partition{}, fmt.Errorf("%w: theta is %v, want a number ≥ 0", ErrInvalid, l.Theta)
 	}
 	if l.Theta == 0 {
 		l.Theta = 0.01
@@ -84,17 +84,17 @@ const (
 // detect runs Leiden, or Louvain where theta is 0.
 func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 	if o.Gamma < 0 || math.IsNaN(o.Gamma) || math.IsInf(o.Gamma, 1) {
-		return Partition{}, fmt.Errorf("community: gamma is %v, want a number ≥ 0", o.Gamma)
+		return Partition{}, fmt.Errorf("%w: gamma is %v, want a number ≥ 0", ErrInvalid, o.Gamma)
 	}
 	if o.MaxLevels < 0 {
-		return Partition{}, fmt.Errorf("community: maxLevels is %d, want ≥ 0", o.MaxLevels)
+		return Partition{}, fmt.Errorf("%w: maxLevels is %d, want ≥ 0", ErrInvalid, o.MaxLevels)
 	}
 	if o.MaxLevels == 0 {
 		o.MaxLevels = 10
 	}
 	base, penalty := newLevel(g, o.Objective, o.Gamma)
 	if k := floats.Sum(base.size); math.IsInf(penalty*k*k, 1) { // the largest penalty that an objective can hold
-		return Partition{}, fmt.Errorf("community: gamma is %v, too large for this graph and its weights", o.Gamma)
+		return Partition{}, fmt.Errorf("%w: gamma is %v, too large for this graph and its weights", ErrInvalid, o.Gamma)
 	}
 	var best []int32
 	highest := math.Inf(-1)

@@ -14,6 +14,9 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
+// ErrInvalid says that a parameter has no answer, or none on this graph.
+var ErrInvalid = errors.New("community: parameter refused")
+
 // ErrMissing says that some nodes have no community.
 var ErrMissing = errors.New("community: nodes without a community")
 

@@ -43,7 +43,7 @@ func readFile(path string, settings []Setting) (map[string]any, []error) {
 		form = "yaml"
 	}
 	if !slices.Contains([]string{"yaml", "yml", "json", "toml"}, form) {
-		return nil, []error{fmt.Errorf("config: %s ends in .%s, want .yaml, .json or .toml", path, form)}
+		return nil, []error{&SyntaxError{Path: path, Err: fmt.Errorf("it ends in .%s, want .yaml, .json or .toml", form)}}
 	}
 	values, err := decode(form, bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {

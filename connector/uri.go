@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector/store"
@@ -52,6 +53,9 @@ func parseURI(s string) (address, error) {
 	}
 	if u.Port() == "" {
 		u.Host = net.JoinHostPort(u.Hostname(), defaultPort)
+	}
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
+		return address{}, fmt.Errorf("%w: the port of the URI is %q, want a number from 1 to 65535", store.ErrInput, u.Port())
 	}
 	if !strings.Contains(u.Scheme, "+") && !loopback(u.Hostname()) {
 		a.notices = append(a.notices, fmt.Sprintf("the connection to %s is not encrypted; use %s+s:// where the server allows it", u.Host, u.Scheme))

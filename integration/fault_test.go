@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -281,4 +282,63 @@ func TestWaitForLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.finished(t, scope, rep)
+}
+
+// TestRacingRuns starts the same run several times at once: one spend for each that
+// is finished, and whoever loses says which run is in the way and has paid nothing.
+func TestRacingRuns(t *testing.T) {
+	b := newBroken(t)
+	dir := filepath.Join(t.TempDir(), "karate")
+	if r := b.run(t, "graph", "generate", "example:karate", dir); r.exit != 0 {
+		t.Fatal(r.stderr)
+	}
+	for _, n := range []int{2, 8} {
+		t.Run(fmt.Sprint(n, " on Neo4j"), func(t *testing.T) {
+			scope := "race " + token()
+			finished := b.compete(t, n, b.args(scope)...)
+			if k := b.spends(t, scope); k[privacy.KindSpent] != finished || k[privacy.KindWritten] != finished {
+				t.Errorf("%d runs are finished, the ledger holds %v", finished, k)
+			}
+		})
+		t.Run(fmt.Sprint(n, " in a folder"), func(t *testing.T) {
+			scope, from := "race "+token(), "folder:"+dir
+			finished := b.compete(t, n, "run", "--from", from, "--source-property", "source", "--epsilon", "4", "--delta", "0.1",
+				"--allocation", "uniform", "--budget-scope", scope)
+			rep := b.ok(t, "budget", "show", "--from", from, "--budget-scope", scope)
+			accounts, _ := rep["scopes"].([]any)
+			if len(accounts) != 1 || accounts[0].(map[string]any)["releases"] != float64(finished) {
+				t.Errorf("%d runs are finished, the ledger says %v", finished, rep)
+			}
+		})
+	}
+}
+
+// compete starts a command n times at once and returns how many were done.
+func (b *broken) compete(t *testing.T, n int, args ...string) (finished int) {
+	t.Helper()
+	var all []*running
+	for range n {
+		all = append(all, b.begin(t, args...))
+	}
+	for _, r := range all {
+		if r.Wait() == nil {
+			finished++
+			continue
+		}
+		var v struct {
+			Error struct {
+				ExitCode     int    `json:"exit_code"`
+				ResourceType string `json:"resource_type"`
+				Suggestion   string
+			}
+		}
+		if err := json.Unmarshal(r.stdout.Bytes(), &v); err != nil || v.Error.ExitCode != 5 || v.Error.ResourceType != "run" ||
+			!strings.Contains(v.Error.Suggestion, "nothing was spent by this command") {
+			t.Errorf("who lost says %+v (%v)\n%s", v.Error, err, &r.stderr)
+		}
+	}
+	if finished == 0 {
+		t.Error("no run is finished")
+	}
+	return finished
 }

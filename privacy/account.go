@@ -241,13 +241,13 @@ func (a *Account) addCertificates(failures map[string]float64) {
 // charge returns the entry of a release, if the account has room for it.
 func (a Account) charge(c Charge) (*Entry, error) {
 	if err := c.validate(); err != nil {
-		return nil, err
+		return nil, inputError{err}
 	}
 	if err := a.open(); err != nil {
 		return nil, err
 	}
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
-		return nil, fmt.Errorf("privacy: scope %q holds %s releases; a %s release needs a scope of its own", a.Scope, a.Guarantee, c.Guarantee)
+		return nil, inputError{fmt.Errorf("privacy: scope %q holds %s releases; a %s release needs a scope of its own", a.Scope, a.Guarantee, c.Guarantee)}
 	}
 	after, err := a.add(c)
 	if err != nil {

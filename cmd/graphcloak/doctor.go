@@ -81,6 +81,17 @@ func (a *app) setupCypher(ctx context.Context, properties []string) ([]string, e
 	return append(lines, connector.SetupRole(s.Database(), properties)...), nil
 }
 
+// examineState makes sure of the folder in which a run is kept until its end.
+func examineState() connector.CheckResult {
+	dir, err := checkState()
+	c := connector.CheckResult{Name: "state", OK: err == nil, Detail: "an interrupted run is kept in " + dir}
+	if err != nil {
+		c.Detail, c.Err = err.Error(), err
+		c.Fix = "set XDG_STATE_HOME to a folder on a disk with room that the user may write"
+	}
+	return c
+}
+
 // examine runs the checks; the first that fails decides the exit code and the hint.
 func (a *app) examine(cmd *cobra.Command, names []string) error {
 	settings, err := modelSettings(a.config)
@@ -91,7 +102,7 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	checks := connector.Doctor(cmd.Context(), options, settings.Selection, names)
+	checks := append(connector.Doctor(cmd.Context(), options, settings.Selection, names), examineState())
 	var failed []connector.CheckResult
 	for _, c := range checks {
 		if !c.OK {

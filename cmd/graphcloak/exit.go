@@ -106,8 +106,18 @@ func exitCode(err error) int {
 		return exitAuth
 	case errors.Is(err, fs.ErrExist):
 		return exitConflict
+	case ofFiles(err):
+		return exitValidation
 	}
 	return exitInternal
+}
+
+// ofFiles reports whether a file or its disk is to blame: a folder where a file is
+// wanted, a name too long, a disk that is full or takes no writes.
+func ofFiles(err error) bool {
+	_, path := errors.AsType[*fs.PathError](err)
+	_, link := errors.AsType[*os.LinkError](err)
+	return path || link
 }
 
 // configExit is usage where a flag cannot be read at all, else validation.

@@ -79,6 +79,7 @@ func sentinels() []sentinel {
 		{graph.ErrParallel, exitValidation, "choose an --aggregation, such as SUM"},
 		{graph.ErrTooLarge, exitMemory, "select fewer nodes"},
 		{graph.ErrImpossible, exitValidation, "change the numbers of the generator"},
+		{community.ErrInvalid, exitValidation, "change the parameter that the message names"},
 		{community.ErrMissing, exitValidation, "give every node the property, or leave --community-property out"},
 		{emd.ErrMass, exitValidation, ""},
 		{inspect.ErrOptions, exitUsage, "give --leading-vectors fewer"},

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
@@ -115,18 +116,28 @@ func builtinFolder(from config.From) (builtin.Folder, error) {
 }
 
 // stateDir returns a folder of the program's own, which exists and nobody else
-// reads.
+// reads: graphcloak/ in $XDG_STATE_HOME, or the folder that systemd made for the
+// service, or that in the user's home.
 func stateDir(parts ...string) (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
-	if base == "" {
+	service, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
+	switch {
+	case base != "":
+		base = filepath.Join(base, "graphcloak")
+	case service != "":
+		base = service
+	default:
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("find a folder for state: %w; set XDG_STATE_HOME", err)
+			return "", stateError(err)
 		}
-		base = filepath.Join(home, ".local", "state")
+		base = filepath.Join(home, ".local", "state", "graphcloak")
 	}
-	dir := filepath.Join(append([]string{base, "graphcloak"}, parts...)...)
-	return dir, os.MkdirAll(dir, 0o700)
+	dir := filepath.Join(append([]string{base}, parts...)...)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", stateError(err)
+	}
+	return dir, nil
 }
 
 // slug makes a file name of a graph's name: readable, and different for each.

@@ -39,8 +39,9 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var nothing bool
-	err := l.update(func(tx *bolt.Tx) error {
+	var nothing, committing bool
+	err := l.update(func(tx *bolt.Tx) (err error) {
+		defer func() { committing = err == nil }()
 		b, err := scopeBucket(tx, scope)
 		if err != nil {
 			return err
@@ -65,7 +66,32 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 	if nothing {
 		return nil
 	}
+	if err != nil && committing { // a commit that failed, on a full or broken disk
+		return l.afterwards(scope, releaseID, rule, err)
+	}
 	return err
+}
+
+// afterwards finds out what became of a commit that failed. An entry that is there
+// although the disk did not say that it holds it is [privacy.ErrUncertain].
+func (l ledger) afterwards(scope, releaseID string, rule privacy.Rule, failed error) error {
+	there := false
+	err := l.view(func(tx *bolt.Tx) error {
+		if tx == nil || tx.Bucket(ledgerBucket) == nil || tx.Bucket(ledgerBucket).Bucket([]byte(scope)) == nil {
+			return nil
+		}
+		account, prior, err := load(tx.Bucket(ledgerBucket).Bucket([]byte(scope)), scope, releaseID)
+		if err != nil {
+			return err
+		}
+		entry, err := rule(account, prior)
+		there = err == nil && entry == nil // the rule finds its own
+		return err
+	})
+	if there || err != nil {
+		return fmt.Errorf("%w: %w", privacy.ErrUncertain, failed)
+	}
+	return failed
 }
 
 var errNothing = fmt.Errorf("folder: nothing to store")

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// errDied stands for the end of a process.
+var errDied = errors.New("died")
+
+// interrupted starts a run that dies where die is called, and lets go of its lock as
+// the end of its process does. It returns the run's id.
+func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string {
+	t.Helper()
+	a, s, job := prepared(t, args...)
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := identify(job, a.config, m.Graph.Digest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.journal(s, &job, m.Graph.Order(), identity, false)
+	die(&job)
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, errDied) {
+		t.Fatalf("%v, want %v", err, errDied)
+	}
+	if conditionOf(job.RunID) != alive {
+		t.Errorf("run %s is not held while its process lives", job.RunID)
+	}
+	if err := a.drop(); err != nil {
+		t.Fatal(err)
+	}
+	if conditionOf(job.RunID) != left {
+		t.Errorf("run %s is not left behind", job.RunID)
+	}
+	return job.RunID
+}
+
+// unpaid dies when the attempt is on disk, unstaged when it is paid for.
+func unpaid(job *graphcloak.Job) {
+	begin := job.Begin
+	job.Begin = func(a *graphcloak.Attempt) error { return errors.Join(begin(a), errDied) }
+}
+
+func unstaged(job *graphcloak.Job) {
+	job.Stage = func(*graphcloak.Release) error { return errDied }
+}
+
+func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
+	t.Helper()
+	dir, state := os.Getenv("GRAPH"), os.Getenv("XDG_STATE_HOME")
+	a, _, _ := kit(t, append([]string{"--from", "folder:" + dir, "--source-property", "source", "--allocation", "uniform", "--mode", "write"}, args...)...)
+	t.Setenv("XDG_STATE_HOME", state)
+	s, err := a.openStore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := a.job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Scope = "data"
+	a.config.Privacy.BudgetScope = job.Scope
+	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+		t.Fatal(err)
+	}
+	return a, s, job
+}
+
+// again runs the same command, or another, as a new process would.
+func again(t *testing.T, fresh bool, args ...string) (runID, notes string, err error) {
+	t.Helper()
+	a, s, _ := prepared(t, args...)
+	stdout, stderr := new(strings.Builder), new(strings.Builder)
+	a.stdout, a.stderr = stdout, stderr
+	err = a.run(t.Context(), s, fresh)
+	var rep struct{ RunID string }
+	if err == nil && json.Unmarshal([]byte(stdout.String()), &rep) != nil {
+		t.Fatalf("%s\n%s", stdout, stderr)
+	}
+	return rep.RunID, stderr.String(), err
+}
+
+// ledgerKinds lists what the ledger holds of the data, in order.
+func ledgerKinds(t *testing.T) (kinds []string) {
+	t.Helper()
+	_, s, _ := prepared(t)
+	entries, err := s.Ledger().Entries(t.Context(), "data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		kinds = append(kinds, string(e.Kind))
+	}
+	if _, err := privacy.VerifyLedger(t.Context(), s.Ledger(), "data"); err != nil {
+		t.Error(err)
+	}
+	return kinds
+}
+
+func graphFolder(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"nodes.csv": "id,source\na,1\nb,0\nc,0\n", "relationships.csv": "source,target\na,b\nb,c\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GRAPH", dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+}
+
+// TestInterrupted: a run that died is settled by the next one of the same data: what
+// was not paid for is forgotten; what was is resumed by the same command, is in the
+// way of another one, and is given up by --new, which pays again.
+func TestInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		die   func(*graphcloak.Job)
+		fresh bool
+		args  []string
+		exit  int // of the next command
+		same  bool
+		note  string
+		want  string // in the ledger
+	}{
+		{name: "unpaid", die: unpaid, note: "before anything was spent", want: "spent written"},
+		{name: "paid, the same", die: unstaged, same: true, note: "resumed at no further cost", want: "spent written"},
+		{name: "paid, another", die: unstaged, args: []string{"--tau", "3"}, exit: exitConflict, want: "spent"},
+		{name: "paid, --new", die: unstaged, fresh: true, note: "given up", want: "spent void spent written"},
+		{name: "paid, another with --new", die: unstaged, fresh: true, args: []string{"--tau", "3"}, note: "given up", want: "spent void spent written"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			graphFolder(t)
+			first := interrupted(t, c.die)
+			second, notes, err := again(t, c.fresh, c.args...)
+			if c.exit != 0 {
+				f, ok := errors.AsType[*failure](err)
+				if !ok || f.exit != c.exit || !strings.Contains(f.suggestion, "--resume "+first) || f.resourceID != first {
+					t.Errorf("%v, want exit %d and the way on", err, c.exit)
+				}
+			} else if err != nil || (second == first) != c.same || !strings.Contains(notes, c.note) {
+				t.Errorf("run %s after %s: %v, notes %q", second, first, err, notes)
+			}
+			if got := strings.Join(ledgerKinds(t), " "); got != c.want {
+				t.Errorf("the ledger holds %q, want %q", got, c.want)
+			}
+			if left, err := stagedRuns(); err != nil || (len(left) > 0) != (c.exit != 0) {
+				t.Errorf("still kept: %q, %v", left, err)
+			}
+		})
+	}
+}
+
+// TestResumeSettles: --resume says that nothing was spent, or draws the release of the
+// attempt that was paid for; it lists what can be resumed; --undo gives a run up.
+func TestResumeSettles(t *testing.T) {
+	graphFolder(t)
+	resume := func(id string) error {
+		a, s, _ := prepared(t)
+		defer a.drop()
+		return a.resume(t.Context(), s, id)
+	}
+	id := interrupted(t, unpaid)
+	if f, ok := errors.AsType[*failure](resume(id)); !ok || f.exit != exitNotFound || !strings.Contains(f.Error(), "nothing was spent") {
+		t.Errorf("resuming what was not paid for: %v", f)
+	}
+	id = interrupted(t, unstaged)
+	err := resume("unknown")
+	if f, ok := errors.AsType[*failure](err); !ok || f.exit != exitNotFound || !strings.Contains(f.suggestion, "resumed here: "+id) {
+		t.Errorf("resuming an unknown run: %v, want the one that can be resumed", err)
+	}
+	if err := resume(id); err != nil {
+		t.Errorf("resuming what was paid for: %v", err)
+	}
+	if got := strings.Join(ledgerKinds(t), " "); got != "spent written" {
+		t.Errorf("the ledger holds %q", got)
+	}
+	id = interrupted(t, unstaged)
+	a, s, _ := prepared(t)
+	if err := a.undo(t.Context(), s, id); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(ledgerKinds(t), " "); got != "spent written spent void" {
+		t.Errorf("the ledger holds %q", got)
+	}
+	if err := resume(id); exitCode(err) != exitNotFound {
+		t.Errorf("resuming a run that was given up: %v", err)
+	}
+}
+
+// TestStagedRoom: the room that is held for a release is enough for it.
+func TestStagedRoom(t *testing.T) {
+	graphFolder(t)
+	a, s, job := prepared(t)
+	a.journal(s, &job, 3, "", false)
+	begin, stage := job.Begin, job.Stage
+	var room, size int64
+	job.Begin = func(at *graphcloak.Attempt) error {
+		err := begin(at)
+		path, _ := stagedPath(job.RunID)
+		info, statErr := os.Stat(besides(path, roomFile))
+		if statErr == nil {
+			room = info.Size()
+		}
+		return errors.Join(err, statErr)
+	}
+	job.Stage = func(r *graphcloak.Release) error {
+		err := stage(r)
+		path, _ := stagedPath(job.RunID)
+		info, statErr := os.Stat(path)
+		if statErr == nil {
+			size = info.Size()
+		}
+		return errors.Join(err, statErr)
+	}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if size == 0 || room < size {
+		t.Errorf("the release has %d bytes, the room %d", size, room)
+	}
+}
+
+// TestUnfinishedExit: a run that was begun and not ended is exit 13 whatever stopped
+// it, but a signal and what spent nothing keep their own; nothing of it is retryable.
+func TestUnfinishedExit(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{errors.New("anything"), exitUnfinished},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.MaySpent, Err: privacy.ErrUncertain}, exitUnfinished},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.IsSpent, Err: os.ErrPermission}, exitUnfinished},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.NotSpent, Err: os.ErrPermission}, exitAuth},
+		{signalError{15}, exitTerminated},
+	} {
+		a, stdout, stderr := kit(t, "--format", "json")
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
+		if err := a.hold("r"); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.finish(t.Context(), c.err); got != c.want || !strings.Contains(stdout.String(), `"retryable": false`) ||
+			!strings.Contains(stdout.String(), "--resume r") {
+			t.Errorf("%v: exit %d, want %d\n%s%s", c.err, got, c.want, stdout, stderr)
+		}
+		if err := a.drop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
