@@ -30,7 +30,7 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.journal(s, &job, m.Graph.Order(), identity, false)
+	a.journal(t.Context(), s, &job, m.Graph.Order(), identity, false)
 	die(&job)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, errDied) {
 		t.Fatalf("%v, want %v", err, errDied)
@@ -206,7 +206,7 @@ func TestResumeSettles(t *testing.T) {
 func TestStagedRoom(t *testing.T) {
 	graphFolder(t)
 	a, s, job := prepared(t)
-	a.journal(s, &job, 3, "", false)
+	a.journal(t.Context(), s, &job, 3, "", false)
 	begin, stage := job.Begin, job.Stage
 	var room, size int64
 	job.Begin = func(at *graphcloak.Attempt) error {
