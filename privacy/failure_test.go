@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 )
 
@@ -102,6 +103,109 @@ func TestCertificateHasItsSeed(t *testing.T) {
 	a := spent(t, NewAccount("s"), charge(1, "1"), charge(1, "2"), charge(2, "3"))
 	if len(a.Certificates) != 2 || a.failure() < 2e-13 {
 		t.Errorf("%d certificates with Σβ = %v, want 2 with 2e-13", len(a.Certificates), a.failure())
+	}
+}
+
+// TestCertificatesDiffer: certificates of one seed that bound other things may fail
+// apart, so each is counted: another bracket, weight, graph or τ.
+func TestCertificatesDiffer(t *testing.T) {
+	ids := make(map[Digest]string)
+	for name, change := range map[string]func(*Spec){
+		"same":   func(*Spec) {},
+		"upper":  func(s *Spec) { s.Sensitivity.Upper = 0.11 },
+		"lower":  func(s *Spec) { s.Sensitivity.Lower = 0.08 },
+		"weight": func(s *Spec) { s.Weights = []float64{1, 2} },
+		"graph":  func(s *Spec) { s.GraphDigest[0]++ },
+		"τ":      func(s *Spec) { s.Tau = 3 },
+		"α":      func(s *Spec) { s.Alpha = 2 },
+		"β":      func(s *Spec) { s.Sensitivity.Failure = 2e-13 },
+	} {
+		spec := testSpec(2)
+		spec.Sensitivity.Failure, spec.Sensitivity.Seed = 1e-13, Digest{1}
+		change(&spec)
+		id := mustPlan(t, spec).certificate()
+		if other, ok := ids[id]; ok {
+			t.Errorf("certificates %q and %q have one id", name, other)
+		}
+		ids[id] = name
+	}
+}
+
+// TestPerSensorCharge: each sensor is charged its own (Δ_s + g_s + 2η)/σ_s, and the
+// release the most of them.
+func TestPerSensorCharge(t *testing.T) {
+	spec := testSpec(3)
+	spec.Guarantee, spec.PerSensor, spec.EntryError = PerSensor, []float64{0.1, 0.4, 0.02}, 1e-4
+	// A range so wide that rounding is a real part of each charge.
+	spec.Clip = Interval{0, 0x1p57}
+	p := mustPlan(t, spec)
+	c, err := p.Charge("s", "r", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var most Cost
+	for k, s := range p.Sensors {
+		mu := (spec.PerSensor[k] + s.Step() + 2e-4) / s.Sigma()
+		got := c.Sensors[string(s.ID)]
+		if want := mu * mu / 2; got.Rho() < want || got.Rho() > want*(1+1e-9)+costUnit {
+			t.Errorf("sensor %q is charged ρ = %v, want %v from above", s.ID, got.Rho(), want)
+		}
+		most = max(most, got)
+	}
+	if c.Cost != most {
+		t.Errorf("the release is charged %d, the sensor that pays most %d", c.Cost, most)
+	}
+}
+
+// TestScopeHoldsOneGuarantee: joint and perSensor costs do not add, so a scope takes
+// the kind of its first release only.
+func TestScopeHoldsOneGuarantee(t *testing.T) {
+	joint := certified("1", 1<<30, 0, 0)
+	each := certified("2", 1<<30, 0, 0)
+	each.Guarantee, each.Sensors = PerSensor, map[string]Cost{"x": 1 << 30}
+	for _, pair := range [][2]Charge{{joint, each}, {each, joint}} {
+		a := spent(t, NewAccount("s"), pair[0])
+		if _, err := a.charge(pair[1]); err == nil {
+			t.Errorf("a %s release went into a scope of %s ones", pair[1].Guarantee, pair[0].Guarantee)
+		}
+	}
+}
+
+// TestReleaseDigest: the digest that the ledger records is another one for every part
+// of what is published.
+func TestReleaseDigest(t *testing.T) {
+	spec := testSpec(2)
+	spec.Randomness = EscrowRandomness
+	e, err := NewEscrow(masterKey(), "d", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := mustPlan(t, spec).Perturb([]float64{0.1, 0.2}, "r", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[Digest]string)
+	for name, change := range map[string]func(*Release){
+		"same":       func(*Release) {},
+		"X":          func(r *Release) { r.x[1]++ },
+		"first X":    func(r *Release) { r.x[0]-- },
+		"id":         func(r *Release) { r.id = "s" },
+		"nonce":      func(r *Release) { r.nonces[0][15]++ },
+		"deployment": func(r *Release) { r.deployment = "e" },
+		"epoch":      func(r *Release) { r.epoch++ },
+		"plan":       func(r *Release) { r.plan = mustPlan(t, testSpec(2)) },
+	} {
+		q := *r
+		q.x, q.nonces = slices.Clone(r.x), slices.Clone(r.nonces)
+		change(&q)
+		d, err := q.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[d]; ok {
+			t.Errorf("releases %q and %q have one digest", name, other)
+		}
+		seen[d] = name
 	}
 }
 
