@@ -39,8 +39,9 @@ const (
 	valueSize = 32
 )
 
-// NodeBatches hands over nodes.csv, at most size rows at a time, fewer where they are wide, each batch anew. The
-// file is read twice: a column's type is the narrowest that takes all its fields.
+// NodeBatches hands over nodes.csv, at most size rows at a time and fewer where
+// they are wide, each batch anew. The file is read twice: a column's type is the
+// narrowest that takes all its fields.
 func (c *CSV) NodeBatches(ctx context.Context, size int, take func(Batch) error) error {
 	return c.batches(ctx, nodesFile, []string{idColumn}, size, take)
 }
