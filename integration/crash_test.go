@@ -246,8 +246,8 @@ func (c crash) carried(t *testing.T, d doomed) map[any]map[string]any {
 	for _, row := range Query(t, "MATCH (n:`"+c.label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN n.id, properties(n)", nil) {
 		values := row[1].(map[string]any)
 		maps.DeleteFunc(values, func(k string, _ any) bool { return !strings.HasPrefix(k, "it") })
-		if values["itRunId"] != d.RunID || len(values) != 6 {
-			t.Errorf("node %v carries %v, want six properties and the id of run %s", row[0], values, d.RunID)
+		if values["itRunId"] != d.RunID || len(values) != 7 {
+			t.Errorf("node %v carries %v, want seven properties and the id of run %s", row[0], values, d.RunID)
 		}
 		nodes[row[0]] = values
 	}

@@ -72,8 +72,8 @@ func TestKilledInWrite(t *testing.T) {
 			}
 			other := newTable(t, g, "other-"+token())
 			err := s.Check(t.Context(), g, other, true)
-			if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "--resume "+id) || !strings.Contains(err.Error(), "--undo "+id) {
-				t.Errorf("another run: %v, want ErrConflict that names both ways out", err)
+			if way, ok := errors.AsType[*store.UnfinishedError](err); !ok || way.RunID != id || !errors.Is(err, store.ErrConflict) {
+				t.Errorf("another run: %v, want ErrConflict that names the run in the way", err)
 			}
 			if err := s.Write(t.Context(), g, other, true); !errors.Is(err, store.ErrConflict) {
 				t.Errorf("another run writes: %v, want ErrConflict", err)
