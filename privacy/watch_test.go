@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -185,5 +186,35 @@ func TestMarksWantWhatWasSpent(t *testing.T) {
 	}
 	if err := m.Check("s", entries); !errors.Is(err, privacy.ErrRollback) {
 		t.Errorf("a chain that books too little: %v, want ErrRollback", err)
+	}
+}
+
+// TestReconcileCountsSensorsAndCertificates: each sensor gets back its own, and a
+// certificate that both chains know fails once.
+func TestReconcileCountsSensorsAndCertificates(t *testing.T) {
+	ctx := context.Background()
+	var n notebook
+	whole := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}
+	for i := range 4 {
+		c := ledgertest.Charge("s", fmt.Sprint(i), "a", unit)
+		c.Guarantee, c.Sensors = privacy.PerSensor, map[string]privacy.Cost{"a": unit, fmt.Sprint("b", i%2): unit / 4}
+		c.Certificate, c.Failure = privacy.Digest{byte(1 + i/3)}, 1e-13
+		if _, err := privacy.Spend(ctx, watch(t, whole, &n), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := privacy.ReplayLedger(ctx, whole, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for keep := range 4 {
+		restored := copyOf(t, whole, "s", keep, whole.id)
+		if _, err := privacy.Reconcile(ctx, restored, "s", n.marks["id/s"]); err != nil {
+			t.Fatal(err)
+		}
+		got, err := privacy.VerifyLedger(ctx, restored, "s")
+		if err != nil || got.Spent != want.Spent || !maps.Equal(got.Sensors, want.Sensors) || !maps.Equal(got.Certificates, want.Certificates) {
+			t.Errorf("%d entries: %+v, %v, want %+v", keep, got, err, want)
+		}
 	}
 }
