@@ -100,7 +100,7 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.RelationshipQuery },
 		},
 		{
-			Key: "allowLoadCsv", Group: g, Default: "false", Help: "let those queries use LOAD CSV, and procedures and functions of plugins: they can reach files and other servers",
+			Key: "allowLoadCsv", Group: GroupQueries, Default: "false", Help: "let those queries use LOAD CSV, and procedures and functions of plugins: they can reach files and other servers",
 			field: func(c *Config) any { return &c.Projection.AllowLoadCSV },
 		},
 		{
