@@ -126,7 +126,7 @@ var fast = []mutation{
 	{"staged releases for everyone", []change{{"cmd/graphcloak/staged.go", "Mode: 0o600, Replace: true", "Mode: 0o666, Replace: true"}}, "TestModes"},
 	{"a ledger for everyone", []change{{"internal/database/database.go", "bbolt.Open(name, 0o600, options)", "bbolt.Open(name, 0o666, options)"}}, "cmd/graphcloak:TestModes"},
 	{"a ledger's folder for everyone", []change{{"connector/folder/folder.go", "root.Mkdir(stateDir, 0o700)", "root.Mkdir(stateDir, 0o755)"}}, "cmd/graphcloak:TestModes"},
-	{"a folder of state for everyone", []change{{"cmd/graphcloak/source.go", "return dir, os.MkdirAll(dir, 0o700)", "return dir, os.MkdirAll(dir, 0o755)"}}, "TestModes"},
+	{"a folder of state for everyone", []change{{"cmd/graphcloak/source.go", "os.MkdirAll(dir, 0o700)", "os.MkdirAll(dir, 0o755)"}}, "TestModes"},
 
 	// A scope goes on, and a ledger does not go back.
 	{"a ledger may go back", []change{{"privacy/watch.go", "if Contains(entries, m.Account.Head) && a.Spent >= m.Account.Spent {", "if a.Entries >= 0 {"}}, "TestWatchRefusesALedgerThatWentBack|TestWatchFindsClones"},
