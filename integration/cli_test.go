@@ -125,6 +125,7 @@ func TestCLI(t *testing.T) {
 	t.Run("run", func(t *testing.T) { testRun(t, c) })
 	t.Run("real graphs", func(t *testing.T) { testRealRuns(t, c) })
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
+	t.Run("queries in files", func(t *testing.T) { testForeignQueries(t, c) })
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
 	t.Run("superseded", func(t *testing.T) { testSuperseded(t, c) })
@@ -212,6 +213,40 @@ func testRealRuns(t *testing.T, c cli) {
 			}
 			t.Logf("%s: %s", g.name, rep["answer"])
 		})
+	}
+}
+
+// testForeignQueries: a query in a plan or release file runs where the user gives the
+// very same text, and nowhere else; nothing is spent without.
+func testForeignQueries(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	source(t, label, 16)
+	dir := t.TempDir()
+	plan, release := filepath.Join(dir, "plan.json"), filepath.Join(dir, "release.json")
+	query := "MATCH (n:`" + label + "`) RETURN n.id AS id"
+	given := []string{"--node-query", query}
+	other := []string{"--node-query", query + " LIMIT 3"}
+	must := func(args ...string) {
+		t.Helper()
+		if r := c.run(t, args...); r.exit != 0 {
+			t.Fatalf("graphcloak %s: exit %d: %s", strings.Join(args, " "), r.exit, r.stderr)
+		}
+	}
+	must(append([]string{"plan", "--node-key", "id", "--epsilon", "4", "--delta", "0.1", "-o", plan}, given...)...)
+	spend := []string{"release", "--plan", plan, "--source-property", "source", "--budget-scope", label, "-o", release}
+	c.refused(t, 6, query, spend...)
+	c.refused(t, 6, query, append(spend, other...)...)
+	if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b", map[string]any{"scope": label}); len(rows) != 0 {
+		t.Errorf("a refused file opened %d budgets", len(rows))
+	}
+	must(append(spend, given...)...)
+	for _, args := range [][]string{
+		{"verify", release}, {"recover", "--release", release}, {"recover", "--release", release, "--mode", "estimate"},
+		{"evaluate", "--plan", plan, "--trials", "20"},
+	} {
+		c.refused(t, 6, query, args...)
+		c.refused(t, 6, query, append(args, other...)...)
+		must(append(args, given...)...)
 	}
 }
 
