@@ -148,6 +148,18 @@ func (a *app) storeIsNamed() bool {
 	return a.config.From.Kind != "" || a.config.Origin("neo4jUri").Layer != config.LayerDefault
 }
 
+// certified says what was certified anew.
+func certified(r *graphcloak.Release) string {
+	p := r.Plan()
+	switch {
+	case p.Guarantee == privacy.PerSensor:
+		return "of each sensor at most what is charged: certified anew"
+	case r.Allocated != nil:
+		return fmt.Sprintf("at most %.6g under the weights of the noise, as charged: certified anew", p.Sensitivity.Upper)
+	}
+	return fmt.Sprintf("at most %.6g, as charged: certified anew", p.Sensitivity.Upper)
+}
+
 // verifyInStore checks a release against a graph and its ledger.
 func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest privacy.Digest) ([]finding, error) {
 	s, err := a.openUnwatched(ctx)
@@ -172,7 +184,7 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 	}
 	findings := []finding{
 		{"graph", fmt.Sprintf("graph and %d sensors are those of the release", len(r.Plan().Sensors))},
-		{"sensitivity", fmt.Sprintf("at most %.6g, as charged: certified anew", r.Plan().Sensitivity.Upper)},
+		{"sensitivity", certified(r)},
 		{"payment", fmt.Sprintf("entry %d of scope %q pays in full; the chain is whole", paid.Seq, paid.Scope)},
 	}
 	for _, e := range entries[1:] {
