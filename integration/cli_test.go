@@ -241,7 +241,9 @@ func testForeignQueries(t *testing.T, c cli) {
 	}
 	must(append(spend, given...)...)
 	for _, args := range [][]string{
-		{"verify", release}, {"recover", "--release", release}, {"recover", "--release", release, "--mode", "estimate"},
+		{"verify", release},
+		{"recover", "--release", release},
+		{"recover", "--release", release, "--mode", "estimate"},
 		{"evaluate", "--plan", plan, "--trials", "20"},
 	} {
 		c.refused(t, 6, query, args...)
