@@ -21,9 +21,15 @@ type Accuracy struct {
 	Upper       float64 `json:"upper"`
 	Chance      float64 `json:"chance"` // of always naming the likeliest community of the prior
 	Trials      int     `json:"trials"`
-	// MeanEMD is the mean earth mover's distance from the source to the posterior, in
-	// units of the metric.
-	MeanEMD float64 `json:"meanEmd"`
+	// MeanEMD is the mean earth mover's distance from the source to the posterior within
+	// its component, in units of the metric, and Elsewhere the mean share of the posterior
+	// in other components, to which there is no distance.
+	MeanEMD   float64 `json:"meanEmd"`
+	Elsewhere float64 `json:"meanElsewhere"`
+	// CredibleSetSize is the mean number of nodes in the 95 % credible set, and
+	// KnownMassSetSize that to a reader who knows that the amplitude is 1.
+	CredibleSetSize  float64 `json:"credibleSetSize"`
+	KnownMassSetSize float64 `json:"credibleSetSizeKnownMass"`
 }
 
 // DefaultTrials is the number of simulated releases behind an expected accuracy.
@@ -54,20 +60,25 @@ func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*Accuracy, e
 	if err != nil {
 		return nil, err
 	}
-	right, distance := 0, 0.0
+	var a Accuracy
+	right, n := 0, float64(len(trials))
 	for _, t := range trials {
 		right += count(t.Right)
-		distance += t.Distance / float64(len(trials))
+		a.MeanEMD += t.Distance / n
+		a.Elsewhere += t.Elsewhere / n
+		a.CredibleSetSize += float64(t.Credible) / n
+		a.KnownMassSetSize += float64(t.Known) / n
 	}
-	a := wilson(right, len(trials))
-	a.Chance, a.MeanEMD = floats.Max(s.part.Sums(s.prior)), distance
+	rate := wilson(right, len(trials))
+	a.Probability, a.Lower, a.Upper, a.Trials = rate.Probability, rate.Lower, rate.Upper, rate.Trials
+	a.Chance = floats.Max(s.part.Sums(s.prior))
 	return &a, nil
 }
 
 // meanDistance returns the earth mover's distance between a distribution and the
 // unit mass at a node, Σ p_i·d(i, source): all mass moves to one place, so that
-// there is nothing to choose. Mass in other components, which the public total of
-// each excludes, is left out.
+// there is nothing to choose. Mass in other components, to which there is no way, is
+// left out: see unreached.
 func meanDistance(g *graph.Graph, source int, p []float64) float64 {
 	return meanOver(distances(g, source), p)
 }
@@ -84,6 +95,16 @@ func meanOver(d, p []float64) float64 {
 		return 0
 	}
 	return sum / mass
+}
+
+// unreached is the share of a distribution at infinite distances.
+func unreached(d, p []float64) (share float64) {
+	for i, x := range p {
+		if math.IsInf(d[i], 1) {
+			share += x
+		}
+	}
+	return min(1, share)
 }
 
 // distances returns the length of a shortest path from the source to each node, by

@@ -29,10 +29,14 @@ type Performance struct {
 	// CredibleSetSize its mean number of nodes.
 	Coverage        Proportion `json:"coverage"`
 	CredibleSetSize float64    `json:"credibleSetSize"`
-	// MeanEMD is the mean earth mover's distance from the source to the posterior, in
-	// units of the metric.
-	MeanEMD float64   `json:"meanEmd"`
-	BPDN    *Denoised `json:"bpdn,omitempty"` // where it was asked for
+	// KnownMassSetSize is that to a reader who knows that the amplitude is 1.
+	KnownMassSetSize float64 `json:"credibleSetSizeKnownMass"`
+	// MeanEMD is the mean earth mover's distance from the source to the posterior within
+	// its component, in units of the metric, and Elsewhere the mean share of the posterior
+	// in other components, to which there is no distance.
+	MeanEMD   float64   `json:"meanEmd"`
+	Elsewhere float64   `json:"meanElsewhere"`
+	BPDN      *Denoised `json:"bpdn,omitempty"` // where it was asked for
 }
 
 // Proportion is a part of the trials with its 95 % score interval.
@@ -93,7 +97,9 @@ func Summarize(trials []Trial, seed uint64) *Performance {
 		rightAnswers += count(t.Answered && t.Right)
 		covered += count(t.Covered)
 		f.CredibleSetSize += float64(t.Credible) / float64(n)
+		f.KnownMassSetSize += float64(t.Known) / float64(n)
 		f.MeanEMD += t.Distance / float64(n)
+		f.Elsewhere += t.Elsewhere / float64(n)
 	}
 	f.Right, f.Answered, f.Coverage = proportion(right, n), proportion(answered, n), proportion(covered, n)
 	f.Unanswered, f.RightAnswers = n-answered, among(rightAnswers, answered)

@@ -101,7 +101,8 @@ func (a *Accuracy) possible() bool {
 	b := wilson(int(right), a.Trials)
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9 }
 	return near(a.Probability, b.Probability) && near(a.Lower, b.Lower) && near(a.Upper, b.Upper) &&
-		a.Chance > 0 && a.Chance <= 1 && a.MeanEMD >= 0
+		a.Chance > 0 && a.Chance <= 1 && a.MeanEMD >= 0 &&
+		a.Elsewhere >= 0 && a.Elsewhere <= 1 && a.KnownMassSetSize >= 0 && a.CredibleSetSize >= 0
 }
 
 // merge marshals parts into one set of fields; a later part wins.

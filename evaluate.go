@@ -64,7 +64,9 @@ type Trial struct {
 	Answered   bool    // it stands out: it would be named
 	Covered    bool    // the credible set holds the source
 	Credible   int     // size of the 95 % credible set
-	Distance   float64 // earth mover's distance from the source to the posterior
+	Known      int     // the same to a reader who knows that the amplitude is 1
+	Distance   float64 // earth mover's distance from the source to the posterior within its component
+	Elsewhere  float64 // share of the posterior in other components, which Distance leaves out
 	Denoised   *DenoisedTrial
 }
 

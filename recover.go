@@ -236,6 +236,12 @@ func (a *analysis) run(ctx context.Context) error {
 		return err
 	}
 	a.fill(posterior, result, prior)
+	known := opts
+	known.Amplitude = recovery.UnitAmplitude
+	if posterior, err = a.data.Posterior(ctx, known); err != nil {
+		return err
+	}
+	a.report.Posterior.KnownMassSetSize = len(posterior.Credible)
 	if err := a.several(ctx, opts); err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (a *analysis) rerank(groups, prior []float64) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.probability[j], a.probability[i]) })
 	want, held := credible*float64(rep.Sources.Count), 0.0
-	rep.Posterior.CredibleSetSize = 0
+	rep.Posterior.CredibleSetSize, rep.Posterior.KnownMassSetSize = 0, 0
 	for _, i := range order {
 		if held >= want {
 			break

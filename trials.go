@@ -169,6 +169,14 @@ func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []flo
 	rank := community.Rank(post.Probability, r.part)
 	t.Confidence, t.Right = min(1, rank[0].Probability), rank[0].Community == r.part.Labels[t.Source]
 	t.Covered, t.Credible = slices.Contains(post.Credible, t.Source), len(post.Credible)
+	t.Known = t.Credible
+	if r.opts.Recover.Amplitude != recovery.UnitAmplitude {
+		known, err := recovery.Data{A: c}.Posterior(ctx, recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude, Prior: r.prior, Norms: &r.norms})
+		if err != nil {
+			return fmt.Errorf("evaluate: %w", err)
+		}
+		t.Known = len(known.Credible)
+	}
 	chance := r.part.Sums(r.prior)
 	var rep report.Report
 	for _, s := range rank {
@@ -177,6 +185,7 @@ func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []flo
 	t.Answered = rep.StandsOut()
 	d := distances(r.model.Graph, t.Source)
 	t.Distance = meanOver(d, post.Probability)
+	t.Elsewhere = unreached(d, post.Probability)
 	if r.denoise == nil {
 		return nil
 	}

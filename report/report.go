@@ -88,8 +88,11 @@ type Posterior struct {
 	NodeID          graph.ID `json:"nodeId"`
 	Probability     float64  `json:"probability"`
 	CredibleSetSize int      `json:"credibleSetSize"` // nodes that hold 95 %: the cloaking achieved
-	LogRunnerUp     *float64 `json:"logOddsRunnerUp,omitempty"`
-	LogPresence     float64  `json:"logOddsNoSource"` // one source against none
+	// KnownMassSetSize is the same to a reader who knows that the mass is 1: total mass is
+	// not protected. 0: there are several sources.
+	KnownMassSetSize int      `json:"credibleSetSizeKnownMass,omitempty"`
+	LogRunnerUp      *float64 `json:"logOddsRunnerUp,omitempty"`
+	LogPresence      float64  `json:"logOddsNoSource"` // one source against none
 	// What comes from bounded column norms, 0 up to 10,000 nodes: a bound on the error
 	// of both odds, and one on the error of every probability and share.
 	Slack            float64 `json:"logOddsError,omitempty"`
@@ -196,6 +199,8 @@ func (r *Report) SetAnswer() {
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize == 1 {
 		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, percent(r.Posterior.Probability))
+	} else if k := r.Posterior.KnownMassSetSize; k > 0 && k < r.Posterior.CredibleSetSize {
+		set += fmt.Sprintf(" To a reader who knows that the mass is 1, which is not protected, it is %s.", count(k, "node"))
 	}
 	switch {
 	case len(r.Communities) == 1:

@@ -42,6 +42,7 @@ func (r *Report) Stats() (columns []string, row []any) {
 	}
 	add("posteriorNodeId", string(r.Posterior.NodeID))
 	add("credibleSetSize", r.Posterior.CredibleSetSize)
+	add("credibleSetSizeKnownMass", r.Posterior.KnownMassSetSize)
 	add("logOddsRunnerUp", deref(r.Posterior.LogRunnerUp))
 	add("logOddsNoSource", r.Posterior.LogPresence)
 	if r.Posterior.Slack > 0 {

@@ -176,6 +176,7 @@ func recovered(r *Report) []Property {
 		{"modularity", r.Modularity},
 		{"posteriorNodeId", string(r.Posterior.NodeID)},
 		{"credibleSetSize", int64(r.Posterior.CredibleSetSize)},
+		{"credibleSetSizeKnownMass", int64(r.Posterior.KnownMassSetSize)},
 		{"ceiling", r.Ceiling},
 		{"solver", "columnGeneration"},
 		{"bpdnStatus", r.BPDN.Status},

@@ -120,7 +120,7 @@ func rates(allocation string, p *graphcloak.Performance) []any {
 	c := p.Calibration
 	return []any{
 		allocation, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate, c.MeanConfidence,
-		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.MeanEMD,
+		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.KnownMassSetSize, p.MeanEMD, p.Elsewhere,
 	}
 }
 
@@ -137,7 +137,7 @@ func (a *app) showEvaluation(e *graphcloak.Evaluation) error {
 		return a.render(e, section{rows: slices.Values(rows), columns: []string{
 			"allocation", "sensorCount", "right", "rightLower", "rightUpper", "answered", "meanConfidence",
 			"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
-			"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "meanEmd",
+			"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere",
 		}})
 	}
 	facts := section{
@@ -174,7 +174,9 @@ func compared(e *graphcloak.Evaluation, list []*graphcloak.Performance) [][]any 
 		{"  if calibrated, at most", func(p *graphcloak.Performance) string { return decimals(p.Calibration.Limit) }},
 		{"95 % credible set holds the source", func(p *graphcloak.Performance) string { return rate(&p.Coverage) }},
 		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *graphcloak.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) }},
-		{"mean distance to the source", func(p *graphcloak.Performance) string { return cell(p.MeanEMD, 3) }},
+		{"  to a reader who knows that the mass is 1", func(p *graphcloak.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) }},
+		{"mean distance to the source, in its component", func(p *graphcloak.Performance) string { return cell(p.MeanEMD, 3) }},
+		{"  share of the posterior in other components", func(p *graphcloak.Performance) string { return decimals(p.Elsewhere) }},
 	}
 	if e.BPDN != nil {
 		measures = append(measures, denoisedMeasures()...)

@@ -179,7 +179,11 @@ func expected(e *graphcloak.Accuracy) string {
 	if e == nil {
 		return "not simulated"
 	}
-	return fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials), mean distance %.3g", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials, e.MeanEMD)
+	text := fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials), mean distance %.3g", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials, e.MeanEMD)
+	if e.Elsewhere >= 0.005 {
+		text += fmt.Sprintf(" and %.0f %% in other components", 100*e.Elsewhere)
+	}
+	return text + fmt.Sprintf("; hidden among %.3g nodes, %.3g if the mass is known", e.CredibleSetSize, e.KnownMassSetSize)
 }
 
 // maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for

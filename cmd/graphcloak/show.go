@@ -107,7 +107,7 @@ func pairs(s section) iter.Seq[[]any] {
 func brief(s section) iter.Seq[[]any] {
 	shown := []string{
 		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigmaMin", "sigmaMax", "uniformSigma", "sensitivityLower",
-		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "logOddsRunnerUp", "logOddsNoSource", "logOddsError",
+		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "credibleSetSizeKnownMass", "logOddsRunnerUp", "logOddsNoSource", "logOddsError",
 		"bpdnStatus", "bpdnGap", "bpdnRadiusRule", "bpdnRadius", "bpdnSupport", "computeMillis", "nodePropertiesWritten",
 	}
 	return func(yield func([]any) bool) {
