@@ -3,81 +3,120 @@
 package graphcloak_test
 
 import (
-	"fmt"
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 )
 
-// social writes a graph with hubs of n nodes and, beside it, stars, cliques and pairs as
-// components of their own, as social networks have them.
-func social(t *testing.T, n int) graphcloak.Store {
+// forge makes a plan file again from the numbers of a plan, some of them changed: all
+// in it is consistent, and nothing but the graph tells it from a true one.
+func forge(t *testing.T, p *graphcloak.Plan, change func(*privacy.Spec)) *graphcloak.Plan {
 	t.Helper()
-	g, err := graph.BarabasiAlbert(n, 4, 3)
-	if err != nil {
-		t.Fatal(err)
+	spec := privacy.Spec{
+		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
+		Sensitivity: p.Sensitivity, NormError: p.NormError, Clip: p.Clip,
 	}
-	var nodes, edges strings.Builder
-	nodes.WriteString("id\n")
-	edges.WriteString("source,target\n")
-	for e := range g.Edges() {
-		fmt.Fprintf(&edges, "%d,%d\n", e.U, e.V)
-	}
-	at := n
-	small := func(k int, joined func(i, j int) bool) {
-		for i := range k {
-			for j := range i {
-				if joined(j, i) {
-					fmt.Fprintf(&edges, "%d,%d\n", at+j, at+i)
-				}
-			}
+	for _, s := range p.Sensors {
+		spec.Sensors, spec.Weights = append(spec.Sensors, s.Sensor), append(spec.Weights, s.Weight)
+		if p.Guarantee == privacy.PerSensor {
+			spec.PerSensor = append(spec.PerSensor, s.Bound)
 		}
-		at += k
 	}
-	star := func(i, _ int) bool { return i == 0 }
-	clique := func(int, int) bool { return true }
-	for _, k := range []int{2, 2, 2, 3, 2, 4, 2, 3, 19, 2, 12} {
-		small(k, star)
-	}
-	for _, k := range []int{3, 4, 5, 8, 9} {
-		small(k, clique)
-	}
-	for i := range at {
-		fmt.Fprintf(&nodes, "%d\n", i)
-	}
-	dir := t.TempDir()
-	write(t, dir, "nodes.csv", nodes.String())
-	write(t, dir, "relationships.csv", edges.String())
-	s, err := folder.New(t.Context(), dir, folder.Options{})
+	change(&spec)
+	inner, err := privacy.NewPlan(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	text, err := json.Marshal(&graphcloak.Plan{Plan: inner, Model: p.Model, Seed: p.Seed, Accuracy: p.Accuracy, Allocated: p.Allocated, PublicProperties: p.PublicProperties})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := new(graphcloak.Plan)
+	if err := json.Unmarshal(text, q); err != nil {
+		t.Fatalf("a consistent file is refused when it is read: %v", err)
+	}
+	return q
 }
 
-// A sensor at the hub of a small star sees little but the mass of its component, and gets
-// next to no noise. That M is known there to 1e-12 only takes nothing from the certificate
-// of an answer elsewhere: every release ends with one, by both methods.
-func TestSmallComponentsAreCertified(t *testing.T) {
-	store := social(t, 260)
-	for _, method := range []expm.Method{expm.Chebyshev, expm.Eigen} {
-		job := graphcloak.Job{Settings: graphcloak.Settings{Tau: 2, Method: method}}
-		job.Plan = graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1}
+// TestForgedPlans: a plan file that is consistent and wrong on the graph spends
+// nothing, whatever is released under it, and a release under it does not verify.
+func TestForgedPlans(t *testing.T) {
+	scaled := func(s *privacy.Spec) { s.Sensitivity.Lower /= 16; s.Sensitivity.Upper /= 16 }
+	nowhere := func(s *privacy.Spec) { s.Sensitivity.Edge, s.Sensitivity.Lower = [2]graph.ID{}, 0 }
+	forgeries := map[string]func(*privacy.Spec){
+		"scaled down": scaled,
+		"scaled down, without an edge": func(s *privacy.Spec) {
+			scaled(s)
+			nowhere(s)
+		},
+		"a little too low, without an edge": func(s *privacy.Spec) {
+			s.Sensitivity.Upper *= 1 - 1e-6
+			nowhere(s)
+		},
+		"no such edge":         func(s *privacy.Spec) { s.Sensitivity.Edge = [2]graph.ID{"0", "nowhere"} },
+		"no relationship":      func(s *privacy.Spec) { s.Sensitivity.Edge = [2]graph.ID{"0", "33"} },
+		"a lower end too high": func(s *privacy.Spec) { s.Sensitivity.Lower *= 1.01; s.Sensitivity.Upper *= 1.02 },
+		"copies of a sensor": func(s *privacy.Spec) {
+			for i := range s.Sensors {
+				s.Sensors[i].Node = 16
+			}
+		},
+		"node -1":         func(s *privacy.Spec) { s.Sensors[0].Node = -1 },
+		"node 99":         func(s *privacy.Spec) { s.Sensors[len(s.Sensors)-1].Node = 99 },
+		"ids exchanged":   func(s *privacy.Spec) { s.Sensors[0].ID, s.Sensors[1].ID = s.Sensors[1].ID, s.Sensors[0].ID },
+		"sensors swapped": func(s *privacy.Spec) { s.Sensors[0], s.Sensors[1] = s.Sensors[1], s.Sensors[0] },
+		"a sensor less": func(s *privacy.Spec) {
+			s.Sensors, s.Weights = s.Sensors[1:], s.Weights[1:]
+			if s.PerSensor != nil {
+				s.PerSensor = s.PerSensor[1:]
+			}
+		},
+		"alpha":                   func(s *privacy.Spec) { s.Alpha = 1e30 },
+		"alpha, a little":         func(s *privacy.Spec) { s.Alpha *= 1.01 },
+		"another computing error": func(s *privacy.Spec) { s.NormError /= 16 },
+	}
+	for name, guarantee := range map[string]privacy.Guarantee{"joint": privacy.Joint, "perSensor": privacy.PerSensor} {
+		store, _ := open(t, "karate")
+		job := paperJob()
+		job.Plan.Guarantee = guarantee
 		m, p := studied(t, store, job)
-		e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 30, Amplitude: 1, Denoise: true})
+		spend := graphcloak.Spend{Scope: name, ReleaseID: "1", Attempt: "a"}
+		for what, change := range forgeries {
+			q := forge(t, p, change)
+			_, err := m.Release(t.Context(), q, job.Signal, spend)
+			if !errors.Is(err, graphcloak.ErrPlan) && !errors.Is(err, graphcloak.ErrGraphChanged) {
+				t.Errorf("%s, %s: %v, want ErrPlan", name, what, err)
+			}
+		}
+		if scopes, err := store.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
+			t.Errorf("%s: forged plans opened %q (%v)", name, scopes, err)
+		}
+		if guarantee == privacy.PerSensor {
+			q := forge(t, p, func(s *privacy.Spec) { s.PerSensor[3] /= 16 })
+			if _, err := m.Release(t.Context(), q, job.Signal, spend); !errors.Is(err, graphcloak.ErrPlan) {
+				t.Errorf("a sensor's bound scaled down: %v, want ErrPlan", err)
+			}
+		}
+		q := forge(t, p, func(*privacy.Spec) {})
+		r, err := m.Release(t.Context(), q, job.Signal, spend)
+		if err != nil {
+			t.Fatalf("%s, the true plan read from its file: %v", name, err)
+		}
+		if err := m.CertifyRelease(t.Context(), r); err != nil {
+			t.Errorf("%s: a true release: %v", name, err)
+		}
+		low := forge(t, p, scaled)
+		x, err := low.Perturb(make([]float64, len(low.Sensors)), "2", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range e.Each {
-			if x.Denoised.Status == recovery.Stalled {
-				t.Errorf("%v: a source at node %d ends without a certificate, at a gap of %.2g", method, x.Source, x.Denoised.Gap)
-			}
+		if err := m.CertifyRelease(t.Context(), &graphcloak.Release{Release: x, Model: p.Model}); !errors.Is(err, graphcloak.ErrPlan) || strings.Contains(err.Error(), "NaN") {
+			t.Errorf("%s: a release with a sixteenth of the noise: %v, want ErrPlan", name, err)
 		}
 	}
 }
