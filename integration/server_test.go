@@ -38,14 +38,17 @@ type Neo4j struct {
 	stop    func() error
 }
 
+// patience is how long a server on a busy machine may take to answer.
+const patience = time.Minute
+
 // Options are the connector's for this server.
 func (n Neo4j) Options() connector.Options {
-	return connector.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database}
+	return connector.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database, ConnectionTimeout: patience}
 }
 
 // Env is the environment that points a process at this server.
 func (n Neo4j) Env() []string {
-	return []string{"NEO4J_URI=" + n.URI, "NEO4J_USERNAME=" + n.Username, "NEO4J_PASSWORD=" + n.Password, "NEO4J_DATABASE=" + n.Database}
+	return []string{"NEO4J_URI=" + n.URI, "NEO4J_USERNAME=" + n.Username, "NEO4J_PASSWORD=" + n.Password, "NEO4J_DATABASE=" + n.Database, "GRAPHCLOAK_CONNECTION_TIMEOUT=" + patience.String()}
 }
 
 // shared is the server of this process, started by the first test that asks.
