@@ -39,7 +39,7 @@ type PlanOptions struct {
 
 	Allocation Allocation
 
-	SensitivityTolerance float64       // relative width of the bracket; 0: the package's default
+	SensitivityTolerance float64       // relative width of the bracket; 0: 0.001 up to 10,000 nodes, else 0.05
 	SensitivityTime      time.Duration // 0: until the tolerance is met
 }
 
@@ -193,7 +193,21 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	return nil
 }
 
+// What a narrow bracket costs up to closeUp nodes is seconds, and a wide one costs noise:
+// a few per cent of σ, which are points of accuracy.
+const (
+	closeUp = 10_000
+	narrow  = 0.001
+	wide    = 0.05
+)
+
 func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.Options {
+	if opts.SensitivityTolerance == 0 {
+		opts.SensitivityTolerance = wide
+		if m.Graph.Order() <= closeUp {
+			opts.SensitivityTolerance = narrow
+		}
+	}
 	return sensitivity.Options{
 		Tolerance: opts.SensitivityTolerance, Time: opts.SensitivityTime, Seed: seed,
 		Failure: min(1e-12, opts.Delta/100), Progress: m.opts.Progress,

@@ -84,7 +84,7 @@ func privacy() []Setting {
 			field: func(c *Config) any { return &c.Privacy.ClipHigh },
 		},
 		{
-			Key: "sensitivityTolerance", Group: g, Default: "0.05", Help: "relative width at which the bracket of the sensitivity is good enough", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "sensitivityTolerance", Group: g, Default: "0.001", Help: "relative width at which the bracket of the sensitivity is good enough; above 10,000 nodes 0.05 unless given", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Privacy.SensitivityTolerance },
 		},
 		{

@@ -91,7 +91,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,
 		},
 		Measured:             c.Signal.MeasurementProperty != "",
-		SensitivityTolerance: p.SensitivityTolerance, SensitivityTime: p.SensitivityTime,
+		SensitivityTolerance: tolerance(c), SensitivityTime: p.SensitivityTime,
 	}
 	if p.ClipLow != nil || p.ClipHigh != nil {
 		if p.ClipLow == nil || p.ClipHigh == nil {
@@ -194,4 +194,12 @@ func (a *app) needKey(what string) error {
 			hint("give --node-key PROPERTY, a property that identifies a node, with a uniqueness constraint or an index")
 	}
 	return nil
+}
+
+// tolerance is that of the sensitivity, 0 where the graph's size is to decide.
+func tolerance(c *config.Config) float64 {
+	if c.Origin("sensitivityTolerance").Layer == config.LayerDefault {
+		return 0
+	}
+	return c.Privacy.SensitivityTolerance
 }
