@@ -63,6 +63,10 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 	s := &watched{Store: store}
 	m, p := studied(t, s, paperJob())
 	signal := graphcloak.Signal{SourceProperty: "source"}
+	// A ledger draws its identity with its first entry, whatever that is.
+	if _, err := privacy.SetCap(t.Context(), store.Ledger(), "another", p.Budget); err != nil {
+		t.Fatal(err)
+	}
 	var want, got [16]byte
 	reset := func() {
 		cryptotest.SetGlobalRandom(t, 71)
