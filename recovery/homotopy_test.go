@@ -169,3 +169,41 @@ func sphere(r, w []float64, eta float64) float64 {
 	}
 	return c / (b + math.Sqrt(disc))
 }
+
+// polish solves the problem exactly on the support of F, which takes what an
+// iteration found to rounding, and judges the result.
+func (j *judge) polish() bool {
+	var support []int
+	for i, f := range j.res.F {
+		if f > 0 {
+			support = append(support, i)
+		}
+	}
+	s := master{u: j.p.upper()}
+	cols := make([][]float64, len(support))
+	m := len(j.p.Y)
+	for k, col := 0, j.columns(support); k < len(support); k++ {
+		cols[k] = col[k*m : (k+1)*m]
+	}
+	s.grow(cols, j.p.Y, 0)
+	for k, i := range support {
+		s.f[k] = j.res.F[i]
+	}
+	for range 5 {
+		if !s.solve(j.eta, j.over) || s.lambda == 0 {
+			return false
+		}
+		clear(j.res.F)
+		for k, i := range support {
+			j.res.F[i] = s.f[k]
+		}
+		if j.prove(s.resid) {
+			return true
+		}
+		j.value(true)
+		if optimal, shrunk := j.accept(); !shrunk {
+			return optimal
+		}
+	}
+	return false
+}
