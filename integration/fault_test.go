@@ -21,8 +21,8 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// campaign asks for every fault at every commit.
-var campaign = flag.Bool("campaign", false, "break every commit in every way; takes minutes")
+// campaign asks for every fault at every commit, more kills and more names.
+var campaign = flag.Bool("campaign", false, "break every commit in every way, kill the server ten times, try 20,000 names; takes minutes")
 
 // broken is a run of the command behind a proxy.
 type broken struct {

@@ -16,11 +16,16 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// TestLedgerSurvivesKills kills the server with SIGKILL twice while 16 writers
+// TestLedgerSurvivesKills kills the server with SIGKILL, twice or as a campaign ten
+// times, while 16 writers
 // spend. What was acknowledged is there, nothing is there twice, and exactly the
 // cap was granted.
 func TestLedgerSurvivesKills(t *testing.T) {
-	const writers, granted = 16, 60
+	const writers = 16
+	kills, granted := int64(2), int64(60)
+	if *campaign {
+		kills, granted = 10, 300
+	}
 	n := Server(t)
 	if n.restart == nil { // not ours to kill
 		var err error
@@ -51,7 +56,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 		wg.Go(func() {
 			for k := 0; ; k++ {
 				release := fmt.Sprintf("%d of writer %d", k, w)
-				c := privacy.Charge{Scope: scope, ReleaseID: release, Attempt: token(), Guarantee: privacy.Joint, Budget: budget, Cost: room / granted}
+				c := privacy.Charge{Scope: scope, ReleaseID: release, Attempt: token(), Guarantee: privacy.Joint, Budget: budget, Cost: room / privacy.Cost(granted)}
 				_, err := privacy.Spend(ctx, l, c)
 				for errors.Is(err, store.ErrTransient) { // the same attempt: it pays once, whether or not the lost answer was yes
 					time.Sleep(50 * time.Millisecond)
@@ -69,8 +74,8 @@ func TestLedgerSurvivesKills(t *testing.T) {
 			}
 		})
 	}
-	for _, after := range []int64{granted / 4, granted / 2} {
-		for count.Load() < after && !t.Failed() {
+	for k := range kills {
+		for count.Load() < granted*(k+1)/(kills+2) && !t.Failed() {
 			time.Sleep(5 * time.Millisecond)
 		}
 		if err := n.restart(); err != nil {
@@ -85,7 +90,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 	if _, err := privacy.VerifyLedger(ctx, l, scope); err != nil {
 		t.Error(err)
 	}
-	spent := 0
+	spent := int64(0)
 	for _, e := range entries {
 		if e.Kind == privacy.KindSpent {
 			spent++
@@ -96,5 +101,8 @@ func TestLedgerSurvivesKills(t *testing.T) {
 	}
 	if spent != granted || count.Load() != granted {
 		t.Errorf("%d releases are paid for, %d were acknowledged, want %d", spent, count.Load(), granted)
+	}
+	if !t.Failed() {
+		t.Logf("campaign: %d tried, %[1]d survived", kills)
 	}
 }

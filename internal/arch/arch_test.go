@@ -67,6 +67,7 @@ var table = map[string]row{
 	"integration":    {layer: 4, imports: []string{root, "*"}},
 	"bench/…":        {layer: 4, imports: []string{root, "*"}},
 	"examples/…":     {layer: 4, imports: []string{root, "*"}},
+	"tools/…":        {layer: 4},
 	// Test kits: only tests, and the other kits named, import them.
 	"internal/testgraph":  {layer: 0, imports: []string{"graph"}},
 	"internal/faultproxy": {layer: 3, kit: true},
