@@ -67,7 +67,7 @@ func args(rows []campaign, long bool) []string {
 	case long:
 		duration = "60s"
 	case first.server:
-		duration = "30s" // the server starts within
+		duration = "20s" // the server starts within
 	}
 	args = append(args, "-run", "^$", "-fuzz", pattern, "-fuzztime", duration)
 	if first.server { // one process, and so one server

@@ -117,7 +117,7 @@ func attack(ctx context.Context, rows []campaign, long bool) ([]result, error) {
 		}
 		results = append(results, r)
 	}
-	if ended != nil && !fallen { // it died outside a test
+	if ended != nil && !fallen && !seen.late { // it died outside a test
 		return nil, errors.Join(ended, errors.New(seen.outside.String()))
 	}
 	return results, nil

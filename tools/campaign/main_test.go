@@ -16,6 +16,9 @@ func events(lines ...string) string {
 	var b strings.Builder
 	for _, line := range lines {
 		f := append(strings.SplitN(line, " ", 3), "")
+		if f[0] == "output" {
+			f[2] += "\n"
+		}
 		fmt.Fprintf(&b, `{"Action":%q,"Test":%q,"Output":%q,"Elapsed":0.5}`+"\n", f[0], f[1], f[2])
 	}
 	return b.String()
@@ -42,6 +45,10 @@ func TestCount(t *testing.T) {
 		"another":          {false, events("pass TestA", "pass TestB"), 1, 1},
 		"fuzzed": {true, events("output TestA fuzz: elapsed: 1s, gathering baseline coverage: 5/5 completed", "output  fuzz: elapsed: 3s, execs: 70 (9/sec)",
 			"pass TestA"), 70, 70},
+		"fuzzed, out of time": {true, events("output TestA === RUN   TestA", "output TestA fuzz: elapsed: 4s, execs: 70 (0/sec)", "output TestA --- FAIL: TestA (4.08s)",
+			"output TestA     context deadline exceeded", "fail TestA"), 70, 70},
+		"fuzzed, an input out of time": {true, events("output TestA === RUN   TestA", "output TestA fuzz: elapsed: 4s, execs: 70 (0/sec)", "output TestA --- FAIL: TestA (4.08s)",
+			"output TestA     context deadline exceeded", "output TestA     Failing input written to testdata/fuzz/TestA/1", "fail TestA"), 70, 69},
 		"fuzzed, fallen": {true, events("output TestA fuzz: elapsed: 3s, execs: 70 (9/sec)", "fail TestA/12", "fail TestA"), 71, 70},
 	} {
 		t.Run(name, func(t *testing.T) {
