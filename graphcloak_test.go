@@ -57,6 +57,22 @@ func paperJob() graphcloak.Job {
 	}
 }
 
+// TestReportTellsSeconds: the time of the private part in whole seconds, at least one,
+// and no finer as a part of the whole.
+func TestReportTellsSeconds(t *testing.T) {
+	s, _ := open(t, "karate")
+	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ms := rep.PrivacyMillis; ms < 1000 || ms%1000 != 0 {
+		t.Errorf("privacyMillis is %d, want whole seconds", ms)
+	}
+	if sum := rep.ProjectMillis + rep.PreProcessingMillis + rep.PrivacyMillis + rep.RecoveryMillis; rep.ComputeMillis != sum {
+		t.Errorf("computeMillis is %d, and its parts add up to %d", rep.ComputeMillis, sum)
+	}
+}
+
 func TestRunWritesOnlyPrivateValues(t *testing.T) {
 	s, dir := open(t, "karate")
 	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})

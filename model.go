@@ -153,3 +153,7 @@ func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
 }
 
 func since(start time.Time) int64 { return time.Since(start).Milliseconds() }
+
+// wholeSeconds rounds milliseconds up to whole seconds, at least one: of the time that
+// was spent on private values a report tells no more.
+func wholeSeconds(millis int64) int64 { return max(1, (millis+999)/1000) * 1000 }

@@ -159,7 +159,9 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 		return nil, fmt.Errorf("%w: %q is zero or missing on every selected node", ErrZeroSignal, property)
 	}
 	y := make([]float64, m.Graph.Order())
-	m.diffusion.MulVecTo(y, false, f)
+	if err := m.diffusion.MulPrivateTo(ctx, y, f); err != nil {
+		return nil, err
+	}
 	out := make([]float64, len(p.Sensors))
 	for k, s := range p.Sensors {
 		out[k] = y[s.Node]

@@ -94,7 +94,7 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 	if err != nil {
 		return nil, err
 	}
-	m.millis.PrivacyMillis = since(start)
+	m.millis.PrivacyMillis = wholeSeconds(since(start))
 	return m.Complete(ctx, r, job)
 }
 

@@ -74,10 +74,10 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 func (d *Diffusion) symmetric(ctx context.Context, y, x []float64, w *space, k int) error {
 	switch d.method {
 	case Eigen:
-		d.spec.apply(y, x, w.t0, k, d.tau)
+		d.spec.apply(y, x, w.t0, k, d.tau, 0)
 		return ctx.Err()
 	case Chebyshev:
-		return recurrence(ctx, d.gen, d.weights, y, x, w, k)
+		return recurrence(ctx, d.gen, d.weights, y, x, w, k, 0)
 	default:
 		return d.krylov(ctx, y, x, k)
 	}

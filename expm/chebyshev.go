@@ -70,11 +70,11 @@ func heatWeights(c, tol float64) (p []float64, tail float64, err error) {
 
 // chebyshev returns the coefficients of T_k(2S/λ − I) and two error bounds: the
 // dropped tail, and rounding: of the recurrence, of the sum, and of the coefficients
-// (each within 64 units, by its positive recurrence).
+// (each within 64 units, by its positive recurrence), with what [settle] adds.
 //
 // A rounding error δ_j made in step j is multiplied by U_{k−j} in step k, and
 // |U_m| ≤ m + 1 on [−1, 1] (N. J. Higham, Accuracy and Stability, 2002, §5.4);
-// |δ_j| ≤ γ(4 + 2 + 1)‖x‖. That needs λ ≥ λ_max, which is why Bound is certified.
+// |δ_j| ≤ γ(4 + 2 + 1)‖x‖, and settleUnits more where the vectors are settled. That needs λ ≥ λ_max, which is why Bound is certified.
 func chebyshev(l Generator, tau, tol float64) (weights []float64, tail, rounding float64, err error) {
 	p, tail, err := heatWeights(tau*l.Bound()/2, tol)
 	if err != nil {
@@ -87,13 +87,13 @@ func chebyshev(l Generator, tau, tol float64) (weights []float64, tail, rounding
 			p[k] = -v
 		}
 	}
-	rounding = 7*l.Rounding()*spread + float64(len(p)+66)*unit
+	rounding = (7*l.Rounding()+settleUnits*unit)*spread + (float64(len(p)+66)+settleUnits+1)*unit
 	return p, tail, rounding * (1 + 1e-9), nil
 }
 
 // recurrence sets y to Σ_k weights_k T_k(2S/λ − I)x by the three-term recurrence,
-// the sum fused into the product.
-func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *space, k int) error {
+// the sum fused into the product. With a grid above 0 every vector is settled on it.
+func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *space, k int, grid float64) error {
 	for i, v := range x {
 		y[i] = weights[0] * v
 	}
@@ -104,11 +104,13 @@ func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *sp
 	copy(prev, x)
 	h := 2 / l.Bound()
 	l.Recur(cur, y, x, k, h, -1, 0, weights[1])
+	settle(cur, grid)
 	for _, c := range weights[2:] {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		l.Recur(prev, y, cur, k, 2*h, -2, -1, c)
+		settle(prev, grid)
 		prev, cur = cur, prev
 	}
 	return ctx.Err()

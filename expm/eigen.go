@@ -44,6 +44,11 @@ func decompose(ctx context.Context, l Generator, progress func(string, int64, in
 		return nil, err
 	}
 	s.v = a
+	for k, v := range s.v {
+		if math.Abs(v) < leastDecay {
+			s.v[k] = 0 // no product with it is subnormal; certify sees the difference
+		}
+	}
 	for k := range s.lambda {
 		s.lambda[k] = math.Max(0, s.lambda[k]*scale)
 		if k < s.nullity {
@@ -104,7 +109,8 @@ func (s *Spectrum) Gap() float64 {
 	return math.Max(0, s.lambda[s.nullity]-s.backward)
 }
 
-// err bounds ‖V e^{-τΛ}Vᵀ − e^{-τS}‖₂ and the rounding of two dense products.
+// err bounds ‖V e^{-τΛ}Vᵀ − e^{-τS}‖₂ and the rounding of two dense products, of
+// vectors that are settled.
 // Both semigroups contract, so ‖e^{-τS} − e^{-τQΛQᵀ}‖ ≤ τ·backward. Where
 // τ is large the part that decays is bounded by τ·backward·e^{-τ·gap}, and the
 // two null spaces differ by an angle of at most backward/gap (Davis & Kahan).
@@ -114,7 +120,7 @@ func (s *Spectrum) err(_ Generator, tau float64) float64 {
 		e = math.Min(e, tau*s.backward*math.Exp(-tau*g)+2*s.backward/g)
 	}
 	n := float64(s.n)
-	rounding := 2*(n+4)*math.Sqrt(n)*unit + 16*unit
+	rounding := 2*(n+4)*math.Sqrt(n)*unit + (16+2*settleUnits+2)*unit
 	return (math.Min(e, 1) + 2*s.ortho + s.ortho*s.ortho + rounding) * (1 + 1e-12)
 }
 
@@ -153,14 +159,20 @@ func (s *Spectrum) Ortho() float64 { return s.ortho }
 // Nullity) its entries decay, and differences of columns keep their digits.
 func (s *Spectrum) Kernel(tau float64, from int) *mat.Dense { return s.kernel(nil, tau, from) }
 
-// apply sets y to V e^{-τΛ}Vᵀx for k columns; t is work space.
-func (s *Spectrum) apply(yy, xx, tt []float64, k int, tau float64) {
+// apply sets y to V e^{-τΛ}Vᵀx for k columns; t is work space. With a grid above 0 it
+// settles Vᵀx on it.
+func (s *Spectrum) apply(yy, xx, tt []float64, k int, tau, grid float64) {
 	v := blas64.General{Rows: s.n, Cols: s.n, Stride: s.n, Data: s.v}
 	x, t, y := columns(xx, k), columns(tt, k), columns(yy, k)
 	multiply(blas.NoTrans, v, x, t)
 	for i, lambda := range s.lambda {
-		blas64.Scal(math.Exp(-tau*lambda), blas64.Vector{N: k, Inc: 1, Data: t.Data[i*k:]})
+		e := math.Exp(-tau * lambda)
+		if e < leastDecay {
+			e = 0
+		}
+		blas64.Scal(e, blas64.Vector{N: k, Inc: 1, Data: t.Data[i*k:]})
 	}
+	settle(tt, grid)
 	multiply(blas.Trans, v, t, y)
 }
 

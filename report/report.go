@@ -146,7 +146,7 @@ type Millis struct {
 	ReadMillis           int64 `json:"readMillis"`
 	ProjectMillis        int64 `json:"projectMillis"`
 	PreProcessingMillis  int64 `json:"preProcessingMillis"`
-	PrivacyMillis        int64 `json:"privacyMillis"`
+	PrivacyMillis        int64 `json:"privacyMillis"` // rounded up to whole seconds: it is time spent on private values
 	RecoveryMillis       int64 `json:"recoveryMillis"`
 	ComputeMillis        int64 `json:"computeMillis"`
 	PostProcessingMillis int64 `json:"postProcessingMillis"`

@@ -144,6 +144,9 @@ var fast = []mutation{
 var slow = []mutation{
 	{"a screen that fails more often than it says", []change{{"sensitivity/screen.go", "chiSquareQuantile(columns, c.q)) - normalError", "chiSquareQuantile(columns, 0.5)) - normalError"}}, "TestScreenFailsAsRarelyAsItSays"},
 	{"allocated noise on the uniform sensitivity", []change{{"plan.go", "	spec.Sensitivity = m.named(bracket, p.Seed)\n	if p.Plan, err = ", "	if p.Plan, err = "}, {"plan.go", "	bracket, err := sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,", "	_, err = sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,"}}, ".:TestAllocatedPlan"},
+	{"subnormals in the recurrence", []change{{"expm/chebyshev.go", "settle(prev, grid)", "_ = grid"}}, "TestPrivateWorkMeetsNoSubnormal"},
+	{"subnormal sources", []change{{"expm/private.go", "settle(w.x, grid)", "_ = grid"}}, "TestPrivateWorkIsWithinErr"},
+	{"a report that tells milliseconds of private work", []change{{"run.go", "wholeSeconds(since(start))", "since(start)"}}, "TestReportTellsSeconds"},
 	{"Lanczos on a private vector", []change{{"release.go", "if m.diffusion.Method() == expm.Lanczos {", "if m.diffusion.Method() == expm.Lanczos && m == nil {"}}, "TestPrivatePathRefuses"},
 
 	// An audit that sees less.

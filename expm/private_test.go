@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// watched is a Laplacian that counts the subnormal numbers that its products meet:
+// operands, results, and the terms of the sums.
+type watched struct {
+	*laplacian.Laplacian
+	met int
+}
+
+func (w *watched) Recur(dst, acc, x []float64, k int, a, b, c, d float64) {
+	ptr, adj, val, _ := w.CSR()
+	place := w.Places()
+	w.count(x...)
+	for i := range w.Order() {
+		for p := ptr[i]; p < ptr[i+1] && k == 1; p++ {
+			j := int(adj[p])
+			if place != nil {
+				j = int(place[j])
+			}
+			if v := 1.0; val != nil {
+				v = val[p]
+				w.count(v * x[j])
+			}
+		}
+	}
+	w.Laplacian.Recur(dst, acc, x, k, a, b, c, d)
+	w.count(dst...)
+	w.count(acc...)
+}
+
+func (w *watched) count(x ...float64) {
+	for _, v := range x {
+		if v != 0 && math.Abs(v) < 0x1p-1022 {
+			w.met++
+		}
+	}
+}
+
+// comb is a hub on which a few leaves and a long path hang: the polynomials fade along
+// the path by the degree of the hub for each step.
+func comb(leaves, length int, weight float64) [][3]float64 {
+	var edges [][3]float64
+	for i := range leaves {
+		edges = append(edges, [3]float64{0, float64(1 + i), weight})
+	}
+	for i := range length {
+		edges = append(edges, [3]float64{float64(leaves + i), float64(leaves + i + 1), weight})
+	}
+	return edges
+}
+
+// secrets are vectors in [0, 1] whose entries are of all sizes that a float64 has.
+func secrets(n int) map[string][]float64 {
+	r := rand.New(rand.NewPCG(4, 4))
+	x := map[string][]float64{}
+	for _, name := range []string{"zero", "one node", "subnormal", "edge of the grid", "dense", "every size"} {
+		x[name] = make([]float64, n)
+	}
+	x["one node"][n-1] = 1
+	for i := range n {
+		x["subnormal"][i] = 1e-310
+		x["edge of the grid"][i] = math.Ldexp(1+r.Float64(), -151+r.IntN(6))
+		x["dense"][i] = r.Float64()
+		x["every size"][i] = math.Ldexp(r.Float64(), -r.IntN(1074))
+	}
+	return x
+}
+
+// TestPrivateWorkMeetsNoSubnormal: whatever the private vector holds, no product of the
+// private path meets a subnormal number; the public path does.
+func TestPrivateWorkMeetsNoSubnormal(t *testing.T) {
+	public := 0
+	for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+		for _, weight := range []float64{1, 1e-60} {
+			n := 1401
+			l := &watched{Laplacian: laplacian.New(build(t, n, comb(1000, 400, weight)), kind)}
+			tau := 0.5
+			if kind == laplacian.Combinatorial {
+				tau /= weight
+			}
+			d := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: expm.Chebyshev}))
+			for name, x := range secrets(n) {
+				y := make([]float64, n)
+				l.met = 0
+				d.MulVecTo(y, false, x)
+				public += l.met
+				l.met = 0
+				if err := d.MulPrivateTo(background, y, x); err != nil {
+					t.Fatal(err)
+				}
+				if l.count(y...); l.met > 0 {
+					t.Errorf("%v, weights %v, %s: %d subnormal numbers", kind, weight, name, l.met)
+				}
+			}
+		}
+	}
+	if public == 0 {
+		t.Error("the public path meets no subnormal number either, so this test shows nothing")
+	}
+}
+
+// TestPrivateWorkIsWithinErr: settling stays within the bound that plans charge, against
+// scaling and squaring, for each method and kind.
+func TestPrivateWorkIsWithinErr(t *testing.T) {
+	g := random(t, 60)
+	n := g.Order()
+	for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+		l := laplacian.New(g, kind)
+		want := truth(l, 0.7)
+		for _, m := range []expm.Method{expm.Eigen, expm.Chebyshev} {
+			d := must[*expm.Diffusion](t)(expm.New(background, l, 0.7, expm.Options{Method: m}))
+			for name, x := range secrets(n) {
+				y := make([]float64, n)
+				if err := d.MulPrivateTo(background, y, x); err != nil {
+					t.Fatal(err)
+				}
+				var off, most float64
+				for i := range y {
+					exact := 0.0
+					for j, v := range x {
+						exact += want.At(i, j) * v
+					}
+					off, most = math.Hypot(off, y[i]-exact), max(most, math.Abs(y[i]))
+				}
+				if oracle := 1e-13 * (1 + 0.7*l.Bound()); !(off <= (d.Err()+oracle)*math.Sqrt(float64(n))) {
+					t.Errorf("%v %v %s: off by %g, Err() = %g", kind, m, name, off, d.Err())
+				}
+				if (name == "zero" || name == "subnormal") && most > 0 {
+					t.Errorf("%v %v %s: %g comes out, want 0", kind, m, name, most)
+				}
+				if name == "dense" && most < 0.1 {
+					t.Errorf("%v %v: nothing comes out", kind, m)
+				}
+			}
+		}
+	}
+	d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, 0), 1, expm.Options{Method: expm.Lanczos}))
+	if d.MulPrivateTo(background, make([]float64, n), make([]float64, n)) == nil {
+		t.Error("lanczos serves a private vector")
+	}
+}
+
+// TestSettle: 0 or a grid point, within the bound that is charged.
+func TestSettle(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	const c = 0x1.8p-148
+	for range 200000 {
+		v := math.Ldexp(r.Float64()-0.5, -r.IntN(1074))
+		if r.IntN(2) == 0 {
+			v = math.Ldexp(r.Float64()-0.5, -140-r.IntN(16))
+		}
+		x := []float64{v}
+		expm.Settle(x, c)
+		if x[0] != 0 && math.Abs(x[0]) < 0x1p-201 {
+			t.Fatalf("%g settles at %g", v, x[0])
+		}
+		if off := math.Abs(x[0] - v); off > expm.SettleUnits*0x1p-53*math.Abs(v)+0x1p-201 {
+			t.Fatalf("%g settles at %g, off by %g", v, x[0], off)
+		}
+	}
+}
+
+// TestEigenvectorsAreNotTiny: products of a settled vector with an eigenvector of a long
+// path are normal.
+func TestEigenvectorsAreNotTiny(t *testing.T) {
+	for _, weight := range []float64{1, 1e-3} {
+		edges := comb(30, 90, 1)
+		for i := range edges {
+			edges[i][2] = math.Pow(weight, float64(i%7))
+		}
+		l := laplacian.New(build(t, 121, edges), laplacian.Combinatorial)
+		d := must[*expm.Diffusion](t)(expm.New(background, l, 1, expm.Options{Method: expm.Eigen}))
+		for _, v := range d.Spectrum().Vectors().RawMatrix().Data {
+			if v != 0 && math.Abs(v) < 0x1p-200 {
+				t.Fatalf("an entry of an eigenvector is %g", v)
+			}
+		}
+	}
+}
