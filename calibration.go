@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // Performance is what many trials say of one plan's noise.
 type Performance struct {
-	SensorCount int     `json:"sensorCount"`
-	Sigma       float64 `json:"sigma,omitempty"` // absent where sensors differ
+	SensorCount int `json:"sensorCount"`
+	report.Noise
 
 	// Right is how often the community that ranks first holds the source.
 	Right Proportion `json:"right"`

@@ -36,7 +36,9 @@ type Estimate struct {
 	SecondsMax        float64          `json:"secondsMax"`
 	KernelMethod      string           `json:"kernelMethod"`
 	EpsilonWouldSpend float64          `json:"epsilonWouldSpend"`
-	Sigma             float64          `json:"sigma"` // of uniform noise, at most: from a sensitivity that any graph has
+	// SigmaAtMost bounds the σ of uniform noise, before the sensitivity is known: it
+	// supposes the largest that a diffusion can have.
+	SigmaAtMost float64 `json:"uniformSigmaAtMost"`
 }
 
 // EstimateCommands reads the graph and says what plan, release, recover, run and
@@ -73,7 +75,7 @@ func EstimateCommands(ctx context.Context, s Store, job Job) ([]Estimate, error)
 	for _, c := range w.commands() {
 		e := Estimate{
 			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: cost.Method.String(),
-			Sigma: sigma, MapView: map[string]int64{},
+			SigmaAtMost: sigma, MapView: map[string]int64{},
 		}
 		if c.spends {
 			e.EpsilonWouldSpend = job.Plan.Epsilon
@@ -286,8 +288,10 @@ func (w workload) several() (seconds, bytes float64) {
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:
 // ‖M‖₂ is at most 1 for the symmetric kinds and √(max d/min d) for the random walk,
-// and two unit vectors are √2 apart. 0: there is nothing to hide.
+// and two unit vectors are √2 apart. A plan charges what rounding may have done on top,
+// which the margin covers. 0: there is nothing to hide.
 func largestSigma(g *graph.Graph, l *laplacian.Laplacian, job Job) (float64, error) {
+	const margin = 1 + 1e-6
 	calibration := job.Plan.Calibration
 	if calibration == nil {
 		calibration = privacy.Analytic{}
@@ -303,5 +307,5 @@ func largestSigma(g *graph.Graph, l *laplacian.Laplacian, job Job) (float64, err
 	if s := l.Similarity(); s != nil {
 		spread = slices.Max(s) / slices.Min(s)
 	}
-	return calibration.Sigma(job.Plan.Budget, 1.4142135623731*spread*job.Plan.Alpha/shortest)
+	return calibration.Sigma(job.Plan.Budget, math.Sqrt2*margin*spread*job.Plan.Alpha/shortest)
 }

@@ -118,7 +118,7 @@ func (m *Model) Evaluate(ctx context.Context, p *Plan, opts EvaluateOptions) (*E
 	if uniform == nil {
 		return e, nil
 	}
-	e.Allocation = "optimal"
+	e.Allocation, e.UniformSigma = "optimal", uniform.Sigma()
 	e.Uniform, _, err = s.evaluate(ctx, uniform, "evaluate uniform noise")
 	return e, err
 }
@@ -254,6 +254,6 @@ func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string)
 		return nil, nil, err
 	}
 	f := Summarize(trials, s.opts.Seed)
-	f.SensorCount, f.Sigma = len(p.Sensors), p.Sigma()
+	f.SensorCount, f.Noise = len(p.Sensors), noise(p, nil)
 	return f, trials, nil
 }

@@ -89,6 +89,20 @@ type Uniform struct {
 	plan *privacy.Plan
 }
 
+// Noise describes the σ of the sensors.
+func (p *Plan) Noise() report.Noise { return noise(p.Plan, p.Allocated) }
+
+func noise(p *privacy.Plan, a *Allocated) report.Noise {
+	sigmas, uniform := make([]float64, len(p.Sensors)), 0.0
+	for k, s := range p.Sensors {
+		sigmas[k] = s.Sigma()
+	}
+	if a != nil {
+		uniform = a.Uniform.Sigma
+	}
+	return report.NewNoise(sigmas, uniform)
+}
+
 // UniformSigma returns σ, or that of uniform noise with the same guarantee where
 // sensors differ.
 func (p *Plan) UniformSigma() float64 {
@@ -193,21 +207,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	return nil
 }
 
-// What a narrow bracket costs up to closeUp nodes is seconds, and a wide one costs noise:
-// a few per cent of σ, which are points of accuracy.
-const (
-	closeUp = 10_000
-	narrow  = 0.001
-	wide    = 0.05
-)
-
 func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.Options {
-	if opts.SensitivityTolerance == 0 {
-		opts.SensitivityTolerance = wide
-		if m.Graph.Order() <= closeUp {
-			opts.SensitivityTolerance = narrow
-		}
-	}
 	return sensitivity.Options{
 		Tolerance: opts.SensitivityTolerance, Time: opts.SensitivityTime, Seed: seed,
 		Failure: min(1e-12, opts.Delta/100), Progress: m.opts.Progress,
@@ -309,8 +309,8 @@ func (m *Model) computingError() float64 {
 }
 
 // planExtra is what a plan file holds beside the fields of a privacy plan. Where
-// noise is allocated, sensitivity and sigma are those of the uniform noise with the
-// same guarantee, and whitenedSensitivity is what is charged.
+// noise is allocated, sensitivity is that of the uniform noise with the same guarantee,
+// and whitenedSensitivity is what is charged.
 type planExtra struct {
 	Model     Settings             `json:"model"`
 	Seed      string               `json:"sensitivitySeed"`
@@ -325,15 +325,15 @@ type planExtra struct {
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount)}
-	uniform := struct {
+	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
-		Sigma       float64             `json:"sigma"`
-	}{p.Sensitivity, p.UniformSigma()}
+		report.Noise
+	}{p.Sensitivity, p.Noise()}
 	if p.Allocated != nil {
 		extra.Whitened = &p.Sensitivity
-		uniform.Sensitivity = p.Allocated.Uniform.Sensitivity
+		shown.Sensitivity = p.Allocated.Uniform.Sensitivity
 	}
-	fields, err := merge(p.Plan, extra, uniform)
+	fields, err := merge(p.Plan, extra, shown)
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +375,9 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	if whitened, ok := own["whitenedSensitivity"]; ok {
 		fields["sensitivity"] = whitened
-		delete(fields, "sigma")
+	}
+	for _, name := range []string{"sigmaMin", "sigmaMax", "uniformSigma"} {
+		delete(fields, name) // they follow from the sensors, and are compared below
 	}
 	seed, err := hex.DecodeString(extra.Seed)
 	if err != nil || len(seed) != len(p.Seed) {

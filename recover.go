@@ -173,7 +173,7 @@ func (m *Model) RecoverFrom(ctx context.Context, in Measurements, opts RecoverOp
 	return m.analyse(ctx, in, opts, func(rep *report.Report) {
 		rep.Guarantee = "Nothing is known of the release that these values come from, so nothing is said about its privacy."
 		rep.SensorCount = len(in.Nodes)
-		rep.SetSigmas(in.Sigmas)
+		rep.Noise = report.NewNoise(in.Sigmas, 0)
 	})
 }
 

@@ -238,13 +238,13 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
 	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()
 	rep.Allocation = "uniform"
-	rep.SetSigmas(r.Sigmas())
+	rep.Noise = noise(plan, r.Allocated)
 	bracket := plan.Sensitivity
 	if plan.Guarantee == privacy.PerSensor {
 		rep.Allocation = plan.Guarantee.String() // each sensor by its own worst edge
 	}
 	if a := r.Allocated; a != nil {
-		rep.Allocation, rep.UniformSigma, bracket = "optimal", a.Uniform.Sigma, a.Uniform.Sensitivity
+		rep.Allocation, bracket = "optimal", a.Uniform.Sensitivity
 	}
 	rep.Sensitivity = report.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: bracket.Edge}
 }

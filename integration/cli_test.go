@@ -269,7 +269,7 @@ func testFiles(t *testing.T, c cli) {
 		t.Fatal(err)
 	}
 	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--weight", "weight", "--epsilon", "4", "--delta", "0.1")
-	for _, field := range []string{"graphDigest", "sensors", "sensitivity", "sigma", "cost", "expectedAccuracy"} {
+	for _, field := range []string{"graphDigest", "sensors", "sensitivity", "sigmaMin", "sigmaMax", "uniformSigma", "cost", "expectedAccuracy"} {
 		a, _ := json.Marshal(fromNeo4j[field])
 		b, _ := json.Marshal(fromFolder[field])
 		if !bytes.Equal(a, b) {

@@ -54,10 +54,7 @@ type Report struct {
 	DeltaSpent   float64 `json:"deltaSpent"`
 	BudgetScope  string  `json:"budgetScope,omitempty"` // that paid for the release
 	LedgerHead   string  `json:"ledgerHead,omitempty"`  // hash of the entry that paid: for `budget verify --contains`
-	Sigma        float64 `json:"sigma,omitempty"`       // of every sensor; absent where they differ
-	SigmaMin     float64 `json:"sigmaMin"`
-	SigmaMax     float64 `json:"sigmaMax"`
-	UniformSigma float64 `json:"uniformSigma,omitempty"` // what uniform noise of equal guarantee would take, where noise is allocated; no sensor has it
+	Noise
 
 	Sensitivity Sensitivity `json:"sensitivity"`
 
@@ -134,6 +131,25 @@ type Source struct {
 	Value  float64  `json:"value"`
 }
 
+// Noise is the σ of the sensors that report, in the same words in a plan, a dry run, a
+// report and an evaluation.
+type Noise struct {
+	Sigma        float64 `json:"sigma,omitempty"` // of every sensor; absent where they differ
+	SigmaMin     float64 `json:"sigmaMin"`
+	SigmaMax     float64 `json:"sigmaMax"`
+	UniformSigma float64 `json:"uniformSigma,omitempty"` // what uniform noise of equal guarantee would take, where noise is allocated; no sensor has it
+}
+
+// NewNoise describes the noise of sensors, at least one; uniform is 0 where it was not
+// allocated.
+func NewNoise(sigmas []float64, uniform float64) Noise {
+	n := Noise{SigmaMin: slices.Min(sigmas), SigmaMax: slices.Max(sigmas), UniformSigma: uniform}
+	if n.SigmaMin == n.SigmaMax {
+		n.Sigma = n.SigmaMin
+	}
+	return n
+}
+
 // Sensitivity is the certified bracket of Δ₂ and an edge that attains its lower end.
 type Sensitivity struct {
 	Lower float64     `json:"lower"`
@@ -166,14 +182,6 @@ type Nodes struct {
 
 // SetPayment names the entry of the ledger that paid for the release.
 func (r *Report) SetPayment(e privacy.Entry) { r.BudgetScope, r.LedgerHead = e.Scope, e.Hash.String() }
-
-// SetSigmas describes the noise by the σ of its sensors, at least one.
-func (r *Report) SetSigmas(sigmas []float64) {
-	r.Sigma, r.SigmaMin, r.SigmaMax = 0, slices.Min(sigmas), slices.Max(sigmas)
-	if r.SigmaMin == r.SigmaMax {
-		r.Sigma = r.SigmaMin
-	}
-}
 
 // SetNodes attaches the values of the nodes.
 func (r *Report) SetNodes(n Nodes) { r.nodes = n }

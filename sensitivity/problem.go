@@ -39,10 +39,10 @@ type edge struct {
 }
 
 func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
-	if err := opts.check(); err != nil {
+	if err := m.check(); err != nil {
 		return nil, err
 	}
-	if err := m.check(); err != nil {
+	if err := opts.check(m.Graph.Order()); err != nil {
 		return nil, err
 	}
 	p := &problem{lap: m.Laplacian, tau: m.Tau, alpha: m.Alpha, s: m.Laplacian.Similarity()}

@@ -51,14 +51,14 @@ func newEstimateCommand(app *app) *cobra.Command {
 func estimateColumns() []string {
 	return []string{
 		"command", "nodeCount", "relationshipCount", "requiredMemory", "bytesMin", "bytesMax", "secondsMin", "secondsMax",
-		"kernelMethod", "epsilonWouldSpend", "sigma",
+		"kernelMethod", "epsilonWouldSpend", "uniformSigmaAtMost",
 	}
 }
 
 func estimateRow(e graphcloak.Estimate) []any {
 	return []any{
 		e.Command, e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
-		e.KernelMethod, e.EpsilonWouldSpend, e.Sigma,
+		e.KernelMethod, e.EpsilonWouldSpend, e.SigmaAtMost,
 	}
 }
 

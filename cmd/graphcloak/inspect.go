@@ -70,8 +70,8 @@ type inspection struct {
 	*inspect.Inspection
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
-	Sigma   float64 `json:"sigma"`   // equal noise
-	Ceiling float64 `json:"ceiling"` // of telling two neighbours apart
+	Sigma   float64 `json:"uniformSigma"` // before a plan adds what rounding may have done
+	Ceiling float64 `json:"ceiling"`      // of telling two neighbours apart
 }
 
 func (a *app) inspect(ctx context.Context, path string, leading int) error {
@@ -205,7 +205,7 @@ func (in inspection) facts() [][]any {
 		rows = append(rows, []any{"mass: columns add up to 1 within", *in.MassError})
 	}
 	return append(rows,
-		[]any{fmt.Sprintf("equal noise σ at ε = %v, δ = %v", in.Epsilon, in.Delta), in.Sigma},
+		[]any{fmt.Sprintf("uniform noise σ at ε = %v, δ = %v", in.Epsilon, in.Delta), in.Sigma},
 		[]any{"ceiling: neighbours are told apart at most", in.Ceiling})
 }
 

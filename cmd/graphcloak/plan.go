@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 func newPlanCommand(app *app) *cobra.Command {
@@ -133,7 +134,7 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
 		{"rho", cell(p.Cost().Rho(), shownDigits)},
 	}
-	sigma := sigmas(p.SigmaRange())
+	sigma := sigmas(p.Noise())
 	choices := [][]any{{"uniform", len(p.Sensors), sigma, nil, expected(p.Accuracy)}}
 	if a := p.Allocated; a != nil {
 		choices = [][]any{
@@ -159,11 +160,11 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 }
 
 // sigmas shows the σ of all sensors.
-func sigmas(low, high float64) string {
-	if low < high {
-		return cell(low, shownDigits) + " to " + cell(high, shownDigits)
+func sigmas(n report.Noise) string {
+	if n.Sigma == 0 {
+		return cell(n.SigmaMin, shownDigits) + " to " + cell(n.SigmaMax, shownDigits)
 	}
-	return cell(low, shownDigits)
+	return cell(n.Sigma, shownDigits)
 }
 
 // gap is how far the allocation may be from the best, relative to the objective.

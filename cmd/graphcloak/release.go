@@ -166,33 +166,38 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 			names = append(names, c.Name)
 		}
 	}
-	low, high := p.SigmaRange()
+	noise := p.Noise()
 	result := struct {
-		DryRun              bool     `json:"dryRun"`
-		EpsilonWouldSpend   float64  `json:"epsilonWouldSpend"`
-		DeltaWouldSpend     float64  `json:"deltaWouldSpend"`
-		RhoWouldSpend       float64  `json:"rhoWouldSpend"`
-		SigmaMin            float64  `json:"sigmaMin"`
-		SigmaMax            float64  `json:"sigmaMax"`
+		DryRun            bool    `json:"dryRun"`
+		EpsilonWouldSpend float64 `json:"epsilonWouldSpend"`
+		DeltaWouldSpend   float64 `json:"deltaWouldSpend"`
+		RhoWouldSpend     float64 `json:"rhoWouldSpend"`
+		report.Noise
 		NodeCount           int      `json:"nodeCount"`
 		SensorCount         int      `json:"sensorCount"`
 		PropertiesWouldGain []string `json:"nodeProperties"`
 		Guarantee           string   `json:"guarantee"`
 		NotProtected        []string `json:"notProtected"`
 	}{
-		true, p.Epsilon, p.Delta, p.Cost().Rho(), low, high, p.NodeCount, len(p.Sensors), names,
+		true, p.Epsilon, p.Delta, p.Cost().Rho(), noise, p.NodeCount, len(p.Sensors), names,
 		p.Sentence(), report.Exposed(p.ComponentCount),
 	}
+	rows := [][]any{
+		{"epsilonWouldSpend", cell(p.Epsilon, -1)},
+		{"deltaWouldSpend", cell(p.Delta, -1)},
+		{"sigmaMin", cell(noise.SigmaMin, shownDigits)},
+		{"sigmaMax", cell(noise.SigmaMax, shownDigits)},
+	}
+	if noise.UniformSigma > 0 {
+		rows = append(rows, []any{"uniformSigma", cell(noise.UniformSigma, shownDigits)})
+	}
+	rows = append(rows,
+		[]any{"nodeCount", cell(p.NodeCount, -1)},
+		[]any{"sensorCount", cell(len(p.Sensors), -1)},
+		[]any{"nodeProperties", joined(names)})
 	return a.render(result, section{
 		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
-		rows: slices.Values([][]any{
-			{"epsilonWouldSpend", cell(p.Epsilon, -1)},
-			{"deltaWouldSpend", cell(p.Delta, -1)},
-			{"sigma", sigmas(low, high)},
-			{"nodeCount", cell(p.NodeCount, -1)},
-			{"sensorCount", cell(len(p.Sensors), -1)},
-			{"nodeProperties", joined(names)},
-		}),
+		rows: slices.Values(rows),
 	}, section{title: "Guarantee", text: p.Sentence()})
 }
 
