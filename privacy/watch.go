@@ -3,6 +3,7 @@
 package privacy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -159,8 +160,9 @@ func (w *watched) put(ctx context.Context, scope string, m Mark) error {
 
 // Reconcile books what a mark holds and the chain of its scope has lost: all that was
 // spent behind the last entry that both have. Where entries in between were never
-// seen, more is booked than was lost, never less. The mark's cap returns, unless one
-// was set since. A chain that holds the mark is left as it is.
+// seen, more is booked than was lost, never less. Where the account of the scope went
+// on in another one, it is booked there first. The mark's cap returns as far as it is
+// the lower one, unless one was set since. A chain that holds the mark is left as it is.
 //
 // Proof: docs/proofs/ledger.md.
 func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost, err error) {
@@ -175,16 +177,63 @@ func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost
 	if err != nil {
 		return 0, err
 	}
-	_, err = update(ctx, l, scope, "reconciled "+m.Account.Head.String(), func(a Account, prior []Entry) (*Entry, error) {
+	trail, err := trail(ctx, l, scope)
+	if err != nil {
+		return 0, err
+	}
+	next := ""
+	for _, name := range slices.Backward(trail) { // the mark is content last of all
+		if err := book(ctx, l, name, next, lost); err != nil {
+			return 0, err
+		}
+		next = name
+	}
+	return lost.Spent, nil
+}
+
+// trail returns a scope and those that its account went on in, the open one last.
+func trail(ctx context.Context, l Ledger, scope string) ([]string, error) {
+	trail := []string{scope}
+	for {
+		a, err := ReplayLedger(ctx, l, trail[len(trail)-1])
+		if err != nil || a.MovedTo == "" {
+			return trail, err
+		}
+		if slices.Contains(trail, a.MovedTo) {
+			return nil, fmt.Errorf("%w: scope %q goes on in itself", ErrChain, a.MovedTo)
+		}
+		trail = append(trail, a.MovedTo)
+	}
+}
+
+// book adds what was lost to a scope that goes on in next, unless it is there.
+// [ErrMoved] where it went on meanwhile.
+func book(ctx context.Context, l Ledger, scope, next string, lost Account) error {
+	id := "reconciled " + lost.Head.String()
+	_, err := update(ctx, l, scope, id, func(a Account, prior []Entry) (*Entry, error) {
 		if e := find(prior, KindReconciled); e != nil {
 			return e, nil
 		}
-		if _, err := a.absorb(lost); err != nil {
+		if a.MovedTo != next {
+			return nil, a.open()
+		}
+		b := lost
+		b.Cap = lower(a.Cap, lost.Cap)
+		if _, err := a.absorb(b); err != nil {
 			return nil, err
 		}
-		return a.next(Entry{Kind: KindReconciled, ReleaseID: "reconciled " + m.Account.Head.String(), Account: &lost}), nil
+		return a.next(Entry{Kind: KindReconciled, ReleaseID: id, Account: &b}), nil
 	})
-	return lost.Spent, err
+	return err
+}
+
+// lower returns a cap that allows nothing that either of two does not; nil where
+// neither is there.
+func lower(a, b *Budget) *Budget {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &Budget{min(a.Epsilon, b.Epsilon), min(a.Delta, b.Delta)}
 }
 
 // lost returns what the account of the mark has beyond the last of its entries that

@@ -218,3 +218,81 @@ func TestReconcileCountsSensorsAndCertificates(t *testing.T) {
 		}
 	}
 }
+
+// markOf returns the mark of who has seen all of a chain.
+func markOf(t *testing.T, l privacy.Ledger, scope string) privacy.Mark {
+	t.Helper()
+	var n notebook
+	if _, err := watch(t, shelf{l.(*ledgertest.Memory), privacy.Identity{Ledger: "id"}}, &n).Entries(context.Background(), scope); err != nil {
+		t.Fatal(err)
+	}
+	return n.marks["id/"+scope]
+}
+
+func setCap(t *testing.T, l privacy.Ledger, scope string, epsilon float64) {
+	t.Helper()
+	if _, err := privacy.SetCap(context.Background(), l, scope, privacy.Budget{Epsilon: epsilon, Delta: 1e-5}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReconcileRaisesNoCap reconciles the marks of two machines of which one has not
+// seen that the cap was lowered, in either order.
+func TestReconcileRaisesNoCap(t *testing.T) {
+	ctx := context.Background()
+	l := new(ledgertest.Memory)
+	setCap(t, l, "s", 50)
+	setCap(t, l, "s", 100)
+	pay(t, l, "s", "1")
+	early := markOf(t, l, "s")
+	setCap(t, l, "s", 2)
+	pay(t, l, "s", "2")
+	late := markOf(t, l, "s")
+	for keep := range 3 {
+		for _, marks := range [][]privacy.Mark{{early, late}, {late, early}} {
+			restored := copyOf(t, l, "s", keep, privacy.Identity{})
+			for _, m := range marks {
+				if _, err := privacy.Reconcile(ctx, restored, "s", m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a, err := privacy.VerifyLedger(ctx, restored, "s")
+			if err != nil || a.Cap == nil || a.Cap.Epsilon != 2 {
+				t.Errorf("%d entries: cap %v, %v, want that of ε = 2", keep, a.Cap, err)
+			}
+		}
+	}
+}
+
+// TestReconcileBooksWhereTheAccountWentOn loses a spend of a scope that goes on in
+// another one, and that one in a third.
+func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
+	ctx := context.Background()
+	l := new(ledgertest.Memory)
+	setCap(t, l, "old", 1)
+	restored := copyOf(t, l, "old", 1, privacy.Identity{})
+	c := ledgertest.Charge("old", "1", "a", unit)
+	c.Certificate, c.Failure = privacy.Digest{1}, 1e-13
+	if _, err := privacy.Spend(ctx, l, c); err != nil {
+		t.Fatal(err)
+	}
+	m := markOf(t, l, "old")
+	for _, move := range [][2]string{{"old", "new"}, {"new", "newest"}} {
+		if err := privacy.Continue(ctx, restored, move[1], move[:1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if _, err := privacy.Reconcile(ctx, restored, "old", m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := privacy.VerifyLedger(ctx, restored, "newest")
+	if err != nil || a.Spent != unit || a.Releases != 1 || len(a.Certificates) != 1 || a.Cap == nil || a.Cap.Epsilon != 1 {
+		t.Errorf("%+v, %v, want the spend that was lost, its certificate and the cap", a, err)
+	}
+	entries, err := restored.Entries(ctx, "old")
+	if err != nil || m.Check("old", entries) != nil {
+		t.Errorf("the mark: %v, %v", m.Check("old", entries), err)
+	}
+}

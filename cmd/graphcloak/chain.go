@@ -181,8 +181,8 @@ func newBudgetReconcileCommand(app *app) *cobra.Command {
 		Use:   "reconcile",
 		Short: "Book what a restored or cloned ledger has forgotten",
 		Long: "reconcile compares the ledger with what this machine has seen of it. What was spent behind the last entry that\n" +
-			"both have is booked as one entry of the chain, with the head that was lost, and the cap returns: releases go on\n" +
-			"from what was really spent. Run it on every machine that spends from this ledger; where several of them saw the\n" +
+			"both have is booked as one entry of the chain, with the head that was lost, and a lower cap returns: releases go\n" +
+			"on from what was really spent. Run it on every machine that spends from this ledger; where several of them saw the\n" +
 			"same loss, more is booked than was lost, never less.\n" +
 			"With --other-data the marks of a store whose ledger is gone are forgotten instead: say so only where the data\n" +
 			"that was spent from are gone too, and others have taken their place.",
