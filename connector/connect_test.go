@@ -5,15 +5,20 @@ package connector
 import (
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
 	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // serve listens on the loopback and gives every connection to answer.
@@ -79,5 +84,81 @@ func TestDistrust(t *testing.T) {
 				t.Errorf("%s, by %s: the advice is to %s", name, scheme, fix)
 			}
 		}
+	}
+}
+
+// greet answers as a server of Neo4j does, each message with success, up to a COMMIT, at
+// which it hangs up.
+func greet(c net.Conn) {
+	const commit = 0x12
+	size, message := make([]byte, 2), []byte(nil)
+	c.Write([]byte{0, 0, 0, 5}) // version 5.0 of the protocol
+	for {
+		if _, err := io.ReadFull(c, size); err != nil {
+			return
+		}
+		chunk := make([]byte, binary.BigEndian.Uint16(size))
+		if _, err := io.ReadFull(c, chunk); err != nil {
+			return
+		}
+		if message = append(message, chunk...); len(chunk) > 0 || len(message) == 0 {
+			continue
+		}
+		if message[1] == commit {
+			return
+		}
+		c.Write([]byte("\x00\x2f\xb1\x70\xa3\x86server\x8cNeo4j/5.26.0\x8dconnection_id\x81c\x86fields\x90\x00\x00"))
+		message = nil
+	}
+}
+
+// Once the answer to a commit is lost, only a decision behind the lock ends the doubt: a
+// proxy that says what no server of Neo4j says knows nothing of the commit.
+func TestLostCommit(t *testing.T) {
+	refusal := errors.New("refused behind the lock")
+	for name, c := range map[string]struct {
+		second    func(net.Conn)
+		uncertain bool
+	}{
+		"HTTP":       {func(c net.Conn) { io.WriteString(c, "HTTP/1.1 503 \r\n\r\n") }, true},
+		"no version": {func(c net.Conn) { c.Write(make([]byte, 4)) }, true},
+		"refusal":    {greet, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var connections, calls atomic.Int32
+			address := serve(t, func(conn net.Conn) {
+				if _, err := io.ReadFull(conn, make([]byte, 20)); err != nil { // the handshake
+					return
+				}
+				switch connections.Add(1) {
+				case 1:
+					greet(conn)
+				case 2:
+					c.second(conn)
+				default:
+					cancel()
+				}
+			})
+			driver, err := neo4j.NewDriverWithContext("bolt://"+address, neo4j.NoAuth())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer driver.Close(context.Background())
+			s := &Store{driver: driver, options: Options{Timeout: time.Minute, Notify: func(string) {}}}
+			err = s.record(ctx, "test", func(tx *transaction) error {
+				if err := tx.do("RETURN 1", nil); err != nil {
+					return err
+				}
+				if calls.Add(1) > 1 {
+					return refusal
+				}
+				return nil
+			})
+			if errors.Is(err, privacy.ErrUncertain) != c.uncertain || errors.Is(err, refusal) == c.uncertain {
+				t.Errorf("%v, want uncertain %t", err, c.uncertain)
+			}
+		})
 	}
 }

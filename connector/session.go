@@ -4,7 +4,6 @@ package connector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -18,16 +17,20 @@ import (
 )
 
 // transaction runs statements. The function that gets it may run again, so it
-// must set its results anew each time, and must not keep the transaction.
+// must set its results anew each time, and must not keep the transaction. Where it
+// decides, its first statement takes the lock.
 type transaction struct {
-	ctx context.Context
-	tx  neo4j.ExplicitTransaction
+	ctx      context.Context
+	tx       neo4j.ExplicitTransaction
+	answered bool  // the server has run a statement: the lock is held
+	failed   error // what the driver or the server said of a statement last
 }
 
 // rows runs a statement and hands over its records as they arrive.
-func (t *transaction) rows(text cypher, params map[string]any, each func(*neo4j.Record) error) (neo4j.ResultSummary, error) {
+func (t *transaction) rows(text cypher, params map[string]any, each func(*neo4j.Record) error) (summary neo4j.ResultSummary, err error) {
 	result, err := t.tx.Run(t.ctx, string(text), params)
 	if err != nil {
+		t.failed = err
 		return nil, err
 	}
 	for result.Next(t.ctx) {
@@ -35,10 +38,11 @@ func (t *transaction) rows(text cypher, params map[string]any, each func(*neo4j.
 			return nil, err
 		}
 	}
-	if err := result.Err(); err != nil {
-		return nil, err
+	if err = result.Err(); err == nil {
+		summary, err = result.Consume(t.ctx)
 	}
-	return result.Consume(t.ctx)
+	t.answered, t.failed = t.answered || err == nil, err
+	return summary, err
 }
 
 // one runs a statement and returns its only record.
@@ -170,11 +174,9 @@ func (s *Store) attempt(parent context.Context, session neo4j.SessionWithContext
 	}
 	defer cancel()
 	late := a.short && parent.Err() == nil // a context that ends is then the attempt's own
-	failed := func(err error) ending {
+	failed := func(err error, decided bool) ending {
 		again := repeatable(err) || a.short && isCode(err, codeTimedOut, codeTimedOutClient, codeLockStopped) || late && ctx.Err() != nil
-		_, ofServer := serverError(err)
-		_, ofLine := errors.AsType[*neo4j.ConnectivityError](err)
-		return ending{err: err, again: again, decided: !ofServer && !ofLine && ctx.Err() == nil}
+		return ending{err: err, again: again && !decided, decided: decided}
 	}
 	meta := map[string]any{"app": "graphcloak", "phase": a.phase}
 	if s.options.JobID != "" {
@@ -182,11 +184,12 @@ func (s *Store) attempt(parent context.Context, session neo4j.SessionWithContext
 	}
 	tx, err := session.BeginTransaction(ctx, neo4j.WithTxMetadata(meta), neo4j.WithTxTimeout(limit))
 	if err != nil {
-		return failed(err)
+		return failed(err, false)
 	}
 	defer hangUp(ctx, tx.Close)
-	if err := work(&transaction{ctx, tx}); err != nil {
-		return failed(err)
+	t := &transaction{ctx: ctx, tx: tx}
+	if err := work(t); err != nil {
+		return failed(err, t.answered && t.failed == nil)
 	}
 	commit, stop := context.WithTimeout(context.WithoutCancel(ctx), limit+answerTime)
 	defer stop()
