@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -26,7 +27,19 @@ type Attempt struct {
 }
 
 func (a *Attempt) charge() (privacy.Charge, error) {
-	return a.Plan.Charge(a.Scope, a.ReleaseID, a.Token)
+	c, err := a.Plan.Charge(a.Scope, a.ReleaseID, a.Token)
+	if c.Guarantee == privacy.PerSensor {
+		c.NodeKey = nodeKey(a.Plan.Model.Selection)
+	}
+	return c, err
+}
+
+// nodeKey says what names a node, never "".
+func nodeKey(s graph.Selection) string {
+	if s.NodeKey == "" {
+		return "the store's own id"
+	}
+	return "property=" + s.NodeKey
 }
 
 // Paid reports whether the attempt was paid for. It is final where the client that

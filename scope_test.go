@@ -211,3 +211,40 @@ func TestEarlierNamesAreReadWithCare(t *testing.T) {
 		}
 	}
 }
+
+// TestNodeKeyEvadesNoCap: sensors that were counted by one name are not counted anew
+// under another.
+func TestNodeKeyEvadesNoCap(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"nodes.csv":         "id,name,source\na,x,1\nb,y,0\nc,z,0\n",
+		"relationships.csv": "source,target\na,b\nb,c\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := folder.New(ctx, dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(ctx)
+	job := hallJob(graphcloak.Signal{SourceProperty: "source"}, 1)
+	job.Plan.Guarantee, job.Scope = privacy.PerSensor, "s"
+	if _, err := privacy.SetCap(ctx, s.Ledger(), "s", privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		key  string
+		want error
+	}{{"", nil}, {"", privacy.ErrExhausted}, {"name", privacy.ErrInput}} {
+		job.Selection.NodeKey, job.RunID = step.key, ""
+		if _, err := graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{}); !errors.Is(err, step.want) {
+			t.Errorf("key %q: %v, want %v", step.key, err, step.want)
+		}
+	}
+	if a, err := privacy.VerifyLedger(ctx, s.Ledger(), "s"); err != nil || a.Releases != 1 {
+		t.Errorf("%+v, %v, want one release within a cap for one", a, err)
+	}
+}

@@ -3,6 +3,7 @@
 package privacy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,6 +22,8 @@ type Charge struct {
 	Cost      Cost      `json:"cost"`   // joint, or of the worst sensor
 	// Sensors holds the cost of each sensor of a PerSensor release.
 	Sensors map[string]Cost `json:"sensors,omitempty"`
+	// NodeKey says what the ids of Sensors are: two keys give one sensor two ids.
+	NodeKey string `json:"nodeKey,omitempty"`
 	// Certificate identifies the sensitivity certificate where it may fail, and
 	// Failure is the probability β of that.
 	Certificate Digest  `json:"certificate"`
@@ -71,6 +74,7 @@ type Account struct {
 	Releases     int64              `json:"releases"`
 	Spent        Cost               `json:"spent"`                  // joint, or of the sensor that spent most
 	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
+	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are; "": an earlier version did not say
 	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
 	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one
 	MovedTo      string             `json:"movedTo,omitempty"`      // the scope that this one went on in; "": it is open
@@ -175,6 +179,7 @@ func (a Account) add(c Charge) (Account, error) {
 		err = a.addCost(c.Cost)
 	} else {
 		err = a.addSensors(c.Sensors)
+		a.NodeKey = cmp.Or(c.NodeKey, a.NodeKey)
 	}
 	if c.Failure > 0 {
 		a.addCertificates(map[string]float64{c.Certificate.String(): c.Failure})
@@ -190,6 +195,10 @@ func (a Account) absorb(b Account) (Account, error) {
 			return a, fmt.Errorf("%w: scope %q holds %s releases, scope %q holds %s ones", ErrJoin, a.Scope, a.Guarantee, b.Scope, b.Guarantee)
 		}
 		a.Guarantee = b.Guarantee
+		if err := a.sameKey(b.NodeKey, b.Sensors); err != nil {
+			return a, fmt.Errorf("%w: %w", ErrJoin, err)
+		}
+		a.NodeKey = cmp.Or(a.NodeKey, b.NodeKey)
 	}
 	a.Releases += b.Releases
 	if b.Cap != nil {
@@ -200,6 +209,24 @@ func (a Account) absorb(b Account) (Account, error) {
 		return a, a.addSensors(b.Sensors)
 	}
 	return a, a.addCost(b.Spent)
+}
+
+// sameKey refuses sensors under another key than those of the account: costs add up by
+// id, so that a new key would be a new budget for the same sensors. Where one of both
+// does not say its key, they must have an id in common.
+func (a Account) sameKey(key string, sensors map[string]Cost) error {
+	if len(a.Sensors) == 0 || len(sensors) == 0 || a.NodeKey == key {
+		return nil
+	}
+	if a.NodeKey != "" && key != "" {
+		return fmt.Errorf("scope %q counts sensors by the node key %q, the release names them by %q", a.Scope, a.NodeKey, key)
+	}
+	for id := range sensors {
+		if _, ok := a.Sensors[id]; ok {
+			return nil
+		}
+	}
+	return fmt.Errorf("scope %q has other sensors, or the same under another node key", a.Scope)
 }
 
 func (a *Account) addCost(c Cost) error {
@@ -249,6 +276,9 @@ func (a Account) charge(c Charge) (*Entry, error) {
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
 		return nil, inputError{fmt.Errorf("privacy: scope %q holds %s releases; a %s release needs a scope of its own", a.Scope, a.Guarantee, c.Guarantee)}
 	}
+	if err := a.sameKey(c.NodeKey, c.Sensors); err != nil {
+		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before, or a scope of its own", err)}
+	}
 	after, err := a.add(c)
 	if err != nil {
 		return nil, err
@@ -297,8 +327,12 @@ func (a Account) equal(b Account) bool {
 	return errA == nil && errB == nil && string(x) == string(y)
 }
 
-// equal reports whether c is the charge that was made.
+// equal reports whether c is the charge that was made. An earlier version stored no
+// key.
 func (c *Charge) equal(d Charge) bool {
+	if c.NodeKey == "" {
+		d.NodeKey = ""
+	}
 	x, errC := json.Marshal(c)
 	y, errD := json.Marshal(d)
 	return errC == nil && errD == nil && string(x) == string(y)

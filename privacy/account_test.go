@@ -74,3 +74,45 @@ func TestChargeMatchesItsBudget(t *testing.T) {
 		t.Errorf("a release of ε = 4 was charged as ε = %v", e.Charge.Budget.Epsilon)
 	}
 }
+
+// TestNodeKeys: an account takes one key; where an earlier version stored none, the
+// one under which it knows a sensor.
+func TestNodeKeys(t *testing.T) {
+	charge := func(id, key string, sensors ...string) Charge {
+		c := Charge{Scope: "s", ReleaseID: id, Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor, Sensors: map[string]Cost{}, NodeKey: key}
+		for _, s := range sensors {
+			c.Sensors[s] = 9
+		}
+		return c
+	}
+	a := NewAccount("s")
+	for i, step := range []struct {
+		key, sensor string
+		ok          bool
+	}{
+		{"", "x", true},
+		{"", "y", true},
+		{"name", "z", false},
+		{"id", "y", true},
+		{"id", "z", true},
+		{"name", "y", false},
+	} {
+		e, err := a.charge(charge(strconv.Itoa(i), step.key, step.sensor))
+		if (err == nil) != step.ok || err != nil && !errors.Is(err, ErrInput) {
+			t.Errorf("step %d: %v, want it granted: %t", i, err, step.ok)
+		}
+		if err != nil {
+			continue
+		}
+		if a, err = a.Append(*e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := NewAccount("t").add(charge("r", "name", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.absorb(other); !errors.Is(err, ErrJoin) {
+		t.Errorf("accounts under two keys: %v, want ErrJoin", err)
+	}
+}
