@@ -45,9 +45,9 @@ func newBudgetHeadCommand(app *app) *cobra.Command {
 		Short: "Print the head of every chain, to be kept elsewhere",
 		Long: "head checks the chains and prints the hash of each one's newest entry, the number of its entries and its scope.\n" +
 			"Keep a line where the owner of the store cannot reach it, on paper or in a commit: `budget verify --contains HASH`\n" +
-			"then finds a ledger that was replaced, or restored from an older copy. Every report and every record of a run\n" +
-			"holds such a head too, as ledgerHead.",
-		Example: "  graphcloak budget head --from folder:mygraph\n  graphcloak budget head --from folder:mygraph --format csv >> heads.csv",
+			"then finds a ledger that was replaced, or restored from an older copy. The report and the record of every run\n" +
+			"hold such a head too, as ledgerHead.",
+		Example: "  graphcloak budget head --from folder:mygraph --format table\n  graphcloak budget head --from folder:mygraph --format csv >> heads.csv",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		scopes, err := app.scopes(ctx, l)
 		if err != nil {
