@@ -74,7 +74,8 @@ type Plan struct {
 // same guarantee.
 type Allocated struct {
 	Objective allocation.Objective `json:"objective"`
-	Gap       float64              `json:"gap"`                     // of the programme, relative; an estimate for the objective information
+	Gap       *float64             `json:"gap,omitempty"`           // to what is proven to be the best, relative; an estimate for the objective information; nil: unknown
+	CutShort  bool                 `json:"cutShort,omitempty"`      // the time ended the search
 	Prior     string               `json:"priorProperty,omitempty"` // public property that shaped the noise; "": flat
 	Uniform   Uniform              `json:"uniform"`
 }
@@ -201,7 +202,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	p.Allocated = &Allocated{
-		Objective: best.Objective, Gap: best.Gap, Prior: a.PriorProperty,
+		Objective: best.Objective, Gap: finite(best.Gap), CutShort: best.CutShort, Prior: a.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity, plan: uniform},
 	}
 	return nil

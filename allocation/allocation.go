@@ -113,11 +113,14 @@ type Options struct {
 	Memory int64
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
-	// Time ends the search early with the best weights so far; 0: no limit. A result
-	// that was cut short depends on the machine's speed.
+	// Time ends the search early with the best weights so far; 0: no limit. At most half
+	// of it goes into rows of M, and what is begun at its end is dropped, but for two looks
+	// at every relationship. A result that was cut short depends on the machine's speed.
 	Time time.Duration
 	// Progress is told the stage and the steps done; nil: silent.
 	Progress func(stage string, done, total int64)
+
+	clock func() time.Time // nil: time.Now
 }
 
 // Result is an allocation. Every Weights is private at the noise that its own
@@ -134,10 +137,14 @@ type Result struct {
 	// which are minimised. With MaxSensors and MinSensors the limit still is that
 	// of all weights. Information, the simulated mean of −log of the posterior of
 	// the right community, is not convex; its Limit is only what the slope at
-	// Weights promises.
+	// Weights promises. NaN is what Time left no room for: the Limit of an Information
+	// that was cut short, or of candidates that were left out, and the Value of weights
+	// that were not simulated.
 	Value, Limit float64
-	// Gap is |Value − Limit| relative to the larger one.
+	// Gap is |Value − Limit| relative to the larger one; NaN where one of them is.
 	Gap float64
+	// CutShort says that Options.Time ended the search.
+	CutShort bool
 	// Tight are the edges, U < V, at which the guarantee is spent.
 	Tight [][2]int
 	// Reporting is the number of sensors with a weight.
@@ -218,6 +225,9 @@ func (o *Options) check(n, sensors int) error {
 	}
 	if o.Hops == 0 {
 		o.Hops = 2
+	}
+	if o.clock == nil {
+		o.clock = time.Now
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}

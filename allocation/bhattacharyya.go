@@ -127,9 +127,12 @@ func (b *pairs) weights(e *mat.Dense) []float64 {
 // packing programme with the weights −∇F, started from the rows and the vertex of
 // the one before, and gives a lower bound F(u) − max (v − u)ᵀ(−∇F).
 func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64, err error) {
+	u = p.even(h)
+	if p.late() {
+		return u, math.NaN(), math.NaN(), nil
+	}
 	b := p.newPairs()
 	g := p.newProgramme(h)
-	u = p.even(h)
 	from := b.distances(u)
 	e := mat.NewDense(len(b.nodes), len(b.nodes), nil)
 	value, _ = b.terms(e, from, from, 0)

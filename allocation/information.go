@@ -70,6 +70,7 @@ func (p *problem) newChannel() *channel {
 type outcome struct {
 	loss  float64   // −log of the probability of the right community
 	slope []float64 // E Var(E[a M_s X | Y, C] | Y)
+	cut   bool      // the time ended before the last trial
 }
 
 // evaluate simulates under u. With X the source and its amplitude drawn from the
@@ -77,6 +78,7 @@ type outcome struct {
 // communities let sensor s expect, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
 // Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective Separation,
 // weighted by the prior. At amplitude 1 it is a direction, and the loss decides.
+// An outcome that was cut short is worth nothing.
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)
 	n := len(c.labels)
@@ -94,6 +96,9 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 		noise, y := make([]float64, c.p.rows.k), make([]float64, len(on))
 		post, mean := make([]float64, n), make([]float64, n)
 		for trial := k; trial < c.trials; trial += pieces {
+			if o.cut = c.p.late(); o.cut {
+				return
+			}
 			// The seed is public on purpose: this noise hides nothing.
 			random := rand.New(rand.NewPCG(1, uint64(trial)))
 			for s := range noise {
@@ -113,6 +118,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 		o.slope = make([]float64, c.p.rows.k)
 	}
 	for _, v := range part {
+		o.cut = o.cut || v.cut
 		o.loss += v.loss / float64(c.trials)
 		axpy(1, v.slope, o.slope)
 	}
@@ -253,22 +259,33 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 
 // information minimises the loss along packing programmes with the weights of its
 // slope, from the better of equal weights and Separation's. It is not convex, so
-// limit is what the slope promises at most, an estimate.
+// limit is what the slope promises at most, an estimate, and NaN at a deadline.
 func (p *problem) information(h []float64) (u []float64, value, limit float64, err error) {
 	c := p.newChannel()
 	g := p.newProgramme(h)
 	g.gap = max(g.gap, inexact)
-	start, _, _, err := g.maximise(p.separation())
+	u, _, _, err = g.maximise(p.separation())
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	u = slices.Clone(start)
 	now := c.evaluate(u, true)
-	if even := p.even(h); !p.late() {
-		if o := c.evaluate(even, true); o.loss < now.loss {
-			u, now = even, o
-		}
+	if now.cut {
+		return u, math.NaN(), math.NaN(), p.ctx.Err()
 	}
+	even := p.even(h)
+	if o := c.evaluate(even, true); !o.cut && o.loss < now.loss {
+		u, now = even, o
+	}
+	u, now, limit = p.ascend(c, g, u, now)
+	p.tighten(u)
+	if o := c.evaluate(u, false); !o.cut {
+		return u, o.loss, min(limit, o.loss), p.ctx.Err()
+	}
+	return u, now.loss, math.NaN(), p.ctx.Err()
+}
+
+// ascend improves u step by step.
+func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) (best []float64, at outcome, limit float64) {
 	for step := range ascents {
 		p.opts.Progress("allocate: information", int64(step), ascents)
 		if p.late() {
@@ -284,11 +301,13 @@ func (p *problem) information(h []float64) (u []float64, value, limit float64, e
 		if better == nil {
 			break
 		}
-		u, now = better, c.evaluate(better, true)
+		o := c.evaluate(better, true)
+		if o.cut {
+			break
+		}
+		u, now = better, o
 	}
-	p.tighten(u)
-	now.loss = c.evaluate(u, false).loss
-	return u, now.loss, min(limit, now.loss), p.ctx.Err()
+	return u, now, limit
 }
 
 // even returns equal weights, as far as h allows.
@@ -308,14 +327,17 @@ func (p *problem) ahead(c *channel, u, v []float64, loss float64) []float64 {
 	for f := .5; f > .01 && !p.late(); f /= 2 {
 		w := slices.Clone(u)
 		blend(f, w, v)
-		e := c.evaluate(w, false).loss
-		if e >= loss*(1-progress) {
+		o := c.evaluate(w, false)
+		if o.cut {
+			break
+		}
+		if o.loss >= loss*(1-progress) {
 			if best != nil {
 				break
 			}
 			continue
 		}
-		best, loss = w, e
+		best, loss = w, o.loss
 	}
 	return best
 }

@@ -162,11 +162,17 @@ func (p *problem) result(f *found) (*Result, error) {
 	if peak == 0 {
 		return nil, fmt.Errorf("%w: only sensors that no relationship reaches would report", ErrNothing)
 	}
+	cut := p.late()
 	if f.objective != Bound && f.objective != Information {
 		f.value = min(f.value/peak, f.limit) // the others are linear in u
 	}
+	dropped := p.rows.k < len(p.index) // the limit says nothing of candidates that are not there
+	if cut && (f.objective == Information || f.limit == 0 || dropped) {
+		f.limit = math.NaN()
+	}
 	r := &Result{
 		Weights: make([]float64, p.sensors()), Objective: f.objective, Value: f.value, Limit: f.limit, Rounds: p.rounds,
+		CutShort: cut,
 	}
 	for k, v := range f.u {
 		if v > 0 {
@@ -174,7 +180,7 @@ func (p *problem) result(f *found) (*Result, error) {
 			r.Reporting++
 		}
 	}
-	if most := max(r.Value, r.Limit); most > 0 {
+	if most := max(r.Value, r.Limit); most != 0 {
 		r.Gap = math.Abs(r.Value-r.Limit) / most
 	}
 	for k, v := range p.value {

@@ -17,6 +17,7 @@ type problem struct {
 	model    sensitivity.Model
 	opts     Options
 	deadline time.Time // zero: none
+	halfway  time.Time // when the rows of M are to be there
 
 	rows  *rows
 	index []int // of each candidate among the model's sensors
@@ -65,7 +66,8 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 	}
 	p := &problem{ctx: ctx, model: m, opts: opts}
 	if opts.Time > 0 {
-		p.deadline = time.Now().Add(opts.Time)
+		start := p.opts.clock()
+		p.deadline, p.halfway = start.Add(opts.Time), start.Add(opts.Time/2)
 	}
 	p.setPrior(n)
 	if err := p.setLabels(labels); err != nil {
@@ -80,7 +82,7 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 		pick[k] = sensors[i]
 	}
 	var err error
-	if p.rows, err = newRows(ctx, diffusion, pick, p.late, p.opts.Progress); err != nil {
+	if p.rows, err = newRows(ctx, diffusion, pick, func() bool { return p.past(p.halfway) }, p.opts.Progress); err != nil {
 		return nil, err
 	}
 	p.rows.edges = edgesOf(m.Graph, m.Alpha)
@@ -166,6 +168,8 @@ func ones(n int) []float64 {
 }
 
 // late reports whether the search must stop.
-func (p *problem) late() bool {
-	return p.ctx.Err() != nil || (!p.deadline.IsZero() && time.Now().After(p.deadline))
+func (p *problem) late() bool { return p.past(p.deadline) }
+
+func (p *problem) past(t time.Time) bool {
+	return p.ctx.Err() != nil || (!t.IsZero() && p.opts.clock().After(t))
 }

@@ -81,7 +81,9 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		if fresh {
 			break // as good as the arithmetic gets
 		}
-		g.lp.refactor()
+		if !g.lp.refactor(g.p.late) {
+			break
+		}
 		g.lp.primal(g.p.late)
 		fresh = true
 	}
@@ -267,7 +269,7 @@ func (g *programme) cutEdges(value []float64) int {
 		g.p.rows.squares(a[:len(g.h)], e, g.h)
 		g.lp.addRow(a, 1+jitter(k))
 		g.row[k] = true
-		if added++; added == most {
+		if added++; added == most || g.p.late() {
 			break
 		}
 	}

@@ -8,8 +8,12 @@ import (
 )
 
 // refactor computes the tableau of the present basis anew from A, b and c, which
-// takes off the rounding of the exchanges so far.
-func (l *simplex) refactor() {
+// takes off the rounding of the exchanges so far. Where stop returns true it leaves
+// everything as it was, and returns false.
+func (l *simplex) refactor(stop func() bool) bool {
+	old := *l
+	old.t, old.non, old.at = slices.Clone(l.t), slices.Clone(l.non), slices.Clone(l.at)
+	old.basic, old.slack = slices.Clone(l.basic), slices.Clone(l.slack)
 	x := make([]float64, len(l.c))
 	l.x(x)
 	var enter []int
@@ -31,6 +35,10 @@ func (l *simplex) refactor() {
 		l.basic[k], l.slack[k] = ^k, ^k
 	}
 	for _, s := range enter {
+		if stop() {
+			*l = old
+			return false
+		}
 		r := -1
 		for k := range l.rows {
 			if leaves[k] && (r < 0 || math.Abs(l.t[k][s]) > math.Abs(l.t[r][s])) {
@@ -47,6 +55,7 @@ func (l *simplex) refactor() {
 		l.upper[j] = s >= 0 && x[s] > .5
 	}
 	l.evaluate()
+	return true
 }
 
 // evaluate computes the basic variables from A and b by one solve with the basis,

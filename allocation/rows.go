@@ -35,8 +35,9 @@ func edgesOf(g *graph.Graph, alpha float64) []edge {
 	return es
 }
 
-// fetch is the number of rows of M that are computed at once.
-const fetch = 128
+// fetch is the number of rows of M that are computed between two looks at the clock:
+// one block of expm.
+const fetch = 16
 
 // newRows computes the rows of the candidates, or of the first ones until late.
 func newRows(ctx context.Context, m Diffusion, pick []int, late func() bool, progress func(string, int64, int64)) (*rows, error) {

@@ -169,9 +169,16 @@ func sigmas(n report.Noise) string {
 
 // gap is how far the allocation may be from the best, relative to the objective.
 func gap(a *graphcloak.Allocated) string {
-	text := cell(a.Gap, 2)
+	const cut = "the search was cut short by --allocation-time"
+	if a.Gap == nil {
+		return "unknown: " + cut
+	}
+	text := cell(*a.Gap, 2)
 	if a.Objective == allocation.Information {
-		return "about " + text // a first-order estimate
+		text = "about " + text // a first-order estimate
+	}
+	if a.CutShort {
+		text += ": " + cut
 	}
 	return text
 }
