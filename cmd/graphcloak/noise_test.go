@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -137,5 +138,36 @@ func TestNarrowByDefault(t *testing.T) {
 	}
 	if w := width("--sensitivity-tolerance", "0.05"); w < 0.005 {
 		t.Errorf("at a tolerance of 0.05 it is open by %v: the graph does not tell the tolerances apart", w)
+	}
+}
+
+// TestPriceOfAllocation: a plan says in words what allocation costs, with its own
+// numbers, and says nothing where noise is uniform or nothing was simulated.
+func TestPriceOfAllocation(t *testing.T) {
+	kit(t)
+	planned := []string{"plan", "--from", "example:net3", "--tau", "2", "--epsilon", "4", "--delta", "0.1", "--objective", "separation", "--trials", "50"}
+	type accuracy struct {
+		Known float64 `json:"credibleSetSizeKnownMass"`
+	}
+	p := decoded[struct {
+		ExpectedAccuracy accuracy
+		Allocation       struct {
+			Uniform struct{ ExpectedAccuracy accuracy }
+		}
+	}](t, planned...)
+	here, uniform := p.ExpectedAccuracy.Known, p.Allocation.Uniform.ExpectedAccuracy.Known
+	if !(here < uniform) {
+		t.Fatalf("%v nodes under allocated noise, %v under uniform noise: the example is to show a price", here, uniform)
+	}
+	want := fmt.Sprintf("hides among %.3g nodes on average, under uniform noise among %.3g.", here, uniform)
+	for _, c := range []struct {
+		more []string
+		says bool
+	}{{nil, true}, {[]string{"--trials", "0"}, false}, {[]string{"--allocation", "uniform", "--objective", "auto"}, false}} {
+		code, text := told(t, "", slices.Concat(planned, c.more, []string{"--format", "table"})...)
+		text = strings.Join(strings.Fields(text), " ")
+		if code != 0 || strings.Contains(text, want) != c.says || strings.Contains(text, "price of allocation") != c.says {
+			t.Errorf("%q: exit %d, want %q: %t, got\n%s", c.more, code, want, c.says, text)
+		}
 	}
 }

@@ -151,12 +151,31 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 	if a.outputFormat() != "table" {
 		return a.render(p, rows)
 	}
-	return a.render(p, section{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(facts)},
-		section{
+	sections := []section{
+		{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(facts)},
+		{
 			title: "Noise at this guarantee; the first is the plan", columns: []string{"allocation", "sensors", "sigma", "gap", "expectedAccuracy"},
 			rows: slices.Values(choices),
 		},
-		section{title: "Guarantee", text: p.Sentence()})
+	}
+	if text := price(p); text != "" {
+		sections = append(sections, section{text: text})
+	}
+	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence()})...)
+}
+
+// price says what allocation costs, where fewer nodes hide a source from a reader who
+// knows its mass than under uniform noise.
+func price(p *graphcloak.Plan) string {
+	if p.Allocated == nil || p.Accuracy == nil || p.Allocated.Uniform.Accuracy == nil {
+		return ""
+	}
+	here, uniform := p.Accuracy.KnownMassSetSize, p.Allocated.Uniform.Accuracy.KnownMassSetSize
+	if here >= uniform {
+		return ""
+	}
+	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides among %.3g nodes on average, "+
+		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", here, uniform)
 }
 
 // sigmas shows the σ of all sensors.
