@@ -33,11 +33,15 @@ func TestKnownMass(t *testing.T) {
 	if !(blind.KnownMassSetSize < blind.CredibleSetSize) {
 		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
 	}
-	if err := m.Expect(t.Context(), p, job.Recover, 50); err != nil {
-		t.Fatal(err)
+	expected := func(a recovery.Amplitude) graphcloak.Accuracy {
+		if err := m.Expect(t.Context(), p, graphcloak.RecoverOptions{Amplitude: a}, 50); err != nil {
+			t.Fatal(err)
+		}
+		return *p.Accuracy
 	}
-	if a := p.Accuracy; !(a.KnownMassSetSize > 0 && a.KnownMassSetSize <= a.CredibleSetSize) {
-		t.Errorf("plan: %v nodes with the mass known, %v without", a.KnownMassSetSize, a.CredibleSetSize)
+	told, known := expected(recovery.UniformAmplitude), expected(recovery.UnitAmplitude).CredibleSetSize
+	if !(told.KnownMassSetSize == known && known < told.CredibleSetSize) {
+		t.Errorf("plan: %v nodes with the mass known, want %v, and %v without", told.KnownMassSetSize, known, told.CredibleSetSize)
 	}
 }
 

@@ -94,7 +94,7 @@ func classify(ctx context.Context, err error) error {
 // The driver's own error does not unwrap.
 func distrust(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "x509: ") || strings.Contains(text, "tls: ") || strings.Contains(text, "check that TLS is enabled")
+	return strings.Contains(text, "tls: ") || strings.Contains(text, "check that TLS is enabled")
 }
 
 func classifyCode(e *neo4j.Neo4jError) error {

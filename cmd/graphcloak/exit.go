@@ -28,7 +28,7 @@ const (
 	exitRateLimited  = 7  //
 	exitTransient    = 8  // server away or busy, timeout: trying again may help
 	exitBudget       = 9  // privacy budget would be exceeded; nothing was released
-	exitNotCertified = 10 // recovery without a certificate
+	exitNotCertified = 10 // under --strict: recovery without a certificate, or infeasible
 	exitMemory       = 11 // memory guard
 	exitWarnings     = 12 // done, with warnings, under --strict
 	exitUnfinished   = 13 // budget is or may be spent, and the run is unfinished: resume it
