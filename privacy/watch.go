@@ -16,14 +16,29 @@ import (
 type Witness interface {
 	// Marks returns what is remembered of a scope under the names of a ledger.
 	Marks(names []string, scope string) ([]Mark, error)
-	// Put remembers m of a scope under each of the names, in place of what was.
+	// Put remembers m of a scope under each of the names, in place of what was where
+	// m goes further: see [Mark.Follows]. It looks and replaces in one step, since other
+	// processes put marks too.
 	Put(names []string, scope string, m Mark) error
 }
 
 // Mark is the furthest that a chain was seen to have come.
 type Mark struct {
 	Account Account  `json:"account"` // as it stood then
-	Heads   []Digest `json:"heads"`   // hashes of its entries in their order, as far as they were seen
+	Heads   []Digest `json:"heads"`   // hashes of its entries in their order, and lost heads that they account for
+}
+
+// Follows reports whether m is of the chain that was remembered before, and no less
+// far. [ErrRollback] where neither is a part of the other.
+func (m Mark) Follows(before Mark) (bool, error) {
+	switch {
+	case before.Account.Entries == 0 || slices.Contains(m.Heads, before.Account.Head):
+		return true, nil
+	case slices.Contains(before.Heads, m.Account.Head):
+		return false, nil
+	}
+	return false, fmt.Errorf("%w: scope %q was seen here a moment ago with %d entries and the head %s, which these %d do not hold",
+		ErrRollback, m.Account.Scope, before.Account.Entries, before.Account.Head, m.Account.Entries)
 }
 
 // Contains reports whether a chain holds an entry with this hash, or accounts for its
@@ -85,14 +100,22 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 			return nil, err
 		}
 	}
-	seen := Mark{Heads: make([]Digest, len(entries))}
+	var seen Mark
 	if seen.Account, err = Replay(scope, entries); err != nil {
 		return nil, err
 	}
-	for i, e := range entries {
-		seen.Heads[i] = e.Hash
+	for _, e := range entries {
+		seen.Heads = append(seen.Heads, e.heads()...)
 	}
 	return entries, w.put(ctx, scope, seen)
+}
+
+// heads returns the hash of an entry, behind the lost head that it accounts for.
+func (e Entry) heads() []Digest {
+	if e.Kind == KindReconciled {
+		return []Digest{e.Account.Head, e.Hash}
+	}
+	return []Digest{e.Hash}
 }
 
 // Update implements [Ledger]. Once the chain was seen to hold its marks, it does so
@@ -106,24 +129,30 @@ func (w *watched) Update(ctx context.Context, scope, releaseID string, rule Rule
 		seen, _ = w.mark(scope)
 	}
 	var after Account
+	var ours *Entry
 	stored := false
 	err := w.Ledger.Update(ctx, scope, releaseID, func(a Account, prior []Entry) (*Entry, error) {
-		after, stored = a, false
+		after = a
 		if a.Entries < seen.Account.Entries || a.Entries == seen.Account.Entries && a.Head != seen.Account.Head {
 			return nil, fmt.Errorf("%w: scope %q has %d entries, and had %d others a moment ago", ErrRollback, scope, a.Entries, seen.Account.Entries)
 		}
 		e, err := rule(a, prior)
-		if err != nil || e == nil {
+		if err != nil || e == nil { // a repetition finds what the first call stored
+			stored = ours != nil && (a.Head == ours.Hash || Contains(prior, ours.Hash))
 			return nil, err
 		}
-		stored = true
+		ours, stored = e, true
 		after, err = a.Append(*e)
 		return e, err
 	})
 	if err != nil {
 		return err
 	}
-	err = w.put(ctx, scope, Mark{after, append(slices.Clip(seen.Heads), after.Head)})
+	if stored && after.Entries == seen.Account.Entries+1 {
+		err = w.put(ctx, scope, Mark{after, append(slices.Clip(seen.Heads), ours.heads()...)})
+	} else if after.Entries > seen.Account.Entries { // others appended too
+		_, err = w.Entries(ctx, scope)
+	}
 	if err != nil && stored {
 		w.missed(err)
 		return nil

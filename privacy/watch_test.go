@@ -37,8 +37,14 @@ func (n *notebook) Put(names []string, scope string, m privacy.Mark) error {
 		n.marks = make(map[string]privacy.Mark)
 	}
 	for _, name := range names {
-		m.Heads = slices.Clone(m.Heads)
-		n.marks[name+"/"+scope] = m
+		further, err := m.Follows(n.marks[name+"/"+scope])
+		if err != nil {
+			return err
+		}
+		if further {
+			m.Heads = slices.Clone(m.Heads)
+			n.marks[name+"/"+scope] = m
+		}
 	}
 	return nil
 }
@@ -294,5 +300,59 @@ func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
 	entries, err := restored.Entries(ctx, "old")
 	if err != nil || m.Check("old", entries) != nil {
 		t.Errorf("the mark: %v, %v", m.Check("old", entries), err)
+	}
+}
+
+// repeating is a ledger that loses the answer to its first commit, and repeats it.
+type repeating struct{ shelf }
+
+func (l repeating) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	if err := l.shelf.Update(ctx, scope, releaseID, rule); err != nil {
+		return err
+	}
+	return l.shelf.Update(ctx, scope, releaseID, rule)
+}
+
+// TestRepeatedSpendIsASpend: a mark that cannot be put after a commit whose answer was
+// lost does not make the spend one that did not happen.
+func TestRepeatedSpendIsASpend(t *testing.T) {
+	n, missed := new(notebook), 0
+	w := privacy.Watch(repeating{shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}}, n, func(error) { missed++ })
+	n.full = true
+	pay(t, w, "s", "1")
+	if missed != 1 {
+		t.Errorf("%d marks were missed, want 1", missed)
+	}
+}
+
+// between is a witness that another process uses before it puts its first mark.
+type between struct {
+	*notebook
+	other func()
+}
+
+func (b *between) Put(names []string, scope string, m privacy.Mark) error {
+	if other := b.other; other != nil {
+		b.other = nil
+		other()
+	}
+	return b.notebook.Put(names, scope, m)
+}
+
+// TestMarksDoNotGoBack lets a second process spend and put its mark before the first
+// one puts its own, and then the first one again.
+func TestMarksDoNotGoBack(t *testing.T) {
+	n := new(notebook)
+	l := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}
+	b := &between{notebook: n}
+	first, second := privacy.Watch(l, b, func(err error) { t.Error(err) }), watch(t, l, n)
+	b.other = func() { pay(t, second, "s", "2") }
+	pay(t, first, "s", "1")
+	if m := n.marks["id/s"]; m.Account.Entries != 2 {
+		t.Errorf("the mark has %d entries, the ledger 2", m.Account.Entries)
+	}
+	pay(t, first, "s", "3")
+	if m := n.marks["id/s"]; m.Account.Entries != 3 || len(m.Heads) != 3 {
+		t.Errorf("the mark has %d entries and %d heads, the ledger 3", m.Account.Entries, len(m.Heads))
 	}
 }

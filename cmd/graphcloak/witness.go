@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -53,20 +55,50 @@ func (witness) Marks(names []string, scope string) ([]privacy.Mark, error) {
 // Put implements [privacy.Witness].
 func (witness) Put(names []string, scope string, m privacy.Mark) error {
 	for _, name := range names {
-		dir, err := markDir(name)
-		if err != nil {
-			return err
-		}
-		data, err := json.Marshal(markFile{name, scope, m})
-		if err != nil {
-			return err
-		}
-		if err := writeSynced(filepath.Join(dir, fingerprint(scope)+".json"), data); err != nil {
+		if err := putMark(name, scope, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// putMark replaces a mark that m follows, under a lock.
+func putMark(name, scope string, m privacy.Mark) error {
+	dir, err := markDir(name)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, fingerprint(scope)+".json")
+	lock, err := waitForLock(path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	before, err := readMark(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if further, err := m.Follows(before.Mark); err != nil || !further {
+		return err
+	}
+	data, err := json.Marshal(markFile{name, scope, m})
+	if err != nil {
+		return err
+	}
+	return writeSynced(path, data)
+}
+
+// waitForLock takes a lock that is held for as long as a mark takes to be written.
+func waitForLock(path string) (*os.File, error) {
+	for end := time.Now().Add(lockTime); ; time.Sleep(5 * time.Millisecond) {
+		lock, err := disk.Lock(path)
+		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) {
+			return lock, err
+		}
+	}
+}
+
+const lockTime = 10 * time.Second
 
 // scopes lists the scopes that are remembered of a ledger, ascending.
 func (witness) scopes(names []string) ([]string, error) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// TestMarkFilesDoNotGoBack puts the marks of a growing chain all at once: the furthest
+// stays. One of another chain is refused.
+func TestMarkFilesDoNotGoBack(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	names := []string{"id", "place"}
+	var heads []privacy.Digest
+	var wg sync.WaitGroup
+	for i := range 20 {
+		heads = append(heads, privacy.Digest{byte(i + 1)})
+		m := privacy.Mark{Account: privacy.Account{Scope: "s", Entries: int64(i + 1), Head: heads[i]}, Heads: heads[:i+1]}
+		wg.Go(func() {
+			if err := (witness{}).Put(names, "s", m); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	check := func() {
+		t.Helper()
+		marks, err := witness{}.Marks(names, "s")
+		if err != nil || len(marks) != 2 || marks[0].Account.Entries != 20 || marks[1].Account.Entries != 20 {
+			t.Errorf("%+v, %v, want the furthest mark under both names", marks, err)
+		}
+	}
+	check()
+	other := privacy.Digest{200}
+	err := witness{}.Put(names, "s", privacy.Mark{Account: privacy.Account{Scope: "s", Entries: 30, Head: other}, Heads: []privacy.Digest{other}})
+	if !errors.Is(err, privacy.ErrRollback) {
+		t.Errorf("another chain: %v, want ErrRollback", err)
+	}
+	check()
+}
