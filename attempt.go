@@ -22,6 +22,7 @@ type Attempt struct {
 	ReleaseID string   `json:"releaseId"`
 	Token     string   `json:"attempt"`
 	Signal    Signal   `json:"signal"`
+	AllowZero bool     `json:"allowZero,omitempty"` // the signal's, which no file of a signal tells
 	Plan      *Plan    `json:"plan"`
 	Release   *Release `json:"release,omitempty"` // of sensors; nil: its noise is drawn once it is paid for
 }
@@ -108,7 +109,7 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 	if errors.Is(err, privacy.ErrUncertain) {
 		return nil, &UnfinishedError{job.RunID, MaySpent, err}
 	}
-	if errors.Is(err, privacy.ErrReplay) { // the reservation is that of the release which has this id
+	if errors.Is(err, privacy.ErrReplay) && a.ReleaseID == job.RunID { // the reservation is that of the release which has this id
 		return nil, err
 	}
 	if err != nil {
@@ -182,7 +183,9 @@ func (m *Model) redraw(ctx context.Context, a *Attempt, noise privacy.Noise) (*R
 	if err := m.Matches(a.Plan.Plan); err != nil || a.Release != nil {
 		return a.Release, err
 	}
-	y, err := m.readings(ctx, a.Plan, a.Signal)
+	signal := a.Signal
+	signal.AllowZero = a.AllowZero
+	y, err := m.readings(ctx, a.Plan, signal)
 	if err != nil {
 		return nil, err
 	}

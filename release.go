@@ -230,7 +230,7 @@ func (m *Model) attempt(p *Plan, job Job, y []float64, token string) (*Attempt, 
 		return nil, nil, err
 	}
 	a := &Attempt{
-		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Token: token, Signal: job.Signal, Plan: p,
+		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Token: token, Signal: job.Signal, AllowZero: job.Signal.AllowZero, Plan: p,
 	}
 	return a, func() (*Release, error) { return m.draw(a, y, job.Noise) }, nil
 }

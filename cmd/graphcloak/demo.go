@@ -92,7 +92,7 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job graphcloak.Job)
 	if _, err := a.settle(ctx, s, earlier{scope: job.Scope, fresh: true}); err != nil {
 		return nil, err
 	}
-	a.journal(ctx, s, &job, 0, "", false)
+	a.journal(ctx, s, &job, 1<<16, "", false)
 	rep, err := graphcloak.Run(ctx, s, job, loadOptions(a))
 	return rep, a.unspent(job.RunID, err)
 }

@@ -18,14 +18,14 @@ import (
 
 // Exit codes: a superset of neo4j-cli's.
 const (
-	exitOK           = 0
-	exitInternal     = 1
-	exitUsage        = 2  // unknown command, flag, or word where one of a few is wanted
-	exitNotFound     = 3  // label, type, property, database, run, file
-	exitAuth         = 4  // credentials or rights; database read-only
-	exitConflict     = 5  // property or file exists, run in progress, graph changed
-	exitValidation   = 6  // a value or the data is not acceptable
-	exitRateLimited  = 7  //
+	exitOK         = 0
+	exitInternal   = 1
+	exitUsage      = 2 // unknown command, flag, or word where one of a few is wanted
+	exitNotFound   = 3 // label, type, property, database, run, file
+	exitAuth       = 4 // credentials or rights; database read-only
+	exitConflict   = 5 // property or file exists, run in progress, graph changed
+	exitValidation = 6 // a value or the data is not acceptable
+	// 7, which is neo4j-cli's for a limited rate, is never returned.
 	exitTransient    = 8  // server away or busy, timeout: trying again may help
 	exitBudget       = 9  // privacy budget would be exceeded; nothing was released
 	exitNotCertified = 10 // under --strict: recovery without a certificate, or infeasible
@@ -40,7 +40,7 @@ const (
 func codeName(exit int) string {
 	return map[int]string{
 		exitUsage: "usage", exitNotFound: "not_found", exitAuth: "auth", exitConflict: "conflict",
-		exitValidation: "validation", exitRateLimited: "rate_limited", exitTransient: "transient",
+		exitValidation: "validation", exitTransient: "transient",
 		exitBudget: "budget_exceeded", exitNotCertified: "not_certified", exitMemory: "memory",
 		exitWarnings: "warnings", exitUnfinished: "unfinished", exitInterrupt: "interrupted", exitTerminated: "terminated", exitInternal: "internal",
 	}[exit]
@@ -202,31 +202,40 @@ func (a *app) finish(ctx context.Context, err error) int {
 // withRun adds how to go on where a run was begun and not ended, and where another
 // run is in the way. A signal keeps its exit code.
 func (a *app) withRun(err error) error {
-	if e, ok := errors.AsType[*stores.UnfinishedError](err); ok {
+	begun, ours := errors.AsType[*graphcloak.UnfinishedError](err)
+	if e, ok := errors.AsType[*stores.UnfinishedError](err); ok && !ours {
 		return inTheWay(e, err)
 	}
 	id := a.unfinishedRun()
 	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {
 		return err
 	}
-	exit, hint := exitUnfinished, "the same command again, or `graphcloak run --resume %s` with the same --from or --uri, goes on with it; nothing is spent twice"
+	exit, hint := exitUnfinished, "the same command again, or `graphcloak run --resume %s` with "+a.sameStore()+", goes on with it; nothing is spent twice"
 	if code := exitCode(err); code == exitInterrupt || code == exitTerminated {
 		exit = code
 	}
-	e, ok := errors.AsType[*graphcloak.UnfinishedError](err)
 	switch {
-	case !ok:
+	case !ours:
 		err = fmt.Errorf("run %s is unfinished, %v: %w", id, graphcloak.MaySpent, err)
-	case e.Spent == graphcloak.NotSpent:
-		exit, hint = exitCode(err), "`graphcloak run --resume %s` with the same --from or --uri takes its reservation back"
+	case begun.Spent == graphcloak.NotSpent:
+		exit, hint = exitCode(err), "`graphcloak run --resume %s` with "+a.sameStore()+" takes its reservation back"
 	}
 	return fail(exit, "%w", err).hint(hint, id).about("run", id)
+}
+
+// sameStore says what --resume must be given again: where the graph is, and the queries,
+// which no file may bring along.
+func (a *app) sameStore() string {
+	if a.config != nil && a.config.Projection.NodeQuery != "" {
+		return "the same --from or --uri, --node-query and --relationship-query"
+	}
+	return "the same --from or --uri"
 }
 
 func describe(err error) problem {
 	exit := exitCode(err)
 	p := problem{Code: codeName(exit), ExitCode: exit, Message: strings.Join(messages(err), "; ")}
-	p.Retryable = exit == exitTransient || exit == exitRateLimited
+	p.Retryable = exit == exitTransient
 	if f, ok := errors.AsType[*failure](err); ok && f.resourceType == "run" {
 		p.Retryable = false // the same command again would spend again
 	}

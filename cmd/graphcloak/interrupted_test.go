@@ -30,7 +30,7 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.journal(t.Context(), s, &job, m.Graph.Order(), identity, false)
+	a.journal(t.Context(), s, &job, outputRoom(m.Graph), identity, false)
 	die(&job)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, errDied) {
 		t.Fatalf("%v, want %v", err, errDied)

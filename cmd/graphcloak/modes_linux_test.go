@@ -48,7 +48,7 @@ func TestModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
-	a.journal(ctx, s, &job, m.Graph.Order(), "", true)
+	a.journal(ctx, s, &job, outputRoom(m.Graph), "", true)
 	r, err := m.Pay(ctx, p, nil, job)
 	if err != nil {
 		t.Fatal(err)

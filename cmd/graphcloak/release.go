@@ -85,7 +85,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	identity, err := identify(job, a.config, digest)
+	identity, err := identify(job, a.config, []any{digest, values})
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,15 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}
-	a.journal(ctx, s, &job, m.Graph.Order(), identity, true)
+	if job.Signal.Cloaked { // the same values cost nothing again
+		err = a.noteElsewhere(ctx, s, job.Scope, values[0].ReleaseID)
+	} else {
+		err = a.noteElsewhere(ctx, s, job.Scope, "")
+	}
+	if err != nil {
+		return err
+	}
+	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, true)
 	r, err := m.Pay(ctx, p, values, job)
 	if err != nil {
 		return a.findable(a.unspent(job.RunID, err), p.Model, job.Signal)
@@ -147,7 +155,7 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 		return a.outdated(err, job.RunID)
 	}
 	if err := a.showRelease(r); err != nil {
-		return err
+		return a.paidFor(job.RunID, err)
 	}
 	if err := a.forget(job.RunID); err != nil {
 		a.warn("the staged release could not be removed: %v", err)

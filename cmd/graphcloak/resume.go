@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	stores "github.com/graphcloak/graphcloak/connector/store"
@@ -40,18 +42,11 @@ func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Mode
 
 // resume completes a run from what is kept of it.
 func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
-	err := a.hold(runID)
+	kept, err := a.takePatiently(ctx, runID)
 	if errors.Is(err, disk.ErrLocked) {
 		return fail(exitConflict, "run %s is under way", runID).hint("wait for the end of its process").about("run", runID)
 	}
-	if err != nil {
-		return stateError(err)
-	}
-	kept, err := readStaged(runID)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := a.forget(runID); err != nil {
-			return err
-		}
 		here, err := resumable(ctx, s)
 		if err != nil {
 			return err
@@ -68,13 +63,8 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 
 // goOn completes a run whose lock is held.
 func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string) error {
-	here, err := kept.isOn(ctx, s)
-	if err != nil {
+	if err := kept.mustBeOn(ctx, s, runID); err != nil {
 		return err
-	}
-	if !here {
-		return fail(exitConflict, "run %s was started on %s, this is %s", runID, kept.Store, s.Name()).
-			hint("name that store by --from or --uri; a folder that was moved is known again by its own ledger").about("run", runID)
 	}
 	options, err := recoverOptions(kept.Recovery, kept.Community)
 	if err != nil {
@@ -141,6 +131,41 @@ func (a *app) outdated(err error, runID string) error {
 		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent", runID).about("run", runID)
 }
 
+// take holds a run and reads what is kept of it, in this order: whoever held it before
+// may have changed it. [disk.ErrLocked] where another process has it, [fs.ErrNotExist]
+// where nothing is kept; with both nothing is held.
+func (a *app) take(runID string) (*staged, error) {
+	if path, err := stagedPath(runID); err != nil {
+		return nil, err
+	} else if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	if err := a.hold(runID); errors.Is(err, disk.ErrLocked) {
+		return nil, err
+	} else if err != nil {
+		return nil, stateError(err)
+	}
+	kept, err := readStaged(runID)
+	if errors.Is(err, fs.ErrNotExist) { // it has ended meanwhile
+		return nil, errors.Join(err, a.forget(runID))
+	}
+	return kept, err
+}
+
+// patience is how long a run is asked for that another process may only be looking at.
+const patience = time.Second
+
+// takePatiently is take for a user who named the run.
+func (a *app) takePatiently(ctx context.Context, runID string) (*staged, error) {
+	for end := time.Now().Add(patience); ; {
+		kept, err := a.take(runID)
+		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) || ctx.Err() != nil {
+			return kept, err
+		}
+		time.Sleep(patience / 50)
+	}
+}
+
 // resumable lists the runs on a store that were interrupted and are kept here.
 func resumable(ctx context.Context, s graphStore) (here []string, err error) {
 	ids, err := stagedRuns()
@@ -176,28 +201,53 @@ type earlier struct {
 // it is the same command; on the same graph it is in the way of another one, unless
 // --new gives it up.
 func (a *app) settle(ctx context.Context, s graphStore, e earlier) (done bool, err error) {
-	ids, err := resumable(ctx, s)
-	if err != nil {
-		return false, err
-	}
+	ids, err := stagedRuns()
 	for _, id := range ids {
-		kept, err := readStaged(id)
-		if err != nil || kept.Scope != e.scope {
-			continue
-		}
-		if e.dry {
-			a.note("Note: run %s of the same data was interrupted; a run would settle it first", id)
-			continue
-		}
-		if err := a.hold(id); err != nil {
-			continue // another process has just begun to
-		}
-		done, err = a.settleOne(ctx, s, e, kept, id)
-		if done || err != nil {
+		if done, err = a.meet(ctx, s, e, id); done || err != nil {
 			return done, err
 		}
 	}
-	return false, nil
+	return false, err
+}
+
+// meet settles a run that is kept here, where it is of the same data.
+func (a *app) meet(ctx context.Context, s graphStore, e earlier, id string) (done bool, err error) {
+	kept, err := a.take(id)
+	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil // its process goes on with it, or has ended it
+	}
+	if err != nil {
+		return false, a.meetUnreadable(ctx, s, e, id, err)
+	}
+	here, err := kept.isOn(ctx, s)
+	if err != nil || !here || kept.Scope != e.scope {
+		return false, errors.Join(err, a.drop())
+	}
+	if e.dry {
+		a.note("Note: run %s of the same data was interrupted; a run would settle it first", id)
+		return false, a.drop()
+	}
+	return a.settleOne(ctx, s, e, kept, id)
+}
+
+// meetUnreadable refuses to pay beside a run whose file cannot be read, where the
+// ledger knows it as paid for and unfinished. One that it does not know, or knows under
+// the id of its sensors' release, costs nothing when it is made again.
+func (a *app) meetUnreadable(ctx context.Context, s graphStore, e earlier, id string, why error) error {
+	open, err := unwritten(ctx, s.Ledger(), e.scope)
+	switch {
+	case err != nil || !slices.Contains(open, id):
+		return errors.Join(err, a.drop())
+	case e.dry:
+		a.note("Note: run %s of the same data is paid for and unfinished, and a run would stop at it: %v", id, why)
+		return a.drop()
+	case e.fresh:
+		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
+		return a.giveUp(ctx, s, e.scope, id, id)
+	}
+	return errors.Join(fail(exitConflict, "run %s of the same data is paid for and unfinished, and %w", id, why).
+		hint("restore its file, or use the version of the program that wrote it, and `graphcloak run --resume %s`; `--undo %[1]s` gives it up, --new gives it up and pays for another", id).
+		about("run", id), a.drop())
 }
 
 func (a *app) settleOne(ctx context.Context, s graphStore, e earlier, kept *staged, id string) (done bool, err error) {
@@ -219,7 +269,7 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e earlier, kept *stag
 		return false, a.drop()
 	case e.fresh:
 		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
-		return false, a.giveUp(ctx, s, kept, id)
+		return false, a.giveUp(ctx, s, kept.Scope, kept.releaseID(), id)
 	case kept.Identity == e.identity:
 		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost; --new pays for another", id)
 		return true, a.goOn(ctx, s, kept, id)
@@ -231,11 +281,11 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e earlier, kept *stag
 }
 
 // giveUp ends a run that is paid for: its values go, its spend stays.
-func (a *app) giveUp(ctx context.Context, s graphStore, kept *staged, id string) error {
+func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id string) error {
 	if _, err := s.Undo(ctx, id); err != nil && !errors.Is(err, stores.ErrNotFound) {
 		return err
 	}
-	if err := void(ctx, s, kept.Scope, kept.releaseID()); err != nil {
+	if err := void(ctx, s, scope, releaseID); err != nil {
 		return err
 	}
 	return a.forget(id)
@@ -268,10 +318,10 @@ func unwritten(ctx context.Context, l privacy.Ledger, scope string) ([]string, e
 }
 
 // noteElsewhere tells of releases of the same data that are paid for and not finished,
-// and of which nothing is kept here.
-func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope string) error {
+// and of which nothing is kept here; one that this command makes again is no such release.
+func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope, again string) error {
 	open, err := unwritten(ctx, s.Ledger(), scope)
-	open = slices.DeleteFunc(open, func(id string) bool { return conditionOf(id) != unknown })
+	open = slices.DeleteFunc(open, func(id string) bool { return id == again || conditionOf(id) != unknown })
 	if err != nil || len(open) == 0 {
 		return err
 	}

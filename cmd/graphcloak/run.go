@@ -7,12 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -112,10 +115,10 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if a.config.Write.DryRun {
 		return a.dryRun(ctx, s, m, p, job)
 	}
-	if err := a.noteElsewhere(ctx, s, job.Scope); err != nil {
+	if err := a.noteElsewhere(ctx, s, job.Scope, ""); err != nil {
 		return err
 	}
-	a.journal(ctx, s, &job, m.Graph.Order(), identity, false)
+	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, false)
 	rep, err := m.Execute(ctx, p, job)
 	err = elsewhere(ctx, s, job, err)
 	return a.conclude(job, rep, a.unspent(job.RunID, err))
@@ -132,6 +135,14 @@ func (a *app) unspent(runID string, err error) error {
 	return err
 }
 
+// paidFor says of an error after the end of a run that is held that its budget is spent.
+func (a *app) paidFor(runID string, err error) error {
+	if runID == "" || a.unfinishedRun() != runID {
+		return err
+	}
+	return &graphcloak.UnfinishedError{RunID: runID, Spent: graphcloak.IsSpent, Err: err}
+}
+
 // conclude prints the report of a run and forgets what was staged for it. An
 // error before the release is the error; one after it leaves the run held.
 func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra ...section) error {
@@ -139,7 +150,7 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 		return err
 	}
 	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
-		return err
+		return a.paidFor(job.RunID, err)
 	}
 	if job.RunID != "" {
 		if err := a.forget(job.RunID); err != nil {
@@ -200,16 +211,36 @@ func (a *app) dryRun(ctx context.Context, s graphStore, m *graphcloak.Model, p *
 
 // undo gives a run up and removes what it wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
-	if conditionOf(runID) == alive {
+	kept, err := a.takePatiently(ctx, runID)
+	if errors.Is(err, disk.ErrLocked) {
 		return fail(exitConflict, "run %s is under way", runID).hint("stop its process first").about("run", runID)
 	}
+	defer a.drop() // what was not undone is as it was
+	unreadable := err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		unreadable = nil
+	case err == nil:
+		if err := kept.mustBeOn(ctx, s, runID); err != nil {
+			return err
+		}
+	}
 	nodes, err := s.Undo(ctx, runID)
-	here := conditionOf(runID) == left // a staged run may have written nothing
-	if err != nil && !(errors.Is(err, stores.ErrNotFound) && here) {
+	known := err == nil
+	if errors.Is(err, stores.ErrNotFound) && (kept != nil || unreadable != nil) {
+		err = nil // a staged run may have written nothing
+	}
+	if err != nil {
 		return err
 	}
-	if err := a.voidRun(ctx, s, runID); err != nil {
+	voided, err := a.voidRun(ctx, s, kept, runID)
+	if err != nil {
 		return err
+	}
+	if unreadable != nil && !known && !voided {
+		path, _ := stagedPath(runID)
+		return fail(exitConflict, "this store does not know run %s, and %w", runID, unreadable).
+			hint("name its store by --from or --uri; if it is gone, delete %s", path).about("run", runID)
 	}
 	if err := a.forget(runID); err != nil {
 		return err
@@ -220,27 +251,35 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 }
 
 // voidRun marks the release of a run as one that will never be written, where it was
-// paid for: as it is kept here, or as the store's record names it.
-func (a *app) voidRun(ctx context.Context, s graphStore, runID string) error {
-	if kept, err := readStaged(runID); err == nil {
-		here, err := kept.isOn(ctx, s)
-		if err != nil {
-			return err
-		}
-		if here {
-			return void(ctx, s, kept.Scope, kept.releaseID())
-		}
+// paid for: as it is kept here, or as the store's record or, last, its ledger names it.
+// It reports whether it found the release.
+func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID string) (found bool, err error) {
+	if kept != nil {
+		return true, void(ctx, s, kept.Scope, kept.releaseID())
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, r := range runs {
 		scope, _ := r.Record["budgetScope"].(string)
 		release, _ := r.Record["releaseId"].(string)
 		if r.ID == runID && scope != "" && release != "" {
-			return void(ctx, s, scope, release)
+			return true, void(ctx, s, scope, release)
 		}
 	}
-	return nil
+	scopes, err := s.Ledger().Scopes(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, scope := range scopes {
+		open, err := unwritten(ctx, s.Ledger(), scope)
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(open, runID) {
+			return true, void(ctx, s, scope, runID)
+		}
+	}
+	return false, nil
 }

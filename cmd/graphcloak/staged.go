@@ -18,6 +18,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -37,7 +38,6 @@ type staged struct {
 	Signal        graphcloak.Signal       `json:"signal"`
 	Scope         string                  `json:"scope,omitempty"`
 	Write         graphcloak.WriteOptions `json:"write"`
-	Mode          string                  `json:"mode"`
 	Recovery      config.Recovery         `json:"recovery"`
 	Community     config.Community        `json:"community"`
 	Configuration map[string]any          `json:"configuration,omitempty"`
@@ -73,6 +73,16 @@ func (k *staged) isOn(ctx context.Context, s graphStore) (bool, error) {
 	return k.Ledger.Same(id) || k.Ledger == privacy.Identity{} && k.Store == s.Name(), err
 }
 
+// mustBeOn refuses every store but the run's own.
+func (k *staged) mustBeOn(ctx context.Context, s graphStore, runID string) error {
+	here, err := k.isOn(ctx, s)
+	if err != nil || here {
+		return err
+	}
+	return fail(exitConflict, "run %s was started on %s, this is %s", runID, k.Store, s.Name()).
+		hint("name that store by --from or --uri; a folder that was moved is known again by its own ledger").about("run", runID)
+}
+
 // paid asks the ledger about a run whose process is gone.
 func (k *staged) paid(ctx context.Context, l privacy.Ledger) (bool, error) {
 	if k.Attempt == nil {
@@ -91,13 +101,13 @@ func identify(job graphcloak.Job, c *config.Config, digest any) (string, error) 
 	return hex.EncodeToString(sum[:]), err
 }
 
-// journal keeps a run on disk from before it costs anything until its end. nodes is the
-// size of its result.
-func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, nodes int, identity string, releaseOnly bool) {
+// journal keeps a run on disk from before it costs anything until its end. room is
+// what its result takes on disk.
+func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, room int64, identity string, releaseOnly bool) {
 	c := a.config
 	kept := staged{
 		Store: s.Name(), Identity: identity, ReleaseOnly: releaseOnly, Signal: job.Signal, Scope: job.Scope, Write: job.Write,
-		Mode: c.Write.Mode, Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
+		Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
 	}
 	id := job.RunID
 	job.Begin = func(at *graphcloak.Attempt) (err error) {
@@ -105,7 +115,7 @@ func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, no
 		if kept.Ledger, err = s.Ledger().Identity(ctx); err != nil {
 			return err
 		}
-		return a.begin(id, &kept, nodes)
+		return a.begin(id, &kept, room)
 	}
 	job.Stage = func(r *graphcloak.Release) error {
 		kept.Attempt, kept.Release = nil, r
@@ -118,9 +128,9 @@ func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, no
 
 // begin makes sure that the run can be kept to its end and its result be written,
 // takes the lock, and writes the attempt.
-func (a *app) begin(runID string, kept *staged, nodes int) error {
+func (a *app) begin(runID string, kept *staged, room int64) error {
 	if path := a.outputPath(); path != "" {
-		if err := disk.Room(filepath.Dir(path), outputRoom(nodes)); err != nil {
+		if err := disk.Room(filepath.Dir(path), room); err != nil {
 			return fail(exitValidation, "%s cannot be written: %w", path, err).hint("make room, or name another place with -o")
 		}
 	}
@@ -148,9 +158,15 @@ func (a *app) begin(runID string, kept *staged, nodes int) error {
 // attempt too, and each of m values has 20 digits of X, 24 of ỹ and a nonce of 32.
 func stagedRoom(attempt int64, m int) int64 { return 2*attempt + 160*int64(m) + 1<<16 }
 
-// outputRoom is what a result of so many nodes takes at most, with names of ordinary
-// length.
-func outputRoom(nodes int) int64 { return 1<<16 + 256*int64(nodes) }
+// outputRoom is what a result takes: a node of a release some 310 bytes of JSON and its
+// id, one of a report less, where names of communities are no longer than 100 bytes.
+func outputRoom(g *graph.Graph) int64 {
+	room := int64(1<<16 + 400*g.Order())
+	for i := range g.Order() {
+		room += 2 * int64(len(g.ID(i)))
+	}
+	return room
+}
 
 // keep writes the attempt, or the release in its place, into the room that is held
 // for it.

@@ -80,8 +80,8 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 	if err != nil {
 		return writeError(err)
 	}
-	// The longest cell is a float: a sign, 17 digits, a point, e-308 and a comma.
-	if err := disk.Room(s.dir, info.Size()+int64(g.Order()*len(t.Columns())*26)+1<<10); err != nil {
+	// The longest cell is the run's id and a comma, or a float of 25 bytes and a comma.
+	if err := disk.Room(s.dir, info.Size()+int64(g.Order()*len(t.Columns())*(max(len(t.RunID()), 25)+1))+1<<10); err != nil {
 		return writeError(err)
 	}
 	run := store.NewRun(g.Digest(), t)

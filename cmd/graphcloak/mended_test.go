@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	stores "github.com/graphcloak/graphcloak/connector/store"
+)
+
+// TestUnreadableAttempt: a paid run whose file cannot be read is named and not paid for
+// again, but by --new; --undo gives it up.
+func TestUnreadableAttempt(t *testing.T) {
+	spoil := func() string {
+		t.Helper()
+		id := interrupted(t, unstaged)
+		path, err := stagedPath(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(`{"newer": 1}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	graphFolder(t)
+	id := spoil()
+	_, _, err := again(t, false, "--mode", "stats")
+	if f, ok := errors.AsType[*failure](err); !ok || f.exit != exitConflict || f.resourceID != id {
+		t.Errorf("%v, want exit %d about %s", err, exitConflict, id)
+	}
+	if got := strings.Join(ledgerKinds(t), " "); got != "spent" {
+		t.Errorf("the ledger holds %q", got)
+	}
+	a, s, _ := prepared(t)
+	if err := a.undo(t.Context(), s, id); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(ledgerKinds(t), " "); got != "spent void" {
+		t.Errorf("the ledger holds %q", got)
+	}
+	spoil()
+	if _, notes, err := again(t, true); err != nil || !strings.Contains(notes, "given up") {
+		t.Errorf("--new: %v, %s", err, notes)
+	}
+	if left, err := stagedRuns(); err != nil || len(left) > 0 {
+		t.Errorf("still kept: %q, %v", left, err)
+	}
+}
+
+// TestAttemptKeepsAllowZero: a paid attempt of sources that are zero is redeemed.
+func TestAttemptKeepsAllowZero(t *testing.T) {
+	graphFolder(t)
+	if err := os.WriteFile(filepath.Join(os.Getenv("GRAPH"), "nodes.csv"), []byte("id,source\na,0\nb,0\nc,0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := interrupted(t, unstaged, "--allow-zero-signal")
+	a, s, _ := prepared(t)
+	defer a.drop()
+	if err := a.resume(t.Context(), s, id); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUndoElsewhere: --undo on another store than the run's changes nothing.
+func TestUndoElsewhere(t *testing.T) {
+	graphFolder(t)
+	id := interrupted(t, unstaged)
+	right, state := os.Getenv("GRAPH"), os.Getenv("XDG_STATE_HOME")
+	graphFolder(t)
+	t.Setenv("XDG_STATE_HOME", state)
+	a, s, _ := prepared(t)
+	if err := a.undo(t.Context(), s, id); exitCode(err) != exitConflict {
+		t.Errorf("%v, want exit %d", err, exitConflict)
+	}
+	if conditionOf(id) != left {
+		t.Error("what was kept of the run is gone, or held")
+	}
+	t.Setenv("GRAPH", right)
+	a, s, _ = prepared(t)
+	defer a.drop()
+	if err := a.resume(t.Context(), s, id); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLookedAt: a run that another process only looks at can be resumed.
+func TestLookedAt(t *testing.T) {
+	graphFolder(t)
+	id := interrupted(t, unstaged)
+	other, _, _ := prepared(t)
+	if err := other.hold(id); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan error)
+	a, s, _ := prepared(t)
+	defer a.drop()
+	if _, err := a.take(id); err == nil {
+		t.Fatal("two hold one run")
+	}
+	go func() { asked <- a.resume(t.Context(), s, id) }()
+	time.Sleep(patience / 20) // it finds the run held
+	if err := other.drop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-asked; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPaidBesideAnother: a paid run that meets another one is told to resume, not that it
+// spent nothing.
+func TestPaidBesideAnother(t *testing.T) {
+	a, stdout, _ := kit(t, "--format", "json")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if err := a.hold("mine"); err != nil {
+		t.Fatal(err)
+	}
+	defer a.drop()
+	met := &stores.UnfinishedError{RunID: "other", Status: "RUNNING"}
+	code := a.finish(t.Context(), &graphcloak.UnfinishedError{RunID: "mine", Spent: graphcloak.IsSpent, Err: fmt.Errorf("write back: %w", met)})
+	if text := stdout.String(); code != exitUnfinished || strings.Contains(text, "nothing was spent by") || !strings.Contains(text, "--resume mine") {
+		t.Errorf("exit %d: %s", code, text)
+	}
+}
+
+// errPrint is a standard output that takes nothing.
+var errPrint = errors.New("the printer is away")
+
+type deaf struct{}
+
+func (deaf) Write([]byte) (int, error) { return 0, errPrint }
+
+// cloaked makes what the sensors of a small folder send for some releases, and returns a
+// function that runs the command release on it.
+func cloaked(t *testing.T, releases ...string) func(out io.Writer, args ...string) (exit int, messages string) {
+	t.Helper()
+	graphFolder(t)
+	dir, state := os.Getenv("GRAPH"), os.Getenv("XDG_STATE_HOME")
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", state)
+	do := func(in string, out io.Writer, args ...string) (int, string) {
+		errs := new(bytes.Buffer)
+		code := run(t.Context(), args, strings.NewReader(in), out, errs)
+		return code, errs.String()
+	}
+	from := []string{"--from", "folder:" + dir}
+	if code, text := do("", io.Discard, append([]string{"plan", "--tau", "2", "--releases", "3", "-o", "plan.json", "--sensor-package-dir", "packages"}, from...)...); code != 0 {
+		t.Fatal(text)
+	}
+	packages, err := filepath.Glob("packages/*.json")
+	if err != nil || len(packages) == 0 {
+		t.Fatal(packages, err)
+	}
+	for _, id := range releases {
+		values := new(bytes.Buffer)
+		for _, p := range packages {
+			if code, text := do(`{"releaseId": "`+id+`", "reading": 0.5}`, values, "cloak", "--package", p); code != 0 {
+				t.Fatal(text)
+			}
+		}
+		if err := os.WriteFile("v"+id, values.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(out io.Writer, args ...string) (int, string) {
+		return do("", out, append(append([]string{"release", "--plan", "plan.json"}, from...), args...)...)
+	}
+}
+
+// TestSensorsReleaseTwice: a release of sensors that is refused as one that was written
+// leaves no reservation in the way of the next.
+func TestSensorsReleaseTwice(t *testing.T) {
+	release := cloaked(t, "7", "8")
+	for _, c := range []struct {
+		values string
+		exit   int
+	}{{"v7", exitOK}, {"v7", exitConflict}, {"v8", exitOK}} {
+		if code, text := release(io.Discard, "--from-sensors", c.values, "--mode", "write"); code != c.exit {
+			t.Errorf("%s: exit %d, want %d: %s", c.values, code, c.exit, text)
+		}
+	}
+}
+
+// TestSensorsReleaseIsKnown: an interrupted release is not resumed in the place of
+// another one; what failed after the spend says that the budget is spent.
+func TestSensorsReleaseIsKnown(t *testing.T) {
+	release := cloaked(t, "8", "9")
+	if code, text := release(deaf{}, "--from-sensors", "v8"); code != exitUnfinished || !strings.Contains(text, "its budget is spent") {
+		t.Errorf("exit %d: %s", code, text)
+	}
+	out := new(bytes.Buffer)
+	if code, text := release(out, "--from-sensors", "v9"); code != exitConflict || !strings.Contains(text, "--resume") {
+		t.Errorf("exit %d: %s%s", code, text, out)
+	}
+	out.Reset()
+	if code, text := release(out, "--from-sensors", "v8"); code != exitOK || !strings.Contains(out.String(), `"8"`) {
+		t.Errorf("exit %d: %s%s", code, text, out)
+	}
+}
