@@ -22,6 +22,9 @@ type Spectrum struct {
 	// With Q the orthogonal matrix next to V (its polar factor), ‖V − Q‖₂ ≤ ortho
 	// and ‖QΛQᵀ − S‖₂ ≤ backward: both computed from V, Λ and S, not assumed.
 	ortho, backward float64
+
+	theta    float64   // ‖VᵀV − I‖₂ at most
+	residual []float64 // ‖S v_k − λ_k v_k‖₂ at most
 }
 
 // decompose computes all eigenpairs of S, scaled to norm about 1, by Householder
@@ -79,7 +82,7 @@ func (s *Spectrum) certify(l Generator, work []float64) {
 	}
 	slack := float64(n) * float64(min(n, gramChunk)+n/gramChunk+2) * unit
 	theta := (norm(work) + slack) * (1 + 1e-12)
-	s.ortho = 0.6 * theta
+	s.theta, s.ortho, s.residual = theta, 0.6*theta, make([]float64, n)
 
 	r := work[:n]
 	var sum float64
@@ -88,6 +91,8 @@ func (s *Spectrum) certify(l Generator, work []float64) {
 		l.Recur(r, nil, v, 1, 1, -s.lambda[k], 0, 0)
 		d := norm(r)
 		sum = math.Hypot(sum, d)
+		// Recur is off by γ(Bound + λ_k)‖v_k‖, and λ_k ≤ Bound but for its own error.
+		s.residual[k] = (d + l.Rounding()*(l.Bound()+s.lambda[k])*(1+theta)) * (1 + 1e-11)
 	}
 	rounding := l.Rounding() * 2 * l.Bound() * math.Sqrt(float64(n))
 	s.backward = (sum + rounding + 0.7*s.lambda[n-1]*theta) * (1 + theta) * (1 + 1e-12)
@@ -119,9 +124,32 @@ func (s *Spectrum) err(_ Generator, tau float64) float64 {
 	if g := s.Gap(); g > 0 {
 		e = math.Min(e, tau*s.backward*math.Exp(-tau*g)+2*s.backward/g)
 	}
+	e = math.Min(math.Min(e, 1)+2*s.ortho+s.ortho*s.ortho, s.duhamel(tau))
 	n := float64(s.n)
 	rounding := 2*(n+4)*math.Sqrt(n)*unit + (16+2*settleUnits+2)*unit
-	return (math.Min(e, 1) + 2*s.ortho + s.ortho*s.ortho + rounding) * (1 + 1e-12)
+	return (e + rounding) * (1 + 1e-12)
+}
+
+// duhamel bounds ‖X(τ) − e^{-τS}‖₂, X(t) = V e^{-tΛ}Vᵀ, from the residuals of single pairs.
+// With R = SV − VΛ, X′ = −SX + R e^{-tΛ}Vᵀ and X(0) = VVᵀ, so
+//
+//	X(τ) − e^{-τS} = e^{-τS}(VVᵀ − I) + ∫₀^τ e^{-(τ−t)S} R e^{-tΛ} dt Vᵀ.
+//
+// e^{-tS} contracts. Column k of the integral is at most ‖r_k‖φ_k, φ_k = (1 − e^{-τλ_k})/λ_k,
+// its 2-norm at most that of these n numbers, and ‖V‖² ≤ 1 + θ.
+func (s *Spectrum) duhamel(tau float64) float64 {
+	var sum float64
+	for k, r := range s.residual {
+		phi := tau
+		if v := s.lambda[k]; v > 0 {
+			phi = math.Min(tau, -math.Expm1(-tau*v)/v)
+		}
+		sum = math.Hypot(sum, r*phi)
+	}
+	if math.IsNaN(sum) {
+		return math.Inf(1)
+	}
+	return (s.theta + (1+s.theta)*sum) * (1 + 4*float64(s.n+2)*unit)
 }
 
 // Lambda returns the eigenvalues of S (which are those of L) in ascending order,

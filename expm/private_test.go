@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
@@ -184,6 +186,27 @@ func TestEigenvectorsAreNotTiny(t *testing.T) {
 		for _, v := range d.Spectrum().Vectors().RawMatrix().Data {
 			if v != 0 && math.Abs(v) < 0x1p-200 {
 				t.Fatalf("an entry of an eigenvector is %g", v)
+			}
+		}
+	}
+}
+
+// TestEigenErrIsNearTheTruth: on graphs with a hub, where λ_max times the loss of
+// orthogonality is most of the backward error, the bound is above the distance from
+// Chebyshev, whose own bound is added, and below what the backward error gives.
+func TestEigenErrIsNearTheTruth(t *testing.T) {
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized} {
+		l := laplacian.New(build(t, 301, comb(200, 100, 1)), kind)
+		for _, tau := range []float64{1e-3, 0.1, 2, 30} {
+			e := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: expm.Eigen}))
+			c := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: expm.Chebyshev}))
+			var diff mat.Dense
+			diff.Sub(asDense(e, false), asDense(c, false))
+			if off := spectral(&diff); off > e.Err()+c.Err() {
+				t.Errorf("%v τ=%v: off by %g, Err() = %g", kind, tau, off, e.Err())
+			}
+			if s := e.Spectrum(); kind == laplacian.Combinatorial && tau > 1 && e.Err() > tau*s.Backward()/10 {
+				t.Errorf("τ=%v: Err() = %g, and the backward error alone gives %g", tau, e.Err(), tau*s.Backward())
 			}
 		}
 	}
