@@ -21,6 +21,22 @@ const (
 	typeColumn   = "type"
 )
 
+const labelKind = "node label"
+
+// ownLabel reports whether a label is that of the ledger or of runs.
+func ownLabel(name string) bool {
+	return slices.ContainsFunc(constraints, func(c constraint) bool { return c.label == name })
+}
+
+// own is the condition that n has a label of the ledger or of runs.
+func own() cypher {
+	var parts []cypher
+	for _, c := range constraints {
+		parts = append(parts, "n:"+quote(c.label))
+	}
+	return join(parts, " OR ")
+}
+
 // ImportOptions names what a folder becomes.
 type ImportOptions struct {
 	NodeLabel        string // "": Node
@@ -28,15 +44,18 @@ type ImportOptions struct {
 	RelationshipType string // "": CONNECTED_TO
 	TypeColumn       bool   // the column type names the relationship type instead
 	Replace          bool   // delete the nodes that have the label first
+
+	Confirm func(nodes int64) error // asked before Replace deletes so many; an error ends the import; nil: yes
 }
 
-// Imported counts what an import created.
-type Imported struct{ Nodes, Relationships int64 }
+// Imported counts what an import created, and what it deleted first.
+type Imported struct{ Nodes, Relationships, Deleted int64 }
 
 // Import creates the nodes and relationships of a folder, a batch a transaction,
 // with a uniqueness constraint on the key. The files are checked before anything
 // is written. A label that has nodes already is an ErrConflict unless Replace is
-// set; after an interruption, import again with Replace.
+// set; after an interruption, import again with Replace. No import touches the
+// nodes of the ledger and of runs: their labels are an ErrInput.
 func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (done Imported, err error) {
 	o.setDefaults()
 	g, err := csv.Graph(ctx, graph.Selection{})
@@ -46,7 +65,7 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	if err := o.checkNames(ctx, csv, s.options.BatchSize); err != nil {
 		return done, err
 	}
-	if err := s.clearLabel(ctx, o); err != nil {
+	if done.Deleted, err = s.clearLabel(ctx, o); err != nil {
 		return done, err
 	}
 	if err := s.constrain(ctx, []constraint{{label: o.NodeLabel, property: o.NodeKey}}); err != nil {
@@ -110,6 +129,9 @@ func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch in
 			if err := checkName(kind, name); err != nil {
 				return err
 			}
+			if kind == labelKind && ownLabel(name) {
+				return fmt.Errorf("%w: the label %s is that of GraphCloak's own records; choose another", store.ErrInput, name)
+			}
 		}
 		return nil
 	}
@@ -121,28 +143,42 @@ func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch in
 		}
 		return check("property", b.Names...)
 	}
-	nodes := csv.NodeBatches(ctx, batch, func(b folder.Batch) error { return column(b, labelsColumn, "node label") })
+	nodes := csv.NodeBatches(ctx, batch, func(b folder.Batch) error { return column(b, labelsColumn, labelKind) })
 	relationships := csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error { return column(b, typeColumn, "relationship type") })
-	return cmp.Or(check("node label", o.NodeLabel), check("property", o.NodeKey), check("relationship type", o.RelationshipType), nodes, relationships)
+	return cmp.Or(check(labelKind, o.NodeLabel), check("property", o.NodeKey), check("relationship type", o.RelationshipType), nodes, relationships)
 }
 
 // clearLabel refuses a label with nodes, or deletes them.
-func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
+func (s *Store) clearLabel(ctx context.Context, o ImportOptions) (deleted int64, err error) {
 	match := "MATCH (n:" + quote(o.NodeLabel) + ")"
-	var n int64
-	err := s.read(ctx, "import", func(tx *transaction) (err error) {
-		n, err = tx.count(match+" RETURN count(n)", nil)
+	var n, ours int64
+	err = s.read(ctx, "import", func(tx *transaction) (err error) {
+		if n, err = tx.count(match+" RETURN count(n)", nil); err != nil || n == 0 {
+			return err
+		}
+		ours, err = tx.count(match+" WHERE "+own()+" RETURN count(n)", nil)
 		return err
 	})
-	if err != nil || n == 0 {
-		return err
+	switch {
+	case err != nil || n == 0:
+		return 0, err
+	case !o.Replace:
+		return 0, fmt.Errorf("%w: %d nodes have the label %s already; choose another with --label, or replace them with --replace", store.ErrConflict, n, o.NodeLabel)
+	case ours > 0:
+		return 0, fmt.Errorf("%w: %d nodes with the label %s are GraphCloak's own records; take the label off them, or choose another", store.ErrInput, ours, o.NodeLabel)
+	case o.Confirm != nil:
+		if err := o.Confirm(n); err != nil {
+			return 0, err
+		}
 	}
-	if !o.Replace {
-		return fmt.Errorf("%w: %d nodes have the label %s already; choose another with --label, or replace them with --replace", store.ErrConflict, n, o.NodeLabel)
-	}
+	return s.deleteLabel(ctx, match)
+}
+
+// deleteLabel deletes the nodes of a match, a batch a transaction, and counts them.
+func (s *Store) deleteLabel(ctx context.Context, match cypher) (total int64, err error) {
 	for deleted, size := int64(1), s.options.BatchSize; deleted > 0; {
 		err := s.write(ctx, "import", func(tx *transaction) (err error) {
-			deleted, err = tx.count(match+" WITH n LIMIT $limit DETACH DELETE n RETURN count(*)", map[string]any{"limit": size})
+			deleted, err = tx.count(match+" WHERE NOT ("+own()+") WITH n LIMIT $limit DETACH DELETE n RETURN count(*)", map[string]any{"limit": size})
 			return err
 		})
 		if isTooLarge(err) && size > 1 {
@@ -150,10 +186,11 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return total, err
 		}
+		total += deleted
 	}
-	return nil
+	return total, nil
 }
 
 // importBatch runs a statement on the rows [lo, hi), or on each half of them

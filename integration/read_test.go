@@ -234,6 +234,40 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
+// No import takes a label of the ledger or of runs, be it by an option, by the column
+// labels or on the nodes that it would replace.
+func TestImportSparesTheLedger(t *testing.T) {
+	label := Load(t, Files("id\n1\n", "source,target\n"))
+	Query(t, "CREATE (:GraphCloakEntry:`"+label+"` {key: $label})", map[string]any{"label": label})
+	s, entries := connect(t), "MATCH (n:GraphCloakEntry {key: $label}) RETURN count(n)"
+	empty, labelled := "source,target\n", Files("id,labels\n1,A;GraphCloakBudget\n", "source,target\n")
+	for _, own := range []string{"GraphCloakEntry", "GraphCloakBudget", "GraphCloakLock", "GraphCloakRun", label} {
+		_, err := s.Import(t.Context(), Files("id\n1\n", empty), connector.ImportOptions{NodeLabel: own, Replace: true})
+		if !errors.Is(err, store.ErrInput) {
+			t.Errorf("an import that replaces %s: %v, want ErrInput", own, err)
+		}
+	}
+	if _, err := s.Import(t.Context(), labelled, connector.ImportOptions{NodeLabel: label + "x"}); !errors.Is(err, store.ErrInput) {
+		t.Errorf("an import of a node with a label of the ledger: %v, want ErrInput", err)
+	}
+	if n := Query(t, entries, map[string]any{"label": label})[0][0]; n != int64(1) {
+		t.Errorf("the imports left %v entries, want 1", n)
+	}
+	stop := errors.New("no")
+	o := connector.ImportOptions{NodeLabel: Load(t, Files("id\n1\n", empty)), Replace: true, Confirm: func(n int64) error {
+		if n != 1 {
+			t.Errorf("asked about %d nodes, want 1", n)
+		}
+		return stop
+	}}
+	if _, err := s.Import(t.Context(), Files("id\n2\n", empty), o); !errors.Is(err, stop) {
+		t.Errorf("an import that is not agreed to: %v", err)
+	}
+	if n := Query(t, "MATCH (n:`"+o.NodeLabel+"` {id: 1}) RETURN count(n)", nil)[0][0]; n != int64(1) {
+		t.Errorf("an import that is not agreed to left %v nodes, want 1", n)
+	}
+}
+
 func TestImport(t *testing.T) {
 	csv := Shipped("net6")
 	label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
@@ -243,7 +277,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("a second import: %v, want ErrConflict", err)
 	}
 	o.Replace = true
-	if n, err := s.Import(t.Context(), csv, o); err != nil || n != (connector.Imported{Nodes: 3356, Relationships: 3892}) {
+	if n, err := s.Import(t.Context(), csv, o); err != nil || n != (connector.Imported{Nodes: 3356, Relationships: 3892, Deleted: 3356}) {
 		t.Errorf("a replacing import: %+v, %v", n, err)
 	}
 	for _, row := range Query(t, "MATCH (a:"+label+")-[r]->(b:"+label+") RETURN count(r), count(r.length), sum(CASE type(r) WHEN 'PIPE' THEN 1 ELSE 0 END)", nil) {

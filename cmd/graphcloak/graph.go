@@ -48,12 +48,15 @@ func newGraphImportCommand(app *app) *cobra.Command {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
+			if app.mayAsk() {
+				options.Confirm = func(nodes int64) error { return app.agreeToReplace(ctx, nodes, options.NodeLabel) }
+			}
 			done, err := s.Import(ctx, &folder.CSV{FS: folder.Dir(args[0]), Progress: app.progress}, options)
 			if err != nil {
 				return err
 			}
-			return app.render(map[string]any{"store": s.Name(), "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships},
-				section{text: fmt.Sprintf("Created %d nodes and %d relationships in %s.", done.Nodes, done.Relationships, s.Name())})
+			return app.render(map[string]any{"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships},
+				section{text: fmt.Sprintf("Deleted %d nodes, created %d nodes and %d relationships in %s.", done.Deleted, done.Nodes, done.Relationships, s.Name())})
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)
@@ -62,8 +65,17 @@ func newGraphImportCommand(app *app) *cobra.Command {
 	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
 	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of the created relationships")
 	f.BoolVar(&options.TypeColumn, "type-column", false, "take the type from the column type instead")
-	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first")
+	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first; asks on a terminal, unless --no-input")
 	return cmd
+}
+
+// agreeToReplace asks before an import deletes nodes.
+func (a *app) agreeToReplace(ctx context.Context, nodes int64, label string) error {
+	yes, err := a.confirm(ctx, fmt.Sprintf("Delete the %d nodes that have the label %s?", nodes, label))
+	if err == nil && !yes {
+		err = fail(exitConflict, "%d nodes have the label %s, and nothing was replaced", nodes, label).hint("choose another --label")
+	}
+	return err
 }
 
 func newGraphGenerateCommand(app *app) *cobra.Command {
