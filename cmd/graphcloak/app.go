@@ -116,12 +116,15 @@ func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 	if l.File == "" {
 		l.File, l.FileOwn = defaultConfigFile(), true
 	}
+	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" && !filepath.IsAbs(base) && l.FileOwn {
+		remarks = append(remarks, fmt.Sprintf("Warning: XDG_CONFIG_HOME is relative (%s) and is ignored", base))
+	}
 	path := a.envPath
 	if path == "" {
 		path, l.DotEnvFound = findDotEnv(), true
 	}
 	if path == "" {
-		return nil, nil
+		return remarks, nil
 	}
 	values, shared, err := readDotEnv(path)
 	if err != nil {
@@ -140,10 +143,11 @@ func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 	return remarks, nil
 }
 
-// defaultConfigFile returns the user's configuration file if there is one.
+// defaultConfigFile returns the user's configuration file if there is one. A relative
+// $XDG_CONFIG_HOME does not count, as the XDG Base Directory Specification says.
 func defaultConfigFile() string {
 	base := os.Getenv("XDG_CONFIG_HOME")
-	if base == "" {
+	if !filepath.IsAbs(base) {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return ""

@@ -117,7 +117,8 @@ func builtinFolder(from config.From) (builtin.Folder, error) {
 
 // stateDir returns a folder of the program's own, which exists and nobody else
 // reads: graphcloak/ in $XDG_STATE_HOME, or the folder that systemd made for the
-// service, or that in the user's home.
+// service, or that in the user's home. A relative path is refused: what the ledger
+// was seen to hold, and runs that are paid for, would depend on the working directory.
 func stateDir(parts ...string) (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	service, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
@@ -132,6 +133,10 @@ func stateDir(parts ...string) (string, error) {
 			return "", stateError(err)
 		}
 		base = filepath.Join(home, ".local", "state", "graphcloak")
+	}
+	if !filepath.IsAbs(base) {
+		return "", fail(exitValidation, "the folder for what must outlast a crash is relative: %s; nothing was spent", base).
+			hint("set XDG_STATE_HOME to an absolute path, or leave it out")
 	}
 	dir := filepath.Join(append([]string{base}, parts...)...)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

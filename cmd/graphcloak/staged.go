@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
@@ -211,7 +213,8 @@ func stagedPath(runID string) (string, error) {
 }
 
 // hold takes the lock of a run for the rest of the process, and remembers that the
-// run is unfinished. [disk.ErrLocked] where another process has it.
+// run is unfinished. [disk.ErrLocked] where another process has it. From here on an
+// output that nobody reads is an error to report, where it would kill in silence.
 func (a *app) hold(runID string) error {
 	path, err := stagedPath(runID)
 	if err != nil {
@@ -224,6 +227,7 @@ func (a *app) hold(runID string) error {
 	a.holding.Lock()
 	defer a.holding.Unlock()
 	a.held, a.lock = runID, lock
+	signal.Ignore(syscall.SIGPIPE)
 	return nil
 }
 
