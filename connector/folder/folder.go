@@ -27,18 +27,25 @@ import (
 	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
-// stateDir holds what is not the user's; stateFile is a bbolt database in it.
+// stateDir holds what is not the user's: stateFile, a bbolt database, and writeFile,
+// which the writer of nodes.csv has locked.
 const (
 	stateDir  = ".graphcloak"
 	stateFile = "store.db"
+	writeFile = "write.lock"
 )
+
+// lockPause is the time between two looks at a lock that another process holds.
+const lockPause = 20 * time.Millisecond
 
 // Options says how to open a folder.
 type Options struct {
 	Progress func(stage string, done, total int64) // nil: silent
-	// LockWait bounds the wait for another process that uses the same folder; 0: 10 s.
+	// LockWait bounds the wait for another process that uses the state of the same folder;
+	// 0: 10 s. One that writes nodes.csv is waited for as long as the context lasts.
 	LockWait time.Duration
 }
 
@@ -47,7 +54,6 @@ type Store struct {
 	dir     string
 	options Options
 	csv     CSV
-	write   sync.Mutex // one writer of nodes.csv in this process
 	db      sync.Mutex // one user of the state in this process; bbolt polls for the others
 	checked bool       // the state was whole when it was first opened
 }
@@ -134,6 +140,48 @@ func (s *Store) update(f func(*bolt.Tx) error) error {
 	return s.state(false, f)
 }
 
+// writing makes the caller the one writer of nodes.csv, over all processes, from before
+// it looks at the file until what it wrote is recorded: a copy that another writer
+// replaced in between would take the other's values away.
+func (s *Store) writing(ctx context.Context) (done func(), err error) {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := s.makeState(root, false); err != nil {
+		return nil, err
+	}
+	for {
+		lock, err := disk.LockIn(root, filepath.Join(stateDir, writeFile))
+		if err == nil {
+			return func() { lock.Close() }, nil
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, stateDir, writeFile), writeError(err))
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: another process writes %s", ctx.Err(), filepath.Join(s.dir, nodesFile))
+		}
+	}
+}
+
+// makeState makes the folder of the state where it is to be written and is not there.
+func (s *Store) makeState(root *os.Root, readOnly bool) error {
+	if info, err := root.Lstat(stateDir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%w: %s is no folder", store.ErrInput, filepath.Join(s.dir, stateDir))
+	}
+	if readOnly {
+		return nil
+	}
+	if err := root.Mkdir(stateDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return writeError(err)
+	}
+	return nil
+}
+
 // state opens the database for one transaction, so that several processes can
 // take turns: bbolt locks the file while it is open. No link leads it out of the
 // folder.
@@ -145,13 +193,8 @@ func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) (err error) {
 		return err
 	}
 	defer root.Close()
-	if info, err := root.Lstat(stateDir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%w: %s is no folder", store.ErrInput, filepath.Join(s.dir, stateDir))
-	}
-	if !readOnly {
-		if err := root.Mkdir(stateDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return writeError(err)
-		}
+	if err := s.makeState(root, readOnly); err != nil {
+		return err
 	}
 	db, err := database.Open(root, filepath.Join(stateDir, stateFile), database.Options{
 		ReadOnly: readOnly, Wait: s.options.LockWait, Checked: s.checked,

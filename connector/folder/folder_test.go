@@ -3,12 +3,14 @@
 package folder_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/store"
@@ -82,6 +84,66 @@ func TestUndoRestoresTheFile(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*.tmp")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// Whoever else writes nodes.csv while a run copies it loses nothing: another run waits
+// for its turn, and an edit of the user stays and stops the run, which goes on when it is
+// repeated.
+func TestOtherWriters(t *testing.T) {
+	const nodes = "id\n1\n2\n3\n"
+	for name, prefix := range map[string]string{"a run": "xx", "the user": "mine"} {
+		t.Run(name, func(t *testing.T) {
+			dir := files(t, nodes, "source,target\n1,2\n2,3\n")
+			other := open(t, dir)
+			mine, err := other.Graph(t.Context(), graph.Selection{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			others := storetest.Table(t, mine, "other", prefix)
+			beside := func(ctx context.Context) error {
+				if name == "a run" {
+					return other.Write(ctx, mine, others, false)
+				}
+				path := filepath.Join(dir, "nodes.csv") // as editors save
+				return errors.Join(os.WriteFile(path+"~", []byte("id,"+prefix+"\n1,\n2,x\n3,\n"), 0o600), os.Rename(path+"~", path))
+			}
+			copying, met := false, error(nil)
+			s, err := folder.New(t.Context(), dir, folder.Options{Progress: func(string, int64, int64) {
+				if copying {
+					copying = false
+					ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+					defer cancel()
+					met = beside(ctx)
+				}
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := s.Graph(t.Context(), graph.Selection{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			copying = true
+			table := storetest.Table(t, g, "run", "gc")
+			err = s.Write(t.Context(), g, table, false)
+			if name == "a run" {
+				if err != nil || !errors.Is(met, context.DeadlineExceeded) {
+					t.Errorf("%v, and the other: %v, want that it waits", err, met)
+				}
+				err = beside(t.Context())
+			} else {
+				if !errors.Is(err, store.ErrConflict) || met != nil {
+					t.Errorf("%v (%v), want ErrConflict", err, met)
+				}
+				err = s.Write(t.Context(), g, table, false)
+			}
+			text, readErr := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+			header, _, _ := strings.Cut(string(text), "\n")
+			if err != nil || readErr != nil || !strings.Contains(header, ","+prefix) || !strings.Contains(header, ",gcPrivateHeat") {
+				t.Errorf("%v (%v), and the columns are %s, want those of both", err, readErr, header)
+			}
+		})
 	}
 }
 

@@ -5,7 +5,10 @@ package folder
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -68,7 +71,11 @@ func (s *Store) rewrite(ctx context.Context, add []string, edit func(header, fie
 		}
 	}
 	row := make([]string, len(header))
-	return s.replace(ctx, t, header, nil, func(fields []string) []string {
+	was, err := t.file.Stat()
+	if err != nil {
+		return errors.Join(err, t.file.Close())
+	}
+	return s.replace(ctx, t, was, header, nil, func(fields []string) []string {
 		clear(row[copy(row, fields):])
 		edit(header, row)
 		return row
@@ -80,6 +87,10 @@ func (s *Store) dropEmpty(ctx context.Context, columns []string) error {
 	t, err := s.csv.open(nodesFile, idColumn)
 	if err != nil {
 		return err
+	}
+	was, err := t.file.Stat()
+	if err != nil {
+		return errors.Join(err, t.file.Close())
 	}
 	used := make([]bool, len(t.header))
 	for k, name := range t.header {
@@ -97,19 +108,25 @@ func (s *Store) dropEmpty(ctx context.Context, columns []string) error {
 	if t, err = s.csv.openTable(nodesFile, true, idColumn); err != nil {
 		return err
 	}
-	return s.replace(ctx, t, t.header, used, func(fields []string) []string { return fields })
+	return s.replace(ctx, t, was, t.header, used, func(fields []string) []string { return fields })
 }
 
 // replace writes a new nodes.csv in the place of the old one, whole or not at
-// all: what change makes of each row, without the columns that are not used.
-func (s *Store) replace(ctx context.Context, t *table, header []string, used []bool, change func(fields []string) []string) error {
+// all: what change makes of each row, without the columns that are not used. A file
+// that is no longer as it was when it was opened stays, for what came since is not in
+// the copy.
+func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header []string, used []bool, change func(fields []string) []string) error {
 	defer t.file.Close()
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return writeError(disk.WriteIn(root, nodesFile, disk.Options{Mode: 0o644, Replace: true, Keep: true}, func(file io.Writer) error {
+	err = disk.WriteIn(root, nodesFile, disk.Options{Mode: 0o644, Replace: true, Keep: true, Was: was}, func(file io.Writer) error {
 		return t.copyTo(ctx, bufio.NewWriterSize(file, 1<<16), header, used, s.options.Progress, change)
-	}))
+	})
+	if errors.Is(err, disk.ErrChanged) {
+		return fmt.Errorf("%w: %w, by another program; it is left as it is: try again when nothing else writes it", store.ErrConflict, err)
+	}
+	return writeError(err)
 }

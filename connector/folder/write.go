@@ -74,8 +74,11 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 // Reserve makes sure that there is room for the table, and records that its run is
 // about to spend, unless something is in its way: ErrConflict as from Check.
 func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
-	s.write.Lock()
-	defer s.write.Unlock()
+	done, err := s.writing(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	info, err := os.Stat(filepath.Join(s.dir, nodesFile))
 	if err != nil {
 		return writeError(err)
@@ -140,11 +143,14 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force 
 // record goes from RUNNING to FINISHED. Called again with the same table it
 // completes an interrupted write.
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
-	s.write.Lock()
-	defer s.write.Unlock()
 	if !store.HasValues(t) {
 		return errors.New("folder: the table has no values")
 	}
+	done, err := s.writing(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	numbers, err := s.csv.nodes.Get(g)
 	if err != nil {
 		return err
@@ -183,8 +189,11 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 // Undo empties the columns that the run wrote where the nodes still carry its id,
 // and sets its status to UNDONE. Columns that are empty then are left out.
 func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
-	s.write.Lock()
-	defer s.write.Unlock()
+	done, err := s.writing(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
 	run, err := s.Run(ctx, runID)
 	if err != nil {
 		return 0, err

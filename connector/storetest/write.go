@@ -345,10 +345,12 @@ func testReserveRace(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	var won atomic.Int64
 	var wg sync.WaitGroup
+	var ids []string
 	for k := range 8 {
 		other := s.Reopen(t, st)
 		g := open(t, s, other, graph.Selection{})
-		outline := report.Outline(runID(t, strconv.Itoa(k)), prefix, nil)
+		ids = append(ids, runID(t, strconv.Itoa(k)))
+		outline := report.Outline(ids[k], prefix, nil)
 		wg.Go(func() {
 			err := other.Reserve(t.Context(), g, outline, false)
 			if err == nil {
@@ -361,5 +363,10 @@ func testReserveRace(t *testing.T, s Suite) {
 	wg.Wait()
 	if won.Load() != 1 {
 		t.Errorf("%d runs are reserved, want 1", won.Load())
+	}
+	for _, id := range ids { // the reservation would be in the way of later tests on a server that stays
+		if err := st.Cancel(t.Context(), id); err != nil {
+			t.Error(err)
+		}
 	}
 }

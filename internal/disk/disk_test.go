@@ -99,6 +99,17 @@ func TestWrite(t *testing.T) {
 		t.Error(err)
 	}
 	check("replaced", "three", 0o666)
+	was, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := func(w io.Writer) error {
+		return errors.Join(text("four")(w), os.WriteFile(path, []byte("edited"), 0o666))
+	}
+	if err := disk.Write(path, disk.Options{Mode: 0o600, Replace: true, Keep: true, Was: was}, edited); !errors.Is(err, disk.ErrChanged) {
+		t.Errorf("%v, want ErrChanged", err)
+	}
+	check("edited meanwhile", "edited", 0o666)
 }
 
 // No link leads a write out of its folder, and a link is replaced, not followed.
@@ -169,6 +180,18 @@ func TestLock(t *testing.T) {
 		t.Fatalf("after the first was closed: %v", err)
 	}
 	again.Close()
+	outside := filepath.Join(t.TempDir(), "f")
+	if err := os.Symlink(outside, path+"link"); err != nil {
+		t.Skip("links cannot be made here: ", err)
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if _, err := disk.LockIn(root, "llink"); err == nil {
+		t.Error("a lock through a link out of the folder")
+	}
 }
 
 // Room leaves nothing behind, and says where it is.

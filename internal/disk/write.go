@@ -20,7 +20,11 @@ type Options struct {
 	Replace bool        // take the place of a file that is there; else it is an [fs.ErrExist]
 	Lazy    bool        // leave it to the system when it is on disk: it can be made again
 	Keep    bool        // give the new file the mode of the one that it replaces
+	Was     fs.FileInfo // with Replace: what is replaced; another file or a later state is [ErrChanged]
 }
+
+// ErrChanged says that a file is no longer the one that was to be replaced.
+var ErrChanged = errors.New("the file was changed meanwhile")
 
 // Write writes a file whole or not at all: beside its place, synced, then moved,
 // and the folder synced. Without Replace it takes no file's place, even of one
@@ -63,6 +67,12 @@ func WriteIn(root *os.Root, name string, o Options, write func(io.Writer) error)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
+	}
+	if o.Was != nil {
+		now, err := root.Lstat(name)
+		if err != nil || !os.SameFile(o.Was, now) || now.Size() != o.Was.Size() || !now.ModTime().Equal(o.Was.ModTime()) {
+			return errors.Join(fmt.Errorf("%w: %s", ErrChanged, filepath.Join(root.Name(), name)), err)
+		}
 	}
 	if err := move(root, temp, name, o.Replace); err != nil || o.Lazy {
 		return err
