@@ -130,16 +130,38 @@ func (t *table) next() (fields []string, line int, err error) {
 	if errors.Is(err, io.EOF) {
 		return nil, 0, err
 	}
+	if parse, ok := errors.AsType[*csv.ParseError](err); ok && t.name == nodesFile { // a line is a node, and the field may be private
+		return nil, 0, fmt.Errorf("%w: %s: in some row: %w", store.ErrInput, t.name, parse.Err)
+	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %s: %w", store.ErrInput, t.name, err)
 	}
 	line, _ = t.reader.FieldPos(0)
 	for k, f := range fields {
 		if wrong := unreadable(f); wrong != "" {
-			return nil, 0, fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", store.ErrInput, t.name, line, t.header[k], wrong)
+			return nil, 0, t.refuse(k, line, wrong)
 		}
 	}
 	return fields, line, nil
+}
+
+// refuse is the error of a column with a field that is no text. A column of nodes may
+// be the private one: rows are counted there, and none is named.
+func (t *table) refuse(column, line int, wrong string) error {
+	if t.name != nodesFile {
+		return fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", store.ErrInput, t.name, line, t.header[column], wrong)
+	}
+	count := 1
+	for {
+		t.source.rowAt(t.reader.InputOffset())
+		fields, err := t.reader.Read()
+		if err != nil {
+			return fmt.Errorf("%w: %s: fields of %q are no text (the first %s), at least %d of them; save the file as UTF-8", store.ErrInput, t.name, t.header[column], wrong, count)
+		}
+		if unreadable(fields[column]) != "" {
+			count++
+		}
+	}
 }
 
 func (t *table) column(name string) int { return slices.Index(t.header, name) }
