@@ -71,11 +71,13 @@ func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []
 	return m.attempt(p, job, y, privacy.NewAttempt())
 }
 
-// CheckRelease finds what would stop a release after its budget is spent: a wrong
-// graph, bad readings, properties in the way. It writes and spends nothing.
+// CheckRelease finds what would stop a release: a wrong graph, bad readings, properties
+// in the way, a ledger that refuses it. It writes and spends nothing.
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
-	_, err := m.checkRelease(ctx, p, job)
-	return err
+	if _, err := m.checkRelease(ctx, p, job); err != nil {
+		return err
+	}
+	return m.granted(ctx, p, job)
 }
 
 // checkRelease returns the readings, nil where the sensors send theirs.

@@ -98,11 +98,13 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 	return m.Complete(ctx, r, job)
 }
 
-// Check finds what would stop the run after its budget is spent. It writes and
-// spends nothing.
+// Check finds what would stop the run, after its budget is spent or because the ledger
+// refuses it. It writes and spends nothing.
 func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
-	_, err := m.check(ctx, p, job)
-	return err
+	if _, err := m.check(ctx, p, job); err != nil {
+		return err
+	}
+	return m.granted(ctx, p, job)
 }
 
 // check returns the readings, since they are checked too.

@@ -3,6 +3,7 @@
 package graphcloak
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,6 +121,21 @@ func (m *Model) checkCap(ctx context.Context, scope string, required bool) error
 		return fmt.Errorf("%w: %q", ErrNoCap, scope)
 	}
 	return nil
+}
+
+// granted finds a release that the ledger would refuse, and spends nothing.
+func (m *Model) granted(ctx context.Context, p *Plan, job Job) error {
+	token := privacy.NewAttempt()
+	a := Attempt{Scope: m.scope(job.Scope, job.Signal), ReleaseID: cmp.Or(job.RunID, token), Token: token, Plan: p}
+	c, err := a.charge()
+	if err != nil {
+		return err
+	}
+	account, _, err := Account(ctx, m.store.Ledger(), a.Scope)
+	if err != nil {
+		return err
+	}
+	return account.Grants(c)
 }
 
 // scope returns the name of the data that a budget protects.

@@ -265,6 +265,13 @@ func (a *Account) addCertificates(failures map[string]float64) {
 	}
 }
 
+// Grants reports whether [Spend] would grant the charge to an account, and with which
+// error not. It looks at no release id.
+func (a Account) Grants(c Charge) error {
+	_, err := a.charge(c)
+	return err
+}
+
 // charge returns the entry of a release, if the account has room for it.
 func (a Account) charge(c Charge) (*Entry, error) {
 	if err := c.validate(); err != nil {

@@ -151,8 +151,7 @@ func (a *app) checkMarks(ctx context.Context, l privacy.Ledger, scopes []string)
 	}
 	seen, err := witness{}.scopes(id.Names())
 	if err != nil {
-		a.warn("the chains were not held against what this machine has seen of them: %v", err)
-		return nil
+		return err
 	}
 	if a.config.Privacy.BudgetScope == "" {
 		scopes = seen

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// command runs one on the graph of [graphFolder].
+func command(t *testing.T, args ...string) (exit int, output string) {
+	t.Helper()
+	var out strings.Builder
+	exit = run(t.Context(), append(args, "--from", "folder:"+os.Getenv("GRAPH")), strings.NewReader(""), &out, &out)
+	return exit, out.String()
+}
+
+// TestVerifyNeedsItsMarks: what this machine has seen cannot be vouched for where it
+// cannot be read.
+func TestVerifyNeedsItsMarks(t *testing.T) {
+	graphFolder(t)
+	spend := []string{"run", "--source-property", "source", "--epsilon", "1", "--delta", "0.1", "--mode", "stats"}
+	if exit, output := command(t, spend...); exit != 0 {
+		t.Fatal(output)
+	}
+	if exit, output := command(t, "budget", "verify"); exit != 0 {
+		t.Fatal(output)
+	}
+	marks, err := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "graphcloak", "ledgers", "*", "*.json"))
+	if err != nil || len(marks) == 0 {
+		t.Fatalf("%d marks, %v", len(marks), err)
+	}
+	for _, path := range marks {
+		if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if exit, output := command(t, "budget", "verify"); exit != exitConflict || strings.Contains(output, "are whole") {
+		t.Errorf("marks that cannot be read: exit %d, %s", exit, output)
+	}
+}
+
+// TestDryRunsAskTheLedger: what the ledger refuses, a first release too, no dry run
+// promises; what it grants, they do.
+func TestDryRunsAskTheLedger(t *testing.T) {
+	graphFolder(t)
+	plan := filepath.Join(t.TempDir(), "plan.json")
+	if exit, output := command(t, "plan", "--epsilon", "4", "--delta", "0.1", "-o", plan); exit != 0 {
+		t.Fatal(output)
+	}
+	signal := []string{"--source-property", "source", "--dry-run"}
+	for _, c := range []struct {
+		limit string
+		want  int
+	}{{"1", exitBudget}, {"4", 0}} {
+		if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--create", "--epsilon", c.limit, "--delta", "0.1"); exit != 0 {
+			t.Fatal(output)
+		}
+		for _, dry := range [][]string{{"run", "--epsilon", "4", "--delta", "0.1"}, {"release", "--plan", plan}} {
+			if exit, output := command(t, append(dry, signal...)...); exit != c.want {
+				t.Errorf("%s within a cap of %s: exit %d, want %d: %s", dry[0], c.limit, exit, c.want, output)
+			}
+		}
+	}
+}
