@@ -50,14 +50,29 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 }
 
 // checkVersion reads the version of a file before anything else in it, so that an
-// older or newer file is refused for what it is.
+// older or newer file, and one of another kind, is refused for what it is.
 func checkVersion(fields map[string]json.RawMessage, what string) error {
 	var version int
 	if err := strictjson.Unmarshal(fields[versionKey], &version); err != nil || version != privacy.SchemaVersion {
-		return fmt.Errorf("%w: its schemaVersion is not %d; is this a %s file of this version of GraphCloak?",
+		return fmt.Errorf("%w: its schemaVersion is not %d; is this a %s of this version of GraphCloak?",
 			strictjson.ErrInvalid, privacy.SchemaVersion, what)
 	}
+	if found := kindOf(fields); found != "" && found != what {
+		return fmt.Errorf("%w: it is a %s, no %s", strictjson.ErrInvalid, found, what)
+	}
 	return nil
+}
+
+// kindOf tells files of ours apart by a key; "" is a file that it cannot tell.
+func kindOf(fields map[string]json.RawMessage) string {
+	for _, kind := range []struct{ key, name string }{
+		{"release", "release file"}, {"answer", "report"}, {"sensor", "sensor package"}, {"steps", "sensor's value"}, {"sensitivity", "plan file"},
+	} {
+		if fields[kind.key] != nil {
+			return kind.name
+		}
+	}
+	return ""
 }
 
 // describes refuses settings that are not those of the plan beside them.

@@ -356,7 +356,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := strictjson.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	if err := checkVersion(fields, "plan"); err != nil {
+	if err := checkVersion(fields, "plan file"); err != nil {
 		return err
 	}
 	delete(fields, sealKey)

@@ -75,7 +75,7 @@ func (r *Release) unmarshal(data []byte) error {
 	if err := strictjson.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	if err := checkVersion(fields, "release"); err != nil {
+	if err := checkVersion(fields, "release file"); err != nil {
 		return err
 	}
 	var d releaseDocument
@@ -130,10 +130,10 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
 	property := s.SourceProperty
 	if m.diffusion.Method() == expm.Lanczos {
-		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrBadSignal)
+		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrSignalKind)
 	}
 	if p.NormError == 0 {
-		return nil, fmt.Errorf("%w: the plan is for measured values and does not charge the error of a computed diffusion", ErrBadSignal)
+		return nil, fmt.Errorf("%w: it is for measured values and does not charge the error of a computed diffusion", ErrSignalKind)
 	}
 	if e := m.computingError(); e > p.NormError || p.EntryError > 0 && e > p.EntryError {
 		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)
@@ -172,6 +172,9 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 // ErrBadSignal says that a property holds values that no sensor can have. The error
 // counts them, and names neither nodes nor values.
 var ErrBadSignal = errors.New("graphcloak: bad signal")
+
+// ErrSignalKind says that the plan cannot pay for sources that are diffused here.
+var ErrSignalKind = errors.New("graphcloak: the plan does not serve a source property")
 
 // ErrZeroSignal says that there is no source at all in the selection.
 var ErrZeroSignal = errors.New("graphcloak: nothing to hide")

@@ -70,6 +70,9 @@ func (e *edges) connect(base int, l links) error {
 }
 
 func (e *edges) finish(s *Store) error {
+	if len(e.nodes.ids) == 0 { // every end is outside: what is wrong is the selection of nodes
+		return nil
+	}
 	if err := e.strangers.Err("relationships of the query have an end outside the selected nodes", "select those nodes too"); err != nil {
 		return err
 	}

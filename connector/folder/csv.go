@@ -106,10 +106,25 @@ func (t *table) readHeader(wanted []string) error {
 	}
 	for _, w := range wanted {
 		if w != "" && !slices.Contains(t.header, w) {
+			if needed := needs[t.name]; slices.Contains(needed, w) {
+				// The names found are not shown: without a header they are a row of data.
+				return fmt.Errorf("%w: %s needs the column %s, named in its first line and separated by commas; that line has %s, and none is %q",
+					store.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)
+			}
 			return fmt.Errorf("%s: %w", t.name, store.NotFound("property", w, t.header))
 		}
 	}
 	return nil
+}
+
+// needs lists the columns without which a file is no part of a graph.
+var needs = map[string][]string{nodesFile: {idColumn}, relationshipsFile: {sourceColumn, targetColumn}}
+
+func columnCount(n int) string {
+	if n == 1 {
+		return "1 column"
+	}
+	return fmt.Sprintf("%d columns", n)
 }
 
 // unreadable says why a field is no text.
