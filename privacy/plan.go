@@ -345,18 +345,6 @@ func (p *Plan) Sigma() float64 {
 	return first
 }
 
-// SigmaRange returns the least and the largest σ of a sensor.
-func (p *Plan) SigmaRange() (low, high float64) {
-	for i, s := range p.Sensors {
-		if sigma := s.Sigma(); i == 0 {
-			low, high = sigma, sigma
-		} else {
-			low, high = min(low, sigma), max(high, sigma)
-		}
-	}
-	return low, high
-}
-
 // Cost returns what one release costs in the ledger: ρ of Mu.
 func (p *Plan) Cost() Cost {
 	c, err := CostOf(p.Mu)
