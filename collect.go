@@ -53,7 +53,8 @@ func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (
 // CheckRelease checks. An [UnfinishedError] says that it stopped once the run was reserved or paid
 // for.
 func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, job Job) (*Release, error) {
-	y, err := m.checkRelease(ctx, p, job)
+	outline := report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p))
+	y, err := m.check(ctx, p, job, outline)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, 
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p)), job, draw)
+	return m.pay(ctx, a, outline, job, draw)
 }
 
 func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []float64) (*Attempt, func() (*Release, error), error) {
@@ -74,27 +75,10 @@ func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []
 // CheckRelease finds what would stop a release: a wrong graph, bad readings, properties
 // in the way, a ledger that refuses it. It writes and spends nothing.
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
-	if _, err := m.checkRelease(ctx, p, job); err != nil {
+	if _, err := m.check(ctx, p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p))); err != nil {
 		return err
 	}
 	return m.granted(ctx, p, job)
-}
-
-// checkRelease returns the readings, nil where the sensors send theirs.
-func (m *Model) checkRelease(ctx context.Context, p *Plan, job Job) (y []float64, err error) {
-	if err := m.accept(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
-		return nil, err
-	}
-	if !job.Signal.Cloaked {
-		y, err = m.readings(ctx, p, job.Signal)
-	}
-	if err != nil || !job.Write.Enabled {
-		return y, err
-	}
-	return y, m.store.Check(ctx, m.Graph, report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p)), job.Write.Force)
 }
 
 // Publish writes the private values of a release that was paid for, where the job

@@ -186,7 +186,7 @@ const blockValues = 1 << 23
 
 // flatOr returns the prior of a property, which sums to 1; the flat one for "".
 func (m *Model) flatOr(ctx context.Context, property string) ([]float64, error) {
-	p, err := m.prior(ctx, property)
+	p, err := m.prior(ctx, RecoverOptions{PriorProperty: property})
 	if err != nil {
 		return nil, err
 	}

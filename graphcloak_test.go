@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -395,12 +397,15 @@ func TestRefusalsSpendNothing(t *testing.T) {
 		}, graphcloak.ErrBadSignal, "partial"},
 		{"property in the way", func(j *graphcloak.Job) { j.Write.Prefix = "my" }, nil, "mySource"},
 		{"community missing", func(j *graphcloak.Job) { j.Recover.Communities.Property = "partial" }, nil, "communit"},
+		{"prior zero", func(j *graphcloak.Job) { j.Recover.PriorProperty = "none" }, recovery.ErrInvalid, "none"},
+		{"prior too narrow", func(j *graphcloak.Job) { j.Recover.PriorProperty, j.Recover.Sources = "tiny", 2 }, recovery.ErrInvalid, "tiny"},
+		{"as many sources as nodes", func(j *graphcloak.Job) { j.Recover.Sources = 3 }, recovery.ErrInvalid, "3 sources"},
 		{"computed values under a plan for measured ones", func(j *graphcloak.Job) { j.Plan.Measured = true }, nil, "measured"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "nodes.csv", "id,source,tooHot,partial,club,mySource\na,1,1.5,1,x,9\nb,0,0,,x,9\nc,0,0,,y,9\n")
+			write(t, dir, "nodes.csv", "id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
 			write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
 			s, err := folder.New(t.Context(), dir, folder.Options{})
 			if err != nil {
@@ -503,6 +508,59 @@ func TestMemoryGuard(t *testing.T) {
 	}
 	if _, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000, IgnoreMemory: true}); err != nil {
 		t.Errorf("without the guard: %v", err)
+	}
+}
+
+// TestRecoveryFitsBeforeTheSpend: a recovery that memory has no room for is refused
+// before anything is spent.
+func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
+	const n = 300
+	dir, nodes, ring := t.TempDir(), "id,source\n0,1\n", "source,target\n0,1\n"
+	for i := 1; i < n; i++ {
+		nodes += fmt.Sprintf("%d,0\n", i)
+		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
+	}
+	write(t, dir, "nodes.csv", nodes)
+	write(t, dir, "relationships.csv", ring)
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	job := paperJob()
+	job.Recover.Communities.Property = ""
+	job.Method = expm.Chebyshev // needs less than the recovery
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{MemoryLimit: 1 << 20}); !errors.Is(err, graphcloak.ErrMemory) || !strings.Contains(err.Error(), "recovery") {
+		t.Errorf("%v, want ErrMemory for the recovery", err)
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+		t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+	}
+}
+
+// TestTinyPrior: a prior whose largest value is the smallest number is a prior like
+// any other in proportion.
+func TestTinyPrior(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id,source,tiny,unit,club\na,1,5e-324,1,x\nb,0,5e-324,1,y\nc,0,0,0,y\n")
+	write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	var priors []float64
+	for _, property := range []string{"tiny", "unit"} {
+		job := paperJob()
+		job.Write.Enabled, job.Recover.PriorProperty = false, property
+		rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		priors = append(priors, rep.Communities[0].Prior)
+	}
+	if priors[0] != priors[1] {
+		t.Errorf("prior of the community %v, want %v", priors[0], priors[1])
 	}
 }
 

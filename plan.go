@@ -178,7 +178,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	a := opts.Allocation
-	prior, err := m.prior(ctx, a.PriorProperty)
+	prior, err := m.prior(ctx, RecoverOptions{PriorProperty: a.PriorProperty})
 	if err != nil {
 		return err
 	}

@@ -55,8 +55,7 @@ func (m *Model) operator(ctx context.Context, nodes []int) (linop.Operator, erro
 	if m.last.op != nil && slices.Equal(m.last.nodes, nodes) {
 		return m.last.op, nil
 	}
-	size := int64(len(nodes)) * int64(m.Graph.Order()) * 8
-	if err := m.opts.guard("recovery", 3*size); err != nil {
+	if err := m.guardRecovery(nodes); err != nil {
 		return nil, err
 	}
 	matrix, err := m.diffusion.Rows(ctx, nodes)
@@ -78,6 +77,27 @@ func (m *Model) operator(ctx context.Context, nodes []int) (linop.Operator, erro
 	}
 	*m.last = rows{slices.Clone(nodes), op}
 	return op, nil
+}
+
+// guardRecovery refuses a matrix, a scaled one and room to work in beside it, that do not
+// fit into memory.
+func (m *Model) guardRecovery(nodes []int) error {
+	if m.Graph.Order() > denseLimit || m.last.op != nil && slices.Equal(m.last.nodes, nodes) {
+		return nil
+	}
+	return m.opts.guard("recovery", 3*8*int64(len(nodes))*int64(m.Graph.Order()))
+}
+
+// checkRecovery finds what would stop a recovery from a release of some nodes.
+func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts RecoverOptions) error {
+	if err := m.guardRecovery(nodes); err != nil {
+		return err
+	}
+	if _, err := m.Communities(ctx, opts.Communities); err != nil {
+		return err
+	}
+	_, err := m.prior(ctx, opts)
+	return err
 }
 
 // products returns M for the sensors of a release through products.
@@ -115,8 +135,14 @@ func (m *Model) Communities(ctx context.Context, opts CommunityOptions) (communi
 	return d.Detect(ctx, m.Graph)
 }
 
-// prior reads the prior property.
-func (m *Model) prior(ctx context.Context, property string) ([]float64, error) {
+// prior reads the prior property, in a unit that is near its largest value: no
+// sum of it is infinite, and none underflows. Sources must be fewer than the nodes, and no more than
+// those that the prior allows.
+func (m *Model) prior(ctx context.Context, opts RecoverOptions) ([]float64, error) {
+	property, k, n := opts.PriorProperty, opts.Sources, m.Graph.Order()
+	if k < ByEvidence || k > 1 && k >= n {
+		return nil, fmt.Errorf("%w: %d sources, want at least 1 and fewer than the number of nodes, %d", recovery.ErrInvalid, k, n)
+	}
 	if property == "" {
 		return nil, nil
 	}
@@ -124,17 +150,26 @@ func (m *Model) prior(ctx context.Context, property string) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read prior: %w", err)
 	}
-	negative := 0
+	wrong, possible := 0, 0
 	for i, v := range p {
 		switch {
 		case math.IsNaN(v):
 			p[i] = 0
-		case v < 0:
-			negative++
+		case v < 0 || math.IsInf(v, 1):
+			wrong++
 		}
 	}
-	if negative > 0 { // named as public by mistake, perhaps: nothing is said of its values
-		return nil, fmt.Errorf("%w: prior %w", recovery.ErrInvalid, &privacy.ReadingsError{Property: property, Wrong: "is negative", Count: negative})
+	if wrong > 0 { // named as public by mistake, perhaps: nothing is said of its values
+		return nil, fmt.Errorf("%w: prior %w", recovery.ErrInvalid, &privacy.ReadingsError{Property: property, Wrong: "is negative or infinite", Count: wrong})
+	}
+	_, unit := math.Frexp(floats.Max(p))
+	for i, v := range p {
+		if p[i] = math.Ldexp(v, -unit); p[i] > 0 {
+			possible++
+		}
+	}
+	if possible < max(1, k) {
+		return nil, fmt.Errorf("%w: the prior %q allows fewer nodes than there are to be sources, %d", recovery.ErrInvalid, property, max(1, k))
 	}
 	return p, nil
 }
@@ -217,7 +252,7 @@ func (a *analysis) run(ctx context.Context) error {
 	if err := a.whiten(ctx); err != nil {
 		return err
 	}
-	prior, err := a.model.prior(ctx, a.opts.PriorProperty)
+	prior, err := a.model.prior(ctx, a.opts)
 	if err != nil {
 		return err
 	}

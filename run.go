@@ -86,7 +86,7 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 		job.RunID = id
 	}
 	start := time.Now()
-	y, err := m.check(ctx, p, job)
+	y, err := m.checkRun(ctx, p, job)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +101,25 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 // Check finds what would stop the run, after its budget is spent or because the ledger
 // refuses it. It writes and spends nothing.
 func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
-	if _, err := m.check(ctx, p, job); err != nil {
+	if _, err := m.checkRun(ctx, p, job); err != nil {
 		return err
 	}
 	return m.granted(ctx, p, job)
 }
 
-// check returns the readings, since they are checked too.
-func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) {
+// checkRun returns the readings, since they are checked too.
+func (m *Model) checkRun(ctx context.Context, p *Plan, job Job) ([]float64, error) {
+	nodes := sensorNodes(p)
+	y, err := m.check(ctx, p, job, report.Outline(job.RunID, job.Write.Prefix, nodes))
+	if err != nil {
+		return nil, err
+	}
+	return y, m.checkRecovery(ctx, nodes, job.Recover)
+}
+
+// check finds what would stop a release that ends in a table like outline, and returns
+// the readings, nil where the sensors send theirs.
+func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Table) (y []float64, err error) {
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
 	}
@@ -118,17 +129,13 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job) ([]float64, error) 
 	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
 		return nil, err
 	}
-	if _, err := m.Communities(ctx, job.Recover.Communities); err != nil {
-		return nil, err
+	if !job.Signal.Cloaked {
+		y, err = m.readings(ctx, p, job.Signal)
 	}
-	if _, err := m.prior(ctx, job.Recover.PriorProperty); err != nil {
-		return nil, err
-	}
-	y, err := m.readings(ctx, p, job.Signal)
 	if err != nil || !job.Write.Enabled {
 		return y, err
 	}
-	return y, m.store.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, sensorNodes(p)), job.Write.Force)
+	return y, m.store.Check(ctx, m.Graph, outline, job.Write.Force)
 }
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {

@@ -35,9 +35,6 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 	if k == 0 || k == 1 || k == ByEvidence && n == 1 {
 		return nil
 	}
-	if k < ByEvidence || k >= n {
-		return fmt.Errorf("%w: %d sources, want at least 1 and fewer than the number of nodes, %d", recovery.ErrInvalid, k, n)
-	}
 	sampling := recovery.SampleOptions{PosteriorOptions: opts}
 	s := &report.Sources{Count: k}
 	a.report.Sources = s

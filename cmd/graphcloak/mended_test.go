@@ -71,6 +71,25 @@ func TestAttemptKeepsAllowZero(t *testing.T) {
 	}
 }
 
+// TestResumeRecoversAnew: flags of recovery that are given with --resume replace the
+// run's own, in its record too.
+func TestResumeRecoversAnew(t *testing.T) {
+	graphFolder(t)
+	id := interrupted(t, unstaged, "--sources", "2")
+	for _, args := range [][]string{{"--prior-property", "nowhere"}, {"--sources", "1"}} {
+		a, s, _ := prepared(t, args...)
+		out := new(strings.Builder)
+		a.stdout = out
+		err := a.resume(t.Context(), s, id)
+		if err := a.drop(); err != nil {
+			t.Fatal(err)
+		}
+		if args[0] == "--sources" && (err != nil || !strings.Contains(out.String(), `"sources": 1`)) || args[0] != "--sources" && err == nil {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
+
 // TestUndoElsewhere: --undo on another store than the run's changes nothing.
 func TestUndoElsewhere(t *testing.T) {
 	graphFolder(t)

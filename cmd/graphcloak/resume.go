@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
 	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -66,6 +67,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	if err := kept.mustBeOn(ctx, s, runID); err != nil {
 		return err
 	}
+	a.renewRecovery(kept)
 	options, err := recoverOptions(kept.Recovery, kept.Community)
 	if err != nil {
 		return err
@@ -93,6 +95,26 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	}
 	rep, err := m.Complete(ctx, r, job)
 	return a.conclude(job, rep, a.outdated(err, runID))
+}
+
+// renewRecovery takes how to recover from the command line where it says so: recovery
+// costs nothing, and what stopped it may be an option.
+func (a *app) renewRecovery(kept *staged) {
+	groups := []config.Group{config.GroupRecovery, config.GroupCommunity}
+	if a.settled(groups...) == "" {
+		return
+	}
+	kept.Recovery, kept.Community = a.config.Recovery, a.config.Community
+	chosen := configuration(a.config)
+	for _, s := range config.Settings() {
+		if !slices.Contains(groups, s.Group) {
+			continue
+		}
+		delete(kept.Configuration, s.Key)
+		if v, ok := chosen[s.Key]; ok && kept.Configuration != nil {
+			kept.Configuration[s.Key] = v
+		}
+	}
 }
 
 // redeem makes the release of an attempt, if it was paid for.

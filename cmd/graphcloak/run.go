@@ -60,7 +60,7 @@ func newRunCommand(app *app) *cobra.Command {
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
 		config.GroupOutput, config.GroupExecution)
-	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again")
+	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of recovery and community, where there are any, replace all of its own")
 	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
 	return cmd
