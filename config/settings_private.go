@@ -2,9 +2,14 @@
 
 package config
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-func privacy() []Setting {
+func privacy() []Setting { return slices.Concat(noise(), allocation(), guarantee()) }
+
+func noise() []Setting {
 	const g = GroupPrivacy
 	return []Setting{
 		{
@@ -35,6 +40,12 @@ func privacy() []Setting {
 			Help:  "the noise",
 			field: func(c *Config) any { return &c.Privacy.Mechanism },
 		},
+	}
+}
+
+func allocation() []Setting {
+	const g = GroupPrivacy
+	return []Setting{
 		{
 			Key: "allocation", Group: g, Default: "optimal", Values: []string{"optimal", "uniform"},
 			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; equally above 10,000 nodes unless an objective is named",
@@ -57,6 +68,12 @@ func privacy() []Setting {
 			Key: "allocationTime", Group: g, Default: "1m0s", Help: "time after which the best allocation so far is taken, with the same guarantee; 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Privacy.AllocationTime },
 		},
+	}
+}
+
+func guarantee() []Setting {
+	const g = GroupPrivacy
+	return []Setting{
 		{
 			Key: "guarantee", Group: g, Default: "joint", Values: []string{"joint", "perSensor"},
 			Help:  "what ε and δ hold for: all readings together, or each alone",

@@ -70,17 +70,7 @@ func redact(text string) string {
 // acceptable, also what is wanted, and whether already its form is wrong.
 func (s Setting) store(field, raw any) (shown any, syntax bool, want string) {
 	if list, ok := field.(*[]string); ok {
-		items, ok := parseList(raw)
-		if !ok {
-			return nil, true, s.Want()
-		}
-		for _, item := range items {
-			if wrong := s.unfit(item); wrong != "" {
-				return nil, true, wrong
-			}
-		}
-		*list = items
-		return items, false, ""
+		return s.storeList(list, raw)
 	}
 	text, ok := scalar(raw)
 	if !ok {
@@ -132,6 +122,20 @@ func (s Setting) store(field, raw any) (shown any, syntax bool, want string) {
 		return field.String(), false, ""
 	}
 	panic("config: no parser for " + s.Key)
+}
+
+func (s Setting) storeList(field *[]string, raw any) (shown any, syntax bool, want string) {
+	items, ok := parseList(raw)
+	if !ok {
+		return nil, true, s.Want()
+	}
+	for _, item := range items {
+		if wrong := s.unfit(item); wrong != "" {
+			return nil, true, wrong
+		}
+	}
+	*field = items
+	return items, false, ""
 }
 
 func (s Setting) wantIf(bad bool) string {

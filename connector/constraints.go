@@ -60,9 +60,6 @@ func (s *Store) lacking(ctx context.Context, wanted []constraint) ([]constraint,
 	return missing, err
 }
 
-// Setup creates the uniqueness constraints of runs and the ledger where they lack.
-func (s *Store) Setup(ctx context.Context) error { return s.constrainOnce(ctx) }
-
 // constrainOnce makes sure of the constraints of runs and the ledger.
 func (s *Store) constrainOnce(ctx context.Context) error {
 	s.constrained.Lock()

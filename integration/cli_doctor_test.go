@@ -12,9 +12,7 @@ import (
 // testDoctor ends with the exit code of what is wrong.
 func testDoctor(t *testing.T, c cli) {
 	label := Load(t, Shipped("karate"))
-	if err := connect(t).Setup(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	setUp(t)
 	if rep := c.ok(t, "doctor", "--node-labels", label, "--node-key", "id"); rep["healthy"] != true {
 		t.Errorf("a prepared database: %v", rep)
 	}

@@ -131,9 +131,7 @@ func TestDoctor(t *testing.T) {
 	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
 	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}
 	properties := []string{"gcRunId", "odd`name"}
-	if err := connect(t).Setup(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	setUp(t)
 	before := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil)
 	for _, c := range connector.Doctor(t.Context(), Server(t).Options(), sel, properties) {
 		if !c.OK {

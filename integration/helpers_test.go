@@ -34,6 +34,14 @@ func connect(t testing.TB, change ...func(*connector.Options)) *connector.Store 
 	return s
 }
 
+// setUp makes the constraints of runs and the ledger, as an administrator does.
+func setUp(t testing.TB) {
+	t.Helper()
+	for _, statement := range connector.SetupConstraints(graph.Selection{}) {
+		Query(t, statement, nil)
+	}
+}
+
 // token is a name that no other test has.
 func token() string { return rand.Text()[:8] }
 

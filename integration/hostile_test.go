@@ -217,9 +217,7 @@ func TestPlantedRun(t *testing.T) {
 	planted := "planted-" + token()
 	kill := `x\u0060 = null WITH count(n) AS k CALL () { MATCH (v:` + label + `) DETACH DELETE v } RETURN k //`
 	s := connect(t)
-	if err := s.Setup(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	setUp(t)
 	for k, column := range []string{"itRunId", `itRunId\u0060 = 'x' OR true DETACH DELETE n //`, "name"} {
 		Query(t, "CREATE (:GraphCloakRun {runId: $id, status: 'FINISHED', runIdProperty: $column, properties: $names, tableDigest: '', graphDigest: '', nodesWritten: 2})",
 			map[string]any{"id": fmt.Sprint(planted, k), "column": column, "names": []string{"name", "salary", kill, column}})

@@ -113,9 +113,7 @@ func TestEarlierLedgerGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := connect(t)
-	if err := s.Setup(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	setUp(t)
 	remove := func() {
 		Query(t, "MATCH (n:GraphCloakBudget|GraphCloakEntry) WHERE n.scope ENDS WITH 'property=earlierRisk' DELETE n", nil)
 	}

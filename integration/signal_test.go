@@ -115,9 +115,7 @@ func TestSignalOfOtherLabels(t *testing.T) {
 			t.Errorf("%q: exit %d, want 6 with the label %s: %s", args, r.exit, other, r.stderr)
 		}
 	}
-	if err := connect(t).Setup(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	setUp(t)
 	raw := func() string {
 		for _, v := range c.ok(t, "doctor", "--node-labels", label)["checks"].([]any) {
 			if check := v.(map[string]any); check["name"] == "raw values" {

@@ -38,58 +38,7 @@ func newPlanCommand(app *app) *cobra.Command {
 			"  graphcloak plan --from folder:mygraph --sensor-property sensor --suggest-sensors 5",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			if suggested > 0 {
-				if err := app.checkSuggestion(choice, packages); err != nil {
-					return err
-				}
-			}
-			if err := app.needKey("a plan file"); err != nil {
-				return err
-			}
-			if err := app.needJSON("a plan file"); err != nil && suggested == 0 {
-				return err
-			}
-			if err := choice.check(app); err != nil {
-				return err
-			}
-			job, err := app.job()
-			if err != nil {
-				return err
-			}
-			if err := packages.check(app.config); err != nil {
-				return err
-			}
-			job.Plan.Measured = job.Plan.Measured || packages.dir != ""
-			s, err := app.openStore(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close(context.WithoutCancel(ctx))
-			m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(app))
-			if err != nil {
-				return err
-			}
-			app.notices(s)
-			if err := notReleased(ctx, s, m, job); err != nil {
-				return err
-			}
-			if suggested > 0 {
-				trials := 0 // its own number
-				if cmd.Flags().Changed("trials") {
-					trials = choice.trials
-				}
-				return app.suggest(ctx, m, job, int(suggested), trials)
-			}
-			p, err := choice.plan(ctx, app, m, job)
-			if err != nil {
-				return err
-			}
-			if err := packages.write(app, p); err != nil {
-				return err
-			}
-			app.noteBracket(p, job.Plan.SensitivityTime)
-			return app.showPlan(p)
+			return app.plan(cmd, packages, choice, int(suggested))
 		},
 	}
 	cmd = app.withSettings(cmd, nil,
@@ -100,6 +49,62 @@ func newPlanCommand(app *app) *cobra.Command {
 	choice.flags(cmd.Flags())
 	cmd.Flags().Var(&suggested, "suggest-sensors", "make no plan: choose this `NUMBER` of further sensors, each the one that tells most of the source, by --trials simulated sources, 1000 unless given")
 	return cmd
+}
+
+// plan makes a plan, or suggests sensors where their number is not 0.
+func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice choice, suggested int) error {
+	ctx := cmd.Context()
+	if suggested > 0 {
+		if err := a.checkSuggestion(choice, packages); err != nil {
+			return err
+		}
+	}
+	if err := a.needKey("a plan file"); err != nil {
+		return err
+	}
+	if err := a.needJSON("a plan file"); err != nil && suggested == 0 {
+		return err
+	}
+	if err := choice.check(a); err != nil {
+		return err
+	}
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	if err := packages.check(a.config); err != nil {
+		return err
+	}
+	job.Plan.Measured = job.Plan.Measured || packages.dir != ""
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
+	if err != nil {
+		return err
+	}
+	a.notices(s)
+	if err := notReleased(ctx, s, m, job); err != nil {
+		return err
+	}
+	if suggested > 0 {
+		trials := 0 // its own number
+		if cmd.Flags().Changed("trials") {
+			trials = choice.trials
+		}
+		return a.suggest(ctx, m, job, suggested, trials)
+	}
+	p, err := choice.plan(ctx, a, m, job)
+	if err != nil {
+		return err
+	}
+	if err := packages.write(a, p); err != nil {
+		return err
+	}
+	a.noteBracket(p, job.Plan.SensitivityTime)
+	return a.showPlan(p)
 }
 
 // noteBracket tells of a joint sensitivity that is certified roughly only.

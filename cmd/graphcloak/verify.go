@@ -111,6 +111,9 @@ func unchecked(r *graphcloak.Release, plan, store bool) []string {
 	}
 	open = append(open, "that noise was drawn as stated, afresh, and by nobody who keeps it",
 		"that the values are readings, of the signal that the file names and within the range that they are clipped to")
+	if e := r.Plan().NormError; store && e > 0 {
+		open = append(open, fmt.Sprintf("that the computed diffusion was off by at most %.3g, as charged: machines differ in it, so up to four times as much passes here", e))
+	}
 	if a := r.Allocated; a != nil {
 		open = append(open, "how good the allocation of the noise is: its gap, its objective and any expected accuracy")
 	}
