@@ -202,6 +202,12 @@ func TestQueryOfStrangers(t *testing.T) {
 			t.Errorf("%+v: %v, want ErrInput that says %q", test.sel, err, test.says)
 		}
 	}
+	none, err := s.Graph(t.Context(), graph.Selection{
+		NodeQuery: "MATCH (n:" + label + ") WHERE false RETURN n AS id", RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, b AS target",
+	})
+	if err != nil || none.Order() != 0 { // whose relationships are at fault would mislead
+		t.Errorf("a node query that selects nothing: %v, want an empty graph", err)
+	}
 	want, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: key})
 	if err != nil {
 		t.Fatal(err)

@@ -116,9 +116,14 @@ func (a *app) noise(r privacy.Randomness) (privacy.Noise, error) {
 		}
 		return nil, nil
 	}
-	if e.KeyFile == "" || e.Deployment == "" {
-		return nil, fail(exitUsage, "escrow randomness needs a key and the name of its deployment").
-			hint("give --key FILE, made by `graphcloak key create`, and --deployment NAME")
+	const keyHint, deploymentHint = "give --key FILE, made by `graphcloak key create`", "give --deployment NAME"
+	switch {
+	case e.KeyFile == "" && e.Deployment == "":
+		return nil, fail(exitUsage, "escrow randomness needs a key and the name of its deployment").hint(keyHint + ", and --deployment NAME")
+	case e.KeyFile == "":
+		return nil, fail(exitUsage, "escrow randomness needs a key").hint(keyHint)
+	case e.Deployment == "":
+		return nil, fail(exitUsage, "escrow randomness needs the name of its deployment").hint(deploymentHint)
 	}
 	secret, err := sensor.ReadKeyFile(e.KeyFile)
 	if err != nil {

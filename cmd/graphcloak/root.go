@@ -49,6 +49,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak/config"
 )
@@ -192,6 +193,9 @@ func wrapArgs(cmd *cobra.Command) {
 		if err == nil || exitCode(err) == exitUsage {
 			return err
 		}
+		if !cmd.HasSubCommands() && cobra.NoArgs(cmd, args) != nil && cobra.NoArgs(cmd, args).Error() == err.Error() { // cobra takes the word for a command
+			err = fmt.Errorf("`%s` takes no word beside its flags, and was given %q", cmd.CommandPath(), args[0])
+		}
 		return fail(exitUsage, "%w", err).hint("usage: %s", cmd.UseLine())
 	}
 }
@@ -209,8 +213,12 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		return failure.hint("`%s --help` shows the flags", cmd.CommandPath())
 	}
 	name := named.GetSpecifiedName()
+	if f := cmd.Flags().Lookup(name); f != nil { // it is there, without its value
+		value, _ := pflag.UnquoteUsage(f)
+		return failure.hint("give its value: --%s %s", name, value)
+	}
 	for _, s := range config.Settings() {
-		if s.Flag == name && cmd.Flags().Lookup(name) == nil {
+		if s.Flag == name {
 			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
 		}
 	}

@@ -38,7 +38,7 @@ func sentinels() []sentinel {
 		{stores.ErrInput, exitValidation, ""},
 		{stores.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data of this --budget-scope has given what it may"},
-		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --budget-scope NAME --epsilon E --delta D`"},
+		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --create --budget-scope NAME --epsilon E --delta D`, with the NAME above and the same --from or --uri"},
 		{graphcloak.ErrScopes, exitConflict, "go on from one of them, or from a name of your own, by --budget-scope; `graphcloak budget set` on the new name settles caps that differ"},
 		{privacy.ErrRollback, exitConflict, "it was restored from an older copy, or is one of two clones, or was deleted: `graphcloak budget reconcile` books what was spent since and lets it go on"},
 		{privacy.ErrMoved, exitConflict, "name the scope that it goes on as, or leave --budget-scope out"},
