@@ -47,7 +47,6 @@ type Error struct {
 	Value  string
 	Want   string
 	Origin Origin
-	Syntax bool // not a matter of range: no value of this form or name exists
 }
 
 func (e *Error) Error() string {
@@ -76,8 +75,9 @@ func (e *UnknownError) Error() string {
 
 // ConflictError is a set of settings that exclude each other.
 type ConflictError struct {
-	Keys []string
-	Want string
+	Keys    []string
+	Want    string
+	Origins []Origin // of the keys
 }
 
 func (e *ConflictError) Error() string {

@@ -54,7 +54,11 @@ func (c *Config) conflicts() []error {
 	var problems []error
 	clash := func(both bool, want string, keys ...string) {
 		if both {
-			problems = append(problems, &ConflictError{Keys: keys, Want: want})
+			e := &ConflictError{Keys: keys, Want: want}
+			for _, key := range keys {
+				e.Origins = append(e.Origins, c.origins[key])
+			}
+			problems = append(problems, e)
 		}
 	}
 	p := c.Projection

@@ -17,7 +17,7 @@ import (
 
 // set parses and stores one value, whatever layer it came from.
 func (c *Config) set(s Setting, raw any, o Origin) error {
-	shown, syntax, want := s.store(s.field(c), raw)
+	shown, want := s.store(s.field(c), raw)
 	c.raw[s.Key] = shown
 	if want == "" {
 		return nil
@@ -26,7 +26,7 @@ func (c *Config) set(s Setting, raw any, o Origin) error {
 	if s.Secret() {
 		text = mask
 	}
-	return &Error{Key: s.Key, Value: text, Want: want, Origin: o, Syntax: syntax}
+	return &Error{Key: s.Key, Value: text, Want: want, Origin: o}
 }
 
 // maxText bounds a text or a list in bytes.
@@ -67,75 +67,75 @@ func redact(text string) string {
 }
 
 // store parses raw into field. It returns the value to show; if it is not
-// acceptable, also what is wanted, and whether already its form is wrong.
-func (s Setting) store(field, raw any) (shown any, syntax bool, want string) {
+// acceptable, also what is wanted.
+func (s Setting) store(field, raw any) (shown any, want string) {
 	if list, ok := field.(*[]string); ok {
 		return s.storeList(list, raw)
 	}
 	text, ok := scalar(raw)
 	if !ok {
-		return nil, true, s.Want()
+		return nil, s.Want()
 	}
 	switch field := field.(type) {
 	case *string:
 		if blank, ok := raw.(string); ok && blank != "" && text == "" {
-			return nil, true, "text that is not blank"
+			return nil, "text that is not blank"
 		}
 		return s.storeText(field, text)
 	case *bool:
 		value, err := strconv.ParseBool(text)
 		*field = value
-		return value, err != nil, s.wantIf(err != nil)
+		return value, s.wantIf(err != nil)
 	case *float64:
 		value, err := strconv.ParseFloat(text, 64)
 		*field = value
-		return value, err != nil, s.wantIf(err != nil || !s.wants.contain(value))
+		return value, s.wantIf(err != nil || !s.wants.contain(value))
 	case **float64:
 		if text == "" {
-			return nil, false, ""
+			return nil, ""
 		}
 		*field = new(float64)
 		return s.store(*field, text)
 	case *int:
 		if text == "" && s.Default == "" {
 			*field = 0
-			return nil, false, ""
+			return nil, ""
 		}
 		value, err := strconv.Atoi(text)
 		*field = value
-		return value, err != nil, s.wantIf(err != nil || !s.wants.contain(float64(value)))
+		return value, s.wantIf(err != nil || !s.wants.contain(float64(value)))
 	case *int64:
 		value, err := strconv.ParseInt(text, 10, 64)
 		*field = value
-		return value, err != nil, s.wantIf(err != nil)
+		return value, s.wantIf(err != nil)
 	case *time.Duration:
 		value, err := time.ParseDuration(text)
 		*field = value
-		return value.String(), err != nil, s.wantIf(err != nil || value < 0)
+		return value.String(), s.wantIf(err != nil || value < 0)
 	case interface {
 		parse(string) error
 		fmt.Stringer
 	}:
 		if err := field.parse(text); err != nil {
-			return text, true, err.Error()
+			return text, err.Error()
 		}
-		return field.String(), false, ""
+		return field.String(), ""
 	}
 	panic("config: no parser for " + s.Key)
 }
 
-func (s Setting) storeList(field *[]string, raw any) (shown any, syntax bool, want string) {
+func (s Setting) storeList(field *[]string, raw any) (shown any, want string) {
 	items, ok := parseList(raw)
 	if !ok {
-		return nil, true, s.Want()
+		return nil, s.Want()
 	}
 	for _, item := range items {
 		if wrong := s.unfit(item); wrong != "" {
-			return nil, true, wrong
+			return nil, wrong
 		}
 	}
 	*field = items
-	return items, false, ""
+	return items, ""
 }
 
 func (s Setting) wantIf(bad bool) string {
@@ -145,10 +145,10 @@ func (s Setting) wantIf(bad bool) string {
 	return ""
 }
 
-func (s Setting) storeText(field *string, text string) (any, bool, string) {
+func (s Setting) storeText(field *string, text string) (any, string) {
 	*field = text
 	if wrong := s.unfit(text); wrong != "" {
-		return clip(text), true, wrong
+		return clip(text), wrong
 	}
 	if s.Values != nil && text != "" {
 		at := slices.IndexFunc(s.Values, func(v string) bool { return strings.EqualFold(v, text) })
@@ -157,16 +157,16 @@ func (s Setting) storeText(field *string, text string) (any, bool, string) {
 			if near := Closest(text, s.Values); near != "" {
 				want += "; did you mean " + near + "?"
 			}
-			return text, true, want
+			return text, want
 		}
 		*field = s.Values[at]
 	}
 	if s.check != nil {
 		if want := s.check(text); want != "" {
-			return text, true, want
+			return text, want
 		}
 	}
-	return *field, false, ""
+	return *field, ""
 }
 
 // scalar turns what YAML, JSON or TOML made of a value into text.

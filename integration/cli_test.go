@@ -302,9 +302,9 @@ func testRefusals(t *testing.T, c cli) {
 	c.refused(t, 3, `there is no property "sorce"`, on("--source-property", "sorce")...)
 	c.refused(t, 6, "outside [0, 1]", on("--source-property", "hot")...)
 	c.refused(t, 6, "-1", on("--source-property", "source", "--weight", "w")...)
-	c.refused(t, 6, "epsilon", on("--source-property", "source", "--epsilon", "0")...)
-	c.refused(t, 6, "delta", on("--source-property", "source", "--delta", "1")...)
-	c.refused(t, 6, "alpha", on("--source-property", "source", "--alpha", "-1")...)
+	c.refused(t, 2, "epsilon", on("--source-property", "source", "--epsilon", "0")...)
+	c.refused(t, 2, "delta", on("--source-property", "source", "--delta", "1")...)
+	c.refused(t, 2, "alpha", on("--source-property", "source", "--alpha", "-1")...)
 	c.refused(t, 6, "tau", on("--source-property", "source", "--tau", "NaN")...)
 	wrong := cli{c.path, append(c.env, "NEO4J_PASSWORD=not-the-password")}
 	wrong.refused(t, 4, "user name or password is wrong", on("--source-property", "source")...)

@@ -100,7 +100,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			return fail(exitUsage, "no cap is given").hint("give --epsilon and --delta of all releases together")
 		}
 		if err := limit.Validate(); err != nil {
-			return fail(exitValidation, "%w", err).hint("give both --epsilon and --delta")
+			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta")
 		}
 		if err := app.setCap(ctx, app.watchLedger(l), scope, limit, create); err != nil {
 			return err

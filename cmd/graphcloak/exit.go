@@ -120,17 +120,23 @@ func ofFiles(err error) bool {
 	return path || link
 }
 
-// configExit is usage where a flag cannot be read at all, else validation.
+// configExit is usage where what was typed is refused, a flag's value or flags that
+// exclude each other, else validation: a file or the environment is to be mended.
 func configExit(err error) int {
 	exit := exitOK
 	for _, e := range flatten(err) {
 		switch e := e.(type) {
 		case *config.Error:
-			if e.Syntax && e.Origin.Layer == config.LayerFlag {
+			if e.Origin.Layer == config.LayerFlag {
 				return exitUsage
 			}
 			exit = exitValidation
-		case *config.ConflictError, *config.UnknownError, *config.SyntaxError, *config.SplitError, *config.FoundError:
+		case *config.ConflictError:
+			if !slices.ContainsFunc(e.Origins, func(o config.Origin) bool { return o.Layer != config.LayerFlag }) {
+				return exitUsage
+			}
+			exit = exitValidation
+		case *config.UnknownError, *config.SyntaxError, *config.SplitError, *config.FoundError:
 			exit = exitValidation
 		}
 	}
