@@ -108,7 +108,7 @@ func (t *table) readHeader(wanted []string) error {
 		if w != "" && !slices.Contains(t.header, w) {
 			if needed := needs[t.name]; slices.Contains(needed, w) {
 				// The names found are not shown: without a header they are a row of data.
-				return fmt.Errorf("%w: %s needs the column %s, named in its first line and separated by commas; that line has %s, and none is %q",
+				return fmt.Errorf("%w: %s needs the column %s, named in its header and separated by commas; the header has %s, and none is %q",
 					store.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)
 			}
 			return fmt.Errorf("%s: %w", t.name, store.NotFound("property", w, t.header))
