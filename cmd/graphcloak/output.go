@@ -55,7 +55,6 @@ func rowsOf[T any](items []T, row func(T) []any) iter.Seq[[]any] {
 //	ndjson  the rows of the first section with columns, or v on one line
 //	csv     the same rows; without any, an error
 func (a *app) render(v any, sections ...section) error {
-	a.clearProgress()
 	return a.toOutput(func(w io.Writer) error {
 		rows := slices.IndexFunc(sections, func(s section) bool { return s.columns != nil })
 		switch format := a.outputFormat(); {
@@ -133,6 +132,7 @@ func exists(path string) error {
 }
 
 func (a *app) toOutput(write func(io.Writer) error) error {
+	a.clearProgress()
 	if path := a.outputPath(); path != "" {
 		return a.create(path, write)
 	}
