@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package connector keeps graphs, runs and the ledger in Neo4j, over plain Bolt.
+// Package connector is the contract of stores, and what they share: the errors that
+// a caller acts on, the reading of values, and the rules for the properties and the
+// record of a run. Its folders are the stores: neo4j, folder and builtin; package
+// storetest is the contract as tests.
 //
-// Start with [New]. The [Store] that it returns reads a graph in a few large
-// records (columns of thousands of values, never a row an edge), writes the
-// properties of a run in batches that shrink when the server is short of memory,
-// and keeps the ledger of what was spent. [Store.Import] loads a folder of CSV
-// files; [Doctor] says what is missing and what to do about it.
-//
-// Nothing is installed in the database. Every value travels as a parameter, every
-// name as one or quoted ([Quote]), reads run in read access mode, and a session
-// always names its database.
+// A caller needs only the errors: test with errors.Is for the kind and with
+// errors.AsType[*NotFoundError] for the suggestion.
 package connector

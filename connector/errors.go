@@ -3,130 +3,84 @@
 package connector
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
-
-	"github.com/graphcloak/graphcloak/connector/store"
 )
 
-const (
-	codeMemory   = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
-	codeTxMemory = "Neo.TransientError.General.TransactionMemoryLimit"
-
-	codeUnavailable = "Neo.TransientError.General.DatabaseUnavailable"
-
-	codeTimedOut       = "Neo.ClientError.Transaction.TransactionTimedOut"
-	codeTimedOutClient = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
-	codeLockStopped    = "Neo.ClientError.Transaction.LockClientStopped" // timed out in a queue for a lock
-
-	codeReadOnly   = "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
-	codeAccessMode = "Neo.ClientError.Statement.AccessMode"
+// Kinds of failure that a caller acts on. Every error of a store that is not one
+// of these, or of package privacy, or of the context, is a fault of the program.
+var (
+	ErrNotFound  = errors.New("not found")           // label, type, property, database, run
+	ErrAuth      = errors.New("not allowed")         // password, rights
+	ErrReadOnly  = errors.New("read-only")           // database or access mode
+	ErrConflict  = errors.New("conflict")            // user's property in the way, unfinished run, changed graph
+	ErrInput     = errors.New("data refused")        // weights, keys, readings, queries
+	ErrTransient = errors.New("temporarily failing") // server away, busy, out of memory: a retry may help
 )
 
-// errTooLarge is a batch for which the server had too little memory.
-var errTooLarge = fmt.Errorf("%w: the server has too little memory for the batch; raise dbms.memory.transaction.total.max", store.ErrTransient)
-
-// kinds maps status codes of the server, by their beginning, to the errors of
-// package store. The first match counts.
-var kinds = []struct {
-	code   string
-	kind   error
-	advice string
-}{
-	{"Neo.ClientError.Security.Unauthorized", store.ErrAuth, "user name or password is wrong"},
-	{"Neo.ClientError.Security.AuthenticationRateLimit", store.ErrAuth, "too many wrong passwords; wait a few seconds"},
-	{"Neo.ClientError.Security.CredentialsExpired", store.ErrAuth, "the password has expired; change it with ALTER CURRENT USER SET PASSWORD"},
-	{"Neo.ClientError.Security.", store.ErrAuth, "see graphcloak doctor --print-setup for the rights that are needed"},
-	{"Neo.ClientError.Database.DatabaseNotFound", store.ErrNotFound, ""},
-	{codeReadOnly, store.ErrReadOnly, "the database does not take writes"},
-	{"Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", store.ErrReadOnly, "the database does not take writes"},
-	{"Neo.ClientError.Database.DatabaseUnavailable", store.ErrTransient, ""},
-	{codeAccessMode, store.ErrInput, "a query that reads the graph must not write"},
-	{"Neo.ClientError.Schema.ConstraintValidationFailed", store.ErrConflict, ""},
-	{"Neo.ClientError.Schema.ConstraintCreationFailed", store.ErrConflict, ""},
-	{codeLockStopped, store.ErrTransient, ""},
-	{codeTimedOut, store.ErrTransient, ""},
-	{"Neo.ClientError.Transaction.Terminated", store.ErrTransient, ""},
-	{"Neo.ClientError.Cluster.", store.ErrTransient, ""},
-	{"Neo.TransientError.", store.ErrTransient, ""},
+// NotFoundError names what is missing and the nearest thing that is there.
+// It matches [ErrNotFound].
+type NotFoundError struct {
+	Kind       string // "node label", "relationship type", "property", "database", "run"
+	Name       string
+	Suggestion string // "" where nothing is near
 }
 
-// repeatable reports whether another attempt at the same transaction may help: not
-// where the server has too little memory for a batch of this size, or takes no
-// writes.
-func repeatable(err error) bool {
-	return neo4j.IsRetryable(err) && !tooLarge(err) && !isCode(err, codeReadOnly)
+// NotFound returns the error for a missing name; have lists the names that exist.
+func NotFound(kind, name string, have []string) error {
+	return &NotFoundError{Kind: kind, Name: name, Suggestion: Suggest(name, have)}
 }
 
-// classify maps an error of the driver to one of package store. A context that
-// has ended wins: the driver reports it as a lost connection.
-func classify(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("there is no %s %q", e.Kind, e.Name)
+	if e.Suggestion != "" {
+		s += fmt.Sprintf("; did you mean %q?", e.Suggestion)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if tooLarge(err) {
-		return fmt.Errorf("%w (%w)", errTooLarge, err)
-	}
-	if e, ok := serverError(err); ok {
-		return classifyCode(e)
-	}
-	if _, ok := errors.AsType[*neo4j.InvalidAuthenticationError](err); ok {
-		return fmt.Errorf("%w: %w", store.ErrAuth, err)
-	}
-	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok && distrust(err) {
-		return fmt.Errorf("%w: the encrypted connection is refused; without +s the scheme asks for none, and with +ssc it takes a certificate that nobody vouches for (%w)", store.ErrAuth, err)
-	}
-	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
-		return fmt.Errorf("%w: the server does not answer (%w)", store.ErrTransient, err)
-	}
-	return err
+	return s
 }
 
-// distrust reports whether a connection failed for its certificate or its encryption.
-// The driver's own error does not unwrap.
-func distrust(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "tls: ") || strings.Contains(text, "check that TLS is enabled")
-}
+// Is reports whether target is [ErrNotFound].
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 
-func classifyCode(e *neo4j.Neo4jError) error {
-	for _, k := range kinds {
-		if !strings.HasPrefix(e.Code, k.code) {
-			continue
+// Suggest returns the name of have that is nearest to name by the number of
+// edits, case ignored, or "" where the nearest is further than a third of the
+// name's length. Of equals the first is taken.
+func Suggest(name string, have []string) string {
+	best, limit := "", max(1, len(name)/3)+1
+	for _, h := range have {
+		if d := edits(strings.ToLower(name), strings.ToLower(h), limit); d < limit {
+			best, limit = h, d
 		}
-		if k.advice == "" {
-			return fmt.Errorf("%w: %w", k.kind, e)
-		}
-		return fmt.Errorf("%w: %s (%w)", k.kind, k.advice, e)
 	}
-	return e
+	return best
 }
 
-// serverError finds the server's own error.
-func serverError(err error) (*neo4j.Neo4jError, bool) {
-	return errors.AsType[*neo4j.Neo4jError](err)
+// edits returns the least number of insertions, deletions, substitutions and
+// swaps of neighbours that turn a into b (Damerau–Levenshtein, no letter touched
+// twice), or limit where it is at least that. It holds three rows of the table.
+func edits(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if len(x)-len(y) >= limit || len(y)-len(x) >= limit {
+		return limit
+	}
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range x {
+		row[0] = i + 1
+		for j := range y {
+			substitute := last[j]
+			if x[i] != y[j] {
+				substitute++
+			}
+			row[j+1] = min(substitute, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return min(last[len(y)], limit)
 }
-
-// statementFault reports whether the text of the statement is to blame.
-func statementFault(e *neo4j.Neo4jError) bool {
-	return strings.HasPrefix(e.Code, "Neo.ClientError.Statement.")
-}
-
-func isCode(err error, codes ...string) bool {
-	e, ok := serverError(err)
-	return ok && slices.Contains(codes, e.Code)
-}
-
-// tooLarge reports whether a smaller batch may succeed.
-func tooLarge(err error) bool { return isCode(err, codeMemory, codeTxMemory) }
-
-// isTooLarge is tooLarge for an error that was classified.
-func isTooLarge(err error) bool { return errors.Is(err, errTooLarge) }

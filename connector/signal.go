@@ -3,136 +3,100 @@
 package connector
 
 import (
-	"context"
 	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
-
-	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Signal reads a numeric property of every node: NaN where a node has none.
-// A stored NaN, an infinity, a text or a list is an ErrInput with their number.
-func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
-	r := store.NewReadings(g, property)
-	if err := s.property(ctx, g, property, r.Add); err != nil {
-		return nil, err
-	}
-	return r.Result()
+// Readings reads a private property of every node, NaN where a node has none.
+type Readings struct {
+	property string
+	values   []float64
+	bad      int
 }
 
-// FindReadings returns the Cypher by which a user finds the nodes whose value of a
-// property is not a number in [lo, hi], or, where every sensor needs one, is
-// missing. It is shown, never run: the errors of a run do not name them.
-func FindReadings(sel graph.Selection, sensors graph.SensorSelection, property string, lo, hi float64, needed bool) string {
-	value := "n." + Quote(property)
-	number := func(x float64) string { return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "e+", "e") }
-	where := fmt.Sprintf("NOT coalesce(%s <= %s <= %s, false)", number(lo), value, number(hi))
-	if needed && sensors.Label != "" {
-		where = "n:" + Quote(sensors.Label) + " AND " + where
-	}
-	if !needed {
-		where = value + " IS NOT NULL AND " + where
-	}
-	return "MATCH (n" + string(quoteAll(sel.NodeLabels)) + ") WHERE " + where + " RETURN n"
+// NewReadings returns an empty reading of a property.
+func NewReadings(g *graph.Graph, property string) *Readings {
+	return &Readings{property: property, values: make([]float64, g.Order())}
 }
 
-// Holders returns labels of nodes that have a property, at most ten, ascending.
-func (s *Store) Holders(ctx context.Context, property string) (labels []string, err error) {
-	names := naming{}
-	cypher := "MATCH (n) WHERE " + names.property("n", property) + " IS NOT NULL WITH n LIMIT 1000 UNWIND labels(n) AS label " +
-		"RETURN DISTINCT label ORDER BY label LIMIT 10"
-	records, err := s.readAll(ctx, "labels", cypher, names)
-	for _, r := range records {
-		label, _ := r.Values[0].(string)
-		labels = append(labels, label)
+// Add takes the value of node i; nil is missing.
+func (r *Readings) Add(i int, v any) {
+	x, ok := Reading(v)
+	if !ok {
+		r.bad++
 	}
-	return labels, err
+	r.values[i] = x
 }
 
-// Labels reads a property that names a category: "" where a node has none. Whole
-// numbers are written in decimal; a mixture of kinds is an ErrInput.
-func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
-	c := store.NewCategories(g, property)
-	if err := s.property(ctx, g, property, c.Add); err != nil {
-		return nil, err
+// Result returns the values, or an [ErrInput] that counts what is no finite number
+// and names neither node nor value.
+func (r *Readings) Result() ([]float64, error) {
+	if r.bad > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrInput, &privacy.ReadingsError{Property: r.property, Wrong: "is not a finite number", Count: r.bad})
 	}
-	return c.Result()
+	return r.values, nil
 }
 
-// Sensors returns, in ascending order, the nodes that carry a sensor: those with
-// the label and with a property that is true or a number other than 0.
-func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	if err := s.exist(ctx, labelNames, sel.Label); err != nil {
-		return nil, err
-	}
-	nodes, err := s.nodes.Get(g)
-	if err != nil {
-		return nil, err
-	}
-	keep := make([]bool, g.Order())
-	for i := range keep {
-		keep[i] = true
-	}
-	var bad store.Offenders
-	if sel.Property != "" {
-		err = s.property(ctx, g, sel.Property, func(i int, v any) {
-			marked, wrong := store.Flag(v)
-			if wrong != "" {
-				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
-			}
-			keep[i] = marked
-		})
-	}
-	if err == nil && sel.Label != "" {
-		names := naming{}
-		err = s.each(ctx, "sensors", nodes, "$"+names.add(sel.Label)+" IN labels(n)", names, func(i int, v any) {
-			has, _ := v.(bool)
-			keep[i] = keep[i] && has
-		})
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
-		return nil, err
-	}
-	return store.Sensors(keep, sel)
+// Categories reads a property that names a category of each node.
+type Categories struct {
+	g        *graph.Graph
+	property string
+	text     []string
+	bad      Offenders
+	kinds    map[string]graph.ID // the first node of each kind
 }
 
-// property hands over a property of every node, nil where it is missing.
-func (s *Store) property(ctx context.Context, g *graph.Graph, property string, take func(i int, v any)) error {
-	if err := s.exist(ctx, propertyNames, property); err != nil {
-		return err
-	}
-	nodes, err := s.nodes.Get(g)
-	if err != nil {
-		return err
-	}
-	names := naming{}
-	return s.each(ctx, "property "+property, nodes, names.property("n", property), names, take)
+// NewCategories returns an empty reading of a property.
+func NewCategories(g *graph.Graph, property string) *Categories {
+	return &Categories{g: g, property: property, text: make([]string, g.Order()), kinds: make(map[string]graph.ID)}
 }
 
-// each evaluates an expression on every node n.
-func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression cypher, params map[string]any, take func(i int, v any)) error {
-	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, gaps: true, params: params, unpack: asIs}
-	n, seen := len(nodes.ids), 0
-	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
-		return nodes.params(at.each())
-	}, func(at span, r *neo4j.Record) error {
-		index, values := list(r, 0), list(r, 1)
-		for k := range index {
-			i, _ := index[k].(int64)
-			take(int(at.lo+i), entry(values, k))
+// Add takes the value of node i; nil is missing.
+func (c *Categories) Add(i int, v any) {
+	text, kind, wrong := Category(v)
+	id := c.g.ID(i)
+	if wrong != "" {
+		c.bad.Add("node %q: %s %s", id, c.property, wrong)
+		return
+	}
+	c.text[i] = text
+	if first, ok := c.kinds[kind]; kind != "" && (!ok || id < first) {
+		c.kinds[kind] = id
+	}
+}
+
+// Result returns the category of each node, or an [ErrInput] for values that are
+// not categories or are of different kinds.
+func (c *Categories) Result() ([]string, error) {
+	if err := c.bad.Err("nodes have no usable category", "want text or whole numbers"); err != nil {
+		return nil, err
+	}
+	if len(c.kinds) > 1 {
+		var kinds []string
+		for _, k := range slices.Sorted(maps.Keys(c.kinds)) {
+			kinds = append(kinds, fmt.Sprintf("%s (node %q)", k, c.kinds[k]))
 		}
-		seen += len(index)
-		return nil
-	})
-	if err == nil && seen != n {
-		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run again", store.ErrConflict, n-seen, n)
+		return nil, fmt.Errorf("%w: %s mixes %s", ErrInput, c.property, strings.Join(kinds, " and "))
 	}
-	return err
+	return c.text, nil
+}
+
+// Sensors returns the numbers of the kept nodes, or an [ErrNotFound] where the
+// selection keeps none.
+func Sensors(keep []bool, sel graph.SensorSelection) ([]int, error) {
+	sensors := []int{}
+	for i, k := range keep {
+		if k {
+			sensors = append(sensors, i)
+		}
+	}
+	if len(sensors) == 0 && len(keep) > 0 {
+		return nil, fmt.Errorf("%w: no selected node carries a sensor (label %q, property %q)", ErrNotFound, sel.Label, sel.Property)
+	}
+	return sensors, nil
 }

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	driver "github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
-	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -29,7 +29,7 @@ const degree = 5
 // BenchmarkSpeed compares the store with bare loops of the driver, in the same
 // statements, records and sessions, that only receive or send and keep nothing. It
 // starts a server of its own. A ratio is the bare loop's time over the store's; "graph"
-// is all that [connector.Store.Graph] does: it also counts, checks and builds.
+// is all that [neo4j.Store.Graph] does: it also counts, checks and builds.
 //
 //	go test ./integration -run '^$' -bench Speed/1e6 -benchtime 3x
 func BenchmarkSpeed(b *testing.B) {
@@ -100,8 +100,8 @@ func writeGraph(b *testing.B, dir string, n int) {
 type contest struct {
 	n      int
 	server Neo4j
-	driver neo4j.DriverWithContext
-	store  *connector.Store
+	driver driver.DriverWithContext
+	store  *neo4j.Store
 	at     string // stage of the store
 	began  lap
 	laps   map[string]*lap
@@ -117,7 +117,7 @@ type lap struct {
 func newContest(b *testing.B, server Neo4j, n int) *contest {
 	r := &contest{n: n, server: server, laps: map[string]*lap{}}
 	var err error
-	if r.driver, err = neo4j.NewDriverWithContext(server.URI, neo4j.BasicAuth(server.Username, server.Password, "")); err != nil {
+	if r.driver, err = driver.NewDriverWithContext(server.URI, driver.BasicAuth(server.Username, server.Password, "")); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { r.driver.Close(context.Background()) })
@@ -130,7 +130,7 @@ func newContest(b *testing.B, server Neo4j, n int) *contest {
 			r.next("rest")
 		}
 	}
-	if r.store, err = connector.New(b.Context(), o); err != nil {
+	if r.store, err = neo4j.New(b.Context(), o); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { r.store.Close(context.Background()) })
@@ -255,7 +255,7 @@ func (r *contest) receive(b *testing.B, cypher, pattern, x string, want int) (te
 	}
 	lo, hi := ends[0][0].(int64), ends[0][1].(int64)
 	rows, kept := [2]int{}, [2][]string{}
-	r.inTwo(b, func(ctx context.Context, k int64, session neo4j.SessionWithContext) error {
+	r.inTwo(b, func(ctx context.Context, k int64, session driver.SessionWithContext) error {
 		var at []int64
 		for c := lo + (hi-lo)*k/2; c < lo+(hi-lo)*(k+1)/2; c += 5000 {
 			at = append(at, c)
@@ -286,11 +286,11 @@ func (r *contest) send(b *testing.B, elements []string) {
 	for i := range values {
 		values[i], whole[i] = 1/float64(i+1), int64(i%3)
 	}
-	r.inTwo(b, func(ctx context.Context, k int64, session neo4j.SessionWithContext) error {
+	r.inTwo(b, func(ctx context.Context, k int64, session driver.SessionWithContext) error {
 		half := int64(len(elements)) / 2
 		for lo := half * k; lo < half*(k+1); lo += 10_000 {
 			hi := min(lo+10_000, half*(k+1))
-			_, err := session.ExecuteWrite(ctx, func(tx neo4j.ManagedTransaction) (any, error) {
+			_, err := session.ExecuteWrite(ctx, func(tx driver.ManagedTransaction) (any, error) {
 				result, err := tx.Run(ctx, bareWrite, map[string]any{
 					"e": elements[lo:hi], "a": some[lo:hi], "b": values[lo:hi], "c": values[lo:hi], "d": whole[lo:hi], "f": values[lo:hi], "run": "bare",
 				})
@@ -307,12 +307,12 @@ func (r *contest) send(b *testing.B, elements []string) {
 	})
 }
 
-func (r *contest) inTwo(b *testing.B, work func(ctx context.Context, k int64, session neo4j.SessionWithContext) error) {
+func (r *contest) inTwo(b *testing.B, work func(ctx context.Context, k int64, session driver.SessionWithContext) error) {
 	ctx := b.Context()
 	var both sync.WaitGroup
 	for k := range int64(2) {
 		both.Go(func() {
-			session := r.driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: r.server.Database})
+			session := r.driver.NewSession(ctx, driver.SessionConfig{DatabaseName: r.server.Database})
 			defer session.Close(ctx)
 			if err := work(ctx, k, session); err != nil {
 				b.Error(err)

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -385,7 +385,7 @@ func testImportCommand(t *testing.T, c cli) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	label := Load(t, Files("id\nx\n", "source,target\n"), func(o *connector.ImportOptions) {})
+	label := Load(t, Files("id\nx\n", "source,target\n"), func(o *neo4j.ImportOptions) {})
 	c.refused(t, 5, "", "graph", "import", folder, "--label", label)
 	replaced := 1.0
 	for _, as := range [][]string{{"--type", "PIPE"}, {"--type-column"}} {
@@ -411,7 +411,7 @@ func testReadme(t *testing.T, c cli) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	label := Load(t, Shipped("karate"), func(o *connector.ImportOptions) { o.RelationshipType = "KNOWS" })
+	label := Load(t, Shipped("karate"), func(o *neo4j.ImportOptions) { o.RelationshipType = "KNOWS" })
 	Query(t, "MATCH (n:`"+label+"` {id: 16}) SET n.risk = 1.0", nil)
 	ran := 0
 	for line := range strings.Lines(string(text)) {

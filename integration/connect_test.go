@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -25,22 +25,22 @@ func TestConnectRefused(t *testing.T) {
 	n := Server(t)
 	for _, test := range []struct {
 		name   string
-		change func(*connector.Options)
+		change func(*neo4j.Options)
 		want   error
 		says   string
 	}{
-		{"wrong password", func(o *connector.Options) { o.Password = "not this one" }, store.ErrAuth, "user name or password is wrong"},
-		{"no such database", func(o *connector.Options) { o.Database = "neo4jj" }, store.ErrNotFound, `did you mean "neo4j"`},
-		{"server away", func(o *connector.Options) { o.URI = fmt.Sprintf("bolt://127.0.0.1:%d", free) }, store.ErrTransient, "does not answer"},
-		{"server away, with routing", func(o *connector.Options) { o.URI = fmt.Sprintf("neo4j://127.0.0.1:%d", free) }, store.ErrTransient, "does not answer"},
-		{"bad scheme", func(o *connector.Options) { o.URI = "jdbc://localhost" }, store.ErrInput, `"jdbc"`},
-		{"password in the URI", func(o *connector.Options) { o.URI = "neo4j://neo4j:planted-secret@localhost" }, store.ErrInput, "do not belong in the URI"},
+		{"wrong password", func(o *neo4j.Options) { o.Password = "not this one" }, connector.ErrAuth, "user name or password is wrong"},
+		{"no such database", func(o *neo4j.Options) { o.Database = "neo4jj" }, connector.ErrNotFound, `did you mean "neo4j"`},
+		{"server away", func(o *neo4j.Options) { o.URI = fmt.Sprintf("bolt://127.0.0.1:%d", free) }, connector.ErrTransient, "does not answer"},
+		{"server away, with routing", func(o *neo4j.Options) { o.URI = fmt.Sprintf("neo4j://127.0.0.1:%d", free) }, connector.ErrTransient, "does not answer"},
+		{"bad scheme", func(o *neo4j.Options) { o.URI = "jdbc://localhost" }, connector.ErrInput, `"jdbc"`},
+		{"password in the URI", func(o *neo4j.Options) { o.URI = "neo4j://neo4j:planted-secret@localhost" }, connector.ErrInput, "do not belong in the URI"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := n.Options()
 			test.change(&o)
 			start := time.Now()
-			s, err := connector.New(t.Context(), o)
+			s, err := neo4j.New(t.Context(), o)
 			if err == nil {
 				s.Close(context.Background())
 			}
@@ -64,7 +64,7 @@ func TestWrongPasswordIsTriedOnce(t *testing.T) {
 	o := Server(t).Options()
 	o.Password = "wrong"
 	for range 2 {
-		if _, err := connector.New(t.Context(), o); !errors.Is(err, store.ErrAuth) || strings.Contains(err.Error(), "too many") {
+		if _, err := neo4j.New(t.Context(), o); !errors.Is(err, connector.ErrAuth) || strings.Contains(err.Error(), "too many") {
 			t.Fatalf("%v, want ErrAuth without a lock", err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	_, err = connector.New(ctx, connector.Options{URI: "bolt://" + l.Addr().String()})
+	_, err = neo4j.New(ctx, neo4j.Options{URI: "bolt://" + l.Addr().String()})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want context.DeadlineExceeded", err)
 	}
@@ -94,19 +94,19 @@ func TestDeadline(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	csv := Files("id\n1\n2\n", "source,target\n1,2\n")
 	label := Load(t, csv)
-	s := connect(t, func(o *connector.Options) { o.ReadOnly = true })
+	s := connect(t, func(o *neo4j.Options) { o.ReadOnly = true })
 	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := newTable(t, g, "read-only")
-	if err := s.Check(t.Context(), g, table, false); !errors.Is(err, store.ErrReadOnly) {
+	if err := s.Check(t.Context(), g, table, false); !errors.Is(err, connector.ErrReadOnly) {
 		t.Errorf("Check: %v, want ErrReadOnly", err)
 	}
-	if err := s.Write(t.Context(), g, table, false); !errors.Is(err, store.ErrReadOnly) {
+	if err := s.Write(t.Context(), g, table, false); !errors.Is(err, connector.ErrReadOnly) {
 		t.Errorf("Write: %v, want ErrReadOnly", err)
 	}
-	if _, err := s.Import(t.Context(), csv, connector.ImportOptions{NodeLabel: label + "x"}); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := s.Import(t.Context(), csv, neo4j.ImportOptions{NodeLabel: label + "x"}); !errors.Is(err, connector.ErrReadOnly) {
 		t.Errorf("Import: %v, want ErrReadOnly", err)
 	}
 }
@@ -121,7 +121,7 @@ func TestName(t *testing.T) {
 	if s.Version() != kernel { // not the language's, which newer servers list too
 		t.Errorf("the version is %s, want %v", s.Version(), kernel)
 	}
-	home := connect(t, func(o *connector.Options) { o.Database = "" })
+	home := connect(t, func(o *neo4j.Options) { o.Database = "" })
 	if home.Name() != s.Name() {
 		t.Errorf("without a database it is %q, want the home database, %q", home.Name(), s.Name())
 	}
@@ -133,7 +133,7 @@ func TestDoctor(t *testing.T) {
 	properties := []string{"gcRunId", "odd`name"}
 	setUp(t)
 	before := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil)
-	for _, c := range connector.Doctor(t.Context(), Server(t).Options(), sel, properties) {
+	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties) {
 		if !c.OK {
 			t.Errorf("%s: %s (%s)", c.Name, c.Detail, c.Fix)
 		}
@@ -142,26 +142,26 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("the doctor changed %v to %v", before[0], after[0])
 	}
 	for _, bad := range []struct {
-		change func(*connector.Options, *graph.Selection)
+		change func(*neo4j.Options, *graph.Selection)
 		want   error
 		fix    string
 	}{
-		{func(o *connector.Options, _ *graph.Selection) { o.Password = "wrong" }, store.ErrAuth, "NEO4J_PASSWORD"},
-		{func(_ *connector.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} }, store.ErrNotFound, "that the database has"},
-		{func(o *connector.Options, _ *graph.Selection) { o.ReadOnly = true }, store.ErrReadOnly, "access mode write"},
-		{func(o *connector.Options, _ *graph.Selection) { o.URI = "bolt://127.0.0.1:9" }, store.ErrTransient, "the server runs"},
+		{func(o *neo4j.Options, _ *graph.Selection) { o.Password = "wrong" }, connector.ErrAuth, "NEO4J_PASSWORD"},
+		{func(_ *neo4j.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} }, connector.ErrNotFound, "that the database has"},
+		{func(o *neo4j.Options, _ *graph.Selection) { o.ReadOnly = true }, connector.ErrReadOnly, "access mode write"},
+		{func(o *neo4j.Options, _ *graph.Selection) { o.URI = "bolt://127.0.0.1:9" }, connector.ErrTransient, "the server runs"},
 	} {
 		o, sel := Server(t).Options(), sel
 		bad.change(&o, &sel)
-		checks := connector.Doctor(t.Context(), o, sel, properties)
-		if !slices.ContainsFunc(checks, func(c connector.CheckResult) bool {
+		checks := neo4j.Doctor(t.Context(), o, sel, properties)
+		if !slices.ContainsFunc(checks, func(c neo4j.CheckResult) bool {
 			return !c.OK && errors.Is(c.Err, bad.want) && strings.Contains(c.Fix, bad.fix)
 		}) {
 			t.Errorf("no check is %v with %q in %+v", bad.want, bad.fix, checks)
 		}
 	}
 	o := Server(t).Options()
-	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1", 1); !strings.HasPrefix(connector.Doctor(t.Context(), o, sel, nil)[0].Detail, o.URI+",") {
+	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1", 1); !strings.HasPrefix(neo4j.Doctor(t.Context(), o, sel, nil)[0].Detail, o.URI+",") {
 		t.Errorf("the address is not shown as %s", o.URI)
 	}
 }
@@ -172,16 +172,16 @@ func TestSetupIsCypher(t *testing.T) {
 	label := "Setup" + token()
 	t.Cleanup(func() {
 		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name", map[string]any{"label": label}) {
-			Query(t, "DROP CONSTRAINT "+connector.Quote(row[0].(string)), nil)
+			Query(t, "DROP CONSTRAINT "+neo4j.Quote(row[0].(string)), nil)
 		}
 	})
-	for _, statement := range connector.SetupConstraints(graph.Selection{NodeLabels: []string{label}, NodeKey: `odd\u0060key`}) {
+	for _, statement := range neo4j.SetupConstraints(graph.Selection{NodeLabels: []string{label}, NodeKey: `odd\u0060key`}) {
 		Query(t, statement, nil)
 	}
 	if !connect(t).Community() {
 		t.Log("this server has roles")
 	}
-	for _, statement := range connector.SetupRole(`neo4j\u0060 TO PUBLIC //`, []string{"gcSource", "odd`name", `odd\u0060name`}) {
+	for _, statement := range neo4j.SetupRole(`neo4j\u0060 TO PUBLIC //`, []string{"gcSource", "odd`name", `odd\u0060name`}) {
 		if _, err := Server(t).run("system", statement, nil); err == nil || strings.Contains(err.Error(), "SyntaxError") {
 			t.Errorf("%s: %v", statement, err)
 		}

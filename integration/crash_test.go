@@ -24,7 +24,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -97,7 +97,7 @@ func TestCrash(t *testing.T) {
 // crash is the survivor's view of the store.
 type crash struct {
 	label string
-	s     *connector.Store
+	s     *neo4j.Store
 	m     *graphcloak.Model
 	p     *graphcloak.Plan
 }
@@ -120,16 +120,16 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 	status := ""
 	switch {
 	case written:
-		status = store.Finished
+		status = connector.Finished
 	case slices.Contains(passed, "in write 0"):
-		status = store.Running
+		status = connector.Running
 	case slices.Contains(passed, "after reserve"):
-		status = store.Reserved
+		status = connector.Reserved
 	}
-	if run, err := c.s.Run(t.Context(), d.RunID); run.Status != status || status == "" && !errors.Is(err, store.ErrNotFound) {
+	if run, err := c.s.Run(t.Context(), d.RunID); run.Status != status || status == "" && !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("the run is %q, %v, want %q", run.Status, err, status)
 	}
-	if (status == "" || status == store.Reserved) && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
+	if (status == "" || status == connector.Reserved) && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
 		t.Errorf("%d nodes carry values of a run with status %q", len(before), status)
 	}
 	data, err := os.ReadFile(d.Staged)
@@ -143,7 +143,7 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 		if _, err := c.redeem(t, d); !errors.Is(err, graphcloak.ErrUnpaid) {
 			t.Errorf("redeeming what was not paid for: %v, want ErrUnpaid", err)
 		}
-		if run, err := c.s.Run(t.Context(), d.RunID); status != "" && run.Status != store.Cancelled {
+		if run, err := c.s.Run(t.Context(), d.RunID); status != "" && run.Status != connector.Cancelled {
 			t.Errorf("the reservation is %q, %v, want CANCELLED", run.Status, err)
 		}
 	}
@@ -198,7 +198,7 @@ func (c crash) doubled(t *testing.T, d doomed) {
 		t.Fatal(err)
 	}
 	before := c.carried(t, d)
-	if _, err := c.m.Complete(t.Context(), r, d.job()); !errors.Is(err, store.ErrConflict) {
+	if _, err := c.m.Complete(t.Context(), r, d.job()); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("other values of a finished run: %v, want ErrConflict", err)
 	}
 	job := d.job()
@@ -257,7 +257,7 @@ func (c crash) carried(t *testing.T, d doomed) map[any]map[string]any {
 // refused tries to get another release for what was paid.
 func (c crash) refused(t *testing.T, d doomed) {
 	t.Helper()
-	if _, err := c.m.Execute(t.Context(), c.p, d.job()); !errors.Is(err, privacy.ErrReplay) && !errors.Is(err, store.ErrConflict) {
+	if _, err := c.m.Execute(t.Context(), c.p, d.job()); !errors.Is(err, privacy.ErrReplay) && !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("the same run id again: %v, want ErrReplay or ErrConflict", err)
 	}
 	_, err := c.m.Release(t.Context(), c.p, d.job().Signal, graphcloak.Spend{Scope: d.Scope, ReleaseID: "other", Attempt: token()})
@@ -284,7 +284,7 @@ func (c crash) complete(t *testing.T, d doomed, data []byte, before map[any]map[
 	if digest, err := r.Digest(); err != nil || *entries[len(entries)-1].Values != digest {
 		t.Errorf("the ledger says that %v was written, the staged release is %v, %v", entries[len(entries)-1].Values, digest, err)
 	}
-	if run, err := c.s.Run(t.Context(), d.RunID); err != nil || run.Status != store.Finished {
+	if run, err := c.s.Run(t.Context(), d.RunID); err != nil || run.Status != connector.Finished {
 		t.Errorf("the run is %q, %v, want FINISHED", run.Status, err)
 	}
 	heat, err := c.s.Signal(t.Context(), c.m.Graph, "itPrivateHeat")
@@ -355,7 +355,7 @@ func TestCrashChild(t *testing.T) {
 		return
 	}
 	p := &process{at: d.At}
-	s := connect(t, func(o *connector.Options) {
+	s := connect(t, func(o *neo4j.Options) {
 		o.BatchSize, o.Concurrency = childBatch, 1
 		o.Progress = func(stage string, done, _ int64) {
 			if stage == "write" {
@@ -422,7 +422,7 @@ func (p *process) stage(path string, r *graphcloak.Release) error {
 
 // mortal is a store whose process dies between its steps.
 type mortal struct {
-	*connector.Store
+	*neo4j.Store
 	*process
 	updates int
 }
@@ -636,7 +636,7 @@ func spendAt(ctx context.Context, l privacy.Ledger, task scheduler, id string) e
 		Scope: task.Scope, ReleaseID: id, Attempt: privacy.NewAttempt(), Guarantee: privacy.Joint, Budget: task.Budget, Cost: task.Cost,
 	}
 	_, err := privacy.Spend(ctx, l, c)
-	for errors.Is(err, store.ErrTransient) {
+	for errors.Is(err, connector.ErrTransient) {
 		_, err = privacy.Spend(ctx, l, c)
 	}
 	return err

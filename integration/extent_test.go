@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -24,7 +24,7 @@ func TestExtents(t *testing.T) {
 		t.Run(fmt.Sprint(between), func(t *testing.T) {
 			label, want := spread(t, n, between)
 			for _, batch := range []int{0, 3} {
-				s := connect(t, func(o *connector.Options) { o.BatchSize = batch })
+				s := connect(t, func(o *neo4j.Options) { o.BatchSize = batch })
 				for _, sel := range []graph.Selection{
 					{NodeLabels: []string{label}, RelationshipTypes: []string{label}},
 					{NodeLabels: []string{label, label + "Half"}, RelationshipTypes: []string{label, label}},
@@ -40,7 +40,7 @@ func TestExtents(t *testing.T) {
 			}
 			Query(t, "MATCH (:`"+label+"` {id: 30})-[r:`"+label+"`]->() REMOVE r.w", nil)
 			sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipTypes: []string{label}, RelationshipWeightProperty: "w"}
-			if _, err := connect(t).Graph(t.Context(), sel); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), `"30"–"31": w is missing`) {
+			if _, err := connect(t).Graph(t.Context(), sel); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), `"30"–"31": w is missing`) {
 				t.Errorf("a missing weight: %v, want ErrInput that names the relationship", err)
 			}
 			sel.DropBadWeight = true
@@ -122,7 +122,7 @@ func TestUndoOfSparseIDs(t *testing.T) {
 func TestRelationshipWhileRead(t *testing.T) {
 	sel := line(t, 50)
 	label, done := sel.NodeLabels[0], false
-	s := connect(t, func(o *connector.Options) {
+	s := connect(t, func(o *neo4j.Options) {
 		o.Progress = func(stage string, _, _ int64) {
 			if stage == "nodes" && !done {
 				done = true
@@ -130,7 +130,7 @@ func TestRelationshipWhileRead(t *testing.T) {
 			}
 		}
 	})
-	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrConflict) {
+	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("%v, want ErrConflict", err)
 	}
 	if g, err := s.Graph(t.Context(), sel); err != nil || g.Size() != 50 {

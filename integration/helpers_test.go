@@ -10,23 +10,23 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	driver "github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 // connect opens the server's store.
-func connect(t testing.TB, change ...func(*connector.Options)) *connector.Store {
+func connect(t testing.TB, change ...func(*neo4j.Options)) *neo4j.Store {
 	t.Helper()
 	o := Server(t).Options()
 	for _, f := range change {
 		f(&o)
 	}
-	s, err := connector.New(t.Context(), o)
+	s, err := neo4j.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func connect(t testing.TB, change ...func(*connector.Options)) *connector.Store 
 // setUp makes the constraints of runs and the ledger, as an administrator does.
 func setUp(t testing.TB) {
 	t.Helper()
-	for _, statement := range connector.SetupConstraints(graph.Selection{}) {
+	for _, statement := range neo4j.SetupConstraints(graph.Selection{}) {
 		Query(t, statement, nil)
 	}
 }
@@ -47,10 +47,10 @@ func token() string { return rand.Text()[:8] }
 
 // Load imports a folder under a label of its own, with the key id, and returns
 // the label. The nodes go when the test ends. Change adjusts the import.
-func Load(t testing.TB, csv *folder.CSV, change ...func(*connector.ImportOptions)) (label string) {
+func Load(t testing.TB, csv *folder.CSV, change ...func(*neo4j.ImportOptions)) (label string) {
 	t.Helper()
 	label = "Test" + token()
-	o := connector.ImportOptions{NodeLabel: label}
+	o := neo4j.ImportOptions{NodeLabel: label}
 	for _, f := range change {
 		f(&o)
 	}
@@ -89,12 +89,12 @@ func Query(t testing.TB, cypher string, params map[string]any) [][]any {
 
 func (n Neo4j) run(database, cypher string, params map[string]any) (rows [][]any, err error) {
 	ctx := context.Background()
-	driver, err := neo4j.NewDriverWithContext(n.URI, neo4j.BasicAuth(n.Username, n.Password, ""))
+	client, err := driver.NewDriverWithContext(n.URI, driver.BasicAuth(n.Username, n.Password, ""))
 	if err != nil {
 		return nil, err
 	}
-	defer driver.Close(ctx)
-	session := driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: database})
+	defer client.Close(ctx)
+	session := client.NewSession(ctx, driver.SessionConfig{DatabaseName: database})
 	defer session.Close(ctx)
 	result, err := session.Run(ctx, cypher, params)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	driver "github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -29,19 +29,19 @@ var hostile = []string{
 
 // reader asks the server's parser what it reads.
 type reader struct {
-	session neo4j.SessionWithContext
+	session driver.SessionWithContext
 }
 
 func newReader(t testing.TB) reader {
 	n := Server(t)
-	driver, err := neo4j.NewDriverWithContext(n.URI, neo4j.BasicAuth(n.Username, n.Password, ""))
+	client, err := driver.NewDriverWithContext(n.URI, driver.BasicAuth(n.Username, n.Password, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := driver.NewSession(t.Context(), neo4j.SessionConfig{DatabaseName: n.Database, AccessMode: neo4j.AccessModeRead})
+	session := client.NewSession(t.Context(), driver.SessionConfig{DatabaseName: n.Database, AccessMode: driver.AccessModeRead})
 	t.Cleanup(func() {
 		session.Close(context.Background())
-		driver.Close(context.Background())
+		client.Close(context.Background())
 	})
 	return reader{session}
 }
@@ -52,7 +52,7 @@ func (r reader) check(t testing.TB, names []string) {
 	t.Helper()
 	var entries []string
 	for k, name := range names {
-		entries = append(entries, fmt.Sprintf("%s: %d", connector.Quote(name), k))
+		entries = append(entries, fmt.Sprintf("%s: %d", neo4j.Quote(name), k))
 	}
 	result, err := r.session.Run(t.Context(), "WITH {"+strings.Join(entries, ", ")+"} AS m UNWIND $names AS name RETURN m[name]", map[string]any{"names": names})
 	if err != nil {
@@ -67,14 +67,14 @@ func (r reader) check(t testing.TB, names []string) {
 	}
 	for k, v := range values {
 		if v != int64(k) {
-			t.Errorf("%q is written %s and read as another name (%v)", names[k], connector.Quote(names[k]), v)
+			t.Errorf("%q is written %s and read as another name (%v)", names[k], neo4j.Quote(names[k]), v)
 		}
 	}
 }
 
 func (r reader) plan(t testing.TB, name string) {
 	t.Helper()
-	q := connector.Quote(name)
+	q := neo4j.Quote(name)
 	result, err := r.session.Run(t.Context(), "EXPLAIN MATCH (n:"+q+")-[r:"+q+"]->() RETURN n."+q+" AS "+q, nil)
 	if err != nil {
 		t.Fatalf("%q: %v", name, err)
@@ -84,7 +84,7 @@ func (r reader) plan(t testing.TB, name string) {
 		t.Errorf("%q is written %s and names the columns %q, %v", name, q, keys, err)
 	}
 	summary, err := result.Consume(t.Context())
-	if err != nil || summary.StatementType() != neo4j.StatementTypeReadOnly {
+	if err != nil || summary.StatementType() != driver.StatementTypeReadOnly {
 		t.Errorf("%q: a statement of type %v, %v", name, summary.StatementType(), err)
 	}
 }
@@ -160,7 +160,7 @@ func TestImportOfHostileNames(t *testing.T) {
 	property, kind := `p\u0060 = 0 WITH count(n) AS k`+kill, `T\u0060]->(b) WITH count(*) AS k`+kill
 	extra := `L\u0060 WITH count(n) AS k` + kill
 	csv := Files("id,labels,"+property+"\n1,"+extra+",0.25\n2,,0.5\n", "source,target,type,"+strings.Replace(property, "(n)", "(r)", 1)+"\n1,2,"+kind+",3\n")
-	loaded := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+	loaded := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
 	row := Query(t, "MATCH (a:"+loaded+" {id: 1})-[r]->(b) RETURN a[$property], $label IN labels(a), type(r), size(keys(r))",
 		map[string]any{"property": property, "label": extra})[0]
 	if row[0] != 0.25 || row[1] != true || row[2] != kind || row[3] != int64(1) {
@@ -278,7 +278,7 @@ func TestHostileQueries(t *testing.T) {
 	}
 	for query, says := range refused {
 		for _, sel := range []graph.Selection{{NodeQuery: query}, {NodeLabels: []string{label}, RelationshipQuery: query}} {
-			if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), says) {
+			if _, err := s.Graph(t.Context(), sel); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v, want ErrInput that says %q", query, err, says)
 			}
 		}
@@ -286,11 +286,11 @@ func TestHostileQueries(t *testing.T) {
 	if calls.Load() != 0 {
 		t.Errorf("the server called the listener %d times", calls.Load())
 	}
-	trusting := connect(t, func(o *connector.Options) { o.AllowLoadCSV = true })
+	trusting := connect(t, func(o *neo4j.Options) { o.AllowLoadCSV = true })
 	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + load + " RETURN n AS id"}); err == nil || calls.Load() == 0 {
 		t.Errorf("with leave to load CSV: %v, and the listener was called %d times", err, calls.Load())
 	}
-	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + "SET n.x = 1 RETURN n AS id"}); !errors.Is(err, store.ErrInput) {
+	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + "SET n.x = 1 RETURN n AS id"}); !errors.Is(err, connector.ErrInput) {
 		t.Errorf("with leave to load CSV a write gives %v, want ErrInput", err)
 	}
 	for _, query := range []string{ // what looks like it and is not

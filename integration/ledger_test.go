@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -35,7 +35,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 		defer n.stop()
 	}
 	ctx := t.Context()
-	s, err := connector.New(ctx, n.Options())
+	s, err := neo4j.New(ctx, n.Options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 				release := fmt.Sprintf("%d of writer %d", k, w)
 				c := privacy.Charge{Scope: scope, ReleaseID: release, Attempt: token(), Guarantee: privacy.Joint, Budget: budget, Cost: room / privacy.Cost(granted)}
 				_, err := privacy.Spend(ctx, l, c)
-				for errors.Is(err, store.ErrTransient) { // the same attempt: it pays once, whether or not the lost answer was yes
+				for errors.Is(err, connector.ErrTransient) { // the same attempt: it pays once, whether or not the lost answer was yes
 					time.Sleep(50 * time.Millisecond)
 					_, err = privacy.Spend(ctx, l, c)
 				}

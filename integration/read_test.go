@@ -9,7 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -32,14 +32,14 @@ func TestRealGraphs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+			label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
 			sel := test.sel
 			sel.NodeLabels, sel.NodeKey = []string{label}, "id"
 			for _, batch := range []int{0, 37} {
 				if batch != 0 && test.name != "net3" {
 					continue
 				}
-				s := connect(t, func(o *connector.Options) { o.BatchSize = batch })
+				s := connect(t, func(o *neo4j.Options) { o.BatchSize = batch })
 				got, err := s.Graph(t.Context(), sel)
 				if err != nil {
 					t.Fatal(err)
@@ -60,7 +60,7 @@ func TestRealGraphs(t *testing.T) {
 func TestZeroLengthsAreNamed(t *testing.T) {
 	label := Load(t, Shipped("minnesota"))
 	_, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", LengthProperty: "length"})
-	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "4 relationships") || !strings.Contains(err.Error(), "length is 0") {
+	if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "4 relationships") || !strings.Contains(err.Error(), "length is 0") {
 		t.Errorf("%v, want ErrInput that names four edges", err)
 	}
 }
@@ -86,13 +86,13 @@ func TestOddValues(t *testing.T) {
 			if err != nil {
 				t.Errorf("w = %s: %v", cypher, err)
 			}
-		} else if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), strings.TrimPrefix(says, "weight ")) {
+		} else if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), strings.TrimPrefix(says, "weight ")) {
 			t.Errorf("w = %s: %v, want ErrInput that says %q", cypher, err, says)
 		}
 	}
 	Query(t, "MATCH (n:`"+label+"` {id: 3}) SET n.key = 1.5", nil)
 	sel.NodeKey = "key"
-	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "1.5") {
+	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "1.5") {
 		t.Errorf("a number with a fraction as a key: %v, want ErrInput", err)
 	}
 }
@@ -101,7 +101,7 @@ func TestOddValues(t *testing.T) {
 func TestUnsafeNames(t *testing.T) {
 	const odd = "a`b) DETACH DELETE (n); //"
 	csv := Files("id,"+odd+"\n1,0.25\n2,0.5\n", "source,target,type,"+odd+"\n1,2,"+odd+",3\n")
-	label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+	label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
 	Query(t, "MATCH (n:`"+label+"`) SET n:`"+strings.ReplaceAll(odd+label, "`", "``")+"`", nil)
 	s := connect(t)
 	g, err := s.Graph(t.Context(), graph.Selection{
@@ -126,7 +126,7 @@ func TestUnsafeNames(t *testing.T) {
 	if n, err := s.Undo(t.Context(), table.RunID()); err != nil || n != 2 {
 		t.Errorf("undone %d nodes, %v, want 2", n, err)
 	}
-	if _, err := s.Signal(t.Context(), g, odd+"'"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.Signal(t.Context(), g, odd+"'"); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("%v, want ErrNotFound", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestUnsafeNames(t *testing.T) {
 func TestQueries(t *testing.T) {
 	csv := Files("id,age\n1,10\n2,20\n3,30\n", "source,target,w\n1,2,1.5\n2,3,2.5\n")
 	key := "key" + token() // which no other node has
-	label := Load(t, csv, func(o *connector.ImportOptions) { o.NodeKey = key })
+	label := Load(t, csv, func(o *neo4j.ImportOptions) { o.NodeKey = key })
 	s := connect(t)
 	for _, test := range []struct{ ref, key string }{{"%", key}, {"%." + key, key}, {"%", ""}, {"elementId(%)", ""}} {
 		of := func(x string) string { return strings.ReplaceAll(test.ref, "%", x) }
@@ -168,7 +168,7 @@ func TestQueries(t *testing.T) {
 		"MATCH (n:" + label + ") RETURN CASE n." + key + " WHEN 1 THEN 7 ELSE n." + key + " END AS id": "returns 3 ids of which 2",
 	} {
 		_, err := s.Graph(t.Context(), graph.Selection{NodeKey: key, NodeQuery: query})
-		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), says) {
+		if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want ErrInput that says %q", query, err, says)
 		}
 	}
@@ -181,7 +181,7 @@ func TestQueries(t *testing.T) {
 // the key of a node, never the id of a stranger.
 func TestQueryOfStrangers(t *testing.T) {
 	key := "key" + token()
-	label := Load(t, Files("id,name\n1,a\n2,b\n3,c\n", "source,target\n1,2\n2,3\n"), func(o *connector.ImportOptions) { o.NodeKey = key })
+	label := Load(t, Files("id,name\n1,a\n2,b\n3,c\n", "source,target\n1,2\n2,3\n"), func(o *neo4j.ImportOptions) { o.NodeKey = key })
 	s := connect(t)
 	for property, value := range map[string]string{key: "id(n)", "name": "elementId(n)"} {
 		Query(t, "MATCH (n:"+label+") WITH n, "+value+" AS v ORDER BY v WITH collect(n) AS ns, collect(v) AS vs UNWIND range(0, 2) AS i "+
@@ -198,7 +198,7 @@ func TestQueryOfStrangers(t *testing.T) {
 		{graph.Selection{NodeLabels: []string{label}, NodeKey: key, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, b.name AS target"}, "outside the selected nodes: row 1"},
 	} {
 		_, err := s.Graph(t.Context(), test.sel)
-		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), test.says) {
+		if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%+v: %v, want ErrInput that says %q", test.sel, err, test.says)
 		}
 	}
@@ -222,7 +222,7 @@ func TestQueryOfStrangers(t *testing.T) {
 	Query(t, "CREATE (n:"+label+"Other) WITH n MATCH (m:"+label+") WITH n, min(m."+key+") AS least SET n."+key+" = least", nil)
 	t.Cleanup(func() { Query(t, "MATCH (n:"+label+"Other) DELETE n", nil) })
 	_, err = s.Graph(t.Context(), graph.Selection{NodeKey: key, NodeQuery: "MATCH (n:" + label + ") RETURN n." + key + " AS id"})
-	if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), "RETURN n AS id") {
+	if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "RETURN n AS id") {
 		t.Errorf("a key that two nodes have: %v, want ErrInput", err)
 	}
 }
@@ -248,19 +248,19 @@ func TestImportSparesTheLedger(t *testing.T) {
 	s, entries := connect(t), "MATCH (n:GraphCloakEntry {key: $label}) RETURN count(n)"
 	empty, labelled := "source,target\n", Files("id,labels\n1,A;GraphCloakBudget\n", "source,target\n")
 	for _, own := range []string{"GraphCloakEntry", "GraphCloakBudget", "GraphCloakLock", "GraphCloakRun", label} {
-		_, err := s.Import(t.Context(), Files("id\n1\n", empty), connector.ImportOptions{NodeLabel: own, Replace: true})
-		if !errors.Is(err, store.ErrInput) {
+		_, err := s.Import(t.Context(), Files("id\n1\n", empty), neo4j.ImportOptions{NodeLabel: own, Replace: true})
+		if !errors.Is(err, connector.ErrInput) {
 			t.Errorf("an import that replaces %s: %v, want ErrInput", own, err)
 		}
 	}
-	if _, err := s.Import(t.Context(), labelled, connector.ImportOptions{NodeLabel: label + "x"}); !errors.Is(err, store.ErrInput) {
+	if _, err := s.Import(t.Context(), labelled, neo4j.ImportOptions{NodeLabel: label + "x"}); !errors.Is(err, connector.ErrInput) {
 		t.Errorf("an import of a node with a label of the ledger: %v, want ErrInput", err)
 	}
 	if n := Query(t, entries, map[string]any{"label": label})[0][0]; n != int64(1) {
 		t.Errorf("the imports left %v entries, want 1", n)
 	}
 	stop := errors.New("no")
-	o := connector.ImportOptions{NodeLabel: Load(t, Files("id\n1\n", empty)), Replace: true, Confirm: func(n int64) error {
+	o := neo4j.ImportOptions{NodeLabel: Load(t, Files("id\n1\n", empty)), Replace: true, Confirm: func(n int64) error {
 		if n != 1 {
 			t.Errorf("asked about %d nodes, want 1", n)
 		}
@@ -276,14 +276,14 @@ func TestImportSparesTheLedger(t *testing.T) {
 
 func TestImport(t *testing.T) {
 	csv := Shipped("net6")
-	label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+	label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
 	s := connect(t)
-	o := connector.ImportOptions{NodeLabel: label, TypeColumn: true}
-	if _, err := s.Import(t.Context(), csv, o); !errors.Is(err, store.ErrConflict) {
+	o := neo4j.ImportOptions{NodeLabel: label, TypeColumn: true}
+	if _, err := s.Import(t.Context(), csv, o); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("a second import: %v, want ErrConflict", err)
 	}
 	o.Replace = true
-	if n, err := s.Import(t.Context(), csv, o); err != nil || n != (connector.Imported{Nodes: 3356, Relationships: 3892, Deleted: 3356}) {
+	if n, err := s.Import(t.Context(), csv, o); err != nil || n != (neo4j.Imported{Nodes: 3356, Relationships: 3892, Deleted: 3356}) {
 		t.Errorf("a replacing import: %+v, %v", n, err)
 	}
 	for _, row := range Query(t, "MATCH (a:"+label+")-[r]->(b:"+label+") RETURN count(r), count(r.length), sum(CASE type(r) WHEN 'PIPE' THEN 1 ELSE 0 END)", nil) {
@@ -292,7 +292,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	var bad *folder.CSV = Files("id\n1\n1\n", "source,target\n1,7\n")
-	if _, err := s.Import(t.Context(), bad, connector.ImportOptions{NodeLabel: label + "Bad"}); !errors.Is(err, store.ErrInput) {
+	if _, err := s.Import(t.Context(), bad, neo4j.ImportOptions{NodeLabel: label + "Bad"}); !errors.Is(err, connector.ErrInput) {
 		t.Errorf("a folder with a double id: %v, want ErrInput", err)
 	}
 	if n := Query(t, "MATCH (n:`"+label+"Bad`) RETURN count(n)", nil)[0][0]; n != int64(0) {

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -75,7 +75,7 @@ func TestOneScopeUnderEveryAddress(t *testing.T) {
 	}
 	granted, scopes, identities := 0, []string{}, []privacy.Identity{}
 	for _, uri := range addresses {
-		s := connect(t, func(o *connector.Options) { o.URI = uri })
+		s := connect(t, func(o *neo4j.Options) { o.URI = uri })
 		id, err := s.Ledger().Identity(t.Context())
 		if err != nil {
 			t.Fatal(err)

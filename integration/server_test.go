@@ -21,7 +21,7 @@ import (
 	"github.com/testcontainers/testcontainers-go/wait"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 )
 
 const (
@@ -42,8 +42,8 @@ type Neo4j struct {
 const patience = time.Minute
 
 // Options are the connector's for this server.
-func (n Neo4j) Options() connector.Options {
-	return connector.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database, ConnectionTimeout: patience}
+func (n Neo4j) Options() neo4j.Options {
+	return neo4j.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database, ConnectionTimeout: patience}
 }
 
 // Env is the environment that points a process at this server.
@@ -141,11 +141,11 @@ func startContainer() (_ Neo4j, err error) {
 // the server does.
 func (n Neo4j) answer(ctx context.Context) error {
 	for {
-		s, err := connector.New(ctx, n.Options())
+		s, err := neo4j.New(ctx, n.Options())
 		if err == nil {
 			return s.Close(ctx)
 		}
-		if !errors.Is(err, store.ErrTransient) {
+		if !errors.Is(err, connector.ErrTransient) {
 			return errors.Join(err, n.stop())
 		}
 		time.Sleep(200 * time.Millisecond)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -34,7 +34,7 @@ func TestOddSignals(t *testing.T) {
 			Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.`"+name+"` = "+cypher, nil)
 			_, err := s.Signal(t.Context(), g, property)
 			e, ok := errors.AsType[*privacy.ReadingsError](err)
-			if ok != bad || bad && (!errors.Is(err, store.ErrInput) || e.Count != 1) {
+			if ok != bad || bad && (!errors.Is(err, connector.ErrInput) || e.Count != 1) {
 				t.Errorf("%s = %s: %v, want an ErrInput that counts one: %v", property, cypher, err, bad)
 				continue
 			}
@@ -43,7 +43,7 @@ func TestOddSignals(t *testing.T) {
 			}
 			outside := bad || cypher == "-0.5" || cypher == "7"
 			var found []any
-			for _, row := range Query(t, strings.Replace(connector.FindReadings(sel, graph.SensorSelection{}, property, 0, 1, false), "RETURN n", "RETURN n.id", 1), nil) {
+			for _, row := range Query(t, strings.Replace(neo4j.FindReadings(sel, graph.SensorSelection{}, property, 0, 1, false), "RETURN n", "RETURN n.id", 1), nil) {
 				found = append(found, row[0])
 			}
 			if outside != (len(found) == 1 && found[0] == "n7731") || !outside && found != nil {
@@ -52,7 +52,7 @@ func TestOddSignals(t *testing.T) {
 		}
 	}
 	Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.heat = 0.5", nil)
-	if rows := Query(t, connector.FindReadings(sel, graph.SensorSelection{Label: label}, "heat", -math.MaxFloat64, math.MaxFloat64, true), nil); len(rows) != 1 {
+	if rows := Query(t, neo4j.FindReadings(sel, graph.SensorSelection{Label: label}, "heat", -math.MaxFloat64, math.MaxFloat64, true), nil); len(rows) != 1 {
 		t.Errorf("%d nodes are missing a reading, want 1", len(rows))
 	}
 }

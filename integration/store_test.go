@@ -5,14 +5,14 @@ package integration
 import (
 	"testing"
 
-	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
 // shared content: the label that every node of a store under test carries.
 type labelled struct {
-	*connector.Store
+	*neo4j.Store
 	label string
 }
 
@@ -22,7 +22,7 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Suite{
 		Open: func(t *testing.T, nodes, relationships string) storetest.Store {
 			csv := Files(nodes, relationships)
-			label := Load(t, csv, func(o *connector.ImportOptions) { o.TypeColumn = true })
+			label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
 			for _, l := range []string{"Sensor", "City", "Village"} {
 				Query(t, "MATCH (n:`"+label+"`:"+l+") REMOVE n:"+l+" SET n:`"+label+l+"`", nil)
 			}
@@ -48,7 +48,7 @@ func TestStore(t *testing.T) {
 			return labelled{connect(t), s.(labelled).label}
 		},
 		Alias: func(t *testing.T, s storetest.Store) storetest.Store {
-			return labelled{connect(t, func(o *connector.Options) { o.URI = "bolt://" + relay(t, "127.0.0.1:0") }), s.(labelled).label}
+			return labelled{connect(t, func(o *neo4j.Options) { o.URI = "bolt://" + relay(t, "127.0.0.1:0") }), s.(labelled).label}
 		},
 	})
 }

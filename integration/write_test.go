@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -67,15 +67,15 @@ func TestKilledInWrite(t *testing.T) {
 			if k := written(t, label, id); k == 0 || k >= n {
 				t.Fatalf("the killed process wrote %d of %d nodes; it should have been in the middle", k, n)
 			}
-			if run, err := s.Run(t.Context(), id); err != nil || run.Status != store.Running {
+			if run, err := s.Run(t.Context(), id); err != nil || run.Status != connector.Running {
 				t.Fatalf("the run is %+v, %v, want RUNNING", run, err)
 			}
 			other := newTable(t, g, "other-"+token())
 			err := s.Check(t.Context(), g, other, true)
-			if way, ok := errors.AsType[*store.UnfinishedError](err); !ok || way.RunID != id || !errors.Is(err, store.ErrConflict) {
+			if way, ok := errors.AsType[*connector.UnfinishedError](err); !ok || way.RunID != id || !errors.Is(err, connector.ErrConflict) {
 				t.Errorf("another run: %v, want ErrConflict that names the run in the way", err)
 			}
-			if err := s.Write(t.Context(), g, other, true); !errors.Is(err, store.ErrConflict) {
+			if err := s.Write(t.Context(), g, other, true); !errors.Is(err, connector.ErrConflict) {
 				t.Errorf("another run writes: %v, want ErrConflict", err)
 			}
 			if end == "resume" {
@@ -85,7 +85,7 @@ func TestKilledInWrite(t *testing.T) {
 				if k := written(t, label, id); k != n {
 					t.Errorf("%d of %d nodes are written after the resume", k, n)
 				}
-				if run, err := s.Run(t.Context(), id); err != nil || run.Status != store.Finished || run.Nodes != n {
+				if run, err := s.Run(t.Context(), id); err != nil || run.Status != connector.Finished || run.Nodes != n {
 					t.Errorf("the run is %+v, %v, want FINISHED with %d nodes", run, err, n)
 				}
 			}
@@ -146,7 +146,7 @@ func TestChild(t *testing.T) {
 	if err := json.Unmarshal(data, &release); err != nil {
 		t.Fatal(err)
 	}
-	s := connect(t, func(o *connector.Options) {
+	s := connect(t, func(o *neo4j.Options) {
 		o.BatchSize = childBatch
 		o.Progress = func(stage string, done, _ int64) {
 			if stage == "write" && done >= 3*childBatch {
@@ -183,7 +183,7 @@ func TestMemoryPool(t *testing.T) {
 	}
 	o := server.Options()
 	o.BatchSize = n
-	s, err := connector.New(t.Context(), o)
+	s, err := neo4j.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestMemoryPool(t *testing.T) {
 func TestChangedWhileRead(t *testing.T) {
 	sel := line(t, 50)
 	label, done := sel.NodeLabels[0], false
-	s := connect(t, func(o *connector.Options) {
+	s := connect(t, func(o *neo4j.Options) {
 		o.Progress = func(stage string, _, _ int64) {
 			if stage == "relationships" && !done {
 				done = true
@@ -217,7 +217,7 @@ func TestChangedWhileRead(t *testing.T) {
 			}
 		}
 	})
-	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, store.ErrConflict) {
+	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("%v, want ErrConflict", err)
 	}
 	if _, err := s.Graph(t.Context(), sel); err != nil {
@@ -236,7 +236,7 @@ func TestNodeGone(t *testing.T) {
 	table := newTable(t, g, "gone-"+token())
 	Query(t, "MATCH (n:`"+sel.NodeLabels[0]+"` {id: 7}) DETACH DELETE n", nil)
 	err = s.Write(t.Context(), g, table, false)
-	if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "--undo "+table.RunID()) {
+	if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "--undo "+table.RunID()) {
 		t.Errorf("%v, want ErrConflict that says how to clean up", err)
 	}
 	if n, err := s.Undo(t.Context(), table.RunID()); err != nil || n != 19 {
@@ -272,16 +272,16 @@ func TestStranger(t *testing.T) {
 			}
 			victim := Query(t, "MATCH (n:"+label+" {id: 7}) "+strings.ReplaceAll(test.become, "$LABEL", label)+" RETURN elementId(n)", nil)[0][0]
 			t.Cleanup(func() { Query(t, "MATCH (n) WHERE elementId(n) = $e DETACH DELETE n", map[string]any{"e": victim}) })
-			if _, err := s.Signal(t.Context(), g, "risk"); !errors.Is(err, store.ErrConflict) {
+			if _, err := s.Signal(t.Context(), g, "risk"); !errors.Is(err, connector.ErrConflict) {
 				t.Errorf("its signal is read: %v, want ErrConflict", err)
 			}
 			table := newTable(t, g, "stranger-"+token())
-			if err := s.Reserve(t.Context(), g, table, false); !errors.Is(err, store.ErrConflict) {
+			if err := s.Reserve(t.Context(), g, table, false); !errors.Is(err, connector.ErrConflict) {
 				t.Errorf("the run is reserved: %v, want ErrConflict", err)
 			}
 			table = newTable(t, g, "stranger-"+token())
 			err = s.Write(t.Context(), g, table, false)
-			if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "1 of 20 nodes") {
+			if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "1 of 20 nodes") {
 				t.Errorf("%v, want ErrConflict that counts", err)
 			}
 			if got := Query(t, "MATCH (n) WHERE elementId(n) = $e RETURN [k IN keys(n) WHERE k STARTS WITH 'it']", map[string]any{"e": victim})[0][0].([]any); len(got) != 0 {

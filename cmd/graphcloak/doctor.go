@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -60,16 +60,16 @@ func (a *app) setupCypher(ctx context.Context, properties []string) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	lines := connector.SetupConstraints(settings.Selection)
+	lines := neo4j.SetupConstraints(settings.Selection)
 	if a.config.Origin("neo4jUri").Layer == config.LayerDefault {
 		a.note("Note: on Community, only the constraints apply; with --uri, what the server takes is printed")
-		return append(lines, connector.SetupRole(cmp.Or(a.config.Connection.Database, "neo4j"), properties)...), nil
+		return append(lines, neo4j.SetupRole(cmp.Or(a.config.Connection.Database, "neo4j"), properties)...), nil
 	}
 	options, err := a.connectorOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := connector.New(ctx, options)
+	s, err := neo4j.New(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,13 @@ func (a *app) setupCypher(ctx context.Context, properties []string) ([]string, e
 		a.note("Note: Neo4j Community has no roles; the constraints are all that it needs")
 		return lines, nil
 	}
-	return append(lines, connector.SetupRole(s.Database(), properties)...), nil
+	return append(lines, neo4j.SetupRole(s.Database(), properties)...), nil
 }
 
 // examineState makes sure of the folder in which a run is kept until its end.
-func examineState() connector.CheckResult {
+func examineState() neo4j.CheckResult {
 	dir, err := checkState()
-	c := connector.CheckResult{Name: "state", OK: err == nil, Detail: "an interrupted run is kept in " + dir}
+	c := neo4j.CheckResult{Name: "state", OK: err == nil, Detail: "an interrupted run is kept in " + dir}
 	if err != nil {
 		c.Detail, c.Err = err.Error(), err
 		c.Fix = "set XDG_STATE_HOME to a folder on a disk with room that the user may write"
@@ -102,8 +102,8 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	checks := append(connector.Doctor(cmd.Context(), options, settings.Selection, names), examineState())
-	var failed []connector.CheckResult
+	checks := append(neo4j.Doctor(cmd.Context(), options, settings.Selection, names), examineState())
+	var failed []neo4j.CheckResult
 	for _, c := range checks {
 		if !c.OK {
 			failed = append(failed, c)

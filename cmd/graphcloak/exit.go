@@ -13,7 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 )
 
 // Exit codes: a superset of neo4j-cli's.
@@ -209,7 +209,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 // run is in the way. A signal keeps its exit code.
 func (a *app) withRun(err error) error {
 	begun, ours := errors.AsType[*graphcloak.UnfinishedError](err)
-	if e, ok := errors.AsType[*stores.UnfinishedError](err); ok && !ours {
+	if e, ok := errors.AsType[*connector.UnfinishedError](err); ok && !ours {
 		return inTheWay(e, err)
 	}
 	id := a.unfinishedRun()
@@ -257,7 +257,7 @@ func describe(err error) problem {
 	}](err); ok {
 		p.ResourceType, p.ResourceID = e.Resource()
 	}
-	if e, ok := errors.AsType[*stores.NotFoundError](err); ok {
+	if e, ok := errors.AsType[*connector.NotFoundError](err); ok {
 		p.ResourceType, p.ResourceID = e.Kind, e.Name
 		if e.Suggestion != "" {
 			p.Suggestion = fmt.Sprintf("did you mean %q?", e.Suggestion)

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 )
 
 func newGraphCommand(app *app) *cobra.Command {
@@ -21,7 +21,7 @@ func newGraphCommand(app *app) *cobra.Command {
 }
 
 func newGraphImportCommand(app *app) *cobra.Command {
-	var options connector.ImportOptions
+	var options neo4j.ImportOptions
 	cmd := &cobra.Command{
 		Use:   "import DIR",
 		Short: "Load a folder of CSV into Neo4j",
@@ -43,7 +43,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := connector.New(ctx, o)
+			s, err := neo4j.New(ctx, o)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/config"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -97,7 +97,7 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("x: %w", fail(exitMemory, "too large")), exitMemory},
 		{fmt.Errorf("write: %w", syscall.EPIPE), exitInternal}, // perhaps the server's connection
 		{errors.Join(fs.ErrNotExist, privacy.ErrExhausted), exitBudget},
-		{stores.NotFound("node label", "Persn", []string{"Person"}), exitNotFound},
+		{connector.NotFound("node label", "Persn", []string{"Person"}), exitNotFound},
 	} {
 		a, stdout, _ := kit(t, "--format", "json")
 		if got := a.finish(t.Context(), c.err); got != c.want {
@@ -111,7 +111,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestNotFoundNamesTheResource(t *testing.T) {
-	p := describe(fmt.Errorf("read graph: %w", stores.NotFound("node label", "Persn", []string{"Person"})))
+	p := describe(fmt.Errorf("read graph: %w", connector.NotFound("node label", "Persn", []string{"Person"})))
 	if p.ResourceType != "node label" || p.ResourceID != "Persn" || p.Suggestion != `did you mean "Person"?` {
 		t.Errorf("%+v", p)
 	}

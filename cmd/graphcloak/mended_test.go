@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 )
 
 // TestUnreadableAttempt: a paid run whose file cannot be read is named and not paid for
@@ -145,7 +145,7 @@ func TestPaidBesideAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.drop()
-	met := &stores.UnfinishedError{RunID: "other", Status: "RUNNING"}
+	met := &connector.UnfinishedError{RunID: "other", Status: "RUNNING"}
 	code := a.finish(t.Context(), &graphcloak.UnfinishedError{RunID: "mine", Spent: graphcloak.IsSpent, Err: fmt.Errorf("write back: %w", met)})
 	if text := stdout.String(); code != exitUnfinished || strings.Contains(text, "nothing was spent by") || !strings.Contains(text, "--resume mine") {
 		t.Errorf("exit %d: %s", code, text)

@@ -14,7 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -49,7 +49,7 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 		lo, needed = -math.MaxFloat64, true
 	}
 	return fail(exitValidation, "%w", err).
-		hint("find them with %s", connector.FindReadings(set.Selection, set.Sensors, e.Property, lo, hi, needed))
+		hint("find them with %s", neo4j.FindReadings(set.Selection, set.Sensors, e.Property, lo, hi, needed))
 }
 
 // elsewhere adds to an error about sources of no mass the other labels whose nodes
@@ -78,7 +78,7 @@ func notReleased(ctx context.Context, s graphStore, m *graphcloak.Model, job gra
 	digest := m.Graph.Digest()
 	for _, r := range runs {
 		signal, _ := r.Record[report.SignalKey].(string)
-		if signal == "" || r.Status == stores.Undone || r.Graph != hex.EncodeToString(digest[:]) {
+		if signal == "" || r.Status == connector.Undone || r.Graph != hex.EncodeToString(digest[:]) {
 			continue
 		}
 		job.Signal = graphcloak.Signal{SourceProperty: signal}

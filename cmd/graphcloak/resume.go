@@ -14,7 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -33,7 +33,7 @@ func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Mode
 	digest := m.Graph.Digest()
 	column := report.Outline(runID, kept.Write.Prefix, nil).RunIDColumn()
 	for _, r := range runs { // run ids sort by time
-		if r.ID > runID && r.Status == stores.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
+		if r.ID > runID && r.Status == connector.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
 			return fail(exitConflict, "run %s was finished on this graph since", r.ID).
 				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.ID)
 		}
@@ -146,7 +146,7 @@ func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *staged, job
 
 // outdated explains a run that cannot be completed since its graph is another.
 func (a *app) outdated(err error, runID string) error {
-	if !errors.Is(err, graphcloak.ErrGraphChanged) && !errors.Is(err, stores.ErrNotFound) {
+	if !errors.Is(err, graphcloak.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
 	return fail(exitCode(errors.Join(graphcloak.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
@@ -304,7 +304,7 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e earlier, kept *stag
 
 // giveUp ends a run that is paid for: its values go, its spend stays.
 func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id string) error {
-	if _, err := s.Undo(ctx, id); err != nil && !errors.Is(err, stores.ErrNotFound) {
+	if _, err := s.Undo(ctx, id); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
 	if err := void(ctx, s, scope, releaseID); err != nil {
@@ -360,7 +360,7 @@ func fewRuns(ids []string) string {
 }
 
 // inTheWay explains the run that a store names.
-func inTheWay(e *stores.UnfinishedError, err error) error {
+func inTheWay(e *connector.UnfinishedError, err error) error {
 	f := fail(exitConflict, "%w", err).about("run", e.RunID)
 	switch conditionOf(e.RunID) {
 	case alive:

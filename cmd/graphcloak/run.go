@@ -14,7 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -220,7 +220,7 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	}
 	nodes, err := s.Undo(ctx, runID)
 	known := err == nil
-	if errors.Is(err, stores.ErrNotFound) && (kept != nil || unreadable != nil) {
+	if errors.Is(err, connector.ErrNotFound) && (kept != nil || unreadable != nil) {
 		err = nil // a staged run may have written nothing
 	}
 	if err != nil {

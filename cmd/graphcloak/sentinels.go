@@ -6,8 +6,8 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/builtin"
-	stores "github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -31,12 +31,12 @@ type sentinel struct {
 func sentinels() []sentinel {
 	const graphData = "the message names the offender: mend the data, or select without it"
 	return []sentinel{
-		{stores.ErrNotFound, exitNotFound, "check the spelling"},
-		{stores.ErrReadOnly, exitAuth, "the ledger is kept beside the data: use a store that takes writes"},
-		{stores.ErrAuth, exitAuth, "check the rights, and for a server user name and password: `graphcloak doctor` tests them"},
-		{stores.ErrConflict, exitConflict, ""},
-		{stores.ErrInput, exitValidation, ""},
-		{stores.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
+		{connector.ErrNotFound, exitNotFound, "check the spelling"},
+		{connector.ErrReadOnly, exitAuth, "the ledger is kept beside the data: use a store that takes writes"},
+		{connector.ErrAuth, exitAuth, "check the rights, and for a server user name and password: `graphcloak doctor` tests them"},
+		{connector.ErrConflict, exitConflict, ""},
+		{connector.ErrInput, exitValidation, ""},
+		{connector.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data of this --budget-scope has given what it may"},
 		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --create --budget-scope NAME --epsilon E --delta D`, with the NAME above and the same --from or --uri"},
 		{graphcloak.ErrScopes, exitConflict, "go on from one of them, or from a name of your own, by --budget-scope; `graphcloak budget set` on the new name settles caps that differ"},

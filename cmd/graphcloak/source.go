@@ -19,7 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
@@ -27,7 +27,7 @@ import (
 type graphStore interface {
 	graphcloak.Store
 	Notices() []string
-	Runs(ctx context.Context) ([]stores.Run, error)
+	Runs(ctx context.Context) ([]connector.Run, error)
 	Holders(ctx context.Context, property string) (labels []string, err error)
 }
 
@@ -68,7 +68,7 @@ func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connector.New(ctx, options)
+	return neo4j.New(ctx, options)
 }
 
 // source settles where the graph comes from: Neo4j where a server is named.
@@ -89,13 +89,13 @@ func (a *app) openFolder(ctx context.Context, dir string) (graphStore, error) {
 }
 
 // connectorOptions describes the server of the settings.
-func (a *app) connectorOptions(ctx context.Context) (connector.Options, error) {
+func (a *app) connectorOptions(ctx context.Context) (neo4j.Options, error) {
 	username, password, err := a.credentials(ctx)
 	if err != nil {
-		return connector.Options{}, err
+		return neo4j.Options{}, err
 	}
 	c := a.config.Connection
-	return connector.Options{
+	return neo4j.Options{
 		URI: c.URI, Username: username, Password: password, Database: c.Database, Impersonate: c.Impersonate,
 		ConnectionTimeout: c.Timeout, AllowLoadCSV: a.config.Projection.AllowLoadCSV,
 		Version: readBuild().Version, Concurrency: a.config.Execution.Concurrency,

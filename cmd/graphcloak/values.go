@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak"
-	stores "github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -67,7 +67,7 @@ func (a *app) measurements(ctx context.Context, s graphStore, m *graphcloak.Mode
 // posterior of another noise.
 func (a *app) sigmas(ctx context.Context, s graphStore, m *graphcloak.Model, property string, nodes []int) ([]float64, error) {
 	beside, err := s.Signal(ctx, m.Graph, property)
-	if err != nil && !errors.Is(err, stores.ErrNotFound) {
+	if err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return nil, fmt.Errorf("read the σ of each value: %w", err)
 	}
 	given, missing, sigmas := a.config.Recovery.Sigma, 0, make([]float64, len(nodes))

@@ -6,7 +6,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 )
 
 // Batch is some rows of a file, as columns. Every column holds values of one
@@ -65,7 +65,7 @@ const (
 )
 
 func kindOf(field string) kind {
-	switch store.Parse(field).(type) {
+	switch connector.Parse(field).(type) {
 	case nil:
 		return empty
 	case int64:
@@ -98,7 +98,7 @@ func (k kind) parse(field string) any {
 	if k == text {
 		return string([]byte(field))
 	}
-	v := store.Parse(field)
+	v := connector.Parse(field)
 	if i, ok := v.(int64); ok && k == number {
 		return float64(i)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 )
 
 const (
@@ -39,8 +39,8 @@ type CSV struct {
 	FS       fs.FS
 	Progress func(stage string, done, total int64) // nil: silent
 
-	notices store.Notices
-	nodes   store.Memory[map[string]int] // number of each selected node, by the column id
+	notices connector.Notices
+	nodes   connector.Memory[map[string]int] // number of each selected node, by the column id
 }
 
 // Notices returns what was left out while reading.
@@ -67,7 +67,7 @@ func (c *CSV) open(name string, wanted ...string) (*table, error) {
 func (c *CSV) openTable(name string, keep bool, wanted ...string) (*table, error) {
 	file, err := c.FS.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s", store.ErrNotFound, name)
+		return nil, fmt.Errorf("%w: %s", connector.ErrNotFound, name)
 	}
 	if err != nil {
 		return nil, err
@@ -83,24 +83,24 @@ func (c *CSV) openTable(name string, keep bool, wanted ...string) (*table, error
 func (t *table) readHeader(wanted []string) error {
 	r, err := t.source.begin()
 	if err != nil {
-		return fmt.Errorf("%w: %s %w", store.ErrInput, t.name, err)
+		return fmt.Errorf("%w: %s %w", connector.ErrInput, t.name, err)
 	}
 	t.reader = csv.NewReader(r)
 	if t.header, err = t.reader.Read(); err != nil {
-		return fmt.Errorf("%w: %s has no header line (%w)", store.ErrInput, t.name, err)
+		return fmt.Errorf("%w: %s has no header line (%w)", connector.ErrInput, t.name, err)
 	}
 	t.reader.ReuseRecord = true
 	if len(t.header) > maxColumns {
-		return fmt.Errorf("%w: %s has %d columns, want at most %d", store.ErrInput, t.name, len(t.header), maxColumns)
+		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.header), maxColumns)
 	}
 	seen := make(map[string]bool, len(t.header))
 	for _, name := range t.header {
 		if wrong := unreadable(name); wrong != "" || strings.ContainsFunc(name, unicode.IsControl) {
-			return fmt.Errorf("%w: %s has a column %q with a control character or bytes that are not UTF-8", store.ErrInput, t.name, name)
+			return fmt.Errorf("%w: %s has a column %q with a control character or bytes that are not UTF-8", connector.ErrInput, t.name, name)
 		}
 		form := norm.NFC.String(name) // nobody can tell apart what differs in form only
 		if seen[form] {
-			return fmt.Errorf("%w: %s has the column %q twice", store.ErrInput, t.name, name)
+			return fmt.Errorf("%w: %s has the column %q twice", connector.ErrInput, t.name, name)
 		}
 		seen[form] = true
 	}
@@ -109,9 +109,9 @@ func (t *table) readHeader(wanted []string) error {
 			if needed := needs[t.name]; slices.Contains(needed, w) {
 				// The names found are not shown: without a header they are a row of data.
 				return fmt.Errorf("%w: %s needs the column %s, named in its header and separated by commas; the header has %s, and none is %q",
-					store.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)
+					connector.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)
 			}
-			return fmt.Errorf("%s: %w", t.name, store.NotFound("property", w, t.header))
+			return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
 		}
 	}
 	return nil
@@ -146,10 +146,10 @@ func (t *table) next() (fields []string, line int, err error) {
 		return nil, 0, err
 	}
 	if parse, ok := errors.AsType[*csv.ParseError](err); ok && t.name == nodesFile { // a line is a node, and the field may be private
-		return nil, 0, fmt.Errorf("%w: %s: in some row: %w", store.ErrInput, t.name, parse.Err)
+		return nil, 0, fmt.Errorf("%w: %s: in some row: %w", connector.ErrInput, t.name, parse.Err)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %s: %w", store.ErrInput, t.name, err)
+		return nil, 0, fmt.Errorf("%w: %s: %w", connector.ErrInput, t.name, err)
 	}
 	line, _ = t.reader.FieldPos(0)
 	for k, f := range fields {
@@ -164,14 +164,14 @@ func (t *table) next() (fields []string, line int, err error) {
 // be the private one: rows are counted there, and none is named.
 func (t *table) refuse(column, line int, wrong string) error {
 	if t.name != nodesFile {
-		return fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", store.ErrInput, t.name, line, t.header[column], wrong)
+		return fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", connector.ErrInput, t.name, line, t.header[column], wrong)
 	}
 	count := 1
 	for {
 		t.source.rowAt(t.reader.InputOffset())
 		fields, err := t.reader.Read()
 		if err != nil {
-			return fmt.Errorf("%w: %s: fields of %q are no text (the first %s), at least %d of them; save the file as UTF-8", store.ErrInput, t.name, t.header[column], wrong, count)
+			return fmt.Errorf("%w: %s: fields of %q are no text (the first %s), at least %d of them; save the file as UTF-8", connector.ErrInput, t.name, t.header[column], wrong, count)
 		}
 		if unreadable(fields[column]) != "" {
 			count++
@@ -217,5 +217,5 @@ func field(fields []string, column int) any {
 	if column < 0 {
 		return nil
 	}
-	return store.Parse(fields[column])
+	return connector.Parse(fields[column])
 }

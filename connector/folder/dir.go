@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 )
 
 // Dir returns a folder as a file system of the regular files that lie in it. A
@@ -29,14 +29,14 @@ func (d directory) Open(name string) (file fs.File, err error) {
 		return nil, err
 	}
 	if !there.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is no regular file; a folder holds its files itself: copy it, or name the folder that it lies in", store.ErrInput, name)
+		return nil, fmt.Errorf("%w: %s is no regular file; a folder holds its files itself: copy it, or name the folder that it lies in", connector.ErrInput, name)
 	}
 	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !os.SameFile(there, info) {
-		return nil, errors.Join(fmt.Errorf("%w: %s changed while it was opened", store.ErrConflict, name), err, f.Close())
+		return nil, errors.Join(fmt.Errorf("%w: %s changed while it was opened", connector.ErrConflict, name), err, f.Close())
 	}
 	return f, nil
 }

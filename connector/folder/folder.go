@@ -24,7 +24,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -72,9 +72,9 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 		file, err := files.Open(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%w: %s holds no %s", store.ErrNotFound, dir, name)
+			return nil, fmt.Errorf("%w: %s holds no %s", connector.ErrNotFound, dir, name)
 		case errors.Is(err, fs.ErrPermission):
-			return nil, fmt.Errorf("%w: %w", store.ErrAuth, err)
+			return nil, fmt.Errorf("%w: %w", connector.ErrAuth, err)
 		case err != nil:
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (s *Store) writing(ctx context.Context) (done func(), err error) {
 // makeState makes the folder of the state where it is to be written and is not there.
 func (s *Store) makeState(root *os.Root, readOnly bool) error {
 	if info, err := root.Lstat(stateDir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%w: %s is no folder", store.ErrInput, filepath.Join(s.dir, stateDir))
+		return fmt.Errorf("%w: %s is no folder", connector.ErrInput, filepath.Join(s.dir, stateDir))
 	}
 	if readOnly {
 		return nil
@@ -203,7 +203,7 @@ func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) (err error) {
 	case readOnly && errors.Is(err, fs.ErrNotExist):
 		return f(nil)
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%w: another process holds %s", store.ErrTransient, filepath.Join(s.dir, stateDir, stateFile))
+		return fmt.Errorf("%w: another process holds %s", connector.ErrTransient, filepath.Join(s.dir, stateDir, stateFile))
 	case err != nil:
 		return fmt.Errorf("%s: %w", filepath.Join(s.dir, stateDir), writeError(err))
 	}
@@ -215,10 +215,10 @@ func (s *Store) state(readOnly bool, f func(*bolt.Tx) error) (err error) {
 	return db.Update(f)
 }
 
-// writeError maps an error of the file system to one of package store.
+// writeError maps an error of the file system to one of package connector.
 func writeError(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%w: %w", store.ErrReadOnly, err)
+		return fmt.Errorf("%w: %w", connector.ErrReadOnly, err)
 	}
 	return err
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -133,7 +133,7 @@ func TestOtherWriters(t *testing.T) {
 				}
 				err = beside(t.Context())
 			} else {
-				if !errors.Is(err, store.ErrConflict) || met != nil {
+				if !errors.Is(err, connector.ErrConflict) || met != nil {
 					t.Errorf("%v (%v), want ErrConflict", err, met)
 				}
 				err = s.Write(t.Context(), g, table, false)
@@ -163,7 +163,7 @@ func TestBadFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, files(t, test.nodes, test.relationships))
 			_, err := s.Graph(t.Context(), graph.Selection{})
-			if !errors.Is(err, store.ErrInput) && !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
+			if !errors.Is(err, connector.ErrInput) && !errors.Is(err, connector.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v, want ErrInput or ErrNotFound that says %q", err, test.says)
 			}
 		})
@@ -172,10 +172,10 @@ func TestBadFiles(t *testing.T) {
 	if g, err := s.Graph(t.Context(), graph.Selection{}); err != nil || g.Order() != 2 || g.Size() != 1 {
 		t.Errorf("a byte-order mark and CRLF: %v", err)
 	}
-	if _, err := s.Graph(t.Context(), graph.Selection{NodeQuery: "MATCH (n) RETURN n AS id"}); !errors.Is(err, store.ErrInput) {
+	if _, err := s.Graph(t.Context(), graph.Selection{NodeQuery: "MATCH (n) RETURN n AS id"}); !errors.Is(err, connector.ErrInput) {
 		t.Errorf("Cypher for a folder: %v, want ErrInput", err)
 	}
-	if _, err := folder.New(t.Context(), t.TempDir(), folder.Options{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := folder.New(t.Context(), t.TempDir(), folder.Options{}); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("a folder without files: %v, want ErrNotFound", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -27,7 +27,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, nodes []byte) {
 		c := CSV{FS: fstest.MapFS{nodesFile: {Data: nodes}, relationshipsFile: {Data: []byte("source,target\n")}}}
-		if _, err := c.Graph(t.Context(), graph.Selection{}); err != nil && !errors.Is(err, store.ErrInput) && !errors.Is(err, store.ErrNotFound) {
+		if _, err := c.Graph(t.Context(), graph.Selection{}); err != nil && !errors.Is(err, connector.ErrInput) && !errors.Is(err, connector.ErrNotFound) {
 			t.Errorf("%v, want an error of the data", err)
 		}
 		if same, err := copied(t, &c, nil); err == nil && !bytes.Equal(same, nodes) {

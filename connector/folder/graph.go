@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
 // Graph reads the selected part. NodeKey "" is the column id; a query is an
-// ErrInput, for a folder has no query language. Errors are those of package store.
+// ErrInput, for a folder has no query language. Errors are those of package connector.
 func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
 	if sel.NodeQuery != "" || sel.RelationshipQuery != "" {
-		return nil, fmt.Errorf("%w: a folder takes no Cypher; select by labels and types", store.ErrInput)
+		return nil, fmt.Errorf("%w: a folder takes no Cypher; select by labels and types", connector.ErrInput)
 	}
 	b := &graph.Builder{Aggregation: sel.Aggregation}
 	nodes, err := c.readNodes(ctx, sel, b)
@@ -29,7 +29,7 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	}
 	g, err := b.Graph()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrInput, err)
+		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
 	numbers := make(map[string]int, g.Order())
 	for id, n := range nodes {
@@ -60,7 +60,7 @@ func (c *CSV) readNodes(ctx context.Context, sel graph.Selection, b *graph.Build
 	}
 	nodes := make(map[string]node)
 	seen := make(map[string]bool) // labels
-	var bad, twice store.Offenders
+	var bad, twice connector.Offenders
 	err = t.each(ctx, c.Progress, func(line int, fields []string) error {
 		if _, ok := nodes[fields[id]]; ok {
 			twice.Add("id %q", fields[id])
@@ -115,7 +115,7 @@ func selected(fields []string, column int, wanted []string, seen map[string]bool
 func known(kind string, wanted []string, seen map[string]bool) error {
 	for _, w := range wanted {
 		if !seen[w] {
-			return store.NotFound(kind, w, slices.Sorted(maps.Keys(seen)))
+			return connector.NotFound(kind, w, slices.Sorted(maps.Keys(seen)))
 		}
 	}
 	return nil
@@ -127,11 +127,11 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[
 	if err != nil {
 		return err
 	}
-	e := store.Edges{Selection: sel, Builder: b}
+	e := connector.Edges{Selection: sel, Builder: b}
 	source, target, types := t.column(sourceColumn), t.column(targetColumn), t.column(typeColumn)
 	weight, length := t.column(sel.RelationshipWeightProperty), t.column(sel.LengthProperty)
 	seen := make(map[string]bool)
-	var strangers store.Offenders
+	var strangers connector.Offenders
 	err = t.each(ctx, c.Progress, func(line int, fields []string) error {
 		u, okU := nodes[fields[source]]
 		v, okV := nodes[fields[target]]
@@ -176,7 +176,7 @@ func (c *CSV) property(ctx context.Context, g *graph.Graph, property string, tak
 		return nil
 	})
 	if err == nil && seen != len(numbers) {
-		err = fmt.Errorf("%w: nodes.csv changed since the graph was read; run again", store.ErrConflict)
+		err = fmt.Errorf("%w: nodes.csv changed since the graph was read; run again", connector.ErrConflict)
 	}
 	return err
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/connector/store"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
@@ -33,11 +33,11 @@ func TestLinks(t *testing.T) {
 				os.Symlink(target, filepath.Join(dir, name))); err != nil {
 				t.Skip("links cannot be made here: ", err)
 			}
-			if _, err := folder.New(t.Context(), dir, folder.Options{}); !errors.Is(err, store.ErrInput) {
+			if _, err := folder.New(t.Context(), dir, folder.Options{}); !errors.Is(err, connector.ErrInput) {
 				t.Errorf("%s links to %s: %v, want ErrInput", name, target, err)
 			}
 			csv := folder.CSV{FS: folder.Dir(dir)}
-			if _, err := csv.Graph(t.Context(), graph.Selection{}); !errors.Is(err, store.ErrInput) {
+			if _, err := csv.Graph(t.Context(), graph.Selection{}); !errors.Is(err, connector.ErrInput) {
 				t.Errorf("%s links to %s: %v, want ErrInput", name, target, err)
 			}
 		}
@@ -127,7 +127,7 @@ func TestHostileCSV(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(t, files(t, test.nodes, relationships)).Graph(t.Context(), graph.Selection{})
-			if !errors.Is(err, store.ErrInput) && !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
+			if !errors.Is(err, connector.ErrInput) && !errors.Is(err, connector.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v, want ErrInput or ErrNotFound that says %q", err, test.says)
 			}
 			if err != nil && strings.Contains(err.Error(), "line ") {

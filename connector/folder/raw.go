@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 )
 
 const (
@@ -100,7 +100,7 @@ func (t *table) put(w *bufio.Writer, was, now []string, used []bool) error {
 	end := raw[len(lead)+len(body):]
 	fields := split(body)
 	if len(fields) != len(was) {
-		return fmt.Errorf("%w: %s has a row that cannot be rewritten", store.ErrInput, t.name)
+		return fmt.Errorf("%w: %s has a row that cannot be rewritten", connector.ErrInput, t.name)
 	}
 	w.Write(lead)
 	written := 0

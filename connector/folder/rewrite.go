@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -27,7 +27,7 @@ type textTable struct {
 
 func cells(t report.Table, n int) textTable {
 	v := textTable{text: map[string][]string{}, covered: make([]bool, n)}
-	nodes := store.Covered(t, n)
+	nodes := connector.Covered(t, n)
 	v.count = len(nodes)
 	for _, i := range nodes {
 		v.covered[i] = true
@@ -35,7 +35,7 @@ func cells(t report.Table, n int) textTable {
 	for _, c := range t.Columns() {
 		column := make([]string, n)
 		put := func(i, k int) {
-			switch x := store.Cell(c, k).(type) {
+			switch x := connector.Cell(c, k).(type) {
 			case float64:
 				column[i] = strconv.FormatFloat(x, 'g', -1, 64)
 			case int64:
@@ -126,7 +126,7 @@ func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header [
 		return t.copyTo(ctx, bufio.NewWriterSize(file, 1<<16), header, used, s.options.Progress, change)
 	})
 	if errors.Is(err, disk.ErrChanged) {
-		return fmt.Errorf("%w: %w, by another program; it is left as it is: try again when nothing else writes it", store.ErrConflict, err)
+		return fmt.Errorf("%w: %w, by another program; it is left as it is: try again when nothing else writes it", connector.ErrConflict, err)
 	}
 	return writeError(err)
 }

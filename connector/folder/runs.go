@@ -10,7 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
@@ -18,7 +18,7 @@ import (
 var runsBucket = []byte("runs")
 
 // Runs returns what is known of every run, by id.
-func (s *Store) Runs(ctx context.Context) (runs []store.Run, err error) {
+func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		runs, err = loadRuns(tx)
 		return err
@@ -27,30 +27,30 @@ func (s *Store) Runs(ctx context.Context) (runs []store.Run, err error) {
 }
 
 // Run returns what is known of one run, or an ErrNotFound.
-func (s *Store) Run(ctx context.Context, runID string) (store.Run, error) {
+func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {
-		return store.Run{}, err
+		return connector.Run{}, err
 	}
-	return store.FindRun(runs, runID)
+	return connector.FindRun(runs, runID)
 }
 
-func loadRuns(tx *bolt.Tx) (runs []store.Run, err error) {
+func loadRuns(tx *bolt.Tx) (runs []connector.Run, err error) {
 	if tx == nil || tx.Bucket(runsBucket) == nil {
 		return nil, nil
 	}
 	err = tx.Bucket(runsBucket).ForEach(func(_, text []byte) error {
-		var r store.Run
+		var r connector.Run
 		if err := strictjson.Unmarshal(text, &r); err != nil {
 			return fmt.Errorf("the record of a run cannot be read: %w", err)
 		}
-		runs = append(runs, store.Recorded(r))
+		runs = append(runs, connector.Recorded(r))
 		return nil
 	})
 	return runs, err
 }
 
-func putRun(tx *bolt.Tx, r store.Run) error {
+func putRun(tx *bolt.Tx, r connector.Run) error {
 	b, err := tx.CreateBucketIfNotExists(runsBucket)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Store) settle(runID, status, when string, nodes int64) error {
 		if err != nil {
 			return err
 		}
-		run, err := store.FindRun(runs, runID)
+		run, err := connector.FindRun(runs, runID)
 		if err != nil {
 			return err
 		}

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
 // Signal reads a numeric column of nodes.csv, NaN where a node has no value. A
 // NaN that is written out, an infinity or a text is an ErrInput with their number.
 func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
-	r := store.NewReadings(g, property)
-	if err := c.property(ctx, g, property, func(i int, text string) { r.Add(i, store.Parse(text)) }); err != nil {
+	r := connector.NewReadings(g, property)
+	if err := c.property(ctx, g, property, func(i int, text string) { r.Add(i, connector.Parse(text)) }); err != nil {
 		return nil, err
 	}
 	return r.Result()
@@ -54,10 +54,10 @@ func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelec
 	for i := range keep {
 		keep[i] = true
 	}
-	var bad store.Offenders
+	var bad connector.Offenders
 	if sel.Property != "" {
 		err := c.property(ctx, g, sel.Property, func(i int, text string) {
-			marked, wrong := store.Flag(store.Parse(text))
+			marked, wrong := connector.Flag(connector.Parse(text))
 			if wrong != "" {
 				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
 			}
@@ -75,7 +75,7 @@ func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelec
 	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
 		return nil, err
 	}
-	return store.Sensors(keep, sel)
+	return connector.Sensors(keep, sel)
 }
 
 // label keeps the nodes that have the label. A file without the column labels has

@@ -12,7 +12,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
@@ -26,7 +26,7 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return err
 	}
-	run := store.NewRun(g.Digest(), t)
+	run := connector.NewRun(g.Digest(), t)
 	touched, err := s.obstacles(ctx, g, run, runs, force)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 	return run.Admit(runs, touched)
 }
 
-func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, runs []store.Run, force bool) ([]string, error) {
+func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run, runs []connector.Run, force bool) ([]string, error) {
 	numbers, err := s.csv.nodes.Get(g)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run store.Run, ru
 	if err != nil {
 		return nil, err
 	}
-	o := store.NewObstacles(run, runs)
+	o := connector.NewObstacles(run, runs)
 	id, owner := t.column(idColumn), t.column(run.RunIDColumn)
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		if _, ok := numbers[fields[id]]; !ok {
@@ -87,8 +87,8 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 	if err := disk.Room(s.dir, info.Size()+int64(g.Order()*len(t.Columns())*(max(len(t.RunID()), 25)+1))+1<<10); err != nil {
 		return writeError(err)
 	}
-	run := store.NewRun(g.Digest(), t)
-	run.Status = store.Reserved
+	run := connector.NewRun(g.Digest(), t)
+	run.Status = connector.Reserved
 	_, err = s.begin(ctx, g, run, force)
 	return err
 }
@@ -96,7 +96,7 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 // Cancel gives up a reservation for which nothing was spent. A run that has come
 // further is left as it is.
 func (s *Store) Cancel(ctx context.Context, runID string) error {
-	if run, err := s.Run(ctx, runID); err != nil || run.Status != store.Reserved {
+	if run, err := s.Run(ctx, runID); err != nil || run.Status != connector.Reserved {
 		return nil
 	}
 	return s.update(func(tx *bolt.Tx) error {
@@ -104,18 +104,18 @@ func (s *Store) Cancel(ctx context.Context, runID string) error {
 		if err != nil {
 			return err
 		}
-		run, err := store.FindRun(runs, runID)
-		if err != nil || run.Status != store.Reserved {
+		run, err := connector.FindRun(runs, runID)
+		if err != nil || run.Status != connector.Reserved {
 			return nil
 		}
-		run.Status = store.Cancelled
+		run.Status = connector.Cancelled
 		return putRun(tx, run)
 	})
 }
 
 // begin records that the run is reserved or being written, unless something is in its
 // way, and returns the properties of runs before it.
-func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force bool) (stale []string, err error) {
+func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, force bool) (stale []string, err error) {
 	known, err := s.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run store.Run, force 
 // record goes from RUNNING to FINISHED. Called again with the same table it
 // completes an interrupted write.
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
-	if !store.HasValues(t) {
+	if !connector.HasValues(t) {
 		return errors.New("folder: the table has no values")
 	}
 	done, err := s.writing(ctx)
@@ -155,7 +155,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return err
 	}
-	run := store.NewRun(g.Digest(), t)
+	run := connector.NewRun(g.Digest(), t)
 	stale, err := s.begin(ctx, g, run, force)
 	if err != nil {
 		return err
@@ -181,9 +181,9 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	}
 	if gone := int64(values.count) - written; gone != 0 {
 		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run %s stays unfinished, remove it with --undo %s",
-			store.ErrConflict, gone, values.count, run.ID, run.ID)
+			connector.ErrConflict, gone, values.count, run.ID, run.ID)
 	}
-	return s.settle(run.ID, store.Finished, "finishedAt", written)
+	return s.settle(run.ID, connector.Finished, "finishedAt", written)
 }
 
 // Undo empties the columns that the run wrote where the nodes still carry its id,
@@ -199,7 +199,7 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 		return 0, err
 	}
 	removed := int64(0)
-	if run.Status != store.Undone && run.RunIDColumn != "" {
+	if run.Status != connector.Undone && run.RunIDColumn != "" {
 		err = s.rewrite(ctx, nil, func(header, fields []string) {
 			owner := slices.Index(header, run.RunIDColumn)
 			if owner < 0 || fields[owner] != run.ID {
@@ -219,5 +219,5 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 			return removed, fmt.Errorf("undo: %w", err)
 		}
 	}
-	return removed, s.settle(runID, store.Undone, "undoneAt", 0)
+	return removed, s.settle(runID, connector.Undone, "undoneAt", 0)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -99,7 +99,7 @@ func testGraph(t *testing.T, s Suite) {
 	if d := g.Dropped(); d != (graph.Dropped{SelfLoops: 1, Parallel: 1}) {
 		t.Errorf("dropped %+v, want one self-loop and one parallel relationship", d)
 	}
-	if _, err := st.Graph(t.Context(), s.Select(st, with(graph.None))); !errors.Is(err, store.ErrInput) {
+	if _, err := st.Graph(t.Context(), s.Select(st, with(graph.None))); !errors.Is(err, connector.ErrInput) {
 		t.Errorf("parallel relationships under aggregation NONE: %v, want ErrInput", err)
 	}
 	if again := open(t, s, s.Reopen(t, st), weighted); again.Digest() != g.Digest() {
@@ -135,7 +135,7 @@ func testBadRelationships(t *testing.T, s Suite) {
 	st := s.Open(t, nodes, relationships)
 	sel := graph.Selection{RelationshipWeightProperty: "weight"}
 	_, err := st.Graph(t.Context(), s.Select(st, sel))
-	if !errors.Is(err, store.ErrInput) {
+	if !errors.Is(err, connector.ErrInput) {
 		t.Fatalf("bad weights: %v, want ErrInput", err)
 	}
 	for _, part := range []string{"5 relationships", `"2"–"3": weight is missing`, `"3"–"4": weight is 0`, `"4"–"5": weight is -2.5`, `"5"–"6": weight is NaN`, `"6"–"7": weight is +Inf`} {
@@ -164,7 +164,7 @@ func testBadKeys(t *testing.T, s Suite) {
 		if name == "code" && err != nil && strings.Contains(err.Error(), "missing") {
 			part = "missing"
 		}
-		if !errors.Is(err, store.ErrInput) || !strings.Contains(err.Error(), part) {
+		if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), part) {
 			t.Errorf("key %s: %v, want ErrInput that says %s", name, err, part)
 		}
 	}
@@ -184,8 +184,8 @@ func testSelection(t *testing.T, s Suite) {
 		{graph.Selection{RelationshipWeightProperty: "somethingElseEntirely"}, false},
 	} {
 		_, err := st.Graph(t.Context(), s.Select(st, test.sel))
-		missing, ok := errors.AsType[*store.NotFoundError](err)
-		if !ok || !errors.Is(err, store.ErrNotFound) {
+		missing, ok := errors.AsType[*connector.NotFoundError](err)
+		if !ok || !errors.Is(err, connector.ErrNotFound) {
 			t.Errorf("%+v: %v, want a NotFoundError", test.sel, err)
 		} else if (missing.Suggestion != "") != test.suggestion {
 			t.Errorf("%+v: suggests %q", test.sel, missing.Suggestion)
@@ -221,7 +221,7 @@ func testSignal(t *testing.T, s Suite) {
 		st := s.Open(t, "id,heat\na,\nc,\n"+secret+","+test.values+"\n", "source,target\na,c\n")
 		_, err := st.Signal(t.Context(), open(t, s, st, graph.Selection{}), "heat")
 		e, ok := errors.AsType[*privacy.ReadingsError](err)
-		if !errors.Is(err, store.ErrInput) || !ok || e.Count != test.bad || e.Property != "heat" {
+		if !errors.Is(err, connector.ErrInput) || !ok || e.Count != test.bad || e.Property != "heat" {
 			t.Errorf("%s: %v, want ErrInput that counts %d", test.what, err, test.bad)
 			continue
 		}
@@ -265,10 +265,10 @@ func testSensors(t *testing.T, s Suite) {
 			t.Errorf("%+v: %v, %v, want %v", test.sel, got, err, test.want)
 		}
 	}
-	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Property: "club"}); !errors.Is(err, store.ErrInput) {
+	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Property: "club"}); !errors.Is(err, connector.ErrInput) {
 		t.Errorf("a text as a mark: %v, want ErrInput", err)
 	}
-	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label + "x"}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label + "x"}); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("an unknown label: %v, want ErrNotFound", err)
 	}
 }
@@ -277,13 +277,13 @@ func testMissing(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	g := open(t, s, st, graph.Selection{})
 	_, err := st.Signal(t.Context(), g, "haet")
-	if e, ok := errors.AsType[*store.NotFoundError](err); !ok || e.Suggestion != "heat" {
+	if e, ok := errors.AsType[*connector.NotFoundError](err); !ok || e.Suggestion != "heat" {
 		t.Errorf("Signal of haet: %v, want a suggestion of heat", err)
 	}
-	if _, err := st.Labels(t.Context(), g, "culb"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Labels(t.Context(), g, "culb"); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("Labels of culb: %v, want ErrNotFound", err)
 	}
-	if _, err := st.Run(t.Context(), "no such run"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Run(t.Context(), "no such run"); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("an unknown run: %v, want ErrNotFound", err)
 	}
 	if _, err := st.Signal(t.Context(), want(t, graph.Sum, "1"), "heat"); err == nil {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -100,7 +100,7 @@ func testLedgerRace(t *testing.T, s Suite) {
 			for k := range each {
 				c := charge(scope, fmt.Sprintf("release %d of writer %d", k, w), token(), cost)
 				_, err := privacy.Spend(t.Context(), l, c)
-				for errors.Is(err, store.ErrTransient) {
+				for errors.Is(err, connector.ErrTransient) {
 					_, err = privacy.Spend(t.Context(), l, c)
 				}
 				switch {

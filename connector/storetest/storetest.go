@@ -8,7 +8,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -27,7 +27,7 @@ type Store interface {
 	Cancel(ctx context.Context, runID string) error
 	Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
-	Run(ctx context.Context, runID string) (store.Run, error)
+	Run(ctx context.Context, runID string) (connector.Run, error)
 	Ledger() privacy.Ledger
 	Notices() []string
 	Close(ctx context.Context) error

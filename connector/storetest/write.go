@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/connector/store"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -25,7 +25,7 @@ func read(t *testing.T, st Store, g *graph.Graph, c report.Column) []string {
 	t.Helper()
 	if c.Strings != nil {
 		got, err := st.Labels(t.Context(), g, c.Name)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, connector.ErrNotFound) {
 			return make([]string, g.Order())
 		}
 		if err != nil {
@@ -35,7 +35,7 @@ func read(t *testing.T, st Store, g *graph.Graph, c report.Column) []string {
 	}
 	texts := make([]string, g.Order())
 	got, err := st.Signal(t.Context(), g, c.Name)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, connector.ErrNotFound) {
 		return texts
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func expected(c report.Column, n int) []string {
 // holds checks that the store holds exactly the table on the nodes that it covers.
 func holds(t *testing.T, st Store, g *graph.Graph, table report.Table) {
 	t.Helper()
-	covered := store.Covered(table, g.Order())
+	covered := connector.Covered(table, g.Order())
 	for _, c := range table.Columns() {
 		got, expect := read(t, st, g, c), expected(c, g.Order())
 		for _, i := range covered {
@@ -107,7 +107,7 @@ func write(t *testing.T, st Store, g *graph.Graph, table report.Table) {
 	}
 }
 
-func status(t *testing.T, st Store, runID, want string) store.Run {
+func status(t *testing.T, st Store, runID, want string) connector.Run {
 	t.Helper()
 	run, err := st.Run(t.Context(), runID)
 	if err != nil {
@@ -129,8 +129,8 @@ func testWrite(t *testing.T, s Suite) {
 	nothing(t, st, g, table)
 	write(t, st, g, table)
 	holds(t, st, g, table)
-	run := status(t, st, table.RunID(), store.Finished)
-	if run.Nodes != int64(len(store.Covered(table, g.Order()))) || run.RunIDColumn != table.RunIDColumn() || run.Table != store.TableHash(table) {
+	run := status(t, st, table.RunID(), connector.Finished)
+	if run.Nodes != int64(len(connector.Covered(table, g.Order()))) || run.RunIDColumn != table.RunIDColumn() || run.Table != connector.TableHash(table) {
 		t.Errorf("the record %+v does not describe the table", run)
 	}
 	for _, p := range table.Record() {
@@ -163,10 +163,10 @@ func testAgain(t *testing.T, s Suite) {
 	write(t, st, g, table) // the same table completes the same run
 	holds(t, st, g, table)
 	other := Table(t, g, id, prefix, 1, 3)
-	if err := st.Check(t.Context(), g, other, true); !errors.Is(err, store.ErrConflict) {
+	if err := st.Check(t.Context(), g, other, true); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("Check of other values under the id of a run: %v, want ErrConflict", err)
 	}
-	if err := st.Write(t.Context(), g, other, true); !errors.Is(err, store.ErrConflict) {
+	if err := st.Write(t.Context(), g, other, true); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("Write of other values under the id of a run: %v, want ErrConflict", err)
 	}
 	holds(t, st, g, table)
@@ -179,7 +179,7 @@ func testReplaced(t *testing.T, s Suite) {
 	write(t, st, g, first)
 	write(t, st, g, second)
 	holds(t, st, g, second)
-	covered := store.Covered(second, g.Order())
+	covered := connector.Covered(second, g.Order())
 	for _, c := range first.Columns() {
 		if slices.ContainsFunc(second.Columns(), func(d report.Column) bool { return d.Name == c.Name }) {
 			continue
@@ -192,7 +192,7 @@ func testReplaced(t *testing.T, s Suite) {
 		}
 	}
 	removed, err := st.Undo(t.Context(), first.RunID())
-	if left := int64(len(store.Covered(first, g.Order())) - len(covered)); err != nil || removed != left {
+	if left := int64(len(connector.Covered(first, g.Order())) - len(covered)); err != nil || removed != left {
 		t.Errorf("undoing the replaced run: %d nodes, %v, want %d", removed, err, left)
 	}
 	holds(t, st, g, second)
@@ -220,7 +220,7 @@ func testUsers(t *testing.T, s Suite) {
 	table := Table(t, g, runID(t, "a"), prefix)
 	for name, f := range map[string]func(context.Context, *graph.Graph, report.Table, bool) error{"Check": st.Check, "Write": st.Write} {
 		err := f(t.Context(), g, table, false)
-		if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), column+" (1);") {
+		if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), column+" (1);") {
 			t.Errorf("%s over the user's property: %v, want ErrConflict that counts one", name, err)
 		}
 	}
@@ -239,18 +239,18 @@ func testUndo(t *testing.T, s Suite) {
 	table := Table(t, g, runID(t, "a"), prefix)
 	write(t, st, g, table)
 	removed, err := st.Undo(t.Context(), table.RunID())
-	if err != nil || removed != int64(len(store.Covered(table, g.Order()))) {
+	if err != nil || removed != int64(len(connector.Covered(table, g.Order()))) {
 		t.Errorf("Undo: %d nodes, %v", removed, err)
 	}
 	nothing(t, st, g, table)
-	status(t, st, table.RunID(), store.Undone)
+	status(t, st, table.RunID(), connector.Undone)
 	if removed, err := st.Undo(t.Context(), table.RunID()); err != nil || removed != 0 {
 		t.Errorf("a second Undo: %d nodes, %v, want none", removed, err)
 	}
-	if err := st.Write(t.Context(), g, table, false); !errors.Is(err, store.ErrConflict) {
+	if err := st.Write(t.Context(), g, table, false); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("writing a run that was undone: %v, want ErrConflict", err)
 	}
-	if _, err := st.Undo(t.Context(), table.RunID()+"x"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Undo(t.Context(), table.RunID()+"x"); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("undoing an unknown run: %v, want ErrNotFound", err)
 	}
 	if again := open(t, s, st, graph.Selection{}); again.Digest() != g.Digest() {
@@ -274,7 +274,7 @@ func testCancelled(t *testing.T, s Suite) {
 		t.Errorf("Write: %v, want context.Canceled", err)
 	}
 	nothing(t, st, g, table)
-	if _, err := st.Run(t.Context(), table.RunID()); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Run(t.Context(), table.RunID()); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("a cancelled write left a run: %v", err)
 	}
 }
@@ -291,25 +291,25 @@ func testReserve(t *testing.T, s Suite) {
 		t.Fatal(err)
 	}
 	nothing(t, st, g, first)
-	if run := status(t, st, first.RunID(), store.Reserved); run.Record["budgetScope"] != "s" {
+	if run := status(t, st, first.RunID(), connector.Reserved); run.Record["budgetScope"] != "s" {
 		t.Errorf("the record %v lacks its scope", run.Record)
 	}
 	if err := reserve(first); err != nil { // a reply that was lost
 		t.Errorf("the same reservation again: %v", err)
 	}
 	for what, err := range map[string]error{"Check": st.Check(t.Context(), g, second, true), "Reserve": st.Reserve(t.Context(), g, second, true)} {
-		unfinished, ok := errors.AsType[*store.UnfinishedError](err)
-		if !ok || unfinished.RunID != first.RunID() || !errors.Is(err, store.ErrConflict) {
+		unfinished, ok := errors.AsType[*connector.UnfinishedError](err)
+		if !ok || unfinished.RunID != first.RunID() || !errors.Is(err, connector.ErrConflict) {
 			t.Errorf("%s beside a reservation: %v, want the run that is in the way", what, err)
 		}
 	}
-	if _, err := st.Run(t.Context(), second.RunID()); !errors.Is(err, store.ErrNotFound) {
+	if _, err := st.Run(t.Context(), second.RunID()); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("who lost has a record: %v", err)
 	}
 	if err := st.Cancel(t.Context(), first.RunID()); err != nil {
 		t.Fatal(err)
 	}
-	status(t, st, first.RunID(), store.Cancelled)
+	status(t, st, first.RunID(), connector.Cancelled)
 	if err := reserve(second); err != nil {
 		t.Fatalf("after the other was cancelled: %v", err)
 	}
@@ -323,10 +323,10 @@ func testReserve(t *testing.T, s Suite) {
 			t.Errorf("cancelling run %s: %v", id, err)
 		}
 	}
-	if err := reserve(second); !errors.Is(err, store.ErrConflict) {
+	if err := reserve(second); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("reserving a run that is finished: %v, want ErrConflict", err)
 	}
-	status(t, st, second.RunID(), store.Finished)
+	status(t, st, second.RunID(), connector.Finished)
 	third := outline("c")
 	if err := reserve(third); err != nil {
 		t.Fatal(err)
@@ -334,7 +334,7 @@ func testReserve(t *testing.T, s Suite) {
 	if n, err := st.Undo(t.Context(), third.RunID()); err != nil || n != 0 {
 		t.Errorf("undoing a reservation: %d nodes, %v", n, err)
 	}
-	if err := reserve(third); !errors.Is(err, store.ErrConflict) {
+	if err := reserve(third); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("reserving a run that was undone: %v, want ErrConflict", err)
 	}
 	holds(t, st, g, table)
@@ -355,7 +355,7 @@ func testReserveRace(t *testing.T, s Suite) {
 			err := other.Reserve(t.Context(), g, outline, false)
 			if err == nil {
 				won.Add(1)
-			} else if _, ok := errors.AsType[*store.UnfinishedError](err); !ok {
+			} else if _, ok := errors.AsType[*connector.UnfinishedError](err); !ok {
 				t.Errorf("who lost: %v, want an UnfinishedError", err)
 			}
 		})

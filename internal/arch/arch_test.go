@@ -54,9 +54,9 @@ var table = map[string]row{
 	root:                {layer: 3, imports: []string{"*", "internal/memory"}},
 	"internal/memory":   {layer: 3},
 	"internal/paper":    {layer: 3, imports: []string{root, "*"}},
-	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "connector/folder", "internal/strictjson"}},
-	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector/store", "internal/disk", "internal/database", "internal/strictjson"}},
-	"connector/store":   {layer: 3, imports: []string{"graph", "privacy", "report"}},
+	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report"}},
+	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "connector/folder", "internal/strictjson"}},
+	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "internal/disk", "internal/database", "internal/strictjson"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson"}},
@@ -72,14 +72,14 @@ var table = map[string]row{
 	"internal/testgraph":  {layer: 0, imports: []string{"graph"}},
 	"internal/faultproxy": {layer: 3, kit: true},
 	"privacy/ledgertest":  {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
-	"connector/storetest": {layer: 3, imports: []string{root, "graph", "privacy", "report", "connector/store", "privacy/ledgertest"}, kit: true},
+	"connector/storetest": {layer: 3, imports: []string{root, "graph", "privacy", "report", "connector", "privacy/ledgertest"}, kit: true},
 
 	"internal/arch": {layer: 4},
 }
 
 // reserved says which packages alone may import a module, in tests too.
 var reserved = map[string][]string{
-	"github.com/neo4j/neo4j-go-driver": {"connector", "integration", "bench/…"},
+	"github.com/neo4j/neo4j-go-driver": {"connector/neo4j", "integration", "bench/…"},
 	"github.com/spf13/viper":           {"config"},
 	"github.com/spf13/pflag":           {"config", "cmd/graphcloak"}, // cobra's flags are pflag's
 	"github.com/spf13/cobra":           {"cmd/graphcloak"},
@@ -295,7 +295,8 @@ func TestRules(t *testing.T) {
 		{"examples/library", false, module, true},
 		{"emd", true, module + "/internal/testgraph", true},
 		{"emd", false, module + "/internal/testgraph", false},
-		{"connector", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", true},
+		{"connector/neo4j", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", true},
+		{"connector", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
 		{"connector/folder", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
 		{"cmd/graphcloak", true, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
 		{"config", false, "github.com/spf13/viper", true},

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import "github.com/graphcloak/graphcloak/graph"
+
+// Edges takes relationships as they are read and gives the good ones to the
+// builder. The other fields start at zero.
+type Edges struct {
+	Selection graph.Selection
+	Builder   *graph.Builder
+
+	bad Offenders
+}
+
+// Add connects the handles u and v, named a and b, with the values of the weight
+// and the length property; nil is a property that is missing or not asked for.
+func (e *Edges) Add(u, v int, a, b graph.ID, weight, length any) error {
+	w, l, wrong := e.Values(weight, length)
+	if wrong != "" {
+		e.Refuse(a, b, wrong)
+		return nil
+	}
+	return e.Builder.Connect(u, v, w, l)
+}
+
+// Values reads the values of a relationship; wrong says which is bad, and how.
+func (e *Edges) Values(weight, length any) (w, l float64, wrong string) {
+	w, l = 1, 1
+	if property := e.Selection.RelationshipWeightProperty; property != "" {
+		if weight == nil && e.Selection.DefaultWeight != 0 {
+			weight = e.Selection.DefaultWeight
+		}
+		if w, wrong = Positive(weight); wrong != "" {
+			return 0, 0, property + " " + wrong
+		}
+	}
+	if property := e.Selection.LengthProperty; property != "" {
+		if l, wrong = Positive(length); wrong != "" {
+			return 0, 0, property + " " + wrong
+		}
+	}
+	return w, l, ""
+}
+
+// Refuse notes that the relationship between a and b has a bad value.
+func (e *Edges) Refuse(a, b graph.ID, wrong string) { e.bad.Add("%q–%q: %s", a, b, wrong) }
+
+// Finish settles the relationships whose weight or length is bad: an [ErrInput]
+// that names the first, or, where the selection leaves them out, a notice with
+// their number.
+func (e *Edges) Finish(notice func(string)) error {
+	const what = "relationships have a bad weight or length"
+	if !e.Selection.DropBadWeight {
+		return e.bad.Err(what, "mend them, select fewer relationships with --relationship-types, or leave them out with --on-bad-weight drop")
+	}
+	if e.bad.Count() > 0 {
+		notice("left out " + e.bad.list(what))
+	}
+	return nil
+}

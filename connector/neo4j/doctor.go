@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// CheckResult is one thing that a doctor looked at.
+type CheckResult struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do where it is not OK
+	Err    error  `json:"-"`             // what is wrong where it is not OK; of package connector where a kind of it fits
+}
+
+// Doctor looks at the connection, the server and the rights that the selection
+// and the write-back of the properties need. It changes nothing: what it writes
+// to learn whether it may, it rolls back. The first check that others depend on
+// ends the list.
+func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string) []CheckResult {
+	s, err := New(ctx, o)
+	if err != nil {
+		return []CheckResult{{Name: "connection", Detail: err.Error(), Fix: connectionFix(err), Err: err}}
+	}
+	defer s.Close(ctx)
+	var checks []CheckResult
+	add := func(name string, err error, detail, fix string) {
+		c := CheckResult{Name: name, OK: err == nil, Detail: detail}
+		if err != nil {
+			c.Detail, c.Fix, c.Err = err.Error(), fix, err
+		}
+		checks = append(checks, c)
+	}
+	add("connection", nil, fmt.Sprintf("%s, database %s", s.written, s.options.Database), "")
+	for _, n := range s.Notices() {
+		add("connection", nil, n, "")
+	}
+	add("version", s.server.check(), "Neo4j "+s.Version(), "upgrade to Neo4j 5.23 or later")
+	n, err := s.readable(ctx, sel)
+	add("read", err, fmt.Sprintf("%d nodes, %d relationships", n.nodes, n.relationships), readFix(err))
+	if sel.NodeKey != "" {
+		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", keyHint(sel))
+	}
+	err = s.mayWrite(ctx, properties)
+	add("write", err, "may set "+strings.Join(properties, ", ")+" and create "+connector.RunLabel, s.writeFix(err))
+	raw, err := s.beside(ctx)
+	detail := "no node holds a published value and what it was made from"
+	if len(raw) > 0 {
+		detail = strings.Join(raw, "; ") + ": who reads the one reads the other. Publish from a copy without the raw property"
+	}
+	add("raw values", err, detail, "run doctor again when the server is less busy")
+	missing, err := s.lacking(ctx, constraints)
+	for _, c := range missing {
+		err = errors.Join(err, fmt.Errorf("no uniqueness constraint on :%s(%s)", c.label, c.property))
+	}
+	add("constraints", err, "runs and the ledger are protected", "run the statements of graphcloak doctor --print-setup once; the first run also makes them where it may")
+	return checks
+}
+
+// beside says which properties of finished runs lie on nodes that hold the private
+// property which the run released. It names properties, never nodes.
+func (s *Store) beside(ctx context.Context) (found []string, err error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var looked []string
+	for _, r := range runs {
+		signal, _ := r.Record[report.SignalKey].(string)
+		if signal == "" || len(r.Columns) == 0 {
+			continue
+		}
+		published := r.Columns[0]
+		text := fmt.Sprintf("%s lies beside %s", signal, published)
+		if slices.Contains(looked, text) || len(looked) == 20 { // each is a scan of the nodes
+			continue
+		}
+		looked = append(looked, text)
+		names := naming{}
+		records, err := s.readAll(ctx, "doctor", "MATCH (n) WHERE "+names.property("n", published)+" IS NOT NULL AND "+
+			names.property("n", signal)+" IS NOT NULL RETURN 1 LIMIT 1", names)
+		if err != nil {
+			return nil, err
+		}
+		if len(records) > 0 {
+			found = append(found, text)
+		}
+	}
+	return found, nil
+}
+
+func connectionFix(err error) string {
+	switch {
+	case isCode(err, codeUnavailable):
+		return "the database is starting, or has been stopped: SHOW DATABASES says which"
+	case errors.Is(err, connector.ErrAuth) && distrust(err):
+		return "check the server's certificate, and whether the scheme of NEO4J_URI fits it"
+	case errors.Is(err, connector.ErrAuth):
+		return "check NEO4J_USERNAME and NEO4J_PASSWORD"
+	case errors.Is(err, connector.ErrNotFound):
+		return "check NEO4J_DATABASE"
+	case errors.Is(err, connector.ErrInput):
+		return "check NEO4J_URI; it looks like neo4j://host:7687"
+	}
+	return "check that the server runs and that NEO4J_URI names its host and Bolt port"
+}
+
+func readFix(err error) string {
+	switch {
+	case errors.Is(err, connector.ErrNotFound):
+		return "name a label, a type and properties that the database has"
+	case errors.Is(err, connector.ErrAuth):
+		return "have an administrator grant MATCH, as graphcloak doctor --print-setup shows"
+	}
+	return "run doctor again when the server is less busy"
+}
+
+// writeFix knows that a run cannot do without writing: its ledger is in the database.
+func (s *Store) writeFix(err error) string {
+	switch {
+	case s.options.ReadOnly:
+		return "connect with the access mode write"
+	case errors.Is(err, connector.ErrReadOnly):
+		return "name a database that takes writes with --database, for the ledger is kept there too; or have an administrator run ALTER DATABASE " +
+			Quote(s.options.Database) + " SET ACCESS READ WRITE, or take it out of server.databases.read_only"
+	case errors.Is(err, connector.ErrAuth):
+		return "have an administrator grant what graphcloak doctor --print-setup shows, or use another user or database"
+	}
+	return "run doctor again when the server is less busy"
+}
+
+// readable checks the names of the selection and counts what they select.
+func (s *Store) readable(ctx context.Context, sel graph.Selection) (size, error) {
+	if err := s.checkSelection(ctx, sel); err != nil {
+		return size{}, err
+	}
+	return s.size(ctx, sel)
+}
+
+// keyConstraints keep the key unique for each selected label.
+func keyConstraints(sel graph.Selection) (wanted []constraint) {
+	if sel.NodeKey == "" {
+		return nil
+	}
+	for _, l := range sel.NodeLabels {
+		wanted = append(wanted, constraint{label: l, property: sel.NodeKey})
+	}
+	return wanted
+}
+
+// keyed checks that a constraint keeps the key unique for each selected label.
+func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
+	wanted := keyConstraints(sel)
+	missing, err := s.lacking(ctx, wanted)
+	if err == nil && (len(missing) > 0 || len(wanted) == 0) {
+		err = fmt.Errorf("no constraint makes %s unique; it is checked at every reading instead", sel.NodeKey)
+	}
+	return err
+}
+
+func keyHint(sel graph.Selection) string {
+	if len(sel.NodeLabels) == 0 {
+		sel.NodeLabels = []string{"YourLabel"}
+	}
+	return string(keyConstraints(sel)[0].statement())
+}
+
+// mayWrite tries what a run does and rolls it back.
+func (s *Store) mayWrite(ctx context.Context, properties []string) error {
+	err := s.write(ctx, "doctor", func(tx *transaction) error {
+		if err := tx.do("CREATE (:"+connector.RunLabel+" {runId: randomUUID(), status: 'DOCTOR'})", nil); err != nil {
+			return err
+		}
+		for _, p := range properties {
+			names := naming{}
+			if err := tx.do("MATCH (n) WITH n LIMIT 1 SET "+names.target(s.server, "n", p)+" = 0", names); err != nil {
+				return err
+			}
+		}
+		return errNothing
+	})
+	if errors.Is(err, errNothing) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"context"
+	"maps"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+)
+
+// A record for each node or relationship costs the driver more than the server: it
+// starts a goroutine for every read from the network. Records are therefore columns
+// that the server has collected, of recordSize values.
+const (
+	recordSize  = 5000
+	readBatches = 10 // batches that a transaction reads
+)
+
+// missing stands for a property that is not there in a list collected by the
+// server, because collect() passes over null. No property can hold a map.
+const missing = "{}"
+
+// none is a column that is not asked for.
+const none cypher = "null"
+
+// gather reads columns of what a MATCH binds. The first column is never null.
+type gather[T any] struct {
+	match   cypher
+	columns []cypher       // expressions
+	pieces  bool           // match binds the ids [$at[k], $at[k+1]): a record for each k
+	gaps    bool           // values may well be missing
+	params  map[string]any // of every transaction
+	// unpack is called in the session that reads, while the record is in its
+	// processor's cache; a transaction that is repeated unpacks again.
+	unpack func(*neo4j.Record) T
+}
+
+// asIs unpacks nothing.
+func asIs(r *neo4j.Record) *neo4j.Record { return r }
+
+// statement returns the text. With gaps, [missing] stands for a missing value;
+// without, a column with missing values is short.
+func (g gather[T]) statement(gaps bool) cypher {
+	names, collected := make([]cypher, len(g.columns)), make([]cypher, len(g.columns))
+	for i, c := range g.columns {
+		if gaps && i > 0 && c != none {
+			c = "coalesce(" + c + ", " + missing + ")"
+		}
+		names[i] = numbered("column", i)
+		collected[i] = "collect(" + c + ") AS " + names[i]
+	}
+	text := g.match + " RETURN " + join(collected, ", ")
+	if g.pieces {
+		text = "UNWIND range(0, size($at) - 2) AS k CALL (k) { " + text + " } RETURN " + join(names, ", ")
+	}
+	return text
+}
+
+// read returns the records of one transaction, unpacked. coalesce() takes the
+// server a fifth of the time of a reading, so it is asked for only where values are
+// missing.
+func (g gather[T]) read(ctx context.Context, s *Store, stage string, params map[string]any) ([]T, error) {
+	records, short, err := g.try(ctx, s, stage, g.gaps, params)
+	if err == nil && short {
+		records, _, err = g.try(ctx, s, stage, true, params)
+	}
+	return records, err
+}
+
+// try also reports whether a value is missing, unless gaps are allowed for.
+func (g gather[T]) try(ctx context.Context, s *Store, stage string, gaps bool, of map[string]any) (records []T, short bool, err error) {
+	params := map[string]any{}
+	maps.Copy(params, g.params)
+	maps.Copy(params, of)
+	err = s.read(ctx, stage, func(tx *transaction) error {
+		records, short = nil, false
+		_, err := tx.rows(g.statement(gaps), params, func(r *neo4j.Record) error {
+			if short = short || !gaps && g.short(r); !short {
+				records = append(records, g.unpack(r))
+			}
+			return nil
+		})
+		return err
+	})
+	return records, short, err
+}
+
+// short reports whether a value is missing.
+func (g gather[T]) short(r *neo4j.Record) bool {
+	for i, c := range g.columns {
+		if c != none && len(list(r, i)) != len(list(r, 0)) {
+			return true
+		}
+	}
+	return false
+}
+
+// run reads in chunks, a transaction each, with the parameters of each, and hands
+// over the records, one at a time.
+func (g gather[T]) run(ctx context.Context, s *Store, t task, size int64, params func(at span) map[string]any, take func(at span, record T) error) error {
+	return inChunks(ctx, s, t, size, func(ctx context.Context, at span) ([]T, error) {
+		return g.read(ctx, s, t.stage, params(at))
+	}, func(at span, records []T) error {
+		for _, r := range records {
+			if err := take(at, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// byID reads what match binds for a range of internal ids.
+func (g gather[T]) byID(ctx context.Context, s *Store, stage string, items int64, ids span, take func(at span, record T) error) error {
+	g.pieces = true
+	size := int64(s.options.BatchSize) * readBatches
+	return g.run(ctx, s, task{stage, ids.len(), items}, size, func(at span) map[string]any {
+		return map[string]any{"at": span{ids.lo + at.lo, ids.lo + at.hi}.cuts()}
+	}, take)
+}
+
+// cuts parts a span into pieces of recordSize.
+func (at span) cuts() []int64 {
+	var cuts []int64
+	for lo := at.lo; lo < at.hi; lo += recordSize {
+		cuts = append(cuts, lo)
+	}
+	return append(cuts, at.hi)
+}
+
+// readAll runs a statement in a transaction of its own and returns its records. A
+// server that is short of memory gives errTooLarge.
+func (s *Store) readAll(ctx context.Context, phase string, text cypher, params map[string]any) (records []*neo4j.Record, err error) {
+	err = s.read(ctx, phase, func(tx *transaction) error {
+		records = nil
+		_, err := tx.rows(text, params, func(r *neo4j.Record) error {
+			records = append(records, r)
+			return nil
+		})
+		return err
+	})
+	return records, err
+}
+
+func list(r *neo4j.Record, column int) []any {
+	l, _ := r.Values[column].([]any)
+	return l
+}
+
+// entry returns value k of a column: nil where it is [missing] or the column is
+// empty.
+func entry(column []any, k int) any {
+	if len(column) == 0 {
+		return nil
+	}
+	if _, ok := column[k].(map[string]any); ok {
+		return nil
+	}
+	return column[k]
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/graphcloak/graphcloak/connector"
+)
+
+// hostile are names that have ended a quotation, or look as if they could.
+var hostile = []string{
+	"", "Person", "a`b", "``", "`", `\`, `\\`, `\u0060`, `\\u0060`, `\\\u0060`, `\uuu0060`, `\U00000060`, `\u005Cu0060`, `\u005c\u0060`,
+	`x\u0060 WITH count(n) AS k CALL () { MATCH (v:Victim) DETACH DELETE v } RETURN k //`,
+	"\\`u0060", `\u00`, `\uZZZZ`, "tail\\", "\u02cb\uff40\u1fef\u0060", "a\nb\r\tc", "\u2028\u0085\ufeff\u200b", "😀`\\u0060", "\x1b[2J", "$name0", "*/ //", "'\"",
+}
+
+// unescape is what the server does before it looks for words: \u and four digits
+// become a character. Where pairs is set, a backslash behind another one is only
+// a backslash, as since 5.24; before, each one counts.
+func unescape(text string, pairs bool) (string, error) {
+	var out strings.Builder
+	for k := 0; k < len(text); k++ {
+		if text[k] != '\\' {
+			out.WriteByte(text[k])
+			continue
+		}
+		if pairs && strings.HasPrefix(text[k+1:], `\`) {
+			out.WriteString(`\\`)
+			k++
+			continue
+		}
+		if !strings.HasPrefix(text[k+1:], "u") {
+			out.WriteByte('\\')
+			continue
+		}
+		if len(text) < k+6 {
+			return "", errors.New("the escape is cut off")
+		}
+		code, err := strconv.ParseUint(text[k+2:k+6], 16, 16)
+		if err != nil {
+			return "", err
+		}
+		out.WriteRune(rune(code))
+		k += 5
+	}
+	return out.String(), nil
+}
+
+// readName reads the quoted name that text begins with, and what follows it.
+func readName(text string) (name, rest string, ok bool) {
+	text, ok = strings.CutPrefix(text, "`")
+	for ok {
+		before, after, closed := strings.Cut(text, "`")
+		if name += before; !closed {
+			return name, "", false
+		}
+		if text, ok = strings.CutPrefix(after, "`"); !ok {
+			return name, after, true
+		}
+		name += "`"
+	}
+	return "", text, false
+}
+
+// FuzzQuote holds Quote against a reader of its own: the name comes back, and
+// nothing is left that would be read as Cypher.
+func FuzzQuote(f *testing.F) {
+	for _, name := range hostile {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		want := strings.ToValidUTF8(name, "\uFFFD")
+		for _, pairs := range []bool{true, false} {
+			text, err := unescape(Quote(name)+" RETURN", pairs)
+			if err != nil {
+				t.Fatalf("%q: %v", name, err)
+			}
+			got, rest, ok := readName(text)
+			if !ok || got != want || rest != " RETURN" || !utf8.ValidString(text) {
+				t.Errorf("%q (pairs: %v) is written %s and read as %q, with %q behind it", name, pairs, Quote(name), got, rest)
+			}
+		}
+	})
+}
+
+func TestQuoteAll(t *testing.T) {
+	if got := quoteAll([]string{"A", "B`"}); got != ":`A`|`B```" {
+		t.Errorf("two labels: %s", got)
+	}
+	if got := quoteAll(nil); got != "" {
+		t.Errorf("no label: %s", got)
+	}
+}
+
+// A name that the server takes as a value is not in the text.
+func TestNaming(t *testing.T) {
+	const name = "x` RETURN 1 //"
+	for _, test := range []struct {
+		server                string
+		target, labels, kinds bool // as values
+	}{{"5.23.0", false, false, false}, {"5.25.1", true, true, false}, {"5.26.0", true, true, true}, {"2026.08.1", true, true, true}} {
+		n, v := naming{}, parseVersion(test.server)
+		for text, value := range map[cypher]bool{
+			n.property("n", name):                       true,
+			n.target(v, "n", name):                      test.target,
+			n.labels(v, "n", []string{"A", name}):       test.labels,
+			n.kind(v, name):                             test.kinds,
+			n.property("n", "") + n.labels(v, "n", nil): true,
+		} {
+			if strings.Contains(string(text), Quote(name)) == value || value && strings.Contains(string(text), "`") {
+				t.Errorf("%s: %s, want a value: %v", test.server, text, value)
+			}
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for name, ok := range map[string]bool{"Person": true, `\u0060`: true, "a`b": true, "": false, "a\x00": false, "\xff": false, "\xed\xa0\x80": false} {
+		if err := checkName("label", name); (err == nil) != ok || err != nil && !errors.Is(err, connector.ErrInput) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Statements are of type cypher, which only constants become by themselves. What is
+// turned into it is what this package has quoted, a number, or the user's own query;
+// and one function hands statements to the driver.
+func TestOnlyQuotedNames(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conversions, runs := map[string]int{}, map[string]int{}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			switch f := call.Fun.(type) {
+			case *ast.Ident:
+				if f.Name != "cypher" {
+					return true
+				}
+				if _, literal := call.Args[0].(*ast.BasicLit); !literal {
+					conversions[name]++
+				}
+			case *ast.SelectorExpr:
+				if slices.Contains([]string{"Run", "ExecuteQuery", "ExecuteRead", "ExecuteWrite"}, f.Sel.Name) {
+					runs[name]++
+				}
+			}
+			return true
+		})
+	}
+	if want := map[string]int{"names.go": 2, "query.go": 2}; !maps.Equal(conversions, want) {
+		t.Errorf("text becomes a statement in %v, want %v", conversions, want)
+	}
+	if want := map[string]int{"session.go": 1, "write.go": 1 /* the store's own Run */}; !maps.Equal(runs, want) {
+		t.Errorf("statements are handed to the driver in %v, want %v", runs, want)
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Graph reads the selected part of the database as an undirected graph: nodes
+// first, then the relationships that leave each of them for another selected
+// node. A selected name that does not exist is an ErrNotFound with a suggestion;
+// bad weights, lengths and keys are an ErrInput that names the first of them, or
+// are left out and counted in [Store.Notices]. A graph whose size changes while
+// it is read is an ErrConflict; other changes meanwhile are not seen.
+func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
+	start := time.Now()
+	if err := s.checkSelection(ctx, sel); err != nil {
+		return nil, err
+	}
+	before, err := s.size(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	if err := before.check(); err != nil && sel.NodeQuery == "" {
+		return nil, err
+	}
+	b := &graph.Builder{Aggregation: sel.Aggregation}
+	nodes, err := s.readNodes(ctx, sel, before.nodes)
+	if err != nil {
+		return nil, fmt.Errorf("read nodes: %w", err)
+	}
+	for _, id := range nodes.ids {
+		if _, err := b.AddNode(id); err != nil {
+			return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
+		}
+	}
+	if err := s.readRelationships(ctx, sel, nodes, before, b); err != nil {
+		return nil, fmt.Errorf("read relationships: %w", err)
+	}
+	after, err := s.size(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	if after != before || sel.NodeQuery == "" && len(nodes.ids) != int(before.nodes) {
+		return nil, fmt.Errorf("%w: the graph changed while it was read (%d nodes and %d relationships before, %d and %d after); run again",
+			connector.ErrConflict, before.nodes, before.relationships, after.nodes, after.relationships)
+	}
+	g, err := b.Graph()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
+	}
+	for i, id := range nodes.ids {
+		if g.ID(i) != id {
+			return nil, fmt.Errorf("neo4j: node %d is %q, the graph has %q there", i, id, g.ID(i))
+		}
+	}
+	s.nodes.Put(g, nodes)
+	s.options.Logger.InfoContext(ctx, "graph read", "nodeCount", g.Order(), "relationshipCount", g.Size(),
+		"durationMillis", time.Since(start).Milliseconds())
+	return g, nil
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+)
+
+// lockLabel marks the nodes that a transaction locks before it reads and decides.
+const lockLabel = "GraphCloakLock"
+
+// Properties of the run's node that the store keeps; startedAt and all others are
+// the record's.
+const (
+	keyRunID   = "runId"
+	keyStatus  = "status"
+	keyColumn  = "runIdProperty"
+	keyColumns = "properties"
+	keyTable   = "tableDigest"
+	keyGraph   = "graphDigest"
+	keyNodes   = "nodesWritten"
+	keyStart   = "startedAt"
+)
+
+// lock makes transactions with the same name run one after the other: the lock is
+// taken by a statement of its own, so that what follows reads what the one before
+// has committed.
+func (t *transaction) lock(name string) error {
+	return t.do("MERGE (l:"+lockLabel+" {name: $name}) SET l.held = coalesce(l.held, 0) + 1", map[string]any{"name": name})
+}
+
+// Runs returns what is known of every run, by id.
+func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
+	err = s.read(ctx, "runs", func(tx *transaction) (err error) {
+		runs, err = tx.runs("")
+		return err
+	})
+	return runs, err
+}
+
+// Run returns what is known of one run, or an ErrNotFound.
+func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return connector.Run{}, err
+	}
+	return connector.FindRun(runs, runID)
+}
+
+func (t *transaction) runs(where cypher) (runs []connector.Run, err error) {
+	_, err = t.rows("MATCH (r:"+connector.RunLabel+") "+where+" RETURN properties(r) ORDER BY r.runId", nil, func(r *neo4j.Record) error {
+		p, _ := r.Values[0].(map[string]any)
+		runs = append(runs, runOf(p))
+		return nil
+	})
+	return runs, err
+}
+
+func runOf(p map[string]any) connector.Run {
+	text := func(key string) string { s, _ := p[key].(string); return s }
+	run := connector.Run{
+		ID: text(keyRunID), Status: text(keyStatus), RunIDColumn: text(keyColumn),
+		Table: text(keyTable), Graph: text(keyGraph), Record: maps.Clone(p),
+	}
+	run.Nodes, _ = p[keyNodes].(int64)
+	columns, _ := p[keyColumns].([]any)
+	for _, c := range columns {
+		if name, ok := c.(string); ok {
+			run.Columns = append(run.Columns, name)
+		}
+	}
+	return connector.Recorded(run)
+}
+
+// put creates or updates the run's node. The record is set first, so that it
+// cannot overwrite what the store keeps. Its start is a time, as its end will be.
+func (t *transaction) put(run connector.Run) error {
+	record := maps.Clone(run.Record)
+	if text, ok := record[keyStart].(string); ok {
+		if start, err := time.Parse(time.RFC3339, text); err == nil {
+			record[keyStart] = start.UTC()
+		}
+	}
+	return t.do("MERGE (r:"+connector.RunLabel+" {runId: $id}) SET r += $record SET r += $own", map[string]any{
+		"id": run.ID, "record": record, "own": map[string]any{
+			keyStatus: run.Status, keyColumn: run.RunIDColumn, keyColumns: run.Columns,
+			keyTable: run.Table, keyGraph: run.Graph, keyNodes: run.Nodes,
+		},
+	})
+}
+
+// settle sets the status of a run, and the time under a property such as finishedAt.
+func (s *Store) settle(ctx context.Context, runID, status string, when cypher, nodes int64) error {
+	return s.record(ctx, "run", func(tx *transaction) error {
+		n, err := tx.count("MATCH (r:"+connector.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+when+
+			" = datetime({timezone: 'UTC'}) RETURN count(r)", map[string]any{"id": runID, "status": status, "nodes": nodes})
+		if err == nil && n != 1 {
+			err = fmt.Errorf("%w: the record of run %s is gone", connector.ErrConflict, runID)
+		}
+		return err
+	})
+}

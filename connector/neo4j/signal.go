@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Signal reads a numeric property of every node: NaN where a node has none.
+// A stored NaN, an infinity, a text or a list is an ErrInput with their number.
+func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	r := connector.NewReadings(g, property)
+	if err := s.property(ctx, g, property, r.Add); err != nil {
+		return nil, err
+	}
+	return r.Result()
+}
+
+// FindReadings returns the Cypher by which a user finds the nodes whose value of a
+// property is not a number in [lo, hi], or, where every sensor needs one, is
+// missing. It is shown, never run: the errors of a run do not name them.
+func FindReadings(sel graph.Selection, sensors graph.SensorSelection, property string, lo, hi float64, needed bool) string {
+	value := "n." + Quote(property)
+	number := func(x float64) string { return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "e+", "e") }
+	where := fmt.Sprintf("NOT coalesce(%s <= %s <= %s, false)", number(lo), value, number(hi))
+	if needed && sensors.Label != "" {
+		where = "n:" + Quote(sensors.Label) + " AND " + where
+	}
+	if !needed {
+		where = value + " IS NOT NULL AND " + where
+	}
+	return "MATCH (n" + string(quoteAll(sel.NodeLabels)) + ") WHERE " + where + " RETURN n"
+}
+
+// Holders returns labels of nodes that have a property, at most ten, ascending.
+func (s *Store) Holders(ctx context.Context, property string) (labels []string, err error) {
+	names := naming{}
+	cypher := "MATCH (n) WHERE " + names.property("n", property) + " IS NOT NULL WITH n LIMIT 1000 UNWIND labels(n) AS label " +
+		"RETURN DISTINCT label ORDER BY label LIMIT 10"
+	records, err := s.readAll(ctx, "labels", cypher, names)
+	for _, r := range records {
+		label, _ := r.Values[0].(string)
+		labels = append(labels, label)
+	}
+	return labels, err
+}
+
+// Labels reads a property that names a category: "" where a node has none. Whole
+// numbers are written in decimal; a mixture of kinds is an ErrInput.
+func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
+	c := connector.NewCategories(g, property)
+	if err := s.property(ctx, g, property, c.Add); err != nil {
+		return nil, err
+	}
+	return c.Result()
+}
+
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with
+// the label and with a property that is true or a number other than 0.
+func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
+	if err := s.exist(ctx, labelNames, sel.Label); err != nil {
+		return nil, err
+	}
+	nodes, err := s.nodes.Get(g)
+	if err != nil {
+		return nil, err
+	}
+	keep := make([]bool, g.Order())
+	for i := range keep {
+		keep[i] = true
+	}
+	var bad connector.Offenders
+	if sel.Property != "" {
+		err = s.property(ctx, g, sel.Property, func(i int, v any) {
+			marked, wrong := connector.Flag(v)
+			if wrong != "" {
+				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
+			}
+			keep[i] = marked
+		})
+	}
+	if err == nil && sel.Label != "" {
+		names := naming{}
+		err = s.each(ctx, "sensors", nodes, "$"+names.add(sel.Label)+" IN labels(n)", names, func(i int, v any) {
+			has, _ := v.(bool)
+			keep[i] = keep[i] && has
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
+		return nil, err
+	}
+	return connector.Sensors(keep, sel)
+}
+
+// property hands over a property of every node, nil where it is missing.
+func (s *Store) property(ctx context.Context, g *graph.Graph, property string, take func(i int, v any)) error {
+	if err := s.exist(ctx, propertyNames, property); err != nil {
+		return err
+	}
+	nodes, err := s.nodes.Get(g)
+	if err != nil {
+		return err
+	}
+	names := naming{}
+	return s.each(ctx, "property "+property, nodes, names.property("n", property), names, take)
+}
+
+// each evaluates an expression on every node n.
+func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression cypher, params map[string]any, take func(i int, v any)) error {
+	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, gaps: true, params: params, unpack: asIs}
+	n, seen := len(nodes.ids), 0
+	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
+		return nodes.params(at.each())
+	}, func(at span, r *neo4j.Record) error {
+		index, values := list(r, 0), list(r, 1)
+		for k := range index {
+			i, _ := index[k].(int64)
+			take(int(at.lo+i), entry(values, k))
+		}
+		seen += len(index)
+		return nil
+	})
+	if err == nil && seen != n {
+		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run again", connector.ErrConflict, n-seen, n)
+	}
+	return err
+}

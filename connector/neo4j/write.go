@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Check decides whether the table may be written and writes nothing. ErrConflict:
+// a property that no known run has written stands on a selected node under one of
+// the table's names (force overwrites it), or a run is unfinished on this graph.
+func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	if s.options.ReadOnly {
+		return fmt.Errorf("%w: the access mode is read", connector.ErrReadOnly)
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	run := connector.NewRun(g.Digest(), t)
+	touched, err := s.obstacles(ctx, g, run, runs, force)
+	if err != nil {
+		return err
+	}
+	return run.Admit(runs, touched)
+}
+
+// obstacles looks at the selected nodes for properties under the run's names. It
+// returns the ids of the runs that wrote them, and refuses those that none wrote.
+func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run, runs []connector.Run, force bool) ([]string, error) {
+	nodes, err := s.nodes.Get(g)
+	if err != nil {
+		return nil, err
+	}
+	o := connector.NewObstacles(run, runs)
+	used, err := s.used(ctx, run.Columns)
+	if err != nil || len(used) == 0 {
+		return nil, err
+	}
+	names, present, owner := naming{}, make([]cypher, len(used)), none
+	for k, name := range used {
+		property := names.property("n", name)
+		present[k] = property + " IS NOT NULL"
+		if name == run.RunIDColumn {
+			owner = property
+		}
+	}
+	text := nodes.match() + " WITH n, i WHERE " + join(present, " OR ") +
+		" WITH " + owner + " AS owner, [" + join(present, ", ") + "] AS present, count(*) AS nodes RETURN owner, present, nodes"
+	t := each("check", len(nodes.ids))
+	err = inChunks(ctx, s, t, int64(s.options.BatchSize), func(ctx context.Context, at span) ([]*neo4j.Record, error) {
+		params := nodes.params(at.each())
+		maps.Copy(params, names)
+		return s.readAll(ctx, t.stage, text, params)
+	}, func(_ span, groups []*neo4j.Record) error {
+		for _, group := range groups {
+			found := only(used, list(group, 1))
+			count, _ := group.Values[2].(int64)
+			o.Add(group.Values[0], found, int(count))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.Result(force)
+}
+
+// used returns the names under which any node or relationship may have a property:
+// on the first run there is none, and nothing to look at.
+func (s *Store) used(ctx context.Context, names []string) (used []string, err error) {
+	have, err := s.known(ctx, propertyNames)
+	for _, name := range names {
+		if slices.Contains(have, name) {
+			used = append(used, name)
+		}
+	}
+	return used, err
+}
+
+// only keeps the names that are marked true.
+func only(names []string, marks []any) (kept []any) {
+	for k, mark := range marks {
+		if mark == true {
+			kept = append(kept, names[k])
+		}
+	}
+	return kept
+}
+
+var errOutline = errors.New("neo4j: the table has no values")
+
+// Write writes the table in batches by elementId and keeps the run's node: its
+// status is RUNNING from before the first value until after the last, then
+// FINISHED. Called again with the same table it completes an interrupted write.
+// Values that an earlier run left under other names of the same run-id property
+// are removed from the nodes that this one writes.
+func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	start := time.Now()
+	if !connector.HasValues(t) {
+		return errOutline
+	}
+	all, err := s.nodes.Get(g)
+	if err != nil {
+		return err
+	}
+	if err := s.constrainOnce(ctx); err != nil {
+		return err
+	}
+	run := connector.NewRun(g.Digest(), t)
+	stale, err := s.begin(ctx, g, run, force)
+	if err != nil {
+		return err
+	}
+	nodes := connector.Covered(t, g.Order())
+	batch := newBatch(s.server, t, nodes, all, stale)
+	written := int64(0)
+	err = inChunks(ctx, s, each("write", len(nodes)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
+		params := batch.params(at)
+		err = s.write(ctx, "write", func(tx *transaction) error {
+			n, err = tx.count(batch.text, params)
+			return err
+		})
+		return n, err
+	}, func(_ span, n int64) error {
+		written += n
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	if gone := int64(len(nodes)) - written; gone != 0 {
+		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run %s stays unfinished, remove it with --undo %s",
+			connector.ErrConflict, gone, len(nodes), run.ID, run.ID)
+	}
+	if err := s.settle(ctx, run.ID, connector.Finished, "finishedAt", written); err != nil {
+		return err
+	}
+	s.options.Logger.InfoContext(ctx, "run written", "runId", run.ID, "nodeCount", written, "durationMillis", time.Since(start).Milliseconds())
+	return nil
+}
+
+// Reserve makes sure that the table can be written, and records that its run is about
+// to spend, unless something is in its way: ErrConflict as from Check. What it writes
+// to learn whether it may is rolled back.
+func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	if s.options.ReadOnly {
+		return fmt.Errorf("%w: the access mode is read", connector.ErrReadOnly)
+	}
+	if err := s.constrainOnce(ctx); err != nil {
+		return err
+	}
+	run := connector.NewRun(g.Digest(), t)
+	run.Status = connector.Reserved
+	if _, err := s.begin(ctx, g, run, force); err != nil {
+		return err
+	}
+	err := s.try(ctx, g, t)
+	if err != nil {
+		hangUp(ctx, func(ctx context.Context) error { return s.Cancel(ctx, run.ID) })
+	}
+	return err
+}
+
+// Cancel gives up a reservation for which nothing was spent. A run that has come
+// further is left as it is.
+func (s *Store) Cancel(ctx context.Context, runID string) error {
+	return s.record(ctx, "run", func(tx *transaction) error {
+		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) WHERE r.status = $from SET r.status = $to, r.cancelledAt = datetime({timezone: 'UTC'})",
+			map[string]any{"id": runID, "from": connector.Reserved, "to": connector.Cancelled})
+	})
+}
+
+// tried is the number of nodes, spread over all, on which a write is tried.
+const tried = 1000
+
+// try writes values of the table's types to some of its nodes and rolls back: rights
+// and constraints that are in the way show before anything is spent.
+func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
+	all, err := s.nodes.Get(g)
+	if err != nil {
+		return err
+	}
+	nodes := connector.Covered(t, g.Order())
+	var some []int
+	for k := 0; k < len(nodes); k += (len(nodes) + tried - 1) / tried {
+		some = append(some, nodes[k])
+	}
+	var set []cypher
+	names, params := naming{}, all.params(slices.Values(some))
+	for k, c := range t.Columns() {
+		parameter := numbered("c", k)
+		name := string(parameter)
+		set = append(set, names.target(s.server, "n", c.Name)+" = $"+parameter)
+		switch {
+		case c.Floats != nil:
+			params[name] = 0.5
+		case c.Ints != nil:
+			params[name] = int64(1)
+		default:
+			params[name] = t.RunID()
+		}
+	}
+	maps.Copy(params, names)
+	err = s.record(ctx, "try", func(tx *transaction) error {
+		n, err := tx.count(all.match()+" SET "+join(set, ", ")+" RETURN count(n)", params)
+		if err == nil && n != int64(len(some)) {
+			err = fmt.Errorf("%w: nodes are gone since the graph was read, or are others now; run again", connector.ErrConflict)
+		}
+		return cmp.Or(err, errNothing)
+	})
+	if err != nil && !errors.Is(err, errNothing) {
+		return fmt.Errorf("try to write: %w", err)
+	}
+	return nil
+}
+
+// begin records that the run is reserved or being written, unless something is in its
+// way. The decision and the record are one transaction behind a lock, so that of two
+// runs that start together one sees the other.
+func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, force bool) (stale []string, err error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	touched, err := s.obstacles(ctx, g, run, runs, force)
+	if err != nil {
+		return nil, err
+	}
+	err = s.record(ctx, "run", func(tx *transaction) error {
+		if err := tx.lock("write"); err != nil {
+			return err
+		}
+		known, err := tx.runs("")
+		if err != nil {
+			return err
+		}
+		if err := run.Admit(known, touched); err != nil {
+			return err
+		}
+		stale = run.Stale(known)
+		return tx.put(run)
+	})
+	return stale, err
+}
+
+// batch prepares the parameters of a write: nodes in the order of the database,
+// and each column in the same order.
+type batch struct {
+	text    cypher
+	names   naming
+	runID   string
+	nodes   *nodeSet
+	order   []int
+	columns []any // []float64, []int64, []string, or []any where some nodes have no value
+}
+
+func newBatch(v version, t report.Table, nodes []int, all *nodeSet, stale []string) *batch {
+	order := nodes
+	if compare := func(i, j int) int { return cmp.Compare(all.internal[i], all.internal[j]) }; !slices.IsSortedFunc(order, compare) {
+		order = slices.Clone(nodes)
+		slices.SortFunc(order, compare)
+	}
+	b := &batch{names: naming{}, runID: t.RunID(), nodes: all, order: order}
+	var set []cypher
+	for _, c := range t.Columns() {
+		if c.Name == t.RunIDColumn() {
+			set = append(set, b.names.target(v, "n", c.Name)+" = $run")
+			continue
+		}
+		set = append(set, b.names.target(v, "n", c.Name)+" = "+numbered("$c", len(b.columns))+"[i]")
+		b.columns = append(b.columns, arrange(c, order))
+	}
+	for _, name := range stale {
+		set = append(set, b.names.target(v, "n", name)+" = null")
+	}
+	b.text = all.match() + " SET " + join(set, ", ") + " RETURN count(n)"
+	return b
+}
+
+// arrange puts a column into the order of writing. Where a node has no value the
+// entry is nil, which removes the property.
+func arrange(c report.Column, order []int) any {
+	if c.Nodes == nil {
+		switch {
+		case c.Floats != nil:
+			return pick(c.Floats, order)
+		case c.Ints != nil:
+			return pick(c.Ints, order)
+		default:
+			return pick(c.Strings, order)
+		}
+	}
+	values := make([]any, len(order))
+	for k, i := range order {
+		if at, ok := slices.BinarySearch(c.Nodes, i); ok {
+			values[k] = connector.Cell(c, at)
+		}
+	}
+	return values
+}
+
+func pick[T any](values []T, order []int) []T {
+	picked := make([]T, len(order))
+	for k, i := range order {
+		picked[k] = values[i]
+	}
+	return picked
+}
+
+func (b *batch) params(at span) map[string]any {
+	p := b.nodes.params(slices.Values(b.order[at.lo:at.hi]))
+	maps.Copy(p, b.names)
+	p["run"] = b.runID
+	for k, c := range b.columns {
+		name := fmt.Sprintf("c%d", k)
+		switch v := c.(type) {
+		case []float64:
+			p[name] = v[at.lo:at.hi]
+		case []int64:
+			p[name] = v[at.lo:at.hi]
+		case []string:
+			p[name] = v[at.lo:at.hi]
+		case []any:
+			p[name] = v[at.lo:at.hi]
+		}
+	}
+	return p
+}
+
+// Undo removes the properties that the run wrote from the nodes that still carry
+// its id, and sets its status to UNDONE. The record stays, for what the run spent
+// stays spent.
+func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
+	run, err := s.Run(ctx, runID)
+	if err != nil {
+		return 0, err
+	}
+	if run.Status == connector.Undone || len(run.Columns) == 0 {
+		return 0, s.settle(ctx, runID, connector.Undone, "undoneAt", 0)
+	}
+	elements, err := s.carriers(ctx, run.RunIDColumn, runID)
+	if err != nil {
+		return 0, err
+	}
+	names := naming{}
+	owner := names.property("n", run.RunIDColumn)
+	var remove []cypher
+	for _, c := range run.Columns {
+		remove = append(remove, names.target(s.server, "n", c)+" = null")
+	}
+	text := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run SET " + join(remove, ", ") + " RETURN count(n)"
+	removed := int64(0)
+	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
+		err = s.write(ctx, "undo", func(tx *transaction) error {
+			params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
+			maps.Copy(params, names)
+			n, err = tx.count(text, params)
+			return err
+		})
+		return n, err
+	}, func(_ span, n int64) error {
+		removed += n
+		return nil
+	})
+	if err != nil {
+		return removed, fmt.Errorf("undo: %w", err)
+	}
+	return removed, s.settle(ctx, runID, connector.Undone, "undoneAt", 0)
+}
+
+// carriers returns the elements of the nodes that carry a run's id.
+func (s *Store) carriers(ctx context.Context, column, runID string) (elements []string, err error) {
+	ids, err := s.extent(ctx, "(n)", "n")
+	if err != nil {
+		return nil, err
+	}
+	var all int64
+	err = s.read(ctx, "count", func(tx *transaction) (err error) {
+		all, err = tx.count("MATCH (n) RETURN count(n)", nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	names := naming{}
+	carries := " WHERE " + names.property("n", column) + " = $run AND NOT n:" + connector.RunLabel
+	params := map[string]any{"run": runID}
+	maps.Copy(params, names)
+	if ids.len() > sparse*all {
+		err = s.read(ctx, "find", func(tx *transaction) error {
+			elements = elements[:0]
+			_, err := tx.rows("MATCH (n)"+carries+" RETURN elementId(n)", params, func(r *neo4j.Record) error {
+				element, _ := r.Values[0].(string)
+				elements = append(elements, element)
+				return nil
+			})
+			return err
+		})
+		return elements, err
+	}
+	g := gather[*neo4j.Record]{
+		match:   "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n" + carries,
+		columns: []cypher{"elementId(n)"},
+		params:  params,
+		unpack:  asIs,
+	}
+	err = g.byID(ctx, s, "find", ids.len(), ids, func(_ span, r *neo4j.Record) error {
+		for _, v := range list(r, 0) {
+			element, _ := v.(string)
+			elements = append(elements, element)
+		}
+		return nil
+	})
+	return elements, err
+}
