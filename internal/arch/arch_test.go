@@ -61,6 +61,7 @@ var table = map[string]row{
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson"}},
 	"internal/disk":     {layer: 3},
+	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak": {layer: 4, imports: []string{root, "*"}},
@@ -84,6 +85,7 @@ var reserved = map[string][]string{
 	"github.com/spf13/pflag":           {"config", "cmd/graphcloak"}, // cobra's flags are pflag's
 	"github.com/spf13/cobra":           {"cmd/graphcloak"},
 	"github.com/go-json-experiment":    {"internal/strictjson"},
+	"github.com/prometheus":            {"internal/metrics"},
 }
 
 // outside is what layers 0 to 2 must not import: they compute, and report facts.
