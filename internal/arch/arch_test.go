@@ -62,6 +62,7 @@ var table = map[string]row{
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson"}},
 	"internal/disk":     {layer: 3},
 	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
+	"jobs":              {layer: 3},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak": {layer: 4, imports: []string{root, "*"}},
