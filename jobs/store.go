@@ -123,6 +123,7 @@ type Outcome struct {
 type TickQuery struct {
 	JobName string // "": of every job
 	Open    bool   // only open ones
+	Latest  bool   // only the one of the latest nominal time of each job
 	Limit   int    // 0: all
 }
 
