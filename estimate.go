@@ -43,7 +43,7 @@ type Estimate struct {
 
 // EstimateCommands reads the graph and says what plan, release, recover, run and
 // evaluate would need for the job, in this order. Nothing is run, written or spent.
-func EstimateCommands(ctx context.Context, s Store, job Job) ([]Estimate, error) {
+func EstimateCommands(ctx context.Context, s Source, job Job) ([]Estimate, error) {
 	if err := job.agreed(); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// ErrGraphChanged says that the store's graph is not the one that a plan or a
+// ErrGraphChanged says that the source's graph is not the one that a plan or a
 // release was made for.
 var ErrGraphChanged = errors.New("graphcloak: the graph changed")
 
@@ -51,7 +51,7 @@ type Model struct {
 	Graph   *graph.Graph
 	Sensors []int // the nodes that carry sensors, ascending
 
-	store     Store
+	source    Source
 	laplacian *laplacian.Laplacian
 	diffusion *expm.Diffusion
 	opts      LoadOptions
@@ -62,7 +62,7 @@ type Model struct {
 
 // Load reads the selected graph and prepares its diffusion. Queries in settings that
 // were read from a file are refused with [ErrForeignQuery]; see [Settings.Agree].
-func Load(ctx context.Context, s Store, set Settings, opts LoadOptions) (*Model, error) {
+func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
 	if err := set.agreed(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func Load(ctx context.Context, s Store, set Settings, opts LoadOptions) (*Model,
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, store: s, opts: opts, last: new(rows)}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, opts: opts, last: new(rows)}
 	m.millis.ReadMillis = since(start)
 	start = time.Now()
 	if err := m.diffuse(ctx); err != nil {

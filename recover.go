@@ -122,7 +122,7 @@ func (m *Model) separate(op linop.Operator, nodes []int) (linop.Operator, error)
 // Communities returns the partition that a report ranks.
 func (m *Model) Communities(ctx context.Context, opts CommunityOptions) (community.Partition, error) {
 	if opts.Property != "" {
-		values, err := m.store.Labels(ctx, m.Graph, opts.Property)
+		values, err := m.source.Labels(ctx, m.Graph, opts.Property)
 		if err != nil {
 			return community.Partition{}, fmt.Errorf("read communities: %w", err)
 		}
@@ -146,7 +146,7 @@ func (m *Model) prior(ctx context.Context, opts RecoverOptions) ([]float64, erro
 	if property == "" {
 		return nil, nil
 	}
-	p, err := m.store.Signal(ctx, m.Graph, property)
+	p, err := m.source.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return nil, fmt.Errorf("read prior: %w", err)
 	}
