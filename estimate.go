@@ -13,8 +13,8 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 )
 
 // Estimate is what a command would need, in the columns of GDS; reading and writing
@@ -271,7 +271,7 @@ func (w workload) several() (seconds, bytes float64) {
 		counts = []int{1, 2, 3, 4, 5}
 	}
 	for _, k := range counts {
-		if k == 2 && w.nodes <= recovery.PairLimit {
+		if k == 2 && w.nodes <= posterior.PairLimit {
 			seconds, bytes = seconds+perPair*w.nodes*w.nodes, max(bytes, 2*8*w.nodes*w.nodes)
 			if w.sources != ByEvidence {
 				continue

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -105,7 +106,7 @@ func (m *Model) Evaluate(ctx context.Context, p *Plan, opts EvaluateOptions) (*E
 	if opts.Amplitude > 0 {
 		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)
 	}
-	if opts.Recover.Amplitude == recovery.UnitAmplitude {
+	if opts.Recover.Amplitude == posterior.UnitAmplitude {
 		e.AssumedAmplitude = "one"
 	}
 	if e.Performance, e.Each, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
@@ -206,7 +207,7 @@ func (m *Model) flatOr(ctx context.Context, property string) ([]float64, error) 
 func (s *evaluator) notes() []string {
 	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
 	assumed := 0.0 // uniform
-	if s.opts.Recover.Amplitude == recovery.UnitAmplitude {
+	if s.opts.Recover.Amplitude == posterior.UnitAmplitude {
 		assumed = 1
 	}
 	if s.opts.Amplitude != assumed {

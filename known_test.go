@@ -10,7 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/posterior"
 )
 
 // A plan says how many nodes hide a source from a reader who knows its mass: what an
@@ -19,27 +19,27 @@ func TestKnownMass(t *testing.T) {
 	s, _ := open(t, "karate")
 	job := paperJob()
 	m, p := studied(t, s, job)
-	of := func(a recovery.Amplitude) *graphcloak.Evaluation {
+	of := func(a posterior.Amplitude) *graphcloak.Evaluation {
 		e, err := m.Evaluate(t.Context(), p, graphcloak.EvaluateOptions{Trials: 100, Amplitude: 1, Recover: graphcloak.RecoverOptions{Amplitude: a}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
-	blind, knowing := of(recovery.UniformAmplitude), of(recovery.UnitAmplitude)
+	blind, knowing := of(posterior.UniformAmplitude), of(posterior.UnitAmplitude)
 	if blind.KnownMassSetSize != knowing.CredibleSetSize || knowing.KnownMassSetSize != knowing.CredibleSetSize {
 		t.Errorf("known mass: %v and %v nodes, want %v", blind.KnownMassSetSize, knowing.KnownMassSetSize, knowing.CredibleSetSize)
 	}
 	if !(blind.KnownMassSetSize < blind.CredibleSetSize) {
 		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
 	}
-	expected := func(a recovery.Amplitude) graphcloak.Accuracy {
+	expected := func(a posterior.Amplitude) graphcloak.Accuracy {
 		if err := m.Expect(t.Context(), p, graphcloak.RecoverOptions{Amplitude: a}, 50); err != nil {
 			t.Fatal(err)
 		}
 		return *p.Accuracy
 	}
-	told, known := expected(recovery.UniformAmplitude), expected(recovery.UnitAmplitude).CredibleSetSize
+	told, known := expected(posterior.UniformAmplitude), expected(posterior.UnitAmplitude).CredibleSetSize
 	if !(told.KnownMassSetSize == known && known < told.CredibleSetSize) {
 		t.Errorf("plan: %v nodes with the mass known, want %v, and %v without", told.KnownMassSetSize, known, told.CredibleSetSize)
 	}

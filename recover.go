@@ -16,6 +16,8 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -31,7 +33,7 @@ type CommunityOptions struct {
 type RecoverOptions struct {
 	Communities   CommunityOptions
 	Rule          recovery.Rule
-	Amplitude     recovery.Amplitude
+	Amplitude     posterior.Amplitude
 	PriorProperty string // public node property proportional to the prior of a source; "": flat
 	Sources       int    // that the posterior supposes; 0: one; or [ByEvidence]
 }
@@ -71,7 +73,7 @@ func (m *Model) operator(ctx context.Context, nodes []int) (linop.Operator, erro
 			}
 		}
 	}
-	op, err := m.separate(recovery.Matrix(matrix, m.diffusion.Err()), nodes)
+	op, err := m.separate(linop.Dense{M: matrix, Bound: m.diffusion.Err()}, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -240,8 +242,8 @@ type analysis struct {
 	partition community.Partition
 	report    *report.Report
 
-	data     recovery.Data // entries of M can be read, where it is small enough
-	products recovery.Data // the same, through the cheapest products
+	data     measurement.Data // entries of M can be read, where it is small enough
+	products measurement.Data // the same, through the cheapest products
 	visible  *recovery.Spectrum
 
 	probability []float64 // of each node to be a source
@@ -256,13 +258,13 @@ func (a *analysis) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opts := recovery.PosteriorOptions{Amplitude: a.opts.Amplitude, Prior: prior, Progress: a.model.opts.Progress}
-	norms, err := a.data.Norms(ctx, opts)
+	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: prior, Progress: a.model.opts.Progress}
+	norms, err := posterior.ColumnNorms(ctx, a.data, opts)
 	if err != nil {
 		return err
 	}
 	opts.Norms = &norms
-	posterior, err := a.data.Posterior(ctx, opts)
+	post, err := posterior.New(ctx, a.data, opts)
 	if err != nil {
 		return err
 	}
@@ -270,13 +272,13 @@ func (a *analysis) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.fill(posterior, result, prior)
+	a.fill(post, result, prior)
 	known := opts
-	known.Amplitude = recovery.UnitAmplitude
-	if posterior, err = a.data.Posterior(ctx, known); err != nil {
+	known.Amplitude = posterior.UnitAmplitude
+	if post, err = posterior.New(ctx, a.data, known); err != nil {
 		return err
 	}
-	a.report.Posterior.KnownMassSetSize = len(posterior.Credible)
+	a.report.Posterior.KnownMassSetSize = len(post.Credible)
 	if err := a.several(ctx, opts); err != nil {
 		return err
 	}
@@ -294,7 +296,7 @@ func (a *analysis) whiten(ctx context.Context) error {
 	for k, sigma := range a.in.Sigmas {
 		u[k] = 1 / (sigma * sigma)
 	}
-	if a.data, err = recovery.Whiten(op, a.in.Values, u); err != nil {
+	if a.data, err = measurement.Whiten(op, a.in.Values, u); err != nil {
 		return err
 	}
 	a.products = a.data
@@ -302,7 +304,7 @@ func (a *analysis) whiten(ctx context.Context) error {
 		if op, err = a.model.products(a.in.Nodes); err != nil {
 			return err
 		}
-		a.products, err = recovery.Whiten(op, a.in.Values, u)
+		a.products, err = measurement.Whiten(op, a.in.Values, u)
 	}
 	return err
 }
@@ -322,7 +324,7 @@ func (a *analysis) denoise(ctx context.Context) (*recovery.Result, error) {
 	solver := recovery.ColumnGeneration{Options: recovery.Options{
 		Tol: gapTolerance, Neighbors: a.model.Graph.Neighbors, Progress: a.model.opts.Progress,
 	}}
-	result, ball, err := a.products.Recover(ctx, solver, rule, a.spectrum())
+	result, ball, err := recovery.Recover(ctx, a.products, solver, rule, a.spectrum())
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, err
 	}
@@ -360,7 +362,7 @@ func (a *analysis) spectrum() *recovery.Spectrum {
 }
 
 // fill puts the results into the report.
-func (a *analysis) fill(p *recovery.Posterior, res *recovery.Result, prior []float64) {
+func (a *analysis) fill(p *posterior.Posterior, res *recovery.Result, prior []float64) {
 	rep, g := a.report, a.model.Graph
 	rep.Prior = a.opts.PriorProperty
 	chance := report.Chance(prior, a.partition.Labels, a.partition.Count, 1)

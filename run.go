@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -266,7 +266,7 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
 	rep.Signal = r.Signal.SourceProperty + r.Signal.MeasurementProperty
 	rep.Guarantee = plan.Sentence()
-	rep.Ceiling = recovery.Ceiling(plan.JointMu, 1)
+	rep.Ceiling = posterior.Ceiling(plan.JointMu, 1)
 	rep.SensorCount = len(plan.Sensors)
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
 	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()

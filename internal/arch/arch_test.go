@@ -35,18 +35,22 @@ var table = map[string]row{
 	"graph": {layer: 0},
 	"linop": {layer: 0},
 
+	"internal/dense":      {layer: 0},
 	"internal/strictjson": {layer: 0},
 
-	"laplacian": {layer: 1, imports: []string{"graph"}},
-	"community": {layer: 1, imports: []string{"graph"}},
-	"emd":       {layer: 1, imports: []string{"graph"}},
-	"privacy":   {layer: 1, imports: []string{"graph", "internal/strictjson"}},
-	"expm":      {layer: 1, imports: []string{"linop"}},
-	"recovery":  {layer: 1, imports: []string{"linop"}},
+	"laplacian":   {layer: 1, imports: []string{"graph"}},
+	"community":   {layer: 1, imports: []string{"graph"}},
+	"emd":         {layer: 1, imports: []string{"graph"}},
+	"privacy":     {layer: 1, imports: []string{"graph", "internal/strictjson"}},
+	"expm":        {layer: 1, imports: []string{"linop"}},
+	"measurement": {layer: 1, imports: []string{"linop"}},
+
+	"posterior": {layer: 2, imports: []string{"linop", "measurement", "internal/dense"}},
+	"recovery":  {layer: 2, imports: []string{"linop", "measurement", "internal/dense"}},
 
 	"privacy/audit": {layer: 2, imports: []string{"graph", "privacy"}},
 
-	"report":      {layer: 2, imports: []string{"graph", "community", "privacy", "recovery"}},
+	"report":      {layer: 2, imports: []string{"graph", "community", "privacy"}},
 	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm"}},
 	"inspect":     {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
 	"allocation":  {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
@@ -281,6 +285,8 @@ func TestRules(t *testing.T) {
 		{"graph", true, module + "/connector", false},
 		{"recovery", false, module + "/linop", true},
 		{"recovery", false, module + "/privacy", false},
+		{"recovery", false, module + "/posterior", false},
+		{"posterior", false, module + "/recovery", false},
 		{"laplacian", false, module + "/linop", false},
 		{"sensitivity", false, module + "/expm", true},
 		{"sensitivity", false, module + "/recovery", false},
