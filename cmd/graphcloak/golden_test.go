@@ -66,11 +66,7 @@ func sparseMinnesota(t *testing.T) string {
 	for i := range lines[1:] {
 		lines[i+1] += fmt.Sprintf(",%t,%d", i%20 == 0, map[bool]int{true: 1}[i == 1234])
 	}
-	for name, text := range map[string]string{"nodes.csv": strings.Join(lines, "\n") + "\n", "relationships.csv": string(relationships)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeGraph(t, dir, strings.Join(lines, "\n")+"\n", string(relationships))
 	return "folder:" + dir
 }
 
