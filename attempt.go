@@ -101,11 +101,11 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 	if job.Write.Enabled {
 		outline = outline.With(report.Property{Name: "budgetScope", Value: a.Scope}, report.Property{Name: "releaseId", Value: a.ReleaseID},
 			report.Property{Name: "version", Value: job.Version}, report.Property{Name: "startedAt", Value: time.Now().UTC().Format(time.RFC3339)})
-		if err := job.Write.To.Reserve(ctx, m.Graph, outline, job.Write.Force); err != nil {
+		if err := m.store.Reserve(ctx, m.Graph, outline, job.Write.Force); err != nil {
 			return nil, m.cancel(ctx, job, err)
 		}
 	}
-	err = spend(ctx, job.Ledger, c, job.RequireCap)
+	err = m.spend(ctx, c, job.RequireCap)
 	if errors.Is(err, privacy.ErrUncertain) {
 		return nil, &UnfinishedError{job.RunID, MaySpent, err}
 	}
@@ -144,7 +144,7 @@ func (m *Model) cancel(ctx context.Context, job Job, why error) error {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
-	if err := job.Write.To.Cancel(ctx, job.RunID); err != nil {
+	if err := m.store.Cancel(ctx, job.RunID); err != nil {
 		return &UnfinishedError{job.RunID, NotSpent, errors.Join(why, fmt.Errorf("take back the reservation: %w", err))}
 	}
 	return why
@@ -161,11 +161,7 @@ func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, erro
 			return nil, err
 		}
 	}
-	job, err := job.equipped(m.source)
-	if err != nil {
-		return nil, err
-	}
-	paid, err := a.Paid(ctx, job.Ledger)
+	paid, err := a.Paid(ctx, m.store.Ledger())
 	if errors.Is(err, privacy.ErrReplay) {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (m *Model) WorstReadings(p *privacy.Plan) (a, b []float64, ok bool) {
 		}
 		f, y := make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
 		f[node] = 1
-		m.diffusion.MulVecTo(y, false, f)
+		m.operator.Diffusion.MulVecTo(y, false, f)
 		for _, s := range p.Sensors {
 			columns[end] = append(columns[end], y[s.Node])
 		}

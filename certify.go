@@ -22,10 +22,6 @@ import (
 // ErrPlan says that a plan is not one that the program could have made for this graph.
 var ErrPlan = errors.New("graphcloak: the plan does not hold on this graph")
 
-// certificateMargin raises the certified upper end that is charged, so that another
-// machine, whose last bits differ, certifies no more.
-const certificateMargin = 1 + 0x1p-30
-
 // Matches reports whether a plan was made for this model's graph and operator, and
 // whether its sensors and the edge of its sensitivity are in it. It costs one product
 // with M; that the upper end of the sensitivity is one, [Model.Certify] says.
@@ -94,17 +90,17 @@ func (m *Model) matchEdge(p *privacy.Plan) error {
 	difference := make([]float64, m.Graph.Order())
 	y := make([]float64, m.Graph.Order())
 	difference[u], difference[v] = 1, -1
-	m.diffusion.MulVecTo(y, false, difference)
+	m.operator.Diffusion.MulVecTo(y, false, difference)
 	var sum, heaviest float64
 	for _, s := range p.Sensors {
 		sum += s.Weight * y[s.Node] * y[s.Node]
 		heaviest = max(heaviest, s.Weight)
-		off := scale * (math.Abs(y[s.Node]) - math.Sqrt2*m.diffusion.Err())
+		off := scale * (math.Abs(y[s.Node]) - math.Sqrt2*m.operator.Diffusion.Err())
 		if p.Guarantee == privacy.PerSensor && off > s.Bound*(1+1e-9) {
 			return fmt.Errorf("%w: sensor %q is charged a sensitivity of %.6g, and it is at least %.6g", ErrPlan, s.ID, s.Bound, off)
 		}
 	}
-	value, off := scale*math.Sqrt(sum), scale*math.Sqrt(2*heaviest)*m.diffusion.Err()
+	value, off := scale*math.Sqrt(sum), scale*math.Sqrt(2*heaviest)*m.operator.Diffusion.Err()
 	if low := (value - off) * (1 - 1e-9); b.Upper < low {
 		return fmt.Errorf("%w: its sensitivity is charged as %.6g, and it is at least %.6g", ErrPlan, b.Upper, low)
 	}
@@ -239,14 +235,7 @@ func (m *Model) matchAllocated(p *privacy.Plan, a *Allocated) error {
 		}
 		return nil
 	}
-	spec := privacy.Spec{
-		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Randomness: p.Randomness,
-		Sensitivity: a.Uniform.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Clip: p.Clip,
-	}
-	for _, i := range m.Sensors {
-		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
-	}
-	uniform, err := privacy.NewPlan(spec)
+	uniform, err := m.uniformPlan(p, a)
 	if err != nil {
 		return fmt.Errorf("%w: the uniform noise that its allocation is compared with: %w", ErrPlan, err)
 	}

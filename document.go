@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -75,51 +74,6 @@ func kindOf(fields map[string]json.RawMessage) string {
 	return ""
 }
 
-// describes refuses settings that are not those of the plan beside them.
-func (s Settings) describes(p privacy.Public) error {
-	if s.Tau != p.Tau || s.Laplacian.String() != p.Laplacian || s.metric() != p.Metric {
-		return fmt.Errorf("%w: its model is another than its plan's, in tau, laplacian or metric", strictjson.ErrInvalid)
-	}
-	return nil
-}
-
-// consistent refuses what no plan of ours says.
-func (p *Plan) consistent() error {
-	if p.PublicProperties == nil {
-		return fmt.Errorf("%w: publicProperties is no list", strictjson.ErrInvalid)
-	}
-	if err := p.Model.describes(p.Public); err != nil {
-		return err
-	}
-	for _, a := range []*Accuracy{p.Accuracy, p.uniformAccuracy()} {
-		if a != nil && !a.possible() {
-			return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)
-		}
-	}
-	return nil
-}
-
-func (p *Plan) uniformAccuracy() *Accuracy {
-	if p.Allocated == nil {
-		return nil
-	}
-	return p.Allocated.Uniform.Accuracy
-}
-
-// possible reports whether so many trials can give these numbers.
-func (a *Accuracy) possible() bool {
-	const most = 1 << 40
-	if a.Trials < 1 || a.Trials > most || !(a.Probability >= 0 && a.Probability <= 1) {
-		return false
-	}
-	right := math.Round(a.Probability * float64(a.Trials))
-	b := wilson(int(right), a.Trials)
-	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9 }
-	return near(a.Probability, b.Probability) && near(a.Lower, b.Lower) && near(a.Upper, b.Upper) &&
-		a.Chance > 0 && a.Chance <= 1 && a.MeanEMD >= 0 &&
-		a.Elsewhere >= 0 && a.Elsewhere <= 1 && a.KnownMassSetSize >= 0 && a.CredibleSetSize >= 0
-}
-
 // merge marshals parts into one set of fields; a later part wins.
 func merge(parts ...any) (map[string]json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
@@ -143,4 +97,13 @@ func restates(data []byte, v json.Marshaler) error {
 		return err
 	}
 	return strictjson.Compare(data, again, "/"+sealKey)
+}
+
+// remarshal decodes fields into v.
+func remarshal(fields map[string]json.RawMessage, v any) error {
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return strictjson.Unmarshal(data, v)
 }

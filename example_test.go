@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -40,7 +41,7 @@ func ExampleRun() {
 		Settings: graphcloak.Settings{Tau: 2},
 		Plan:     graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1},
 		Signal:   graphcloak.Signal{SourceProperty: "source"},
-		Recover:  graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "club"}},
+		Recover:  graphcloak.RecoverOptions{Communities: community.Options{Property: "club"}},
 		Write:    graphcloak.WriteOptions{Enabled: true},
 	}, graphcloak.LoadOptions{})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
@@ -54,9 +55,23 @@ func paperJob() graphcloak.Job {
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
 		},
 		Signal:  graphcloak.Signal{SourceProperty: "source"},
-		Recover: graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "club"}},
+		Recover: graphcloak.RecoverOptions{Communities: community.Options{Property: "club"}},
 		Write:   graphcloak.WriteOptions{Enabled: true},
 	}
+}
+
+// studied is a model with a plan.
+func studied(t *testing.T, s graphcloak.Store, job graphcloak.Job) (*graphcloak.Model, *graphcloak.Plan) {
+	t.Helper()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, p
 }
 
 // TestReportTellsSeconds: the time of the private part in whole seconds, at least one,

@@ -12,6 +12,16 @@ import (
 // ErrMemory says that a step would need more memory than there is.
 var ErrMemory = errors.New("graphcloak: not enough memory")
 
+// LoadOptions steer [Load]; the zero value is the default.
+type LoadOptions struct {
+	Progress func(stage string, done, total int64) // total is 0 where it is unknown; nil: silent
+	// MemoryLimit in bytes; 0: what this machine has left. A model that needs more
+	// is refused with [ErrMemory] before it is made.
+	MemoryLimit int64
+	// IgnoreMemory goes past the limit.
+	IgnoreMemory bool
+}
+
 // guard refuses a step whose estimate exceeds the limit.
 func (o LoadOptions) guard(what string, bytes int64) error {
 	limit := o.MemoryLimit
@@ -21,17 +31,5 @@ func (o LoadOptions) guard(what string, bytes int64) error {
 	if o.IgnoreMemory || bytes <= limit {
 		return nil
 	}
-	return fmt.Errorf("%w: %s needs about %s, %s are available", ErrMemory, what, Bytes(bytes), Bytes(limit))
-}
-
-// Bytes writes a size with a binary unit.
-func Bytes(n int64) string {
-	x, unit := float64(n), 0
-	for x >= 1024 && unit < 4 {
-		x, unit = x/1024, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.3g %s", x, []string{"B", "KiB", "MiB", "GiB", "TiB"}[unit])
+	return fmt.Errorf("%w: %s needs about %s, %s are available", ErrMemory, what, memory.Format(bytes), memory.Format(limit))
 }

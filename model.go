@@ -6,43 +6,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// ErrGraphChanged says that the source's graph is not the one that a plan or a
+// ErrGraphChanged says that the store's graph is not the one that a plan or a
 // release was made for.
 var ErrGraphChanged = errors.New("graphcloak: the graph changed")
 
 // ErrNoSignal says that a run has nothing to release.
 var ErrNoSignal = errors.New("graphcloak: no signal")
-
-// Settings define the diffusion operator and the neighbour relation. They are
-// public and stand in every plan file, which rebuilds the model from them.
-type Settings struct {
-	Selection graph.Selection       `json:"selection"`
-	Sensors   graph.SensorSelection `json:"sensors"`
-	Tau       float64               `json:"tau"`
-	Laplacian laplacian.Kind        `json:"laplacian"`
-	Method    expm.Method           `json:"kernelMethod"`
-
-	foreign bool // read from a file, whose queries nobody has agreed to
-}
-
-// LoadOptions steer [Load]; the zero value is the default.
-type LoadOptions struct {
-	Progress Progress
-	// MemoryLimit in bytes; 0: what this machine has left. A model that needs more
-	// is refused with [ErrMemory] before it is made.
-	MemoryLimit int64
-	// IgnoreMemory goes past the limit.
-	IgnoreMemory bool
-}
 
 // Model is a graph with its diffusion operator M = S e^{-τL}. It is used by one
 // run at a time, whose times it keeps.
@@ -51,19 +32,17 @@ type Model struct {
 	Graph   *graph.Graph
 	Sensors []int // the nodes that carry sensors, ascending
 
-	source    Source
-	laplacian *laplacian.Laplacian
-	diffusion *expm.Diffusion
-	opts      LoadOptions
-	millis    report.Millis
-	notes     []string
-	last      *rows
+	store    Store
+	operator *analyst.Operator
+	opts     LoadOptions
+	millis   report.Millis
+	notes    []string
 }
 
 // Load reads the selected graph and prepares its diffusion. Queries in settings that
 // were read from a file are refused with [ErrForeignQuery]; see [Settings.Agree].
-func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
-	if err := set.agreed(); err != nil {
+func Load(ctx context.Context, s Store, set Settings, opts LoadOptions) (*Model, error) {
+	if err := set.CheckQueries(); err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -81,7 +60,7 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, opts: opts, last: new(rows)}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, store: s, opts: opts}
 	m.millis.ReadMillis = since(start)
 	start = time.Now()
 	if err := m.diffuse(ctx); err != nil {
@@ -97,20 +76,40 @@ var ErrEmpty = errors.New("graphcloak: empty selection")
 
 // diffuse makes the Laplacian and e^{-τL}.
 func (m *Model) diffuse(ctx context.Context) error {
-	m.laplacian = laplacian.New(m.Graph, m.Laplacian)
-	estimate, err := expm.Estimate(m.laplacian, m.Tau, m.expmOptions())
+	l := laplacian.New(m.Graph, m.Laplacian)
+	opts := expm.Options{Method: m.Method, Progress: m.opts.Progress}
+	estimate, err := expm.Estimate(l, m.Tau, opts)
 	if err != nil {
 		return err
 	}
 	if err := m.opts.guard("e^{-τL} by "+estimate.Method.String(), estimate.Bytes); err != nil {
 		return err
 	}
-	m.diffusion, err = expm.New(ctx, m.laplacian, m.Tau, m.expmOptions())
+	d, err := expm.New(ctx, l, m.Tau, opts)
+	m.operator = &analyst.Operator{Graph: m.Graph, Laplacian: l, Diffusion: d, Guard: m.opts.guard}
 	return err
 }
 
-func (m *Model) expmOptions() expm.Options {
-	return expm.Options{Method: m.Method, Progress: m.opts.Progress}
+// Operator returns e^{-τL}, for what is computed from public data beside a plan.
+func (m *Model) Operator() *analyst.Operator { return m.operator }
+
+// CheckMemory refuses a step that needs more memory than there is, with [ErrMemory].
+func (m *Model) CheckMemory(step string, bytes int64) error { return m.opts.guard(step, bytes) }
+
+// Progress tells [LoadOptions].Progress how far a stage has come.
+func (m *Model) Progress(stage string, done, total int64) {
+	if m.opts.Progress != nil {
+		m.opts.Progress(stage, done, total)
+	}
+}
+
+// WithSensors returns the model with sensors at other nodes, in any order: for plans
+// of sensors that might be. Their release is refused with [ErrPlan] wherever the
+// settings select others.
+func (m *Model) WithSensors(nodes []int) *Model {
+	other := *m
+	other.Sensors = slices.Sorted(slices.Values(nodes))
+	return &other
 }
 
 // describe says what became of the selection on its way into the operator.
@@ -133,23 +132,34 @@ func (m *Model) describe() []string {
 	return notes
 }
 
-// metric names the distance of the neighbour relation.
-func (s Settings) metric() string {
-	if s.Selection.LengthProperty == "" {
-		return "hops"
+// Communities returns the partition that a report ranks.
+func (m *Model) Communities(ctx context.Context, opts community.Options) (community.Partition, error) {
+	if opts.Property != "" {
+		values, err := m.store.Labels(ctx, m.Graph, opts.Property)
+		if err != nil {
+			return community.Partition{}, fmt.Errorf("read communities: %w", err)
+		}
+		return community.FromStrings(m.Graph, values)
 	}
-	return s.Selection.LengthProperty
+	d := opts.Detector
+	if d == nil {
+		d = community.Leiden{}
+	}
+	return d.Detect(ctx, m.Graph)
 }
 
-// sensitivityModel is what package sensitivity needs to know.
-func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
-	s := sensitivity.Model{
-		Graph: m.Graph, Laplacian: m.laplacian, Diffusion: m.diffusion, Tau: m.Tau, Alpha: alpha,
+// Prior reads a property that the prior of a source is proportional to, for so many
+// sources; nil, a flat prior, for "". It returns [recovery.ErrInvalid] where the values
+// are no prior.
+func (m *Model) Prior(ctx context.Context, property string, sources int) ([]float64, error) {
+	if property == "" {
+		return nil, nil
 	}
-	if len(m.Sensors) < m.Graph.Order() {
-		s.Sensors = m.Sensors
+	p, err := m.store.Signal(ctx, m.Graph, property)
+	if err != nil {
+		return nil, fmt.Errorf("read prior: %w", err)
 	}
-	return s
+	return analyst.Prior(p, property, sources)
 }
 
 func since(start time.Time) int64 { return time.Since(start).Milliseconds() }
@@ -157,3 +167,12 @@ func since(start time.Time) int64 { return time.Since(start).Milliseconds() }
 // wholeSeconds rounds milliseconds up to whole seconds, at least one: of the time that
 // was spent on private values a report tells no more.
 func wholeSeconds(millis int64) int64 { return max(1, (millis+999)/1000) * 1000 }
+
+// public describes the model for the plan.
+func (m *Model) public(alpha float64) privacy.Public {
+	_, sizes := m.Graph.Components()
+	return privacy.Public{
+		GraphDigest: m.Graph.Digest(), NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(),
+		ComponentCount: len(sizes), Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), Metric: m.metric(), Alpha: alpha,
+	}
+}

@@ -24,13 +24,15 @@ func public(s Settings, more ...string) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
-// public lists the properties that an analyst reads.
-func (o RecoverOptions) public() []string { return []string{o.Communities.Property, o.PriorProperty} }
+// PublicProperties lists the properties that an analyst reads, "" for none.
+func (o RecoverOptions) PublicProperties() []string {
+	return []string{o.Communities.Property, o.PriorProperty}
+}
 
 // public lists the properties that a job reads as public.
 func (j Job) public() []string {
 	a := j.Plan.Allocation
-	return public(j.Settings, append(j.Recover.public(), a.Communities.Property, a.PriorProperty)...)
+	return public(j.Settings, append(j.Recover.PublicProperties(), a.Communities.Property, a.PriorProperty)...)
 }
 
 // CheckSignal refuses a job whose signal is among its public properties, with
@@ -39,6 +41,12 @@ func (j Job) CheckSignal() error { return j.Signal.hidden(j.public()) }
 
 // CheckSignal refuses a signal that the plan rests on, with [ErrSignalPublic].
 func (p *Plan) CheckSignal(s Signal) error { return s.hidden(public(p.Model, p.PublicProperties...)) }
+
+// AddPublicProperties says that what stands in the plan rests on further properties,
+// which were read without noise.
+func (p *Plan) AddPublicProperties(names ...string) {
+	p.PublicProperties = public(p.Model, append(names, p.PublicProperties...)...)
+}
 
 // hidden refuses a signal that is public.
 func (s Signal) hidden(public []string) error {

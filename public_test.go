@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // untouched fails the test where a graph or a property is read.
@@ -103,7 +105,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 		change(&o, &r)
 		made, err := m.Plan(t.Context(), o)
 		if err == nil {
-			err = m.Expect(t.Context(), made, r, 2)
+			err = study.Expect(t.Context(), m, made, r, 2)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +183,7 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 		t.Errorf("the file says that %+v was released, want the property source", r.Signal)
 	}
 	for _, opts := range []graphcloak.RecoverOptions{
-		{PriorProperty: "source"}, {Communities: graphcloak.CommunityOptions{Property: "source"}},
+		{PriorProperty: "source"}, {Communities: community.Options{Property: "source"}},
 	} {
 		s.names = nil
 		_, err := m.Recover(t.Context(), &r, opts)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // asked is a store that notes whether it was asked for a graph.
@@ -55,7 +56,7 @@ func TestForeignQueries(t *testing.T) {
 		"EstimateCommands": func(s graphcloak.Store, set graphcloak.Settings) error {
 			job := paperJob()
 			job.Settings = set
-			_, err := graphcloak.EstimateCommands(t.Context(), s, job)
+			_, err := study.EstimateCommands(t.Context(), s, job)
 			return err
 		},
 	}

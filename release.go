@@ -95,7 +95,7 @@ func (r *Release) unmarshal(data []byte) error {
 	if err := q.Model.describes(q.Plan().Public); err != nil {
 		return err
 	}
-	if q.Allocated != nil && q.Allocated.Uniform.Accuracy != nil && !q.Allocated.Uniform.Accuracy.possible() {
+	if q.Allocated != nil && q.Allocated.Uniform.Accuracy != nil && !q.Allocated.Uniform.Accuracy.Possible() {
 		return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)
 	}
 	if p := q.Plan(); q.Signal.SourceProperty != "" && p.NormError == 0 && p.EntryError == 0 {
@@ -129,7 +129,7 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 // diffused returns M f₀.
 func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
 	property := s.SourceProperty
-	if m.diffusion.Method() == expm.Lanczos {
+	if m.operator.Diffusion.Method() == expm.Lanczos {
 		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrSignalKind)
 	}
 	if p.NormError == 0 {
@@ -138,7 +138,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	if e := m.computingError(); e > p.NormError || p.EntryError > 0 && e > p.EntryError {
 		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)
 	}
-	f, err := m.source.Signal(ctx, m.Graph, property)
+	f, err := m.store.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
@@ -159,7 +159,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 		return nil, fmt.Errorf("%w: %q is zero or missing on every selected node", ErrZeroSignal, property)
 	}
 	y := make([]float64, m.Graph.Order())
-	if err := m.diffusion.MulPrivateTo(ctx, y, f); err != nil {
+	if err := m.operator.Diffusion.MulPrivateTo(ctx, y, f); err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(p.Sensors))
@@ -185,7 +185,7 @@ func badSignal(property, wrong string, count int) error {
 
 // measured returns the readings of a property. Every reporting sensor needs one.
 func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float64, error) {
-	y, err := m.source.Signal(ctx, m.Graph, property)
+	y, err := m.store.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}
@@ -205,10 +205,6 @@ func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float
 // Release spends the plan's budget and releases. The signal is read and checked
 // first, the spend is durable before the noise is drawn, and nothing is refunded.
 func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Release, error) {
-	l, err := ledgerOf(m.source, c.Ledger)
-	if err != nil {
-		return nil, err
-	}
 	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
@@ -220,7 +216,7 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, report.Table{}, Job{Ledger: l, RunID: c.ReleaseID, RequireCap: c.RequireCap}, draw)
+	return m.pay(ctx, a, report.Table{}, Job{RunID: c.ReleaseID, RequireCap: c.RequireCap}, draw)
 }
 
 // ErrKey says that a key is missing where noise is derived from one, or given
@@ -251,8 +247,9 @@ func checkKey(p *Plan, noise privacy.Noise) error {
 
 // spend pays from a ledger whose chain is whole, and from a scope that has a cap
 // where that is required.
-func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool) error {
-	if err := checkCap(ctx, l, c.Scope, capped); err != nil {
+func (m *Model) spend(ctx context.Context, c privacy.Charge, capped bool) error {
+	l := m.store.Ledger()
+	if err := m.checkCap(ctx, c.Scope, capped); err != nil {
 		return err
 	}
 	if err := Continue(ctx, l, c.Scope); err != nil {
@@ -273,10 +270,9 @@ func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool)
 
 // Spend identifies a release in the ledger.
 type Spend struct {
-	Ledger     privacy.Ledger // nil: the source's own
-	Scope      string         // data that the budget protects; "": the property's own, see [Scope]
-	ReleaseID  string         // unique in its scope
-	Attempt    string         // token of this attempt
-	Noise      privacy.Noise  // nil: the operating system's
-	RequireCap bool           // refuse a scope without a cap, with [ErrNoCap]
+	Scope      string        // data that the budget protects; "": the property's own, see [Scope]
+	ReleaseID  string        // unique in its scope
+	Attempt    string        // token of this attempt
+	Noise      privacy.Noise // nil: the operating system's
+	RequireCap bool          // refuse a scope without a cap, with [ErrNoCap]
 }

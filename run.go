@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/graphcloak/graphcloak/community"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -25,7 +25,6 @@ type Job struct {
 	Scope   string // data that the budget protects; "": the property's own, see [Scope]
 	Recover RecoverOptions
 	Write   WriteOptions
-	Ledger  privacy.Ledger // where the budget is spent; nil: the source's own
 	// RequireCap refuses to spend from a scope without a cap, with [ErrNoCap].
 	RequireCap bool
 
@@ -45,7 +44,6 @@ type Job struct {
 
 // WriteOptions say whether and how a run is written back.
 type WriteOptions struct {
-	To      Sink   `json:"-"` // nil: the source
 	Enabled bool   `json:"enabled"`
 	Prefix  string `json:"prefix"` // of the property names; "": gc
 	Force   bool   `json:"force"`  // replace properties that are not a run's
@@ -58,14 +56,9 @@ func NewRunID() (string, error) {
 }
 
 // Run loads the graph, plans, releases, recovers and writes back. Input and
-// conflicts are checked before anything is spent. A source that is a [Store] keeps the
-// ledger and takes the results, where the job names no other: [ErrNoLedger], [ErrNoSink].
-func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Report, error) {
+// conflicts are checked before anything is spent.
+func Run(ctx context.Context, s Store, job Job, opts LoadOptions) (*report.Report, error) {
 	if err := job.CheckSignal(); err != nil {
-		return nil, err
-	}
-	job, err := job.equipped(s)
-	if err != nil {
 		return nil, err
 	}
 	m, err := Load(ctx, s, job.Settings, opts)
@@ -93,10 +86,6 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 		job.RunID = id
 	}
 	start := time.Now()
-	job, err := job.equipped(m.source)
-	if err != nil {
-		return nil, err
-	}
 	y, err := m.checkRun(ctx, p, job)
 	if err != nil {
 		return nil, err
@@ -112,10 +101,6 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 // Check finds what would stop the run, after its budget is spent or because the ledger
 // refuses it. It writes and spends nothing.
 func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
-	job, err := job.equipped(m.source)
-	if err != nil {
-		return err
-	}
 	if _, err := m.checkRun(ctx, p, job); err != nil {
 		return err
 	}
@@ -141,7 +126,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Tabl
 	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := checkCap(ctx, job.Ledger, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
+	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
 		return nil, err
 	}
 	if !job.Signal.Cloaked {
@@ -150,7 +135,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Tabl
 	if err != nil || !job.Write.Enabled {
 		return y, err
 	}
-	return y, job.Write.To.Check(ctx, m.Graph, outline, job.Write.Force)
+	return y, m.store.Check(ctx, m.Graph, outline, job.Write.Force)
 }
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
@@ -182,15 +167,6 @@ func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Repo
 }
 
 func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
-	var err error
-	if job.Write.To, err = sinkOf(m.source, job.Write); err != nil {
-		return nil, err
-	}
-	if job.RunID == r.ID() {
-		if job.Ledger, err = ledgerOf(m.source, job.Ledger); err != nil {
-			return nil, err
-		}
-	}
 	rep, err := m.Recover(ctx, r, job.Recover)
 	if err != nil {
 		return nil, err
@@ -201,7 +177,7 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 	}
 	start := time.Now()
 	if job.RunID == r.ID() {
-		paid, err := Payment(ctx, job.Ledger, r, job.Scope)
+		paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
 		if err != nil {
 			return nil, err
 		}
@@ -212,13 +188,13 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 		if err != nil {
 			return nil, err
 		}
-		if err := job.Write.To.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
+		if err := m.store.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
 			return nil, fmt.Errorf("write back: %w", err)
 		}
 		rep.NodePropertiesWritten = table.Size()
 	}
 	if job.RunID == r.ID() {
-		if err := markWritten(ctx, r, job); err != nil {
+		if err := m.markWritten(ctx, r, job); err != nil {
 			return nil, err
 		}
 	}
@@ -227,16 +203,16 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 }
 
 // markWritten closes the release's entry in the ledger.
-func markWritten(ctx context.Context, r *Release, job Job) error {
+func (m *Model) markWritten(ctx context.Context, r *Release, job Job) error {
 	digest, err := r.Digest()
 	if err != nil {
 		return err
 	}
-	paid, err := Payment(ctx, job.Ledger, r, job.Scope)
+	paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
 	if err != nil {
 		return err
 	}
-	_, err = privacy.MarkWritten(ctx, job.Ledger, paid[0].Scope, r.ID(), digest)
+	_, err = privacy.MarkWritten(ctx, m.store.Ledger(), paid[0].Scope, r.ID(), digest)
 	return err
 }
 
@@ -244,10 +220,10 @@ func markWritten(ctx context.Context, r *Release, job Job) error {
 func (m *Model) newReport(p community.Partition) *report.Report {
 	_, components := m.Graph.Components()
 	rep := &report.Report{
-		Store: m.source.Name(), StartedAt: time.Now().UTC(),
+		Store: m.store.Name(), StartedAt: time.Now().UTC(),
 		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.notes),
 		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
-		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.diffusion.Method().String(), Metric: m.metric(),
+		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.operator.Diffusion.Method().String(), Metric: m.metric(),
 		Communities: []report.Community{}, CommunityCount: p.Count, Modularity: p.Modularity, Millis: m.millis,
 	}
 	rep.ComputeMillis = m.millis.ProjectMillis + m.millis.PreProcessingMillis + m.millis.PrivacyMillis
@@ -266,7 +242,7 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
 	rep.Signal = r.Signal.SourceProperty + r.Signal.MeasurementProperty
 	rep.Guarantee = plan.Sentence()
-	rep.Ceiling = posterior.Ceiling(plan.JointMu, 1)
+	rep.Ceiling = recovery.Ceiling(plan.JointMu, 1)
 	rep.SensorCount = len(plan.Sensors)
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
 	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()

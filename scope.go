@@ -112,8 +112,8 @@ func joinError(err error) error {
 }
 
 // checkCap finds a scope that may not be spent from, before anything is spent.
-func checkCap(ctx context.Context, l privacy.Ledger, scope string, required bool) error {
-	a, _, err := Account(ctx, l, scope)
+func (m *Model) checkCap(ctx context.Context, scope string, required bool) error {
+	a, _, err := Account(ctx, m.store.Ledger(), scope)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (m *Model) granted(ctx context.Context, p *Plan, job Job) error {
 	if err != nil {
 		return err
 	}
-	account, _, err := Account(ctx, job.Ledger, a.Scope)
+	account, _, err := Account(ctx, m.store.Ledger(), a.Scope)
 	if err != nil {
 		return err
 	}

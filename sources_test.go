@@ -15,11 +15,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -34,7 +35,7 @@ func TestSeveralSources(t *testing.T) {
 	}
 	want := []graph.ID{"17", "27"}
 	kernel := heatKernel(m.Graph, 1)
-	var in graphcloak.Measurements
+	var in analyst.Measurements
 	for i := range m.Graph.Order() {
 		y := 0.0
 		for _, id := range want {
@@ -46,9 +47,9 @@ func TestSeveralSources(t *testing.T) {
 		}
 		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, y), append(in.Sigmas, .01)
 	}
-	for _, sources := range []int{2, graphcloak.ByEvidence} {
+	for _, sources := range []int{2, analyst.ByEvidence} {
 		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{
-			Communities: graphcloak.CommunityOptions{Property: "club"}, Sources: sources,
+			Communities: community.Options{Property: "club"}, Sources: sources,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +87,7 @@ func TestSampledSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var in graphcloak.Measurements
+	var in analyst.Measurements
 	for i := range m.Graph.Order() {
 		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, .1), append(in.Sigmas, .2)
 	}
@@ -118,7 +119,7 @@ func TestNothingSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := graphcloak.Measurements{Nodes: []int{0, 1, 2, 3}, Values: make([]float64, 4), Sigmas: []float64{1e3, 1e3, 1e3, 1e3}}
+	in := analyst.Measurements{Nodes: []int{0, 1, 2, 3}, Values: make([]float64, 4), Sigmas: []float64{1e3, 1e3, 1e3, 1e3}}
 	for _, tt := range []struct {
 		prior   string
 		sources int
@@ -133,7 +134,7 @@ func TestNothingSaid(t *testing.T) {
 		{"risk", 3, 1},
 	} {
 		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{
-			Communities: graphcloak.CommunityOptions{Property: "side"}, PriorProperty: tt.prior, Sources: tt.sources,
+			Communities: community.Options{Property: "side"}, PriorProperty: tt.prior, Sources: tt.sources,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -156,8 +157,8 @@ func TestSourcesRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := graphcloak.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}
-	for _, in := range []graphcloak.Measurements{{}, {Nodes: []int{0}}, {Nodes: []int{0}, Values: []float64{1}}} {
+	one := analyst.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}
+	for _, in := range []analyst.Measurements{{}, {Nodes: []int{0}}, {Nodes: []int{0}, Values: []float64{1}}} {
 		if _, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("%+v: %v, want a refusal", in, err)
 		}
@@ -176,7 +177,7 @@ func TestSourcesRefused(t *testing.T) {
 	if m, err = graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if rep, err := m.RecoverFrom(t.Context(), one, graphcloak.RecoverOptions{Sources: graphcloak.ByEvidence}); err != nil || rep.Sources != nil {
+	if rep, err := m.RecoverFrom(t.Context(), one, graphcloak.RecoverOptions{Sources: analyst.ByEvidence}); err != nil || rep.Sources != nil {
 		t.Errorf("one node: %v, %+v", err, rep)
 	}
 }
@@ -186,8 +187,8 @@ func TestSourcesRefused(t *testing.T) {
 // counted.
 func TestStuckSampler(t *testing.T) {
 	m, in := grid(t, []int{7, 14, 22, 28}, 0.002)
-	for _, k := range []int{4, graphcloak.ByEvidence} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: k, Amplitude: posterior.UnitAmplitude})
+	for _, k := range []int{4, analyst.ByEvidence} {
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: k, Amplitude: recovery.UnitAmplitude})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +206,7 @@ func TestStuckSampler(t *testing.T) {
 func TestCountUnderPrior(t *testing.T) {
 	m, in := grid(t, []int{7}, 0.1)
 	for _, allowed := range []string{"1", "2", "3"} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: graphcloak.ByEvidence, PriorProperty: "first" + allowed})
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: analyst.ByEvidence, PriorProperty: "first" + allowed})
 		if err != nil {
 			t.Errorf("prior on %s nodes: %v", allowed, err)
 		} else if got := len(rep.Sources.Probabilities); strconv.Itoa(got-1) != allowed {
@@ -217,7 +218,7 @@ func TestCountUnderPrior(t *testing.T) {
 // grid returns a model of 6 × 6 nodes at τ = 1, and readings of full sources without
 // noise, said to have some. The properties first1, first2 and first3 are 1 on so many
 // nodes, from node 7 on, and 0 elsewhere.
-func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, graphcloak.Measurements) {
+func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analyst.Measurements) {
 	t.Helper()
 	const side = 6
 	dir := t.TempDir()
@@ -260,7 +261,7 @@ func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, graphc
 		f[j] = 1
 	}
 	d.MulVecTo(y, false, f)
-	in := graphcloak.Measurements{Values: y}
+	in := analyst.Measurements{Values: y}
 	for i := range y {
 		in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
 	}
@@ -320,7 +321,7 @@ func TestVisibleOfRandomWalk(t *testing.T) {
 	var svd mat.SVD
 	svd.Factorize(M, mat.SVDNone)
 	for _, sigma := range []float64{.05, .1, .15, .2, .25, .3, .4} {
-		in := graphcloak.Measurements{Values: make([]float64, n)}
+		in := analyst.Measurements{Values: make([]float64, n)}
 		for i := range n {
 			in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -61,7 +62,7 @@ func (e *tauError) Is(target error) bool { return target == ErrTau }
 // largestTau searches below the model's τ for the largest that a plan can be made for; 0:
 // none is found.
 func (m *Model) largestTau(ctx context.Context, spec privacy.Spec, opts PlanOptions) float64 {
-	low, high := 1/m.laplacian.Bound(), m.Tau
+	low, high := 1/m.operator.Laplacian.Bound(), m.Tau
 	if !(low < high) || !m.carries(ctx, low, spec, opts) {
 		return 0
 	}
@@ -90,12 +91,12 @@ func roundedDown(x float64) float64 {
 
 // carries reports whether a plan with uniform noise can be made for another τ.
 func (m *Model) carries(ctx context.Context, tau float64, spec privacy.Spec, opts PlanOptions) bool {
-	d, err := m.diffusion.At(tau)
+	d, err := m.operator.Diffusion.At(tau)
 	if err != nil {
 		return false
 	}
 	other := *m
-	other.Tau, other.diffusion = tau, d
+	other.Tau, other.operator = tau, &analyst.Operator{Graph: m.Graph, Laplacian: m.operator.Laplacian, Diffusion: d}
 	other.opts.Progress = nil
 	opts.SensitivityTolerance, opts.SensitivityTime = 0.5, probeTime
 	spec.Tau, spec.Weights, spec.PerSensor = tau, nil, nil

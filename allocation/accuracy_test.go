@@ -16,9 +16,8 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -95,7 +94,7 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 		t.Fatal(err)
 	}
 	_, n := rows.Dims()
-	var norms posterior.Norms
+	var norms recovery.Norms
 	y, count := make([]float64, len(nodes)), 0
 	for trial := range trials {
 		random := rand.New(rand.NewPCG(seed, uint64(trial)))
@@ -104,16 +103,16 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 		for k := range y {
 			y[k] += random.NormFloat64() / math.Sqrt(u[k])
 		}
-		w, err := measurement.Whiten(linop.Dense{M: rows}, y, u)
+		w, err := recovery.Whiten(linop.Dense{M: rows}, y, u)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if trial == 0 {
-			if norms, err = posterior.ColumnNorms(ctx, w, posterior.Options{}); err != nil {
+			if norms, err = w.Norms(ctx, recovery.PosteriorOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		post, err := posterior.New(ctx, w, posterior.Options{Norms: &norms})
+		post, err := w.Posterior(ctx, recovery.PosteriorOptions{Norms: &norms})
 		if err != nil {
 			t.Fatal(err)
 		}

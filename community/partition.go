@@ -26,6 +26,12 @@ type Detector interface {
 	Detect(ctx context.Context, g *graph.Graph) (Partition, error)
 }
 
+// Options say where communities come from.
+type Options struct {
+	Property string   // node property that names them; "": detect
+	Detector Detector // nil: Leiden
+}
+
 // Partition puts every node of a graph into one community. Communities are
 // numbered 0 … Count−1 by their lowest node.
 type Partition struct {

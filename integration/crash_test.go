@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
@@ -321,7 +322,7 @@ func (d doomed) job() graphcloak.Job {
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
 		},
 		Signal:  graphcloak.Signal{SourceProperty: "source"},
-		Recover: graphcloak.RecoverOptions{Communities: graphcloak.CommunityOptions{Property: "club"}},
+		Recover: graphcloak.RecoverOptions{Communities: community.Options{Property: "club"}},
 		Write:   graphcloak.WriteOptions{Enabled: true, Prefix: "it"},
 		Scope:   d.Scope, RunID: d.RunID,
 	}

@@ -8,9 +8,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/graphcloak/graphcloak/internal/dense"
-	"github.com/graphcloak/graphcloak/linop"
 )
 
 // ColumnGeneration solves the program exactly on a small working set of columns,
@@ -61,7 +58,7 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 type generation struct {
 	*judge
 	gram     *gram // nil: basis and master
-	basis    dense.Basis
+	basis    basis
 	master   master
 	nodes    []int // of the working set
 	in       []bool
@@ -74,7 +71,7 @@ type generation struct {
 func newGeneration(j *judge, memory int) *generation {
 	m, n := j.p.A.Dims()
 	s := &generation{
-		judge: j, basis: dense.Basis{M: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
+		judge: j, basis: basis{m: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
 		master: master{u: j.p.upper()},
 	}
 	if memory == 0 && m >= gramSensors {
@@ -93,7 +90,7 @@ func (s *generation) choose() []int {
 		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
-	if !linop.HoldsEntries(s.p.A) { // columns are dear: fewer in vain, and 16 at a time
+	if !holdsEntries(s.p.A) { // columns are dear: fewer in vain, and 16 at a time
 		limit = max(16, s.res.Support/5/16*16)
 	}
 	var all, peaks []int
@@ -145,16 +142,16 @@ func (s *generation) extend(picks []int) bool {
 		s.gram.handOver(&s.basis, &s.master)
 		s.gram = nil
 	} else if len(picks) > 0 {
-		coords := s.basis.Extend(s.columns(picks), len(picks))
-		q, _, rho2 := s.basis.Project(s.p.Y)
+		coords := s.basis.extend(s.columns(picks), len(picks))
+		q, _, rho2 := s.basis.project(s.p.Y)
 		s.master.grow(coords, q, rho2)
 	}
 	if !s.master.solve(s.eta, s.over) {
 		return false
 	}
-	_, s.r, _ = s.basis.Project(s.p.Y)
+	_, s.r, _ = s.basis.project(s.p.Y)
 	for i, v := range s.master.resid {
-		floats.AddScaled(s.r, v, s.basis.Vector(i))
+		floats.AddScaled(s.r, v, s.basis.vector(i))
 	}
 	s.settle(len(picks), s.master.f, s.master.lambda)
 	return true

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recovery finds a sparse f₀, 0 ≤ f₀ ≤ 1, from private measurements with unit
-// noise,
+// Package recovery finds where a diffusion started, from private measurements
 //
-//	y = A f₀ + N(0, I),
+//	ỹ = M f₀ + ν,  ν_s ~ N(0, 1/u_s) for each sensor s,
 //
-// by basis pursuit denoising. [NewProblem] sets up the programme
+// where M is m × n and 0 ≤ f₀ ≤ 1 is sparse.
+//
+// Start with [Whiten], which scales the sensors to unit noise and drops the
+// silent ones. [Data.Posterior] then gives the probability of every node to be
+// the single source, which is the answer that the noise allows. [Data.Problem]
+// sets up basis pursuit denoising,
 //
 //	p* = min 1ᵀf  subject to  0 ≤ f ≤ U, ‖A f − y‖₂ ≤ η,
 //

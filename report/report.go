@@ -131,6 +131,14 @@ type Source struct {
 	Value  float64  `json:"value"`
 }
 
+// Finite returns a pointer to x, nil where JSON has no number for it.
+func Finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
 // Noise is the σ of the sensors that report, in the same words in a plan, a dry run, a
 // report and an evaluation.
 type Noise struct {

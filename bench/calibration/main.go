@@ -22,8 +22,10 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
-	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 var (
@@ -39,14 +41,14 @@ var (
 // setting is what sources are and what the posterior supposes.
 type setting struct {
 	amplitude float64 // 0: uniform in [0, 1]
-	assumed   posterior.Amplitude
+	assumed   recovery.Amplitude
 	name      string
 }
 
 var settings = []setting{
-	{1, posterior.UnitAmplitude, "1 / 1"},
-	{1, posterior.UniformAmplitude, "1 / uniform"},
-	{0, posterior.UniformAmplitude, "uniform / uniform"},
+	{1, recovery.UnitAmplitude, "1 / 1"},
+	{1, recovery.UniformAmplitude, "1 / uniform"},
+	{0, recovery.UniformAmplitude, "uniform / uniform"},
 }
 
 func main() {
@@ -85,7 +87,7 @@ func example(ctx context.Context, name string) error {
 		}
 		times := max(*rounds, (*least+len(sources)-1)/len(sources))
 		for _, x := range settings {
-			e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
+			e, err := study.Evaluate(ctx, m, p, study.Options{
 				Trials: times * len(sources), Seed: 1, Amplitude: x.amplitude, Sources: sources,
 				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed},
 			})
@@ -117,14 +119,14 @@ func plan(ctx context.Context, m *graphcloak.Model, uniform bool) (*graphcloak.P
 // figure measures the paper's graph figure: uniform noise, as there, and the planted
 // communities.
 func figure(ctx context.Context) error {
-	trials := make([][]graphcloak.Trial, len(settings))
+	trials := make([][]study.Trial, len(settings))
 	for seed := range *graphs {
 		if err := block(ctx, seed+1, trials); err != nil {
 			return err
 		}
 	}
 	for i, x := range settings {
-		f := graphcloak.Summarize(trials[i], 1)
+		f := study.Summarize(trials[i], 1)
 		f.SensorCount = 500
 		print("figure", 2, "uniform", x.name, len(trials[i]), f)
 	}
@@ -132,7 +134,7 @@ func figure(ctx context.Context) error {
 }
 
 // block adds the trials of one block model.
-func block(ctx context.Context, seed int, trials [][]graphcloak.Trial) error {
+func block(ctx context.Context, seed int, trials [][]study.Trial) error {
 	name := fmt.Sprintf("sbm,n=500,k=2,in=0.05,out=0.001,seed=%d", seed)
 	return instance.With(ctx, *data, name, 2, func(m *graphcloak.Model, communities string) error {
 		p, err := plan(ctx, m, true)
@@ -140,9 +142,9 @@ func block(ctx context.Context, seed int, trials [][]graphcloak.Trial) error {
 			return err
 		}
 		for i, x := range settings {
-			e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
+			e, err := study.Evaluate(ctx, m, p, study.Options{
 				Trials: *each, Seed: uint64(seed), Amplitude: x.amplitude,
-				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed, Communities: graphcloak.CommunityOptions{Property: communities}},
+				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed, Communities: community.Options{Property: communities}},
 			})
 			if err != nil {
 				return err
@@ -154,7 +156,7 @@ func block(ctx context.Context, seed int, trials [][]graphcloak.Trial) error {
 }
 
 // print writes a row.
-func print(name string, tau float64, noise, amplitudes string, trials int, f *graphcloak.Performance) {
+func print(name string, tau float64, noise, amplitudes string, trials int, f *study.Performance) {
 	c := f.Calibration
 	then := "–"
 	if f.RightAnswers != nil {

@@ -21,8 +21,10 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 var data = flag.String("data", "examples/data", "folder of the graphs")
@@ -75,7 +77,7 @@ func main() {
 // run writes a row: for each rule answers, right communities and the mean distance of
 // the answers; for the posterior, which always answers, the last two.
 func (s setting) run(ctx context.Context) error {
-	trials := make([][]graphcloak.Trial, len(rules))
+	trials := make([][]study.Trial, len(rules))
 	for seed := 1; seed <= s.graphs; seed++ {
 		name := s.graph
 		if strings.Contains(name, ",") {
@@ -89,20 +91,20 @@ func (s setting) run(ctx context.Context) error {
 	}
 	fmt.Printf("| %s | %d |", s.name, len(trials[0]))
 	for _, list := range trials {
-		d := graphcloak.Summarize(list, 1).BPDN
+		d := study.Summarize(list, 1).BPDN
 		distance := "–"
 		if d.MeanEMD != nil {
 			distance = fmt.Sprintf("%.2f", *d.MeanEMD)
 		}
 		fmt.Printf(" %.3f / %.3f / %s |", d.Answered.Rate, d.Right.Rate, distance)
 	}
-	f := graphcloak.Summarize(trials[0], 1)
+	f := study.Summarize(trials[0], 1)
 	fmt.Printf(" %.3f / %.2f |\n", f.Right.Rate, f.MeanEMD)
 	return nil
 }
 
 // simulate adds the trials on one graph, the same releases for every rule.
-func (s setting) simulate(ctx context.Context, m *graphcloak.Model, communities string, seed uint64, trials [][]graphcloak.Trial) error {
+func (s setting) simulate(ctx context.Context, m *graphcloak.Model, communities string, seed uint64, trials [][]study.Trial) error {
 	options := graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Calibration: s.calibration}
 	options.Allocation.Uniform = true
 	p, err := m.Plan(ctx, options)
@@ -110,10 +112,10 @@ func (s setting) simulate(ctx context.Context, m *graphcloak.Model, communities 
 		return err
 	}
 	for i, kind := range rules {
-		e, err := m.Evaluate(ctx, p, graphcloak.EvaluateOptions{
+		e, err := study.Evaluate(ctx, m, p, study.Options{
 			Trials: s.each, Seed: seed, Amplitude: 1, Denoise: true,
 			Recover: graphcloak.RecoverOptions{
-				Rule: recovery.Rule{Kind: kind}, Communities: graphcloak.CommunityOptions{Property: communities},
+				Rule: recovery.Rule{Kind: kind}, Communities: community.Options{Property: communities},
 			},
 		})
 		if err != nil {

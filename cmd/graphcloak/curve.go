@@ -18,17 +18,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // choice is how a plan finds its ε, and the curve that shows what others give.
 type choice struct {
 	trials int
-	target graphcloak.Target
+	target study.Target
 	curve  string
 }
 
 func (c *choice) flags(f *pflag.FlagSet) {
-	f.IntVar(&c.trials, "trials", graphcloak.DefaultTrials, "simulated releases behind the expected accuracy, a `NUMBER`; 0: none")
+	f.IntVar(&c.trials, "trials", study.DefaultTrials, "simulated releases behind the expected accuracy, a `NUMBER`; 0: none")
 	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "find the least ε at which the right community is named this often, a `NUMBER` in (0, 1)")
 	f.Float64Var(&c.target.EMD, "target-emd", 0, "find the least ε at which the posterior is on average this near to the source, a `NUMBER` in units of the metric")
 	f.StringVar(&c.curve, "curve", "", "write the privacy–accuracy curve to this `FILE`: .csv, .png or .svg")
@@ -55,7 +57,7 @@ func (c *choice) check(a *app) error {
 }
 
 // aimed reports whether ε is to be found.
-func (c *choice) aimed() bool { return c.target != (graphcloak.Target{}) }
+func (c *choice) aimed() bool { return c.target != (study.Target{}) }
 
 // plan makes the plan, with its expected accuracy and its curve.
 func (c *choice) plan(ctx context.Context, a *app, m *graphcloak.Model, job graphcloak.Job) (*graphcloak.Plan, error) {
@@ -65,17 +67,17 @@ func (c *choice) plan(ctx context.Context, a *app, m *graphcloak.Model, job grap
 	planned := m.Plan
 	if c.aimed() {
 		planned = func(ctx context.Context, opts graphcloak.PlanOptions) (*graphcloak.Plan, error) {
-			return m.PlanFor(ctx, opts, job.Recover, c.target, c.trials)
+			return study.PlanFor(ctx, m, opts, job.Recover, c.target, c.trials)
 		}
 	}
 	p, err := planned(ctx, job.Plan)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.Expect(ctx, p, job.Recover, c.trials); err != nil || c.curve == "" {
+	if err := study.Expect(ctx, m, p, job.Recover, c.trials); err != nil || c.curve == "" {
 		return p, err
 	}
-	points, err := m.Curve(ctx, p, job.Recover, grid(), c.trials)
+	points, err := study.Curve(ctx, m, p, job.Recover, grid(), c.trials)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func grid() []float64 {
 	return list
 }
 
-func (a *app) writeCurve(path string, points []graphcloak.Point) error {
+func (a *app) writeCurve(path string, points []study.Point) error {
 	return a.create(path, func(w io.Writer) error {
 		if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" {
 			return drawCurve(w, ext[1:], points)
@@ -101,7 +103,7 @@ func (a *app) writeCurve(path string, points []graphcloak.Point) error {
 				"epsilon", "accuracy", "accuracyLower", "accuracyUpper", "meanEmd",
 				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials",
 			},
-			rows: rowsOf(points, func(p graphcloak.Point) []any {
+			rows: rowsOf(points, func(p study.Point) []any {
 				x, u := p.Accuracy, p.Uniform
 				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials}
 				if u != nil {
@@ -121,7 +123,7 @@ var (
 )
 
 // drawCurve draws accuracy over ε, with its 95 % interval as a band.
-func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
+func drawCurve(w io.Writer, format string, points []study.Point) error {
 	p := plot.New()
 	p.Title.Text = "How often the right community is named"
 	p.Title.Padding = vg.Points(8)
@@ -144,12 +146,12 @@ func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
 	name := "uniform noise"
 	if points[0].Uniform != nil {
 		name = "noise as this plan allocates it"
-		err := addBand(p, "uniform noise", orange, points, func(x graphcloak.Point) graphcloak.Accuracy { return *x.Uniform })
+		err := addBand(p, "uniform noise", orange, points, func(x study.Point) report.Accuracy { return *x.Uniform })
 		if err != nil {
 			return err
 		}
 	}
-	if err := addBand(p, name, blue, points, func(x graphcloak.Point) graphcloak.Accuracy { return x.Accuracy }); err != nil {
+	if err := addBand(p, name, blue, points, func(x study.Point) report.Accuracy { return x.Accuracy }); err != nil {
 		return err
 	}
 	chance := points[0].Accuracy.Chance
@@ -169,7 +171,7 @@ func drawCurve(w io.Writer, format string, points []graphcloak.Point) error {
 }
 
 // addBand adds a line and the band of its interval.
-func addBand(p *plot.Plot, name string, c color.NRGBA, points []graphcloak.Point, of func(graphcloak.Point) graphcloak.Accuracy) error {
+func addBand(p *plot.Plot, name string, c color.NRGBA, points []study.Point, of func(study.Point) report.Accuracy) error {
 	var middle, band plotter.XYs
 	for _, x := range points {
 		middle = append(middle, plotter.XY{X: math.Log(x.Epsilon), Y: of(x).Probability})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 func newEstimateCommand(app *app) *cobra.Command {
@@ -33,7 +34,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
-			all, err := graphcloak.EstimateCommands(ctx, s, job)
+			all, err := study.EstimateCommands(ctx, s, job)
 			if err != nil {
 				return err
 			}
@@ -55,7 +56,7 @@ func estimateColumns() []string {
 	}
 }
 
-func estimateRow(e graphcloak.Estimate) []any {
+func estimateRow(e study.Estimate) []any {
 	return []any{
 		e.Command, e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
 		e.KernelMethod, e.EpsilonWouldSpend, e.SigmaAtMost,
@@ -64,12 +65,12 @@ func estimateRow(e graphcloak.Estimate) []any {
 
 // estimate is the mode of a command that says what it would take and spend.
 func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, command string) error {
-	all, err := graphcloak.EstimateCommands(ctx, s, job)
+	all, err := study.EstimateCommands(ctx, s, job)
 	if err != nil {
 		return err
 	}
-	e := all[slices.IndexFunc(all, func(e graphcloak.Estimate) bool { return e.Command == command })]
-	one := section{columns: estimateColumns(), rows: rowsOf([]graphcloak.Estimate{e}, estimateRow)}
+	e := all[slices.IndexFunc(all, func(e study.Estimate) bool { return e.Command == command })]
+	one := section{columns: estimateColumns(), rows: rowsOf([]study.Estimate{e}, estimateRow)}
 	if a.outputFormat() != "table" {
 		return a.render(e, one)
 	}

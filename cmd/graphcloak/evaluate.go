@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // minTrials is the least number of trials that an interval is given for.
@@ -54,7 +55,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 // evaluation holds the flags of the command.
 type evaluation struct {
 	plan, amplitude string
-	options         graphcloak.EvaluateOptions
+	options         study.Options
 }
 
 // check reads the flags, before anything is computed.
@@ -89,23 +90,34 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		}
 		job.Settings = p.Model
 	}
-	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
-	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
-		if p == nil {
-			if p, err = m.Plan(ctx, job.Plan); err != nil {
-				return err
-			}
-		}
-		result, err := m.Evaluate(ctx, p, e.options)
-		if err != nil {
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
+	if err != nil {
+		return err
+	}
+	a.notices(s)
+	if err := notReleased(ctx, s, m, job); err != nil {
+		return err
+	}
+	if p == nil {
+		if p, err = m.Plan(ctx, job.Plan); err != nil {
 			return err
 		}
-		return a.showEvaluation(result)
-	})
+	}
+	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
+	result, err := study.Evaluate(ctx, m, p, e.options)
+	if err != nil {
+		return err
+	}
+	return a.showEvaluation(result)
 }
 
 // rates are the columns of one plan's noise in machine-readable rows.
-func rates(allocation string, p *graphcloak.Performance) []any {
+func rates(allocation string, p *study.Performance) []any {
 	c := p.Calibration
 	return []any{
 		allocation, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate, c.MeanConfidence,
@@ -113,8 +125,8 @@ func rates(allocation string, p *graphcloak.Performance) []any {
 	}
 }
 
-func (a *app) showEvaluation(e *graphcloak.Evaluation) error {
-	names, list := []string{e.Allocation}, []*graphcloak.Performance{e.Performance}
+func (a *app) showEvaluation(e *study.Evaluation) error {
+	names, list := []string{e.Allocation}, []*study.Performance{e.Performance}
 	if e.Uniform != nil {
 		names, list = append(names, "uniform"), append(list, e.Uniform)
 	}
@@ -144,28 +156,28 @@ func (a *app) showEvaluation(e *graphcloak.Evaluation) error {
 // measure is a row of the comparison.
 type measure struct {
 	name string
-	of   func(p *graphcloak.Performance) string
+	of   func(p *study.Performance) string
 }
 
 // compared are the rows of the table: a measure, then its value under each noise.
-func compared(e *graphcloak.Evaluation, list []*graphcloak.Performance) [][]any {
+func compared(e *study.Evaluation, list []*study.Performance) [][]any {
 	measures := []measure{
-		{"reporting sensors", func(p *graphcloak.Performance) string { return strconv.Itoa(p.SensorCount) }},
-		{"right community ranks first", func(p *graphcloak.Performance) string { return rate(&p.Right) }},
-		{"  by chance", func(*graphcloak.Performance) string { return decimals(e.Chance) }},
-		{"a community stands out", func(p *graphcloak.Performance) string { return rate(&p.Answered) }},
-		{"  it is the right one", func(p *graphcloak.Performance) string { return rate(p.RightAnswers) }},
-		{"mean confidence", func(p *graphcloak.Performance) string { return decimals(p.Calibration.MeanConfidence) }},
-		{"expected calibration error", func(p *graphcloak.Performance) string {
+		{"reporting sensors", func(p *study.Performance) string { return strconv.Itoa(p.SensorCount) }},
+		{"right community ranks first", func(p *study.Performance) string { return rate(&p.Right) }},
+		{"  by chance", func(*study.Performance) string { return decimals(e.Chance) }},
+		{"a community stands out", func(p *study.Performance) string { return rate(&p.Answered) }},
+		{"  it is the right one", func(p *study.Performance) string { return rate(p.RightAnswers) }},
+		{"mean confidence", func(p *study.Performance) string { return decimals(p.Calibration.MeanConfidence) }},
+		{"expected calibration error", func(p *study.Performance) string {
 			c := p.Calibration
 			return fmt.Sprintf("%s (%s to %s)", decimals(c.Error), decimals(c.Lower), decimals(c.Upper))
 		}},
-		{"  if calibrated, at most", func(p *graphcloak.Performance) string { return decimals(p.Calibration.Limit) }},
-		{"95 % credible set holds the source", func(p *graphcloak.Performance) string { return rate(&p.Coverage) }},
-		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *graphcloak.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) }},
-		{"  to a reader who knows that the mass is 1", func(p *graphcloak.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) }},
-		{"mean distance to the source, in its component", func(p *graphcloak.Performance) string { return cell(p.MeanEMD, 3) }},
-		{"  share of the posterior in other components", func(p *graphcloak.Performance) string { return decimals(p.Elsewhere) }},
+		{"  if calibrated, at most", func(p *study.Performance) string { return decimals(p.Calibration.Limit) }},
+		{"95 % credible set holds the source", func(p *study.Performance) string { return rate(&p.Coverage) }},
+		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *study.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) }},
+		{"  to a reader who knows that the mass is 1", func(p *study.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) }},
+		{"mean distance to the source, in its component", func(p *study.Performance) string { return cell(p.MeanEMD, 3) }},
+		{"  share of the posterior in other components", func(p *study.Performance) string { return decimals(p.Elsewhere) }},
 	}
 	if e.BPDN != nil {
 		measures = append(measures, denoisedMeasures()...)
@@ -184,12 +196,12 @@ func compared(e *graphcloak.Evaluation, list []*graphcloak.Performance) [][]any 
 // denoisedMeasures are the rows about Basis Pursuit Denoising.
 func denoisedMeasures() []measure {
 	return []measure{
-		{"BPDN: f̂ ≠ 0", func(p *graphcloak.Performance) string { return rate(&p.BPDN.Answered) }},
-		{"  its community is the right one", func(p *graphcloak.Performance) string { return rate(p.BPDN.RightAnswers) }},
-		{"  infeasible, stalled", func(p *graphcloak.Performance) string {
+		{"BPDN: f̂ ≠ 0", func(p *study.Performance) string { return rate(&p.BPDN.Answered) }},
+		{"  its community is the right one", func(p *study.Performance) string { return rate(p.BPDN.RightAnswers) }},
+		{"  infeasible, stalled", func(p *study.Performance) string {
 			return fmt.Sprintf("%d, %d", p.BPDN.Infeasible, p.BPDN.Stalled)
 		}},
-		{"  mean distance to the source", func(p *graphcloak.Performance) string {
+		{"  mean distance to the source", func(p *study.Performance) string {
 			if p.BPDN.MeanEMD == nil {
 				return "–"
 			}
@@ -199,18 +211,18 @@ func denoisedMeasures() []measure {
 }
 
 // reliability is the table behind a reliability diagram.
-func reliability(allocation string, p *graphcloak.Performance) section {
+func reliability(allocation string, p *study.Performance) section {
 	return section{
 		title:   "Reliability of the confidence, " + allocation + " noise",
 		columns: []string{"confidence", "trials", "mean confidence", "right"},
-		rows: rowsOf(p.Calibration.Bins, func(b graphcloak.Bin) []any {
+		rows: rowsOf(p.Calibration.Bins, func(b study.Bin) []any {
 			return []any{fmt.Sprintf("%.1f to %.1f", b.From, b.To), b.Count, decimals(b.Confidence), rate(&b.Right)}
 		}),
 	}
 }
 
 // rate is a proportion with its interval; a dash for none.
-func rate(p *graphcloak.Proportion) string {
+func rate(p *study.Proportion) string {
 	if p == nil {
 		return "–"
 	}

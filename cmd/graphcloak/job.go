@@ -5,12 +5,12 @@ package main
 import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -113,7 +113,7 @@ func signalOf(c *config.Config) graphcloak.Signal {
 func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOptions, error) {
 	options := graphcloak.RecoverOptions{PriorProperty: r.PriorProperty, Sources: r.Sources}
 	if r.Sources == 0 {
-		options.Sources = graphcloak.ByEvidence
+		options.Sources = analyst.ByEvidence
 	}
 	rule, err := recovery.ParseRule(r.ResidualBound.String())
 	if err != nil {
@@ -124,9 +124,9 @@ func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOp
 	}
 	options.Rule = rule
 	if r.Amplitude == "one" {
-		options.Amplitude = posterior.UnitAmplitude
+		options.Amplitude = recovery.UnitAmplitude
 	}
-	options.Communities = graphcloak.CommunityOptions{Property: c.Property, Detector: detector(c)}
+	options.Communities = community.Options{Property: c.Property, Detector: detector(c)}
 	return options, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/paper"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // sentinel ties an error of a package to an exit code, and to what the user can
@@ -58,8 +59,8 @@ func sentinels() []sentinel {
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in, and its --budget-scope"},
 		{graphcloak.ErrAmbiguous, exitConflict, "name one with --budget-scope"},
-		{graphcloak.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},
-		{graphcloak.ErrSuggest, exitValidation, "ask for fewer sensors, or select a smaller part of the graph"},
+		{study.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},
+		{study.ErrSuggest, exitValidation, "ask for fewer sensors, or select a smaller part of the graph"},
 		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
 		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or leave it out"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // further is the number of sensors to suggest; 0: none was asked for.
@@ -48,7 +49,7 @@ func (a *app) checkSuggestion(c choice, packages sensorPackages) error {
 
 // suggest prints which nodes should carry sensors.
 func (a *app) suggest(ctx context.Context, m *graphcloak.Model, job graphcloak.Job, k, trials int) error {
-	s, err := m.Suggest(ctx, job.Plan, k, graphcloak.SuggestOptions{
+	s, err := study.Suggest(ctx, m, job.Plan, k, study.SuggestOptions{
 		Communities: job.Recover.Communities, PriorProperty: job.Recover.PriorProperty,
 		Trials: trials, Seed: uint64(a.config.Community.RandomSeed),
 	})

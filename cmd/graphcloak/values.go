@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -28,8 +29,12 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.load(ctx, s, job, property)
+	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
 	if err != nil {
+		return err
+	}
+	a.notices(s)
+	if err := notReleased(ctx, s, m, job, property); err != nil {
 		return err
 	}
 	in, err := a.measurements(ctx, s, m, property)
@@ -41,7 +46,7 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 }
 
 // measurements reads private values and the σ of each.
-func (a *app) measurements(ctx context.Context, s graphStore, m *graphcloak.Model, property string) (in graphcloak.Measurements, err error) {
+func (a *app) measurements(ctx context.Context, s graphStore, m *graphcloak.Model, property string) (in analyst.Measurements, err error) {
 	values, err := s.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return in, err

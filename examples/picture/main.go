@@ -24,6 +24,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
@@ -92,7 +93,7 @@ func allocation(ctx context.Context, s *folder.Store) ([]*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := m.Communities(ctx, graphcloak.CommunityOptions{})
+	part, err := m.Communities(ctx, community.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@
 package memory
 
 import (
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -156,4 +157,16 @@ func (s system) group(g group) int64 {
 		}
 	}
 	return left
+}
+
+// Format writes a size with a binary unit.
+func Format(n int64) string {
+	x, unit := float64(n), 0
+	for x >= 1024 && unit < 4 {
+		x, unit = x/1024, unit+1
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.3g %s", x, []string{"B", "KiB", "MiB", "GiB", "TiB"}[unit])
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analyst_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// Bounds on the norms hold, and are not void, on a graph whose columns are all but the
+// same: there the directions that they share are followed by rounding.
+func TestNormsOfSmoothGraph(t *testing.T) {
+	const n = 12_000
+	g, err := graph.BarabasiAlbert(n, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 4, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const source = 77
+	unit, y := make([]float64, n), make([]float64, n)
+	unit[source] = 1
+	d.MulVecTo(y, false, unit)
+	sigma := floats.Norm(y, 2) / 7
+	rnd := rand.New(rand.NewPCG(51, 1))
+	for i := range y {
+		y[i] += sigma * rnd.NormFloat64()
+	}
+	data, err := recovery.Whiten(d, y, recovery.Uniform(sigma, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	norms, err := data.Norms(t.Context(), recovery.PosteriorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := make([]float64, n)
+	for i := 0; i < n; i += 500 {
+		clear(unit)
+		unit[i] = 1
+		d.MulVecTo(column, false, unit)
+		want := floats.Dot(column, column) / (sigma * sigma)
+		if !(norms.Low[i] <= want*(1+1e-9) && want*(1-1e-9) <= norms.High[i]) {
+			t.Errorf("N[%d] is in [%v, %v], exactly %v", i, norms.Low[i], norms.High[i], want)
+		}
+	}
+	p, err := data.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &norms})
+	if err != nil || !(p.ProbabilityError < 0.1) || math.IsNaN(p.Slack) || len(p.Credible) < n/2 {
+		t.Errorf("%v of the posterior open, %d nodes credible (%v)", p.ProbabilityError, len(p.Credible), err)
+	}
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package analyst turns private measurements into a report: the posterior of the
+// sources, the ranking of the communities and Basis Pursuit Denoising. It sees the
+// public graph, the operator and noisy values; a store, a ledger or a signal it cannot
+// reach.
+package analyst
+
+import (
+	"context"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// DenseLimit is the order up to which the rows of e^{-τL} are held as a matrix, of at
+// most 8n² bytes.
+const DenseLimit = 6000
+
+// Operator is e^{-τL} with the graph and the Laplacian that it was made from. It keeps
+// the matrix of the last sensors: it is for one goroutine.
+type Operator struct {
+	Graph     *graph.Graph
+	Laplacian *laplacian.Laplacian
+	Diffusion *expm.Diffusion
+	// Guard refuses a step that needs more memory than there is; nil: nothing is refused.
+	Guard func(step string, bytes int64) error
+
+	nodes  []int // sensors of matrix
+	matrix linop.Operator
+}
+
+// Rows returns the rows of e^{-τL} at some nodes: as a matrix up to [DenseLimit]
+// nodes of the graph, else through products.
+func (o *Operator) Rows(ctx context.Context, nodes []int) (linop.Operator, error) {
+	if o.Graph.Order() > DenseLimit {
+		return o.products(nodes)
+	}
+	if o.holds(nodes) {
+		return o.matrix, nil
+	}
+	if err := o.CheckMemory(nodes); err != nil {
+		return nil, err
+	}
+	matrix, err := o.Diffusion.Rows(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	component, _ := o.Graph.Components()
+	for k, s := range nodes { // eigenvectors leave rounding between components
+		row := matrix.RawRowView(k)
+		for i := range row {
+			if component[i] != component[s] {
+				row[i] = 0
+			}
+		}
+	}
+	op, err := o.separate(recovery.Matrix(matrix, o.Diffusion.Err()), nodes)
+	if err != nil {
+		return nil, err
+	}
+	o.nodes, o.matrix = slices.Clone(nodes), op
+	return op, nil
+}
+
+// holds reports whether the matrix of these sensors is at hand.
+func (o *Operator) holds(nodes []int) bool { return o.matrix != nil && slices.Equal(o.nodes, nodes) }
+
+// CheckMemory refuses sensors whose matrix, a scaled one and room to work in beside it,
+// do not fit into memory, with the error of Guard.
+func (o *Operator) CheckMemory(nodes []int) error {
+	if o.Guard == nil || o.Graph.Order() > DenseLimit || o.holds(nodes) {
+		return nil
+	}
+	return o.Guard("recovery", 3*8*int64(len(nodes))*int64(o.Graph.Order()))
+}
+
+// products returns the rows through products.
+func (o *Operator) products(nodes []int) (linop.Operator, error) {
+	op := linop.Rows(o.Diffusion, nodes)
+	if o.Diffusion.Method() != expm.Chebyshev { // rounding between components
+		return op, nil
+	}
+	return o.separate(op, nodes)
+}
+
+// separate declares that op, some rows of e^{-τL}, keeps to the components of the graph.
+func (o *Operator) separate(op linop.Operator, nodes []int) (linop.Operator, error) {
+	component, _ := o.Graph.Components()
+	of := make([]int32, len(nodes))
+	for k, s := range nodes {
+		of[k] = component[s]
+	}
+	return recovery.Separate(op, of, component)
+}

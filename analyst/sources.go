@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analyst
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// What makes a sampler trustworthy: Vehtari et al. (2021), Bayesian Anal. 16(2),
+// want R̂ below 1.01 and an effective sample size above 400.
+const (
+	mixed  = 1.01
+	enough = 400
+)
+
+// several replaces the posterior of one source by that of as many as the options
+// say: of two exactly up to [recovery.PairLimit] nodes, else by Gibbs sampling. With
+// [ByEvidence] the number comes first. It changes nothing where there is one source.
+func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) error {
+	k, n := a.opts.Sources, a.op.Graph.Order()
+	if k == 0 || k == 1 || k == ByEvidence && n == 1 {
+		return nil
+	}
+	sampling := recovery.SampleOptions{PosteriorOptions: opts}
+	s := &report.Sources{Count: k}
+	a.report.Sources = s
+	if k == ByEvidence {
+		count, err := a.Data.Count(ctx, min(mostSources, n-1), sampling)
+		if err != nil {
+			return fmt.Errorf("count sources: %w", err)
+		}
+		s.Count, s.Probabilities = count.Best(), count.Probability
+		if !math.IsInf(count.ESS, 1) { // it took samplers
+			a.diagnosed(count.RHat, count.ESS, "the number of sources is rough, and so is what rests on it")
+		}
+	}
+	if s.Count <= 1 {
+		s.Method = "exact"
+		return nil
+	}
+	var groups []float64
+	var err error
+	if s.Count == 2 && n <= recovery.PairLimit {
+		groups, err = a.pairs(ctx, opts)
+	} else {
+		sampling.Sources = s.Count
+		groups, err = a.sample(ctx, sampling)
+	}
+	if err != nil {
+		return fmt.Errorf("posterior of %d sources: %w", s.Count, err)
+	}
+	a.rerank(groups, opts.Prior)
+	return nil
+}
+
+// pairs returns the probability of each community to hold a source.
+func (a *analysis) pairs(ctx context.Context, opts recovery.PosteriorOptions) ([]float64, error) {
+	p, err := a.Data.Pairs(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	a.report.Sources.Method = "exact"
+	a.probability = p.Probability
+	return p.Groups(a.partition.Labels)
+}
+
+// sample is pairs for any number of sources.
+func (a *analysis) sample(ctx context.Context, opts recovery.SampleOptions) ([]float64, error) {
+	p, err := a.Data.Sample(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	s := a.report.Sources
+	s.Method = "gibbs"
+	a.diagnosed(p.RHat, p.ESS, fmt.Sprintf("the probabilities of %d sources are rough", s.Count))
+	a.probability = p.Probability
+	return p.Groups(a.partition.Labels)
+}
+
+// diagnosed reports the diagnostics of samplers, the worst so far, and says what they
+// leave rough.
+func (a *analysis) diagnosed(rHat, ess float64, rough string) {
+	s := a.report.Sources
+	if s.EffectiveSampleSize == nil || ess < *s.EffectiveSampleSize {
+		s.EffectiveSampleSize = report.Finite(ess)
+	}
+	a.rHat = max(a.rHat, rHat)
+	s.RHat = report.Finite(a.rHat)
+	if rHat <= mixed && ess >= enough {
+		return
+	}
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf(
+		"the sampler has not mixed well (R̂ = %.3g, effective sample size %.0f): %s. With little noise chains stay where they are: Basis Pursuit Denoising finds several sources beside",
+		rHat, ess, rough))
+}
+
+// rerank replaces what one source says of nodes and communities.
+func (a *analysis) rerank(groups, prior []float64) {
+	rep, g := a.report, a.op.Graph
+	chance := report.Chance(prior, a.partition.Labels, a.partition.Count, rep.Sources.Count)
+	for i, c := range rep.Communities {
+		rep.Communities[i].Prior, rep.Communities[i].Probability = chance[c.CommunityID], min(1, groups[c.CommunityID])
+	}
+	slices.SortStableFunc(rep.Communities, func(x, y report.Community) int { return cmp.Compare(y.Probability, x.Probability) })
+	order := make([]int, len(a.probability))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.probability[j], a.probability[i]) })
+	want, held := credible*float64(rep.Sources.Count), 0.0
+	rep.Posterior.CredibleSetSize, rep.Posterior.KnownMassSetSize = 0, 0
+	for _, i := range order {
+		if held >= want {
+			break
+		}
+		held += a.probability[i]
+		rep.Posterior.CredibleSetSize++
+	}
+	rep.Posterior.NodeID, rep.Posterior.Probability = g.ID(order[0]), a.probability[order[0]]
+	rep.Posterior.LogRunnerUp = nil
+	for _, i := range order[:rep.Sources.Count] {
+		rep.Sources.NodeIDs = append(rep.Sources.NodeIDs, g.ID(i))
+	}
+}
+
+// credible is the share of the expected sources that the credible set holds.
+const credible = 0.95

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analyst
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Measurements are private values with the standard deviation of their noise.
+type Measurements struct {
+	Nodes  []int     // the sensors, ascending
+	Values []float64 // ỹ, one a sensor
+	Sigmas []float64 // σ of each value's noise
+}
+
+// check refuses measurements that do not fit together.
+func (in Measurements) check() error {
+	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
+		return fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))
+	}
+	return nil
+}
+
+// Whitened is M with measurements, both in units of the noise.
+type Whitened struct {
+	Data recovery.Data // entries of M can be read, where it is small enough
+
+	op       *Operator
+	in       Measurements
+	products recovery.Data // Data through the cheapest products
+	visible  *recovery.Spectrum
+}
+
+// Whiten scales the sensors to unit noise. It returns [recovery.ErrInvalid] for
+// measurements that do not fit together.
+func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	op, err := o.Rows(ctx, in.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	u := make([]float64, len(in.Sigmas))
+	for k, sigma := range in.Sigmas {
+		u[k] = 1 / (sigma * sigma)
+	}
+	w := &Whitened{op: o, in: in}
+	if w.Data, err = recovery.Whiten(op, in.Values, u); err != nil {
+		return nil, err
+	}
+	w.products = w.Data
+	if o.Diffusion.Method() == expm.Chebyshev { // sparse products beat dense ones
+		if op, err = o.products(in.Nodes); err != nil {
+			return nil, err
+		}
+		if w.products, err = recovery.Whiten(op, in.Values, u); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// WithValues returns the same sensors with other values.
+func (w *Whitened) WithValues(values []float64) *Whitened {
+	other := *w
+	y := make([]float64, len(values))
+	for k, sigma := range w.in.Sigmas {
+		y[k] = math.Sqrt(1/(sigma*sigma)) * values[k]
+	}
+	other.in.Values, other.Data.Y, other.products.Y = values, y, y
+	return &other
+}
+
+// Project computes the singular vectors that a radius may be measured in, once for all
+// values that [Whitened.WithValues] puts in.
+func (w *Whitened) Project(ctx context.Context, rule recovery.Rule) (err error) {
+	if rule.Kind != recovery.Auto && rule.Kind != recovery.Projected {
+		return nil
+	}
+	if w.visible = w.spectrum(); w.visible == nil {
+		w.visible, err = w.products.Visible(ctx)
+	}
+	return err
+}
+
+// gapTolerance is the relative gap at which f̂ counts as optimal: far below the
+// noise, and above what the error of a computed M leaves provable.
+const gapTolerance = 1e-8
+
+// Denoise solves Basis Pursuit Denoising. The report holds its radius, whose unit and
+// that of the residual are those of ỹ where every sensor has the same σ, else those of
+// the noise. A result without a certificate is [recovery.Stalled], and no error.
+func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule, progress func(stage string, done, total int64)) (*recovery.Result, report.BPDN, error) {
+	scale := w.unit()
+	if rule.Kind == recovery.Number {
+		rule.Value /= scale
+	}
+	solver := recovery.ColumnGeneration{Options: recovery.Options{
+		Tol: gapTolerance, Neighbors: w.op.Graph.Neighbors, Progress: progress,
+	}}
+	result, ball, err := w.products.Recover(ctx, solver, rule, w.spectrum())
+	if err != nil && !errors.Is(err, recovery.ErrStalled) {
+		return nil, report.BPDN{}, err
+	}
+	return result, report.BPDN{
+		Radius: scale * ball.Radius, RadiusRule: ball.Rule.String(), Dimension: ball.Dimension, Retried: ball.Retried,
+		Residual: scale * result.Residual, Margin: scale * result.Margin,
+	}, nil
+}
+
+// unit is the σ that all sensors share, or 1.
+func (w *Whitened) unit() float64 {
+	sigma := w.in.Sigmas[0]
+	if slices.ContainsFunc(w.in.Sigmas, func(s float64) bool { return s != sigma }) {
+		return 1
+	}
+	return sigma
+}
+
+// spectrum returns the singular vectors of the whitened operator where they are
+// known, so far or at once: all sensors, one σ, and an eigendecomposition of a
+// symmetric L at hand.
+func (w *Whitened) spectrum() *recovery.Spectrum {
+	if w.visible != nil {
+		return w.visible
+	}
+	o, sigma := w.op, w.in.Sigmas[0]
+	spec := o.Diffusion.Spectrum()
+	uniform := !slices.ContainsFunc(w.in.Sigmas, func(s float64) bool { return s != sigma })
+	if !uniform || spec == nil || o.Laplacian.Similarity() != nil || len(w.in.Nodes) < o.Graph.Order() {
+		return nil
+	}
+	s := &recovery.Spectrum{Values: slices.Clone(spec.Decay(o.Diffusion.Tau())), Left: mat.DenseCopyOf(spec.Vectors().T())}
+	floats.Scale(1/sigma, s.Values)
+	return s
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// This file asks package sensitivity for what a plan charges.
+
+// certificateMargin raises the certified upper end that is charged, so that another
+// machine, whose last bits differ, certifies no more.
+const certificateMargin = 1 + 0x1p-30
+
+// sensitivityModel is what package sensitivity needs to know.
+func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
+	s := sensitivity.Model{
+		Graph: m.Graph, Laplacian: m.operator.Laplacian, Diffusion: m.operator.Diffusion, Tau: m.Tau, Alpha: alpha,
+	}
+	if len(m.Sensors) < m.Graph.Order() {
+		s.Sensors = m.Sensors
+	}
+	return s
+}
+
+func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.Options {
+	return sensitivity.Options{
+		Tolerance: opts.SensitivityTolerance, Time: opts.SensitivityTime, Seed: seed,
+		Failure: min(1e-12, opts.Delta/100), Progress: m.opts.Progress,
+	}
+}
+
+// bound fills in the certified sensitivity.
+func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions, seed [32]byte) error {
+	model := m.sensitivityModel(opts.Alpha)
+	options := m.sensitivityOptions(opts, seed)
+	bracket, err := sensitivity.Bound(ctx, model, nil, options)
+	if err != nil {
+		return err
+	}
+	spec.Sensitivity = m.named(bracket, seed)
+	if opts.Guarantee == privacy.PerSensor {
+		brackets, err := sensitivity.PerSensor(ctx, model, options)
+		if err != nil {
+			return err
+		}
+		for _, b := range brackets {
+			spec.PerSensor = append(spec.PerSensor, b.Upper*certificateMargin)
+			if b.Failure > 0 {
+				spec.Sensitivity.Failure, spec.Sensitivity.Seed = max(spec.Sensitivity.Failure, b.Failure), seed
+			}
+		}
+	}
+	return nil
+}
+
+// named gives the attaining edge its ids.
+func (m *Model) named(b sensitivity.Bracket, seed [32]byte) privacy.Sensitivity {
+	s := privacy.Sensitivity{Lower: b.Lower, Upper: b.Upper * certificateMargin, Failure: b.Failure}
+	if b.Failure > 0 {
+		s.Seed = seed
+	}
+	if b.Edge[0] >= 0 {
+		s.Edge = [2]graph.ID{m.Graph.ID(b.Edge[0]), m.Graph.ID(b.Edge[1])}
+	}
+	return s
+}
+
+// reach returns the values that y takes for sources in [0, 1]: [0, 1] where M is
+// row-stochastic, and [0, √(max d/min d)] for the normalised Laplacian, whose
+// M = D^½ R D^{-½} with R stochastic.
+func (m *Model) reach() privacy.Interval {
+	hi := 1.0
+	if s := m.operator.Laplacian.Similarity(); m.Settings.Laplacian == laplacian.Normalized {
+		if s == nil {
+			s = roots(m.operator.Laplacian.Degrees())
+		}
+		hi = math.Nextafter(slices.Max(s)/slices.Min(s), math.Inf(1))
+	}
+	return privacy.Interval{Lo: 0, Hi: hi}
+}
+
+// roots returns √d, 1 for nodes without neighbours.
+func roots(d []float64) []float64 {
+	s := make([]float64, len(d))
+	for i, v := range d {
+		s[i] = 1
+		if v > 0 {
+			s[i] = math.Sqrt(v)
+		}
+	}
+	return s
+}
+
+// computingError returns η₂ ≥ ‖M̃f − Mf‖₂ for every f in [0, 1]ⁿ, whose norm is at
+// most √n.
+func (m *Model) computingError() float64 {
+	return math.Nextafter(m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))*(1+0x1p-50), math.Inf(1))
+}

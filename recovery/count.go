@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Count is the posterior of the number of sources.
+type Count struct {
+	LogEvidence []float64 // of k = 0, 1, … sources, against none
+	Probability []float64 // under a flat prior on k
+	RHat, ESS   float64   // the worst of the samplers that were needed; 1 and +Inf for none
+}
+
+// Best returns the most probable number.
+func (c *Count) Best() int { return floats.MaxIdx(c.Probability) }
+
+// Count weighs 0 to most sources: one exactly, two exactly up to [PairLimit] nodes,
+// each further number by bridge sampling; no more than nodes with prior > 0.
+// opts.Sources is not used.
+func (d Data) Count(ctx context.Context, most int, opts SampleOptions) (*Count, error) {
+	_, n := d.A.Dims()
+	if most < 1 || most >= n {
+		return nil, fmt.Errorf("%w: up to %d sources among %d nodes, want 1 to %d", ErrInvalid, most, n, n-1)
+	}
+	logPrior, err := logWeights(opts.Prior, n)
+	if err != nil {
+		return nil, err
+	}
+	possible := 0 // nodes that the prior allows
+	for _, v := range logPrior {
+		if !math.IsInf(v, -1) {
+			possible++
+		}
+	}
+	most = min(most, possible)
+	one, err := d.Posterior(ctx, opts.PosteriorOptions)
+	if err != nil {
+		return nil, err
+	}
+	c := &Count{LogEvidence: []float64{0, one.LogPresence}, RHat: 1, ESS: math.Inf(1)}
+	if most > 1 && n <= PairLimit {
+		two, err := d.Pairs(ctx, opts.PosteriorOptions)
+		if err != nil {
+			return nil, err
+		}
+		c.LogEvidence = append(c.LogEvidence, two.LogPresence)
+	}
+	var before *Sample
+	for k := len(c.LogEvidence) - 1; k <= most && len(c.LogEvidence) <= most; k++ {
+		opts.Sources = k
+		s, err := d.Sample(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		c.RHat, c.ESS = max(c.RHat, s.RHat), min(c.ESS, s.ESS)
+		if before != nil {
+			step := bridge(before.next, s.moved) + logDistinct(logPrior, k-1) - logDistinct(logPrior, k)
+			c.LogEvidence = append(c.LogEvidence, c.LogEvidence[k-1]+step)
+		}
+		before = s
+	}
+	total := logSum(c.LogEvidence)
+	c.Probability = make([]float64, len(c.LogEvidence))
+	for k, l := range c.LogEvidence {
+		c.Probability[k] = math.Exp(l - total)
+	}
+	return c, nil
+}
+
+// bridge returns the log of Z_{k+1}/Z_k by Bennett's acceptance ratio. Let R be the
+// evidence ratio of one more source given k: its mean over the posterior of k is
+// Z_{k+1}/Z_k, and that of 1/R over the posterior of k + 1, for the k others, is the
+// inverse. Either mean alone has heavy tails. The result x solves
+//
+//	mean 1/(1 + e^{x−next}) = mean 1/(1 + e^{moved−x}),
+//
+// where moved runs over every source of k + 1, since each may be the one more.
+func bridge(next, moved []float64) float64 {
+	lo := min(floats.Min(next), floats.Min(moved))
+	hi := max(floats.Max(next), floats.Max(moved))
+	for range 60 {
+		x, up, down := (lo+hi)/2, 0.0, 0.0
+		for _, v := range next {
+			up += 1 / (1 + math.Exp(x-v))
+		}
+		for _, v := range moved {
+			down += 1 / (1 + math.Exp(v-x))
+		}
+		if up/float64(len(next)) > down/float64(len(moved)) {
+			lo = x
+		} else {
+			hi = x
+		}
+	}
+	return (lo + hi) / 2
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// SampleOptions steer the sampler; zero values are the defaults in brackets.
+type SampleOptions struct {
+	PosteriorOptions
+	Sources int    // [1]
+	Chains  int    // [4]
+	Sweeps  int    // of each chain that are kept [1000]
+	Burn    int    // sweeps before [half of Sweeps]
+	Seed    uint64 // the same seed gives the same bits
+
+	memory int // of the columns that are kept [cacheMemory]
+}
+
+// Sample is the posterior of k sources at different nodes, by Gibbs sampling.
+type Sample struct {
+	// Probability of each node to be a source. It sums to k.
+	Probability []float64
+	// RHat is the largest split R̂ of what was traced (log likelihood, sum of the
+	// amplitudes, and whether a node is a source, for those of probability .05 and
+	// more): beyond 1.01 the chains have not met. ESS is the least effective
+	// sample size: below 400 the estimates are rough.
+	// Reference: Vehtari et al. (2021), Bayesian Anal. 16(2).
+	RHat, ESS float64
+
+	sweeps [][]int // nodes of each sweep
+	n      int
+	// The log evidence ratio of one more source given all, for each sweep, and of a
+	// source that moves given the others, for each move.
+	next, moved []float64
+}
+
+// Groups returns, for each label, the probability that it holds a source.
+func (s *Sample) Groups(labels []int) ([]float64, error) {
+	count, err := groupCount(labels, s.n)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, count)
+	seen := make([]int, count)
+	for t, nodes := range s.sweeps {
+		for _, z := range nodes {
+			if l := labels[z]; seen[l] != t+1 {
+				seen[l] = t + 1
+				out[l]++
+			}
+		}
+	}
+	floats.Scale(1/float64(len(s.sweeps)), out)
+	return out, nil
+}
+
+// Sample draws sources from their posterior. Given the others, node and amplitude of
+// one source have the closed form of [Data.Posterior], so each move is exact.
+func (d Data) Sample(ctx context.Context, opts SampleOptions) (*Sample, error) {
+	opts = opts.withDefaults()
+	_, n := d.A.Dims()
+	if opts.Sources < 1 || opts.Sources >= n || opts.Chains < 1 || opts.Sweeps < 4 || opts.Burn < 0 {
+		return nil, fmt.Errorf("%w: %d sources among %d nodes, %d chains of %d sweeps after %d", ErrInvalid, opts.Sources, n, opts.Chains, opts.Sweeps, opts.Burn)
+	}
+	c, norms, logPrior, err := d.sufficient(ctx, opts.PosteriorOptions)
+	if err != nil {
+		return nil, err
+	}
+	if math.IsInf(logDistinct(logPrior, opts.Sources), -1) {
+		return nil, fmt.Errorf("%w: the prior leaves fewer than %d nodes", ErrInvalid, opts.Sources)
+	}
+	g := &gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cmp.Or(opts.memory, cacheMemory)}
+	out := &Sample{n: n, Probability: make([]float64, n)}
+	like, mass := make([][]float64, opts.Chains), make([][]float64, opts.Chains)
+	for k := range opts.Chains {
+		g.start(opts.Sources, rand.New(rand.NewPCG(opts.Seed, uint64(k))))
+		for t := range opts.Burn + opts.Sweeps {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			moved := g.sweep()
+			if t < opts.Burn {
+				continue
+			}
+			out.moved = append(out.moved, moved...)
+			g.weigh()
+			out.next = append(out.next, g.total)
+			like[k], mass[k] = append(like[k], g.likelihood()), append(mass[k], floats.Sum(g.a))
+			out.sweeps = append(out.sweeps, append([]int(nil), g.z...))
+			for _, z := range g.z {
+				out.Probability[z]++
+			}
+		}
+		if opts.Progress != nil {
+			opts.Progress("sample sources", int64(k+1), int64(opts.Chains))
+		}
+	}
+	total := float64(len(out.sweeps))
+	floats.Scale(1/total, out.Probability)
+	out.diagnose(append(out.places(opts.Chains), like, mass))
+	return out, nil
+}
+
+// diagnose sets the worst of what was traced.
+func (s *Sample) diagnose(traces [][][]float64) {
+	s.RHat, s.ESS = 1, math.Inf(1)
+	for _, chains := range traces {
+		s.RHat, s.ESS = max(s.RHat, splitRHat(chains)), min(s.ESS, effectiveSize(chains))
+	}
+}
+
+// tracedProbability is that of a node from which it is traced whether it is a source:
+// chains may stay at different nodes with the same likelihood.
+const tracedProbability = 0.05
+
+// places returns for each node to trace, in order, a chain of 0 and 1 for each chain.
+func (s *Sample) places(chains int) (traces [][][]float64) {
+	length := len(s.sweeps) / chains
+	for i, p := range s.Probability {
+		if p < tracedProbability {
+			continue
+		}
+		trace := make([][]float64, chains)
+		for t, nodes := range s.sweeps {
+			v := 0.0
+			if slices.Contains(nodes, i) {
+				v = 1
+			}
+			trace[t/length] = append(trace[t/length], v)
+		}
+		traces = append(traces, trace)
+	}
+	return traces
+}
+
+func (o SampleOptions) withDefaults() SampleOptions {
+	set := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&o.Sources, 1)
+	set(&o.Chains, 4)
+	set(&o.Sweeps, 1000)
+	set(&o.Burn, o.Sweeps/2)
+	return o
+}
+
+// gibbs is the state of one chain.
+type gibbs struct {
+	d                  Data
+	c, norms, logPrior []float64
+	e                  evidence
+	cache              map[int][]float64 // columns of AᵀA
+	memory             int               // that they may take
+	rnd                *rand.Rand
+
+	z     []int
+	a     []float64
+	rest  []float64 // c − Σ a·AᵀA e_z
+	w     []float64 // log weight of each node for one more source
+	total float64   // log Σ e^w
+}
+
+func (g *gibbs) start(k int, rnd *rand.Rand) {
+	g.rnd, g.z, g.a = rnd, nil, nil
+	g.rest = append(g.rest[:0], g.c...)
+	g.w = make([]float64, len(g.c))
+	copy(g.w, g.logPrior)
+	for range k { // dispersed: from the prior
+		g.total = logSum(g.w)
+		z := g.draw()
+		g.w[z] = math.Inf(-1)
+		g.place(z, g.amplitude(g.rest[z], g.norms[z]))
+	}
+}
+
+func (g *gibbs) place(z int, a float64) {
+	g.z, g.a = append(g.z, z), append(g.a, a)
+	floats.AddScaled(g.rest, -a, g.column(z))
+}
+
+// cacheMemory bounds the columns that a sampler keeps. It begins anew beyond it: those
+// of the sources at hand come back at once.
+const cacheMemory = 1 << 30
+
+func (g *gibbs) column(z int) []float64 {
+	col, ok := g.cache[z]
+	if !ok {
+		m, n := g.d.A.Dims()
+		if 8*n*len(g.cache) >= g.memory {
+			clear(g.cache)
+		}
+		x := make([]float64, m)
+		columnsTo(g.d.A, x, []int{z})
+		col = make([]float64, n)
+		g.d.A.MulVecTo(col, true, x)
+		g.cache[z] = col
+	}
+	return col
+}
+
+// sweep moves every source once and returns total at each move.
+func (g *gibbs) sweep() (totals []float64) {
+	for range g.z {
+		z, a := g.z[0], g.a[0]
+		g.z, g.a = g.z[1:], g.a[1:]
+		floats.AddScaled(g.rest, a, g.column(z))
+		g.weigh()
+		totals = append(totals, g.total)
+		z = g.draw()
+		g.place(z, g.amplitude(g.rest[z], g.norms[z]))
+	}
+	return totals
+}
+
+// weigh sets w and total.
+func (g *gibbs) weigh() {
+	for i, l := range g.logPrior {
+		g.w[i] = l
+		if !math.IsInf(l, -1) {
+			g.w[i] += g.e.log(g.rest[i], g.norms[i])
+		}
+	}
+	for _, z := range g.z {
+		g.w[z] = math.Inf(-1)
+	}
+	g.total = logSum(g.w)
+}
+
+// draw returns a node with probability ∝ e^w.
+func (g *gibbs) draw() int {
+	cum := make([]float64, len(g.w))
+	sum := 0.0
+	for i, w := range g.w {
+		sum += math.Exp(w - g.total)
+		cum[i] = sum
+	}
+	u := g.rnd.Float64() * sum
+	return min(sort.Search(len(cum), func(i int) bool { return cum[i] > u }), len(cum)-1)
+}
+
+// amplitude draws from e^{ac − a²N/2} on [0, 1] by bisection of the distribution
+// function, since ∫₀ˣ is x·∫₀¹ with c and N scaled by x and x².
+func (g *gibbs) amplitude(c, n float64) float64 {
+	if g.e.amplitude == UnitAmplitude {
+		return 1
+	}
+	target := g.e.log(c, n) + math.Log(1-g.rnd.Float64())
+	lo, hi := 0.0, 1.0
+	for range 50 {
+		x := (lo + hi) / 2
+		if math.Log(x)+g.e.log(x*c, x*x*n) < target {
+			lo = x
+		} else {
+			hi = x
+		}
+	}
+	return (lo + hi) / 2
+}
+
+// likelihood is Σ a·c − ½‖A f‖², with Aᵀ A f = c − rest.
+func (g *gibbs) likelihood() float64 {
+	sum := 0.0
+	for i, z := range g.z {
+		sum += g.a[i] * (g.c[z] + g.rest[z]) / 2
+	}
+	return sum
+}

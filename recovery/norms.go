@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// Norms are the squared column norms N_i = ‖A e_i‖² of whitened data, between Low_i
+// and High_i.
+type Norms struct {
+	N         []float64
+	Low, High []float64 // nil: N is exact
+}
+
+// check refuses norms that are not those of n nodes, or not between their bounds.
+func (a Norms) check(n int) error {
+	if len(a.N) != n || a.Low != nil && (len(a.Low) != n || len(a.High) != n) {
+		return fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(a.N), n)
+	}
+	for i, v := range a.N {
+		if !(v >= 0) || math.IsInf(v, 1) || a.Low != nil && !(a.Low[i] <= v && v <= a.High[i]) {
+			return fmt.Errorf("%w: squared column norm of node %d is %v, or not between its bounds", ErrInvalid, i, v)
+		}
+	}
+	return nil
+}
+
+// Beyond exactOrder nodes and exactSensors sensors a product for each takes too long.
+// Then probes bound every norm, but with probability normFailure, and norms are made
+// exact until the rest leaves no more than leftOpen of the posterior and of the log odds
+// of the first two open.
+const (
+	exactOrder   = 10_000
+	exactSensors = 256
+	normFailure  = 1e-9
+	leftOpen     = 0.01
+)
+
+// effort is what bounded norms may cost.
+type effort struct {
+	rounds int // of directions and probes, four times as many in each as in the one before
+	probes int // of the first round
+	peaks  int // exact norms at a time
+	most   int // exact norms in all, shared among the rounds
+}
+
+func fullEffort() effort { return effort{rounds: 2, probes: 64, peaks: 64, most: 512} }
+
+// Norms returns the column norms: exact, from the entries where A holds a matrix, or
+// by products where one side of A is short (10,000 nodes, 256 sensors); beyond that
+// bounded, as by [Data.ProbedNorms], and exact at the nodes, 512 at most, that decide
+// the posterior of opts, whose own Norms are not read.
+func (d Data) Norms(ctx context.Context, opts PosteriorOptions) (Norms, error) {
+	_, n := d.A.Dims()
+	logPrior, err := logWeights(opts.Prior, n)
+	if err != nil {
+		return Norms{}, err
+	}
+	return (&products{Data: d, progress: opts.Progress}).norms(ctx, newEvidence(opts.Amplitude), logPrior)
+}
+
+func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (Norms, error) {
+	m, n := p.A.Dims()
+	out := Norms{N: make([]float64, n)}
+	switch {
+	case p.rowNorms(out.N):
+		return out, ctx.Err()
+	case n <= exactOrder:
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return out, p.columnNorms(ctx, out.N, all)
+	case m <= exactSensors:
+		return out, p.addSquares(ctx, out.N, m, identity)
+	}
+	return p.boundedNorms(ctx, e, logPrior, fullEffort())
+}
+
+// boundedNorms bounds the norms, and makes those exact that leave most open, in rounds:
+// each is for what the one before left open.
+func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []float64, b effort) (Norms, error) {
+	_, n := p.A.Dims()
+	out := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
+	floats.AddConst(math.Inf(1), out.High)
+	c := make([]float64, n)
+	p.A.MulVecTo(c, true, p.Y)
+	u := undecided{exact: make([]bool, n)}
+	look := func() {
+		weight := e.logs(c, out.N)
+		floats.Add(weight, logPrior)
+		low, high := e.ends(c, out, p.blur(), logPrior)
+		u.rank(weight, low, high, b.most)
+	}
+	f := newDeflation(p, 1)
+	done := 0
+	for round := range b.rounds {
+		if err := f.grow(ctx, probeWidth<<(2*round), u.weights(), out.N); err != nil {
+			return Norms{}, err
+		}
+		bounds, err := f.bounds(ctx, b.probes<<(2*round), normFailure/float64(b.rounds))
+		if err != nil {
+			return Norms{}, err
+		}
+		out.meet(bounds)
+		look()
+		budget := b.most * (round + 1) / b.rounds
+		for odds := math.Inf(1); done < min(budget, n) && u.worth(budget-done, odds); {
+			picks := u.at[:min(max(1, b.peaks), budget-done, len(u.at))]
+			if err := p.columnNorms(ctx, out.N, picks); err != nil {
+				return Norms{}, err
+			}
+			for _, i := range picks {
+				u.exact[i] = true
+				out.Low[i], out.High[i] = widen(out.N[i], out.N[i], linop.Err(p.A))
+			}
+			done += len(picks)
+			odds = u.odds
+			look()
+		}
+		if u.closed() {
+			break
+		}
+	}
+	return out, nil
+}
+
+// grow extends Q, by blocks of 16, until it holds k vectors for nodes of these weights,
+// as long as a block takes a quarter of what is left of their norms.
+func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
+	for f.q.k < k {
+		left := math.Inf(-1) // not known yet
+		if weight != nil {
+			left = max(0, floats.Dot(weight, norms)-f.sum(weight))
+		}
+		gain, err := f.extend(ctx, weight)
+		if err != nil || gain <= left/4 || gain == 0 {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// undecided is what bounds on the norms leave open.
+type undecided struct {
+	exact    []bool    // nodes of exact norms
+	logShare []float64 // of the posterior, at the others
+	at       []int     // the nodes of the largest shares, largest first
+	logTotal float64   // of all shares, those of exact norms too
+	odds     float64   // of the log odds of the first two
+}
+
+// rank takes the weights and their ends, and lists k nodes.
+func (u *undecided) rank(weight, low, high []float64, k int) {
+	u.logShare = open(low, high, logSum(weight))
+	u.logTotal, u.odds = logSum(u.logShare), contest(weight, low, high)
+	u.at = u.at[:0]
+	for i, exact := range u.exact {
+		if exact {
+			u.logShare[i] = math.Inf(-1)
+		} else {
+			u.at = append(u.at, i)
+		}
+	}
+	slices.SortStableFunc(u.at, func(i, j int) int { return cmp.Compare(u.logShare[j], u.logShare[i]) })
+	u.at = u.at[:min(k, len(u.at))]
+}
+
+func (u *undecided) closed() bool { return u.logTotal <= math.Log(leftOpen) && u.odds <= leftOpen }
+
+// worth reports whether k more exact norms serve: they would close half of what is open
+// of the posterior, or the odds of the first two are open and fell, from before, by a
+// tenth with the last.
+func (u *undecided) worth(k int, before float64) bool {
+	if len(u.at) == 0 {
+		return false
+	}
+	mass := make([]float64, 0, k)
+	for _, i := range u.at[:min(k, len(u.at))] {
+		mass = append(mass, u.logShare[i])
+	}
+	return u.logTotal > math.Log(leftOpen) && logSum(mass) >= u.logTotal-math.Ln2 ||
+		u.odds > leftOpen && u.odds < 0.9*before
+}
+
+// weights returns the shares relative to the largest, nil where they say nothing.
+func (u *undecided) weights() []float64 {
+	if u.logShare == nil {
+		return nil
+	}
+	w, largest := make([]float64, len(u.logShare)), floats.Max(u.logShare)
+	if math.IsInf(largest, 0) || math.IsNaN(largest) {
+		return nil
+	}
+	for i, v := range u.logShare {
+		w[i] = math.Exp(v - largest)
+	}
+	return w
+}
+
+// meet narrows the bounds to what b allows, and takes the N of the narrower bounds.
+// Bounds that contradict each other, of which one is false, are kept from the lower to
+// the upper.
+func (a *Norms) meet(b Norms) {
+	for i, v := range b.N {
+		if a.High[i]-a.Low[i] <= b.High[i]-b.Low[i] {
+			v = a.N[i]
+		}
+		low, high := max(a.Low[i], b.Low[i]), min(a.High[i], b.High[i])
+		a.Low[i], a.High[i] = min(low, high), max(low, high)
+		a.N[i] = min(max(v, a.Low[i]), a.High[i])
+	}
+}
+
+// widen makes of bounds on ‖A e_i‖² those for all A' with ‖A' − A‖₂ ≤ d.
+func widen(low, high, d float64) (l, h float64) {
+	if d == 0 {
+		return low, high
+	}
+	l, h = max(0, math.Sqrt(low)-d), math.Sqrt(high)+d
+	return min(low, l*l), max(high, h*h)
+}
+
+// products counts the products with an operator.
+type products struct {
+	Data
+	progress func(stage string, done, total int64)
+	done     int64
+}
+
+// count reports k more products.
+func (p *products) count(k int) {
+	p.done += int64(k)
+	if p.progress != nil {
+		p.progress("recover: products for column norms", p.done, 0)
+	}
+}
+
+// columnNorms sets the norms of the columns js.
+func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) error {
+	m, _ := p.A.Dims()
+	width := min(len(js), blockColumns(m))
+	cols := make([]float64, m*width)
+	for at := 0; at < len(js); at += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := js[at:min(at+width, len(js))]
+		columnsTo(p.A, cols[:m*len(part)], part)
+		for k, j := range part {
+			norms[j] = floats.Dot(cols[k*m:(k+1)*m], cols[k*m:(k+1)*m])
+		}
+		p.count(len(part))
+	}
+	return ctx.Err()
+}
+
+// addSquares adds to sum_i the squares (Aᵀv)_i² of count vectors v. fill sets those from
+// at on, width of them, as the columns of in, in row-major order.
+func (p *products) addSquares(ctx context.Context, sum []float64, count int, fill func(in []float64, at, width int)) error {
+	m, n := p.A.Dims()
+	width := min(probeWidth, count)
+	in, out := make([]float64, m*width), make([]float64, n*width)
+	for at := 0; at < count; at += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		width = min(width, count-at)
+		in, out = in[:m*width], out[:n*width]
+		fill(in, at, width)
+		linop.MulBlockTo(p.A, out, true, in, width)
+		for i := range sum {
+			for _, v := range out[i*width : (i+1)*width] {
+				sum[i] += v * v
+			}
+		}
+		p.count(width)
+	}
+	return ctx.Err()
+}
+
+// identity fills in unit vectors.
+func identity(in []float64, at, width int) {
+	clear(in)
+	for j := range width {
+		in[(at+j)*width+j] = 1
+	}
+}
+
+// rowNorms adds up the squares row by row where A holds its entries.
+func (d Data) rowNorms(sum []float64) bool {
+	w, ok := d.A.(whitened)
+	if !ok {
+		w = whitened{a: d.A}
+	}
+	e := entries(w.a)
+	if e == nil {
+		return false
+	}
+	if !ok {
+		m, _ := e.Dims()
+		for s := range m {
+			w.pick, w.root = append(w.pick, s), append(w.root, 1)
+		}
+	}
+	for k, s := range w.pick {
+		u := w.root[k] * w.root[k]
+		for j, v := range e.RawRowView(s) {
+			sum[j] += u * v * v
+		}
+	}
+	return true
+}

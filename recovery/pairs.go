@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// PairLimit is the largest number of nodes for which every pair is weighed: the
+// Gram matrix of 3,000 nodes takes 72 MB. Beyond it use [Data.Sample].
+const PairLimit = 3000
+
+// Pairs is the exact posterior of two sources at different nodes.
+type Pairs struct {
+	// Probability of each node to be one of the two. It sums to 2.
+	Probability []float64
+	// Best is the most probable pair, with its probability.
+	Best            [2]int
+	BestProbability float64
+	// LogPresence is the log evidence of two sources against none.
+	LogPresence float64
+
+	n int
+	p []float64 // of the pair i < j at j(j−1)/2 + i
+}
+
+// At returns the probability of the pair i ≠ j.
+func (p *Pairs) At(i, j int) float64 {
+	if i > j {
+		i, j = j, i
+	}
+	return p.p[j*(j-1)/2+i]
+}
+
+// Groups returns, for each label, the probability that it holds at least one of the
+// two sources.
+func (p *Pairs) Groups(labels []int) ([]float64, error) {
+	count, err := groupCount(labels, p.n)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, count)
+	for j := range p.n {
+		for i := range j {
+			v := p.At(i, j)
+			out[labels[i]] += v
+			if labels[i] != labels[j] {
+				out[labels[j]] += v
+			}
+		}
+	}
+	return out, nil
+}
+
+// Pairs weighs all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
+// of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
+// to a constant. The norms of the options are not used; they come from A.
+func (d Data) Pairs(ctx context.Context, opts PosteriorOptions) (*Pairs, error) {
+	_, n := d.A.Dims()
+	if n < 2 || n > PairLimit {
+		return nil, fmt.Errorf("%w: pairs among %d nodes, want 2 to %d", ErrInvalid, n, PairLimit)
+	}
+	opts.Norms = &Norms{N: make([]float64, n)}
+	c, _, logPrior, err := d.sufficient(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	logCount := logDistinct(logPrior, 2)
+	if math.IsInf(logCount, -1) {
+		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
+	}
+	g, err := d.gram(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
+	e := newEvidence(opts.Amplitude)
+	q := quadratic{e: e}
+	// The largest exponent bounds the evidence, since the prior's mass is 1. Pairs
+	// that are e⁻⁵⁰ below the best so far weigh nothing in a sum of n²/2.
+	best := math.Inf(-1)
+	for j := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for i := range j {
+			at := j*(j-1)/2 + i
+			prior := logPrior[i] + logPrior[j]
+			q.set(c[i], c[j], g.Data[i*n+i], g.Data[j*n+j], g.Data[j*n+i])
+			if math.IsInf(prior, -1) || q.peak()+prior < best-50 {
+				p.p[at] = math.Inf(-1)
+				continue
+			}
+			p.p[at] = q.log() + prior
+			best = max(best, p.p[at])
+		}
+	}
+	p.normalize(logCount - math.Ln2)
+	return p, nil
+}
+
+// normalize turns log weights into probabilities; logMass is that of the prior.
+func (p *Pairs) normalize(logMass float64) {
+	total := logSum(p.p)
+	p.LogPresence = total - logMass
+	for j := range p.n {
+		for i := range j {
+			at := j*(j-1)/2 + i
+			v := math.Exp(p.p[at] - total)
+			p.p[at] = v
+			p.Probability[i] += v
+			p.Probability[j] += v
+			if v > p.BestProbability {
+				p.Best, p.BestProbability = [2]int{i, j}, v
+			}
+		}
+	}
+}
+
+// logDistinct returns log Σ π_{z₁}…π_{z_k} over k different nodes, in order: the
+// logarithm of k! times an elementary symmetric polynomial, node by node, a sum of
+// terms ≥ 0 that neither cancels nor underflows. −Inf where fewer nodes have π > 0.
+func logDistinct(logPrior []float64, k int) float64 {
+	log := make([]float64, k+1) // of i!·e_i over the nodes so far
+	for i := 1; i <= k; i++ {
+		log[i] = math.Inf(-1)
+	}
+	for _, l := range logPrior {
+		if math.IsInf(l, -1) {
+			continue
+		}
+		for i := k; i >= 1; i-- {
+			x, y := log[i], l+math.Log(float64(i))+log[i-1]
+			if x < y {
+				x, y = y, x
+			}
+			if !math.IsInf(y, -1) {
+				x += math.Log1p(math.Exp(y - x))
+			}
+			log[i] = x
+		}
+	}
+	return log[k]
+}
+
+// gram returns AᵀA.
+func (d Data) gram(ctx context.Context) (blas64.General, error) {
+	m, n := d.A.Dims()
+	all := make([]float64, n*m)
+	js := make([]int, n)
+	for j := range js {
+		js[j] = j
+	}
+	for at := 0; at < n; at += blockWidth {
+		if err := ctx.Err(); err != nil {
+			return blas64.General{}, err
+		}
+		end := min(at+blockWidth, n)
+		columnsTo(d.A, all[at*m:end*m], js[at:end])
+	}
+	cols := blas64.General{Rows: n, Cols: m, Stride: m, Data: all}
+	g := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, cols, cols, 0, g)
+	return g, ctx.Err()
+}
+
+// quadratic is the log likelihood of two amplitudes.
+type quadratic struct {
+	e             evidence
+	c1, c2        float64
+	n1, n2, cross float64
+}
+
+// set keeps the sharper amplitude outside the closed form inside.
+func (q *quadratic) set(c1, c2, n1, n2, cross float64) {
+	if n1 < n2 {
+		c1, c2, n1, n2 = c2, c1, n2, n1
+	}
+	q.c1, q.c2, q.n1, q.n2, q.cross = c1, c2, n1, n2, cross
+}
+
+// peak returns the largest exponent over 0 ≤ a, b ≤ 1.
+func (q *quadratic) peak() float64 {
+	value := func(a, b float64) float64 {
+		return a*q.c1 + b*q.c2 - (a*a*q.n1+b*b*q.n2)/2 - a*b*q.cross
+	}
+	if q.e.amplitude == UnitAmplitude {
+		return value(1, 1)
+	}
+	clip := func(c, n float64) float64 {
+		if c <= 0 {
+			return 0
+		}
+		if c >= n {
+			return 1
+		}
+		return c / n
+	}
+	best := 0.0
+	for _, t := range [2]float64{0, 1} {
+		b := clip(q.c2-t*q.cross, q.n2)
+		a := clip(q.c1-t*q.cross, q.n1)
+		best = max(best, value(t, b), value(a, t))
+	}
+	if det := q.n1*q.n2 - q.cross*q.cross; det > 0 {
+		a, b := (q.c1*q.n2-q.c2*q.cross)/det, (q.c2*q.n1-q.c1*q.cross)/det
+		if a > 0 && a < 1 && b > 0 && b < 1 {
+			best = max(best, value(a, b))
+		}
+	}
+	return best
+}
+
+// log returns the log evidence of the pair: the closed form in a, quadrature in b
+// over the part of [0, 1] where the integrand is within e⁻⁴⁰ of its peak. The
+// integrand is log-concave in b.
+func (q *quadratic) log() float64 {
+	if q.e.amplitude == UnitAmplitude {
+		return q.peak()
+	}
+	h := func(b float64) float64 {
+		return b*q.c2 - b*b*q.n2/2 + q.e.log(q.c1-b*q.cross, q.n1)
+	}
+	if math.Abs(q.c2)+q.n2+math.Abs(q.cross) <= legendreReach/2 {
+		return q.panel(h, 0, 1)
+	}
+	peak := golden(h)
+	top := h(peak)
+	edge := func(end float64) float64 { // bisects for h = top − 40
+		in, out := peak, end
+		if h(end) > top-40 {
+			return end
+		}
+		for range 30 {
+			if mid := (in + out) / 2; h(mid) > top-40 {
+				in = mid
+			} else {
+				out = mid
+			}
+		}
+		return out
+	}
+	lo, hi := edge(0), edge(1)
+	mid1, mid2 := (lo+peak)/2, (peak+hi)/2
+	return logSum([]float64{q.panel(h, lo, mid1), q.panel(h, mid1, peak), q.panel(h, peak, mid2), q.panel(h, mid2, hi)})
+}
+
+// panel is log ∫ e^h over [lo, hi] by the Gauss–Legendre rule.
+func (q *quadratic) panel(h func(float64) float64, lo, hi float64) float64 {
+	if hi <= lo {
+		return math.Inf(-1)
+	}
+	v := make([]float64, len(q.e.at))
+	for i, t := range q.e.at {
+		v[i] = h(lo+t*(hi-lo)) + math.Log(q.e.w[i])
+	}
+	return logSum(v) + math.Log(hi-lo)
+}
+
+// golden returns the argument of the maximum of a concave function on [0, 1].
+func golden(h func(float64) float64) float64 {
+	const ratio = 0.6180339887498949
+	lo, hi := 0.0, 1.0
+	a, b := hi-ratio, lo+ratio
+	ha, hb := h(a), h(b)
+	for range 40 {
+		if ha >= hb {
+			hi, b, hb = b, a, ha
+			a = hi - ratio*(hi-lo)
+			ha = h(a)
+		} else {
+			lo, a, ha = a, b, hb
+			b = lo + ratio*(hi-lo)
+			hb = h(b)
+		}
+	}
+	return (lo + hi) / 2
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// PosteriorOptions describe what is known before; the zero value is a flat node
+// prior, amplitude U[0,1] and a credible set of 95 %.
+type PosteriorOptions struct {
+	Amplitude Amplitude
+	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
+	Level     float64   // of the credible set; 0 means 0.95
+	Norms     *Norms    // nil: those of [Data.Norms]
+	// Progress is told of the products with A, and of the chains, that are done.
+	Progress func(stage string, done, total int64)
+}
+
+// Posterior is the distribution of the node of a single source.
+type Posterior struct {
+	// LogEvidence is the log likelihood ratio, for each node, of a source there
+	// against no source, with the amplitude integrated out.
+	LogEvidence []float64
+	// Probability of each node, given that there is one source. It sums to 1.
+	Probability []float64
+	// Credible is the smallest set of nodes that holds the level asked for, most
+	// probable first; its size is the cloaking achieved.
+	Credible []int
+	// RunnerUp is the odds of the best node against the second; +Inf where there is none
+	// and beyond e^709.
+	RunnerUp float64
+	// LogPresence is the log evidence of one source against none.
+	LogPresence float64
+	// Slack and ProbabilityError bound what comes from bounded, not exact, column
+	// norms, and beside them from the error of A: the errors of LogPresence and of
+	// log RunnerUp, and the total variation distance of Probability from the exact
+	// posterior, hence the error of every probability and of every sum of them. Both
+	// are 0 where all norms are exact, whatever the error of A; rounding is not in them.
+	Slack, ProbabilityError float64
+}
+
+// Best returns the most probable node.
+func (p *Posterior) Best() int { return p.Credible[0] }
+
+// Groups sums the posterior by label. Labels are 0, 1, …, one for each node.
+func (p *Posterior) Groups(labels []int) ([]float64, error) {
+	count, err := groupCount(labels, len(p.Probability))
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]float64, count)
+	for i, l := range labels {
+		sums[l] += p.Probability[i]
+	}
+	return sums, nil
+}
+
+// groupCount checks one label for each of n nodes and returns their number.
+func groupCount(labels []int, n int) (int, error) {
+	if len(labels) != n {
+		return 0, fmt.Errorf("%w: %d labels for %d nodes", ErrInvalid, len(labels), n)
+	}
+	count := 0
+	for i, l := range labels {
+		if l < 0 || l >= n {
+			return 0, fmt.Errorf("%w: label of node %d is %d, want 0 to %d", ErrInvalid, i, l, n-1)
+		}
+		count = max(count, l+1)
+	}
+	return count, nil
+}
+
+// Posterior returns the posterior of a single source, exact where the norms are:
+// with c = Aᵀy and N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is
+// a·c_i − a²N_i/2 up to a constant.
+func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior, error) {
+	c, norms, logPrior, err := d.sufficient(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	e := newEvidence(opts.Amplitude)
+	p := &Posterior{LogEvidence: e.logs(c, norms.N), Probability: make([]float64, len(c))}
+	weight := p.Probability
+	floats.AddTo(weight, p.LogEvidence, logPrior)
+	p.LogPresence = logSum(weight)
+	first := firstTwo(weight)
+	p.RunnerUp = math.Exp(first[0] - first[1])
+	if norms.Low != nil {
+		low, high := e.ends(c, norms, d.blur(), logPrior)
+		p.Slack = max(contest(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
+		p.ProbabilityError = math.Exp(logSum(open(low, high, p.LogPresence)))
+		if !(p.ProbabilityError < 1) {
+			p.ProbabilityError = 1
+		}
+	}
+	for i, v := range weight {
+		p.Probability[i] = math.Exp(v - p.LogPresence)
+	}
+	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
+	level := opts.Level
+	if level == 0 {
+		level = 0.95
+	}
+	p.rank(level)
+	return p, nil
+}
+
+// blur bounds the error of an entry of Aᵀy: that of A along y.
+func (d Data) blur() float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
+
+// logs returns the log evidence of each node.
+func (e evidence) logs(c, norms []float64) []float64 {
+	out := make([]float64, len(c))
+	for i, v := range c {
+		out[i] = e.log(v, norms[i])
+	}
+	return out
+}
+
+// ends returns the ends of the log weight of each node, evidence and prior, where c is
+// right within blur. It rises with c and falls with N.
+func (e evidence) ends(c []float64, norms Norms, blur float64, logPrior []float64) (low, high []float64) {
+	low, high = make([]float64, len(c)), make([]float64, len(c))
+	for i, prior := range logPrior {
+		low[i] = e.log(c[i]-blur, norms.High[i]) + prior
+		high[i] = e.log(c[i]+blur, norms.Low[i]) + prior
+	}
+	return low, high
+}
+
+// open returns the logarithm of what each node leaves open of the posterior,
+// (e^high − e^low)/Z.
+func open(low, high []float64, logZ float64) []float64 {
+	width := make([]float64, len(low))
+	for i := range low {
+		width[i] = math.Inf(-1)
+		if !(high[i] <= low[i]) {
+			width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
+		}
+	}
+	return width
+}
+
+// contest bounds the error of the log odds of the first two: the largest and the second
+// largest weight lie between those of the low and of the high ends.
+func contest(weight, low, high []float64) float64 {
+	w, l, h := firstTwo(weight), firstTwo(low), firstTwo(high)
+	if math.IsInf(h[1], -1) { // no second
+		return 0
+	}
+	odds := w[0] - w[1]
+	return max(h[0]-l[1]-odds, odds-max(0, l[0]-h[1]))
+}
+
+// firstTwo returns the two largest values, −Inf where there are fewer.
+func firstTwo(x []float64) (two [2]float64) {
+	two = [2]float64{math.Inf(-1), math.Inf(-1)}
+	for _, v := range x {
+		two[0], two[1] = max(two[0], v), max(two[1], min(two[0], v))
+	}
+	return two
+}
+
+// sufficient returns Aᵀy, the column norms and the normalised log prior.
+func (d Data) sufficient(ctx context.Context, opts PosteriorOptions) (c []float64, norms Norms, logPrior []float64, err error) {
+	_, n := d.A.Dims()
+	if opts.Level < 0 || opts.Level > 1 {
+		return nil, norms, nil, fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, opts.Level)
+	}
+	if logPrior, err = logWeights(opts.Prior, n); err != nil {
+		return nil, norms, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, norms, nil, err
+	}
+	if opts.Norms != nil {
+		norms = *opts.Norms
+		if err := norms.check(n); err != nil {
+			return nil, norms, nil, err
+		}
+	} else if norms, err = d.Norms(ctx, opts); err != nil {
+		return nil, norms, nil, err
+	}
+	c = make([]float64, n)
+	d.A.MulVecTo(c, true, d.Y)
+	return c, norms, logPrior, ctx.Err()
+}
+
+// logWeights returns the logarithms of a prior that sums to 1.
+func logWeights(prior []float64, n int) ([]float64, error) {
+	w := make([]float64, n)
+	if prior == nil {
+		floats.AddConst(-math.Log(float64(n)), w)
+		return w, nil
+	}
+	if len(prior) != n {
+		return nil, fmt.Errorf("%w: %d prior weights for %d nodes", ErrInvalid, len(prior), n)
+	}
+	for i, v := range prior {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("%w: prior of node %d is %v, want ≥ 0 and finite", ErrInvalid, i, v)
+		}
+		w[i] = math.Log(v)
+	}
+	total := logSum(w)
+	if math.IsInf(total, -1) {
+		return nil, fmt.Errorf("%w: the prior is zero at every node", ErrInvalid)
+	}
+	floats.AddConst(-total, w)
+	return w, nil
+}
+
+// rank sets the credible set. Ties go to the lower node.
+func (p *Posterior) rank(level float64) {
+	order := make([]int, len(p.Probability))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return p.Probability[order[a]] > p.Probability[order[b]] })
+	sum, k := 0.0, 0
+	for k == 0 || (k < len(order) && sum < level) {
+		sum += p.Probability[order[k]]
+		k++
+	}
+	p.Credible = order[:k]
+}
+
+// Ceiling returns Φ(Δ₂/2σ): no test tells two neighbours apart more often when
+// each is as likely, since their outputs are two normal laws Δ₂ apart.
+func Ceiling(l2, sigma float64) float64 { return tail(-l2 / (2 * sigma)) }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// leastBeta is what the quantiles of χ² are good for.
+const leastBeta = 1e-100
+
+// aligned is the part of a column beyond Q below which it counts as lying in Q: above it
+// nothing is mostly rounding. After the power, which cubes singular values, a direction
+// that it drops is 500 times shorter than the longest.
+const aligned = 1e-8
+
+// probeWidth is the number of columns of a block of probes, and of directions that
+// come at a time: what products are best at.
+const probeWidth = 16
+
+// ProbedNorms bounds the column norms by products of Aᵀ with random vectors, for
+// graphs where n products cost too much. With Q up to 16 orthonormal directions that
+// the columns share most, ‖A e_i‖² = ‖QᵀA e_i‖² + R_i: the first part is exact, and
+// Σ (Aᵀ(I − QQᵀ)ω)_i²/R_i over r probes ω is χ²_r. With probability at least 1 − beta
+// all R_i are thus known within a factor of about 1 ∓ z√(2/r), z the normal quantile of
+// beta/2n. The error that A declares is added. The same seed gives the same bits.
+//
+// Proof: docs/proofs/recovery.md.
+func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed uint64) (Norms, error) {
+	if probes < 1 || !(beta >= leastBeta && beta < 1) {
+		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between %v and 1", ErrInvalid, probes, beta, leastBeta)
+	}
+	f := newDeflation(&products{Data: d}, seed)
+	if _, err := f.extend(ctx, nil); err != nil {
+		return Norms{}, err
+	}
+	return f.bounds(ctx, probes, beta)
+}
+
+// deflation splits off the part of every column that lies along a few directions.
+type deflation struct {
+	*products
+	rnd  *rand.Rand
+	q    basis     // the directions
+	seen []float64 // ‖QᵀA e_i‖²
+}
+
+func newDeflation(p *products, seed uint64) *deflation {
+	m, n := p.A.Dims()
+	return &deflation{
+		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: basis{m: m, least: aligned}, seen: make([]float64, n),
+	}
+}
+
+// extend adds 16 directions at most, those in which the columns, each times the root of
+// its weight, are longest beside those at hand: approximate leading left singular
+// vectors of (I − QQᵀ)A·diag(√weight). Without weights all are 1. It returns how much
+// Σ weight_i·‖QᵀA e_i‖² gained.
+func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64, err error) {
+	m, n := f.A.Dims()
+	k := min(probeWidth, m-f.q.k)
+	if k == 0 {
+		return 0, ctx.Err()
+	}
+	x, y := make([]float64, n*k), make([]float64, m*k)
+	f.normal(x)
+	for i, w := range weight {
+		floats.Scale(math.Sqrt(w), x[i*k:(i+1)*k])
+	}
+	linop.MulBlockTo(f.A, y, false, x, k)
+	f.count(k)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	whole := floats.Norm(y, 2)
+	if f.remove(y, k); !(floats.Norm(y, 2) > aligned*whole) {
+		return 0, nil
+	}
+	linop.MulBlockTo(f.A, x, true, y, k)
+	for i, w := range weight {
+		floats.Scale(w, x[i*k:(i+1)*k])
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	linop.MulBlockTo(f.A, y, false, x, k)
+	f.count(2 * k)
+	old, before := f.q.k, f.sum(weight)
+	f.q.extend(transposed(y, m, k), k)
+	err = f.addSquares(ctx, f.seen, f.q.k-old, func(in []float64, at, width int) {
+		copy(in, transposed(f.q.q[(old+at)*m:(old+at+width)*m], width, m))
+	})
+	return f.sum(weight) - before, err
+}
+
+// sum is Σ weight_i·‖QᵀA e_i‖².
+func (f *deflation) sum(weight []float64) float64 {
+	if weight == nil {
+		return floats.Sum(f.seen)
+	}
+	return floats.Dot(weight, f.seen)
+}
+
+func (f *deflation) normal(x []float64) {
+	for i := range x {
+		x[i] = f.rnd.NormFloat64()
+	}
+}
+
+// remove replaces each of the k columns of x, in row-major order, by (I − QQᵀ)x.
+func (f *deflation) remove(x []float64, k int) {
+	if f.q.k == 0 {
+		return
+	}
+	all := blas64.General{Rows: f.q.m, Cols: k, Stride: k, Data: x}
+	along := blas64.General{Rows: f.q.k, Cols: k, Stride: k, Data: make([]float64, f.q.k*k)}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.q.matrix(), all, 0, along)
+	blas64.Gemm(blas.Trans, blas.NoTrans, -1, f.q.matrix(), along, 1, all)
+}
+
+// bounds returns norms that hold with probability at least 1 − beta, by new probes.
+func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms, error) {
+	_, n := f.A.Dims()
+	rest := make([]float64, n)
+	err := f.addSquares(ctx, rest, probes, func(in []float64, _, width int) {
+		f.normal(in)
+		f.remove(in, width)
+	})
+	if err != nil {
+		return Norms{}, err
+	}
+	chi := distuv.ChiSquared{K: float64(probes)}
+	tail := beta / (2 * float64(n))
+	// The lower one may come out as 0, and 0/0 for a column of zeros.
+	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), chi2Above(probes, tail)
+	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
+	e, theta := linop.Err(f.A), f.skew()
+	for i, s := range rest {
+		norms.N[i] = f.seen[i] + s/float64(probes)
+		norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.seen[i]+s/high, (1+theta)*f.seen[i]+s/low, e)
+	}
+	return norms, nil
+}
+
+// skew bounds ‖QᵀQ − I‖₂, with the rounding of its own sums.
+func (f *deflation) skew() float64 {
+	gram := mat.NewSymDense(max(1, f.q.k), nil)
+	if f.q.k > 0 {
+		blas64.Syrk(blas.NoTrans, 1, f.q.matrix(), 0, gram.RawSymmetric())
+		for i := range f.q.k {
+			gram.SetSym(i, i, gram.At(i, i)-1)
+		}
+	}
+	return mat.Norm(gram, 2) + float64(f.q.k*f.q.m)/(1<<53)
+}

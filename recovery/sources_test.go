@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// twoSources is a random problem of m sensors and n nodes with two sources.
+func twoSources(rnd *rand.Rand, m, n int, scale float64) (linop.Dense, recovery.Data) {
+	op := randomDense(rnd, m, n)
+	floats.Scale(scale, op.M.RawMatrix().Data)
+	f, y := make([]float64, n), make([]float64, m)
+	f[0], f[n-1] = 0.9, 0.5
+	op.MulVecTo(y, false, f)
+	for i := range y {
+		y[i] += rnd.NormFloat64()
+	}
+	return op, recovery.Data{A: op, Y: y}
+}
+
+// pairIntegral is the evidence of two sources by Simpson's rule on the residuals.
+func pairIntegral(op linop.Dense, y []float64, i, j, steps int) float64 {
+	m, _ := op.Dims()
+	sum := 0.0
+	for ka := range steps + 1 {
+		for kb := range steps + 1 {
+			w := 1.0
+			for _, k := range [2]int{ka, kb} {
+				if k > 0 && k < steps {
+					w *= 2 + 2*float64(k%2)
+				}
+			}
+			a, b, q := float64(ka)/float64(steps), float64(kb)/float64(steps), 0.0
+			for s := range m {
+				r := y[s] - a*op.M.At(s, i) - b*op.M.At(s, j)
+				q += r*r - y[s]*y[s]
+			}
+			sum += w * math.Exp(-q/2)
+		}
+	}
+	return sum / float64(9*steps*steps)
+}
+
+func TestPairsAgainstQuadrature(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(21, 1))
+	for _, scale := range []float64{0.3, 1, 4, 20} {
+		const n = 5
+		op, d := twoSources(rnd, 4, n, scale)
+		prior := []float64{1, 2, 0.5, 1, 3}
+		p, err := d.Pairs(t.Context(), recovery.PosteriorOptions{Prior: prior})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want [n][n]float64
+		total, mass := 0.0, 0.0
+		for j := range n {
+			for i := range j {
+				want[i][j] = prior[i] * prior[j] * pairIntegral(op, d.Y, i, j, 600)
+				total += want[i][j]
+				mass += prior[i] * prior[j]
+			}
+		}
+		for j := range n {
+			for i := range j {
+				if got := p.At(j, i); math.Abs(got-want[i][j]/total) > 1e-7 {
+					t.Errorf("scale %v: P(%d, %d) = %v, want %v", scale, i, j, got, want[i][j]/total)
+				}
+			}
+		}
+		if math.Abs(p.LogPresence-math.Log(total/mass)) > 1e-6 {
+			t.Errorf("scale %v: log presence %v, want %v", scale, p.LogPresence, math.Log(total/mass))
+		}
+		if math.Abs(floats.Sum(p.Probability)-2) > 1e-12 {
+			t.Errorf("scale %v: probabilities sum to %v, want 2", scale, floats.Sum(p.Probability))
+		}
+		g, err := p.Groups([]int{0, 0, 1, 1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 1 - p.At(2, 3) - p.At(2, 4) - p.At(3, 4); math.Abs(g[0]-want) > 1e-12 {
+			t.Errorf("scale %v: P(a source in group 0) = %v, want %v", scale, g[0], want)
+		}
+	}
+}
+
+func TestUnitPairs(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(22, 1))
+	op, d := twoSources(rnd, 6, 7, 1)
+	p, err := d.Pairs(t.Context(), recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logLike := func(i, j int) float64 {
+		q := 0.0
+		for s, y := range d.Y {
+			r := y - op.M.At(s, i) - op.M.At(s, j)
+			q += r * r
+		}
+		return -q / 2
+	}
+	want := math.Exp(logLike(0, 6) - logLike(2, 3))
+	if got := p.At(0, 6) / p.At(2, 3); math.Abs(got-want) > 1e-10*want {
+		t.Errorf("odds %v, want %v", got, want)
+	}
+}
+
+// The sampler's marginals are those of the exact posterior, for one and
+// for two sources. 10,000 draws: five standard errors at an effective size of 2,000.
+func TestSampleAgainstExact(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(23, 1))
+	for _, amplitude := range []recovery.Amplitude{recovery.UniformAmplitude, recovery.UnitAmplitude} {
+		const n = 8
+		_, d := twoSources(rnd, 6, n, 0.8)
+		opts := recovery.PosteriorOptions{Amplitude: amplitude, Prior: []float64{1, 2, 1, 3, 1, 1, 0.5, 1}}
+		one, err := d.Posterior(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := d.Pairs(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, want := range map[int][]float64{1: one.Probability, 2: two.Probability} {
+			s, err := d.Sample(t.Context(), recovery.SampleOptions{PosteriorOptions: opts, Sources: k, Sweeps: 2500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("prior %d, %d sources: R̂ %.4f, effective size %.0f", amplitude, k, s.RHat, s.ESS)
+			if s.RHat > 1.01 || s.ESS < 2000 || s.ESS > 10000 {
+				t.Errorf("prior %d, %d sources: R̂ %v, effective size %v", amplitude, k, s.RHat, s.ESS)
+			}
+			for i, p := range want {
+				if math.Abs(s.Probability[i]-p) > 5*math.Sqrt(0.25/2000) {
+					t.Errorf("prior %d, %d sources: P(%d) = %v, want %v", amplitude, k, i, s.Probability[i], p)
+				}
+			}
+			g, err := s.Groups([]int{0, 0, 0, 0, 1, 1, 1, 1})
+			if err != nil || g[0] < s.Probability[0]-1e-12 || g[0] > 1 {
+				t.Errorf("groups %v, %v", g, err)
+			}
+		}
+	}
+}
+
+func TestSampleIsDeterministic(t *testing.T) {
+	_, d := twoSources(rand.New(rand.NewPCG(24, 1)), 6, 8, 1)
+	opts := recovery.SampleOptions{Sources: 3, Sweeps: 50, Seed: 9}
+	a, err := d.Sample(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Sample(t.Context(), opts)
+	if err != nil || !slices.Equal(a.Probability, b.Probability) {
+		t.Errorf("two runs differ: %v", err)
+	}
+	if c, err := d.Sample(t.Context(), recovery.Frugal(opts, 8*8*2)); err != nil || !slices.Equal(a.Probability, c.Probability) {
+		t.Errorf("keeping two columns gives other draws: %v", err)
+	}
+	if s := floats.Sum(a.Probability); math.Abs(s-3) > 1e-12 {
+		t.Errorf("probabilities sum to %v, want 3", s)
+	}
+	opts.Seed = 10
+	if c, err := d.Sample(t.Context(), opts); err != nil || slices.Equal(a.Probability, c.Probability) {
+		t.Errorf("another seed gives the same draws: %v", err)
+	}
+}
+
+func TestSourcesRefuse(t *testing.T) {
+	_, d := twoSources(rand.New(rand.NewPCG(25, 1)), 3, 4, 1)
+	_, single := twoSources(rand.New(rand.NewPCG(25, 1)), 3, 1, 1)
+	one := []float64{0, 0, 1, 0}
+	if _, err := single.Pairs(t.Context(), recovery.PosteriorOptions{}); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("pairs of one node: %v", err)
+	}
+	if _, err := d.Pairs(t.Context(), recovery.PosteriorOptions{Prior: one}); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("pairs at one node: %v", err)
+	}
+	for _, o := range []recovery.SampleOptions{{Sources: 4}, {Sources: -1}, {Chains: -1}, {Sweeps: 1}, {Sources: 2, PosteriorOptions: recovery.PosteriorOptions{Prior: one}}} {
+		if _, err := d.Sample(t.Context(), o); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%+v: %v, want invalid", o, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.Sample(ctx, recovery.SampleOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := d.Pairs(ctx, recovery.PosteriorOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Two strong sources are counted as two; noise alone as none. The evidence for three
+// is that of a brute-force sum over triples with a = 1.
+func TestCount(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(26, 1))
+	const n = 7
+	op, d := twoSources(rnd, 30, n, 1)
+	c, err := d.Count(t.Context(), 3, recovery.SampleOptions{})
+	if err != nil || c.Best() != 2 || math.Abs(floats.Sum(c.Probability)-1) > 1e-12 {
+		t.Errorf("two sources: %+v, %v", c, err)
+	}
+	quiet := recovery.Data{A: op, Y: make([]float64, 30)}
+	if c, err := quiet.Count(t.Context(), 3, recovery.SampleOptions{}); err != nil || c.Best() != 0 {
+		t.Errorf("no source: %+v, %v", c, err)
+	}
+	opts := recovery.SampleOptions{PosteriorOptions: recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude}}
+	if c, err = d.Count(t.Context(), 3, opts); err != nil {
+		t.Fatal(err)
+	}
+	sum, count := 0.0, 0.0
+	for i := range n {
+		for j := range i {
+			for k := range j {
+				q := 0.0
+				for s, y := range d.Y {
+					r := y - op.M.At(s, i) - op.M.At(s, j) - op.M.At(s, k)
+					q += r*r - y*y
+				}
+				sum += math.Exp(-q / 2)
+				count++
+			}
+		}
+	}
+	if want := math.Log(sum / count); math.Abs(c.LogEvidence[3]-want) > 0.15 {
+		t.Errorf("log evidence of three %v, want %v", c.LogEvidence[3], want)
+	}
+	for _, most := range []int{0, n} {
+		if _, err := d.Count(t.Context(), most, opts); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("up to %d: %v, want invalid", most, err)
+		}
+	}
+}

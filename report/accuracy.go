@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import "math"
+
+// Accuracy is how often the posterior names the right community, by simulation of
+// a single source of amplitude 1 at a node that the prior draws.
+type Accuracy struct {
+	Probability float64 `json:"probability"`
+	Lower       float64 `json:"lower"` // 95 % interval, by the normal score
+	Upper       float64 `json:"upper"`
+	Chance      float64 `json:"chance"` // of always naming the likeliest community of the prior
+	Trials      int     `json:"trials"`
+	// MeanEMD is the mean earth mover's distance from the source to the posterior within
+	// its component, in units of the metric, and Elsewhere the mean share of the posterior
+	// in other components, to which there is no distance.
+	MeanEMD   float64 `json:"meanEmd"`
+	Elsewhere float64 `json:"meanElsewhere"`
+	// CredibleSetSize is the mean number of nodes in the 95 % credible set, and
+	// KnownMassSetSize that to a reader who knows that the amplitude is 1.
+	CredibleSetSize  float64 `json:"credibleSetSize"`
+	KnownMassSetSize float64 `json:"credibleSetSizeKnownMass"`
+}
+
+// Possible reports whether so many trials can give these numbers.
+func (a *Accuracy) Possible() bool {
+	const most = 1 << 40
+	if a.Trials < 1 || a.Trials > most || !(a.Probability >= 0 && a.Probability <= 1) {
+		return false
+	}
+	right := math.Round(a.Probability * float64(a.Trials))
+	lower, upper := ScoreInterval(int(right), a.Trials)
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9 }
+	return near(a.Probability, right/float64(a.Trials)) && near(a.Lower, lower) && near(a.Upper, upper) &&
+		a.Chance > 0 && a.Chance <= 1 && a.MeanEMD >= 0 &&
+		a.Elsewhere >= 0 && a.Elsewhere <= 1 && a.KnownMassSetSize >= 0 && a.CredibleSetSize >= 0
+}
+
+// ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.
+func ScoreInterval(k, n int) (lower, upper float64) {
+	const z = 1.959963984540054
+	p, m := float64(k)/float64(n), float64(n)
+	middle := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return max(0, middle-half), min(1, middle+half)
+}

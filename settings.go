@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Settings define the diffusion operator and the neighbour relation. They are
+// public and stand in every plan file, which rebuilds the model from them.
+type Settings struct {
+	Selection graph.Selection       `json:"selection"`
+	Sensors   graph.SensorSelection `json:"sensors"`
+	Tau       float64               `json:"tau"`
+	Laplacian laplacian.Kind        `json:"laplacian"`
+	Method    expm.Method           `json:"kernelMethod"`
+
+	foreign bool // read from a file, whose queries nobody has agreed to
+}
+
+// metric names the distance of the neighbour relation.
+func (s Settings) metric() string {
+	if s.Selection.LengthProperty == "" {
+		return "hops"
+	}
+	return s.Selection.LengthProperty
+}
+
+// describes refuses settings that are not those of the plan beside them.
+func (s Settings) describes(p privacy.Public) error {
+	if s.Tau != p.Tau || s.Laplacian.String() != p.Laplacian || s.metric() != p.Metric {
+		return fmt.Errorf("%w: its model is another than its plan's, in tau, laplacian or metric", strictjson.ErrInvalid)
+	}
+	return nil
+}
+
+// ErrForeignQuery says that settings from a file hold a query that nobody has agreed
+// to. It would run with the rights of whoever opens the file.
+var ErrForeignQuery = errors.New("graphcloak: the file holds a query of its own")
+
+// UnmarshalJSON reads settings from a file. Their queries do not run until
+// [Settings.Agree].
+func (s *Settings) UnmarshalJSON(data []byte) error {
+	type plain Settings
+	var p plain
+	if err := strictjson.Unmarshal(data, &p); err != nil {
+		return err
+	}
+	p.foreign = true
+	*s = Settings(p)
+	return nil
+}
+
+// Agree lets the queries of settings from a file run, where they are these very
+// ones, given by the user.
+func (s *Settings) Agree(nodeQuery, relationshipQuery string) {
+	sel := s.Selection
+	if (sel.NodeQuery == "" || sel.NodeQuery == nodeQuery) && (sel.RelationshipQuery == "" || sel.RelationshipQuery == relationshipQuery) {
+		s.foreign = false
+	}
+}
+
+// CheckQueries refuses queries of a file that nobody has agreed to, with
+// [ErrForeignQuery], and shows them.
+func (s Settings) CheckQueries() error {
+	sel := s.Selection
+	if !s.foreign || sel.NodeQuery == "" && sel.RelationshipQuery == "" {
+		return nil
+	}
+	var shown []string
+	if sel.NodeQuery != "" {
+		shown = append(shown, "nodeQuery: "+printable(sel.NodeQuery))
+	}
+	if sel.RelationshipQuery != "" {
+		shown = append(shown, "relationshipQuery: "+printable(sel.RelationshipQuery))
+	}
+	return fmt.Errorf("%w: %s", ErrForeignQuery, strings.Join(shown, "; "))
+}
+
+// printable makes one line of a text without anything that steers a terminal, and
+// without an end that a reader would not reach.
+func printable(text string) string {
+	const longest = 2000
+	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
+	if runes := []rune(text); len(runes) > longest {
+		return fmt.Sprintf("%s … (%d characters)", string(runes[:longest]), len(runes))
+	}
+	return text
+}

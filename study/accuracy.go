@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// DefaultTrials is the number of simulated releases behind an expected accuracy.
+const DefaultTrials = 200
+
+// Expect simulates how often the right community would be named under the plan,
+// and under uniform noise with the same guarantee, and says so in the plan. On graphs of
+// more than 6,000 nodes, which [Evaluate] takes its time for, it does nothing.
+func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts graphcloak.RecoverOptions, trials int) error {
+	if m.Graph.Order() > analyst.DenseLimit {
+		return nil
+	}
+	s, err := newExpectation(ctx, m, opts, trials)
+	if err != nil {
+		return err
+	}
+	p.AddPublicProperties(opts.PublicProperties()...)
+	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
+		return err
+	}
+	uniform, err := m.UniformPlan(p)
+	if uniform == nil || err != nil {
+		return err
+	}
+	p.Allocated.Uniform.Accuracy, err = s.accuracy(ctx, uniform)
+	return err
+}
+
+// newExpectation simulates full sources. Each plan sees the same sources and the same
+// random numbers, so that plans are compared on common ones. Graphs of more than 6,000
+// nodes are refused with [ErrTarget].
+func newExpectation(ctx context.Context, m *graphcloak.Model, opts graphcloak.RecoverOptions, trials int) (*evaluator, error) {
+	if m.Graph.Order() > analyst.DenseLimit {
+		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, analyst.DenseLimit)
+	}
+	s, err := newEvaluator(ctx, m, Options{Trials: trials, Amplitude: 1, Recover: opts})
+	if err != nil {
+		return nil, err
+	}
+	s.common = true
+	return s, nil
+}
+
+// accuracy simulates one plan.
+func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accuracy, error) {
+	r, err := s.newRecoverer(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := r.run(ctx, "simulate")
+	if err != nil {
+		return nil, err
+	}
+	a := report.Accuracy{Trials: len(trials), Chance: floats.Max(s.part.Sums(s.prior))}
+	right, n := 0, float64(len(trials))
+	for _, t := range trials {
+		right += count(t.Right)
+		a.MeanEMD += t.Distance / n
+		a.Elsewhere += t.Elsewhere / n
+		a.CredibleSetSize += float64(t.Credible) / n
+		a.KnownMassSetSize += float64(t.Known) / n
+	}
+	rate := proportion(right, len(trials))
+	a.Probability, a.Lower, a.Upper = rate.Rate, rate.Lower, rate.Upper
+	return &a, nil
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Performance is what many trials say of one plan's noise.
+type Performance struct {
+	SensorCount int `json:"sensorCount"`
+	report.Noise
+
+	// Right is how often the community that ranks first holds the source.
+	Right Proportion `json:"right"`
+	// Answered is how often a community stands out and is named; Unanswered trials end
+	// with "no community stands out". RightAnswers is how often a named one is right;
+	// nil: none was named.
+	Answered     Proportion  `json:"answered"`
+	Unanswered   int         `json:"unanswered"`
+	RightAnswers *Proportion `json:"rightAnswers,omitempty"`
+
+	Calibration Calibration `json:"calibration"`
+	// Coverage is how often the 95 % credible set of nodes holds the source, and
+	// CredibleSetSize its mean number of nodes.
+	Coverage        Proportion `json:"coverage"`
+	CredibleSetSize float64    `json:"credibleSetSize"`
+	// KnownMassSetSize is that to a reader who knows that the amplitude is 1.
+	KnownMassSetSize float64 `json:"credibleSetSizeKnownMass"`
+	// MeanEMD is the mean earth mover's distance from the source to the posterior within
+	// its component, in units of the metric, and Elsewhere the mean share of the posterior
+	// in other components, to which there is no distance.
+	MeanEMD   float64   `json:"meanEmd"`
+	Elsewhere float64   `json:"meanElsewhere"`
+	BPDN      *Denoised `json:"bpdn,omitempty"` // where it was asked for
+}
+
+// Proportion is a part of the trials with its 95 % score interval.
+type Proportion struct {
+	Rate  float64 `json:"rate"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+}
+
+// Calibration compares confidence, the probability that the posterior gives to the
+// community that ranks first, with how often that is right.
+type Calibration struct {
+	MeanConfidence float64 `json:"meanConfidence"`
+	// Error is the expected calibration error over bins of equal width,
+	//
+	//	Σ_bins |trials right − sum of confidence| / trials,
+	//
+	// which is above 0 by chance alone. Lower and Upper are its 95 % basic bootstrap
+	// interval, from 0 where Error is within Limit, and up to Error at least.
+	Error float64 `json:"expectedCalibrationError"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+	// Chance and Limit are the mean and the 95 % quantile of Error if every confidence
+	// were exactly right, by simulation. Error above Limit speaks against that.
+	Chance float64 `json:"chance"`
+	Limit  float64 `json:"limit"`
+	Bins   []Bin   `json:"bins"` // that hold a trial
+}
+
+// Bin is one bar of the reliability diagram.
+type Bin struct {
+	From       float64    `json:"from"`
+	To         float64    `json:"to"`
+	Count      int        `json:"count"`
+	Confidence float64    `json:"confidence"` // mean
+	Right      Proportion `json:"right"`
+}
+
+// Denoised is what Basis Pursuit Denoising makes of the same trials.
+type Denoised struct {
+	Answered     Proportion  `json:"answered"` // f̂ ≠ 0
+	Right        Proportion  `json:"right"`    // of all trials: most of f̂ is in the source's community
+	RightAnswers *Proportion `json:"rightAnswers,omitempty"`
+	Zero         int         `json:"zero"` // trials in which f̂ = 0 is optimal
+	Infeasible   int         `json:"infeasible"`
+	Stalled      int         `json:"stalled"`
+	MeanEMD      *float64    `json:"meanEmd,omitempty"` // of the answers
+}
+
+// Summarize says what trials show, at least one. The seed is that of the bootstrap.
+func Summarize(trials []Trial, seed uint64) *Performance {
+	n := len(trials)
+	var right, answered, rightAnswers, covered int
+	f := new(Performance)
+	for _, t := range trials {
+		right += count(t.Right)
+		answered += count(t.Answered)
+		rightAnswers += count(t.Answered && t.Right)
+		covered += count(t.Covered)
+		f.CredibleSetSize += float64(t.Credible) / float64(n)
+		f.KnownMassSetSize += float64(t.Known) / float64(n)
+		f.MeanEMD += t.Distance / float64(n)
+		f.Elsewhere += t.Elsewhere / float64(n)
+	}
+	f.Right, f.Answered, f.Coverage = proportion(right, n), proportion(answered, n), proportion(covered, n)
+	f.Unanswered, f.RightAnswers = n-answered, among(rightAnswers, answered)
+	f.Calibration = calibrate(trials, seed)
+	if n > 0 && trials[0].Denoised != nil {
+		f.BPDN = summarizeDenoised(trials)
+	}
+	return f
+}
+
+func summarizeDenoised(trials []Trial) *Denoised {
+	d := new(Denoised)
+	answered, right, distance := 0, 0, 0.0
+	for _, t := range trials {
+		answered += count(t.Denoised.Answered)
+		right += count(t.Denoised.Right)
+		distance += t.Denoised.Distance
+		d.Zero += count(t.Denoised.Status == recovery.Zero)
+		d.Infeasible += count(t.Denoised.Status == recovery.Infeasible)
+		d.Stalled += count(t.Denoised.Status == recovery.Stalled)
+	}
+	d.Answered, d.Right, d.RightAnswers = proportion(answered, len(trials)), proportion(right, len(trials)), among(right, answered)
+	if answered > 0 {
+		distance /= float64(answered)
+		d.MeanEMD = &distance
+	}
+	return d
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func proportion(k, n int) Proportion {
+	lower, upper := report.ScoreInterval(k, n)
+	return Proportion{Rate: float64(k) / float64(n), Lower: lower, Upper: upper}
+}
+
+// among is proportion, nil for nothing of nothing.
+func among(k, n int) *Proportion {
+	if n == 0 {
+		return nil
+	}
+	p := proportion(k, n)
+	return &p
+}
+
+const (
+	binCount  = 10
+	resamples = 1000
+)
+
+// tally counts right trials and adds up confidence, by bin.
+type tally [binCount]struct {
+	count, right int
+	confidence   float64
+}
+
+func (t *tally) add(confidence float64, right bool) {
+	b := &t[min(binCount-1, int(binCount*confidence))]
+	b.count++
+	b.right += count(right)
+	b.confidence += confidence
+}
+
+// error is the expected calibration error.
+func (t *tally) error() float64 {
+	sum, n := 0.0, 0
+	for _, b := range t {
+		sum, n = sum+math.Abs(float64(b.right)-b.confidence), n+b.count
+	}
+	return sum / float64(n)
+}
+
+// calibrate computes the calibration of trials. The plug-in error is biased upwards,
+// most where confidence is right (Roelofs et al. 2020, arXiv:2012.08668), and that of
+// a bootstrap sample once more: 2e − q mirrors the quantiles back.
+func calibrate(trials []Trial, seed uint64) Calibration {
+	var t tally
+	c := Calibration{Bins: []Bin{}}
+	for _, x := range trials {
+		t.add(x.Confidence, x.Right)
+		c.MeanConfidence += x.Confidence / float64(len(trials))
+	}
+	for i, b := range t {
+		if b.count > 0 {
+			c.Bins = append(c.Bins, Bin{
+				From: float64(i) / binCount, To: float64(i+1) / binCount, Count: b.count,
+				Confidence: b.confidence / float64(b.count), Right: proportion(b.right, b.count),
+			})
+		}
+	}
+	c.Error = t.error()
+	random := rand.New(rand.NewPCG(seed, math.MaxUint64))
+	again, perfect := make([]float64, resamples), make([]float64, resamples)
+	for r := range resamples {
+		var boot, ideal tally
+		for _, x := range trials {
+			drawn := trials[random.IntN(len(trials))]
+			boot.add(drawn.Confidence, drawn.Right)
+			ideal.add(x.Confidence, random.Float64() < x.Confidence)
+		}
+		again[r], perfect[r] = boot.error(), ideal.error()
+		c.Chance += perfect[r] / resamples
+	}
+	slices.Sort(again)
+	slices.Sort(perfect)
+	c.Lower, c.Upper = max(0, 2*c.Error-quantile(again, .975)), max(c.Error, 2*c.Error-quantile(again, .025))
+	if c.Limit = quantile(perfect, .95); c.Error <= c.Limit {
+		c.Lower = 0
+	}
+	return c
+}
+
+// quantile returns the least of sorted values that a part p does not exceed.
+func quantile(sorted []float64, p float64) float64 {
+	return sorted[max(0, int(math.Ceil(p*float64(len(sorted))))-1)]
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/emd"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// TestMeanDistance: for a unit mass the sum over shortest paths is the earth
+// mover's distance of package emd, in hops and in lengths.
+func TestMeanDistance(t *testing.T) {
+	const n = 80
+	hops, err := graph.BarabasiAlbert(n, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b graph.Builder
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range n {
+		if _, err := b.AddNode(graph.ID(string(rune('A' + i)))); err != nil {
+			t.Fatal(err)
+		}
+		for range min(i, 3) {
+			if err := b.Connect(i, random.IntN(i), 1, 0.1+random.Float64()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.Aggregation = graph.Sum
+	lengths, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lengths.Hops() {
+		t.Fatal("the graph has no lengths")
+	}
+	for _, g := range []*graph.Graph{hops, lengths} {
+		for range 5 {
+			p, q := make([]float64, n), make([]float64, n)
+			total := 0.0
+			for i := range p {
+				p[i] = random.Float64()
+				total += p[i]
+			}
+			for i := range p {
+				p[i] /= total
+			}
+			source := random.IntN(n)
+			q[source] = 1
+			want, err := emd.Distance(t.Context(), g, p, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := meanDistance(g, source, p); math.Abs(got-want) > 1e-9*want {
+				t.Errorf("distance %v, want %v", got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/memory"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+)
+
+// Estimate is what a command would need, in the columns of GDS; reading and writing
+// a database come on top. Bytes are the resident peak, and the most is twice the
+// least. Seconds are those of one core of a 2020s machine, and the most is four times
+// the least: a factor of two to each side. What depends on the graph in ways that no
+// one knows before, such as the search for an allocation of noise and the directions
+// that a radius is measured in, counts only into the most.
+type Estimate struct {
+	Command           string           `json:"command"`
+	NodeCount         int              `json:"nodeCount"`
+	RelationshipCount int              `json:"relationshipCount"`
+	RequiredMemory    string           `json:"requiredMemory"`
+	TreeView          string           `json:"treeView"`
+	MapView           map[string]int64 `json:"mapView"` // bytes of each part
+	BytesMin          int64            `json:"bytesMin"`
+	BytesMax          int64            `json:"bytesMax"`
+	SecondsMin        float64          `json:"secondsMin"`
+	SecondsMax        float64          `json:"secondsMax"`
+	KernelMethod      string           `json:"kernelMethod"`
+	EpsilonWouldSpend float64          `json:"epsilonWouldSpend"`
+	// SigmaAtMost bounds the σ of uniform noise, before the sensitivity is known: it
+	// supposes the largest that a diffusion can have.
+	SigmaAtMost float64 `json:"uniformSigmaAtMost"`
+}
+
+// EstimateCommands reads the graph and says what plan, release, recover, run and
+// evaluate would need for the job, in this order. Nothing is run, written or spent.
+func EstimateCommands(ctx context.Context, s graphcloak.Store, job graphcloak.Job) ([]Estimate, error) {
+	if err := job.CheckQueries(); err != nil {
+		return nil, err
+	}
+	g, err := s.Graph(ctx, job.Selection)
+	if err != nil {
+		return nil, fmt.Errorf("read graph: %w", err)
+	}
+	if g.Order() == 0 {
+		return nil, fmt.Errorf("%w: the selection has no nodes", graphcloak.ErrEmpty)
+	}
+	sensors, err := s.Sensors(ctx, g, job.Sensors)
+	if err != nil {
+		return nil, fmt.Errorf("read sensors: %w", err)
+	}
+	l := laplacian.New(g, job.Laplacian)
+	cost, err := expm.Estimate(l, job.Tau, expm.Options{Method: job.Method})
+	if err != nil {
+		return nil, err
+	}
+	sigma, err := largestSigma(g, l, job)
+	if err != nil {
+		return nil, err
+	}
+	w := workload{
+		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(len(sensors)), cost: cost,
+		weighted: !g.Unweighted(), lengths: !g.Hops(), plan: job.Plan, sources: job.Recover.Sources,
+	}
+	var all []Estimate
+	for _, c := range w.commands() {
+		e := Estimate{
+			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: cost.Method.String(),
+			SigmaAtMost: sigma, MapView: map[string]int64{},
+		}
+		if c.spends {
+			e.EpsilonWouldSpend = job.Plan.Epsilon
+		}
+		e.add(append(w.always(), c.steps...))
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// add sums up the steps of a command: what is held at once, and the largest of what
+// is not.
+func (e *Estimate) add(steps []step) {
+	var tree strings.Builder
+	peak, extra := 0.0, 0.0
+	for _, s := range steps {
+		e.MapView[s.name] = int64(s.held + s.passing)
+		fmt.Fprintf(&tree, "|-- %s: %s\n", s.name, memory.Format(int64(s.held+s.passing)))
+		e.BytesMin += int64(s.held)
+		peak, extra = max(peak, s.passing), max(extra, s.extra)
+		e.SecondsMin += s.seconds / 2
+		e.SecondsMax += 2*s.seconds + s.search
+	}
+	e.BytesMin += int64(peak)
+	e.BytesMax = 2*e.BytesMin + int64(extra)
+	e.TreeView = fmt.Sprintf("%s: %s\n%s", e.Command, memory.Format(e.BytesMin), tree.String())
+	e.RequiredMemory = fmt.Sprintf("[%s ... %s]", memory.Format(e.BytesMin), memory.Format(e.BytesMax))
+}
+
+// step is a part of a command.
+type step struct {
+	name          string
+	held, passing float64 // bytes: until the end, and only meanwhile
+	seconds       float64
+	search, extra float64 // seconds and bytes that it may take on top, or not
+}
+
+// command is a command with its steps.
+type command struct {
+	name   string
+	spends bool
+	steps  []step
+}
+
+// workload is what the estimates depend on.
+type workload struct {
+	nodes, relationships, sensors float64
+	weighted, lengths             bool
+	cost                          expm.Cost
+	plan                          graphcloak.PlanOptions
+	sources                       int // as in RecoverOptions
+}
+
+// program is the resident size of a process that has done little yet, and startup
+// the seconds until then.
+const (
+	program = 18 << 20
+	startup = 0.12
+)
+
+// Seconds of the inner loops.
+const (
+	perCell      = 0.4e-9 // dense product, an entry
+	perPosterior = 0.6e-6 // posterior and distances, a node
+	perNoise     = 5e-6   // keyed noise, a sensor
+	perFile      = 15e-6  // sensor of a plan or release file
+	perRow       = 2e-6   // node or relationship, read
+	perAmplitude = 200e-9 // integral over the amplitude, a node
+	perPair      = 6e-6   // integral over two amplitudes
+)
+
+func (w workload) commands() []command {
+	return []command{
+		{name: "plan", steps: append(w.planning(), w.expecting())},
+		{name: "release", spends: true, steps: []step{w.releasing()}},
+		{name: "recover", steps: []step{w.filing(), w.recovering()}},
+		{name: "run", spends: true, steps: append(w.planning(), w.releasing(), w.recovering())},
+		{name: "evaluate", steps: append(w.planning(), w.evaluating())},
+	}
+}
+
+// always is what every command does: it reads the graph and prepares e^{-τL}.
+func (w workload) always() []step {
+	entries, edge := 2*w.relationships, 4.
+	if w.weighted {
+		edge += 8
+	}
+	if w.lengths {
+		edge += 8
+	}
+	return []step{
+		{name: "program", held: program, seconds: startup},
+		{name: "graph", held: edge*entries + 120*w.nodes, passing: 24 * w.relationships, seconds: perRow * (w.nodes + w.relationships)},
+		{name: "diffusion", held: float64(w.cost.Bytes), seconds: w.cost.Prepare},
+	}
+}
+
+// matrix is the size of M in bytes and the time to compute it, 0 where it is not
+// held.
+func (w workload) matrix() (bytes, seconds float64) {
+	if w.nodes > analyst.DenseLimit {
+		return 0, 0
+	}
+	return 8 * w.nodes * w.sensors, w.sensors * w.cost.Column
+}
+
+func (w workload) planning() []step {
+	certify := step{name: "sensitivity", passing: 600 * w.nodes, seconds: 70 * w.cost.Apply, search: 200 * w.cost.Apply}
+	if w.cost.Method == expm.Eigen {
+		certify = step{name: "sensitivity", passing: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
+	}
+	a := w.plan.Allocation
+	if w.plan.Guarantee == privacy.PerSensor || a.IsUniform(int(w.nodes)) {
+		return []step{certify}
+	}
+	certify.seconds *= 2
+	certify.search *= 2
+	rows := min(w.sensors, allocation.DefaultMemory/(8*w.nodes))
+	hypotheses := min(w.nodes, 1000)
+	trials := min(600, max(200, (1<<29)/(hypotheses*rows)))
+	// At most 24 steps of five looks each, and a programme for each step.
+	search := 123*trials*hypotheses*(perAmplitude+perCell*rows) + 150e-9*rows*w.relationships
+	if a.Time > 0 {
+		search = min(search, 2*a.Time.Seconds()) // on two processors
+	}
+	return []step{certify, {name: "allocation", passing: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, search: search}}
+}
+
+// expecting is the simulation of plan, under its noise and under uniform noise.
+func (w workload) expecting() step {
+	if w.nodes > analyst.DenseLimit {
+		return step{name: "simulation"}
+	}
+	bytes, seconds := w.matrix()
+	return step{name: "simulation", passing: 1.3 * bytes, seconds: seconds + w.trials(DefaultTrials, 0)}
+}
+
+// evaluating is the simulation of evaluate.
+func (w workload) evaluating() step {
+	bytes, seconds := w.matrix()
+	if bytes == 0 {
+		bytes, seconds = 1000*w.nodes, probes*w.cost.Column
+	}
+	return step{name: "simulation", passing: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise)}
+}
+
+func (w workload) trials(n, noise float64) float64 {
+	if !w.plan.Allocation.Uniform {
+		n *= 1.5 // uniform noise beside, and few sensors here
+	}
+	return n * (2*w.cost.Column + perPosterior*w.nodes + noise*w.sensors)
+}
+
+// filing is the reading of a file that lists the sensors.
+func (w workload) filing() step {
+	return step{name: "file", held: 600 * w.sensors, seconds: perFile * w.sensors}
+}
+
+func (w workload) releasing() step {
+	return step{name: "release", held: 2000 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
+}
+
+// recovering holds, besides M, the directions that the radius is measured in:
+// thousands at most, and often few.
+func (w workload) recovering() step {
+	directions := min(2000, w.sensors)
+	search := min(4*w.sensors*directions*directions, 1e11) * 1.2e-9
+	bytes, seconds := w.matrix()
+	if bytes == 0 {
+		bytes, seconds = 3000*w.nodes, 400*w.cost.Apply // probes of the norms, and the solver
+		if w.nodes <= exactNorms {
+			seconds = w.nodes * w.cost.Column
+		}
+	}
+	extra := 6 * 8 * min(w.sensors*directions, 1<<25)
+	if !w.plan.Allocation.Uniform { // few sensors may be all that report
+		bytes, extra = 0, extra+2*bytes
+	}
+	several, kept := w.several()
+	return step{
+		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes, search: search + several, extra: extra + kept,
+	}
+}
+
+// several is what more than one source may take: all pairs, where they are weighed, and
+// chains, whose columns depend on where they go.
+func (w workload) several() (seconds, bytes float64) {
+	counts := []int{w.sources}
+	switch w.sources {
+	case 0, 1:
+		return 0, 0
+	case analyst.ByEvidence:
+		counts = []int{1, 2, 3, 4, 5}
+	}
+	for _, k := range counts {
+		if k == 2 && w.nodes <= recovery.PairLimit {
+			seconds, bytes = seconds+perPair*w.nodes*w.nodes, max(bytes, 2*8*w.nodes*w.nodes)
+			if w.sources != analyst.ByEvidence {
+				continue
+			}
+		}
+		const sweeps = 4 * 1500
+		moves := sweeps * float64(k+1)
+		columns := min(w.nodes, moves)
+		seconds += 2*moves*perAmplitude*w.nodes + 2*columns*w.cost.Apply
+		bytes = max(bytes, min(1<<30, 8*w.nodes*columns))
+	}
+	return seconds, bytes
+}
+
+// largestSigma returns σ for the largest sensitivity that a diffusion can have:
+// ‖M‖₂ is at most 1 for the symmetric kinds and √(max d/min d) for the random walk,
+// and two unit vectors are √2 apart. A plan charges what rounding may have done on top,
+// which the margin covers. 0: there is nothing to hide.
+func largestSigma(g *graph.Graph, l *laplacian.Laplacian, job graphcloak.Job) (float64, error) {
+	const margin = 1 + 1e-6
+	calibration := job.Plan.Calibration
+	if calibration == nil {
+		calibration = privacy.Analytic{}
+	}
+	shortest := math.Inf(1)
+	for edge := range g.Edges() {
+		shortest = min(shortest, edge.Length)
+	}
+	if math.IsInf(shortest, 1) {
+		return 0, nil
+	}
+	spread := 1.0
+	if s := l.Similarity(); s != nil {
+		spread = slices.Max(s) / slices.Min(s)
+	}
+	return calibration.Sigma(job.Plan.Budget, math.Sqrt2*margin*spread*job.Plan.Alpha/shortest)
+}

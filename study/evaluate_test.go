@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// sums are first and second moments of what a trial measures.
+type sums struct{ n, first, second float64 }
+
+func (s *sums) add(x float64) { s.n, s.first, s.second = s.n+1, s.first+x, s.second+x*x }
+
+// differ returns how many standard errors apart a mean is from one over so many
+// trials of the same law.
+func (s *sums) differ(mean float64, trials int) float64 {
+	m := s.first / s.n
+	return math.Abs(mean-m) / math.Sqrt((s.second/s.n-m*m)*(1/s.n+1/float64(trials)))
+}
+
+// bayes is a posterior of a dense matrix by the definition: Gaussian likelihoods,
+// the amplitude integrated by Simpson's rule where it is not 1.
+func bayes(kernel *mat.Dense, p *graphcloak.Plan, y []float64, unit bool) []float64 {
+	n, _ := kernel.Dims()
+	post := make([]float64, n)
+	const grid = 200
+	for i := range n {
+		var square, product float64
+		for k, s := range p.Sensors {
+			m := kernel.At(s.Node, i)
+			square, product = square+m*m/(s.Sigma()*s.Sigma()), product+m*y[k]/(s.Sigma()*s.Sigma())
+		}
+		if unit {
+			post[i] = math.Exp(product - square/2)
+			continue
+		}
+		for k := range grid + 1 {
+			a, w := float64(k)/grid, 2.0+2*float64(k%2)
+			if k == 0 || k == grid {
+				w = 1
+			}
+			post[i] += w * math.Exp(a*product-a*a*square/2)
+		}
+	}
+	floats.Scale(1/floats.Sum(post), post)
+	return post
+}
+
+// TestEvaluateAgainstBayes: simulated here with a dense matrix exponential, normal
+// noise and Bayes' rule by its definition, every measure is the same within five
+// standard errors.
+func TestEvaluateAgainstBayes(t *testing.T) {
+	store := open(t, "karate")
+	for _, unit := range []bool{true, false} {
+		job := karate()
+		job.Plan.Allocation.Uniform = false
+		opts := study.Options{Trials: 2000, Seed: 7, Recover: job.Recover}
+		if unit {
+			opts.Amplitude, opts.Recover.Amplitude = 1, recovery.UnitAmplitude
+		}
+		m, p := studied(t, store, job)
+		e, err := study.Evaluate(t.Context(), m, p, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := m.Communities(t.Context(), job.Recover.Communities)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernel := heatKernel(m.Graph, 2)
+		random := rand.New(rand.NewPCG(11, 12))
+		var right, confidence, covered, credible sums
+		for range 2000 {
+			source, amplitude := random.IntN(34), 1.0
+			if !unit {
+				amplitude = random.Float64()
+			}
+			y := make([]float64, len(p.Sensors))
+			for k, s := range p.Sensors {
+				y[k] = amplitude*kernel.At(s.Node, source) + s.Sigma()*random.NormFloat64()
+			}
+			post := bayes(kernel, p, y, unit)
+			groups := part.Sums(post)
+			best := floats.MaxIdx(groups)
+			confidence.add(groups[best])
+			right.add(map[bool]float64{true: 1}[part.Labels[source] == best])
+			order := slices.SortedFunc(slices.Values(order(34)), func(i, j int) int { return cmp.Compare(post[j], post[i]) })
+			mass, size, held := 0.0, 0, 0.0
+			for mass < 0.95 {
+				mass += post[order[size]]
+				if order[size] == source {
+					held = 1
+				}
+				size++
+			}
+			covered.add(held)
+			credible.add(float64(size))
+		}
+		for name, z := range map[string]float64{
+			"right":           right.differ(e.Right.Rate, 2000),
+			"confidence":      confidence.differ(e.Calibration.MeanConfidence, 2000),
+			"coverage":        covered.differ(e.Coverage.Rate, 2000),
+			"credibleSetSize": credible.differ(e.CredibleSetSize, 2000),
+		} {
+			if !(z < 5) {
+				t.Errorf("amplitude known: %v: %s is %.1f standard errors from Bayes' rule", unit, name, z)
+			}
+		}
+	}
+}
+
+func order(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// pair is the path of two nodes, each a community.
+func pair(t *testing.T) *folder.Store {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "nodes.csv", "id,side,weight\na,l,3\nb,r,1\n")
+	write(t, dir, "relationships.csv", "source,target\na,b\n")
+	return openFolder(t, dir)
+}
+
+// TestEvaluatePair: telling two neighbours apart is right with probability Φ(1/2r),
+// r = σ/Δ₂ = 0.485540335 at (4, 0.1), whatever τ; a prior of 3 : 1 draws the one
+// node three times as often.
+func TestEvaluatePair(t *testing.T) {
+	job := karate()
+	job.Recover = graphcloak.RecoverOptions{Communities: community.Options{Property: "side"}, Amplitude: recovery.UnitAmplitude}
+	m, p := studied(t, pair(t), job)
+	opts := study.Options{Trials: 4000, Amplitude: 1, Recover: job.Recover}
+	e, err := study.Evaluate(t.Context(), m, p, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := math.Erfc(-1/(2*0.485540335)/math.Sqrt2) / 2
+	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/4000); z > 5 {
+		t.Errorf("right in %v of the trials, want Φ(1/2r) = %v", e.Right.Rate, want)
+	}
+	if e.Chance != 0.5 || e.Uniform != nil || e.Allocation != "uniform" {
+		t.Errorf("chance %v, %s, %+v", e.Chance, e.Allocation, e.Uniform)
+	}
+	opts.Recover.PriorProperty = "weight"
+	if e, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
+		t.Fatal(err)
+	}
+	// With prior π and separation d the best rule is right with probability
+	// πΦ(d/2 + ln(π/(1−π))/d) + (1−π)Φ(d/2 − ln(π/(1−π))/d).
+	d := 1 / 0.485540335
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	want = .75*phi(d/2+math.Log(3)/d) + .25*phi(d/2-math.Log(3)/d)
+	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/4000); z > 5 || e.Chance != .75 {
+		t.Errorf("with a prior right in %v of the trials, want %v; chance %v", e.Right.Rate, want, e.Chance)
+	}
+}
+
+// TestEvaluateNothingSaid: where one node has 3/4 of the prior and the noise hides
+// everything, that node is always named first and never stands out.
+func TestEvaluateNothingSaid(t *testing.T) {
+	job := karate()
+	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
+	job.Recover = graphcloak.RecoverOptions{Communities: community.Options{Property: "side"}, PriorProperty: "weight"}
+	m, p := studied(t, pair(t), job)
+	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Recover: job.Recover})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := e.Calibration.MeanConfidence; e.Answered.Rate != 0 || math.Abs(c-.75) > .01 {
+		t.Errorf("named in %v of the trials, with confidence %v, want never and 0.75", e.Answered.Rate, c)
+	}
+}
+
+// TestEvaluateNotesMismatch: a posterior for another amplitude than the sources had is
+// said, whichever the two are.
+func TestEvaluateNotesMismatch(t *testing.T) {
+	job := karate()
+	job.Recover = graphcloak.RecoverOptions{}
+	m, p := studied(t, pair(t), job)
+	for _, tt := range []struct {
+		assumed recovery.Amplitude
+		had     float64
+		want    bool
+	}{
+		{recovery.UniformAmplitude, 0, false},
+		{recovery.UniformAmplitude, .5, true},
+		{recovery.UniformAmplitude, 1, true},
+		{recovery.UnitAmplitude, 0, true},
+		{recovery.UnitAmplitude, .5, true},
+		{recovery.UnitAmplitude, 1, false},
+	} {
+		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 1, Amplitude: tt.had, Recover: graphcloak.RecoverOptions{Amplitude: tt.assumed}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := slices.ContainsFunc(e.Notes, func(s string) bool { return strings.Contains(s, "another amplitude") })
+		if said != tt.want {
+			t.Errorf("sources of %s, posterior for %s: %q", e.SourceAmplitude, e.AssumedAmplitude, e.Notes)
+		}
+	}
+}
+
+// TestEvaluateCalibrated: under the posterior's own prior its confidence is right:
+// the error is what chance gives, its interval holds 0, and 95 % sets hold 95 %. Each of
+// these fails by chance in at most 5 of 100 studies. Of 20 studies of a kind of
+// source more than 8 would fail with probability below 1e-6 (binomial), were they
+// independent.
+func TestEvaluateCalibrated(t *testing.T) {
+	s := open(t, "net3")
+	job := karate()
+	job.Recover.Communities.Property = ""
+	job.Plan.Allocation.Uniform = false
+	m, p := studied(t, s, job)
+	failed := map[string]int{}
+	count := func(what string, fails bool) {
+		if fails {
+			failed[what]++
+		}
+	}
+	for seed := range uint64(10) {
+		for _, amplitude := range []float64{0, 1} {
+			opts := study.Options{Trials: 200, Seed: seed + 1, Amplitude: amplitude, Recover: job.Recover}
+			if amplitude == 1 {
+				opts.Recover.Amplitude = recovery.UnitAmplitude
+			}
+			e, err := study.Evaluate(t.Context(), m, p, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range []*study.Performance{e.Performance, e.Uniform} {
+				of := fmt.Sprintf("amplitude %v: ", amplitude)
+				count(of+"calibration error beyond chance", f.Calibration.Error > f.Calibration.Limit)
+				count(of+"calibration error whose interval excludes 0", f.Calibration.Lower > 0)
+				count(of+"sets that hold too little", f.Coverage.Upper < .95) // of whole nodes: at least 95 %
+			}
+		}
+	}
+	for what, n := range failed {
+		if n > 8 {
+			t.Errorf("%s in %d of 20 studies, want at most 5 %% but for chance", what, n)
+		}
+	}
+	t.Logf("of 20 studies: %v", failed)
+}
+
+// TestEvaluateIsDeterministic: the same bits with one worker and with many, from the
+// plan and from its file; another seed gives other trials.
+func TestEvaluateIsDeterministic(t *testing.T) {
+	s := open(t, "karate")
+	job := karate()
+	job.Plan.Allocation.Uniform = false
+	m, p := studied(t, s, job)
+	opts := study.Options{Trials: 50, Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true}
+	first, err := study.Evaluate(t.Context(), m, p, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Uniform == nil || first.Allocation != "optimal" || first.BPDN == nil || first.BPDN.Answered.Rate == 0 {
+		t.Fatalf("%+v", first)
+	}
+	var file graphcloak.Plan
+	roundTrip(t, p, &file)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one, err := study.Evaluate(t.Context(), m, &file, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(first, one) {
+		t.Errorf("with one worker and from the file:\n%+v\n%+v", one.Performance, first.Performance)
+	}
+	// With the sources fixed only the noise is left to differ.
+	opts.Sources, opts.Denoise = []int{3, 5}, false
+	for opts.Seed = range uint64(2) {
+		if one, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
+			t.Fatal(err)
+		}
+		if one.Each[0].Source != 3 || one.Each[1].Source != 5 || one.Each[48].Source != 3 {
+			t.Errorf("sources %d, %d, …, %d; want 3, 5, …, 3", one.Each[0].Source, one.Each[1].Source, one.Each[48].Source)
+		}
+		if one.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
+			t.Error("another seed gives the same trials")
+		}
+		first = one
+	}
+}
+
+// TestEvaluateLarge: beyond the order at which M is a matrix, by products. On a
+// cycle of 6,200 nodes with little noise a source stays within a few hops, and its
+// community, an arc of 100 nodes, is named.
+func TestEvaluateLarge(t *testing.T) {
+	s := cycle(t, 6200)
+	job := karate()
+	job.Tau, job.Plan.Epsilon = 0.2, 300
+	job.Recover.Communities.Property = "arc"
+	m, p := studied(t, s, job)
+	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Right.Rate != 1 || e.RightAnswers.Rate != 1 || e.MeanEMD > 10 {
+		t.Errorf("%+v", e.Performance)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := study.Evaluate(ctx, m, p, study.Options{Recover: job.Recover}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestEvaluateRefuses(t *testing.T) {
+	s := pair(t)
+	job := karate()
+	job.Recover = graphcloak.RecoverOptions{}
+	m, p := studied(t, s, job)
+	for name, opts := range map[string]study.Options{
+		"trials":    {Trials: -1},
+		"amplitude": {Amplitude: 1.5},
+		"NaN":       {Amplitude: math.NaN()},
+		"source":    {Sources: []int{2}},
+	} {
+		if _, err := study.Evaluate(t.Context(), m, p, opts); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", name, err)
+		}
+	}
+	small, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.Evaluate(t.Context(), small, p, study.Options{}); !errors.Is(err, graphcloak.ErrMemory) {
+		t.Errorf("with 1,000 bytes: %v, want ErrMemory", err)
+	}
+	other := *p
+	inner := *p.Plan
+	inner.GraphDigest = privacy.Digest{}
+	other.Plan = &inner
+	if _, err := study.Evaluate(t.Context(), m, &other, study.Options{}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+		t.Errorf("another graph: %v, want ErrGraphChanged", err)
+	}
+}
+
+// cycle is a cycle whose arcs of 100 nodes are communities.
+func cycle(t *testing.T, n int) *folder.Store {
+	t.Helper()
+	dir := t.TempDir()
+	var nodes, edges strings.Builder
+	nodes.WriteString("id,arc\n")
+	edges.WriteString("source,target\n")
+	for i := range n {
+		fmt.Fprintf(&nodes, "%d,%d\n", i, i/100)
+		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
+	}
+	write(t, dir, "nodes.csv", nodes.String())
+	write(t, dir, "relationships.csv", edges.String())
+	return openFolder(t, dir)
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// A plan says how many nodes hide a source from a reader who knows its mass: what an
+// evaluation finds that assumes amplitude 1, on the same sources and noise.
+func TestKnownMass(t *testing.T) {
+	s := open(t, "karate")
+	job := karate()
+	m, p := studied(t, s, job)
+	of := func(a recovery.Amplitude) *study.Evaluation {
+		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 100, Amplitude: 1, Recover: graphcloak.RecoverOptions{Amplitude: a}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	blind, knowing := of(recovery.UniformAmplitude), of(recovery.UnitAmplitude)
+	if blind.KnownMassSetSize != knowing.CredibleSetSize || knowing.KnownMassSetSize != knowing.CredibleSetSize {
+		t.Errorf("known mass: %v and %v nodes, want %v", blind.KnownMassSetSize, knowing.KnownMassSetSize, knowing.CredibleSetSize)
+	}
+	if !(blind.KnownMassSetSize < blind.CredibleSetSize) {
+		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
+	}
+	expected := func(a recovery.Amplitude) report.Accuracy {
+		if err := study.Expect(t.Context(), m, p, graphcloak.RecoverOptions{Amplitude: a}, 50); err != nil {
+			t.Fatal(err)
+		}
+		return *p.Accuracy
+	}
+	told, known := expected(recovery.UniformAmplitude), expected(recovery.UnitAmplitude).CredibleSetSize
+	if !(told.KnownMassSetSize == known && known < told.CredibleSetSize) {
+		t.Errorf("plan: %v nodes with the mass known, want %v, and %v without", told.KnownMassSetSize, known, told.CredibleSetSize)
+	}
+}
+
+// What the mean distance leaves out is said: of two components that are alike and have no
+// sensor but one, which tells nothing of the other, the posterior puts a part in each.
+func TestMassElsewhereIsCounted(t *testing.T) {
+	dir := t.TempDir()
+	var nodes, edges strings.Builder
+	nodes.WriteString("id,group\n")
+	edges.WriteString("source,target\n")
+	for i := range 40 {
+		fmt.Fprintf(&nodes, "%d,%d\n", i, i/10)
+		if i%20 < 19 {
+			fmt.Fprintf(&edges, "%d,%d\n", i, i+1)
+		}
+	}
+	write(t, dir, "nodes.csv", nodes.String())
+	write(t, dir, "relationships.csv", edges.String())
+	s := openFolder(t, dir)
+	job := karate()
+	job.Recover.Communities.Property = "group"
+	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
+	m, p := studied(t, s, job)
+	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Amplitude: 1, Recover: job.Recover})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(e.Elsewhere-0.5) > 0.01 {
+		t.Errorf("%v of the posterior is in the other of two components, want 0.5", e.Elsewhere)
+	}
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Target says how good an answer shall be.
+type Target struct {
+	Accuracy float64 // least probability that the right community is named; 0: any
+	EMD      float64 // greatest mean distance of the posterior from the source, in units of the metric; 0: any
+}
+
+// ErrTarget says that no ε gives what was asked for, or that any does.
+var ErrTarget = errors.New("graphcloak: no privacy loss fits the target")
+
+// Range of ε in which a target is looked for, and the relative width at which it
+// is found: below what 200 trials resolve.
+const (
+	targetLow, targetHigh = 0.01, 1000.0
+	targetWidth           = 1.01
+)
+
+// met reports whether a simulation reached the target.
+func (t Target) met(a *report.Accuracy) bool {
+	return a.Probability >= t.Accuracy && (t.EMD == 0 || a.MeanEMD <= t.EMD)
+}
+
+// PlanFor returns a plan with the least ε, to 1 %, at which simulation reaches the
+// target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
+// says what it reached in Accuracy. ErrTarget where ε = 1000 does not reach it, or
+// ε = 0.01 does.
+func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec graphcloak.RecoverOptions, t Target, trials int) (*graphcloak.Plan, error) {
+	s, err := newExpectation(ctx, m, rec, trials)
+	if err != nil {
+		return nil, err
+	}
+	opts.Epsilon = 1
+	for round := 0; ; round++ {
+		p, err := m.Plan(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		if p, err = s.least(ctx, p, t); err != nil {
+			return nil, err
+		}
+		// Weights are best for the ε that they were made for: once more for this one.
+		if p.Allocated == nil || round == 1 {
+			return p, nil
+		}
+		opts.Epsilon = p.Epsilon
+	}
+}
+
+// least returns the plan with the least ε that reaches the target under its weights.
+func (s *evaluator) least(ctx context.Context, p *graphcloak.Plan, t Target) (*graphcloak.Plan, error) {
+	try := func(eps float64) (*graphcloak.Plan, bool, error) {
+		q, err := s.model.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
+		if errors.Is(err, privacy.ErrNotPrivate) {
+			return nil, false, nil // beyond the calibration's range
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		q.AddPublicProperties(s.opts.Recover.PublicProperties()...)
+		q.Accuracy, err = s.accuracy(ctx, q.Plan)
+		return q, err == nil && t.met(q.Accuracy), err
+	}
+	lo := targetLow
+	low, done, err := try(lo)
+	if err != nil {
+		return nil, err
+	}
+	if done {
+		return nil, fmt.Errorf("%w: ε = %v reaches it already, with accuracy %.2f, and chance gives %.2f", ErrTarget, lo, low.Accuracy.Probability, low.Accuracy.Chance)
+	}
+	var best *graphcloak.Plan
+	hi := lo
+	for best == nil {
+		if hi >= targetHigh {
+			return nil, fmt.Errorf("%w: at ε = %v it is missed still", ErrTarget, hi)
+		}
+		lo, hi = hi, min(targetHigh, 4*hi)
+		q, done, err := try(hi)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			best = q
+		}
+	}
+	for hi/lo > targetWidth {
+		mid := brief(math.Sqrt(lo * hi))
+		if mid <= lo || mid >= hi {
+			break
+		}
+		q, done, err := try(mid)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			hi, best = mid, q
+		} else {
+			lo = mid
+		}
+	}
+	return best, nil
+}
+
+// brief rounds to three digits, so that a plan's ε reads well.
+func brief(x float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	if err != nil {
+		return x // unreachable: x is finite
+	}
+	return short
+}
+
+// Point is one point of the privacy–accuracy curve.
+type Point struct {
+	Epsilon  float64
+	Accuracy report.Accuracy  // of the plan's allocation
+	Uniform  *report.Accuracy // of uniform noise; nil where the plan is uniform
+}
+
+// Curve simulates a plan at other values of ε, with the weights that it has, on
+// common random numbers. It returns ErrTarget for graphs that are too large.
+func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec graphcloak.RecoverOptions, epsilons []float64, trials int) ([]Point, error) {
+	s, err := newExpectation(ctx, m, rec, trials)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]Point, 0, len(epsilons))
+	for _, eps := range epsilons {
+		q, err := m.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
+		if errors.Is(err, privacy.ErrNotPrivate) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		a, err := s.accuracy(ctx, q.Plan)
+		if err != nil {
+			return nil, err
+		}
+		point := Point{Epsilon: eps, Accuracy: *a}
+		uniform, err := m.UniformPlan(q)
+		if err != nil {
+			return nil, err
+		}
+		if uniform != nil {
+			if point.Uniform, err = s.accuracy(ctx, uniform); err != nil {
+				return nil, err
+			}
+		}
+		points = append(points, point)
+	}
+	return points, nil
+}

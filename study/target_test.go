@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// TestPlanFor: the plan reaches its target, a little less ε misses it under the
+// same random numbers, and its noise is that of a plan made for its ε directly.
+func TestPlanFor(t *testing.T) {
+	s := open(t, "karate")
+	job := karate()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Plan.Allocation.Uniform = true
+	const trials = 100
+	for _, target := range []study.Target{{Accuracy: 0.8}, {EMD: 1.2}} {
+		p, err := study.PlanFor(t.Context(), m, job.Plan, graphcloak.RecoverOptions{}, target, trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		curve, err := study.Curve(t.Context(), m, p, graphcloak.RecoverOptions{}, []float64{p.Epsilon / 1.03, p.Epsilon}, trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := func(a report.Accuracy) bool {
+			return a.Probability >= target.Accuracy && (target.EMD == 0 || a.MeanEMD <= target.EMD)
+		}
+		if met(curve[0].Accuracy) || !met(curve[1].Accuracy) || curve[1].Accuracy.Probability != p.Accuracy.Probability {
+			t.Errorf("%+v at ε = %v: %+v, and with less %+v", target, p.Epsilon, curve[1].Accuracy, curve[0].Accuracy)
+		}
+		options := job.Plan
+		options.Budget = privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}
+		direct, err := m.Plan(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if direct.Sigma() != p.Sigma() {
+			t.Errorf("σ = %v, a plan for ε = %v has %v", p.Sigma(), p.Epsilon, direct.Sigma())
+		}
+	}
+	for _, impossible := range []study.Target{{Accuracy: 0.1}, {EMD: 1e-6}} {
+		if _, err := study.PlanFor(t.Context(), m, job.Plan, graphcloak.RecoverOptions{}, impossible, 50); !errors.Is(err, study.ErrTarget) {
+			t.Errorf("%+v: %v, want ErrTarget", impossible, err)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// recoverer releases under one plan and recovers.
+type recoverer struct {
+	*evaluator
+	plan     *privacy.Plan
+	nodes    []int
+	u        []float64
+	norms    recovery.Norms
+	whitened *analyst.Whitened
+}
+
+func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recoverer, error) {
+	keyed := *p
+	keyed.Randomness = privacy.EscrowRandomness
+	r := &recoverer{evaluator: s, plan: &keyed}
+	var sigmas []float64
+	for _, x := range p.Sensors {
+		r.nodes, r.u, sigmas = append(r.nodes, x.Node), append(r.u, 1/(x.Sigma()*x.Sigma())), append(sigmas, x.Sigma())
+	}
+	var err error
+	in := analyst.Measurements{Nodes: r.nodes, Values: make([]float64, len(r.nodes)), Sigmas: sigmas}
+	if r.whitened, err = s.model.Operator().Whiten(ctx, in); err != nil {
+		return nil, err
+	}
+	if s.opts.Denoise {
+		if err := r.whitened.Project(ctx, s.opts.Recover.Rule); err != nil {
+			return nil, err
+		}
+	}
+	if s.model.Graph.Order() <= exactNorms {
+		r.norms, err = r.whitened.Data.Norms(ctx, recovery.PosteriorOptions{})
+	} else {
+		r.norms, err = r.whitened.Data.ProbedNorms(ctx, probes, 1e-6, s.opts.Seed)
+	}
+	return r, err
+}
+
+// exactNorms is the order up to which column norms are exact: they take a product
+// for each node. Beyond it they are estimated by so many probes, each right within
+// about √(2/probes).
+const (
+	exactNorms = 10_000
+	probes     = 1024
+)
+
+// run simulates every trial.
+func (r *recoverer) run(ctx context.Context, stage string) ([]Trial, error) {
+	sources, amplitudes := r.draw()
+	trials := make([]Trial, len(sources))
+	for at := 0; at < len(trials); at += r.width {
+		r.model.Progress(stage, int64(at), int64(len(trials)))
+		end := min(at+r.width, len(trials))
+		if err := r.block(ctx, trials[at:end], at, sources[at:end], amplitudes[at:end]); err != nil {
+			return nil, err
+		}
+	}
+	return trials, nil
+}
+
+// block simulates the trials first, first+1, …: two products for all of them.
+func (r *recoverer) block(ctx context.Context, trials []Trial, first int, sources []int, amplitudes []float64) error {
+	n, k := r.model.Graph.Order(), len(trials)
+	x, y := make([]float64, n*k), make([]float64, n*k)
+	for j, i := range sources {
+		x[i*k+j] = amplitudes[j]
+	}
+	if err := r.model.Operator().Diffusion.Apply(ctx, y, false, x, k); err != nil {
+		return err
+	}
+	clear(x)
+	values := make([][]float64, k)
+	err := parallel(ctx, k, func(j int) (err error) {
+		readings := make([]float64, len(r.nodes))
+		for s, i := range r.nodes {
+			readings[s] = y[i*k+j]
+		}
+		if values[j], err = r.release(readings, first+j); err != nil {
+			return err
+		}
+		for s, i := range r.nodes {
+			x[i*k+j] = r.u[s] * values[j][s]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.model.Operator().Diffusion.Apply(ctx, y, true, x, k); err != nil {
+		return err
+	}
+	return parallel(ctx, k, func(j int) error {
+		c := make(product, n)
+		for i := range c {
+			c[i] = y[i*k+j]
+		}
+		trials[j].Source = sources[j]
+		return r.judge(ctx, &trials[j], c, values[j])
+	})
+}
+
+// release adds the noise of a trial.
+func (r *recoverer) release(readings []float64, trial int) ([]float64, error) {
+	if !r.common {
+		release, err := r.plan.Perturb(readings, "trial-"+strconv.Itoa(trial), r.noise)
+		if err != nil {
+			return nil, err
+		}
+		return release.Values(), nil
+	}
+	random := rand.New(rand.NewPCG(^r.opts.Seed, uint64(trial))) // not the stream of its source
+	next := 0
+	for s, i := range r.nodes {
+		var x float64
+		for ; next <= i; next++ {
+			x = random.NormFloat64()
+		}
+		readings[s] += x * r.plan.Sensors[s].Sigma()
+	}
+	return readings, nil
+}
+
+// product is an operator A for one right-hand side, whose Aᵀy is known: a block of
+// trials is multiplied at once.
+type product []float64
+
+func (c product) Dims() (rows, columns int) { return 0, len(c) }
+
+func (c product) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
+
+// judge recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its source.
+func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []float64) error {
+	post, err := recovery.Data{A: c}.Posterior(ctx, recovery.PosteriorOptions{Amplitude: r.opts.Recover.Amplitude, Prior: r.prior, Norms: &r.norms})
+	if err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	rank := community.Rank(post.Probability, r.part)
+	t.Confidence, t.Right = min(1, rank[0].Probability), rank[0].Community == r.part.Labels[t.Source]
+	t.Covered, t.Credible = slices.Contains(post.Credible, t.Source), len(post.Credible)
+	t.Known = t.Credible
+	if r.opts.Recover.Amplitude != recovery.UnitAmplitude {
+		known, err := recovery.Data{A: c}.Posterior(ctx, recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude, Prior: r.prior, Norms: &r.norms})
+		if err != nil {
+			return fmt.Errorf("evaluate: %w", err)
+		}
+		t.Known = len(known.Credible)
+	}
+	chance := r.part.Sums(r.prior)
+	var rep report.Report
+	for _, s := range rank {
+		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Prior: chance[s.Community], Probability: min(1, s.Probability)})
+	}
+	t.Answered = rep.StandsOut()
+	d := distances(r.model.Graph, t.Source)
+	t.Distance = meanOver(d, post.Probability)
+	t.Elsewhere = unreached(d, post.Probability)
+	if !r.opts.Denoise {
+		return nil
+	}
+	return r.denoised(ctx, t, values, d)
+}
+
+// denoised recovers one trial by Basis Pursuit Denoising.
+func (r *recoverer) denoised(ctx context.Context, t *Trial, values, d []float64) error {
+	result, _, err := r.whitened.WithValues(values).Denoise(ctx, r.opts.Recover.Rule, nil)
+	if err != nil {
+		return err
+	}
+	t.Denoised = &DenoisedTrial{Status: result.Status, Gap: result.Gap}
+	if result.Status == recovery.Infeasible || floats.Sum(result.F) == 0 {
+		return nil
+	}
+	t.Denoised.Answered = true
+	t.Denoised.Right = community.Rank(result.F, r.part)[0].Community == r.part.Labels[t.Source]
+	t.Denoised.Distance = meanOver(d, result.F)
+	return nil
+}
+
+// parallel calls f for 0 … n−1 on every processor and returns the first error by
+// number. The calls write to places of their own.
+func parallel(ctx context.Context, n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var wait sync.WaitGroup
+	workers := min(n, runtime.GOMAXPROCS(0))
+	for w := range workers {
+		wait.Go(func() {
+			for i := w; i < n; i += workers {
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					errs[i] = f(i)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
