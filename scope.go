@@ -135,7 +135,7 @@ func (m *Model) granted(ctx context.Context, p *Plan, job Job) error {
 	if err != nil {
 		return err
 	}
-	return account.Grants(c)
+	return privacy.Grants(ctx, m.store.Ledger(), account, c)
 }
 
 // scope returns the name of the data that a budget protects.

@@ -85,7 +85,7 @@ func TestEarlierLedgerGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := privacy.VerifyLedger(ctx, l, scope)
-		if err != nil || a.Releases != 4+k || *a.Cap != (privacy.Budget{Epsilon: 5, Delta: 0.1}) {
+		if err != nil || a.Releases != 4+k || a.Cap.Budget != (privacy.Budget{Epsilon: 5, Delta: 0.1}) {
 			t.Errorf("after run %d: %+v, %v", k, a, err)
 		}
 		if rep.BudgetScope != scope || len(rep.LedgerHead) != 64 {

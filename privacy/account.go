@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 )
 
 // Charge asks a ledger for one release.
@@ -51,14 +52,17 @@ const (
 
 // Entry is one link of a scope's chain. Entries are only ever appended.
 type Entry struct {
-	Seq       int64   `json:"seq"` // from 1, without gaps
-	Kind      Kind    `json:"kind"`
-	Scope     string  `json:"scope"`
-	ReleaseID string  `json:"releaseId,omitempty"`
-	Charge    *Charge `json:"charge,omitempty"` // KindSpent
-	Cap       *Budget `json:"cap,omitempty"`    // KindCap
-	Values    *Digest `json:"values,omitempty"` // KindWritten, KindRevealed
-	To        string  `json:"to,omitempty"`     // KindMoved
+	Seq  int64 `json:"seq"` // from 1, without gaps
+	Kind Kind  `json:"kind"`
+	// Time is when it was asked for, by the clock of the ledger, and no earlier than that
+	// of the entry before; zero: an earlier version did not say.
+	Time      time.Time `json:"time,omitzero"`
+	Scope     string    `json:"scope"`
+	ReleaseID string    `json:"releaseId,omitempty"`
+	Charge    *Charge   `json:"charge,omitempty"` // KindSpent
+	Cap       *Cap      `json:"cap,omitempty"`    // KindCap
+	Values    *Digest   `json:"values,omitempty"` // KindWritten, KindRevealed
+	To        string    `json:"to,omitempty"`     // KindMoved
 	// Account is what is added to this one: of the scope that goes on here, or what was
 	// lost, with the head that it was lost behind. A cap in it becomes the cap.
 	Account *Account `json:"account,omitempty"` // KindContinues, KindReconciled
@@ -69,7 +73,7 @@ type Entry struct {
 // Account is the state of a scope: the fold of its entries by Append.
 type Account struct {
 	Scope        string             `json:"scope"`
-	Cap          *Budget            `json:"cap,omitempty"` // nil: spends are recorded, not limited
+	Cap          *Cap               `json:"cap,omitempty"` // nil: spends are recorded, not limited
 	Guarantee    Guarantee          `json:"guarantee"`     // of the first release; a scope does not mix them
 	Releases     int64              `json:"releases"`
 	Spent        Cost               `json:"spent"`                  // joint, or of the sensor that spent most
@@ -79,6 +83,7 @@ type Account struct {
 	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one
 	MovedTo      string             `json:"movedTo,omitempty"`      // the scope that this one went on in; "": it is open
 	Entries      int64              `json:"entries"`
+	Latest       time.Time          `json:"latest,omitzero"` // time of the newest entry that has one
 	Head         Digest             `json:"head"`
 }
 
@@ -114,7 +119,7 @@ func (a Account) Remaining() (left Cost, ok bool) {
 
 // limit returns the cost that the cap allows after Σβ.
 func (a Account) limit() (Cost, error) {
-	b := *a.Cap
+	b := a.Cap.Budget
 	if f := a.failure(); f > 0 {
 		b.Delta = math.Nextafter(b.Delta-f, 0)
 	}
@@ -150,10 +155,15 @@ func (a Account) Append(e Entry) (Account, error) {
 	case (e.Kind == KindSpent) != (e.Charge != nil), (e.Kind == KindCap) != (e.Cap != nil),
 		(e.Kind == KindMoved) != (e.To != ""), (e.Kind == KindContinues || e.Kind == KindReconciled) != (e.Account != nil):
 		return a, fmt.Errorf("%w: scope %q, entry %d is incomplete", ErrChain, a.Scope, e.Seq)
+	case !e.Time.IsZero() && e.Time.Before(a.Latest):
+		return a, fmt.Errorf("%w: scope %q, entry %d goes back in time", ErrChain, a.Scope, e.Seq)
 	case a.MovedTo != "" && e.ReleaseID == "", a.MovedTo != "" && e.Kind == KindSpent:
 		return a, fmt.Errorf("%w: scope %q, entry %d follows its end", ErrChain, a.Scope, e.Seq)
 	}
 	a.Entries, a.Head = e.Seq, e.Hash
+	if !e.Time.IsZero() {
+		a.Latest = e.Time
+	}
 	switch e.Kind {
 	case KindCap:
 		a.Cap = e.Cap
@@ -265,15 +275,9 @@ func (a *Account) addCertificates(failures map[string]float64) {
 	}
 }
 
-// Grants reports whether [Spend] would grant the charge to an account, and with which
-// error not. It looks at no release id.
-func (a Account) Grants(c Charge) error {
-	_, err := a.charge(c)
-	return err
-}
-
-// charge returns the entry of a release, if the account has room for it.
-func (a Account) charge(c Charge) (*Entry, error) {
+// charge returns the entry of a release, if the account has room for it. errSliding
+// where that takes the chain.
+func (a Account) charge(c Charge, h *chain) (*Entry, error) {
 	if err := c.validate(); err != nil {
 		return nil, inputError{err}
 	}
@@ -286,16 +290,25 @@ func (a Account) charge(c Charge) (*Entry, error) {
 	if err := a.sameKey(c.NodeKey, c.Sensors); err != nil {
 		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before, or a scope of its own", err)}
 	}
-	after, err := a.add(c)
+	if _, err := a.add(c); err != nil {
+		return nil, err
+	}
+	recent := a
+	if a.Cap != nil && a.Cap.PerSeconds > 0 {
+		if h == nil {
+			return nil, errSliding
+		}
+		var err error
+		if recent, err = a.Recent(h.entries, h.now); err != nil {
+			return nil, err
+		}
+	}
+	granted, err := recent.hasRoom(c)
 	if err != nil {
 		return nil, err
 	}
-	if a.Cap != nil && !after.within(a.Releases == 0, c.Budget) {
-		left, _ := a.Remaining()
-		eps, _ := left.Epsilon(a.Cap.Delta)
-		costs, _ := c.Cost.Epsilon(a.Cap.Delta)
-		return nil, fmt.Errorf("%w: scope %q has ρ = %.4g of its ε = %v, δ = %v left (alone worth ε = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",
-			ErrExhausted, a.Scope, left.Rho(), a.Cap.Epsilon, a.Cap.Delta, eps, c.Cost.Rho(), costs)
+	if !granted {
+		return nil, a.exhausted(c, recent, h)
 	}
 	return a.next(Entry{Kind: KindSpent, ReleaseID: c.ReleaseID, Charge: &c}), nil
 }

@@ -14,7 +14,7 @@ func TestReplayFindsRewriting(t *testing.T) {
 	a := NewAccount("s")
 	var entries []Entry
 	for i := range 4 {
-		e, err := a.charge(Charge{Scope: "s", ReleaseID: strconv.Itoa(i), Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000})
+		e, err := a.charge(Charge{Scope: "s", ReleaseID: strconv.Itoa(i), Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestAccountsAreValues(t *testing.T) {
 		Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor,
 		Sensors: map[string]Cost{"x": 9}, Failure: 1e-13, Certificate: Digest{1},
 	}
-	e, err := before.charge(c)
+	e, err := before.charge(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestAccountsAreValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.ReleaseID = "r2"
-	if e, err = one.charge(c); err != nil {
+	if e, err = one.charge(c, nil); err != nil {
 		t.Fatal(err)
 	}
 	two, err := one.Append(*e)
@@ -70,7 +70,7 @@ func TestChargeMatchesItsBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Budget.Epsilon = 3.999
-	if e, err := NewAccount("s").charge(c); err == nil {
+	if e, err := NewAccount("s").charge(c, nil); err == nil {
 		t.Errorf("a release of ε = 4 was charged as ε = %v", e.Charge.Budget.Epsilon)
 	}
 }
@@ -97,7 +97,7 @@ func TestNodeKeys(t *testing.T) {
 		{"id", "z", true},
 		{"name", "y", false},
 	} {
-		e, err := a.charge(charge(strconv.Itoa(i), step.key, step.sensor))
+		e, err := a.charge(charge(strconv.Itoa(i), step.key, step.sensor), nil)
 		if (err == nil) != step.ok || err != nil && !errors.Is(err, ErrInput) {
 			t.Errorf("step %d: %v, want it granted: %t", i, err, step.ok)
 		}

@@ -22,7 +22,7 @@ func certified(release string, cost Cost, certificate byte, beta float64) Charge
 func spent(t *testing.T, a Account, charges ...Charge) Account {
 	t.Helper()
 	for _, c := range charges {
-		e, err := a.charge(c)
+		e, err := a.charge(c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestCapCountsFailures(t *testing.T) {
 	const beta = 4e-13
 	limit := Budget{1, 1e-12}
 	a := NewAccount("s")
-	a.Cap = &limit
+	a.Cap = &Cap{Budget: limit}
 	a.Certificates = map[string]float64{"x": beta, "y": beta}
 	net, err := capCost(Budget{limit.Epsilon, limit.Delta - 2*beta})
 	if err != nil {
@@ -78,11 +78,11 @@ func TestCapCountsFailures(t *testing.T) {
 	}
 	// Another release may take what is left, and not more; its own certificate counts.
 	a.Releases = 1
-	if _, err := a.charge(certified("r", left, 0, 0)); err != nil {
+	if _, err := a.charge(certified("r", left, 0, 0), nil); err != nil {
 		t.Errorf("a release of all that is left: %v", err)
 	}
 	for _, c := range []Charge{certified("r", left+1, 0, 0), certified("r", left, 3, beta/4)} {
-		if _, err := a.charge(c); !errors.Is(err, ErrExhausted) {
+		if _, err := a.charge(c, nil); !errors.Is(err, ErrExhausted) {
 			t.Errorf("%d units with β = %v: %v, want ErrExhausted", c.Cost, c.Failure, err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestScopeHoldsOneGuarantee(t *testing.T) {
 	each.Guarantee, each.Sensors = PerSensor, map[string]Cost{"x": 1 << 30}
 	for _, pair := range [][2]Charge{{joint, each}, {each, joint}} {
 		a := spent(t, NewAccount("s"), pair[0])
-		if _, err := a.charge(pair[1]); err == nil {
+		if _, err := a.charge(pair[1], nil); err == nil {
 			t.Errorf("a %s release went into a scope of %s ones", pair[1].Guarantee, pair[0].Guarantee)
 		}
 	}

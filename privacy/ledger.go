@@ -4,8 +4,10 @@ package privacy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Ledger stores accounts and their entries, and nothing else: what may be written
@@ -26,6 +28,9 @@ type Ledger interface {
 	Scopes(ctx context.Context) ([]string, error)
 	// Identity returns what others may know the ledger by, however it is reached.
 	Identity(ctx context.Context) (Identity, error)
+	// Now returns the time by the clock of what holds the ledger, which is one for all
+	// who spend from it. It orders nothing: it says what counts against a sliding cap.
+	Now(ctx context.Context) (time.Time, error)
 }
 
 // Identity names a ledger in two ways that do not depend on its address.
@@ -49,13 +54,26 @@ type Rule func(account Account, prior []Entry) (*Entry, error)
 
 // Spend pays for a release before its noise is drawn. A repeated call with the
 // same attempt returns the entry of the first one; another attempt with the same
-// release id is ErrReplay; past the cap it is ErrExhausted. Nothing is refunded.
+// release id is ErrReplay; past the cap it is ErrExhausted, and a [WaitError] where the
+// cap slides and will have room. Nothing is refunded.
 func Spend(ctx context.Context, l Ledger, c Charge) (Entry, error) {
+	e, err := spend(ctx, l, c, nil)
+	if !errors.Is(err, errSliding) {
+		return e, err
+	}
+	h, err := readChain(ctx, l, c.Scope)
+	if err != nil {
+		return Entry{}, err
+	}
+	return spend(ctx, l, c, h)
+}
+
+func spend(ctx context.Context, l Ledger, c Charge, h *chain) (Entry, error) {
 	return update(ctx, l, c.Scope, c.ReleaseID, func(a Account, prior []Entry) (*Entry, error) {
 		if e, err := payment(prior, c); e != nil || err != nil {
 			return e, err
 		}
-		return a.charge(c)
+		return a.charge(c, h)
 	})
 }
 
@@ -88,8 +106,15 @@ func payment(prior []Entry, c Charge) (*Entry, error) {
 	return nil, fmt.Errorf("%w: %q in scope %q", ErrReplay, c.ReleaseID, c.Scope)
 }
 
-// SetCap limits what the releases of a scope may spend together.
+// SetCap limits what the releases of a scope may spend together, however old.
 func SetCap(ctx context.Context, l Ledger, scope string, limit Budget) (Entry, error) {
+	return SetSlidingCap(ctx, l, scope, Cap{Budget: limit})
+}
+
+// SetSlidingCap limits what the releases of a scope may spend together in any time as
+// long as the window of the cap. What was spent before the cap was set counts from when
+// it was spent; releases of a version that kept no times count from now on.
+func SetSlidingCap(ctx context.Context, l Ledger, scope string, limit Cap) (Entry, error) {
 	return update(ctx, l, scope, "", func(a Account, _ []Entry) (*Entry, error) {
 		if err := limit.Validate(); err != nil {
 			return nil, err
@@ -201,17 +226,21 @@ func update(ctx context.Context, l Ledger, scope, releaseID string, rule Rule) (
 	if err := CheckID("budget scope", scope); err != nil {
 		return Entry{}, err
 	}
+	now, err := l.Now(ctx)
+	if err != nil {
+		return Entry{}, err
+	}
 	var chosen Entry
-	err := l.Update(ctx, scope, releaseID, func(a Account, prior []Entry) (*Entry, error) {
+	err = l.Update(ctx, scope, releaseID, func(a Account, prior []Entry) (*Entry, error) {
 		e, err := rule(a, prior)
 		if err != nil {
 			return nil, err
 		}
-		chosen = *e
-		if e.Seq <= a.Entries {
+		if chosen = *e; e.Seq <= a.Entries {
 			return nil, nil // it is there already
 		}
-		return e, nil
+		chosen = a.stamp(*e, now)
+		return &chosen, nil
 	})
 	if err != nil {
 		return Entry{}, err

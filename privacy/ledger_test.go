@@ -49,9 +49,12 @@ func TestReplayFindsTampering(t *testing.T) {
 		"dropped":   func(e []privacy.Entry) []privacy.Entry { return append(e[:2:2], e[3]) },
 		"reordered": func(e []privacy.Entry) []privacy.Entry { e[1], e[2] = e[2], e[1]; return e },
 		"first cut": func(e []privacy.Entry) []privacy.Entry { return e[1:] },
-		"cap":       func(e []privacy.Entry) []privacy.Entry { e[0].Cap = &privacy.Budget{Epsilon: 9, Delta: 1e-5}; return e },
-		"emptied":   func(e []privacy.Entry) []privacy.Entry { e[3].Charge = nil; return e },
-		"renamed":   func(e []privacy.Entry) []privacy.Entry { e[2].ReleaseID = "z"; return e },
+		"cap": func(e []privacy.Entry) []privacy.Entry {
+			e[0].Cap = &privacy.Cap{Budget: privacy.Budget{Epsilon: 9, Delta: 1e-5}}
+			return e
+		},
+		"emptied": func(e []privacy.Entry) []privacy.Entry { e[3].Charge = nil; return e },
+		"renamed": func(e []privacy.Entry) []privacy.Entry { e[2].ReleaseID = "z"; return e },
 	} {
 		if _, err := privacy.Replay("s", tamper(entries())); !errors.Is(err, privacy.ErrChain) {
 			t.Errorf("%s: %v, want ErrChain", name, err)

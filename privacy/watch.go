@@ -258,11 +258,15 @@ func book(ctx context.Context, l Ledger, scope, next string, lost Account) error
 
 // lower returns a cap that allows nothing that either of two does not; nil where
 // neither is there.
-func lower(a, b *Budget) *Budget {
+func lower(a, b *Cap) *Cap {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
-	return &Budget{min(a.Epsilon, b.Epsilon), min(a.Delta, b.Delta)}
+	per := max(a.PerSeconds, b.PerSeconds)
+	if a.PerSeconds == 0 || b.PerSeconds == 0 {
+		per = 0 // for ever is the longest
+	}
+	return &Cap{Budget{min(a.Epsilon, b.Epsilon), min(a.Delta, b.Delta)}, per}
 }
 
 // lost returns what the account of the mark has beyond the last of its entries that
@@ -278,18 +282,11 @@ func (m Mark) lost(scope string, entries []Entry) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	lost := m.Account
-	lost.Continues, lost.MovedTo = nil, ""
-	lost.Releases -= kept.Releases
-	if len(lost.Sensors) == 0 {
-		lost.Spent -= kept.Spent
-	} else {
-		lost.Sensors, lost.Spent = make(map[string]Cost), 0
-		for id, cost := range m.Account.Sensors {
-			lost.Sensors[id] = cost - kept.Sensors[id]
-			lost.Spent = max(lost.Spent, lost.Sensors[id])
-		}
+	lost, err := m.Account.since(kept)
+	if err != nil {
+		return Account{}, err
 	}
+	lost.Continues, lost.MovedTo = nil, ""
 	if slices.ContainsFunc(entries[common:], func(e Entry) bool { return e.Kind == KindCap }) {
 		lost.Cap = nil
 	}

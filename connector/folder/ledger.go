@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -217,6 +218,9 @@ func identify(tx *bolt.Tx) error {
 	}
 	return b.Put(idKey, []byte(rand.Text()))
 }
+
+// Now returns the time of this machine, which has the folder.
+func (l ledger) Now(ctx context.Context) (time.Time, error) { return time.Now(), ctx.Err() }
 
 // Identity returns the id that the folder got with its first entry, which goes where
 // .graphcloak/ goes, and the path, which stays when that folder is lost.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -144,6 +145,23 @@ func (l ledger) Scopes(ctx context.Context) (scopes []string, err error) {
 		return err
 	})
 	return scopes, err
+}
+
+// Now returns the time of the server: those of the clients may differ.
+func (l ledger) Now(ctx context.Context) (now time.Time, err error) {
+	err = l.read(ctx, "ledger", func(tx *transaction) error {
+		r, err := tx.one("RETURN datetime.realtime().epochMillis", nil)
+		if err != nil {
+			return err
+		}
+		millis, ok := r.Values[0].(int64)
+		if !ok {
+			return fmt.Errorf("connector: the server's time is %T, want a number", r.Values[0])
+		}
+		now = time.UnixMilli(millis)
+		return nil
+	})
+	return now, err
 }
 
 // identityName is the name of the node that bears the id of the ledger; it lies among

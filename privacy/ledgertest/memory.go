@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -19,6 +20,7 @@ import (
 type Memory struct {
 	mu     sync.Mutex
 	id     string
+	clock  func() time.Time
 	scopes map[string]*scope
 }
 
@@ -76,6 +78,23 @@ func (m *Memory) Scopes(context.Context) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Sorted(maps.Keys(m.scopes)), nil
+}
+
+// SetClock gives the ledger another clock than the machine's.
+func (m *Memory) SetClock(now func() time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clock = now
+}
+
+// Now implements privacy.Ledger.
+func (m *Memory) Now(ctx context.Context) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.clock != nil {
+		return m.clock(), ctx.Err()
+	}
+	return time.Now(), ctx.Err()
 }
 
 // Identity implements privacy.Ledger.

@@ -22,7 +22,9 @@ func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
 		{"spend", spend},
 		{"replay", replay},
 		{"cap", limit},
-		{"race", race},
+		{"sliding", sliding},
+		{"race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, "race", 0) }},
+		{"sliding race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, "sliding race", 30*86400) }},
 		{"error", ruleError},
 		{"states", states},
 		{"perSensor", perSensor},
@@ -124,17 +126,39 @@ func limit(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	}
 }
 
+// sliding spends within a window, which is kept with its cap and its times.
+func sliding(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	const window = 30 * 86400
+	ctx, l := context.Background(), open(t)
+	must[privacy.Entry](t)(privacy.SetSlidingCap(ctx, l, "sliding", privacy.Cap{Budget: budgetFor(t, 2), PerSeconds: window}))
+	var first privacy.Entry
+	for i := range 2 {
+		e := must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("sliding", fmt.Sprint("r", i), "a", unit)))
+		if i == 0 {
+			first = e
+		}
+	}
+	_, err := privacy.Spend(ctx, open(t), Charge("sliding", "r2", "a", unit))
+	if wait, ok := errors.AsType[*privacy.WaitError](err); !ok || wait.Until.Unix() != first.Time.Unix()+window {
+		t.Errorf("past the cap: %v, want to wait until a window has passed since %v", err, first.Time)
+	}
+	a := verified(t, open, "sliding")
+	if a.Cap == nil || a.Cap.PerSeconds != window || a.Latest.Before(first.Time) || first.Time.IsZero() {
+		t.Errorf("account %+v, want the cap with its window and the time of the newest entry", a)
+	}
+}
+
 // race lets 16 writers make four attempts each at 24 places.
-func race(t *testing.T, open func(*testing.T) privacy.Ledger) {
+func race(t *testing.T, open func(*testing.T) privacy.Ledger, scope string, perSeconds int64) {
 	const writers, attempts, places = 16, 4, 24
 	ctx, l := context.Background(), open(t)
-	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "race", budgetFor(t, places)))
+	must[privacy.Entry](t)(privacy.SetSlidingCap(ctx, l, scope, privacy.Cap{Budget: budgetFor(t, places), PerSeconds: perSeconds}))
 	var wg sync.WaitGroup
 	granted := make([]int, writers)
 	for w := range writers {
 		wg.Go(func() {
 			for i := range attempts {
-				_, err := privacy.Spend(ctx, l, Charge("race", fmt.Sprintf("w%d-%d", w, i), "a", unit))
+				_, err := privacy.Spend(ctx, l, Charge(scope, fmt.Sprintf("w%d-%d", w, i), "a", unit))
 				switch {
 				case err == nil:
 					granted[w]++
@@ -149,7 +173,7 @@ func race(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	for _, g := range granted {
 		sum += g
 	}
-	if a := verified(t, open, "race"); sum != places || a.Releases != places {
+	if a := verified(t, open, scope); sum != places || a.Releases != places {
 		t.Errorf("%d granted, %d recorded, want %d", sum, a.Releases, places)
 	}
 }

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Cap limits what the releases of a scope may spend together: all of them, or those
+// of any time that is PerSeconds long. Such a sliding cap is a policy. What all
+// releases together cost, however old, is another number, and stays what it is.
+type Cap struct {
+	Budget
+	PerSeconds int64 `json:"perSeconds,omitempty"` // 0: all releases count, however old
+}
+
+// MaxWindow bounds the window of a sliding cap, in seconds: some hundred years.
+const MaxWindow = 100 * 366 * 86400
+
+// Window returns how long a release counts against the cap, 0 for ever.
+func (c Cap) Window() time.Duration { return time.Duration(c.PerSeconds) * time.Second }
+
+// Validate refuses what Budget.Validate does, and a window that is negative or longer
+// than [MaxWindow].
+func (c Cap) Validate() error {
+	if c.PerSeconds < 0 || c.PerSeconds > MaxWindow {
+		return fmt.Errorf("privacy: the window of a cap is %d s, want from 0 to %d", c.PerSeconds, int64(MaxWindow))
+	}
+	return c.Budget.Validate()
+}
+
+func (c Cap) String() string {
+	text := fmt.Sprintf("ε = %v, δ = %v", c.Epsilon, c.Delta)
+	if c.PerSeconds > 0 {
+		text += fmt.Sprintf(" in any %v", c.Window())
+	}
+	return text
+}
+
+// WaitError says that a sliding cap refuses a charge, and from when on it grants it
+// if nothing else is spent. It matches [ErrExhausted].
+type WaitError struct {
+	Until time.Time
+	err   error
+}
+
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("%v; it has room for it from %s on", e.err, e.Until.Format(time.RFC3339))
+}
+
+func (e *WaitError) Unwrap() error { return e.err }
+
+// chain is what a sliding cap is held against: the entries as they were read, to which
+// others may have been appended since, and the ledger's time before they were.
+type chain struct {
+	entries []Entry
+	now     time.Time
+}
+
+func readChain(ctx context.Context, l Ledger, scope string) (*chain, error) {
+	now, err := l.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := l.Entries(ctx, scope)
+	return &chain{entries, now}, err
+}
+
+// errSliding asks for the chain of a scope whose cap slides.
+var errSliding = errors.New("privacy: the cap slides")
+
+// Recent returns the account with what counts against its cap at a time. entries are
+// those of its chain, or the first of them.
+//
+// An entry counts until a window has passed since its time. Times do not go back along
+// a chain, so those that count are its end; one without a time counts until the next
+// that has one does not.
+//
+// Proof: docs/proofs/ledger.md.
+func (a Account) Recent(entries []Entry, now time.Time) (Account, error) {
+	if a.Cap == nil || a.Cap.PerSeconds == 0 {
+		return a, nil
+	}
+	begin, old := now.Add(-a.Cap.Window()), 0
+	for i, e := range entries {
+		if e.Time.After(begin) {
+			break
+		}
+		if !e.Time.IsZero() {
+			old = i + 1
+		}
+	}
+	past, err := Replay(a.Scope, entries[:old])
+	if err != nil {
+		return Account{}, err
+	}
+	return a.since(past)
+}
+
+// since returns the account without the releases of past, which it was before. Its
+// certificates are all that there are.
+func (a Account) since(past Account) (Account, error) {
+	a.Releases -= past.Releases
+	if len(a.Sensors) == 0 {
+		a.Spent -= past.Spent
+	} else {
+		sensors, spent := maps.Clone(a.Sensors), Cost(0)
+		for id, cost := range past.Sensors {
+			sensors[id] -= cost
+		}
+		for _, cost := range sensors {
+			spent = max(spent, cost)
+		}
+		a.Sensors, a.Spent = sensors, spent
+	}
+	if a.Releases < 0 || a.Spent < 0 || slices.ContainsFunc(slices.Collect(maps.Values(a.Sensors)), func(c Cost) bool { return c < 0 }) {
+		return Account{}, fmt.Errorf("%w: scope %q has spent less than it had before", ErrChain, a.Scope)
+	}
+	return a, nil
+}
+
+// Grants finds a charge that [Spend] would refuse to an account of the scope, and with
+// which error. It looks at no release id.
+func Grants(ctx context.Context, l Ledger, a Account, c Charge) error {
+	_, err := a.charge(c, nil)
+	if !errors.Is(err, errSliding) {
+		return err
+	}
+	h, err := readChain(ctx, l, a.Scope)
+	if err != nil {
+		return err
+	}
+	_, err = a.charge(c, h)
+	return err
+}
+
+// until finds when a sliding cap has room for a charge that it refuses now, if nothing
+// else is spent; ok is false where nobody can tell, or never.
+func (a Account) until(c Charge, h *chain) (t time.Time, ok bool) {
+	past := NewAccount(a.Scope)
+	for _, e := range h.entries {
+		var err error
+		if past, err = past.Append(e); err != nil {
+			return t, false
+		}
+		if e.Time.IsZero() {
+			continue
+		}
+		recent, err := a.since(past)
+		if err != nil {
+			return t, false
+		}
+		if granted, err := recent.hasRoom(c); err == nil && granted {
+			return e.Time.Add(a.Cap.Window()), true
+		}
+	}
+	return t, false
+}
+
+// hasRoom reports whether what counts against a cap leaves room for a charge.
+func (a Account) hasRoom(c Charge) (bool, error) {
+	first := a.Releases == 0 && a.Spent == 0
+	after, err := a.add(c)
+	return err == nil && (a.Cap == nil || after.within(first, c.Budget)), err
+}
+
+// exhausted is the error of a charge that the cap refuses.
+func (a Account) exhausted(c Charge, recent Account, h *chain) error {
+	left, _ := recent.Remaining()
+	eps, _ := left.Epsilon(a.Cap.Delta)
+	costs, _ := c.Cost.Epsilon(a.Cap.Delta)
+	err := fmt.Errorf("%w: scope %q has ρ = %.4g of its %v left (alone worth ε = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",
+		ErrExhausted, a.Scope, left.Rho(), a.Cap, eps, c.Cost.Rho(), costs)
+	if a.Cap.PerSeconds == 0 {
+		return err
+	}
+	if whole, bad := a.Epsilon(a.Cap.Delta); bad == nil {
+		err = fmt.Errorf("%w; all its releases, however old, have spent ε = %.4g at that δ", err, whole)
+	}
+	if t, ok := a.until(c, h); ok {
+		return &WaitError{t, err}
+	}
+	return err
+}
+
+// stamp dates an entry by the ledger's clock, rounded up, and never before the newest
+// one: where the clock went back, what was spent counts for longer.
+func (a Account) stamp(e Entry, now time.Time) Entry {
+	e.Time = now.UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond)
+	if e.Time.Before(a.Latest) {
+		e.Time = a.Latest
+	}
+	if e.Account != nil && e.Time.Before(e.Account.Latest) {
+		e.Time = e.Account.Latest
+	}
+	e.Hash = e.hash()
+	return e
+}
