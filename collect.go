@@ -4,10 +4,7 @@ package graphcloak
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/graphcloak/graphcloak/community"
@@ -116,55 +113,4 @@ func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error)
 		written = table.Size()
 	}
 	return written, m.markWritten(ctx, r, job)
-}
-
-// Errors about payments.
-var (
-	ErrUnpaid    = errors.New("graphcloak: the ledger has no payment for the release")
-	ErrAmbiguous = errors.New("graphcloak: several scopes hold a payment for the release")
-)
-
-// Payment finds the entries of a ledger about a release, its payment first: in one
-// scope and those that went on in it, or, with "", in all of them.
-func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([]privacy.Entry, error) {
-	scopes, err := payers(ctx, l, scope)
-	if err != nil {
-		return nil, err
-	}
-	var found []privacy.Entry
-	var refused error
-	var holders []string
-	for _, s := range scopes {
-		entries, err := l.Entries(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		about := slices.DeleteFunc(entries, func(e privacy.Entry) bool { return e.ReleaseID != r.ID() })
-		if len(about) == 0 {
-			continue
-		}
-		if err := privacy.VerifyEntry(r.Release, about[0]); err != nil {
-			refused = err
-			continue
-		}
-		found, holders = about, append(holders, fmt.Sprintf("%q", s))
-	}
-	switch {
-	case len(holders) == 1:
-		return found, nil
-	case len(holders) > 1:
-		return nil, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(holders, ", "))
-	case refused != nil:
-		return nil, refused
-	}
-	return nil, fmt.Errorf("%w %q", ErrUnpaid, r.ID())
-}
-
-// payers lists the scopes that may hold a payment.
-func payers(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
-	if scope == "" {
-		return l.Scopes(ctx)
-	}
-	a, err := privacy.ReplayLedger(ctx, l, scope)
-	return append([]string{scope}, a.Continues...), err
 }

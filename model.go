@@ -22,9 +22,6 @@ import (
 // release was made for.
 var ErrGraphChanged = errors.New("graphcloak: the graph changed")
 
-// ErrNoSignal says that a run has nothing to release.
-var ErrNoSignal = errors.New("graphcloak: no signal")
-
 // Model is a graph with its diffusion operator M = S e^{-τL}. It is used by one
 // run at a time, whose times it keeps.
 type Model struct {
@@ -162,12 +159,6 @@ func (m *Model) Prior(ctx context.Context, property string, sources int) ([]floa
 	return analyst.Prior(p, property, sources)
 }
 
-func since(start time.Time) int64 { return time.Since(start).Milliseconds() }
-
-// wholeSeconds rounds milliseconds up to whole seconds, at least one: of the time that
-// was spent on private values a report tells no more.
-func wholeSeconds(millis int64) int64 { return max(1, (millis+999)/1000) * 1000 }
-
 // public describes the model for the plan.
 func (m *Model) public(alpha float64) privacy.Public {
 	_, sizes := m.Graph.Components()
@@ -176,3 +167,5 @@ func (m *Model) public(alpha float64) privacy.Public {
 		ComponentCount: len(sizes), Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), Metric: m.metric(), Alpha: alpha,
 	}
 }
+
+func since(start time.Time) int64 { return time.Since(start).Milliseconds() }

@@ -182,3 +182,20 @@ func (p *Plan) uniformAccuracy() *report.Accuracy {
 	}
 	return p.Allocated.Uniform.Accuracy
 }
+
+// CheckSignal refuses a signal that the plan rests on, with [ErrSignalPublic].
+func (p *Plan) CheckSignal(s Signal) error { return s.hidden(public(p.Model, p.PublicProperties...)) }
+
+// AddPublicProperties says that what stands in the plan rests on further properties,
+// which were read without noise.
+func (p *Plan) AddPublicProperties(names ...string) {
+	p.PublicProperties = public(p.Model, append(names, p.PublicProperties...)...)
+}
+
+func sensorNodes(p *Plan) []int {
+	nodes := make([]int, len(p.Sensors))
+	for k, s := range p.Sensors {
+		nodes[k] = s.Node
+	}
+	return nodes
+}

@@ -8,39 +8,9 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
-
-// RecoverOptions steer the analyst's side; the zero value is the default.
-type RecoverOptions struct {
-	Communities   community.Options
-	Rule          recovery.Rule
-	Amplitude     recovery.Amplitude
-	PriorProperty string // public node property proportional to the prior of a source; "": flat
-	Sources       int    // that the posterior supposes; 0: one; or [analyst.ByEvidence]
-}
-
-// checkRecovery finds what would stop a recovery from a release of some nodes.
-func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts RecoverOptions) error {
-	if err := m.operator.CheckMemory(nodes); err != nil {
-		return err
-	}
-	if _, err := m.Communities(ctx, opts.Communities); err != nil {
-		return err
-	}
-	_, err := m.priorOf(ctx, opts)
-	return err
-}
-
-// priorOf reads the prior of as many sources as an analyst supposes.
-func (m *Model) priorOf(ctx context.Context, opts RecoverOptions) ([]float64, error) {
-	if err := analyst.CheckSources(opts.Sources, m.Graph.Order()); err != nil {
-		return nil, err
-	}
-	return m.Prior(ctx, opts.PriorProperty, opts.Sources)
-}
 
 // Recover computes the posterior, the ranking of the communities and f̂ from a
 // release. Where Basis Pursuit Denoising ends without a certificate, its status in the

@@ -3,7 +3,6 @@
 package graphcloak
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,33 +108,6 @@ func joinError(err error) error {
 		return fmt.Errorf("%w: %w", ErrScopes, err)
 	}
 	return err
-}
-
-// checkCap finds a scope that may not be spent from, before anything is spent.
-func (m *Model) checkCap(ctx context.Context, scope string, required bool) error {
-	a, _, err := Account(ctx, m.store.Ledger(), scope)
-	if err != nil {
-		return err
-	}
-	if required && a.Cap == nil {
-		return fmt.Errorf("%w: %q", ErrNoCap, scope)
-	}
-	return nil
-}
-
-// granted finds a release that the ledger would refuse, and spends nothing.
-func (m *Model) granted(ctx context.Context, p *Plan, job Job) error {
-	token := privacy.NewAttempt()
-	a := Attempt{Scope: m.scope(job.Scope, job.Signal), ReleaseID: cmp.Or(job.RunID, token), Token: token, Plan: p}
-	c, err := a.charge()
-	if err != nil {
-		return err
-	}
-	account, _, err := Account(ctx, m.store.Ledger(), a.Scope)
-	if err != nil {
-		return err
-	}
-	return privacy.Grants(ctx, m.store.Ledger(), account, c)
 }
 
 // scope returns the name of the data that a budget protects.

@@ -4,6 +4,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -39,6 +40,9 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts g
 	p.Allocated.Uniform.Accuracy, err = s.accuracy(ctx, uniform)
 	return err
 }
+
+// ErrTarget says that no ε gives what was asked for, or that any does.
+var ErrTarget = errors.New("graphcloak: no privacy loss fits the target")
 
 // newExpectation simulates full sources. Each plan sees the same sources and the same
 // random numbers, so that plans are compared on common ones. Graphs of more than 6,000

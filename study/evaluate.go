@@ -4,36 +4,15 @@ package study
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"math"
-	"math/rand/v2"
-	"runtime"
-	"sort"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
-
-// Options steer [Evaluate]; the zero value is the default.
-type Options struct {
-	Trials int    // 0: 1,000
-	Seed   uint64 // of sources and noise: the same seed, the same bits
-	// Amplitude of the sources in (0, 1]; 0: uniform in [0, 1], drawn anew for each.
-	Amplitude float64
-	// Sources are the nodes to start at, one after the other and over again; nil:
-	// drawn from the prior of the recovery, flat unless it names a property.
-	Sources []int
-	// Recover says how the posterior is made, and with Denoise f̂ as well.
-	Recover graphcloak.RecoverOptions
-	Denoise bool // also by Basis Pursuit Denoising, which is slower
-}
 
 // Evaluation says how well sources are found under a plan, by simulation.
 type Evaluation struct {
@@ -55,29 +34,6 @@ type Evaluation struct {
 	Uniform *Performance `json:"uniform,omitempty"`
 	Notes   []string     `json:"notes"`
 	Each    []Trial      `json:"-"` // trials under the plan, in their order, for [Summarize]
-}
-
-// Trial is one simulated source and what was made of its release.
-type Trial struct {
-	Source     int     // node
-	Confidence float64 // posterior probability of the community that ranks first
-	Right      bool    // it holds the source
-	Answered   bool    // it stands out: it would be named
-	Covered    bool    // the credible set holds the source
-	Credible   int     // size of the 95 % credible set
-	Known      int     // the same to a reader who knows that the amplitude is 1
-	Distance   float64 // earth mover's distance from the source to the posterior within its component
-	Elsewhere  float64 // share of the posterior in other components, which Distance leaves out
-	Denoised   *DenoisedTrial
-}
-
-// DenoisedTrial is what Basis Pursuit Denoising made of a trial.
-type DenoisedTrial struct {
-	Status   recovery.Status
-	Gap      float64 // of the certificate, relative; +Inf where no f̂ is in the ball
-	Answered bool    // f̂ ≠ 0
-	Right    bool    // the community with most of f̂ holds the source
-	Distance float64 // from the source to f̂, normalised; where answered
 }
 
 // Evaluate simulates releases of single sources under the plan, and under uniform
@@ -122,107 +78,6 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	e.Allocation, e.UniformSigma = "optimal", uniform.Sigma()
 	e.Uniform, _, err = s.evaluate(ctx, uniform, "evaluate uniform noise")
 	return e, err
-}
-
-// evaluator simulates on one model. Trial t is the same source under every plan.
-type evaluator struct {
-	model *graphcloak.Model
-	opts  Options
-	part  community.Partition
-	prior []float64 // sums to 1
-	noise *privacy.Escrow
-	width int // trials that are multiplied together
-	// common noise is Gaussian, the same for a node at every plan up to σ: a little
-	// more privacy then is a little less accuracy, on a curve that can be searched.
-	common bool
-}
-
-func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*evaluator, error) {
-	s := &evaluator{model: m, opts: opts}
-	var err error
-	if s.part, err = m.Communities(ctx, opts.Recover.Communities); err != nil {
-		return nil, err
-	}
-	if s.prior, err = flatOr(ctx, m, opts.Recover.PriorProperty); err != nil {
-		return nil, err
-	}
-	for _, i := range opts.Sources {
-		if i < 0 || i >= m.Graph.Order() {
-			return nil, fmt.Errorf("%w: source %d of %d nodes", recovery.ErrInvalid, i, m.Graph.Order())
-		}
-	}
-	n := m.Graph.Order()
-	s.width = max(1, min(16, blockValues/n))
-	// Three blocks here and four in the product; each worker ranks a posterior.
-	bytes := 8 * int64(n) * int64(7*s.width+8*runtime.GOMAXPROCS(0))
-	if err := m.CheckMemory("evaluation", bytes); err != nil {
-		return nil, err
-	}
-	key := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("graphcloak/v1/evaluate"), opts.Seed))
-	s.noise, err = privacy.NewEscrow(key[:], "evaluate", 0)
-	return s, err
-}
-
-// blockValues bounds a block of trials at 64 MiB.
-const blockValues = 1 << 23
-
-// flatOr returns the prior of a property, which sums to 1; the flat one for "".
-func flatOr(ctx context.Context, m *graphcloak.Model, property string) ([]float64, error) {
-	p, err := m.Prior(ctx, property, 1)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		p = make([]float64, m.Graph.Order())
-		floats.AddConst(1, p)
-	}
-	total := floats.Sum(p)
-	if !(total > 0) || math.IsInf(total, 1) {
-		return nil, fmt.Errorf("%w: the prior adds up to %v, want > 0 and finite", recovery.ErrInvalid, total)
-	}
-	floats.Scale(1/total, p)
-	return p, nil
-}
-
-// notes says what a reader of the numbers should know.
-func (s *evaluator) notes() []string {
-	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
-	assumed := 0.0 // uniform
-	if s.opts.Recover.Amplitude == recovery.UnitAmplitude {
-		assumed = 1
-	}
-	if s.opts.Amplitude != assumed {
-		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
-	}
-	if s.model.Graph.Order() > exactNorms {
-		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", probes))
-	}
-	if k := s.opts.Recover.Sources; k != 0 && k != 1 {
-		notes = append(notes, "every trial has one source, and the posterior supposes one")
-	}
-	if s.part.Count == 1 {
-		notes = append(notes, "there is a single community, so there is nothing to tell apart")
-	}
-	return notes
-}
-
-// draw returns source and amplitude of every trial.
-func (s *evaluator) draw() (sources []int, amplitudes []float64) {
-	sources, amplitudes = make([]int, s.opts.Trials), make([]float64, s.opts.Trials)
-	cumulative := floats.CumSum(make([]float64, s.model.Graph.Order()), s.prior)
-	last := len(cumulative) - 1
-	for t := range sources {
-		random := rand.New(rand.NewPCG(s.opts.Seed, uint64(t)))
-		at := random.Float64() * cumulative[last]
-		sources[t] = sort.Search(last, func(i int) bool { return cumulative[i] > at })
-		if s.opts.Sources != nil {
-			sources[t] = s.opts.Sources[t%len(s.opts.Sources)]
-		}
-		if amplitudes[t] = s.opts.Amplitude; amplitudes[t] == 0 {
-			amplitudes[t] = random.Float64()
-		}
-	}
-	return sources, amplitudes
 }
 
 // evaluate simulates one plan.

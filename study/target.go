@@ -20,9 +20,6 @@ type Target struct {
 	EMD      float64 // greatest mean distance of the posterior from the source, in units of the metric; 0: any
 }
 
-// ErrTarget says that no ε gives what was asked for, or that any does.
-var ErrTarget = errors.New("graphcloak: no privacy loss fits the target")
-
 // Range of ε in which a target is looked for, and the relative width at which it
 // is found: below what 200 trials resolve.
 const (

@@ -56,14 +56,6 @@ func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recover
 	return r, err
 }
 
-// exactNorms is the order up to which column norms are exact: they take a product
-// for each node. Beyond it they are estimated by so many probes, each right within
-// about √(2/probes).
-const (
-	exactNorms = 10_000
-	probes     = 1024
-)
-
 // run simulates every trial.
 func (r *recoverer) run(ctx context.Context, stage string) ([]Trial, error) {
 	sources, amplitudes := r.draw()

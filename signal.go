@@ -8,10 +8,24 @@ import (
 	"slices"
 )
 
+// Signal says what the sensors see. Exactly one is set.
+type Signal struct {
+	SourceProperty      string `json:"sourceProperty,omitempty"`      // f₀ in [0, 1]; GraphCloak diffuses it
+	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
+	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Collect]
+
+	// AllowZero releases sources of no mass too, which are refused with [ErrZeroSignal]
+	// otherwise: mostly the property is on nodes that were not selected.
+	AllowZero bool `json:"-"`
+}
+
 // ErrSignalPublic says that a property is the signal and is read as public too.
 // What is public shapes plan and report without noise, and would name the source
 // under an unchanged guarantee.
 var ErrSignalPublic = errors.New("graphcloak: the signal is declared public")
+
+// ErrNoSignal says that a run has nothing to release.
+var ErrNoSignal = errors.New("graphcloak: no signal")
 
 // public lists the properties that are read without noise: those that the model is
 // made from, and what else a plan or a report rests on. Names are compared exactly;
@@ -22,30 +36,6 @@ func public(s Settings, more ...string) []string {
 	}, more...)
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
-}
-
-// PublicProperties lists the properties that an analyst reads, "" for none.
-func (o RecoverOptions) PublicProperties() []string {
-	return []string{o.Communities.Property, o.PriorProperty}
-}
-
-// public lists the properties that a job reads as public.
-func (j Job) public() []string {
-	a := j.Plan.Allocation
-	return public(j.Settings, append(j.Recover.PublicProperties(), a.Communities.Property, a.PriorProperty)...)
-}
-
-// CheckSignal refuses a job whose signal is among its public properties, with
-// [ErrSignalPublic]. It reads nothing; every function that takes a signal repeats it.
-func (j Job) CheckSignal() error { return j.Signal.hidden(j.public()) }
-
-// CheckSignal refuses a signal that the plan rests on, with [ErrSignalPublic].
-func (p *Plan) CheckSignal(s Signal) error { return s.hidden(public(p.Model, p.PublicProperties...)) }
-
-// AddPublicProperties says that what stands in the plan rests on further properties,
-// which were read without noise.
-func (p *Plan) AddPublicProperties(names ...string) {
-	p.PublicProperties = public(p.Model, append(names, p.PublicProperties...)...)
 }
 
 // hidden refuses a signal that is public.

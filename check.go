@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// check finds what would stop a release that ends in a table like outline, and returns
+// the readings, nil where the sensors send theirs.
+func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Table) (y []float64, err error) {
+	if err := job.CheckSignal(); err != nil {
+		return nil, err
+	}
+	if err := m.accept(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
+		return nil, err
+	}
+	if !job.Signal.Cloaked {
+		y, err = m.readings(ctx, p, job.Signal)
+	}
+	if err != nil || !job.Write.Enabled {
+		return y, err
+	}
+	return y, m.store.Check(ctx, m.Graph, outline, job.Write.Force)
+}
+
+// checkCap finds a scope that may not be spent from, before anything is spent.
+func (m *Model) checkCap(ctx context.Context, scope string, required bool) error {
+	a, _, err := Account(ctx, m.store.Ledger(), scope)
+	if err != nil {
+		return err
+	}
+	if required && a.Cap == nil {
+		return fmt.Errorf("%w: %q", ErrNoCap, scope)
+	}
+	return nil
+}
+
+// granted finds a release that the ledger would refuse, and spends nothing.
+func (m *Model) granted(ctx context.Context, p *Plan, job Job) error {
+	token := privacy.NewAttempt()
+	a := Attempt{Scope: m.scope(job.Scope, job.Signal), ReleaseID: cmp.Or(job.RunID, token), Token: token, Plan: p}
+	c, err := a.charge()
+	if err != nil {
+		return err
+	}
+	account, _, err := Account(ctx, m.store.Ledger(), a.Scope)
+	if err != nil {
+		return err
+	}
+	return privacy.Grants(ctx, m.store.Ledger(), account, c)
+}
+
+// checkRecovery finds what would stop a recovery from a release of some nodes.
+func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts RecoverOptions) error {
+	if err := m.operator.CheckMemory(nodes); err != nil {
+		return err
+	}
+	if _, err := m.Communities(ctx, opts.Communities); err != nil {
+		return err
+	}
+	_, err := m.priorOf(ctx, opts)
+	return err
+}
+
+// priorOf reads the prior of as many sources as an analyst supposes.
+func (m *Model) priorOf(ctx context.Context, opts RecoverOptions) ([]float64, error) {
+	if err := analyst.CheckSources(opts.Sources, m.Graph.Order()); err != nil {
+		return nil, err
+	}
+	return m.Prior(ctx, opts.PriorProperty, opts.Sources)
+}

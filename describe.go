@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"slices"
+	"time"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// newReport fills in what is known of the model.
+func (m *Model) newReport(p community.Partition) *report.Report {
+	_, components := m.Graph.Components()
+	rep := &report.Report{
+		Store: m.store.Name(), StartedAt: time.Now().UTC(),
+		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.notes),
+		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
+		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.operator.Diffusion.Method().String(), Metric: m.metric(),
+		Communities: []report.Community{}, CommunityCount: p.Count, Modularity: p.Modularity, Millis: m.millis,
+	}
+	rep.ComputeMillis = m.millis.ProjectMillis + m.millis.PreProcessingMillis + m.millis.PrivacyMillis
+	orders := p.Orders()
+	slices.Sort(orders)
+	if p.Count > 0 {
+		rep.CommunityDistribution = report.NewDistribution(orders)
+	}
+	return rep
+}
+
+// describeRelease adds the guarantee of a release, and its spend where this run
+// made it.
+func (m *Model) describeRelease(rep *report.Report, r *Release) {
+	plan := r.Plan()
+	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
+	rep.Signal = r.Signal.SourceProperty + r.Signal.MeasurementProperty
+	rep.Guarantee = plan.Sentence()
+	rep.Ceiling = recovery.Ceiling(plan.JointMu, 1)
+	rep.SensorCount = len(plan.Sensors)
+	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
+	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()
+	rep.Allocation = "uniform"
+	rep.Noise = noise(plan, r.Allocated)
+	bracket := plan.Sensitivity
+	if plan.Guarantee == privacy.PerSensor {
+		rep.Allocation = plan.Guarantee.String() // each sensor by its own worst edge
+	}
+	if a := r.Allocated; a != nil {
+		rep.Allocation, bracket = "optimal", a.Uniform.Sensitivity
+	}
+	rep.Sensitivity = report.Sensitivity{Lower: bracket.Lower, Upper: bracket.Upper, Edge: bracket.Edge}
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Job is a whole run: plan, release, recover and write back.
+type Job struct {
+	Settings
+	Plan    PlanOptions
+	Signal  Signal
+	Scope   string // data that the budget protects; "": the property's own, see [Scope]
+	Recover RecoverOptions
+	Write   WriteOptions
+	// RequireCap refuses to spend from a scope without a cap, with [ErrNoCap].
+	RequireCap bool
+
+	Noise   privacy.Noise // nil: the operating system's
+	RunID   string        // "": a new one
+	Version string        // of the program, for the record
+
+	// Begin keeps an attempt before anything is reserved or spent, and refuses where
+	// it cannot. Stage keeps the release, in place of the attempt, between its spend
+	// and the end of the run. Both are on disk when they return. nil: an interrupted
+	// run cannot be completed.
+	Begin func(*Attempt) error
+	Stage func(*Release) error
+	// Configuration is copied into the report.
+	Configuration map[string]any
+}
+
+// WriteOptions say whether and how a run is written back.
+type WriteOptions struct {
+	Enabled bool   `json:"enabled"`
+	Prefix  string `json:"prefix"` // of the property names; "": gc
+	Force   bool   `json:"force"`  // replace properties that are not a run's
+}
+
+// NewRunID returns an id that sorts by time (UUID version 7).
+func NewRunID() (string, error) {
+	id, err := uuid.NewV7()
+	return id.String(), err
+}
+
+// public lists the properties that a job reads as public.
+func (j Job) public() []string {
+	a := j.Plan.Allocation
+	return public(j.Settings, append(j.Recover.PublicProperties(), a.Communities.Property, a.PriorProperty)...)
+}
+
+// CheckSignal refuses a job whose signal is among its public properties, with
+// [ErrSignalPublic]. It reads nothing; every function that takes a signal repeats it.
+func (j Job) CheckSignal() error { return j.Signal.hidden(j.public()) }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// ErrBadSignal says that a property holds values that no sensor can have. The error
+// counts them, and names neither nodes nor values.
+var ErrBadSignal = errors.New("graphcloak: bad signal")
+
+// ErrSignalKind says that the plan cannot pay for sources that are diffused here.
+var ErrSignalKind = errors.New("graphcloak: the plan does not serve a source property")
+
+// ErrZeroSignal says that there is no source at all in the selection.
+var ErrZeroSignal = errors.New("graphcloak: nothing to hide")
+
+// readings returns y at the sensors of the plan, and refuses bad input before
+// anything is spent.
+func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	if err := s.hidden(public(m.Settings, p.PublicProperties...)); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.SourceProperty != "":
+		return m.diffused(ctx, p, s)
+	case s.MeasurementProperty != "":
+		return m.measured(ctx, p, s.MeasurementProperty)
+	}
+	return nil, fmt.Errorf("%w: sensors that add their noise themselves have no property to read", ErrNoSignal)
+}
+
+// diffused returns M f₀.
+func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
+	property := s.SourceProperty
+	if m.operator.Diffusion.Method() == expm.Lanczos {
+		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrSignalKind)
+	}
+	if p.NormError == 0 {
+		return nil, fmt.Errorf("%w: it is for measured values and does not charge the error of a computed diffusion", ErrSignalKind)
+	}
+	if e := m.computingError(); e > p.NormError || p.EntryError > 0 && e > p.EntryError {
+		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)
+	}
+	f, err := m.store.Signal(ctx, m.Graph, property)
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
+	}
+	outside, mass := 0, false
+	for i, v := range f {
+		mass = mass || v > 0
+		switch {
+		case math.IsNaN(v):
+			f[i] = 0 // a node without the property is no source
+		case v < 0 || v > 1:
+			outside++
+		}
+	}
+	if outside > 0 {
+		return nil, badSignal(property, "is outside [0, 1]", outside)
+	}
+	if !mass && !s.AllowZero { // no neighbour has mass either: total mass is public
+		return nil, fmt.Errorf("%w: %q is zero or missing on every selected node", ErrZeroSignal, property)
+	}
+	y := make([]float64, m.Graph.Order())
+	if err := m.operator.Diffusion.MulPrivateTo(ctx, y, f); err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		out[k] = y[s.Node]
+	}
+	return out, ctx.Err()
+}
+
+// measured returns the readings of a property. Every reporting sensor needs one.
+func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float64, error) {
+	y, err := m.store.Signal(ctx, m.Graph, property)
+	if err != nil {
+		return nil, fmt.Errorf("read measurements: %w", err)
+	}
+	missing := 0
+	out := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		if out[k] = y[s.Node]; math.IsNaN(out[k]) {
+			missing++
+		}
+	}
+	if missing > 0 {
+		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property", badSignal(property, "is missing", missing))
+	}
+	return out, nil
+}
+
+func badSignal(property, wrong string, count int) error {
+	return fmt.Errorf("%w: %w", ErrBadSignal, &privacy.ReadingsError{Property: property, Wrong: wrong, Count: count})
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Release is a private measurement with the model that it belongs to. Its JSON
+// form is a release file: recovery needs nothing else but the graph.
+type Release struct {
+	*privacy.Release
+	Model     Settings
+	Signal    Signal     // what was released, by name
+	Allocated *Allocated // nil: uniform noise
+}
+
+// releaseDocument is a release file. Guarantee and NotProtected are for the
+// reader; they follow from the plan.
+type releaseDocument struct {
+	SchemaVersion int              `json:"schemaVersion"`
+	Digest        privacy.Digest   `json:"documentDigest"`
+	Guarantee     string           `json:"guarantee"`
+	NotProtected  []string         `json:"notProtected"`
+	Model         *Settings        `json:"model"`
+	Signal        Signal           `json:"signal"`
+	Allocated     *Allocated       `json:"allocation,omitempty"`
+	Release       *privacy.Release `json:"release"`
+}
+
+// MarshalJSON writes a release file.
+func (r *Release) MarshalJSON() ([]byte, error) {
+	p := r.Plan()
+	fields, err := merge(releaseDocument{
+		Guarantee: p.Sentence(), NotProtected: report.Exposed(p.ComponentCount),
+		Model: &r.Model, Signal: r.Signal, Allocated: r.Allocated, Release: r.Release,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return seal(fields)
+}
+
+// UnmarshalJSON reads a release file and checks the release and its plan. What
+// follows from other parts of the file is computed again and compared.
+func (r *Release) UnmarshalJSON(data []byte) error {
+	if err := r.unmarshal(data); err != nil {
+		return fmt.Errorf("read release: %w", err)
+	}
+	return nil
+}
+
+func (r *Release) unmarshal(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := strictjson.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	if err := checkVersion(fields, "release file"); err != nil {
+		return err
+	}
+	var d releaseDocument
+	if err := strictjson.Unmarshal(data, &d); err != nil {
+		return err
+	}
+	if d.Model == nil || d.Release == nil {
+		return fmt.Errorf("%w: there is no model or no release in it; is this a release file?", strictjson.ErrInvalid)
+	}
+	if err := d.Signal.validate(); err != nil {
+		return err
+	}
+	if err := d.Signal.hidden(public(*d.Model)); err != nil {
+		return err
+	}
+	q := Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}
+	if err := q.Model.describes(q.Plan().Public); err != nil {
+		return err
+	}
+	if q.Allocated != nil && q.Allocated.Uniform.Accuracy != nil && !q.Allocated.Uniform.Accuracy.Possible() {
+		return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)
+	}
+	if p := q.Plan(); q.Signal.SourceProperty != "" && p.NormError == 0 && p.EntryError == 0 {
+		return fmt.Errorf("%w: computed values were released, and the error of computing them is not charged", strictjson.ErrInvalid)
+	}
+	if err := restates(data, &q); err != nil {
+		return err
+	}
+	*r = q
+	return nil
+}
