@@ -21,7 +21,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Tabl
 	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := m.checkCap(ctx, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
+	if err := checkCap(ctx, job.Ledger, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
 		return nil, err
 	}
 	if !job.Signal.Cloaked {
@@ -30,12 +30,12 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Tabl
 	if err != nil || !job.Write.Enabled {
 		return y, err
 	}
-	return y, m.store.Check(ctx, m.Graph, outline, job.Write.Force)
+	return y, job.Write.To.Check(ctx, m.Graph, outline, job.Write.Force)
 }
 
 // checkCap finds a scope that may not be spent from, before anything is spent.
-func (m *Model) checkCap(ctx context.Context, scope string, required bool) error {
-	a, _, err := Account(ctx, m.store.Ledger(), scope)
+func checkCap(ctx context.Context, l privacy.Ledger, scope string, required bool) error {
+	a, _, err := Account(ctx, l, scope)
 	if err != nil {
 		return err
 	}
@@ -53,11 +53,11 @@ func (m *Model) granted(ctx context.Context, p *Plan, job Job) error {
 	if err != nil {
 		return err
 	}
-	account, _, err := Account(ctx, m.store.Ledger(), a.Scope)
+	account, _, err := Account(ctx, job.Ledger, a.Scope)
 	if err != nil {
 		return err
 	}
-	return privacy.Grants(ctx, m.store.Ledger(), account, c)
+	return privacy.Grants(ctx, job.Ledger, account, c)
 }
 
 // checkRecovery finds what would stop a recovery from a release of some nodes.

@@ -17,6 +17,10 @@ import (
 // release id and attempt follow from the values, so that a second call with the
 // same values costs nothing more until the release is written.
 func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorValue, c Spend) (*Release, error) {
+	l, err := ledgerOf(m.source, c.Ledger)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
@@ -24,7 +28,7 @@ func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorVal
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, report.Table{}, Job{RunID: a.ReleaseID, RequireCap: c.RequireCap}, draw)
+	return m.pay(ctx, a, report.Table{}, Job{Ledger: l, RunID: a.ReleaseID, RequireCap: c.RequireCap}, draw)
 }
 
 // collected prepares the release of what sensors sent for payment.
@@ -46,10 +50,14 @@ func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (
 }
 
 // Pay makes a release that [Model.Publish] publishes: from what sensors sent, where the
-// job's signal is theirs, else from the store's signal. It checks what
+// job's signal is theirs, else from the source's signal. It checks what
 // CheckRelease checks. An [UnfinishedError] says that it stopped once the run was reserved or paid
 // for.
 func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, job Job) (*Release, error) {
+	job, err := job.equipped(m.source)
+	if err != nil {
+		return nil, err
+	}
 	outline := report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p))
 	y, err := m.check(ctx, p, job, outline)
 	if err != nil {
@@ -72,6 +80,10 @@ func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []
 // CheckRelease finds what would stop a release: a wrong graph, bad readings, properties
 // in the way, a ledger that refuses it. It writes and spends nothing.
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
+	job, err := job.equipped(m.source)
+	if err != nil {
+		return err
+	}
 	if _, err := m.check(ctx, p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p))); err != nil {
 		return err
 	}
@@ -83,6 +95,10 @@ func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 // and job it completes an interrupted write. It returns the number of node
 // properties written.
 func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error) {
+	job, err := job.equipped(m.source)
+	if err != nil {
+		return 0, err
+	}
 	written, err := m.publish(ctx, r, job)
 	if err != nil {
 		return 0, &UnfinishedError{job.RunID, IsSpent, err}
@@ -93,7 +109,7 @@ func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error)
 func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error) {
 	var written int64
 	if job.Write.Enabled {
-		paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
+		paid, err := Payment(ctx, job.Ledger, r, job.Scope)
 		if err != nil {
 			return 0, err
 		}
@@ -107,10 +123,10 @@ func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error)
 		if err != nil {
 			return 0, err
 		}
-		if err := m.store.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
+		if err := job.Write.To.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
 			return 0, fmt.Errorf("write back: %w", err)
 		}
 		written = table.Size()
 	}
-	return written, m.markWritten(ctx, r, job)
+	return written, markWritten(ctx, r, job)
 }

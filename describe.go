@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -16,7 +16,7 @@ import (
 func (m *Model) newReport(p community.Partition) *report.Report {
 	_, components := m.Graph.Components()
 	rep := &report.Report{
-		Store: m.store.Name(), StartedAt: time.Now().UTC(),
+		Store: m.source.Name(), StartedAt: time.Now().UTC(),
 		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.notes),
 		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
 		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.operator.Diffusion.Method().String(), Metric: m.metric(),
@@ -38,7 +38,7 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
 	rep.Signal = r.Signal.SourceProperty + r.Signal.MeasurementProperty
 	rep.Guarantee = plan.Sentence()
-	rep.Ceiling = recovery.Ceiling(plan.JointMu, 1)
+	rep.Ceiling = posterior.Ceiling(plan.JointMu, 1)
 	rep.SensorCount = len(plan.Sensors)
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha
 	rep.Calibration, rep.Randomness = plan.Calibration.String(), plan.Randomness.String()

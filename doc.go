@@ -3,7 +3,7 @@
 // Package graphcloak hides exactly where something started on a graph and still
 // tells roughly where.
 //
-// [Run] is the whole tool: it loads a graph from a [Store], plans, releases,
+// [Run] is the whole tool: it loads a graph from a [Source], plans, releases,
 // recovers and writes back. [Load] gives a [Model] for doing the steps one by
 // one: [Model.Plan], [Model.Release], [Model.Recover].
 //

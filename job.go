@@ -16,6 +16,7 @@ type Job struct {
 	Scope   string // data that the budget protects; "": the property's own, see [Scope]
 	Recover RecoverOptions
 	Write   WriteOptions
+	Ledger  privacy.Ledger // where the budget is spent; nil: the source's own
 	// RequireCap refuses to spend from a scope without a cap, with [ErrNoCap].
 	RequireCap bool
 
@@ -35,6 +36,7 @@ type Job struct {
 
 // WriteOptions say whether and how a run is written back.
 type WriteOptions struct {
+	To      Sink   `json:"-"` // nil: the source
 	Enabled bool   `json:"enabled"`
 	Prefix  string `json:"prefix"` // of the property names; "": gc
 	Force   bool   `json:"force"`  // replace properties that are not a run's

@@ -18,7 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// ErrGraphChanged says that the store's graph is not the one that a plan or a
+// ErrGraphChanged says that the source's graph is not the one that a plan or a
 // release was made for.
 var ErrGraphChanged = errors.New("graphcloak: the graph changed")
 
@@ -29,7 +29,7 @@ type Model struct {
 	Graph   *graph.Graph
 	Sensors []int // the nodes that carry sensors, ascending
 
-	store    Store
+	source   Source
 	operator *analyst.Operator
 	opts     LoadOptions
 	millis   report.Millis
@@ -38,7 +38,7 @@ type Model struct {
 
 // Load reads the selected graph and prepares its diffusion. Queries in settings that
 // were read from a file are refused with [ErrForeignQuery]; see [Settings.Agree].
-func Load(ctx context.Context, s Store, set Settings, opts LoadOptions) (*Model, error) {
+func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
 	if err := set.CheckQueries(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func Load(ctx context.Context, s Store, set Settings, opts LoadOptions) (*Model,
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, store: s, opts: opts}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, opts: opts}
 	m.millis.ReadMillis = since(start)
 	start = time.Now()
 	if err := m.diffuse(ctx); err != nil {
@@ -132,7 +132,7 @@ func (m *Model) describe() []string {
 // Communities returns the partition that a report ranks.
 func (m *Model) Communities(ctx context.Context, opts community.Options) (community.Partition, error) {
 	if opts.Property != "" {
-		values, err := m.store.Labels(ctx, m.Graph, opts.Property)
+		values, err := m.source.Labels(ctx, m.Graph, opts.Property)
 		if err != nil {
 			return community.Partition{}, fmt.Errorf("read communities: %w", err)
 		}
@@ -152,7 +152,7 @@ func (m *Model) Prior(ctx context.Context, property string, sources int) ([]floa
 	if property == "" {
 		return nil, nil
 	}
-	p, err := m.store.Signal(ctx, m.Graph, property)
+	p, err := m.source.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return nil, fmt.Errorf("read prior: %w", err)
 	}

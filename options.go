@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -56,7 +57,7 @@ func (a Allocation) IsUniform(n int) bool {
 type RecoverOptions struct {
 	Communities   community.Options
 	Rule          recovery.Rule
-	Amplitude     recovery.Amplitude
+	Amplitude     posterior.Amplitude
 	PriorProperty string // public node property proportional to the prior of a source; "": flat
 	Sources       int    // that the posterior supposes; 0: one; or [analyst.ByEvidence]
 }

@@ -56,11 +56,11 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 	if job.Write.Enabled {
 		outline = outline.With(report.Property{Name: "budgetScope", Value: a.Scope}, report.Property{Name: "releaseId", Value: a.ReleaseID},
 			report.Property{Name: "version", Value: job.Version}, report.Property{Name: "startedAt", Value: time.Now().UTC().Format(time.RFC3339)})
-		if err := m.store.Reserve(ctx, m.Graph, outline, job.Write.Force); err != nil {
+		if err := job.Write.To.Reserve(ctx, m.Graph, outline, job.Write.Force); err != nil {
 			return nil, m.cancel(ctx, job, err)
 		}
 	}
-	err = m.spend(ctx, c, job.RequireCap)
+	err = spend(ctx, job.Ledger, c, job.RequireCap)
 	if errors.Is(err, privacy.ErrUncertain) {
 		return nil, &UnfinishedError{job.RunID, MaySpent, err}
 	}
@@ -79,9 +79,8 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 
 // spend pays from a ledger whose chain is whole, and from a scope that has a cap
 // where that is required.
-func (m *Model) spend(ctx context.Context, c privacy.Charge, capped bool) error {
-	l := m.store.Ledger()
-	if err := m.checkCap(ctx, c.Scope, capped); err != nil {
+func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool) error {
+	if err := checkCap(ctx, l, c.Scope, capped); err != nil {
 		return err
 	}
 	if err := Continue(ctx, l, c.Scope); err != nil {
@@ -125,7 +124,7 @@ func (m *Model) cancel(ctx context.Context, job Job, why error) error {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
-	if err := m.store.Cancel(ctx, job.RunID); err != nil {
+	if err := job.Write.To.Cancel(ctx, job.RunID); err != nil {
 		return &UnfinishedError{job.RunID, NotSpent, errors.Join(why, fmt.Errorf("take back the reservation: %w", err))}
 	}
 	return why
@@ -142,7 +141,11 @@ func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, erro
 			return nil, err
 		}
 	}
-	paid, err := a.Paid(ctx, m.store.Ledger())
+	job, err := job.equipped(m.source)
+	if err != nil {
+		return nil, err
+	}
+	paid, err := a.Paid(ctx, job.Ledger)
 	if errors.Is(err, privacy.ErrReplay) {
 		return nil, err
 	}

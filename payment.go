@@ -64,15 +64,15 @@ func payers(ctx context.Context, l privacy.Ledger, scope string) ([]string, erro
 }
 
 // markWritten closes the release's entry in the ledger.
-func (m *Model) markWritten(ctx context.Context, r *Release, job Job) error {
+func markWritten(ctx context.Context, r *Release, job Job) error {
 	digest, err := r.Digest()
 	if err != nil {
 		return err
 	}
-	paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
+	paid, err := Payment(ctx, job.Ledger, r, job.Scope)
 	if err != nil {
 		return err
 	}
-	_, err = privacy.MarkWritten(ctx, m.store.Ledger(), paid[0].Scope, r.ID(), digest)
+	_, err = privacy.MarkWritten(ctx, job.Ledger, paid[0].Scope, r.ID(), digest)
 	return err
 }

@@ -52,7 +52,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	if e := m.computingError(); e > p.NormError || p.EntryError > 0 && e > p.EntryError {
 		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)
 	}
-	f, err := m.store.Signal(ctx, m.Graph, property)
+	f, err := m.source.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
@@ -85,7 +85,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 
 // measured returns the readings of a property. Every reporting sensor needs one.
 func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float64, error) {
-	y, err := m.store.Signal(ctx, m.Graph, property)
+	y, err := m.source.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}

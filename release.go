@@ -12,6 +12,10 @@ import (
 // Release spends the plan's budget and releases. The signal is read and checked
 // first, the spend is durable before the noise is drawn, and nothing is refunded.
 func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Release, error) {
+	l, err := ledgerOf(m.source, c.Ledger)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.accept(ctx, p); err != nil {
 		return nil, err
 	}
@@ -23,14 +27,15 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, report.Table{}, Job{RunID: c.ReleaseID, RequireCap: c.RequireCap}, draw)
+	return m.pay(ctx, a, report.Table{}, Job{Ledger: l, RunID: c.ReleaseID, RequireCap: c.RequireCap}, draw)
 }
 
 // Spend identifies a release in the ledger.
 type Spend struct {
-	Scope      string        // data that the budget protects; "": the property's own, see [Scope]
-	ReleaseID  string        // unique in its scope
-	Attempt    string        // token of this attempt
-	Noise      privacy.Noise // nil: the operating system's
-	RequireCap bool          // refuse a scope without a cap, with [ErrNoCap]
+	Ledger     privacy.Ledger // nil: the source's own
+	Scope      string         // data that the budget protects; "": the property's own, see [Scope]
+	ReleaseID  string         // unique in its scope
+	Attempt    string         // token of this attempt
+	Noise      privacy.Noise  // nil: the operating system's
+	RequireCap bool           // refuse a scope without a cap, with [ErrNoCap]
 }

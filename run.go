@@ -13,9 +13,14 @@ import (
 )
 
 // Run loads the graph, plans, releases, recovers and writes back. Input and
-// conflicts are checked before anything is spent.
-func Run(ctx context.Context, s Store, job Job, opts LoadOptions) (*report.Report, error) {
+// conflicts are checked before anything is spent. A source that is a [Store] keeps the
+// ledger and takes the results, where the job names no other: [ErrNoLedger], [ErrNoSink].
+func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Report, error) {
 	if err := job.CheckSignal(); err != nil {
+		return nil, err
+	}
+	job, err := job.equipped(s)
+	if err != nil {
 		return nil, err
 	}
 	m, err := Load(ctx, s, job.Settings, opts)
@@ -43,6 +48,10 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 		job.RunID = id
 	}
 	start := time.Now()
+	job, err := job.equipped(m.source)
+	if err != nil {
+		return nil, err
+	}
 	y, err := m.checkRun(ctx, p, job)
 	if err != nil {
 		return nil, err
@@ -58,6 +67,10 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 // Check finds what would stop the run, after its budget is spent or because the ledger
 // refuses it. It writes and spends nothing.
 func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
+	job, err := job.equipped(m.source)
+	if err != nil {
+		return err
+	}
 	if _, err := m.checkRun(ctx, p, job); err != nil {
 		return err
 	}
@@ -95,6 +108,15 @@ func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Repo
 }
 
 func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
+	var err error
+	if job.Write.To, err = sinkOf(m.source, job.Write); err != nil {
+		return nil, err
+	}
+	if job.RunID == r.ID() {
+		if job.Ledger, err = ledgerOf(m.source, job.Ledger); err != nil {
+			return nil, err
+		}
+	}
 	rep, err := m.Recover(ctx, r, job.Recover)
 	if err != nil {
 		return nil, err
@@ -105,7 +127,7 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 	}
 	start := time.Now()
 	if job.RunID == r.ID() {
-		paid, err := Payment(ctx, m.store.Ledger(), r, job.Scope)
+		paid, err := Payment(ctx, job.Ledger, r, job.Scope)
 		if err != nil {
 			return nil, err
 		}
@@ -116,13 +138,13 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 		if err != nil {
 			return nil, err
 		}
-		if err := m.store.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
+		if err := job.Write.To.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
 			return nil, fmt.Errorf("write back: %w", err)
 		}
 		rep.NodePropertiesWritten = table.Size()
 	}
 	if job.RunID == r.ID() {
-		if err := m.markWritten(ctx, r, job); err != nil {
+		if err := markWritten(ctx, r, job); err != nil {
 			return nil, err
 		}
 	}

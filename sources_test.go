@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -188,7 +189,7 @@ func TestSourcesRefused(t *testing.T) {
 func TestStuckSampler(t *testing.T) {
 	m, in := grid(t, []int{7, 14, 22, 28}, 0.002)
 	for _, k := range []int{4, analyst.ByEvidence} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: k, Amplitude: recovery.UnitAmplitude})
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: k, Amplitude: posterior.UnitAmplitude})
 		if err != nil {
 			t.Fatal(err)
 		}

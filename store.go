@@ -4,18 +4,18 @@ package graphcloak
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Store keeps a graph, takes the properties of a run, and holds the ledger of
-// what was spent. The connectors implement it; package storetest is its contract.
-//
-// Nodes are addressed by their number in the graph that the same store returned.
-type Store interface {
-	// Name identifies the store without credentials, such as
+// Source keeps a graph and what stands on its nodes. Nodes are addressed by their
+// number in the graph that the same source returned.
+type Source interface {
+	// Name identifies the source without credentials, such as
 	// neo4j://host:7687/neo4j or folder:DIR.
 	Name() string
 	// Graph reads the selected part.
@@ -27,6 +27,11 @@ type Store interface {
 	Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error)
 	// Sensors returns the selected nodes in ascending order.
 	Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error)
+}
+
+// Sink takes what a run writes back, on the nodes of a graph that was read from the
+// same store.
+type Sink interface {
 	// Check refuses a table whose properties would overwrite the user's, unless
 	// force is set, and a store that holds an unfinished run. Nothing is written.
 	Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
@@ -40,10 +45,50 @@ type Store interface {
 	// Write writes the table. Called again with the same table it completes an
 	// interrupted write.
 	Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
-	// Undo removes the properties that a run wrote and returns the number of
-	// nodes. The record of the run stays, for what it spent stays spent.
-	Undo(ctx context.Context, runID string) (nodes int64, err error)
-	// Ledger returns the ledger that is kept beside the graph.
+}
+
+// Store is a source that takes the results too, and keeps the ledger of what was
+// spent beside the graph. Each connector is one; package storetest is the contract.
+type Store interface {
+	Source
+	Sink
 	Ledger() privacy.Ledger
-	Close(ctx context.Context) error
+}
+
+// Errors about a source that is no [Store], where the job names no other.
+var (
+	ErrNoLedger = errors.New("graphcloak: there is no ledger to spend from")
+	ErrNoSink   = errors.New("graphcloak: there is nothing to write back to")
+)
+
+// ledgerOf returns the ledger to spend from: the given one, or else that of the source.
+func ledgerOf(s Source, given privacy.Ledger) (privacy.Ledger, error) {
+	if given != nil {
+		return given, nil
+	}
+	if s, ok := s.(interface{ Ledger() privacy.Ledger }); ok {
+		return s.Ledger(), nil
+	}
+	return nil, fmt.Errorf("%w: %s keeps none", ErrNoLedger, s.Name())
+}
+
+// sinkOf returns where a run is written back: to the given sink, or else to the source;
+// nil where it is not.
+func sinkOf(s Source, w WriteOptions) (Sink, error) {
+	if !w.Enabled || w.To != nil {
+		return w.To, nil
+	}
+	if s, ok := s.(Sink); ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("%w: %s takes no results", ErrNoSink, s.Name())
+}
+
+// equipped returns the job with the ledger and the sink that it uses.
+func (job Job) equipped(s Source) (_ Job, err error) {
+	if job.Ledger, err = ledgerOf(s, job.Ledger); err != nil {
+		return job, err
+	}
+	job.Write.To, err = sinkOf(s, job.Write)
+	return job, err
 }

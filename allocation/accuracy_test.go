@@ -16,8 +16,9 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -94,7 +95,7 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 		t.Fatal(err)
 	}
 	_, n := rows.Dims()
-	var norms recovery.Norms
+	var norms posterior.Norms
 	y, count := make([]float64, len(nodes)), 0
 	for trial := range trials {
 		random := rand.New(rand.NewPCG(seed, uint64(trial)))
@@ -103,16 +104,16 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 		for k := range y {
 			y[k] += random.NormFloat64() / math.Sqrt(u[k])
 		}
-		w, err := recovery.Whiten(linop.Dense{M: rows}, y, u)
+		w, err := measurement.Whiten(linop.Dense{M: rows}, y, u)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if trial == 0 {
-			if norms, err = w.Norms(ctx, recovery.PosteriorOptions{}); err != nil {
+			if norms, err = posterior.ColumnNorms(ctx, w, posterior.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		post, err := w.Posterior(ctx, recovery.PosteriorOptions{Norms: &norms})
+		post, err := posterior.New(ctx, w, posterior.Options{Norms: &norms})
 		if err != nil {
 			t.Fatal(err)
 		}

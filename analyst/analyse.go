@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/graphcloak/graphcloak/community"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -24,13 +24,13 @@ func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.
 }
 
 func (a *analysis) run(ctx context.Context) error {
-	opts := recovery.PosteriorOptions{Amplitude: a.opts.Amplitude, Prior: a.prior, Progress: a.opts.Progress}
-	norms, err := a.Data.Norms(ctx, opts)
+	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: a.prior, Progress: a.opts.Progress}
+	norms, err := posterior.ColumnNorms(ctx, a.Data, opts)
 	if err != nil {
 		return err
 	}
 	opts.Norms = &norms
-	posterior, err := a.Data.Posterior(ctx, opts)
+	post, err := posterior.New(ctx, a.Data, opts)
 	if err != nil {
 		return err
 	}
@@ -39,14 +39,14 @@ func (a *analysis) run(ctx context.Context) error {
 		return err
 	}
 	a.report.BPDN = bpdn
-	a.rank(posterior)
+	a.rank(post)
 	a.describe(result)
 	known := opts
-	known.Amplitude = recovery.UnitAmplitude
-	if posterior, err = a.Data.Posterior(ctx, known); err != nil {
+	known.Amplitude = posterior.UnitAmplitude
+	if post, err = posterior.New(ctx, a.Data, known); err != nil {
 		return err
 	}
-	a.report.Posterior.KnownMassSetSize = len(posterior.Credible)
+	a.report.Posterior.KnownMassSetSize = len(post.Credible)
 	if err := a.several(ctx, opts); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -21,7 +22,7 @@ const (
 // Options steer [Operator.Analyse]; the zero value is the default.
 type Options struct {
 	Rule      recovery.Rule
-	Amplitude recovery.Amplitude
+	Amplitude posterior.Amplitude
 	Sources   int // that the posterior supposes; 0: one; or [ByEvidence]
 	Progress  func(stage string, done, total int64)
 }
@@ -39,7 +40,7 @@ type analysis struct {
 }
 
 // rank reports the posterior of nodes and communities.
-func (a *analysis) rank(p *recovery.Posterior) {
+func (a *analysis) rank(p *posterior.Posterior) {
 	rep := a.report
 	chance := report.Chance(a.prior, a.partition.Labels, a.partition.Count, 1)
 	for _, s := range community.Rank(p.Probability, a.partition) {

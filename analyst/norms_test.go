@@ -12,7 +12,8 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 )
 
 // Bounds on the norms hold, and are not void, on a graph whose columns are all but the
@@ -36,11 +37,11 @@ func TestNormsOfSmoothGraph(t *testing.T) {
 	for i := range y {
 		y[i] += sigma * rnd.NormFloat64()
 	}
-	data, err := recovery.Whiten(d, y, recovery.Uniform(sigma, n))
+	data, err := measurement.Whiten(d, y, measurement.Uniform(sigma, n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	norms, err := data.Norms(t.Context(), recovery.PosteriorOptions{})
+	norms, err := posterior.ColumnNorms(t.Context(), data, posterior.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestNormsOfSmoothGraph(t *testing.T) {
 			t.Errorf("N[%d] is in [%v, %v], exactly %v", i, norms.Low[i], norms.High[i], want)
 		}
 	}
-	p, err := data.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &norms})
+	p, err := posterior.New(t.Context(), data, posterior.Options{Norms: &norms})
 	if err != nil || !(p.ProbabilityError < 0.1) || math.IsNaN(p.Slack) || len(p.Credible) < n/2 {
 		t.Errorf("%v of the posterior open, %d nodes credible (%v)", p.ProbabilityError, len(p.Credible), err)
 	}

@@ -59,7 +59,7 @@ func (o *Operator) Rows(ctx context.Context, nodes []int) (linop.Operator, error
 			}
 		}
 	}
-	op, err := o.separate(recovery.Matrix(matrix, o.Diffusion.Err()), nodes)
+	op, err := o.separate(linop.Dense{M: matrix, Bound: o.Diffusion.Err()}, nodes)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -21,18 +21,18 @@ const (
 )
 
 // several replaces the posterior of one source by that of as many as the options
-// say: of two exactly up to [recovery.PairLimit] nodes, else by Gibbs sampling. With
+// say: of two exactly up to [posterior.PairLimit] nodes, else by Gibbs sampling. With
 // [ByEvidence] the number comes first. It changes nothing where there is one source.
-func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) error {
+func (a *analysis) several(ctx context.Context, opts posterior.Options) error {
 	k, n := a.opts.Sources, a.op.Graph.Order()
 	if k == 0 || k == 1 || k == ByEvidence && n == 1 {
 		return nil
 	}
-	sampling := recovery.SampleOptions{PosteriorOptions: opts}
+	sampling := posterior.SampleOptions{Options: opts}
 	s := &report.Sources{Count: k}
 	a.report.Sources = s
 	if k == ByEvidence {
-		count, err := a.Data.Count(ctx, min(mostSources, n-1), sampling)
+		count, err := posterior.NewCount(ctx, a.Data, min(mostSources, n-1), sampling)
 		if err != nil {
 			return fmt.Errorf("count sources: %w", err)
 		}
@@ -47,7 +47,7 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 	}
 	var groups []float64
 	var err error
-	if s.Count == 2 && n <= recovery.PairLimit {
+	if s.Count == 2 && n <= posterior.PairLimit {
 		groups, err = a.pairs(ctx, opts)
 	} else {
 		sampling.Sources = s.Count
@@ -61,8 +61,8 @@ func (a *analysis) several(ctx context.Context, opts recovery.PosteriorOptions) 
 }
 
 // pairs returns the probability of each community to hold a source.
-func (a *analysis) pairs(ctx context.Context, opts recovery.PosteriorOptions) ([]float64, error) {
-	p, err := a.Data.Pairs(ctx, opts)
+func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64, error) {
+	p, err := posterior.NewPairs(ctx, a.Data, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (a *analysis) pairs(ctx context.Context, opts recovery.PosteriorOptions) ([
 }
 
 // sample is pairs for any number of sources.
-func (a *analysis) sample(ctx context.Context, opts recovery.SampleOptions) ([]float64, error) {
-	p, err := a.Data.Sample(ctx, opts)
+func (a *analysis) sample(ctx context.Context, opts posterior.SampleOptions) ([]float64, error) {
+	p, err := posterior.NewSample(ctx, a.Data, opts)
 	if err != nil {
 		return nil, err
 	}

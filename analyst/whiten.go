@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -34,11 +35,11 @@ func (in Measurements) check() error {
 
 // Whitened is M with measurements, both in units of the noise.
 type Whitened struct {
-	Data recovery.Data // entries of M can be read, where it is small enough
+	Data measurement.Data // entries of M can be read, where it is small enough
 
 	op       *Operator
 	in       Measurements
-	products recovery.Data // Data through the cheapest products
+	products measurement.Data // Data through the cheapest products
 	visible  *recovery.Spectrum
 }
 
@@ -57,7 +58,7 @@ func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, erro
 		u[k] = 1 / (sigma * sigma)
 	}
 	w := &Whitened{op: o, in: in}
-	if w.Data, err = recovery.Whiten(op, in.Values, u); err != nil {
+	if w.Data, err = measurement.Whiten(op, in.Values, u); err != nil {
 		return nil, err
 	}
 	w.products = w.Data
@@ -65,7 +66,7 @@ func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, erro
 		if op, err = o.products(in.Nodes); err != nil {
 			return nil, err
 		}
-		if w.products, err = recovery.Whiten(op, in.Values, u); err != nil {
+		if w.products, err = measurement.Whiten(op, in.Values, u); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +91,7 @@ func (w *Whitened) Project(ctx context.Context, rule recovery.Rule) (err error) 
 		return nil
 	}
 	if w.visible = w.spectrum(); w.visible == nil {
-		w.visible, err = w.products.Visible(ctx)
+		w.visible, err = recovery.Visible(ctx, w.products)
 	}
 	return err
 }
@@ -110,7 +111,7 @@ func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule, progress fun
 	solver := recovery.ColumnGeneration{Options: recovery.Options{
 		Tol: gapTolerance, Neighbors: w.op.Graph.Neighbors, Progress: progress,
 	}}
-	result, ball, err := w.products.Recover(ctx, solver, rule, w.spectrum())
+	result, ball, err := recovery.Recover(ctx, w.products, solver, rule, w.spectrum())
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, report.BPDN{}, err
 	}

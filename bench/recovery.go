@@ -13,6 +13,8 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
@@ -36,10 +38,10 @@ var bpdn = topic{
 		}
 		return append(list,
 			alone("Barabási–Albert n = 5000, matrix, τ = 1", matrix(thin, 5000, 1), .01, recovery.Options{Tol: 1e-8}, within(3)),
-			posterior("Barabási–Albert n = 5000, M given", matrix(thin, 5000, 1), within(1)),
-			posterior("road-like n = 1000000, operator", series(road, 1_000_000), fits(4)),
-			posterior("block model n = 100000, operator", series(sbm, 100_000), fits(4)),
-			posterior("block model n = 1000000, operator", series(sbm, 1_000_000), fits(4)),
+			single("Barabási–Albert n = 5000, M given", matrix(thin, 5000, 1), within(1)),
+			single("road-like n = 1000000, operator", series(road, 1_000_000), fits(4)),
+			single("block model n = 100000, operator", series(sbm, 100_000), fits(4)),
+			single("block model n = 1000000, operator", series(sbm, 1_000_000), fits(4)),
 			alone("Barabási–Albert n = 100000, operator, τ = 1, η = 0.5‖y‖", series(thin, 100_000), .5, recovery.Options{Tol: 1e-6}, within(20)),
 			alone("road-like n = 1000000, operator, τ = 1, η = 0.5‖y‖", series(road, 1_000_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
 			alone("block model n = 100000, operator, τ = 1, η = 0.5‖y‖", series(sbm, 100_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
@@ -63,7 +65,7 @@ func matrix(f family, n int, tau float64) operator {
 			return nil, err
 		}
 		m, err := dense(ctx, d)
-		return recovery.Matrix(m, d.Err()), err
+		return linop.Dense{M: m, Bound: d.Err()}, err
 	}
 }
 
@@ -119,7 +121,7 @@ func beside(name string, goals []goal, make operator) comparison {
 			}
 			m, n := a.Dims()
 			all := entries(a)
-			p := instance(recovery.Matrix(mat.NewDense(m, n, all), 0), 2, .01)
+			p := instance(linop.Dense{M: mat.NewDense(m, n, all)}, 2, .01)
 			x, res, err := solve(ctx, p, recovery.Options{})
 			if err != nil {
 				return x, err
@@ -164,9 +166,9 @@ func alone(name string, make operator, level float64, opts recovery.Options, g g
 	}
 }
 
-// posterior is that of a single source that stands out of the noise: the best test for
+// single is the posterior of a single source that stands out of the noise: the best test for
 // it alone would see it at seven standard deviations.
-func posterior(name string, make operator, goals ...goal) comparison {
+func single(name string, make operator, goals ...goal) comparison {
 	return comparison{
 		name:  "posterior, " + name,
 		goals: goals,
@@ -175,12 +177,12 @@ func posterior(name string, make operator, goals ...goal) comparison {
 			if err != nil {
 				return measure{}, err
 			}
-			y, sigma := single(a)
-			var p *recovery.Posterior
+			y, sigma := outstanding(a)
+			var p *posterior.Posterior
 			m, err := measured(func() error {
-				d, err := recovery.Whiten(a, y, recovery.Uniform(sigma, len(y)))
+				d, err := measurement.Whiten(a, y, measurement.Uniform(sigma, len(y)))
 				if err == nil {
-					p, err = d.Posterior(ctx, recovery.PosteriorOptions{})
+					p, err = posterior.New(ctx, d, posterior.Options{})
 				}
 				return err
 			})
@@ -193,8 +195,8 @@ func posterior(name string, make operator, goals ...goal) comparison {
 	}
 }
 
-// single returns y = Me_s + ν, ν ~ N(0, σ²I), with σ = ‖Me_s‖/7.
-func single(a linop.Operator) (y []float64, sigma float64) {
+// outstanding returns y = Me_s + ν, ν ~ N(0, σ²I), with σ = ‖Me_s‖/7.
+func outstanding(a linop.Operator) (y []float64, sigma float64) {
 	m, n := a.Dims()
 	y = make([]float64, m)
 	a.MulVecTo(y, false, sources(n, 1, 1))

@@ -3,8 +3,9 @@
 // Package linop describes linear operators that are known through their
 // products only.
 //
-// [Operator] is the one interface between diffusion and recovery. [Dense] and
-// [Rows] make operators from a matrix and from some rows of another operator.
+// [Operator] is the one interface between diffusion and recovery. [Dense], [Rows] and
+// [Scaled] make operators from a matrix and from some rows of another operator;
+// [ColumnsTo] reads columns of any.
 package linop
 
 import (
@@ -70,11 +71,18 @@ func MulBlockTo(a Operator, dst []float64, trans bool, x []float64, k int) {
 	}
 }
 
-// Dense is a matrix as an operator.
-type Dense struct{ M *mat.Dense }
+// Dense is a matrix as an operator. Where M stands for another matrix, Bound says how
+// far it may be from it: ‖M − M'‖₂ ≤ Bound.
+type Dense struct {
+	M     *mat.Dense
+	Bound float64
+}
 
 // Dims returns the shape of the matrix.
 func (d Dense) Dims() (r, c int) { return d.M.Dims() }
+
+// Err returns Bound.
+func (d Dense) Err() float64 { return d.Bound }
 
 // MulVecTo sets dst to M x or Mᵀx.
 func (d Dense) MulVecTo(dst []float64, trans bool, x []float64) {

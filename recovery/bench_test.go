@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -112,21 +111,10 @@ func BenchmarkScaleFreeMatrix(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	op := recovery.Matrix(m, d.Err())
+	op := linop.Dense{M: m, Bound: d.Err()}
 	y := noisy(op, 20, 0.0095, 1)
 	b.Run("columnGeneration/n=5000", func(b *testing.B) {
 		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}}, recovery.Problem{A: op, Y: y, Radius: 0.01 * floats.Norm(y, 2)})
-	})
-	b.Run("posterior/n=5000", func(b *testing.B) {
-		w, err := recovery.Whiten(op, y, recovery.Uniform(0.01, n))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if _, err := w.Posterior(b.Context(), recovery.PosteriorOptions{}); err != nil {
-				b.Fatal(err)
-			}
-		}
 	})
 }
 
@@ -136,35 +124,5 @@ func BenchmarkScaleFreeOperator(b *testing.B) {
 	y := noisy(d, 20, 0.475, 1)
 	b.Run("n=1e5", func(b *testing.B) {
 		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}}, recovery.Problem{A: d, Y: y, Radius: 0.5 * floats.Norm(y, 2)})
-	})
-}
-
-func BenchmarkPosterior(b *testing.B) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	op := linop.Dense{M: mat.NewDense(500, 500, nil)}
-	for i := range op.M.RawMatrix().Data {
-		op.M.RawMatrix().Data[i] = 0.1 * rnd.NormFloat64()
-	}
-	d := recovery.Data{A: op, Y: noisy(op, 1, 0.5, 1)}
-	b.Run("one/n=500", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := d.Posterior(b.Context(), recovery.PosteriorOptions{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("pairs/n=500", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := d.Pairs(b.Context(), recovery.PosteriorOptions{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("three/n=500", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := d.Sample(b.Context(), recovery.SampleOptions{Sources: 3}); err != nil {
-				b.Fatal(err)
-			}
-		}
 	})
 }

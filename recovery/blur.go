@@ -20,7 +20,7 @@ type blocks struct {
 	count         int
 }
 
-// Separate declares that m, an operator of [Data.A] before it is whitened, is 0 between
+// Separate declares that m, the operator of measurements before they are whitened, is 0 between
 // sensor s and node i wherever rows[s] ≠ columns[i], exactly, and so is the operator
 // that it stands for. Blocks are numbered from 0.
 //
@@ -50,7 +50,7 @@ func (s separate) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	linop.MulBlockTo(s.Operator, dst, trans, x, k)
 }
 
-func (s separate) Dense() *mat.Dense { return entries(s.Operator) }
+func (s separate) Dense() *mat.Dense { return linop.Entries(s.Operator) }
 
 // blur bounds what the error E of an operator does along z, block by block.
 type blur struct {
@@ -119,18 +119,21 @@ func (b blur) sizes(n int) []float64 {
 // blurOf returns the blur of an operator along z: Err in one block for those that know
 // no more.
 func blurOf(a linop.Operator, z []float64) blur {
-	if a, ok := a.(interface{ blurAlong(z []float64) blur }); ok {
+	switch a := a.(type) {
+	case linop.Scaled:
+		return blurOfScaled(a, z)
+	case projection:
 		return a.blurAlong(z)
 	}
 	d := linop.Err(a)
 	return blur{along: []float64{d * floats.Norm(z, 2)}, norm: []float64{d}}
 }
 
-// blurAlong: with the error F of the operator before it is whitened, ‖F_b‖ ≤ ‖F‖ ≤ Err
-// as F_b is a part of F, (Eᵀz)_b = F_bᵀ(√u∘z)_b.
-func (w whitened) blurAlong(z []float64) blur {
-	d := linop.Err(w.a)
-	s, _ := w.a.(separate)
+// blurOfScaled: with the error F of the operator before its rows are scaled, ‖F_b‖ ≤ ‖F‖
+// ≤ Err as F_b is a part of F, (Eᵀz)_b = F_bᵀ(√u∘z)_b.
+func blurOfScaled(w linop.Scaled, z []float64) blur {
+	d := linop.Err(w.A)
+	s, _ := w.A.(separate)
 	if s.blocks == nil {
 		s.blocks = &blocks{count: 1}
 	}
@@ -138,10 +141,10 @@ func (w whitened) blurAlong(z []float64) blur {
 	for i, x := range z {
 		k := 0
 		if b.of != nil {
-			k = int(s.blocks.rows[w.pick[i]])
+			k = int(s.blocks.rows[w.Pick[i]])
 		}
-		b.along[k] = math.Hypot(b.along[k], w.root[i]*x)
-		b.norm[k] = max(b.norm[k], w.root[i])
+		b.along[k] = math.Hypot(b.along[k], w.Scale[i]*x)
+		b.norm[k] = max(b.norm[k], w.Scale[i])
 	}
 	for k := range b.along {
 		b.along[k] *= d * (1 + float64(2*len(z)+few)*unit)
@@ -152,10 +155,14 @@ func (w whitened) blurAlong(z []float64) blur {
 
 // projection is a matrix PᵀA of an operator A, with orthonormal columns P.
 type projection struct {
-	approximate
+	linop.BlockOperator
 	from linop.Operator
 	rows *mat.Dense // Pᵀ
 }
+
+func (p projection) Err() float64 { return linop.Err(p.BlockOperator) }
+
+func (p projection) Dense() *mat.Dense { return linop.Entries(p.BlockOperator) }
 
 // blurAlong: Eᵀz = Fᵀ(Pz) with the error F of A, and ‖PᵀFf‖ ≤ ‖Ff‖.
 func (p projection) blurAlong(z []float64) blur {

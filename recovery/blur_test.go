@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
@@ -74,15 +75,15 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 			}
 			y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
 		}
-		op, err := recovery.Separate(recovery.Matrix(m, d), rows, columns)
+		op, err := recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns)
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := recovery.Whiten(op, y, u)
+		data, err := measurement.Whiten(op, y, u)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, ball, err := data.Recover(t.Context(), recovery.ColumnGeneration{}, recovery.Rule{}, nil)
+		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{}, recovery.Rule{}, nil)
 		if err != nil {
 			t.Errorf("trial %d: %v", trial, err)
 			continue
@@ -94,7 +95,7 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 		if res.Gap > 1e-6 {
 			t.Errorf("trial %d: gap %v, want ≤ 1e-6", trial, res.Gap)
 		}
-		p, _, err := data.Problem(t.Context(), recovery.Rule{Kind: recovery.Chi2}, nil)
+		p, _, err := recovery.NewProblem(t.Context(), data, recovery.Rule{Kind: recovery.Chi2}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +151,7 @@ func constant(n int) []float64 {
 func whitenedProblem(t *testing.T, e *mat.Dense, rows, columns []int32, u []float64, p recovery.Problem) recovery.Problem {
 	t.Helper()
 	y := make([]float64, len(u))
-	data, err := recovery.Whiten(linop.Dense{M: e}, y, u)
+	data, err := measurement.Whiten(linop.Dense{M: e}, y, u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,15 +176,15 @@ func TestBlurLeavesTheBall(t *testing.T) {
 			}
 			y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
 		}
-		op, err := recovery.Separate(recovery.Matrix(m, d), rows, columns)
+		op, err := recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns)
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := recovery.Whiten(op, y, u)
+		data, err := measurement.Whiten(op, y, u)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, ball, err := data.Recover(t.Context(), recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-4}}, recovery.Rule{Kind: recovery.Chi2}, nil)
+		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-4}}, recovery.Rule{Kind: recovery.Chi2}, nil)
 		if err != nil || res.Status != recovery.Optimal {
 			continue
 		}
@@ -197,7 +198,7 @@ func TestBlurLeavesTheBall(t *testing.T) {
 		for block := range int32(2) {
 			e := rankOne(rows, columns, block, -d, r, res.F)
 			e.Add(e, m)
-			exact, err := recovery.Whiten(linop.Dense{M: e}, y, u)
+			exact, err := measurement.Whiten(linop.Dense{M: e}, y, u)
 			if err != nil {
 				t.Fatal(err)
 			}

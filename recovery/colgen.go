@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // ColumnGeneration solves the program exactly on a small working set of columns,
@@ -58,7 +61,7 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 type generation struct {
 	*judge
 	gram     *gram // nil: basis and master
-	basis    basis
+	basis    dense.Basis
 	master   master
 	nodes    []int // of the working set
 	in       []bool
@@ -71,7 +74,7 @@ type generation struct {
 func newGeneration(j *judge, memory int) *generation {
 	m, n := j.p.A.Dims()
 	s := &generation{
-		judge: j, basis: basis{m: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
+		judge: j, basis: dense.Basis{M: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
 		master: master{u: j.p.upper()},
 	}
 	if memory == 0 && m >= gramSensors {
@@ -90,7 +93,7 @@ func (s *generation) choose() []int {
 		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
-	if !holdsEntries(s.p.A) { // columns are dear: fewer in vain, and 16 at a time
+	if !linop.HoldsEntries(s.p.A) { // columns are dear: fewer in vain, and 16 at a time
 		limit = max(16, s.res.Support/5/16*16)
 	}
 	var all, peaks []int
@@ -142,16 +145,16 @@ func (s *generation) extend(picks []int) bool {
 		s.gram.handOver(&s.basis, &s.master)
 		s.gram = nil
 	} else if len(picks) > 0 {
-		coords := s.basis.extend(s.columns(picks), len(picks))
-		q, _, rho2 := s.basis.project(s.p.Y)
+		coords := s.basis.Extend(s.columns(picks), len(picks))
+		q, _, rho2 := s.basis.Project(s.p.Y)
 		s.master.grow(coords, q, rho2)
 	}
 	if !s.master.solve(s.eta, s.over) {
 		return false
 	}
-	_, s.r, _ = s.basis.project(s.p.Y)
+	_, s.r, _ = s.basis.Project(s.p.Y)
 	for i, v := range s.master.resid {
-		floats.AddScaled(s.r, v, s.basis.vector(i))
+		floats.AddScaled(s.r, v, s.basis.Vector(i))
 	}
 	s.settle(len(picks), s.master.f, s.master.lambda)
 	return true

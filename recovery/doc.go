@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recovery finds where a diffusion started, from private measurements
+// Package recovery finds a sparse f₀, 0 ≤ f₀ ≤ 1, from private measurements with unit
+// noise,
 //
-//	ỹ = M f₀ + ν,  ν_s ~ N(0, 1/u_s) for each sensor s,
+//	y = A f₀ + N(0, I),
 //
-// where M is m × n and 0 ≤ f₀ ≤ 1 is sparse.
-//
-// Start with [Whiten], which scales the sensors to unit noise and drops the
-// silent ones. [Data.Posterior] then gives the probability of every node to be
-// the single source, which is the answer that the noise allows. [Data.Problem]
-// sets up basis pursuit denoising,
+// by basis pursuit denoising. [NewProblem] sets up the programme
 //
 //	p* = min 1ᵀf  subject to  0 ≤ f ≤ U, ‖A f − y‖₂ ≤ η,
 //

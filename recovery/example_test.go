@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
@@ -24,31 +25,18 @@ func Example() {
 	yt := []float64{0.75, 0.12, 0.14, -0.03} // what the sensors released
 	ctx := context.Background()
 
-	data, err := recovery.Whiten(m, yt, recovery.Uniform(sigma, len(yt)))
+	data, err := measurement.Whiten(m, yt, measurement.Uniform(sigma, len(yt)))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	posterior, err := data.Posterior(ctx, recovery.PosteriorOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	halves, err := posterior.Groups([]int{0, 0, 1, 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("node %d, first half with probability %.3f\n", posterior.Best(), halves[0])
-
-	res, ball, err := data.Recover(ctx, recovery.ColumnGeneration{}, recovery.Rule{Kind: recovery.Chi2}, nil)
+	res, ball, err := recovery.Recover(ctx, data, recovery.ColumnGeneration{}, recovery.Rule{Kind: recovery.Chi2}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("%v in the %v ball: mass %.3f, gap below 1e-10: %v\n", res.Status, ball.Rule, res.Objective, res.Gap < 1e-10)
 	// Output:
-	// node 0, first half with probability 1.000
 	// optimal in the chi2 ball: mass 0.647, gap below 1e-10: true
 }
 

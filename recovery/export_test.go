@@ -5,9 +5,3 @@ package recovery
 // Normal is ColumnGeneration by normal equations at any size, whose columns may take
 // some bytes.
 func Normal(memory int) ColumnGeneration { return ColumnGeneration{memory: memory} }
-
-// Frugal makes a sampler keep columns of so many bytes.
-func Frugal(o SampleOptions, memory int) SampleOptions {
-	o.memory = memory
-	return o
-}

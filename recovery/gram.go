@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -111,7 +112,7 @@ func (s *gram) crossProducts(picks []int) (cross, aty []float64) {
 	m, n := s.p.A.Dims()
 	p := len(picks)
 	cross, aty = make([]float64, s.k*p), make([]float64, p)
-	width := min(p, blockColumns(max(m, n)))
+	width := min(p, linop.BlockColumns(max(m, n)))
 	in, out := make([]float64, n*width), make([]float64, m*width)
 	for at := 0; at < p && !s.over(); at += width {
 		part := picks[at:min(at+width, p)]
@@ -364,14 +365,14 @@ func (s *gram) violated() []int {
 
 // handOver moves the working set to an orthogonal basis and its master, which hold
 // the columns whatever they take.
-func (s *gram) handOver(b *basis, to *master) {
+func (s *gram) handOver(b *dense.Basis, to *master) {
 	at, f := s.at, s.f
 	if s.dropped {
 		s.blocks = []blas64.General{{Rows: s.k, Data: s.columns(s.nodes)}}
 	}
 	for _, block := range s.blocks {
-		coords := b.extend(block.Data, block.Rows)
-		q, _, rho2 := b.project(s.p.Y)
+		coords := b.Extend(block.Data, block.Rows)
+		q, _, rho2 := b.Project(s.p.Y)
 		to.grow(coords, q, rho2)
 	}
 	copy(to.at, at)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -55,7 +56,7 @@ func TestGram(t *testing.T) {
 		for name, memory := range map[string]int{"held": 1 << 40, "dropped": 8 * m * 40, "none": -1} {
 			j := newTestJudge(t, p)
 			s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
-			b := basis{m: m}
+			b := dense.Basis{M: m}
 			to := master{u: 1}
 			for _, part := range [][2]int{{0, 9}, {9, 30}, {30, 30}, {30, 120}, {120, n}} {
 				var picks []int
@@ -64,8 +65,8 @@ func TestGram(t *testing.T) {
 				}
 				s.grow(picks)
 				if len(picks) > 0 {
-					coords := b.extend(j.columns(picks), len(picks))
-					q, _, rho2 := b.project(y)
+					coords := b.Extend(j.columns(picks), len(picks))
+					q, _, rho2 := b.Project(y)
 					to.grow(coords, q, rho2)
 				}
 				if !s.solve(p.Radius, never) || !to.solve(p.Radius, never) {
@@ -123,7 +124,7 @@ func TestGramHandsOver(t *testing.T) {
 		if !s.solve(p.Radius, j.over) {
 			t.Fatal("not settled")
 		}
-		b, to := basis{m: m}, master{u: 1}
+		b, to := dense.Basis{M: m}, master{u: 1}
 		s.handOver(&b, &to)
 		if len(to.cols) != 7 || !floats.Equal(to.f, s.f) || !slices.Equal(to.at, s.at) {
 			t.Fatalf("master has %d columns and f = %v at %v, want %v at %v", len(to.cols), to.f, to.at, s.f, s.at)
@@ -161,10 +162,10 @@ func TestGramSettles(t *testing.T) {
 		}
 		p := Problem{A: a, Y: y, Radius: 9.5 * apart * math.Sqrt(m)}
 		j := newTestJudge(t, p)
-		s, b, to := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}, basis{m: m}, master{u: 1}
+		s, b, to := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}, dense.Basis{M: m}, master{u: 1}
 		s.grow(upTo(n))
-		coords := b.extend(j.columns(upTo(n)), n)
-		q, _, rho2 := b.project(y)
+		coords := b.Extend(j.columns(upTo(n)), n)
+		q, _, rho2 := b.Project(y)
 		to.grow(coords, q, rho2)
 		if !s.solve(p.Radius, j.over) || !to.solve(p.Radius, j.over) {
 			t.Fatalf("trial %d, %.0e apart: not settled", trial, apart)

@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // worstTol is the largest gap that is accepted for the sake of rounding.
@@ -173,10 +175,10 @@ func (j *judge) multiply(dst []float64, trans bool, x []float64) {
 func (j *judge) columns(js []int) []float64 {
 	m := len(j.p.Y)
 	out := make([]float64, m*len(js))
-	width := blockColumns(m)
+	width := linop.BlockColumns(m)
 	for at := 0; at < len(js) && !j.over(); at += width {
 		end := min(at+width, len(js))
-		columnsTo(j.p.A, out[at*m:end*m], js[at:end])
+		linop.ColumnsTo(j.p.A, out[at*m:end*m], js[at:end])
 	}
 	j.res.Products += len(js)
 	return out

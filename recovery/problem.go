@@ -11,11 +11,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 var (
 	// ErrInvalid marks an input that has no meaning: the caller must change it.
-	ErrInvalid = errors.New("recovery: invalid input")
+	ErrInvalid = measurement.ErrInvalid
 	// ErrStalled comes with the best iterate and its honest gap.
 	ErrStalled = errors.New("recovery: stopped without a certificate")
 )
@@ -137,16 +138,12 @@ func (p Problem) check() error {
 	return checkMeasurements(p.Y)
 }
 
-// maxLength is what the length of y may be, so that its square and the products with it
-// are finite.
-const maxLength = 1e150
-
 func checkMeasurements(y []float64) error {
 	if err := checkFinite("measurement", y); err != nil {
 		return err
 	}
-	if norm := floats.Norm(y, 2); norm > maxLength {
-		return fmt.Errorf("%w: the measurements have length %.3g, want at most %v", ErrInvalid, norm, maxLength)
+	if norm := floats.Norm(y, 2); norm > measurement.MaxLength {
+		return fmt.Errorf("%w: the measurements have length %.3g, want at most %v", ErrInvalid, norm, measurement.MaxLength)
 	}
 	return nil
 }

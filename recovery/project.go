@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // visibleLimit bounds the directions that Projected keeps: beyond it the noise is
@@ -28,9 +29,9 @@ type Ball struct {
 // visibleRatio is how far above the noise a singular value must be to be kept.
 const visibleRatio = 2
 
-// Spectrum is for [Data.Problem] and [Data.Recover]. It holds left singular vectors
+// Spectrum is for [NewProblem] and [Recover]. It holds left singular vectors
 // of whitened data, for a caller that knows them: for e^{-τL} = V diag(w) Vᵀ, all
-// sensors and one σ, Values is w/σ and Left V. That of [Data.Visible] leaves both
+// sensors and one σ, Values is w/σ and Left V. That of [Visible] leaves both
 // empty and holds what these two need.
 type Spectrum struct {
 	Values []float64
@@ -42,16 +43,16 @@ type Spectrum struct {
 
 // Visible finds the directions that Projected keeps by block Lanczos, at three to ten
 // products for each, once for all data of one operator.
-func (d Data) Visible(ctx context.Context) (*Spectrum, error) {
+func Visible(ctx context.Context, d measurement.Data) (*Spectrum, error) {
 	rows, image, err := visibleDirections(ctx, d.A, visibleRatio, visibleLimit)
 	return &Spectrum{found: true, rows: rows, image: image}, err
 }
 
 // Problem sets up basis pursuit denoising with the radius of a rule. Projected uses
-// the spectrum where it is given, and otherwise that of [Data.Visible]. Which
+// the spectrum where it is given, and otherwise that of [Visible]. Which
 // directions are kept depends on the operator alone, never on Y, so the projected
 // noise is still N(0, I).
-func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Ball, error) {
+func NewProblem(ctx context.Context, d measurement.Data, rule Rule, s *Spectrum) (Problem, Ball, error) {
 	m := len(d.Y)
 	beta := rule.Beta
 	if beta == 0 {
@@ -66,7 +67,7 @@ func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Bal
 	b := Ball{Rule: rule.Kind, Beta: beta, Dimension: m}
 	switch rule.Kind {
 	case Auto, Projected:
-		return d.projected(ctx, beta, s)
+		return projected(ctx, d, beta, s)
 	case Chi2:
 		b.Radius = Chi2Radius(1, m, beta)
 	case Hsu:
@@ -82,9 +83,9 @@ func (d Data) Problem(ctx context.Context, rule Rule, s *Spectrum) (Problem, Bal
 	return p, b, p.check()
 }
 
-func (d Data) projected(ctx context.Context, beta float64, s *Spectrum) (Problem, Ball, error) {
+func projected(ctx context.Context, d measurement.Data, beta float64, s *Spectrum) (Problem, Ball, error) {
 	b := Ball{Rule: Chi2, Beta: beta, Dimension: len(d.Y)}
-	seen, err := d.visible(ctx, s)
+	seen, err := project(ctx, d, s)
 	if err != nil {
 		return Problem{}, Ball{}, err
 	}
@@ -98,10 +99,10 @@ func (d Data) projected(ctx context.Context, beta float64, s *Spectrum) (Problem
 
 // visible projects on the left singular vectors whose singular value is beyond
 // visibleRatio times the noise, which is 1; nil where there are none or too many.
-func (d Data) visible(ctx context.Context, s *Spectrum) (*Data, error) {
+func project(ctx context.Context, d measurement.Data, s *Spectrum) (*measurement.Data, error) {
 	if s == nil {
 		var err error
-		if s, err = d.Visible(ctx); err != nil {
+		if s, err = Visible(ctx, d); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +112,7 @@ func (d Data) visible(ctx context.Context, s *Spectrum) (*Data, error) {
 		}
 		var y mat.VecDense
 		y.MulVec(s.rows, mat.NewVecDense(len(d.Y), d.Y))
-		return &Data{A: d.projection(s.image, s.rows), Y: y.RawVector().Data}, nil
+		return &measurement.Data{A: newProjection(d, s.image, s.rows), Y: y.RawVector().Data}, nil
 	}
 	m, k := s.Left.Dims()
 	if m != len(d.Y) || k != len(s.Values) {
@@ -130,17 +131,17 @@ func (d Data) visible(ctx context.Context, s *Spectrum) (*Data, error) {
 	for c, i := range keep {
 		left.SetCol(c, mat.Col(nil, i, s.Left))
 	}
-	seen, err := d.Project(left)
+	seen, err := Project(d, left)
 	return &seen, err
 }
 
 // Project measures along the columns of P only: Pᵀy and PᵀA. P is m × r with
 // orthonormal columns, chosen from public facts, so that the noise stays N(0, I).
-func (d Data) Project(p *mat.Dense) (Data, error) {
+func Project(d measurement.Data, p *mat.Dense) (measurement.Data, error) {
 	m, r := p.Dims()
 	rows, n := d.A.Dims()
 	if m != rows || len(d.Y) != rows || r == 0 {
-		return Data{}, fmt.Errorf("%w: a projection of %d × %d for %d sensors", ErrInvalid, m, r, rows)
+		return measurement.Data{}, fmt.Errorf("%w: a projection of %d × %d for %d sensors", ErrInvalid, m, r, rows)
 	}
 	at := make([]float64, n*r) // AᵀP
 	linop.MulBlockTo(d.A, at, true, p.RawMatrix().Data, r)
@@ -148,10 +149,10 @@ func (d Data) Project(p *mat.Dense) (Data, error) {
 	a.CloneFrom(mat.NewDense(n, r, at).T())
 	y := mat.NewVecDense(r, nil)
 	y.MulVec(p.T(), mat.NewVecDense(m, d.Y))
-	return Data{A: d.projection(&a, mat.DenseCopyOf(p.T())), Y: y.RawVector().Data}, nil
+	return measurement.Data{A: newProjection(d, &a, mat.DenseCopyOf(p.T())), Y: y.RawVector().Data}, nil
 }
 
 // projection is PᵀA as an operator, rows = Pᵀ.
-func (d Data) projection(image, rows *mat.Dense) linop.Operator {
-	return projection{approximate{linop.Dense{M: image}, linop.Err(d.A)}, d.A, rows}
+func newProjection(d measurement.Data, image, rows *mat.Dense) linop.Operator {
+	return projection{linop.Dense{M: image, Bound: linop.Err(d.A)}, d.A, rows}
 }

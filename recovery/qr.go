@@ -6,11 +6,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-)
 
-// dependence is the remainder, relative to its column, below which a column counts
-// as a combination of the others: what two passes of Gram–Schmidt leave of rounding.
-const dependence = 1e-14
+	"github.com/graphcloak/graphcloak/internal/dense"
+)
 
 // qr is Q R of columns that come and go.
 type qr struct {
@@ -35,7 +33,7 @@ func (d *qr) append(col []float64) bool {
 		}
 	}
 	rest := floats.Norm(w, 2)
-	if !(rest > dependence*floats.Norm(col, 2)) {
+	if !(rest > dense.Dependence*floats.Norm(col, 2)) {
 		return false
 	}
 	h[len(d.q)] = rest

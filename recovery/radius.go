@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/mathext"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // DefaultBeta is the probability with which the noise may leave the ball.
@@ -76,11 +76,5 @@ func HsuRadius(sigma float64, m int, beta float64) float64 {
 
 // Chi2Radius returns the least η with P(‖ν‖₂ ≤ η) ≥ 1 − β for ν ~ N(0, σ²I_m).
 func Chi2Radius(sigma float64, m int, beta float64) float64 {
-	return sigma * math.Sqrt(chi2Above(m, beta))
-}
-
-// chi2Above returns the x that χ²_k exceeds with probability tail. As the quantile of
-// 1 − tail it would lose the digits of tail.
-func chi2Above(k int, tail float64) float64 {
-	return 2 * mathext.GammaIncRegCompInv(float64(k)/2, tail)
+	return sigma * math.Sqrt(measurement.Chi2Above(m, beta))
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
@@ -94,16 +95,16 @@ func TestVisibleDirections(t *testing.T) {
 		for i := range y {
 			y[i] = rnd.NormFloat64()
 		}
-		d := recovery.Data{A: linop.Dense{M: &a}, Y: y}
-		if hidden := (recovery.Data{A: products{d.A}, Y: y}); c.m > 10 { // entries out of sight
-			_, dense, err := d.Problem(t.Context(), recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, nil)
-			_, through, err2 := hidden.Problem(t.Context(), recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, nil)
+		d := measurement.Data{A: linop.Dense{M: &a}, Y: y}
+		if hidden := (measurement.Data{A: products{d.A}, Y: y}); c.m > 10 { // entries out of sight
+			_, dense, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, nil)
+			_, through, err2 := recovery.NewProblem(t.Context(), hidden, recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, nil)
 			if err != nil || err2 != nil || dense != through {
 				t.Errorf("%d × %d: %+v by entries (%v), %+v by products (%v)", c.m, c.n, dense, err, through, err2)
 			}
 			d = hidden
 		}
-		p, ball, err := d.Problem(t.Context(), recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, nil)
+		p, ball, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func TestVisibleDirections(t *testing.T) {
 			values[i] = s.At(i, i)
 		}
 		left := mat.DenseCopyOf(u.Slice(0, c.m, 0, len(values)))
-		_, same, err := d.Problem(t.Context(), recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, &recovery.Spectrum{Values: values, Left: left})
+		_, same, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected, Beta: 0.1}, &recovery.Spectrum{Values: values, Left: left})
 		if err != nil || same != ball {
 			t.Errorf("with the spectrum %+v, without %+v (%v)", same, ball, err)
 		}
@@ -171,92 +172,33 @@ func orthogonal(rnd *rand.Rand, n int) *mat.Dense {
 }
 
 func TestProblemRefuses(t *testing.T) {
-	d := recovery.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{2})}, Y: []float64{1}}
+	d := measurement.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{2})}, Y: []float64{1}}
 	for _, r := range []recovery.Rule{{Beta: 1}, {Beta: -1}, {Beta: math.NaN()}, {Kind: recovery.Number}, {Kind: recovery.Number, Value: -1}, {Kind: 99}} {
-		if _, _, err := d.Problem(t.Context(), r, nil); !errors.Is(err, recovery.ErrInvalid) {
+		if _, _, err := recovery.NewProblem(t.Context(), d, r, nil); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("%+v: %v, want invalid", r, err)
 		}
 	}
-	if _, _, err := d.Problem(t.Context(), recovery.Rule{}, &recovery.Spectrum{Values: []float64{1, 2}, Left: mat.NewDense(1, 1, nil)}); !errors.Is(err, recovery.ErrInvalid) {
+	if _, _, err := recovery.NewProblem(t.Context(), d, recovery.Rule{}, &recovery.Spectrum{Values: []float64{1, 2}, Left: mat.NewDense(1, 1, nil)}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("a spectrum of the wrong shape: %v, want invalid", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := d.Problem(ctx, recovery.Rule{}, nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := recovery.NewProblem(ctx, d, recovery.Rule{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := d.Posterior(ctx, recovery.PosteriorOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// Whitening is diag(√u) with the silent rows gone, in every product.
-func TestWhiten(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(14, 1))
-	const m, n, k = 6, 4, 3
-	op := randomDense(rnd, m, n)
-	u := []float64{4, 0, 1, 0.25, 0, 9}
-	y := []float64{1, 2, 3, 4, 5, 6}
-	d, err := recovery.Whiten(blurred{op, 1e-3}, y, u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := mat.NewDense(4, n, nil)
-	for r, s := range []int{0, 2, 3, 5} {
-		for j := range n {
-			want.Set(r, j, math.Sqrt(u[s])*op.M.At(s, j))
-		}
-	}
-	if !floats.Equal(d.Y, []float64{2, 3, 2, 18}) {
-		t.Errorf("Y = %v", d.Y)
-	}
-	if e := linop.Err(d.A); e < 3e-3 || e > 3.001e-3 {
-		t.Errorf("error %v, want 3 times 1e-3", e)
-	}
-	for _, trans := range []bool{false, true} {
-		r, c := 4, n
-		var a mat.Matrix = want
-		if trans {
-			r, c, a = n, 4, want.T()
-		}
-		x := randomDense(rnd, c, k).M
-		var prod mat.Dense
-		prod.Mul(a, x)
-		got := make([]float64, r*k)
-		linop.MulBlockTo(d.A, got, trans, x.RawMatrix().Data, k)
-		if !floats.EqualApprox(got, prod.RawMatrix().Data, 1e-13) {
-			t.Errorf("trans %v: %v, want %v", trans, got, prod.RawMatrix().Data)
-		}
-	}
-	held, err := recovery.Whiten(recovery.Matrix(op.M, 1e-3), y, u) // entries at hand
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range []recovery.Data{d, held} {
-		norms, err := d.Norms(t.Context(), recovery.PosteriorOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j := range n {
-			col := mat.Col(nil, j, want)
-			if math.Abs(norms.N[j]-floats.Dot(col, col)) > 1e-12 {
-				t.Errorf("N[%d] = %v, want %v", j, norms.N[j], floats.Dot(col, col))
-			}
-		}
 	}
 }
 
 // What is measured in fewer directions keeps the error of the operator.
 func TestProjectionKeepsError(t *testing.T) {
 	op := linop.Dense{M: mat.NewDense(3, 3, []float64{9, 0, 0, 0, 8, 0, 0, 0, .1})}
-	d := recovery.Data{A: blurred{op, 1e-3}, Y: []float64{9, 0, 0}}
+	d := measurement.Data{A: blurred{op, 1e-3}, Y: []float64{9, 0, 0}}
 	left := mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
-	seen, err := d.Project(left)
+	seen, err := recovery.Project(d, left)
 	if err != nil || linop.Err(seen.A) < 1e-3 {
 		t.Errorf("projected: error %v (%v), want 1e-3", linop.Err(seen.A), err)
 	}
 	for name, s := range map[string]*recovery.Spectrum{"found": nil, "given": {Values: []float64{9, 8, .1}, Left: left}} {
-		p, b, err := d.Problem(t.Context(), recovery.Rule{}, s)
+		p, b, err := recovery.NewProblem(t.Context(), d, recovery.Rule{}, s)
 		if err != nil || b.Dimension != 2 || linop.Err(p.A) < 1e-3 {
 			t.Errorf("%s: %d directions, error %v (%v), want 2 and 1e-3", name, b.Dimension, linop.Err(p.A), err)
 		}

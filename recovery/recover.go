@@ -5,6 +5,8 @@ package recovery
 import (
 	"context"
 	"math"
+
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // paperRetries bounds how often the paper's radius is widened.
@@ -16,8 +18,8 @@ const paperRetries = 8
 //   - Auto, at first with β = ½, takes β = DefaultBeta;
 //   - Paper takes √(d² + k), d the proved distance of the data from every f and k
 //     the support so far, until that is not refuted.
-func (d Data) Recover(ctx context.Context, s Solver, rule Rule, spectrum *Spectrum) (*Result, Ball, error) {
-	p, b, err := d.Problem(ctx, rule, spectrum)
+func Recover(ctx context.Context, d measurement.Data, s Solver, rule Rule, spectrum *Spectrum) (*Result, Ball, error) {
+	p, b, err := NewProblem(ctx, d, rule, spectrum)
 	if err != nil {
 		return nil, b, err
 	}

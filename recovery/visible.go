@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -99,7 +100,7 @@ func (s *krylov) rows(from, to int) blas64.General {
 // of its result, otherwise up to 4 while the largest value is bounded.
 func (s *krylov) setDegree() {
 	s.degree = 1
-	if holdsEntries(s.a) {
+	if linop.HoldsEntries(s.a) {
 		return
 	}
 	x := make([]float64, s.m)
@@ -162,7 +163,7 @@ func (s *krylov) run(ctx context.Context) (int, error) {
 		}
 		to := s.len()
 		p := to - from
-		h, r := s.extend(transposed(s.filter(transposed(s.q[from*s.m:], p, s.m), p), s.m, p), p)
+		h, r := s.extend(dense.Transpose(s.filter(dense.Transpose(s.q[from*s.m:], p, s.m), p), s.m, p), p)
 		s.t.append(h, s.last)
 		s.last = r
 		k := to - s.locked
@@ -266,15 +267,15 @@ func (s *krylov) lock(found int) {
 func (s *krylov) certify(ctx context.Context) (left, image *mat.Dense, err error) {
 	_, n := s.a.Dims()
 	var u, w []float64
-	width := blockColumns(max(n, s.m))
+	width := linop.BlockColumns(max(n, s.m))
 	for at := 0; at < s.locked; at += width {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		p := min(width, s.locked-at)
 		block := make([]float64, n*p)
-		linop.MulBlockTo(s.a, block, true, transposed(s.q[at*s.m:], p, s.m), p)
-		rows := transposed(block, n, p)
+		linop.MulBlockTo(s.a, block, true, dense.Transpose(s.q[at*s.m:], p, s.m), p)
+		rows := dense.Transpose(block, n, p)
 		for i := range p {
 			if row := rows[i*n : (i+1)*n]; floats.Norm(row, 2) > s.threshold {
 				w = append(w, row...)
@@ -286,15 +287,4 @@ func (s *krylov) certify(ctx context.Context) (left, image *mat.Dense, err error
 		return nil, nil, nil
 	}
 	return mat.NewDense(len(u)/s.m, s.m, u), mat.NewDense(len(u)/s.m, n, w), nil
-}
-
-// transposed returns the transpose of an r × c matrix in row-major order.
-func transposed(x []float64, r, c int) []float64 {
-	out := make([]float64, r*c)
-	for i := range r {
-		for j, v := range x[i*c : (i+1)*c] {
-			out[j*r+i] = v
-		}
-	}
-	return out
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // Eigenvalues, counts and vectors of a band against gonum's dense decomposition,
@@ -170,17 +172,17 @@ func TestVisibleOnce(t *testing.T) {
 		}
 		y := make([]float64, 200)
 		y[0], y[1] = top, 1
-		d := Data{A: a, Y: y}
-		s, err := d.Visible(t.Context())
+		d := measurement.Data{A: a, Y: y}
+		s, err := Visible(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := a.products
-		p, b, err := d.Problem(t.Context(), Rule{Kind: Projected}, s)
+		p, b, err := NewProblem(t.Context(), d, Rule{Kind: Projected}, s)
 		if err != nil || a.products != before {
 			t.Fatalf("%d products for a problem whose directions are known (%v)", a.products-before, err)
 		}
-		q, c, err := d.Problem(t.Context(), Rule{Kind: Projected}, nil)
+		q, c, err := NewProblem(t.Context(), d, Rule{Kind: Projected}, nil)
 		if err != nil || b != c || p.Radius != q.Radius || !slices.Equal(p.Y, q.Y) {
 			t.Errorf("top %v: %+v with the directions given, %+v without (%v)", top, b, c, err)
 		}

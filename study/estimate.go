@@ -16,8 +16,8 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 )
 
 // Estimate is what a command would need, in the columns of GDS; reading and writing
@@ -46,7 +46,7 @@ type Estimate struct {
 
 // EstimateCommands reads the graph and says what plan, release, recover, run and
 // evaluate would need for the job, in this order. Nothing is run, written or spent.
-func EstimateCommands(ctx context.Context, s graphcloak.Store, job graphcloak.Job) ([]Estimate, error) {
+func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.Job) ([]Estimate, error) {
 	if err := job.CheckQueries(); err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (w workload) several() (seconds, bytes float64) {
 		counts = []int{1, 2, 3, 4, 5}
 	}
 	for _, k := range counts {
-		if k == 2 && w.nodes <= recovery.PairLimit {
+		if k == 2 && w.nodes <= posterior.PairLimit {
 			seconds, bytes = seconds+perPair*w.nodes*w.nodes, max(bytes, 2*8*w.nodes*w.nodes)
 			if w.sources != analyst.ByEvidence {
 				continue

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -62,7 +63,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	if opts.Amplitude > 0 {
 		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)
 	}
-	if opts.Recover.Amplitude == recovery.UnitAmplitude {
+	if opts.Recover.Amplitude == posterior.UnitAmplitude {
 		e.AssumedAmplitude = "one"
 	}
 	if e.Performance, e.Each, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study"
@@ -76,7 +77,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 		job.Plan.Allocation.Uniform = false
 		opts := study.Options{Trials: 2000, Seed: 7, Recover: job.Recover}
 		if unit {
-			opts.Amplitude, opts.Recover.Amplitude = 1, recovery.UnitAmplitude
+			opts.Amplitude, opts.Recover.Amplitude = 1, posterior.UnitAmplitude
 		}
 		m, p := studied(t, store, job)
 		e, err := study.Evaluate(t.Context(), m, p, opts)
@@ -151,7 +152,7 @@ func pair(t *testing.T) *folder.Store {
 // node three times as often.
 func TestEvaluatePair(t *testing.T) {
 	job := karate()
-	job.Recover = graphcloak.RecoverOptions{Communities: community.Options{Property: "side"}, Amplitude: recovery.UnitAmplitude}
+	job.Recover = graphcloak.RecoverOptions{Communities: community.Options{Property: "side"}, Amplitude: posterior.UnitAmplitude}
 	m, p := studied(t, pair(t), job)
 	opts := study.Options{Trials: 4000, Amplitude: 1, Recover: job.Recover}
 	e, err := study.Evaluate(t.Context(), m, p, opts)
@@ -202,16 +203,16 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 	job.Recover = graphcloak.RecoverOptions{}
 	m, p := studied(t, pair(t), job)
 	for _, tt := range []struct {
-		assumed recovery.Amplitude
+		assumed posterior.Amplitude
 		had     float64
 		want    bool
 	}{
-		{recovery.UniformAmplitude, 0, false},
-		{recovery.UniformAmplitude, .5, true},
-		{recovery.UniformAmplitude, 1, true},
-		{recovery.UnitAmplitude, 0, true},
-		{recovery.UnitAmplitude, .5, true},
-		{recovery.UnitAmplitude, 1, false},
+		{posterior.UniformAmplitude, 0, false},
+		{posterior.UniformAmplitude, .5, true},
+		{posterior.UniformAmplitude, 1, true},
+		{posterior.UnitAmplitude, 0, true},
+		{posterior.UnitAmplitude, .5, true},
+		{posterior.UnitAmplitude, 1, false},
 	} {
 		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 1, Amplitude: tt.had, Recover: graphcloak.RecoverOptions{Amplitude: tt.assumed}})
 		if err != nil {
@@ -245,7 +246,7 @@ func TestEvaluateCalibrated(t *testing.T) {
 		for _, amplitude := range []float64{0, 1} {
 			opts := study.Options{Trials: 200, Seed: seed + 1, Amplitude: amplitude, Recover: job.Recover}
 			if amplitude == 1 {
-				opts.Recover.Amplitude = recovery.UnitAmplitude
+				opts.Recover.Amplitude = posterior.UnitAmplitude
 			}
 			e, err := study.Evaluate(t.Context(), m, p, opts)
 			if err != nil {

@@ -12,11 +12,13 @@ import (
 	"runtime"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Options steer [Evaluate]; the zero value is the default.
@@ -105,7 +107,7 @@ func flatOr(ctx context.Context, m *graphcloak.Model, property string) ([]float6
 func (s *evaluator) notes() []string {
 	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
 	assumed := 0.0 // uniform
-	if s.opts.Recover.Amplitude == recovery.UnitAmplitude {
+	if s.opts.Recover.Amplitude == posterior.UnitAmplitude {
 		assumed = 1
 	}
 	if s.opts.Amplitude != assumed {

@@ -10,13 +10,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
-	"gonum.org/v1/gonum/mat"
 )
 
 // open copies a shipped graph into a folder store.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -20,27 +20,27 @@ func TestKnownMass(t *testing.T) {
 	s := open(t, "karate")
 	job := karate()
 	m, p := studied(t, s, job)
-	of := func(a recovery.Amplitude) *study.Evaluation {
+	of := func(a posterior.Amplitude) *study.Evaluation {
 		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 100, Amplitude: 1, Recover: graphcloak.RecoverOptions{Amplitude: a}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
-	blind, knowing := of(recovery.UniformAmplitude), of(recovery.UnitAmplitude)
+	blind, knowing := of(posterior.UniformAmplitude), of(posterior.UnitAmplitude)
 	if blind.KnownMassSetSize != knowing.CredibleSetSize || knowing.KnownMassSetSize != knowing.CredibleSetSize {
 		t.Errorf("known mass: %v and %v nodes, want %v", blind.KnownMassSetSize, knowing.KnownMassSetSize, knowing.CredibleSetSize)
 	}
 	if !(blind.KnownMassSetSize < blind.CredibleSetSize) {
 		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
 	}
-	expected := func(a recovery.Amplitude) report.Accuracy {
+	expected := func(a posterior.Amplitude) report.Accuracy {
 		if err := study.Expect(t.Context(), m, p, graphcloak.RecoverOptions{Amplitude: a}, 50); err != nil {
 			t.Fatal(err)
 		}
 		return *p.Accuracy
 	}
-	told, known := expected(recovery.UniformAmplitude), expected(recovery.UnitAmplitude).CredibleSetSize
+	told, known := expected(posterior.UniformAmplitude), expected(posterior.UnitAmplitude).CredibleSetSize
 	if !(told.KnownMassSetSize == known && known < told.CredibleSetSize) {
 		t.Errorf("plan: %v nodes with the mass known, want %v, and %v without", told.KnownMassSetSize, known, told.CredibleSetSize)
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -26,7 +28,7 @@ type recoverer struct {
 	plan     *privacy.Plan
 	nodes    []int
 	u        []float64
-	norms    recovery.Norms
+	norms    posterior.Norms
 	whitened *analyst.Whitened
 }
 
@@ -49,9 +51,9 @@ func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recover
 		}
 	}
 	if s.model.Graph.Order() <= exactNorms {
-		r.norms, err = r.whitened.Data.Norms(ctx, recovery.PosteriorOptions{})
+		r.norms, err = posterior.ColumnNorms(ctx, r.whitened.Data, posterior.Options{})
 	} else {
-		r.norms, err = r.whitened.Data.ProbedNorms(ctx, probes, 1e-6, s.opts.Seed)
+		r.norms, err = posterior.ProbedNorms(ctx, r.whitened.Data, probes, 1e-6, s.opts.Seed)
 	}
 	return r, err
 }
@@ -142,7 +144,7 @@ func (c product) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
 
 // judge recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its source.
 func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []float64) error {
-	post, err := recovery.Data{A: c}.Posterior(ctx, recovery.PosteriorOptions{Amplitude: r.opts.Recover.Amplitude, Prior: r.prior, Norms: &r.norms})
+	post, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: r.opts.Recover.Amplitude, Prior: r.prior, Norms: &r.norms})
 	if err != nil {
 		return fmt.Errorf("evaluate: %w", err)
 	}
@@ -150,8 +152,8 @@ func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []flo
 	t.Confidence, t.Right = min(1, rank[0].Probability), rank[0].Community == r.part.Labels[t.Source]
 	t.Covered, t.Credible = slices.Contains(post.Credible, t.Source), len(post.Credible)
 	t.Known = t.Credible
-	if r.opts.Recover.Amplitude != recovery.UnitAmplitude {
-		known, err := recovery.Data{A: c}.Posterior(ctx, recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude, Prior: r.prior, Norms: &r.norms})
+	if r.opts.Recover.Amplitude != posterior.UnitAmplitude {
+		known, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: posterior.UnitAmplitude, Prior: r.prior, Norms: &r.norms})
 		if err != nil {
 			return fmt.Errorf("evaluate: %w", err)
 		}

@@ -37,8 +37,9 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -202,15 +203,15 @@ func (s study) simulate(ctx context.Context, plan *privacy.Plan) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	amplitude := recovery.UniformAmplitude
+	amplitude := posterior.UniformAmplitude
 	if *unit {
-		amplitude = recovery.UnitAmplitude
+		amplitude = posterior.UnitAmplitude
 	}
-	silent, err := recovery.Whiten(linop.Dense{M: rows}, make([]float64, len(nodes)), u)
+	silent, err := measurement.Whiten(linop.Dense{M: rows}, make([]float64, len(nodes)), u)
 	if err != nil {
 		return 0, err
 	}
-	norms, err := silent.Norms(ctx, recovery.PosteriorOptions{})
+	norms, err := posterior.ColumnNorms(ctx, silent, posterior.Options{})
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +233,7 @@ func (s study) simulate(ctx context.Context, plan *privacy.Plan) (int, error) {
 	c.Mul(y, rows)
 	right := 0
 	for trial, source := range sources {
-		post, err := recovery.Data{A: product(c.RawRowView(trial))}.Posterior(ctx, recovery.PosteriorOptions{Norms: &norms, Amplitude: amplitude, Prior: s.prior})
+		post, err := posterior.New(ctx, measurement.Data{A: product(c.RawRowView(trial))}, posterior.Options{Norms: &norms, Amplitude: amplitude, Prior: s.prior})
 		if err != nil {
 			return 0, err
 		}

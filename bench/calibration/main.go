@@ -23,8 +23,8 @@ import (
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -41,14 +41,14 @@ var (
 // setting is what sources are and what the posterior supposes.
 type setting struct {
 	amplitude float64 // 0: uniform in [0, 1]
-	assumed   recovery.Amplitude
+	assumed   posterior.Amplitude
 	name      string
 }
 
 var settings = []setting{
-	{1, recovery.UnitAmplitude, "1 / 1"},
-	{1, recovery.UniformAmplitude, "1 / uniform"},
-	{0, recovery.UniformAmplitude, "uniform / uniform"},
+	{1, posterior.UnitAmplitude, "1 / 1"},
+	{1, posterior.UniformAmplitude, "1 / uniform"},
+	{0, posterior.UniformAmplitude, "uniform / uniform"},
 }
 
 func main() {

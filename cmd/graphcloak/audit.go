@@ -84,25 +84,20 @@ func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, []au
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
-	if err != nil {
-		return nil, nil, err
-	}
-	a.notices(s)
-	p, err := m.Plan(ctx, job.Plan)
-	if err != nil {
-		return nil, nil, err
-	}
+	var plan *privacy.Plan
 	var pairs []audit.Pair
-	if x, y, ok := m.WorstReadings(p.Plan); ok {
-		pairs = append(pairs, audit.Pair{A: x, B: y})
-	}
-	return p.Plan, pairs, nil
+	err = a.onModel(ctx, job, func(m *graphcloak.Model) error {
+		p, err := m.Plan(ctx, job.Plan)
+		if err != nil {
+			return err
+		}
+		plan = p.Plan
+		if x, y, ok := m.WorstReadings(plan); ok {
+			pairs = append(pairs, audit.Pair{A: x, B: y})
+		}
+		return nil
+	})
+	return plan, pairs, err
 }
 
 // audit attacks the mechanism, or one with less noise.

@@ -25,18 +25,22 @@ func (r headRow) row() []any { return []any{r.Scope, r.Entries, r.Head.String()}
 
 var headColumns = []string{"budgetScope", "entries", "head"}
 
-// heads verifies the chains of scopes and returns their heads.
-func (a *app) heads(ctx context.Context, l privacy.Ledger, scopes []string) ([]headRow, error) {
-	rows := []headRow{}
+// heads verifies the chains of the scope that the settings name, or of all, and
+// returns their heads.
+func (a *app) heads(ctx context.Context, l privacy.Ledger) (scopes []string, rows []headRow, err error) {
+	if scopes, err = a.scopes(ctx, l); err != nil {
+		return nil, nil, err
+	}
+	rows = []headRow{}
 	for i, scope := range scopes {
 		a.progress("verify", int64(i), int64(len(scopes)))
 		account, err := privacy.VerifyLedger(ctx, l, scope)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		rows = append(rows, headRow{scope, account.Entries, account.Head})
 	}
-	return rows, nil
+	return scopes, rows, nil
 }
 
 func newBudgetHeadCommand(app *app) *cobra.Command {
@@ -49,11 +53,7 @@ func newBudgetHeadCommand(app *app) *cobra.Command {
 			"hold such a head too, as ledgerHead.",
 		Example: "  graphcloak budget head --from folder:mygraph --format table\n  graphcloak budget head --from folder:mygraph --format csv >> heads.csv",
 	}, func(ctx context.Context, l privacy.Ledger) error {
-		scopes, err := app.scopes(ctx, l)
-		if err != nil {
-			return err
-		}
-		rows, err := app.heads(ctx, l, scopes)
+		_, rows, err := app.heads(ctx, l)
 		if err != nil {
 			return err
 		}
@@ -88,11 +88,7 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		scopes, err := app.scopes(ctx, l)
-		if err != nil {
-			return err
-		}
-		rows, err := app.heads(ctx, l, scopes)
+		scopes, rows, err := app.heads(ctx, l)
 		if err != nil {
 			return err
 		}

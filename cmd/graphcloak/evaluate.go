@@ -90,30 +90,19 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		}
 		job.Settings = p.Model
 	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
-	if err != nil {
-		return err
-	}
-	a.notices(s)
-	if err := notReleased(ctx, s, m, job); err != nil {
-		return err
-	}
-	if p == nil {
-		if p, err = m.Plan(ctx, job.Plan); err != nil {
+	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
+	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
+		if p == nil {
+			if p, err = m.Plan(ctx, job.Plan); err != nil {
+				return err
+			}
+		}
+		result, err := study.Evaluate(ctx, m, p, e.options)
+		if err != nil {
 			return err
 		}
-	}
-	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
-	result, err := study.Evaluate(ctx, m, p, e.options)
-	if err != nil {
-		return err
-	}
-	return a.showEvaluation(result)
+		return a.showEvaluation(result)
+	})
 }
 
 // rates are the columns of one plan's noise in machine-readable rows.

@@ -24,7 +24,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/inspect"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -123,7 +123,7 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 			return err
 		}
 	}
-	return a.showInspection(inspection{in, options.Budget.Epsilon, options.Budget.Delta, sigma, recovery.Ceiling(in.Sensitivity.Upper, sigma)}, g)
+	return a.showInspection(inspection{in, options.Budget.Epsilon, options.Budget.Delta, sigma, posterior.Ceiling(in.Sensitivity.Upper, sigma)}, g)
 }
 
 // orMinute bounds a search that nobody bounded: a bracket of Δ₂ explains as well when

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -112,13 +111,7 @@ func ledgerKinds(t *testing.T) (kinds []string) {
 func graphFolder(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"nodes.csv": "id,source\na,1\nb,0\nc,0\n", "relationships.csv": "source,target\na,b\nb,c\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeGraph(t, dir, "id,source\na,1\nb,0\nc,0\n", "source,target\na,b\nb,c\n")
 	t.Setenv("GRAPH", dir)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -124,7 +125,7 @@ func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOp
 	}
 	options.Rule = rule
 	if r.Amplitude == "one" {
-		options.Amplitude = recovery.UnitAmplitude
+		options.Amplitude = posterior.UnitAmplitude
 	}
 	options.Communities = community.Options{Property: c.Property, Detector: detector(c)}
 	return options, nil

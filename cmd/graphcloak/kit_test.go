@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -45,6 +46,42 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	return a, stdout, stderr
+}
+
+// writeGraph makes a folder with a graph.
+func writeGraph(t *testing.T, dir, nodes, relationships string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": relationships} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// planned opens the store that the settings name, and makes the model and plan of its job.
+func planned(t *testing.T, a *app) (graphStore, *graphcloak.Model, *graphcloak.Plan, graphcloak.Job) {
+	t.Helper()
+	job, err := a.job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.openStore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := a.load(t.Context(), s, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
+	return s, m, p, job
 }
 
 // An answer without a certificate is a warning, under --strict exit 10, and so is a proof

@@ -4,12 +4,10 @@ package main
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -20,34 +18,9 @@ func TestModes(t *testing.T) {
 	a, _, _ := kit(t, "--from", "folder:g", "--source-property", "source", "--allocation", "uniform", "--output", "readings.json")
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	for name, text := range map[string]string{
-		"nodes.csv": "id,source\na,1\nb,0\n", "relationships.csv": "source,target\na,b\n",
-	} {
-		if err := os.MkdirAll("g", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join("g", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	ctx := t.Context()
-	job, err := a.job()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := graphcloak.Load(ctx, s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(ctx, job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
+	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
+	s, m, p, job := planned(t, a)
 	a.journal(ctx, s, &job, outputRoom(m.Graph), "", true)
 	r, err := m.Pay(ctx, p, nil, job)
 	if err != nil {

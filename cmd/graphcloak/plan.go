@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -76,35 +75,24 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice choice, s
 		return err
 	}
 	job.Plan.Measured = job.Plan.Measured || packages.dir != ""
-	s, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
-	if err != nil {
-		return err
-	}
-	a.notices(s)
-	if err := notReleased(ctx, s, m, job); err != nil {
-		return err
-	}
-	if suggested > 0 {
-		trials := 0 // its own number
-		if cmd.Flags().Changed("trials") {
-			trials = choice.trials
+	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
+		if suggested > 0 {
+			trials := 0 // its own number
+			if cmd.Flags().Changed("trials") {
+				trials = choice.trials
+			}
+			return a.suggest(ctx, m, job, suggested, trials)
 		}
-		return a.suggest(ctx, m, job, suggested, trials)
-	}
-	p, err := choice.plan(ctx, a, m, job)
-	if err != nil {
-		return err
-	}
-	if err := packages.write(a, p); err != nil {
-		return err
-	}
-	a.noteBracket(p, job.Plan.SensitivityTime)
-	return a.showPlan(p)
+		p, err := choice.plan(ctx, a, m, job)
+		if err != nil {
+			return err
+		}
+		if err := packages.write(a, p); err != nil {
+			return err
+		}
+		a.noteBracket(p, job.Plan.SensitivityTime)
+		return a.showPlan(p)
+	})
 }
 
 // noteBracket tells of a joint sensitivity that is certified roughly only.

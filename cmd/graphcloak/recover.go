@@ -87,12 +87,8 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
 	}
-	m, err := graphcloak.Load(ctx, s, r.Model, loadOptions(a))
+	m, err := a.load(ctx, s, job)
 	if err != nil {
-		return err
-	}
-	a.notices(s)
-	if err := notReleased(ctx, s, m, job); err != nil {
 		return err
 	}
 	if job.Write.Enabled {

@@ -72,11 +72,10 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		job.Plan = graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration}
 		return a.estimate(ctx, s, job, "release")
 	}
-	m, err := graphcloak.Load(ctx, s, p.Model, loadOptions(a))
+	m, err := a.model(ctx, s, p.Model)
 	if err != nil {
 		return err
 	}
-	a.notices(s)
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
 	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
 		return err

@@ -73,7 +73,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 		return err
 	}
 	a.agreeQueries(kept.model())
-	m, err := graphcloak.Load(ctx, s, *kept.model(), loadOptions(a))
+	m, err := a.model(ctx, s, *kept.model())
 	if err != nil {
 		return a.outdated(err, runID)
 	}

@@ -18,34 +18,9 @@ import (
 func TestResumeRelease(t *testing.T) {
 	a, stdout, _ := kit(t, "--from", "folder:g", "--source-property", "source", "--allocation", "uniform", "--mode", "write")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	for name, text := range map[string]string{
-		"nodes.csv": "id,source\na,1\nb,0\n", "relationships.csv": "source,target\na,b\n",
-	} {
-		if err := os.MkdirAll("g", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join("g", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	ctx := t.Context()
-	job, err := a.job()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := graphcloak.Load(ctx, s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(ctx, job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
+	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
+	s, m, p, job := planned(t, a)
 	r, err := m.Release(ctx, p, job.Signal, graphcloak.Spend{ReleaseID: job.RunID, Attempt: "first"})
 	if err != nil {
 		t.Fatal(err)
@@ -90,14 +65,7 @@ func TestRunIsKnownByItsLedger(t *testing.T) {
 	openAt := func(name string) graphStore {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for file, text := range map[string]string{"nodes.csv": "id\na\nb\n", "relationships.csv": "source,target\na,b\n"} {
-			if err := os.WriteFile(filepath.Join(path, file), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		writeGraph(t, path, "id\na\nb\n", "source,target\na,b\n")
 		s, err := a.openFolder(ctx, path)
 		if err != nil {
 			t.Fatal(err)

@@ -92,12 +92,8 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
 		return err
 	}
-	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
+	m, err := a.load(ctx, s, job)
 	if err != nil {
-		return err
-	}
-	a.notices(s)
-	if err := notReleased(ctx, s, m, job); err != nil {
 		return err
 	}
 	identity, err := identify(job, a.config, m.Graph.Digest())

@@ -23,9 +23,12 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
-// graphStore is what a command opens: the front door's store with its remarks.
+// graphStore is what a command opens: the front door's store with its remarks and its
+// runs.
 type graphStore interface {
 	graphcloak.Store
+	Undo(ctx context.Context, runID string) (nodes int64, err error)
+	Close(ctx context.Context) error
 	Notices() []string
 	Runs(ctx context.Context) ([]connector.Run, error)
 	Holders(ctx context.Context, property string) (labels []string, err error)

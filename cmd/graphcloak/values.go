@@ -29,12 +29,8 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 	if err != nil {
 		return err
 	}
-	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
+	m, err := a.load(ctx, s, job, property)
 	if err != nil {
-		return err
-	}
-	a.notices(s)
-	if err := notReleased(ctx, s, m, job, property); err != nil {
 		return err
 	}
 	in, err := a.measurements(ctx, s, m, property)

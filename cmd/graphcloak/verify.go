@@ -170,7 +170,7 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	m, err := graphcloak.Load(ctx, s, r.Model, loadOptions(a))
+	m, err := a.model(ctx, s, r.Model)
 	if err != nil {
 		return nil, err
 	}

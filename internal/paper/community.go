@@ -17,6 +17,9 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -134,7 +137,7 @@ func (s *sample) at(tau float64) *heated {
 type noisy struct {
 	*heated
 	sigma   float64
-	norms   recovery.Norms
+	norms   posterior.Norms
 	visible *recovery.Spectrum
 }
 
@@ -143,7 +146,7 @@ func (h *heated) with(c privacy.Calibration) (*noisy, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &noisy{heated: h, sigma: sigma, norms: recovery.Norms{N: make([]float64, len(h.norms))}}
+	n := &noisy{heated: h, sigma: sigma, norms: posterior.Norms{N: make([]float64, len(h.norms))}}
 	values := make([]float64, len(h.decay))
 	floats.ScaleTo(n.norms.N, 1/(sigma*sigma), h.norms)
 	floats.ScaleTo(values, 1/sigma, h.decay)
@@ -183,12 +186,12 @@ func (n *noisy) trial(ctx context.Context, rnd *rand.Rand) (outcome, error) {
 		y[i] += n.sigma * rnd.NormFloat64()
 	}
 	o := outcome{truth: n.block[source], source: source}
-	d, err := recovery.Whiten(recovery.Matrix(n.m, 0), y, recovery.Uniform(n.sigma, len(y)))
+	d, err := measurement.Whiten(linop.Dense{M: n.m}, y, measurement.Uniform(n.sigma, len(y)))
 	if err != nil {
 		return o, err
 	}
 	for _, rule := range radiusRules(len(y)) {
-		res, _, err := d.Recover(ctx, recovery.ColumnGeneration{}, rule.rule, n.visible)
+		res, _, err := recovery.Recover(ctx, d, recovery.ColumnGeneration{}, rule.rule, n.visible)
 		if err != nil && !errors.Is(err, recovery.ErrStalled) {
 			return o, err
 		}
@@ -198,7 +201,7 @@ func (n *noisy) trial(ctx context.Context, rnd *rand.Rand) (outcome, error) {
 		}
 		o.verdicts = append(o.verdicts, v)
 	}
-	p, err := d.Posterior(ctx, recovery.PosteriorOptions{Norms: &n.norms})
+	p, err := posterior.New(ctx, d, posterior.Options{Norms: &n.norms})
 	if err != nil {
 		return o, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
@@ -42,18 +43,18 @@ func newInterval(m, n int, t, sigma float64) (interval, error) {
 }
 
 // data is a noisy measurement of f, whitened.
-func (v interval) data(f []float64, normal func() float64) (recovery.Data, error) {
+func (v interval) data(f []float64, normal func() float64) (measurement.Data, error) {
 	y := make([]float64, v.m)
 	v.op.MulVecTo(y, false, f)
 	for j := range y {
 		y[j] += v.sigma * normal()
 	}
-	return recovery.Whiten(v.op, y, recovery.Uniform(v.sigma, v.m))
+	return measurement.Whiten(v.op, y, measurement.Uniform(v.sigma, v.m))
 }
 
 // recover solves by one rule and measures the answer against f.
-func (v interval) recover(ctx context.Context, d recovery.Data, rule recovery.Rule, visible *recovery.Spectrum, f []float64) (attempt, error) {
-	res, _, err := d.Recover(ctx, recovery.ColumnGeneration{}, rule, visible)
+func (v interval) recover(ctx context.Context, d measurement.Data, rule recovery.Rule, visible *recovery.Spectrum, f []float64) (attempt, error) {
+	res, _, err := recovery.Recover(ctx, d, recovery.ColumnGeneration{}, rule, visible)
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return attempt{}, err
 	}

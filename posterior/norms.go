@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // Norms are the squared column norms N_i = ‖A e_i‖² of whitened data, between Low_i
@@ -57,9 +58,9 @@ func fullEffort() effort { return effort{rounds: 2, probes: 64, peaks: 64, most:
 
 // Norms returns the column norms: exact, from the entries where A holds a matrix, or
 // by products where one side of A is short (10,000 nodes, 256 sensors); beyond that
-// bounded, as by [Data.ProbedNorms], and exact at the nodes, 512 at most, that decide
+// bounded, as by [ProbedNorms], and exact at the nodes, 512 at most, that decide
 // the posterior of opts, whose own Norms are not read.
-func (d Data) Norms(ctx context.Context, opts PosteriorOptions) (Norms, error) {
+func ColumnNorms(ctx context.Context, d measurement.Data, opts Options) (Norms, error) {
 	_, n := d.A.Dims()
 	logPrior, err := logWeights(opts.Prior, n)
 	if err != nil {
@@ -72,7 +73,7 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 	m, n := p.A.Dims()
 	out := Norms{N: make([]float64, n)}
 	switch {
-	case p.rowNorms(out.N):
+	case rowNorms(p.Data, out.N):
 		return out, ctx.Err()
 	case n <= exactOrder:
 		all := make([]int, n)
@@ -98,7 +99,7 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 	look := func() {
 		weight := e.logs(c, out.N)
 		floats.Add(weight, logPrior)
-		low, high := e.ends(c, out, p.blur(), logPrior)
+		low, high := e.ends(c, out, productError(p.Data), logPrior)
 		u.rank(weight, low, high, b.most)
 	}
 	f := newDeflation(p, 1)
@@ -137,7 +138,7 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 // grow extends Q, by blocks of 16, until it holds k vectors for nodes of these weights,
 // as long as a block takes a quarter of what is left of their norms.
 func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
-	for f.q.k < k {
+	for f.q.K < k {
 		left := math.Inf(-1) // not known yet
 		if weight != nil {
 			left = max(0, floats.Dot(weight, norms)-f.sum(weight))
@@ -232,7 +233,7 @@ func widen(low, high, d float64) (l, h float64) {
 
 // products counts the products with an operator.
 type products struct {
-	Data
+	measurement.Data
 	progress func(stage string, done, total int64)
 	done     int64
 }
@@ -248,14 +249,14 @@ func (p *products) count(k int) {
 // columnNorms sets the norms of the columns js.
 func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) error {
 	m, _ := p.A.Dims()
-	width := min(len(js), blockColumns(m))
+	width := min(len(js), linop.BlockColumns(m))
 	cols := make([]float64, m*width)
 	for at := 0; at < len(js); at += width {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		part := js[at:min(at+width, len(js))]
-		columnsTo(p.A, cols[:m*len(part)], part)
+		linop.ColumnsTo(p.A, cols[:m*len(part)], part)
 		for k, j := range part {
 			norms[j] = floats.Dot(cols[k*m:(k+1)*m], cols[k*m:(k+1)*m])
 		}
@@ -297,23 +298,23 @@ func identity(in []float64, at, width int) {
 }
 
 // rowNorms adds up the squares row by row where A holds its entries.
-func (d Data) rowNorms(sum []float64) bool {
-	w, ok := d.A.(whitened)
+func rowNorms(d measurement.Data, sum []float64) bool {
+	w, ok := d.A.(linop.Scaled)
 	if !ok {
-		w = whitened{a: d.A}
+		w = linop.Scaled{A: d.A}
 	}
-	e := entries(w.a)
+	e := linop.Entries(w.A)
 	if e == nil {
 		return false
 	}
 	if !ok {
 		m, _ := e.Dims()
 		for s := range m {
-			w.pick, w.root = append(w.pick, s), append(w.root, 1)
+			w.Pick, w.Scale = append(w.Pick, s), append(w.Scale, 1)
 		}
 	}
-	for k, s := range w.pick {
-		u := w.root[k] * w.root[k]
+	for k, s := range w.Pick {
+		u := w.Scale[k] * w.Scale[k]
 		for j, v := range e.RawRowView(s) {
 			sum[j] += u * v * v
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // leastBeta is what the quantiles of χ² are good for.
@@ -37,7 +39,7 @@ const probeWidth = 16
 // beta/2n. The error that A declares is added. The same seed gives the same bits.
 //
 // Proof: docs/proofs/recovery.md.
-func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed uint64) (Norms, error) {
+func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float64, seed uint64) (Norms, error) {
 	if probes < 1 || !(beta >= leastBeta && beta < 1) {
 		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between %v and 1", ErrInvalid, probes, beta, leastBeta)
 	}
@@ -52,14 +54,14 @@ func (d Data) ProbedNorms(ctx context.Context, probes int, beta float64, seed ui
 type deflation struct {
 	*products
 	rnd  *rand.Rand
-	q    basis     // the directions
-	seen []float64 // ‖QᵀA e_i‖²
+	q    dense.Basis // the directions
+	seen []float64   // ‖QᵀA e_i‖²
 }
 
 func newDeflation(p *products, seed uint64) *deflation {
 	m, n := p.A.Dims()
 	return &deflation{
-		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: basis{m: m, least: aligned}, seen: make([]float64, n),
+		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: dense.Basis{M: m, Least: aligned}, seen: make([]float64, n),
 	}
 }
 
@@ -69,7 +71,7 @@ func newDeflation(p *products, seed uint64) *deflation {
 // Σ weight_i·‖QᵀA e_i‖² gained.
 func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64, err error) {
 	m, n := f.A.Dims()
-	k := min(probeWidth, m-f.q.k)
+	k := min(probeWidth, m-f.q.K)
 	if k == 0 {
 		return 0, ctx.Err()
 	}
@@ -96,10 +98,10 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	}
 	linop.MulBlockTo(f.A, y, false, x, k)
 	f.count(2 * k)
-	old, before := f.q.k, f.sum(weight)
-	f.q.extend(transposed(y, m, k), k)
-	err = f.addSquares(ctx, f.seen, f.q.k-old, func(in []float64, at, width int) {
-		copy(in, transposed(f.q.q[(old+at)*m:(old+at+width)*m], width, m))
+	old, before := f.q.K, f.sum(weight)
+	f.q.Extend(dense.Transpose(y, m, k), k)
+	err = f.addSquares(ctx, f.seen, f.q.K-old, func(in []float64, at, width int) {
+		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
 	return f.sum(weight) - before, err
 }
@@ -120,13 +122,13 @@ func (f *deflation) normal(x []float64) {
 
 // remove replaces each of the k columns of x, in row-major order, by (I − QQᵀ)x.
 func (f *deflation) remove(x []float64, k int) {
-	if f.q.k == 0 {
+	if f.q.K == 0 {
 		return
 	}
-	all := blas64.General{Rows: f.q.m, Cols: k, Stride: k, Data: x}
-	along := blas64.General{Rows: f.q.k, Cols: k, Stride: k, Data: make([]float64, f.q.k*k)}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.q.matrix(), all, 0, along)
-	blas64.Gemm(blas.Trans, blas.NoTrans, -1, f.q.matrix(), along, 1, all)
+	all := blas64.General{Rows: f.q.M, Cols: k, Stride: k, Data: x}
+	along := blas64.General{Rows: f.q.K, Cols: k, Stride: k, Data: make([]float64, f.q.K*k)}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.q.Matrix(), all, 0, along)
+	blas64.Gemm(blas.Trans, blas.NoTrans, -1, f.q.Matrix(), along, 1, all)
 }
 
 // bounds returns norms that hold with probability at least 1 − beta, by new probes.
@@ -143,7 +145,7 @@ func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms
 	chi := distuv.ChiSquared{K: float64(probes)}
 	tail := beta / (2 * float64(n))
 	// The lower one may come out as 0, and 0/0 for a column of zeros.
-	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), chi2Above(probes, tail)
+	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(probes, tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	e, theta := linop.Err(f.A), f.skew()
 	for i, s := range rest {
@@ -155,12 +157,12 @@ func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms
 
 // skew bounds ‖QᵀQ − I‖₂, with the rounding of its own sums.
 func (f *deflation) skew() float64 {
-	gram := mat.NewSymDense(max(1, f.q.k), nil)
-	if f.q.k > 0 {
-		blas64.Syrk(blas.NoTrans, 1, f.q.matrix(), 0, gram.RawSymmetric())
-		for i := range f.q.k {
+	gram := mat.NewSymDense(max(1, f.q.K), nil)
+	if f.q.K > 0 {
+		blas64.Syrk(blas.NoTrans, 1, f.q.Matrix(), 0, gram.RawSymmetric())
+		for i := range f.q.K {
 			gram.SetSym(i, i, gram.At(i, i)-1)
 		}
 	}
-	return mat.Norm(gram, 2) + float64(f.q.k*f.q.m)/(1<<53)
+	return mat.Norm(gram, 2) + float64(f.q.K*f.q.M)/(1<<53)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"context"
@@ -9,10 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // PairLimit is the largest number of nodes for which every pair is weighed: the
-// Gram matrix of 3,000 nodes takes 72 MB. Beyond it use [Data.Sample].
+// Gram matrix of 3,000 nodes takes 72 MB. Beyond it use [NewSample].
 const PairLimit = 3000
 
 // Pairs is the exact posterior of two sources at different nodes.
@@ -60,13 +63,13 @@ func (p *Pairs) Groups(labels []int) ([]float64, error) {
 // Pairs weighs all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
 // of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
 // to a constant. The norms of the options are not used; they come from A.
-func (d Data) Pairs(ctx context.Context, opts PosteriorOptions) (*Pairs, error) {
+func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
 	_, n := d.A.Dims()
 	if n < 2 || n > PairLimit {
 		return nil, fmt.Errorf("%w: pairs among %d nodes, want 2 to %d", ErrInvalid, n, PairLimit)
 	}
 	opts.Norms = &Norms{N: make([]float64, n)}
-	c, _, logPrior, err := d.sufficient(ctx, opts)
+	c, _, logPrior, err := sufficient(ctx, d, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +77,7 @@ func (d Data) Pairs(ctx context.Context, opts PosteriorOptions) (*Pairs, error) 
 	if math.IsInf(logCount, -1) {
 		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
 	}
-	g, err := d.gram(ctx)
+	g, err := gram(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -149,19 +152,20 @@ func logDistinct(logPrior []float64, k int) float64 {
 }
 
 // gram returns AᵀA.
-func (d Data) gram(ctx context.Context) (blas64.General, error) {
+func gram(ctx context.Context, d measurement.Data) (blas64.General, error) {
+	const width = 64 // columns at a time
 	m, n := d.A.Dims()
 	all := make([]float64, n*m)
 	js := make([]int, n)
 	for j := range js {
 		js[j] = j
 	}
-	for at := 0; at < n; at += blockWidth {
+	for at := 0; at < n; at += width {
 		if err := ctx.Err(); err != nil {
 			return blas64.General{}, err
 		}
-		end := min(at+blockWidth, n)
-		columnsTo(d.A, all[at*m:end*m], js[at:end])
+		end := min(at+width, n)
+		linop.ColumnsTo(d.A, all[at*m:end*m], js[at:end])
 	}
 	cols := blas64.General{Rows: n, Cols: m, Stride: m, Data: all}
 	g := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}

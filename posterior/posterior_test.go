@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery_test
+package posterior_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -12,7 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 )
 
 // integral is log ∫₀¹ e^{ac − a²N/2} da by Simpson's rule where the integrand is
@@ -52,11 +54,11 @@ func TestEvidenceAgainstQuadrature(t *testing.T) {
 	for _, n := range []float64{0, 1e-12, 1e-3, 0.7, 5, 19, 21, 80, 1e3, 1e6} {
 		for _, c := range []float64{-1e5, -300, -25, -19, -3.9, -3, -1e-6, 0, 1e-6, 0.4, 2, 3.9, 19.9, 20.1, 45, 500, 2e4, 1e6} {
 			// One node, one sensor: A = √N, y = c/√N.
-			var p *recovery.Posterior
+			var p *posterior.Posterior
 			var err error
-			norms := &recovery.Norms{N: []float64{n}}
-			d := recovery.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{c})}, Y: []float64{1}}
-			if p, err = d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: norms}); err != nil {
+			norms := &posterior.Norms{N: []float64{n}}
+			d := measurement.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{c})}, Y: []float64{1}}
+			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms}); err != nil {
 				t.Fatal(err)
 			}
 			want := integral(c, n)
@@ -66,7 +68,7 @@ func TestEvidenceAgainstQuadrature(t *testing.T) {
 			if p.Probability[0] != 1 || !math.IsInf(p.RunnerUp, 1) || math.Abs(p.LogPresence-p.LogEvidence[0]) > 1e-12*math.Abs(want) {
 				t.Errorf("n = 1: %+v", p)
 			}
-			if p, err = d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: norms, Amplitude: recovery.UnitAmplitude}); err != nil || p.LogEvidence[0] != c-n/2 {
+			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms, Amplitude: posterior.UnitAmplitude}); err != nil || p.LogEvidence[0] != c-n/2 {
 				t.Errorf("a = 1 at c = %g, N = %g: %v, %v", c, n, p, err)
 			}
 		}
@@ -79,7 +81,7 @@ func TestPosteriorAgainstDefinition(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 1))
 	for trial := range 30 {
 		m, n := 1+rnd.IntN(6), 1+rnd.IntN(8)
-		op := randomDense(rnd, m, n)
+		op := random(rnd, m, n)
 		u, y, prior := make([]float64, m), make([]float64, m), make([]float64, n)
 		for s := range u {
 			u[s], y[s] = 0.2+3*rnd.Float64(), rnd.NormFloat64()
@@ -104,11 +106,11 @@ func TestPosteriorAgainstDefinition(t *testing.T) {
 			}
 		}
 		total, mass := floats.Sum(want), floats.Sum(prior)
-		d, err := recovery.Whiten(op, y, u)
+		d, err := measurement.Whiten(op, y, u)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Prior: prior})
+		p, err := posterior.New(t.Context(), d, posterior.Options{Prior: prior})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,24 +147,24 @@ func TestSlack(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(12, 1))
 	least := 1.0
 	for trial := range 200 {
-		op := randomDense(rnd, 5, 7)
-		d := recovery.Data{A: op, Y: []float64{1, rnd.NormFloat64(), -1, rnd.NormFloat64(), 2}}
-		exact, err := d.Norms(t.Context(), recovery.PosteriorOptions{})
+		op := random(rnd, 5, 7)
+		d := measurement.Data{A: op, Y: []float64{1, rnd.NormFloat64(), -1, rnd.NormFloat64(), 2}}
+		exact, err := posterior.ColumnNorms(t.Context(), d, posterior.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rough := recovery.Norms{N: make([]float64, 7), Low: make([]float64, 7), High: make([]float64, 7)}
+		rough := posterior.Norms{N: make([]float64, 7), Low: make([]float64, 7), High: make([]float64, 7)}
 		width := math.Pow(10, -4*rnd.Float64())
 		for i, n := range exact.N {
 			rough.Low[i], rough.High[i] = n*(1-rnd.Float64()*width), n*(1+rnd.Float64()*width)
 			rough.N[i] = rough.Low[i] + (rough.High[i]-rough.Low[i])*rnd.Float64()
 		}
 		prior := []float64{1, 2, 3, 0, 2, 1, 1}
-		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &exact, Prior: prior})
+		p, err := posterior.New(t.Context(), d, posterior.Options{Norms: &exact, Prior: prior})
 		if err != nil || p.Slack != 0 || p.ProbabilityError != 0 {
 			t.Fatalf("trial %d: exact norms leave %v and %v open (%v)", trial, p.Slack, p.ProbabilityError, err)
 		}
-		q, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &rough, Prior: prior})
+		q, err := posterior.New(t.Context(), d, posterior.Options{Norms: &rough, Prior: prior})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,8 +187,8 @@ func TestSlack(t *testing.T) {
 // A node that is out of the question leaves nothing open, however badly its norm is
 // known.
 func TestHopelessNodesLeaveNothingOpen(t *testing.T) {
-	d := recovery.Data{A: linop.Dense{M: mat.NewDense(3, 3, []float64{9, 0, 0, 0, 8, 0, 0, 0, 7})}, Y: []float64{9, 4, 0}}
-	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{
+	d := measurement.Data{A: linop.Dense{M: mat.NewDense(3, 3, []float64{9, 0, 0, 0, 8, 0, 0, 0, 7})}, Y: []float64{9, 4, 0}}
+	p, err := posterior.New(t.Context(), d, posterior.Options{Norms: &posterior.Norms{
 		N: []float64{81, 64, 49}, Low: []float64{81, 64, 20}, High: []float64{81, 64, 90},
 	}})
 	if err != nil || p.Slack > 1e-9 || p.ProbabilityError > 1e-9 {
@@ -197,29 +199,29 @@ func TestHopelessNodesLeaveNothingOpen(t *testing.T) {
 // Slack is reached: with a = 1 the log evidence is c − N/2, and two norms that are off
 // by e each, in opposite directions, move the odds by e.
 func TestSlackIsReached(t *testing.T) {
-	d := recovery.Data{A: linop.Dense{M: mat.NewDense(2, 2, []float64{2, 0, 0, 2})}, Y: []float64{1, 1}}
+	d := measurement.Data{A: linop.Dense{M: mat.NewDense(2, 2, []float64{2, 0, 0, 2})}, Y: []float64{1, 1}}
 	const e = 0.5
-	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{
-		Amplitude: recovery.UnitAmplitude, Norms: &recovery.Norms{N: []float64{4 - e, 4 + e}, Low: []float64{4 - 2*e, 4}, High: []float64{4, 4 + 2*e}},
+	p, err := posterior.New(t.Context(), d, posterior.Options{
+		Amplitude: posterior.UnitAmplitude, Norms: &posterior.Norms{N: []float64{4 - e, 4 + e}, Low: []float64{4 - 2*e, 4}, High: []float64{4, 4 + 2*e}},
 	})
 	if err != nil || math.Abs(math.Log(p.RunnerUp)-e) > 1e-12 || math.Abs(p.Slack-e) > 1e-12 {
 		t.Errorf("odds %v, slack %v (%v), want both %v", math.Log(p.RunnerUp), p.Slack, err, e)
 	}
 	// An operator that is off by d moves each c by at most d‖y‖.
-	off := recovery.Data{A: blurred{d.A.(linop.Dense), 0.01}, Y: d.Y}
-	p, err = off.Posterior(t.Context(), recovery.PosteriorOptions{
-		Amplitude: recovery.UnitAmplitude, Norms: &recovery.Norms{N: []float64{4, 4}, Low: []float64{4, 4}, High: []float64{4, 4}},
+	off := measurement.Data{A: linop.Dense{M: d.A.(linop.Dense).M, Bound: 0.01}, Y: d.Y}
+	p, err = posterior.New(t.Context(), off, posterior.Options{
+		Amplitude: posterior.UnitAmplitude, Norms: &posterior.Norms{N: []float64{4, 4}, Low: []float64{4, 4}, High: []float64{4, 4}},
 	})
 	if want := 2 * 0.01 * math.Sqrt2; err != nil || math.Abs(p.Slack-want) > 1e-12 {
 		t.Errorf("slack %v (%v), want %v", p.Slack, err, want)
 	}
 	// With a ~ U[0,1] it is the larger change at either end of the interval.
 	for _, c := range []struct{ low, middle, high, truth float64 }{{1, 4, 4.1, 1}, {0, 0.1, 3.1, 3.1}} {
-		p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}}})
+		p, err := posterior.New(t.Context(), d, posterior.Options{Norms: &posterior.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &recovery.Norms{N: []float64{c.truth, 4}}})
+		q, err := posterior.New(t.Context(), d, posterior.Options{Norms: &posterior.Norms{N: []float64{c.truth, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +234,7 @@ func TestSlackIsReached(t *testing.T) {
 // Nodes that contest no place, but are many, count for the evidence of presence.
 func TestSlackOfPresence(t *testing.T) {
 	const n = 12
-	y, norms := make([]float64, n), recovery.Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
+	y, norms := make([]float64, n), posterior.Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	one := mat.NewDense(n, n, nil)
 	for i := range n {
 		one.Set(i, i, 1)
@@ -241,8 +243,8 @@ func TestSlackOfPresence(t *testing.T) {
 	for i := range 2 {
 		y[i], norms.Low[i], norms.High[i] = 10, 4, 4
 	}
-	d := recovery.Data{A: linop.Dense{M: one}, Y: y}
-	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude, Norms: &norms})
+	d := measurement.Data{A: linop.Dense{M: one}, Y: y}
+	p, err := posterior.New(t.Context(), d, posterior.Options{Amplitude: posterior.UnitAmplitude, Norms: &norms})
 	most := math.Log((2*math.Exp(8) + 10*math.Exp(7.5)) / (2*math.Exp(8) + 10*math.Exp(7)))
 	if err != nil || math.Abs(p.Slack-most) > 1e-12 {
 		t.Errorf("slack %v (%v), want %v", p.Slack, err, most)
@@ -251,54 +253,113 @@ func TestSlackOfPresence(t *testing.T) {
 
 func TestPosteriorRefuses(t *testing.T) {
 	op := linop.Dense{M: mat.NewDense(2, 2, []float64{1, 0, 0, 1})}
-	d, err := recovery.Whiten(op, []float64{1, 0}, recovery.Uniform(0.5, 2))
+	d, err := measurement.Whiten(op, []float64{1, 0}, measurement.Uniform(0.5, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, o := range map[string]recovery.PosteriorOptions{
+	for name, o := range map[string]posterior.Options{
 		"short prior":    {Prior: []float64{1}},
 		"negative prior": {Prior: []float64{1, -1}},
 		"NaN prior":      {Prior: []float64{1, math.NaN()}},
 		"zero prior":     {Prior: []float64{0, 0}},
 		"level":          {Level: 1.5},
-		"norms":          {Norms: &recovery.Norms{N: []float64{1}}},
+		"norms":          {Norms: &posterior.Norms{N: []float64{1}}},
 	} {
-		if _, err := d.Posterior(t.Context(), o); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := posterior.New(t.Context(), d, o); !errors.Is(err, posterior.ErrInvalid) {
 			t.Errorf("%s: %v, want invalid", name, err)
 		}
 	}
-	p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Prior: []float64{0, 1}})
+	p, err := posterior.New(t.Context(), d, posterior.Options{Prior: []float64{0, 1}})
 	if err != nil || p.Probability[1] != 1 || p.Best() != 1 {
 		t.Errorf("a prior at one node: %+v, %v", p, err)
 	}
 	for _, labels := range [][]int{{0}, {0, -1}, {0, 2}} {
-		if _, err := p.Groups(labels); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := p.Groups(labels); !errors.Is(err, posterior.ErrInvalid) {
 			t.Errorf("labels %v: %v, want invalid", labels, err)
 		}
 	}
-	nan, inf := math.NaN(), math.Inf(1)
-	for name, f := range map[string]func() (recovery.Data, error){
-		"NaN":       func() (recovery.Data, error) { return recovery.Whiten(op, []float64{nan, 0}, []float64{1, 1}) },
-		"Inf":       func() (recovery.Data, error) { return recovery.Whiten(op, []float64{inf, 0}, []float64{1, 1}) },
-		"huge":      func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1e200, 0}, []float64{1, 1}) },
-		"short y":   func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1}, []float64{1, 1}) },
-		"short u":   func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{1}) },
-		"negative":  func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{1, -1}) },
-		"no sensor": func() (recovery.Data, error) { return recovery.Whiten(op, []float64{1, 1}, []float64{0, 0}) },
-		"none":      func() (recovery.Data, error) { return recovery.Whiten(nil, nil, nil) },
-	} {
-		if _, err := f(); !errors.Is(err, recovery.ErrInvalid) {
-			t.Errorf("%s: %v, want invalid", name, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := posterior.New(ctx, d, posterior.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Column norms of whitened measurements are u-weighted sums of squares, also where they
+// are read from the entries.
+func TestNormsOfWhitened(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(14, 1))
+	const m, n = 6, 4
+	op := random(rnd, m, n).M
+	u := []float64{4, 0, 1, 0.25, 0, 9}
+	held := linop.Dense{M: op, Bound: 1e-3}
+	for _, a := range []linop.Operator{held, products{held}} {
+		d, err := measurement.Whiten(a, []float64{1, 2, 3, 4, 5, 6}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norms, err := posterior.ColumnNorms(t.Context(), d, posterior.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range n {
+			want := 0.0
+			for s, v := range u {
+				want += v * op.At(s, j) * op.At(s, j)
+			}
+			if math.Abs(norms.N[j]-want) > 1e-12 {
+				t.Errorf("N[%d] = %v, want %v", j, norms.N[j], want)
+			}
+		}
+	}
+}
+
+func random(rnd *rand.Rand, m, n int) linop.Dense {
+	a := mat.NewDense(m, n, nil)
+	for i := range a.RawMatrix().Data {
+		a.RawMatrix().Data[i] = rnd.NormFloat64()
+	}
+	return linop.Dense{M: a}
+}
+
+// products is an operator whose entries cannot be read.
+type products struct{ linop.Operator }
+
+// The posterior does not depend on how nodes and sensors are numbered.
+func TestPermutation(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(17, 1))
+	for trial := range 60 {
+		m, n := 1+rnd.IntN(20), 1+rnd.IntN(20)
+		rows, cols := rnd.Perm(m), rnd.Perm(n)
+		a, b := mat.NewDense(m, n, nil), mat.NewDense(m, n, nil)
+		y, z := make([]float64, m), make([]float64, m)
+		for i, to := range rows {
+			y[i] = 2 * rnd.NormFloat64()
+			z[to] = y[i]
+			for j, col := range cols {
+				a.Set(i, j, rnd.NormFloat64())
+				b.Set(to, col, a.At(i, j))
+			}
+		}
+		one, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: a}, Y: y}, posterior.Options{})
+		two, err2 := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: b}, Y: z}, posterior.Options{})
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		for j, col := range cols {
+			if math.Abs(one.Probability[j]-two.Probability[col]) > 1e-12 {
+				t.Errorf("trial %d: node %d has %v, renumbered %v", trial, j, one.Probability[j], two.Probability[col])
+			}
 		}
 	}
 }
 
 // Φ(1) to 16 digits: Abramowitz and Stegun, table 26.1.
 func TestCeiling(t *testing.T) {
-	if got := recovery.Ceiling(2, 1); math.Abs(got-0.8413447460685429) > 1e-15 {
+	if got := posterior.Ceiling(2, 1); math.Abs(got-0.8413447460685429) > 1e-15 {
 		t.Errorf("Ceiling(2, 1) = %.16g", got)
 	}
-	if got := recovery.Ceiling(0, 1); got != 0.5 {
+	if got := posterior.Ceiling(0, 1); got != 0.5 {
 		t.Errorf("Ceiling(0, 1) = %v, want chance", got)
 	}
 }
@@ -307,15 +368,15 @@ func TestCeiling(t *testing.T) {
 // false alarm is beta, 1e-9, for each matrix.
 func TestProbedNorms(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(16, 1))
-	op := randomDense(rnd, 30, 200)
-	d := recovery.Data{A: blurred{op, 1e-6}, Y: make([]float64, 30)}
-	exact, err := d.Norms(t.Context(), recovery.PosteriorOptions{})
+	op := random(rnd, 30, 200)
+	d := measurement.Data{A: linop.Dense{M: op.M, Bound: 1e-6}, Y: make([]float64, 30)}
+	exact, err := posterior.ColumnNorms(t.Context(), d, posterior.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	widest := math.Inf(1)
 	for _, probes := range []int{20, 100, 1000} {
-		got, err := d.ProbedNorms(t.Context(), probes, 1e-9, 1)
+		got, err := posterior.ProbedNorms(t.Context(), d, probes, 1e-9, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,20 +396,20 @@ func TestProbedNorms(t *testing.T) {
 		t.Errorf("1000 probes: relative error %v", widest)
 	}
 	// The norms of an operator that is off by 100 are off by 100 at both ends.
-	vague := recovery.Data{A: blurred{op, 100}, Y: d.Y}
-	near, err := d.ProbedNorms(t.Context(), 100, 1e-9, 1)
+	vague := measurement.Data{A: linop.Dense{M: op.M, Bound: 100}, Y: d.Y}
+	near, err := posterior.ProbedNorms(t.Context(), d, 100, 1e-9, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, err := vague.ProbedNorms(t.Context(), 100, 1e-9, 1)
+	far, err := posterior.ProbedNorms(t.Context(), vague, 100, 1e-9, 1)
 	if err != nil || far.Low[0] != 0 || math.Abs(math.Sqrt(far.High[0])-math.Sqrt(near.High[0])-100) > 1e-4 {
 		t.Errorf("an error of 100 takes [%v, %v] to [%v, %v] (%v)", near.Low[0], near.High[0], far.Low[0], far.High[0], err)
 	}
-	for _, f := range []func() (recovery.Norms, error){
-		func() (recovery.Norms, error) { return d.ProbedNorms(t.Context(), 0, 0.1, 1) },
-		func() (recovery.Norms, error) { return d.ProbedNorms(t.Context(), 10, 0, 1) },
+	for _, f := range []func() (posterior.Norms, error){
+		func() (posterior.Norms, error) { return posterior.ProbedNorms(t.Context(), d, 0, 0.1, 1) },
+		func() (posterior.Norms, error) { return posterior.ProbedNorms(t.Context(), d, 10, 0, 1) },
 	} {
-		if _, err := f(); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := f(); !errors.Is(err, posterior.ErrInvalid) {
 			t.Errorf("%v, want invalid", err)
 		}
 	}

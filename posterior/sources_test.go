@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery_test
+package posterior_test
 
 import (
 	"context"
@@ -13,12 +13,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 )
 
 // twoSources is a random problem of m sensors and n nodes with two sources.
-func twoSources(rnd *rand.Rand, m, n int, scale float64) (linop.Dense, recovery.Data) {
-	op := randomDense(rnd, m, n)
+func twoSources(rnd *rand.Rand, m, n int, scale float64) (linop.Dense, measurement.Data) {
+	op := random(rnd, m, n)
 	floats.Scale(scale, op.M.RawMatrix().Data)
 	f, y := make([]float64, n), make([]float64, m)
 	f[0], f[n-1] = 0.9, 0.5
@@ -26,7 +27,7 @@ func twoSources(rnd *rand.Rand, m, n int, scale float64) (linop.Dense, recovery.
 	for i := range y {
 		y[i] += rnd.NormFloat64()
 	}
-	return op, recovery.Data{A: op, Y: y}
+	return op, measurement.Data{A: op, Y: y}
 }
 
 // pairIntegral is the evidence of two sources by Simpson's rule on the residuals.
@@ -58,7 +59,7 @@ func TestPairsAgainstQuadrature(t *testing.T) {
 		const n = 5
 		op, d := twoSources(rnd, 4, n, scale)
 		prior := []float64{1, 2, 0.5, 1, 3}
-		p, err := d.Pairs(t.Context(), recovery.PosteriorOptions{Prior: prior})
+		p, err := posterior.NewPairs(t.Context(), d, posterior.Options{Prior: prior})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestPairsAgainstQuadrature(t *testing.T) {
 func TestUnitPairs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(22, 1))
 	op, d := twoSources(rnd, 6, 7, 1)
-	p, err := d.Pairs(t.Context(), recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude})
+	p, err := posterior.NewPairs(t.Context(), d, posterior.Options{Amplitude: posterior.UnitAmplitude})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,20 +120,20 @@ func TestUnitPairs(t *testing.T) {
 // for two sources. 10,000 draws: five standard errors at an effective size of 2,000.
 func TestSampleAgainstExact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(23, 1))
-	for _, amplitude := range []recovery.Amplitude{recovery.UniformAmplitude, recovery.UnitAmplitude} {
+	for _, amplitude := range []posterior.Amplitude{posterior.UniformAmplitude, posterior.UnitAmplitude} {
 		const n = 8
 		_, d := twoSources(rnd, 6, n, 0.8)
-		opts := recovery.PosteriorOptions{Amplitude: amplitude, Prior: []float64{1, 2, 1, 3, 1, 1, 0.5, 1}}
-		one, err := d.Posterior(t.Context(), opts)
+		opts := posterior.Options{Amplitude: amplitude, Prior: []float64{1, 2, 1, 3, 1, 1, 0.5, 1}}
+		one, err := posterior.New(t.Context(), d, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := d.Pairs(t.Context(), opts)
+		two, err := posterior.NewPairs(t.Context(), d, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k, want := range map[int][]float64{1: one.Probability, 2: two.Probability} {
-			s, err := d.Sample(t.Context(), recovery.SampleOptions{PosteriorOptions: opts, Sources: k, Sweeps: 2500})
+			s, err := posterior.NewSample(t.Context(), d, posterior.SampleOptions{Options: opts, Sources: k, Sweeps: 2500})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,23 +156,23 @@ func TestSampleAgainstExact(t *testing.T) {
 
 func TestSampleIsDeterministic(t *testing.T) {
 	_, d := twoSources(rand.New(rand.NewPCG(24, 1)), 6, 8, 1)
-	opts := recovery.SampleOptions{Sources: 3, Sweeps: 50, Seed: 9}
-	a, err := d.Sample(t.Context(), opts)
+	opts := posterior.SampleOptions{Sources: 3, Sweeps: 50, Seed: 9}
+	a, err := posterior.NewSample(t.Context(), d, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := d.Sample(t.Context(), opts)
+	b, err := posterior.NewSample(t.Context(), d, opts)
 	if err != nil || !slices.Equal(a.Probability, b.Probability) {
 		t.Errorf("two runs differ: %v", err)
 	}
-	if c, err := d.Sample(t.Context(), recovery.Frugal(opts, 8*8*2)); err != nil || !slices.Equal(a.Probability, c.Probability) {
+	if c, err := posterior.NewSample(t.Context(), d, posterior.Frugal(opts, 8*8*2)); err != nil || !slices.Equal(a.Probability, c.Probability) {
 		t.Errorf("keeping two columns gives other draws: %v", err)
 	}
 	if s := floats.Sum(a.Probability); math.Abs(s-3) > 1e-12 {
 		t.Errorf("probabilities sum to %v, want 3", s)
 	}
 	opts.Seed = 10
-	if c, err := d.Sample(t.Context(), opts); err != nil || slices.Equal(a.Probability, c.Probability) {
+	if c, err := posterior.NewSample(t.Context(), d, opts); err != nil || slices.Equal(a.Probability, c.Probability) {
 		t.Errorf("another seed gives the same draws: %v", err)
 	}
 }
@@ -180,23 +181,23 @@ func TestSourcesRefuse(t *testing.T) {
 	_, d := twoSources(rand.New(rand.NewPCG(25, 1)), 3, 4, 1)
 	_, single := twoSources(rand.New(rand.NewPCG(25, 1)), 3, 1, 1)
 	one := []float64{0, 0, 1, 0}
-	if _, err := single.Pairs(t.Context(), recovery.PosteriorOptions{}); !errors.Is(err, recovery.ErrInvalid) {
+	if _, err := posterior.NewPairs(t.Context(), single, posterior.Options{}); !errors.Is(err, posterior.ErrInvalid) {
 		t.Errorf("pairs of one node: %v", err)
 	}
-	if _, err := d.Pairs(t.Context(), recovery.PosteriorOptions{Prior: one}); !errors.Is(err, recovery.ErrInvalid) {
+	if _, err := posterior.NewPairs(t.Context(), d, posterior.Options{Prior: one}); !errors.Is(err, posterior.ErrInvalid) {
 		t.Errorf("pairs at one node: %v", err)
 	}
-	for _, o := range []recovery.SampleOptions{{Sources: 4}, {Sources: -1}, {Chains: -1}, {Sweeps: 1}, {Sources: 2, PosteriorOptions: recovery.PosteriorOptions{Prior: one}}} {
-		if _, err := d.Sample(t.Context(), o); !errors.Is(err, recovery.ErrInvalid) {
+	for _, o := range []posterior.SampleOptions{{Sources: 4}, {Sources: -1}, {Chains: -1}, {Sweeps: 1}, {Sources: 2, Options: posterior.Options{Prior: one}}} {
+		if _, err := posterior.NewSample(t.Context(), d, o); !errors.Is(err, posterior.ErrInvalid) {
 			t.Errorf("%+v: %v, want invalid", o, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.Sample(ctx, recovery.SampleOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := posterior.NewSample(ctx, d, posterior.SampleOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := d.Pairs(ctx, recovery.PosteriorOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := posterior.NewPairs(ctx, d, posterior.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -207,16 +208,16 @@ func TestCount(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(26, 1))
 	const n = 7
 	op, d := twoSources(rnd, 30, n, 1)
-	c, err := d.Count(t.Context(), 3, recovery.SampleOptions{})
+	c, err := posterior.NewCount(t.Context(), d, 3, posterior.SampleOptions{})
 	if err != nil || c.Best() != 2 || math.Abs(floats.Sum(c.Probability)-1) > 1e-12 {
 		t.Errorf("two sources: %+v, %v", c, err)
 	}
-	quiet := recovery.Data{A: op, Y: make([]float64, 30)}
-	if c, err := quiet.Count(t.Context(), 3, recovery.SampleOptions{}); err != nil || c.Best() != 0 {
+	quiet := measurement.Data{A: op, Y: make([]float64, 30)}
+	if c, err := posterior.NewCount(t.Context(), quiet, 3, posterior.SampleOptions{}); err != nil || c.Best() != 0 {
 		t.Errorf("no source: %+v, %v", c, err)
 	}
-	opts := recovery.SampleOptions{PosteriorOptions: recovery.PosteriorOptions{Amplitude: recovery.UnitAmplitude}}
-	if c, err = d.Count(t.Context(), 3, opts); err != nil {
+	opts := posterior.SampleOptions{Options: posterior.Options{Amplitude: posterior.UnitAmplitude}}
+	if c, err = posterior.NewCount(t.Context(), d, 3, opts); err != nil {
 		t.Fatal(err)
 	}
 	sum, count := 0.0, 0.0
@@ -237,7 +238,7 @@ func TestCount(t *testing.T) {
 		t.Errorf("log evidence of three %v, want %v", c.LogEvidence[3], want)
 	}
 	for _, most := range []int{0, n} {
-		if _, err := d.Count(t.Context(), most, opts); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := posterior.NewCount(t.Context(), d, most, opts); !errors.Is(err, posterior.ErrInvalid) {
 			t.Errorf("up to %d: %v, want invalid", most, err)
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // hidden is an operator whose entries cannot be read.
@@ -34,7 +35,7 @@ func TestBoundedNorms(t *testing.T) {
 	for i := range y {
 		y[i] += rnd.NormFloat64()
 	}
-	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 100, peaks: 5, most: n})
 	if err != nil {
 		t.Fatal(err)
@@ -56,11 +57,11 @@ func TestBoundedNorms(t *testing.T) {
 	if exact > n/4 || at != source {
 		t.Errorf("seed %d: %d exact norms, the source's among them: %v; want few and true", seed, exact, at == source)
 	}
-	want, err := d.Posterior(t.Context(), PosteriorOptions{}) // n is small: exact
+	want, err := New(t.Context(), d, Options{}) // n is small: exact
 	if err != nil || want.Slack != 0 {
 		t.Fatalf("slack %v, %v", want.Slack, err)
 	}
-	p, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &got})
+	p, err := New(t.Context(), d, Options{Norms: &got})
 	if err != nil || p.ProbabilityError > leftOpen || p.Slack > leftOpen {
 		t.Fatalf("slack %v, error of the probabilities %v, %v", p.Slack, p.ProbabilityError, err)
 	}
@@ -87,7 +88,7 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	for _, most := range []int{0, 20, n} {
 		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 100, peaks: 10, most: most})
 		if err != nil {
@@ -99,7 +100,7 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 				exact++
 			}
 		}
-		p, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &norms})
+		p, err := New(t.Context(), d, Options{Norms: &norms})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,8 +134,8 @@ func TestProgressOfNorms(t *testing.T) {
 	const m, n = exactSensors + 1, exactOrder + 1
 	a := groups(rand.New(rand.NewPCG(36, 1)), m, n, 40, 3, 1)
 	var columns, told int64
-	d := Data{A: counted{hidden{linop.Dense{M: a}}, &columns}, Y: mat.Col(nil, 0, a)}
-	_, err := d.Norms(t.Context(), PosteriorOptions{Progress: func(_ string, done, _ int64) { told = done }})
+	d := measurement.Data{A: counted{hidden{linop.Dense{M: a}}, &columns}, Y: mat.Col(nil, 0, a)}
+	_, err := ColumnNorms(t.Context(), d, Options{Progress: func(_ string, done, _ int64) { told = done }})
 	if err != nil || told != columns || told == 0 {
 		t.Errorf("told of %d products, %d were made (%v)", told, columns, err)
 	}
@@ -160,7 +161,7 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 				y[i] += rnd.NormFloat64()
 			}
 		}
-		p := &products{Data: Data{A: vague{hidden{linop.Dense{M: a}}, .1}, Y: y}}
+		p := &products{Data: measurement.Data{A: vague{hidden{linop.Dense{M: a}}, .1}, Y: y}}
 		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: c.rounds, probes: 100, peaks: c.peaks, most: 30})
 		if err != nil {
 			t.Fatal(err)
@@ -214,8 +215,8 @@ func groups(rnd *rand.Rand, m, n, k int, length, own float64) *mat.Dense {
 func TestSharedDirections(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(31, 1))
 	a := groups(rnd, 60, 300, 10, 7, .07)
-	d := Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, 60)}
-	got, err := d.ProbedNorms(t.Context(), 64, 1e-9, 1)
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, 60)}
+	got, err := ProbedNorms(t.Context(), d, 64, 1e-9, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,11 +231,11 @@ func TestSharedDirections(t *testing.T) {
 		}
 	}
 	// With as many directions as sensors nothing is left to probe.
-	few := Data{A: hidden{linop.Dense{M: groups(rnd, 16, 300, 10, 7, 7)}}, Y: make([]float64, 16)}
-	if got, err = few.ProbedNorms(t.Context(), 16, 1e-9, 1); err != nil {
+	few := measurement.Data{A: hidden{linop.Dense{M: groups(rnd, 16, 300, 10, 7, 7)}}, Y: make([]float64, 16)}
+	if got, err = ProbedNorms(t.Context(), few, 16, 1e-9, 1); err != nil {
 		t.Fatal(err)
 	}
-	exact, err := few.Norms(t.Context(), PosteriorOptions{}) // few nodes: a product for each
+	exact, err := ColumnNorms(t.Context(), few, Options{}) // few nodes: a product for each
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,13 +256,13 @@ func TestWeightedDirections(t *testing.T) {
 	for i := range y {
 		y[i] += rnd.NormFloat64()
 	}
-	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	for rounds, want := range map[int]bool{1: false, 2: true} {
 		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: rounds, probes: 64, peaks: 0, most: 0})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &norms})
+		p, err := New(t.Context(), d, Options{Norms: &norms})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +283,7 @@ func TestNormsOfFewSensors(t *testing.T) {
 	const m, n = 21, exactOrder + 1
 	rnd := rand.New(rand.NewPCG(33, 1))
 	a := groups(rnd, m, n, 10, 1, 1)
-	got, err := Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, m)}.Norms(t.Context(), PosteriorOptions{})
+	got, err := ColumnNorms(t.Context(), measurement.Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, m)}, Options{})
 	if err != nil || got.Low != nil {
 		t.Fatalf("bounds %v, %v; want exact norms", got.Low != nil, err)
 	}
@@ -303,12 +304,12 @@ func TestBoundedNormsUnderPrior(t *testing.T) {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	d := Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	prior := make([]float64, n)
 	for i := range allowed {
 		prior[7*i] = 1
 	}
-	got, err := d.Norms(t.Context(), PosteriorOptions{Prior: prior})
+	got, err := ColumnNorms(t.Context(), d, Options{Prior: prior})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,11 +318,11 @@ func TestBoundedNormsUnderPrior(t *testing.T) {
 			t.Errorf("N[%d] is exact, which the prior rules out", j)
 		}
 	}
-	p, err := d.Posterior(t.Context(), PosteriorOptions{Prior: prior, Norms: &got})
+	p, err := New(t.Context(), d, Options{Prior: prior, Norms: &got})
 	if err != nil || p.ProbabilityError > leftOpen {
 		t.Errorf("%v of the posterior open (%v)", p.ProbabilityError, err)
 	}
-	if _, err := d.Norms(t.Context(), PosteriorOptions{Prior: prior[1:]}); !errors.Is(err, ErrInvalid) {
+	if _, err := ColumnNorms(t.Context(), d, Options{Prior: prior[1:]}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a prior of other length: %v, want invalid", err)
 	}
 }
@@ -330,12 +331,12 @@ func TestBoundedNormsUnderPrior(t *testing.T) {
 func TestBoundedNormsOfLoudData(t *testing.T) {
 	const m, n, source = 80, 500, 17
 	a := groups(rand.New(rand.NewPCG(35, 1)), m, n, 5, 300, 300)
-	d := Data{A: hidden{linop.Dense{M: a}}, Y: mat.Col(nil, source, a)}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: mat.Col(nil, source, a)}
 	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 2, probes: 16, peaks: 8, most: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &norms})
+	p, err := New(t.Context(), d, Options{Norms: &norms})
 	if err != nil || p.Best() != source || p.ProbabilityError > leftOpen || p.Slack > leftOpen {
 		t.Errorf("best node %d with %v and %v open (%v), want %d", p.Best(), p.ProbabilityError, p.Slack, err, source)
 	}
@@ -343,9 +344,9 @@ func TestBoundedNormsOfLoudData(t *testing.T) {
 
 // Where a norm may be anything, everything is open, and what is no bound is refused.
 func TestNormsWithoutBounds(t *testing.T) {
-	d := Data{A: doubled{}, Y: []float64{5, 0, 0}}
+	d := measurement.Data{A: doubled{}, Y: []float64{5, 0, 0}}
 	inf, nan := math.Inf(1), math.NaN()
-	p, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &Norms{N: []float64{4, 4, 4}, Low: []float64{0, 4, 4}, High: []float64{inf, 4, 4}}})
+	p, err := New(t.Context(), d, Options{Norms: &Norms{N: []float64{4, 4, 4}, Low: []float64{0, 4, 4}, High: []float64{inf, 4, 4}}})
 	if err != nil || p.ProbabilityError != 1 {
 		t.Errorf("a norm without bounds leaves %v open (%v)", p.ProbabilityError, err)
 	}
@@ -355,7 +356,7 @@ func TestNormsWithoutBounds(t *testing.T) {
 		{N: []float64{4, 4, 4}, Low: []float64{4, 4, 5}, High: []float64{4, 4, 6}},
 		{N: []float64{4, 4, 4}, Low: []float64{4, 4, nan}, High: []float64{4, 4, 6}},
 	} {
-		if _, err := d.Posterior(t.Context(), PosteriorOptions{Norms: &n}); err == nil {
+		if _, err := New(t.Context(), d, Options{Norms: &n}); err == nil {
 			t.Errorf("%+v is taken", n)
 		}
 	}
@@ -417,14 +418,14 @@ func TestDirectionsEnd(t *testing.T) {
 		for j := range norms {
 			norms[j] = math.Pow(mat.Norm(a.ColView(j), 2), 2)
 		}
-		f := newDeflation(&products{Data: Data{A: hidden{linop.Dense{M: a}}}}, 1)
-		if err := f.grow(t.Context(), 64, ones, norms); err != nil || f.q.k != want {
-			t.Errorf("own part %v: %d directions (%v), want %d", own, f.q.k, err, want)
+		f := newDeflation(&products{Data: measurement.Data{A: hidden{linop.Dense{M: a}}}}, 1)
+		if err := f.grow(t.Context(), 64, ones, norms); err != nil || f.q.K != want {
+			t.Errorf("own part %v: %d directions (%v), want %d", own, f.q.K, err, want)
 		}
 	}
-	f := newDeflation(&products{Data: Data{A: hidden{linop.Dense{M: groups(rnd, m, n, 3, 7, 0)}}}}, 1)
-	if err := f.grow(t.Context(), 64, nil, nil); err != nil || f.q.k != 3 {
-		t.Errorf("without weights: %d directions (%v), want 3", f.q.k, err)
+	f := newDeflation(&products{Data: measurement.Data{A: hidden{linop.Dense{M: groups(rnd, m, n, 3, 7, 0)}}}}, 1)
+	if err := f.grow(t.Context(), 64, nil, nil); err != nil || f.q.K != 3 {
+		t.Errorf("without weights: %d directions (%v), want 3", f.q.K, err)
 	}
 }
 

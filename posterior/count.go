@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // Count is the posterior of the number of sources.
@@ -23,7 +25,7 @@ func (c *Count) Best() int { return floats.MaxIdx(c.Probability) }
 // Count weighs 0 to most sources: one exactly, two exactly up to [PairLimit] nodes,
 // each further number by bridge sampling; no more than nodes with prior > 0.
 // opts.Sources is not used.
-func (d Data) Count(ctx context.Context, most int, opts SampleOptions) (*Count, error) {
+func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOptions) (*Count, error) {
 	_, n := d.A.Dims()
 	if most < 1 || most >= n {
 		return nil, fmt.Errorf("%w: up to %d sources among %d nodes, want 1 to %d", ErrInvalid, most, n, n-1)
@@ -39,13 +41,13 @@ func (d Data) Count(ctx context.Context, most int, opts SampleOptions) (*Count, 
 		}
 	}
 	most = min(most, possible)
-	one, err := d.Posterior(ctx, opts.PosteriorOptions)
+	one, err := New(ctx, d, opts.Options)
 	if err != nil {
 		return nil, err
 	}
 	c := &Count{LogEvidence: []float64{0, one.LogPresence}, RHat: 1, ESS: math.Inf(1)}
 	if most > 1 && n <= PairLimit {
-		two, err := d.Pairs(ctx, opts.PosteriorOptions)
+		two, err := NewPairs(ctx, d, opts.Options)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +56,7 @@ func (d Data) Count(ctx context.Context, most int, opts SampleOptions) (*Count, 
 	var before *Sample
 	for k := len(c.LogEvidence) - 1; k <= most && len(c.LogEvidence) <= most; k++ {
 		opts.Sources = k
-		s, err := d.Sample(ctx, opts)
+		s, err := NewSample(ctx, d, opts)
 		if err != nil {
 			return nil, err
 		}

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/graphcloak/graphcloak/measurement"
 )
+
+// ErrInvalid marks an input that has no meaning: the caller must change it.
+var ErrInvalid = measurement.ErrInvalid
 
 // Amplitude is the prior of a source's amplitude a.
 type Amplitude int

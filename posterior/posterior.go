@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"context"
@@ -11,15 +11,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// PosteriorOptions describe what is known before; the zero value is a flat node
+// Options describe what is known before; the zero value is a flat node
 // prior, amplitude U[0,1] and a credible set of 95 %.
-type PosteriorOptions struct {
+type Options struct {
 	Amplitude Amplitude
 	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
 	Level     float64   // of the credible set; 0 means 0.95
-	Norms     *Norms    // nil: those of [Data.Norms]
+	Norms     *Norms    // nil: those of [ColumnNorms]
 	// Progress is told of the products with A, and of the chains, that are done.
 	Progress func(stage string, done, total int64)
 }
@@ -81,8 +82,8 @@ func groupCount(labels []int, n int) (int, error) {
 // Posterior returns the posterior of a single source, exact where the norms are:
 // with c = Aᵀy and N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is
 // a·c_i − a²N_i/2 up to a constant.
-func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior, error) {
-	c, norms, logPrior, err := d.sufficient(ctx, opts)
+func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 	first := firstTwo(weight)
 	p.RunnerUp = math.Exp(first[0] - first[1])
 	if norms.Low != nil {
-		low, high := e.ends(c, norms, d.blur(), logPrior)
+		low, high := e.ends(c, norms, productError(d), logPrior)
 		p.Slack = max(contest(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
 		p.ProbabilityError = math.Exp(logSum(open(low, high, p.LogPresence)))
 		if !(p.ProbabilityError < 1) {
@@ -114,7 +115,7 @@ func (d Data) Posterior(ctx context.Context, opts PosteriorOptions) (*Posterior,
 }
 
 // blur bounds the error of an entry of Aᵀy: that of A along y.
-func (d Data) blur() float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
+func productError(d measurement.Data) float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
 
 // logs returns the log evidence of each node.
 func (e evidence) logs(c, norms []float64) []float64 {
@@ -170,7 +171,7 @@ func firstTwo(x []float64) (two [2]float64) {
 }
 
 // sufficient returns Aᵀy, the column norms and the normalised log prior.
-func (d Data) sufficient(ctx context.Context, opts PosteriorOptions) (c []float64, norms Norms, logPrior []float64, err error) {
+func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
 	_, n := d.A.Dims()
 	if opts.Level < 0 || opts.Level > 1 {
 		return nil, norms, nil, fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, opts.Level)
@@ -186,7 +187,7 @@ func (d Data) sufficient(ctx context.Context, opts PosteriorOptions) (c []float6
 		if err := norms.check(n); err != nil {
 			return nil, norms, nil, err
 		}
-	} else if norms, err = d.Norms(ctx, opts); err != nil {
+	} else if norms, err = ColumnNorms(ctx, d, opts); err != nil {
 		return nil, norms, nil, err
 	}
 	c = make([]float64, n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery
+package posterior
 
 import (
 	"cmp"
@@ -12,11 +12,14 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // SampleOptions steer the sampler; zero values are the defaults in brackets.
 type SampleOptions struct {
-	PosteriorOptions
+	Options
 	Sources int    // [1]
 	Chains  int    // [4]
 	Sweeps  int    // of each chain that are kept [1000]
@@ -65,14 +68,14 @@ func (s *Sample) Groups(labels []int) ([]float64, error) {
 }
 
 // Sample draws sources from their posterior. Given the others, node and amplitude of
-// one source have the closed form of [Data.Posterior], so each move is exact.
-func (d Data) Sample(ctx context.Context, opts SampleOptions) (*Sample, error) {
+// one source have the closed form of [New], so each move is exact.
+func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sample, error) {
 	opts = opts.withDefaults()
 	_, n := d.A.Dims()
 	if opts.Sources < 1 || opts.Sources >= n || opts.Chains < 1 || opts.Sweeps < 4 || opts.Burn < 0 {
 		return nil, fmt.Errorf("%w: %d sources among %d nodes, %d chains of %d sweeps after %d", ErrInvalid, opts.Sources, n, opts.Chains, opts.Sweeps, opts.Burn)
 	}
-	c, norms, logPrior, err := d.sufficient(ctx, opts.PosteriorOptions)
+	c, norms, logPrior, err := sufficient(ctx, d, opts.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +161,7 @@ func (o SampleOptions) withDefaults() SampleOptions {
 
 // gibbs is the state of one chain.
 type gibbs struct {
-	d                  Data
+	d                  measurement.Data
 	c, norms, logPrior []float64
 	e                  evidence
 	cache              map[int][]float64 // columns of AᵀA
@@ -202,7 +205,7 @@ func (g *gibbs) column(z int) []float64 {
 			clear(g.cache)
 		}
 		x := make([]float64, m)
-		columnsTo(g.d.A, x, []int{z})
+		linop.ColumnsTo(g.d.A, x, []int{z})
 		col = make([]float64, n)
 		g.d.A.MulVecTo(col, true, x)
 		g.cache[z] = col

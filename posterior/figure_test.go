@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package recovery_test
+package posterior_test
 
 import (
 	"math"
@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
 )
 
 // analyticRatio is σ/Δ₂ of the analytic Gaussian mechanism at ε = 4, δ = 0.1.
@@ -94,7 +95,7 @@ func l2(m *mat.Dense, edges [][2]int) float64 {
 func TestGraphFigure(t *testing.T) {
 	const graphs, trials, seed = 20, 50, 3
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	priors := []recovery.Amplitude{recovery.UniformAmplitude, recovery.UnitAmplitude}
+	priors := []posterior.Amplitude{posterior.UniformAmplitude, posterior.UnitAmplitude}
 	scores := make([]score, len(priors))
 	labels := make([]int, 500)
 	for i := range labels {
@@ -104,24 +105,24 @@ func TestGraphFigure(t *testing.T) {
 		edges := figureGraph(rnd)
 		op := diffusion(500, edges, 2)
 		sigma := analyticRatio * l2(op, edges)
-		var norms recovery.Norms
+		var norms posterior.Norms
 		for range trials {
 			source := rnd.IntN(500)
 			y := mat.Row(nil, source, op)
 			for i := range y {
 				y[i] += sigma * rnd.NormFloat64()
 			}
-			d, err := recovery.Whiten(linop.Dense{M: op}, y, recovery.Uniform(sigma, 500))
+			d, err := measurement.Whiten(linop.Dense{M: op}, y, measurement.Uniform(sigma, 500))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if norms.N == nil {
-				if norms, err = d.Norms(t.Context(), recovery.PosteriorOptions{}); err != nil {
+				if norms, err = posterior.ColumnNorms(t.Context(), d, posterior.Options{}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for i, prior := range priors {
-				p, err := d.Posterior(t.Context(), recovery.PosteriorOptions{Norms: &norms, Amplitude: prior})
+				p, err := posterior.New(t.Context(), d, posterior.Options{Norms: &norms, Amplitude: prior})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -150,9 +151,9 @@ func TestGraphFigure(t *testing.T) {
 
 // bayes is the probability of the first 250 nodes, from likelihoods e^{−‖y − aM_i‖²/2σ²}
 // summed over the nodes, at a = 1 or over a hundred amplitudes in [0, 1].
-func bayes(m *mat.Dense, y []float64, sigma float64, prior recovery.Amplitude) float64 {
+func bayes(m *mat.Dense, y []float64, sigma float64, prior posterior.Amplitude) float64 {
 	amplitudes := []float64{1}
-	if prior == recovery.UniformAmplitude {
+	if prior == posterior.UniformAmplitude {
 		amplitudes = nil
 		for k := range 100 {
 			amplitudes = append(amplitudes, (float64(k)+.5)/100)

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package metrics tells Prometheus how runs ended and what of their budget is left:
+// over HTTP, or in a file that the node exporter's textfile collector reads.
+//
+// Every series has the label name, which tells one job from another. Two files in one
+// folder of the collector must not hold the same series, so each has a name of its own.
+// Units are base units; no label names a node or a value of a private property.
+package metrics
+
+import (
+	"math"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Statuses of a run, the values of the label status.
+const (
+	Success    = "success"
+	Failure    = "failure"
+	Budget     = "budget"     // its budget refused it, and nothing was released: no incident
+	Unfinished = "unfinished" // it is or may be paid for, and can be resumed
+	Skipped    = "skipped"    // nothing was to be done
+)
+
+// Statuses lists all statuses.
+func Statuses() []string { return []string{Success, Failure, Budget, Unfinished, Skipped} }
+
+// Run is how a run ended. Numbers that are not known are 0 and change nothing.
+type Run struct {
+	Status     string // of [Statuses]
+	ExitCode   int
+	End        time.Time
+	Phases     map[string]time.Duration // by phase, such as read or recovery
+	Nodes      int64
+	Iterations int64 // of the solver
+}
+
+// Account is what a budget scope has spent. Each ε holds at the δ of the cap.
+type Account struct {
+	Scope string
+	Spent float64   // ε of all releases together, however old
+	Limit float64   // ε of the cap; 0: there is none
+	Free  time.Time // when the release that was refused can be paid; zero: not known, or not refused
+}
+
+// Set holds the series of one program, in a registry of its own.
+type Set struct {
+	registry *prometheus.Registry
+
+	runs                                   *prometheus.CounterVec
+	duration, success, end, exit, waiting  *prometheus.GaugeVec
+	spent, limit, free, nodes, iters, info *prometheus.GaugeVec
+}
+
+const (
+	nameLabel   = "name"
+	ledgerLabel = "ledger"
+	statusLabel = "status"
+
+	namespace   = "graphcloak"
+	runsTotal   = namespace + "_runs_total"
+	lastSuccess = namespace + "_run_last_success_timestamp_seconds"
+)
+
+// New returns a set with the version of the program and no run.
+func New(name, version string) *Set {
+	s := &Set{registry: prometheus.NewPedanticRegistry()}
+	s.runs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: runsTotal, Help: "Runs that ended, by how they ended."}, []string{nameLabel, statusLabel})
+	s.registry.MustRegister(s.runs)
+	gauge := func(metric, help string, labels ...string) *prometheus.GaugeVec {
+		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: metric, Help: help}, append([]string{nameLabel}, labels...))
+		s.registry.MustRegister(v)
+		return v
+	}
+	s.duration = gauge("run_duration_seconds", "Time that the last run took, by phase.", "phase")
+	s.success = gauge("run_last_success_timestamp_seconds", "When a run last succeeded, in Unix time.")
+	s.end = gauge("run_last_end_timestamp_seconds", "When a run last ended, however it did, in Unix time.")
+	s.exit = gauge("run_last_exit_code", "Exit code of the last run.")
+	s.waiting = gauge("run_waiting_for_budget", "1 where the budget refused the last run, else 0.")
+	s.spent = gauge("epsilon_spent", "Privacy loss of all releases of a budget scope together, at the delta of its cap.", ledgerLabel)
+	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel)
+	s.free = gauge("budget_free_timestamp_seconds", "When the release that the budget refused can be paid, in Unix time.", ledgerLabel)
+	s.nodes = gauge("nodes", "Nodes of the graph of the last run.")
+	s.iters = gauge("solver_iterations", "Iterations of the solver in the last run.")
+	s.info = gauge("build_info", "1, labelled with the version of the program and of Go.", "version", "goversion")
+	s.info.WithLabelValues(text(name), text(version), runtime.Version()).Set(1)
+	return s
+}
+
+// Handler answers a scrape, in the form that the client asks for.
+func (s *Set) Handler() http.Handler {
+	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+}
+
+// Known starts the counters of a job at 0, so that the first failure is an increase.
+func (s *Set) Known(name string) {
+	for _, status := range Statuses() {
+		s.runs.WithLabelValues(text(name), status)
+	}
+}
+
+// Ended counts a run of a job, and shows it as the last one.
+func (s *Set) Ended(name string, r Run) {
+	name = text(name)
+	s.Known(name)
+	s.runs.WithLabelValues(name, text(r.Status)).Inc()
+	s.end.WithLabelValues(name).Set(unix(r.End))
+	s.exit.WithLabelValues(name).Set(float64(r.ExitCode))
+	s.waiting.WithLabelValues(name).Set(0)
+	switch r.Status {
+	case Success:
+		s.success.WithLabelValues(name).Set(unix(r.End))
+	case Budget:
+		s.waiting.WithLabelValues(name).Set(1)
+	}
+	for phase, took := range r.Phases {
+		s.duration.WithLabelValues(name, text(phase)).Set(took.Seconds())
+	}
+	if r.Nodes > 0 {
+		s.nodes.WithLabelValues(name).Set(float64(r.Nodes))
+	}
+	if r.Iterations > 0 {
+		s.iters.WithLabelValues(name).Set(float64(r.Iterations))
+	}
+}
+
+// Account shows the budget scope that a job spends from. An ε that is no number is
+// shown as +Inf: nothing is promised there.
+func (s *Set) Account(name string, a Account) {
+	name, scope := text(name), text(a.Scope)
+	if math.IsNaN(a.Spent) {
+		a.Spent = math.Inf(1)
+	}
+	s.spent.WithLabelValues(name, scope).Set(a.Spent)
+	s.limit.DeleteLabelValues(name, scope)
+	if a.Limit > 0 {
+		s.limit.WithLabelValues(name, scope).Set(a.Limit)
+	}
+	s.free.DeleteLabelValues(name, scope)
+	if !a.Free.IsZero() {
+		s.free.WithLabelValues(name, scope).Set(unix(a.Free))
+	}
+}
+
+// Forget removes the series of a job that is gone.
+func (s *Set) Forget(name string) {
+	labels := prometheus.Labels{nameLabel: text(name)}
+	s.runs.DeletePartialMatch(labels)
+	for _, v := range []*prometheus.GaugeVec{s.duration, s.success, s.end, s.exit, s.waiting, s.spent, s.limit, s.free, s.nodes, s.iters} {
+		v.DeletePartialMatch(labels)
+	}
+}
+
+// text is a label's value, which must be UTF-8.
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Errors of a [Store]. Others say that the store failed, or that the context ended.
+var (
+	// ErrHeld: the tick, or another of the same job, is claimed and its lease runs.
+	ErrHeld = errors.New("jobs: another instance is at this job")
+	// ErrUnfinished: a tick of the same job stands open, and is taken over first.
+	ErrUnfinished = errors.New("jobs: an earlier tick of this job is unfinished")
+	// ErrPast: the tick has ended, or a later one of the same job was claimed.
+	ErrPast = errors.New("jobs: this tick is past")
+	// ErrLost: the token is not that of the claim: it was taken over, or has ended.
+	ErrLost = errors.New("jobs: the claim was lost")
+	// ErrNoJob: the store has no such job, tick or run.
+	ErrNoJob = errors.New("jobs: not found")
+)
+
+// Store keeps jobs, claims and the history of runs beside the graph. Package
+// connector/storetest holds its contract. Every method is one transaction.
+type Store interface {
+	Claims
+	Board
+	History
+}
+
+// Claims says who runs a tick. All methods about ticks of one job run one after the
+// other: the store locks the job's name first, then reads, then decides.
+type Claims interface {
+	// Now returns the store's own clock, in UTC.
+	Now(ctx context.Context) (time.Time, error)
+	// Claim takes a tick for lease from now:
+	//   - it has no record, no tick of the job is open, and none of a later time has a
+	//     record: it is created, with Attempts 1. Uniqueness of (jobName, nominalTime) is
+	//     the store's own, a constraint or a key;
+	//   - it is open, its lease ran out and RetryAt is past: it is taken over, with the new
+	//     token, Attempts one more, and what was saved;
+	//   - its lease runs, or RetryAt is to come: [ErrHeld];
+	//   - it has ended, or a later one was claimed: [ErrPast], also after its record was
+	//     pruned;
+	//   - another tick of the job is open: [ErrHeld] while its lease runs or its RetryAt is
+	//     to come, else [ErrUnfinished].
+	// A call repeated with the token that already holds the tick returns the claim.
+	Claim(ctx context.Context, t Tick, by Holder, lease time.Duration) (Claim, error)
+	// Renew lets the lease run from now and returns the claim, without what was saved. It
+	// renews a lease that ran out too, as long as nobody took the tick over. [ErrLost]
+	// where the token is not the claim's.
+	Renew(ctx context.Context, t Tick, token string, lease time.Duration) (Claim, error)
+	// Save keeps what the run needs to go on elsewhere, in place of what was kept.
+	// It is durable when it returns. [ErrLost] as Renew.
+	Save(ctx context.Context, t Tick, token string, saved []byte) error
+	// Yield ends the lease, and the token with it. From retryAt on the tick may be taken
+	// over; the zero time is now. Message replaces the claim's. [ErrLost] as Renew.
+	Yield(ctx context.Context, t Tick, token string, retryAt time.Time, message string) error
+	// Finish ends the tick, removes what was saved, and sets EndedAt. Repeated with the
+	// same token and outcome it is no error. [ErrLost] as Renew.
+	Finish(ctx context.Context, t Tick, token string, o Outcome) error
+	// Cancel asks the holder of the job's open tick to stop: [Claim.CancelRequested]. It
+	// returns the tick. [ErrNoJob] where the job has none open.
+	Cancel(ctx context.Context, jobName string) (Tick, error)
+	// Ticks returns records of ticks, latest nominal time first.
+	Ticks(ctx context.Context, q TickQuery) ([]Claim, error)
+}
+
+// Tick is a time at which a job is due.
+type Tick struct {
+	JobName     string    `json:"jobName"`
+	NominalTime time.Time `json:"nominalTime"` // UTC, whole milliseconds
+}
+
+// Holder is who claims.
+type Holder struct {
+	Instance string // for people: host name and process id
+	Token    string // random, new for each claim: the fence
+}
+
+// A Status of a tick or a run. Those of a job are [JobStatus].
+type Status string
+
+// Statuses of a tick. RUNNING is open; all others have ended.
+const (
+	Running          Status = "RUNNING"            // claimed: somebody is at it, or must take it over
+	Finished         Status = "FINISHED"           // its release is written
+	Failed           Status = "FAILED"             // an error ended it
+	Canceled         Status = "CANCELED"           // somebody asked for its end
+	WaitingForBudget Status = "WAITING_FOR_BUDGET" // its budget refused it; nothing was spent
+)
+
+// Claim is the record of a tick, (:GraphCloakTick) in Neo4j.
+type Claim struct {
+	Tick
+	Instance        string    `json:"instance"`
+	Token           string    `json:"-"` // attemptToken
+	Attempts        int64     `json:"attempts"`
+	ClaimedAt       time.Time `json:"claimedAt"`           // first
+	LeaseUntil      time.Time `json:"leaseUntil,omitzero"` // zero: no lease runs
+	RetryAt         time.Time `json:"retryAt,omitzero"`    // nobody takes it over before
+	CancelRequested bool      `json:"cancelRequested,omitempty"`
+	Saved           []byte    `json:"-"` // savedRun; only from Claim
+	EndedAt         time.Time `json:"endedAt,omitzero"`
+	Outcome
+}
+
+// Open reports whether the tick has not ended.
+func (c Claim) Open() bool { return c.Status == Running }
+
+// Outcome is how a tick ended; of an open one, its status and message.
+type Outcome struct {
+	Status   Status    `json:"status"`
+	RunID    string    `json:"runId,omitempty"`   // "" where no run began
+	ExitCode int64     `json:"exitCode"`          // that the same run of the command would have
+	Message  string    `json:"message,omitempty"` // one line for people, without secrets
+	RenewsAt time.Time `json:"renewsAt,omitzero"` // WAITING_FOR_BUDGET: when a window frees enough; zero: never by itself
+}
+
+// TickQuery selects records of ticks.
+type TickQuery struct {
+	JobName string // "": of every job
+	Open    bool   // only open ones
+	Latest  bool   // only the one of the latest nominal time of each job
+	Limit   int    // 0: all
+}
+
+// Board is where jobs are filed and their states are seen: (:GraphCloakJob) nodes in
+// Neo4j. A job of the settings file has a record of its state only.
+type Board interface {
+	// Jobs returns every record, by name. It fails only as a whole: what is wrong with one
+	// record, such as a name that is missing or no text, stands in its Filed.
+	Jobs(ctx context.Context) ([]Filed, error)
+	// SetState replaces the state of one record. A Target without ID is the record of a
+	// job of the settings file, which is created where it is not there. [ErrNoJob] where
+	// the ID is gone.
+	SetState(ctx context.Context, t Target, s State) error
+	// SetPaused sets the property paused. As SetState for targets.
+	SetPaused(ctx context.Context, t Target, paused bool) error
+}
+
+// Target names a record of the board.
+type Target struct {
+	ID   string // the store's own id of a filed record; "": a job of the settings file
+	Name string
+}
+
+// OriginSettings is the property origin of a record that only holds the state of a job
+// of the settings file.
+const OriginSettings = "settings"
+
+// Filed is a record of the board as somebody else may have made it.
+type Filed struct {
+	ID     string         // the store's own
+	Name   string         // "" where it is missing or no text
+	Origin string         // OriginSettings, or "" for a filed job
+	Paused bool           // the property paused; false where it is missing
+	Fields map[string]any // all properties but those of State, with values as they are: bool, int64, float64, string, time.Time, lists of these; another type as its text
+	State  State          // as far as it can be read
+}
+
+// JobStatus is what a job is doing.
+type JobStatus string
+
+// Statuses of a job, beside the [Status] of its last tick.
+const (
+	Pending JobStatus = "PENDING" // it waits for its first tick
+	Paused  JobStatus = "PAUSED"
+	Invalid JobStatus = "INVALID" // it cannot run as it is; the message says why
+)
+
+// State is what is shown of a job, in properties of its record.
+type State struct {
+	Status         JobStatus `json:"status"`
+	Message        string    `json:"message,omitempty"`
+	ScheduledSince time.Time `json:"scheduledSince,omitzero"` // ticks before it are not missed
+	LastRun        time.Time `json:"lastRun,omitzero"`        // nominal time of the last tick that was run
+	LastRunID      string    `json:"lastRunId,omitempty"`
+	NextRun        time.Time `json:"nextRun,omitzero"` // nominal time; zero: none
+}
+
+// History keeps every run, (:GraphCloakRun) in Neo4j, of jobs and of the command, in
+// every mode.
+type History interface {
+	// PutRun creates or replaces what is told of a run. What the store itself keeps of a
+	// run that writes properties stays.
+	PutRun(ctx context.Context, r Run) error
+	// ListRuns returns runs without their reports, latest start first.
+	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
+	// GetRun returns a run with its report. [ErrNoJob] where there is none.
+	GetRun(ctx context.Context, runID string) (Run, error)
+	// PruneRuns removes ended runs that started before a time, with their reports and the
+	// records of their ticks, and returns their number. It keeps the newest tick of every
+	// job, unfinished runs, and every entry of the ledger.
+	PruneRuns(ctx context.Context, before time.Time) (int64, error)
+}
+
+// Run is what is told of a run.
+type Run struct {
+	RunID          string    `json:"runId"`
+	JobName        string    `json:"jobName,omitempty"`
+	NominalTime    time.Time `json:"nominalTime,omitzero"`
+	Status         Status    `json:"status"`
+	Mode           string    `json:"mode"` // write, stats, stream
+	BudgetScope    string    `json:"budgetScope,omitempty"`
+	ReleaseID      string    `json:"releaseId,omitempty"`
+	StartedAt      time.Time `json:"startedAt"`
+	EndedAt        time.Time `json:"endedAt,omitzero"`
+	DurationMillis int64     `json:"durationMillis"`
+	Spent          bool      `json:"spent"` // its release is in the ledger
+	EpsilonSpent   float64   `json:"epsilonSpent"`
+	DeltaSpent     float64   `json:"deltaSpent"`
+	Answer         string    `json:"answer,omitempty"` // name or number of the likeliest community
+	Probability    float64   `json:"probability"`      // of the answer, in [0, 1]
+	BPDNStatus     string    `json:"bpdnStatus,omitempty"`
+	ExitCode       int64     `json:"exitCode"`
+	Message        string    `json:"message,omitempty"`
+	Report         []byte    `json:"-"` // report.Report as JSON; nil where there is none, and from ListRuns
+}
+
+// RunQuery selects runs.
+type RunQuery struct {
+	JobName string    // "": of every job and of the command
+	Status  Status    // "": all
+	Since   time.Time // started at or after; zero: all
+	Limit   int       // 0: all
+}

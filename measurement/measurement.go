@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package measurement holds private measurements as a linear model with unit noise,
+//
+//	Y = A f₀ + N(0, I),
+//
+// which is what the posterior and the programme are computed from. [Whiten] makes it
+// of what sensors released,
+//
+//	ỹ = M f₀ + ν,  ν_s ~ N(0, 1/u_s) for each sensor s.
+package measurement
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// ErrInvalid marks an input that has no meaning: the caller must change it. It is also
+// the ErrInvalid of what computes from measurements.
+var ErrInvalid = errors.New("invalid input")
+
+// Data are measurements with unit noise: Y = A f₀ + N(0, I), one row of A for
+// each reporting sensor.
+type Data struct {
+	A linop.Operator
+	Y []float64
+}
+
+// MaxLength is what the length of Y may be, so that its square and the products with it
+// are finite.
+const MaxLength = 1e150
+
+// Whiten scales sensor s by √u_s, u_s = 1/σ_s², and drops the silent sensors,
+// u_s = 0. M is m × n; y and u have m values. The error of the operator grows to
+// max √u_s times that of M. It returns [ErrInvalid].
+func Whiten(m linop.Operator, y, u []float64) (Data, error) {
+	if m == nil {
+		return Data{}, fmt.Errorf("%w: no operator", ErrInvalid)
+	}
+	rows, n := m.Dims()
+	if len(y) != rows || len(u) != rows {
+		return Data{}, fmt.Errorf("%w: %d measurements and %d weights for %d sensors", ErrInvalid, len(y), len(u), rows)
+	}
+	if n == 0 {
+		return Data{}, fmt.Errorf("%w: no nodes", ErrInvalid)
+	}
+	for s, v := range y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Data{}, fmt.Errorf("%w: measurement %d is %v", ErrInvalid, s, v)
+		}
+	}
+	w := linop.Scaled{A: m}
+	var out []float64
+	for s, v := range u {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return Data{}, fmt.Errorf("%w: weight of sensor %d is %v, want ≥ 0 and finite", ErrInvalid, s, v)
+		}
+		if v > 0 {
+			w.Pick, w.Scale = append(w.Pick, s), append(w.Scale, math.Sqrt(v))
+			out = append(out, math.Sqrt(v)*y[s])
+		}
+	}
+	if len(out) == 0 {
+		return Data{}, fmt.Errorf("%w: no sensor reports", ErrInvalid)
+	}
+	if norm := floats.Norm(out, 2); !(norm <= MaxLength) {
+		return Data{}, fmt.Errorf("%w: the measurements are %.3g times their noise, want at most %v", ErrInvalid, norm, MaxLength)
+	}
+	return Data{A: w, Y: out}, nil
+}
+
+// Uniform returns the weights of m sensors with the same σ.
+func Uniform(sigma float64, m int) []float64 {
+	u := make([]float64, m)
+	for s := range u {
+		u[s] = 1 / (sigma * sigma)
+	}
+	return u
+}
+
+// Chi2Above returns the x that χ²_k, the law of ‖N(0, I_k)‖², exceeds with probability
+// tail. As the quantile of 1 − tail it would lose the digits of tail.
+func Chi2Above(k int, tail float64) float64 {
+	return 2 * mathext.GammaIncRegCompInv(float64(k)/2, tail)
+}
