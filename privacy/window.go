@@ -36,14 +36,18 @@ func (c Cap) Validate() error {
 
 func (c Cap) String() string {
 	text := fmt.Sprintf("ε = %v, δ = %v", c.Epsilon, c.Delta)
-	if c.PerSeconds > 0 {
+	switch days := c.PerSeconds / 86400; {
+	case c.PerSeconds == 0:
+	case c.PerSeconds%86400 == 0:
+		text += fmt.Sprintf(" in any %d days", days)
+	default:
 		text += fmt.Sprintf(" in any %v", c.Window())
 	}
 	return text
 }
 
-// WaitError says that a sliding cap refuses a charge, and from when on it grants it
-// if nothing else is spent. It matches [ErrExhausted].
+// WaitError says that a sliding cap refuses a charge, and from which second on it
+// grants it if nothing else is spent. It matches [ErrExhausted].
 type WaitError struct {
 	Until time.Time
 	err   error
@@ -156,7 +160,7 @@ func (a Account) until(c Charge, h *chain) (t time.Time, ok bool) {
 			return t, false
 		}
 		if granted, err := recent.hasRoom(c); err == nil && granted {
-			return e.Time.Add(a.Cap.Window()), true
+			return e.Time.Add(a.Cap.Window() + time.Second - 1).Truncate(time.Second), true
 		}
 	}
 	return t, false

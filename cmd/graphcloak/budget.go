@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,24 +80,35 @@ func (a *app) agree(ctx context.Context, l privacy.Ledger, scope string) error {
 }
 
 func newBudgetSetCommand(app *app) *cobra.Command {
-	var limit privacy.Budget
-	create := false
+	var limit privacy.Cap
+	create, per := false, ""
 	cmd := app.budget(&cobra.Command{
 		Use:   "set",
 		Short: "Limit what all releases of the same data may spend together",
 		Long: "set writes a cap into the ledger: all releases of the scope together stay (ε, δ)-private. A release that would\n" +
 			"pass it is refused with exit code 9 before anything is drawn. The newest cap counts; what was spent stays spent.\n" +
-			"A scope that the ledger does not know is asked about, or takes --create: a name mistyped limits nothing.",
+			"A scope that the ledger does not know is asked about, or takes --create: a name mistyped limits nothing.\n" +
+			"With --per the cap slides: it limits what is spent in any span of that length, by the clock of the store, and a\n" +
+			"refusal says from when on there is room. That is a policy: what all releases together tell, however old, goes on\n" +
+			"growing, and `budget show` shows it beside.",
 		Example: "  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
-			"  graphcloak budget set --from folder:mygraph --budget-scope hospital --create --epsilon 8 --delta 1e-5",
+			"  graphcloak budget set --from folder:mygraph --budget-scope hospital --create --epsilon 8 --delta 1e-5\n" +
+			"  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 4 --delta 1e-5 --per 30d",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		scope := app.config.Privacy.BudgetScope
 		if scope == "" {
 			return fail(exitUsage, "no scope is named").
 				hint("give --budget-scope NAME, which is property=NAME of the signal unless run and release name another; `graphcloak budget show` lists the scopes")
 		}
-		if limit == (privacy.Budget{}) {
+		if limit.Budget == (privacy.Budget{}) {
 			return fail(exitUsage, "no cap is given").hint("give --epsilon and --delta of all releases together")
+		}
+		if per != "" {
+			window, err := parsePer(per)
+			if err != nil {
+				return fail(exitUsage, "--per %w", err)
+			}
+			limit.PerSeconds = int64(window / time.Second)
 		}
 		if err := limit.Validate(); err != nil {
 			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta")
@@ -105,21 +116,22 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		if err := app.setCap(ctx, app.watchLedger(l), scope, limit, create); err != nil {
 			return err
 		}
-		accounts, err := readAccounts(ctx, l, []string{scope})
+		holdings, err := readHoldings(ctx, l, []string{scope})
 		if err != nil {
 			return err
 		}
-		return app.showAccounts(accounts, limit.Delta)
+		return app.showAccounts(holdings, limit.Delta)
 	})
 	cmd.Flags().Float64Var(&limit.Epsilon, "epsilon", 0, "privacy loss ε of all releases together, a `NUMBER`")
 	cmd.Flags().Float64Var(&limit.Delta, "delta", 0, "failure probability δ of all releases together, a `NUMBER`")
+	cmd.Flags().StringVar(&per, "per", "", "limit what is spent in any `SPAN` of time, such as 30d, by the store's clock; what is older counts no more against the cap")
 	cmd.Flags().BoolVar(&create, "create", false, "limit a scope that the ledger does not know yet")
 	return cmd
 }
 
 // setCap limits a scope. The cap comes first: it settles which one counts where an
 // earlier version kept several accounts of the same data.
-func (a *app) setCap(ctx context.Context, l privacy.Ledger, scope string, limit privacy.Budget, create bool) error {
+func (a *app) setCap(ctx context.Context, l privacy.Ledger, scope string, limit privacy.Cap, create bool) error {
 	scopes, err := l.Scopes(ctx)
 	if err != nil {
 		return err
@@ -131,7 +143,7 @@ func (a *app) setCap(ctx context.Context, l privacy.Ledger, scope string, limit 
 			}
 		}
 	}
-	if _, err := privacy.SetCap(ctx, l, scope, limit); err != nil {
+	if _, err := privacy.SetSlidingCap(ctx, l, scope, limit); err != nil {
 		return refusal(err)
 	}
 	return graphcloak.Continue(ctx, l, scope)
@@ -157,11 +169,11 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		accounts, err := readAccounts(ctx, l, scopes)
+		holdings, err := readHoldings(ctx, l, scopes)
 		if err != nil {
 			return err
 		}
-		return app.showAccounts(accounts, delta)
+		return app.showAccounts(holdings, delta)
 	})
 	cmd.Flags().Float64Var(&delta, "delta", 1e-5, "δ at which ε is shown where a scope has no cap, and what is left too, a `NUMBER`")
 	return cmd
@@ -187,99 +199,4 @@ func nearest(scope string, have []string) string {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
-}
-
-// readAccounts folds the entries of each scope, and so checks them.
-func readAccounts(ctx context.Context, l privacy.Ledger, scopes []string) ([]privacy.Account, error) {
-	accounts := make([]privacy.Account, len(scopes))
-	for i, scope := range scopes {
-		var err error
-		if accounts[i], err = privacy.ReplayLedger(ctx, l, scope); err != nil {
-			return nil, err
-		}
-	}
-	return accounts, nil
-}
-
-// balance is an account as a reader sees it. Numbers that do not exist are null:
-// ε where it is beyond conversion, caps and remainders where there is no cap.
-type balance struct {
-	Scope            string   `json:"budgetScope"`
-	Guarantee        string   `json:"guarantee"`
-	Releases         int64    `json:"releases"`
-	Rho              float64  `json:"rho"`
-	Epsilon          *float64 `json:"epsilon"`
-	Delta            float64  `json:"delta"`
-	CapEpsilon       *float64 `json:"capEpsilon"`
-	CapDelta         *float64 `json:"capDelta"`
-	RemainingRho     *float64 `json:"remainingRho"`
-	RemainingEpsilon *float64 `json:"remainingEpsilon"` // of one more release, by itself
-	Head             string   `json:"head"`
-	MovedTo          string   `json:"movedTo,omitempty"` // the scope that counts all this
-}
-
-// newBalance converts at the δ of the cap, or at delta.
-func newBalance(a privacy.Account, delta float64) balance {
-	if a.Cap != nil {
-		delta = a.Cap.Delta
-	}
-	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String(), MovedTo: a.MovedTo}
-	if eps, err := a.Epsilon(delta); err == nil {
-		b.Epsilon = &eps
-	}
-	left, ok := a.Remaining()
-	if !ok {
-		return b
-	}
-	rho := left.Rho()
-	b.CapEpsilon, b.CapDelta, b.RemainingRho = &a.Cap.Epsilon, &a.Cap.Delta, &rho
-	if eps, err := left.Epsilon(delta); err == nil {
-		b.RemainingEpsilon = &eps
-	}
-	return b
-}
-
-func (a *app) showAccounts(accounts []privacy.Account, delta float64) error {
-	balances := make([]balance, len(accounts))
-	var remarks []string
-	shown := balances[:0:0]
-	for i, account := range accounts {
-		balances[i] = newBalance(account, delta)
-		if account.MovedTo != "" {
-			remarks = append(remarks, fmt.Sprintf("Scope %q goes on as %q and is counted there.", account.Scope, account.MovedTo))
-			continue
-		}
-		shown = append(shown, balances[i])
-		remarks = append(remarks, leftAt(account, delta)...)
-	}
-	number := func(x *float64) any {
-		if x == nil {
-			return nil
-		}
-		return *x
-	}
-	return a.render(map[string]any{"scopes": balances}, section{
-		columns: []string{"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee"},
-		rows: rowsOf(shown, func(b balance) []any {
-			return []any{
-				b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
-				number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee,
-			}
-		}),
-	}, section{text: "Each ε holds at the δ of its row; rho adds up whatever the δ. " + strings.Join(remarks, " ")})
-}
-
-// leftAt says what the rest of a capped scope is at a δ other than the cap's.
-func leftAt(a privacy.Account, delta float64) []string {
-	left, ok := a.Remaining()
-	if !ok || delta == a.Cap.Delta || left == 0 {
-		return nil
-	}
-	there, err := left.Epsilon(a.Cap.Delta)
-	here, err2 := left.Epsilon(delta)
-	if err != nil || err2 != nil {
-		return nil
-	}
-	return []string{fmt.Sprintf("What is left of %q, ρ = %.5g, is one more release of ε = %.5g at δ = %v, or of ε = %.5g at δ = %v.",
-		a.Scope, left.Rho(), there, a.Cap.Delta, here, delta)}
 }

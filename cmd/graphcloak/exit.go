@@ -10,10 +10,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // Exit codes: a superset of neo4j-cli's.
@@ -165,6 +167,7 @@ type problem struct {
 	ResourceType string `json:"resource_type,omitempty"`
 	ResourceID   string `json:"resource_id,omitempty"`
 	Retryable    bool   `json:"retryable"`
+	RetryAt      string `json:"retry_at,omitempty"` // before, it is of no use
 }
 
 // finish reports how the command ended and returns its exit code.
@@ -244,6 +247,10 @@ func describe(err error) problem {
 	p.Retryable = exit == exitTransient
 	if f, ok := errors.AsType[*failure](err); ok && f.resourceType == "run" {
 		p.Retryable = false // the same command again would spend again
+	}
+	if e, ok := errors.AsType[*privacy.WaitError](err); ok {
+		p.Retryable, p.RetryAt = true, e.Until.Format(time.RFC3339)
+		p.Suggestion = "nothing was released; the same command succeeds from " + p.RetryAt + " on, if nothing else is spent until then"
 	}
 	if e, ok := errors.AsType[interface {
 		error

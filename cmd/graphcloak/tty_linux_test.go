@@ -212,7 +212,7 @@ func TestNewScopesAreAskedAbout(t *testing.T) {
 	} {
 		a, s := onScreen(t)
 		failed := make(chan error)
-		go func() { failed <- a.setCap(t.Context(), &l, "hospitl", limit, false) }()
+		go func() { failed <- a.setCap(t.Context(), &l, "hospitl", privacy.Cap{Budget: limit}, false) }()
 		s.wait(t, c.question)
 		if _, err := s.keyboard.WriteString(c.answer); err != nil {
 			t.Fatal(err)

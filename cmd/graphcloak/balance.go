@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// holding is an account with what of it counts against its cap now.
+type holding struct{ account, recent privacy.Account }
+
+// readHoldings folds the entries of each scope, and so checks them.
+func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]holding, error) {
+	holdings := make([]holding, len(scopes))
+	now, err := l.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, scope := range scopes {
+		entries, err := l.Entries(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		h := &holdings[i]
+		if h.account, err = privacy.Replay(scope, entries); err != nil {
+			return nil, err
+		}
+		if h.recent, err = h.account.Recent(entries, now); err != nil {
+			return nil, err
+		}
+	}
+	return holdings, nil
+}
+
+// balance is an account as a reader sees it. Numbers that do not exist are null:
+// ε where it is beyond conversion, caps and remainders where there is no cap.
+type balance struct {
+	Scope            string   `json:"budgetScope"`
+	Guarantee        string   `json:"guarantee"`
+	Releases         int64    `json:"releases"`
+	Rho              float64  `json:"rho"`
+	Epsilon          *float64 `json:"epsilon"` // of all releases, however old
+	Delta            float64  `json:"delta"`
+	CapEpsilon       *float64 `json:"capEpsilon"`
+	CapDelta         *float64 `json:"capDelta"`
+	CapPerSeconds    int64    `json:"capPerSeconds,omitempty"` // of a sliding cap
+	RecentEpsilon    *float64 `json:"recentEpsilon,omitempty"` // of what counts against a sliding cap
+	RemainingRho     *float64 `json:"remainingRho"`
+	RemainingEpsilon *float64 `json:"remainingEpsilon"` // of one more release, by itself
+	Head             string   `json:"head"`
+	MovedTo          string   `json:"movedTo,omitempty"` // the scope that counts all this
+}
+
+// newBalance converts at the δ of the cap, or at delta.
+func newBalance(h holding, delta float64) balance {
+	a := h.account
+	if a.Cap != nil {
+		delta = a.Cap.Delta
+	}
+	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String(), MovedTo: a.MovedTo}
+	b.Epsilon = known(a.Epsilon(delta))
+	left, ok := h.recent.Remaining()
+	if !ok {
+		return b
+	}
+	rho := left.Rho()
+	b.CapEpsilon, b.CapDelta, b.CapPerSeconds, b.RemainingRho = &a.Cap.Epsilon, &a.Cap.Delta, a.Cap.PerSeconds, &rho
+	if a.Cap.PerSeconds > 0 {
+		b.RecentEpsilon = known(h.recent.Epsilon(delta))
+	}
+	b.RemainingEpsilon = known(left.Epsilon(delta))
+	return b
+}
+
+func known(x float64, err error) *float64 {
+	if err != nil {
+		return nil
+	}
+	return &x
+}
+
+var (
+	balanceColumns = []string{"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee"}
+	slidingColumns = []string{"capPer", "recentEpsilon"}
+)
+
+// row has the sliding columns last.
+func (b balance) row() []any {
+	number := func(x *float64) any {
+		if x == nil {
+			return nil
+		}
+		return *x
+	}
+	return []any{
+		b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
+		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, perText(b.CapPerSeconds), number(b.RecentEpsilon),
+	}
+}
+
+// showAccounts prints balances. A table has the columns of sliding caps where there is one.
+func (a *app) showAccounts(holdings []holding, delta float64) error {
+	balances := make([]balance, len(holdings))
+	var remarks []string
+	shown := balances[:0:0]
+	sliding := a.outputFormat() != "table"
+	for i, h := range holdings {
+		balances[i] = newBalance(h, delta)
+		if h.account.MovedTo != "" {
+			remarks = append(remarks, fmt.Sprintf("Scope %q goes on as %q and is counted there.", h.account.Scope, h.account.MovedTo))
+			continue
+		}
+		sliding = sliding || balances[i].CapPerSeconds > 0
+		shown = append(shown, balances[i])
+		remarks = append(remarks, leftAt(h, delta)...)
+	}
+	columns := balanceColumns
+	if sliding {
+		columns = slices.Concat(balanceColumns, slidingColumns)
+		remarks = append(remarks, "A cap with capPer limits what is spent in any time as long as that, recentEpsilon; epsilon is that of all releases, however old.")
+	}
+	return a.render(map[string]any{"scopes": balances}, section{
+		columns: columns,
+		rows:    rowsOf(shown, func(b balance) []any { return b.row()[:len(columns)] }),
+	}, section{text: "Each ε holds at the δ of its row; rho adds up whatever the δ. " + strings.Join(remarks, " ")})
+}
+
+// leftAt says what the rest of a capped scope is at a δ other than the cap's.
+func leftAt(h holding, delta float64) []string {
+	a := h.account
+	left, ok := h.recent.Remaining()
+	if !ok || delta == a.Cap.Delta || left == 0 {
+		return nil
+	}
+	there, err := left.Epsilon(a.Cap.Delta)
+	here, err2 := left.Epsilon(delta)
+	if err != nil || err2 != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("What is left of %q, ρ = %.5g, is one more release of ε = %.5g at δ = %v, or of ε = %.5g at δ = %v.",
+		a.Scope, left.Rho(), there, a.Cap.Delta, here, delta)}
+}
+
+const dayTime = 24 * time.Hour
+
+// perText is a window in days where it is a number of them.
+func perText(seconds int64) any {
+	window := time.Duration(seconds) * time.Second
+	switch {
+	case seconds == 0:
+		return nil
+	case window%dayTime == 0:
+		return strconv.FormatInt(int64(window/dayTime), 10) + "d"
+	}
+	return window.String()
+}
+
+// parsePer reads a span of time: days as 30d, weeks as 4w, or a duration such as 36h,
+// in whole seconds.
+func parsePer(text string) (time.Duration, error) {
+	unit := map[string]time.Duration{"d": dayTime, "w": 7 * dayTime}[text[max(0, len(text)-1):]]
+	var span time.Duration
+	var err error
+	if unit > 0 {
+		var n int64
+		n, err = strconv.ParseInt(text[:len(text)-1], 10, 64)
+		if err == nil && (n < 0 || n > int64(privacy.MaxWindow*time.Second/unit)) {
+			err = strconv.ErrRange
+		}
+		span = time.Duration(n) * unit
+	} else {
+		span, err = time.ParseDuration(text)
+	}
+	if err != nil || span < time.Second || span%time.Second != 0 || span > privacy.MaxWindow*time.Second {
+		return 0, fmt.Errorf("%q is no span of time, want whole seconds up to 100 years such as 30d, 4w or 36h", text)
+	}
+	return span, nil
+}
