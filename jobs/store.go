@@ -31,7 +31,8 @@ type Store interface {
 }
 
 // Claims says who runs a tick. All methods about ticks of one job run one after the
-// other: the store locks the job's name first, then reads, then decides.
+// other: the store locks the job's name first, then reads the job's latest record, then
+// decides by [Admit] and the other rules.
 type Claims interface {
 	// Now returns the store's own clock, in UTC.
 	Now(ctx context.Context) (time.Time, error)
@@ -44,7 +45,7 @@ type Claims interface {
 	//   - its lease runs, or RetryAt is to come: [ErrHeld];
 	//   - it has ended, or a later one was claimed: [ErrPast], also after its record was
 	//     pruned;
-	//   - another tick of the job is open: [ErrHeld] while its lease runs or its RetryAt is
+	//   - an earlier tick of the job is open: [ErrHeld] while its lease runs or its RetryAt is
 	//     to come, else [ErrUnfinished].
 	// A call repeated with the token that already holds the tick returns the claim.
 	Claim(ctx context.Context, t Tick, by Holder, lease time.Duration) (Claim, error)

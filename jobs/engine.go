@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Runner does the work of a tick.
+type Runner interface {
+	// Check says what is wrong with the settings of a job, before it is ever due.
+	Check(d Definition) error
+	// Run does or resumes the work of a tick.
+	Run(ctx context.Context, w Work) Ending
+	// GiveUp undoes what a run left that will not be completed. What it spent stays
+	// spent.
+	GiveUp(ctx context.Context, w Work) error
+}
+
+// Work is a tick to run.
+type Work struct {
+	Tick
+	Definition Definition // of its job; without meaning where Saved is there
+	ReleaseID  string     // of the release and of the run
+	Saved      []byte     // what an earlier attempt kept; nil: there was none that had come so far
+	// Save keeps what another instance needs to go on. It is durable when it returns, and
+	// fails with [ErrLost] where the tick belongs to somebody else by now: the run must
+	// then spend and publish nothing.
+	Save func(ctx context.Context, saved []byte) error
+}
+
+// Ending is how an attempt at a tick ended.
+type Ending struct {
+	Outcome
+	Retry bool // it may do better next time
+	Spent bool // budget is or may be spent: only an attempt that goes on from Saved can end the tick
+	Run   *Run // for the history; nil: nothing to tell
+}
+
+// Why a run's context ended, as [context.Cause] returns it.
+var (
+	ErrCanceled = errors.New("jobs: somebody asked for its end")
+	ErrStopped  = errors.New("jobs: this instance is shutting down")
+	ErrTimeout  = errors.New("jobs: it took longer than its timeout")
+)
+
+// Options of an [Engine]. Zero durations and numbers are the defaults.
+type Options struct {
+	Store    Store
+	Runner   Runner
+	Settings []map[string]any // jobs of the settings file, by key
+	Instance string           // for people
+	Lease    time.Duration    // of a claim; a minute
+	Poll     time.Duration    // how often jobs are read; ten seconds
+	Drain    time.Duration    // what runs may take after the end of the context; twenty seconds
+	Parallel int              // runs at once, of different jobs; 1
+	Log      *slog.Logger     // nil: none
+
+	// Ended is told of every tick that this instance ended. nil: nobody is told.
+	Ended func(t Tick, e Ending, took time.Duration)
+}
+
+// Engine runs the jobs of a store.
+type Engine struct {
+	Options
+	slots chan struct{}
+	wake  chan struct{}
+
+	mu     sync.Mutex
+	busy   map[string]bool // names of jobs that this instance is at
+	polled error           // of the last look at the store
+	last   time.Time       // when it succeeded, by the store; zero: never
+	work   sync.WaitGroup
+}
+
+// New returns an engine that does nothing before [Engine.Run] or [Engine.RunNow].
+func New(o Options) *Engine {
+	if o.Lease <= 0 {
+		o.Lease = time.Minute
+	}
+	if o.Poll <= 0 {
+		o.Poll = 10 * time.Second
+	}
+	if o.Drain <= 0 {
+		o.Drain = 20 * time.Second
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Ended == nil {
+		o.Ended = func(Tick, Ending, time.Duration) {}
+	}
+	return &Engine{Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool)}
+}
+
+// Run schedules until the end of ctx, and returns once every run has ended or was
+// abandoned within Drain, for another instance to take over. A store that fails is
+// asked again.
+func (e *Engine) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait, err := e.poll(ctx)
+		e.looked(ctx, err)
+		e.sleep(ctx, wait)
+	}
+	e.work.Wait()
+}
+
+// looked remembers how the last look at the store went, and logs where that changed.
+func (e *Engine) looked(ctx context.Context, err error) {
+	e.mu.Lock()
+	before := e.polled
+	e.polled = err
+	e.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && before == nil:
+		e.Log.Warn("the store cannot be read; it is asked again", "error", err)
+	case err == nil && before != nil:
+		e.Log.Info("the store can be read again")
+	}
+}
+
+// Ready returns nil where the last look at the store succeeded.
+func (e *Engine) Ready() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.polled == nil && e.last.IsZero() {
+		return errors.New("jobs: the store was not read yet")
+	}
+	return e.polled
+}
+
+func (e *Engine) sleep(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-e.wake:
+	case <-ctx.Done():
+	}
+}
+
+// Wake makes the engine look at the store now.
+func (e *Engine) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// poll looks at every job once and begins what is due. It returns how long nothing
+// will be due, at most Poll.
+func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
+	wait = e.Poll
+	view, err := e.look(ctx)
+	if err != nil {
+		return wait, err
+	}
+	e.mu.Lock()
+	e.last = view.now
+	e.mu.Unlock()
+	for _, j := range view.jobs {
+		next := e.attend(ctx, j, view)
+		if !next.IsZero() {
+			wait = min(wait, max(next.Sub(view.now), 0))
+		}
+	}
+	e.attendOrphans(ctx, view)
+	return max(wait, time.Millisecond), nil
+}
+
+// attend begins the tick of a job that is due, shows its state, and returns when to
+// look again; the zero time is whenever.
+func (e *Engine) attend(ctx context.Context, j Job, v view) (next time.Time) {
+	s, began := j.state(v.now), false
+	switch {
+	case j.Last.Open():
+		if next = free(j.Last); !next.After(v.now) {
+			began = e.begin(ctx, j.Definition, j.Last.Tick)
+			next = time.Time{}
+		}
+	case j.Problem == nil && !j.Paused:
+		if at := j.Definition.due(j.since(s), v.now); !at.IsZero() {
+			began = e.begin(ctx, j.Definition, NewTick(j.Name, at))
+		}
+		next = j.Definition.wake(j.since(s), v.now)
+	}
+	if began {
+		return v.now.Add(time.Millisecond) // its state has changed
+	}
+	e.show(ctx, j, s)
+	return next
+}
+
+// free is when an open tick may be taken over.
+func free(c Claim) time.Time {
+	if c.RetryAt.After(c.LeaseUntil) {
+		return c.RetryAt
+	}
+	return c.LeaseUntil
+}
+
+// attendOrphans takes over open ticks whose job is not there, so that what they saved
+// is completed.
+func (e *Engine) attendOrphans(ctx context.Context, v view) {
+	for _, c := range v.orphans {
+		if c.Open() && !free(c).After(v.now) {
+			e.begin(ctx, Definition{Name: c.JobName}, c.Tick)
+		}
+	}
+}
+
+// show writes the state of a job where it is another than what stands there.
+func (e *Engine) show(ctx context.Context, j Job, s State) {
+	if s.same(j.State) {
+		return
+	}
+	err := e.Store.SetState(ctx, j.Target, s)
+	if err != nil && !errors.Is(err, ErrNoJob) && ctx.Err() == nil {
+		e.Log.Warn("the state of a job cannot be written", "job", j.Name, "error", err)
+	}
+	if err == nil && s.Status == Invalid && j.State.Message != s.Message {
+		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", s.Message)
+	}
+}
+
+// begin claims a tick and starts it, if this instance has a hand free for it.
+func (e *Engine) begin(ctx context.Context, d Definition, t Tick) bool {
+	if ctx.Err() != nil || !e.occupy(t.JobName) {
+		return false
+	}
+	c, err := e.claim(ctx, t)
+	if err != nil {
+		e.vacate(t.JobName)
+		return false
+	}
+	e.work.Go(func() {
+		defer e.Wake()
+		defer e.vacate(t.JobName)
+		e.hold(ctx, d, c)
+	})
+	return true
+}
+
+// claim takes a tick under a new token. Somebody else's claim is no failure.
+func (e *Engine) claim(ctx context.Context, t Tick) (Claim, error) {
+	c, err := e.Store.Claim(ctx, t, Holder{Instance: e.Instance, Token: rand.Text()}, e.Lease)
+	switch {
+	case err == nil && c.Attempts > 1:
+		e.Log.Info("a tick is taken over", "job", t.JobName, "tick", t.NominalTime, "attempt", c.Attempts)
+	case err == nil:
+		e.Log.Info("a tick is claimed", "job", t.JobName, "tick", t.NominalTime)
+	case errors.Is(err, ErrHeld), errors.Is(err, ErrPast), errors.Is(err, ErrUnfinished):
+		e.Log.Debug("a tick is not ours", "job", t.JobName, "tick", t.NominalTime, "reason", err)
+	case ctx.Err() == nil:
+		e.Log.Warn("a tick cannot be claimed", "job", t.JobName, "tick", t.NominalTime, "error", err)
+	}
+	return c, err
+}
+
+// occupy takes one of the instance's hands for a job that it is not at.
+func (e *Engine) occupy(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.busy[name] {
+		return false
+	}
+	select {
+	case e.slots <- struct{}{}:
+	default:
+		return false
+	}
+	e.busy[name] = true
+	return true
+}
+
+func (e *Engine) vacate(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.busy, name)
+	<-e.slots
+}
+
+// RunNow runs a job at once, also one that is paused, or takes its unfinished tick over,
+// and returns how it ended. [ErrNoJob]: there is none of this name; [ErrHeld]: it is
+// running, or must not be tried again yet.
+func (e *Engine) RunNow(ctx context.Context, name string) (Claim, Ending, error) {
+	d, c, err := e.start(ctx, name)
+	if err != nil {
+		return c, Ending{}, err
+	}
+	defer e.vacate(name)
+	return c, e.hold(ctx, d, c), nil
+}
+
+// Trigger starts a job at once, as RunNow, and does not wait for its end.
+func (e *Engine) Trigger(ctx context.Context, name string) (Claim, error) {
+	d, c, err := e.start(context.WithoutCancel(ctx), name)
+	if err != nil {
+		return c, err
+	}
+	e.work.Go(func() {
+		defer e.Wake()
+		defer e.vacate(name)
+		e.hold(ctx, d, c)
+	})
+	return c, nil
+}
+
+// start claims the open tick of a job, or a tick whose nominal time is now.
+func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, error) {
+	view, err := e.look(ctx)
+	if err != nil {
+		return Definition{}, Claim{}, err
+	}
+	j, err := view.find(name)
+	if err != nil {
+		return Definition{}, Claim{}, err
+	}
+	if j.Problem != nil {
+		return Definition{}, Claim{}, fmt.Errorf("job %s cannot run as it is: %w", name, j.Problem)
+	}
+	if !e.occupy(name) {
+		return Definition{}, Claim{}, ErrHeld
+	}
+	t := NewTick(name, view.now)
+	if j.Last.Open() {
+		t = j.Last.Tick
+	}
+	c, err := e.claim(ctx, t)
+	if err != nil {
+		e.vacate(name)
+	}
+	return j.Definition, c, err
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// settleTime bounds how long an instance tries to tell the store how a tick ended.
+const settleTime = 30 * time.Second
+
+// maxAttempts is how often a tick is begun that never comes to an end of its own, as
+// where it takes its process down.
+const maxAttempts = 10
+
+// exitTransient is the exit code of what may pass, as of the command.
+const exitTransient = 8
+
+// exitTerminated is the exit code after SIGTERM.
+const exitTerminated = 143
+
+// holding is a tick that this instance has claimed.
+type holding struct {
+	e     *Engine
+	d     Definition
+	claim Claim
+	ctx   context.Context // of the run
+	stop  context.CancelCauseFunc
+	over  <-chan struct{} // closed when the instance should end
+
+	mu    sync.Mutex
+	saved []byte
+}
+
+// hold runs a claimed tick to its end, or as far as this instance may, and tells the
+// store. Parent's end is the instance's: the run then has Drain to finish.
+func (e *Engine) hold(parent context.Context, d Definition, c Claim) Ending {
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(parent))
+	h := &holding{e: e, d: d, claim: c, ctx: ctx, stop: stop, over: parent.Done(), saved: c.Saved}
+	defer stop(nil)
+	var beside sync.WaitGroup
+	ended := make(chan struct{})
+	beside.Go(func() { h.keepLease(ended) })
+	beside.Go(func() { h.drain(ended) })
+	start := time.Now()
+	end := h.attempts()
+	close(ended)
+	beside.Wait()
+	took := time.Since(start)
+	h.settle(end, took)
+	return end
+}
+
+// keepLease renews the lease, and ends the run where it was lost or somebody asks for
+// its end. A lease that could not be renewed for its whole length counts as lost: the
+// store alone knows, and refuses what is done under a token that is not the claim's.
+func (h *holding) keepLease(ended <-chan struct{}) {
+	every := time.NewTicker(h.e.Lease / 3)
+	defer every.Stop()
+	renewed := time.Now()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-h.ctx.Done():
+			return
+		case <-every.C:
+		}
+		asked := time.Now()
+		ctx, cancel := context.WithTimeout(h.ctx, h.e.Lease/3)
+		c, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease)
+		cancel()
+		switch {
+		case err == nil && c.CancelRequested:
+			h.stop(ErrCanceled)
+			return
+		case err == nil:
+			renewed = asked
+		case errors.Is(err, ErrLost), time.Since(renewed) >= h.e.Lease:
+			h.stop(ErrLost)
+			return
+		}
+	}
+}
+
+// drain ends the run Drain after the instance should end.
+func (h *holding) drain(ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return
+	case <-h.over:
+	}
+	timer := time.NewTimer(h.e.Drain)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		h.stop(ErrStopped)
+	}
+}
+
+// attempts runs the tick, again after errors that may pass, and returns how the last
+// attempt ended.
+func (h *holding) attempts() Ending {
+	if len(h.saved) == 0 {
+		if end, ok := h.notBegun(); ok {
+			return end
+		}
+	}
+	for n := 1; ; n++ {
+		end := h.attempt()
+		if !end.Retry || n > h.d.MaxRetries || h.ctx.Err() != nil {
+			return end
+		}
+		pause := h.d.backoff(n, rand.Float64())
+		h.e.Log.Warn("a run failed and is tried again", "job", h.d.Name, "tick", h.claim.NominalTime, "retry", n, "pause", pause, "reason", end.Message)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-h.ctx.Done():
+		case <-h.over: // another instance may try sooner
+		}
+		timer.Stop()
+		if h.ctx.Err() != nil || closed(h.over) {
+			return end
+		}
+	}
+}
+
+// notBegun ends a tick of which nothing was saved and that should not be begun.
+func (h *holding) notBegun() (Ending, bool) {
+	switch {
+	case h.claim.Attempts > maxAttempts:
+		message := fmt.Sprintf("it was begun %d times and never came to an end; nothing was spent", h.claim.Attempts-1)
+		return Ending{Outcome: Outcome{Status: Failed, ExitCode: 1, Message: message}}, true
+	case h.d.ScheduleText == "":
+		return Ending{Outcome: Outcome{Status: Canceled, Message: "the job is gone or cannot run as it is; nothing was spent"}}, true
+	}
+	return Ending{}, false
+}
+
+// attempt runs the tick once, within its timeout.
+func (h *holding) attempt() (end Ending) {
+	ctx, cancel := h.ctx, context.CancelFunc(func() {})
+	if h.d.Timeout > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, h.d.Timeout, ErrTimeout)
+	}
+	defer cancel()
+	defer func() {
+		if fault := recover(); fault != nil {
+			h.e.Log.Error("a run failed inside", "job", h.d.Name, "fault", fault, "stack", string(debug.Stack()))
+			end = Ending{Outcome: Outcome{Status: Failed, ExitCode: 1, Message: "internal error: the log has more"}, Spent: len(h.kept()) > 0}
+		}
+	}()
+	end = h.e.Runner.Run(ctx, h.workload())
+	if end.Retry && !end.Spent && h.ctx.Err() == nil && errors.Is(context.Cause(ctx), ErrTimeout) {
+		end.Retry = false
+		end.Outcome = Outcome{Status: Failed, RunID: end.RunID, ExitCode: exitTransient, Message: fmt.Sprintf("it took longer than its timeout of %v; nothing was spent", h.d.Timeout)}
+	}
+	return end
+}
+
+func (h *holding) workload() Work {
+	return Work{Tick: h.claim.Tick, Definition: h.d, ReleaseID: h.claim.ReleaseID(), Saved: h.kept(), Save: h.save}
+}
+
+func (h *holding) kept() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.saved
+}
+
+// save keeps a run in the claim, under the token that fences it.
+func (h *holding) save(ctx context.Context, saved []byte) error {
+	if err := h.e.Store.Save(ctx, h.claim.Tick, h.claim.Token, saved); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.saved = saved
+	return nil
+}
+
+// settle tells the store how the tick ended: it ends, or is left to another attempt.
+func (h *holding) settle(end Ending, took time.Duration) {
+	cause := context.Cause(h.ctx)
+	if errors.Is(cause, ErrLost) {
+		h.e.Log.Warn("the claim of a tick was lost; another instance goes on with it", "job", h.d.Name, "tick", h.claim.NominalTime)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), settleTime)
+	defer cancel()
+	if end.Retry && !errors.Is(cause, ErrCanceled) && (end.Spent || h.ctx.Err() != nil || closed(h.over)) {
+		h.yield(ctx, end)
+		return
+	}
+	h.finish(ctx, end, took)
+}
+
+// yield leaves the tick open: at once where this instance is shutting down, after a
+// pause where it was paid for and cannot go on now.
+func (h *holding) yield(ctx context.Context, end Ending) {
+	var at time.Time
+	if h.ctx.Err() == nil && !closed(h.over) {
+		if now, err := h.e.Store.Now(ctx); err == nil {
+			at = now.Add(h.d.backoff(h.d.MaxRetries+1, rand.Float64()))
+		}
+	}
+	message := oneLine(end.Message)
+	h.put(ctx, end, Running)
+	if err := h.e.Store.Yield(ctx, h.claim.Tick, h.claim.Token, at, message); err != nil {
+		h.e.Log.Warn("a tick could not be handed on; its lease runs out", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
+		return
+	}
+	h.e.Log.Info("a tick is left to another attempt", "job", h.d.Name, "tick", h.claim.NominalTime, "reason", message)
+}
+
+// finish ends the tick. A run that was begun and will not be completed is given up
+// first.
+func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
+	if errors.Is(context.Cause(h.ctx), ErrCanceled) && end.Status != Finished {
+		end.Outcome = Outcome{Status: Canceled, RunID: end.RunID, ExitCode: exitTerminated, Message: "somebody asked for its end"}
+	}
+	if end.Status != Finished && len(h.kept()) > 0 {
+		if err := h.e.Runner.GiveUp(ctx, h.workload()); err != nil {
+			end.Message += fmt.Sprintf("; what it left could not be taken back: %v", err)
+		} else if end.Spent {
+			end.Message += "; it was given up, and what it spent stays spent"
+		}
+	}
+	end.Message = oneLine(end.Message)
+	h.put(ctx, end, end.Status)
+	if err := h.e.Store.Finish(ctx, h.claim.Tick, h.claim.Token, end.Outcome); err != nil {
+		h.e.Log.Warn("the end of a tick could not be recorded", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
+		return
+	}
+	h.e.Log.Info("a tick has ended", "job", h.d.Name, "tick", h.claim.NominalTime, "status", end.Status, "runId", end.RunID, "reason", end.Message)
+	h.e.Ended(h.claim.Tick, end, took)
+}
+
+// put adds the run to the history.
+func (h *holding) put(ctx context.Context, end Ending, status Status) {
+	if end.Run == nil {
+		return
+	}
+	r := *end.Run
+	r.JobName, r.NominalTime, r.Status, r.ExitCode, r.Message = h.d.Name, h.claim.NominalTime, status, end.ExitCode, oneLine(end.Message)
+	if err := h.e.Store.PutRun(ctx, r); err != nil {
+		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// memory keeps everything in maps. Its clock is the host's, less what skew says.
+type memory struct {
+	mu    sync.Mutex
+	skew  time.Duration
+	down  error // what every method returns; nil: the store works
+	ticks map[string][]Claim
+	filed []Filed
+	runs  map[string]Run
+	saves int
+}
+
+func newMemory() *memory {
+	return &memory{ticks: make(map[string][]Claim), runs: make(map[string]Run)}
+}
+
+func (m *memory) now() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
+
+func (m *memory) Now(context.Context) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now(), m.down
+}
+
+// change applies a rule to the latest record of a job.
+func (m *memory) change(ctx context.Context, name string, rule func(latest Claim) (Claim, error)) (Claim, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := cmp.Or(m.down, ctx.Err()); err != nil {
+		return Claim{}, err
+	}
+	all, latest := m.ticks[name], Claim{}
+	if len(all) > 0 {
+		latest = all[len(all)-1]
+	}
+	c, err := rule(latest)
+	if err != nil {
+		return Claim{}, err
+	}
+	if len(all) > 0 && c.NominalTime.Equal(latest.NominalTime) {
+		all[len(all)-1] = c
+	} else {
+		m.ticks[name] = append(all, c)
+	}
+	return c, nil
+}
+
+func (m *memory) Claim(ctx context.Context, t Tick, by Holder, lease time.Duration) (Claim, error) {
+	return m.change(ctx, t.JobName, func(latest Claim) (Claim, error) { return Admit(latest, t, by, m.now(), lease) })
+}
+
+func (m *memory) Renew(ctx context.Context, t Tick, token string, lease time.Duration) (Claim, error) {
+	c, err := m.change(ctx, t.JobName, func(latest Claim) (Claim, error) { return latest.Renewed(t, token, m.now(), lease) })
+	c.Saved = nil
+	return c, err
+}
+
+func (m *memory) Save(ctx context.Context, t Tick, token string, saved []byte) error {
+	_, err := m.change(ctx, t.JobName, func(latest Claim) (Claim, error) {
+		latest.Saved = slices.Clone(saved)
+		return latest, latest.Owned(t, token)
+	})
+	return err
+}
+
+func (m *memory) Yield(ctx context.Context, t Tick, token string, retryAt time.Time, message string) error {
+	_, err := m.change(ctx, t.JobName, func(latest Claim) (Claim, error) { return latest.Yielded(t, token, retryAt, message) })
+	return err
+}
+
+func (m *memory) Finish(ctx context.Context, t Tick, token string, o Outcome) error {
+	_, err := m.change(ctx, t.JobName, func(latest Claim) (Claim, error) { return latest.Finished(t, token, o, m.now()) })
+	return err
+}
+
+func (m *memory) Cancel(ctx context.Context, name string) (Tick, error) {
+	c, err := m.change(ctx, name, func(latest Claim) (Claim, error) {
+		if !latest.Open() {
+			return Claim{}, ErrNoJob
+		}
+		latest.CancelRequested = true
+		return latest, nil
+	})
+	return c.Tick, err
+}
+
+func (m *memory) Ticks(_ context.Context, q TickQuery) ([]Claim, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []Claim
+	for name, ticks := range m.ticks {
+		if q.Latest && len(ticks) > 0 {
+			ticks = ticks[len(ticks)-1:]
+		}
+		for _, c := range ticks {
+			if (q.JobName == "" || q.JobName == name) && (!q.Open || c.Open()) {
+				c.Saved = nil
+				all = append(all, c)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Claim) int { return b.NominalTime.Compare(a.NominalTime) })
+	if q.Limit > 0 && len(all) > q.Limit {
+		all = all[:q.Limit]
+	}
+	return all, m.down
+}
+
+func (m *memory) Jobs(context.Context) ([]Filed, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.filed), m.down
+}
+
+// board changes one record, and creates that of a job of the settings file.
+func (m *memory) board(t Target, change func(*Filed)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saves++
+	for i, f := range m.filed {
+		if t.ID != "" && f.ID == t.ID || t.ID == "" && f.Origin == OriginSettings && f.Name == t.Name {
+			change(&m.filed[i])
+			return m.down
+		}
+	}
+	if t.ID != "" {
+		return ErrNoJob
+	}
+	m.filed = append(m.filed, Filed{ID: fmt.Sprint(len(m.filed)), Name: t.Name, Origin: OriginSettings})
+	change(&m.filed[len(m.filed)-1])
+	return m.down
+}
+
+func (m *memory) SetState(_ context.Context, t Target, s State) error {
+	return m.board(t, func(f *Filed) { f.State = s })
+}
+
+func (m *memory) SetPaused(_ context.Context, t Target, paused bool) error {
+	return m.board(t, func(f *Filed) { f.Paused = paused })
+}
+
+func (m *memory) PutRun(_ context.Context, r Run) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs[r.RunID] = r
+	return m.down
+}
+
+func (m *memory) ListRuns(context.Context, RunQuery) ([]Run, error)       { return nil, m.down }
+func (m *memory) GetRun(context.Context, string) (Run, error)             { return Run{}, m.down }
+func (m *memory) PruneRuns(_ context.Context, _ time.Time) (int64, error) { return 0, m.down }
+
+// file adds a job as somebody would in the store.
+func (m *memory) file(fields map[string]any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name, _ := fields["name"].(string)
+	m.filed = append(m.filed, Filed{ID: fmt.Sprint(len(m.filed)), Name: name, Fields: fields})
+}
+
+// state returns what is shown of a job.
+func (m *memory) state(name string) State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range m.filed {
+		if f.Name == name {
+			return f.State
+		}
+	}
+	return State{}
+}
+
+// ended returns the nominal times of a job's ticks with a status.
+func (m *memory) ended(name string, status Status) []time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []time.Time
+	for _, c := range m.ticks[name] {
+		if c.Status == status {
+			all = append(all, c.NominalTime)
+		}
+	}
+	return all
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Job is a job as it stands: what its author wrote, and what became of it.
+type Job struct {
+	Target
+	Origin     string     // [OriginSettings], or "" where it is filed in the store
+	Definition Definition // without meaning where Problem is set
+	Problem    error      // why it cannot run; nil: it can
+	Paused     bool
+	State      State // as it stands in the store
+	Last       Claim // of the latest tick; zero: none
+}
+
+// maxJobs bounds what a look at the store works through.
+const maxJobs = 1000
+
+// view is one look at the store.
+type view struct {
+	now     time.Time
+	jobs    []Job   // by name
+	orphans []Claim // latest ticks of names that no job has
+}
+
+// Jobs returns every job, by name, and the store's time.
+func (e *Engine) Jobs(ctx context.Context) ([]Job, time.Time, error) {
+	v, err := e.look(ctx)
+	for i := range v.jobs {
+		v.jobs[i].State = v.jobs[i].state(v.now)
+	}
+	return v.jobs, v.now, err
+}
+
+// look reads the clock, the jobs and their latest ticks.
+func (e *Engine) look(ctx context.Context) (view, error) {
+	now, err := e.Store.Now(ctx)
+	if err != nil {
+		return view{}, err
+	}
+	filed, err := e.Store.Jobs(ctx)
+	if err != nil {
+		return view{}, err
+	}
+	latest, err := e.Store.Ticks(ctx, TickQuery{Latest: true})
+	if err != nil {
+		return view{}, err
+	}
+	v := view{now: now.UTC().Truncate(time.Millisecond), jobs: e.roster(filed)}
+	byName := make(map[string]Claim, len(latest))
+	for _, c := range latest {
+		byName[c.JobName] = c
+	}
+	for i, j := range v.jobs {
+		v.jobs[i].Last = byName[j.Name]
+	}
+	for _, j := range v.jobs {
+		delete(byName, j.Name)
+	}
+	for _, c := range latest {
+		if _, ok := byName[c.JobName]; ok {
+			v.orphans = append(v.orphans, c)
+		}
+	}
+	return v, nil
+}
+
+func (v view) find(name string) (Job, error) {
+	for _, j := range v.jobs {
+		if j.Name == name {
+			return j, nil
+		}
+	}
+	return Job{}, fmt.Errorf("%w: job %q", ErrNoJob, clip(name))
+}
+
+// roster merges the jobs of the settings file with those that are filed. Of two with
+// one name that of the settings file stands; of two that are filed neither does.
+func (e *Engine) roster(filed []Filed) []Job {
+	states := make(map[string]Filed)
+	names := make(map[string]int)
+	for _, f := range filed {
+		if f.Origin == OriginSettings {
+			states[f.Name] = f
+		} else {
+			names[f.Name]++
+		}
+	}
+	var all []Job
+	own := make(map[string]bool)
+	for i, fields := range e.Settings {
+		j := e.fromSettings(i, fields, states)
+		if own[j.Name] {
+			j.Problem = errors.Join(j.Problem, fmt.Errorf("two jobs of the settings file have the name %q", j.Name))
+		}
+		own[j.Name] = true
+		all = append(all, j)
+	}
+	for _, f := range filed {
+		if f.Origin == OriginSettings {
+			continue
+		}
+		j := Job{Target: Target{ID: f.ID, Name: f.Name}, Paused: f.Paused, State: f.State}
+		j.Definition, j.Problem = e.define(f.Fields)
+		if own[f.Name] {
+			j.Problem = errors.Join(j.Problem, fmt.Errorf("the settings file has a job %q: give this one another name", f.Name))
+		} else if f.Name != "" && names[f.Name] > 1 {
+			j.Problem = errors.Join(j.Problem, fmt.Errorf("%d jobs have the name %q: give each its own", names[f.Name], f.Name))
+		}
+		if len(all) >= maxJobs {
+			j.Problem = fmt.Errorf("there are more than %d jobs: this one is left out", maxJobs)
+		}
+		all = append(all, j)
+	}
+	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+func (e *Engine) fromSettings(i int, fields map[string]any, states map[string]Filed) Job {
+	name, _ := fields["name"].(string)
+	if name == "" {
+		name = fmt.Sprintf("jobs[%d]", i)
+	}
+	state := states[name]
+	written, _ := fields["paused"].(bool)
+	j := Job{Target: Target{Name: name}, Origin: OriginSettings, Paused: written || state.Paused, State: state.State}
+	j.Definition, j.Problem = e.define(fields)
+	return j
+}
+
+func (e *Engine) define(fields map[string]any) (Definition, error) {
+	d, err := Define(fields)
+	if err == nil {
+		err = e.Runner.Check(d)
+	}
+	if err != nil {
+		return Definition{Name: d.Name}, err
+	}
+	return d, nil
+}
+
+// since is the time after which the job's next tick is.
+func (j Job) since(s State) time.Time {
+	if j.Last.NominalTime.After(s.ScheduledSince) {
+		return j.Last.NominalTime
+	}
+	return s.ScheduledSince
+}
+
+// state is what there is to show of a job. A job that was invalid or paused is
+// scheduled anew, and so has missed nothing.
+func (j Job) state(now time.Time) State {
+	s := State{
+		Status: JobStatus(j.Last.Status), Message: j.Last.Message, ScheduledSince: j.State.ScheduledSince,
+		LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID,
+	}
+	if s.Status == "" {
+		s.Status = Pending
+	}
+	switch {
+	case j.Problem != nil:
+		s.Status, s.Message = Invalid, oneLine(j.Problem.Error())
+		return s
+	case j.Paused:
+		if !j.Last.Open() {
+			s.Status = Paused
+		}
+		return s
+	}
+	if before := j.State.Status; s.ScheduledSince.IsZero() || before == Invalid || before == Paused {
+		s.ScheduledSince = now
+	}
+	s.NextRun = j.Definition.upcoming(j.since(s), now)
+	return s
+}
+
+// same compares what is shown, to the millisecond that stores keep.
+func (s State) same(o State) bool {
+	for _, t := range [][2]time.Time{{s.ScheduledSince, o.ScheduledSince}, {s.LastRun, o.LastRun}, {s.NextRun, o.NextRun}} {
+		if !t[0].Truncate(time.Millisecond).Equal(t[1].Truncate(time.Millisecond)) {
+			return false
+		}
+	}
+	return s.Status == o.Status && s.Message == o.Message && s.LastRunID == o.LastRunID
+}
+
+// maxMessage bounds a message that is kept in the store, in runes.
+const maxMessage = 500
+
+// oneLine makes one line of a message, no longer than maxMessage.
+func oneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	if r := []rune(text); len(r) > maxMessage {
+		text = string(r[:maxMessage]) + "…"
+	}
+	return text
+}
