@@ -19,12 +19,11 @@ func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Repo
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
 	}
-	job, err := job.equipped(s)
+	m, err := Load(ctx, s, job.Settings, opts)
 	if err != nil {
 		return nil, err
 	}
-	m, err := Load(ctx, s, job.Settings, opts)
-	if err != nil {
+	if job, err = job.equipped(s); err != nil {
 		return nil, err
 	}
 	start := time.Now()

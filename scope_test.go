@@ -203,7 +203,7 @@ func TestEarlierNamesAreReadWithCare(t *testing.T) {
 		"folder:/a nodes=* hospital":                                          {"hospital", 0, nil},
 		"neo4j://h:7687/neo4j nodes=* property=risk and more":                 {"property=risk", 0, nil},
 	} {
-		var l ledgertest.Memory
+		var l privacy.MemoryLedger
 		spend(&l, name)
 		_, names, err := graphcloak.Account(ctx, &l, c.scope)
 		if len(names) != c.found || !errors.Is(err, c.err) {

@@ -2,7 +2,7 @@
 
 // Package connector is the contract of stores, and what they share: the errors that
 // a caller acts on, the reading of values, and the rules for the properties and the
-// record of a run. Its folders are the stores: neo4j, folder and builtin; package
+// record of a run. Its folders are the stores: neo4j, folder, memory; package
 // storetest is the contract as tests.
 //
 // A caller needs only the errors: test with errors.Is for the kind and with

@@ -25,7 +25,7 @@ func pay(t *testing.T, l privacy.Ledger, scope, id string) {
 // payment: at every repetition the sum is theirs, once.
 func TestContinueKeepsEverySpend(t *testing.T) {
 	ctx := context.Background()
-	var l ledgertest.Memory
+	var l privacy.MemoryLedger
 	limit := privacy.Budget{Epsilon: 3, Delta: 1e-5}
 	pay(t, &l, "old a", "1")
 	pay(t, &l, "old a", "2")
@@ -77,7 +77,7 @@ func TestContinueKeepsEverySpend(t *testing.T) {
 // TestContinueRefuses what cannot be added up, and changes nothing.
 func TestContinueRefuses(t *testing.T) {
 	ctx := context.Background()
-	var l ledgertest.Memory
+	var l privacy.MemoryLedger
 	pay(t, &l, "joint", "1")
 	c := ledgertest.Charge("each", "1", "a", unit)
 	c.Guarantee, c.Sensors = privacy.PerSensor, map[string]privacy.Cost{"s": unit}
@@ -116,13 +116,13 @@ func TestContinueRefuses(t *testing.T) {
 
 // forgetful loses the newest entries of one scope.
 type forgetful struct {
-	*ledgertest.Memory
+	*privacy.MemoryLedger
 	scope string
 	keep  int
 }
 
 func (f forgetful) Entries(ctx context.Context, scope string) ([]privacy.Entry, error) {
-	entries, err := f.Memory.Entries(ctx, scope)
+	entries, err := f.MemoryLedger.Entries(ctx, scope)
 	if scope == f.scope {
 		entries = entries[:min(f.keep, len(entries))]
 	}
@@ -132,7 +132,7 @@ func (f forgetful) Entries(ctx context.Context, scope string) ([]privacy.Entry, 
 // TestContinuedChainsAreVerified: what went on in a scope is checked with it.
 func TestContinuedChainsAreVerified(t *testing.T) {
 	ctx := context.Background()
-	var l ledgertest.Memory
+	var l privacy.MemoryLedger
 	pay(t, &l, "old", "1")
 	pay(t, &l, "old", "2")
 	if err := privacy.Continue(ctx, &l, "new", []string{"old"}); err != nil {

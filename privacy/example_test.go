@@ -9,7 +9,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
 
 // Plan from public numbers, pay, draw, publish. The second release finds the
@@ -28,7 +27,7 @@ func Example() {
 	}
 	fmt.Printf("σ = %.6f, lattice 2^%d, ρ = %.4f\n", plan.Sigma(), plan.Sensors[0].Exponent, plan.Cost().Rho())
 
-	var ledger ledgertest.Memory // a store's ledger in earnest
+	var ledger privacy.MemoryLedger // a store's ledger in earnest
 	if _, err := privacy.SetCap(ctx, &ledger, "building", privacy.Budget{Epsilon: 1, Delta: 1e-5}); err != nil {
 		fmt.Println(err)
 		return

@@ -12,14 +12,14 @@ import (
 )
 
 func TestLedger(t *testing.T) {
-	var l ledgertest.Memory
+	var l privacy.MemoryLedger
 	ledgertest.Run(t, func(*testing.T) privacy.Ledger { return &l })
 }
 
 // TestReplayFindsTampering changes one thing at a time in a sound chain.
 func TestReplayFindsTampering(t *testing.T) {
 	ctx := context.Background()
-	var l ledgertest.Memory
+	var l privacy.MemoryLedger
 	if _, err := privacy.SetCap(ctx, &l, "s", privacy.Budget{Epsilon: 3, Delta: 1e-5}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestReplayFindsTampering(t *testing.T) {
 // TestFirstReleaseMaySpendTheCap: the cap is the release's own budget.
 func TestFirstReleaseMaySpendTheCap(t *testing.T) {
 	ctx := context.Background()
-	var l ledgertest.Memory
+	var l privacy.MemoryLedger
 	for _, b := range []privacy.Budget{{Epsilon: 4, Delta: 0.1}, {Epsilon: 1e-6, Delta: 1e-300}, {Epsilon: 1e3, Delta: 1e-5}} {
 		sigma, err := privacy.Analytic{}.Sigma(b, 1)
 		if err != nil {

@@ -51,7 +51,7 @@ func (n *notebook) Put(names []string, scope string, m privacy.Mark) error {
 
 // shelf is a place for ledgers: each copy of one has its identity.
 type shelf struct {
-	*ledgertest.Memory
+	*privacy.MemoryLedger
 	id privacy.Identity
 }
 
@@ -65,7 +65,7 @@ func copyOf(t *testing.T, l privacy.Ledger, scope string, keep int, id privacy.I
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m ledgertest.Memory
+	var m privacy.MemoryLedger
 	for _, e := range entries[:keep] {
 		if err := m.Update(ctx, scope, e.ReleaseID, func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) { return &e, nil }); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestWatchRefusesALedgerThatWentBack(t *testing.T) {
 		for keep := range 7 {
 			t.Run(fmt.Sprintf("%s at %s, %d entries", id.Ledger, id.Place, keep), func(t *testing.T) {
 				var n notebook
-				original := shelf{new(ledgertest.Memory), whole}
+				original := shelf{new(privacy.MemoryLedger), whole}
 				l := watch(t, original, &n)
 				for i := range 5 {
 					pay(t, l, "s", fmt.Sprint(i))
@@ -129,7 +129,7 @@ func TestWatchFindsClones(t *testing.T) {
 	ctx := context.Background()
 	var n notebook
 	id := privacy.Identity{Ledger: "id", Place: "a"}
-	a := shelf{new(ledgertest.Memory), id}
+	a := shelf{new(privacy.MemoryLedger), id}
 	pay(t, watch(t, a, &n), "s", "1")
 	b := copyOf(t, a, "s", 1, privacy.Identity{Ledger: "id", Place: "b"})
 	pay(t, watch(t, b, &n), "s", "2")
@@ -149,7 +149,7 @@ func TestWatchFindsClones(t *testing.T) {
 // what is spent by then is not an error any more.
 func TestMarksArePutBeforeTheSpend(t *testing.T) {
 	ctx := context.Background()
-	l := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id", Place: "a"}}
+	l := shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id", Place: "a"}}
 	pay(t, l, "s", "1")
 	full := &notebook{full: true}
 	if _, err := privacy.Spend(ctx, watch(t, l, full), ledgertest.Charge("s", "2", "a", unit)); err == nil {
@@ -175,7 +175,7 @@ func TestMarksArePutBeforeTheSpend(t *testing.T) {
 func TestMarksWantWhatWasSpent(t *testing.T) {
 	ctx := context.Background()
 	var n notebook
-	whole := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}
+	whole := shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}
 	for i := range 3 {
 		pay(t, watch(t, whole, &n), "s", fmt.Sprint(i))
 	}
@@ -200,7 +200,7 @@ func TestMarksWantWhatWasSpent(t *testing.T) {
 func TestReconcileCountsSensorsAndCertificates(t *testing.T) {
 	ctx := context.Background()
 	var n notebook
-	whole := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}
+	whole := shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}
 	for i := range 4 {
 		c := ledgertest.Charge("s", fmt.Sprint(i), "a", unit)
 		c.Guarantee, c.Sensors = privacy.PerSensor, map[string]privacy.Cost{"a": unit, fmt.Sprint("b", i%2): unit / 4}
@@ -229,7 +229,7 @@ func TestReconcileCountsSensorsAndCertificates(t *testing.T) {
 func markOf(t *testing.T, l privacy.Ledger, scope string) privacy.Mark {
 	t.Helper()
 	var n notebook
-	if _, err := watch(t, shelf{l.(*ledgertest.Memory), privacy.Identity{Ledger: "id"}}, &n).Entries(context.Background(), scope); err != nil {
+	if _, err := watch(t, shelf{l.(*privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}, &n).Entries(context.Background(), scope); err != nil {
 		t.Fatal(err)
 	}
 	return n.marks["id/"+scope]
@@ -246,7 +246,7 @@ func setCap(t *testing.T, l privacy.Ledger, scope string, epsilon float64) {
 // seen that the cap was lowered, in either order.
 func TestReconcileRaisesNoCap(t *testing.T) {
 	ctx := context.Background()
-	l := new(ledgertest.Memory)
+	l := new(privacy.MemoryLedger)
 	setCap(t, l, "s", 50)
 	setCap(t, l, "s", 100)
 	pay(t, l, "s", "1")
@@ -274,7 +274,7 @@ func TestReconcileRaisesNoCap(t *testing.T) {
 // another one, and that one in a third.
 func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
 	ctx := context.Background()
-	l := new(ledgertest.Memory)
+	l := new(privacy.MemoryLedger)
 	setCap(t, l, "old", 1)
 	restored := copyOf(t, l, "old", 1, privacy.Identity{})
 	c := ledgertest.Charge("old", "1", "a", unit)
@@ -317,7 +317,7 @@ func (l repeating) Update(ctx context.Context, scope, releaseID string, rule pri
 // lost does not make the spend one that did not happen.
 func TestRepeatedSpendIsASpend(t *testing.T) {
 	n, missed := new(notebook), 0
-	w := privacy.Watch(repeating{shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}}, n, func(error) { missed++ })
+	w := privacy.Watch(repeating{shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}}, n, func(error) { missed++ })
 	n.full = true
 	pay(t, w, "s", "1")
 	if missed != 1 {
@@ -343,7 +343,7 @@ func (b *between) Put(names []string, scope string, m privacy.Mark) error {
 // one puts its own, and then the first one again.
 func TestMarksDoNotGoBack(t *testing.T) {
 	n := new(notebook)
-	l := shelf{new(ledgertest.Memory), privacy.Identity{Ledger: "id"}}
+	l := shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}
 	b := &between{notebook: n}
 	first, second := privacy.Watch(l, b, func(err error) { t.Error(err) }), watch(t, l, n)
 	b.other = func() { pay(t, second, "s", "2") }

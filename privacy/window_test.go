@@ -27,7 +27,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // clocked is a ledger whose clock the test sets.
 type clocked struct {
-	ledgertest.Memory
+	privacy.MemoryLedger
 	t   *testing.T
 	now time.Time
 }
@@ -280,7 +280,7 @@ func TestCapsWithoutSense(t *testing.T) {
 
 // A ledger whose clock does not answer grants nothing.
 func TestClockThatFails(t *testing.T) {
-	l := deaf{new(ledgertest.Memory)}
+	l := deaf{new(privacy.MemoryLedger)}
 	if _, err := privacy.Spend(context.Background(), l, ledgertest.Charge("s", "a", "a", unit)); !errors.Is(err, errDeaf) {
 		t.Errorf("%v, want the clock's error", err)
 	}
@@ -291,6 +291,6 @@ func TestClockThatFails(t *testing.T) {
 
 var errDeaf = errors.New("no time")
 
-type deaf struct{ *ledgertest.Memory }
+type deaf struct{ *privacy.MemoryLedger }
 
 func (deaf) Now(context.Context) (time.Time, error) { return time.Time{}, errDeaf }

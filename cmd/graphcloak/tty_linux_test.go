@@ -18,7 +18,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
 
 // screen is the far side of a terminal: what a user sees and types.
@@ -197,7 +196,7 @@ func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 // TestNewScopesAreAskedAbout: budget set makes a scope that the ledger does not know
 // only where somebody says so.
 func TestNewScopesAreAskedAbout(t *testing.T) {
-	var l ledgertest.Memory
+	var l privacy.MemoryLedger
 	limit := privacy.Budget{Epsilon: 1, Delta: 0.1}
 	if _, err := privacy.SetCap(t.Context(), &l, "hospital", limit); err != nil {
 		t.Fatal(err)

@@ -63,6 +63,7 @@ var table = map[string]row{
 	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "connector/folder", "internal/strictjson"}},
 	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "internal/disk", "internal/database", "internal/strictjson"}},
+	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson"}},

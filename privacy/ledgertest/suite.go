@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package ledgertest holds the conformance suite that every ledger passes: [Run].
 package ledgertest
 
 import (

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// MemoryLedger is a ledger in memory. The zero value is empty; it is safe for
+// concurrent use. It forgets everything when the program ends, so it guards a budget
+// no longer than that.
+type MemoryLedger struct {
+	mu     sync.Mutex
+	id     string
+	clock  func() time.Time
+	scopes map[string]*memoryScope
+}
+
+type memoryScope struct {
+	account Account
+	entries []Entry
+}
+
+// Update is that of [Ledger].
+func (m *MemoryLedger) Update(ctx context.Context, name, releaseID string, rule Rule) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := m.scopes[name]
+	if s == nil {
+		s = &memoryScope{account: NewAccount(name)}
+	}
+	var prior []Entry
+	for _, e := range s.entries {
+		if releaseID != "" && e.ReleaseID == releaseID {
+			prior = append(prior, e)
+		}
+	}
+	e, err := rule(s.account, prior)
+	if err != nil || e == nil {
+		return err
+	}
+	next, err := s.account.Append(*e)
+	if err != nil {
+		return err
+	}
+	s.account, s.entries = next, append(s.entries, *e)
+	if m.scopes == nil {
+		m.scopes = make(map[string]*memoryScope)
+		m.id = rand.Text()
+	}
+	m.scopes[name] = s
+	return nil
+}
+
+// Entries is that of [Ledger].
+func (m *MemoryLedger) Entries(_ context.Context, name string) ([]Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.scopes[name]; s != nil {
+		return slices.Clone(s.entries), nil
+	}
+	return nil, nil
+}
+
+// Scopes is that of [Ledger].
+func (m *MemoryLedger) Scopes(context.Context) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.scopes)), nil
+}
+
+// SetClock gives the ledger another clock than the machine's.
+func (m *MemoryLedger) SetClock(now func() time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clock = now
+}
+
+// Now is that of [Ledger].
+func (m *MemoryLedger) Now(ctx context.Context) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.clock != nil {
+		return m.clock(), ctx.Err()
+	}
+	return time.Now(), ctx.Err()
+}
+
+// Identity is that of [Ledger].
+func (m *MemoryLedger) Identity(context.Context) (Identity, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Identity{Ledger: m.id}, nil
+}
