@@ -60,7 +60,15 @@ const (
 )
 
 func (s Spent) String() string {
-	return [...]string{"nothing was spent", "its budget may be spent", "its budget is spent"}[s]
+	switch s {
+	case NotSpent:
+		return "nothing was spent"
+	case MaySpent:
+		return "its budget may be spent"
+	case IsSpent:
+		return "its budget is spent"
+	}
+	return fmt.Sprintf("Spent(%d)", int(s))
 }
 
 // UnfinishedError says that a run stopped between its reservation and its end. Its

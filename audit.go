@@ -11,8 +11,13 @@ import (
 // WorstReadings returns the readings of the plan's sensors for neighbouring sources at
 // the two ends of the relationship at which its sensitivity is attained, for an audit:
 // a unit source at one end, of which as much as α permits has moved to the other. ok
-// is false where the plan names no relationship of this graph.
+// is false where the plan names no relationship of this graph, or a node beyond it.
 func (m *Model) WorstReadings(p *privacy.Plan) (a, b []float64, ok bool) {
+	for _, s := range p.Sensors {
+		if s.Node < 0 || s.Node >= m.Graph.Order() {
+			return nil, nil, false
+		}
+	}
 	var columns [2][]float64
 	for end, id := range p.Sensitivity.Edge {
 		node, known := m.Graph.Index(id)

@@ -100,13 +100,19 @@ func (m *Model) Progress(stage string, done, total int64) {
 	}
 }
 
-// WithSensors returns the model with sensors at other nodes, in any order: for plans
-// of sensors that might be. Their release is refused with [ErrPlan] wherever the
-// settings select others.
-func (m *Model) WithSensors(nodes []int) *Model {
+// WithSensors returns the model with sensors at other nodes, given in any order: for
+// plans of sensors that might be installed. Settings stay, and where they select
+// other nodes a release under such a plan is refused with [ErrPlan]. It returns
+// [privacy.ErrInput] unless the nodes are some distinct ones of the graph.
+func (m *Model) WithSensors(nodes []int) (*Model, error) {
+	sorted := slices.Sorted(slices.Values(nodes))
+	n := m.Graph.Order()
+	if len(sorted) == 0 || sorted[0] < 0 || sorted[len(sorted)-1] >= n || len(slices.Compact(slices.Clone(sorted))) < len(sorted) {
+		return nil, fmt.Errorf("%w: sensors are at distinct nodes from 0 to %d, at least one", privacy.ErrInput, n-1)
+	}
 	other := *m
-	other.Sensors = slices.Sorted(slices.Values(nodes))
-	return &other
+	other.Sensors = sorted
+	return &other, nil
 }
 
 // describe says what became of the selection on its way into the operator.

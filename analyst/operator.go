@@ -34,9 +34,9 @@ type Operator struct {
 	matrix linop.Operator
 }
 
-// Rows returns the rows of e^{-τL} at some nodes: as a matrix up to [DenseLimit]
+// rows returns the rows of e^{-τL} at some nodes: as a matrix up to [DenseLimit]
 // nodes of the graph, else through products.
-func (o *Operator) Rows(ctx context.Context, nodes []int) (linop.Operator, error) {
+func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error) {
 	if o.Graph.Order() > DenseLimit {
 		return o.products(nodes)
 	}

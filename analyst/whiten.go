@@ -25,10 +25,20 @@ type Measurements struct {
 	Sigmas []float64 // σ of each value's noise
 }
 
-// check refuses measurements that do not fit together.
-func (in Measurements) check() error {
+// check refuses measurements that do not fit together or to a graph of n nodes.
+func (in Measurements) check(n int) error {
 	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
 		return fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))
+	}
+	last := -1
+	for k, node := range in.Nodes {
+		if node <= last || node >= n {
+			return fmt.Errorf("%w: measurement %d is of node %d after node %d, want ascending ones of the %d nodes", recovery.ErrInvalid, k, node, last, n)
+		}
+		if sigma := in.Sigmas[k]; !(sigma > 0) || math.IsInf(sigma, 1) {
+			return fmt.Errorf("%w: measurement %d has σ = %v, want a finite number above 0", recovery.ErrInvalid, k, sigma)
+		}
+		last = node
 	}
 	return nil
 }
@@ -46,10 +56,10 @@ type Whitened struct {
 // Whiten scales the sensors to unit noise. It returns [recovery.ErrInvalid] for
 // measurements that do not fit together.
 func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, error) {
-	if err := in.check(); err != nil {
+	if err := in.check(o.Graph.Order()); err != nil {
 		return nil, err
 	}
-	op, err := o.Rows(ctx, in.Nodes)
+	op, err := o.rows(ctx, in.Nodes)
 	if err != nil {
 		return nil, err
 	}

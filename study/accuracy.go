@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -24,6 +25,9 @@ const DefaultTrials = 200
 func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts graphcloak.RecoverOptions, trials int) error {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil
+	}
+	if err := m.Matches(p.Plan); err != nil {
+		return err
 	}
 	s, err := newExpectation(ctx, m, opts, trials)
 	if err != nil {
@@ -50,6 +54,9 @@ var ErrTarget = errors.New("graphcloak: no privacy loss fits the target")
 func newExpectation(ctx context.Context, m *graphcloak.Model, opts graphcloak.RecoverOptions, trials int) (*evaluator, error) {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, analyst.DenseLimit)
+	}
+	if trials < 1 {
+		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, trials)
 	}
 	s, err := newEvaluator(ctx, m, Options{Trials: trials, Amplitude: 1, Recover: opts})
 	if err != nil {

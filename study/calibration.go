@@ -3,6 +3,7 @@
 package study
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -87,9 +88,13 @@ type Denoised struct {
 	MeanEMD      *float64    `json:"meanEmd,omitempty"` // of the answers
 }
 
-// Summarize says what trials show, at least one. The seed is that of the bootstrap.
-func Summarize(trials []Trial, seed uint64) *Performance {
+// Summarize says what trials show. The seed is that of the bootstrap. It returns
+// [recovery.ErrInvalid] for no trial.
+func Summarize(trials []Trial, seed uint64) (*Performance, error) {
 	n := len(trials)
+	if n == 0 {
+		return nil, fmt.Errorf("%w: no trial to summarise", recovery.ErrInvalid)
+	}
 	var right, answered, rightAnswers, covered int
 	f := new(Performance)
 	for _, t := range trials {
@@ -105,10 +110,10 @@ func Summarize(trials []Trial, seed uint64) *Performance {
 	f.Right, f.Answered, f.Coverage = proportion(right, n), proportion(answered, n), proportion(covered, n)
 	f.Unanswered, f.RightAnswers = n-answered, among(rightAnswers, answered)
 	f.Calibration = calibrate(trials, seed)
-	if n > 0 && trials[0].Denoised != nil {
+	if trials[0].Denoised != nil {
 		f.BPDN = summarizeDenoised(trials)
 	}
-	return f
+	return f, nil
 }
 
 func summarizeDenoised(trials []Trial) *Denoised {

@@ -75,12 +75,15 @@ func TestCalibrationByHand(t *testing.T) {
 
 // The counts of a summary, by hand.
 func TestSummarize(t *testing.T) {
-	f := Summarize([]Trial{
+	f, err := Summarize([]Trial{
 		{Confidence: .9, Right: true, Answered: true, Covered: true, Credible: 3, Distance: 1, Denoised: &DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2}},
 		{Confidence: .8, Answered: true, Covered: true, Credible: 5, Distance: 2, Denoised: &DenoisedTrial{Status: recovery.Zero}},
 		{Confidence: .4, Right: true, Credible: 7, Distance: 6, Denoised: &DenoisedTrial{Status: recovery.Infeasible}},
 		{Confidence: .3, Covered: true, Credible: 9, Distance: 3, Denoised: &DenoisedTrial{Answered: true, Distance: 4}},
 	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if f.Right.Rate != .5 || f.Answered.Rate != .5 || f.Unanswered != 2 || f.RightAnswers.Rate != .5 || f.Coverage.Rate != .75 {
 		t.Errorf("%+v", f)
 	}
@@ -91,7 +94,7 @@ func TestSummarize(t *testing.T) {
 	if b.Answered.Rate != .5 || b.Right.Rate != .25 || b.RightAnswers.Rate != .5 || b.Zero != 1 || b.Infeasible != 1 || b.Stalled != 1 || *b.MeanEMD != 3 {
 		t.Errorf("%+v", b)
 	}
-	if none := Summarize([]Trial{{Confidence: .5}}, 1); none.RightAnswers != nil || none.BPDN != nil {
+	if none, err := Summarize([]Trial{{Confidence: .5}}, 1); err != nil || none.RightAnswers != nil || none.BPDN != nil {
 		t.Errorf("%+v", none)
 	}
 }

@@ -61,6 +61,9 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 	if err != nil {
 		return nil, fmt.Errorf("read sensors: %w", err)
 	}
+	if len(sensors) == 0 {
+		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", graphcloak.ErrEmpty)
+	}
 	l := laplacian.New(g, job.Laplacian)
 	cost, err := expm.Estimate(l, job.Tau, expm.Options{Method: job.Method})
 	if err != nil {

@@ -91,7 +91,10 @@ func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string)
 	if err != nil {
 		return nil, nil, err
 	}
-	f := Summarize(trials, s.opts.Seed)
+	f, err := Summarize(trials, s.opts.Seed)
+	if err != nil {
+		return nil, nil, err
+	}
 	f.SensorCount, f.Noise = len(p.Sensors), (&graphcloak.Plan{Plan: p}).Noise()
 	return f, trials, nil
 }

@@ -138,7 +138,11 @@ func promise(g privacy.Guarantee) string {
 // sigmaOf returns the uniform σ that a plan for the sensors needs, or that of the last
 // where each is private by itself.
 func sigmaOf(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, sensors []int) (float64, error) {
-	p, err := m.WithSensors(sensors).Plan(ctx, opts)
+	other, err := m.WithSensors(sensors)
+	if err != nil {
+		return 0, err
+	}
+	p, err := other.Plan(ctx, opts)
 	if errors.Is(err, privacy.ErrInput) || errors.Is(err, privacy.ErrImprecise) { // with sensors everywhere there was a plan
 		return 0, nil
 	}
@@ -185,7 +189,11 @@ func newPlacement(ctx context.Context, m *graphcloak.Model, opts graphcloak.Plan
 	for i := range everywhere {
 		everywhere[i] = i
 	}
-	plan, err := m.WithSensors(everywhere).Plan(ctx, opts)
+	other, err := m.WithSensors(everywhere)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := other.Plan(ctx, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -132,6 +132,9 @@ type Point struct {
 // Curve simulates a plan at other values of ε, with the weights that it has, on
 // common random numbers. It returns ErrTarget for graphs that are too large.
 func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec graphcloak.RecoverOptions, epsilons []float64, trials int) ([]Point, error) {
+	if err := m.Matches(p.Plan); err != nil {
+		return nil, err
+	}
 	s, err := newExpectation(ctx, m, rec, trials)
 	if err != nil {
 		return nil, err

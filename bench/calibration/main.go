@@ -126,7 +126,10 @@ func figure(ctx context.Context) error {
 		}
 	}
 	for i, x := range settings {
-		f := study.Summarize(trials[i], 1)
+		f, err := study.Summarize(trials[i], 1)
+		if err != nil {
+			return err
+		}
 		f.SensorCount = 500
 		print("figure", 2, "uniform", x.name, len(trials[i]), f)
 	}

@@ -91,14 +91,20 @@ func (s setting) run(ctx context.Context) error {
 	}
 	fmt.Printf("| %s | %d |", s.name, len(trials[0]))
 	for _, list := range trials {
-		d := study.Summarize(list, 1).BPDN
-		distance := "–"
+		f, err := study.Summarize(list, 1)
+		if err != nil {
+			return err
+		}
+		d, distance := f.BPDN, "–"
 		if d.MeanEMD != nil {
 			distance = fmt.Sprintf("%.2f", *d.MeanEMD)
 		}
 		fmt.Printf(" %.3f / %.3f / %s |", d.Answered.Rate, d.Right.Rate, distance)
 	}
-	f := study.Summarize(trials[0], 1)
+	f, err := study.Summarize(trials[0], 1)
+	if err != nil {
+		return err
+	}
 	fmt.Printf(" %.3f / %.2f |\n", f.Right.Rate, f.MeanEMD)
 	return nil
 }

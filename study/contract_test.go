@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// A plan read back from its file is compared with the same uniform noise as the plan
+// that was written, to the same bits.
+func TestPlanFileKeepsTheComparison(t *testing.T) {
+	job := karate()
+	job.Plan.Allocation.Uniform = false
+	m, p := studied(t, open(t, "karate"), job)
+	if p.Allocated == nil {
+		t.Fatal("the noise is not allocated")
+	}
+	const trials = 20
+	read := new(graphcloak.Plan)
+	roundTrip(t, p, read)
+	for _, q := range []*graphcloak.Plan{p, read} {
+		if err := study.Expect(t.Context(), m, q, job.Recover, trials); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := p.Allocated.Uniform.Accuracy, read.Allocated.Uniform.Accuracy; a == nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("uniform noise: %+v as planned, %+v as read", a, b)
+	}
+	if !reflect.DeepEqual(p.Accuracy, read.Accuracy) {
+		t.Errorf("allocated noise: %+v as planned, %+v as read", p.Accuracy, read.Accuracy)
+	}
+	var curves [2][]study.Point
+	for i, q := range []*graphcloak.Plan{p, read} {
+		var err error
+		if curves[i], err = study.Curve(t.Context(), m, q, job.Recover, []float64{1, 4}, trials); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := curves[0]; len(c) != 2 || c[0].Uniform == nil || !reflect.DeepEqual(c, curves[1]) {
+		t.Errorf("curve %+v as planned, %+v as read", curves[0], curves[1])
+	}
+	other, err := m.WithBudget(read, read.Budget)
+	if err != nil || other.Allocated.Uniform.Sigma != p.Allocated.Uniform.Sigma {
+		t.Errorf("uniform σ at the same budget: %v, %v, want %v", other, err, p.Allocated.Uniform.Sigma)
+	}
+}
+
+// Fewer trials than one say nothing, and the plan is left as it is.
+func TestNoTrials(t *testing.T) {
+	job := karate()
+	m, p := studied(t, open(t, "karate"), job)
+	for _, trials := range []int{0, -1} {
+		if err := study.Expect(t.Context(), m, p, job.Recover, trials); !errors.Is(err, recovery.ErrInvalid) || p.Accuracy != nil {
+			t.Errorf("expected accuracy of %d trials: %v, %+v", trials, err, p.Accuracy)
+		}
+		if _, err := study.Curve(t.Context(), m, p, job.Recover, []float64{1}, trials); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("curve of %d trials: %v", trials, err)
+		}
+		if _, err := study.PlanFor(t.Context(), m, job.Plan, job.Recover, study.Target{Accuracy: .8}, trials); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("target by %d trials: %v", trials, err)
+		}
+	}
+	if _, err := study.Summarize(nil, 1); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("summary of nothing: %v", err)
+	}
+}
+
+// A plan of another graph is refused by each simulation.
+func TestPlanOfAnotherGraph(t *testing.T) {
+	job := karate()
+	_, p := studied(t, open(t, "net3"), job)
+	m, _ := studied(t, open(t, "karate"), job)
+	if err := study.Expect(t.Context(), m, p, graphcloak.RecoverOptions{}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {
+		t.Errorf("expected accuracy: %v, %+v", err, p.Accuracy)
+	}
+	if _, err := study.Curve(t.Context(), m, p, graphcloak.RecoverOptions{}, []float64{1}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) {
+		t.Errorf("curve: %v", err)
+	}
+	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+		t.Errorf("evaluation: %v", err)
+	}
+}
+
+// bare is a store whose selections find no sensor.
+type bare struct{ graphcloak.Store }
+
+func (bare) Sensors(context.Context, *graph.Graph, graph.SensorSelection) ([]int, error) {
+	return nil, nil
+}
+
+// An estimate of a job without a sensor is refused as the job is.
+func TestEstimateWithoutSensors(t *testing.T) {
+	if all, err := study.EstimateCommands(t.Context(), bare{open(t, "karate")}, karate()); !errors.Is(err, graphcloak.ErrEmpty) {
+		t.Errorf("%d estimates, %v; want ErrEmpty", len(all), err)
+	}
+}
