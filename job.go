@@ -3,6 +3,8 @@
 package graphcloak
 
 import (
+	"fmt"
+
 	"github.com/google/uuid"
 
 	"github.com/graphcloak/graphcloak/privacy"
@@ -57,3 +59,24 @@ func (j Job) public() []string {
 // CheckSignal refuses a job whose signal is among its public properties, with
 // [ErrSignalPublic]. It reads nothing; every function that takes a signal repeats it.
 func (j Job) CheckSignal() error { return j.Signal.hidden(j.public()) }
+
+// sinkOf returns where a run is written back: to the given sink, or else to the source;
+// nil where it is not.
+func sinkOf(s Source, w WriteOptions) (Sink, error) {
+	if !w.Enabled || w.To != nil {
+		return w.To, nil
+	}
+	if s, ok := s.(Sink); ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("%w: %s takes no results", ErrNoSink, s.Name())
+}
+
+// equipped returns the job with the ledger and the sink that it uses.
+func (job Job) equipped(s Source) (_ Job, err error) {
+	if job.Ledger, err = ledgerOf(s, job.Ledger); err != nil {
+		return job, err
+	}
+	job.Write.To, err = sinkOf(s, job.Write)
+	return job, err
+}

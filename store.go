@@ -71,24 +71,3 @@ func ledgerOf(s Source, given privacy.Ledger) (privacy.Ledger, error) {
 	}
 	return nil, fmt.Errorf("%w: %s keeps none", ErrNoLedger, s.Name())
 }
-
-// sinkOf returns where a run is written back: to the given sink, or else to the source;
-// nil where it is not.
-func sinkOf(s Source, w WriteOptions) (Sink, error) {
-	if !w.Enabled || w.To != nil {
-		return w.To, nil
-	}
-	if s, ok := s.(Sink); ok {
-		return s, nil
-	}
-	return nil, fmt.Errorf("%w: %s takes no results", ErrNoSink, s.Name())
-}
-
-// equipped returns the job with the ledger and the sink that it uses.
-func (job Job) equipped(s Source) (_ Job, err error) {
-	if job.Ledger, err = ledgerOf(s, job.Ledger); err != nil {
-		return job, err
-	}
-	job.Write.To, err = sinkOf(s, job.Write)
-	return job, err
-}

@@ -22,23 +22,38 @@ func TestFilesFormNoCircle(t *testing.T) {
 		if len(files) < 4 {
 			t.Errorf("%s: only %d files", pkg, len(files))
 		}
-		for len(files) > 0 {
-			free := slices.Collect(maps.Keys(files))
-			free = slices.DeleteFunc(free, func(f string) bool { return len(files[f]) > 0 })
-			if len(free) == 0 {
-				for f, used := range files {
-					t.Errorf("%s: %s uses %v, in a circle or above one", pkg, f, slices.Sorted(maps.Keys(used)))
-				}
-				break
-			}
-			for _, f := range free {
-				delete(files, f)
-				for _, used := range files {
-					delete(used, f)
-				}
+		circle := above(above(files))
+		for _, f := range slices.Sorted(maps.Keys(circle)) {
+			t.Errorf("%s: %s is in a circle with %v", pkg, f, slices.Sorted(maps.Keys(circle[f])))
+		}
+	}
+}
+
+// above removes, again and again, the files that use no other, and returns what is left
+// with its arrows turned round.
+func above(files map[string]map[string]bool) map[string]map[string]bool {
+	turned := make(map[string]map[string]bool)
+	for {
+		free := slices.DeleteFunc(slices.Collect(maps.Keys(files)), func(f string) bool { return len(files[f]) > 0 })
+		if len(free) == 0 {
+			break
+		}
+		for _, f := range free {
+			delete(files, f)
+			for _, used := range files {
+				delete(used, f)
 			}
 		}
 	}
+	for f := range files {
+		turned[f] = make(map[string]bool)
+	}
+	for f, used := range files {
+		for u := range used {
+			turned[u][f] = true
+		}
+	}
+	return turned
 }
 
 // uses returns, for each file of a package, the other files whose functions, methods,
