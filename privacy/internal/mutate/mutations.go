@@ -76,13 +76,13 @@ var fast = []mutation{
 
 	// Payment first.
 	{"cloak draws before it spends", []change{{"sensor/cloak.go", "	if err := s.spend(p, r.ReleaseID); err != nil {", "	if _, err := p.Sensor.Perturb(*r.Reading, p.Clip, \"1\", key); err != nil {\n		return err\n	}\n	if err := s.spend(p, r.ReleaseID); err != nil {"}}, "TestCloakDrawsAfterTheSpend"},
-	{"noise drawn before the spend", []change{{"attempt.go", "	err = m.spend(ctx, c, job.RequireCap)\n", "	if _, err := draw(); err != nil {\n		return nil, err\n	}\n	err = m.spend(ctx, c, job.RequireCap)\n"}}, "TestNoiseIsDrawnAfterTheSpend"},
+	{"noise drawn before the spend", []change{{"pay.go", "	err = spend(ctx, job.Ledger, c, job.RequireCap)\n", "	if _, err := draw(); err != nil {\n		return nil, err\n	}\n	err = spend(ctx, job.Ledger, c, job.RequireCap)\n"}}, "TestNoiseIsDrawnAfterTheSpend"},
 	{"a write without payment", []change{{"run.go", "		if err != nil {\n			return nil, err\n		}\n		rep.SetPayment(paid[0])\n", "		if err == nil {\n			rep.SetPayment(paid[0])\n		}\n"}}, "TestNothingIsWrittenUnpaid"},
 
 	// What is certified is what is charged.
-	{"perSensor charged from the lower end", []change{{"plan.go", "append(spec.PerSensor, b.Upper*certificateMargin)", "append(spec.PerSensor, b.Lower)"}}, "TestPlanChargesWhatWasCertified"},
-	{"η without √n", []change{{"plan.go", "m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))", "m.diffusion.Err()"}}, "TestPlanChargesWhatWasCertified"},
-	{"η a millionth", []change{{"plan.go", "m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))", "1e-6*m.diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))"}}, "TestPlanChargesWhatWasCertified"},
+	{"perSensor charged from the lower end", []change{{"bracket.go", "append(spec.PerSensor, b.Upper*certificateMargin)", "append(spec.PerSensor, b.Lower)"}}, "TestPlanChargesWhatWasCertified"},
+	{"η without √n", []change{{"bracket.go", "m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))", "m.operator.Diffusion.Err()"}}, "TestPlanChargesWhatWasCertified"},
+	{"η a millionth", []change{{"bracket.go", "m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))", "1e-6*m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))"}}, "TestPlanChargesWhatWasCertified"},
 	{"Chebyshev's error without rounding", []change{{"expm/expm.go", "		d.err += d.rounding\n", ""}}, "TestErrCountsRounding"},
 	{"a final check 1 % lenient in δ", []change{{"privacy/plan_check.go", "logDelta(b.Epsilon, mu)+logDeltaError/2 <= math.Log(b.Delta)", "logDelta(b.Epsilon, mu)+logDeltaError/2 <= math.Log(1.01*b.Delta)"}}, "TestFinalCheckIsTight"},
 
@@ -92,7 +92,7 @@ var fast = []mutation{
 	{"β not split", []change{{"sensitivity/persensor.go", "opts.Failure /= 3", "opts.Failure /= 1"}}, "TestUnreadSplitsFailure"},
 	{"norms that cannot fail", []change{{"sensitivity/persensor.go", "out[k].Failure += half.Failure + opts.Failure", "out[k].Failure += 0"}}, "TestUnreadSplitsFailure"},
 	{"a screen's failure reported as 0", []change{{"sensitivity/search.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}}, "TestScreenSaysThatItMayFail"},
-	{"the failure does not reach the plan", []change{{"plan.go", "Upper: b.Upper * certificateMargin, Failure: b.Failure}", "Upper: b.Upper * certificateMargin, Failure: 0 * b.Failure}"}}, "TestPlanTakesTheScreensFailure"},
+	{"the failure does not reach the plan", []change{{"bracket.go", "Upper: b.Upper * certificateMargin, Failure: b.Failure}", "Upper: b.Upper * certificateMargin, Failure: 0 * b.Failure}"}}, "TestPlanTakesTheScreensFailure"},
 	{"a row without the kernel's error", []change{{"sensitivity/persensor.go", "p.reading(block.RawRowView(k), d.Err())", "p.reading(block.RawRowView(k), 0*d.Err())"}}, "TestPerSensorByRows"},
 	{"half of a sensor's own charge", []change{{"privacy/verify.go", "up((s.Bound+s.Step()", "up((0.5*s.Bound+s.Step()"}}, "TestPerSensorCharge"},
 	{"joint and perSensor in one scope", []change{{"privacy/account.go", "a.Guarantee != c.Guarantee", "a.Guarantee > c.Guarantee"}}, "TestScopeHoldsOneGuarantee"},
@@ -120,7 +120,7 @@ var fast = []mutation{
 	{"a bracket of the last edge", []change{{"sensitivity/search.go", "b.Upper = max(b.Upper, u)", "b.Upper = max(b.Lower, u)"}}, "TestSearch"},
 
 	// What is public, what is whole.
-	{"a public property that is the signal", []change{{"public.go", "if slices.Contains(public, name) {", "if name == \"\" && slices.Contains(public, name) {"}}, "TestNoPublicSettingIsTheSignal|TestPlanRemembersWhatIsPublic|TestReleaseRemembersItsSignal"},
+	{"a public property that is the signal", []change{{"signal.go", "if slices.Contains(public, name) {", "if name == \"\" && slices.Contains(public, name) {"}}, "TestNoPublicSettingIsTheSignal|TestPlanRemembersWhatIsPublic|TestReleaseRemembersItsSignal"},
 
 	// Files that only their owner may read.
 	{"revealed readings for everyone", []change{{"cmd/graphcloak/reveal.go", "	a.secret = true\n", ""}}, "TestModes"},
@@ -138,7 +138,7 @@ var fast = []mutation{
 	{"a scope that ended is spent from", []change{{"privacy/continue.go", "	if a.MovedTo != \"\" {", "	if a.MovedTo == a.Scope {"}}, "TestContinueKeepsEverySpend"},
 	{"continued chains not verified", []change{{"privacy/ledger.go", "return a, verifyContinued(ctx, l, a)", "return a, nil"}}, "TestContinuedChainsAreVerified"},
 	{"earlier scopes forgotten", []change{{"scope.go", "names, err := earlier(all, scope)", "names, err := earlier(all[:0], scope)"}}, ".:TestEarlierLedgerGoesOn"},
-	{"a cap is not required", []change{{"scope.go", "if required && a.Cap == nil {", "if required && a.Cap == nil && m == nil {"}}, "TestOneCapForOneProperty"},
+	{"a cap is not required", []change{{"check.go", "if required && a.Cap == nil {", "if required && a.Cap == nil && l == nil {"}}, "TestOneCapForOneProperty"},
 }
 
 // slow lists the faults whose tests take longer; they are planted on demand.
@@ -148,7 +148,7 @@ var slow = []mutation{
 	{"subnormals in the recurrence", []change{{"expm/chebyshev.go", "settle(prev, grid)", "_ = grid"}}, "TestPrivateWorkMeetsNoSubnormal"},
 	{"subnormal sources", []change{{"expm/private.go", "settle(w.x, grid)", "_ = grid"}}, "TestPrivateWorkIsWithinErr"},
 	{"a report that tells milliseconds of private work", []change{{"run.go", "wholeSeconds(since(start))", "since(start)"}}, "TestReportTellsSeconds"},
-	{"Lanczos on a private vector", []change{{"release.go", "if m.diffusion.Method() == expm.Lanczos {", "if m.diffusion.Method() == expm.Lanczos && m == nil {"}}, "TestPrivatePathRefuses"},
+	{"Lanczos on a private vector", []change{{"readings.go", "if m.operator.Diffusion.Method() == expm.Lanczos {", "if m.operator.Diffusion.Method() == expm.Lanczos && m == nil {"}}, "TestPrivatePathRefuses"},
 
 	// An audit that sees less.
 	{"an audit blind to repeats", []change{{"privacy/audit/noise.go", "see(\"repeats\", p)", "_ = p"}}, "TestAuditRefutesFaultsOfManySensors"},
