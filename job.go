@@ -24,6 +24,7 @@ type Job struct {
 
 	Noise   privacy.Noise // nil: the operating system's
 	RunID   string        // "": a new one
+	Attempt string        // token of its payment: who repeats it, with the same plan, is not charged again; "": a new one
 	Version string        // of the program, for the record
 
 	// Begin keeps an attempt before anything is reserved or spent, and refuses where

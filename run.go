@@ -3,6 +3,7 @@
 package graphcloak
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func (m *Model) checkRun(ctx context.Context, p *Plan, job Job) ([]float64, erro
 }
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
-	a, draw, err := m.attempt(p, job, y, privacy.NewAttempt())
+	a, draw, err := m.attempt(p, job, y, cmp.Or(job.Attempt, privacy.NewAttempt()))
 	if err != nil {
 		return nil, err
 	}

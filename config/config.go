@@ -22,6 +22,9 @@ type Config struct {
 	Execution  Execution
 	Terminal   Terminal
 
+	// Jobs of the configuration file, unchecked.
+	Jobs []map[string]any
+
 	ownFile  bool // the file of settings lies at the user's own place
 	origins  map[string]Origin
 	raw      map[string]any

@@ -12,6 +12,7 @@ type Layer string
 
 // The layers, strongest first.
 const (
+	LayerJob     Layer = "job" // what a job sets for itself
 	LayerFlag    Layer = "flag"
 	LayerEnv     Layer = "environment"
 	LayerDotEnv  Layer = ".env"
@@ -21,7 +22,7 @@ const (
 
 // strength orders layers: less is stronger.
 func (l Layer) strength() int {
-	return strings.Index("flag environment .env file default", string(l))
+	return strings.Index("job flag environment .env file default", string(l))
 }
 
 // Origin is where one value came from, such as the flag --tau.

@@ -142,7 +142,7 @@ func accept(values map[string]any, path string, text []byte, settings []Setting)
 	lines := strings.Split(string(text), "\n")
 	for _, name := range names {
 		s, ok := known[name]
-		if ok && !s.noFile {
+		if ok && !s.noFile || name == jobsKey {
 			continue
 		}
 		if delete(values, name); len(problems) == maxProblems {

@@ -36,7 +36,7 @@ func Load(l Layers) (*Config, error) {
 		}
 	}
 	file, problems := readFile(l.File, settings)
-	if err := v.MergeConfigMap(file); err != nil {
+	if err := v.MergeConfigMap(withoutJobs(file)); err != nil {
 		return nil, fmt.Errorf("config: merge %s: %w", l.File, err)
 	}
 	if err := v.MergeConfigMap(l.dotEnv(settings)); err != nil {
@@ -52,6 +52,10 @@ func Load(l Layers) (*Config, error) {
 
 	problems = append(problems, l.found(settings)...)
 	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
+	var err error
+	if c.Jobs, err = jobsOf(file[jobsKey], l.File); err != nil {
+		problems = append(problems, err)
+	}
 	for _, s := range settings {
 		o := l.origin(s, file)
 		c.origins[s.Key] = o
@@ -73,6 +77,9 @@ func LoadFile(path string) error {
 	settings := Settings()
 	file, problems := readFile(path, settings)
 	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any)}
+	if _, err := jobsOf(file[jobsKey], path); err != nil {
+		problems = append(problems, err)
+	}
 	for _, s := range settings {
 		raw, ok := file[strings.ToLower(s.Key)]
 		if !ok {

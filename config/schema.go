@@ -16,6 +16,11 @@ func Schema() map[string]any {
 			properties[s.Key] = s.schema()
 		}
 	}
+	properties[jobsKey] = map[string]any{
+		"description": "jobs that `graphcloak serve` runs on their schedules; every other key of a job is a setting of its own",
+		"type":        "array", "maxItems": maxJobs,
+		"items": map[string]any{"type": "object", "required": []string{"name", "schedule"}},
+	}
 	return map[string]any{
 		"$schema":              "https://json-schema.org/draft/2020-12/schema",
 		"title":                "GraphCloak configuration",
