@@ -17,6 +17,7 @@ type Config struct {
 	Escrow     Escrow
 	Recovery   Recovery
 	Community  Community
+	Server     Server
 	Output     Output
 	Write      Write
 	Execution  Execution

@@ -27,6 +27,7 @@ const (
 	GroupNoise      Group = "Known noise"
 	GroupRecovery   Group = "Recovery"
 	GroupCommunity  Group = "Communities"
+	GroupServer     Group = "Server"
 	GroupWrite      Group = "Mode"
 	GroupOutput     Group = "Output"
 	GroupExecution  Group = "Execution"
@@ -37,7 +38,7 @@ const (
 func Groups() []Group {
 	return []Group{
 		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupEscrow, GroupNoise,
-		GroupRecovery, GroupCommunity, GroupWrite, GroupOutput, GroupExecution, GroupTerminal,
+		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupOutput, GroupExecution, GroupTerminal,
 	}
 }
 

@@ -111,7 +111,7 @@ func (s Setting) store(field, raw any) (shown any, want string) {
 	case *time.Duration:
 		value, err := time.ParseDuration(text)
 		*field = value
-		return value.String(), s.wantIf(err != nil || value < 0)
+		return value.String(), s.wantIf(err != nil || value < 0 || !s.wants.contain(float64(value)))
 	case interface {
 		parse(string) error
 		fmt.Stringer
