@@ -24,7 +24,8 @@ var ErrPlan = errors.New("graphcloak: the plan does not hold on this graph")
 
 // Matches reports whether a plan was made for this model's graph and operator, and
 // whether its sensors and the edge of its sensitivity are in it. It costs one product
-// with M; that the upper end of the sensitivity is one, [Model.Certify] says.
+// with M, and returns [ErrGraphChanged] or [ErrPlan]. Whether the upper end of the
+// sensitivity is a bound, [Model.Certify] says.
 func (m *Model) Matches(p *privacy.Plan) error {
 	want := m.public(p.Alpha)
 	switch {
@@ -110,11 +111,12 @@ func (m *Model) matchEdge(p *privacy.Plan) error {
 	return nil
 }
 
-// Certify repeats the certificate that a plan's noise rests on, with coins of its own:
-// the sensitivity under the plan's weights is no larger than what is charged, and so is
-// each sensor's where the guarantee is each sensor's. It takes about as long as the
+// Certify repeats the certificate that a plan's noise rests on, from a random seed of its
+// own: the sensitivity under the plan's weights is no larger than what is charged, and so
+// is that of each sensor where the guarantee is perSensor. It takes about as long as the
 // plan took; below some hundred nodes the value is exact and takes less than a second.
-// [Model.Matches] comes first.
+// Call [Model.Matches] first. It returns [ErrPlan], or [expm.ErrAccuracy] where double
+// precision certifies nothing.
 func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
 	if err := m.confirm(ctx, p.Alpha, m.weights(p), p.Sensitivity, p.Guarantee == privacy.PerSensor); err != nil {
 		return err
@@ -204,8 +206,9 @@ func (m *Model) accept(ctx context.Context, p *Plan) error {
 	return nil
 }
 
-// CertifyRelease is [Model.Matches] and [Model.Certify] for a release that comes from
-// outside, with what it says of the allocation of its noise.
+// CertifyRelease checks a release that comes from outside as [Model.Matches] and
+// [Model.Certify] check a plan, with what it says of the allocation of its noise. The
+// errors are theirs.
 func (m *Model) CertifyRelease(ctx context.Context, r *Release) error {
 	if err := m.Matches(r.Plan()); err != nil {
 		return err

@@ -15,7 +15,8 @@ import (
 // Collect pays for a release that the sensors made private themselves, and
 // assembles it from what they sent under one release id. c gives scope and cap only:
 // release id and attempt follow from the values, so that a second call with the
-// same values costs nothing more until the release is written.
+// same values costs nothing more until the release is written. The errors are those of
+// [Model.Release], of [privacy.Plan.FromSensors], and an [UnfinishedError].
 func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorValue, c Spend) (*Release, error) {
 	l, err := ledgerOf(m.source, c.Ledger)
 	if err != nil {
@@ -51,8 +52,8 @@ func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (
 
 // Pay makes a release that [Model.Publish] publishes: from what sensors sent, where the
 // job's signal is theirs, else from the source's signal. It checks what
-// CheckRelease checks. An [UnfinishedError] says that it stopped once the run was reserved or paid
-// for.
+// [Model.CheckRelease] checks. The errors are those of [Model.Release] and
+// [Model.Collect], and an [UnfinishedError] where the run was reserved or paid for.
 func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, job Job) (*Release, error) {
 	job, err := job.equipped(m.source)
 	if err != nil {
@@ -78,7 +79,10 @@ func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []
 }
 
 // CheckRelease finds what would stop a release: a wrong graph, bad readings, properties
-// in the way, a ledger that refuses it. It writes and spends nothing.
+// in the way, a ledger that refuses it. It writes and spends nothing. The errors are
+// those of the plan, [Model.Matches] and [Model.Certify]; of the signal, [ErrNoSignal],
+// [ErrSignalPublic], [ErrSignalKind], [ErrBadSignal] and [ErrZeroSignal]; of the budget,
+// [ErrNoLedger], [ErrNoCap], [Account] and [privacy.Grants]; and [ErrNoSink].
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 	job, err := job.equipped(m.source)
 	if err != nil {
@@ -93,7 +97,8 @@ func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 // Publish writes the private values of a release that was paid for, where the job
 // says so, and closes its entry in the ledger. Called again with the same release
 // and job it completes an interrupted write. It returns the number of node
-// properties written.
+// properties written. An error is an [UnfinishedError]: of [Payment], of
+// [privacy.MarkWritten], [ErrNoLedger], [ErrNoSink], or the sink's.
 func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error) {
 	job, err := job.equipped(m.source)
 	if err != nil {

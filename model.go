@@ -37,7 +37,9 @@ type Model struct {
 }
 
 // Load reads the selected graph and prepares its diffusion. Queries in settings that
-// were read from a file are refused with [ErrForeignQuery]; see [Settings.Agree].
+// were read from a file are refused with [ErrForeignQuery]; see [Settings.Agree]. It
+// returns [ErrEmpty] for a selection without nodes or without sensors, [ErrMemory], and
+// [expm.ErrAccuracy] where double precision does not carry τ.
 func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
 	if err := set.CheckQueries(); err != nil {
 		return nil, err
@@ -135,7 +137,8 @@ func (m *Model) describe() []string {
 	return notes
 }
 
-// Communities returns the partition that a report ranks.
+// Communities returns the partition that a report ranks. It returns
+// [community.ErrMissing] where a node has no value of the property.
 func (m *Model) Communities(ctx context.Context, opts community.Options) (community.Partition, error) {
 	if opts.Property != "" {
 		values, err := m.source.Labels(ctx, m.Graph, opts.Property)

@@ -132,7 +132,9 @@ func (m *Model) cancel(ctx context.Context, job Job, why error) error {
 
 // Redeem makes the release of an attempt that was interrupted before its release was
 // kept: its noise is drawn from the signal as it is now. [ErrUnpaid]: nothing was
-// spent, and the reservation is taken back. Only one process may hold an attempt.
+// spent, and the reservation is taken back. Only one process may hold an attempt. Other
+// errors are those of [Model.CheckRelease], [ErrKey], [privacy.ErrReplay] where the release
+// was given up, and an [UnfinishedError] where it stands.
 //
 // Proof: docs/proofs/ledger.md.
 func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, error) {

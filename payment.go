@@ -19,7 +19,9 @@ var (
 )
 
 // Payment finds the entries of a ledger about a release, its payment first: in one
-// scope and those that went on in it, or, with "", in all of them.
+// scope and those that went on in it, or, with "", in all of them. It returns
+// [ErrUnpaid], [ErrAmbiguous], the [privacy.ErrMismatch] of a payment on other terms,
+// and the errors of [privacy.ReplayLedger].
 func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([]privacy.Entry, error) {
 	scopes, err := payers(ctx, l, scope)
 	if err != nil {

@@ -15,7 +15,10 @@ import (
 )
 
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
-// Only the public graph enters.
+// Only the public graph enters. It returns the errors of [privacy.NewPlan], [ErrTau]
+// where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
+// sensitivity, [allocation.ErrInvalid], and those of [Model.Communities] and
+// [Model.Prior].
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	p := &Plan{Model: m.Settings, PublicProperties: public(m.Settings, opts.Allocation.Communities.Property, opts.Allocation.PriorProperty)}
 	if _, err := rand.Read(p.Seed[:]); err != nil {
@@ -101,7 +104,8 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 }
 
 // UniformPlan returns uniform noise with the guarantee of a plan whose noise is
-// allocated, nil for a plan whose noise is uniform.
+// allocated, nil for a plan whose noise is uniform. The errors are those of
+// [privacy.NewPlan].
 func (m *Model) UniformPlan(p *Plan) (*privacy.Plan, error) {
 	if p.Allocated == nil {
 		return nil, nil
@@ -122,7 +126,8 @@ func (m *Model) uniformPlan(p *privacy.Plan, a *Allocated) (*privacy.Plan, error
 
 // WithBudget returns the plan with another budget: the same weights, and the sensitivity
 // that was certified for them, which does not depend on the budget. It returns
-// [privacy.ErrNotPrivate] beyond the range of the calibration.
+// [privacy.ErrNotPrivate] beyond the range of the calibration, and the other errors of
+// [privacy.NewPlan].
 func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
 	inner, err := rebudget(p.Plan, b)
 	if err != nil {

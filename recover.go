@@ -14,7 +14,9 @@ import (
 
 // Recover computes the posterior, the ranking of the communities and f̂ from a
 // release. Where Basis Pursuit Denoising ends without a certificate, its status in the
-// report is stalled and its gap honest: the posterior does not depend on it.
+// report is stalled and its gap honest: the posterior does not depend on it. It returns
+// [ErrGraphChanged] or [ErrPlan] for a release of another graph, [ErrSignalPublic], and
+// the errors of [Model.Communities], [Model.Prior] and [analyst.Operator.Analyse].
 func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*report.Report, error) {
 	plan := r.Plan()
 	if err := m.Matches(plan); err != nil {
@@ -31,7 +33,9 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 }
 
 // RecoverFrom is [Model.Recover] for values whose noise is all that is known of
-// their release. The report states no guarantee, and no store takes it.
+// their release. The report states no guarantee, and no store takes it. It returns
+// [recovery.ErrInvalid] for measurements that do not fit together or to the graph, and
+// the errors of [Model.Communities], [Model.Prior] and [analyst.Operator.Analyse].
 func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts RecoverOptions) (*report.Report, error) {
 	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
 		return nil, fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))

@@ -47,7 +47,8 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a release file and checks the release and its plan. What
-// follows from other parts of the file is computed again and compared.
+// follows from other parts of the file is computed again and compared. It returns
+// [ErrNoSignal] or [ErrSignalPublic] for a signal that no release has.
 func (r *Release) UnmarshalJSON(data []byte) error {
 	if err := r.unmarshal(data); err != nil {
 		return fmt.Errorf("read release: %w", err)

@@ -16,6 +16,7 @@ import (
 // Run loads the graph, plans, releases, recovers and writes back. Input and
 // conflicts are checked before anything is spent. A source that is a [Store] keeps the
 // ledger and takes the results, where the job names no other: [ErrNoLedger], [ErrNoSink].
+// Other errors are those of [Load], [Model.Plan] and [Model.Execute].
 func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Report, error) {
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
@@ -38,7 +39,8 @@ func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Repo
 }
 
 // Execute releases under a plan that was made before, recovers and writes back. An
-// [UnfinishedError] says that the run stopped once it was reserved or paid for.
+// [UnfinishedError] says that the run stopped once it was reserved or paid for. Other
+// errors are those of [Model.Check], [Model.Release] and [Model.Complete].
 func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, error) {
 	if job.RunID == "" {
 		id, err := NewRunID()
@@ -65,7 +67,8 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 }
 
 // Check finds what would stop the run, after its budget is spent or because the ledger
-// refuses it. It writes and spends nothing.
+// refuses it. It writes and spends nothing. The errors are those of
+// [Model.CheckRelease], of [Model.Communities] and [Model.Prior], and [ErrMemory].
 func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
 	job, err := job.equipped(m.source)
 	if err != nil {
@@ -98,7 +101,7 @@ func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Re
 // Complete recovers from a release that was paid for and writes back: the second
 // half of a run, the whole of a resumed one, or, under another run id than the
 // release's, a new look at an old release. The same release and job give the same
-// bits.
+// bits. The errors are those of [Model.Recover], [Payment] and [Model.Publish].
 func (m *Model) Complete(ctx context.Context, r *Release, job Job) (*report.Report, error) {
 	rep, err := m.complete(ctx, r, job)
 	if err == nil || job.RunID != r.ID() || errors.Is(err, ErrUnpaid) {

@@ -66,7 +66,9 @@ func earlier(scopes []string, scope string) ([]string, error) {
 var ErrScopes = errors.New("graphcloak: the scopes of an earlier version cannot be continued")
 
 // Account returns the account of a scope with what earlier versions kept of the same
-// data under other names, and the names of those scopes. It stores nothing.
+// data under other names, and the names of those scopes. It stores nothing. It returns
+// [ErrScopes], [privacy.ErrInput] for what is no scope, and the errors of
+// [privacy.Joined].
 func Account(ctx context.Context, l privacy.Ledger, scope string) (privacy.Account, []string, error) {
 	names, err := pending(ctx, l, scope)
 	if err != nil {
@@ -77,7 +79,8 @@ func Account(ctx context.Context, l privacy.Ledger, scope string) (privacy.Accou
 }
 
 // Continue lets what earlier versions kept under other names go on in scope, before
-// anything is spent from it. See [privacy.Continue].
+// anything is spent from it. It returns [ErrScopes], [privacy.ErrInput] for what is no
+// scope, and the errors of [privacy.Continue].
 func Continue(ctx context.Context, l privacy.Ledger, scope string) error {
 	names, err := pending(ctx, l, scope)
 	if err != nil || len(names) == 0 {

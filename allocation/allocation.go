@@ -164,7 +164,8 @@ type Diffusion interface {
 // community of each node by a number ≥ 0; Location ignores it. diffusion is M for
 // the model's Laplacian and τ.
 //
-// It returns [ErrNothing] where no allocation can help. The same input gives the
+// It returns [ErrNothing] where no allocation can help, and [ErrInvalid] for options that
+// contradict each other or the model. The same input gives the
 // same bits at any number of workers, unless Options.Time ends the search. When ctx
 // ends, its error is returned.
 //

@@ -13,7 +13,8 @@ import (
 // Analyse computes the posterior, the ranking of the communities and f̂, and puts them
 // into the report. A nil prior is flat. Where Basis Pursuit Denoising ends without a
 // certificate, its status is stalled and its gap honest: the posterior does not depend
-// on it. It returns [recovery.ErrInvalid] for measurements that do not fit together.
+// on it. It returns [recovery.ErrInvalid] for measurements that do not fit together or to
+// the graph, and for a number of sources that the prior does not allow.
 func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.Partition, prior []float64, opts Options, rep *report.Report) error {
 	w, err := o.Whiten(ctx, in)
 	if err != nil {

@@ -112,7 +112,8 @@ const gapTolerance = 1e-8
 
 // Denoise solves Basis Pursuit Denoising. The report holds its radius, whose unit and
 // that of the residual are those of ỹ where every sensor has the same σ, else those of
-// the noise. A result without a certificate is [recovery.Stalled], and no error.
+// the noise. A result without a certificate is [recovery.Stalled], and no error. It
+// returns [recovery.ErrInvalid] for a rule that gives no radius.
 func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule, progress func(stage string, done, total int64)) (*recovery.Result, report.BPDN, error) {
 	scale := w.unit()
 	if rule.Kind == recovery.Number {

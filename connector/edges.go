@@ -14,7 +14,9 @@ type Edges struct {
 }
 
 // Add connects the handles u and v, named a and b, with the values of the weight
-// and the length property; nil is a property that is missing or not asked for.
+// and the length property; nil is a property that is missing or not asked for. What a
+// property cannot be is counted among the offenders; the errors are those of
+// [graph.Builder.Connect].
 func (e *Edges) Add(u, v int, a, b graph.ID, weight, length any) error {
 	w, l, wrong := e.Values(weight, length)
 	if wrong != "" {

@@ -88,7 +88,7 @@ func (e *UnfinishedError) Is(target error) bool { return target == ErrConflict }
 // store knows. A record of the same id must hold the same table, if it holds one: a
 // resumed write re-sends what was staged. Another run that is unfinished on the same
 // graph, or on nodes of it (touched, by id), is in the way, because values of the two
-// would mix: an [UnfinishedError].
+// would mix: an [UnfinishedError], which is [ErrConflict].
 func (run Run) Admit(known []Run, touched []string) error {
 	for _, k := range known {
 		switch {

@@ -25,7 +25,7 @@ const (
 )
 
 // Estimate says what New and one product would cost, before anything is
-// allocated. Auto is settled as New settles it.
+// allocated. Auto is settled as New settles it. It returns [ErrAccuracy] as [New] does.
 func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 	d, err := plan(l, tau, opts)
 	if err != nil {

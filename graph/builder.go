@@ -123,7 +123,8 @@ func (b *Builder) AddEdge(u, v ID, weight float64) error {
 }
 
 // Connect joins two nodes by their handles. A self-loop is dropped and counted:
-// it adds nothing to D − W.
+// it adds nothing to D − W. It returns [ErrUnknownNode], [ErrBadWeight] or
+// [ErrBadLength].
 func (b *Builder) Connect(u, v int, weight, length float64) error {
 	if !(weight > 0) || math.IsInf(weight, 1) {
 		return fmt.Errorf("%w: %v", ErrBadWeight, weight)

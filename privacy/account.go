@@ -126,7 +126,8 @@ func (a Account) limit() (Cost, error) {
 	return capCost(b)
 }
 
-// Replay folds entries into an account, and checks order, hashes and rules.
+// Replay folds entries into an account, and checks order, hashes and rules. It returns
+// [ErrChain] for a release that is paid for twice, and the errors of [Account.Append].
 func Replay(scope string, entries []Entry) (Account, error) {
 	a := NewAccount(scope)
 	spent := make(map[string]bool)
@@ -146,8 +147,9 @@ func Replay(scope string, entries []Entry) (Account, error) {
 	return a, nil
 }
 
-// Append returns the account after e, which must be the next link: ErrChain
-// otherwise.
+// Append returns the account after e, which must be the next link: [ErrChain]
+// otherwise. [ErrJoin]: e continues an account that does not fit this one.
+// [ErrExhausted]: what is spent adds up to more than a [Cost] holds.
 func (a Account) Append(e Entry) (Account, error) {
 	switch {
 	case e.Scope != a.Scope, e.Seq != a.Entries+1, e.Prev != a.Head, e.Hash != e.hash():

@@ -72,14 +72,16 @@ func (Analytic) Sigma(b Budget, l2 float64) (float64, error) {
 	return up(hi*l2, 1), nil
 }
 
-// Sigma returns √(2 ln(1.25/δ))·l2/ε, rounded up.
+// Sigma returns √(2 ln(1.25/δ))·l2/ε, rounded up, or [ErrNotPrivate] where that is not
+// (ε, δ)-private.
 //
 // Proof: docs/proofs/closed-form-calibrations.md.
 func (Classical) Sigma(b Budget, l2 float64) (float64, error) {
 	return closedForm(b, l2, math.Sqrt(2*math.Log(1.25/b.Delta)), "classical")
 }
 
-// Sigma returns 2 ln(1.25/δ)·l2/ε, rounded up.
+// Sigma returns 2 ln(1.25/δ)·l2/ε, rounded up, or [ErrNotPrivate] where that is not
+// (ε, δ)-private.
 //
 // Proof: docs/proofs/closed-form-calibrations.md.
 func (Paper) Sigma(b Budget, l2 float64) (float64, error) {

@@ -11,7 +11,8 @@ import (
 // Continue lets the accounts of other scopes go on in scope: each of their chains
 // ends with an entry that names scope, and scope gets an entry that carries what
 // they add up to and their head. Nothing is lost, and nothing counts twice however
-// often it is called. [ErrJoin] where [Joined] says so.
+// often it is called. It returns the errors of [Joined], and [ErrMoved] where scope
+// itself goes on in another one.
 func Continue(ctx context.Context, l Ledger, scope string, from []string) error {
 	if _, err := Joined(ctx, l, scope, from); err != nil {
 		return err
@@ -35,7 +36,7 @@ func Continue(ctx context.Context, l Ledger, scope string, from []string) error 
 
 // Joined returns the account of scope as [Continue] would leave it, and stores
 // nothing. [ErrJoin]: their guarantees differ, or their caps where scope has none of
-// its own, or one of them goes on elsewhere.
+// its own, or one of them goes on elsewhere. Other errors are those of [ReplayLedger].
 func Joined(ctx context.Context, l Ledger, scope string, from []string) (Account, error) {
 	a, err := ReplayLedger(ctx, l, scope)
 	if err != nil {

@@ -24,7 +24,8 @@ type SensorValue struct {
 
 // FromSensors assembles ỹ from what every reporting sensor sent under one release
 // id, in any order. A value off its lattice, of another plan or release, given
-// twice or missing is refused.
+// twice or missing is refused: [ErrMismatch] for one of another plan, and the errors of
+// [Plan.Validate].
 func (p *Plan) FromSensors(values []SensorValue) (*Release, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -54,8 +54,10 @@ type Rule func(account Account, prior []Entry) (*Entry, error)
 
 // Spend pays for a release before its noise is drawn. A repeated call with the
 // same attempt returns the entry of the first one; another attempt with the same
-// release id is ErrReplay; past the cap it is ErrExhausted, and a [WaitError] where the
-// cap slides and will have room. Nothing is refunded.
+// release id is [ErrReplay]; past the cap it is [ErrExhausted], and a [WaitError] where the
+// cap slides and will have room. [ErrMoved]: the scope goes on under another name.
+// [ErrJoin]: the release has another guarantee than the account, or other names for its
+// sensors. [ErrChain]: the chain does not hold. Nothing is refunded.
 func Spend(ctx context.Context, l Ledger, c Charge) (Entry, error) {
 	e, err := spend(ctx, l, c, nil)
 	if !errors.Is(err, errSliding) {
@@ -106,14 +108,16 @@ func payment(prior []Entry, c Charge) (*Entry, error) {
 	return nil, fmt.Errorf("%w: %q in scope %q", ErrReplay, c.ReleaseID, c.Scope)
 }
 
-// SetCap limits what the releases of a scope may spend together, however old.
+// SetCap limits what the releases of a scope may spend together, however old. It returns
+// [ErrMoved] for a scope that goes on under another name.
 func SetCap(ctx context.Context, l Ledger, scope string, limit Budget) (Entry, error) {
 	return SetSlidingCap(ctx, l, scope, Cap{Budget: limit})
 }
 
 // SetSlidingCap limits what the releases of a scope may spend together in any time as
 // long as the window of the cap. What was spent before the cap was set counts from when
-// it was spent; releases of a version that kept no times count from now on.
+// it was spent; releases of a version that kept no times count from now on. It returns
+// [ErrMoved] for a scope that goes on under another name.
 func SetSlidingCap(ctx context.Context, l Ledger, scope string, limit Cap) (Entry, error) {
 	return update(ctx, l, scope, "", func(a Account, _ []Entry) (*Entry, error) {
 		if err := limit.Validate(); err != nil {
@@ -127,17 +131,19 @@ func SetSlidingCap(ctx context.Context, l Ledger, scope string, limit Cap) (Entr
 }
 
 // MarkWritten records that a paid release was written, with the digest of its
-// values. Doing it twice with the same digest is no error.
+// values. Doing it twice with the same digest is no error; [ErrReplay] with another one,
+// or where the release was given up.
 func MarkWritten(ctx context.Context, l Ledger, scope, releaseID string, values Digest) (Entry, error) {
 	return mark(ctx, l, scope, releaseID, KindWritten, &values)
 }
 
-// MarkVoid records that a paid release will never be written.
+// MarkVoid records that a paid release will never be written; [ErrReplay] where it was.
 func MarkVoid(ctx context.Context, l Ledger, scope, releaseID string) (Entry, error) {
 	return mark(ctx, l, scope, releaseID, KindVoid, nil)
 }
 
-// MarkRevealed records that the noise of a release was removed.
+// MarkRevealed records that the noise of a release was removed. The errors are those of
+// [MarkWritten].
 func MarkRevealed(ctx context.Context, l Ledger, scope, releaseID string, values Digest) (Entry, error) {
 	return mark(ctx, l, scope, releaseID, KindRevealed, &values)
 }
@@ -152,7 +158,8 @@ func ReadAccount(ctx context.Context, l Ledger, scope string) (Account, error) {
 	return account, err
 }
 
-// ReplayLedger returns what the entries of a scope add up to, without a lock.
+// ReplayLedger returns what the entries of a scope add up to, without a lock. It returns
+// the errors of [Replay].
 func ReplayLedger(ctx context.Context, l Ledger, scope string) (Account, error) {
 	entries, err := l.Entries(ctx, scope)
 	if err != nil {
@@ -162,8 +169,9 @@ func ReplayLedger(ctx context.Context, l Ledger, scope string) (Account, error) 
 }
 
 // VerifyLedger replays the chain of a scope and compares it with the account that
-// the store holds, and so those of the scopes that went on in it. ErrChain where
-// they disagree. Entries that others append meanwhile are read again.
+// the store holds, and so those of the scopes that went on in it. It returns [ErrChain]
+// where they disagree, and the errors of [Replay]. Entries that others append meanwhile
+// are read again.
 func VerifyLedger(ctx context.Context, l Ledger, scope string) (Account, error) {
 	a, err := verifyChain(ctx, l, scope)
 	if err != nil {

@@ -26,7 +26,7 @@ type memoryScope struct {
 	entries []Entry
 }
 
-// Update is that of [Ledger].
+// Update is that of [Ledger]. It returns the errors of rule and of [Replay].
 func (m *MemoryLedger) Update(ctx context.Context, name, releaseID string, rule Rule) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

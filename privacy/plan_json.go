@@ -65,7 +65,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// UnmarshalJSON reads a plan and repeats every check of NewPlan.
+// UnmarshalJSON reads a plan and repeats every check of [NewPlan].
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var d planDocument
 	if err := strictjson.Unmarshal(data, &d); err != nil {

@@ -46,7 +46,8 @@ func (p *Plan) certificate() Digest {
 
 // Verify re-checks a release against a plan without any secret: the plan's noise
 // and cost, that both are the same plan, and that every value is a multiple of its
-// lattice constant. It cannot show that noise was drawn as stated.
+// lattice constant. It cannot show that noise was drawn as stated. It returns
+// [ErrMismatch] for a release of another plan, and the errors of [Plan.Validate].
 func Verify(r *Release, p *Plan) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -68,7 +69,8 @@ func Verify(r *Release, p *Plan) error {
 	return nil
 }
 
-// VerifyEntry checks that a ledger's entry paid for the release in full.
+// VerifyEntry checks that a ledger's entry paid for the release in full. It returns
+// [ErrMismatch] where it did not.
 func VerifyEntry(r *Release, e Entry) error {
 	if e.Charge == nil {
 		return fmt.Errorf("%w: the entry is no payment", ErrMismatch)

@@ -49,7 +49,8 @@ func Contains(entries []Entry, head Digest) bool {
 	})
 }
 
-// Check refuses a chain that does not hold the mark, or adds up to less: ErrRollback.
+// Check refuses a chain that does not hold the mark, or adds up to less, with
+// [ErrRollback], and one that [Replay] refuses, with its errors.
 func (m Mark) Check(scope string, entries []Entry) error {
 	if m.Account.Entries == 0 {
 		return nil
@@ -192,6 +193,8 @@ func (w *watched) put(ctx context.Context, scope string, m Mark) error {
 // seen, more is booked than was lost, never less. Where the account of the scope went
 // on in another one, it is booked there first. The mark's cap returns as far as it is
 // the lower one, unless one was set since. A chain that holds the mark is left as it is.
+// [ErrMoved]: the scope went on in another one meanwhile. Other errors are those of
+// [Replay] and [Mark.Check].
 //
 // Proof: docs/proofs/ledger.md.
 func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost, err error) {

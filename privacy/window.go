@@ -83,7 +83,8 @@ var errSliding = errors.New("privacy: the cap slides")
 //
 // An entry counts until a window has passed since its time. Times do not go back along
 // a chain, so those that count are its end; one without a time counts until the next
-// that has one does not.
+// that has one does not. It returns [ErrChain] where the entries spent less than was
+// counted before them, and the errors of [Replay].
 //
 // Proof: docs/proofs/ledger.md.
 func (a Account) Recent(entries []Entry, now time.Time) (Account, error) {
@@ -129,7 +130,7 @@ func (a Account) since(past Account) (Account, error) {
 }
 
 // Grants finds a charge that [Spend] would refuse to an account of the scope, and with
-// which error. It looks at no release id.
+// which error of [Spend]. It looks at no release id.
 func Grants(ctx context.Context, l Ledger, a Account, c Charge) error {
 	_, err := a.charge(c, nil)
 	if !errors.Is(err, errSliding) {

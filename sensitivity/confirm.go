@@ -12,8 +12,9 @@ import (
 // where that could be shown, and its lower end above b.Upper where b is wrong. It
 // takes about the time of the bracket, less where b is wide or wrong.
 //
-// Coins are those of opts, and fail with b.Failure at most; where that is 0 there are
-// none. Tolerance and Time of opts do not count.
+// Its random directions are of the seed in opts, and miss with probability b.Failure at
+// most; where that is 0 it uses none. Tolerance and Time of opts do not count. It returns
+// [expm.ErrAccuracy] where double precision certifies nothing.
 func Confirm(ctx context.Context, m Model, u []float64, b Bracket, opts Options) (Bracket, error) {
 	opts.Enough, opts.Time, opts.Failure = b.Upper, 0, b.Failure
 	if b.Failure == 0 {

@@ -16,7 +16,7 @@ type Cost struct {
 // thousand, and spatial ones, which the local tier closes, next to none.
 const typicalColumns = 160
 
-// Estimate says what Bound would cost.
+// Estimate says what [Bound] would cost. The errors are those of [expm.Estimate].
 func Estimate(m Model, opts Options) (Cost, error) {
 	if err := m.check(); err != nil {
 		return Cost{}, err

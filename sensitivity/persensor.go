@@ -18,7 +18,8 @@ import (
 // in the order of Model.Sensors (nodes where that is nil). It takes one row of M a
 // sensor where all rows take some minutes at most, or fit in Options.Time. Otherwise,
 // or when the time has run out, sensors get an upper end without a row, see
-// unread; it is never above the joint one.
+// unread; it is never above the joint one. It returns [expm.ErrAccuracy] where double
+// precision certifies nothing.
 func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {

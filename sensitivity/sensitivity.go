@@ -88,7 +88,7 @@ const floor = 1e-290
 
 // Bound brackets Δ₂. u weighs the squares of the sensors' readings (noise
 // allocation: u_s = 1/σ_s²), one entry ≥ 0 for each sensor; nil: ones. Without
-// edges Δ₂ = 0.
+// edges Δ₂ = 0. It returns [expm.ErrAccuracy] where double precision certifies nothing.
 func Bound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, error) {
 	p, err := newProblem(m, u, &opts)
 	if err != nil {

@@ -60,7 +60,7 @@ type SuggestOptions struct {
 }
 
 // ErrSuggest says that no sensors can be suggested.
-var ErrSuggest = errors.New("graphcloak: sensors cannot be suggested")
+var ErrSuggest = errors.New("study: sensors cannot be suggested")
 
 // suggestTrials is the least number of simulated sources, if no other is asked for.
 const suggestTrials = 1000
@@ -78,6 +78,9 @@ const mostTrials = 1_000_000_000
 // greedy choice tells at least 1 − 1/e of what the best k sensors would, up to the
 // error of simulation: docs/explanation/calibration.md. The noise that a set needs
 // by itself is less, and for that no such bound holds.
+//
+// It returns [ErrSuggest] for options that cannot be served, [graphcloak.ErrMemory], and
+// the errors of [graphcloak.Model.Plan].
 func Suggest(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, k int, s SuggestOptions) (*Suggestion, error) {
 	n := m.Graph.Order()
 	var chosen []int

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -19,6 +20,9 @@ type Target struct {
 	Accuracy float64 // least probability that the right community is named; 0: any
 	EMD      float64 // greatest mean distance of the posterior from the source, in units of the metric; 0: any
 }
+
+// ErrTarget says that no ε gives what was asked for, or that any does.
+var ErrTarget = errors.New("study: no privacy loss fits the target")
 
 // Range of ε in which a target is looked for, and the relative width at which it
 // is found: below what 200 trials resolve.
@@ -34,9 +38,13 @@ func (t Target) met(a *report.Accuracy) bool {
 
 // PlanFor returns a plan with the least ε, to 1 %, at which simulation reaches the
 // target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
-// says what it reached in Accuracy. ErrTarget where ε = 1000 does not reach it, or
-// ε = 0.01 does.
+// says what it reached in Accuracy. It returns [ErrTarget] where ε = 1000 does not
+// reach it, ε = 0.01 does, or the graph has more than 6,000 nodes, and the errors of
+// [graphcloak.Model.Plan], [graphcloak.Model.WithBudget] and [Expect].
 func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec graphcloak.RecoverOptions, t Target, trials int) (*graphcloak.Plan, error) {
+	if err := checkSize(m); err != nil {
+		return nil, err
+	}
 	s, err := newExpectation(ctx, m, rec, trials)
 	if err != nil {
 		return nil, err
@@ -56,6 +64,14 @@ func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 		}
 		opts.Epsilon = p.Epsilon
 	}
+}
+
+// checkSize refuses a graph that is too large to be simulated many times.
+func checkSize(m *graphcloak.Model) error {
+	if m.Graph.Order() > analyst.DenseLimit {
+		return fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, analyst.DenseLimit)
+	}
+	return nil
 }
 
 // least returns the plan with the least ε that reaches the target under its weights.
@@ -130,8 +146,12 @@ type Point struct {
 }
 
 // Curve simulates a plan at other values of ε, with the weights that it has, on
-// common random numbers. It returns ErrTarget for graphs that are too large.
+// common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
+// the errors of [Expect] and [graphcloak.Model.WithBudget].
 func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec graphcloak.RecoverOptions, epsilons []float64, trials int) ([]Point, error) {
+	if err := checkSize(m); err != nil {
+		return nil, err
+	}
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err
 	}

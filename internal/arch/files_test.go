@@ -18,7 +18,7 @@ import (
 // so that each can be read from the bottom up.
 func TestFilesFormNoCircle(t *testing.T) {
 	for _, pkg := range []string{root, "analyst", "study"} {
-		files := uses(t, filepath.Join("../..", pkg))
+		files := uses(t, pkg)
 		if len(files) < 4 {
 			t.Errorf("%s: only %d files", pkg, len(files))
 		}
@@ -58,41 +58,62 @@ func above(files map[string]map[string]bool) map[string]map[string]bool {
 
 // uses returns, for each file of a package, the other files whose functions, methods,
 // types, variables and constants it names.
-func uses(t *testing.T, dir string) map[string]map[string]bool {
+func uses(t *testing.T, pkg string) map[string]map[string]bool {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fset := token.NewFileSet()
-	var files []*ast.File
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, f)
-	}
 	// Imports are left empty: what the package itself declares is resolved without them.
-	info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
-	conf := types.Config{Importer: empty{}, Error: func(error) {}}
-	pkg, _ := conf.Check(dir, fset, files, info) // the errors are those of empty imports
+	c := typeCheck(t, pkg, empty{})
 	graph := make(map[string]map[string]bool)
-	for _, f := range files {
-		graph[filepath.Base(fset.Position(f.Pos()).Filename)] = make(map[string]bool)
+	for _, f := range c.files {
+		graph[c.file(f.Pos())] = make(map[string]bool)
 	}
-	for id, object := range info.Uses {
-		from, to := filepath.Base(fset.Position(id.Pos()).Filename), filepath.Base(fset.Position(object.Pos()).Filename)
-		if object.Pkg() == pkg && from != to {
+	for id, object := range c.info.Uses {
+		if from, to := c.file(id.Pos()), c.file(object.Pos()); object.Pkg() == c.pkg && from != to {
 			if v, ok := object.(*types.Var); !ok || !v.IsField() {
 				graph[from][to] = true
 			}
 		}
 	}
 	return graph
+}
+
+// checked is a package that was type-checked as far as its imports are known.
+type checked struct {
+	fset  *token.FileSet
+	files []*ast.File
+	pkg   *types.Package
+	info  *types.Info
+}
+
+// file returns the name of the file that holds a position.
+func (c checked) file(pos token.Pos) string { return filepath.Base(c.fset.Position(pos).Filename) }
+
+// typeCheck type-checks the files of one package of this module, tests apart.
+func typeCheck(t *testing.T, pkg string, imports types.Importer) checked {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("../..", pkg, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := checked{fset: token.NewFileSet(), info: &types.Info{
+		Uses: make(map[*ast.Ident]types.Object), Defs: make(map[*ast.Ident]types.Object),
+	}}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(c.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.files = append(c.files, f)
+	}
+	path := module
+	if pkg != root {
+		path += "/" + pkg
+	}
+	conf := types.Config{Importer: imports, Error: func(error) {}}
+	c.pkg, _ = conf.Check(path, c.fset, c.files, c.info) // the errors are those of empty imports
+	return c
 }
 
 // empty imports packages that declare nothing.
