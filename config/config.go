@@ -21,6 +21,7 @@ type Config struct {
 	Output     Output
 	Write      Write
 	Execution  Execution
+	Schedule   Schedule
 	Terminal   Terminal
 
 	// Jobs of the configuration file, unchecked.

@@ -31,6 +31,7 @@ const (
 	GroupWrite      Group = "Mode"
 	GroupOutput     Group = "Output"
 	GroupExecution  Group = "Execution"
+	GroupSchedule   Group = "Schedule"
 	GroupTerminal   Group = "Terminal"
 )
 
@@ -38,7 +39,7 @@ const (
 func Groups() []Group {
 	return []Group{
 		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupEscrow, GroupNoise,
-		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupOutput, GroupExecution, GroupTerminal,
+		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupOutput, GroupExecution, GroupSchedule, GroupTerminal,
 	}
 }
 

@@ -42,6 +42,7 @@ type app struct {
 	holding             sync.Mutex    // of held and lock
 	held                string        // run that was begun and is not ended
 	lock                *os.File      // its lock
+	scheduled           scheduled     // what is told at the end
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
 }
 

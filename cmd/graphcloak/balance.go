@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -99,9 +99,13 @@ func (b balance) row() []any {
 		}
 		return *x
 	}
+	var per any
+	if b.CapPerSeconds > 0 {
+		per = config.Span(time.Duration(b.CapPerSeconds) * time.Second).String()
+	}
 	return []any{
 		b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
-		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, perText(b.CapPerSeconds), number(b.RecentEpsilon),
+		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, per, number(b.RecentEpsilon),
 	}
 }
 
@@ -146,40 +150,4 @@ func leftAt(h holding, delta float64) []string {
 	}
 	return []string{fmt.Sprintf("What is left of %q, ρ = %.5g, is one more release of ε = %.5g at δ = %v, or of ε = %.5g at δ = %v.",
 		a.Scope, left.Rho(), there, a.Cap.Delta, here, delta)}
-}
-
-const dayTime = 24 * time.Hour
-
-// perText is a window in days where it is a number of them.
-func perText(seconds int64) any {
-	window := time.Duration(seconds) * time.Second
-	switch {
-	case seconds == 0:
-		return nil
-	case window%dayTime == 0:
-		return strconv.FormatInt(int64(window/dayTime), 10) + "d"
-	}
-	return window.String()
-}
-
-// parsePer reads a span of time: days as 30d, weeks as 4w, or a duration such as 36h,
-// in whole seconds.
-func parsePer(text string) (time.Duration, error) {
-	unit := map[string]time.Duration{"d": dayTime, "w": 7 * dayTime}[text[max(0, len(text)-1):]]
-	var span time.Duration
-	var err error
-	if unit > 0 {
-		var n int64
-		n, err = strconv.ParseInt(text[:len(text)-1], 10, 64)
-		if err == nil && (n < 0 || n > int64(privacy.MaxWindow*time.Second/unit)) {
-			err = strconv.ErrRange
-		}
-		span = time.Duration(n) * unit
-	} else {
-		span, err = time.ParseDuration(text)
-	}
-	if err != nil || span < time.Second || span%time.Second != 0 || span > privacy.MaxWindow*time.Second {
-		return 0, fmt.Errorf("%q is no span of time, want whole seconds up to 100 years such as 30d, 4w or 36h", text)
-	}
-	return span, nil
 }

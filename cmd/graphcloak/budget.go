@@ -104,11 +104,11 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			return fail(exitUsage, "no cap is given").hint("give --epsilon and --delta of all releases together")
 		}
 		if per != "" {
-			window, err := parsePer(per)
+			window, err := config.ParseSpan(per)
 			if err != nil {
-				return fail(exitUsage, "--per %w", err)
+				return fail(exitUsage, "--per %q is no span of time, want %w", per, err)
 			}
-			limit.PerSeconds = int64(window / time.Second)
+			limit.PerSeconds = int64(time.Duration(window) / time.Second)
 		}
 		if err := limit.Validate(); err != nil {
 			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta")

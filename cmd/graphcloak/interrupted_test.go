@@ -71,7 +71,7 @@ func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
 	}
 	job.Scope = "data"
 	a.config.Privacy.BudgetScope = job.Scope
-	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+	if job.RunID, err = a.newRunID(); err != nil {
 		t.Fatal(err)
 	}
 	return a, s, job

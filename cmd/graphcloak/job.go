@@ -170,11 +170,11 @@ func (a *app) job() (graphcloak.Job, error) {
 }
 
 // configuration is the GDS result column: every setting that is not the default,
-// but not how the server was reached.
+// but not how the server was reached and who started it.
 func configuration(c *config.Config) map[string]any {
 	connection := make(map[string]bool)
 	for _, s := range config.Settings() {
-		connection[s.Key] = s.Group == config.GroupConnection
+		connection[s.Key] = s.Group == config.GroupConnection || s.Group == config.GroupSchedule
 	}
 	chosen := make(map[string]any)
 	for _, e := range c.Entries() {

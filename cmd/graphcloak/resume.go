@@ -32,13 +32,37 @@ func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Mode
 	}
 	digest := m.Graph.Digest()
 	column := report.Outline(runID, kept.Write.Prefix, nil).RunIDColumn()
-	for _, r := range runs { // run ids sort by time
-		if r.ID > runID && r.Status == connector.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
+	for _, r := range runs {
+		if startedLater(runs, r, runID) && r.Status == connector.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
 			return fail(exitConflict, "run %s was finished on this graph since", r.ID).
 				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.ID)
 		}
 	}
 	return nil
+}
+
+// startedLater reports whether a run began after another one. Ids that the program made
+// sort by time, those of a scheduler need not.
+func startedLater(runs []connector.Run, r connector.Run, runID string) bool {
+	own, err := connector.FindRun(runs, runID)
+	if at, than := startOf(r), startOf(own); err == nil && !at.IsZero() && !than.IsZero() && !at.Equal(than) {
+		return at.After(than)
+	}
+	return r.ID > runID
+}
+
+// startOf returns when a run began, zero where its record does not tell.
+func startOf(r connector.Run) time.Time {
+	switch at := r.Record["startedAt"].(type) {
+	case time.Time:
+		return at
+	case string:
+		t, err := time.Parse(time.RFC3339, at)
+		if err == nil {
+			return t
+		}
+	}
+	return time.Time{}
 }
 
 // resume completes a run from what is kept of it.

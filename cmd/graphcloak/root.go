@@ -98,12 +98,13 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		case err = <-done:
 		case <-time.After(grace):
 			a.settling.Lock()
-			return a.finish(ctx, cmp.Or(ctx.Err(), context.DeadlineExceeded))
+			err = cmp.Or(ctx.Err(), context.DeadlineExceeded)
+			return a.tell(ctx, a.finish(ctx, err), err)
 		}
 	}
 	a.stopProgress()
 	a.cancel()
-	return a.finish(ctx, err)
+	return a.tell(ctx, a.finish(ctx, err), err)
 }
 
 func newRootCommand(app *app) *cobra.Command {

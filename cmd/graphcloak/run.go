@@ -42,11 +42,15 @@ func newRunCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "--resume and --undo cannot go together").hint("give one of them")
 			}
 			ctx := cmd.Context()
+			if err := app.schedule(ctx); err != nil {
+				return err
+			}
 			s, err := app.openStore(ctx)
 			if err != nil {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
+			defer app.sawAccount(ctx, s.Ledger(), scopeOf(app.config))
 			switch {
 			case resume != "":
 				return app.resume(ctx, s, resume)
@@ -59,7 +63,7 @@ func newRunCommand(app *app) *cobra.Command {
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
-		config.GroupOutput, config.GroupExecution)
+		config.GroupOutput, config.GroupExecution, config.GroupSchedule)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of recovery and community, where there are any, replace all of its own")
 	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
@@ -85,10 +89,13 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if _, err := checkState(); err != nil {
 		return err
 	}
-	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+	if job.RunID, err = a.newRunID(); err != nil {
 		return err
 	}
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
+	if done, err := a.nothingToDo(ctx, s, job.Scope); done || err != nil {
+		return err
+	}
 	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
 		return err
 	}
@@ -145,6 +152,7 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 	if err != nil {
 		return err
 	}
+	a.saw(rep)
 	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
 		return a.paidFor(job.RunID, err)
 	}

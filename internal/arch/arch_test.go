@@ -68,6 +68,7 @@ var table = map[string]row{
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson"}},
 	"internal/disk":     {layer: 3},
+	"internal/ping":     {layer: 3},
 	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
 	"jobs":              {layer: 3},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},

@@ -33,12 +33,11 @@ func Statuses() []string { return []string{Success, Failure, Budget, Unfinished,
 
 // Run is how a run ended. Numbers that are not known are 0 and change nothing.
 type Run struct {
-	Status     string // of [Statuses]
-	ExitCode   int
-	End        time.Time
-	Phases     map[string]time.Duration // by phase, such as read or recovery
-	Nodes      int64
-	Iterations int64 // of the solver
+	Status   string // of [Statuses]
+	ExitCode int
+	End      time.Time
+	Phases   map[string]time.Duration // by phase, such as read or recovery
+	Nodes    int64
 }
 
 // Account is what a budget scope has spent. Each ε holds at the δ of the cap.
@@ -53,9 +52,9 @@ type Account struct {
 type Set struct {
 	registry *prometheus.Registry
 
-	runs                                   *prometheus.CounterVec
-	duration, success, end, exit, waiting  *prometheus.GaugeVec
-	spent, limit, free, nodes, iters, info *prometheus.GaugeVec
+	runs                                  *prometheus.CounterVec
+	duration, success, end, exit, waiting *prometheus.GaugeVec
+	spent, limit, free, nodes, info       *prometheus.GaugeVec
 }
 
 const (
@@ -87,7 +86,6 @@ func New(name, version string) *Set {
 	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel)
 	s.free = gauge("budget_free_timestamp_seconds", "When the release that the budget refused can be paid, in Unix time.", ledgerLabel)
 	s.nodes = gauge("nodes", "Nodes of the graph of the last run.")
-	s.iters = gauge("solver_iterations", "Iterations of the solver in the last run.")
 	s.info = gauge("build_info", "1, labelled with the version of the program and of Go.", "version", "goversion")
 	s.info.WithLabelValues(text(name), text(version), runtime.Version()).Set(1)
 	return s
@@ -125,9 +123,6 @@ func (s *Set) Ended(name string, r Run) {
 	if r.Nodes > 0 {
 		s.nodes.WithLabelValues(name).Set(float64(r.Nodes))
 	}
-	if r.Iterations > 0 {
-		s.iters.WithLabelValues(name).Set(float64(r.Iterations))
-	}
 }
 
 // Account shows the budget scope that a job spends from. An ε that is no number is
@@ -152,7 +147,7 @@ func (s *Set) Account(name string, a Account) {
 func (s *Set) Forget(name string) {
 	labels := prometheus.Labels{nameLabel: text(name)}
 	s.runs.DeletePartialMatch(labels)
-	for _, v := range []*prometheus.GaugeVec{s.duration, s.success, s.end, s.exit, s.waiting, s.spent, s.limit, s.free, s.nodes, s.iters} {
+	for _, v := range []*prometheus.GaugeVec{s.duration, s.success, s.end, s.exit, s.waiting, s.spent, s.limit, s.free, s.nodes} {
 		v.DeletePartialMatch(labels)
 	}
 }

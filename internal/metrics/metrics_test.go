@@ -27,7 +27,7 @@ var night = time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)
 
 func ended(status string, at time.Time) metrics.Run {
 	return metrics.Run{
-		Status: status, End: at, Nodes: 34, Iterations: 17,
+		Status: status, End: at, Nodes: 34,
 		Phases: map[string]time.Duration{"read": 1500 * time.Millisecond, "recovery": 2 * time.Second},
 	}
 }

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/metrics"
+	"github.com/graphcloak/graphcloak/internal/ping"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// scheduled is what a command tells about itself when it ends, however it does: a file of
+// metrics and a monitor that is pinged. Until [app.schedule] it tells nothing.
+type scheduled struct {
+	mu      sync.Mutex // the command may still be at it when it is told that its time is up
+	file    string
+	monitor *ping.Monitor
+	run     metrics.Run
+	account *metrics.Account
+	skipped bool // nothing was to be done
+}
+
+// tellTime bounds what is done to tell, which must not hold a command that was stopped.
+const tellTime = 12 * time.Second
+
+// schedule makes sure, before anything is spent, that the end of the command can be
+// told, and tells its start.
+func (a *app) schedule(ctx context.Context) error {
+	c := a.config.Schedule
+	var monitor *ping.Monitor
+	if address := c.PingURL.Reveal(); address != "" {
+		var err error
+		if monitor, err = ping.New(address); err != nil {
+			return fail(exitUsage, "--ping-url: %w", err).hint("give the address that the monitor shows for this job")
+		}
+	}
+	if c.MetricsFile != "" {
+		if err := metrics.CheckFile(c.MetricsFile); err != nil {
+			return fail(exitValidation, "the metrics %s cannot be written: %w; nothing was spent", c.MetricsFile, err).
+				hint("name a file in a folder that the user may write; it is replaced by rename, so the file alone is not enough")
+		}
+	}
+	a.scheduled.mu.Lock()
+	a.scheduled.file, a.scheduled.monitor = c.MetricsFile, monitor
+	a.scheduled.mu.Unlock()
+	if monitor != nil {
+		if err := monitor.Start(ctx); err != nil {
+			a.note("Warning: the start was not told: %v", err)
+		}
+	}
+	return nil
+}
+
+// saw keeps the numbers of a run for the metrics.
+func (a *app) saw(rep *report.Report) {
+	if rep == nil {
+		return
+	}
+	millis := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+	a.scheduled.mu.Lock()
+	defer a.scheduled.mu.Unlock()
+	a.scheduled.run = metrics.Run{
+		Nodes: int64(rep.NodeCount),
+		Phases: map[string]time.Duration{
+			"read": millis(rep.ReadMillis), "project": millis(rep.ProjectMillis), "preProcessing": millis(rep.PreProcessingMillis),
+			"privacy": millis(rep.PrivacyMillis), "recovery": millis(rep.RecoveryMillis), "write": millis(rep.WriteMillis),
+		},
+	}
+}
+
+// sawAccount keeps what is spent of a scope for the metrics.
+func (a *app) sawAccount(ctx context.Context, l privacy.Ledger, scope string) {
+	if a.config.Schedule.MetricsFile == "" || scope == "" {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer stop()
+	account, _, err := graphcloak.Account(ctx, l, scope)
+	if err != nil {
+		a.note("Warning: the metrics do not tell what is spent: %v", err)
+		return
+	}
+	told := metrics.Account{Scope: scope}
+	delta := 1e-5
+	if account.Cap != nil {
+		delta, told.Limit = account.Cap.Delta, account.Cap.Epsilon
+	}
+	if told.Spent, err = account.Epsilon(delta); err != nil {
+		a.log.Debug("convert what is spent", "error", err)
+	}
+	a.scheduled.mu.Lock()
+	defer a.scheduled.mu.Unlock()
+	a.scheduled.account = &told
+}
+
+// tell is called once the exit code is known, and returns it: what cannot be told is a
+// warning.
+func (a *app) tell(ctx context.Context, exit int, err error) int {
+	a.scheduled.mu.Lock()
+	defer a.scheduled.mu.Unlock()
+	t := &a.scheduled
+	if t.file == "" && t.monitor == nil {
+		return exit
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer stop()
+	wait, waits := errors.AsType[*privacy.WaitError](err)
+	t.run.ExitCode, t.run.End, t.run.Status = exit, time.Now(), a.endStatus(exit)
+	if t.file != "" {
+		if waits && t.account != nil {
+			t.account.Free = wait.Until
+		}
+		if err := t.write(a); err != nil {
+			a.note("Warning: the metrics were not written: %v", err)
+		}
+	}
+	if t.monitor != nil {
+		told := exit
+		if waits { // it goes on by itself: nobody is to get up for it
+			told = exitOK
+		}
+		if err := t.monitor.End(ctx, told); err != nil {
+			a.note("Warning: the end was not told: %v", err)
+		}
+	}
+	return exit
+}
+
+func (t *scheduled) write(a *app) error {
+	name := metrics.NameOf(t.file)
+	set := metrics.New(name, readBuild().Version)
+	if err := set.Continue(t.file, name, t.run.End); err != nil {
+		a.note("Warning: the counters begin anew: %v", err)
+	}
+	set.Ended(name, t.run)
+	if t.account != nil {
+		set.Account(name, *t.account)
+	}
+	return set.WriteFile(t.file)
+}
+
+// endStatus names the end of a command in metrics.
+func (a *app) endStatus(exit int) string {
+	switch {
+	case exit == exitOK && a.scheduled.skipped:
+		return metrics.Skipped
+	case exit == exitOK:
+		return metrics.Success
+	case exit == exitBudget:
+		return metrics.Budget
+	case exit == exitUnfinished, a.unfinishedRun() != "":
+		return metrics.Unfinished
+	}
+	return metrics.Failure
+}
+
+// scopeOf returns the budget scope that the settings name or mean.
+func scopeOf(c *config.Config) string {
+	return cmp.Or(c.Privacy.BudgetScope, graphcloak.Scope(signalOf(c)))
+}
+
+// nothingToDo ends a run that its scheduler asks for once more: one of the same data that
+// was finished within --once-per, or the one that has this --release-id. A run with
+// that id which was paid for and interrupted here is resumed.
+func (a *app) nothingToDo(ctx context.Context, s graphStore, scope string) (done bool, err error) {
+	c := a.config.Schedule
+	if c.ReleaseID != "" {
+		if done, err = a.again(ctx, s, scope, c.ReleaseID); done || err != nil {
+			return done, err
+		}
+	}
+	if c.OncePer == 0 {
+		return false, nil
+	}
+	l := s.Ledger()
+	now, err := l.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	entries, err := l.Entries(ctx, scope)
+	if err != nil {
+		return false, err
+	}
+	last := lastFinished(entries, now.Add(-time.Duration(c.OncePer)))
+	if last == nil {
+		return false, nil
+	}
+	return true, a.skip(scope, *last, fmt.Sprintf("--once-per %s: release %s of scope %q was finished at %s, and nothing is spent again",
+		c.OncePer, last.ReleaseID, scope, last.Time.UTC().Format(time.RFC3339)))
+}
+
+// lastFinished returns the entry of the latest release that was written and was paid for
+// after a time.
+func lastFinished(entries []privacy.Entry, after time.Time) *privacy.Entry {
+	for i, e := range slices.Backward(entries) {
+		paid := slices.IndexFunc(entries, func(p privacy.Entry) bool { return p.Kind == privacy.KindSpent && p.ReleaseID == e.ReleaseID })
+		if e.Kind == privacy.KindWritten && paid >= 0 && entries[paid].Time.After(after) {
+			return &entries[i]
+		}
+	}
+	return nil
+}
+
+// again looks for the release that a scheduler has named before.
+func (a *app) again(ctx context.Context, s graphStore, scope, id string) (done bool, err error) {
+	scopes, err := s.Ledger().Scopes(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, other := range scopes {
+		entries, err := s.Ledger().Entries(ctx, other)
+		if err != nil {
+			return false, err
+		}
+		about := slices.DeleteFunc(entries, func(e privacy.Entry) bool { return e.ReleaseID != id })
+		if len(about) == 0 {
+			continue
+		}
+		if other != scope {
+			return false, fail(exitConflict, "release %s is one of scope %q, this run is of scope %q", id, other, scope).
+				hint("give every run an id of its own, such as the name of the job and the day").about("release", id)
+		}
+		return a.settleNamed(ctx, s, scope, about)
+	}
+	return false, nil
+}
+
+// settleNamed ends a run whose release the ledger knows by these entries.
+func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about []privacy.Entry) (done bool, err error) {
+	last := about[len(about)-1]
+	id := last.ReleaseID
+	kind := func(k privacy.Kind) bool {
+		return slices.ContainsFunc(about, func(e privacy.Entry) bool { return e.Kind == k })
+	}
+	switch {
+	case kind(privacy.KindWritten):
+		return true, a.skip(scope, last, fmt.Sprintf("release %s was finished at %s, and nothing is spent again", id, last.Time.UTC().Format(time.RFC3339)))
+	case kind(privacy.KindVoid):
+		return true, fail(exitConflict, "release %s was given up; what it spent stays spent", id).
+			hint("another release needs an id of its own").about("run", id)
+	case conditionOf(id) == unknown:
+		return true, fail(exitConflict, "release %s is paid for and unfinished, and nothing is kept of it here", id).
+			hint("the same command on the machine that paid completes it at no further cost; if that machine is gone, `graphcloak run --undo %s` gives it up, and another id pays again", id).
+			about("run", id)
+	}
+	a.note("Note: run %s is paid for and unfinished: it is resumed at no further cost", id)
+	return true, a.resume(ctx, s, id)
+}
+
+// newRunID is the id that the scheduler gave, or a new one.
+func (a *app) newRunID() (string, error) {
+	if id := a.config.Schedule.ReleaseID; id != "" {
+		return id, nil
+	}
+	return graphcloak.NewRunID()
+}
+
+// skip says that there is nothing to do, which is no failure.
+func (a *app) skip(scope string, last privacy.Entry, why string) error {
+	a.scheduled.mu.Lock()
+	a.scheduled.skipped = true
+	a.scheduled.mu.Unlock()
+	a.note("Note: %s", why)
+	return a.render(map[string]any{"skipped": true, "reason": why, "budgetScope": scope, "releaseId": last.ReleaseID, "finishedAt": last.Time},
+		section{text: "Nothing to do: " + why + "."})
+}

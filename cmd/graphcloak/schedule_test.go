@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector"
+)
+
+// listener is a monitor that notes what it is told.
+type listener struct {
+	*httptest.Server
+	mu   sync.Mutex
+	told []string
+}
+
+func newListener(t *testing.T, hear func(path string) (status int)) *listener {
+	l := new(listener)
+	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.mu.Lock()
+		l.told = append(l.told, r.URL.Path)
+		l.mu.Unlock()
+		w.WriteHeader(hear(r.URL.Path))
+	}))
+	t.Cleanup(l.Close)
+	return l
+}
+
+// nightly runs the command on the graph of [graphFolder] and tells the listener.
+func nightly(ctx context.Context, l *listener, args ...string) (exit int, output string) {
+	var out strings.Builder
+	args = append([]string{"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform", "--mode", "stats", "--ping-url", l.URL + "/token"}, args...)
+	exit = run(ctx, args, strings.NewReader(""), &out, &out)
+	return exit, out.String()
+}
+
+// TestPings: a start and an end by its exit code; a cap that slides wakes nobody, one
+// that is spent for good does.
+func TestPings(t *testing.T) {
+	graphFolder(t)
+	l := newListener(t, func(string) int { return http.StatusOK })
+	for _, step := range []struct {
+		exit int
+		told string
+		args []string
+	}{
+		{0, "/token", nil},
+		{exitNotFound, "/token/3", []string{"--from", "folder:none"}},
+		{exitNotFound, "/token/3", []string{"--source-property", "nobody"}},
+		{exitBudget, "/token/9", []string{"--require-cap", "--budget-scope", "new"}},
+		{0, "/token", []string{"--once-per", "20h"}},
+	} {
+		l.told = nil
+		exit, output := nightly(t.Context(), l, step.args...)
+		if want := []string{"/token/start", step.told}; exit != step.exit || !slices.Equal(l.told, want) {
+			t.Errorf("%v: exit %d, told %q, want %d and %q: %s", step.args, exit, l.told, step.exit, want, output)
+		}
+	}
+	if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--epsilon", "1", "--delta", "0.1", "--per", "30d"); exit != 0 {
+		t.Fatal(output)
+	}
+	l.told = nil
+	if exit, output := nightly(t.Context(), l, "--epsilon", "1", "--delta", "0.1"); exit != exitBudget || !slices.Equal(l.told, []string{"/token/start", "/token"}) {
+		t.Errorf("a sliding cap: exit %d, told %q: %s", exit, l.told, output)
+	}
+}
+
+// TestPingsOnlyWarn: a monitor that refuses or is gone costs a warning, which does not
+// hold the address.
+func TestPingsOnlyWarn(t *testing.T) {
+	graphFolder(t)
+	refusing := newListener(t, func(string) int { return http.StatusForbidden })
+	gone := newListener(t, nil)
+	gone.Close()
+	for _, l := range []*listener{refusing, gone} {
+		exit, output := nightly(t.Context(), l, "--log-level", "debug")
+		if exit != 0 || strings.Contains(output, "token") || strings.Count(output, "Warning: the ") != 2 {
+			t.Errorf("exit %d: %s", exit, output)
+		}
+	}
+	for _, bad := range []string{"token", "ftp://host/token", "https://user:token@host/"} {
+		exit, output := command(t, "run", "--source-property", "source", "--ping-url", bad)
+		if exit != exitUsage || strings.Contains(output, "token@") || !strings.Contains(output, "--ping-url") {
+			t.Errorf("%s: exit %d: %s", bad, exit, output)
+		}
+	}
+}
+
+// TestEndOfASignal: a run that is stopped tells so, in the file too.
+func TestEndOfASignal(t *testing.T) {
+	graphFolder(t)
+	file := filepath.Join(t.TempDir(), "nightly.prom")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	l := newListener(t, func(path string) int {
+		if strings.HasSuffix(path, "start") {
+			cancel(signalError{syscall.SIGTERM})
+		}
+		return http.StatusOK
+	})
+	exit, output := nightly(ctx, l, "--metrics-file", file)
+	if exit != exitTerminated || l.told[len(l.told)-1] != "/token/143" {
+		t.Errorf("exit %d, told %q: %s", exit, l.told, output)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(data), `graphcloak_run_last_exit_code{name="nightly"} 143`) {
+		t.Errorf("%v\n%s", err, data)
+	}
+}
+
+// TestNamedRelease: a run with an id of its scheduler that died is what the same command
+// line goes on with, whatever else it says; it pays once.
+func TestNamedRelease(t *testing.T) {
+	const id = "nightly-2026-03-29"
+	named := []string{"--release-id", id}
+	for _, c := range []struct {
+		name  string
+		die   func() string // how the first one ended
+		args  []string
+		exit  int
+		want  string // in the ledger
+		notes string
+	}{
+		{name: "unpaid", die: func() string { return interrupted(t, unpaid, named...) }, want: "spent written"},
+		{name: "paid", die: func() string { return interrupted(t, unstaged, named...) }, want: "spent written", notes: "resumed at no further cost"},
+		{name: "paid, other settings", die: func() string { return interrupted(t, unstaged, named...) }, args: []string{"--tau", "3"}, want: "spent written", notes: "resumed"},
+		{name: "given up", die: func() string {
+			runID := interrupted(t, unstaged, named...)
+			if exit, output := command(t, "run", "--undo", runID); exit != 0 {
+				t.Fatal(output)
+			}
+			return runID
+		}, exit: exitConflict, want: "spent void"},
+		{name: "lost", die: func() string {
+			runID := interrupted(t, unstaged, named...)
+			path, err := stagedPath(runID)
+			if err = errors.Join(err, os.Remove(path)); err != nil {
+				t.Fatal(err)
+			}
+			return runID
+		}, exit: exitConflict, want: "spent"},
+	} {
+		graphFolder(t)
+		if runID := c.die(); runID != id {
+			t.Fatalf("%s: run %s, want %s", c.name, runID, id)
+		}
+		for range 2 {
+			_, notes, err := again(t, false, append(named, c.args...)...)
+			if c.exit == 0 && err != nil || c.exit != 0 && exitCode(err) != c.exit {
+				t.Errorf("%s: %v, want exit %d", c.name, err, c.exit)
+			}
+			if !strings.Contains(notes, c.notes) {
+				t.Errorf("%s: notes %q, want %q", c.name, notes, c.notes)
+			}
+			c.notes = "" // the second finds it finished
+		}
+		if kinds := strings.Join(ledgerKinds(t), " "); kinds != c.want {
+			t.Errorf("%s: the ledger holds %s, want %s", c.name, kinds, c.want)
+		}
+	}
+}
+
+// TestStartedLater: what began later is told by its time; ids of schedulers sort as they
+// like.
+func TestStartedLater(t *testing.T) {
+	run := func(id, at string) connector.Run {
+		r := connector.Run{ID: id, Record: map[string]any{}}
+		if at != "" {
+			r.Record["startedAt"] = at
+		}
+		return r
+	}
+	for _, c := range []struct {
+		r, own connector.Run
+		want   bool
+	}{
+		{run("0195", "2026-03-30T00:00:00Z"), run("nightly-29", "2026-03-29T00:00:00Z"), true},
+		{run("nightly-28", "2026-03-28T00:00:00Z"), run("0195", "2026-03-29T00:00:00Z"), false},
+		{run("0196", ""), run("0195", "2026-03-29T00:00:00Z"), true},
+		{run("0194", "no time"), run("0195", "2026-03-29T00:00:00Z"), false},
+	} {
+		if got := startedLater([]connector.Run{c.own, c.r}, c.r, c.own.ID); got != c.want {
+			t.Errorf("%s of %v after %s of %v: %t", c.r.ID, c.r.Record, c.own.ID, c.own.Record, got)
+		}
+	}
+}
