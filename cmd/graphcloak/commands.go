@@ -26,6 +26,7 @@ func commands(app *app) []*cobra.Command {
 		newDoctorCommand(app),
 		newConfigCommand(app),
 		newVersionCommand(app),
+		newExitCodesTopic(app),
 		newManCommand(),
 	}
 }

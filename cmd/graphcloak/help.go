@@ -68,4 +68,9 @@ func printCommands(w io.Writer, cmd *cobra.Command) {
 			fmt.Fprintf(w, "\n%s:\n%s", title, lines.String())
 		}
 	}
+	for _, c := range cmd.Commands() {
+		if c.IsAdditionalHelpTopicCommand() {
+			fmt.Fprintf(w, "\n`%s help %s`: %s\n", cmd.CommandPath(), c.Name(), c.Short)
+		}
+	}
 }
