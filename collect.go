@@ -12,26 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Collect pays for a release that the sensors made private themselves, and
-// assembles it from what they sent under one release id. c gives scope and cap only:
-// release id and attempt follow from the values, so that a second call with the
-// same values costs nothing more until the release is written. The errors are those of
-// [Model.Release], of [privacy.Plan.FromSensors], and an [UnfinishedError].
-func (m *Model) Collect(ctx context.Context, p *Plan, values []privacy.SensorValue, c Spend) (*Release, error) {
-	l, err := ledgerOf(m.source, c.Ledger)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.accept(ctx, p); err != nil {
-		return nil, err
-	}
-	a, draw, err := m.collected(p, values, c.Scope)
-	if err != nil {
-		return nil, err
-	}
-	return m.pay(ctx, a, report.Table{}, Job{Ledger: l, RunID: a.ReleaseID, RequireCap: c.RequireCap}, draw)
-}
-
 // collected prepares the release of what sensors sent for payment.
 func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (*Attempt, func() (*Release, error), error) {
 	r, err := p.FromSensors(values)
@@ -52,8 +32,8 @@ func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (
 
 // Pay makes a release that [Model.Publish] publishes: from what sensors sent, where the
 // job's signal is theirs, else from the source's signal. It checks what
-// [Model.CheckRelease] checks. The errors are those of [Model.Release] and
-// [Model.Collect], and an [UnfinishedError] where the run was reserved or paid for.
+// [Model.CheckRelease] checks. The errors are those of [Model.Release], of
+// [privacy.Plan.FromSensors], and an [UnfinishedError] where the run was reserved or paid for.
 func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, job Job) (*Release, error) {
 	job, err := job.equipped(m.source)
 	if err != nil {

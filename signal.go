@@ -12,7 +12,7 @@ import (
 type Signal struct {
 	SourceProperty      string `json:"sourceProperty,omitempty"`      // f₀ in [0, 1]; GraphCloak diffuses it
 	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
-	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Collect]
+	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Pay]
 
 	// AllowZero releases sources of no mass too, which are refused with [ErrZeroSignal]
 	// otherwise: mostly the property is on nodes that were not selected.

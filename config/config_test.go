@@ -423,15 +423,6 @@ func TestCommandDefaults(t *testing.T) {
 	}
 }
 
-func TestClosest(t *testing.T) {
-	names := []string{"release", "recover", "run", "graph"}
-	for word, want := range map[string]string{"relaese": "release", "Recover": "recover", "rnu": "run", "xyzzy": "", "": "", "grahp": "graph"} {
-		if got := config.Closest(word, names); got != want {
-			t.Errorf("Closest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}
-
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{"tau: 1\n", "nodeLabels: [a]\n", "{", "a.b: 1\n", "tau: 1e999", "? x\n", "&a [*a]", "timeout: 1h"} {
 		f.Add([]byte(s))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
 // Bounds of a file of settings: its bytes, and how deep it may nest. Settings are
@@ -153,7 +154,7 @@ func accept(values map[string]any, path string, text []byte, settings []Setting)
 		}
 		spelt, line := locate(lines, name)
 		problem := &UnknownError{Key: spelt, Path: path, Line: line}
-		switch near := Closest(name, keys); {
+		switch near := suggest.Nearest(name, keys); {
 		case ok && s.Secret():
 			problem.Advice = "a file holds no password; give passwordFile, or set " + s.Env[len(s.Env)-1]
 		case ok:

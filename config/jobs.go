@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
 // jobsKey is the one key of a file that is no setting: a list of jobs, each a map of
@@ -73,7 +75,7 @@ func (c *Config) Overlay(job string, values map[string]any, allowed []Group) (*C
 		s, ok := known[key]
 		if !ok {
 			unknown := &UnknownError{Key: clip(key), Path: "job " + job}
-			if near := Closest(key, names); near != "" {
+			if near := suggest.Nearest(key, names); near != "" {
 				unknown.Advice = "did you mean " + near + "?"
 			}
 			problems = append(problems, unknown)

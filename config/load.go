@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+
+	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
 // Layers are the places that [Load] looks in, beside the process environment.
@@ -168,7 +170,7 @@ func (l Layers) strangers(settings []Setting) []string {
 			continue
 		}
 		warning := fmt.Sprintf("environment variable %s is no setting and is ignored", name)
-		if near := Closest(name, known); near != "" {
+		if near := suggest.Nearest(name, known); near != "" {
 			warning += "; did you mean " + near + "?"
 		}
 		warnings = append(warnings, warning)

@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
 // set parses and stores one value, whatever layer it came from.
@@ -154,7 +156,7 @@ func (s Setting) storeText(field *string, text string) (any, string) {
 		at := slices.IndexFunc(s.Values, func(v string) bool { return strings.EqualFold(v, text) })
 		if at < 0 {
 			want := s.Want()
-			if near := Closest(text, s.Values); near != "" {
+			if near := suggest.Nearest(text, s.Values); near != "" {
 				want += "; did you mean " + near + "?"
 			}
 			return text, want

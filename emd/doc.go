@@ -3,7 +3,8 @@
 // Package emd computes the earth mover's distance (Wasserstein-1) between two
 // distributions of equal mass.
 //
-// Start with [Distance] for a graph and with [Line] for equally spaced points.
+// Start with [Distance] for a graph, with [Line] for equally spaced points, and with
+// [ToNode] where all mass goes to one node.
 // On a graph the ground distance d is the shortest-path metric of its lengths,
 //
 //	EMD(p, q) = min Σ_e ℓ_e |x_e|   over the flows x with  div x = p − q,

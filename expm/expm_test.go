@@ -331,29 +331,6 @@ func TestRowsAndColumns(t *testing.T) {
 	}
 }
 
-func TestTimes(t *testing.T) {
-	l := laplacian.New(random(t, 50), laplacian.Combinatorial)
-	f := make([]float64, 50)
-	f[3] = 1
-	taus := []float64{2, 0.1, 0.7}
-	for _, m := range methods {
-		out, errs, err := expm.Times(background, l, taus, f, expm.Options{Method: m})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k, tau := range taus {
-			want := truth(l, tau)
-			var sum float64
-			for i := range f {
-				sum = math.Hypot(sum, out[k][i]-want.At(i, 3))
-			}
-			if sum > errs[k]+1e-12 || errs[k] > 1e-9 {
-				t.Errorf("%v τ=%v: off by %g, declared %g", m, tau, sum, errs[k])
-			}
-		}
-	}
-}
-
 // TestSameBits: 1, 2 and 5 processors, for the decomposition too.
 func TestSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

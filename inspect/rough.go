@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
@@ -144,9 +145,7 @@ func lanczos(ctx context.Context, l *laplacian.Laplacian, z *null, steps int, rn
 		diag = append(diag, floats.Dot(w, v))
 		for range 2 {
 			z.remove(w)
-			for _, b := range basis {
-				floats.AddScaled(w, -floats.Dot(w, b), b)
-			}
+			dense.Subtract(w, basis, nil)
 		}
 		b := floats.Norm(w, 2)
 		if b <= 1e-12*l.Bound() { // the space is invariant

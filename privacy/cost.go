@@ -71,36 +71,6 @@ func GDPEpsilon(mu, delta float64) (float64, error) {
 	return hi, nil
 }
 
-// ZCDPEpsilon returns an ε at which every ρ-zCDP mechanism is (ε, delta)-private:
-// the least over orders a > 1 of
-//
-//	ρa + (ln(1/δ) − ln a)/(a−1) + ln(1 − 1/a)
-//
-// (Canonne, Kamath and Steinke, NeurIPS 2020), rounded up. Each
-// order gives a valid ε, so an inexact minimum is still a bound.
-//
-// Proof: docs/proofs/accounting.md.
-func ZCDPEpsilon(rho, delta float64) (float64, error) {
-	if !(rho > 0 && rho <= 1e8) || !(delta >= MinDelta && delta < 1) {
-		return 0, fmt.Errorf("privacy: ρ is %v and delta is %v, want 0 < ρ ≤ 1e8 and %v ≤ delta < 1", rho, delta, MinDelta)
-	}
-	eps := func(x float64) float64 { // order a = 1 + e^x
-		a := 1 + math.Exp(x)
-		return rho*a + (-math.Log(delta)-math.Log(a))/(a-1) - math.Log1p(1/(a-1))
-	}
-	lo, hi := -40.0, 40.0
-	const golden = 0.6180339887498949
-	for range 120 {
-		c, d := hi-golden*(hi-lo), lo+golden*(hi-lo)
-		if eps(c) < eps(d) {
-			hi = d
-		} else {
-			lo = c
-		}
-	}
-	return max(0, eps((lo+hi)/2)*(1+1e-12)+1e-12), nil
-}
-
 // capCost returns the largest cost whose releases are (ε, δ)-private.
 func capCost(b Budget) (Cost, error) {
 	r, err := Analytic{}.Sigma(b, 1)

@@ -19,18 +19,13 @@ type qr struct {
 // len returns the number of columns.
 func (d *qr) len() int { return len(d.q) }
 
-// append adds a column by Gram–Schmidt, done twice ("twice is enough", Kahan and
-// Parlett). It returns false, and changes nothing, where the column depends on the
+// append adds a column by Gram–Schmidt, done twice. It returns false, and changes nothing, where the column depends on the
 // others.
 func (d *qr) append(col []float64) bool {
 	w := append([]float64(nil), col...)
 	h := make([]float64, len(d.q)+1)
 	for range 2 {
-		for i, q := range d.q {
-			c := floats.Dot(q, w)
-			h[i] += c
-			floats.AddScaled(w, -c, q)
-		}
+		dense.Subtract(w, d.q, h)
 	}
 	rest := floats.Norm(w, 2)
 	if !(rest > dense.Dependence*floats.Norm(col, 2)) {

@@ -10,10 +10,10 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-// dense evaluates ‖diag(√ω)e^{-τS}b‖ from all eigenpairs of S, by the spectral
+// spectral evaluates ‖diag(√ω)e^{-τS}b‖ from all eigenpairs of S, by the spectral
 // form Σ_k e^{-2τλ_k}(v_kᵀb)² where ω is uniform: a sum of squares, without the
 // cancellation of K_ii + K_jj − 2K_ij.
-type dense struct {
+type spectral struct {
 	p     *problem
 	spec  *expm.Spectrum
 	from  int       // eigenvectors below are left out: b is orthogonal to them
@@ -24,7 +24,7 @@ type dense struct {
 	leak  float64 // ‖NNᵀM'b'‖ ≤ leak for ‖b‖ = 1
 }
 
-// newDense prepares the evaluation. For the combinatorial Laplacian b is
+// newSpectral prepares the evaluation. For the combinatorial Laplacian b is
 // orthogonal to the null space N, spanned by the components' indicators, and
 // every error decays too. Let QΛQᵀ be the exact decomposition next to the
 // computed one, β = ‖S − QΛQᵀ‖, g ≤ every non-zero eigenvalue of either, N' its
@@ -35,8 +35,8 @@ type dense struct {
 //	‖PM'b'‖² ≤ ‖M'b'‖² ≤ ‖PM'b'‖² + φ²e^{-2τg}‖b‖²,
 //
 // and V for Q on both sides costs another (2o + o²)e^{-τg}, o = ‖VᵀV − I‖. Otherwise g = 0 and nothing decays.
-func newDense(p *problem, spec *expm.Spectrum) *dense {
-	d := &dense{p: p, spec: spec, base: 1}
+func newSpectral(p *problem, spec *expm.Spectrum) *spectral {
+	d := &spectral{p: p, spec: spec, base: 1}
 	lambda := spec.Lambda()
 	both := 2*spec.Ortho() + spec.Ortho()*spec.Ortho()
 	if g := spec.Gap(); g > 0 && p.lap.Kind() == laplacian.Combinatorial {
@@ -58,7 +58,7 @@ func newDense(p *problem, spec *expm.Spectrum) *dense {
 
 // arrange stores what an edge needs for node i contiguously: the entries
 // e^{-τ(λ_k−λ_from)} v_ki over k, or column i of the kernel where ω is not uniform.
-func (d *dense) arrange() {
+func (d *spectral) arrange() {
 	n := len(d.decay)
 	all := make([]float64, n*n)
 	d.cols = make([][]float64, n)
@@ -80,7 +80,7 @@ func (d *dense) arrange() {
 }
 
 // at returns the computed α‖diag(√ω)e^{-τS}b‖/length.
-func (d *dense) at(e edge) float64 {
+func (d *spectral) at(e edge) float64 {
 	bu, bv, _ := d.p.start(e)
 	x, y := d.cols[e.u], d.cols[e.v]
 	var sum float64
@@ -100,7 +100,7 @@ func (d *dense) at(e edge) float64 {
 }
 
 // slack returns the error bounds of at(e), whose value is v.
-func (d *dense) slack(e edge, v float64) (up, down float64) {
+func (d *spectral) slack(e edge, v float64) (up, down float64) {
 	_, _, square := d.p.start(e)
 	n := float64(len(d.decay))
 	lambda := d.spec.Lambda()
@@ -126,7 +126,7 @@ const tie = 1e-9
 // exact brackets Δ₂ up to rounding, with the O(1) bound of an edge where that is
 // better: weights of many magnitudes spoil the eigenpairs.
 func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, error) {
-	d := newDense(p, spec)
+	d := newSpectral(p, spec)
 	m := p.moments()
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
 	best := -1.0
@@ -149,7 +149,7 @@ func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, erro
 
 // gapBound returns √(2·peak)·e^{-τg} times the largest α/length, for g ≤ λ₂ certified:
 // b is orthogonal to the null space of a combinatorial Laplacian. It is +Inf for others.
-func (d *dense) gapBound() float64 {
+func (d *spectral) gapBound() float64 {
 	g := d.spec.Gap()
 	if !d.p.resistive() || g == 0 {
 		return math.Inf(1)

@@ -21,7 +21,7 @@ var ChiSquareQuantile = chiSquareQuantile
 
 // screenOf returns a screen on which every edge remains, with bounds of +Inf, and the
 // exact evaluation.
-func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float64) (*screening, *dense, error) {
+func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float64) (*screening, *spectral, error) {
 	opts := Options{Seed: seed}
 	p, err := newProblem(m, u, &opts)
 	if err != nil {
@@ -42,7 +42,7 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 	}
 	c := &screening{search: s, operator: o, squares: make([]float64, len(p.edges)), q: q}
 	c.nodes = newNodes(c)
-	return c, newDense(p, spec), nil
+	return c, newSpectral(p, spec), nil
 }
 
 // Violations runs one look at 16 random columns with failure probability q an edge,
@@ -93,7 +93,7 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 
 // nodeViolations compares the bound of each node with ‖M(e_i − 1/n)‖ from all
 // eigenpairs, on a connected graph with equal weights.
-func nodeViolations(c *screening, d *dense) float64 {
+func nodeViolations(c *screening, d *spectral) float64 {
 	low := 0
 	for i := range int32(c.n) {
 		if c.nodes.upper(i) < d.base*math.Sqrt(c.peak*dot(d.cols[i], d.cols[i])) {
@@ -189,7 +189,7 @@ func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exact
 	if err != nil {
 		return err
 	}
-	d, q := newDense(p, spec), newProcess(p, limit)
+	d, q := newSpectral(p, spec), newProcess(p, limit)
 	for _, e := range p.edges {
 		v := d.at(e)
 		over, under := d.slack(e, v)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"runtime"
 	"sync"
+
+	"github.com/graphcloak/graphcloak/internal/dense"
 )
 
 // Limits of one Lanczos process: its steps, and the entries it may read before it
@@ -222,15 +224,7 @@ func (q *process) step(m int) bool {
 		alpha += x * w[k]
 	}
 	for range 2 {
-		for _, o := range q.v[:m+1] {
-			var d float64
-			for k, x := range o {
-				d += x * w[k]
-			}
-			for k, x := range o {
-				w[k] -= d * x
-			}
-		}
+		dense.Subtract(w, q.v[:m+1], nil)
 	}
 	var square float64
 	for _, x := range w {

@@ -44,7 +44,7 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 		return nil, err
 	}
 	if spec != nil {
-		d := newDense(p, spec)
+		d := newSpectral(p, spec)
 		kernel := d.spec.Shifted(p.tau, d.from)
 		joint := p.cheap()
 		for k, s := range sensors {
@@ -71,7 +71,7 @@ func (p *problem) cheap() []float64 {
 
 // coordinate brackets one reading from its row of the shifted kernel, and from the
 // joint bounds of the edges where they are better.
-func (d *dense) coordinate(row []float64, s int, joint []float64) Bracket {
+func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
 	p, n, at := d.p, float64(len(row)), 1.0
 	if p.s != nil {

@@ -271,16 +271,3 @@ func ExampleBound() {
 	fmt.Printf("Δ₂ ≤ %.6f, by the edge %v\n", b.Upper, b.Edge)
 	// Output: Δ₂ ≤ 0.329053, by the edge [0 1]
 }
-
-func TestEstimate(t *testing.T) {
-	for _, n := range []int{100, 5000} {
-		g := must[*graph.Graph](t)(graph.BarabasiAlbert(n, 5, 1))
-		c := must[sensitivity.Cost](t)(sensitivity.Estimate(model(g, 1), sensitivity.Options{}))
-		if c.Bytes < int64(24*g.Size()) || !(c.Seconds > 0) {
-			t.Errorf("n=%d: %+v", n, c)
-		}
-	}
-	if _, err := sensitivity.Estimate(sensitivity.Model{}, sensitivity.Options{}); err == nil {
-		t.Error("no model: no error")
-	}
-}

@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/dense"
 )
 
 // Limits of a surrogate: its nodes, the entries read to choose them, and the steps
@@ -183,12 +185,7 @@ func (m *maker) diffuse() []float64 {
 		}
 		alpha[steps] = dot(v, w)
 		for range 2 {
-			for _, o := range m.basis[:steps+1] {
-				d := dot(o, w)
-				for i, x := range o {
-					w[i] -= d * x
-				}
-			}
+			dense.Subtract(w, m.basis[:steps+1], nil)
 		}
 		beta[steps] = math.Sqrt(dot(w, w))
 		steps++

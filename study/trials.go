@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -165,9 +166,8 @@ func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []flo
 		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Prior: chance[s.Community], Probability: min(1, s.Probability)})
 	}
 	t.Answered = rep.StandsOut()
-	d := distances(r.model.Graph, t.Source)
-	t.Distance = meanOver(d, post.Probability)
-	t.Elsewhere = unreached(d, post.Probability)
+	d := emd.Lengths(r.model.Graph, t.Source)
+	t.Distance, t.Elsewhere = emd.ToNode(d, post.Probability)
 	if !r.opts.Denoise {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (r *recoverer) denoised(ctx context.Context, t *Trial, values, d []float64)
 	}
 	t.Denoised.Answered = true
 	t.Denoised.Right = community.Rank(result.F, r.part)[0].Community == r.part.Labels[t.Source]
-	t.Denoised.Distance = meanOver(d, result.F)
+	t.Denoised.Distance, _ = emd.ToNode(d, result.F)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -195,7 +195,7 @@ func (a *app) scopes(ctx context.Context, l privacy.Ledger) ([]string, error) {
 
 // nearest asks whether another scope was meant, where one has a name like it.
 func nearest(scope string, have []string) string {
-	if near := connector.Suggest(scope, have); near != "" {
+	if near := suggest.Nearest(scope, have); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

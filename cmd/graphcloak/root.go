@@ -52,6 +52,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
 // Groups of commands in the help of the root.
@@ -174,7 +175,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	if near := config.Closest(args[0], names); near != "" {
+	if near := suggest.Nearest(args[0], names); near != "" {
 		return err.hint("did you mean `%s %s`?", cmd.CommandPath(), near)
 	}
 	return err.hint("`%s --help` lists the commands", cmd.CommandPath())
@@ -223,7 +224,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
 		}
 	}
-	if near := config.Closest(name, config.Names(cmd.Flags())); near != "" {
+	if near := suggest.Nearest(name, config.Names(cmd.Flags())); near != "" {
 		return failure.hint("did you mean --%s?", near)
 	}
 	return failure.hint("`%s --help` shows the flags", cmd.CommandPath())

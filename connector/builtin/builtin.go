@@ -16,6 +16,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
 // ErrUnknown says that there is no example or generator of that name.
@@ -92,35 +94,8 @@ func unknown(kind, name string, known []string) error {
 
 // suggestion says which of the known words was meant, or lists them all.
 func suggestion(word string, known []string) string {
-	best, least := "", 1+max(2, len(word)/3)
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(word), k); d < least {
-			best, least = k, d
-		}
-	}
-	if best != "" {
+	if best := suggest.Nearest(word, known); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)
 	}
 	return "; there are " + strings.Join(known, ", ")
-}
-
-// editDistance is Levenshtein's.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -70,12 +70,6 @@ func newPlaces(internal []int64) *places {
 	return p
 }
 
-// find returns the number of a node, or false for an id that was not selected.
-func (p *places) find(id int64) (int, bool) {
-	k := p.numbers([]any{id})[0]
-	return int(k), k >= 0
-}
-
 // numbers finds the numbers of a column of ids, −1 for those that were not selected.
 // The table is larger than a cache: a short loop has many reads under way at once.
 func (p *places) numbers(column []any) []int32 {

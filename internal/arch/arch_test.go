@@ -36,6 +36,7 @@ var table = map[string]row{
 	"linop": {layer: 0},
 
 	"internal/dense":      {layer: 0},
+	"internal/suggest":    {layer: 0},
 	"internal/strictjson": {layer: 0},
 
 	"laplacian":   {layer: 1, imports: []string{"graph"}},
@@ -51,8 +52,8 @@ var table = map[string]row{
 	"privacy/audit": {layer: 2, imports: []string{"graph", "privacy"}},
 
 	"report":      {layer: 2, imports: []string{"graph", "community", "privacy"}},
-	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm"}},
-	"inspect":     {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
+	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm", "internal/dense"}},
+	"inspect":     {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm", "internal/dense"}},
 	"allocation":  {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
 	"analyst":     {layer: 2, imports: []string{"report", "privacy", "community", "measurement", "posterior", "recovery", "graph", "linop", "laplacian", "expm"}},
 
@@ -60,13 +61,13 @@ var table = map[string]row{
 	"study":             {layer: 3, imports: []string{root, "*", "internal/memory"}},
 	"internal/memory":   {layer: 3},
 	"internal/paper":    {layer: 3, imports: []string{root, "*"}},
-	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report"}},
+	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "internal/suggest"}},
 	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "connector/folder", "internal/strictjson"}},
 	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "internal/disk", "internal/database", "internal/strictjson"}},
 	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector"}},
-	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report"}},
+	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report", "internal/suggest"}},
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
-	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson"}},
+	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson", "internal/suggest"}},
 	"internal/disk":     {layer: 3},
 	"internal/ping":     {layer: 3},
 	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},

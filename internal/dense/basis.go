@@ -116,3 +116,18 @@ func Transpose(x []float64, r, c int) []float64 {
 	}
 	return out
 }
+
+// Subtract takes from w its components along orthonormal vectors, one after the other
+// (modified Gram–Schmidt), and adds them to coef, which may be nil. A vector may be
+// shorter than w: the rest of it is 0. Called twice, what is left of w is orthogonal to
+// rounding, unless it is mostly rounding itself ("twice is enough", Kahan and Parlett).
+func Subtract(w []float64, vectors [][]float64, coef []float64) {
+	for i, q := range vectors {
+		part := w[:len(q)]
+		c := floats.Dot(q, part)
+		floats.AddScaled(part, -c, q)
+		if coef != nil {
+			coef[i] += c
+		}
+	}
+}

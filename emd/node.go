@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package study
+package emd
 
 import (
 	"container/heap"
@@ -9,41 +9,29 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// meanDistance returns the earth mover's distance between a distribution and the
-// unit mass at a node, Σ p_i·d(i, source): all mass moves to one place, so that
-// there is nothing to choose. Mass in other components, to which there is no way, is
-// left out: see unreached.
-func meanDistance(g *graph.Graph, source int, p []float64) float64 {
-	return meanOver(distances(g, source), p)
-}
-
-// meanOver is meanDistance for distances that are known, and any mass p ≥ 0.
-func meanOver(d, p []float64) float64 {
+// ToNode returns the earth mover's distance from p to the same mass at one node, divided
+// by the mass: Σ p_i·d_i/Σ p_i, as all mass moves to one place and there is nothing to
+// choose. d are the [Lengths] of shortest paths from that node, and p is ≥ 0. Mass at
+// d_i = +Inf, in other components, has no way there: it is left out, and elsewhere is
+// what it adds up to, at most 1.
+func ToNode(d, p []float64) (distance, elsewhere float64) {
 	var sum, mass float64
 	for i, x := range p {
-		if !math.IsInf(d[i], 1) {
+		if math.IsInf(d[i], 1) {
+			elsewhere += x
+		} else {
 			sum, mass = sum+x*d[i], mass+x
 		}
 	}
-	if mass == 0 {
-		return 0
+	if mass > 0 {
+		distance = sum / mass
 	}
-	return sum / mass
+	return distance, min(1, elsewhere)
 }
 
-// unreached is the share of a distribution at infinite distances.
-func unreached(d, p []float64) (share float64) {
-	for i, x := range p {
-		if math.IsInf(d[i], 1) {
-			share += x
-		}
-	}
-	return min(1, share)
-}
-
-// distances returns the length of a shortest path from the source to each node, by
+// Lengths returns the length of a shortest path from the source to each node, by
 // Dijkstra's algorithm; +Inf in other components.
-func distances(g *graph.Graph, source int) []float64 {
+func Lengths(g *graph.Graph, source int) []float64 {
 	d := make([]float64, g.Order())
 	for i := range d {
 		d[i] = math.Inf(1)

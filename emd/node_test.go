@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package study
+package emd_test
 
 import (
 	"math"
@@ -11,9 +11,9 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// TestMeanDistance: for a unit mass the sum over shortest paths is the earth
-// mover's distance of package emd, in hops and in lengths.
-func TestMeanDistance(t *testing.T) {
+// For a unit mass the sum over shortest paths is the earth mover's distance of the flow,
+// in hops and in lengths.
+func TestToNode(t *testing.T) {
 	const n = 80
 	hops, err := graph.BarabasiAlbert(n, 3, 1)
 	if err != nil {
@@ -56,9 +56,21 @@ func TestMeanDistance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := meanDistance(g, source, p); math.Abs(got-want) > 1e-9*want {
-				t.Errorf("distance %v, want %v", got, want)
+			if got, elsewhere := emd.ToNode(emd.Lengths(g, source), p); math.Abs(got-want) > 1e-9*want || elsewhere != 0 {
+				t.Errorf("distance %v, %v elsewhere; want %v and none", got, elsewhere, want)
 			}
 		}
+	}
+}
+
+// Mass in another component has no distance, and is counted apart.
+func TestToNodeElsewhere(t *testing.T) {
+	g := build(t, 4, []edge{{0, 1, 2}, {2, 3, 1}})
+	d := emd.Lengths(g, 0)
+	if got, elsewhere := emd.ToNode(d, []float64{.25, .25, .5, 0}); got != 1 || elsewhere != .5 {
+		t.Errorf("distance %v, %v elsewhere; want 1 and 0.5", got, elsewhere)
+	}
+	if got, elsewhere := emd.ToNode(d, []float64{0, 0, 1, 1}); got != 0 || elsewhere != 1 {
+		t.Errorf("distance %v, %v elsewhere; want 0 and 1", got, elsewhere)
 	}
 }
