@@ -50,5 +50,12 @@ func TestStore(t *testing.T) {
 		Alias: func(t *testing.T, s storetest.Store) storetest.Store {
 			return labelled{connect(t, func(o *neo4j.Options) { o.URI = "bolt://" + relay(t, "127.0.0.1:0") }), s.(labelled).label}
 		},
+		File: func(t *testing.T, s storetest.Store, properties map[string]any) string {
+			id := Query(t, "CREATE (j:GraphCloakJob) SET j = $p RETURN elementId(j)", map[string]any{"p": properties})[0][0].(string)
+			t.Cleanup(func() {
+				Query(t, "MATCH (j:GraphCloakJob) WHERE elementId(j) = $id DELETE j", map[string]any{"id": id})
+			})
+			return id
+		},
 	})
 }

@@ -54,6 +54,13 @@ func TestStore(t *testing.T) {
 			}
 			return open(t, link)
 		},
+		File: func(t *testing.T, s storetest.Store, properties map[string]any) string {
+			id, err := s.(*folder.Store).File(t.Context(), properties)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		},
 	})
 }
 

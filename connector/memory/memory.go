@@ -18,6 +18,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -56,6 +57,7 @@ type Store struct {
 	nodes         []Node
 	relationships []Relationship
 	runs          map[string]connector.Run
+	jobs          state
 }
 
 // New returns a store of these nodes and relationships, which it copies. An error
@@ -86,7 +88,10 @@ func New(nodes []Node, relationships []Relationship) (*Store, error) {
 }
 
 func empty() *Store {
-	return &Store{name: "memory:" + rand.Text(), runs: map[string]connector.Run{}}
+	return &Store{
+		name: "memory:" + rand.Text(), runs: map[string]connector.Run{},
+		jobs: state{ticks: map[string][]jobs.Claim{}, told: map[string]jobs.Run{}},
+	}
 }
 
 // plain copies properties, with values of the types that stores hold.

@@ -68,6 +68,9 @@ func TestStore(t *testing.T) {
 		Select: func(_ storetest.Store, sel graph.Selection) graph.Selection { return sel },
 		Reopen: same,
 		Alias:  same,
+		File: func(_ *testing.T, s storetest.Store, properties map[string]any) string {
+			return s.(*memory.Store).File(properties)
+		},
 	})
 }
 

@@ -162,8 +162,15 @@ func (s *Store) Undo(_ context.Context, runID string) (nodes int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	nodes = s.remove(run)
+	s.settle(run, connector.Undone, "undoneAt", 0)
+	return nodes, nil
+}
+
+// remove takes a run's properties from the nodes that carry its id.
+func (s *Store) remove(run connector.Run) (nodes int64) {
 	for row, n := range s.nodes {
-		if run.Status == connector.Undone || n.Properties[run.RunIDColumn] != any(runID) {
+		if n.Properties[run.RunIDColumn] != any(run.ID) {
 			continue
 		}
 		nodes++
@@ -171,6 +178,5 @@ func (s *Store) Undo(_ context.Context, runID string) (nodes int64, err error) {
 			s.put(row, name, nil)
 		}
 	}
-	s.settle(run, connector.Undone, "undoneAt", 0)
-	return nodes, nil
+	return nodes
 }

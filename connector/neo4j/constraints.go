@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -15,45 +16,67 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// constraint makes a property identify the nodes of a label.
+// constraint makes properties identify the nodes of a label.
 type constraint struct {
-	name            cypher
-	label, property string
+	name       cypher
+	label      string
+	properties []string
 }
+
+// String is the constraint as :Label(property).
+func (c constraint) String() string {
+	return ":" + c.label + "(" + strings.Join(c.properties, ", ") + ")"
+}
+
+// key tells constraints apart, whatever their names hold.
+func (c constraint) key() string { return fmt.Sprintf("%q%q", c.label, c.properties) }
 
 // constraints are what runs and the ledger need: without them two clients could
 // each create the same record.
 var constraints = []constraint{
-	{"graphcloak_run", connector.RunLabel, "runId"},
-	{"graphcloak_lock", lockLabel, "name"},
-	{"graphcloak_budget", budgetLabel, "scope"},
-	{"graphcloak_entry", entryLabel, "key"},
+	{"graphcloak_run", connector.RunLabel, []string{"runId"}},
+	{"graphcloak_lock", lockLabel, []string{"name"}},
+	{"graphcloak_budget", budgetLabel, []string{"scope"}},
+	{"graphcloak_entry", entryLabel, []string{"key"}},
+}
+
+// jobConstraints are what jobs need beside them: a tick has one record.
+var jobConstraints = []constraint{
+	{"graphcloak_tick", tickLabel, []string{"jobName", "nominalTime"}},
 }
 
 func (c constraint) statement() cypher {
 	if c.name != "" {
 		c.name += " "
 	}
-	return "CREATE CONSTRAINT " + c.name + "IF NOT EXISTS FOR (n:" + quote(c.label) + ") REQUIRE n." + quote(c.property) + " IS UNIQUE"
+	var properties []cypher
+	for _, p := range c.properties {
+		properties = append(properties, "n."+quote(p))
+	}
+	return "CREATE CONSTRAINT " + c.name + "IF NOT EXISTS FOR (n:" + quote(c.label) + ") REQUIRE (" + join(properties, ", ") + ") IS UNIQUE"
 }
 
 // lacking returns the constraints that the database does not have.
 func (s *Store) lacking(ctx context.Context, wanted []constraint) ([]constraint, error) {
-	have := map[[2]string]bool{}
+	have := map[string]bool{}
 	err := s.read(ctx, "constraints", func(tx *transaction) error {
 		clear(have)
 		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', 'NODE_PROPERTY_UNIQUENESS'] "+
-			"AND size(labelsOrTypes) = 1 AND size(properties) = 1 RETURN labelsOrTypes[0], properties[0]", nil, func(r *neo4j.Record) error {
-			label, _ := r.Values[0].(string)
-			property, _ := r.Values[1].(string)
-			have[[2]string{label, property}] = true
+			"AND size(labelsOrTypes) = 1 RETURN labelsOrTypes[0], properties", nil, func(r *neo4j.Record) error {
+			c := constraint{}
+			c.label, _ = r.Values[0].(string)
+			for _, v := range list(r, 1) {
+				property, _ := v.(string)
+				c.properties = append(c.properties, property)
+			}
+			have[c.key()] = true
 			return nil
 		})
 		return err
 	})
 	var missing []constraint
 	for _, c := range wanted {
-		if !have[[2]string{c.label, c.property}] {
+		if !have[c.key()] {
 			missing = append(missing, c)
 		}
 	}
@@ -62,13 +85,28 @@ func (s *Store) lacking(ctx context.Context, wanted []constraint) ([]constraint,
 
 // constrainOnce makes sure of the constraints of runs and the ledger.
 func (s *Store) constrainOnce(ctx context.Context) error {
-	s.constrained.Lock()
-	defer s.constrained.Unlock()
-	if s.constraintsHold {
+	return s.constrained.make(func() error { return s.constrain(ctx, constraints) })
+}
+
+// constrainJobs makes sure of the constraints of jobs too.
+func (s *Store) constrainJobs(ctx context.Context) error {
+	return s.jobsConstrained.make(func() error { return s.constrain(ctx, slices.Concat(constraints, jobConstraints)) })
+}
+
+// achievement is something that is done until it has succeeded once.
+type achievement struct {
+	mu   sync.Mutex
+	done bool
+}
+
+func (a *achievement) make(try func() error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.done {
 		return nil
 	}
-	err := s.constrain(ctx, constraints)
-	s.constraintsHold = err == nil
+	err := try()
+	a.done = err == nil
 	return err
 }
 
@@ -81,20 +119,20 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 	for _, c := range missing {
 		err := s.write(ctx, "constraints", func(tx *transaction) error { return tx.do(c.statement(), nil) })
 		if errors.Is(err, connector.ErrAuth) {
-			return fmt.Errorf("the constraint on :%s(%s) is missing; have an administrator run graphcloak doctor --print-setup: %w", c.label, c.property, err)
+			return fmt.Errorf("the constraint on %v is missing; have an administrator run graphcloak doctor --print-setup: %w", c, err)
 		}
 		if err != nil {
-			return fmt.Errorf("create the constraint on :%s(%s): %w", c.label, c.property, err)
+			return fmt.Errorf("create the constraint on %v: %w", c, err)
 		}
 	}
 	return nil
 }
 
 // SetupConstraints returns the statements that an administrator runs once, on any
-// edition: the constraints of runs and the ledger, and those of the selection's key.
+// edition: the constraints of runs, the ledger and jobs, and those of the selection's key.
 func SetupConstraints(sel graph.Selection) []string {
 	var statements []string
-	for _, c := range slices.Concat(constraints, keyConstraints(sel)) {
+	for _, c := range slices.Concat(constraints, jobConstraints, keyConstraints(sel)) {
 		statements = append(statements, string(c.statement()))
 	}
 	return statements
@@ -105,9 +143,10 @@ func SetupConstraints(sel graph.Selection) []string {
 // runs write.
 func SetupRole(database string, properties []string) []string {
 	var labels []string
-	for _, c := range constraints {
+	for _, c := range slices.Concat(constraints, jobConstraints) {
 		labels = append(labels, Quote(c.label))
 	}
+	labels = append(labels, Quote(jobLabel))
 	var names []string
 	for _, p := range properties {
 		names = append(names, Quote(p))
@@ -123,5 +162,6 @@ func SetupRole(database string, properties []string) []string {
 		"GRANT CREATE" + graph + " NODES " + own + " TO graphcloak",
 		"GRANT SET LABEL " + own + graph + " TO graphcloak",
 		"GRANT SET PROPERTY {*}" + graph + " NODES " + own + " TO graphcloak",
+		"GRANT DELETE" + graph + " NODES " + Quote(connector.RunLabel) + ", " + Quote(tickLabel) + " TO graphcloak", // history that is pruned
 	}
 }

@@ -61,7 +61,7 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	add("raw values", err, detail, "run doctor again when the server is less busy")
 	missing, err := s.lacking(ctx, constraints)
 	for _, c := range missing {
-		err = errors.Join(err, fmt.Errorf("no uniqueness constraint on :%s(%s)", c.label, c.property))
+		err = errors.Join(err, fmt.Errorf("no uniqueness constraint on %v", c))
 	}
 	add("constraints", err, "runs and the ledger are protected", "run the statements of graphcloak doctor --print-setup once; the first run also makes them where it may")
 	return checks
@@ -153,7 +153,7 @@ func keyConstraints(sel graph.Selection) (wanted []constraint) {
 		return nil
 	}
 	for _, l := range sel.NodeLabels {
-		wanted = append(wanted, constraint{label: l, property: sel.NodeKey})
+		wanted = append(wanted, constraint{label: l, properties: []string{sel.NodeKey}})
 	}
 	return wanted
 }

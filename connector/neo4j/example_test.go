@@ -16,7 +16,7 @@ func ExampleSetupConstraints() {
 	}
 	fmt.Println(neo4j.Quote("a`b"))
 	// Output:
-	// CREATE CONSTRAINT graphcloak_run IF NOT EXISTS FOR (n:`GraphCloakRun`) REQUIRE n.`runId` IS UNIQUE
-	// CREATE CONSTRAINT graphcloak_lock IF NOT EXISTS FOR (n:`GraphCloakLock`) REQUIRE n.`name` IS UNIQUE
+	// CREATE CONSTRAINT graphcloak_run IF NOT EXISTS FOR (n:`GraphCloakRun`) REQUIRE (n.`runId`) IS UNIQUE
+	// CREATE CONSTRAINT graphcloak_lock IF NOT EXISTS FOR (n:`GraphCloakLock`) REQUIRE (n.`name`) IS UNIQUE
 	// `a``b`
 }

@@ -68,7 +68,7 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	if done.Deleted, err = s.clearLabel(ctx, o); err != nil {
 		return done, err
 	}
-	if err := s.constrain(ctx, []constraint{{label: o.NodeLabel, property: o.NodeKey}}); err != nil {
+	if err := s.constrain(ctx, []constraint{{label: o.NodeLabel, properties: []string{o.NodeKey}}}); err != nil {
 		return done, err
 	}
 	batch := s.options.BatchSize

@@ -39,7 +39,7 @@ func (t *transaction) lock(name string) error {
 // Runs returns what is known of every run, by id.
 func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 	err = s.read(ctx, "runs", func(tx *transaction) (err error) {
-		runs, err = tx.runs("")
+		runs, err = tx.runs()
 		return err
 	})
 	return runs, err
@@ -54,8 +54,9 @@ func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 	return connector.FindRun(runs, runID)
 }
 
-func (t *transaction) runs(where cypher) (runs []connector.Run, err error) {
-	_, err = t.rows("MATCH (r:"+connector.RunLabel+") "+where+" RETURN properties(r) ORDER BY r.runId", nil, func(r *neo4j.Record) error {
+// runs reads the records of runs that write, without the reports of their history.
+func (t *transaction) runs() (runs []connector.Run, err error) {
+	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE r.status IS NOT NULL RETURN r {.*, "+keyReport+": null} ORDER BY r.runId", nil, func(r *neo4j.Record) error {
 		p, _ := r.Values[0].(map[string]any)
 		runs = append(runs, runOf(p))
 		return nil
@@ -69,6 +70,7 @@ func runOf(p map[string]any) connector.Run {
 		ID: text(keyRunID), Status: text(keyStatus), RunIDColumn: text(keyColumn),
 		Table: text(keyTable), Graph: text(keyGraph), Record: maps.Clone(p),
 	}
+	delete(run.Record, keyReport)
 	run.Nodes, _ = p[keyNodes].(int64)
 	columns, _ := p[keyColumns].([]any)
 	for _, c := range columns {

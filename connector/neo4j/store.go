@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -71,8 +70,7 @@ type Store struct {
 	notices connector.Notices
 	nodes   connector.Memory[*nodeSet]
 
-	constrained     sync.Mutex
-	constraintsHold bool
+	constrained, jobsConstrained achievement
 }
 
 // New connects, in one attempt, and checks that the database is there. The errors

@@ -243,7 +243,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 		if err := tx.lock("write"); err != nil {
 			return err
 		}
-		known, err := tx.runs("")
+		known, err := tx.runs()
 		if err != nil {
 			return err
 		}

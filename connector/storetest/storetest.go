@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -29,6 +30,7 @@ type Store interface {
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
 	Run(ctx context.Context, runID string) (connector.Run, error)
 	Ledger() privacy.Ledger
+	Jobs() jobs.Store
 	Notices() []string
 	Close(ctx context.Context) error
 }
@@ -44,6 +46,9 @@ type Suite struct {
 	Reopen func(t *testing.T, s Store) Store
 	// Alias is Reopen by another name: a link to the folder, another address.
 	Alias func(t *testing.T, s Store) Store
+	// File files a job with these properties, as its author does, and returns the id of
+	// its record. The record is removed when the test ends.
+	File func(t *testing.T, s Store, properties map[string]any) (id string)
 }
 
 // Run runs every test of the contract.
@@ -71,6 +76,18 @@ func Run(t *testing.T, s Suite) {
 		{"Ledger", testLedger},
 		{"LedgerRace", testLedgerRace},
 		{"LedgerIdentity", testLedgerIdentity},
+		{"Claim", testClaim},
+		{"ClaimRace", testClaimRace},
+		{"Lease", testLease},
+		{"Yield", testYield},
+		{"CancelTick", testCancelTick},
+		{"Ticks", testTicks},
+		{"Instances", testInstances},
+		{"Board", testBoard},
+		{"BoardOfSettings", testBoardOfSettings},
+		{"History", testHistory},
+		{"HistoryOfStore", testHistoryOfStore},
+		{"Prune", testPrune},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
 	}

@@ -61,10 +61,10 @@ var table = map[string]row{
 	"study":             {layer: 3, imports: []string{root, "*", "internal/memory"}},
 	"internal/memory":   {layer: 3},
 	"internal/paper":    {layer: 3, imports: []string{root, "*"}},
-	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "internal/suggest"}},
-	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "connector/folder", "internal/strictjson"}},
-	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector", "internal/disk", "internal/database", "internal/strictjson"}},
-	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector"}},
+	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
+	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "internal/strictjson"}},
+	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database", "internal/strictjson"}},
+	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report", "internal/suggest"}},
 	"sensor":            {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson", "internal/suggest"}},
@@ -83,7 +83,7 @@ var table = map[string]row{
 	"internal/testgraph":  {layer: 0, imports: []string{"graph"}},
 	"internal/faultproxy": {layer: 3, kit: true},
 	"privacy/ledgertest":  {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
-	"connector/storetest": {layer: 3, imports: []string{root, "graph", "privacy", "report", "connector", "privacy/ledgertest"}, kit: true},
+	"connector/storetest": {layer: 3, imports: []string{root, "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"}, kit: true},
 
 	"internal/arch": {layer: 4},
 }

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+// The history of runs: the JSON of each, and its report, by its id.
+var (
+	historyBucket = []byte("history")
+	reportsBucket = []byte("reports")
+)
+
+// PutRun is that of [jobs.History].
+func (d desk) PutRun(ctx context.Context, r jobs.Run) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return d.s.update(func(tx *bolt.Tx) error {
+		told, err := tx.CreateBucketIfNotExists(historyBucket)
+		if err != nil {
+			return err
+		}
+		reports, err := tx.CreateBucketIfNotExists(reportsBucket)
+		if err != nil {
+			return err
+		}
+		if r.Report == nil {
+			err = reports.Delete([]byte(r.RunID))
+		} else {
+			err = reports.Put([]byte(r.RunID), r.Report)
+		}
+		if err != nil {
+			return err
+		}
+		return told.Put([]byte(r.RunID), text)
+	})
+}
+
+func loadHistory(tx *bolt.Tx) (all []jobs.Run, known []connector.Run, err error) {
+	if known, err = loadRuns(tx); err != nil {
+		return nil, nil, err
+	}
+	told := map[string]jobs.Run{}
+	if tx != nil && tx.Bucket(historyBucket) != nil {
+		err = tx.Bucket(historyBucket).ForEach(func(id, text []byte) error {
+			var r jobs.Run
+			if err := strictjson.Unmarshal(text, &r); err != nil {
+				return fmt.Errorf("the history of a run cannot be read: %w", err)
+			}
+			told[string(id)] = r
+			return nil
+		})
+	}
+	return connector.History(told, known), known, err
+}
+
+// ListRuns is that of [jobs.History].
+func (d desk) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Run, err error) {
+	err = d.s.view(func(tx *bolt.Tx) error {
+		all, _, err := loadHistory(tx)
+		chosen = connector.SelectRuns(all, q)
+		return err
+	})
+	return chosen, err
+}
+
+// GetRun is that of [jobs.History].
+func (d desk) GetRun(_ context.Context, runID string) (r jobs.Run, err error) {
+	err = d.s.view(func(tx *bolt.Tx) error {
+		all, _, err := loadHistory(tx)
+		if err != nil {
+			return err
+		}
+		k := slices.IndexFunc(all, func(r jobs.Run) bool { return r.RunID == runID })
+		if k < 0 {
+			return fmt.Errorf("%w: run %q", jobs.ErrNoJob, runID)
+		}
+		r = all[k]
+		if b := tx.Bucket(reportsBucket); b != nil {
+			r.Report = slices.Clone(b.Get([]byte(runID)))
+		}
+		return nil
+	})
+	return r, err
+}
+
+// PruneRuns is that of [jobs.History].
+func (d desk) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
+	var ids []string
+	var known []connector.Run
+	err := d.s.view(func(tx *bolt.Tx) error {
+		all, runs, err := loadHistory(tx)
+		ids, known = connector.Prunable(all, runs, before), runs
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	carried, err := d.s.carried(ctx, known)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if !carried[id] {
+			continue
+		}
+		if _, err := d.s.Undo(ctx, id); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(ids)), d.s.update(func(tx *bolt.Tx) error {
+		if err := forget(tx, ids); err != nil {
+			return err
+		}
+		return forgetTicks(tx, before)
+	})
+}
+
+// carried returns the ids that stand on nodes in the columns of runs' ids.
+func (s *Store) carried(ctx context.Context, known []connector.Run) (map[string]bool, error) {
+	t, err := s.csv.open(nodesFile, idColumn)
+	if err != nil {
+		return nil, err
+	}
+	var columns []int
+	for _, run := range known {
+		if k := t.column(run.RunIDColumn); k >= 0 && !slices.Contains(columns, k) {
+			columns = append(columns, k)
+		}
+	}
+	ids := map[string]bool{}
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		for _, k := range columns {
+			if !ids[fields[k]] {
+				ids[strings.Clone(fields[k])] = true
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// forget removes all that is told of runs, but for what the ledger holds.
+func forget(tx *bolt.Tx, ids []string) error {
+	for _, bucket := range [][]byte{historyBucket, reportsBucket, runsBucket} {
+		b := tx.Bucket(bucket)
+		for _, id := range ids {
+			if b == nil {
+				break
+			}
+			if err := b.Delete([]byte(id)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func forgetTicks(tx *bolt.Tx, before time.Time) error {
+	ticks, err := loadTicks(tx)
+	if err != nil {
+		return err
+	}
+	for _, t := range connector.PrunableTicks(ticks, before) {
+		if err := tx.Bucket(ticksBucket).Bucket(jobKey(t.JobName)).Delete(tickKey(t.NominalTime)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connector
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+// Names in the record of a run that its history has too; see [report.Table.Record].
+const (
+	keyReleaseID   = "releaseId"
+	keyScope       = "budgetScope"
+	keyStarted     = "startedAt"
+	keyEpsilon     = "epsilonSpent"
+	keyDelta       = "deltaSpent"
+	keyCommunity   = "community"
+	keyProbability = "communityProbability"
+	keyBPDN        = "bpdnStatus"
+)
+
+// History returns what is to be told of the runs of a store: what was told of each, and
+// of those of which nothing was, what their records say.
+func History(told map[string]jobs.Run, known []Run) []jobs.Run {
+	all := maps.Clone(told)
+	if all == nil {
+		all = map[string]jobs.Run{}
+	}
+	for _, k := range known {
+		if _, ok := all[k.ID]; !ok {
+			all[k.ID] = k.history()
+		}
+	}
+	return slices.Collect(maps.Values(all))
+}
+
+// history tells a run from its record.
+func (run Run) history() jobs.Run {
+	text := func(name string) string { s, _ := run.Record[name].(string); return s }
+	number := func(name string) float64 { x, _ := run.Record[name].(float64); return x }
+	r := jobs.Run{
+		RunID: run.ID, Mode: "write", BudgetScope: text(keyScope), ReleaseID: text(keyReleaseID), StartedAt: moment(run.Record[keyStarted]),
+		Answer: text(keyCommunity), Probability: number(keyProbability), BPDNStatus: text(keyBPDN),
+		EpsilonSpent: number(keyEpsilon), DeltaSpent: number(keyDelta),
+	}
+	switch run.Status {
+	case Reserved:
+		r.Status, r.Message = jobs.Running, "its budget is about to be spent, or is"
+	case Running:
+		r.Status, r.Spent, r.Message = jobs.Running, true, "it is paid for, and its values are being written"
+	case Cancelled:
+		r.Status, r.Message = jobs.Canceled, "nothing was spent"
+	case Finished:
+		r.Status, r.Spent = jobs.Finished, true
+	default:
+		r.Status, r.Spent, r.Message = jobs.Finished, true, "its values were removed"
+	}
+	return r
+}
+
+// moment reads a time that a store holds as one, or as text.
+func moment(v any) time.Time {
+	switch t := v.(type) {
+	case time.Time:
+		return t.UTC()
+	case string:
+		if at, err := time.Parse(time.RFC3339, t); err == nil {
+			return at.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// SelectRuns returns the runs that a query asks for, in its order, without reports.
+func SelectRuns(all []jobs.Run, q jobs.RunQuery) []jobs.Run {
+	var chosen []jobs.Run
+	for _, r := range all {
+		if q.JobName != "" && r.JobName != q.JobName || q.Status != "" && r.Status != q.Status || r.StartedAt.Before(q.Since) {
+			continue
+		}
+		r.Report = nil
+		chosen = append(chosen, r)
+	}
+	slices.SortFunc(chosen, func(a, b jobs.Run) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.RunID, a.RunID))
+	})
+	return first(chosen, q.Limit)
+}
+
+// Prunable returns the ids of ended runs that started before a time, ascending. A run
+// that the store has not seen finished is not among them, whatever was told of it.
+func Prunable(all []jobs.Run, known []Run, before time.Time) []string {
+	open := map[string]bool{}
+	for _, k := range known {
+		open[k.ID] = k.Status == Reserved || k.Status == Running
+	}
+	var ids []string
+	for _, r := range all {
+		if r.Status != jobs.Running && r.StartedAt.Before(before) && !open[r.RunID] {
+			ids = append(ids, r.RunID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// PrunableTicks returns the ended ticks of nominal times before a time, but for the
+// latest of each job: it says that those before it are past.
+func PrunableTicks(all []jobs.Claim, before time.Time) []jobs.Tick {
+	latest := SelectTicks(all, jobs.TickQuery{Latest: true})
+	var ticks []jobs.Tick
+	for _, c := range all {
+		newest := slices.ContainsFunc(latest, func(l jobs.Claim) bool {
+			return l.JobName == c.JobName && l.NominalTime.Equal(c.NominalTime)
+		})
+		if !c.Open() && c.NominalTime.Before(before) && !newest {
+			ticks = append(ticks, c.Tick)
+		}
+	}
+	return ticks
+}

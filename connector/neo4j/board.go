@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+// jobLabel is the label of the node of a job, which somebody files.
+const jobLabel = "GraphCloakJob"
+
+// Jobs is that of [jobs.Board].
+func (d desk) Jobs(ctx context.Context) (board []jobs.Filed, err error) {
+	err = d.s.read(ctx, "jobs", func(tx *transaction) error {
+		board = nil
+		_, err := tx.rows("MATCH (j:"+jobLabel+") RETURN elementId(j), properties(j)", nil, func(r *neo4j.Record) error {
+			p, _ := r.Values[1].(map[string]any)
+			f := connector.FiledOf(p)
+			f.ID, _ = r.Values[0].(string)
+			board = append(board, f)
+			return nil
+		})
+		return err
+	})
+	return connector.SortFiled(board), err
+}
+
+// SetState is that of [jobs.Board].
+func (d desk) SetState(ctx context.Context, t jobs.Target, s jobs.State) error {
+	return d.set(ctx, t, connector.StateOf(s))
+}
+
+// SetPaused is that of [jobs.Board].
+func (d desk) SetPaused(ctx context.Context, t jobs.Target, paused bool) error {
+	return d.set(ctx, t, map[string]any{connector.PausedKey: paused})
+}
+
+// set replaces properties of a record. Of the records of the settings' jobs one is made
+// where there is none, behind a lock: several instances show the same state.
+func (d desk) set(ctx context.Context, t jobs.Target, shown map[string]any) error {
+	if err := d.s.constrainJobs(ctx); err != nil {
+		return err
+	}
+	return d.s.record(ctx, "jobs", func(tx *transaction) error {
+		params := map[string]any{"id": t.ID, "name": t.Name, "origin": jobs.OriginSettings, "shown": shown}
+		if t.ID == "" {
+			if err := tx.lock("jobs"); err != nil {
+				return err
+			}
+			return tx.do("MERGE (j:"+jobLabel+" {name: $name, origin: $origin}) SET j += $shown", params)
+		}
+		n, err := tx.count("MATCH (j:"+jobLabel+") WHERE elementId(j) = $id SET j += $shown RETURN count(j)", params)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("%w: job %q", jobs.ErrNoJob, t.Name)
+		}
+		return err
+	})
+}

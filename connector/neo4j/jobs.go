@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package neo4j
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+// tickLabel is the label of the record of a tick.
+const tickLabel = "GraphCloakTick"
+
+// Jobs returns where jobs, their claims and the history of runs are kept: in this
+// database, by the clock of the server.
+func (s *Store) Jobs() jobs.Store {
+	d := desk{s}
+	return struct {
+		connector.Claims
+		desk
+	}{connector.Claims{Decider: d}, d}
+}
+
+// desk keeps what package jobs asks for.
+type desk struct{ s *Store }
+
+// Now is that of [jobs.Claims].
+func (d desk) Now(ctx context.Context) (time.Time, error) {
+	now, err := d.s.Ledger().Now(ctx)
+	return now.UTC(), err
+}
+
+// Decide is that of [connector.Decider]. The clock is read once the lock is held: the
+// statement that waits for it began before.
+func (d desk) Decide(ctx context.Context, jobName string, saved bool, rule connector.Rule) (next jobs.Claim, err error) {
+	if err := d.s.constrainJobs(ctx); err != nil {
+		return next, err
+	}
+	err = d.s.record(ctx, "jobs", func(tx *transaction) error {
+		if err := tx.lock("job:" + jobName); err != nil {
+			return err
+		}
+		r, err := tx.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
+			"RETURN datetime.realtime('UTC') AS now, t {.*, savedRun: CASE WHEN $saved THEN t.savedRun END} AS tick", map[string]any{"job": jobName, "saved": saved})
+		if err != nil {
+			return err
+		}
+		now, ok := r.Values[0].(time.Time)
+		if !ok {
+			return fmt.Errorf("neo4j: the server's time is %T, want a time", r.Values[0])
+		}
+		var latest jobs.Claim
+		if p, ok := r.Values[1].(map[string]any); ok {
+			latest = tickOf(p)
+		}
+		if next, err = rule(now.UTC(), latest); err != nil {
+			return err
+		}
+		return tx.do("MERGE (t:"+tickLabel+" {jobName: $job, nominalTime: $at}) SET t += $record",
+			map[string]any{"job": jobName, "at": next.NominalTime.UTC(), "record": tickProperties(next)})
+	})
+	return next, err
+}
+
+// tickProperties are those of a tick's record but for its name and time; nil removes one.
+func tickProperties(c jobs.Claim) map[string]any {
+	p := map[string]any{
+		"instance": c.Instance, "attemptToken": c.Token, "attempts": c.Attempts, "claimedAt": connector.Moment(c.ClaimedAt),
+		"leaseUntil": connector.Moment(c.LeaseUntil), "retryAt": connector.Moment(c.RetryAt), "cancelRequested": c.CancelRequested,
+		"endedAt": connector.Moment(c.EndedAt), "status": string(c.Status), "runId": c.RunID, "exitCode": c.ExitCode,
+		"message": c.Message, "renewsAt": connector.Moment(c.RenewsAt),
+	}
+	switch {
+	case !c.Open():
+		p["savedRun"] = nil
+	case c.Saved != nil:
+		p["savedRun"] = c.Saved
+	}
+	return p
+}
+
+// tickOf reads a record. One that somebody else made has ended, whatever it says.
+func tickOf(p properties) jobs.Claim {
+	c := jobs.Claim{
+		Tick:     jobs.Tick{JobName: p.text("jobName"), NominalTime: p.time("nominalTime")},
+		Instance: p.text("instance"), Token: p.text("attemptToken"), Attempts: p.int("attempts"), ClaimedAt: p.time("claimedAt"),
+		LeaseUntil: p.time("leaseUntil"), RetryAt: p.time("retryAt"), EndedAt: p.time("endedAt"),
+		Outcome: jobs.Outcome{
+			Status: jobs.Status(p.text("status")), RunID: p.text("runId"), ExitCode: p.int("exitCode"),
+			Message: p.text("message"), RenewsAt: p.time("renewsAt"),
+		},
+	}
+	c.CancelRequested, _ = p["cancelRequested"].(bool)
+	c.Saved, _ = p["savedRun"].([]byte)
+	if c.Status == "" || c.Open() && c.Attempts == 0 {
+		c.Status, c.Message = jobs.Failed, "its record cannot be read"
+	}
+	return c
+}
+
+// properties are those of a node, with values of any type.
+type properties map[string]any
+
+func (p properties) text(name string) string   { s, _ := p[name].(string); return s }
+func (p properties) int(name string) int64     { i, _ := p[name].(int64); return i }
+func (p properties) float(name string) float64 { x, _ := p[name].(float64); return x }
+func (p properties) time(name string) time.Time {
+	t, ok := p[name].(time.Time)
+	if !ok {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Ticks is that of [jobs.Claims].
+func (d desk) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim, err error) {
+	var all []jobs.Claim
+	err = d.s.read(ctx, "jobs", func(tx *transaction) (err error) {
+		all, err = tx.ticks(q)
+		return err
+	})
+	return connector.SelectTicks(all, q), err
+}
+
+// ticks reads records, and of a query for the latest no others.
+func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
+	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) "
+	if q.Latest {
+		text += "WITH t.jobName AS job, max(t.nominalTime) AS last MATCH (t:" + tickLabel + " {jobName: job, nominalTime: last}) "
+	}
+	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{"job": q.JobName}, func(r *neo4j.Record) error {
+		p, _ := r.Values[0].(map[string]any)
+		all = append(all, tickOf(p))
+		return nil
+	})
+	return all, err
+}
