@@ -31,14 +31,14 @@ type Decider interface {
 // Rule returns the record to store in place of the latest one, or as the next.
 type Rule func(now time.Time, latest jobs.Claim) (jobs.Claim, error)
 
-// Claim is that of [jobs.Claims].
+// Claim is that of [jobs.Claims], with [jobs.ErrHeld], [jobs.ErrPast] and [jobs.ErrUnfinished].
 func (c Claims) Claim(ctx context.Context, t jobs.Tick, by jobs.Holder, lease time.Duration) (jobs.Claim, error) {
 	return c.Decide(ctx, t.JobName, true, func(now time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		return jobs.Admit(latest, t, by, now, lease)
 	})
 }
 
-// Renew is that of [jobs.Claims].
+// Renew is that of [jobs.Claims], with [jobs.ErrLost].
 func (c Claims) Renew(ctx context.Context, t jobs.Tick, token string, lease time.Duration) (jobs.Claim, error) {
 	claim, err := c.Decide(ctx, t.JobName, false, func(now time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		return latest.Renewed(t, token, now, lease)
@@ -47,7 +47,7 @@ func (c Claims) Renew(ctx context.Context, t jobs.Tick, token string, lease time
 	return claim, err
 }
 
-// Save is that of [jobs.Claims].
+// Save is that of [jobs.Claims], with [jobs.ErrLost].
 func (c Claims) Save(ctx context.Context, t jobs.Tick, token string, saved []byte) error {
 	_, err := c.Decide(ctx, t.JobName, false, func(_ time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		latest.Saved = saved
@@ -56,7 +56,8 @@ func (c Claims) Save(ctx context.Context, t jobs.Tick, token string, saved []byt
 	return err
 }
 
-// Yield is that of [jobs.Claims]. A repeated transaction finds its own doing.
+// Yield is that of [jobs.Claims], with [jobs.ErrLost]. A repeated transaction finds its
+// own doing.
 func (c Claims) Yield(ctx context.Context, t jobs.Tick, token string, retryAt time.Time, message string) error {
 	yielded := false
 	_, err := c.Decide(ctx, t.JobName, false, func(_ time.Time, latest jobs.Claim) (jobs.Claim, error) {
@@ -70,7 +71,7 @@ func (c Claims) Yield(ctx context.Context, t jobs.Tick, token string, retryAt ti
 	return err
 }
 
-// Finish is that of [jobs.Claims].
+// Finish is that of [jobs.Claims], with [jobs.ErrLost].
 func (c Claims) Finish(ctx context.Context, t jobs.Tick, token string, o jobs.Outcome) error {
 	_, err := c.Decide(ctx, t.JobName, false, func(now time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		return latest.Finished(t, token, o, now)
@@ -78,7 +79,7 @@ func (c Claims) Finish(ctx context.Context, t jobs.Tick, token string, o jobs.Ou
 	return err
 }
 
-// Cancel is that of [jobs.Claims].
+// Cancel is that of [jobs.Claims], with [jobs.ErrNoJob].
 func (c Claims) Cancel(ctx context.Context, jobName string) (jobs.Tick, error) {
 	claim, err := c.Decide(ctx, jobName, false, func(_ time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		if !latest.Open() {
