@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,9 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Use:   "import DIR",
 		Short: "Load a folder of CSV into Neo4j",
 		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
-			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key.",
+			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key. Columns may be parted by\n" +
+			"commas, tabs, semicolons or bars, and headers of neo4j-admin's import (:ID, :LABEL, :START_ID, :END_ID, :TYPE,\n" +
+			"name:type) are understood.",
 		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,12 +54,20 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			if app.mayAsk() {
 				options.Confirm = func(nodes int64) error { return app.agreeToReplace(ctx, nodes, options.NodeLabel) }
 			}
-			done, err := s.Import(ctx, &folder.CSV{FS: folder.Dir(args[0]), Progress: app.progress}, options)
+			csv := &folder.CSV{FS: folder.Dir(args[0]), Progress: app.progress}
+			nodes, relationships, err := csv.Columns()
 			if err != nil {
 				return err
 			}
-			return app.render(map[string]any{"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships},
-				section{text: fmt.Sprintf("Deleted %d nodes, created %d nodes and %d relationships in %s.", done.Deleted, done.Nodes, done.Relationships, s.Name())})
+			done, err := s.Import(ctx, csv, options)
+			if err != nil {
+				return err
+			}
+			return app.render(map[string]any{
+				"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships,
+				"nodeColumns": nodes, "relationshipColumns": relationships,
+			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %d nodes, created %d nodes and %d relationships in %s.",
+				strings.Join(nodes, ", "), strings.Join(relationships, ", "), done.Deleted, done.Nodes, done.Relationships, s.Name())})
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)

@@ -122,12 +122,13 @@ func (c *CSV) batches(ctx context.Context, name string, wanted []string, size in
 		}
 		kinds[t.column(sourceColumn)], kinds[t.column(targetColumn)] = id, id
 	}
-	next := func() Batch { return Batch{Names: t.header, Columns: make([][]any, len(t.header))} }
+	named, names := t.named()
+	next := func() Batch { return Batch{Names: names, Columns: make([][]any, len(names))} }
 	b, held := next(), 0
 	return t.each(ctx, nil, func(_ int, fields []string) error {
-		for k, f := range fields {
-			b.Columns[k] = append(b.Columns[k], kinds[k].parse(f))
-			held += valueSize + len(f)
+		for j, k := range named {
+			b.Columns[j] = append(b.Columns[j], kinds[k].parse(fields[k]))
+			held += valueSize + len(fields[k])
 		}
 		if rows--; b.Len() < size && held < maxBatch && rows > 0 {
 			return nil
@@ -136,6 +137,16 @@ func (c *CSV) batches(ctx context.Context, name string, wanted []string, size in
 		b, held = next(), 0
 		return take(full)
 	})
+}
+
+// named returns the columns that have a name, and the names.
+func (t *table) named() (columns []int, names []string) {
+	for k, name := range t.header {
+		if name != "" {
+			columns, names = append(columns, k), append(names, name)
+		}
+	}
+	return columns, names
 }
 
 // idKind returns the type of the column id.

@@ -52,7 +52,9 @@ type table struct {
 	name   string
 	source *source
 	reader *csv.Reader
-	header []string
+	header []string          // names of the columns
+	as     []string          // the same as they are written
+	alias  map[string]string // other names of columns
 }
 
 // maxColumns bounds the columns of a file: more than a node can have properties.
@@ -86,35 +88,55 @@ func (t *table) readHeader(wanted []string) error {
 		return fmt.Errorf("%w: %s %w", connector.ErrInput, t.name, err)
 	}
 	t.reader = csv.NewReader(r)
-	if t.header, err = t.reader.Read(); err != nil {
+	start, _ := r.Peek(readAhead) // an error comes again
+	t.reader.Comma = delimiter(start)
+	if t.as, err = t.reader.Read(); err != nil {
 		return fmt.Errorf("%w: %s has no header line (%w)", connector.ErrInput, t.name, err)
 	}
 	t.reader.ReuseRecord = true
-	if len(t.header) > maxColumns {
-		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.header), maxColumns)
+	if len(t.as) > maxColumns {
+		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.as), maxColumns)
 	}
+	t.as = slices.Clone(t.as) // the reader uses its record again
+	if t.header, t.alias, err = interpret(t.name, t.as); err != nil {
+		return err
+	}
+	if err := t.checkHeader(); err != nil {
+		return err
+	}
+	for _, w := range wanted {
+		if w != "" && t.column(w) < 0 {
+			return t.missing(w)
+		}
+	}
+	return nil
+}
+
+// checkHeader refuses names that nobody could tell apart or read.
+func (t *table) checkHeader() error {
 	seen := make(map[string]bool, len(t.header))
 	for _, name := range t.header {
 		if wrong := unreadable(name); wrong != "" || strings.ContainsFunc(name, unicode.IsControl) {
 			return fmt.Errorf("%w: %s has a column %q with a control character or bytes that are not UTF-8", connector.ErrInput, t.name, name)
 		}
 		form := norm.NFC.String(name) // nobody can tell apart what differs in form only
-		if seen[form] {
+		if name != "" && seen[form] {
 			return fmt.Errorf("%w: %s has the column %q twice", connector.ErrInput, t.name, name)
 		}
 		seen[form] = true
 	}
-	for _, w := range wanted {
-		if w != "" && !slices.Contains(t.header, w) {
-			if needed := needs[t.name]; slices.Contains(needed, w) {
-				// The names found are not shown: without a header they are a row of data.
-				return fmt.Errorf("%w: %s needs the column %s, named in its header and separated by commas; the header has %s, and none is %q",
-					connector.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)
-			}
-			return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
-		}
-	}
 	return nil
+}
+
+// missing is the error of a column that is not there.
+func (t *table) missing(w string) error {
+	needed := needs[t.name]
+	if !slices.Contains(needed, w) {
+		return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
+	}
+	// The names found are not shown: without a header they are a row of data.
+	return fmt.Errorf("%w: %s needs the column %s, named in its header and parted by a comma, tab, semicolon or bar (neo4j-admin's :ID, :START_ID and :END_ID serve too); the header has %s, and none is %q",
+		connector.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)
 }
 
 // needs lists the columns without which a file is no part of a graph.
@@ -179,7 +201,20 @@ func (t *table) refuse(column, line int, wrong string) error {
 	}
 }
 
-func (t *table) column(name string) int { return slices.Index(t.header, name) }
+// column returns the place of a column, −1 where there is none of the name. Columns
+// without a name cannot be asked for.
+func (t *table) column(name string) int {
+	if name == "" {
+		return -1
+	}
+	if k := slices.Index(t.header, name); k >= 0 {
+		return k
+	}
+	if other, ok := t.alias[name]; ok {
+		return slices.Index(t.header, other)
+	}
+	return -1
+}
 
 // each hands over the rows; the slice is valid during the call only.
 func (t *table) each(ctx context.Context, progress func(string, int64, int64), row func(line int, fields []string) error) error {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/connector"
 )
@@ -77,7 +78,7 @@ func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, us
 	if t.source.mark > 0 {
 		w.WriteString(byteOrderMark)
 	}
-	if err := t.put(w, t.header, header, used); err != nil {
+	if err := t.put(w, t.as, append(slices.Clone(t.as), header[len(t.as):]...), used); err != nil {
 		return errors.Join(err, t.file.Close())
 	}
 	err := t.each(ctx, progress, func(_ int, fields []string) error {
@@ -98,7 +99,7 @@ func (t *table) put(w *bufio.Writer, was, now []string, used []bool) error {
 	lead := raw[:blank(raw)]
 	body := bytes.TrimSuffix(bytes.TrimSuffix(raw[len(lead):], []byte{'\n'}), []byte{'\r'})
 	end := raw[len(lead)+len(body):]
-	fields := split(body)
+	fields := split(body, byte(t.reader.Comma))
 	if len(fields) != len(was) {
 		return fmt.Errorf("%w: %s has a row that cannot be rewritten", connector.ErrInput, t.name)
 	}
@@ -109,12 +110,12 @@ func (t *table) put(w *bufio.Writer, was, now []string, used []bool) error {
 			continue
 		}
 		if written > 0 {
-			w.WriteByte(',')
+			w.WriteByte(byte(t.reader.Comma))
 		}
 		written++
 		if k < len(was) && text == was[k] {
 			w.Write(fields[k])
-		} else if err := putField(w, text); err != nil {
+		} else if err := putField(w, text, t.reader.Comma); err != nil {
 			return err
 		}
 	}
@@ -139,14 +140,14 @@ func blank(raw []byte) int {
 	}
 }
 
-// split parts a row at the commas outside quotation marks.
-func split(row []byte) (fields [][]byte) {
+// split parts a row at the delimiters outside quotation marks.
+func split(row []byte, delimiter byte) (fields [][]byte) {
 	start, quoted := 0, false
 	for k, c := range row {
 		switch {
 		case c == '"':
 			quoted = !quoted
-		case c == ',' && !quoted:
+		case c == delimiter && !quoted:
 			fields = append(fields, row[start:k])
 			start = k + 1
 		}
@@ -154,9 +155,10 @@ func split(row []byte) (fields [][]byte) {
 	return append(fields, row[start:])
 }
 
-func putField(w *bufio.Writer, text string) error {
+func putField(w *bufio.Writer, text string, delimiter rune) error {
 	var field bytes.Buffer
 	c := csv.NewWriter(&field)
+	c.Comma = delimiter
 	if err := c.Write([]string{text}); err != nil {
 		return err
 	}
