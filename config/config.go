@@ -18,6 +18,7 @@ type Config struct {
 	Recovery   Recovery
 	Community  Community
 	Server     Server
+	Report     Report
 	Output     Output
 	Write      Write
 	Execution  Execution
@@ -129,6 +130,12 @@ type Community struct {
 	Theta      float64
 	MaxLevels  int
 	RandomSeed int64
+}
+
+// Report says what a run shows to people.
+type Report struct {
+	File    string // "": none
+	Caption string // node property; "": the ids
 }
 
 // Output says how and where a result is printed.

@@ -29,6 +29,7 @@ const (
 	GroupCommunity  Group = "Communities"
 	GroupServer     Group = "Server"
 	GroupWrite      Group = "Mode"
+	GroupReport     Group = "Report"
 	GroupOutput     Group = "Output"
 	GroupExecution  Group = "Execution"
 	GroupSchedule   Group = "Schedule"
@@ -39,7 +40,7 @@ const (
 func Groups() []Group {
 	return []Group{
 		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupEscrow, GroupNoise,
-		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupOutput, GroupExecution, GroupSchedule, GroupTerminal,
+		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupReport, GroupOutput, GroupExecution, GroupSchedule, GroupTerminal,
 	}
 }
 

@@ -12,7 +12,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, rows := range [][]Setting{
 		connection(), source(), projection(), diffusion(), sensors(), signal(), privacy(), escrow(),
-		recovery(), community(), server(), write(), output(), execution(), schedule(), terminal(),
+		recovery(), community(), server(), write(), reports(), output(), execution(), schedule(), terminal(),
 	} {
 		all = append(all, rows...)
 	}

@@ -219,6 +219,20 @@ func write() []Setting {
 	}
 }
 
+func reports() []Setting {
+	const g = GroupReport
+	return []Setting{
+		{
+			Key: "report", Group: g, Help: "write the report with its map as one HTML page into this file", arg: "FILE",
+			field: func(c *Config) any { return &c.Report.File },
+		},
+		{
+			Key: "nodeCaption", Group: g, Help: "public node property that a reader knows a node by, shown beside its id", arg: "PROPERTY",
+			field: func(c *Config) any { return &c.Report.Caption },
+		},
+	}
+}
+
 func output() []Setting {
 	const g = GroupOutput
 	return []Setting{

@@ -214,7 +214,7 @@ func (r *Report) SetAnswer() {
 	top := r.Communities[0]
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize == 1 {
-		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, percent(r.Posterior.Probability))
+		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, Percent(r.Posterior.Probability))
 	} else if k := r.Posterior.KnownMassSetSize; k > 0 && k < r.Posterior.CredibleSetSize {
 		set += fmt.Sprintf(" To a reader who knows that the mass is 1, which is not protected, it is %s.", count(k, "node"))
 	}
@@ -223,13 +223,13 @@ func (r *Report) SetAnswer() {
 		r.Answer = "The graph has a single community, so there is nothing to tell apart. " + set
 	case r.StandsOut() && top.Probability < 0.5:
 		r.Answer = fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is in another. %s",
-			top.Name, count(top.Size, "node"), percent(top.Probability), r.chance(), percent(top.Prior), set)
+			top.Name, count(top.Size, "node"), Percent(top.Probability), r.chance(), Percent(top.Prior), set)
 	case r.StandsOut():
 		r.Answer = fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
-			top.Name, count(top.Size, "node"), percent(top.Probability), set)
+			top.Name, count(top.Size, "node"), Percent(top.Probability), set)
 	default:
 		r.Answer = fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s. %s",
-			top.Name, percent(top.Probability), r.chance(), percent(top.Prior), set)
+			top.Name, Percent(top.Probability), r.chance(), Percent(top.Prior), set)
 	}
 }
 
@@ -263,12 +263,12 @@ func (r *Report) chance() string {
 func (r *Report) several() string {
 	k := r.Sources.Count
 	if k == 0 {
-		return fmt.Sprintf("The measurements favour no source at all, with probability %s. The ranking supposes that there is one.", percent(r.Sources.Probabilities[0]))
+		return fmt.Sprintf("The measurements favour no source at all, with probability %s. The ranking supposes that there is one.", Percent(r.Sources.Probabilities[0]))
 	}
 	var named []string
 	for _, c := range r.Communities {
 		if c.Probability >= .5 && r.standsOut(c) {
-			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, count(c.Size, "node"), percent(c.Probability)))
+			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, count(c.Size, "node"), Percent(c.Probability)))
 		}
 	}
 	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", count(r.Posterior.CredibleSetSize, "node"))
@@ -280,7 +280,7 @@ func (r *Report) several() string {
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case len(named) == 0:
 		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, and %s alone gives %s. %s",
-			top.Name, k, percent(top.Probability), r.chance(), percent(top.Prior), set)
+			top.Name, k, Percent(top.Probability), r.chance(), Percent(top.Prior), set)
 	default:
 		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k, strings.Join(named, ", "), set)
 	}
@@ -291,17 +291,6 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// percent never rounds up to certainty.
-func percent(p float64) string {
-	switch {
-	case p >= 0.995:
-		return "over 99 %"
-	case p > 0 && p < 0.005:
-		return "under 1 %"
-	}
-	return fmt.Sprintf("%.0f %%", math.Floor(100*p+0.5))
 }
 
 // Distribution describes sizes, in the form that GDS reports.

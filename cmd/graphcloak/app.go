@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // app is what every command shares: streams, settings, and ways to talk.
@@ -27,9 +29,11 @@ type app struct {
 
 	config   *config.Config // resolved before RunE
 	log      *slog.Logger
-	warnings []string // given by warn
-	rendered bool     // a result went to standard output
-	secret   bool     // the result is for its owner alone
+	warnings []string                              // given by warn
+	command  string                                // as it is called, without the program
+	page     func(*report.Report) (section, error) // writes that of the run; nil: none is wanted
+	rendered bool                                  // a result went to standard output
+	secret   bool                                  // the result is for its owner alone
 
 	args                []string
 	configPath, envPath string
@@ -90,7 +94,7 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	a.settling.Lock()
-	a.config = c
+	a.config, a.command = c, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	a.log = slog.New(a.logHandler())
 	a.settling.Unlock()
 	for _, text := range remarks {

@@ -47,7 +47,7 @@ func newRecoverCommand(app *app) *cobra.Command {
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupReport, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
 }
@@ -95,6 +95,9 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 		if err := s.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, r.Nodes()), job.Write.Force); err != nil {
 			return err
 		}
+	}
+	if err := a.illustrate(ctx, s, m.Graph, r.Signal); err != nil {
+		return err
 	}
 	rep, err := m.Complete(ctx, &r, job)
 	return a.conclude(job, rep, err)

@@ -117,6 +117,9 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	if kept.ReleaseOnly {
 		return a.finishRelease(ctx, m, r, job)
 	}
+	if err := a.illustrate(ctx, s, m.Graph, job.Signal); err != nil {
+		return err
+	}
 	rep, err := m.Complete(ctx, r, job)
 	return a.conclude(job, rep, a.outdated(err, runID))
 }

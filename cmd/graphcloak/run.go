@@ -63,7 +63,7 @@ func newRunCommand(app *app) *cobra.Command {
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
-		config.GroupOutput, config.GroupExecution, config.GroupSchedule)
+		config.GroupReport, config.GroupOutput, config.GroupExecution, config.GroupSchedule)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of recovery and community, where there are any, replace all of its own")
 	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
@@ -121,6 +121,9 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if err := a.noteElsewhere(ctx, s, job.Scope, ""); err != nil {
 		return err
 	}
+	if err := a.illustrate(ctx, s, m.Graph, job.Signal); err != nil {
+		return err
+	}
 	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, false)
 	rep, err := m.Execute(ctx, p, job)
 	err = elsewhere(ctx, s, job, err)
@@ -153,6 +156,13 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 		return err
 	}
 	a.saw(rep)
+	if a.page != nil {
+		written, err := a.page(rep)
+		if err != nil {
+			return a.paidFor(job.RunID, err)
+		}
+		extra = append(extra, written)
+	}
 	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
 		return a.paidFor(job.RunID, err)
 	}

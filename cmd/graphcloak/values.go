@@ -37,6 +37,9 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 	if err != nil {
 		return err
 	}
+	if err := a.illustrate(ctx, s, m.Graph, job.Signal); err != nil {
+		return err
+	}
 	rep, err := m.RecoverFrom(ctx, in, job.Recover)
 	return a.conclude(job, rep, err)
 }

@@ -40,6 +40,19 @@ func FindReadings(sel graph.Selection, sensors graph.SensorSelection, property s
 	return "MATCH (n" + string(quoteAll(sel.NodeLabels)) + ") WHERE " + where + " RETURN n"
 }
 
+// Members returns the Cypher that lists the members of a community as a run wrote them,
+// the likeliest node first. It is shown, never run.
+func Members(prefix, runID string, community int) string {
+	property := func(name string) string { return "n." + Quote(prefix+name) }
+	return fmt.Sprintf("MATCH (n) WHERE %s = %s AND %s = %d RETURN n, %s AS sourceProbability ORDER BY sourceProbability DESC LIMIT 25",
+		property("RunId"), quoteText(runID), property("Community"), community, property("SourceProbability"))
+}
+
+// quoteText makes a string literal.
+func quoteText(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
+}
+
 // Holders returns labels of nodes that have a property, at most ten, ascending.
 func (s *Store) Holders(ctx context.Context, property string) (labels []string, err error) {
 	names := naming{}

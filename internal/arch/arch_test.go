@@ -60,6 +60,7 @@ var table = map[string]row{
 	root:                {layer: 3, imports: []string{"*", "internal/memory"}},
 	"study":             {layer: 3, imports: []string{root, "*", "internal/memory"}},
 	"internal/memory":   {layer: 3},
+	"internal/page":     {layer: 3, imports: []string{"graph", "report"}},
 	"internal/paper":    {layer: 3, imports: []string{root, "*"}},
 	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
 	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "internal/strictjson"}},

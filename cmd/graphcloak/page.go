@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/spatial/r2"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/page"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// illustrate prepares the page that --report names, if it names one. What could stop it
+// is found before anything is spent: whether the file can be written, and whether what it
+// shows of the nodes is public and there.
+func (a *app) illustrate(ctx context.Context, s graphStore, g *graph.Graph, signal graphcloak.Signal) error {
+	path := a.config.Report.File
+	if path == "" {
+		return nil
+	}
+	if err := a.checkFile(path); err != nil {
+		return err
+	}
+	view, err := a.scenery(ctx, s, g, signal)
+	if err != nil {
+		return err
+	}
+	a.page = func(rep *report.Report) (section, error) { return a.writePage(ctx, s, path, view, rep) }
+	return nil
+}
+
+// scenery reads the captions and places of the nodes.
+func (a *app) scenery(ctx context.Context, s graphStore, g *graph.Graph, signal graphcloak.Signal) (page.View, error) {
+	var v page.View
+	private, err := privateNames(ctx, s, signal)
+	if err != nil {
+		return v, err
+	}
+	if caption := a.config.Report.Caption; caption != "" {
+		if slices.Contains(private, caption) {
+			return v, fail(exitUsage, "%w: %q is released with noise", graphcloak.ErrSignalPublic, caption).
+				hint("name a public property with --node-caption")
+		}
+		if v.Captions, err = s.Labels(ctx, g, caption); err != nil {
+			return v, fmt.Errorf("read captions: %w", err)
+		}
+	}
+	v.Places, v.Geographic, err = places(ctx, s, g, private)
+	return v, err
+}
+
+// privateNames are the properties that are released with noise, now or by a run that
+// the store knows: none of them is read for a page.
+func privateNames(ctx context.Context, s graphStore, signal graphcloak.Signal) ([]string, error) {
+	names := []string{signal.SourceProperty, signal.MeasurementProperty}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		name, _ := r.Record[report.SignalKey].(string)
+		names = append(names, name)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" }), nil
+}
+
+// coordinates are the pairs of properties that hold places, the likeliest names first.
+var coordinates = []struct {
+	x, y       string
+	geographic bool
+}{
+	{"x", "y", false},
+	{"longitude", "latitude", true},
+	{"lon", "lat", true},
+	{"lng", "lat", true},
+}
+
+// places reads where nodes are, nil where no pair of public properties tells.
+func places(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
+	for _, c := range coordinates {
+		if slices.Contains(private, c.x) || slices.Contains(private, c.y) {
+			continue
+		}
+		at, err := coordinatesOf(ctx, s, g, c.x, c.y)
+		if errors.Is(err, connector.ErrNotFound) || errors.Is(err, connector.ErrInput) {
+			continue // there is none of that name, or it holds no numbers
+		}
+		return at, c.geographic, err
+	}
+	return nil, false, nil
+}
+
+func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y string) ([]r2.Vec, error) {
+	xs, err := s.Signal(ctx, g, x)
+	if err != nil {
+		return nil, err
+	}
+	ys, err := s.Signal(ctx, g, y)
+	if err != nil {
+		return nil, err
+	}
+	at := make([]r2.Vec, len(xs))
+	for i := range at {
+		at[i] = r2.Vec{X: xs[i], Y: ys[i]}
+	}
+	return at, nil
+}
+
+// writePage writes the page of a report, and says where it is.
+func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (section, error) {
+	v.Report, v.Command, v.Queries = rep, a.again(), a.memberQueries(rep)
+	var err error
+	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
+		return section{}, err
+	}
+	err = a.create(path, func(w io.Writer) error { return page.Write(w, v) })
+	return section{text: fmt.Sprintf("The report with its map is %s.", path)}, err
+}
+
+// spentSoFar is what the scope of a run has spent, nil where there is none.
+func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Budget, error) {
+	if rep.BudgetScope == "" {
+		return nil, nil
+	}
+	holdings, err := readHoldings(ctx, s.Ledger(), []string{rep.BudgetScope})
+	if err != nil {
+		return nil, err
+	}
+	x := newBalance(holdings[0], rep.Delta)
+	if x.Epsilon == nil {
+		return nil, nil
+	}
+	b := &page.Budget{Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta}
+	if x.CapEpsilon != nil {
+		b.CapEpsilon, b.CapDelta, b.Per = *x.CapEpsilon, *x.CapDelta, shown(perText(x.CapPerSeconds))
+		if x.RemainingEpsilon != nil {
+			b.Left = *x.RemainingEpsilon
+		}
+	}
+	return b, nil
+}
+
+// again is the command that repeats this one, without how the server was reached and
+// where the results went.
+func (a *app) again() string {
+	words := []string{"graphcloak", a.command}
+	left := []config.Group{config.GroupConnection, config.GroupOutput, config.GroupReport, config.GroupExecution, config.GroupTerminal}
+	chosen := configuration(a.config)
+	for _, s := range config.Settings() {
+		if v, ok := chosen[s.Key]; ok && !slices.Contains(left, s.Group) {
+			words = append(words, "--"+s.Flag+"="+quoteShell(shown(v)))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// memberQueries show the members of the first community in Neo4j, where they were
+// written.
+func (a *app) memberQueries(rep *report.Report) []page.Query {
+	if rep.NodePropertiesWritten == 0 || len(rep.Communities) == 0 || strings.HasPrefix(rep.Store, "folder:") {
+		return nil
+	}
+	return []page.Query{{
+		What: "The members of the likeliest community, the likeliest node first, in Cypher",
+		Text: neo4j.Members(a.config.Write.PropertyPrefix, rep.RunID, rep.Communities[0].CommunityID),
+	}}
+}
+
+// quoteShell quotes a word for a POSIX shell where it needs it.
+func quoteShell(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,=@%+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

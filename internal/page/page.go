@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/spatial/r2"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// View is what the page of one run shows. Only Report is needed; a map is drawn where
+// [report.Report.Nodes] has a graph.
+type View struct {
+	Report     *report.Report
+	Places     []r2.Vec // of the nodes, y upwards; NaN where one has none; nil: laid out
+	Geographic bool     // places are longitude and latitude
+	Captions   []string // what a reader calls the nodes; nil or "": their ids
+	Curve      []Point  // accuracy over ε, ascending
+	Budget     *Budget
+	Truth      *Truth
+	Command    string  // that repeats the run
+	Queries    []Query // that show the members in the store
+}
+
+// Point is the simulated accuracy of a release at ε.
+type Point struct {
+	Epsilon  float64
+	Accuracy report.Accuracy
+}
+
+// Budget is what the scope of a run has spent in all, and its limit.
+type Budget struct {
+	Scope                      string
+	Releases                   int
+	Epsilon, Delta             float64 // composed
+	CapEpsilon, CapDelta, Left float64 // 0, 0, 0: no limit
+	Per                        string  // span of time that the limit is for; "": all time
+}
+
+// Truth is where the sources really were, which only a demonstration knows.
+type Truth struct {
+	Nodes []int
+	Right bool // the first community holds one of them
+	Text  string
+}
+
+// Query is a query of the store and what it lists.
+type Query struct{ What, Text string }
+
+// drawn bounds the nodes that are drawn one by one; above it communities are.
+const drawn = 4000
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed style.css
+var styleSheet string
+
+// Style is the style sheet, which other pages of the project share.
+func Style() template.CSS {
+	return template.CSS(styleSheet + "@media (prefers-color-scheme:dark){" + darkRules() + "}\n")
+}
+
+// Policy is a Content-Security-Policy under which a page with [Style] loads nothing,
+// runs nothing and keeps its style.
+func Policy() string {
+	sum := sha256.Sum256([]byte(Style()))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// Write writes the page.
+func Write(w io.Writer, v View) error {
+	t, err := template.New("page.html").Funcs(functions()).Parse(pageHTML)
+	if err != nil {
+		return err
+	}
+	c, err := newContent(v)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, c)
+}
+
+// content is a view with what the template needs beside it.
+type content struct {
+	View
+	Map, Zoom  *scene
+	Rows       []row
+	More       int // communities beyond the rows
+	Likeliest  []node
+	Neighbours []neighbour
+	Chart      *chart
+	Settings   []fact
+	Facts      []fact
+
+	graph       *graph.Graph
+	nodes       report.Nodes
+	labels      []int
+	communities int
+	places      []r2.Vec
+	credible    map[int]bool
+	sigma       map[int]float64
+	sigmaMin    float64
+	sigmaMax    float64
+	best        int
+	highest     float64
+}
+
+// row is a community of the ranking.
+type row struct {
+	report.Community
+	Rank    int
+	Width   float64 // of its bar, of 200
+	Chance  float64 // the same for what chance gives
+	Members []string
+}
+
+// node is one of the likeliest.
+type node struct {
+	Key, Name, Community string
+	Probability          float64
+	Credible             bool
+	Sigma                string
+}
+
+// neighbour is a node beside the likeliest.
+type neighbour struct {
+	Name  string
+	Ratio float64 // of its probability to that of the likeliest
+}
+
+type fact struct{ Name, Value string }
+
+// listed bounds the rows of a table.
+const listed = 20
+
+func newContent(v View) (*content, error) {
+	c := &content{View: v, nodes: v.Report.Nodes()}
+	c.graph, c.labels = c.nodes.Graph, c.nodes.Community
+	c.Chart = newChart(v.Curve, v.Report)
+	c.Settings, c.Facts = settings(v.Report), facts(v.Report)
+	if c.graph != nil {
+		c.look()
+		if err := c.draw(); err != nil {
+			return nil, err
+		}
+		c.Likeliest, c.Neighbours = c.likeliest(), c.neighbours()
+	}
+	c.rank()
+	return c, nil
+}
+
+// look gathers what is drawn and listed of the nodes.
+func (c *content) look() {
+	for _, k := range c.labels {
+		c.communities = max(c.communities, k+1)
+	}
+	c.sigma = make(map[int]float64, len(c.nodes.Sensors))
+	c.sigmaMin, c.sigmaMax = math.Inf(1), 0
+	for k, v := range c.nodes.Sensors {
+		s := c.nodes.Sigma[k]
+		c.sigma[v] = s
+		c.sigmaMin, c.sigmaMax = min(c.sigmaMin, s), max(c.sigmaMax, s)
+	}
+	order := c.order()
+	c.credible = make(map[int]bool)
+	for _, v := range order[:min(len(order), c.Report.Posterior.CredibleSetSize)] {
+		c.credible[v] = true
+	}
+	c.best, c.highest = order[0], c.probability(order[0])
+	if c.Places != nil {
+		c.places = project(c.Places, c.Geographic, c.graph)
+	}
+}
+
+func (c *content) probability(v int) float64 { return c.nodes.Probability[v] }
+
+// order is the nodes, the likeliest first.
+func (c *content) order() []int {
+	order := make([]int, c.graph.Order())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.probability(b), c.probability(a)) })
+	return order
+}
+
+// draw makes the map, and a closer one where the first shows communities.
+func (c *content) draw() error {
+	if n := c.graph.Order(); n <= drawn {
+		at := slices.Clone(c.places)
+		if at == nil {
+			at = place(c.graph, c.labels, c.communities)
+		}
+		c.Map = c.nodeScene("map", c.all(), at)
+		return nil
+	}
+	c.Map = c.communityScene()
+	nodes := ball(c.graph, c.best, near)
+	at := make([]r2.Vec, len(nodes))
+	if c.places != nil {
+		for k, v := range nodes {
+			at[k] = c.places[v]
+		}
+	} else {
+		g, err := induced(c.graph, nodes)
+		if err != nil {
+			return err
+		}
+		at = place(g, relabel(c.labels, nodes), len(nodes))
+	}
+	c.Zoom = c.nodeScene("zoom", nodes, at)
+	return nil
+}
+
+// near bounds the nodes of the closer map.
+const near = 300
+
+func (c *content) all() []int {
+	all := make([]int, c.graph.Order())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// relabel numbers the communities of some nodes from 0.
+func relabel(labels, nodes []int) []int {
+	index, out := make(map[int]int), make([]int, len(nodes))
+	for k, v := range nodes {
+		i, ok := index[labels[v]]
+		if !ok {
+			i = len(index)
+			index[labels[v]] = i
+		}
+		out[k] = i
+	}
+	return out
+}
+
+// named reports whether a node is in the community that the answer names.
+func (c *content) named(v int) bool {
+	return c.Report.StandsOut() && c.labels[v] == c.Report.Communities[0].CommunityID
+}
+
+// name is what a reader calls a node.
+func (c *content) name(v int) string {
+	if c.Captions != nil && c.Captions[v] != "" {
+		return c.Captions[v]
+	}
+	return string(c.graph.ID(v))
+}
+
+// rank makes the rows of the ranking.
+func (c *content) rank() {
+	list := c.Report.Communities
+	shown := list[:min(listed, len(list))]
+	c.More = len(list) - len(shown)
+	members := c.members(shown)
+	for k, x := range shown {
+		c.Rows = append(c.Rows, row{x, k + 1, 200 * x.Probability, 200 * x.Prior, members[x.CommunityID]})
+	}
+}
+
+// members are the best-connected nodes of some communities, five of each.
+func (c *content) members(of []report.Community) map[int][]string {
+	out := make(map[int][]string)
+	if c.graph == nil {
+		return out
+	}
+	best := make(map[int][]int)
+	for _, x := range of {
+		best[x.CommunityID] = nil
+	}
+	for v, k := range c.labels {
+		list, ok := best[k]
+		if !ok {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(list, c.graph.Degree(v), func(w, degree int) int {
+			return cmp.Or(cmp.Compare(degree, c.graph.Degree(w)), -1) // after its equals
+		})
+		if list = slices.Insert(list, at, v); len(list) > 5 {
+			list = list[:5]
+		}
+		best[k] = list
+	}
+	for k, list := range best {
+		for _, v := range list {
+			out[k] = append(out[k], c.call(v))
+		}
+	}
+	return out
+}
+
+// call is a node's name with its key where they differ.
+func (c *content) call(v int) string {
+	if name, id := c.name(v), string(c.graph.ID(v)); name != id {
+		return name + " (" + id + ")"
+	}
+	return c.name(v)
+}
+
+func (c *content) likeliest() []node {
+	names := make(map[int]string)
+	for _, x := range c.Report.Communities {
+		names[x.CommunityID] = x.Name
+	}
+	order := c.order()
+	var out []node
+	for _, v := range order[:min(listed/2, len(order))] {
+		sigma := "no sensor"
+		if s, ok := c.sigma[v]; ok {
+			sigma = digits(s)
+		}
+		out = append(out, node{string(c.graph.ID(v)), c.name(v), names[c.labels[v]], c.probability(v), c.credible[v], sigma})
+	}
+	return out
+}
+
+// neighbours compares the likeliest node with those beside it, the likeliest first.
+func (c *content) neighbours() []neighbour {
+	var out []neighbour
+	for _, w := range c.graph.Neighbors(c.best) {
+		out = append(out, neighbour{c.call(int(w)), c.probability(int(w)) / c.highest})
+	}
+	slices.SortStableFunc(out, func(a, b neighbour) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	return out[:min(8, len(out))]
+}
+
+// Best is the likeliest node.
+func (c *content) Best() string { return c.call(c.best) }

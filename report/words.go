@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// Percent writes a probability in words that never round up to certainty.
+func Percent(p float64) string {
+	switch {
+	case p >= 0.995:
+		return "over 99 %"
+	case p > 0 && p < 0.005:
+		return "under 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", math.Floor(100*p+0.5))
+}
