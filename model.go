@@ -151,7 +151,17 @@ func (m *Model) Communities(ctx context.Context, opts community.Options) (commun
 	if d == nil {
 		d = community.Leiden{}
 	}
-	return d.Detect(ctx, m.Graph)
+	p, err := d.Detect(ctx, m.Graph)
+	if err != nil {
+		return p, err
+	}
+	var captions []string
+	if opts.Caption != "" {
+		if captions, err = m.source.Labels(ctx, m.Graph, opts.Caption); err != nil {
+			return p, fmt.Errorf("read captions: %w", err)
+		}
+	}
+	return p.NameByMembers(m.Graph, captions), nil
 }
 
 // Prior reads a property that the prior of a source is proportional to, for so many

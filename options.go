@@ -64,5 +64,5 @@ type RecoverOptions struct {
 
 // PublicProperties lists the properties that an analyst reads, "" for none.
 func (o RecoverOptions) PublicProperties() []string {
-	return []string{o.Communities.Property, o.PriorProperty}
+	return []string{o.Communities.Property, o.Communities.Caption, o.PriorProperty}
 }

@@ -30,6 +30,7 @@ type Detector interface {
 type Options struct {
 	Property string   // node property that names them; "": detect
 	Detector Detector // nil: Leiden
+	Caption  string   // node property that what is detected is named by; "": the ids of nodes
 }
 
 // Partition puts every node of a graph into one community. Communities are

@@ -45,10 +45,10 @@ func newDemoCommand(app *app) *cobra.Command {
 	return cmd
 }
 
-// demoDefaults name four districts of the water network, and the right one in more than
+// demoDefaults name three districts of the water network, and the right one in more than
 // 95 % of runs: TestDemoIsRight.
 func demoDefaults() map[string]string {
-	return map[string]string{"from": "example:net3", "epsilon": "5", "delta": "0.01", "tau": "8", "gamma": "0.2", "format": "table"}
+	return map[string]string{"from": "example:net3", "epsilon": "4", "delta": "0.01", "tau": "4", "gamma": "0.1", "format": "table"}
 }
 
 func (a *app) demo(ctx context.Context, dir string) error {

@@ -161,6 +161,7 @@ func (a *app) job() (graphcloak.Job, error) {
 		return graphcloak.Job{}, err
 	}
 	plan.Allocation.Communities, plan.Allocation.PriorProperty = options.Communities, options.PriorProperty
+	options.Communities.Caption = c.Report.Caption // of what is detected; a plan needs no names
 	job := graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, RequireCap: c.Privacy.RequireCap, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},

@@ -96,6 +96,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	if err != nil {
 		return err
 	}
+	options.Communities.Caption = a.config.Report.Caption
 	a.agreeQueries(kept.model())
 	m, err := a.model(ctx, s, *kept.model())
 	if err != nil {

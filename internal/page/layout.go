@@ -277,11 +277,10 @@ func arrange(radii []float64, joined map[pair]int) []r2.Vec {
 	for p := range joined {
 		strongest = max(strongest, strength(p))
 	}
-	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
+	g := simple.NewUndirectedMatrix(max(1, k), math.Inf(1), 0, math.Inf(1)) // whose nodes come in order
 	for a := range k {
 		all[a] = a
 		area += math.Pi * radii[a] * radii[a]
-		g.AddNode(simple.Node(a))
 	}
 	for a := range k {
 		for b := a + 1; b < k; b++ {
