@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/spatial/r2"
 
@@ -119,7 +120,7 @@ func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y strin
 
 // writePage writes the page of a report, and says where it is.
 func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (section, error) {
-	v.Report, v.Command, v.Queries = rep, a.again(), a.memberQueries(rep)
+	v.Report, v.Command, v.Queries = rep, a.commandLine(), a.memberQueries(rep)
 	var err error
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return section{}, err
@@ -143,7 +144,10 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	}
 	b := &page.Budget{Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta}
 	if x.CapEpsilon != nil {
-		b.CapEpsilon, b.CapDelta, b.Per = *x.CapEpsilon, *x.CapDelta, shown(perText(x.CapPerSeconds))
+		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta
+		if x.CapPerSeconds > 0 {
+			b.Per = config.Span(time.Duration(x.CapPerSeconds) * time.Second).String()
+		}
 		if x.RemainingEpsilon != nil {
 			b.Left = *x.RemainingEpsilon
 		}
@@ -151,9 +155,9 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	return b, nil
 }
 
-// again is the command that repeats this one, without how the server was reached and
+// commandLine is the command that repeats this one, without how the server was reached and
 // where the results went.
-func (a *app) again() string {
+func (a *app) commandLine() string {
 	words := []string{"graphcloak", a.command}
 	left := []config.Group{config.GroupConnection, config.GroupOutput, config.GroupReport, config.GroupExecution, config.GroupTerminal}
 	chosen := configuration(a.config)
