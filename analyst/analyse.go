@@ -12,8 +12,8 @@ import (
 
 // Analyse computes the posterior, the ranking of the communities and f̂, and puts them
 // into the report. A nil prior is flat. Where Basis Pursuit Denoising ends without a
-// certificate, its status is stalled and its gap honest: the posterior does not depend
-// on it. It returns [recovery.ErrInvalid] for measurements that do not fit together or to
+// certificate, its status is stalled and its gap is what was proven; the posterior does
+// not depend on it. It returns [recovery.ErrInvalid] for measurements that do not fit together or to
 // the graph, and for a number of sources that the prior does not allow.
 func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.Partition, prior []float64, opts Options, rep *report.Report) error {
 	w, err := o.Whiten(ctx, in)
@@ -40,17 +40,17 @@ func (a *analysis) run(ctx context.Context) error {
 		return err
 	}
 	a.report.BPDN = bpdn
-	a.rank(post)
-	a.describe(result)
+	a.addRanking(post)
+	a.addDenoised(result)
 	known := opts
 	known.Amplitude = posterior.UnitAmplitude
 	if post, err = posterior.New(ctx, a.Data, known); err != nil {
 		return err
 	}
 	a.report.Posterior.KnownMassSetSize = len(post.Credible)
-	if err := a.several(ctx, opts); err != nil {
+	if err := a.severalSources(ctx, opts); err != nil {
 		return err
 	}
-	a.attach(result)
+	a.addNodes(result)
 	return nil
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// ByEvidence is the number of sources that the measurements favour, among 0 to
-// mostSources.
+// ByEvidence stands for the number of sources of the largest evidence, from 0 to
+// maxSources.
 const (
-	ByEvidence  = -1
-	mostSources = 5
+	ByEvidence = -1
+	maxSources = 5
 )
 
 // Options steer [Operator.Analyse]; the zero value is the default.
@@ -39,8 +39,8 @@ type analysis struct {
 	rHat        float64   // the worst so far
 }
 
-// rank reports the posterior of nodes and communities.
-func (a *analysis) rank(p *posterior.Posterior) {
+// addRanking reports the posterior of nodes and communities.
+func (a *analysis) addRanking(p *posterior.Posterior) {
 	rep := a.report
 	chance := report.Chance(a.prior, a.partition.Labels, a.partition.Count, 1)
 	for _, s := range community.Rank(p.Probability, a.partition) {
@@ -60,8 +60,8 @@ func (a *analysis) rank(p *posterior.Posterior) {
 	a.probability = p.Probability
 }
 
-// describe reports f̂: its certificate, its entries, and its mass by community.
-func (a *analysis) describe(res *recovery.Result) {
+// addDenoised reports f̂: its certificate, its entries, and its mass by community.
+func (a *analysis) addDenoised(res *recovery.Result) {
 	rep, b := a.report, &a.report.BPDN
 	b.Status, b.Objective, b.LowerBound, b.Gap = res.Status.String(), res.Objective, res.LowerBound, report.Finite(res.Gap)
 	b.Support = []report.Source{}
@@ -90,8 +90,8 @@ func (a *analysis) describe(res *recovery.Result) {
 	}
 }
 
-// attach adds the values of the nodes, and the sentence.
-func (a *analysis) attach(res *recovery.Result) {
+// addNodes adds the values of the nodes, and the sentence that answers.
+func (a *analysis) addNodes(res *recovery.Result) {
 	f := make([]float64, a.op.Graph.Order())
 	if res.Status != recovery.Infeasible {
 		copy(f, res.F)

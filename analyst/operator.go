@@ -2,8 +2,8 @@
 
 // Package analyst turns private measurements into a report: the posterior of the
 // sources, the ranking of the communities and Basis Pursuit Denoising. It sees the
-// public graph, the operator and noisy values; a store, a ledger or a signal it cannot
-// reach.
+// public graph, the operator and noisy values; it cannot reach a
+// store, a ledger or a signal.
 package analyst
 
 import (
@@ -40,7 +40,7 @@ func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error
 	if o.Graph.Order() > DenseLimit {
 		return o.products(nodes)
 	}
-	if o.holds(nodes) {
+	if o.cached(nodes) {
 		return o.matrix, nil
 	}
 	if err := o.CheckMemory(nodes); err != nil {
@@ -59,7 +59,7 @@ func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error
 			}
 		}
 	}
-	op, err := o.separate(linop.Dense{M: matrix, Bound: o.Diffusion.Err()}, nodes)
+	op, err := o.byComponent(linop.Dense{M: matrix, Bound: o.Diffusion.Err()}, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +67,13 @@ func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error
 	return op, nil
 }
 
-// holds reports whether the matrix of these sensors is at hand.
-func (o *Operator) holds(nodes []int) bool { return o.matrix != nil && slices.Equal(o.nodes, nodes) }
+// cached reports whether the matrix that is held is that of these sensors.
+func (o *Operator) cached(nodes []int) bool { return o.matrix != nil && slices.Equal(o.nodes, nodes) }
 
-// CheckMemory refuses sensors whose matrix, a scaled one and room to work in beside it,
-// do not fit into memory, with the error of Guard.
+// CheckMemory refuses sensors whose matrix, a scaled copy of it and workspace do not fit
+// into memory, with the error of Guard.
 func (o *Operator) CheckMemory(nodes []int) error {
-	if o.Guard == nil || o.Graph.Order() > DenseLimit || o.holds(nodes) {
+	if o.Guard == nil || o.Graph.Order() > DenseLimit || o.cached(nodes) {
 		return nil
 	}
 	return o.Guard("recovery", 3*8*int64(len(nodes))*int64(o.Graph.Order()))
@@ -85,11 +85,11 @@ func (o *Operator) products(nodes []int) (linop.Operator, error) {
 	if o.Diffusion.Method() != expm.Chebyshev { // rounding between components
 		return op, nil
 	}
-	return o.separate(op, nodes)
+	return o.byComponent(op, nodes)
 }
 
-// separate declares that op, some rows of e^{-τL}, keeps to the components of the graph.
-func (o *Operator) separate(op linop.Operator, nodes []int) (linop.Operator, error) {
+// byComponent declares that op, some rows of e^{-τL}, is block diagonal by components.
+func (o *Operator) byComponent(op linop.Operator, nodes []int) (linop.Operator, error) {
 	component, _ := o.Graph.Components()
 	of := make([]int32, len(nodes))
 	for k, s := range nodes {

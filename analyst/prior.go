@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// CheckSources refuses, with [recovery.ErrInvalid], a number of sources that is not
-// below the n nodes of the graph, 1 apart.
+// CheckSources refuses, with [recovery.ErrInvalid], a number of sources below
+// [ByEvidence], and one above 1 that is not below the n nodes of the graph.
 func CheckSources(sources, n int) error {
 	if sources < ByEvidence || sources > 1 && sources >= n {
 		return fmt.Errorf("%w: %d sources, want at least 1 and fewer than the number of nodes, %d", recovery.ErrInvalid, sources, n)

@@ -13,17 +13,17 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// What makes a sampler trustworthy: Vehtari et al. (2021), Bayesian Anal. 16(2),
-// want R̂ below 1.01 and an effective sample size above 400.
+// Thresholds of convergence by Vehtari et al. (2021), Bayesian Anal. 16(2): R̂ below 1.01
+// and an effective sample size above 400.
 const (
-	mixed  = 1.01
-	enough = 400
+	maxRHat = 1.01
+	minESS  = 400
 )
 
-// several replaces the posterior of one source by that of as many as the options
-// say: of two exactly up to [posterior.PairLimit] nodes, else by Gibbs sampling. With
-// [ByEvidence] the number comes first. It changes nothing where there is one source.
-func (a *analysis) several(ctx context.Context, opts posterior.Options) error {
+// severalSources replaces the posterior of one source by that of as many as the options
+// say: exactly for two on up to [posterior.PairLimit] nodes, else by Gibbs sampling. With
+// [ByEvidence] it first chooses the number. It changes nothing for one source.
+func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) error {
 	k, n := a.opts.Sources, a.op.Graph.Order()
 	if k == 0 || k == 1 || k == ByEvidence && n == 1 {
 		return nil
@@ -32,13 +32,13 @@ func (a *analysis) several(ctx context.Context, opts posterior.Options) error {
 	s := &report.Sources{Count: k}
 	a.report.Sources = s
 	if k == ByEvidence {
-		count, err := posterior.NewCount(ctx, a.Data, min(mostSources, n-1), sampling)
+		count, err := posterior.NewCount(ctx, a.Data, min(maxSources, n-1), sampling)
 		if err != nil {
 			return fmt.Errorf("count sources: %w", err)
 		}
 		s.Count, s.Probabilities = count.Best(), count.Probability
 		if !math.IsInf(count.ESS, 1) { // it took samplers
-			a.diagnosed(count.RHat, count.ESS, "the number of sources is rough, and so is what rests on it")
+			a.addDiagnostics(count.RHat, count.ESS, "the number of sources is rough, and so is what rests on it")
 		}
 	}
 	if s.Count <= 1 {
@@ -60,7 +60,7 @@ func (a *analysis) several(ctx context.Context, opts posterior.Options) error {
 	return nil
 }
 
-// pairs returns the probability of each community to hold a source.
+// pairs returns the probability that each community holds a source, for two sources.
 func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64, error) {
 	p, err := posterior.NewPairs(ctx, a.Data, opts)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64
 	return p.Groups(a.partition.Labels)
 }
 
-// sample is pairs for any number of sources.
+// sample returns the probability that each community holds a source, by Gibbs sampling.
 func (a *analysis) sample(ctx context.Context, opts posterior.SampleOptions) ([]float64, error) {
 	p, err := posterior.NewSample(ctx, a.Data, opts)
 	if err != nil {
@@ -79,21 +79,21 @@ func (a *analysis) sample(ctx context.Context, opts posterior.SampleOptions) ([]
 	}
 	s := a.report.Sources
 	s.Method = "gibbs"
-	a.diagnosed(p.RHat, p.ESS, fmt.Sprintf("the probabilities of %d sources are rough", s.Count))
+	a.addDiagnostics(p.RHat, p.ESS, fmt.Sprintf("the probabilities of %d sources are rough", s.Count))
 	a.probability = p.Probability
 	return p.Groups(a.partition.Labels)
 }
 
-// diagnosed reports the diagnostics of samplers, the worst so far, and says what they
-// leave rough.
-func (a *analysis) diagnosed(rHat, ess float64, rough string) {
+// addDiagnostics reports the worst diagnostics of the samplers so far, with a note on what
+// is rough where a sampler has not converged.
+func (a *analysis) addDiagnostics(rHat, ess float64, rough string) {
 	s := a.report.Sources
 	if s.EffectiveSampleSize == nil || ess < *s.EffectiveSampleSize {
 		s.EffectiveSampleSize = report.Finite(ess)
 	}
 	a.rHat = max(a.rHat, rHat)
 	s.RHat = report.Finite(a.rHat)
-	if rHat <= mixed && ess >= enough {
+	if rHat <= maxRHat && ess >= minESS {
 		return
 	}
 	a.report.Notes = append(a.report.Notes, fmt.Sprintf(
@@ -101,7 +101,7 @@ func (a *analysis) diagnosed(rHat, ess float64, rough string) {
 		rHat, ess, rough))
 }
 
-// rerank replaces what one source says of nodes and communities.
+// rerank replaces the ranking under one source of nodes and communities.
 func (a *analysis) rerank(groups, prior []float64) {
 	rep, g := a.report, a.op.Graph
 	chance := report.Chance(prior, a.partition.Labels, a.partition.Count, rep.Sources.Count)
@@ -114,7 +114,7 @@ func (a *analysis) rerank(groups, prior []float64) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.probability[j], a.probability[i]) })
-	want, held := credible*float64(rep.Sources.Count), 0.0
+	want, held := credibleLevel*float64(rep.Sources.Count), 0.0
 	rep.Posterior.CredibleSetSize, rep.Posterior.KnownMassSetSize = 0, 0
 	for _, i := range order {
 		if held >= want {
@@ -130,5 +130,5 @@ func (a *analysis) rerank(groups, prior []float64) {
 	}
 }
 
-// credible is the share of the expected sources that the credible set holds.
-const credible = 0.95
+// credibleLevel is the level of the credible set: its share of the expected sources.
+const credibleLevel = 0.95

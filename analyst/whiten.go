@@ -50,7 +50,7 @@ type Whitened struct {
 	op       *Operator
 	in       Measurements
 	products measurement.Data // Data through the cheapest products
-	visible  *recovery.Spectrum
+	cached   *recovery.Spectrum
 }
 
 // Whiten scales the sensors to unit noise. It returns [recovery.ErrInvalid] for
@@ -83,7 +83,7 @@ func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, erro
 	return w, nil
 }
 
-// WithValues returns the same sensors with other values.
+// WithValues returns a copy with other values of the same sensors.
 func (w *Whitened) WithValues(values []float64) *Whitened {
 	other := *w
 	y := make([]float64, len(values))
@@ -94,14 +94,14 @@ func (w *Whitened) WithValues(values []float64) *Whitened {
 	return &other
 }
 
-// Project computes the singular vectors that a radius may be measured in, once for all
-// values that [Whitened.WithValues] puts in.
-func (w *Whitened) Project(ctx context.Context, rule recovery.Rule) (err error) {
+// ComputeSpectrum computes the singular vectors that a projected radius needs, once for
+// all values that [Whitened.WithValues] puts in.
+func (w *Whitened) ComputeSpectrum(ctx context.Context, rule recovery.Rule) (err error) {
 	if rule.Kind != recovery.Auto && rule.Kind != recovery.Projected {
 		return nil
 	}
-	if w.visible = w.spectrum(); w.visible == nil {
-		w.visible, err = recovery.Visible(ctx, w.products)
+	if w.cached = w.spectrum(); w.cached == nil {
+		w.cached, err = recovery.Visible(ctx, w.products)
 	}
 	return err
 }
@@ -111,8 +111,8 @@ func (w *Whitened) Project(ctx context.Context, rule recovery.Rule) (err error) 
 const gapTolerance = 1e-8
 
 // Denoise solves Basis Pursuit Denoising. The report holds its radius, whose unit and
-// that of the residual are those of ỹ where every sensor has the same σ, else those of
-// the noise. A result without a certificate is [recovery.Stalled], and no error. It
+// that of the residual are those of ỹ where every sensor has the same σ, else multiples of
+// the noise. A result without a certificate is [recovery.Stalled] with a nil error. It
 // returns [recovery.ErrInvalid] for a rule that gives no radius.
 func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule, progress func(stage string, done, total int64)) (*recovery.Result, report.BPDN, error) {
 	scale := w.unit()
@@ -141,12 +141,12 @@ func (w *Whitened) unit() float64 {
 	return sigma
 }
 
-// spectrum returns the singular vectors of the whitened operator where they are
-// known, so far or at once: all sensors, one σ, and an eigendecomposition of a
-// symmetric L at hand.
+// spectrum returns the singular vectors of the whitened operator where they are known: as
+// computed before, or from an eigendecomposition of a symmetric L, where all nodes carry
+// sensors of one σ.
 func (w *Whitened) spectrum() *recovery.Spectrum {
-	if w.visible != nil {
-		return w.visible
+	if w.cached != nil {
+		return w.cached
 	}
 	o, sigma := w.op, w.in.Sigmas[0]
 	spec := o.Diffusion.Spectrum()

@@ -20,7 +20,7 @@ const DefaultTrials = 200
 
 // Expect simulates how often the right community would be named under the plan,
 // and under uniform noise with the same guarantee, and says so in the plan. On graphs of
-// more than 6,000 nodes, which [Evaluate] takes its time for, it does nothing. It
+// more than 6,000 nodes it does nothing; [Evaluate] takes them. It
 // returns [recovery.ErrInvalid] for fewer than one trial, and the errors of [Evaluate].
 func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts graphcloak.RecoverOptions, trials int) error {
 	if m.Graph.Order() > analyst.DenseLimit {
@@ -45,8 +45,8 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts g
 	return err
 }
 
-// newExpectation simulates full sources. Each plan sees the same sources and the same
-// random numbers, so that plans are compared on common ones.
+// newExpectation simulates sources of amplitude 1. Every plan sees the same sources and the
+// same random numbers.
 func newExpectation(ctx context.Context, m *graphcloak.Model, opts graphcloak.RecoverOptions, trials int) (*evaluator, error) {
 	if trials < 1 {
 		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, trials)
@@ -55,13 +55,13 @@ func newExpectation(ctx context.Context, m *graphcloak.Model, opts graphcloak.Re
 	if err != nil {
 		return nil, err
 	}
-	s.common = true
+	s.commonNoise = true
 	return s, nil
 }
 
 // accuracy simulates one plan.
 func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accuracy, error) {
-	r, err := s.newRecoverer(ctx, p)
+	r, err := s.newSimulation(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +72,11 @@ func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accu
 	a := report.Accuracy{Trials: len(trials), Chance: floats.Max(s.part.Sums(s.prior))}
 	right, n := 0, float64(len(trials))
 	for _, t := range trials {
-		right += count(t.Right)
+		right += indicator(t.Right)
 		a.MeanEMD += t.Distance / n
 		a.Elsewhere += t.Elsewhere / n
-		a.CredibleSetSize += float64(t.Credible) / n
-		a.KnownMassSetSize += float64(t.Known) / n
+		a.CredibleSetSize += float64(t.CredibleSetSize) / n
+		a.KnownMassSetSize += float64(t.KnownMassSetSize) / n
 	}
 	rate := proportion(right, len(trials))
 	a.Probability, a.Lower, a.Upper = rate.Rate, rate.Lower, rate.Upper

@@ -19,9 +19,9 @@ type Performance struct {
 
 	// Right is how often the community that ranks first holds the source.
 	Right Proportion `json:"right"`
-	// Answered is how often a community stands out and is named; Unanswered trials end
-	// with "no community stands out". RightAnswers is how often a named one is right;
-	// nil: none was named.
+	// Answered is how often the report names a community; Unanswered is the number of
+	// trials that end with "no community stands out". RightAnswers is how often a named
+	// community holds the source; nil: none was named.
 	Answered     Proportion  `json:"answered"`
 	Unanswered   int         `json:"unanswered"`
 	RightAnswers *Proportion `json:"rightAnswers,omitempty"`
@@ -31,7 +31,7 @@ type Performance struct {
 	// CredibleSetSize its mean number of nodes.
 	Coverage        Proportion `json:"coverage"`
 	CredibleSetSize float64    `json:"credibleSetSize"`
-	// KnownMassSetSize is that to a reader who knows that the amplitude is 1.
+	// KnownMassSetSize is CredibleSetSize under a posterior that knows the amplitude, 1.
 	KnownMassSetSize float64 `json:"credibleSetSizeKnownMass"`
 	// MeanEMD is the mean earth mover's distance from the source to the posterior within
 	// its component, in units of the metric, and Elsewhere the mean share of the posterior
@@ -41,7 +41,7 @@ type Performance struct {
 	BPDN      *Denoised `json:"bpdn,omitempty"` // where it was asked for
 }
 
-// Proportion is a part of the trials with its 95 % score interval.
+// Proportion is the share of the trials with a property, with its 95 % score interval.
 type Proportion struct {
 	Rate  float64 `json:"rate"`
 	Lower float64 `json:"lower"`
@@ -98,17 +98,17 @@ func Summarize(trials []Trial, seed uint64) (*Performance, error) {
 	var right, answered, rightAnswers, covered int
 	f := new(Performance)
 	for _, t := range trials {
-		right += count(t.Right)
-		answered += count(t.Answered)
-		rightAnswers += count(t.Answered && t.Right)
-		covered += count(t.Covered)
-		f.CredibleSetSize += float64(t.Credible) / float64(n)
-		f.KnownMassSetSize += float64(t.Known) / float64(n)
+		right += indicator(t.Right)
+		answered += indicator(t.Answered)
+		rightAnswers += indicator(t.Answered && t.Right)
+		covered += indicator(t.Covered)
+		f.CredibleSetSize += float64(t.CredibleSetSize) / float64(n)
+		f.KnownMassSetSize += float64(t.KnownMassSetSize) / float64(n)
 		f.MeanEMD += t.Distance / float64(n)
 		f.Elsewhere += t.Elsewhere / float64(n)
 	}
 	f.Right, f.Answered, f.Coverage = proportion(right, n), proportion(answered, n), proportion(covered, n)
-	f.Unanswered, f.RightAnswers = n-answered, among(rightAnswers, answered)
+	f.Unanswered, f.RightAnswers = n-answered, proportionOrNil(rightAnswers, answered)
 	f.Calibration = calibrate(trials, seed)
 	if trials[0].Denoised != nil {
 		f.BPDN = summarizeDenoised(trials)
@@ -120,14 +120,14 @@ func summarizeDenoised(trials []Trial) *Denoised {
 	d := new(Denoised)
 	answered, right, distance := 0, 0, 0.0
 	for _, t := range trials {
-		answered += count(t.Denoised.Answered)
-		right += count(t.Denoised.Right)
+		answered += indicator(t.Denoised.Answered)
+		right += indicator(t.Denoised.Right)
 		distance += t.Denoised.Distance
-		d.Zero += count(t.Denoised.Status == recovery.Zero)
-		d.Infeasible += count(t.Denoised.Status == recovery.Infeasible)
-		d.Stalled += count(t.Denoised.Status == recovery.Stalled)
+		d.Zero += indicator(t.Denoised.Status == recovery.Zero)
+		d.Infeasible += indicator(t.Denoised.Status == recovery.Infeasible)
+		d.Stalled += indicator(t.Denoised.Status == recovery.Stalled)
 	}
-	d.Answered, d.Right, d.RightAnswers = proportion(answered, len(trials)), proportion(right, len(trials)), among(right, answered)
+	d.Answered, d.Right, d.RightAnswers = proportion(answered, len(trials)), proportion(right, len(trials)), proportionOrNil(right, answered)
 	if answered > 0 {
 		distance /= float64(answered)
 		d.MeanEMD = &distance
@@ -135,7 +135,7 @@ func summarizeDenoised(trials []Trial) *Denoised {
 	return d
 }
 
-func count(yes bool) int {
+func indicator(yes bool) int {
 	if yes {
 		return 1
 	}
@@ -147,8 +147,8 @@ func proportion(k, n int) Proportion {
 	return Proportion{Rate: float64(k) / float64(n), Lower: lower, Upper: upper}
 }
 
-// among is proportion, nil for nothing of nothing.
-func among(k, n int) *Proportion {
+// proportionOrNil is proportion, or nil for n = 0.
+func proportionOrNil(k, n int) *Proportion {
 	if n == 0 {
 		return nil
 	}
@@ -161,21 +161,21 @@ const (
 	resamples = 1000
 )
 
-// tally counts right trials and adds up confidence, by bin.
-type tally [binCount]struct {
+// histogram counts right trials and adds up confidence, by bin.
+type histogram [binCount]struct {
 	count, right int
 	confidence   float64
 }
 
-func (t *tally) add(confidence float64, right bool) {
+func (t *histogram) add(confidence float64, right bool) {
 	b := &t[min(binCount-1, int(binCount*confidence))]
 	b.count++
-	b.right += count(right)
+	b.right += indicator(right)
 	b.confidence += confidence
 }
 
 // error is the expected calibration error.
-func (t *tally) error() float64 {
+func (t *histogram) error() float64 {
 	sum, n := 0.0, 0
 	for _, b := range t {
 		sum, n = sum+math.Abs(float64(b.right)-b.confidence), n+b.count
@@ -184,10 +184,10 @@ func (t *tally) error() float64 {
 }
 
 // calibrate computes the calibration of trials. The plug-in error is biased upwards,
-// most where confidence is right (Roelofs et al. 2020, arXiv:2012.08668), and that of
-// a bootstrap sample once more: 2e − q mirrors the quantiles back.
+// most where confidence is calibrated (Roelofs et al. 2020, arXiv:2012.08668), and that
+// of a bootstrap sample is biased once more: the basic interval 2e − q corrects for it.
 func calibrate(trials []Trial, seed uint64) Calibration {
-	var t tally
+	var t histogram
 	c := Calibration{Bins: []Bin{}}
 	for _, x := range trials {
 		t.add(x.Confidence, x.Right)
@@ -205,7 +205,7 @@ func calibrate(trials []Trial, seed uint64) Calibration {
 	random := rand.New(rand.NewPCG(seed, math.MaxUint64))
 	again, perfect := make([]float64, resamples), make([]float64, resamples)
 	for r := range resamples {
-		var boot, ideal tally
+		var boot, ideal histogram
 		for _, x := range trials {
 			drawn := trials[random.IntN(len(trials))]
 			boot.add(drawn.Confidence, drawn.Right)
@@ -223,7 +223,8 @@ func calibrate(trials []Trial, seed uint64) Calibration {
 	return c
 }
 
-// quantile returns the least of sorted values that a part p does not exceed.
+// quantile returns the empirical p-quantile of sorted values: the least that a share p of
+// them does not exceed.
 func quantile(sorted []float64, p float64) float64 {
 	return sorted[max(0, int(math.Ceil(p*float64(len(sorted))))-1)]
 }

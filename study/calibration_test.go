@@ -44,8 +44,8 @@ func TestCalibrationOfForecasts(t *testing.T) {
 			if excess < 0 {
 				truth = 0.8*0.1 + 0.2*0.05
 			}
-			inside += count(c.Lower <= truth && truth <= c.Upper)
-			below += count(c.Error <= c.Limit)
+			inside += indicator(c.Lower <= truth && truth <= c.Upper)
+			below += indicator(c.Error <= c.Limit)
 			mean, chance = mean+c.Error/repeats, chance+c.Chance/repeats
 		}
 		if inside < least {
@@ -76,10 +76,10 @@ func TestCalibrationByHand(t *testing.T) {
 // The counts of a summary, by hand.
 func TestSummarize(t *testing.T) {
 	f, err := Summarize([]Trial{
-		{Confidence: .9, Right: true, Answered: true, Covered: true, Credible: 3, Distance: 1, Denoised: &DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2}},
-		{Confidence: .8, Answered: true, Covered: true, Credible: 5, Distance: 2, Denoised: &DenoisedTrial{Status: recovery.Zero}},
-		{Confidence: .4, Right: true, Credible: 7, Distance: 6, Denoised: &DenoisedTrial{Status: recovery.Infeasible}},
-		{Confidence: .3, Covered: true, Credible: 9, Distance: 3, Denoised: &DenoisedTrial{Answered: true, Distance: 4}},
+		{Confidence: .9, Right: true, Answered: true, Covered: true, CredibleSetSize: 3, Distance: 1, Denoised: &DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2}},
+		{Confidence: .8, Answered: true, Covered: true, CredibleSetSize: 5, Distance: 2, Denoised: &DenoisedTrial{Status: recovery.Zero}},
+		{Confidence: .4, Right: true, CredibleSetSize: 7, Distance: 6, Denoised: &DenoisedTrial{Status: recovery.Infeasible}},
+		{Confidence: .3, Covered: true, CredibleSetSize: 9, Distance: 3, Denoised: &DenoisedTrial{Answered: true, Distance: 4}},
 	}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestCalibrationShowsAWrongPosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, scale := range []float64{.5, 1, 2} {
-		r, err := s.newRecoverer(t.Context(), p.Plan)
+		r, err := s.newSimulation(t.Context(), p.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}

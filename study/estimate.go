@@ -20,12 +20,12 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Estimate is what a command would need, in the columns of GDS; reading and writing
-// a database come on top. Bytes are the resident peak, and the most is twice the
-// least. Seconds are those of one core of a 2020s machine, and the most is four times
-// the least: a factor of two to each side. What depends on the graph in ways that no
-// one knows before, such as the search for an allocation of noise and the directions
-// that a radius is measured in, counts only into the most.
+// Estimate is what a command would need, in the columns of the estimation procedures of
+// Neo4j Graph Data Science. Reading and writing a database come on top. Bytes are the
+// peak resident size, and BytesMax is about twice BytesMin. Seconds are those of one core
+// of a 2020s machine, and SecondsMax is about four times SecondsMin: a factor of two to
+// each side. What only the computation itself can tell, such as the length of the search
+// for an allocation of noise, counts into the maxima alone.
 type Estimate struct {
 	Command           string           `json:"command"`
 	NodeCount         int              `json:"nodeCount"`
@@ -39,8 +39,8 @@ type Estimate struct {
 	SecondsMax        float64          `json:"secondsMax"`
 	KernelMethod      string           `json:"kernelMethod"`
 	EpsilonWouldSpend float64          `json:"epsilonWouldSpend"`
-	// SigmaAtMost bounds the σ of uniform noise, before the sensitivity is known: it
-	// supposes the largest that a diffusion can have.
+	// SigmaAtMost bounds the σ of uniform noise before the sensitivity is computed, by
+	// the largest sensitivity that a diffusion on this graph can have.
 	SigmaAtMost float64 `json:"uniformSigmaAtMost"`
 }
 
@@ -87,24 +87,24 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 		if c.spends {
 			e.EpsilonWouldSpend = job.Plan.Epsilon
 		}
-		e.add(append(w.always(), c.steps...))
+		e.add(append(w.setup(), c.steps...))
 		all = append(all, e)
 	}
 	return all, nil
 }
 
-// add sums up the steps of a command: what is held at once, and the largest of what
-// is not.
+// add sums up the steps of a command: the memory that is kept until its end, and the
+// largest that a step needs meanwhile.
 func (e *Estimate) add(steps []step) {
 	var tree strings.Builder
 	peak, extra := 0.0, 0.0
 	for _, s := range steps {
-		e.MapView[s.name] = int64(s.held + s.passing)
-		fmt.Fprintf(&tree, "|-- %s: %s\n", s.name, memory.Format(int64(s.held+s.passing)))
-		e.BytesMin += int64(s.held)
-		peak, extra = max(peak, s.passing), max(extra, s.extra)
+		e.MapView[s.name] = int64(s.kept + s.transient)
+		fmt.Fprintf(&tree, "|-- %s: %s\n", s.name, memory.Format(int64(s.kept+s.transient)))
+		e.BytesMin += int64(s.kept)
+		peak, extra = max(peak, s.transient), max(extra, s.extraBytes)
 		e.SecondsMin += s.seconds / 2
-		e.SecondsMax += 2*s.seconds + s.search
+		e.SecondsMax += 2*s.seconds + s.extraSeconds
 	}
 	e.BytesMin += int64(peak)
 	e.BytesMax = 2*e.BytesMin + int64(extra)
@@ -112,12 +112,12 @@ func (e *Estimate) add(steps []step) {
 	e.RequiredMemory = fmt.Sprintf("[%s ... %s]", memory.Format(e.BytesMin), memory.Format(e.BytesMax))
 }
 
-// step is a part of a command.
+// step is a part of a command, with its memory and time.
 type step struct {
-	name          string
-	held, passing float64 // bytes: until the end, and only meanwhile
-	seconds       float64
-	search, extra float64 // seconds and bytes that it may take on top, or not
+	name                     string
+	kept, transient          float64 // bytes until the end, and during the step
+	seconds                  float64
+	extraSeconds, extraBytes float64 // at most, where the graph decides how many
 }
 
 // command is a command with its steps.
@@ -156,16 +156,16 @@ const (
 
 func (w workload) commands() []command {
 	return []command{
-		{name: "plan", steps: append(w.planning(), w.expecting())},
-		{name: "release", spends: true, steps: []step{w.releasing()}},
-		{name: "recover", steps: []step{w.filing(), w.recovering()}},
-		{name: "run", spends: true, steps: append(w.planning(), w.releasing(), w.recovering())},
-		{name: "evaluate", steps: append(w.planning(), w.evaluating())},
+		{name: "plan", steps: append(w.planning(), w.expectation())},
+		{name: "release", spends: true, steps: []step{w.release()}},
+		{name: "recover", steps: []step{w.readSensorFile(), w.recovery()}},
+		{name: "run", spends: true, steps: append(w.planning(), w.release(), w.recovery())},
+		{name: "evaluate", steps: append(w.planning(), w.evaluation())},
 	}
 }
 
-// always is what every command does: it reads the graph and prepares e^{-τL}.
-func (w workload) always() []step {
+// setup is what every command does: it reads the graph and prepares e^{-τL}.
+func (w workload) setup() []step {
 	entries, edge := 2*w.relationships, 4.
 	if w.weighted {
 		edge += 8
@@ -174,14 +174,13 @@ func (w workload) always() []step {
 		edge += 8
 	}
 	return []step{
-		{name: "program", held: program, seconds: startup},
-		{name: "graph", held: edge*entries + 120*w.nodes, passing: 24 * w.relationships, seconds: perRow * (w.nodes + w.relationships)},
-		{name: "diffusion", held: float64(w.cost.Bytes), seconds: w.cost.Prepare},
+		{name: "program", kept: program, seconds: startup},
+		{name: "graph", kept: edge*entries + 120*w.nodes, transient: 24 * w.relationships, seconds: perRow * (w.nodes + w.relationships)},
+		{name: "diffusion", kept: float64(w.cost.Bytes), seconds: w.cost.Prepare},
 	}
 }
 
-// matrix is the size of M in bytes and the time to compute it, 0 where it is not
-// held.
+// matrix is the size of M in bytes and the time to compute it, 0 where it is not formed.
 func (w workload) matrix() (bytes, seconds float64) {
 	if w.nodes > analyst.DenseLimit {
 		return 0, 0
@@ -190,43 +189,43 @@ func (w workload) matrix() (bytes, seconds float64) {
 }
 
 func (w workload) planning() []step {
-	certify := step{name: "sensitivity", passing: 600 * w.nodes, seconds: 70 * w.cost.Apply, search: 200 * w.cost.Apply}
+	certify := step{name: "sensitivity", transient: 600 * w.nodes, seconds: 70 * w.cost.Apply, extraSeconds: 200 * w.cost.Apply}
 	if w.cost.Method == expm.Eigen {
-		certify = step{name: "sensitivity", passing: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
+		certify = step{name: "sensitivity", transient: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
 	}
 	a := w.plan.Allocation
 	if w.plan.Guarantee == privacy.PerSensor || a.IsUniform(int(w.nodes)) {
 		return []step{certify}
 	}
 	certify.seconds *= 2
-	certify.search *= 2
+	certify.extraSeconds *= 2
 	rows := min(w.sensors, allocation.DefaultMemory/(8*w.nodes))
 	hypotheses := min(w.nodes, 1000)
 	trials := min(600, max(200, (1<<29)/(hypotheses*rows)))
-	// At most 24 steps of five looks each, and a programme for each step.
+	// At most 24 steps of five evaluations each, and a programme for each step.
 	search := 123*trials*hypotheses*(perAmplitude+perCell*rows) + 150e-9*rows*w.relationships
 	if a.Time > 0 {
 		search = min(search, 2*a.Time.Seconds()) // on two processors
 	}
-	return []step{certify, {name: "allocation", passing: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, search: search}}
+	return []step{certify, {name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, extraSeconds: search}}
 }
 
-// expecting is the simulation of plan, under its noise and under uniform noise.
-func (w workload) expecting() step {
+// expectation is the simulation of plan, under its noise and under uniform noise.
+func (w workload) expectation() step {
 	if w.nodes > analyst.DenseLimit {
 		return step{name: "simulation"}
 	}
 	bytes, seconds := w.matrix()
-	return step{name: "simulation", passing: 1.3 * bytes, seconds: seconds + w.trials(DefaultTrials, 0)}
+	return step{name: "simulation", transient: 1.3 * bytes, seconds: seconds + w.trials(DefaultTrials, 0)}
 }
 
-// evaluating is the simulation of evaluate.
-func (w workload) evaluating() step {
+// evaluation is the simulation of evaluate.
+func (w workload) evaluation() step {
 	bytes, seconds := w.matrix()
 	if bytes == 0 {
-		bytes, seconds = 1000*w.nodes, probes*w.cost.Column
+		bytes, seconds = 1000*w.nodes, normProbes*w.cost.Column
 	}
-	return step{name: "simulation", passing: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise)}
+	return step{name: "simulation", transient: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise)}
 }
 
 func (w workload) trials(n, noise float64) float64 {
@@ -236,24 +235,24 @@ func (w workload) trials(n, noise float64) float64 {
 	return n * (2*w.cost.Column + perPosterior*w.nodes + noise*w.sensors)
 }
 
-// filing is the reading of a file that lists the sensors.
-func (w workload) filing() step {
-	return step{name: "file", held: 600 * w.sensors, seconds: perFile * w.sensors}
+// readSensorFile is the reading of a file that lists the sensors.
+func (w workload) readSensorFile() step {
+	return step{name: "file", kept: 600 * w.sensors, seconds: perFile * w.sensors}
 }
 
-func (w workload) releasing() step {
-	return step{name: "release", held: 2000 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
+func (w workload) release() step {
+	return step{name: "release", kept: 2000 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
 }
 
-// recovering holds, besides M, the directions that the radius is measured in:
+// recovery keeps, besides M, the directions that the radius is measured in:
 // thousands at most, and often few.
-func (w workload) recovering() step {
+func (w workload) recovery() step {
 	directions := min(2000, w.sensors)
 	search := min(4*w.sensors*directions*directions, 1e11) * 1.2e-9
 	bytes, seconds := w.matrix()
 	if bytes == 0 {
 		bytes, seconds = 3000*w.nodes, 400*w.cost.Apply // probes of the norms, and the solver
-		if w.nodes <= exactNorms {
+		if w.nodes <= exactNormsLimit {
 			seconds = w.nodes * w.cost.Column
 		}
 	}
@@ -261,15 +260,15 @@ func (w workload) recovering() step {
 	if !w.plan.Allocation.Uniform { // few sensors may be all that report
 		bytes, extra = 0, extra+2*bytes
 	}
-	several, kept := w.several()
+	several, kept := w.severalSources()
 	return step{
-		name: "recovery", passing: bytes, seconds: seconds + perPosterior*w.nodes, search: search + several, extra: extra + kept,
+		name: "recovery", transient: bytes, seconds: seconds + perPosterior*w.nodes, extraSeconds: search + several, extraBytes: extra + kept,
 	}
 }
 
-// several is what more than one source may take: all pairs, where they are weighed, and
-// chains, whose columns depend on where they go.
-func (w workload) several() (seconds, bytes float64) {
+// severalSources is what more than one source may take: all pairs, where they are
+// enumerated, and Markov chains, which compute the columns of the nodes that they visit.
+func (w workload) severalSources() (seconds, bytes float64) {
 	counts := []int{w.sources}
 	switch w.sources {
 	case 0, 1:
@@ -295,8 +294,8 @@ func (w workload) several() (seconds, bytes float64) {
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:
 // ‖M‖₂ is at most 1 for the symmetric kinds and √(max d/min d) for the random walk,
-// and two unit vectors are √2 apart. A plan charges what rounding may have done on top,
-// which the margin covers. 0: there is nothing to hide.
+// and two unit vectors are √2 apart. A plan charges a bound on rounding on top, which
+// the margin covers. It returns 0 for a graph without relationships.
 func largestSigma(g *graph.Graph, l *laplacian.Laplacian, job graphcloak.Job) (float64, error) {
 	const margin = 1 + 1e-6
 	calibration := job.Plan.Calibration

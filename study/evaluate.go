@@ -32,9 +32,9 @@ type Evaluation struct {
 	*Performance
 	// Uniform is the performance of uniform noise with the same guarantee; nil: the
 	// plan's noise is uniform.
-	Uniform *Performance `json:"uniform,omitempty"`
-	Notes   []string     `json:"notes"`
-	Each    []Trial      `json:"-"` // trials under the plan, in their order, for [Summarize]
+	Uniform  *Performance `json:"uniform,omitempty"`
+	Notes    []string     `json:"notes"`
+	Outcomes []Trial      `json:"-"` // trials under the plan, in their order, for [Summarize]
 }
 
 // Evaluate simulates releases of single sources under the plan, and under uniform
@@ -69,7 +69,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	if opts.Recover.Amplitude == posterior.UnitAmplitude {
 		e.AssumedAmplitude = "one"
 	}
-	if e.Performance, e.Each, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
+	if e.Performance, e.Outcomes, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
 		return nil, err
 	}
 	uniform, err := m.UniformPlan(p)
@@ -86,7 +86,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 
 // evaluate simulates one plan.
 func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string) (*Performance, []Trial, error) {
-	r, err := s.newRecoverer(ctx, p)
+	r, err := s.newSimulation(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}

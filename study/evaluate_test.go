@@ -299,8 +299,8 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 		if one, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
 			t.Fatal(err)
 		}
-		if one.Each[0].Source != 3 || one.Each[1].Source != 5 || one.Each[48].Source != 3 {
-			t.Errorf("sources %d, %d, …, %d; want 3, 5, …, 3", one.Each[0].Source, one.Each[1].Source, one.Each[48].Source)
+		if one.Outcomes[0].Source != 3 || one.Outcomes[1].Source != 5 || one.Outcomes[48].Source != 3 {
+			t.Errorf("sources %d, %d, …, %d; want 3, 5, …, 3", one.Outcomes[0].Source, one.Outcomes[1].Source, one.Outcomes[48].Source)
 		}
 		if one.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
 			t.Error("another seed gives the same trials")

@@ -27,33 +27,33 @@ type Options struct {
 	Seed   uint64 // of sources and noise: the same seed, the same bits
 	// Amplitude of the sources in (0, 1]; 0: uniform in [0, 1], drawn anew for each.
 	Amplitude float64
-	// Sources are the nodes to start at, one after the other and over again; nil:
-	// drawn from the prior of the recovery, flat unless it names a property.
+	// Sources are the nodes of the sources, trial after trial and cyclically; nil: drawn
+	// from the prior of the recovery.
 	Sources []int
-	// Recover says how the posterior is made, and with Denoise f̂ as well.
+	// Recover says how the posterior is computed, and f̂ where Denoise is set.
 	Recover graphcloak.RecoverOptions
 	Denoise bool // also by Basis Pursuit Denoising, which is slower
 }
 
 // evaluator simulates on one model. Trial t is the same source under every plan.
 type evaluator struct {
-	model *graphcloak.Model
-	opts  Options
-	part  community.Partition
-	prior []float64 // sums to 1
-	noise *privacy.Escrow
-	width int // trials that are multiplied together
-	// common noise is Gaussian, the same for a node at every plan up to σ: a little
-	// more privacy then is a little less accuracy, on a curve that can be searched.
-	common bool
+	model     *graphcloak.Model
+	opts      Options
+	part      community.Partition
+	prior     []float64 // sums to 1
+	noise     *privacy.Escrow
+	blockSize int // trials that are multiplied together
+	// commonNoise draws the same standard normal numbers for a node under every plan, so
+	// that accuracy is a smooth function of σ and can be searched by bisection.
+	commonNoise bool
 }
 
-// exactNorms is the order up to which column norms are exact: they take a product
-// for each node. Beyond it they are estimated by so many probes, each right within
-// about √(2/probes).
+// exactNormsLimit is the order up to which column norms are exact: they take a product
+// for each node. Beyond it they are estimated from normProbes random products, with a
+// relative standard error of about √(2/normProbes).
 const (
-	exactNorms = 10_000
-	probes     = 1024
+	exactNormsLimit = 10_000
+	normProbes      = 1024
 )
 
 // blockValues bounds a block of trials at 64 MiB.
@@ -74,9 +74,9 @@ func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*eval
 		}
 	}
 	n := m.Graph.Order()
-	s.width = max(1, min(16, blockValues/n))
+	s.blockSize = max(1, min(16, blockValues/n))
 	// Three blocks here and four in the product; each worker ranks a posterior.
-	bytes := 8 * int64(n) * int64(7*s.width+8*runtime.GOMAXPROCS(0))
+	bytes := 8 * int64(n) * int64(7*s.blockSize+8*runtime.GOMAXPROCS(0))
 	if err := m.CheckMemory("evaluation", bytes); err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (s *evaluator) notes() []string {
 	if s.opts.Amplitude != assumed {
 		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
 	}
-	if s.model.Graph.Order() > exactNorms {
-		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", probes))
+	if s.model.Graph.Order() > exactNormsLimit {
+		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", normProbes))
 	}
 	if k := s.opts.Recover.Sources; k != 0 && k != 1 {
 		notes = append(notes, "every trial has one source, and the posterior supposes one")

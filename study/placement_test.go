@@ -16,13 +16,13 @@ func TestLazyChoice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := lazy.again(0)
-	full.stale = make([]float64, len(lazy.stale))
+	full := lazy.reset(0)
+	full.gainBound = make([]float64, len(lazy.gainBound))
 	labels := make([]int, m.Graph.Order())
 	var chosen []int
 	for range 5 {
-		for i := range full.stale {
-			full.stale[i] = math.Inf(1)
+		for i := range full.gainBound {
+			full.gainBound[i] = math.Inf(1)
 		}
 		i, err := lazy.best(t.Context(), chosen)
 		if err != nil {
@@ -35,11 +35,11 @@ func TestLazyChoice(t *testing.T) {
 		if i != want {
 			t.Fatalf("after %v: node %d, want %d", chosen, i, want)
 		}
-		before, gain := lazy.known(labels, 1).Entropy, lazy.gain(i)
+		before, gain := lazy.entropies(labels, 1).Entropy, lazy.gain(i)
 		lazy.add(i)
 		full.add(i)
 		chosen = append(chosen, i)
-		if told := (before - lazy.known(labels, 1).Entropy) * math.Ln2; math.Abs(told-gain) > 1e-3*gain {
+		if told := (before - lazy.entropies(labels, 1).Entropy) * math.Ln2; math.Abs(told-gain) > 1e-3*gain {
 			t.Errorf("node %d tells %v nats, its gain is %v", i, told, gain)
 		}
 	}
@@ -51,7 +51,7 @@ func TestLazyChoice(t *testing.T) {
 func TestStandardErrorOfSingleTrials(t *testing.T) {
 	const draws, others = 4000, 99
 	random := rand.New(rand.NewPCG(1, 0))
-	pl := &placement{source: make([]int, 1+others), weight: make([]float64, 1+others), nats: make([]float64, 1+others)}
+	pl := &placement{source: make([]int, 1+others), weight: make([]float64, 1+others), entropy: make([]float64, 1+others)}
 	variance := 0.0
 	for i := range pl.source {
 		pl.source[i], pl.weight[i] = i, 0.4/others
@@ -63,10 +63,10 @@ func TestStandardErrorOfSingleTrials(t *testing.T) {
 	for _, apart := range []float64{0, 2} {
 		mean := 0.0
 		for range draws {
-			for i := range pl.nats {
-				pl.nats[i] = random.NormFloat64()
+			for i := range pl.entropy {
+				pl.entropy[i] = random.NormFloat64()
 			}
-			pl.nats[0] += apart
+			pl.entropy[0] += apart
 			e := pl.standardError()
 			mean += e * e / draws
 		}
@@ -74,7 +74,7 @@ func TestStandardErrorOfSingleTrials(t *testing.T) {
 			t.Errorf("apart by %v: the squared error is %v of the variance", apart, ratio)
 		}
 	}
-	pl.source, pl.weight, pl.nats = []int{7}, []float64{1}, []float64{0}
+	pl.source, pl.weight, pl.entropy = []int{7}, []float64{1}, []float64{0}
 	if e := pl.standardError(); e != 0 {
 		t.Errorf("of a known source: %v, want 0", e)
 	}

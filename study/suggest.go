@@ -24,10 +24,10 @@ import (
 
 // Suggestion says which nodes should carry sensors, the most useful first.
 type Suggestion struct {
-	NodeCount int   `json:"nodeCount"`
-	Existing  int   `json:"existingSensors"` // that the choice starts from
-	Before    Known `json:"before"`          // what they tell
-	// Sensors in the order of the choice; each says what all so far tell together.
+	NodeCount int              `json:"nodeCount"`
+	Existing  int              `json:"existingSensors"` // sensors that the choice starts from
+	Before    PosteriorEntropy `json:"before"`          // given the readings of those
+	// Sensors in the order of the choice, each with the entropy given all up to it.
 	Sensors []SuggestedSensor `json:"sensors"`
 	Trials  int               `json:"trials"`
 	Notes   []string          `json:"notes"`
@@ -36,48 +36,48 @@ type Suggestion struct {
 // SuggestedSensor is one step of the choice.
 type SuggestedSensor struct {
 	NodeID graph.ID `json:"nodeId"`
-	Known
-	// Sigma is the uniform noise that a plan for the sensors so far needs, or that
-	// sensor's own where each is private by itself; 0 where no relationship
-	// reaches them, rounding apart.
+	PosteriorEntropy
+	// Sigma is the uniform noise that a plan for the sensors up to this one needs, or this
+	// sensor's own under the perSensor guarantee; 0 where no relationship changes their
+	// readings by more than rounding.
 	Sigma float64 `json:"sigma"`
 }
 
-// Known is what readings tell of the source: the expected entropy of its posterior in
-// bits, over nodes and summed by community. Lower is better.
-type Known struct {
-	Entropy          float64 `json:"entropy"`
-	StandardError    float64 `json:"standardError"` // of Entropy, from simulation
-	CommunityEntropy float64 `json:"communityEntropy"`
+// PosteriorEntropy is the expected entropy of the source's posterior, in bits. Lower is
+// better.
+type PosteriorEntropy struct {
+	Entropy          float64 `json:"entropy"`          // over nodes
+	StandardError    float64 `json:"standardError"`    // of Entropy, from simulation
+	CommunityEntropy float64 `json:"communityEntropy"` // over communities
 }
 
 // SuggestOptions steer [Suggest].
 type SuggestOptions struct {
-	Communities   community.Options // whose entropy is told; they do not enter the choice
+	Communities   community.Options // of CommunityEntropy; the choice does not depend on them
 	PriorProperty string            // node property proportional to the prior of a source; "": flat
-	Trials        int               // simulated sources at least, every possible one equally often; 0: 1000
+	Trials        int               // least number of simulated sources, each possible node equally often; 0: 1000
 	Seed          uint64
 }
 
 // ErrSuggest says that no sensors can be suggested.
 var ErrSuggest = errors.New("study: sensors cannot be suggested")
 
-// suggestTrials is the least number of simulated sources, if no other is asked for.
-const suggestTrials = 1000
+// defaultSuggestTrials is the least number of simulated sources, if no other is asked for.
+const defaultSuggestTrials = 1000
 
-// mostTrials keeps the number of bytes that are guarded within an int64.
-const mostTrials = 1_000_000_000
+// maxTrials keeps the estimate of bytes within an int64.
+const maxTrials = 1_000_000_000
 
 // Suggest chooses k further sensors greedily, each the one that lowers the expected
-// entropy of the source's posterior most. A selection of sensors is where it starts;
-// without one, it starts from none. Every node is a candidate.
+// entropy of the source's posterior most. It starts from the sensors that the settings
+// select, or from none where they select none. Every node is a candidate.
 //
-// Sources have amplitude 1. The noise supposed is that of a plan for sensors at every
-// node, whatever set is looked at: then readings are independent given the source,
-// the information I(source; readings) is monotone and submodular in the set, and a
-// greedy choice tells at least 1 − 1/e of what the best k sensors would, up to the
-// error of simulation: docs/explanation/calibration.md. The noise that a set needs
-// by itself is less, and for that no such bound holds.
+// Sources have amplitude 1. Every set of sensors is judged at the noise of a plan for
+// sensors at all nodes. Readings are then independent given the source, the mutual
+// information I(source; readings) is monotone and submodular in the set, and the greedy
+// choice gains at least 1 − 1/e of what the best k sensors would, up to the error of
+// simulation: docs/explanation/calibration.md. The noise that the chosen set needs by
+// itself is less, and no such bound holds at it.
 //
 // It returns [ErrSuggest] for options that cannot be served, [graphcloak.ErrMemory], and
 // the errors of [graphcloak.Model.Plan].
@@ -99,16 +99,16 @@ func Suggest(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 	if err != nil {
 		return nil, err
 	}
-	fresh := pl.again(s.Seed + 1)
+	fresh := pl.reset(s.Seed + 1)
 	for _, i := range chosen {
 		pl.add(i)
 		fresh.add(i)
 	}
 	out := &Suggestion{
-		NodeCount: n, Existing: len(chosen), Before: fresh.known(part.Labels, part.Count), Trials: len(pl.source),
+		NodeCount: n, Existing: len(chosen), Before: fresh.entropies(part.Labels, part.Count), Trials: len(pl.source),
 		Notes: []string{
 			"entropies are in bits, for one source of amplitude 1, by simulation; no signal was read, and nothing was spent",
-			promise(opts.Guarantee),
+			guaranteeNote(opts.Guarantee),
 		},
 	}
 	for step := range k {
@@ -120,17 +120,17 @@ func Suggest(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 		pl.add(i)
 		fresh.add(i)
 		chosen = append(chosen, i)
-		sigma, err := sigmaOf(ctx, m, opts, chosen)
+		sigma, err := uniformSigma(ctx, m, opts, chosen)
 		if err != nil {
 			return nil, err
 		}
-		out.Sensors = append(out.Sensors, SuggestedSensor{NodeID: m.Graph.ID(i), Known: fresh.known(part.Labels, part.Count), Sigma: sigma})
+		out.Sensors = append(out.Sensors, SuggestedSensor{NodeID: m.Graph.ID(i), PosteriorEntropy: fresh.entropies(part.Labels, part.Count), Sigma: sigma})
 	}
 	return out, nil
 }
 
-// promise says what is guaranteed of the greedy choice, and what is not.
-func promise(g privacy.Guarantee) string {
+// guaranteeNote says what is guaranteed of the greedy choice, and what is not.
+func guaranteeNote(g privacy.Guarantee) string {
 	const share = "up to the error of simulation, the greedy choice adds at least 1 − 1/e (63 %) of the information that the best choice of as many further sensors would add, "
 	if g == privacy.PerSensor {
 		return share + "at each sensor's own noise; for communities nothing is guaranteed"
@@ -138,9 +138,9 @@ func promise(g privacy.Guarantee) string {
 	return share + "at the noise that sensors at every node need; at the smaller noise of a plan for the chosen ones (sigma), and for communities, nothing is guaranteed"
 }
 
-// sigmaOf returns the uniform σ that a plan for the sensors needs, or that of the last
+// uniformSigma returns the uniform σ that a plan for the sensors needs, or that of the last
 // where each is private by itself.
-func sigmaOf(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, sensors []int) (float64, error) {
+func uniformSigma(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, sensors []int) (float64, error) {
 	other, err := m.WithSensors(sensors)
 	if err != nil {
 		return 0, err
@@ -159,14 +159,14 @@ func sigmaOf(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 
 // placement simulates sources and keeps the posterior of each, for the sensors so far.
 type placement struct {
-	rows   *mat.Dense // row s: what a sensor at node s reads, by source, in units of its noise
-	seed   uint64
-	source []int     // of each trial
-	weight []float64 // of each trial; they sum to 1
-	p      [][]float64
-	plogp  [][]float64 // p·ln p
-	nats   []float64   // entropy of each trial's posterior
-	stale  []float64   // what adding a node lowered the entropy by when last computed
+	rows      *mat.Dense // row s: what a sensor at node s reads, by source, in units of its noise
+	seed      uint64
+	source    []int     // of each trial
+	weight    []float64 // of each trial; they sum to 1
+	p         [][]float64
+	plogp     [][]float64 // p·ln p
+	entropy   []float64   // entropy of each trial's posterior
+	gainBound []float64   // of each node: an upper bound on its gain
 }
 
 // newPlacement simulates every node that the prior allows equally often, weighted by
@@ -176,9 +176,9 @@ func newPlacement(ctx context.Context, m *graphcloak.Model, opts graphcloak.Plan
 	if n > analyst.DenseLimit {
 		return nil, fmt.Errorf("%w: only graphs of up to %d nodes are simulated, this one has %d", ErrSuggest, analyst.DenseLimit, n)
 	}
-	trials := cmp.Or(s.Trials, suggestTrials)
-	if trials < 1 || trials > mostTrials {
-		return nil, fmt.Errorf("%w: %d simulated sources are wanted, want 1 to %d", ErrSuggest, trials, mostTrials)
+	trials := cmp.Or(s.Trials, defaultSuggestTrials)
+	if trials < 1 || trials > maxTrials {
+		return nil, fmt.Errorf("%w: %d simulated sources are wanted, want 1 to %d", ErrSuggest, trials, maxTrials)
 	}
 	rounds := (trials + n - 1) / n
 	if err := m.CheckMemory("suggesting sensors", 8*int64(n)*int64(n)*int64(1+4*rounds)); err != nil {
@@ -200,7 +200,7 @@ func newPlacement(ctx context.Context, m *graphcloak.Model, opts graphcloak.Plan
 	if err != nil {
 		return nil, err
 	}
-	pl := &placement{seed: s.Seed, stale: make([]float64, n)}
+	pl := &placement{seed: s.Seed, gainBound: make([]float64, n)}
 	if pl.rows, err = m.Operator().Diffusion.Rows(ctx, everywhere); err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func newPlacement(ctx context.Context, m *graphcloak.Model, opts graphcloak.Plan
 		for j := range row {
 			row[j] /= sensor.Sigma()
 		}
-		pl.stale[i] = math.Inf(1)
+		pl.gainBound[i] = math.Inf(1)
 	}
 	start := make([]float64, n)
 	for i, v := range prior {
@@ -220,18 +220,18 @@ func newPlacement(ctx context.Context, m *graphcloak.Model, opts graphcloak.Plan
 			if v > 0 {
 				pl.source, pl.weight = append(pl.source, i), append(pl.weight, v/float64(rounds))
 				pl.p, pl.plogp = append(pl.p, slices.Clone(prior)), append(pl.plogp, slices.Clone(start))
-				pl.nats = append(pl.nats, -floats.Sum(start))
+				pl.entropy = append(pl.entropy, -floats.Sum(start))
 			}
 		}
 	}
 	return pl, nil
 }
 
-// again returns the trials before any sensor, with noise of another seed: what a choice
-// tells is not measured by the noise that it was made for.
-func (pl *placement) again(seed uint64) *placement {
+// reset returns the trials before any sensor, with noise of another seed: a choice is not
+// judged by the noise that it was made for.
+func (pl *placement) reset(seed uint64) *placement {
 	fresh := *pl
-	fresh.seed, fresh.stale, fresh.nats = seed, nil, slices.Clone(pl.nats)
+	fresh.seed, fresh.gainBound, fresh.entropy = seed, nil, slices.Clone(pl.entropy)
 	fresh.p, fresh.plogp = make([][]float64, len(pl.p)), make([][]float64, len(pl.p))
 	for t := range pl.p {
 		fresh.p[t], fresh.plogp[t] = slices.Clone(pl.p[t]), slices.Clone(pl.plogp[t])
@@ -257,10 +257,10 @@ func (pl *placement) readings(s int) []float64 {
 	return y
 }
 
-// faint is the reading, in units of the noise, below which a source is taken for none
-// while candidates are compared: it moves log likelihoods by less than
-// faint·(|y| + faint). Entropies that are told are computed without it.
-const faint = 1e-4
+// negligible is the reading, in units of the noise, that counts as 0 while candidates are
+// compared: it moves log likelihoods by less than
+// negligible·(|y| + negligible). Reported entropies are computed without it.
+const negligible = 1e-4
 
 // gain returns by how much a sensor at node s lowers the expected entropy, in nats.
 // With L_j the likelihood of source j over that of the true one, which is at most
@@ -268,12 +268,12 @@ const faint = 1e-4
 //
 //	−Σ p' ln p' = ln Z − Σ p_j L_j (ln p_j + ln L_j)/Z.
 //
-// Nodes that the sensor cannot see have one L together.
+// Nodes whose reading is negligible share one L.
 func (pl *placement) gain(s int) float64 {
 	row := pl.rows.RawRowView(s)
 	var seen []int
 	for j, m := range row {
-		if m > faint {
+		if m > negligible {
 			seen = append(seen, j)
 		}
 	}
@@ -282,7 +282,7 @@ func (pl *placement) gain(s int) float64 {
 		p, plogp := pl.p[t], pl.plogp[t]
 		truth := logRatio(y, row[pl.source[t]])
 		var z, sum float64
-		rest, restLog := 1.0, -pl.nats[t]
+		rest, restLog := 1.0, -pl.entropy[t]
 		for _, j := range seen {
 			l := logRatio(y, row[j]) - truth
 			ratio := math.Exp(l)
@@ -293,45 +293,45 @@ func (pl *placement) gain(s int) float64 {
 		unseen := math.Exp(-truth)
 		z += max(0, rest) * unseen
 		sum += (restLog - max(0, rest)*truth) * unseen
-		lowered += pl.weight[t] * (pl.nats[t] - (math.Log(z) - sum/z))
+		lowered += pl.weight[t] * (pl.entropy[t] - (math.Log(z) - sum/z))
 	}
 	return lowered
 }
 
-// logRatio is the log likelihood ratio of a source that the sensor reads as m against
-// none, for the reading y.
+// logRatio is the log likelihood ratio, for the reading y, of a source whose reading has
+// mean m against no source.
 func logRatio(y, m float64) float64 { return (y - m/2) * m }
 
-// batch is the number of candidates that are compared before the next look at the
-// bounds; a fixed number, so that the choice does not depend on the workers.
+// batch is the number of candidates that are evaluated before the bounds are compared
+// again; it is fixed, so that the choice does not depend on the number of workers.
 const batch = 64
 
 // best returns the node that lowers the entropy most, the lowest of equal ones. A gain
-// that was computed for fewer sensors bounds the gain now, by submodularity: most
-// candidates need no look (lazy greedy).
+// that was computed for fewer sensors bounds the gain now, by submodularity, so that
+// most candidates need not be evaluated again (lazy greedy).
 func (pl *placement) best(ctx context.Context, chosen []int) (int, error) {
 	var order []int
-	for i := range pl.stale {
+	for i := range pl.gainBound {
 		if !slices.Contains(chosen, i) {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(pl.stale[j], pl.stale[i]) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(pl.gainBound[j], pl.gainBound[i]) })
 	best := -1
 	for at := 0; at < len(order); at += batch {
-		if best >= 0 && pl.stale[best] >= pl.stale[order[at]] {
+		if best >= 0 && pl.gainBound[best] >= pl.gainBound[order[at]] {
 			break
 		}
 		part := order[at:min(at+batch, len(order))]
 		err := parallel(ctx, len(part), func(k int) error {
-			pl.stale[part[k]] = pl.gain(part[k])
+			pl.gainBound[part[k]] = pl.gain(part[k])
 			return nil
 		})
 		if err != nil {
 			return 0, err
 		}
 		for _, i := range part {
-			if best < 0 || pl.stale[i] > pl.stale[best] || pl.stale[i] == pl.stale[best] && i < best {
+			if best < 0 || pl.gainBound[i] > pl.gainBound[best] || pl.gainBound[i] == pl.gainBound[best] && i < best {
 				best = i
 			}
 		}
@@ -349,17 +349,17 @@ func (pl *placement) add(s int) {
 			p[j] *= math.Exp(logRatio(y, m) - truth)
 			z += p[j]
 		}
-		pl.nats[t] = 0
+		pl.entropy[t] = 0
 		for j := range p {
 			p[j] /= z
 			pl.plogp[t][j] = xlogx(p[j])
-			pl.nats[t] -= pl.plogp[t][j]
+			pl.entropy[t] -= pl.plogp[t][j]
 		}
 	}
 }
 
-// known returns what the sensors so far tell.
-func (pl *placement) known(labels []int, count int) Known {
+// entropies returns the mean entropies given the sensors so far.
+func (pl *placement) entropies(labels []int, count int) PosteriorEntropy {
 	groups := 0.0
 	for t, p := range pl.p {
 		sums := make([]float64, count)
@@ -370,19 +370,19 @@ func (pl *placement) known(labels []int, count int) Known {
 			groups -= pl.weight[t] * xlogx(v)
 		}
 	}
-	return Known{
-		Entropy:       floats.Dot(pl.weight, pl.nats) / math.Ln2,
+	return PosteriorEntropy{
+		Entropy:       floats.Dot(pl.weight, pl.entropy) / math.Ln2,
 		StandardError: pl.standardError() / math.Ln2, CommunityEntropy: max(0, groups) / math.Ln2,
 	}
 }
 
 // standardError estimates the standard deviation over noise of h̄ = Σ w_t h_t, of which
 // the variance is Σ w_t² Var h_t. With several trials a source, their variance is that
-// of noise, without bias. With one each, (h_t − h̄_t)² stands for it, where
+// of noise, without bias. With one each, (h_t − h̄_t)² estimates it, where
 // h̄_t = (h̄ − w_t h_t)/(1 − w_t) is the mean without trial t: being independent of h_t,
 // it leaves an expectation of at least Var h_t, and more by as much as sources differ.
 func (pl *placement) standardError() float64 {
-	h, w, variance := pl.nats, pl.weight, 0.0
+	h, w, variance := pl.entropy, pl.weight, 0.0
 	sources := slices.Index(pl.source[1:], pl.source[0]) + 1 // trials go round all sources
 	if sources > 0 {
 		rounds := len(h) / sources

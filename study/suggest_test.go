@@ -185,7 +185,7 @@ func TestSuggestFurther(t *testing.T) {
 }
 
 // TestSuggestStandardError: the error that is told covers the deviation over 200 seeds,
-// known within a twentieth, and is not half as much again; where sources are equally
+// entropies within a twentieth, and is not half as much again; where sources are equally
 // likely and where one of eight has 60 %.
 func TestSuggestStandardError(t *testing.T) {
 	const seeds = 200
@@ -258,7 +258,7 @@ func TestSuggestIsDeterministic(t *testing.T) {
 
 // A sensor at a node that stands alone tells whether the source is there, and needs no
 // noise, since no other node is its neighbour. With next to no noise everything is
-// known in the end.
+// entropies in the end.
 func TestSuggestIsolated(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "nodes.csv", "id,weight\na,1\nb,1\nalone,100\napart,100\n")

@@ -15,24 +15,24 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Target says how good an answer shall be.
+// Target is the accuracy that a plan is to reach by simulation.
 type Target struct {
-	Accuracy float64 // least probability that the right community is named; 0: any
+	Accuracy float64 // leastBudget probability that the right community is named; 0: any
 	EMD      float64 // greatest mean distance of the posterior from the source, in units of the metric; 0: any
 }
 
 // ErrTarget says that no ε gives what was asked for, or that any does.
 var ErrTarget = errors.New("study: no privacy loss fits the target")
 
-// Range of ε in which a target is looked for, and the relative width at which it
-// is found: below what 200 trials resolve.
+// Range of ε that is searched for a target, and the ratio at which bisection stops: finer
+// than what 200 trials resolve.
 const (
-	targetLow, targetHigh = 0.01, 1000.0
-	targetWidth           = 1.01
+	minTargetEpsilon, maxTargetEpsilon = 0.01, 1000.0
+	targetTolerance                    = 1.01
 )
 
-// met reports whether a simulation reached the target.
-func (t Target) met(a *report.Accuracy) bool {
+// reached reports whether a simulation reached the target.
+func (t Target) reached(a *report.Accuracy) bool {
 	return a.Probability >= t.Accuracy && (t.EMD == 0 || a.MeanEMD <= t.EMD)
 }
 
@@ -55,10 +55,10 @@ func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 		if err != nil {
 			return nil, err
 		}
-		if p, err = s.least(ctx, p, t); err != nil {
+		if p, err = s.leastBudget(ctx, p, t); err != nil {
 			return nil, err
 		}
-		// Weights are best for the ε that they were made for: once more for this one.
+		// Weights are optimal for the ε that they were computed for: repeat at this one.
 		if p.Allocated == nil || round == 1 {
 			return p, nil
 		}
@@ -74,8 +74,8 @@ func checkSize(m *graphcloak.Model) error {
 	return nil
 }
 
-// least returns the plan with the least ε that reaches the target under its weights.
-func (s *evaluator) least(ctx context.Context, p *graphcloak.Plan, t Target) (*graphcloak.Plan, error) {
+// leastBudget returns the plan with the least ε that reaches the target under its weights.
+func (s *evaluator) leastBudget(ctx context.Context, p *graphcloak.Plan, t Target) (*graphcloak.Plan, error) {
 	try := func(eps float64) (*graphcloak.Plan, bool, error) {
 		q, err := s.model.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
 		if errors.Is(err, privacy.ErrNotPrivate) {
@@ -86,9 +86,9 @@ func (s *evaluator) least(ctx context.Context, p *graphcloak.Plan, t Target) (*g
 		}
 		q.AddPublicProperties(s.opts.Recover.PublicProperties()...)
 		q.Accuracy, err = s.accuracy(ctx, q.Plan)
-		return q, err == nil && t.met(q.Accuracy), err
+		return q, err == nil && t.reached(q.Accuracy), err
 	}
-	lo := targetLow
+	lo := minTargetEpsilon
 	low, done, err := try(lo)
 	if err != nil {
 		return nil, err
@@ -99,10 +99,10 @@ func (s *evaluator) least(ctx context.Context, p *graphcloak.Plan, t Target) (*g
 	var best *graphcloak.Plan
 	hi := lo
 	for best == nil {
-		if hi >= targetHigh {
+		if hi >= maxTargetEpsilon {
 			return nil, fmt.Errorf("%w: at ε = %v it is missed still", ErrTarget, hi)
 		}
-		lo, hi = hi, min(targetHigh, 4*hi)
+		lo, hi = hi, min(maxTargetEpsilon, 4*hi)
 		q, done, err := try(hi)
 		if err != nil {
 			return nil, err
@@ -111,8 +111,8 @@ func (s *evaluator) least(ctx context.Context, p *graphcloak.Plan, t Target) (*g
 			best = q
 		}
 	}
-	for hi/lo > targetWidth {
-		mid := brief(math.Sqrt(lo * hi))
+	for hi/lo > targetTolerance {
+		mid := threeDigits(math.Sqrt(lo * hi))
 		if mid <= lo || mid >= hi {
 			break
 		}
@@ -129,8 +129,8 @@ func (s *evaluator) least(ctx context.Context, p *graphcloak.Plan, t Target) (*g
 	return best, nil
 }
 
-// brief rounds to three digits, so that a plan's ε reads well.
-func brief(x float64) float64 {
+// threeDigits rounds to three significant digits, so that a plan's ε is readable.
+func threeDigits(x float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
 	if err != nil {
 		return x // unreachable: x is finite

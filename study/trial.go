@@ -6,16 +6,16 @@ import "github.com/graphcloak/graphcloak/recovery"
 
 // Trial is one simulated source and what was made of its release.
 type Trial struct {
-	Source     int     // node
-	Confidence float64 // posterior probability of the community that ranks first
-	Right      bool    // it holds the source
-	Answered   bool    // it stands out: it would be named
-	Covered    bool    // the credible set holds the source
-	Credible   int     // size of the 95 % credible set
-	Known      int     // the same to a reader who knows that the amplitude is 1
-	Distance   float64 // earth mover's distance from the source to the posterior within its component
-	Elsewhere  float64 // share of the posterior in other components, which Distance leaves out
-	Denoised   *DenoisedTrial
+	Source           int     // node
+	Confidence       float64 // posterior probability of the community that ranks first
+	Right            bool    // it holds the source
+	Answered         bool    // it stands out: it would be named
+	Covered          bool    // the credible set holds the source
+	CredibleSetSize  int     // size of the 95 % credible set
+	KnownMassSetSize int     // the same to a reader who knows that the amplitude is 1
+	Distance         float64 // earth mover's distance from the source to the posterior within its component
+	Elsewhere        float64 // share of the posterior in other components, which Distance leaves out
+	Denoised         *DenoisedTrial
 }
 
 // DenoisedTrial is what Basis Pursuit Denoising made of a trial.

@@ -23,8 +23,8 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// recoverer releases under one plan and recovers.
-type recoverer struct {
+// simulation draws releases under one plan and recovers from them.
+type simulation struct {
 	*evaluator
 	plan     *privacy.Plan
 	nodes    []int
@@ -33,10 +33,10 @@ type recoverer struct {
 	whitened *analyst.Whitened
 }
 
-func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recoverer, error) {
+func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simulation, error) {
 	keyed := *p
 	keyed.Randomness = privacy.EscrowRandomness
-	r := &recoverer{evaluator: s, plan: &keyed}
+	r := &simulation{evaluator: s, plan: &keyed}
 	var sigmas []float64
 	for _, x := range p.Sensors {
 		r.nodes, r.u, sigmas = append(r.nodes, x.Node), append(r.u, 1/(x.Sigma()*x.Sigma())), append(sigmas, x.Sigma())
@@ -47,25 +47,25 @@ func (s *evaluator) newRecoverer(ctx context.Context, p *privacy.Plan) (*recover
 		return nil, err
 	}
 	if s.opts.Denoise {
-		if err := r.whitened.Project(ctx, s.opts.Recover.Rule); err != nil {
+		if err := r.whitened.ComputeSpectrum(ctx, s.opts.Recover.Rule); err != nil {
 			return nil, err
 		}
 	}
-	if s.model.Graph.Order() <= exactNorms {
+	if s.model.Graph.Order() <= exactNormsLimit {
 		r.norms, err = posterior.ColumnNorms(ctx, r.whitened.Data, posterior.Options{})
 	} else {
-		r.norms, err = posterior.ProbedNorms(ctx, r.whitened.Data, probes, 1e-6, s.opts.Seed)
+		r.norms, err = posterior.ProbedNorms(ctx, r.whitened.Data, normProbes, 1e-6, s.opts.Seed)
 	}
 	return r, err
 }
 
 // run simulates every trial.
-func (r *recoverer) run(ctx context.Context, stage string) ([]Trial, error) {
+func (r *simulation) run(ctx context.Context, stage string) ([]Trial, error) {
 	sources, amplitudes := r.draw()
 	trials := make([]Trial, len(sources))
-	for at := 0; at < len(trials); at += r.width {
+	for at := 0; at < len(trials); at += r.blockSize {
 		r.model.Progress(stage, int64(at), int64(len(trials)))
-		end := min(at+r.width, len(trials))
+		end := min(at+r.blockSize, len(trials))
 		if err := r.block(ctx, trials[at:end], at, sources[at:end], amplitudes[at:end]); err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (r *recoverer) run(ctx context.Context, stage string) ([]Trial, error) {
 }
 
 // block simulates the trials first, first+1, …: two products for all of them.
-func (r *recoverer) block(ctx context.Context, trials []Trial, first int, sources []int, amplitudes []float64) error {
+func (r *simulation) block(ctx context.Context, trials []Trial, first int, sources []int, amplitudes []float64) error {
 	n, k := r.model.Graph.Order(), len(trials)
 	x, y := make([]float64, n*k), make([]float64, n*k)
 	for j, i := range sources {
@@ -105,18 +105,18 @@ func (r *recoverer) block(ctx context.Context, trials []Trial, first int, source
 		return err
 	}
 	return parallel(ctx, k, func(j int) error {
-		c := make(product, n)
+		c := make(transposed, n)
 		for i := range c {
 			c[i] = y[i*k+j]
 		}
 		trials[j].Source = sources[j]
-		return r.judge(ctx, &trials[j], c, values[j])
+		return r.score(ctx, &trials[j], c, values[j])
 	})
 }
 
 // release adds the noise of a trial.
-func (r *recoverer) release(readings []float64, trial int) ([]float64, error) {
-	if !r.common {
+func (r *simulation) release(readings []float64, trial int) ([]float64, error) {
+	if !r.commonNoise {
 		release, err := r.plan.Perturb(readings, "trial-"+strconv.Itoa(trial), r.noise)
 		if err != nil {
 			return nil, err
@@ -135,30 +135,30 @@ func (r *recoverer) release(readings []float64, trial int) ([]float64, error) {
 	return readings, nil
 }
 
-// product is an operator A for one right-hand side, whose Aᵀy is known: a block of
-// trials is multiplied at once.
-type product []float64
+// transposed is an operator A of which only Aᵀy is known, for the one y of a trial: the
+// products of a block of trials are computed at once.
+type transposed []float64
 
-func (c product) Dims() (rows, columns int) { return 0, len(c) }
+func (c transposed) Dims() (rows, columns int) { return 0, len(c) }
 
-func (c product) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
+func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
 
-// judge recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its source.
-func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []float64) error {
+// score recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its source.
+func (r *simulation) score(ctx context.Context, t *Trial, c transposed, values []float64) error {
 	post, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: r.opts.Recover.Amplitude, Prior: r.prior, Norms: &r.norms})
 	if err != nil {
 		return fmt.Errorf("evaluate: %w", err)
 	}
 	rank := community.Rank(post.Probability, r.part)
 	t.Confidence, t.Right = min(1, rank[0].Probability), rank[0].Community == r.part.Labels[t.Source]
-	t.Covered, t.Credible = slices.Contains(post.Credible, t.Source), len(post.Credible)
-	t.Known = t.Credible
+	t.Covered, t.CredibleSetSize = slices.Contains(post.Credible, t.Source), len(post.Credible)
+	t.KnownMassSetSize = t.CredibleSetSize
 	if r.opts.Recover.Amplitude != posterior.UnitAmplitude {
 		known, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: posterior.UnitAmplitude, Prior: r.prior, Norms: &r.norms})
 		if err != nil {
 			return fmt.Errorf("evaluate: %w", err)
 		}
-		t.Known = len(known.Credible)
+		t.KnownMassSetSize = len(known.Credible)
 	}
 	chance := r.part.Sums(r.prior)
 	var rep report.Report
@@ -171,11 +171,11 @@ func (r *recoverer) judge(ctx context.Context, t *Trial, c product, values []flo
 	if !r.opts.Denoise {
 		return nil
 	}
-	return r.denoised(ctx, t, values, d)
+	return r.scoreDenoised(ctx, t, values, d)
 }
 
-// denoised recovers one trial by Basis Pursuit Denoising.
-func (r *recoverer) denoised(ctx context.Context, t *Trial, values, d []float64) error {
+// scoreDenoised recovers one trial by Basis Pursuit Denoising.
+func (r *simulation) scoreDenoised(ctx context.Context, t *Trial, values, d []float64) error {
 	result, _, err := r.whitened.WithValues(values).Denoise(ctx, r.opts.Recover.Rule, nil)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (r *recoverer) denoised(ctx context.Context, t *Trial, values, d []float64)
 }
 
 // parallel calls f for 0 … n−1 on every processor and returns the first error by
-// number. The calls write to places of their own.
+// number. No two calls may write to the same place.
 func parallel(ctx context.Context, n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var wait sync.WaitGroup

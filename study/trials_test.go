@@ -19,7 +19,7 @@ import (
 
 // Beyond 10,000 nodes a simulation estimates the column norms, each within some 5 %.
 func TestEstimatedNorms(t *testing.T) {
-	const n = exactNorms + 1
+	const n = exactNormsLimit + 1
 	var nodes, edges strings.Builder
 	nodes.WriteString("id\n")
 	edges.WriteString("source,target\n")
@@ -54,7 +54,7 @@ func TestEstimatedNorms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.newRecoverer(t.Context(), p.Plan)
+	r, err := e.newSimulation(t.Context(), p.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,7 +152,7 @@ func block(ctx context.Context, seed int, trials [][]study.Trial) error {
 			if err != nil {
 				return err
 			}
-			trials[i] = append(trials[i], e.Each...)
+			trials[i] = append(trials[i], e.Outcomes...)
 		}
 		return nil
 	})

@@ -127,7 +127,7 @@ func (s setting) simulate(ctx context.Context, m *graphcloak.Model, communities 
 		if err != nil {
 			return err
 		}
-		trials[i] = append(trials[i], e.Each...)
+		trials[i] = append(trials[i], e.Outcomes...)
 	}
 	return nil
 }
