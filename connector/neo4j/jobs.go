@@ -35,6 +35,10 @@ func (d desk) Now(ctx context.Context) (time.Time, error) {
 	return now.UTC(), err
 }
 
+// dated keeps what somebody planted out of the order of ticks, where what is no time
+// comes last. It lets the index of the constraint give the latest.
+const dated = " t.nominalTime > datetime('0000-01-01T00:00:00Z') "
+
 // Decide is that of [connector.Decider]. The clock is read once the lock is held: the
 // statement that waits for it began before.
 func (d desk) Decide(ctx context.Context, jobName string, saved bool, rule connector.Rule) (next jobs.Claim, err error) {
@@ -45,7 +49,7 @@ func (d desk) Decide(ctx context.Context, jobName string, saved bool, rule conne
 		if err := tx.lock("job:" + jobName); err != nil {
 			return err
 		}
-		r, err := tx.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
+		r, err := tx.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WHERE"+dated+"WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
 			"RETURN datetime.realtime('UTC') AS now, t {.*, savedRun: CASE WHEN $saved THEN t.savedRun END} AS tick", map[string]any{"job": jobName, "saved": saved})
 		if err != nil {
 			return err
@@ -129,7 +133,7 @@ func (d desk) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim,
 
 // ticks reads records, and of a query for the latest no others.
 func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
-	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) "
+	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
 	if q.Latest {
 		text += "WITH t.jobName AS job, max(t.nominalTime) AS last MATCH (t:" + tickLabel + " {jobName: job, nominalTime: last}) "
 	}

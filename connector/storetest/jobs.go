@@ -250,8 +250,8 @@ func testTicks(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	ctx, j := t.Context(), st.Jobs()
 	one, two := "ticks one "+token(), "ticks two "+token()
-	renews := noon.Add(24 * time.Hour)
-	for _, at := range []jobs.Tick{tick(one, 0), tick(one, 1), tick(two, 5)} {
+	renews, early := noon.Add(24*time.Hour), jobs.NewTick(two, time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC))
+	for _, at := range []jobs.Tick{tick(one, 0), tick(one, 1), early, tick(two, 5)} {
 		c := claimed(t, j, at, longLease)
 		if err := j.Finish(ctx, c.Tick, c.Token, jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: 9, RenewsAt: renews}); err != nil {
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func testTicks(t *testing.T, s Suite) {
 		{jobs.TickQuery{JobName: two, Open: true}, nil},
 		{jobs.TickQuery{JobName: one, Latest: true}, []jobs.Tick{tick(one, 2)}},
 		{jobs.TickQuery{Latest: true}, []jobs.Tick{tick(two, 5), tick(one, 2)}},
-		{jobs.TickQuery{}, []jobs.Tick{tick(two, 5), tick(one, 2), tick(one, 1), tick(one, 0)}},
+		{jobs.TickQuery{}, []jobs.Tick{tick(two, 5), tick(one, 2), tick(one, 1), tick(one, 0), early}},
 	} {
 		found, err := s.Reopen(t, st).Jobs().Ticks(ctx, test.q)
 		if err != nil {
