@@ -35,6 +35,7 @@ type Definition struct {
 	Timeout      time.Duration  // of one run; 0: none
 	MaxRetries   int            // after errors that may pass
 	RetryDelay   time.Duration  // before the first retry; doubled for each
+	Filed        bool           // in the store, by whoever may write there, not in the settings file
 	Settings     map[string]any // of the run, by key: everything else that was written
 }
 

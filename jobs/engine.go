@@ -41,6 +41,8 @@ type Ending struct {
 	Retry bool // it may do better next time
 	Spent bool // budget is or may be spent: only an attempt that goes on from Saved can end the tick
 	Run   *Run // for the history; nil: nothing to tell
+
+	Result any // what the runner made, for [Options.Ended]
 }
 
 // Why a run's context ended, as [context.Cause] returns it.

@@ -197,7 +197,7 @@ func (h *holding) settle(end Ending, took time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), settleTime)
 	defer cancel()
 	if end.Retry && !errors.Is(cause, ErrCanceled) && (end.Spent || h.ctx.Err() != nil || closed(h.over)) {
-		h.yield(ctx, end)
+		h.yield(ctx, end, took)
 		return
 	}
 	h.finish(ctx, end, took)
@@ -205,7 +205,7 @@ func (h *holding) settle(end Ending, took time.Duration) {
 
 // yield leaves the tick open: at once where this instance is shutting down, after a
 // pause where it was paid for and cannot go on now.
-func (h *holding) yield(ctx context.Context, end Ending) {
+func (h *holding) yield(ctx context.Context, end Ending, took time.Duration) {
 	var at time.Time
 	if h.ctx.Err() == nil && !closed(h.over) {
 		if now, err := h.e.Store.Now(ctx); err == nil {
@@ -213,7 +213,7 @@ func (h *holding) yield(ctx context.Context, end Ending) {
 		}
 	}
 	message := oneLine(end.Message)
-	h.put(ctx, end, Running)
+	h.put(ctx, end, Running, took)
 	if err := h.e.Store.Yield(ctx, h.claim.Tick, h.claim.Token, at, message); err != nil {
 		h.e.Log.Warn("a tick could not be handed on; its lease runs out", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
@@ -235,7 +235,7 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		}
 	}
 	end.Message = oneLine(end.Message)
-	h.put(ctx, end, end.Status)
+	h.put(ctx, end, end.Status, took)
 	if err := h.e.Store.Finish(ctx, h.claim.Tick, h.claim.Token, end.Outcome); err != nil {
 		h.e.Log.Warn("the end of a tick could not be recorded", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
@@ -245,11 +245,20 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 }
 
 // put adds the run to the history.
-func (h *holding) put(ctx context.Context, end Ending, status Status) {
+func (h *holding) put(ctx context.Context, end Ending, status Status, took time.Duration) {
 	if end.Run == nil {
 		return
 	}
 	r := *end.Run
+	now, err := h.e.Store.Now(ctx)
+	if err != nil {
+		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
+		return
+	}
+	r.StartedAt, r.DurationMillis = now.Add(-took), took.Milliseconds()
+	if status != Running {
+		r.EndedAt = now
+	}
 	r.JobName, r.NominalTime, r.Status, r.ExitCode, r.Message = h.d.Name, h.claim.NominalTime, status, end.ExitCode, oneLine(end.Message)
 	if err := h.e.Store.PutRun(ctx, r); err != nil {
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)

@@ -111,7 +111,7 @@ func (e *Engine) roster(filed []Filed) []Job {
 			continue
 		}
 		j := Job{Target: Target{ID: f.ID, Name: f.Name}, Paused: f.Paused, State: f.State}
-		j.Definition, j.Problem = e.define(f.Fields)
+		j.Definition, j.Problem = e.define(f.Fields, true)
 		if own[f.Name] {
 			j.Problem = errors.Join(j.Problem, fmt.Errorf("the settings file has a job %q: give this one another name", f.Name))
 		} else if f.Name != "" && names[f.Name] > 1 {
@@ -134,12 +134,13 @@ func (e *Engine) fromSettings(i int, fields map[string]any, states map[string]Fi
 	state := states[name]
 	written, _ := fields["paused"].(bool)
 	j := Job{Target: Target{Name: name}, Origin: OriginSettings, Paused: written || state.Paused, State: state.State}
-	j.Definition, j.Problem = e.define(fields)
+	j.Definition, j.Problem = e.define(fields, false)
 	return j
 }
 
-func (e *Engine) define(fields map[string]any) (Definition, error) {
+func (e *Engine) define(fields map[string]any, filed bool) (Definition, error) {
 	d, err := Define(fields)
+	d.Filed = filed
 	if err == nil {
 		err = e.Runner.Check(d)
 	}

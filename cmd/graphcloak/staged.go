@@ -37,6 +37,7 @@ type staged struct {
 	Attempt       *graphcloak.Attempt     `json:"attempt,omitempty"`
 	Release       *graphcloak.Release     `json:"release,omitempty"`
 	ReleaseOnly   bool                    `json:"releaseOnly,omitempty"` // nothing is recovered
+	Mode          string                  `json:"mode,omitempty"`        // of a job: what is told of it
 	Signal        graphcloak.Signal       `json:"signal"`
 	Scope         string                  `json:"scope,omitempty"`
 	Write         graphcloak.WriteOptions `json:"write"`

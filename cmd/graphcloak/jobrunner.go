@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// jobRunner runs the ticks of jobs on one store: the same run as the command's, which
+// is kept in the claim of its tick instead of the folder for state.
+type jobRunner struct {
+	app *app // whose settings a job's go over
+	s   graphStore
+}
+
+// filedGroups are what a job that is filed in the store may set. Who may write to the
+// store is not thereby allowed to have queries run or files read by the server.
+var filedGroups = []config.Group{
+	config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupPrivacy,
+	config.GroupBudget, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
+}
+
+// ownGroups are what a job of the settings file may set.
+var ownGroups = append(slices.Clone(filedGroups), config.GroupQueries, config.GroupEscrow)
+
+// of returns an app with the settings of a job, which talks to the log alone.
+func (r jobRunner) of(d jobs.Definition) (*app, error) {
+	allowed := ownGroups
+	if d.Filed {
+		allowed = filedGroups
+	}
+	c, err := r.app.config.Overlay(d.Name, d.Settings, allowed)
+	if err != nil {
+		return nil, err
+	}
+	if d.Filed && !c.Privacy.RequireCap && r.app.config.Privacy.RequireCap {
+		return nil, fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
+	}
+	return r.with(c), nil
+}
+
+func (r jobRunner) with(c *config.Config) *app {
+	a := newApp(nil, strings.NewReader(""), io.Discard, io.Discard)
+	a.config, a.log = c, r.app.log
+	return a
+}
+
+// Check finds what is wrong with a job's settings without reading the store.
+func (r jobRunner) Check(d jobs.Definition) error {
+	a, err := r.of(d)
+	if err != nil {
+		return err
+	}
+	_, err = a.tickJob()
+	return err
+}
+
+// tickJob returns the job of the settings, with its noise.
+func (a *app) tickJob() (graphcloak.Job, error) {
+	if mode := a.config.Write.Mode; mode == "estimate" {
+		return graphcloak.Job{}, fail(exitValidation, "mode is %q, want write, stats or stream", mode)
+	}
+	job, err := a.job()
+	if err != nil {
+		return job, err
+	}
+	if job.Signal == (graphcloak.Signal{}) {
+		return job, fail(exitValidation, "nothing to release: sourceProperty and measurementProperty are missing")
+	}
+	job.Noise, err = a.noise(job.Plan.Randomness)
+	return job, err
+}
+
+// Run goes on with what an earlier attempt kept, or begins.
+func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
+	if len(w.Saved) > 0 {
+		rep, mode, err := r.goOn(ctx, w)
+		if !errors.Is(err, graphcloak.ErrUnpaid) {
+			return r.ending(w, rep, mode, err, true)
+		}
+		if w.Definition.ScheduleText == "" {
+			return jobs.Ending{Outcome: jobs.Outcome{Status: jobs.Canceled, RunID: w.ReleaseID, Message: "the job is gone; nothing was spent"}}
+		}
+	}
+	a, err := r.of(w.Definition)
+	if err != nil {
+		return r.ending(w, nil, "", err, false)
+	}
+	rep, err := r.begin(ctx, a, w)
+	return r.ending(w, rep, a.config.Write.Mode, err, false)
+}
+
+// begin runs a tick from its start. Its attempt has the token of its tick: another
+// instance that begins it anew, because nothing was paid yet, repeats this payment and
+// does not add to it.
+func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Report, error) {
+	job, err := a.tickJob()
+	if err != nil {
+		return nil, err
+	}
+	job.RunID, job.Attempt = w.ReleaseID, "tick-"+w.ReleaseID
+	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
+	m, err := a.load(ctx, r.s, job)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.Plan(ctx, job.Plan)
+	if err != nil {
+		return nil, err
+	}
+	kept := staged{
+		Store: r.s.Name(), Signal: job.Signal, Scope: job.Scope, Write: job.Write, Mode: a.config.Write.Mode,
+		Recovery: a.config.Recovery, Community: a.config.Community, Configuration: job.Configuration,
+	}
+	job.Begin = func(at *graphcloak.Attempt) error {
+		kept.Attempt, kept.Scope = at, at.Scope
+		return saveRun(ctx, w, kept)
+	}
+	job.Stage = r.stage(ctx, w, &kept)
+	return m.Execute(ctx, p, job)
+}
+
+// stage keeps a release in place of its attempt.
+func (r jobRunner) stage(ctx context.Context, w jobs.Work, kept *staged) func(*graphcloak.Release) error {
+	return func(made *graphcloak.Release) error {
+		kept.Attempt, kept.Release = nil, made
+		return saveRun(ctx, w, *kept)
+	}
+}
+
+// goOn completes a tick from what was kept of it. [graphcloak.ErrUnpaid]: nothing was
+// spent, and its reservation is taken back.
+func (r jobRunner) goOn(ctx context.Context, w jobs.Work) (*report.Report, string, error) {
+	kept, err := readSaved(w.Saved)
+	if err != nil {
+		return nil, "", err
+	}
+	a := r.with(r.app.config)
+	if own, err := r.of(w.Definition); err == nil {
+		a = own // its queries are those that may be run: what was kept lay where others write
+	}
+	a.agreeQueries(kept.model())
+	options, err := recoverOptions(kept.Recovery, kept.Community)
+	if err != nil {
+		return nil, kept.Mode, err
+	}
+	m, err := a.model(ctx, r.s, *kept.model())
+	if err != nil {
+		return nil, kept.Mode, err
+	}
+	job := graphcloak.Job{
+		Settings: *kept.model(), Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
+		RunID: w.ReleaseID, Version: readBuild().Version, Configuration: kept.Configuration, Stage: r.stage(ctx, w, kept),
+	}
+	made := kept.Release
+	if made == nil {
+		if job.Noise, err = a.noise(kept.Attempt.Plan.Randomness); err != nil {
+			return nil, kept.Mode, err
+		}
+		if made, err = m.Redeem(ctx, kept.Attempt, job); err != nil {
+			return nil, kept.Mode, err
+		}
+	}
+	rep, err := m.Complete(ctx, made, job)
+	return rep, kept.Mode, err
+}
+
+// GiveUp takes back what a tick left: its reservation or its values, and the right to
+// publish its release.
+func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
+	kept, err := readSaved(w.Saved)
+	if err != nil {
+		return err
+	}
+	if err := r.s.Cancel(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
+		return err
+	}
+	if _, err := r.s.Undo(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
+		return err
+	}
+	return void(ctx, r.s, kept.Scope, kept.releaseID())
+}
+
+// ending says how an attempt ended. Resumed tells that something of it was kept.
+func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err error, resumed bool) jobs.Ending {
+	if err == nil {
+		return jobs.Ending{
+			Outcome: jobs.Outcome{Status: jobs.Finished, RunID: w.ReleaseID, Message: rep.Answer},
+			Spent:   true, Run: runRecord(rep, mode), Result: rep,
+		}
+	}
+	end := jobs.Ending{Outcome: jobs.Outcome{
+		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(exitCode(err)), Message: stripControl(strings.Join(messages(err), "; ")),
+	}, Spent: resumed}
+	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
+		end.Spent = e.Spent != graphcloak.NotSpent
+	}
+	end.Run = &jobs.Run{RunID: w.ReleaseID, ReleaseID: w.ReleaseID, Mode: mode, Spent: end.Spent}
+	if errors.Is(err, privacy.ErrExhausted) {
+		end.Status = jobs.WaitingForBudget
+		if e, ok := errors.AsType[*privacy.WaitError](err); ok {
+			end.RenewsAt = e.Until
+		}
+		return end
+	}
+	end.Retry = mayPass(err, end.Spent)
+	return end
+}
+
+// mayPass reports whether another attempt at the same tick may do better: where the
+// store was away, the run was interrupted, or another run was in the way. A run that is
+// paid for is worth another attempt unless its input is gone.
+func mayPass(err error, spent bool) bool {
+	_, inTheWay := errors.AsType[*connector.UnfinishedError](err)
+	exit := exitCode(err)
+	switch exit {
+	case exitTransient, exitInterrupt, exitTerminated:
+		return true
+	case exitNotFound, exitConflict, exitValidation, exitUsage:
+		return inTheWay
+	}
+	return spent || errors.Is(err, context.Canceled) || errors.Is(err, jobs.ErrLost)
+}
+
+// runRecord is what the history tells of a run that has ended.
+func runRecord(rep *report.Report, mode string) *jobs.Run {
+	run := &jobs.Run{
+		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, BudgetScope: rep.BudgetScope, Spent: rep.EpsilonSpent > 0,
+		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, BPDNStatus: rep.BPDN.Status,
+	}
+	if len(rep.Communities) > 0 {
+		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
+	}
+	if data, err := json.Marshal(rep); err == nil {
+		run.Report = data
+	}
+	return run
+}
+
+// maxSaved bounds what is read of a kept run, in bytes.
+const maxSaved = 1 << 30
+
+// saveRun keeps a run in the claim of its tick.
+func saveRun(ctx context.Context, w jobs.Work, kept staged) error {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if err := errors.Join(json.NewEncoder(z).Encode(kept), z.Close()); err != nil {
+		return err
+	}
+	return w.Save(ctx, packed.Bytes())
+}
+
+// readSaved reads what [saveRun] kept.
+func readSaved(saved []byte) (*staged, error) {
+	z, err := gzip.NewReader(bytes.NewReader(saved))
+	if err != nil {
+		return nil, fmt.Errorf("what is kept of the run cannot be read: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(z, maxSaved))
+	if err != nil {
+		return nil, fmt.Errorf("what is kept of the run cannot be read: %w", err)
+	}
+	var kept staged
+	if err := strictjson.Unmarshal(data, &kept); err != nil {
+		return nil, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
+	}
+	if kept.Release == nil && (kept.Attempt == nil || kept.Attempt.Plan == nil) {
+		return nil, fail(exitValidation, "what is kept of the run holds neither an attempt nor a release")
+	}
+	return &kept, nil
+}
