@@ -45,6 +45,12 @@ type Ending struct {
 	Result any // what the runner made, for [Options.Ended]
 }
 
+// ErrInvalid: a job cannot run as it is; the message says why.
+var ErrInvalid = errors.New("jobs: the job cannot run as it is")
+
+// ErrPausedInSettings: a job of the settings file is paused there, and is resumed there.
+var ErrPausedInSettings = fmt.Errorf("%w: its settings say that it is paused", ErrInvalid)
+
 // Why a run's context ended, as [context.Cause] returns it.
 var (
 	ErrCanceled = errors.New("jobs: somebody asked for its end")
@@ -78,6 +84,7 @@ type Engine struct {
 	busy   map[string]bool // names of jobs that this instance is at
 	polled error           // of the last look at the store
 	last   time.Time       // when it succeeded, by the store; zero: never
+	life   context.Context // of Run
 	work   sync.WaitGroup
 }
 
@@ -108,6 +115,9 @@ func New(o Options) *Engine {
 // abandoned within Drain, for another instance to take over. A store that fails is
 // asked again.
 func (e *Engine) Run(ctx context.Context) {
+	e.mu.Lock()
+	e.life = ctx
+	e.mu.Unlock()
 	for ctx.Err() == nil {
 		wait, err := e.poll(ctx)
 		e.looked(ctx, err)
@@ -304,16 +314,23 @@ func (e *Engine) RunNow(ctx context.Context, name string) (Claim, Ending, error)
 	return c, e.hold(ctx, d, c), nil
 }
 
-// Trigger starts a job at once, as RunNow, and does not wait for its end.
+// Trigger starts a job at once, as RunNow, and does not wait for its end: the run lasts
+// as long as [Engine.Run] does. [ErrStopped] where that has not begun or has ended.
 func (e *Engine) Trigger(ctx context.Context, name string) (Claim, error) {
-	d, c, err := e.start(context.WithoutCancel(ctx), name)
+	e.mu.Lock()
+	life := e.life
+	e.mu.Unlock()
+	if life == nil || life.Err() != nil {
+		return Claim{}, ErrStopped
+	}
+	d, c, err := e.start(ctx, name)
 	if err != nil {
 		return c, err
 	}
 	e.work.Go(func() {
 		defer e.Wake()
 		defer e.vacate(name)
-		e.hold(ctx, d, c)
+		e.hold(life, d, c)
 	})
 	return c, nil
 }
@@ -329,7 +346,7 @@ func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, err
 		return Definition{}, Claim{}, err
 	}
 	if j.Problem != nil {
-		return Definition{}, Claim{}, fmt.Errorf("job %s cannot run as it is: %w", name, j.Problem)
+		return Definition{}, Claim{}, fmt.Errorf("%w: %s: %w", ErrInvalid, name, j.Problem)
 	}
 	if !e.occupy(name) {
 		return Definition{}, Claim{}, ErrHeld
@@ -343,4 +360,22 @@ func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, err
 		e.vacate(name)
 	}
 	return j.Definition, c, err
+}
+
+// Pause pauses a job, or lets it go on: what it missed meanwhile stays missed.
+// [ErrNoJob]; [ErrPausedInSettings].
+func (e *Engine) Pause(ctx context.Context, name string, paused bool) error {
+	view, err := e.look(ctx)
+	if err != nil {
+		return err
+	}
+	j, err := view.find(name)
+	if err != nil {
+		return err
+	}
+	if j.pausedInSettings && !paused {
+		return fmt.Errorf("%w: %s", ErrPausedInSettings, name)
+	}
+	defer e.Wake()
+	return e.Store.SetPaused(ctx, j.Target, paused)
 }

@@ -21,6 +21,8 @@ type Job struct {
 	Paused     bool
 	State      State // as it stands in the store
 	Last       Claim // of the latest tick; zero: none
+
+	pausedInSettings bool
 }
 
 // maxJobs bounds what a look at the store works through.
@@ -133,7 +135,7 @@ func (e *Engine) fromSettings(i int, fields map[string]any, states map[string]Fi
 	}
 	state := states[name]
 	written, _ := fields["paused"].(bool)
-	j := Job{Target: Target{Name: name}, Origin: OriginSettings, Paused: written || state.Paused, State: state.State}
+	j := Job{Target: Target{Name: name}, Origin: OriginSettings, Paused: written || state.Paused, State: state.State, pausedInSettings: written}
 	j.Definition, j.Problem = e.define(fields, false)
 	return j
 }

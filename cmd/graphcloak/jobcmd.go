@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+func newJobCommand(app *app) *cobra.Command {
+	return newGroup("job", "List, run, pause and cancel scheduled jobs",
+		newJobListCommand(app), newJobShowCommand(app), newJobRunCommand(app),
+		newJobPauseCommand(app, true), newJobPauseCommand(app, false), newJobCancelCommand(app))
+}
+
+// jobGroups are the settings of commands about jobs: those that say where the jobs are,
+// and those that a job may leave to the command.
+var jobGroups = append([]config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution, config.GroupServer}, ownGroups...)
+
+// jobDefaults are those of every command that runs jobs.
+var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
+
+// keeper is a store that keeps jobs.
+type keeper interface{ Jobs() jobs.Store }
+
+// instance names this process for people.
+func instance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d", stripControl(host), os.Getpid())
+}
+
+// openJobs opens the store and makes an engine for its jobs.
+func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
+	s, err := a.openUnwatched(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, ok := s.(keeper)
+	if !ok {
+		s.Close(context.WithoutCancel(ctx))
+		return nil, nil, fail(exitValidation, "%s keeps no jobs", s.Name())
+	}
+	c := a.config.Server
+	return s, jobs.New(jobs.Options{
+		Store: kept.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
+		Lease: c.Lease, Poll: c.PollInterval, Drain: c.Drain, Parallel: c.ParallelJobs, Log: a.log,
+	}), nil
+}
+
+// onJobs gives a command the engine, and its only word as the name of a job.
+func (a *app) onJobs(cmd *cobra.Command, do func(ctx context.Context, e *jobs.Engine, name string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		s, e, err := a.openJobs(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close(context.WithoutCancel(ctx))
+		return do(ctx, e, append(args, "")[0])
+	}
+	return a.withSettings(cmd, jobDefaults, jobGroups...)
+}
+
+var jobColumns = []string{"name", "status", "schedule", "timeZone", "lastRun", "nextRun", "origin", "message"}
+
+func jobRow(s jobs.Summary) []any {
+	return []any{s.Name, string(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Origin, s.Message}
+}
+
+// timeText is RFC 3339 in UTC, "" where there is no time.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func newJobListCommand(app *app) *cobra.Command {
+	return app.onJobs(&cobra.Command{
+		Use:   "list",
+		Short: "Every job with its last and next run, and what is wrong with it",
+		Example: "  graphcloak job list --uri neo4j://localhost:7687 -u neo4j\n" +
+			"  graphcloak job list --from folder:mygraph --config night.yaml --format table",
+	}, func(ctx context.Context, e *jobs.Engine, _ string) error {
+		all, now, err := e.Jobs(ctx)
+		if err != nil {
+			return err
+		}
+		rows := make([]jobs.Summary, len(all))
+		for i, j := range all {
+			rows[i] = j.Summary()
+		}
+		return app.render(map[string]any{"time": now, "jobs": rows}, section{columns: jobColumns, rows: rowsOf(rows, jobRow)},
+			section{text: "All times are UTC, by the store's clock, which says " + timeText(now) + "."})
+	})
+}
+
+// findJob returns a job of a name.
+func findJob(ctx context.Context, e *jobs.Engine, name string) (jobs.Job, error) {
+	all, _, err := e.Jobs(ctx)
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	var names []string
+	for _, j := range all {
+		if j.Name == name {
+			return j, nil
+		}
+		names = append(names, j.Name)
+	}
+	return jobs.Job{}, noJob(name, config.Closest(name, names))
+}
+
+func noJob(name, near string) error {
+	f := fail(exitNotFound, "there is no job %q", name).about("job", name)
+	if near != "" {
+		return f.hint("did you mean %s?", near)
+	}
+	return f.hint("`graphcloak job list` shows them all")
+}
+
+func newJobShowCommand(app *app) *cobra.Command {
+	return app.onJobs(&cobra.Command{
+		Use:     "show NAME",
+		Short:   "A job, its settings and its last runs",
+		Example: "  graphcloak job show nightly --uri neo4j://localhost:7687 -u neo4j",
+		Args:    cobra.ExactArgs(1),
+	}, func(ctx context.Context, e *jobs.Engine, name string) error {
+		j, err := findJob(ctx, e, name)
+		if err != nil {
+			return err
+		}
+		ticks, err := e.Store.Ticks(ctx, jobs.TickQuery{JobName: name, Limit: 20})
+		if err != nil {
+			return err
+		}
+		s := j.Summary()
+		value := struct {
+			jobs.Summary
+			Settings map[string]any `json:"settings,omitempty"`
+			Ticks    []jobs.Claim   `json:"ticks"`
+		}{s, j.Definition.Settings, append([]jobs.Claim{}, ticks...)}
+		return app.render(value, section{columns: jobColumns, rows: rowsOf([]jobs.Summary{s}, jobRow)}, section{
+			title: "Ticks", columns: []string{"nominalTime", "status", "attempts", "instance", "runId", "message"},
+			rows: rowsOf(ticks, func(c jobs.Claim) []any {
+				return []any{timeText(c.NominalTime), string(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
+			}),
+		})
+	})
+}
+
+func newJobRunCommand(app *app) *cobra.Command {
+	return app.onJobs(&cobra.Command{
+		Use:   "run NAME",
+		Short: "Run a job now, or complete its unfinished run, and wait for the end",
+		Long: "run claims a tick of the job whose nominal time is now, and runs it here; a job that is paused too. An unfinished\n" +
+			"run of the job is completed instead, at no further cost. Exit codes are those of `graphcloak run`.",
+		Example: "  graphcloak job run nightly --uri neo4j://localhost:7687 -u neo4j",
+		Args:    cobra.ExactArgs(1),
+	}, func(ctx context.Context, e *jobs.Engine, name string) error {
+		if _, err := findJob(ctx, e, name); err != nil {
+			return err
+		}
+		app.setGrace(app.config.Server.Drain)
+		claim, end, err := e.RunNow(ctx, name)
+		if err != nil {
+			return err
+		}
+		return app.tickEnded(claim, end)
+	})
+}
+
+// tickEnded prints how a tick ended, or makes the error of it.
+func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
+	switch {
+	case end.Status == jobs.Finished:
+		value := map[string]any{"jobName": c.JobName, "nominalTime": c.NominalTime, "runId": end.RunID, "status": end.Status, "message": end.Message}
+		return a.render(value, section{text: end.Message}, section{
+			columns: []string{"jobName", "nominalTime", "runId", "status"},
+			rows: rowsOf([]jobs.Ending{end}, func(e jobs.Ending) []any {
+				return []any{c.JobName, timeText(c.NominalTime), e.RunID, string(e.Status)}
+			}),
+		})
+	case end.Retry && end.Spent:
+		return fail(exitUnfinished, "the run of job %s is unfinished, and its budget is or may be spent: %s", c.JobName, end.Message).
+			hint("the same command goes on with it, and so does `graphcloak serve`; nothing is spent twice").about("run", end.RunID)
+	case end.Status == jobs.WaitingForBudget && !end.RenewsAt.IsZero():
+		return fail(exitBudget, "%s", end.Message).hint("nothing was released; there is room from %s on", timeText(end.RenewsAt))
+	}
+	return fail(max(int(end.ExitCode), exitInternal), "%s", end.Message)
+}
+
+func newJobPauseCommand(app *app, pause bool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "pause NAME", Short: "Keep a job from being run on its schedule",
+		Example: "  graphcloak job pause nightly --uri neo4j://localhost:7687 -u neo4j", Args: cobra.ExactArgs(1),
+	}
+	if !pause {
+		cmd.Use, cmd.Short = "resume NAME", "Let a paused job go on; what it missed meanwhile stays missed"
+		cmd.Example = "  graphcloak job resume nightly --uri neo4j://localhost:7687 -u neo4j"
+	}
+	return app.onJobs(cmd, func(ctx context.Context, e *jobs.Engine, name string) error {
+		if _, err := findJob(ctx, e, name); err != nil {
+			return err
+		}
+		if err := e.Pause(ctx, name, pause); err != nil {
+			return err
+		}
+		j, err := findJob(ctx, e, name)
+		if err != nil {
+			return err
+		}
+		s := j.Summary()
+		return app.render(s, section{columns: jobColumns, rows: rowsOf([]jobs.Summary{s}, jobRow)})
+	})
+}
+
+func newJobCancelCommand(app *app) *cobra.Command {
+	return app.onJobs(&cobra.Command{
+		Use:   "cancel NAME",
+		Short: "Ask whoever runs a job to stop; what the run spent stays spent",
+		Long: "cancel asks for the end of the run that is under way. Its holder stops at its next look, within a third of the\n" +
+			"lease, takes back what the run wrote, and ends the tick as CANCELED. The schedule goes on.",
+		Example: "  graphcloak job cancel nightly --uri neo4j://localhost:7687 -u neo4j",
+		Args:    cobra.ExactArgs(1),
+	}, func(ctx context.Context, e *jobs.Engine, name string) error {
+		tick, err := e.Store.Cancel(ctx, name)
+		if err != nil {
+			return err
+		}
+		return app.render(tick, section{text: fmt.Sprintf("The run of %s at %s is asked to stop.", name, timeText(tick.NominalTime))})
+	})
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/metrics"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/serve"
+)
+
+func newServeCommand(app *app) *cobra.Command {
+	return app.withSettings(&cobra.Command{
+		Use:   "serve",
+		Short: "Run jobs on their schedules, and answer over HTTP",
+		Long: "serve runs the jobs of the settings file and those that are filed in the store, each tick once however many\n" +
+			"instances there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
+			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate with\n" +
+			"--tls-key, or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
+			"SIGTERM runs have --drain to finish; another instance then goes on with them, at no further cost.",
+		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
+			"  graphcloak serve --from folder:mygraph --config night.yaml --listen 127.0.0.1:9000\n" +
+			"  graphcloak serve --listen :8473 --token-file token --tls-certificate cert.pem --tls-key key.pem",
+		GroupID: groupManage,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return app.serve(cmd.Context()) },
+	}, jobDefaults, jobGroups...)
+}
+
+// serve listens first: what is wrong with an address or a token shows before anything
+// else is done.
+func (a *app) serve(ctx context.Context) error {
+	token, err := a.serverToken()
+	if err != nil {
+		return err
+	}
+	listener, err := a.listen(token)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if _, err := checkState(); err != nil {
+		return err
+	}
+	s, engine, err := a.openJobs(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	a.setGrace(a.config.Server.Drain)
+	set := metrics.New("serve", readBuild().Version)
+	engine.Ended = a.tickMetrics(set, s)
+	server := serve.New(serve.Options{
+		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
+		Metrics: set.Handler(), Log: a.log, Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
+	})
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	a.note("Jobs of %s are run; http://%s shows them", s.Name(), listener.Addr())
+	return a.untilTheEnd(ctx, engine, server, failed)
+}
+
+// untilTheEnd runs the engine, and ends it where the server fails, and the server once
+// the engine has ended.
+func (a *app) untilTheEnd(ctx context.Context, engine *jobs.Engine, server *http.Server, failed <-chan error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan struct{})
+	go func() { engine.Run(ctx); close(done) }()
+	var err error
+	select {
+	case err = <-failed:
+		stop()
+		<-done
+	case <-done:
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if late := server.Shutdown(closing); late != nil {
+		server.Close()
+	}
+	return err
+}
+
+// serverToken reads the token of clients, "" where none is named.
+func (a *app) serverToken() (string, error) {
+	path := a.config.Server.TokenFile
+	if path == "" {
+		return "", nil
+	}
+	f, err := disk.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("token file: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("token file: %w", err)
+	}
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		return "", fail(exitValidation, "the token file %s has mode %04o: others can read it", path, mode).hint("chmod 600 %s", path)
+	}
+	token, err := firstLine(f)
+	if err != nil {
+		return "", err
+	}
+	if err := serve.CheckToken(token); err != nil {
+		return "", fail(exitValidation, "the first line of %s is no token: %w", path, err).hint("make one with `openssl rand -hex 32 > %s`", path)
+	}
+	return token, nil
+}
+
+// listen opens the address of the settings, and refuses one that others reach without
+// token and encryption.
+func (a *app) listen(token string) (net.Listener, error) {
+	c := a.config.Server
+	encrypted := c.TLSCertificate != "" || c.TLSKey != ""
+	switch {
+	case encrypted && (c.TLSCertificate == "" || c.TLSKey == ""):
+		return nil, fail(exitUsage, "one of --tls-certificate and --tls-key is missing").hint("give both")
+	case serve.Local(c.Listen):
+	case token == "":
+		return nil, fail(exitUsage, "others than this machine reach %s, and there is no token", c.Listen).
+			hint("give --token-file FILE, made by `openssl rand -hex 32 > FILE; chmod 600 FILE`, or listen on 127.0.0.1")
+	case !encrypted && !c.Insecure:
+		return nil, fail(exitUsage, "others than this machine reach %s, and nothing is encrypted", c.Listen).
+			hint("give --tls-certificate and --tls-key, or --insecure where a proxy before it encrypts")
+	}
+	var identity *tls.Config
+	if encrypted {
+		pair, err := tls.LoadX509KeyPair(c.TLSCertificate, c.TLSKey)
+		if err != nil {
+			return nil, fail(exitValidation, "the certificate cannot be used: %w", err)
+		}
+		identity = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	listener, err := net.Listen("tcp", c.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fail(exitConflict, "%s is in use by another process", c.Listen).hint("stop it, or give another --listen HOST:PORT")
+	}
+	if err != nil {
+		return nil, fail(exitValidation, "cannot listen on %s: %w", c.Listen, err).hint("give another --listen HOST:PORT")
+	}
+	if identity != nil {
+		listener = tls.NewListener(listener, identity)
+	}
+	return listener, nil
+}
+
+// budgets returns what every scope of a store has spent.
+func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
+	scopes, err := s.Ledger().Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	holdings, err := readHoldings(ctx, s.Ledger(), scopes)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]serve.Budget, len(holdings))
+	for i, h := range holdings {
+		b := newBalance(h, defaultDelta)
+		list[i] = serve.Budget{
+			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon, CapDelta: b.CapDelta,
+			CapPerSeconds: b.CapPerSeconds, RecentEpsilon: b.RecentEpsilon, RemainingEpsilon: b.RemainingEpsilon, MovedTo: b.MovedTo,
+		}
+	}
+	return list, nil
+}
+
+// defaultDelta is where ε is told of a scope without a cap.
+const defaultDelta = 1e-5
+
+// tickStatus is what metrics call the end of a tick.
+func tickStatus(s jobs.Status) string {
+	switch s {
+	case jobs.Finished:
+		return metrics.Success
+	case jobs.WaitingForBudget:
+		return metrics.Budget
+	case jobs.Canceled:
+		return metrics.Skipped
+	}
+	return metrics.Failure
+}
+
+// tickMetrics shows the ends of ticks, and what is left of budgets after them.
+func (a *app) tickMetrics(set *metrics.Set, s graphStore) func(jobs.Tick, jobs.Ending, time.Duration) {
+	return func(t jobs.Tick, end jobs.Ending, took time.Duration) {
+		run := metrics.Run{Status: tickStatus(end.Status), ExitCode: int(end.ExitCode), End: time.Now(), Phases: map[string]time.Duration{"total": took}}
+		scope := ""
+		if rep, ok := end.Result.(*report.Report); ok {
+			run.Nodes, scope = int64(rep.NodeCount), rep.BudgetScope
+		}
+		set.Ended(t.JobName, run)
+		if scope == "" {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		holdings, err := readHoldings(ctx, s.Ledger(), []string{scope})
+		if err != nil {
+			a.log.Warn("what is left of a budget cannot be read", "error", err)
+			return
+		}
+		b := newBalance(holdings[0], defaultDelta)
+		account := metrics.Account{Scope: scope, Free: end.RenewsAt}
+		if b.Epsilon != nil {
+			account.Spent = *b.Epsilon
+		}
+		if b.CapEpsilon != nil {
+			account.Limit = *b.CapEpsilon
+		}
+		set.Account(t.JobName, account)
+	}
+}

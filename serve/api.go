@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+func specification(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(openAPI)
+}
+
+// problem is an error as clients see it.
+type problem struct {
+	status  int
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func (p *problem) Error() string { return p.Message }
+
+func notFound(message string) error { return &problem{http.StatusNotFound, "not_found", message} }
+
+// problemOf hides what is not meant for clients.
+func problemOf(err error) *problem {
+	var p *problem
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, jobs.ErrNoJob):
+		return &problem{http.StatusNotFound, "not_found", "there is nothing of this name"}
+	case errors.Is(err, jobs.ErrHeld), errors.Is(err, jobs.ErrUnfinished), errors.Is(err, jobs.ErrPast):
+		return &problem{http.StatusConflict, "conflict", "the job is running, or waits before it is tried again"}
+	case errors.Is(err, jobs.ErrInvalid):
+		return &problem{http.StatusConflict, "conflict", err.Error()}
+	}
+	return &problem{http.StatusServiceUnavailable, "transient", "the store could not answer; the log says why"}
+}
+
+// answer writes what a handler returns as JSON.
+func (s *server) answer(handle func(*http.Request) (int, any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		status, value, err := handle(r)
+		if err != nil {
+			s.logged(r, err)
+			fail(w, r, err)
+			return
+		}
+		writeJSON(w, status, value)
+	}
+}
+
+// logged tells the log of what clients are not told.
+func (s *server) logged(r *http.Request, err error) {
+	if p := problemOf(err); p.status >= http.StatusInternalServerError && r.Context().Err() == nil {
+		s.Log.Warn("a request failed", "path", r.URL.Path, "error", err)
+	}
+}
+
+// fail writes an error in the form that the client reads: JSON under /api/, else text.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if !strings.HasPrefix(r.URL.Path, "/api/") {
+		text(w, p.status, p.Message)
+		return
+	}
+	writeJSON(w, p.status, map[string]any{"error": p})
+}
+
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		status, data = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(data, '\n'))
+}
+
+type jobList struct {
+	Time time.Time      `json:"time"` // the store's clock
+	Jobs []jobs.Summary `json:"jobs"`
+}
+
+func (s *server) jobs(r *http.Request) (jobList, error) {
+	all, now, err := s.Engine.Jobs(r.Context())
+	list := jobList{Time: now, Jobs: []jobs.Summary{}}
+	for _, j := range all {
+		list.Jobs = append(list.Jobs, j.Summary())
+	}
+	return list, err
+}
+
+func (s *server) listJobs(r *http.Request) (int, any, error) {
+	list, err := s.jobs(r)
+	return http.StatusOK, list, err
+}
+
+type jobDetail struct {
+	jobs.Summary
+	Ticks []jobs.Claim `json:"ticks"` // latest first
+}
+
+// shownTicks is how many ticks of a job are told.
+const shownTicks = 30
+
+func (s *server) job(r *http.Request) (jobDetail, error) {
+	list, err := s.jobs(r)
+	if err != nil {
+		return jobDetail{}, err
+	}
+	name := r.PathValue("name")
+	i := slices.IndexFunc(list.Jobs, func(j jobs.Summary) bool { return j.Name == name })
+	if i < 0 {
+		return jobDetail{}, notFound("there is no such job")
+	}
+	ticks, err := s.Store.Ticks(r.Context(), jobs.TickQuery{JobName: name, Limit: shownTicks})
+	return jobDetail{list.Jobs[i], append([]jobs.Claim{}, ticks...)}, err
+}
+
+func (s *server) showJob(r *http.Request) (int, any, error) {
+	j, err := s.job(r)
+	return http.StatusOK, j, err
+}
+
+// change runs, pauses, resumes or cancels a job.
+func (s *server) change(r *http.Request) (int, any, error) {
+	name, ctx := r.PathValue("name"), r.Context()
+	switch r.PathValue("action") {
+	case "run":
+		c, err := s.Engine.Trigger(ctx, name)
+		if err != nil {
+			return 0, nil, err
+		}
+		s.Log.Info("a job was started over HTTP", "job", name)
+		return http.StatusAccepted, map[string]any{"jobName": c.JobName, "nominalTime": c.NominalTime, "runId": c.ReleaseID()}, nil
+	case "pause", "resume":
+		if err := s.Engine.Pause(ctx, name, r.PathValue("action") == "pause"); err != nil {
+			return 0, nil, err
+		}
+		s.Log.Info("a job was paused or resumed over HTTP", "job", name, "action", r.PathValue("action"))
+	case "cancel":
+		if _, err := s.Store.Cancel(ctx, name); err != nil {
+			return 0, nil, err
+		}
+		s.Log.Info("the run of a job was cancelled over HTTP", "job", name)
+	default:
+		return 0, nil, notFound("want run, pause, resume or cancel")
+	}
+	return s.showJob(r)
+}
+
+type runList struct {
+	Runs []jobs.Run `json:"runs"` // latest first
+}
+
+// Limits of a list of runs.
+const (
+	defaultRuns = 50
+	maxRuns     = 1000
+)
+
+func (s *server) listRuns(r *http.Request) (int, any, error) {
+	q := r.URL.Query()
+	query := jobs.RunQuery{JobName: q.Get("jobName"), Status: jobs.Status(q.Get("status")), Limit: defaultRuns}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxRuns {
+			return 0, nil, &problem{http.StatusBadRequest, "validation", "limit: want a whole number from 1 to " + strconv.Itoa(maxRuns)}
+		}
+		query.Limit = n
+	}
+	if text := q.Get("since"); text != "" {
+		var err error
+		if query.Since, err = time.Parse(time.RFC3339, text); err != nil {
+			return 0, nil, &problem{http.StatusBadRequest, "validation", "since: want a time such as 2026-01-31T00:00:00Z"}
+		}
+	}
+	runs, err := s.Store.ListRuns(r.Context(), query)
+	return http.StatusOK, runList{append([]jobs.Run{}, runs...)}, err
+}
+
+type runDetail struct {
+	jobs.Run
+	Report json.RawMessage `json:"report,omitempty"`
+}
+
+func (s *server) showRun(r *http.Request) (int, any, error) {
+	run, err := s.Store.GetRun(r.Context(), r.PathValue("runId"))
+	detail := runDetail{Run: run}
+	if json.Valid(run.Report) {
+		detail.Report = run.Report
+	}
+	return http.StatusOK, detail, err
+}
+
+type budgetList struct {
+	Budgets []Budget `json:"budgets"`
+}
+
+func (s *server) listBudgets(r *http.Request) (int, any, error) {
+	budgets, err := s.Budgets(r.Context())
+	return http.StatusOK, budgetList{append([]Budget{}, budgets...)}, err
+}

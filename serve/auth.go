@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"unicode"
+)
+
+// secret is the hash of a token; nil: there is none.
+type secret []byte
+
+func hashed(token string) secret {
+	if token == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// is compares in constant time.
+func (s secret) is(token string) bool {
+	sum := sha256.Sum256([]byte(token))
+	return s != nil && subtle.ConstantTimeCompare(s, sum[:]) == 1
+}
+
+// minToken is the least length of a token, in bytes.
+const minToken = 16
+
+// ErrToken says that a token is none.
+var ErrToken = errors.New("serve: not a token")
+
+// CheckToken refuses a token that could be guessed or not be sent.
+func CheckToken(token string) error {
+	if len(token) < minToken || len(token) > 1024 || strings.ContainsFunc(token, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) || r == ' ' }) {
+		return fmt.Errorf("%w: want from %d to 1024 printable ASCII characters without spaces", ErrToken, minToken)
+	}
+	return nil
+}
+
+// given returns the token of a request: a bearer's, or the password of a browser.
+func given(r *http.Request) string {
+	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(kind, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	_, password, _ := r.BasicAuth()
+	return password
+}
+
+// guard answers who has the token, or, where there is none, who reads under a name of
+// this machine: another name is that of a page elsewhere, which the browser was told
+// leads here.
+func (s *server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		switch {
+		case s.secret.is(given(r)):
+			next.ServeHTTP(w, r)
+		case s.secret != nil:
+			w.Header().Set("WWW-Authenticate", `Basic realm="GraphCloak: any user name, and the token as password"`)
+			fail(w, r, &problem{http.StatusUnauthorized, "unauthorized", "give the token, as Authorization: Bearer TOKEN"})
+		case !local(r.Host):
+			fail(w, r, &problem{http.StatusForbidden, "forbidden", "without a token this server answers to the names of its own machine alone"})
+		case !reads:
+			fail(w, r, &problem{http.StatusForbidden, "forbidden", "changes need a token: start the server with --token-file"})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// local reports whether a Host header names this machine itself.
+func local(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	ip := net.ParseIP(name)
+	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// Local reports whether an address to listen on is this machine's own, so that no other
+// reaches it.
+func Local(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	return err == nil && host != "" && local(net.JoinHostPort(host, "0"))
+}

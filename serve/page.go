@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+//go:embed pages/*.html
+var pageFiles embed.FS
+
+//go:embed pages/style.css
+var styleSheet []byte
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"when": when, "iso": iso, "number": number, "percent": percent, "took": took, "span": span, "label": label,
+}).ParseFS(pageFiles, "pages/*.html"))
+
+func style(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	w.Write(styleSheet)
+}
+
+// frame is what every page has around its own content.
+type frame struct {
+	Title     string
+	Name      string // of the store
+	Version   string
+	Time      time.Time // the store's clock
+	CanChange bool
+	Content   any
+}
+
+// homeContent is the first page.
+type homeContent struct {
+	Jobs    []jobs.Summary
+	Runs    []jobs.Run
+	Budgets []Budget
+}
+
+// page renders what a handler returns under the template of its name.
+func (s *server) page(handle func(*http.Request) (string, frame, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name, f, err := handle(r)
+		if err != nil {
+			s.logged(r, err)
+			fail(w, r, err)
+			return
+		}
+		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil
+		var b bytes.Buffer
+		if err := pages.ExecuteTemplate(&b, name, f); err != nil {
+			s.Log.Error("a page could not be written", "page", name, "error", err)
+			text(w, http.StatusInternalServerError, "the page could not be written")
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Write(b.Bytes())
+	}
+}
+
+// homeRuns is how many runs the first page shows.
+const homeRuns = 20
+
+func (s *server) home(r *http.Request) (string, frame, error) {
+	list, err := s.jobs(r)
+	if err != nil {
+		return "", frame{}, err
+	}
+	runs, err := s.Store.ListRuns(r.Context(), jobs.RunQuery{Limit: homeRuns})
+	if err != nil {
+		return "", frame{}, err
+	}
+	budgets, err := s.Budgets(r.Context())
+	return "home.html", frame{Title: "Jobs", Time: list.Time, Content: homeContent{list.Jobs, runs, budgets}}, err
+}
+
+func (s *server) jobPage(r *http.Request) (string, frame, error) {
+	j, err := s.job(r)
+	return "job.html", frame{Title: "Job " + j.Name, Content: j}, err
+}
+
+// runContent is the short page of a run.
+type runContent struct {
+	jobs.Run
+	Summary reportSummary
+}
+
+// reportSummary is what the short page tells of a report.
+type reportSummary struct {
+	Answer       string   `json:"answer"`
+	Guarantee    string   `json:"guarantee"`
+	NotProtected []string `json:"notProtected"`
+	Communities  []struct {
+		Name        string  `json:"name"`
+		Size        int     `json:"size"`
+		Prior       float64 `json:"priorProbability"`
+		Probability float64 `json:"probability"`
+	} `json:"communities"`
+}
+
+// shownCommunities is how many communities the short page of a run lists.
+const shownCommunities = 20
+
+// runPage shows a run's report, or what is known of a run that has none.
+func (s *server) runPage(w http.ResponseWriter, r *http.Request) {
+	run, err := s.Store.GetRun(r.Context(), r.PathValue("runId"))
+	if err == nil && len(run.Report) > 0 && s.Report != nil {
+		var b bytes.Buffer
+		if err = s.Report(&b, run.Report); err == nil {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.Write(b.Bytes())
+			return
+		}
+	}
+	s.page(func(*http.Request) (string, frame, error) {
+		content := runContent{Run: run}
+		if len(run.Report) > 0 && err == nil {
+			err = json.Unmarshal(run.Report, &content.Summary)
+		}
+		content.Summary.Communities = content.Summary.Communities[:min(len(content.Summary.Communities), shownCommunities)]
+		return "run.html", frame{Title: "Run " + run.RunID, Content: content}, err
+	})(w, r)
+}
+
+// form is a change from a page: the browser is sent back to the job.
+func (s *server) form(w http.ResponseWriter, r *http.Request) {
+	if _, _, err := s.change(r); err != nil {
+		s.logged(r, err)
+		fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/jobs/"+url.PathEscape(r.PathValue("name")), http.StatusSeeOther)
+}
+
+// when writes a time for people, in UTC.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+func iso(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// number writes what may not exist.
+func number(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(*x, 'g', 4, 64)
+}
+
+func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + " %" }
+
+func took(millis int64) string {
+	return (time.Duration(millis) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
+
+// span writes the window of a sliding cap.
+func span(seconds int64) string {
+	if days := seconds / 86400; days > 0 && seconds%86400 == 0 {
+		return fmt.Sprintf("per %d days", days)
+	}
+	return "per " + (time.Duration(seconds) * time.Second).String()
+}
+
+// label turns a status into words.
+func label(status any) string {
+	return map[string]string{
+		"PENDING": "waits for its first time", "RUNNING": "running", "FINISHED": "finished", "FAILED": "failed", "CANCELED": "cancelled",
+		"WAITING_FOR_BUDGET": "waits for budget", "PAUSED": "paused", "INVALID": "cannot run",
+	}[fmt.Sprint(status)]
+}
