@@ -47,6 +47,7 @@ type app struct {
 	held                string        // run that was begun and is not ended
 	lock                *os.File      // its lock
 	scheduled           scheduled     // what is told at the end
+	moreGrace           time.Duration // beyond the usual
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
 }
 

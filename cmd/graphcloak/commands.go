@@ -21,6 +21,8 @@ func commands(app *app) []*cobra.Command {
 		newInspectCommand(app),
 		newReproduceCommand(app),
 		newBudgetCommand(app),
+		newServeCommand(app),
+		newJobCommand(app),
 		newKeyCommand(app),
 		newGraphCommand(app),
 		newDoctorCommand(app),

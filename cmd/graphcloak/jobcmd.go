@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
@@ -118,7 +119,7 @@ func findJob(ctx context.Context, e *jobs.Engine, name string) (jobs.Job, error)
 		}
 		names = append(names, j.Name)
 	}
-	return jobs.Job{}, noJob(name, config.Closest(name, names))
+	return jobs.Job{}, noJob(name, suggest.Nearest(name, names))
 }
 
 func noJob(name, near string) error {

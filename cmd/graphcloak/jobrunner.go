@@ -104,7 +104,9 @@ func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 		return r.ending(w, nil, "", err, false)
 	}
 	rep, err := r.begin(ctx, a, w)
-	return r.ending(w, rep, a.config.Write.Mode, err, false)
+	end := r.ending(w, rep, a.config.Write.Mode, err, false)
+	end.Run.BudgetScope = scopeOf(a.config)
+	return end
 }
 
 // begin runs a tick from its start. Its attempt has the token of its tick: another
@@ -117,7 +119,7 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	}
 	job.RunID, job.Attempt = w.ReleaseID, "tick-"+w.ReleaseID
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
-	m, err := a.load(ctx, r.s, job)
+	m, err := a.load(ctx, a.watch(r.s), job)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +163,7 @@ func (r jobRunner) goOn(ctx context.Context, w jobs.Work) (*report.Report, strin
 	if err != nil {
 		return nil, kept.Mode, err
 	}
-	m, err := a.model(ctx, r.s, *kept.model())
+	m, err := a.model(ctx, a.watch(r.s), *kept.model())
 	if err != nil {
 		return nil, kept.Mode, err
 	}

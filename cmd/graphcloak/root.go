@@ -74,6 +74,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return app.execute(ctx, newRootCommand(app))
 }
 
+// setGrace gives a command more than [grace], which it needs to hand on what it does.
+func (a *app) setGrace(more time.Duration) {
+	a.settling.Lock()
+	defer a.settling.Unlock()
+	a.moreGrace = more + settleGrace
+}
+
+// settleGrace is what a command has to tell the store how its runs ended.
+const settleGrace = 5 * time.Second
+
+func (a *app) grace() time.Duration {
+	a.settling.Lock()
+	defer a.settling.Unlock()
+	return grace + a.moreGrace
+}
+
 // execute runs a command to its end, or to its grace after the context's.
 func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 	root.SetArgs(a.args)
@@ -97,7 +113,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 	case <-a.ended:
 		select {
 		case err = <-done:
-		case <-time.After(grace):
+		case <-time.After(a.grace()):
 			a.settling.Lock()
 			err = cmp.Or(ctx.Err(), context.DeadlineExceeded)
 			return a.tell(ctx, a.finish(ctx, err), err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -66,10 +67,15 @@ func (a *app) saw(rep *report.Report) {
 	if rep == nil {
 		return
 	}
-	millis := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 	a.scheduled.mu.Lock()
 	defer a.scheduled.mu.Unlock()
-	a.scheduled.run = metrics.Run{
+	a.scheduled.run = runMetrics(rep)
+}
+
+// runMetrics returns the numbers of a report.
+func runMetrics(rep *report.Report) metrics.Run {
+	millis := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+	return metrics.Run{
 		Nodes: int64(rep.NodeCount),
 		Phases: map[string]time.Duration{
 			"read": millis(rep.ReadMillis), "project": millis(rep.ProjectMillis), "preProcessing": millis(rep.PreProcessingMillis),
@@ -85,22 +91,30 @@ func (a *app) sawAccount(ctx context.Context, l privacy.Ledger, scope string) {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
 	defer stop()
-	account, _, err := graphcloak.Account(ctx, l, scope)
+	told, err := accountMetrics(ctx, l, scope)
 	if err != nil {
 		a.note("Warning: the metrics do not tell what is spent: %v", err)
 		return
 	}
-	told := metrics.Account{Scope: scope}
-	delta := 1e-5
+	a.scheduled.mu.Lock()
+	defer a.scheduled.mu.Unlock()
+	a.scheduled.account = &told
+}
+
+// accountMetrics returns what is spent of a scope; an ε beyond conversion is NaN.
+func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metrics.Account, error) {
+	account, _, err := graphcloak.Account(ctx, l, scope)
+	if err != nil {
+		return metrics.Account{}, err
+	}
+	told, delta := metrics.Account{Scope: scope}, defaultDelta
 	if account.Cap != nil {
 		delta, told.Limit = account.Cap.Delta, account.Cap.Epsilon
 	}
 	if told.Spent, err = account.Epsilon(delta); err != nil {
-		a.log.Debug("convert what is spent", "error", err)
+		told.Spent = math.NaN()
 	}
-	a.scheduled.mu.Lock()
-	defer a.scheduled.mu.Unlock()
-	a.scheduled.account = &told
+	return told, nil
 }
 
 // tell is called once the exit code is known, and returns it: what cannot be told is a

@@ -199,30 +199,23 @@ func tickStatus(s jobs.Status) string {
 // tickMetrics shows the ends of ticks, and what is left of budgets after them.
 func (a *app) tickMetrics(set *metrics.Set, s graphStore) func(jobs.Tick, jobs.Ending, time.Duration) {
 	return func(t jobs.Tick, end jobs.Ending, took time.Duration) {
-		run := metrics.Run{Status: tickStatus(end.Status), ExitCode: int(end.ExitCode), End: time.Now(), Phases: map[string]time.Duration{"total": took}}
-		scope := ""
+		run := metrics.Run{Phases: map[string]time.Duration{}}
 		if rep, ok := end.Result.(*report.Report); ok {
-			run.Nodes, scope = int64(rep.NodeCount), rep.BudgetScope
+			run = runMetrics(rep)
 		}
+		run.Status, run.ExitCode, run.End, run.Phases["total"] = tickStatus(end.Status), int(end.ExitCode), time.Now(), took
 		set.Ended(t.JobName, run)
-		if scope == "" {
+		if end.Run == nil || end.Run.BudgetScope == "" {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), tellTime)
 		defer cancel()
-		holdings, err := readHoldings(ctx, s.Ledger(), []string{scope})
+		account, err := accountMetrics(ctx, s.Ledger(), end.Run.BudgetScope)
 		if err != nil {
 			a.log.Warn("what is left of a budget cannot be read", "error", err)
 			return
 		}
-		b := newBalance(holdings[0], defaultDelta)
-		account := metrics.Account{Scope: scope, Free: end.RenewsAt}
-		if b.Epsilon != nil {
-			account.Spent = *b.Epsilon
-		}
-		if b.CapEpsilon != nil {
-			account.Limit = *b.CapEpsilon
-		}
+		account.Free = end.RenewsAt
 		set.Account(t.JobName, account)
 	}
 }

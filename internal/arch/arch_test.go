@@ -73,6 +73,7 @@ var table = map[string]row{
 	"internal/ping":     {layer: 3},
 	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
 	"jobs":              {layer: 3},
+	"serve":             {layer: 3, imports: []string{"jobs"}},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak": {layer: 4, imports: []string{root, "*"}},
