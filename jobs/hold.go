@@ -255,9 +255,10 @@ func (h *holding) put(ctx context.Context, end Ending, status Status, took time.
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
 		return
 	}
-	r.StartedAt, r.DurationMillis = now.Add(-took), took.Milliseconds()
+	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second)) // part of it was spent on private values: no more is told of it
+	r.StartedAt, r.DurationMillis = now.Add(-took).Truncate(time.Second), whole.Milliseconds()
 	if status != Running {
-		r.EndedAt = now
+		r.EndedAt = r.StartedAt.Add(whole)
 	}
 	r.JobName, r.NominalTime, r.Status, r.ExitCode, r.Message = h.d.Name, h.claim.NominalTime, status, end.ExitCode, oneLine(end.Message)
 	if err := h.e.Store.PutRun(ctx, r); err != nil {

@@ -64,7 +64,7 @@ func (a *app) serve(ctx context.Context) error {
 	engine.Ended = a.tickMetrics(set, s)
 	server := serve.New(serve.Options{
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
-		Metrics: set.Handler(), Log: a.log, Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
+		Metrics: metricsOf(set, engine), Log: a.log, Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -196,6 +196,20 @@ func tickStatus(s jobs.Status) string {
 	return metrics.Failure
 }
 
+// metricsOf answers a scrape. Every job has its counters from the first scrape on, so
+// that its first failure is an increase.
+func metricsOf(set *metrics.Set, e *jobs.Engine) http.Handler {
+	handler := set.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if all, _, err := e.Jobs(r.Context()); err == nil {
+			for _, j := range all {
+				set.Known(j.Name)
+			}
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
 // tickMetrics shows the ends of ticks, and what is left of budgets after them.
 func (a *app) tickMetrics(set *metrics.Set, s graphStore) func(jobs.Tick, jobs.Ending, time.Duration) {
 	return func(t jobs.Tick, end jobs.Ending, took time.Duration) {
@@ -203,7 +217,7 @@ func (a *app) tickMetrics(set *metrics.Set, s graphStore) func(jobs.Tick, jobs.E
 		if rep, ok := end.Result.(*report.Report); ok {
 			run = runMetrics(rep)
 		}
-		run.Status, run.ExitCode, run.End, run.Phases["total"] = tickStatus(end.Status), int(end.ExitCode), time.Now(), took
+		run.Status, run.ExitCode, run.End, run.Phases["total"] = tickStatus(end.Status), int(end.ExitCode), time.Now(), max(time.Second, took.Round(time.Second))
 		set.Ended(t.JobName, run)
 		if end.Run == nil || end.Run.BudgetScope == "" {
 			return
