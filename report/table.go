@@ -184,6 +184,9 @@ func recovered(r *Report) []Property {
 		{"bpdnRadiusRule", r.BPDN.RadiusRule},
 		{"bpdnResidual", r.BPDN.Residual},
 	}
+	if r.Prior != "" {
+		p = append(p, Property{"priorProperty", r.Prior})
+	}
 	if r.Sources != nil {
 		p = append(p, Property{"sourceCount", int64(r.Sources.Count)})
 	}

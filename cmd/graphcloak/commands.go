@@ -13,6 +13,7 @@ func commands(app *app) []*cobra.Command {
 		newReleaseCommand(app),
 		newCloakCommand(app),
 		newRecoverCommand(app),
+		newReportCommand(app),
 		newRevealCommand(app),
 		newVerifyCommand(app),
 		newAuditCommand(app),

@@ -120,7 +120,7 @@ func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y strin
 
 // writePage writes the page of a report, and says where it is.
 func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (section, error) {
-	v.Report, v.Command, v.Queries = rep, a.commandLine(), a.memberQueries(rep)
+	v.Report, v.Command, v.Queries = rep, a.commandLine(), memberQueries(rep, a.config.Write.PropertyPrefix)
 	var err error
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return section{}, err
@@ -171,13 +171,13 @@ func (a *app) commandLine() string {
 
 // memberQueries show the members of the first community in Neo4j, where they were
 // written.
-func (a *app) memberQueries(rep *report.Report) []page.Query {
+func memberQueries(rep *report.Report, prefix string) []page.Query {
 	if rep.NodePropertiesWritten == 0 || len(rep.Communities) == 0 || strings.HasPrefix(rep.Store, "folder:") {
 		return nil
 	}
 	return []page.Query{{
 		What: "The members of the likeliest community, the likeliest node first, in Cypher",
-		Text: neo4j.Members(a.config.Write.PropertyPrefix, rep.RunID, rep.Communities[0].CommunityID),
+		Text: neo4j.Members(prefix, rep.RunID, rep.Communities[0].CommunityID),
 	}}
 }
 

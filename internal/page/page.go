@@ -40,11 +40,14 @@ type Point struct {
 
 // Budget is what the scope of a run has spent in all, and its limit.
 type Budget struct {
-	Scope                      string
-	Releases                   int
-	Epsilon, Delta             float64 // composed
-	CapEpsilon, CapDelta, Left float64 // 0, 0, 0: no limit
-	Per                        string  // span of time that the limit is for; "": all time
+	Scope      string  `json:"budgetScope"`
+	Releases   int     `json:"releases"`
+	Epsilon    float64 `json:"epsilon"` // composed
+	Delta      float64 `json:"delta"`
+	CapEpsilon float64 `json:"capEpsilon,omitempty"` // 0: no limit
+	CapDelta   float64 `json:"capDelta,omitempty"`
+	Left       float64 `json:"remainingEpsilon,omitempty"`
+	Per        string  `json:"capPer,omitempty"` // span of time that the limit is for; "": all time
 }
 
 // Truth is where the sources really were, which only a demonstration knows.

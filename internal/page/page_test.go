@@ -239,7 +239,7 @@ func TestNothingStandsOut(t *testing.T) {
 		labels[k] = 1
 	}
 	r := sample(t, g, labels, 30)
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, `stroke-width="36"`) || !strings.Contains(html, "<h1>Most likely in 0 around") {
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, `stroke-width="36"`) || !strings.Contains(html, "<h1>Most likely in community 0 around") {
 		t.Error("a community that stands out is not outlined or not named")
 	}
 	r.Communities[0].Probability, r.Communities[1].Probability = .55, .45

@@ -22,9 +22,9 @@ func (c *content) Headline() string {
 	case !r.StandsOut():
 		return "No community stands out"
 	case r.Communities[0].Probability < .5:
-		return fmt.Sprintf("Perhaps in %s", cut(r.Communities[0].Name))
+		return fmt.Sprintf("Perhaps in community %s", cut(r.Communities[0].Name))
 	}
-	return fmt.Sprintf("Most likely in %s", cut(r.Communities[0].Name))
+	return fmt.Sprintf("Most likely in community %s", cut(r.Communities[0].Name))
 }
 
 // Several reports whether the posterior supposes another number of sources than one.

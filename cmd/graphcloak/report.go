@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/page"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+func newReportCommand(app *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "report RUNID|FILE.json",
+		Short: "A run as one HTML page, with its map",
+		Long: "report writes a page that people read: the answer, a map of the graph, the ranking, what was promised, what is\n" +
+			"not protected and what it cost. It needs no network, no script and no style, and costs no privacy. A run is\n" +
+			"taken from the store that it was written to, with the flags that select its graph; a file is the JSON of run,\n" +
+			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
+		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
+			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n" +
+			"  graphcloak report compare --from folder:graphcloak-demo",
+		GroupID: groupPipeline,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.HasSuffix(args[0], ".json") {
+				return app.reportFile(cmd.Context(), args[0])
+			}
+			return app.reportRun(cmd.Context(), args[0])
+		},
+	}
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries,
+		config.GroupReport, config.GroupOutput, config.GroupExecution)
+	cmd.AddCommand(newReportCompareCommand(app))
+	return cmd
+}
+
+// reportRun writes the page of a run that a store holds.
+func (a *app) reportRun(ctx context.Context, runID string) error {
+	s, err := a.openUnwatched(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	own, err := a.finishedRun(ctx, s, runID)
+	if err != nil {
+		return err
+	}
+	rep, err := a.readBack(ctx, s, own, recorded(own))
+	if err != nil {
+		return err
+	}
+	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
+}
+
+// reportFile writes the page of a report file. Where its graph is named too, and the
+// values of its nodes are in the file or in the store, the page has a map.
+func (a *app) reportFile(ctx context.Context, path string) error {
+	rep, rows, err := readReport(path)
+	if err != nil {
+		return err
+	}
+	if _, unnamed := a.source(); unnamed != nil {
+		a.note("Note: no graph is named, so the page has no map; --from or --uri with the flags of the run gives one")
+		return a.leavePage(ctx, nil, rep, a.config.Write.PropertyPrefix)
+	}
+	s, err := a.openUnwatched(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	if len(rows) > 0 {
+		err = a.attach(ctx, s, rep, rows)
+	} else {
+		var own connector.Run
+		if own, err = a.finishedRun(ctx, s, rep.RunID); err == nil {
+			rep, err = a.readBack(ctx, s, own, rep)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return a.leavePage(ctx, s, rep, a.config.Write.PropertyPrefix)
+}
+
+// leavePage writes the page and says where it is; s is nil where no store is at hand.
+func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, prefix string) error {
+	path := a.config.Report.File
+	if path == "" {
+		path = rep.RunID + ".html"
+		if rep.RunID == "" || strings.ContainsAny(rep.RunID, `/\`) {
+			path = "report.html"
+		}
+	}
+	if err := a.checkFile(path); err != nil {
+		return err
+	}
+	v := page.View{Report: rep, Queries: memberQueries(rep, prefix)}
+	if s != nil {
+		var err error
+		if v, err = a.scenery(ctx, s, rep.Nodes().Graph, graphcloak.Signal{SourceProperty: rep.Signal}); err != nil {
+			return err
+		}
+		v.Report, v.Queries = rep, memberQueries(rep, prefix)
+		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
+			return err
+		}
+	}
+	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
+		return err
+	}
+	return a.render(map[string]any{"runId": rep.RunID, "report": path}, section{text: rep.Answer}, section{text: fmt.Sprintf("The report is %s.", path)})
+}
+
+// reportJSON is the JSON of run, recover and demo.
+type reportJSON struct {
+	SchemaVersion int           `json:"schemaVersion"`
+	Warnings      []string      `json:"warnings"`
+	Rows          []report.Node `json:"nodes"`
+	report.Report
+}
+
+// readReport reads a report file, with the rows of its nodes where it has them.
+func readReport(path string) (*report.Report, []report.Node, error) {
+	data, err := disk.Read(path, maxFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	var f reportJSON
+	if err := strictjson.Unmarshal(data, &f); err != nil {
+		return nil, nil, fail(exitValidation, "%s is no report: %w", path, err).hint("give the JSON of run, recover or demo")
+	}
+	if f.SchemaVersion != schemaVersion || f.Answer == "" {
+		return nil, nil, fail(exitValidation, "%s is no report of this version", path).hint("give the JSON of run, recover or demo")
+	}
+	return &f.Report, f.Rows, nil
+}
+
+// finishedRun finds a run whose recovery a store holds.
+func (a *app) finishedRun(ctx context.Context, s graphStore, runID string) (connector.Run, error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return connector.Run{}, err
+	}
+	own, err := connector.FindRun(runs, runID)
+	if err != nil {
+		return own, err
+	}
+	if own.Status != connector.Finished {
+		return own, fail(exitConflict, "run %s is not finished (%s)", runID, own.Status).hint("complete it with `graphcloak run --resume %s`", runID).about("run", runID)
+	}
+	if _, ok := own.Record["answer"].(string); !ok {
+		return own, fail(exitConflict, "run %s released private values and recovered nothing from them", runID).hint("`graphcloak recover` does").about("run", runID)
+	}
+	return own, nil
+}
+
+// errReplaced says that the values of a run are no longer on the nodes.
+var errReplaced = errors.New("its values are not on the nodes of this graph any more, or not on all of them")

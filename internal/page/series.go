@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Series is runs beside each other, in the order of their start.
+type Series struct {
+	Runs    []Night  `json:"runs"`
+	Budgets []Budget `json:"budgets"` // of their scopes
+}
+
+// Night is one run of a series.
+type Night struct {
+	RunID           string  `json:"runId"`
+	Started         string  `json:"startedAt"` // RFC 3339, UTC
+	Community       string  `json:"community"` // the likeliest; "": the record has none
+	Probability     float64 `json:"probability"`
+	CredibleSetSize int     `json:"credibleSetSize"`
+	EpsilonSpent    float64 `json:"epsilonSpent"`
+	Delta           float64 `json:"delta"`
+	BudgetScope     string  `json:"budgetScope,omitempty"`
+	Answer          string  `json:"answer"`
+}
+
+// Add appends a run.
+func (s *Series) Add(r *report.Report) {
+	n := Night{
+		RunID: r.RunID, CredibleSetSize: r.Posterior.CredibleSetSize,
+		EpsilonSpent: r.EpsilonSpent, Delta: r.Delta, BudgetScope: r.BudgetScope, Answer: r.Answer,
+	}
+	if !r.StartedAt.IsZero() {
+		n.Started = r.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	if len(r.Communities) > 0 {
+		n.Community, n.Probability = r.Communities[0].Name, r.Communities[0].Probability
+	}
+	s.Runs = append(s.Runs, n)
+}
+
+// Scopes are those that paid for the runs, each once, in the order of the runs.
+func (s *Series) Scopes() []string {
+	var list []string
+	for _, r := range s.Runs {
+		if r.BudgetScope != "" && !slices.Contains(list, r.BudgetScope) {
+			list = append(list, r.BudgetScope)
+		}
+	}
+	return list
+}
+
+// Changes says in words what changed from run to run.
+func (s *Series) Changes() []string {
+	var list []string
+	for k := 1; k < len(s.Runs); k++ {
+		a, b := s.Runs[k-1], s.Runs[k]
+		if a.Community != b.Community {
+			list = append(list, fmt.Sprintf("%s: the likeliest community changed from %s (%s) to %s (%s)",
+				b.Started, a.Community, percent(a.Probability), b.Community, percent(b.Probability)))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, "The likeliest community is the same in every run.")
+	}
+	return list
+}
+
+//go:embed series.html
+var seriesHTML string
+
+// WriteSeries writes runs beside each other as one HTML page.
+func WriteSeries(w io.Writer, s Series) error {
+	t, err := template.New("series.html").Funcs(functions()).Parse(seriesHTML)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, &s)
+}
