@@ -4,6 +4,7 @@ package expm
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -127,13 +128,14 @@ func scale(row []float64, s float64, divide bool) {
 }
 
 // Rows returns the given rows of M̃ as a len(pick) × n matrix, the measurement
-// operator of the sensors in pick.
+// operator of the sensors in pick. A row that M̃ does not have is an error.
 func (d *Diffusion) Rows(ctx context.Context, pick []int) (*mat.Dense, error) {
 	return d.block(ctx, pick, true)
 }
 
 // Columns returns the given columns of M̃ as the rows of a len(pick) × n matrix:
-// row k is M̃ e_{pick[k]}, a source at node pick[k] as every node sees it.
+// row k is M̃ e_{pick[k]}, a source at node pick[k] as every node sees it. A column that
+// M̃ does not have is an error.
 func (d *Diffusion) Columns(ctx context.Context, pick []int) (*mat.Dense, error) {
 	return d.block(ctx, pick, false)
 }
@@ -142,6 +144,11 @@ func (d *Diffusion) block(ctx context.Context, pick []int, trans bool) (*mat.Den
 	n := d.gen.Order()
 	if len(pick) == 0 {
 		return &mat.Dense{}, nil
+	}
+	for _, p := range pick {
+		if p < 0 || p >= n {
+			return nil, fmt.Errorf("expm: there is no row or column %d, want 0 to %d", p, n-1)
+		}
 	}
 	m := mat.NewDense(len(pick), n, nil)
 	x, y := make([]float64, n*blockColumns), make([]float64, n*blockColumns)

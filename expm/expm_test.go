@@ -331,6 +331,23 @@ func TestRowsAndColumns(t *testing.T) {
 	}
 }
 
+// TestRowsOutOfRange: a row that is not there is an error, at every method and also where
+// another one in the block would be written instead.
+func TestRowsOutOfRange(t *testing.T) {
+	l := laplacian.New(random(t, 50), laplacian.Combinatorial)
+	for _, m := range methods {
+		d := must[*expm.Diffusion](t)(expm.New(background, l, 0.7, expm.Options{Method: m}))
+		for _, pick := range [][]int{{50}, {-1}, {3, 50, 4}} {
+			if rows, err := d.Rows(background, pick); err == nil {
+				t.Errorf("%v: rows %v are %v", m, pick, rows)
+			}
+			if columns, err := d.Columns(background, pick); err == nil {
+				t.Errorf("%v: columns %v are %v", m, pick, columns)
+			}
+		}
+	}
+}
+
 // TestSameBits: 1, 2 and 5 processors, for the decomposition too.
 func TestSameBits(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
