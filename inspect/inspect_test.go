@@ -229,3 +229,31 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// The first line is about the operator that is used: for small τ no relationship lets
+// heat leave more slowly than the worst, or none has more ends with sensors.
+func TestWhyOfEveryKind(t *testing.T) {
+	g, err := graph.BarabasiAlbert(30, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
+		in, err := Inspect(t.Context(), sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 1e-4}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := in.Sensitivity.Why[0]; !strings.Contains(got, ": none of the") {
+			t.Errorf("%v: %q", kind, got)
+		}
+	}
+	m := model(g, 1e-4)
+	e := g.Neighbors(0)[0]
+	m.Sensors = []int{0, int(e)}
+	in, err := Inspect(t.Context(), m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := in.Sensitivity.Why; len(got) != 1 || !strings.HasPrefix(got[0], "2 of its ends carry a sensor: none of the") {
+		t.Errorf("two sensors: %q", got)
+	}
+}

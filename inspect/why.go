@@ -10,41 +10,87 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
 // tie is the relative difference below which two values count as equal.
 const tie = 1e-9
 
-// why says what makes a relationship the worst: for small τ ‖M(e_i − e_j)‖² is
-// 2 − 2τ(deg_i + deg_j + 2w) + O(τ²), so that heat that leaves slowly tells most; for
-// large τ only the slowest mode is left, and tells most where it changes most.
+// why says what makes a relationship the worst. With b = e_i − e_j, for small τ
+// ‖S e^{-τL}b‖² is the number of ends with a sensor, less 2τ times what leaves them, to
+// first order; for large τ only the slowest mode is left, and tells most where it
+// changes most.
 func why(m sensitivity.Model, s *expm.Spectrum, at [2]int) []string {
 	e, ok := m.Graph.Edge(at[0], at[1])
 	if !ok {
 		return nil
 	}
-	degrees := m.Laplacian.Degrees()
-	leaving := func(e graph.Edge) float64 { return degrees[e.U] + degrees[e.V] + 2*e.Weight }
-	less, steeper := 0, 0
+	size := m.Graph.Size()
+	var text []string
+	if m.Sensors == nil {
+		text = append(text, leaves(m, e))
+	} else {
+		text = append(text, ends(m, e))
+	}
+	if !m.Graph.Hops() {
+		steeper := 0
+		for f := range m.Graph.Edges() {
+			if f.Length < e.Length {
+				steeper++
+			}
+		}
+		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s of the %d relationships are shorter", e.Length, count(steeper), size))
+	}
+	if s == nil || !symmetric(m) {
+		return text // modes that are not orthogonal at the sensors have no shares
+	}
+	return append(text, modes(m, s, e)...)
+}
+
+// leaves counts relationships from which less heat leaves: bᵀLb.
+func leaves(m sensitivity.Model, e graph.Edge) string {
+	d := m.Laplacian.Degrees()
+	leaving := func(e graph.Edge) float64 {
+		switch m.Laplacian.Kind() {
+		case laplacian.Normalized:
+			return 2 + 2*e.Weight/math.Sqrt(d[e.U]*d[e.V])
+		case laplacian.RandomWalk:
+			return 2 + e.Weight/d[e.U] + e.Weight/d[e.V]
+		}
+		return d[e.U] + d[e.V] + 2*e.Weight
+	}
+	less := 0
 	for f := range m.Graph.Edges() {
 		if leaving(f)*(1+tie) < leaving(e) {
 			less++
 		}
-		if f.Length < e.Length {
-			steeper++
+	}
+	return fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s of the %d relationships let heat leave more slowly, which decides for small τ",
+		d[e.U], d[e.V], e.Weight, count(less), m.Graph.Size())
+}
+
+// ends counts relationships with more ends that carry a sensor.
+func ends(m sensitivity.Model, e graph.Edge) string {
+	sensor := make([]bool, m.Graph.Order())
+	for _, i := range m.Sensors {
+		sensor[i] = true
+	}
+	of := func(e graph.Edge) (n int) {
+		for _, i := range []int{e.U, e.V} {
+			if sensor[i] {
+				n++
+			}
+		}
+		return n
+	}
+	more := 0
+	for f := range m.Graph.Edges() {
+		if of(f) > of(e) {
+			more++
 		}
 	}
-	size := m.Graph.Size()
-	text := []string{fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s of the %d relationships let heat leave more slowly, which decides for small τ",
-		degrees[e.U], degrees[e.V], e.Weight, count(less), size)}
-	if !m.Graph.Hops() {
-		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s relationships are shorter", e.Length, count(steeper)))
-	}
-	if s == nil {
-		return text
-	}
-	return append(text, modes(m, s, e)...)
+	return fmt.Sprintf("%s of its ends carry a sensor: %s of the %d relationships have more, which decides for small τ", count(of(e)), count(more), m.Graph.Size())
 }
 
 func count(n int) string {

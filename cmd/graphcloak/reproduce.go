@@ -123,11 +123,27 @@ func (a *app) reproduce(ctx context.Context, r reproduction) error {
 // about says how the page was made, so that it can be made again.
 func (r reproduction) about() string {
 	command := fmt.Sprintf("graphcloak reproduce --random-seed %d", r.options.Seed)
+	for _, name := range r.only {
+		command += " --only " + name
+	}
 	if r.options.Quick {
 		command += " --quick"
 	}
 	if r.options.Trials > 0 {
 		command += fmt.Sprintf(" --trials %d", r.options.Trials)
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"places", float64(r.options.Line.Places)},
+		{"sensors", float64(r.options.Line.Sensors)},
+		{"time", r.options.Line.Time},
+		{"noise", r.options.Line.Sigma},
+	} {
+		if f.value != 0 {
+			command += fmt.Sprintf(" --%s %v", f.name, f.value)
+		}
 	}
 	return fmt.Sprintf("Made by “%s”, %s.", command, readBuild().Version)
 }
@@ -177,6 +193,13 @@ func (a *app) showReproduction(r reproduction, all []*paper.Result) error {
 		}
 		return "no"
 	}
+	sections := []section{{text: fmt.Sprintf("%s shows the figures and tables; %s also holds them as CSV, PNG and SVG.", page, r.dir)}}
+	if len(rows) > 0 {
+		sections = slices.Insert(sections, 0, section{
+			title: "What the paper says, and what was found", columns: []string{"exhibit", "statement", "as printed", "found"},
+			rows: rowsOf(rows, func(c claimRow) []any { return []any{c.Exhibit, c.Statement, word(c), c.Found} }),
+		})
+	}
 	return a.render(
 		struct {
 			Page   string     `json:"page"`
@@ -184,9 +207,5 @@ func (a *app) showReproduction(r reproduction, all []*paper.Result) error {
 			Seed   uint64     `json:"randomSeed"`
 			Claims []claimRow `json:"claims"`
 		}{page, r.dir, r.options.Seed, rows},
-		section{
-			title: "What the paper says, and what was found", columns: []string{"exhibit", "statement", "as printed", "found"},
-			rows: rowsOf(rows, func(c claimRow) []any { return []any{c.Exhibit, c.Statement, word(c), c.Found} }),
-		},
-		section{text: fmt.Sprintf("%s shows the figures and tables; %s also holds them as CSV, PNG and SVG.", page, r.dir)})
+		sections...)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -16,10 +17,13 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
+// maxSensors bounds the values of the test, which are kept.
+const maxSensors = 100_000
+
 // backdoor releases in escrow mode, takes the noise off with the master secret, and
 // tests whether the noise can be told from that of the operating system without it.
 func backdoor(_ context.Context, r *runner) error {
-	n := max(1000, 10*r.trials(400))
+	n := min(maxSensors, max(1000, 10*r.trials(400)))
 	plan := func(randomness privacy.Randomness) (*privacy.Plan, error) {
 		sensors := make([]privacy.Sensor, n)
 		for i := range sensors {
@@ -110,7 +114,7 @@ func (r *runner) distinguished(hidden, open *privacy.Plan, release *privacy.Rele
 		}
 		return twoSided((float64(ones) - float64(len(steps))/2) / math.Sqrt(float64(len(steps))/4))
 	}
-	least := 1.0
+	below := 0
 	for _, test := range []struct {
 		name string
 		p    float64
@@ -126,15 +130,24 @@ func (r *runner) distinguished(hidden, open *privacy.Plan, release *privacy.Rele
 		if test.name != "Kolmogorov–Smirnov between both" {
 			t.add(test.name, test.p)
 		}
-		least = min(least, test.p)
+		if test.p < 1e-6 {
+			below++
+		}
 	}
 	r.Tables = append(r.Tables, t)
 	r.claim(Claim{
 		Statement: "Section 2.2: pseudo-random noise cannot be told from random noise by anyone without the seed", Printed: "computationally indistinguishable",
-		Found:        fmt.Sprintf("five tests on %d values: none below 10⁻⁶", len(x)),
-		PrintedHolds: least > 1e-6, TrueHolds: least > 1e-6,
+		Found:        fmt.Sprintf("five tests on %d values: %s below 10⁻⁶", len(x), count(below)),
+		PrintedHolds: below == 0, TrueHolds: below == 0,
 	})
 	return nil
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return strconv.Itoa(n)
 }
 
 // noise returns the noise of a release in units of its σ.

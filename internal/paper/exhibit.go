@@ -44,6 +44,7 @@ type Exhibit struct {
 func Exhibits() []Exhibit {
 	return []Exhibit{
 		{"mechanism", "The Gaussian mechanism and its calibration", "Lemma and Proposition of section 2.1", mechanism},
+		{"definitions", "Definitions and misprints, in both readings", "Sections 1 to 4 and the appendix", definitions},
 		{"lemmas", "Ill-conditioned, almost rank one, and the rows of singular vectors", "Lemmas of sections 2.1 and 5", lemmas},
 		{"backdoor", "The backdoor: noise that its owner can take off", "Section 2.2", backdoor},
 		{"figure-1", "Two sources on the unit interval, and what is recovered", "Figure 1, section 4", figure1},

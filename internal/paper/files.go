@@ -8,6 +8,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,9 @@ func (c Claim) asPrinted() string {
 func text(v any) string {
 	switch v := v.(type) {
 	case float64:
+		if math.IsNaN(v) { // a number that there is none of
+			return ""
+		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case string:
 		return v
@@ -80,7 +84,7 @@ func text(v any) string {
 
 // short is text with six digits, for reading.
 func short(v any) string {
-	if x, ok := v.(float64); ok {
+	if x, ok := v.(float64); ok && !math.IsNaN(x) {
 		return strconv.FormatFloat(x, 'g', 6, 64)
 	}
 	return text(v)

@@ -113,6 +113,10 @@ var paperLine = Line{Places: 100, Sensors: 50, Time: .05, Sigma: .1}
 // maxEntries bounds m·n: a gigabyte of entries.
 const maxEntries = 1 << 27
 
+// T and σ lie within these, so that no square of theirs or of a reading in units of σ
+// leaves the floating-point numbers.
+const leastScale, mostScale = 1e-12, 1e12
+
 // withDefaults takes the paper's value for what is zero.
 func (l Line) withDefaults() Line {
 	return Line{
@@ -128,13 +132,16 @@ func (l Line) check() error {
 		return fmt.Errorf("%w: %d places and %d sensors, want at least 2 of each", ErrOptions, l.Places, l.Sensors)
 	case l.Places > maxEntries/l.Sensors:
 		return fmt.Errorf("%w: %d places × %d sensors are more than %d entries, a gigabyte", ErrOptions, l.Places, l.Sensors, maxEntries)
-	case !(l.Time > 0) || math.IsInf(l.Time, 1):
-		return fmt.Errorf("%w: T is %v, want a finite number > 0", ErrOptions, l.Time)
-	case !(l.Sigma > 0) || math.IsInf(l.Sigma, 1):
-		return fmt.Errorf("%w: σ is %v, want a finite number > 0", ErrOptions, l.Sigma)
+	case !(l.Time >= leastScale && l.Time <= mostScale):
+		return fmt.Errorf("%w: T is %v, want a number > 0, from %v to %v", ErrOptions, l.Time, leastScale, mostScale)
+	case !(l.Sigma >= leastScale && l.Sigma <= mostScale):
+		return fmt.Errorf("%w: σ is %v, want a number > 0, from %v to %v", ErrOptions, l.Sigma, leastScale, mostScale)
 	}
 	return nil
 }
+
+// drawnTrials is the number of trials whose estimates are kept to be drawn.
+const drawnTrials = 100
 
 // figure1 repeats the paper's one trial many times, under each rule for the radius.
 func figure1(ctx context.Context, r *runner) error {
@@ -155,6 +162,9 @@ func figure1(ctx context.Context, r *runner) error {
 			a, err := v.recover(ctx, d, rule.rule, nil, f)
 			if err != nil {
 				return err
+			}
+			if k >= drawnTrials {
+				a.f = nil
 			}
 			all[k] = append(all[k], a)
 		}

@@ -9,11 +9,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// exponent fits log y = a + b·log x by least squares and returns b.
+// exponent fits log y = a + b·log x by least squares and returns b. Points without a
+// logarithm are left out; NaN where fewer than two are left.
 func exponent(x, y []float64) float64 {
-	lx, ly := make([]float64, len(x)), make([]float64, len(y))
+	var lx, ly []float64
 	for i := range x {
-		lx[i], ly[i] = math.Log(x[i]), math.Log(y[i])
+		if x[i] > 0 && y[i] > 0 {
+			lx, ly = append(lx, math.Log(x[i])), append(ly, math.Log(y[i]))
+		}
+	}
+	if len(lx) < 2 {
+		return math.NaN()
 	}
 	_, b := stat.LinearRegression(lx, ly, nil, false)
 	return b

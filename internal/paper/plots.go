@@ -26,6 +26,7 @@ var palette = []color.NRGBA{
 	{0xcc, 0x79, 0xa7, 0xff},
 	{0xe6, 0x9f, 0x00, 0xff},
 	{0x56, 0xb4, 0xe9, 0xff},
+	{0x00, 0x00, 0x00, 0xff},
 }
 
 var pale = color.NRGBA{0x80, 0x80, 0x80, 0x28}
@@ -120,7 +121,7 @@ func figure1Plot(v interval, f []float64, all [][]attempt) (Plot, error) {
 	for _, panel := range panels {
 		curves := []curve{{name: "sources", x: x, y: f}}
 		for k, trial := range all {
-			if a := trial[panel.rule]; a.answer {
+			if a := trial[panel.rule]; a.answer && a.f != nil {
 				curves = append(curves, curve{name: fmt.Sprintf("estimate, trial %d", k+1), x: x, y: a.f, dashed: true})
 				break
 			}
@@ -159,8 +160,8 @@ func (r *runner) figure2Plot(ms, byM, ns, byN, ts, byT []float64) error {
 	scale := math.Sqrt(500) / 1000
 	c, err := lines("(c) dependence on t", "t", "Δ₂(A)", true,
 		curve{name: "computed", x: ts, y: byT, points: true},
-		curve{name: fmt.Sprintf("%.4f·√m/(n t^{3/4})", smallT), x: ts, y: reference(ts, smallT*scale, -.75), dashed: true},
-		curve{name: fmt.Sprintf("%.4f·√m/(n t^{3/2})", largeT), x: ts, y: reference(ts, largeT*scale, -1.5), dashed: true})
+		curve{name: fmt.Sprintf("%.4f·√m/(n·t^0.75)", smallT), x: ts, y: reference(ts, smallT*scale, -.75), dashed: true},
+		curve{name: fmt.Sprintf("%.4f·√m/(n·t^1.5)", largeT), x: ts, y: reference(ts, largeT*scale, -1.5), dashed: true})
 	if err != nil {
 		return err
 	}

@@ -23,18 +23,22 @@ func spectral(g *graph.Graph, s *expm.Spectrum, tau float64) (value float64, at 
 	for k := s.Nullity(); k < n; k++ {
 		decay[k] = math.Exp(-2 * tau * lambda[k])
 	}
-	v := s.Vectors()
 	for e := range g.Edges() {
-		sum := 0.0
-		for k := n - 1; k >= s.Nullity(); k-- { // ascending terms
-			d := v.At(k, e.U) - v.At(k, e.V)
-			sum += decay[k] * d * d
-		}
-		if sum > value {
-			value, at = sum, e
+		if d := apart(s, decay, e); d > value {
+			value, at = d, e
 		}
 	}
 	return math.Sqrt(value), at
+}
+
+// apart is Σ decay_k (v_k(i) − v_k(j))² over a relationship, without the null space.
+func apart(s *expm.Spectrum, decay []float64, e graph.Edge) float64 {
+	v, sum := s.Vectors(), 0.0
+	for k := len(decay) - 1; k >= s.Nullity(); k-- { // ascending terms
+		d := v.At(k, e.U) - v.At(k, e.V)
+		sum += decay[k] * d * d
+	}
+	return sum
 }
 
 // printedStar is the entry of the paper's table for the star.
