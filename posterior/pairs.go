@@ -32,10 +32,14 @@ type Pairs struct {
 	p []float64 // of the pair i < j at j(j−1)/2 + i
 }
 
-// At returns the probability of the pair i ≠ j.
+// At returns the probability that the two sources are at i and j: 0 where these are not
+// two nodes of the graph.
 func (p *Pairs) At(i, j int) float64 {
 	if i > j {
 		i, j = j, i
+	}
+	if i < 0 || i == j || j >= p.n {
+		return 0
 	}
 	return p.p[j*(j-1)/2+i]
 }

@@ -89,6 +89,11 @@ func TestPairsAgainstQuadrature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, pair := range [][2]int{{2, 2}, {-1, 2}, {2, -1}, {0, len(want)}, {len(want), len(want) + 1}} {
+			if got := p.At(pair[0], pair[1]); got != 0 {
+				t.Errorf("%v is no pair of nodes and has the probability %v", pair, got)
+			}
+		}
 		if want := 1 - p.At(2, 3) - p.At(2, 4) - p.At(3, 4); math.Abs(g[0]-want) > 1e-12 {
 			t.Errorf("scale %v: P(a source in group 0) = %v, want %v", scale, g[0], want)
 		}
