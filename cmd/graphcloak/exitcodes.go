@@ -48,7 +48,9 @@ func newExitCodesTopic(app *app) *cobra.Command {
 	for _, m := range exitMeanings() {
 		fmt.Fprintf(&b, "\n%4d  %s\n", m.code, m.meaning)
 		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
-			b.WriteString("      " + strings.ReplaceAll(text.WrapSoft(line, min(app.width, 100)-6), "\n", "\n      ") + "\n")
+			for row := range strings.SplitSeq(text.WrapSoft(line, min(app.width, 100)-6), "\n") {
+				b.WriteString("      " + strings.TrimRight(row, " ") + "\n")
+			}
 		}
 	}
 	topic.Long = strings.TrimSuffix(b.String(), "\n")
