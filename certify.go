@@ -196,7 +196,7 @@ func (m *Model) accept(ctx context.Context, p *Plan) error {
 	switch {
 	case p.Sensitivity.Failure > 0 && p.Sensitivity.Seed != privacy.Digest(p.Seed):
 		return fmt.Errorf("%w: its sensitivity is of another seed than sensitivitySeed", ErrPlan)
-	case !slices.Equal(p.PublicProperties, public(m.Settings, p.PublicProperties...)):
+	case !slices.Equal(p.PublicProperties, p.Model.PublicProperties(p.PublicProperties...)):
 		return fmt.Errorf("%w: publicProperties leaves out what the model reads", ErrPlan)
 	}
 	if err := m.certifyAll(ctx, p.Plan, p.Allocated); err != nil {

@@ -65,17 +65,16 @@ func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts RecoverOpti
 	if err := m.operator.CheckMemory(nodes); err != nil {
 		return err
 	}
-	if _, err := m.Communities(ctx, opts.Communities); err != nil {
+	if _, err := m.Partition(ctx); err != nil {
 		return err
 	}
-	_, err := m.priorOf(ctx, opts)
-	return err
+	return m.checkSources(opts.Sources)
 }
 
-// priorOf reads the prior of as many sources as an analyst supposes.
-func (m *Model) priorOf(ctx context.Context, opts RecoverOptions) ([]float64, error) {
-	if err := analyst.CheckSources(opts.Sources, m.Graph.Order()); err != nil {
-		return nil, err
+// checkSources refuses more sources than the graph and the prior have room for.
+func (m *Model) checkSources(sources int) error {
+	if err := analyst.CheckSources(sources, m.Graph.Order()); err != nil {
+		return err
 	}
-	return m.Prior(ctx, opts.PriorProperty, opts.Sources)
+	return analyst.CheckPrior(m.Prior, m.PriorProperty, sources)
 }

@@ -5,7 +5,6 @@ package graphcloak
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -103,7 +102,6 @@ func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error)
 		m.describeRelease(rep, r)
 		rep.RunID, rep.Version = job.RunID, job.Version
 		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
-		rep.StartedAt = time.Now().UTC()
 		table, err := report.NewReleaseTable(r.Release, rep, job.Write.Prefix)
 		if err != nil {
 			return 0, err

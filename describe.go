@@ -4,7 +4,6 @@ package graphcloak
 
 import (
 	"slices"
-	"time"
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/posterior"
@@ -16,7 +15,7 @@ import (
 func (m *Model) newReport(p community.Partition) *report.Report {
 	_, components := m.Graph.Components()
 	rep := &report.Report{
-		Store: m.source.Name(), StartedAt: time.Now().UTC(),
+		Store: m.source.Name(), StartedAt: m.started.UTC(),
 		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.notes),
 		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
 		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.operator.Diffusion.Method().String(), Metric: m.metric(),

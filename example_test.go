@@ -67,10 +67,9 @@ func ExampleRun() {
 	defer store.Close(ctx)
 
 	report, err := graphcloak.Run(ctx, store, graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2},
+		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
 		Plan:     graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1},
 		Signal:   graphcloak.Signal{SourceProperty: "source"},
-		Recover:  graphcloak.RecoverOptions{Communities: community.Options{Property: "club"}},
 		Write:    graphcloak.WriteOptions{Enabled: true},
 	}, graphcloak.LoadOptions{})
 	if err != nil {

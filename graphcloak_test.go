@@ -50,13 +50,12 @@ func open(t *testing.T, example string) (*folder.Store, string) {
 
 func paperJob() graphcloak.Job {
 	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2},
+		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
 		Plan: graphcloak.PlanOptions{
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
 		},
-		Signal:  graphcloak.Signal{SourceProperty: "source"},
-		Recover: graphcloak.RecoverOptions{Communities: community.Options{Property: "club"}},
-		Write:   graphcloak.WriteOptions{Enabled: true},
+		Signal: graphcloak.Signal{SourceProperty: "source"},
+		Write:  graphcloak.WriteOptions{Enabled: true},
 	}
 }
 
@@ -191,7 +190,7 @@ func TestAllocatedPlan(t *testing.T) {
 	s, _ := open(t, "net3")
 	job := paperJob()
 	job.Plan.Allocation.Uniform = false
-	job.Recover.Communities.Property = ""
+	job.Communities.Property = ""
 	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -344,7 +343,7 @@ func roundTrip(t *testing.T, from, to any) {
 func TestSameBitsAtAnyWorkerCount(t *testing.T) {
 	s, _ := open(t, "net3")
 	job := paperJob()
-	job.Recover.Communities.Property = ""
+	job.Communities.Property = ""
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	var release *graphcloak.Release
@@ -411,9 +410,9 @@ func TestRefusalsSpendNothing(t *testing.T) {
 			j.Plan.Measured = true
 		}, graphcloak.ErrBadSignal, "partial"},
 		{"property in the way", func(j *graphcloak.Job) { j.Write.Prefix = "my" }, nil, "mySource"},
-		{"community missing", func(j *graphcloak.Job) { j.Recover.Communities.Property = "partial" }, nil, "communit"},
-		{"prior zero", func(j *graphcloak.Job) { j.Recover.PriorProperty = "none" }, recovery.ErrInvalid, "none"},
-		{"prior too narrow", func(j *graphcloak.Job) { j.Recover.PriorProperty, j.Recover.Sources = "tiny", 2 }, recovery.ErrInvalid, "tiny"},
+		{"community missing", func(j *graphcloak.Job) { j.Communities.Property = "partial" }, nil, "communit"},
+		{"prior zero", func(j *graphcloak.Job) { j.PriorProperty = "none" }, recovery.ErrInvalid, "none"},
+		{"prior too narrow", func(j *graphcloak.Job) { j.PriorProperty, j.Recover.Sources = "tiny", 2 }, recovery.ErrInvalid, "tiny"},
 		{"as many sources as nodes", func(j *graphcloak.Job) { j.Recover.Sources = 3 }, recovery.ErrInvalid, "3 sources"},
 		{"computed values under a plan for measured ones", func(j *graphcloak.Job) { j.Plan.Measured = true }, nil, "measured"},
 	}
@@ -476,7 +475,7 @@ func TestSmallGraphs(t *testing.T) {
 			for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
 				job := paperJob()
 				job.Settings.Laplacian = kind
-				job.Recover.Communities.Property = ""
+				job.Communities.Property = ""
 				rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 				if err != nil {
 					t.Fatalf("%v: %v", kind, err)
@@ -504,7 +503,7 @@ func TestNothingToHide(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := paperJob()
-		job.Recover.Communities.Property = ""
+		job.Communities.Property = ""
 		if rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
 			t.Errorf("%q: ran with σ = %v", nodes, rep.Sigma)
 		}
@@ -543,7 +542,7 @@ func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
 	}
 	defer s.Close(t.Context())
 	job := paperJob()
-	job.Recover.Communities.Property = ""
+	job.Communities.Property = ""
 	job.Method = expm.Chebyshev // needs less than the recovery
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{MemoryLimit: 1 << 20}); !errors.Is(err, graphcloak.ErrMemory) || !strings.Contains(err.Error(), "recovery") {
 		t.Errorf("%v, want ErrMemory for the recovery", err)
@@ -567,7 +566,7 @@ func TestTinyPrior(t *testing.T) {
 	var priors []float64
 	for _, property := range []string{"tiny", "unit"} {
 		job := paperJob()
-		job.Write.Enabled, job.Recover.PriorProperty = false, property
+		job.Write.Enabled, job.PriorProperty = false, property
 		rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -186,7 +186,7 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := paperJob()
-	job.Settings = graphcloak.Settings{Tau: 1, Sensors: graph.SensorSelection{Property: "sensor"}, Method: expm.Chebyshev}
+	job.Settings = graphcloak.Settings{Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}}, Method: expm.Chebyshev}
 	_, p := studied(t, s, job)
 	beta := p.Sensitivity.Failure
 	if !(beta >= 1e-13*(1-1e-12) && beta <= 1e-12) || p.Sensitivity.Seed != p.Seed || p.Seed == [32]byte{} {

@@ -27,6 +27,11 @@ type Job struct {
 	Attempt string        // token of its payment: who repeats it, with the same plan, is not charged again; "": a new one
 	Version string        // of the program, for the record
 
+	// Planned is told the plan before the signal is read; nil: nobody. Its error ends
+	// the run.
+	Planned func(*Plan) error
+	// DryRun stops the run where it would begin to write and spend.
+	DryRun bool
 	// Begin keeps an attempt before anything is reserved or spent, and refuses where
 	// it cannot. Stage keeps the release, in place of the attempt, between its spend
 	// and the end of the run. Both are on disk when they return. nil: an interrupted
@@ -51,15 +56,9 @@ func NewRunID() (string, error) {
 	return id.String(), err
 }
 
-// public lists the properties that a job reads as public.
-func (j Job) public() []string {
-	a := j.Plan.Allocation
-	return public(j.Settings, append(j.Recover.PublicProperties(), a.Communities.Property, a.PriorProperty)...)
-}
-
 // CheckSignal refuses a job whose signal is among its public properties, with
 // [ErrSignalPublic]. It reads nothing; every function that takes a signal repeats it.
-func (j Job) CheckSignal() error { return j.Signal.hidden(j.public()) }
+func (j Job) CheckSignal() error { return j.Signal.hidden(j.PublicProperties()) }
 
 // sinkOf returns where a run is written back: to the given sink, or else to the source;
 // nil where it is not.

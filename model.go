@@ -27,19 +27,25 @@ var ErrGraphChanged = errors.New("graphcloak: the graph changed")
 type Model struct {
 	Settings
 	Graph   *graph.Graph
-	Sensors []int // the nodes that carry sensors, ascending
+	Sensors []int     // the nodes that carry sensors, ascending
+	Prior   []float64 // proportional to the probability of a source at each node; nil: flat
 
 	source   Source
+	started  time.Time
+	captions []string             // of nodes, that detected communities are named by
+	found    *community.Partition // for all models with this graph; no labels: not yet
 	operator *analyst.Operator
 	opts     LoadOptions
 	millis   report.Millis
 	notes    []string
 }
 
-// Load reads the selected graph and prepares its diffusion. Queries in settings that
-// were read from a file are refused with [ErrForeignQuery]; see [Settings.Agree]. It
-// returns [ErrEmpty] for a selection without nodes or without sensors, [ErrMemory], and
-// [expm.ErrAccuracy] where double precision does not carry τ.
+// Load reads the selected graph and what [Public] names, and prepares the diffusion.
+// Queries in settings that were read from a file are refused with [ErrForeignQuery];
+// see [Settings.Agree]. It returns [ErrEmpty] for a selection without nodes or without
+// sensors, [community.ErrMissing] where a node has no community, [recovery.ErrInvalid]
+// where the values are no prior, [ErrMemory], and [expm.ErrAccuracy] where double
+// precision does not carry τ.
 func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
 	if err := set.CheckQueries(); err != nil {
 		return nil, err
@@ -59,7 +65,10 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, opts: opts}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(community.Partition), opts: opts}
+	if err := m.readPublic(ctx); err != nil {
+		return nil, err
+	}
 	m.millis.ReadMillis = since(start)
 	start = time.Now()
 	if err := m.diffuse(ctx); err != nil {
@@ -137,45 +146,52 @@ func (m *Model) describe() []string {
 	return notes
 }
 
-// Communities returns the partition that a report ranks. It returns
-// [community.ErrMissing] where a node has no value of the property.
-func (m *Model) Communities(ctx context.Context, opts community.Options) (community.Partition, error) {
-	if opts.Property != "" {
-		values, err := m.source.Labels(ctx, m.Graph, opts.Property)
+// readPublic reads the properties with communities, or with the names of those that are
+// detected, and with the prior.
+func (m *Model) readPublic(ctx context.Context) error {
+	switch c := m.Communities; {
+	case c.Property != "":
+		values, err := m.source.Labels(ctx, m.Graph, c.Property)
 		if err != nil {
-			return community.Partition{}, fmt.Errorf("read communities: %w", err)
+			return fmt.Errorf("read communities: %w", err)
 		}
-		return community.FromStrings(m.Graph, values)
+		if *m.found, err = community.FromStrings(m.Graph, values); err != nil {
+			return err
+		}
+	case c.Caption != "":
+		var err error
+		if m.captions, err = m.source.Labels(ctx, m.Graph, c.Caption); err != nil {
+			return fmt.Errorf("read captions: %w", err)
+		}
 	}
-	d := opts.Detector
+	if m.PriorProperty == "" {
+		return nil
+	}
+	values, err := m.source.Signal(ctx, m.Graph, m.PriorProperty)
+	if err != nil {
+		return fmt.Errorf("read prior: %w", err)
+	}
+	m.Prior, err = analyst.Prior(values, m.PriorProperty)
+	return err
+}
+
+// Partition returns the communities that allocation tells apart and a report ranks.
+// Where no property names them they are detected, which takes a while on a large graph:
+// once, when they are first asked for.
+func (m *Model) Partition(ctx context.Context) (community.Partition, error) {
+	if m.found.Labels != nil {
+		return *m.found, nil
+	}
+	d := m.Communities.Detector
 	if d == nil {
 		d = community.Leiden{}
 	}
 	p, err := d.Detect(ctx, m.Graph)
-	if err != nil {
-		return p, err
+	if err == nil {
+		p = p.NameByMembers(m.Graph, m.captions)
+		*m.found = p
 	}
-	var captions []string
-	if opts.Caption != "" {
-		if captions, err = m.source.Labels(ctx, m.Graph, opts.Caption); err != nil {
-			return p, fmt.Errorf("read captions: %w", err)
-		}
-	}
-	return p.NameByMembers(m.Graph, captions), nil
-}
-
-// Prior reads a property that the prior of a source is proportional to, for so many
-// sources; nil, a flat prior, for "". It returns [recovery.ErrInvalid] where the values
-// are no prior.
-func (m *Model) Prior(ctx context.Context, property string, sources int) ([]float64, error) {
-	if property == "" {
-		return nil, nil
-	}
-	p, err := m.source.Signal(ctx, m.Graph, property)
-	if err != nil {
-		return nil, fmt.Errorf("read prior: %w", err)
-	}
-	return analyst.Prior(p, property, sources)
+	return p, err
 }
 
 // public describes the model for the plan.

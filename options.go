@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/allocation"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -34,14 +33,12 @@ type PlanOptions struct {
 }
 
 // Allocation says how noise is shared among the sensors. The zero value shares it
-// so that communities are told apart best.
+// so that the communities of [Public] are told apart best.
 type Allocation struct {
 	Uniform                bool                 // the same σ everywhere, as in the paper
 	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 10,000 nodes
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
-	Communities            community.Options    // that are told apart
-	PriorProperty          string               // public node property proportional to the prior of a source; "": flat
 }
 
 // autoLimit is the order up to which noise is allocated unless an objective is
@@ -55,14 +52,7 @@ func (a Allocation) IsUniform(n int) bool {
 
 // RecoverOptions steer the analyst's side; the zero value is the default.
 type RecoverOptions struct {
-	Communities   community.Options
-	Rule          recovery.Rule
-	Amplitude     posterior.Amplitude
-	PriorProperty string // public node property proportional to the prior of a source; "": flat
-	Sources       int    // that the posterior supposes; 0: one; or [analyst.ByEvidence]
-}
-
-// PublicProperties lists the properties that an analyst reads, "" for none.
-func (o RecoverOptions) PublicProperties() []string {
-	return []string{o.Communities.Property, o.Communities.Caption, o.PriorProperty}
+	Rule      recovery.Rule
+	Amplitude posterior.Amplitude
+	Sources   int // that the posterior supposes; 0: one; or [analyst.ByEvidence]
 }

@@ -17,10 +17,9 @@ import (
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
 // Only the public graph enters. It returns the errors of [privacy.NewPlan], [ErrTau]
 // where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
-// sensitivity, [allocation.ErrInvalid], and those of [Model.Communities] and
-// [Model.Prior].
+// sensitivity, [allocation.ErrInvalid], and those of [Model.Partition].
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
-	p := &Plan{Model: m.Settings, PublicProperties: public(m.Settings, opts.Allocation.Communities.Property, opts.Allocation.PriorProperty)}
+	p := &Plan{Model: m.Settings, PublicProperties: m.PublicProperties()}
 	if _, err := rand.Read(p.Seed[:]); err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 // allocate replaces the plan's uniform noise by a better one with the same
 // guarantee, where there is one.
 func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts PlanOptions) error {
-	part, err := m.Communities(ctx, opts.Allocation.Communities)
+	part, err := m.Partition(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,12 +72,8 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	a := opts.Allocation
-	prior, err := m.Prior(ctx, a.PriorProperty, 1)
-	if err != nil {
-		return err
-	}
 	best, err := allocation.Optimize(ctx, m.sensitivityModel(opts.Alpha), m.operator.Diffusion, part.Labels, allocation.Options{
-		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Prior: prior, Time: a.Time, Progress: m.opts.Progress,
+		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
 	})
 	if errors.Is(err, allocation.ErrNothing) {
 		return nil
@@ -97,7 +92,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	p.Allocated = &Allocated{
-		Objective: best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: a.PriorProperty,
+		Objective: best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil

@@ -184,12 +184,12 @@ func (p *Plan) uniformAccuracy() *report.Accuracy {
 }
 
 // CheckSignal refuses a signal that the plan rests on, with [ErrSignalPublic].
-func (p *Plan) CheckSignal(s Signal) error { return s.hidden(public(p.Model, p.PublicProperties...)) }
+func (p *Plan) CheckSignal(s Signal) error { return s.hidden(p.Model.PublicProperties(p.PublicProperties...)) }
 
 // AddPublicProperties says that what stands in the plan rests on further properties,
 // which were read without noise.
 func (p *Plan) AddPublicProperties(names ...string) {
-	p.PublicProperties = public(p.Model, append(names, p.PublicProperties...)...)
+	p.PublicProperties = p.Model.PublicProperties(append(names, p.PublicProperties...)...)
 }
 
 func sensorNodes(p *Plan) []int {

@@ -3,12 +3,16 @@
 package graphcloak_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
@@ -48,14 +52,12 @@ func (s *reads) Labels(ctx context.Context, g *graph.Graph, property string) ([]
 // declared are the settings that can name a public property.
 func declared(name string) map[string]func(*graphcloak.Job) {
 	return map[string]func(*graphcloak.Job){
-		"sensors":               func(j *graphcloak.Job) { j.Sensors.Property = name },
-		"node key":              func(j *graphcloak.Job) { j.Selection.NodeKey = name },
-		"weight":                func(j *graphcloak.Job) { j.Selection.RelationshipWeightProperty = name },
-		"length":                func(j *graphcloak.Job) { j.Selection.LengthProperty = name },
-		"communities":           func(j *graphcloak.Job) { j.Recover.Communities.Property = name },
-		"prior":                 func(j *graphcloak.Job) { j.Recover.PriorProperty = name },
-		"allocated communities": func(j *graphcloak.Job) { j.Plan.Allocation.Communities.Property = name },
-		"allocated prior":       func(j *graphcloak.Job) { j.Plan.Allocation.PriorProperty = name },
+		"sensors":     func(j *graphcloak.Job) { j.Sensors.Property = name },
+		"node key":    func(j *graphcloak.Job) { j.Selection.NodeKey = name },
+		"weight":      func(j *graphcloak.Job) { j.Selection.RelationshipWeightProperty = name },
+		"length":      func(j *graphcloak.Job) { j.Selection.LengthProperty = name },
+		"communities": func(j *graphcloak.Job) { j.Communities.Property = name },
+		"prior":       func(j *graphcloak.Job) { j.PriorProperty = name },
 	}
 }
 
@@ -85,29 +87,23 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 	}
 }
 
-// TestPlanRemembersWhatIsPublic: a release under it refuses such a signal unread.
+// TestPlanRemembersWhatIsPublic: a release under it refuses such a signal unread, by a
+// model that reads less than the plan's did.
 func TestPlanRemembersWhatIsPublic(t *testing.T) {
 	store, _ := open(t, "karate")
 	s := &reads{Store: store}
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
+	bare, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := paperJob().Plan
-	for what, change := range map[string]func(*graphcloak.PlanOptions, *graphcloak.RecoverOptions){
-		"communities": func(o *graphcloak.PlanOptions, _ *graphcloak.RecoverOptions) {
-			o.Allocation.Communities.Property = "source"
-		},
-		"prior":             func(o *graphcloak.PlanOptions, _ *graphcloak.RecoverOptions) { o.Allocation.PriorProperty = "source" },
-		"expected accuracy": func(_ *graphcloak.PlanOptions, r *graphcloak.RecoverOptions) { r.PriorProperty = "source" },
+	for what, public := range map[string]graphcloak.Public{
+		"communities": {Communities: community.Options{Property: "source"}},
+		"prior":       {PriorProperty: "source"},
 	} {
-		o, r := opts, graphcloak.RecoverOptions{}
-		change(&o, &r)
-		made, err := m.Plan(t.Context(), o)
-		if err == nil {
-			err = study.Expect(t.Context(), m, made, r, 2)
-		}
-		if err != nil {
+		job := paperJob()
+		job.Public = public
+		m, made := studied(t, s, job)
+		if err := study.Expect(t.Context(), m, made, job.Recover, 2); err != nil {
 			t.Fatal(err)
 		}
 		p := through(t, made)
@@ -115,17 +111,16 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 			t.Errorf("%s: the plan file lists %q, want source", what, p.PublicProperties)
 		}
 		s.names = nil
-		_, err = m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: what})
+		_, err = bare.Release(t.Context(), p, job.Signal, graphcloak.Spend{ReleaseID: what})
 		if !errors.Is(err, graphcloak.ErrSignalPublic) || s.names != nil {
 			t.Errorf("%s: %v after reading %q, want ErrSignalPublic and nothing read", what, err, s.names)
 		}
-		job := paperJob()
-		job.Recover = graphcloak.RecoverOptions{}
-		if err := m.CheckRelease(t.Context(), p, job); !errors.Is(err, graphcloak.ErrSignalPublic) {
+		job.Public = graphcloak.Public{}
+		if err := bare.CheckRelease(t.Context(), p, job); !errors.Is(err, graphcloak.ErrSignalPublic) {
 			t.Errorf("%s: CheckRelease says %v, want ErrSignalPublic", what, err)
 		}
-		if _, err := m.Execute(t.Context(), p, job); !errors.Is(err, graphcloak.ErrSignalPublic) {
-			t.Errorf("%s: Execute says %v, want ErrSignalPublic", what, err)
+		if _, err := m.Run(t.Context(), job); !errors.Is(err, graphcloak.ErrSignalPublic) || s.names != nil {
+			t.Errorf("%s: a run says %v after reading %q, want ErrSignalPublic and nothing read", what, err, s.names)
 		}
 	}
 	if scopes, err := store.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
@@ -182,16 +177,22 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	if r.Signal != made.Signal || r.Signal.SourceProperty != "source" {
 		t.Errorf("the file says that %+v was released, want the property source", r.Signal)
 	}
-	for _, opts := range []graphcloak.RecoverOptions{
+	for _, public := range []graphcloak.Public{
 		{PriorProperty: "source"}, {Communities: community.Options{Property: "source"}},
 	} {
-		s.names = nil
-		_, err := m.Recover(t.Context(), &r, opts)
-		if !errors.Is(err, graphcloak.ErrSignalPublic) || s.names != nil {
-			t.Errorf("%+v: %v after reading %q, want ErrSignalPublic and nothing read", opts, err, s.names)
+		set := r.Model
+		set.Public = public
+		analyst, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := m.Complete(t.Context(), &r, graphcloak.Job{Recover: opts}); !errors.Is(err, graphcloak.ErrSignalPublic) {
-			t.Errorf("Complete with %+v: %v, want ErrSignalPublic", opts, err)
+		s.names = nil
+		_, err = analyst.Recover(t.Context(), &r, graphcloak.RecoverOptions{})
+		if !errors.Is(err, graphcloak.ErrSignalPublic) || s.names != nil {
+			t.Errorf("%+v: %v after reading %q, want ErrSignalPublic and nothing read", public, err, s.names)
+		}
+		if _, err := analyst.Complete(t.Context(), &r, graphcloak.Job{}); !errors.Is(err, graphcloak.ErrSignalPublic) {
+			t.Errorf("Complete with %+v: %v, want ErrSignalPublic", public, err)
 		}
 	}
 	for what, change := range map[string]func(map[string]any){
@@ -228,7 +229,7 @@ func TestZeroSignal(t *testing.T) {
 	}
 	defer s.Close(context.Background())
 	job := paperJob()
-	job.Recover, job.Write = graphcloak.RecoverOptions{}, graphcloak.WriteOptions{}
+	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
 	for property, refused := range map[string]bool{"none": true, "zero": true, "some": false} {
 		job.Signal = graphcloak.Signal{SourceProperty: property}
 		_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
@@ -243,10 +244,90 @@ func TestZeroSignal(t *testing.T) {
 			t.Errorf("sources %s, allowed: %v", property, err)
 		}
 	}
-	job.Settings.Sensors, job.Plan.Measured = graph.SensorSelection{}, true
+	job.Plan.Measured = true
 	write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,0,0\n")
 	job.Signal = graphcloak.Signal{MeasurementProperty: "zero"}
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
 		t.Errorf("readings of zero: %v", err)
+	}
+}
+
+// counted is a detector that counts.
+type counted struct {
+	community.Detector
+	times *int
+}
+
+func (d counted) Detect(ctx context.Context, g *graph.Graph) (community.Partition, error) {
+	*d.times++
+	time.Sleep(20 * time.Millisecond)
+	return d.Detector.Detect(ctx, g)
+}
+
+// TestPublicIsResolvedOnce: a run with allocated noise reads communities and prior once,
+// or detects once, and accounts for the time of it.
+func TestPublicIsResolvedOnce(t *testing.T) {
+	store, dir := open(t, "karate")
+	nodes, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(nodes)), "\n")
+	for i := range lines {
+		lines[i] += map[bool]string{true: ",risk", false: ",2"}[i == 0]
+	}
+	write(t, dir, "nodes.csv", strings.Join(lines, "\n")+"\n")
+	s, job, detected := &reads{Store: store}, paperJob(), 0
+	job.Plan.Allocation.Uniform, job.PriorProperty = false, "risk"
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(s.names); !slices.Equal(s.names, []string{"club", "risk", "source"}) {
+		t.Errorf("read %q, want each property once", s.names)
+	}
+	job.Communities = community.Options{Detector: counted{community.Leiden{}, &detected}}
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil || detected != 1 {
+		t.Fatalf("detected %d times (%v), want once", detected, err)
+	}
+	if rep.PreProcessingMillis < 20 || rep.PostProcessingMillis >= 20 {
+		t.Errorf("detection took 20 ms: %+v", rep.Millis)
+	}
+}
+
+// TestDryRun: it is told the plan, spends and writes nothing, and is refused what a run
+// is refused.
+func TestDryRun(t *testing.T) {
+	s, dir := open(t, "karate")
+	before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told *graphcloak.Plan
+	job := paperJob()
+	job.DryRun = true
+	job.Planned = func(p *graphcloak.Plan) error { told = p; return nil }
+	job.Begin = func(*graphcloak.Attempt) error { t.Error("it began"); return nil }
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil || rep != nil || told == nil || told.Epsilon != 4 {
+		t.Fatalf("%v, %+v, told %+v", err, rep, told)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("nodes.csv is another (%v)", err)
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
+		t.Errorf("the ledger has %q (%v)", scopes, err)
+	}
+	if _, err := privacy.SetCap(t.Context(), s.Ledger(), graphcloak.Scope(job.Signal), privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrExhausted) {
+		t.Errorf("past the cap: %v, want ErrExhausted", err)
+	}
+	no := errors.New("no")
+	job.Planned = func(*graphcloak.Plan) error { return no }
+	job.DryRun = false
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, no) {
+		t.Errorf("refused by the hook: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -26,6 +27,8 @@ func (a *asked) Graph(_ context.Context, sel graph.Selection) (*graph.Graph, err
 	a.selections = append(a.selections, sel)
 	return nil, errAsked
 }
+
+func (a *asked) Ledger() privacy.Ledger { return nil }
 
 // A query in settings from a file reaches no store, by whatever way, until the very
 // same query is given; settings that a program fills in itself are its own.

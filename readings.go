@@ -28,7 +28,7 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	if err := s.hidden(public(m.Settings, p.PublicProperties...)); err != nil {
+	if err := s.hidden(m.PublicProperties(p.PublicProperties...)); err != nil {
 		return nil, err
 	}
 	switch {

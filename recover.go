@@ -16,7 +16,7 @@ import (
 // release. Where Basis Pursuit Denoising ends without a certificate, its status in the
 // report is stalled and its gap honest: the posterior does not depend on it. It returns
 // [ErrGraphChanged] or [ErrPlan] for a release of another graph, [ErrSignalPublic], and
-// the errors of [Model.Communities], [Model.Prior] and [analyst.Operator.Analyse].
+// the errors of [Model.Partition] and [analyst.Operator.Analyse].
 func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*report.Report, error) {
 	plan := r.Plan()
 	if err := m.Matches(plan); err != nil {
@@ -25,7 +25,7 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 	if err := m.matchAllocated(plan, r.Allocated); err != nil {
 		return nil, err
 	}
-	if err := r.Signal.hidden(public(m.Settings, opts.PublicProperties()...)); err != nil {
+	if err := r.Signal.hidden(m.PublicProperties()); err != nil {
 		return nil, err
 	}
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
@@ -35,7 +35,7 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 // RecoverFrom is [Model.Recover] for values whose noise is all that is known of
 // their release. The report states no guarantee, and no store takes it. It returns
 // [recovery.ErrInvalid] for measurements that do not fit together or to the graph, and
-// the errors of [Model.Communities], [Model.Prior] and [analyst.Operator.Analyse].
+// the errors of [Model.Partition] and [analyst.Operator.Analyse].
 func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts RecoverOptions) (*report.Report, error) {
 	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
 		return nil, fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))
@@ -50,7 +50,7 @@ func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts R
 // analyse recovers; describe adds what is known of the release.
 func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts RecoverOptions, describe func(*report.Report)) (*report.Report, error) {
 	start := time.Now()
-	partition, err := m.Communities(ctx, opts.Communities)
+	partition, err := m.Partition(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +58,12 @@ func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts Recov
 	describe(rep)
 	rep.PostProcessingMillis = since(start)
 	start = time.Now()
-	prior, err := m.priorOf(ctx, opts)
-	if err != nil {
+	if err := m.checkSources(opts.Sources); err != nil {
 		return nil, err
 	}
-	rep.Prior = opts.PriorProperty
+	rep.Prior = m.PriorProperty
 	how := analyst.Options{Rule: opts.Rule, Amplitude: opts.Amplitude, Sources: opts.Sources, Progress: m.opts.Progress}
-	if err := m.operator.Analyse(ctx, in, partition, prior, how, rep); err != nil {
+	if err := m.operator.Analyse(ctx, in, partition, m.Prior, how, rep); err != nil {
 		return nil, err
 	}
 	rep.RecoveryMillis = since(start)

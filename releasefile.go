@@ -74,7 +74,7 @@ func (r *Release) unmarshal(data []byte) error {
 	if err := d.Signal.validate(); err != nil {
 		return err
 	}
-	if err := d.Signal.hidden(public(*d.Model)); err != nil {
+	if err := d.Signal.hidden(d.Model.PublicProperties()); err != nil {
 		return err
 	}
 	q := Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}

@@ -13,50 +13,55 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Run loads the graph, plans, releases, recovers and writes back. Input and
-// conflicts are checked before anything is spent. A source that is a [Store] keeps the
-// ledger and takes the results, where the job names no other: [ErrNoLedger], [ErrNoSink].
-// Other errors are those of [Load], [Model.Plan] and [Model.Execute].
+// Run loads the graph, plans, releases, recovers and writes back: [Load] and
+// [Model.Run]. A source that is a [Store] keeps the ledger and takes the results, where
+// the job names no other: [ErrNoLedger], [ErrNoSink]. Other errors are those of both.
 func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Report, error) {
 	if err := job.CheckSignal(); err != nil {
+		return nil, err
+	}
+	job, err := job.equipped(s)
+	if err != nil {
 		return nil, err
 	}
 	m, err := Load(ctx, s, job.Settings, opts)
 	if err != nil {
 		return nil, err
 	}
-	if job, err = job.equipped(s); err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	job.Plan.Allocation.Communities = job.Recover.Communities
-	p, err := m.Plan(ctx, job.Plan)
-	if err != nil {
-		return nil, err
-	}
-	m.millis.PreProcessingMillis = since(start)
-	return m.Execute(ctx, p, job)
+	return m.Run(ctx, job)
 }
 
-// Execute releases under a plan that was made before, recovers and writes back. An
-// [UnfinishedError] says that the run stopped once it was reserved or paid for. Other
-// errors are those of [Model.Check], [Model.Release] and [Model.Complete].
-func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, error) {
-	if job.RunID == "" {
-		id, err := NewRunID()
-		if err != nil {
-			return nil, err
-		}
-		job.RunID = id
+// Run plans, releases, recovers and writes back. Input, conflicts and what recovery
+// needs are checked before anything is spent: a signal that is public is refused with
+// [ErrSignalPublic]. An [UnfinishedError] says that the run stopped once it was
+// reserved or paid for. A dry run ends before, with no report: its error is what would
+// stop the run, or what the ledger would refuse it with, such as
+// [privacy.ErrExhausted].
+func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
+	job.Settings = m.Settings
+	if err := job.CheckSignal(); err != nil {
+		return nil, err
 	}
-	start := time.Now()
 	job, err := job.equipped(m.source)
 	if err != nil {
 		return nil, err
 	}
+	if job.RunID == "" {
+		if job.RunID, err = NewRunID(); err != nil {
+			return nil, err
+		}
+	}
+	p, err := m.prepare(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
 	y, err := m.checkRun(ctx, p, job)
 	if err != nil {
 		return nil, err
+	}
+	if job.DryRun {
+		return nil, m.granted(ctx, p, job)
 	}
 	r, err := m.release(ctx, p, y, job)
 	if err != nil {
@@ -66,18 +71,21 @@ func (m *Model) Execute(ctx context.Context, p *Plan, job Job) (*report.Report, 
 	return m.Complete(ctx, r, job)
 }
 
-// Check finds what would stop the run, after its budget is spent or because the ledger
-// refuses it. It writes and spends nothing. The errors are those of
-// [Model.CheckRelease], of [Model.Communities] and [Model.Prior], and [ErrMemory].
-func (m *Model) Check(ctx context.Context, p *Plan, job Job) error {
-	job, err := job.equipped(m.source)
+// prepare does what a run does with public data before it reads the signal.
+func (m *Model) prepare(ctx context.Context, job Job) (*Plan, error) {
+	start := time.Now()
+	p, err := m.Plan(ctx, job.Plan)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := m.checkRun(ctx, p, job); err != nil {
-		return err
+	if _, err := m.Partition(ctx); err != nil {
+		return nil, err
 	}
-	return m.granted(ctx, p, job)
+	if job.Planned != nil {
+		err = job.Planned(p)
+	}
+	m.millis.PreProcessingMillis = since(start)
+	return p, err
 }
 
 // checkRun returns the readings, since they are checked too.

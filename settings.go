@@ -5,9 +5,11 @@ package graphcloak
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -15,16 +17,38 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Settings define the diffusion operator and the neighbour relation. They are
-// public and stand in every plan file, which rebuilds the model from them.
+// Settings define the diffusion operator, the neighbour relation, and what is read
+// without noise. They are public and stand in every plan file, which rebuilds the model
+// from them.
 type Settings struct {
-	Selection graph.Selection       `json:"selection"`
-	Sensors   graph.SensorSelection `json:"sensors"`
-	Tau       float64               `json:"tau"`
-	Laplacian laplacian.Kind        `json:"laplacian"`
-	Method    expm.Method           `json:"kernelMethod"`
+	Selection graph.Selection `json:"selection"`
+	Public
+	Tau       float64        `json:"tau"`
+	Laplacian laplacian.Kind `json:"laplacian"`
+	Method    expm.Method    `json:"kernelMethod"`
 
 	foreign bool // read from a file, whose queries nobody has agreed to
+}
+
+// Public says what is read of the nodes without noise: it shapes plan and report, and
+// no property in it can be the signal. [Load] reads it once. The sensors are a part of
+// the model, and stand in files; communities and prior are chosen anew by who reads one.
+type Public struct {
+	Sensors       graph.SensorSelection `json:"sensors"`
+	Communities   community.Options     `json:"-"` // that allocation tells apart and a report ranks
+	PriorProperty string                `json:"-"` // node property proportional to the prior of a source; "": flat
+}
+
+// PublicProperties lists the properties that are read without noise, ascending: those
+// that the model is made from, those of Public, and more. Names are compared exactly;
+// a property that a query of the user's reads cannot be seen.
+func (s Settings) PublicProperties(more ...string) []string {
+	names := append([]string{
+		s.Selection.NodeKey, s.Selection.RelationshipWeightProperty, s.Selection.LengthProperty,
+		s.Public.Sensors.Property, s.Public.Communities.Property, s.Public.Communities.Caption, s.Public.PriorProperty,
+	}, more...)
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // metric names the distance of the neighbour relation.

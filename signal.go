@@ -27,17 +27,6 @@ var ErrSignalPublic = errors.New("graphcloak: the signal is declared public")
 // ErrNoSignal says that a run has nothing to release.
 var ErrNoSignal = errors.New("graphcloak: no signal")
 
-// public lists the properties that are read without noise: those that the model is
-// made from, and what else a plan or a report rests on. Names are compared exactly;
-// a property that a query of the user's reads cannot be seen.
-func public(s Settings, more ...string) []string {
-	names := append([]string{
-		s.Selection.NodeKey, s.Selection.RelationshipWeightProperty, s.Selection.LengthProperty, s.Sensors.Property,
-	}, more...)
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
-}
-
 // hidden refuses a signal that is public.
 func (s Signal) hidden(public []string) error {
 	for _, name := range []string{s.SourceProperty, s.MeasurementProperty} {

@@ -30,7 +30,9 @@ import (
 // camp, under noise so small that both can be read off.
 func TestSeveralSources(t *testing.T) {
 	s, _ := open(t, "karate")
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	set := paperJob().Settings
+	set.Tau = 1
+	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +51,7 @@ func TestSeveralSources(t *testing.T) {
 		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, y), append(in.Sigmas, .01)
 	}
 	for _, sources := range []int{2, analyst.ByEvidence} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{
-			Communities: community.Options{Property: "club"}, Sources: sources,
-		})
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: sources})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,9 @@ func TestSeveralSources(t *testing.T) {
 // refused.
 func TestSampledSources(t *testing.T) {
 	s, _ := open(t, "karate")
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	set := paperJob().Settings
+	set.Tau = 1
+	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +118,6 @@ func TestNothingSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close(context.Background())
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	in := analyst.Measurements{Nodes: []int{0, 1, 2, 3}, Values: make([]float64, 4), Sigmas: []float64{1e3, 1e3, 1e3, 1e3}}
 	for _, tt := range []struct {
 		prior   string
@@ -134,9 +132,13 @@ func TestNothingSaid(t *testing.T) {
 		{"risk", 2, 1772. / 1776},
 		{"risk", 3, 1},
 	} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{
-			Communities: community.Options{Property: "side"}, PriorProperty: tt.prior, Sources: tt.sources,
-		})
+		m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Public: graphcloak.Public{
+			Communities: community.Options{Property: "side"}, PriorProperty: tt.prior,
+		}}, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: tt.sources})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +156,9 @@ func TestNothingSaid(t *testing.T) {
 // graph of one node has one source.
 func TestSourcesRefused(t *testing.T) {
 	s, _ := open(t, "karate")
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	set := paperJob().Settings
+	set.Tau = 1
+	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +191,7 @@ func TestSourcesRefused(t *testing.T) {
 // different nodes, and the report says so, whether the number of sources is given or
 // counted.
 func TestStuckSampler(t *testing.T) {
-	m, in := grid(t, []int{7, 14, 22, 28}, 0.002)
+	m, in := grid(t, []int{7, 14, 22, 28}, 0.002, "")
 	for _, k := range []int{4, analyst.ByEvidence} {
 		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: k, Amplitude: posterior.UnitAmplitude})
 		if err != nil {
@@ -205,9 +209,9 @@ func TestStuckSampler(t *testing.T) {
 
 // TestCountUnderPrior: no more sources are counted than nodes may hold one.
 func TestCountUnderPrior(t *testing.T) {
-	m, in := grid(t, []int{7}, 0.1)
 	for _, allowed := range []string{"1", "2", "3"} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: analyst.ByEvidence, PriorProperty: "first" + allowed})
+		m, in := grid(t, []int{7}, 0.1, "first"+allowed)
+		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: analyst.ByEvidence})
 		if err != nil {
 			t.Errorf("prior on %s nodes: %v", allowed, err)
 		} else if got := len(rep.Sources.Probabilities); strconv.Itoa(got-1) != allowed {
@@ -218,8 +222,8 @@ func TestCountUnderPrior(t *testing.T) {
 
 // grid returns a model of 6 × 6 nodes at τ = 1, and readings of full sources without
 // noise, said to have some. The properties first1, first2 and first3 are 1 on so many
-// nodes, from node 7 on, and 0 elsewhere.
-func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analyst.Measurements) {
+// nodes, from node 7 on, and 0 elsewhere: one of them may be the prior.
+func grid(t *testing.T, sources []int, sigma float64, prior string) (*graphcloak.Model, analyst.Measurements) {
 	t.Helper()
 	const side = 6
 	dir := t.TempDir()
@@ -248,7 +252,7 @@ func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analys
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(context.Background()) })
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Public: graphcloak.Public{PriorProperty: prior}}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +277,7 @@ func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analys
 // sensors have one σ, and so are the radius, the residual and the margin that come back.
 func TestRadiusUnits(t *testing.T) {
 	const sigma, radius = 0.05, 0.1
-	m, in := grid(t, []int{7}, sigma)
+	m, in := grid(t, []int{7}, sigma, "")
 	rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Number, Value: radius}})
 	if err != nil {
 		t.Fatal(err)

@@ -23,9 +23,9 @@ func CheckSources(sources, n int) error {
 // Prior makes a prior of the values of a property, NaN where a node has none: in a unit
 // that is near the largest of them, so that no sum is infinite and none underflows. It
 // changes and returns p, or [recovery.ErrInvalid] where a value is negative or
-// infinite, or fewer are above 0 than there are to be sources.
-func Prior(p []float64, property string, sources int) ([]float64, error) {
-	wrong, possible := 0, 0
+// infinite, or none is above 0.
+func Prior(p []float64, property string) ([]float64, error) {
+	wrong := 0
 	for i, v := range p {
 		switch {
 		case math.IsNaN(v):
@@ -39,12 +39,17 @@ func Prior(p []float64, property string, sources int) ([]float64, error) {
 	}
 	_, unit := math.Frexp(floats.Max(p))
 	for i, v := range p {
-		if p[i] = math.Ldexp(v, -unit); p[i] > 0 {
-			possible++
-		}
+		p[i] = math.Ldexp(v, -unit)
 	}
-	if possible < max(1, sources) {
-		return nil, fmt.Errorf("%w: the prior %q allows fewer nodes than there are to be sources, %d", recovery.ErrInvalid, property, max(1, sources))
+	return p, CheckPrior(p, property, 1)
+}
+
+// CheckPrior refuses, with [recovery.ErrInvalid], a prior under which so many sources
+// have no room; nil is flat, and 0 and [ByEvidence] need room for one.
+func CheckPrior(p []float64, property string, sources int) error {
+	possible := floats.Count(func(v float64) bool { return v > 0 }, p)
+	if p != nil && possible < max(1, sources) {
+		return fmt.Errorf("%w: the prior %q allows fewer nodes than there are to be sources, %d", recovery.ErrInvalid, property, max(1, sources))
 	}
-	return p, nil
+	return nil
 }

@@ -149,7 +149,7 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 		}
 	}
 	if !spent { // nothing happened: the same run id is free
-		if _, err := c.m.Execute(t.Context(), c.p, d.job()); err != nil {
+		if _, err := c.m.Run(t.Context(), d.job()); err != nil {
 			t.Errorf("the run from its start: %v", err)
 		}
 		c.holds(t, d, privacy.KindCap, privacy.KindSpent, privacy.KindWritten)
@@ -258,7 +258,7 @@ func (c crash) carried(t *testing.T, d doomed) map[any]map[string]any {
 // refused tries to get another release for what was paid.
 func (c crash) refused(t *testing.T, d doomed) {
 	t.Helper()
-	if _, err := c.m.Execute(t.Context(), c.p, d.job()); !errors.Is(err, privacy.ErrReplay) && !errors.Is(err, connector.ErrConflict) {
+	if _, err := c.m.Run(t.Context(), d.job()); !errors.Is(err, privacy.ErrReplay) && !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("the same run id again: %v, want ErrReplay or ErrConflict", err)
 	}
 	_, err := c.m.Release(t.Context(), c.p, d.job().Signal, graphcloak.Spend{Scope: d.Scope, ReleaseID: "other", Attempt: token()})
@@ -317,14 +317,16 @@ func (c crash) undo(t *testing.T, d doomed) {
 
 func (d doomed) job() graphcloak.Job {
 	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2, Selection: graph.Selection{NodeLabels: []string{d.Label}, NodeKey: "id"}},
+		Settings: graphcloak.Settings{
+			Tau: 2, Selection: graph.Selection{NodeLabels: []string{d.Label}, NodeKey: "id"},
+			Public: graphcloak.Public{Communities: community.Options{Property: "club"}},
+		},
 		Plan: graphcloak.PlanOptions{
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
 		},
-		Signal:  graphcloak.Signal{SourceProperty: "source"},
-		Recover: graphcloak.RecoverOptions{Communities: community.Options{Property: "club"}},
-		Write:   graphcloak.WriteOptions{Enabled: true, Prefix: "it"},
-		Scope:   d.Scope, RunID: d.RunID,
+		Signal: graphcloak.Signal{SourceProperty: "source"},
+		Write:  graphcloak.WriteOptions{Enabled: true, Prefix: "it"},
+		Scope:  d.Scope, RunID: d.RunID,
 	}
 }
 

@@ -33,7 +33,7 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts g
 	if err != nil {
 		return err
 	}
-	p.AddPublicProperties(opts.PublicProperties()...)
+	p.AddPublicProperties(m.PublicProperties()...)
 	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -84,7 +83,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		part, err := m.Communities(t.Context(), job.Recover.Communities)
+		part, err := m.Partition(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,8 +151,9 @@ func pair(t *testing.T) *folder.Store {
 // node three times as often.
 func TestEvaluatePair(t *testing.T) {
 	job := karate()
-	job.Recover = graphcloak.RecoverOptions{Communities: community.Options{Property: "side"}, Amplitude: posterior.UnitAmplitude}
-	m, p := studied(t, pair(t), job)
+	job.Communities.Property, job.Recover.Amplitude = "side", posterior.UnitAmplitude
+	store := pair(t)
+	m, p := studied(t, store, job)
 	opts := study.Options{Trials: 4000, Amplitude: 1, Recover: job.Recover}
 	e, err := study.Evaluate(t.Context(), m, p, opts)
 	if err != nil {
@@ -166,7 +166,8 @@ func TestEvaluatePair(t *testing.T) {
 	if e.Chance != 0.5 || e.Uniform != nil || e.Allocation != "uniform" {
 		t.Errorf("chance %v, %s, %+v", e.Chance, e.Allocation, e.Uniform)
 	}
-	opts.Recover.PriorProperty = "weight"
+	job.PriorProperty = "weight"
+	m, p = studied(t, store, job)
 	if e, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestEvaluatePair(t *testing.T) {
 func TestEvaluateNothingSaid(t *testing.T) {
 	job := karate()
 	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
-	job.Recover = graphcloak.RecoverOptions{Communities: community.Options{Property: "side"}, PriorProperty: "weight"}
+	job.Communities.Property, job.PriorProperty = "side", "weight"
 	m, p := studied(t, pair(t), job)
 	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Recover: job.Recover})
 	if err != nil {
@@ -200,7 +201,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 // said, whichever the two are.
 func TestEvaluateNotesMismatch(t *testing.T) {
 	job := karate()
-	job.Recover = graphcloak.RecoverOptions{}
+	job.Public = graphcloak.Public{}
 	m, p := studied(t, pair(t), job)
 	for _, tt := range []struct {
 		assumed posterior.Amplitude
@@ -233,7 +234,7 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 func TestEvaluateCalibrated(t *testing.T) {
 	s := open(t, "net3")
 	job := karate()
-	job.Recover.Communities.Property = ""
+	job.Communities.Property = ""
 	job.Plan.Allocation.Uniform = false
 	m, p := studied(t, s, job)
 	failed := map[string]int{}
@@ -316,7 +317,7 @@ func TestEvaluateLarge(t *testing.T) {
 	s := cycle(t, 6200)
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 0.2, 300
-	job.Recover.Communities.Property = "arc"
+	job.Communities.Property = "arc"
 	m, p := studied(t, s, job)
 	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
@@ -62,10 +63,10 @@ const blockValues = 1 << 23
 func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*evaluator, error) {
 	s := &evaluator{model: m, opts: opts}
 	var err error
-	if s.part, err = m.Communities(ctx, opts.Recover.Communities); err != nil {
+	if s.part, err = m.Partition(ctx); err != nil {
 		return nil, err
 	}
-	if s.prior, err = flatOr(ctx, m, opts.Recover.PriorProperty); err != nil {
+	if s.prior, err = normalised(m); err != nil {
 		return nil, err
 	}
 	for _, i := range opts.Sources {
@@ -85,12 +86,9 @@ func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*eval
 	return s, err
 }
 
-// flatOr returns the prior of a property, which sums to 1; the flat one for "".
-func flatOr(ctx context.Context, m *graphcloak.Model, property string) ([]float64, error) {
-	p, err := m.Prior(ctx, property, 1)
-	if err != nil {
-		return nil, err
-	}
+// normalised returns the prior of a model, which sums to 1.
+func normalised(m *graphcloak.Model) ([]float64, error) {
+	p := slices.Clone(m.Prior)
 	if p == nil {
 		p = make([]float64, m.Graph.Order())
 		floats.AddConst(1, p)

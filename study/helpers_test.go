@@ -54,11 +54,10 @@ func write(t *testing.T, dir, name, text string) {
 // karate is a job on the karate club under uniform noise at ε = 4, δ = 0.1.
 func karate() graphcloak.Job {
 	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2},
+		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
 		Plan: graphcloak.PlanOptions{
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
 		},
-		Recover: graphcloak.RecoverOptions{Communities: community.Options{Property: "club"}},
 	}
 }
 

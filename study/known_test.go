@@ -63,7 +63,7 @@ func TestMassElsewhereIsCounted(t *testing.T) {
 	write(t, dir, "relationships.csv", edges.String())
 	s := openFolder(t, dir)
 	job := karate()
-	job.Recover.Communities.Property = "group"
+	job.Communities.Property = "group"
 	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
 	m, p := studied(t, s, job)
 	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Amplitude: 1, Recover: job.Recover})

@@ -17,7 +17,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -53,10 +52,8 @@ type PosteriorEntropy struct {
 
 // SuggestOptions steer [Suggest].
 type SuggestOptions struct {
-	Communities   community.Options // of CommunityEntropy; the choice does not depend on them
-	PriorProperty string            // node property proportional to the prior of a source; "": flat
-	Trials        int               // least number of simulated sources, each possible node equally often; 0: 1000
-	Seed          uint64
+	Trials int // least number of simulated sources, each possible node equally often; 0: 1000
+	Seed   uint64
 }
 
 // ErrSuggest says that no sensors can be suggested.
@@ -77,7 +74,7 @@ const maxTrials = 1_000_000_000
 // information I(source; readings) is monotone and submodular in the set, and the greedy
 // choice gains at least 1 − 1/e of what the best k sensors would, up to the error of
 // simulation: docs/explanation/calibration.md. The noise that the chosen set needs by
-// itself is less, and no such bound holds at it.
+// itself is less, and no such bound holds at it. The choice does not depend on communities.
 //
 // It returns [ErrSuggest] for options that cannot be served, [graphcloak.ErrMemory], and
 // the errors of [graphcloak.Model.Plan].
@@ -95,7 +92,7 @@ func Suggest(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 	if err != nil {
 		return nil, err
 	}
-	part, err := m.Communities(ctx, s.Communities)
+	part, err := m.Partition(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +181,7 @@ func newPlacement(ctx context.Context, m *graphcloak.Model, opts graphcloak.Plan
 	if err := m.CheckMemory("suggesting sensors", 8*int64(n)*int64(n)*int64(1+4*rounds)); err != nil {
 		return nil, err
 	}
-	prior, err := flatOr(ctx, m, s.PriorProperty)
+	prior, err := normalised(m)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/study"
@@ -86,9 +85,9 @@ func eight(t *testing.T) *folder.Store {
 func TestSuggestAgainstExhaustiveSearch(t *testing.T) {
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 1, 8
-	job.Recover.Communities.Property = "side"
+	job.Communities.Property = "side"
 	m, p := studied(t, eight(t), job)
-	s, err := study.Suggest(t.Context(), m, job.Plan, 2, study.SuggestOptions{Communities: job.Recover.Communities})
+	s, err := study.Suggest(t.Context(), m, job.Plan, 2, study.SuggestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,11 +134,12 @@ func TestSuggestFurther(t *testing.T) {
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 1, 8
 	store := eight(t)
+	job.Communities.Property = "side"
 	_, all := studied(t, store, job)
 	job.Plan.Allocation.Uniform = false // the choice supposes uniform noise all the same
 	job.Sensors = graph.SensorSelection{Property: "sensor"}
 	m, _ := studied(t, store, job)
-	s, err := study.Suggest(t.Context(), m, job.Plan, 7, study.SuggestOptions{Seed: 5, Communities: community.Options{Property: "side"}})
+	s, err := study.Suggest(t.Context(), m, job.Plan, 7, study.SuggestOptions{Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,9 @@ func TestSuggestFurther(t *testing.T) {
 	if math.Abs(s.Sensors[6].Sigma-all.Sigma()) > 1e-9*all.Sigma() {
 		t.Errorf("all sensors need σ = %v, want %v", s.Sensors[6].Sigma, all.Sigma())
 	}
-	prior, err := study.Suggest(t.Context(), m, job.Plan, 1, study.SuggestOptions{PriorProperty: "weight"})
+	job.PriorProperty = "weight"
+	weighted, _ := studied(t, store, job)
+	prior, err := study.Suggest(t.Context(), weighted, job.Plan, 1, study.SuggestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,12 +201,12 @@ func TestSuggestStandardError(t *testing.T) {
 		write(t, dir, "relationships.csv", "source,target\na,b\na,c\nb,c\nc,d\nd,e\ne,f\nf,g\ne,g\ng,h\nd,f\n")
 		store := openFolder(t, dir)
 		job := karate()
-		job.Tau, job.Plan.Epsilon = 1, 8
+		job.Tau, job.Plan.Epsilon, job.Public = 1, 8, graphcloak.Public{PriorProperty: "weight"}
 		m, _ := studied(t, store, job)
 		var entropies []float64
 		told := 0.0
 		for seed := range uint64(seeds) {
-			s, err := study.Suggest(t.Context(), m, job.Plan, 2, study.SuggestOptions{PriorProperty: "weight", Seed: 10 * seed})
+			s, err := study.Suggest(t.Context(), m, job.Plan, 2, study.SuggestOptions{Seed: 10 * seed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,9 +267,9 @@ func TestSuggestIsolated(t *testing.T) {
 	write(t, dir, "relationships.csv", "source,target\na,b\n")
 	store := openFolder(t, dir)
 	job := karate()
-	job.Plan.Epsilon = 1000
+	job.Plan.Epsilon, job.Public = 1000, graphcloak.Public{PriorProperty: "weight"}
 	m, _ := studied(t, store, job)
-	s, err := study.Suggest(t.Context(), m, job.Plan, 4, study.SuggestOptions{PriorProperty: "weight"})
+	s, err := study.Suggest(t.Context(), m, job.Plan, 4, study.SuggestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (s *evaluator) leastBudget(ctx context.Context, p *graphcloak.Plan, t Targe
 		if err != nil {
 			return nil, false, err
 		}
-		q.AddPublicProperties(s.opts.Recover.PublicProperties()...)
+		q.AddPublicProperties(s.model.PublicProperties()...)
 		q.Accuracy, err = s.accuracy(ctx, q.Plan)
 		return q, err == nil && t.reached(q.Accuracy), err
 	}

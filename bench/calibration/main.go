@@ -22,7 +22,6 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
@@ -76,7 +75,7 @@ func example(ctx context.Context, name string) error {
 	if name == "karate" {
 		tau = 1
 	}
-	return instance.With(ctx, *data, name, tau, func(m *graphcloak.Model, _ string) error {
+	return instance.With(ctx, *data, name, tau, func(m *graphcloak.Model) error {
 		p, err := plan(ctx, m, false)
 		if err != nil {
 			return err
@@ -139,7 +138,7 @@ func figure(ctx context.Context) error {
 // block adds the trials of one block model.
 func block(ctx context.Context, seed int, trials [][]study.Trial) error {
 	name := fmt.Sprintf("sbm,n=500,k=2,in=0.05,out=0.001,seed=%d", seed)
-	return instance.With(ctx, *data, name, 2, func(m *graphcloak.Model, communities string) error {
+	return instance.With(ctx, *data, name, 2, func(m *graphcloak.Model) error {
 		p, err := plan(ctx, m, true)
 		if err != nil {
 			return err
@@ -147,7 +146,7 @@ func block(ctx context.Context, seed int, trials [][]study.Trial) error {
 		for i, x := range settings {
 			e, err := study.Evaluate(ctx, m, p, study.Options{
 				Trials: *each, Seed: uint64(seed), Amplitude: x.amplitude,
-				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed, Communities: community.Options{Property: communities}},
+				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed},
 			})
 			if err != nil {
 				return err

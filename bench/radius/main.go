@@ -21,7 +21,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study"
@@ -83,8 +82,8 @@ func (s setting) run(ctx context.Context) error {
 		if strings.Contains(name, ",") {
 			name = fmt.Sprintf(name, seed)
 		}
-		if err := instance.With(ctx, *data, name, s.tau, func(m *graphcloak.Model, communities string) error {
-			return s.simulate(ctx, m, communities, uint64(seed), trials)
+		if err := instance.With(ctx, *data, name, s.tau, func(m *graphcloak.Model) error {
+			return s.simulate(ctx, m, uint64(seed), trials)
 		}); err != nil {
 			return err
 		}
@@ -110,7 +109,7 @@ func (s setting) run(ctx context.Context) error {
 }
 
 // simulate adds the trials on one graph, the same releases for every rule.
-func (s setting) simulate(ctx context.Context, m *graphcloak.Model, communities string, seed uint64, trials [][]study.Trial) error {
+func (s setting) simulate(ctx context.Context, m *graphcloak.Model, seed uint64, trials [][]study.Trial) error {
 	options := graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Calibration: s.calibration}
 	options.Allocation.Uniform = true
 	p, err := m.Plan(ctx, options)
@@ -120,9 +119,7 @@ func (s setting) simulate(ctx context.Context, m *graphcloak.Model, communities 
 	for i, kind := range rules {
 		e, err := study.Evaluate(ctx, m, p, study.Options{
 			Trials: s.each, Seed: seed, Amplitude: 1, Denoise: true,
-			Recover: graphcloak.RecoverOptions{
-				Rule: recovery.Rule{Kind: kind}, Communities: community.Options{Property: communities},
-			},
+			Recover: graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: kind}},
 		})
 		if err != nil {
 			return err

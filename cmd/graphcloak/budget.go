@@ -62,6 +62,21 @@ func (a *app) announce(ctx context.Context, l privacy.Ledger, scope string) erro
 	return nil
 }
 
+// announceFirst lets a run that is about to spend tell of its scope, and of releases that
+// were not finished elsewhere, again apart: once nothing is left that would refuse it.
+func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
+	begin, scope := job.Begin, job.Scope
+	job.Begin = func(at *graphcloak.Attempt) error {
+		if err := a.announce(ctx, s.Ledger(), scope); err != nil {
+			return err
+		}
+		if err := a.noteElsewhere(ctx, s, scope, again); err != nil {
+			return err
+		}
+		return begin(at)
+	}
+}
+
 // agree asks whether a scope without a history is meant, or refuses it where nobody is there to answer.
 func (a *app) agree(ctx context.Context, l privacy.Ledger, scope string) error {
 	scopes, err := l.Scopes(ctx)

@@ -76,8 +76,8 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	job.Signal = graphcloak.Signal{SourceProperty: builtin.SourceProperty}
 	job.Write = graphcloak.WriteOptions{Enabled: true, Force: a.config.Output.Force}
 	job.Scope, job.RequireCap = source.Name, false // what ships in the program needs no limit
-	if job.Recover.Communities.Property == "" {
-		job.Recover.Communities.Property = source.Community
+	if job.Communities.Property == "" {
+		job.Communities.Property = source.Community
 	}
 	if job.RunID, err = graphcloak.NewRunID(); err != nil {
 		return err
@@ -107,15 +107,9 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Plan(ctx, job.Plan)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.explainDemo(ctx, s, m, p, *job, dir); err != nil {
-		return nil, err
-	}
+	job.Planned = func(p *graphcloak.Plan) error { return a.explainDemo(ctx, s, m, p, *job, dir) }
 	a.journal(ctx, s, job, 1<<16, "", false)
-	rep, err := m.Execute(ctx, p, *job)
+	rep, err := m.Run(ctx, *job)
 	return rep, a.unspent(job.RunID, err)
 }
 

@@ -39,25 +39,25 @@ func TestDemoIsRight(t *testing.T) {
 		}
 		return x
 	}
-	m, err := graphcloak.Load(ctx, s, graphcloak.Settings{Tau: number("tau")}, graphcloak.LoadOptions{})
+	set := graphcloak.Settings{Tau: number("tau")}
+	set.Communities.Detector = community.Leiden{Gamma: number("gamma")}
+	m, err := graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := graphcloak.RecoverOptions{Communities: community.Options{Detector: community.Leiden{Gamma: number("gamma")}}}
 	plan, err := m.Plan(ctx, graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: number("epsilon"), Delta: number("delta")}, Alpha: 1,
-		Allocation: graphcloak.Allocation{Communities: opts.Communities},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := study.Expect(ctx, m, plan, opts, 1000); err != nil {
+	if err := study.Expect(ctx, m, plan, graphcloak.RecoverOptions{}, 1000); err != nil {
 		t.Fatal(err)
 	}
 	if a := plan.Accuracy; a.Lower < .95 {
 		t.Errorf("with sources anywhere %.1f %% are right, [%.3f, %.3f]", 100*a.Probability, a.Lower, a.Upper)
 	}
-	partition, err := m.Communities(ctx, opts.Communities)
+	partition, err := m.Partition(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestDemoIsRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := m.Recover(ctx, r, opts)
+		rep, err := m.Recover(ctx, r, graphcloak.RecoverOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -88,7 +88,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		if err := a.readPlan(e.plan, p); err != nil {
 			return err
 		}
-		job.Settings = p.Model
+		job.Settings = chosen(p.Model, a.config.Recovery, a.config.Community)
 	}
 	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {

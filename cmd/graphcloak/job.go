@@ -53,10 +53,17 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
 	}
-	return graphcloak.Settings{
-		Selection: sel, Sensors: graph.SensorSelection{Label: c.Sensors.Label, Property: c.Sensors.Property},
-		Tau: c.Diffusion.Tau, Laplacian: kind, Method: method,
-	}, nil
+	set := graphcloak.Settings{Selection: sel, Tau: c.Diffusion.Tau, Laplacian: kind, Method: method}
+	set.Public.Sensors = graph.SensorSelection{Label: c.Sensors.Label, Property: c.Sensors.Property}
+	return chosen(set, c.Recovery, c.Community), nil
+}
+
+// chosen returns settings, which may be those of a file, with the communities and the
+// prior that are chosen for this command.
+func chosen(set graphcloak.Settings, r config.Recovery, c config.Community) graphcloak.Settings {
+	set.Communities = community.Options{Property: c.Property, Detector: detector(c)}
+	set.PriorProperty = r.PriorProperty
+	return set
 }
 
 // wildcard reads GDS's * as all.
@@ -111,8 +118,8 @@ func signalOf(c *config.Config) graphcloak.Signal {
 	}
 }
 
-func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOptions, error) {
-	options := graphcloak.RecoverOptions{PriorProperty: r.PriorProperty, Sources: r.Sources}
+func recoverOptions(r config.Recovery) (graphcloak.RecoverOptions, error) {
+	options := graphcloak.RecoverOptions{Sources: r.Sources}
 	if r.Sources == 0 {
 		options.Sources = analyst.ByEvidence
 	}
@@ -127,7 +134,6 @@ func recoverOptions(r config.Recovery, c config.Community) (graphcloak.RecoverOp
 	if r.Amplitude == "one" {
 		options.Amplitude = posterior.UnitAmplitude
 	}
-	options.Communities = community.Options{Property: c.Property, Detector: detector(c)}
 	return options, nil
 }
 
@@ -156,12 +162,11 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
-	options, err := recoverOptions(c.Recovery, c.Community)
+	options, err := recoverOptions(c.Recovery)
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
-	plan.Allocation.Communities, plan.Allocation.PriorProperty = options.Communities, options.PriorProperty
-	options.Communities.Caption = c.Report.Caption // of what is detected; a plan needs no names
+	settings.Communities.Caption = c.Report.Caption
 	job := graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, RequireCap: c.Privacy.RequireCap, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},

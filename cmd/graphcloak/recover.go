@@ -80,7 +80,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if err != nil {
 		return err
 	}
-	job.Settings, job.Signal = r.Model, r.Signal
+	job.Settings, job.Signal = chosen(r.Model, a.config.Recovery, a.config.Community), r.Signal
 	if err := job.CheckSignal(); err != nil {
 		return err
 	}

@@ -77,9 +77,6 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		return err
 	}
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
-	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
-		return err
-	}
 	digest, err := p.Digest()
 	if err != nil {
 		return err
@@ -95,17 +92,17 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		if err := m.CheckRelease(ctx, p, job); err != nil {
 			return elsewhere(ctx, s, job, a.findable(err, p.Model, job.Signal))
 		}
+		if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
+			return err
+		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}
+	again := ""
 	if job.Signal.Cloaked { // the same values cost nothing again
-		err = a.noteElsewhere(ctx, s, job.Scope, values[0].ReleaseID)
-	} else {
-		err = a.noteElsewhere(ctx, s, job.Scope, "")
-	}
-	if err != nil {
-		return err
+		again = values[0].ReleaseID
 	}
 	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, true)
+	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Pay(ctx, p, values, job)
 	if err != nil {
 		return a.findable(a.unspent(job.RunID, err), p.Model, job.Signal)

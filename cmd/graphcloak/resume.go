@@ -92,13 +92,14 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 		return err
 	}
 	a.renewRecovery(kept)
-	options, err := recoverOptions(kept.Recovery, kept.Community)
+	options, err := recoverOptions(kept.Recovery)
 	if err != nil {
 		return err
 	}
-	options.Communities.Caption = a.config.Report.Caption
 	a.agreeQueries(kept.model())
-	m, err := a.model(ctx, s, *kept.model())
+	set := chosen(*kept.model(), kept.Recovery, kept.Community)
+	set.Communities.Caption = a.config.Report.Caption
+	m, err := a.model(ctx, s, set)
 	if err != nil {
 		return a.outdated(err, runID)
 	}
@@ -106,7 +107,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 		return err
 	}
 	job := graphcloak.Job{
-		Settings: *kept.model(), Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
+		Settings: set, Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
 		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
 	}
 	r := kept.Release

@@ -96,9 +96,6 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if done, err := a.nothingToDo(ctx, s, job.Scope); done || err != nil {
 		return err
 	}
-	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
-		return err
-	}
 	m, err := a.load(ctx, s, job)
 	if err != nil {
 		return err
@@ -107,27 +104,35 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	if done, err := a.settle(ctx, s, earlier{job.Scope, identity, m.Graph.Digest(), fresh, a.config.Write.DryRun}); done || err != nil {
+	job.DryRun = a.config.Write.DryRun
+	if done, err := a.settle(ctx, s, earlier{job.Scope, identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
 		return err
 	}
-	p, err := m.Plan(ctx, job.Plan)
-	if err != nil {
-		return err
-	}
-	a.noteBracket(p, job.Plan.SensitivityTime)
-	if a.config.Write.DryRun {
-		return a.dryRun(ctx, s, m, p, job)
-	}
-	if err := a.noteElsewhere(ctx, s, job.Scope, ""); err != nil {
-		return err
+	return a.perform(ctx, s, m, job, identity)
+}
+
+// perform does a run of which nothing stands in the way, or the part of it that a dry
+// run may.
+func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, job graphcloak.Job, identity string) error {
+	var plan *graphcloak.Plan
+	job.Planned = func(p *graphcloak.Plan) error {
+		plan = p
+		a.noteBracket(p, job.Plan.SensitivityTime)
+		return nil
 	}
 	if err := a.illustrate(ctx, s, m.Graph, job.Signal); err != nil {
 		return err
 	}
 	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, false)
-	rep, err := m.Execute(ctx, p, job)
-	err = elsewhere(ctx, s, job, err)
-	return a.conclude(job, rep, a.unspent(job.RunID, err))
+	a.announceFirst(ctx, s, &job, "")
+	rep, err := m.Run(ctx, job)
+	if err != nil || !job.DryRun {
+		return a.conclude(job, rep, a.unspent(job.RunID, elsewhere(ctx, s, job, err)))
+	}
+	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
+		return err
+	}
+	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }
 
 // unspent forgets a run that ended before it cost anything.
@@ -206,14 +211,6 @@ func (a *app) notices(s graphStore) {
 	for _, n := range s.Notices() {
 		a.note("Note: %s", n)
 	}
-}
-
-// dryRun says what would be written and spent.
-func (a *app) dryRun(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) error {
-	if err := m.Check(ctx, p, job); err != nil {
-		return elsewhere(ctx, s, job, err)
-	}
-	return a.wouldSpend(p, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }
 
 // undo gives a run up and removes what it wrote.

@@ -50,7 +50,6 @@ func (a *app) checkSuggestion(c choice, packages sensorPackages) error {
 // suggest prints which nodes should carry sensors.
 func (a *app) suggest(ctx context.Context, m *graphcloak.Model, job graphcloak.Job, k, trials int) error {
 	s, err := study.Suggest(ctx, m, job.Plan, k, study.SuggestOptions{
-		Communities: job.Recover.Communities, PriorProperty: job.Recover.PriorProperty,
 		Trials: trials, Seed: uint64(a.config.Community.RandomSeed),
 	})
 	if err != nil {

@@ -24,7 +24,6 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
@@ -93,7 +92,7 @@ func allocation(ctx context.Context, s *folder.Store) ([]*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := m.Communities(ctx, community.Options{})
+	part, err := m.Partition(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,12 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 )
 
-// With loads a graph and calls do with the model and the name of the property of its
-// planted communities, "" where it has none. Name is that of a folder below data, or
+// With loads a graph and calls do with the model, whose communities are the planted ones
+// where there are any. Name is that of a folder below data, or
 // describes a generator, as in "sbm,n=500,k=2,in=0.05,out=0.001,seed=1".
-func With(ctx context.Context, data, name string, tau float64, do func(m *graphcloak.Model, communities string) error) (err error) {
-	dir, communities := filepath.Join(data, name), ""
+func With(ctx context.Context, data, name string, tau float64, do func(m *graphcloak.Model) error) (err error) {
+	dir := filepath.Join(data, name)
+	set := graphcloak.Settings{Tau: tau}
 	if strings.Contains(name, ",") {
 		g, err := builtin.Parse(name)
 		if err != nil {
@@ -36,16 +37,16 @@ func With(ctx context.Context, data, name string, tau float64, do func(m *graphc
 		if err := os.CopyFS(dir, source); err != nil {
 			return err
 		}
-		communities = source.Community
+		set.Communities.Property = source.Community
 	}
 	s, err := folder.New(ctx, dir, folder.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close(ctx)) }()
-	m, err := graphcloak.Load(ctx, s, graphcloak.Settings{Tau: tau}, graphcloak.LoadOptions{})
+	m, err := graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{})
 	if err != nil {
 		return err
 	}
-	return do(m, communities)
+	return do(m)
 }
