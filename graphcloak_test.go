@@ -173,7 +173,7 @@ func TestPlanOfKnownGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := paperJob()
-	job.Tau = 1
+	job.Tau, job.Communities.Property = 1, ""
 	p := plan(t, s, job)
 	want := math.Sqrt2 * math.Exp(-5)
 	if p.Sensitivity.Upper < want || p.Sensitivity.Upper > want*(1+1e-9) {
@@ -202,7 +202,9 @@ func TestAllocatedPlan(t *testing.T) {
 	if p.Allocated == nil {
 		t.Fatal("the plan is uniform")
 	}
-	uniform := plan(t, s, paperJob())
+	other := job
+	other.Plan.Allocation.Uniform = true
+	uniform := plan(t, s, other)
 	if p.UniformSigma() != uniform.Sigma() {
 		t.Errorf("the uniform σ of equal guarantee is %v, want %v", p.UniformSigma(), uniform.Sigma())
 	}

@@ -184,7 +184,9 @@ func (p *Plan) uniformAccuracy() *report.Accuracy {
 }
 
 // CheckSignal refuses a signal that the plan rests on, with [ErrSignalPublic].
-func (p *Plan) CheckSignal(s Signal) error { return s.hidden(p.Model.PublicProperties(p.PublicProperties...)) }
+func (p *Plan) CheckSignal(s Signal) error {
+	return s.hidden(p.Model.PublicProperties(p.PublicProperties...))
+}
 
 // AddPublicProperties says that what stands in the plan rests on further properties,
 // which were read without noise.

@@ -25,7 +25,7 @@ func TestBareSource(t *testing.T) {
 	}
 	bare := struct{ graphcloak.Source }{s}
 	job := paperJob()
-	job.Recover, job.Write = graphcloak.RecoverOptions{}, graphcloak.WriteOptions{}
+	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
 	run := func() error {
 		_, err := graphcloak.Run(t.Context(), bare, job, graphcloak.LoadOptions{})
 		return err

@@ -76,6 +76,7 @@ func TestNoTrials(t *testing.T) {
 // A plan of another graph is refused by each simulation.
 func TestPlanOfAnotherGraph(t *testing.T) {
 	job := karate()
+	job.Communities.Property = ""
 	_, p := studied(t, open(t, "net3"), job)
 	m, _ := studied(t, open(t, "karate"), job)
 	if err := study.Expect(t.Context(), m, p, graphcloak.RecoverOptions{}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {

@@ -42,8 +42,8 @@ type Evaluation struct {
 // [privacy.Plan.Perturb] itself, keyed by the seed instead of a secret: it hides
 // nothing. No signal is read and nothing is spent. It returns [recovery.ErrInvalid] for
 // options without a meaning, [graphcloak.ErrMemory], and the errors of
-// [graphcloak.Model.Matches], [graphcloak.Model.UniformPlan],
-// [graphcloak.Model.Communities] and [graphcloak.Model.Prior].
+// [graphcloak.Model.Matches], [graphcloak.Model.UniformPlan] and
+// [graphcloak.Model.Partition].
 func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts Options) (*Evaluation, error) {
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err

@@ -336,7 +336,7 @@ func TestEvaluateLarge(t *testing.T) {
 func TestEvaluateRefuses(t *testing.T) {
 	s := pair(t)
 	job := karate()
-	job.Recover = graphcloak.RecoverOptions{}
+	job.Communities.Property = ""
 	m, p := studied(t, s, job)
 	for name, opts := range map[string]study.Options{
 		"trials":    {Trials: -1},

@@ -76,8 +76,9 @@ const maxTrials = 1_000_000_000
 // simulation: docs/explanation/calibration.md. The noise that the chosen set needs by
 // itself is less, and no such bound holds at it. The choice does not depend on communities.
 //
-// It returns [ErrSuggest] for options that cannot be served, [graphcloak.ErrMemory], and
-// the errors of [graphcloak.Model.Plan].
+// It returns [ErrSuggest] for options that cannot be served, [recovery.ErrInvalid] for
+// a prior that does not add up, [graphcloak.ErrMemory], and the errors of
+// [graphcloak.Model.Plan].
 func Suggest(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, k int, s SuggestOptions) (*Suggestion, error) {
 	n := m.Graph.Order()
 	var chosen []int

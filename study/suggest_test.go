@@ -228,6 +228,7 @@ func TestSuggestStandardError(t *testing.T) {
 func TestSuggestIsDeterministic(t *testing.T) {
 	s := open(t, "net3")
 	job := karate()
+	job.Communities.Property = ""
 	m, _ := studied(t, s, job)
 	first, err := study.Suggest(t.Context(), m, job.Plan, 6, study.SuggestOptions{})
 	if err != nil {

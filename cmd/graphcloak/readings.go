@@ -52,9 +52,15 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 		hint("find them with %s", neo4j.FindReadings(set.Selection, set.Sensors, e.Property, lo, hi, needed))
 }
 
-// elsewhere adds to an error about sources of no mass the other labels whose nodes
-// have the property.
-func elsewhere(ctx context.Context, s graphStore, job graphcloak.Job, err error) error {
+// explain adds to an error what the store knows of it: of sources of no mass the other
+// labels whose nodes have the property, of a scope without a cap one with a name like it.
+func explain(ctx context.Context, s graphStore, job graphcloak.Job, err error) error {
+	if errors.Is(err, graphcloak.ErrNoCap) {
+		scopes, failed := s.Ledger().Scopes(ctx)
+		if near := nearest(job.Scope, scopes); failed == nil && near != "" {
+			return fmt.Errorf("%w%s", err, near)
+		}
+	}
 	if !errors.Is(err, graphcloak.ErrZeroSignal) {
 		return err
 	}

@@ -90,7 +90,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	}
 	if a.config.Write.DryRun {
 		if err := m.CheckRelease(ctx, p, job); err != nil {
-			return elsewhere(ctx, s, job, a.findable(err, p.Model, job.Signal))
+			return explain(ctx, s, job, a.findable(err, p.Model, job.Signal))
 		}
 		if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Pay(ctx, p, values, job)
 	if err != nil {
-		return a.findable(a.unspent(job.RunID, err), p.Model, job.Signal)
+		return a.findable(a.unspent(job.RunID, explain(ctx, s, job, err)), p.Model, job.Signal)
 	}
 	return a.finishRelease(ctx, m, r, job)
 }

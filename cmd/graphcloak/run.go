@@ -127,7 +127,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	a.announceFirst(ctx, s, &job, "")
 	rep, err := m.Run(ctx, job)
 	if err != nil || !job.DryRun {
-		return a.conclude(job, rep, a.unspent(job.RunID, elsewhere(ctx, s, job, err)))
+		return a.conclude(job, rep, a.unspent(job.RunID, explain(ctx, s, job, err)))
 	}
 	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
 		return err
