@@ -123,10 +123,6 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Plan(ctx, job.Plan)
-	if err != nil {
-		return nil, err
-	}
 	kept := staged{
 		Store: r.s.Name(), Signal: job.Signal, Scope: job.Scope, Write: job.Write, Mode: a.config.Write.Mode,
 		Recovery: a.config.Recovery, Community: a.config.Community, Configuration: job.Configuration,
@@ -136,7 +132,7 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		return saveRun(ctx, w, kept)
 	}
 	job.Stage = r.stage(ctx, w, &kept)
-	return m.Execute(ctx, p, job)
+	return m.Run(ctx, job)
 }
 
 // stage keeps a release in place of its attempt.
@@ -158,18 +154,14 @@ func (r jobRunner) goOn(ctx context.Context, w jobs.Work) (*report.Report, strin
 	if own, err := r.of(w.Definition); err == nil {
 		a = own // its queries are those that may be run: what was kept lay where others write
 	}
-	a.agreeQueries(kept.model())
-	options, err := recoverOptions(kept.Recovery, kept.Community)
+	job, err := a.keptJob(kept, w.ReleaseID)
 	if err != nil {
 		return nil, kept.Mode, err
 	}
-	m, err := a.model(ctx, a.watch(r.s), *kept.model())
+	job.Stage = r.stage(ctx, w, kept)
+	m, err := a.model(ctx, a.watch(r.s), job.Settings)
 	if err != nil {
 		return nil, kept.Mode, err
-	}
-	job := graphcloak.Job{
-		Settings: *kept.model(), Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
-		RunID: w.ReleaseID, Version: readBuild().Version, Configuration: kept.Configuration, Stage: r.stage(ctx, w, kept),
 	}
 	made := kept.Release
 	if made == nil {

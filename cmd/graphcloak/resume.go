@@ -92,23 +92,16 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 		return err
 	}
 	a.renewRecovery(kept)
-	options, err := recoverOptions(kept.Recovery)
+	job, err := a.keptJob(kept, runID)
 	if err != nil {
 		return err
 	}
-	a.agreeQueries(kept.model())
-	set := chosen(*kept.model(), kept.Recovery, kept.Community)
-	set.Communities.Caption = a.config.Report.Caption
-	m, err := a.model(ctx, s, set)
+	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return a.outdated(err, runID)
 	}
 	if err := a.notOverNewer(ctx, s, m, kept, runID); err != nil {
 		return err
-	}
-	job := graphcloak.Job{
-		Settings: set, Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
-		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
 	}
 	r := kept.Release
 	if r == nil {
@@ -124,6 +117,19 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	}
 	rep, err := m.Complete(ctx, r, job)
 	return a.conclude(job, rep, a.outdated(err, runID))
+}
+
+// keptJob is the job of a run that is gone on with. Its queries are agreed to where the
+// settings hold them.
+func (a *app) keptJob(kept *staged, runID string) (graphcloak.Job, error) {
+	a.agreeQueries(kept.model())
+	options, err := recoverOptions(kept.Recovery)
+	set := chosen(*kept.model(), kept.Recovery, kept.Community)
+	set.Communities.Caption = a.config.Report.Caption
+	return graphcloak.Job{
+		Settings: set, Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
+		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
+	}, err
 }
 
 // renewRecovery takes how to recover from the command line where it says so: recovery
