@@ -31,6 +31,7 @@ var campaigns = []campaign{
 	{name: "client killed at each boundary of a run", dir: "integration", tests: []string{"TestCrash", "TestKilledInWrite"}},
 	{name: "server killed while 16 writers spend", dir: "integration", long: "-campaign", tests: []string{"TestLedgerSurvivesKills"}},
 	{name: "runs and schedulers at once", dir: "integration", tests: []string{"TestRacingRuns", "TestSchedulers"}},
+	{name: "three servers of scheduled jobs, killed", dir: "integration", long: "-campaign", tests: []string{"TestServe"}},
 	{name: "names before the server's parser", dir: "integration", long: "-campaign", tests: []string{"TestQuoteOnServer"}},
 	{
 		name: "names and records planted in the database", dir: "integration",

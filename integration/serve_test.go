@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// fleet is a few servers of one database, that are killed and started again.
+type fleet struct {
+	t       *testing.T
+	path    string
+	env     []string
+	servers []*exec.Cmd
+	kills   int
+	mu      sync.Mutex
+	log     bytes.Buffer
+}
+
+func newFleet(t *testing.T, n int) *fleet {
+	c := newCLI(t)
+	f := &fleet{t: t, path: c.path, env: c.env, servers: make([]*exec.Cmd, n)}
+	for i := range f.servers {
+		f.start(i)
+	}
+	t.Cleanup(func() {
+		for _, s := range f.servers {
+			s.Process.Kill()
+			s.Wait()
+		}
+		if t.Failed() {
+			t.Logf("the servers said:\n%s", f.said())
+		}
+	})
+	return f
+}
+
+// Write gathers what servers say.
+func (f *fleet) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log.Write(p)
+}
+
+func (f *fleet) said() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log.String()
+}
+
+// start runs a server with a folder for state of its own, as on a machine of its own.
+func (f *fleet) start(i int) {
+	f.t.Helper()
+	s := exec.Command(f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info")
+	s.Env = append(append(os.Environ(), f.env...), "XDG_STATE_HOME="+filepath.Join(f.t.TempDir(), "state"))
+	s.Stdout, s.Stderr = f, f
+	if err := s.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.servers[i] = s
+}
+
+// kill ends a server with SIGKILL, the holder of an open tick where there is one and
+// else one by chance, and starts another in its place.
+func (f *fleet) kill(open []jobs.Claim) {
+	victim := rand.IntN(len(f.servers))
+	for _, c := range open {
+		_, pid, _ := strings.Cut(c.Instance, "/")
+		for i, s := range f.servers {
+			if pid == strconv.Itoa(s.Process.Pid) {
+				victim = i
+			}
+		}
+	}
+	f.servers[victim].Process.Kill()
+	f.servers[victim].Wait()
+	f.kills++
+	f.start(victim)
+}
+
+// stop ends all servers in order.
+func (f *fleet) stop() {
+	f.t.Helper()
+	for _, s := range f.servers {
+		s.Process.Signal(syscall.SIGTERM)
+	}
+	for _, s := range f.servers {
+		if err := s.Wait(); err != nil {
+			f.t.Errorf("a server ended after SIGTERM with %v", err)
+		}
+	}
+}
+
+// TestServe: three servers of one database, killed at random and in the middle of runs.
+// No tick is missing, each is run to its end once, and the ledger holds one payment for
+// each, that of the release whose id follows from the tick.
+func TestServe(t *testing.T) {
+	ticks, every := 20, 3*time.Second
+	if *campaign {
+		ticks = 100
+	}
+	label, name := Load(t, Shipped("karate")), "serve-"+token()
+	source(t, label, 16)
+	setUp(t)
+	s := connect(t)
+	scope := "serve " + token()
+	if _, err := privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 500, Delta: 1e-5}); err != nil {
+		t.Fatal(err)
+	}
+	forgetJob(t, name)
+	t.Cleanup(func() {
+		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
+	})
+	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 3s', missedRuns: 'all', nodeLabels: [$label], nodeKey: 'id', retryDelay: '1s',
+		sourceProperty: 'source', budgetScope: $scope, epsilon: 0.5}),
+		(:GraphCloakJob {name: $name + '-bad', schedule: 'at night'}), (:GraphCloakJob {name: $name + '-gone', schedule: '@every 3s', maxRetries: 0, nodeLabels: ['Vanished'], sourceProperty: 'source'})`,
+		map[string]any{"name": name, "label": label, "scope": scope})
+	forgetJob(t, name+"-gone")
+	f := newFleet(t, 3)
+	ended := f.untilEnded(s.Jobs(), name, ticks)
+	f.stop()
+	ended = f.closed(s.Jobs(), name, ended)
+	checkTicks(t, ended, every)
+	checkLedger(t, s.Ledger(), scope, ended)
+	f.checkBoard(name)
+	t.Logf("campaign: %d tried, %d survived", f.kills, f.kills)
+}
+
+// untilEnded kills servers until so many ticks have ended.
+func (f *fleet) untilEnded(s jobs.Store, name string, ticks int) []jobs.Claim {
+	f.t.Helper()
+	end := time.Now().Add(time.Duration(ticks) * 30 * time.Second)
+	for round := 0; ; round++ {
+		time.Sleep(50 * time.Millisecond)
+		all, err := s.Ticks(f.t.Context(), jobs.TickQuery{JobName: name})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		var open []jobs.Claim
+		for _, c := range all {
+			if c.Open() && c.Attempts == 1 {
+				open = append(open, c)
+			}
+		}
+		if len(all)-len(open) >= ticks {
+			return all
+		}
+		if time.Now().After(end) {
+			f.t.Fatalf("%d ticks of %d have ended", len(all)-len(open), ticks)
+		}
+		if len(open) > 0 && rand.IntN(4) == 0 {
+			time.Sleep(time.Duration(rand.Int64N(int64(400 * time.Millisecond)))) // anywhere in the run
+			f.kill(open)
+		}
+	}
+}
+
+// closed returns all ticks once a last server has ended those that were left open.
+func (f *fleet) closed(s jobs.Store, name string, all []jobs.Claim) []jobs.Claim {
+	f.t.Helper()
+	Query(f.t, "MATCH (j:GraphCloakJob {name: $name}) SET j.paused = true", map[string]any{"name": name})
+	f.start(0)
+	for range 600 {
+		var err error
+		if all, err = s.Ticks(f.t.Context(), jobs.TickQuery{JobName: name}); err != nil {
+			f.t.Fatal(err)
+		}
+		open := slices.ContainsFunc(all, jobs.Claim.Open)
+		if shown := Query(f.t, "MATCH (j:GraphCloakJob {name: $name}) RETURN j.status", map[string]any{"name": name}); !open && shown[0][0] == "PAUSED" {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	f.servers[0].Process.Signal(syscall.SIGTERM)
+	if err := f.servers[0].Wait(); err != nil {
+		f.t.Errorf("the last server ended with %v", err)
+	}
+	return all
+}
+
+// checkTicks: each nominal time from the first to the last has one record, which is
+// finished, and some were taken over.
+func checkTicks(t *testing.T, all []jobs.Claim, every time.Duration) {
+	t.Helper()
+	taken := 0
+	for i, c := range all { // latest first
+		if c.Status != jobs.Finished || c.RunID != c.ReleaseID() {
+			t.Errorf("tick %v is %s: %s", c.NominalTime, c.Status, c.Message)
+		}
+		if i > 0 && all[i-1].NominalTime.Sub(c.NominalTime) != every {
+			t.Errorf("%v follows %v", all[i-1].NominalTime, c.NominalTime)
+		}
+		if c.Attempts > 1 {
+			taken++
+		}
+	}
+	if taken == 0 {
+		t.Error("no tick was taken over: the kills hit nothing")
+	}
+	t.Logf("%d of %d ticks were taken over", taken, len(all))
+}
+
+// checkLedger: a payment and a write for each tick, and nothing else but the cap.
+func checkLedger(t *testing.T, l privacy.Ledger, scope string, ticks []jobs.Claim) {
+	t.Helper()
+	entries, err := l.Entries(t.Context(), scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[privacy.Kind]map[string]int{}
+	for _, e := range entries {
+		if count[e.Kind] == nil {
+			count[e.Kind] = map[string]int{}
+		}
+		count[e.Kind][e.ReleaseID]++
+	}
+	for _, kind := range []privacy.Kind{privacy.KindSpent, privacy.KindWritten} {
+		if len(count[kind]) != len(ticks) {
+			t.Errorf("%d releases are %s, want %d", len(count[kind]), kind, len(ticks))
+		}
+		for _, c := range ticks {
+			if n := count[kind][c.ReleaseID()]; n != 1 {
+				t.Errorf("the release of %v is %s %d times", c.NominalTime, kind, n)
+			}
+		}
+	}
+	if want := 2*len(ticks) + 1; len(entries) != want {
+		t.Errorf("%d entries, want %d", len(entries), want)
+	}
+	if _, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil {
+		t.Error(err)
+	}
+}
+
+// checkBoard: what is wrong with a job stands on its node, and stopped no other.
+func (f *fleet) checkBoard(name string) {
+	f.t.Helper()
+	rows := Query(f.t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name RETURN j.name, j.status, j.message ORDER BY j.name", map[string]any{"name": name})
+	want := [][2]string{{"PAUSED", ""}, {"INVALID", "no cron expression"}, {"FAILED", "Vanished"}}
+	if len(rows) != len(want) {
+		f.t.Fatalf("%d jobs on the board", len(rows))
+	}
+	for i, row := range rows {
+		message, _ := row[2].(string)
+		if row[1] != want[i][0] || !strings.Contains(message, want[i][1]) {
+			f.t.Errorf("%v is %v: %s, want %v", row[0], row[1], message, want[i])
+		}
+	}
+}
