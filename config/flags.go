@@ -72,10 +72,8 @@ func (s Setting) placeholder() string {
 // Normalize maps the alias of a flag to its name. It is a normalization function
 // of pflag and cobra.
 func Normalize(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	for _, s := range Settings() {
-		if slices.Contains(s.Aliases, name) {
-			return pflag.NormalizedName(s.Flag)
-		}
+	if flag, ok := aliases()[name]; ok {
+		name = flag
 	}
 	return pflag.NormalizedName(name)
 }

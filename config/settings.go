@@ -2,13 +2,19 @@
 
 package config
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // EnvPrefix starts every environment variable of ours.
 const EnvPrefix = "GRAPHCLOAK_"
 
 // Settings returns the table of all settings.
-func Settings() []Setting {
+func Settings() []Setting { return slices.Clone(table()) }
+
+// table is built once: pflag asks for aliases at every look at a flag.
+var table = sync.OnceValue(func() []Setting {
 	var all []Setting
 	for _, rows := range [][]Setting{
 		connection(), source(), projection(), diffusion(), sensors(), signal(), privacy(), escrow(),
@@ -28,7 +34,18 @@ func Settings() []Setting {
 		s.Env = append([]string{EnvPrefix + upperSnake(s.Key)}, s.Env...)
 	}
 	return all
-}
+})
+
+// aliases maps the aliases of flags to their names.
+var aliases = sync.OnceValue(func() map[string]string {
+	names := make(map[string]string)
+	for _, s := range table() {
+		for _, a := range s.Aliases {
+			names[a] = s.Flag
+		}
+	}
+	return names
+})
 
 func connection() []Setting {
 	const g = GroupConnection
