@@ -119,6 +119,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 			return a.tell(ctx, a.finish(ctx, err), err)
 		}
 	}
+	defer a.drop() // the command has ended, and in one process others may follow
 	a.stopProgress()
 	a.cancel()
 	return a.tell(ctx, a.finish(ctx, err), err)
