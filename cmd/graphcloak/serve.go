@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -109,8 +108,8 @@ func (a *app) serverToken() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token file: %w", err)
 	}
-	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
-		return "", fail(exitValidation, "the token file %s has mode %04o: others can read it", path, mode).hint("chmod 600 %s", path)
+	if !disk.Guarded(info) {
+		return "", fail(exitValidation, "the token file %s has mode %04o: others can read it", path, info.Mode().Perm()).hint("chmod 600 %s", path)
 	}
 	token, err := firstLine(f)
 	if err != nil {
