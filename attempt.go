@@ -10,10 +10,10 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Attempt is a release that is about to be paid for. With it on disk an interrupted
-// run can go on: [Attempt.Paid] asks the ledger what became of it, [Model.Redeem]
-// makes the release. It holds nothing private but what sensors made private
-// themselves.
+// Attempt is a release before its budget is spent. From an attempt on disk an
+// interrupted run can be resumed: [Attempt.Paid] asks the ledger whether it was paid
+// for, [Model.Redeem] makes the release. It holds no private value in the clear: only
+// names, the plan, and values to which sensors added noise themselves.
 type Attempt struct {
 	Scope     string   `json:"scope"`
 	ReleaseID string   `json:"releaseId"`
@@ -40,8 +40,9 @@ func nodeKey(s graph.Selection) string {
 	return "property=" + s.NodeKey
 }
 
-// Paid reports whether the attempt was paid for. It is final where the client that
-// made the attempt is gone. [privacy.ErrReplay]: the release was given up.
+// Paid reports whether the attempt was paid for. The answer is final once the process
+// that made the attempt has ended. It returns [privacy.ErrReplay] where the release was
+// given up.
 func (a *Attempt) Paid(ctx context.Context, l privacy.Ledger) (bool, error) {
 	c, err := a.charge()
 	if err != nil {
@@ -72,7 +73,7 @@ func (s Spent) String() string {
 }
 
 // UnfinishedError says that a run stopped between its reservation and its end. Its
-// attempt or its release is kept where the job has a journal.
+// attempt or its release is on disk where the job has Begin and Stage.
 type UnfinishedError struct {
 	RunID string
 	Spent Spent // NotSpent: only the reservation stands

@@ -13,13 +13,14 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// This file asks package sensitivity for what a plan charges.
+// This file computes what a plan charges: the certified sensitivity, the range of the
+// readings, and the error of a computed diffusion.
 
-// certificateMargin raises the certified upper end that is charged, so that another
-// machine, whose last bits differ, certifies no more.
+// certificateMargin is charged on top of the certified upper end, so that a certificate
+// that is computed on another machine, and differs in its last bits, is not above it.
 const certificateMargin = 1 + 0x1p-30
 
-// sensitivityModel is what package sensitivity needs to know.
+// sensitivityModel is the model in the terms of package sensitivity.
 func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
 	s := sensitivity.Model{
 		Graph: m.Graph, Laplacian: m.operator.Laplacian, Diffusion: m.operator.Diffusion, Tau: m.Tau, Alpha: alpha,
@@ -37,15 +38,16 @@ func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.
 	}
 }
 
-// bound fills in the certified sensitivity.
-func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions, seed [32]byte) error {
+// addSensitivity certifies the sensitivity, joint and where asked for of each sensor, and
+// adds it to the specification.
+func (m *Model) addSensitivity(ctx context.Context, spec *privacy.Spec, opts PlanOptions, seed [32]byte) error {
 	model := m.sensitivityModel(opts.Alpha)
 	options := m.sensitivityOptions(opts, seed)
 	bracket, err := sensitivity.Bound(ctx, model, nil, options)
 	if err != nil {
 		return err
 	}
-	spec.Sensitivity = m.named(bracket, seed)
+	spec.Sensitivity = m.toSensitivity(bracket, seed)
 	if opts.Guarantee == privacy.PerSensor {
 		brackets, err := sensitivity.PerSensor(ctx, model, options)
 		if err != nil {
@@ -61,8 +63,8 @@ func (m *Model) bound(ctx context.Context, spec *privacy.Spec, opts PlanOptions,
 	return nil
 }
 
-// named gives the attaining edge its ids.
-func (m *Model) named(b sensitivity.Bracket, seed [32]byte) privacy.Sensitivity {
+// toSensitivity converts a bracket: nodes to ids, the margin added.
+func (m *Model) toSensitivity(b sensitivity.Bracket, seed [32]byte) privacy.Sensitivity {
 	s := privacy.Sensitivity{Lower: b.Lower, Upper: b.Upper * certificateMargin, Failure: b.Failure}
 	if b.Failure > 0 {
 		s.Seed = seed
@@ -73,22 +75,22 @@ func (m *Model) named(b sensitivity.Bracket, seed [32]byte) privacy.Sensitivity 
 	return s
 }
 
-// reach returns the values that y takes for sources in [0, 1]: [0, 1] where M is
+// readingRange returns the values that y takes for sources in [0, 1]: [0, 1] where M is
 // row-stochastic, and [0, √(max d/min d)] for the normalised Laplacian, whose
 // M = D^½ R D^{-½} with R stochastic.
-func (m *Model) reach() privacy.Interval {
+func (m *Model) readingRange() privacy.Interval {
 	hi := 1.0
 	if s := m.operator.Laplacian.Similarity(); m.Settings.Laplacian == laplacian.Normalized {
 		if s == nil {
-			s = roots(m.operator.Laplacian.Degrees())
+			s = sqrtDegrees(m.operator.Laplacian.Degrees())
 		}
 		hi = math.Nextafter(slices.Max(s)/slices.Min(s), math.Inf(1))
 	}
 	return privacy.Interval{Lo: 0, Hi: hi}
 }
 
-// roots returns √d, 1 for nodes without neighbours.
-func roots(d []float64) []float64 {
+// sqrtDegrees returns √d, 1 for nodes without neighbours.
+func sqrtDegrees(d []float64) []float64 {
 	s := make([]float64, len(d))
 	for i, v := range d {
 		s[i] = 1

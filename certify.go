@@ -15,11 +15,11 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// This file holds a plan that comes from outside against the graph. What a plan says
-// of sensors and sensitivity decides how much noise there is, and a file can say
+// This file checks a plan that comes from outside against the graph. The sensors and the
+// sensitivity that it states decide how much noise there is, and a file can state
 // anything.
 
-// ErrPlan says that a plan is not one that the program could have made for this graph.
+// ErrPlan says that the program could not have made such a plan for this graph.
 var ErrPlan = errors.New("graphcloak: the plan does not hold on this graph")
 
 // Matches reports whether a plan was made for this model's graph and operator, and
@@ -27,7 +27,7 @@ var ErrPlan = errors.New("graphcloak: the plan does not hold on this graph")
 // with M, and returns [ErrGraphChanged] or [ErrPlan]. Whether the upper end of the
 // sensitivity is a bound, [Model.Certify] says.
 func (m *Model) Matches(p *privacy.Plan) error {
-	want := m.public(p.Alpha)
+	want := m.publicPart(p.Alpha)
 	switch {
 	case p.GraphDigest != want.GraphDigest:
 		return fmt.Errorf("%w: the plan is for %d nodes and %d relationships with digest %.12s…, the store has %d and %d with %.12s…",
@@ -45,8 +45,8 @@ func (m *Model) Matches(p *privacy.Plan) error {
 	return m.matchEdge(p)
 }
 
-// matchSensors holds the sensors of a plan against the selected ones: distinct nodes
-// in ascending order, under their own ids.
+// matchSensors checks the sensors of a plan against the selected ones: distinct nodes in
+// ascending order, under their own ids.
 func (m *Model) matchSensors(p *privacy.Plan) error {
 	last := -1
 	for k, s := range p.Sensors {
@@ -68,7 +68,7 @@ func (m *Model) matchSensors(p *privacy.Plan) error {
 	return nil
 }
 
-// matchEdge holds the bracket of the sensitivity against its value at the edge that it
+// matchEdge checks the bracket of the sensitivity against the value at the edge that it
 // names: the lower end is attained there and the upper end is not below it.
 func (m *Model) matchEdge(p *privacy.Plan) error {
 	b := p.Sensitivity
@@ -148,7 +148,8 @@ func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
 	return nil
 }
 
-// weights returns u for each selected sensor: 0 for one that is silent.
+// weights returns u for each selected sensor, 0 for one that does not report; nil: all
+// report with weight 1.
 func (m *Model) weights(p *privacy.Plan) []float64 {
 	u := make([]float64, len(m.Sensors))
 	uniform := len(p.Sensors) == len(m.Sensors)
@@ -163,7 +164,7 @@ func (m *Model) weights(p *privacy.Plan) []float64 {
 	return u
 }
 
-// confirm certifies one bracket again.
+// confirm certifies one bracket again, from a seed of its own.
 func (m *Model) confirm(ctx context.Context, alpha float64, u []float64, b privacy.Sensitivity, optional bool) error {
 	if optional && b.Upper == 0 {
 		return nil
@@ -183,9 +184,9 @@ func (m *Model) confirm(ctx context.Context, alpha float64, u []float64, b priva
 	return nil
 }
 
-// accept holds a plan against the graph before anything is released under it. A plan
+// verifyPlan checks a plan against the graph before anything is released under it. A plan
 // that this process made is not certified again.
-func (m *Model) accept(ctx context.Context, p *Plan) error {
+func (m *Model) verifyPlan(ctx context.Context, p *Plan) error {
 	if err := m.Matches(p.Plan); err != nil {
 		return err
 	}
@@ -228,9 +229,9 @@ func (m *Model) certifyAll(ctx context.Context, p *privacy.Plan, a *Allocated) e
 	return m.Certify(ctx, p)
 }
 
-// matchAllocated computes the uniform noise again that an allocation is compared with,
-// from its own sensitivity. Without an allocation every selected sensor reports, all
-// with one weight.
+// matchAllocated computes again, from its stated sensitivity, the uniform noise that an
+// allocation is compared with. A plan without an allocation must have every selected
+// sensor report with one weight.
 func (m *Model) matchAllocated(p *privacy.Plan, a *Allocated) error {
 	if a == nil {
 		if m.weights(p) != nil {

@@ -18,7 +18,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Tabl
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
 	}
-	if err := m.accept(ctx, p); err != nil {
+	if err := m.verifyPlan(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := checkCap(ctx, job.Ledger, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
@@ -45,8 +45,8 @@ func checkCap(ctx context.Context, l privacy.Ledger, scope string, required bool
 	return nil
 }
 
-// granted finds a release that the ledger would refuse, and spends nothing.
-func (m *Model) granted(ctx context.Context, p *Plan, job Job) error {
+// checkGrant asks the ledger whether it would pay for the release, and spends nothing.
+func (m *Model) checkGrant(ctx context.Context, p *Plan, job Job) error {
 	token := privacy.NewAttempt()
 	a := Attempt{Scope: m.scope(job.Scope, job.Signal), ReleaseID: cmp.Or(job.RunID, token), Token: token, Plan: p}
 	c, err := a.charge()

@@ -11,8 +11,8 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// collected prepares the release of what sensors sent for payment.
-func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (*Attempt, func() (*Release, error), error) {
+// attemptFromSensors prepares the release of what sensors sent for payment.
+func (m *Model) attemptFromSensors(p *Plan, values []privacy.SensorValue, scope string) (*Attempt, func() (*Release, error), error) {
 	r, err := p.FromSensors(values)
 	if err != nil {
 		return nil, nil, err
@@ -34,7 +34,7 @@ func (m *Model) collected(p *Plan, values []privacy.SensorValue, scope string) (
 // [Model.CheckRelease] checks. The errors are those of [Model.Release], of
 // [privacy.Plan.FromSensors], and an [UnfinishedError] where the run was reserved or paid for.
 func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, job Job) (*Release, error) {
-	job, err := job.equipped(m.source)
+	job, err := job.resolved(m.source)
 	if err != nil {
 		return nil, err
 	}
@@ -43,18 +43,18 @@ func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, 
 	if err != nil {
 		return nil, err
 	}
-	a, draw, err := m.collectedOr(p, values, job, y)
+	a, draw, err := m.prepareAttempt(p, values, job, y)
 	if err != nil {
 		return nil, err
 	}
 	return m.pay(ctx, a, outline, job, draw)
 }
 
-func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []float64) (*Attempt, func() (*Release, error), error) {
+func (m *Model) prepareAttempt(p *Plan, values []privacy.SensorValue, job Job, y []float64) (*Attempt, func() (*Release, error), error) {
 	if job.Signal.Cloaked {
-		return m.collected(p, values, job.Scope)
+		return m.attemptFromSensors(p, values, job.Scope)
 	}
-	return m.attempt(p, job, y, privacy.NewAttempt())
+	return m.attemptFromStore(p, job, y, privacy.NewAttempt())
 }
 
 // CheckRelease finds what would stop a release: a wrong graph, bad readings, properties
@@ -63,14 +63,14 @@ func (m *Model) collectedOr(p *Plan, values []privacy.SensorValue, job Job, y []
 // [ErrSignalPublic], [ErrSignalKind], [ErrBadSignal] and [ErrZeroSignal]; of the budget,
 // [ErrNoLedger], [ErrNoCap], [Account] and [privacy.Grants]; and [ErrNoSink].
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
-	job, err := job.equipped(m.source)
+	job, err := job.resolved(m.source)
 	if err != nil {
 		return err
 	}
 	if _, err := m.check(ctx, p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, sensorNodes(p))); err != nil {
 		return err
 	}
-	return m.granted(ctx, p, job)
+	return m.checkGrant(ctx, p, job)
 }
 
 // Publish writes the private values of a release that was paid for, where the job
@@ -79,7 +79,7 @@ func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 // properties written. An error is an [UnfinishedError]: of [Payment], of
 // [privacy.MarkWritten], [ErrNoLedger], [ErrNoSink], or the sink's.
 func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error) {
-	job, err := job.equipped(m.source)
+	job, err := job.resolved(m.source)
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// newReport fills in what is known of the model.
+// newReport describes the model, before anything is known of a release.
 func (m *Model) newReport(p community.Partition) *report.Report {
 	_, components := m.Graph.Components()
 	rep := &report.Report{

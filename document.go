@@ -20,8 +20,8 @@ const (
 
 // seal writes a plan or release file: one object, schemaVersion first, with the
 // SHA-256 of the canonical form of everything else in it. The digest finds what was
-// changed by accident or by hand; who computes it again is met by the checks of the
-// content, and by nothing else.
+// changed by accident or by hand. It is no signature: against whoever computes it again
+// there are the checks of the content alone.
 func seal(fields map[string]json.RawMessage) ([]byte, error) {
 	delete(fields, sealKey)
 	version, err := json.Marshal(privacy.SchemaVersion)
@@ -62,7 +62,7 @@ func checkVersion(fields map[string]json.RawMessage, what string) error {
 	return nil
 }
 
-// kindOf tells files of ours apart by a key; "" is a file that it cannot tell.
+// kindOf recognises the kinds of our files by a key that only one of them has; "" for none.
 func kindOf(fields map[string]json.RawMessage) string {
 	for _, kind := range []struct{ key, name string }{
 		{"release", "release file"}, {"answer", "report"}, {"sensor", "sensor package"}, {"steps", "sensor's value"}, {"sensitivity", "plan file"},
@@ -89,9 +89,9 @@ func merge(parts ...any) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// restates refuses a file that says more, less or something else than what was
+// checkRoundTrip refuses a file that says more, less or something else than what was
 // read from it: every derived number, sentence and digest is computed again.
-func restates(data []byte, v json.Marshaler) error {
+func checkRoundTrip(data []byte, v json.Marshaler) error {
 	again, err := v.MarshalJSON()
 	if err != nil {
 		return err

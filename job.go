@@ -27,15 +27,14 @@ type Job struct {
 	Attempt string        // token of its payment: who repeats it, with the same plan, is not charged again; "": a new one
 	Version string        // of the program, for the record
 
-	// Planned is told the plan before the signal is read; nil: nobody. Its error ends
+	// Planned is called with the plan before the signal is read, unless nil. Its error ends
 	// the run.
 	Planned func(*Plan) error
 	// DryRun stops the run where it would begin to write and spend.
 	DryRun bool
-	// Begin keeps an attempt before anything is reserved or spent, and refuses where
-	// it cannot. Stage keeps the release, in place of the attempt, between its spend
-	// and the end of the run. Both are on disk when they return. nil: an interrupted
-	// run cannot be completed.
+	// Begin stores the attempt durably before anything is reserved or spent, and returns
+	// an error where it cannot. Stage stores the release in its place, after the spend.
+	// Without them an interrupted run cannot be resumed.
 	Begin func(*Attempt) error
 	Stage func(*Release) error
 	// Configuration is copied into the report.
@@ -58,7 +57,7 @@ func NewRunID() (string, error) {
 
 // CheckSignal refuses a job whose signal is among its public properties, with
 // [ErrSignalPublic]. It reads nothing; every function that takes a signal repeats it.
-func (j Job) CheckSignal() error { return j.Signal.hidden(j.PublicProperties()) }
+func (j Job) CheckSignal() error { return j.Signal.checkPrivate(j.PublicProperties()) }
 
 // sinkOf returns where a run is written back: to the given sink, or else to the source;
 // nil where it is not.
@@ -72,8 +71,9 @@ func sinkOf(s Source, w WriteOptions) (Sink, error) {
 	return nil, fmt.Errorf("%w: %s takes no results", ErrNoSink, s.Name())
 }
 
-// equipped returns the job with the ledger and the sink that it uses.
-func (job Job) equipped(s Source) (_ Job, err error) {
+// resolved returns the job with the ledger and the sink that it uses: its own or those of
+// the source.
+func (job Job) resolved(s Source) (_ Job, err error) {
 	if job.Ledger, err = ledgerOf(s, job.Ledger); err != nil {
 		return job, err
 	}

@@ -71,19 +71,19 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	}
 	m.millis.ReadMillis = since(start)
 	start = time.Now()
-	if err := m.diffuse(ctx); err != nil {
+	if err := m.prepareDiffusion(ctx); err != nil {
 		return nil, err
 	}
 	m.millis.ProjectMillis = since(start)
-	m.notes = m.describe()
+	m.notes = m.describeSelection()
 	return m, nil
 }
 
 // ErrEmpty says that a selection holds nothing to work on.
 var ErrEmpty = errors.New("graphcloak: empty selection")
 
-// diffuse makes the Laplacian and e^{-τL}.
-func (m *Model) diffuse(ctx context.Context) error {
+// prepareDiffusion makes the Laplacian and e^{-τL}.
+func (m *Model) prepareDiffusion(ctx context.Context) error {
 	l := laplacian.New(m.Graph, m.Laplacian)
 	opts := expm.Options{Method: m.Method, Progress: m.opts.Progress}
 	estimate, err := expm.Estimate(l, m.Tau, opts)
@@ -126,8 +126,8 @@ func (m *Model) WithSensors(nodes []int) (*Model, error) {
 	return &other, nil
 }
 
-// describe says what became of the selection on its way into the operator.
-func (m *Model) describe() []string {
+// describeSelection says what became of the selection on its way into the operator.
+func (m *Model) describeSelection() []string {
 	notes := []string{"relationships were read as undirected"}
 	if d := m.Graph.Dropped(); d.SelfLoops > 0 || d.Parallel > 0 {
 		notes = append(notes, fmt.Sprintf("%d self-loops were dropped and %d parallel relationships merged (%s)",
@@ -194,8 +194,8 @@ func (m *Model) Partition(ctx context.Context) (community.Partition, error) {
 	return p, err
 }
 
-// public describes the model for the plan.
-func (m *Model) public(alpha float64) privacy.Public {
+// publicPart describes the model for the plan.
+func (m *Model) publicPart(alpha float64) privacy.Public {
 	_, sizes := m.Graph.Components()
 	return privacy.Public{
 		GraphDigest: m.Graph.Digest(), NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(),

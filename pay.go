@@ -16,9 +16,9 @@ import (
 // where it is not.
 var ErrKey = errors.New("graphcloak: a key goes with escrow randomness, and only there")
 
-// attempt prepares a release for payment, and says how it is drawn then. What could
+// attemptFromStore prepares a release for payment, and says how it is drawn then. What could
 // stop it is checked first.
-func (m *Model) attempt(p *Plan, job Job, y []float64, token string) (*Attempt, func() (*Release, error), error) {
+func (m *Model) attemptFromStore(p *Plan, job Job, y []float64, token string) (*Attempt, func() (*Release, error), error) {
 	if err := checkKey(p, job.Noise); err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +70,7 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 	if err != nil {
 		return nil, m.cancel(ctx, job, err)
 	}
-	r, err := m.keep(draw, job)
+	r, err := m.drawAndStage(draw, job)
 	if err != nil {
 		return nil, &UnfinishedError{job.RunID, IsSpent, err}
 	}
@@ -99,8 +99,8 @@ func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool)
 	return nil
 }
 
-// keep draws a release that is paid for and stages it.
-func (m *Model) keep(draw func() (*Release, error), job Job) (*Release, error) {
+// drawAndStage draws a release that is paid for and stages it.
+func (m *Model) drawAndStage(draw func() (*Release, error), job Job) (*Release, error) {
 	r, err := draw()
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, erro
 			return nil, err
 		}
 	}
-	job, err := job.equipped(m.source)
+	job, err := job.resolved(m.source)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, erro
 	if !paid {
 		return nil, m.cancel(ctx, job, fmt.Errorf("%w %q", ErrUnpaid, a.ReleaseID))
 	}
-	r, err := m.keep(func() (*Release, error) { return m.redraw(ctx, a, job.Noise) }, job)
+	r, err := m.drawAndStage(func() (*Release, error) { return m.redraw(ctx, a, job.Noise) }, job)
 	if err != nil {
 		return nil, &UnfinishedError{job.RunID, IsSpent, err}
 	}

@@ -23,7 +23,7 @@ var (
 // [ErrUnpaid], [ErrAmbiguous], the [privacy.ErrMismatch] of a payment on other terms,
 // and the errors of [privacy.ReplayLedger].
 func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([]privacy.Entry, error) {
-	scopes, err := payers(ctx, l, scope)
+	scopes, err := payingScopes(ctx, l, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([
 	return nil, fmt.Errorf("%w %q", ErrUnpaid, r.ID())
 }
 
-// payers lists the scopes that may hold a payment.
-func payers(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
+// payingScopes lists the scopes that may hold a payment.
+func payingScopes(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
 	if scope == "" {
 		return l.Scopes(ctx)
 	}

@@ -24,12 +24,12 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		return nil, err
 	}
 	spec := privacy.Spec{
-		Public:      m.public(opts.Alpha),
+		Public:      m.publicPart(opts.Alpha),
 		Budget:      opts.Budget,
 		Calibration: opts.Calibration,
 		Guarantee:   opts.Guarantee,
 		Randomness:  opts.Randomness,
-		Clip:        m.reach(),
+		Clip:        m.readingRange(),
 	}
 	for _, i := range m.Sensors {
 		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
@@ -40,12 +40,12 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if !opts.Measured {
 		spec.NormError = m.computingError()
 	}
-	if err := m.bound(ctx, &spec, opts, p.Seed); err != nil {
+	if err := m.addSensitivity(ctx, &spec, opts, p.Seed); err != nil {
 		return nil, fmt.Errorf("certify sensitivity: %w", err)
 	}
 	var err error
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
-		return nil, m.tooLarge(ctx, spec, opts, err)
+		return nil, m.explainTau(ctx, spec, opts, err)
 	}
 	if opts.Guarantee != privacy.PerSensor && !opts.Allocation.IsUniform(m.Graph.Order()) {
 		if err := m.allocate(ctx, p, spec, opts); err != nil {
@@ -87,7 +87,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	if err != nil {
 		return fmt.Errorf("certify sensitivity: %w", err)
 	}
-	spec.Sensitivity = m.named(bracket, p.Seed)
+	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := q.consistent(); err != nil {
 		return err
 	}
-	if err := restates(data, &q); err != nil {
+	if err := checkRoundTrip(data, &q); err != nil {
 		return err
 	}
 	*p = q
@@ -165,7 +165,7 @@ func (p *Plan) consistent() error {
 	if p.PublicProperties == nil {
 		return fmt.Errorf("%w: publicProperties is no list", strictjson.ErrInvalid)
 	}
-	if err := p.Model.describes(p.Public); err != nil {
+	if err := p.Model.checkPlan(p.Public); err != nil {
 		return err
 	}
 	for _, a := range []*report.Accuracy{p.Accuracy, p.uniformAccuracy()} {
@@ -185,7 +185,7 @@ func (p *Plan) uniformAccuracy() *report.Accuracy {
 
 // CheckSignal refuses a signal that the plan rests on, with [ErrSignalPublic].
 func (p *Plan) CheckSignal(s Signal) error {
-	return s.hidden(p.Model.PublicProperties(p.PublicProperties...))
+	return s.checkPrivate(p.Model.PublicProperties(p.PublicProperties...))
 }
 
 // AddPublicProperties says that what stands in the plan rests on further properties,

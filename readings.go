@@ -12,11 +12,12 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// ErrBadSignal says that a property holds values that no sensor can have. The error
-// counts them, and names neither nodes nor values.
+// ErrBadSignal says that a property holds values that no source or sensor can have. The
+// error counts them, and names neither nodes nor values.
 var ErrBadSignal = errors.New("graphcloak: bad signal")
 
-// ErrSignalKind says that the plan cannot pay for sources that are diffused here.
+// ErrSignalKind says that the plan does not charge the error of a computed diffusion, or
+// that the diffusion is computed by a method whose time depends on the sources.
 var ErrSignalKind = errors.New("graphcloak: the plan does not serve a source property")
 
 // ErrZeroSignal says that there is no source at all in the selection.
@@ -28,7 +29,7 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	if err := s.hidden(m.PublicProperties(p.PublicProperties...)); err != nil {
+	if err := s.checkPrivate(m.PublicProperties(p.PublicProperties...)); err != nil {
 		return nil, err
 	}
 	switch {
@@ -40,7 +41,7 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	return nil, fmt.Errorf("%w: sensors that add their noise themselves have no property to read", ErrNoSignal)
 }
 
-// diffused returns M f₀.
+// diffused reads the sources f₀ and returns M f₀.
 func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
 	property := s.SourceProperty
 	if m.operator.Diffusion.Method() == expm.Lanczos {

@@ -14,7 +14,7 @@ import (
 
 // Recover computes the posterior, the ranking of the communities and f̂ from a
 // release. Where Basis Pursuit Denoising ends without a certificate, its status in the
-// report is stalled and its gap honest: the posterior does not depend on it. It returns
+// report is stalled and its gap is what was proven; the posterior does not depend on it. It returns
 // [ErrGraphChanged] or [ErrPlan] for a release of another graph, [ErrSignalPublic], and
 // the errors of [Model.Partition] and [analyst.Operator.Analyse].
 func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*report.Report, error) {
@@ -25,7 +25,7 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 	if err := m.matchAllocated(plan, r.Allocated); err != nil {
 		return nil, err
 	}
-	if err := r.Signal.hidden(m.PublicProperties()); err != nil {
+	if err := r.Signal.checkPrivate(m.PublicProperties()); err != nil {
 		return nil, err
 	}
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}

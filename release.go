@@ -19,14 +19,14 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	if err != nil {
 		return nil, err
 	}
-	if err := m.accept(ctx, p); err != nil {
+	if err := m.verifyPlan(ctx, p); err != nil {
 		return nil, err
 	}
 	y, err := m.readings(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}
-	a, draw, err := m.attempt(p, Job{Signal: s, Scope: c.Scope, RunID: c.ReleaseID, Noise: c.Noise}, y, c.Attempt)
+	a, draw, err := m.attemptFromStore(p, Job{Signal: s, Scope: c.Scope, RunID: c.ReleaseID, Noise: c.Noise}, y, c.Attempt)
 	if err != nil {
 		return nil, err
 	}

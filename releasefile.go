@@ -74,11 +74,11 @@ func (r *Release) unmarshal(data []byte) error {
 	if err := d.Signal.validate(); err != nil {
 		return err
 	}
-	if err := d.Signal.hidden(d.Model.PublicProperties()); err != nil {
+	if err := d.Signal.checkPrivate(d.Model.PublicProperties()); err != nil {
 		return err
 	}
 	q := Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}
-	if err := q.Model.describes(q.Plan().Public); err != nil {
+	if err := q.Model.checkPlan(q.Plan().Public); err != nil {
 		return err
 	}
 	if q.Allocated != nil && q.Allocated.Uniform.Accuracy != nil && !q.Allocated.Uniform.Accuracy.Possible() {
@@ -87,7 +87,7 @@ func (r *Release) unmarshal(data []byte) error {
 	if p := q.Plan(); q.Signal.SourceProperty != "" && p.NormError == 0 && p.EntryError == 0 {
 		return fmt.Errorf("%w: computed values were released, and the error of computing them is not charged", strictjson.ErrInvalid)
 	}
-	if err := restates(data, &q); err != nil {
+	if err := checkRoundTrip(data, &q); err != nil {
 		return err
 	}
 	*r = q

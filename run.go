@@ -20,7 +20,7 @@ func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Repo
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
 	}
-	job, err := job.equipped(s)
+	job, err := job.resolved(s)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 	if err := job.CheckSignal(); err != nil {
 		return nil, err
 	}
-	job, err := job.equipped(m.source)
+	job, err := job.resolved(m.source)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 		return nil, err
 	}
 	if job.DryRun {
-		return nil, m.granted(ctx, p, job)
+		return nil, m.checkGrant(ctx, p, job)
 	}
 	r, err := m.release(ctx, p, y, job)
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *Model) checkRun(ctx context.Context, p *Plan, job Job) ([]float64, erro
 }
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {
-	a, draw, err := m.attempt(p, job, y, cmp.Or(job.Attempt, privacy.NewAttempt()))
+	a, draw, err := m.attemptFromStore(p, job, y, cmp.Or(job.Attempt, privacy.NewAttempt()))
 	if err != nil {
 		return nil, err
 	}

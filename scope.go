@@ -16,10 +16,10 @@ import (
 // required.
 var ErrNoCap = errors.New("graphcloak: the budget scope has no cap")
 
-// Scope names the data that a budget protects by default: the property of the
-// signal, in the store whose ledger it is. How the store is reached is no part of
-// it, for the ledger lies with the data; nor is the selection, for two of them may
-// hold the same values, and a cap that one more label evades is none.
+// Scope names the data that a budget protects by default: the property of the signal, in
+// the store that keeps the ledger. Address and selection are no part of it: the ledger
+// lies with the data, and a cap that another label in the selection evades would limit
+// nothing.
 func Scope(s Signal) string {
 	if s.Cloaked {
 		return cloakedScope
@@ -32,14 +32,14 @@ const (
 	propertyScope = "property="
 )
 
-// earlier returns the scopes that earlier versions named for the data of scope:
+// legacyScopes returns the scopes that earlier versions named for the data of scope:
 //
 //	neo4j://HOST:PORT/DATABASE nodes=SELECTION property=NAME
 //	folder:PATH nodes=SELECTION sensors
 //
 // A selection may hold any text. Where it could hold the name of another property,
-// nobody knows whose spends these are: ErrAmbiguous.
-func earlier(scopes []string, scope string) ([]string, error) {
+// nobody knows whose spends these are: [ErrScopes].
+func legacyScopes(scopes []string, scope string) ([]string, error) {
 	if scope != cloakedScope && !strings.HasPrefix(scope, propertyScope) {
 		return nil, nil
 	}
@@ -61,16 +61,16 @@ func earlier(scopes []string, scope string) ([]string, error) {
 	return found, nil
 }
 
-// ErrScopes says that the spends which an earlier version kept in several scopes
-// cannot be told apart, or not added up.
+// ErrScopes says that spends which an earlier version recorded in several scopes cannot be
+// attributed or added up.
 var ErrScopes = errors.New("graphcloak: the scopes of an earlier version cannot be continued")
 
-// Account returns the account of a scope with what earlier versions kept of the same
-// data under other names, and the names of those scopes. It stores nothing. It returns
+// Account returns the account of a scope with what earlier versions recorded of the same
+// data under other names, and those names. It stores nothing. It returns
 // [ErrScopes], [privacy.ErrInput] for what is no scope, and the errors of
 // [privacy.Joined].
 func Account(ctx context.Context, l privacy.Ledger, scope string) (privacy.Account, []string, error) {
-	names, err := pending(ctx, l, scope)
+	names, err := pendingLegacy(ctx, l, scope)
 	if err != nil {
 		return privacy.Account{}, nil, err
 	}
@@ -78,19 +78,19 @@ func Account(ctx context.Context, l privacy.Ledger, scope string) (privacy.Accou
 	return a, names, joinError(err)
 }
 
-// Continue lets what earlier versions kept under other names go on in scope, before
-// anything is spent from it. It returns [ErrScopes], [privacy.ErrInput] for what is no
+// Continue carries what earlier versions recorded under other names over into scope,
+// before anything is spent from it. It returns [ErrScopes], [privacy.ErrInput] for what is no
 // scope, and the errors of [privacy.Continue].
 func Continue(ctx context.Context, l privacy.Ledger, scope string) error {
-	names, err := pending(ctx, l, scope)
+	names, err := pendingLegacy(ctx, l, scope)
 	if err != nil || len(names) == 0 {
 		return err
 	}
 	return joinError(privacy.Continue(ctx, l, scope, names))
 }
 
-// pending lists the earlier scopes that do not go on in scope yet.
-func pending(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
+// pendingLegacy lists the legacy scopes that scope has not continued yet.
+func pendingLegacy(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
 	if err := privacy.CheckID("budget scope", scope); err != nil {
 		return nil, fmt.Errorf("%w: %w", privacy.ErrInput, err)
 	}
@@ -98,7 +98,7 @@ func pending(ctx context.Context, l privacy.Ledger, scope string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	names, err := earlier(all, scope)
+	names, err := legacyScopes(all, scope)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}

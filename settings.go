@@ -27,7 +27,7 @@ type Settings struct {
 	Laplacian laplacian.Kind `json:"laplacian"`
 	Method    expm.Method    `json:"kernelMethod"`
 
-	foreign bool // read from a file, whose queries nobody has agreed to
+	fromFile bool // read from a file, whose queries nobody has agreed to
 }
 
 // Public says what is read of the nodes without noise: it shapes plan and report, and
@@ -59,8 +59,8 @@ func (s Settings) metric() string {
 	return s.Selection.LengthProperty
 }
 
-// describes refuses settings that are not those of the plan beside them.
-func (s Settings) describes(p privacy.Public) error {
+// checkPlan refuses settings that are not those of the plan beside them.
+func (s Settings) checkPlan(p privacy.Public) error {
 	if s.Tau != p.Tau || s.Laplacian.String() != p.Laplacian || s.metric() != p.Metric {
 		return fmt.Errorf("%w: its model is another than its plan's, in tau, laplacian or metric", strictjson.ErrInvalid)
 	}
@@ -79,17 +79,17 @@ func (s *Settings) UnmarshalJSON(data []byte) error {
 	if err := strictjson.Unmarshal(data, &p); err != nil {
 		return err
 	}
-	p.foreign = true
+	p.fromFile = true
 	*s = Settings(p)
 	return nil
 }
 
-// Agree lets the queries of settings from a file run, where they are these very
-// ones, given by the user.
+// Agree permits the queries of settings from a file if they equal these, which the user
+// gave.
 func (s *Settings) Agree(nodeQuery, relationshipQuery string) {
 	sel := s.Selection
 	if (sel.NodeQuery == "" || sel.NodeQuery == nodeQuery) && (sel.RelationshipQuery == "" || sel.RelationshipQuery == relationshipQuery) {
-		s.foreign = false
+		s.fromFile = false
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *Settings) Agree(nodeQuery, relationshipQuery string) {
 // [ErrForeignQuery], and shows them.
 func (s Settings) CheckQueries() error {
 	sel := s.Selection
-	if !s.foreign || sel.NodeQuery == "" && sel.RelationshipQuery == "" {
+	if !s.fromFile || sel.NodeQuery == "" && sel.RelationshipQuery == "" {
 		return nil
 	}
 	var shown []string
@@ -110,8 +110,7 @@ func (s Settings) CheckQueries() error {
 	return fmt.Errorf("%w: %s", ErrForeignQuery, strings.Join(shown, "; "))
 }
 
-// printable makes one line of a text without anything that steers a terminal, and
-// without an end that a reader would not reach.
+// printable makes one line of a text: without control characters, and cut at 2,000.
 func printable(text string) string {
 	const longest = 2000
 	text = strings.Join(strings.Fields(text), " ")

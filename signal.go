@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Signal says what the sensors see. Exactly one is set.
+// Signal says what is measured. Exactly one of the first three fields is set.
 type Signal struct {
 	SourceProperty      string `json:"sourceProperty,omitempty"`      // f₀ in [0, 1]; GraphCloak diffuses it
 	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
 	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Pay]
 
-	// AllowZero releases sources of no mass too, which are refused with [ErrZeroSignal]
-	// otherwise: mostly the property is on nodes that were not selected.
+	// AllowZero permits sources that are 0 everywhere. Otherwise they are refused with
+	// [ErrZeroSignal]: mostly the property is on nodes that were not selected.
 	AllowZero bool `json:"-"`
 }
 
@@ -27,8 +27,8 @@ var ErrSignalPublic = errors.New("graphcloak: the signal is declared public")
 // ErrNoSignal says that a run has nothing to release.
 var ErrNoSignal = errors.New("graphcloak: no signal")
 
-// hidden refuses a signal that is public.
-func (s Signal) hidden(public []string) error {
+// checkPrivate refuses a signal that is public.
+func (s Signal) checkPrivate(public []string) error {
 	for _, name := range []string{s.SourceProperty, s.MeasurementProperty} {
 		if slices.Contains(public, name) {
 			return fmt.Errorf("%w: %q is read as a sensor, community, prior, key, weight or length property too, now or by the plan", ErrSignalPublic, name)

@@ -19,25 +19,24 @@ import (
 // neighbours apart.
 var ErrTau = errors.New("graphcloak: tau is too large")
 
-// The largest τ is found within this factor, or in this time not at all: it only helps a
-// message.
+// Accuracy and time of the search for the largest τ, which only improves a message.
 const (
 	probeRatio = 1.05
 	probeTime  = 2 * time.Second
 	searchTime = 30 * time.Second
 )
 
-// vanishing is a sensitivity that only a τ far too large explains.
-const vanishing = 1e-200
+// negligibleSensitivity is a sensitivity that only a τ far too large explains.
+const negligibleSensitivity = 1e-200
 
-// tooLarge adds to an error of planning, where a smaller τ would mend it, the largest one
-// that arithmetic carries. Otherwise it returns the error as it is.
-func (m *Model) tooLarge(ctx context.Context, spec privacy.Spec, opts PlanOptions, err error) error {
+// explainTau adds to an error of planning, where a smaller τ would avoid it, the largest τ
+// for which double precision suffices. Other errors it returns unchanged.
+func (m *Model) explainTau(ctx context.Context, spec privacy.Spec, opts PlanOptions, err error) error {
 	least := spec.Sensitivity.Upper
 	if opts.Guarantee == privacy.PerSensor {
 		least = slices.Min(spec.PerSensor)
 	}
-	if ctx.Err() != nil || !errors.Is(err, privacy.ErrImprecise) && least > vanishing {
+	if ctx.Err() != nil || !errors.Is(err, privacy.ErrImprecise) && least > negligibleSensitivity {
 		return err
 	}
 	search, stop := context.WithTimeout(ctx, searchTime)
@@ -59,15 +58,15 @@ func (e *tauError) Error() string        { return e.text }
 func (e *tauError) Unwrap() error        { return e.err }
 func (e *tauError) Is(target error) bool { return target == ErrTau }
 
-// largestTau searches below the model's τ for the largest that a plan can be made for; 0:
-// none is found.
+// largestTau searches below the model's τ for the largest that a plan can be made for; 0
+// where it finds none.
 func (m *Model) largestTau(ctx context.Context, spec privacy.Spec, opts PlanOptions) float64 {
 	low, high := 1/m.operator.Laplacian.Bound(), m.Tau
-	if !(low < high) || !m.carries(ctx, low, spec, opts) {
+	if !(low < high) || !m.feasibleAt(ctx, low, spec, opts) {
 		return 0
 	}
 	for high > probeRatio*low {
-		if mid := math.Sqrt(low) * math.Sqrt(high); m.carries(ctx, mid, spec, opts) {
+		if mid := math.Sqrt(low) * math.Sqrt(high); m.feasibleAt(ctx, mid, spec, opts) {
 			low = mid
 		} else {
 			high = mid
@@ -79,7 +78,7 @@ func (m *Model) largestTau(ctx context.Context, spec privacy.Spec, opts PlanOpti
 	return roundedDown(low)
 }
 
-// roundedDown keeps two digits.
+// roundedDown rounds down to two significant digits.
 func roundedDown(x float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	r, err := strconv.ParseFloat(strconv.FormatFloat(math.Floor(x/unit)*unit, 'g', 2, 64), 64)
@@ -89,8 +88,8 @@ func roundedDown(x float64) float64 {
 	return r
 }
 
-// carries reports whether a plan with uniform noise can be made for another τ.
-func (m *Model) carries(ctx context.Context, tau float64, spec privacy.Spec, opts PlanOptions) bool {
+// feasibleAt reports whether a plan with uniform noise can be made for another τ.
+func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, opts PlanOptions) bool {
 	d, err := m.operator.Diffusion.At(tau)
 	if err != nil {
 		return false
@@ -103,7 +102,7 @@ func (m *Model) carries(ctx context.Context, tau float64, spec privacy.Spec, opt
 	if !opts.Measured {
 		spec.NormError = other.computingError()
 	}
-	if err := other.bound(ctx, &spec, opts, [32]byte{1}); err != nil {
+	if err := other.addSensitivity(ctx, &spec, opts, [32]byte{1}); err != nil {
 		return false
 	}
 	_, err = privacy.NewPlan(spec)
