@@ -24,6 +24,7 @@ func commands(app *app) []*cobra.Command {
 		newBudgetCommand(app),
 		newServeCommand(app),
 		newJobCommand(app),
+		newRunsCommand(app),
 		newKeyCommand(app),
 		newGraphCommand(app),
 		newDoctorCommand(app),

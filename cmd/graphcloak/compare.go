@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/page"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -23,7 +26,7 @@ func newReportCompareCommand(app *app) *cobra.Command {
 		Short: "What changed from run to run, and what all of them cost together",
 		Long: "compare sets runs of a store beside each other in the order of their start: the likeliest community of each, how\n" +
 			"sure it was, what it cost, and what all releases of the same data cost together. Without RUNID it takes every\n" +
-			"finished run that recovered. It reads the records of the runs, no node; --report FILE leaves a page too.",
+			"finished run that recovered, in every mode. It reads the history, no node; --report FILE leaves a page too.",
 		Example: "  graphcloak report compare --from folder:graphcloak-demo\n" +
 			"  graphcloak report compare --uri neo4j://localhost:7687 -u neo4j --report nights.html",
 		Args: cobra.ArbitraryArgs,
@@ -50,8 +53,8 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 		return err
 	}
 	series := page.Series{Budgets: []page.Budget{}}
-	for _, own := range runs {
-		series.Add(recorded(own))
+	for _, rep := range runs {
+		series.Add(rep)
 	}
 	for _, scope := range series.Scopes() {
 		b, err := spentSoFar(ctx, s, &report.Report{BudgetScope: scope, Delta: series.Runs[0].Delta})
@@ -65,33 +68,78 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 	return a.showSeries(series)
 }
 
-// recoveredRuns are the named runs, or all that are finished, in the order of their start.
-func (a *app) recoveredRuns(ctx context.Context, s graphStore, ids []string) (list []connector.Run, err error) {
-	for _, id := range ids {
-		own, err := a.finishedRun(ctx, s, id)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, own)
-	}
+// recoveredRuns are the named runs, or all that are finished, in the order of their start:
+// those that wrote by their records, the others by the reports in the history.
+func (a *app) recoveredRuns(ctx context.Context, s graphStore, ids []string) (list []*report.Report, err error) {
 	if len(ids) == 0 {
-		all, err := s.Runs(ctx)
+		if ids, err = finishedRuns(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range ids {
+		rep, err := a.recoveredRun(ctx, s, id)
 		if err != nil {
 			return nil, err
 		}
-		for _, own := range all {
-			if _, ok := own.Record["answer"].(string); ok && own.Status == connector.Finished {
-				list = append(list, own)
-			}
-		}
+		list = append(list, rep)
 	}
 	if len(list) == 0 {
 		return nil, fail(exitNotFound, "%s holds no finished run that recovered", s.Name()).hint("`graphcloak run` makes one")
 	}
-	slices.SortStableFunc(list, func(x, y connector.Run) int {
-		return cmp.Or(recorded(x).StartedAt.Compare(recorded(y).StartedAt), cmp.Compare(x.ID, y.ID))
+	slices.SortStableFunc(list, func(x, y *report.Report) int {
+		return cmp.Or(x.StartedAt.Compare(y.StartedAt), cmp.Compare(x.RunID, y.RunID))
 	})
-	return slices.CompactFunc(list, func(x, y connector.Run) bool { return x.ID == y.ID }), nil
+	return slices.CompactFunc(list, func(x, y *report.Report) bool { return x.RunID == y.RunID }), nil
+}
+
+func (a *app) recoveredRun(ctx context.Context, s graphStore, id string) (*report.Report, error) {
+	own, err := a.finishedRun(ctx, s, id)
+	if err == nil {
+		return recorded(own), nil
+	}
+	if !errors.Is(err, connector.ErrNotFound) {
+		return nil, err
+	}
+	rep, told := toldReport(ctx, s, id)
+	if errors.Is(told, jobs.ErrNoJob) {
+		return nil, err
+	}
+	return rep, told
+}
+
+// finishedRuns lists the finished runs that recovered.
+func finishedRuns(ctx context.Context, s graphStore) (ids []string, err error) {
+	known, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	recorded := make(map[string]bool, len(known))
+	for _, own := range known {
+		recorded[own.ID] = true
+		if _, ok := own.Record["answer"].(string); ok && own.Status == connector.Finished {
+			ids = append(ids, own.ID)
+		}
+	}
+	told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{Status: jobs.Finished})
+	for _, r := range told {
+		if r.Answer != "" && !recorded[r.RunID] {
+			ids = append(ids, r.RunID)
+		}
+	}
+	return ids, err
+}
+
+// toldReport is the report of a run in the history, or a [jobs.ErrNoJob].
+func toldReport(ctx context.Context, s graphStore, id string) (*report.Report, error) {
+	r, err := s.Jobs().GetRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var rep report.Report
+	if err := strictjson.Unmarshal(r.Report, &rep); err != nil {
+		return nil, fail(exitConflict, "run %s left no report that can be read: %w", id, err).about("run", id)
+	}
+	return &rep, nil
 }
 
 func (a *app) showSeries(series page.Series) error {

@@ -28,9 +28,6 @@ var jobGroups = append([]config.Group{config.GroupConnection, config.GroupSource
 // jobDefaults are those of every command that runs jobs.
 var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
 
-// keeper is a store that keeps jobs.
-type keeper interface{ Jobs() jobs.Store }
-
 // instance names this process for people.
 func instance() string {
 	host, err := os.Hostname()
@@ -46,14 +43,9 @@ func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, ok := s.(keeper)
-	if !ok {
-		s.Close(context.WithoutCancel(ctx))
-		return nil, nil, fail(exitValidation, "%s keeps no jobs", s.Name())
-	}
 	c := a.config.Server
 	return s, jobs.New(jobs.Options{
-		Store: kept.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
+		Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
 		Lease: c.Lease, Poll: c.PollInterval, Drain: c.Drain, Parallel: c.ParallelJobs, Log: a.log,
 	}), nil
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
@@ -69,7 +68,7 @@ func recorded(own connector.Run) *report.Report {
 			Status: r.text("bpdnStatus"), Radius: r.number("bpdnRadius"), RadiusRule: r.text("bpdnRadiusRule"), Residual: r.number("bpdnResidual"),
 		},
 	}
-	rep.StartedAt, _ = time.Parse("2006-01-02T15:04:05.000Z07:00", r.text("startedAt"))
+	rep.StartedAt = startOf(own)
 	if gap, ok := r["bpdnGap"].(float64); ok {
 		rep.BPDN.Gap = &gap
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -115,8 +116,10 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	if err := a.illustrate(ctx, s, m.Graph, job.Signal); err != nil {
 		return err
 	}
+	start := time.Now()
 	rep, err := m.Complete(ctx, r, job)
-	return a.conclude(job, rep, a.outdated(err, runID))
+	err = a.chronicle(ctx, s, job, cmp.Or(kept.Mode, "write"), time.Since(start), rep, a.outdated(err, runID))
+	return a.conclude(job, rep, err)
 }
 
 // keptJob is the job of a run that is gone on with. Its queries are agreed to where the

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -125,9 +126,11 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	}
 	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, false)
 	a.announceFirst(ctx, s, &job, "")
+	start := time.Now()
 	rep, err := m.Run(ctx, job)
 	if err != nil || !job.DryRun {
-		return a.conclude(job, rep, a.unspent(job.RunID, explain(ctx, s, job, err)))
+		err = a.chronicle(ctx, s, job, a.config.Write.Mode, time.Since(start), rep, explain(ctx, s, job, err))
+		return a.conclude(job, rep, a.unspent(job.RunID, err))
 	}
 	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // graphStore is what a command opens: the front door's store with its remarks and its
@@ -31,6 +32,7 @@ type graphStore interface {
 	Close(ctx context.Context) error
 	Notices() []string
 	Runs(ctx context.Context) ([]connector.Run, error)
+	Jobs() jobs.Store
 	Holders(ctx context.Context, property string) (labels []string, err error)
 }
 

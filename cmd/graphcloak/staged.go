@@ -37,7 +37,7 @@ type staged struct {
 	Attempt       *graphcloak.Attempt     `json:"attempt,omitempty"`
 	Release       *graphcloak.Release     `json:"release,omitempty"`
 	ReleaseOnly   bool                    `json:"releaseOnly,omitempty"` // nothing is recovered
-	Mode          string                  `json:"mode,omitempty"`        // of a job: what is told of it
+	Mode          string                  `json:"mode,omitempty"`        // what is told of it
 	Signal        graphcloak.Signal       `json:"signal"`
 	Scope         string                  `json:"scope,omitempty"`
 	Write         graphcloak.WriteOptions `json:"write"`
@@ -109,7 +109,7 @@ func identify(job graphcloak.Job, c *config.Config, digest any) (string, error) 
 func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, room int64, identity string, releaseOnly bool) {
 	c := a.config
 	kept := staged{
-		Store: s.Name(), Identity: identity, ReleaseOnly: releaseOnly, Signal: job.Signal, Scope: job.Scope, Write: job.Write,
+		Store: s.Name(), Identity: identity, ReleaseOnly: releaseOnly, Mode: c.Write.Mode, Signal: job.Signal, Scope: job.Scope, Write: job.Write,
 		Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
 	}
 	id := job.RunID

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// historyTime bounds how long a command tries to tell the history of its run.
+const historyTime = 10 * time.Second
+
+// chronicle adds a run that has come to its end to the history of the store, and returns the
+// error that it ended with. What was refused before anything of it was kept is no run.
+// A run that is stopped while it tells stays held, as one that is not complete.
+func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, mode string, took time.Duration, rep *report.Report, err error) error {
+	if err != nil && (a.unfinishedRun() != job.RunID || ctx.Err() != nil) {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, historyTime)
+	defer cancel()
+	failed := putRun(limited, s.Jobs(), runEnded(job, mode, rep, err), took)
+	if failed == nil || err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return a.paidFor(job.RunID, failed)
+	}
+	a.warn("the run is complete, and its history could not be written: %v", failed)
+	return nil
+}
+
+// runEnded is what the history tells of a run of the command.
+func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jobs.Run {
+	if err == nil {
+		r := *runRecord(rep, mode)
+		r.Status = jobs.Finished
+		return r
+	}
+	r := jobs.Run{
+		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, BudgetScope: job.Scope, Status: jobs.Failed,
+		ExitCode: int64(exitCode(err)), Message: stripControl(strings.Join(messages(err), "; ")),
+	}
+	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
+		r.Spent = e.Spent != graphcloak.NotSpent
+	}
+	switch {
+	case r.Spent:
+		r.Status = jobs.Running
+	case errors.Is(err, privacy.ErrExhausted):
+		r.Status = jobs.WaitingForBudget
+	}
+	return r
+}
+
+// putRun dates a run by the store's clock, in whole seconds as its report's times are.
+func putRun(ctx context.Context, history jobs.Store, r jobs.Run, took time.Duration) error {
+	now, err := history.Now(ctx)
+	if err != nil {
+		return err
+	}
+	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second))
+	r.StartedAt, r.DurationMillis = now.Add(-took).Truncate(time.Second), whole.Milliseconds()
+	if r.Status != jobs.Running {
+		r.EndedAt = r.StartedAt.Add(whole)
+	}
+	return history.PutRun(ctx, r)
+}
+
+// allRuns is the history of a store with the releases in its ledger that are paid for
+// and not complete, and of which no run tells.
+func allRuns(ctx context.Context, s graphStore, q jobs.RunQuery) ([]jobs.Run, error) {
+	told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{})
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, 2*len(told))
+	for _, r := range told {
+		known[r.RunID], known[r.ReleaseID] = true, true
+	}
+	open, err := openReleases(ctx, s.Ledger())
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range open {
+		if !known[r.ReleaseID] {
+			told = append(told, r)
+		}
+	}
+	return connector.SelectRuns(told, q), nil
+}
+
+// openReleases tells of the releases in a ledger that are paid for, and neither written
+// nor given up.
+func openReleases(ctx context.Context, l privacy.Ledger) (runs []jobs.Run, err error) {
+	scopes, err := l.Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		entries, err := l.Entries(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		var open []jobs.Run
+		for _, e := range entries {
+			switch e.Kind {
+			case privacy.KindSpent:
+				open = append(open, jobs.Run{
+					RunID: e.ReleaseID, ReleaseID: e.ReleaseID, Status: jobs.Running, BudgetScope: scope, StartedAt: e.Time,
+					Spent: true, EpsilonSpent: e.Charge.Budget.Epsilon, DeltaSpent: e.Charge.Budget.Delta,
+					Message: "it is paid for and not complete: where it was started, `graphcloak run --resume " + e.ReleaseID + "` completes it at no further cost",
+				})
+			case privacy.KindWritten, privacy.KindVoid:
+				open = slices.DeleteFunc(open, func(r jobs.Run) bool { return r.ReleaseID == e.ReleaseID })
+			}
+		}
+		runs = append(runs, open...)
+	}
+	return runs, nil
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/suggest"
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+func newRunsCommand(app *app) *cobra.Command {
+	return newGroup("runs", "The history of runs: list, show, compare and prune it",
+		newRunsListCommand(app), newRunsShowCommand(app), newReportCompareCommand(app), newRunsPruneCommand(app))
+}
+
+// onStore gives a command about runs the store.
+func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, word string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		s, err := a.openUnwatched(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close(context.WithoutCancel(ctx))
+		return do(ctx, s, append(args, "")[0])
+	}
+	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
+}
+
+var runColumns = []string{"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "epsilonSpent", "message"}
+
+func runRow(r jobs.Run) []any {
+	return []any{timeText(r.StartedAt), r.RunID, r.JobName, string(r.Status), r.Mode, r.Answer, r.Probability, r.EpsilonSpent, r.Message}
+}
+
+func newRunsListCommand(app *app) *cobra.Command {
+	q, status, since := jobs.RunQuery{}, "", ""
+	cmd := app.onStore(&cobra.Command{
+		Use:   "list",
+		Short: "Every run of a store, the latest first, with its answer and its cost",
+		Long: "list tells of every run on a store: those of jobs and of the command, in every mode, also those that were refused\n" +
+			"once they had begun, and those that were paid for and interrupted, with what to do. Times are UTC, by the store's\n" +
+			"clock.",
+		Example: "  graphcloak runs list --from folder:mygraph --format table\n" +
+			"  graphcloak runs list --uri neo4j://localhost:7687 -u neo4j --job nightly --since 30d --status FINISHED",
+		Args: cobra.NoArgs,
+	}, func(ctx context.Context, s graphStore, _ string) error {
+		q.Status = jobs.Status(strings.ToUpper(status))
+		var err error
+		if q.Since, err = app.ago(ctx, s, "--since", since); err != nil {
+			return err
+		}
+		runs, err := allRuns(ctx, s, q)
+		if err != nil {
+			return err
+		}
+		if runs == nil {
+			runs = []jobs.Run{}
+		}
+		return app.render(map[string]any{"runs": runs}, section{columns: runColumns, rows: rowsOf(runs, runRow)})
+	})
+	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
+	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET")
+	cmd.Flags().StringVar(&since, "since", "", "only runs that started within this `SPAN`, such as 30d, or after a time such as 2026-03-01T00:00:00Z")
+	cmd.Flags().IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0: all")
+	return cmd
+}
+
+// ago reads a span of time before now, by the store's clock, or a time; "" is the zero time.
+func (a *app) ago(ctx context.Context, s graphStore, flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	span, err := config.ParseSpan(text)
+	if err != nil {
+		return time.Time{}, fail(exitUsage, "%s %q is neither a time such as 2026-03-01T00:00:00Z nor a span, want %w", flag, text, err)
+	}
+	now, err := s.Ledger().Now(ctx)
+	return now.Add(-time.Duration(span)), err
+}
+
+func newRunsShowCommand(app *app) *cobra.Command {
+	return app.onStore(&cobra.Command{
+		Use:   "show RUNID",
+		Short: "A run with its report",
+		Long: "show prints what the history tells of a run, with the report that it left. It reads no node of the graph;\n" +
+			"`graphcloak report RUNID` makes a page of a run whose values are on the nodes.",
+		Example: "  graphcloak runs show 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11 --uri neo4j://localhost:7687 -u neo4j",
+		Args:    cobra.ExactArgs(1),
+	}, func(ctx context.Context, s graphStore, id string) error {
+		r, err := findRun(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		var left json.RawMessage
+		if json.Valid(r.Report) {
+			left = r.Report
+		}
+		return app.render(struct {
+			jobs.Run
+			Report json.RawMessage `json:"report,omitempty"`
+		}{r, left}, section{columns: runColumns, rows: rowsOf([]jobs.Run{r}, runRow)}, section{text: answerOf(r)})
+	})
+}
+
+// answerOf is the answer of a run that left a report.
+func answerOf(r jobs.Run) string {
+	var left struct{ Answer string }
+	if json.Unmarshal(r.Report, &left) != nil {
+		return ""
+	}
+	return stripControl(left.Answer)
+}
+
+// findRun returns a run with its report.
+func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
+	all, err := allRuns(ctx, s, jobs.RunQuery{})
+	if err != nil {
+		return jobs.Run{}, err
+	}
+	r, err := s.Jobs().GetRun(ctx, id)
+	if err == nil || !errors.Is(err, jobs.ErrNoJob) {
+		return r, err
+	}
+	var ids []string
+	for _, r := range all {
+		if r.RunID == id { // of the ledger alone
+			return r, nil
+		}
+		ids = append(ids, r.RunID)
+	}
+	f := fail(exitNotFound, "there is no run %q", id).about("run", id)
+	if near := suggest.Nearest(id, ids); near != "" {
+		return r, f.hint("did you mean %s?", near)
+	}
+	return r, f.hint("`graphcloak runs list` shows them all")
+}
+
+func newRunsPruneCommand(app *app) *cobra.Command {
+	older, dry := "", false
+	cmd := app.onStore(&cobra.Command{
+		Use:   "prune --older-than SPAN",
+		Short: "Remove old runs from the history, never from the ledger",
+		Long: "prune removes runs that have ended and started before a time: what the history tells of them, their reports, the\n" +
+			"records of their ticks, and their values on nodes, where those are still there. Runs that are not complete stay,\n" +
+			"and so does the newest tick of each job. The ledger keeps every entry: what was spent stays spent.",
+		Example: "  graphcloak runs prune --older-than 90d --uri neo4j://localhost:7687 -u neo4j\n" +
+			"  graphcloak runs prune --older-than 2026-01-01T00:00:00Z --dry-run --from folder:mygraph",
+		Args: cobra.NoArgs,
+	}, func(ctx context.Context, s graphStore, _ string) error {
+		if older == "" {
+			return fail(exitUsage, "--older-than is missing").hint("say how long the history is kept, such as --older-than 90d")
+		}
+		before, err := app.ago(ctx, s, "--older-than", older)
+		if err != nil {
+			return err
+		}
+		return app.prune(ctx, s, before, dry)
+	})
+	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that started longer ago than this `SPAN`, such as 90d, or before a time such as 2026-03-01T00:00:00Z")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say how many runs there are")
+	return cmd
+}
+
+func (a *app) prune(ctx context.Context, s graphStore, before time.Time, dry bool) error {
+	if dry {
+		told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{})
+		if err != nil {
+			return err
+		}
+		known, err := s.Runs(ctx)
+		if err != nil {
+			return err
+		}
+		n := len(connector.Prunable(told, known, before))
+		return a.render(map[string]any{"wouldPrune": n, "before": timeText(before)}, section{text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
+	}
+	n, err := s.Jobs().PruneRuns(ctx, before)
+	if err != nil {
+		return err
+	}
+	return a.render(map[string]any{"pruned": n, "before": timeText(before)}, section{text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
+}

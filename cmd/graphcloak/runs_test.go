@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// TestPaidAndInterrupted: a release that is in the ledger alone is a run that is paid
+// for, with how to complete it, until it was written or given up.
+func TestPaidAndInterrupted(t *testing.T) {
+	graphFolder(t)
+	s, err := folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := s.Ledger()
+	for _, id := range []string{"left", "written", "void"} {
+		c := privacy.Charge{Scope: "property=source", ReleaseID: id, Attempt: "a", Guarantee: privacy.Joint, Budget: privacy.Budget{Epsilon: 2, Delta: 0.1}, Cost: 1}
+		if _, err := privacy.Spend(t.Context(), l, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := privacy.MarkWritten(t.Context(), l, "property=source", "written", privacy.Digest{1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := privacy.MarkVoid(t.Context(), l, "property=source", "void"); err != nil {
+		t.Fatal(err)
+	}
+	exit, output := command(t, "runs", "list")
+	if exit != 0 || !strings.Contains(output, "run --resume left") || !strings.Contains(output, `"epsilonSpent": 2`) ||
+		strings.Contains(output, `"written"`) || strings.Contains(output, `"void"`) {
+		t.Errorf("exit %d, %s", exit, output)
+	}
+	if exit, output := command(t, "runs", "show", "left"); exit != 0 || !strings.Contains(output, `"status": "RUNNING"`) {
+		t.Errorf("exit %d, %s", exit, output)
+	}
+	if exit, output := command(t, "runs", "prune", "--older-than", "2100-01-01T00:00:00Z"); exit != 0 || !strings.Contains(output, `"pruned": 0`) {
+		t.Errorf("exit %d, %s", exit, output)
+	}
+}
