@@ -180,7 +180,8 @@ func (c *content) look() {
 	for _, v := range order[:min(len(order), c.Report.Posterior.CredibleSetSize)] {
 		c.credible[v] = true
 	}
-	c.best, c.highest = order[0], c.probability(order[0])
+	c.best = order[0]
+	c.highest = max(c.probability(c.best), min(1, fourfold/float64(len(order))))
 	if c.Places != nil {
 		c.places = project(c.Places, c.Geographic, c.graph)
 	}
@@ -335,7 +336,7 @@ func (c *content) likeliest() []node {
 func (c *content) neighbours() []neighbour {
 	var out []neighbour
 	for _, w := range c.graph.Neighbors(c.best) {
-		out = append(out, neighbour{c.call(int(w)), c.probability(int(w)) / c.highest})
+		out = append(out, neighbour{c.call(int(w)), c.probability(int(w)) / c.probability(c.best)})
 	}
 	slices.SortStableFunc(out, func(a, b neighbour) int { return cmp.Compare(b.Ratio, a.Ratio) })
 	return out[:min(8, len(out))]

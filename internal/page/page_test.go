@@ -239,12 +239,12 @@ func TestNothingStandsOut(t *testing.T) {
 		labels[k] = 1
 	}
 	r := sample(t, g, labels, 30)
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, `stroke-width="36"`) || !strings.Contains(html, "<h1>Most likely in community 0 around") {
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, `class="rim" d="M`) || !strings.Contains(html, "<h1>Most likely in community 0 around") {
 		t.Error("a community that stands out is not outlined or not named")
 	}
 	r.Communities[0].Probability, r.Communities[1].Probability = .55, .45
 	html := write(t, page.View{Report: r})
-	if strings.Contains(html, `stroke-width="36"`) || !strings.Contains(html, "<h1>No community stands out</h1>") {
+	if strings.Contains(html, `class="rim" d="M`) || !strings.Contains(html, "<h1>No community stands out</h1>") {
 		t.Error("a community that does not stand out is outlined or named")
 	}
 }

@@ -23,7 +23,9 @@ type scene struct {
 	Edges         []stroke
 	Marks         []group
 	Labels        []label
-	Star          *label // where the source really was
+	Star          *label  // where the source really was
+	Ring, Thin    float64 // widths of outlines
+	Wide, Inner   float64 // widths of the halo and of what it encloses
 	Legend        []legendItem
 	Scale         []swatch
 	Low, High     string
@@ -31,8 +33,8 @@ type scene struct {
 
 // stroke is a path of lines of one width.
 type stroke struct {
-	Width float64
-	Path  string
+	Width, Opacity float64
+	Path           string
 }
 
 // group is marks of one colour.
@@ -98,7 +100,10 @@ func (c *content) nodeScene(id string, nodes []int, at []r2.Vec) *scene {
 	for k, v := range nodes {
 		place[v] = at[k]
 	}
-	r := min(11, max(2.2, 4.2*math.Sqrt(viewWidth*s.Height/float64(len(nodes)))/math.Sqrt(viewWidth)))
+	r := min(11, max(2.6, .14*math.Sqrt(viewWidth*s.Height/float64(len(nodes)))))
+	s.Ring, s.Thin = tenth(max(.8, .24*r)), tenth(max(.4, .07*r))
+	s.Wide = tenth(max(24, 3.2*r))
+	s.Inner = s.Wide - 5
 	var edges, halo strings.Builder
 	for _, v := range nodes {
 		for _, w := range c.graph.Neighbors(v) {
@@ -113,13 +118,16 @@ func (c *content) nodeScene(id string, nodes []int, at []r2.Vec) *scene {
 			fmt.Fprintf(&halo, "M%g %gh.01", place[v].X, place[v].Y)
 		}
 	}
-	s.Edges, s.Halo = []stroke{{max(.5, r/7), edges.String()}}, halo.String()
+	s.Edges, s.Halo = []stroke{{tenth(max(.5, r/7)), opacity(strings.Count(edges.String(), "M")), edges.String()}}, halo.String()
 	s.Marks = c.groups(nodes, place, r)
 	s.Labels = c.nodeLabels(nodes, place, r)
 	c.star(s, place, r)
 	c.explain(s)
 	return s
 }
+
+// opacity lets many lines stay behind what they join.
+func opacity(lines int) float64 { return math.Round(100*min(.6, .1+1000/float64(lines+1))) / 100 }
 
 func line(b *strings.Builder, p, q r2.Vec) { fmt.Fprintf(b, "M%g %gL%g %g", p.X, p.Y, q.X, q.Y) }
 
@@ -129,12 +137,16 @@ func (c *content) groups(nodes []int, place map[int]r2.Vec, r float64) []group {
 	for k := range list {
 		list[k] = group{Class: class(k / 2), Fill: light[k/2], Credible: k%2 == 1}
 	}
+	sparse := len(nodes) > 300 && 8*len(c.credible) < len(nodes) // they would be lost among the others
 	for _, v := range nodes {
 		k := 2 * bin(c.probability(v), c.highest)
 		if c.credible[v] {
 			k++
 		}
 		size, square := c.size(v)
+		if c.credible[v] && sparse {
+			size *= 1.6
+		}
 		list[k].Marks = append(list[k].Marks, mark{place[v].X, place[v].Y, tenth(r * size), square, c.describe(v)})
 	}
 	return slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
@@ -206,6 +218,7 @@ func (c *content) communityScene() *scene {
 	radii := make([]float64, len(shown))
 	highest := 0.0
 	for k, row := range shown {
+		highest = max(highest, min(1, fourfold*row.Prior))
 		index[row.CommunityID] = k
 		radii[k] = math.Sqrt(float64(row.Size))
 		highest = max(highest, row.Probability)
@@ -215,7 +228,7 @@ func (c *content) communityScene() *scene {
 	if at == nil {
 		at = arrange(radii, joined)
 	}
-	s := &scene{ID: "map", Width: viewWidth}
+	s := &scene{ID: "map", Width: viewWidth, Ring: 3, Thin: .8}
 	scale := c.scaleCircles(s, at, radii)
 	s.Edges = ribbons(joined, at)
 	list := make([]group, 2*bins)
@@ -229,15 +242,23 @@ func (c *content) communityScene() *scene {
 		}
 		r := max(2.5, tenth(scale*radii[k]))
 		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, fmt.Sprintf("%s: %s nodes, probability %s", plain(row.Name), thousands(row.Size), percent(row.Probability))})
-		if k < 12 {
-			s.Labels = fitLabel(s.Labels, label{at[k].X, at[k].Y + r + 16, short(row.Name), k == 0})
+		if k < 40 {
+			y := at[k].Y + 5
+			if r < 24 {
+				y += r + 11
+			}
+			s.Labels = fitLabel(s.Labels, label{at[k].X, y, short(row.Name), false})
 		}
 	}
 	s.Marks = slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
-	s.Scale, s.Low, s.High = swatches(), "0 %", percent(highest)
+	s.Scale, s.Low, s.High = swatches(), "0 %", share(highest)
 	c.explainCommunities(s, len(shown))
 	return s
 }
+
+// fourfold is how much more than chance the darkest colour says at least: a map on which
+// nothing stands out is pale.
+const fourfold = 4
 
 // circles bounds the communities that are drawn.
 const circles = 150
@@ -293,7 +314,7 @@ func ribbons(joined map[pair]int, at []r2.Vec) []stroke {
 	var out []stroke
 	for k := range paths {
 		if paths[k].Len() > 0 {
-			out = append(out, stroke{[]float64{.6, 1.2, 2.5, 5}[k], paths[k].String()})
+			out = append(out, stroke{[]float64{.6, 1.2, 2, 3}[k], math.Round(100*min(.5, .1+60/float64(len(pairs)))) / 100, paths[k].String()})
 		}
 	}
 	return out

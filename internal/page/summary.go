@@ -47,7 +47,7 @@ func (c *content) Sums() []sum {
 		list = append(list, sum{"Privacy spent", "ε = " + digits(r.EpsilonSpent), "at δ = " + digits(r.DeltaSpent)})
 	}
 	if b := c.Budget; b != nil {
-		s := sum{"Left to spend", "no limit set", fmt.Sprintf("after ε = %s in %d releases", digits(b.Epsilon), b.Releases)}
+		s := sum{"Left to spend", "no limit set", fmt.Sprintf("after ε = %s in %s", digits(b.Epsilon), counted(b.Releases, "release"))}
 		if b.CapEpsilon > 0 {
 			s.Value = "ε = " + digits(b.Left)
 		}

@@ -14,7 +14,7 @@ import (
 
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"percent": percent, "plain": plain, "short": short, "digits": digits, "thousands": thousands, "cut": cut,
+		"percent": percent, "plain": plain, "prose": prose, "short": short, "digits": digits, "thousands": thousands, "cut": cut,
 		"style": Style, "policy": Policy, "bar": func(p float64) float64 { return 200 * p }, "times": times, "share": share,
 		"double": func(x float64) float64 { return 2 * x }, "twenty": func(k int) int { return 20 * k },
 		"star": func() string { return star }, "last": func() string { return class(bins - 1) }, "lastFill": func() string { return light[bins-1] },
@@ -25,7 +25,7 @@ func functions() template.FuncMap {
 func plain(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.IsPrint(r) || r == '\n' {
+		if unicode.IsPrint(r) || r == '\n' || r == '\u202f' || r == '\u00a0' { // two spaces that do not break
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "[U+%04X]", r)
@@ -33,6 +33,9 @@ func plain(text string) string {
 	}
 	return b.String()
 }
+
+// prose is plain, with no line break before a percent sign.
+func prose(text string) string { return strings.ReplaceAll(plain(text), " %", "\u00a0%") }
 
 // cut is plain, of at most 120 characters.
 func cut(text string) string { return truncate(plain(text), 120) }
@@ -51,8 +54,11 @@ func percent(p float64) string { return report.Percent(p) }
 
 // share is a percentage with a digit behind the point, for small ones.
 func share(p float64) string {
-	if p >= .1 || p < .0005 {
+	switch {
+	case p >= .1 || p == 0:
 		return percent(p)
+	case p < .0005:
+		return strconv.FormatFloat(100*p, 'g', 2, 64) + " %"
 	}
 	return fmt.Sprintf("%.1f %%", 100*p)
 }
@@ -98,8 +104,8 @@ func (c *content) explain(s *scene) {
 	if s.ID == "zoom" {
 		s.Title = "The surroundings of the likeliest node"
 	}
-	s.Scale, s.Low, s.High = swatches(), "0 %", percent(c.highest)
-	s.Legend = append(s.Legend, legendItem{"credible", fmt.Sprintf("dark ring: the source is among these with 95 %% probability (%s nodes in all)", thousands(r.Posterior.CredibleSetSize))})
+	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
+	s.Legend = append(s.Legend, legendItem{"credible", fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s nodes in all)", thousands(r.Posterior.CredibleSetSize))})
 	if r.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"halo", "blue band: the community that the answer names, " + cut(r.Communities[0].Name)})
 	}
@@ -119,7 +125,7 @@ func (c *content) explain(s *scene) {
 	if c.places != nil {
 		where = "Nodes are placed by their properties."
 	}
-	s.Text = fmt.Sprintf("%s The likeliest node is %s, with probability %s. The table of the likeliest nodes below says the same.", where, cut(c.Best()), percent(c.highest))
+	s.Text = fmt.Sprintf("%s The likeliest node is %s, with probability %s. The table of the likeliest nodes below says the same.", where, cut(c.Best()), share(c.probability(c.best)))
 }
 
 func (c *content) explainCommunities(s *scene, shown int) {
@@ -127,7 +133,7 @@ func (c *content) explainCommunities(s *scene, shown int) {
 	s.Title = "Map of the communities, coloured by where the source may be"
 	s.Legend = []legendItem{{"circle", fmt.Sprintf("circle: a community, as large as it has nodes; line: relationships between two, the wider the more (%s of %s communities are drawn, the likeliest)", thousands(shown), thousands(len(r.Communities)))}}
 	if r.StandsOut() {
-		s.Legend = append(s.Legend, legendItem{"credible", "dark ring: the community that the answer names"})
+		s.Legend = append(s.Legend, legendItem{"credible", "thick ring: the community that the answer names"})
 	}
 	s.Text = fmt.Sprintf("The graph has %s nodes, too many to draw one by one. The table of communities below says the same.", thousands(c.graph.Order()))
 }
@@ -200,9 +206,11 @@ func (c *content) Certificate() string {
 	return "The solver stopped without a certificate, so f̂ may not be optimal. The ranking above rests on the posterior, which does not depend on it."
 }
 
-func nodesOf(n int) string {
+func nodesOf(n int) string { return counted(n, "node") }
+
+func counted(n int, what string) string {
 	if n == 1 {
-		return "1 node"
+		return "1 " + what
 	}
-	return thousands(n) + " nodes"
+	return thousands(n) + " " + what + "s"
 }
