@@ -39,7 +39,7 @@ func newSpectral(p *problem, spec *expm.Spectrum) *spectral {
 	d := &spectral{p: p, spec: spec, base: 1}
 	lambda := spec.Lambda()
 	both := 2*spec.Ortho() + spec.Ortho()*spec.Ortho()
-	if g := spec.Gap(); g > 0 && p.lap.Kind() == laplacian.Combinatorial {
+	if g := spec.Gap(); g > 0 && p.lap.Kind() == laplacian.Combinatorial && !p.astray {
 		d.from = spec.Nullity()
 		d.base = math.Exp(-p.tau * lambda[d.from])
 		phi := spec.Backward() / g

@@ -29,6 +29,8 @@ type problem struct {
 	peak  float64   // max ω
 	// uniform: all ω are equal, so that the norm is √peak·‖e^{-τS}b‖.
 	uniform bool
+	// astray: an edge joins two components of lap, so that b has a part that stays.
+	astray bool
 }
 
 // edge is an edge with B_uv, its entry of S, and α/length.

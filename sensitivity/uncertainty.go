@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// Uncertainty is what is not known of the process that makes the readings: a set of
+// operators S e^{-tL'}, for which the guarantee is to hold. Who is a neighbour of whom
+// is public and certain: edges and lengths are those of Model.Graph, whatever L' is.
+type Uncertainty struct {
+	// TauFrom and TauTo bound t; both 0: Model.Tau alone.
+	TauFrom, TauTo float64
+	// WeightError x < 1: each weight by itself may be from 1 − x to 1 + x times what it
+	// is in the Laplacian. Only for the combinatorial one.
+	WeightError float64
+	// Alternatives are the Laplacians of other graphs with the same nodes in the same
+	// order, each with the same errors of t and of weights as Model.Laplacian. The result
+	// says nothing of graphs that are not listed.
+	Alternatives []*laplacian.Laplacian
+}
+
+// Any reports whether anything is uncertain.
+func (u Uncertainty) Any() bool {
+	return u.TauFrom < u.TauTo || u.WeightError > 0 || len(u.Alternatives) > 0
+}
+
+// Envelope is a bracket of the largest Δ₂ in a set of operators.
+type Envelope struct {
+	Bracket
+	Tau         float64 // at which Lower is attained
+	Alternative int     // the graph that attains Lower, as index; −1: the model's
+}
+
+// ErrUncertainty says that a declared uncertainty is out of range, or that nothing is
+// certified for it.
+var ErrUncertainty = errors.New("sensitivity: uncertainty")
+
+// MaxUncertain is the largest graph for which an uncertainty is certified: it takes
+// all eigenpairs.
+const MaxUncertain = 5000
+
+// evaluations is the most values of τ that are tried for one graph.
+const evaluations = 256
+
+// Over brackets the largest Δ₂ in a set of operators. Its upper end is valid always;
+// how close it is to the lower one is a matter of Options.Tolerance and Options.Time
+// for τ, and of WeightError itself. It returns [ErrUncertainty] for a set that is out
+// of range, and for more than [MaxUncertain] nodes.
+//
+// Proof: docs/proofs/uncertainty.md.
+func Over(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
+	if err := set.check(m); err != nil {
+		return Envelope{}, err
+	}
+	if set.TauFrom > 0 {
+		m.Tau = set.TauFrom
+	}
+	base, err := newProblem(m, u, &opts)
+	if err != nil {
+		return Envelope{}, err
+	}
+	worst := Envelope{Bracket: Bracket{Edge: [2]int{-1, -1}}, Tau: m.Tau, Alternative: -1}
+	if base.trivial() {
+		return worst, nil
+	}
+	for k := -1; k < len(set.Alternatives); k++ {
+		opts.Progress("uncertainty", int64(k+1), int64(len(set.Alternatives)+1))
+		w, err := newWorld(ctx, base, m, u, set, k)
+		if err != nil {
+			return Envelope{}, err
+		}
+		e, err := w.over(ctx, opts.Tolerance)
+		if err != nil {
+			return Envelope{}, err
+		}
+		e.Alternative = k
+		upper := max(worst.Upper, e.Upper)
+		if e.Lower > worst.Lower*(1+tie) {
+			worst = e
+		}
+		worst.Upper = upper
+	}
+	return worst, nil
+}
+
+func (u Uncertainty) check(m Model) error {
+	if m.Graph == nil || m.Laplacian == nil {
+		return errModel
+	}
+	n := m.Graph.Order()
+	switch {
+	case n > MaxUncertain:
+		return fmt.Errorf("%w: %d nodes, certified for at most %d", ErrUncertainty, n, MaxUncertain)
+	case u.TauFrom != 0 || u.TauTo != 0:
+		if !(u.TauFrom > 0) || !(u.TauTo >= u.TauFrom) || math.IsInf(u.TauTo, 1) {
+			return fmt.Errorf("%w: tau from %v to %v, want 0 < from ≤ to", ErrUncertainty, u.TauFrom, u.TauTo)
+		}
+	}
+	if !(u.WeightError >= 0 && u.WeightError < 1) {
+		return fmt.Errorf("%w: weight error %v, want a number from 0 to below 1", ErrUncertainty, u.WeightError)
+	}
+	if u.WeightError > 0 && m.Laplacian.Kind() != laplacian.Combinatorial {
+		return fmt.Errorf("%w: weight errors are certified for the combinatorial Laplacian, this is %v", ErrUncertainty, m.Laplacian.Kind())
+	}
+	for i, l := range u.Alternatives {
+		if l.Order() != n || l.Kind() != m.Laplacian.Kind() {
+			return fmt.Errorf("%w: alternative %d is a %v Laplacian of %d nodes, want %v of %d", ErrUncertainty, i, l.Kind(), l.Order(), m.Laplacian.Kind(), n)
+		}
+	}
+	return nil
+}
+
+// world is one Laplacian of the set with all its eigenpairs, and the edges and weights
+// of the model.
+type world struct {
+	problem
+	spec     *expm.Spectrum
+	from, to float64
+	x        float64 // weight error
+	top      float64 // bounds the eigenvalues of L'
+	square   float64 // largest ‖b‖²
+}
+
+func newWorld(ctx context.Context, base *problem, m Model, u []float64, set Uncertainty, k int) (*world, error) {
+	w := &world{problem: *base, from: m.Tau, to: max(m.Tau, set.TauTo), x: set.WeightError}
+	if k >= 0 {
+		w.lap = set.Alternatives[k]
+		w.s = w.lap.Similarity()
+		w.peak, w.uniform = 0, false
+		if err := w.weigh(m, u); err != nil {
+			return nil, err
+		}
+		w.astray = w.joins(set.Alternatives[k])
+	} else if m.Diffusion != nil && m.Diffusion.Generator() == expm.Generator(m.Laplacian) {
+		w.spec = m.Diffusion.Spectrum()
+	}
+	if w.spec == nil {
+		var err error
+		if w.spec, err = expm.Decompose(ctx, w.lap, nil); err != nil {
+			return nil, err
+		}
+	}
+	w.top = w.lap.Bound() * (1 + set.WeightError) * (1 + 4*unit)
+	for _, e := range w.edges {
+		_, _, square := w.start(e)
+		w.square = max(w.square, square)
+	}
+	return w, nil
+}
+
+// joins reports whether an edge of the model joins two components of l, so that its b
+// has a part in the null space.
+func (p *problem) joins(l *laplacian.Laplacian) bool {
+	ptr, adj, _, _ := l.CSR()
+	label := make([]int32, l.Order())
+	for i := range label {
+		label[i] = -1
+	}
+	for i := range label {
+		if label[i] >= 0 {
+			continue
+		}
+		label[i] = int32(i)
+		for stack := []int32{int32(i)}; len(stack) > 0; {
+			v := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for _, a := range adj[ptr[v]:ptr[v+1]] {
+				if label[a] < 0 {
+					label[a] = int32(i)
+					stack = append(stack, a)
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(p.edges, func(e edge) bool { return label[e.u] != label[e.v] })
+}
+
+// look is what is known at one τ. For every edge: an upper bound of
+// α‖diag(√ω)e^{-τS'}b‖/ℓ for every S' that weight errors allow, and of the same norm of
+// S²e^{-τS}b where weights are known. For all of them, at every t ≥ τ: bounds of
+// α√peak‖S'²e^{-tS'}b‖/ℓ and α√peak‖S'⁴e^{-tS'}b‖/ℓ.
+type look struct {
+	tau         float64
+	upper, bend []float64
+	lower       float64
+	edge        [2]int
+	two, four   float64
+}
+
+func (w *world) look(tau float64) *look {
+	p := w.problem
+	p.tau = tau
+	d := newSpectral(&p, w.spec)
+	drift := w.drift(tau)
+	decay := 1.0 // of the part of b that decays, at least
+	if !w.astray && w.lap.Kind() == laplacian.Combinatorial {
+		decay = math.Exp(-tau*w.gap()) * (1 + 64*unit)
+	}
+	l := &look{tau: tau, upper: make([]float64, len(w.edges)), edge: [2]int{-1, -1}}
+	scale := 0.0
+	for i, e := range w.edges {
+		v := d.at(e)
+		up, down := d.slack(e, v)
+		_, _, square := w.start(e)
+		l.upper[i] = min((v+up+drift[i])*(1+4*unit), e.scale*math.Sqrt(w.peak*square)*decay*(1+8*unit))
+		if v-down > l.lower*(1+tie) {
+			l.lower, l.edge = v-down, [2]int{int(e.u), int(e.v)}
+		}
+		scale = max(scale, e.scale)
+	}
+	norm := scale * math.Sqrt(w.peak*w.square) * (1 + 8*unit)
+	l.two, l.four = norm*highest(2, tau, w.top), norm*highest(4, tau, w.top)
+	if !w.uniform && w.x == 0 && w.to > w.from {
+		l.bend = w.bends(tau)
+	}
+	return l
+}
+
+// gap is a lower bound on the non-zero eigenvalues of every L' that weight errors allow.
+func (w *world) gap() float64 { return (1 - w.x) * w.spec.Gap() * (1 - 4*unit) }
+
+// highest is max λᵏe^{-tλ} over [0, top], rounded up.
+func highest(k, t, top float64) float64 {
+	at := min(k/t, top)
+	return math.Pow(at, k) * math.Exp(-t*at) * (1 + 64*unit)
+}
+
+// bends bounds α‖diag(√ω)S²e^{-τS}b‖/ℓ for every edge. With β the backward error and o
+// the loss of orthogonality of the eigenpairs, and ‖S‖ ≤ Λ, what they give is within
+// Λ²τβ + 2Λβ + Λ²(2o + o²) of S²e^{-τS}; the product rounds.
+func (w *world) bends(tau float64) []float64 {
+	n := w.lap.Order()
+	half := mat.NewDense(n, n, nil)
+	for k, l := range w.spec.Lambda() {
+		h, row := l*math.Exp(-tau*l/2), half.RawRowView(k)
+		for i, v := range w.spec.Vector(k) {
+			row[i] = h * v
+		}
+	}
+	var kernel mat.Dense
+	kernel.Mul(half.T(), half)
+	beta, o, size := w.spec.Backward(), w.spec.Ortho(), float64(n)
+	slack := w.top * (w.top*(tau*beta+2*o+o*o+4*(size+16)*math.Sqrt(size)*unit) + 2*beta)
+	out := make([]float64, len(w.edges))
+	for i, e := range w.edges {
+		bu, bv, square := w.start(e)
+		x, y := kernel.RawRowView(int(e.u)), kernel.RawRowView(int(e.v))
+		sum := 0.0
+		for t, v := range w.omega {
+			z := bu*x[t] + bv*y[t]
+			sum += v * z * z
+		}
+		out[i] = e.scale * (math.Sqrt(sum)*(1+(size+16)*unit) + math.Sqrt(w.peak*square)*slack) * (1 + 8*unit)
+	}
+	return out
+}
+
+// driftSteps is the number of cells of the integral of drift.
+const driftSteps = 64
+
+// drift bounds α‖diag(√ω)(e^{-τL'} − e^{-τL})b‖/ℓ for every edge and every L' whose
+// weights are within 1 ± x of those of L. With E = L' − L = L^{½}KL^{½}, ‖K‖ ≤ x, by
+// Duhamel's formula it is at most
+//
+//	x/√(1−x)·∫₀^τ φ(τ−s)·‖L^{½}e^{-sL}b‖ ds,   φ(t) = max √λ·e^{-tλ} over the non-zero spectrum of L'.
+//
+// φ(τ−s) grows with s, and the other factor is convex and falls: on each cell the
+// integral is at most that of φ times the mean of the factor at both ends (Chebyshev).
+func (w *world) drift(tau float64) []float64 {
+	out := make([]float64, len(w.edges))
+	if w.x == 0 {
+		return out
+	}
+	lambda := w.spec.Lambda()
+	n := len(lambda)
+	at := make([]float64, driftSteps+1)
+	table := make([]float64, (driftSteps+1)*n)
+	for j := range at {
+		r := math.Sin(math.Pi / 2 * float64(j) / driftSteps)
+		at[j] = tau * r * r
+		for k, l := range lambda {
+			table[j*n+k] = l * math.Exp(-2*at[j]*l)
+		}
+	}
+	at[driftSteps] = tau
+	mass := make([]float64, driftSteps)
+	for j := range mass {
+		mass[j] = w.smoothing(tau-at[j+1], tau-at[j])
+	}
+	beta, o := w.spec.Backward(), w.spec.Ortho()
+	square := make([]float64, n)
+	for i, e := range w.edges {
+		for k := range square {
+			v := w.spec.Vector(k)
+			d := v[e.u] - v[e.v]
+			square[k] = d * d
+		}
+		before, sum := 0.0, 0.0
+		for j := range at {
+			g := blas64.Dot(blas64.Vector{N: n, Inc: 1, Data: square}, blas64.Vector{N: n, Inc: 1, Data: table[j*n:]})
+			slack := 2 * (beta + w.top*(2*at[j]*beta+2*o+o*o))
+			g = math.Sqrt(g*(1+float64(4*n+64)*unit) + slack)
+			if j > 0 {
+				sum += mass[j-1] * (before + g) / 2
+			}
+			before = g
+		}
+		out[i] = e.scale * math.Sqrt(w.peak) * w.x / math.Sqrt(1-w.x) * sum * (1 + 512*unit)
+	}
+	return out
+}
+
+// smoothing bounds ∫ φ(t) dt from a to b: φ falls, and is at most (2et)^{-½}.
+func (w *world) smoothing(a, b float64) float64 {
+	l := min(w.top, max(w.gap(), 1/(2*a))) // a = 0: top
+	least := (b - a) * math.Sqrt(l) * math.Exp(-a*l)
+	return min(least, 2*(math.Sqrt(b)-math.Sqrt(a))/math.Sqrt(2*math.E)) * (1 + 64*unit)
+}
+
+// over brackets the largest norm over [from, to], with weight errors. Where ω is the
+// same everywhere norms fall with τ, and from is enough. Otherwise cells are halved
+// where the bound is largest, until it is close to what the ends have.
+func (w *world) over(ctx context.Context, tolerance float64) (Envelope, error) {
+	first := w.look(w.from)
+	best := Envelope{Bracket: Bracket{Lower: first.lower, Upper: max(slices.Max(first.upper), floor), Edge: first.edge}, Tau: w.from}
+	if w.to == w.from || w.uniform {
+		return best, ctx.Err()
+	}
+	see := func(tau float64) *look {
+		l := w.look(tau)
+		if l.lower > best.Lower*(1+tie) {
+			best.Lower, best.Edge, best.Tau = l.lower, l.edge, tau
+		}
+		return l
+	}
+	cells := []cell{newCell(first, see(w.to))}
+	for used := 2; ; used++ {
+		if err := ctx.Err(); err != nil {
+			return Envelope{}, err
+		}
+		at, attained := 0, 0.0
+		for i, c := range cells {
+			if c.upper > cells[at].upper {
+				at = i
+			}
+			attained = max(attained, c.ends)
+		}
+		best.Upper = max(cells[at].upper, floor)
+		if best.Upper <= attained*(1+tolerance) || used >= evaluations {
+			return best, nil
+		}
+		c := cells[at]
+		middle := see(math.Sqrt(c.left.tau * c.right.tau))
+		cells[at] = newCell(c.left, middle)
+		cells = append(cells, newCell(middle, c.right))
+	}
+}
+
+// cell is an interval of τ between two looks.
+type cell struct {
+	left, right *look
+	ends        float64 // the largest bound at its ends
+	upper       float64 // bounds every norm within
+}
+
+// newCell bounds the norms between two looks. On [a, b] the vector x(t) = e^{-tS'}b is
+// within h²/8·max‖x″‖, h = b − a, of the chord, on which a norm is convex; and x″ = S'²x
+// at the sensors is bounded in the same way.
+func newCell(a, b *look) cell {
+	c := cell{left: a, right: b}
+	h := b.tau - a.tau
+	h = h * h / 8 * (1 + 8*unit)
+	for i := range a.upper {
+		end, bend := max(a.upper[i], b.upper[i]), a.two
+		if a.bend != nil {
+			bend = min(bend, max(a.bend[i], b.bend[i])+h*a.four)
+		}
+		c.ends = max(c.ends, end)
+		c.upper = max(c.upper, (end+h*bend)*(1+8*unit))
+	}
+	return c
+}
