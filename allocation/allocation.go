@@ -14,7 +14,8 @@
 //
 //	max wᵀu   subject to   α² Σ_s D_es² u_s ≤ 1 for every edge, 0 ≤ u ≤ u_max;
 //
-// the other objectives solve one or several of them. Where u_s = 0 the sensor is
+// the other objectives solve one or several of them. Where the operator is not certain,
+// [Options.Worlds] adds the constraints of others. Where u_s = 0 the sensor is
 // silent.
 //
 // Only the public graph and public communities may enter. The result is scaled by
@@ -108,9 +109,12 @@ type Options struct {
 	// sensors; nil: all, or a choice of the package where all would take more than
 	// Memory.
 	Candidates []int
-	// Memory in bytes for the rows of the candidates, 8 bytes a node for each;
+	// Memory in bytes for the rows of the candidates, 8 bytes a node for each and operator;
 	// 0: DefaultMemory.
 	Memory int64
+	// Worlds are further operators for the model's sensors, under which the guarantee is
+	// to hold as well: other τ, other graphs. The objective is that of the first alone.
+	Worlds []Diffusion
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
 	// Time ends the search early with the best weights so far; 0: no limit. At most half

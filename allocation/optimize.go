@@ -184,8 +184,9 @@ func (p *problem) result(f *found) (*Result, error) {
 		r.Gap = math.Abs(r.Value-r.Limit) / most
 	}
 	for k, v := range p.value {
-		if v >= peak*(1-tight) {
-			r.Tight = append(r.Tight, [2]int{int(p.rows.edges[k].u), int(p.rows.edges[k].v)})
+		e := [2]int{int(p.rows.edges[k].u), int(p.rows.edges[k].v)}
+		if v >= peak*(1-tight) && (p.rows.edges[k].world == 0 || !slices.Contains(r.Tight, e)) {
+			r.Tight = append(r.Tight, e)
 		}
 	}
 	return r, nil

@@ -86,11 +86,35 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 		return nil, err
 	}
 	p.rows.edges = edgesOf(m.Graph, m.Alpha)
+	if err := p.addWorlds(); err != nil {
+		return nil, err
+	}
 	p.value = make([]float64, len(p.rows.edges))
 	if err := p.limit(diffusion.Err()); err != nil {
 		return nil, err
 	}
 	return p, ctx.Err()
+}
+
+// addWorlds reads the same candidates under the other operators, and repeats the edges
+// for each.
+func (p *problem) addWorlds() error {
+	own := p.rows.edges
+	for k, d := range p.opts.Worlds {
+		if r, c := d.Dims(); r != p.rows.n || c != p.rows.n {
+			return fmt.Errorf("%w: operator %d is %d × %d, want %d × %d", ErrInvalid, k, r, c, p.rows.n, p.rows.n)
+		}
+		other, err := newRows(p.ctx, d, p.rows.pick, func() bool { return false }, p.opts.Progress)
+		if err != nil {
+			return err
+		}
+		p.rows.worlds = append(p.rows.worlds, other)
+		for _, e := range own {
+			e.world = int32(k + 1)
+			p.rows.edges = append(p.rows.edges, e)
+		}
+	}
+	return nil
 }
 
 func (p *problem) setPrior(n int) {

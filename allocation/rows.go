@@ -11,9 +11,10 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// edge is an edge with (α/ℓ)².
+// edge is an edge with (α/ℓ)², under the operator of the objective or another.
 type edge struct {
 	u, v  int32
+	world int32 // 0: the objective's; k: worlds[k−1]
 	scale float64
 }
 
@@ -24,13 +25,22 @@ type rows struct {
 	x            []float64
 	edges        []edge
 	pick         []int // the node of each candidate
+	worlds       []*rows
+}
+
+// under returns the readings under an operator.
+func (r *rows) under(world int32) *rows {
+	if world == 0 {
+		return r
+	}
+	return r.worlds[world-1]
 }
 
 func edgesOf(g *graph.Graph, alpha float64) []edge {
 	es := make([]edge, 0, g.Size())
 	for e := range g.Edges() {
 		r := alpha / e.Length
-		es = append(es, edge{int32(e.U), int32(e.V), r * r})
+		es = append(es, edge{u: int32(e.U), v: int32(e.V), scale: r * r})
 	}
 	return es
 }
@@ -69,6 +79,7 @@ func (r *rows) of(i int32) []float64 {
 
 // squares writes the constraint of an edge, (α/ℓ)²(M_si − M_sj)²·h_s.
 func (r *rows) squares(dst []float64, e edge, h []float64) {
+	r = r.under(e.world)
 	x, y := r.of(e.u), r.of(e.v)
 	for s, v := range h {
 		d := x[s] - y[s]
@@ -83,7 +94,7 @@ func (r *rows) worst() []float64 {
 	parallel(len(chunks), func(c int) {
 		w := make([]float64, r.k)
 		for _, e := range r.edges[chunks[c][0]:chunks[c][1]] {
-			x, y := r.of(e.u), r.of(e.v)
+			x, y := r.under(e.world).of(e.u), r.under(e.world).of(e.v)
 			for s := range w {
 				d := x[s] - y[s]
 				w[s] = max(w[s], e.scale*d*d)
@@ -103,12 +114,17 @@ func (r *rows) worst() []float64 {
 // price writes Σ_s (α/ℓ)²(M_si − M_sj)² u_s of every edge to dst, and returns the
 // largest. Sensors without weight cost nothing.
 func (r *rows) price(dst, u []float64) float64 {
-	z, width := r.whiten(u)
+	all := make([][]float64, len(r.worlds)+1)
+	var width int
+	for k := range all {
+		all[k], width = r.under(int32(k)).whiten(u)
+	}
 	chunks := parts(len(r.edges))
 	peak := make([]float64, len(chunks))
 	parallel(len(chunks), func(c int) {
 		for k := chunks[c][0]; k < chunks[c][1]; k++ {
 			e := r.edges[k]
+			z := all[e.world]
 			x, y := z[int(e.u)*width:(int(e.u)+1)*width], z[int(e.v)*width:(int(e.v)+1)*width]
 			var sum float64
 			for s, v := range x {

@@ -57,7 +57,8 @@ const evaluations = 256
 // Over brackets the largest Δ₂ in a set of operators. Its upper end is valid always;
 // how close it is to the lower one is a matter of Options.Tolerance and Options.Time
 // for τ, and of WeightError itself. It returns [ErrUncertainty] for a set that is out
-// of range, and for more than [MaxUncertain] nodes.
+// of range and for more than [MaxUncertain] nodes, and [expm.ErrAccuracy] where double
+// precision certifies nothing.
 //
 // Proof: docs/proofs/uncertainty.md.
 func Over(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
