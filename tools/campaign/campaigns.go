@@ -28,6 +28,7 @@ var campaigns = []campaign{
 		name: "connection cut or silent at each commit of a run", dir: "integration", long: "-campaign",
 		tests: []string{"TestLostCommits", "TestServerGone", "TestLostSpend", "TestWaitForLock"},
 	},
+	{name: "connection cut at each commit of a claim", dir: "integration", tests: []string{"TestLostClaims"}},
 	{name: "client killed at each boundary of a run", dir: "integration", tests: []string{"TestCrash", "TestKilledInWrite"}},
 	{name: "server killed while 16 writers spend", dir: "integration", long: "-campaign", tests: []string{"TestLedgerSurvivesKills"}},
 	{name: "runs and schedulers at once", dir: "integration", tests: []string{"TestRacingRuns", "TestSchedulers"}},
@@ -35,7 +36,7 @@ var campaigns = []campaign{
 	{name: "names before the server's parser", dir: "integration", long: "-campaign", tests: []string{"TestQuoteOnServer"}},
 	{
 		name: "names and records planted in the database", dir: "integration",
-		tests: []string{"TestImportOfHostileNames", "TestPlantedType", "TestPlantedRun", "TestUnsafeNames", "TestQueryOfStrangers", "TestStranger"},
+		tests: []string{"TestImportOfHostileNames", "TestPlantedType", "TestPlantedRun", "TestPlantedTicks", "TestUnsafeNames", "TestQueryOfStrangers", "TestStranger"},
 	},
 	{name: "queries that do more than read", dir: "integration", tests: []string{"TestHostileQueries"}},
 	{name: "names before the server's parser, fuzzed", dir: "integration", tests: []string{"FuzzQuote"}, fuzz: true, server: true},
