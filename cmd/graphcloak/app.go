@@ -183,7 +183,7 @@ func (a *app) logHandler() slog.Handler {
 		return attr
 	}}
 	if a.config.Terminal.LogFormat == "json" {
-		return slog.NewJSONHandler(escaped{a.stderr}, options)
+		return slog.NewJSONHandler(escapingWriter{a.stderr}, options)
 	}
 	return slog.NewTextHandler(a.stderr, options)
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/graphcloak/graphcloak/sensor"
 )
 
-// audited is what an audit attacks, and how hard.
-type audited struct {
+// auditOptions is what an audit attacks, and how hard.
+type auditOptions struct {
 	plan     string
 	packages []string
 	trials   int
@@ -33,7 +33,7 @@ type audited struct {
 }
 
 func newAuditCommand(app *app) *cobra.Command {
-	var o audited
+	var o auditOptions
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Try to refute a plan's guarantee by attacking its mechanism",
@@ -101,25 +101,25 @@ func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, []au
 }
 
 // audit attacks the mechanism, or one with less noise.
-func (a *app) audit(ctx context.Context, o audited) error {
+func (a *app) audit(ctx context.Context, o auditOptions) error {
 	p, pairs, err := a.auditedPlan(ctx, o.plan)
 	if err != nil {
 		return err
 	}
-	noise, err := throwaway(p.Randomness)
+	noise, err := throwawayNoise(p.Randomness)
 	if err != nil {
 		return err
 	}
 	m := audit.OfPlan(p, noise)
 	if o.weaken < 1 {
-		m = weakened(p, m, o.weaken)
+		m = weakenedMechanism(p, m, o.weaken)
 	}
 	r, err := audit.Run(ctx, p, m, audit.Options{Trials: o.trials, Pairs: pairs, Progress: a.progress})
 	if err == nil && o.weaken == 1 {
 		err = r.Enumerate(ctx, p)
 	}
 	if err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	result := struct {
 		*audit.Report
@@ -142,9 +142,9 @@ func (a *app) audit(ctx context.Context, o audited) error {
 	return failure.hint("run it again: chance alone does this three times in a million; if it stays, publish nothing and report it")
 }
 
-// throwaway is noise for made-up readings: an escrow plan gets a secret that is
-// forgotten.
-func throwaway(r privacy.Randomness) (privacy.Noise, error) {
+// throwawayNoise is noise for made-up readings: under escrow randomness, of a random
+// secret that is not kept.
+func throwawayNoise(r privacy.Randomness) (privacy.Noise, error) {
 	if r != privacy.EscrowRandomness {
 		return nil, nil
 	}
@@ -153,8 +153,8 @@ func throwaway(r privacy.Randomness) (privacy.Noise, error) {
 	return privacy.NewEscrow(secret, "audit", 0)
 }
 
-// weakened scales the noise of a mechanism, on its lattice.
-func weakened(p *privacy.Plan, full audit.Mechanism, scale float64) audit.Mechanism {
+// weakenedMechanism scales the noise of a mechanism, on its lattice.
+func weakenedMechanism(p *privacy.Plan, full audit.Mechanism, scale float64) audit.Mechanism {
 	return func(y []float64) ([]float64, error) {
 		out, err := full(y)
 		for i := range out {
@@ -169,7 +169,7 @@ func weakened(p *privacy.Plan, full audit.Mechanism, scale float64) audit.Mechan
 const packageTrials = 2000
 
 // auditPackages holds the noise of cloak against the packages of some sensors.
-func (a *app) auditPackages(ctx context.Context, o audited) (err error) {
+func (a *app) auditPackages(ctx context.Context, o auditOptions) (err error) {
 	dir, err := os.MkdirTemp("", "graphcloak-audit")
 	if err != nil {
 		return err
@@ -182,17 +182,17 @@ func (a *app) auditPackages(ctx context.Context, o audited) (err error) {
 	for i, path := range o.packages {
 		p, err := sensor.ReadFile(path)
 		if err != nil {
-			return refusal(err)
+			return asRefusal(err)
 		}
 		c, err := startCloak(ctx, p, filepath.Join(dir, strconv.Itoa(i)))
 		if err != nil {
-			return refusal(err)
+			return asRefusal(err)
 		}
 		sensors, noise, readings = append(sensors, c), append(noise, p.Sensor), append(readings, min(max(0, p.Clip.Lo), p.Clip.Hi))
 	}
 	n, err := audit.CheckNoise(ctx, sensors.mechanism(), readings, noise, audit.Options{Trials: min(o.trials, packageTrials), Progress: a.progress})
 	if err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	result := struct {
 		Noise   audit.Noise `json:"noise"`

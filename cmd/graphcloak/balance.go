@@ -13,12 +13,12 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// holding is an account with what of it counts against its cap now.
-type holding struct{ account, recent privacy.Account }
+// scopeAccount is an account, and the part of it that counts against its cap now.
+type scopeAccount struct{ account, recent privacy.Account }
 
 // readHoldings folds the entries of each scope, and so checks them.
-func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]holding, error) {
-	holdings := make([]holding, len(scopes))
+func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]scopeAccount, error) {
+	holdings := make([]scopeAccount, len(scopes))
 	now, err := l.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -59,13 +59,13 @@ type balance struct {
 }
 
 // newBalance converts at the δ of the cap, or at delta.
-func newBalance(h holding, delta float64) balance {
+func newBalance(h scopeAccount, delta float64) balance {
 	a := h.account
 	if a.Cap != nil {
 		delta = a.Cap.Delta
 	}
 	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String(), MovedTo: a.MovedTo}
-	b.Epsilon = known(a.Epsilon(delta))
+	b.Epsilon = orNil(a.Epsilon(delta))
 	left, ok := h.recent.Remaining()
 	if !ok {
 		return b
@@ -73,13 +73,13 @@ func newBalance(h holding, delta float64) balance {
 	rho := left.Rho()
 	b.CapEpsilon, b.CapDelta, b.CapPerSeconds, b.RemainingRho = &a.Cap.Epsilon, &a.Cap.Delta, a.Cap.PerSeconds, &rho
 	if a.Cap.PerSeconds > 0 {
-		b.RecentEpsilon = known(h.recent.Epsilon(delta))
+		b.RecentEpsilon = orNil(h.recent.Epsilon(delta))
 	}
-	b.RemainingEpsilon = known(left.Epsilon(delta))
+	b.RemainingEpsilon = orNil(left.Epsilon(delta))
 	return b
 }
 
-func known(x float64, err error) *float64 {
+func orNil(x float64, err error) *float64 {
 	if err != nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (b balance) row() []any {
 }
 
 // showAccounts prints balances. A table has the columns of sliding caps where there is one.
-func (a *app) showAccounts(holdings []holding, delta float64) error {
+func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 	balances := make([]balance, len(holdings))
 	var remarks []string
 	shown := balances[:0:0]
@@ -123,7 +123,7 @@ func (a *app) showAccounts(holdings []holding, delta float64) error {
 		}
 		sliding = sliding || balances[i].CapPerSeconds > 0
 		shown = append(shown, balances[i])
-		remarks = append(remarks, leftAt(h, delta)...)
+		remarks = append(remarks, remainingAtDelta(h, delta)...)
 	}
 	columns := balanceColumns
 	if sliding {
@@ -136,8 +136,8 @@ func (a *app) showAccounts(holdings []holding, delta float64) error {
 	}, section{text: "Each ε holds at the δ of its row; rho adds up whatever the δ. " + strings.Join(remarks, " ")})
 }
 
-// leftAt says what the rest of a capped scope is at a δ other than the cap's.
-func leftAt(h holding, delta float64) []string {
+// remainingAtDelta says what remains in capped scopes at a δ other than the cap's.
+func remainingAtDelta(h scopeAccount, delta float64) []string {
 	a := h.account
 	left, ok := h.recent.Remaining()
 	if !ok || delta == a.Cap.Delta || left == 0 {

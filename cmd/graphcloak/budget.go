@@ -36,16 +36,16 @@ func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy
 	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupBudget, config.GroupOutput, config.GroupExecution)
 }
 
-// announce tells, before anything is spent, that a scope is new: a slip of the hand
-// makes one, and nothing limits it. It tells too where an earlier version kept the
-// account under other names.
-func (a *app) announce(ctx context.Context, l privacy.Ledger, scope string) error {
+// noteNewScope says, before anything is spent, that a scope is new: a misspelt name makes
+// one, and it has no cap. It also says where an earlier version kept the account under
+// other names.
+func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) error {
 	account, names, err := graphcloak.Account(ctx, l, scope)
 	switch {
 	case err != nil:
 		return err
 	case len(names) > 0:
-		a.note("Note: scope %q goes on from what an earlier version spent as %s", scope, joinedFew(names))
+		a.note("Note: scope %q goes on from what an earlier version spent as %s", scope, firstFew(names))
 		return nil
 	case account.Entries > 0:
 		return nil
@@ -54,7 +54,7 @@ func (a *app) announce(ctx context.Context, l privacy.Ledger, scope string) erro
 	if err != nil {
 		return err
 	}
-	if near := nearest(scope, scopes); near != "" && a.config.Privacy.BudgetScope != "" {
+	if near := suggestScope(scope, scopes); near != "" && a.config.Privacy.BudgetScope != "" {
 		a.warn("scope %q is new and has no cap%s", scope, near)
 		return nil
 	}
@@ -67,7 +67,7 @@ func (a *app) announce(ctx context.Context, l privacy.Ledger, scope string) erro
 func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
 	begin, scope := job.Begin, job.Scope
 	job.Begin = func(at *graphcloak.Attempt) error {
-		if err := a.announce(ctx, s.Ledger(), scope); err != nil {
+		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
 			return err
 		}
 		if err := a.noteElsewhere(ctx, s, scope, again); err != nil {
@@ -83,7 +83,7 @@ func (a *app) agree(ctx context.Context, l privacy.Ledger, scope string) error {
 	if err != nil {
 		return err
 	}
-	near := nearest(scope, scopes)
+	near := suggestScope(scope, scopes)
 	if a.mayAsk() {
 		yes, err := a.confirm(ctx, fmt.Sprintf("Scope %q is new%s Create it?", scope, cmp.Or(near, ".")))
 		if err != nil || yes {
@@ -159,7 +159,7 @@ func (a *app) setCap(ctx context.Context, l privacy.Ledger, scope string, limit 
 		}
 	}
 	if _, err := privacy.SetSlidingCap(ctx, l, scope, limit); err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	return graphcloak.Continue(ctx, l, scope)
 }
@@ -204,12 +204,12 @@ func (a *app) scopes(ctx context.Context, l privacy.Ledger) ([]string, error) {
 	if slices.Contains(all, named) {
 		return []string{named}, nil
 	}
-	return nil, fail(exitNotFound, "the ledger has no scope %q%s", named, nearest(named, all)).
+	return nil, fail(exitNotFound, "the ledger has no scope %q%s", named, suggestScope(named, all)).
 		hint("`graphcloak budget show` lists the scopes; one appears with its first release or cap").about("budgetScope", named)
 }
 
-// nearest asks whether another scope was meant, where one has a name like it.
-func nearest(scope string, have []string) string {
+// suggestScope asks whether a scope of a similar name was meant.
+func suggestScope(scope string, have []string) string {
 	if near := suggest.Nearest(scope, have); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -37,7 +37,7 @@ func newCloakCommand(app *app) *cobra.Command {
 			}
 			p, err := sensor.ReadFile(path)
 			if err != nil {
-				return refusal(err)
+				return asRefusal(err)
 			}
 			options := sensor.CloakOptions{StateDir: state, SigmaMin: sigmaMin}
 			if options.Key, err = sensorKey(p, key); err != nil {
@@ -48,7 +48,7 @@ func newCloakCommand(app *app) *cobra.Command {
 					return err
 				}
 			}
-			return refusal(sensor.Cloak(cmd.Context(), p, app.stdin, escaped{app.stdout}, options))
+			return asRefusal(sensor.Cloak(cmd.Context(), p, app.stdin, escapingWriter{app.stdout}, options))
 		},
 	}
 	cmd = app.withSettings(cmd, nil)
@@ -75,14 +75,14 @@ func sensorKey(p sensor.Package, path string) (*privacy.SensorKey, error) {
 	}
 	secret, err := sensor.ReadKeyFile(path)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, asRefusal(err)
 	}
 	return privacy.NewSensorKey(secret)
 }
 
-// refusal gives what a sensor, a plan or a key refuses the code of a refusal.
+// asRefusal gives an error of a sensor, a plan or a key the exit code of a refusal.
 // Errors of files, interrupts and package sentinels keep their own.
-func refusal(err error) error {
+func asRefusal(err error) error {
 	if errors.Is(err, privacy.ErrExhausted) {
 		return fail(exitBudget, "%w", err).hint("nothing was published for that line; the sensor has given what its package allows")
 	}

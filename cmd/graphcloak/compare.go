@@ -158,5 +158,5 @@ func (a *app) showSeries(series page.Series) error {
 		rows: rowsOf(series.Runs, func(r page.Night) []any {
 			return []any{r.Started, r.RunID, r.Community, r.Probability, r.CredibleSetSize, r.EpsilonSpent}
 		}),
-	}, section{title: "Changes", text: listed(series.Changes())}, section{text: text})
+	}, section{title: "Changes", text: onePerLine(series.Changes())}, section{text: text})
 }

@@ -26,7 +26,7 @@ func newConfigViewCommand(app *app) *cobra.Command {
 			if origins {
 				return app.render(map[string]any{"settings": entries}, section{
 					columns: []string{"key", "value", "origin"},
-					rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, shown(e.Value), e.Origin} }),
+					rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value), e.Origin} }),
 				})
 			}
 			values := make(map[string]any, len(entries))
@@ -35,7 +35,7 @@ func newConfigViewCommand(app *app) *cobra.Command {
 			}
 			return app.render(map[string]any{"settings": values}, section{
 				columns: []string{"key", "value"},
-				rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, shown(e.Value)} }),
+				rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value)} }),
 			})
 		},
 	}
@@ -44,8 +44,8 @@ func newConfigViewCommand(app *app) *cobra.Command {
 	return cmd
 }
 
-// shown keeps a list on one line and an unset value empty.
-func shown(v any) string {
+// settingText keeps a list on one line and an unset value empty.
+func settingText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

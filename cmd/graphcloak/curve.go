@@ -22,14 +22,14 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// choice is how a plan finds its ε, and the curve that shows what others give.
-type choice struct {
+// epsilonFlags hold the target that chooses ε, and the file for the curve over ε.
+type epsilonFlags struct {
 	trials int
 	target study.Target
 	curve  string
 }
 
-func (c *choice) flags(f *pflag.FlagSet) {
+func (c *epsilonFlags) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.trials, "trials", study.DefaultTrials, "simulated releases behind the expected accuracy, a `NUMBER`; 0: none")
 	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "find the least ε at which the right community is named this often, a `NUMBER` in (0, 1)")
 	f.Float64Var(&c.target.EMD, "target-emd", 0, "find the least ε at which the posterior is on average this near to the source, a `NUMBER` in units of the metric")
@@ -37,7 +37,7 @@ func (c *choice) flags(f *pflag.FlagSet) {
 }
 
 // check finds what is wrong with the flags, before anything is computed.
-func (c *choice) check(a *app) error {
+func (c *epsilonFlags) check(a *app) error {
 	t := c.target
 	switch {
 	case !(t.Accuracy >= 0 && t.Accuracy < 1):
@@ -57,10 +57,10 @@ func (c *choice) check(a *app) error {
 }
 
 // aimed reports whether ε is to be found.
-func (c *choice) aimed() bool { return c.target != (study.Target{}) }
+func (c *epsilonFlags) aimed() bool { return c.target != (study.Target{}) }
 
 // plan makes the plan, with its expected accuracy and its curve.
-func (c *choice) plan(ctx context.Context, a *app, m *graphcloak.Model, job graphcloak.Job) (*graphcloak.Plan, error) {
+func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, job graphcloak.Job) (*graphcloak.Plan, error) {
 	if c.trials == 0 {
 		return m.Plan(ctx, job.Plan)
 	}
@@ -77,15 +77,15 @@ func (c *choice) plan(ctx context.Context, a *app, m *graphcloak.Model, job grap
 	if err := study.Expect(ctx, m, p, job.Recover, c.trials); err != nil || c.curve == "" {
 		return p, err
 	}
-	points, err := study.Curve(ctx, m, p, job.Recover, grid(), c.trials)
+	points, err := study.Curve(ctx, m, p, job.Recover, epsilonGrid(), c.trials)
 	if err != nil {
 		return nil, err
 	}
 	return p, a.writeCurve(c.curve, points)
 }
 
-// grid is ε from 0.1 to 100, five to a decade.
-func grid() []float64 {
+// epsilonGrid returns values of ε from 0.1 to 100, five a decade.
+func epsilonGrid() []float64 {
 	var list []float64
 	for k := -5; k <= 10; k++ {
 		list = append(list, math.Round(math.Pow(10, float64(k)/5)*1000)/1000)

@@ -100,7 +100,7 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	if _, err := checkState(); err != nil {
 		return nil, err
 	}
-	if _, err := a.settle(ctx, s, earlier{scope: job.Scope, fresh: true}); err != nil {
+	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: job.Scope, fresh: true}); err != nil {
 		return nil, err
 	}
 	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
@@ -122,7 +122,7 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 	path := a.config.Report.File
 	if path == "" {
 		path = filepath.Join(dir, "report.html")
-		if err := removeIfThere(path); err != nil {
+		if err := removeIfExists(path); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 		}
 	}
 	a.page = func(rep *report.Report) (section, error) {
-		view.Truth = truth(rep, source)
+		view.Truth = compareWithTruth(rep, source)
 		written, err := a.writePage(ctx, s, path, view, rep)
 		written.text = view.Truth.Text + "\n" + written.text
 		return written, err
@@ -156,7 +156,7 @@ const demoCurve = 300
 
 // demoAccuracy simulates the plan at other ε.
 func demoAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts graphcloak.RecoverOptions) ([]page.Point, error) {
-	list := append(grid()[5:], p.Epsilon)
+	list := append(epsilonGrid()[5:], p.Epsilon)
 	slices.Sort(list)
 	points, err := study.Curve(ctx, m, p, opts, slices.Compact(list), demoTrials)
 	out := make([]page.Point, len(points))
@@ -166,8 +166,8 @@ func demoAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, 
 	return out, err
 }
 
-// truth compares an answer with where the sources are: what only a demo may tell.
-func truth(rep *report.Report, source []float64) *page.Truth {
+// compareWithTruth compares an answer with the true sources, which only a demo may show.
+func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 	t := &page.Truth{}
 	nodes, name := rep.Nodes(), map[int]string{}
 	for _, c := range rep.Communities {
@@ -227,7 +227,7 @@ func (a *app) leave(dir string, rep *report.Report) error {
 	}
 	for name, write := range files {
 		path := filepath.Join(dir, name)
-		if err := removeIfThere(path); err != nil {
+		if err := removeIfExists(path); err != nil {
 			return err
 		}
 		if err := a.create(path, write); err != nil {

@@ -74,6 +74,6 @@ func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, co
 	if a.outputFormat() != "table" {
 		return a.render(e, one)
 	}
-	return a.render(e, section{title: "Estimate: nothing was run", columns: []string{"name", "value"}, rows: pairs(one)},
+	return a.render(e, section{title: "Estimate: nothing was run", columns: []string{"name", "value"}, rows: nameValueRows(one)},
 		section{text: e.TreeView})
 }

@@ -108,15 +108,15 @@ func exitCode(err error) int {
 		return exitAuth
 	case errors.Is(err, fs.ErrExist):
 		return exitConflict
-	case ofFiles(err):
+	case isFileError(err):
 		return exitValidation
 	}
 	return exitInternal
 }
 
-// ofFiles reports whether a file or its disk is to blame: a folder where a file is
-// wanted, a name too long, a disk that is full or takes no writes.
-func ofFiles(err error) bool {
+// isFileError reports whether the cause is a file or its disk: a folder where a file is
+// wanted, a name too long, a disk that is full or read-only.
+func isFileError(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)
 	return path || link
@@ -213,7 +213,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 func (a *app) withRun(err error) error {
 	begun, ours := errors.AsType[*graphcloak.UnfinishedError](err)
 	if e, ok := errors.AsType[*connector.UnfinishedError](err); ok && !ours {
-		return inTheWay(e, err)
+		return explainBlockingRun(e, err)
 	}
 	id := a.unfinishedRun()
 	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {

@@ -98,7 +98,7 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500\n  graphcloak graph generate example:karate karate",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			source, err := namedFolder(args[0])
+			source, err := exampleOrGenerated(args[0])
 			if err != nil {
 				return err
 			}
@@ -120,8 +120,9 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 	return app.withSettings(cmd, nil, config.GroupOutput)
 }
 
-// namedFolder takes an example or a generator's specification.
-func namedFolder(name string) (builtin.Folder, error) {
+// exampleOrGenerated returns the graph that the name of an example, or a generator's
+// specification, stands for.
+func exampleOrGenerated(name string) (builtin.Folder, error) {
 	if example, err := builtin.Example(name); err == nil {
 		return example, nil
 	}

@@ -106,7 +106,7 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 	if leading == 0 {
 		leading = min(10, g.Order())
 	}
-	certify := sensitivity.Options{Tolerance: options.SensitivityTolerance, Time: orMinute(options.SensitivityTime)}
+	certify := sensitivity.Options{Tolerance: options.SensitivityTolerance, Time: defaultMinute(options.SensitivityTime)}
 	rand.Read(certify.Seed[:])
 	in, err := inspect.Inspect(ctx, sensitivity.Model{
 		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau, Sensors: sensors, Alpha: options.Alpha,
@@ -126,9 +126,9 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 	return a.showInspection(inspection{in, options.Budget.Epsilon, options.Budget.Delta, sigma, posterior.Ceiling(in.Sensitivity.Upper, sigma)}, g)
 }
 
-// orMinute bounds a search that nobody bounded: a bracket of Δ₂ explains as well when
-// it is a little wider.
-func orMinute(d time.Duration) time.Duration {
+// defaultMinute is the time of a search without a limit of its own: a slightly wider
+// bracket of Δ₂ explains as much.
+func defaultMinute(d time.Duration) time.Duration {
 	if d == 0 {
 		return time.Minute
 	}

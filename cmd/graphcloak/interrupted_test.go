@@ -25,22 +25,22 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	identity, err := identify(job, a.config, m.Graph.Digest())
+	identity, err := jobIdentity(job, a.config, m.Graph.Digest())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.journal(t.Context(), s, &job, outputRoom(m.Graph), identity, false)
+	a.journal(t.Context(), s, &job, outputSize(m.Graph), identity, false)
 	die(&job)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, errDied) {
 		t.Fatalf("%v, want %v", err, errDied)
 	}
-	if conditionOf(job.RunID) != alive {
+	if conditionOf(job.RunID) != running {
 		t.Errorf("run %s is not held while its process lives", job.RunID)
 	}
 	if err := a.drop(); err != nil {
 		t.Fatal(err)
 	}
-	if conditionOf(job.RunID) != left {
+	if conditionOf(job.RunID) != stopped {
 		t.Errorf("run %s is not left behind", job.RunID)
 	}
 	return job.RunID
@@ -205,7 +205,7 @@ func TestStagedRoom(t *testing.T) {
 	job.Begin = func(at *graphcloak.Attempt) error {
 		err := begin(at)
 		path, _ := stagedPath(job.RunID)
-		info, statErr := os.Stat(besides(path, roomFile))
+		info, statErr := os.Stat(siblingPath(path, roomFile))
 		if statErr == nil {
 			room = info.Size()
 		}
@@ -243,7 +243,7 @@ func TestUnfinishedExit(t *testing.T) {
 	} {
 		a, stdout, stderr := kit(t, "--format", "json")
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
-		if err := a.hold("r"); err != nil {
+		if err := a.lockRun("r"); err != nil {
 			t.Fatal(err)
 		}
 		if got := a.finish(t.Context(), c.err); got != c.want || !strings.Contains(stdout.String(), `"retryable": false`) ||

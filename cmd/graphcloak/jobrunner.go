@@ -189,7 +189,7 @@ func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
 	if _, err := r.s.Undo(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	return void(ctx, r.s, kept.Scope, kept.releaseID())
+	return markVoid(ctx, r.s, kept.Scope, kept.releaseID())
 }
 
 // ending says how an attempt ended. Resumed tells that something of it was kept.

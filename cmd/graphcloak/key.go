@@ -73,20 +73,20 @@ func newKeyDeriveCommand(app *app) *cobra.Command {
 func deriveKeys(master, dir string, paths []string) ([]string, error) {
 	secret, err := sensor.ReadKeyFile(master)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, asRefusal(err)
 	}
 	keys := make([]*privacy.SensorKey, len(paths))
 	for i, path := range paths {
 		p, err := sensor.ReadFile(path)
 		if err != nil {
-			return nil, refusal(fmt.Errorf("%s: %w", path, err))
+			return nil, asRefusal(fmt.Errorf("%s: %w", path, err))
 		}
 		if p.Randomness != privacy.EscrowRandomness {
 			return nil, fail(exitValidation, "%s asks for system randomness", path).hint("plan with --randomness escrow --deployment NAME")
 		}
 		escrow, err := privacy.NewEscrow(secret, p.Deployment, p.Epoch)
 		if err != nil {
-			return nil, refusal(err)
+			return nil, asRefusal(err)
 		}
 		if keys[i], err = escrow.SensorKey(string(p.Sensor.ID)); err != nil {
 			return nil, err
@@ -127,11 +127,11 @@ func (a *app) noise(r privacy.Randomness) (privacy.Noise, error) {
 	}
 	secret, err := sensor.ReadKeyFile(e.KeyFile)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, asRefusal(err)
 	}
 	escrow, err := privacy.NewEscrow(secret, e.Deployment, uint32(e.Epoch))
 	if err != nil {
-		return nil, refusal(err)
+		return nil, asRefusal(err)
 	}
 	return escrow, nil
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // load reads the graph of a job and makes its model. It refuses what
-// [notReleased] refuses of the job and of the properties with private values.
+// [checkNotReleased] refuses of the job and of the properties with private values.
 func (a *app) load(ctx context.Context, s graphStore, job graphcloak.Job, private ...string) (*graphcloak.Model, error) {
 	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return nil, err
 	}
-	return m, notReleased(ctx, s, m, job, private...)
+	return m, checkNotReleased(ctx, s, m, job, private...)
 }
 
 // model reads a graph, tells what the store left out of it, and makes its model.

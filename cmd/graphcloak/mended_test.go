@@ -101,7 +101,7 @@ func TestUndoElsewhere(t *testing.T) {
 	if err := a.undo(t.Context(), s, id); exitCode(err) != exitConflict {
 		t.Errorf("%v, want exit %d", err, exitConflict)
 	}
-	if conditionOf(id) != left {
+	if conditionOf(id) != stopped {
 		t.Error("what was kept of the run is gone, or held")
 	}
 	t.Setenv("GRAPH", right)
@@ -117,13 +117,13 @@ func TestLookedAt(t *testing.T) {
 	graphFolder(t)
 	id := interrupted(t, unstaged)
 	other, _, _ := prepared(t)
-	if err := other.hold(id); err != nil {
+	if err := other.lockRun(id); err != nil {
 		t.Fatal(err)
 	}
 	asked := make(chan error)
 	a, s, _ := prepared(t)
 	defer a.drop()
-	if _, err := a.take(id); err == nil {
+	if _, err := a.lockAndRead(id); err == nil {
 		t.Fatal("two hold one run")
 	}
 	go func() { asked <- a.resume(t.Context(), s, id) }()
@@ -141,7 +141,7 @@ func TestLookedAt(t *testing.T) {
 func TestPaidBesideAnother(t *testing.T) {
 	a, stdout, _ := kit(t, "--format", "json")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	if err := a.hold("mine"); err != nil {
+	if err := a.lockRun("mine"); err != nil {
 		t.Fatal(err)
 	}
 	defer a.drop()

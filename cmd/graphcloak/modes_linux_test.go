@@ -21,7 +21,7 @@ func TestModes(t *testing.T) {
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
 	s, m, p, job := planned(t, a)
-	a.journal(ctx, s, &job, outputRoom(m.Graph), "", true)
+	a.journal(ctx, s, &job, outputSize(m.Graph), "", true)
 	r, err := m.Pay(ctx, p, nil, job)
 	if err != nil {
 		t.Fatal(err)

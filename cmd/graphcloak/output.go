@@ -155,7 +155,7 @@ func (a *app) create(path string, write func(io.Writer) error) error {
 	return err
 }
 
-func removeIfThere(path string) error {
+func removeIfExists(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

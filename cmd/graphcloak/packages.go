@@ -54,7 +54,7 @@ func (s *sensorPackages) write(a *app, p *graphcloak.Plan) error {
 	}
 	packages, err := sensor.Packages(p.Plan, s.options)
 	if err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	if _, err := sensor.WriteDir(s.dir, packages); err != nil {
 		return err

@@ -22,10 +22,10 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// illustrate prepares the page that --report names, if it names one. What could stop it
-// is found before anything is spent: whether the file can be written, and whether what it
-// shows of the nodes is public and there.
-func (a *app) illustrate(ctx context.Context, s graphStore, g *graph.Graph, signal graphcloak.Signal) error {
+// preparePage prepares the page that --report names, if any. It finds what could stop it
+// before anything is spent: whether the file can be written, and whether the properties
+// of nodes that it shows are public and present.
+func (a *app) preparePage(ctx context.Context, s graphStore, g *graph.Graph, signal graphcloak.Signal) error {
 	path := a.config.Report.File
 	if path == "" {
 		return nil
@@ -57,7 +57,7 @@ func (a *app) scenery(ctx context.Context, s graphStore, g *graph.Graph, signal 
 			return v, fmt.Errorf("read captions: %w", err)
 		}
 	}
-	v.Places, v.Geographic, err = places(ctx, s, g, private)
+	v.Places, v.Geographic, err = nodePositions(ctx, s, g, private)
 	return v, err
 }
 
@@ -87,8 +87,9 @@ var coordinates = []struct {
 	{"lng", "lat", true},
 }
 
-// places reads where nodes are, nil where no pair of public properties tells.
-func places(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
+// nodePositions reads the coordinates of nodes from a pair of public properties, nil where
+// there is none.
+func nodePositions(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
 	for _, c := range coordinates {
 		if slices.Contains(private, c.x) || slices.Contains(private, c.y) {
 			continue
@@ -163,7 +164,7 @@ func (a *app) commandLine() string {
 	chosen := configuration(a.config)
 	for _, s := range config.Settings() {
 		if v, ok := chosen[s.Key]; ok && !slices.Contains(left, s.Group) {
-			words = append(words, "--"+s.Flag+"="+quoteShell(shown(v)))
+			words = append(words, "--"+s.Flag+"="+quoteShell(settingText(v)))
 		}
 	}
 	return strings.Join(words, " ")

@@ -20,8 +20,8 @@ import (
 
 func newPlanCommand(app *app) *cobra.Command {
 	var packages sensorPackages
-	var choice choice
-	var suggested further
+	var choice epsilonFlags
+	var suggested suggestCount
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
@@ -51,7 +51,7 @@ func newPlanCommand(app *app) *cobra.Command {
 }
 
 // plan makes a plan, or suggests sensors where their number is not 0.
-func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice choice, suggested int) error {
+func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFlags, suggested int) error {
 	ctx := cmd.Context()
 	if suggested > 0 {
 		if err := a.checkSuggestion(choice, packages); err != nil {
@@ -151,15 +151,15 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 			rows: slices.Values(choices),
 		},
 	}
-	if text := price(p); text != "" {
+	if text := allocationCost(p); text != "" {
 		sections = append(sections, section{text: text})
 	}
 	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence()})...)
 }
 
-// price says what allocation costs, where fewer nodes hide a source from a reader who
-// knows its mass than under uniform noise.
-func price(p *graphcloak.Plan) string {
+// allocationCost warns where, to a reader who knows the amplitude, a source hides among
+// fewer nodes than under uniform noise.
+func allocationCost(p *graphcloak.Plan) string {
 	if p.Allocated == nil || p.Accuracy == nil || p.Allocated.Uniform.Accuracy == nil {
 		return ""
 	}

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// steers reports whether a character could steer a terminal: controls, C1 and DEL
+// isTerminalControl reports whether a character could steer a terminal: controls, C1 and DEL
 // included, and marks that reorder text.
-func steers(r rune) bool {
+func isTerminalControl(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0:
 		return true
@@ -29,7 +29,7 @@ func stripControl(text string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case steers(r):
+		case isTerminalControl(r):
 			return -1
 		}
 		return r
@@ -43,7 +43,7 @@ func escapeControl(data []byte) []byte {
 	done := 0
 	for k := 0; k < len(data); {
 		r, size := utf8.DecodeRune(data[k:])
-		if r >= 0x7f && steers(r) {
+		if r >= 0x7f && isTerminalControl(r) {
 			out = fmt.Appendf(append(out, data[done:k]...), `\u%04x`, r)
 			done = k + size
 		}
@@ -55,10 +55,10 @@ func escapeControl(data []byte) []byte {
 	return append(out, data[done:]...)
 }
 
-// escaped is a writer of whole JSON texts that a terminal may show.
-type escaped struct{ to io.Writer }
+// escapingWriter writes whole JSON texts, with control characters escaped.
+type escapingWriter struct{ to io.Writer }
 
-func (e escaped) Write(p []byte) (int, error) {
+func (e escapingWriter) Write(p []byte) (int, error) {
 	if _, err := e.to.Write(escapeControl(p)); err != nil {
 		return 0, err
 	}

@@ -28,7 +28,7 @@ func TestHostileOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range stdout.String() {
-			if steers(r) && r != '\n' || r == utf8.RuneError && format != "table" && format != "csv" && !strings.Contains(stdout.String(), "\ufffd") {
+			if isTerminalControl(r) && r != '\n' || r == utf8.RuneError && format != "table" && format != "csv" && !strings.Contains(stdout.String(), "\ufffd") {
 				t.Errorf("%s lets %U through", format, r)
 			}
 		}
@@ -70,7 +70,7 @@ func TestSpreadsheet(t *testing.T) {
 func TestEscaped(t *testing.T) {
 	var b bytes.Buffer
 	line := []byte(`{"a":"` + "\u009b\x7f\u202eü" + `"}` + "\n")
-	if n, err := (escaped{&b}).Write(line); n != len(line) || err != nil {
+	if n, err := (escapingWriter{&b}).Write(line); n != len(line) || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	var got struct{ A string }

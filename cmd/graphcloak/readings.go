@@ -57,7 +57,7 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 func explain(ctx context.Context, s graphStore, job graphcloak.Job, err error) error {
 	if errors.Is(err, graphcloak.ErrNoCap) {
 		scopes, failed := s.Ledger().Scopes(ctx)
-		if near := nearest(job.Scope, scopes); failed == nil && near != "" {
+		if near := suggestScope(job.Scope, scopes); failed == nil && near != "" {
 			return fmt.Errorf("%w%s", err, near)
 		}
 	}
@@ -74,9 +74,9 @@ func explain(ctx context.Context, s graphStore, job graphcloak.Job, err error) e
 			job.Signal.SourceProperty, strings.Join(labels, ", "))
 }
 
-// notReleased refuses a property that a recorded run has released from the same graph
+// checkNotReleased refuses a property that a recorded run has released from the same graph
 // as its signal, where it is named as public, or among more as private values.
-func notReleased(ctx context.Context, s graphStore, m *graphcloak.Model, job graphcloak.Job, more ...string) error {
+func checkNotReleased(ctx context.Context, s graphStore, m *graphcloak.Model, job graphcloak.Job, more ...string) error {
 	runs, err := s.Runs(ctx)
 	if err != nil {
 		return err

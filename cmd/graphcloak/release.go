@@ -81,18 +81,18 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	identity, err := identify(job, a.config, []any{digest, values})
+	identity, err := jobIdentity(job, a.config, []any{digest, values})
 	if err != nil {
 		return err
 	}
-	if done, err := a.settle(ctx, s, earlier{job.Scope, identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
+	if done, err := a.resolveInterrupted(ctx, s, interruption{job.Scope, identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
 		return err
 	}
 	if a.config.Write.DryRun {
 		if err := m.CheckRelease(ctx, p, job); err != nil {
 			return explain(ctx, s, job, a.findable(err, p.Model, job.Signal))
 		}
-		if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
+		if err := a.noteNewScope(ctx, s.Ledger(), job.Scope); err != nil {
 			return err
 		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
@@ -101,7 +101,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if job.Signal.Cloaked { // the same values cost nothing again
 		again = values[0].ReleaseID
 	}
-	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, true)
+	a.journal(ctx, s, &job, outputSize(m.Graph), identity, true)
 	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Pay(ctx, p, values, job)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 	if err == nil {
 		_, err = p.FromSensors(values)
 	}
-	return job, values, refusal(err)
+	return job, values, asRefusal(err)
 }
 
 // finishRelease writes a release, prints it, and forgets what was kept of it. The
@@ -198,7 +198,7 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 	rows = append(rows,
 		[]any{"nodeCount", cell(p.NodeCount, -1)},
 		[]any{"sensorCount", cell(len(p.Sensors), -1)},
-		[]any{"nodeProperties", joined(names)})
+		[]any{"nodeProperties", spaceJoined(names)})
 	return a.render(result, section{
 		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
 		rows: slices.Values(rows),
@@ -224,7 +224,7 @@ func (a *app) showRelease(r *graphcloak.Release) error {
 	return a.render(r,
 		section{text: fmt.Sprintf("Release %s: ε = %v, δ = %v spent. ", r.ID(), p.Epsilon, p.Delta) + p.Sentence()},
 		section{
-			title: "Private measurement" + more(len(values)), columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
+			title: "Private measurement" + moreText(len(values)), columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
 			rows: rowsOf(shown, func(v row) []any { return []any{v.id, v.value, v.sigma} }),
 		})
 }

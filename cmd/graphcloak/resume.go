@@ -46,14 +46,14 @@ func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Mode
 // sort by time, those of a scheduler need not.
 func startedLater(runs []connector.Run, r connector.Run, runID string) bool {
 	own, err := connector.FindRun(runs, runID)
-	if at, than := startOf(r), startOf(own); err == nil && !at.IsZero() && !than.IsZero() && !at.Equal(than) {
+	if at, than := startTime(r), startTime(own); err == nil && !at.IsZero() && !than.IsZero() && !at.Equal(than) {
 		return at.After(than)
 	}
 	return r.ID > runID
 }
 
-// startOf returns when a run began, zero where its record does not tell.
-func startOf(r connector.Run) time.Time {
+// startTime returns when a run began, zero where its record does not say.
+func startTime(r connector.Run) time.Time {
 	switch at := r.Record["startedAt"].(type) {
 	case time.Time:
 		return at
@@ -113,7 +113,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	if kept.ReleaseOnly {
 		return a.finishRelease(ctx, m, r, job)
 	}
-	if err := a.illustrate(ctx, s, m.Graph, job.Signal); err != nil {
+	if err := a.preparePage(ctx, s, m.Graph, job.Signal); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -165,7 +165,7 @@ func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *staged, job
 	}
 	job.Stage = func(r *graphcloak.Release) error {
 		kept.Attempt, kept.Release = nil, r
-		return keep(job.RunID, kept)
+		return writeStaged(job.RunID, kept)
 	}
 	r, err = m.Redeem(ctx, at, job)
 	switch {
@@ -191,16 +191,16 @@ func (a *app) outdated(err error, runID string) error {
 		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent", runID).about("run", runID)
 }
 
-// take holds a run and reads what is kept of it, in this order: whoever held it before
-// may have changed it. [disk.ErrLocked] where another process has it, [fs.ErrNotExist]
-// where nothing is kept; with both nothing is held.
-func (a *app) take(runID string) (*staged, error) {
+// lockAndRead locks a run and then reads what is kept of it, which its last holder may
+// have changed. It returns [disk.ErrLocked] where another process holds the lock and
+// [fs.ErrNotExist] where nothing is kept; in both cases it holds no lock.
+func (a *app) lockAndRead(runID string) (*staged, error) {
 	if path, err := stagedPath(runID); err != nil {
 		return nil, err
 	} else if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	if err := a.hold(runID); errors.Is(err, disk.ErrLocked) {
+	if err := a.lockRun(runID); errors.Is(err, disk.ErrLocked) {
 		return nil, err
 	} else if err != nil {
 		return nil, stateError(err)
@@ -218,7 +218,7 @@ const patience = time.Second
 // takePatiently is take for a user who named the run.
 func (a *app) takePatiently(ctx context.Context, runID string) (*staged, error) {
 	for end := time.Now().Add(patience); ; {
-		kept, err := a.take(runID)
+		kept, err := a.lockAndRead(runID)
 		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) || ctx.Err() != nil {
 			return kept, err
 		}
@@ -234,7 +234,7 @@ func resumable(ctx context.Context, s graphStore) (here []string, err error) {
 	}
 	for _, id := range ids {
 		kept, err := readStaged(id)
-		if err != nil || conditionOf(id) != left {
+		if err != nil || conditionOf(id) != stopped {
 			continue
 		}
 		on, err := kept.isOn(ctx, s)
@@ -248,19 +248,19 @@ func resumable(ctx context.Context, s graphStore) (here []string, err error) {
 	return here, nil
 }
 
-// earlier is what a command finds of an interrupted run of the same data.
-type earlier struct {
+// interruption is what a command finds of an interrupted run of the same data.
+type interruption struct {
 	scope, identity string
 	graph           privacy.Digest // zero: any
 	fresh           bool           // --new: it is given up
 	dry             bool           // nothing is changed
 }
 
-// settle looks for runs of the same data that were interrupted here. One that spent
-// nothing is forgotten. One that is paid for is resumed, which ends the command, where
-// it is the same command; on the same graph it is in the way of another one, unless
-// --new gives it up.
-func (a *app) settle(ctx context.Context, s graphStore, e earlier) (done bool, err error) {
+// resolveInterrupted looks for runs of the same data that were interrupted here. One that
+// spent nothing is deleted. One that is paid for is resumed if this is the same command,
+// and the command is done; another command on the same graph is refused because of it,
+// unless --new gives it up.
+func (a *app) resolveInterrupted(ctx context.Context, s graphStore, e interruption) (done bool, err error) {
 	ids, err := stagedRuns()
 	for _, id := range ids {
 		if done, err = a.meet(ctx, s, e, id); done || err != nil {
@@ -271,13 +271,13 @@ func (a *app) settle(ctx context.Context, s graphStore, e earlier) (done bool, e
 }
 
 // meet settles a run that is kept here, where it is of the same data.
-func (a *app) meet(ctx context.Context, s graphStore, e earlier, id string) (done bool, err error) {
-	kept, err := a.take(id)
+func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string) (done bool, err error) {
+	kept, err := a.lockAndRead(id)
 	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil // its process goes on with it, or has ended it
 	}
 	if err != nil {
-		return false, a.meetUnreadable(ctx, s, e, id, err)
+		return false, a.refuseUnreadable(ctx, s, e, id, err)
 	}
 	here, err := kept.isOn(ctx, s)
 	if err != nil || !here || kept.Scope != e.scope {
@@ -290,11 +290,11 @@ func (a *app) meet(ctx context.Context, s graphStore, e earlier, id string) (don
 	return a.settleOne(ctx, s, e, kept, id)
 }
 
-// meetUnreadable refuses to pay beside a run whose file cannot be read, where the
-// ledger knows it as paid for and unfinished. One that it does not know, or knows under
-// the id of its sensors' release, costs nothing when it is made again.
-func (a *app) meetUnreadable(ctx context.Context, s graphStore, e earlier, id string, why error) error {
-	open, err := unwritten(ctx, s.Ledger(), e.scope)
+// refuseUnreadable refuses to spend while a run cannot be read that the ledger holds as
+// paid for and unfinished. One that is not in the ledger, or only under the id of its
+// sensors' release, costs nothing when it is run again.
+func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption, id string, why error) error {
+	open, err := unwrittenReleases(ctx, s.Ledger(), e.scope)
 	switch {
 	case err != nil || !slices.Contains(open, id):
 		return errors.Join(err, a.drop())
@@ -310,7 +310,7 @@ func (a *app) meetUnreadable(ctx context.Context, s graphStore, e earlier, id st
 		about("run", id), a.drop())
 }
 
-func (a *app) settleOne(ctx context.Context, s graphStore, e earlier, kept *staged, id string) (done bool, err error) {
+func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept *staged, id string) (done bool, err error) {
 	paid, err := kept.paid(ctx, s.Ledger())
 	switch {
 	case errors.Is(err, privacy.ErrReplay): // it was given up elsewhere
@@ -345,15 +345,15 @@ func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id str
 	if _, err := s.Undo(ctx, id); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	if err := void(ctx, s, scope, releaseID); err != nil {
+	if err := markVoid(ctx, s, scope, releaseID); err != nil {
 		return err
 	}
 	return a.forget(id)
 }
 
-// void marks a release in the ledger that was paid for and will never be written.
-func void(ctx context.Context, s graphStore, scope, releaseID string) error {
-	open, err := unwritten(ctx, s.Ledger(), scope)
+// markVoid marks a release in the ledger that was paid for and will never be written.
+func markVoid(ctx context.Context, s graphStore, scope, releaseID string) error {
+	open, err := unwrittenReleases(ctx, s.Ledger(), scope)
 	if err != nil || !slices.Contains(open, releaseID) {
 		return err
 	}
@@ -361,9 +361,9 @@ func void(ctx context.Context, s graphStore, scope, releaseID string) error {
 	return err
 }
 
-// unwritten lists the releases of a scope that were paid for and neither written nor
+// unwrittenReleases lists the releases of a scope that were paid for and neither written nor
 // given up, in order.
-func unwritten(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
+func unwrittenReleases(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
 	entries, err := l.Entries(ctx, scope)
 	var open []string
 	for _, e := range entries {
@@ -380,7 +380,7 @@ func unwritten(ctx context.Context, l privacy.Ledger, scope string) ([]string, e
 // noteElsewhere tells of releases of the same data that are paid for and not finished,
 // and of which nothing is kept here; one that this command makes again is no such release.
 func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope, again string) error {
-	open, err := unwritten(ctx, s.Ledger(), scope)
+	open, err := unwrittenReleases(ctx, s.Ledger(), scope)
 	open = slices.DeleteFunc(open, func(id string) bool { return id == again || conditionOf(id) != unknown })
 	if err != nil || len(open) == 0 {
 		return err
@@ -397,13 +397,13 @@ func fewRuns(ids []string) string {
 	return fmt.Sprintf("release %s and %d before it", ids[len(ids)-1], len(ids)-1)
 }
 
-// inTheWay explains the run that a store names.
-func inTheWay(e *connector.UnfinishedError, err error) error {
+// explainBlockingRun says what can be done about the run that blocks a store.
+func explainBlockingRun(e *connector.UnfinishedError, err error) error {
 	f := fail(exitConflict, "%w", err).about("run", e.RunID)
 	switch conditionOf(e.RunID) {
-	case alive:
+	case running:
 		return f.hint("it is under way: wait for its end; nothing was spent by this command")
-	case left:
+	case stopped:
 		return f.hint("`graphcloak run --resume %s` completes it, `--undo %[1]s` gives it up; nothing was spent by this command", e.RunID)
 	}
 	return f.hint("it was started by another user or on another machine: let it end or resume it there, or give it up with "+

@@ -26,7 +26,7 @@ func TestResumeRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := staged{Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Recovery: a.config.Recovery, Community: a.config.Community}
-	if err := keep(job.RunID, &kept); err != nil {
+	if err := writeStaged(job.RunID, &kept); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.resume(ctx, s, job.RunID); err != nil {

@@ -46,7 +46,7 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 	}
 	secret, err := sensor.ReadKeyFile(key)
 	if err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	deployment, epoch := r.Escrow()
 	if deployment == "" {
@@ -55,7 +55,7 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 	}
 	escrow, err := privacy.NewEscrow(secret, deployment, epoch)
 	if err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	y, err := escrow.Reveal(r.Release)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *app) showReveal(r *graphcloak.Release, y []float64, record privacy.Entr
 		section{text: fmt.Sprintf("Release %s is revealed: these are the readings themselves. Entry %d of the ledger's scope %q records it.",
 			r.ID(), record.Seq, record.Scope)},
 		section{
-			title: "Readings" + more(len(rows)), columns: []string{"nodeId", "reading"},
+			title: "Readings" + moreText(len(rows)), columns: []string{"nodeId", "reading"},
 			rows: rowsOf(shown, func(v row) []any { return []any{string(v.NodeID), v.Reading} }),
 		})
 }

@@ -12,11 +12,17 @@
 //			Example: "  graphcloak plan --from example:karate --epsilon 4",
 //			GroupID: groupPipeline,
 //			RunE: func(cmd *cobra.Command, args []string) error {
-//				plan, err := graphcloak.Plan(cmd.Context(), job(app.config), app.progress)
+//				job, err := app.job()
 //				if err != nil {
 //					return err
 //				}
-//				return app.render(plan, section{title: "Plan", columns: …, rows: rowsOf(…)})
+//				return app.onModel(cmd.Context(), job, func(m *graphcloak.Model) error {
+//					plan, err := m.Plan(cmd.Context(), job.Plan)
+//					if err != nil {
+//						return err
+//					}
+//					return app.render(plan, section{title: "Plan", columns: …, rows: rowsOf(…)})
+//				})
 //			},
 //		}
 //		return app.withSettings(cmd, map[string]string{"epsilon": "4"}, config.GroupSource, config.GroupPrivacy)

@@ -101,12 +101,12 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	identity, err := identify(job, a.config, m.Graph.Digest())
+	identity, err := jobIdentity(job, a.config, m.Graph.Digest())
 	if err != nil {
 		return err
 	}
 	job.DryRun = a.config.Write.DryRun
-	if done, err := a.settle(ctx, s, earlier{job.Scope, identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
+	if done, err := a.resolveInterrupted(ctx, s, interruption{job.Scope, identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
 		return err
 	}
 	return a.perform(ctx, s, m, job, identity)
@@ -121,10 +121,10 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		a.noteBracket(p, job.Plan.SensitivityTime)
 		return nil
 	}
-	if err := a.illustrate(ctx, s, m.Graph, job.Signal); err != nil {
+	if err := a.preparePage(ctx, s, m.Graph, job.Signal); err != nil {
 		return err
 	}
-	a.journal(ctx, s, &job, outputRoom(m.Graph), identity, false)
+	a.journal(ctx, s, &job, outputSize(m.Graph), identity, false)
 	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)
@@ -132,7 +132,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		err = a.chronicle(ctx, s, job, a.config.Write.Mode, time.Since(start), rep, explain(ctx, s, job, err))
 		return a.conclude(job, rep, a.unspent(job.RunID, err))
 	}
-	if err := a.announce(ctx, s.Ledger(), job.Scope); err != nil {
+	if err := a.noteNewScope(ctx, s.Ledger(), job.Scope); err != nil {
 		return err
 	}
 	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
@@ -262,7 +262,7 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 // It reports whether it found the release.
 func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID string) (found bool, err error) {
 	if kept != nil {
-		return true, void(ctx, s, kept.Scope, kept.releaseID())
+		return true, markVoid(ctx, s, kept.Scope, kept.releaseID())
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {
@@ -272,7 +272,7 @@ func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID str
 		scope, _ := r.Record["budgetScope"].(string)
 		release, _ := r.Record["releaseId"].(string)
 		if r.ID == runID && scope != "" && release != "" {
-			return true, void(ctx, s, scope, release)
+			return true, markVoid(ctx, s, scope, release)
 		}
 	}
 	scopes, err := s.Ledger().Scopes(ctx)
@@ -280,12 +280,12 @@ func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID str
 		return false, err
 	}
 	for _, scope := range scopes {
-		open, err := unwritten(ctx, s.Ledger(), scope)
+		open, err := unwrittenReleases(ctx, s.Ledger(), scope)
 		if err != nil {
 			return false, err
 		}
 		if slices.Contains(open, runID) {
-			return true, void(ctx, s, scope, runID)
+			return true, markVoid(ctx, s, scope, runID)
 		}
 	}
 	return false, nil

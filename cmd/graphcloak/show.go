@@ -15,8 +15,8 @@ import (
 // have all of them.
 const shownRows = 20
 
-// streamed is a report with a row a node.
-type streamed struct {
+// streamReport is a report with a row a node.
+type streamReport struct {
 	*report.Report
 	Nodes []report.Node `json:"nodes"`
 }
@@ -32,24 +32,24 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 	facts := section{columns: columns, rows: slices.Values([][]any{row})}
 	switch {
 	case !table && mode == "stream":
-		return a.render(streamed{r, slices.Collect(r.Stream())}, nodes)
+		return a.render(streamReport{r, slices.Collect(r.Stream())}, nodes)
 	case !table:
 		return a.render(r, facts)
 	}
 	sections := []section{{text: r.Answer}, communities(r)}
 	if mode == "stream" {
-		nodes.title = "Nodes" + more(r.NodeCount)
+		nodes.title = "Nodes" + moreText(r.NodeCount)
 		sections = append(sections, nodes)
 	}
-	sections = append(sections, section{title: "Facts", columns: []string{"name", "value"}, rows: brief(facts)},
-		section{title: "Guarantee", text: r.Guarantee}, section{title: "Not protected", text: listed(r.NotProtected)})
-	if notes := remarks(r); notes.text != "" {
+	sections = append(sections, section{title: "Facts", columns: []string{"name", "value"}, rows: briefRows(facts)},
+		section{title: "Guarantee", text: r.Guarantee}, section{title: "Not protected", text: onePerLine(r.NotProtected)})
+	if notes := noteSection(r); notes.text != "" {
 		sections = append(sections, notes)
 	}
 	return a.render(r, append(sections, extra...)...)
 }
 
-func more(n int) string {
+func moreText(n int) string {
 	if n <= shownRows {
 		return ""
 	}
@@ -82,7 +82,7 @@ func streamRows(r *report.Report, few bool) iter.Seq[[]any] {
 
 func communities(r *report.Report) section {
 	return section{
-		title:   "Communities, likeliest first" + strings.Replace(more(len(r.Communities)), "csv", "json", 1),
+		title:   "Communities, likeliest first" + strings.Replace(moreText(len(r.Communities)), "csv", "json", 1),
 		columns: []string{"communityId", "name", "size", "probability", "sourceMass"},
 		rows: rowsOf(r.Communities[:min(shownRows, len(r.Communities))], func(c report.Community) []any {
 			return []any{c.CommunityID, c.Name, c.Size, c.Probability, c.SourceMass}
@@ -90,8 +90,8 @@ func communities(r *report.Report) section {
 	}
 }
 
-// pairs turns a section of one row into lines of name and value.
-func pairs(s section) iter.Seq[[]any] {
+// nameValueRows turns a section of one row into lines of name and value.
+func nameValueRows(s section) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for row := range s.rows {
 			for i, v := range row {
@@ -103,15 +103,15 @@ func pairs(s section) iter.Seq[[]any] {
 	}
 }
 
-// brief is what a reader wants to see of the facts; the other formats have all.
-func brief(s section) iter.Seq[[]any] {
+// briefRows are the facts that the table shows; the other formats have all.
+func briefRows(s section) iter.Seq[[]any] {
 	shown := []string{
 		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigmaMin", "sigmaMax", "uniformSigma", "sensitivityLower",
 		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "credibleSetSizeKnownMass", "logOddsRunnerUp", "logOddsNoSource", "logOddsError",
 		"bpdnStatus", "bpdnGap", "bpdnRadiusRule", "bpdnRadius", "bpdnSupport", "computeMillis", "nodePropertiesWritten",
 	}
 	return func(yield func([]any) bool) {
-		for pair := range pairs(s) {
+		for pair := range nameValueRows(s) {
 			if slices.Contains(shown, pair[0].(string)) && !yield(pair) {
 				return
 			}
@@ -119,12 +119,12 @@ func brief(s section) iter.Seq[[]any] {
 	}
 }
 
-func remarks(r *report.Report) section {
-	return section{title: "Notes", text: listed(r.Notes)}
+func noteSection(r *report.Report) section {
+	return section{title: "Notes", text: onePerLine(r.Notes)}
 }
 
-// listed puts each item on a line of its own.
-func listed(items []string) string {
+// onePerLine puts each item on a line of its own.
+func onePerLine(items []string) string {
 	text := ""
 	for _, item := range items {
 		text += "- " + item + "\n"

@@ -26,10 +26,9 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// staged is a run between its beginning and its end: the attempt, until its release
-// was drawn, then the release, with what the run needs to go on. It holds private
-// values and public settings only. A lock beside the file is held by the process
-// whose run it is.
+// staged is an unfinished run on disk: its attempt, or its release once that was drawn,
+// with what is needed to resume it. It holds public settings and values with noise only.
+// The process that runs it holds a lock beside the file.
 type staged struct {
 	Store         string                  `json:"store"`    // as it was named
 	Ledger        privacy.Identity        `json:"ledger"`   // of that store, however it is named
@@ -94,9 +93,9 @@ func (k *staged) paid(ctx context.Context, l privacy.Ledger) (bool, error) {
 	return k.Attempt.Paid(ctx, l)
 }
 
-// identify names what a command asks for: two commands with one name have the same
-// graph, signal, plan and answer in mind, whatever their output.
-func identify(job graphcloak.Job, c *config.Config, digest any) (string, error) {
+// jobIdentity identifies what a command asks for: commands with the same identity have
+// the same graph, signal, plan and recovery, whatever their output.
+func jobIdentity(job graphcloak.Job, c *config.Config, digest any) (string, error) {
 	data, err := json.Marshal([]any{
 		digest, job.Scope, job.Signal, job.Settings, job.Write.Prefix, c.Write.Mode, c.Privacy, c.Escrow, c.Recovery, c.Community,
 	})
@@ -125,7 +124,7 @@ func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, ro
 		if ledger, err := s.Ledger().Identity(ctx); err == nil { // the first spend has named it
 			kept.Ledger = ledger
 		}
-		return keep(id, &kept)
+		return writeStaged(id, &kept)
 	}
 }
 
@@ -141,14 +140,14 @@ func (a *app) begin(runID string, kept *staged, room int64) error {
 	if err != nil {
 		return err
 	}
-	err = a.hold(runID)
+	err = a.lockRun(runID)
 	if err == nil {
-		err = keep(runID, kept)
+		err = writeStaged(runID, kept)
 	}
 	if err == nil {
 		var info os.FileInfo
 		if info, err = os.Stat(path); err == nil {
-			err = writeSynced(besides(path, roomFile), make([]byte, stagedRoom(info.Size(), len(kept.Attempt.Plan.Sensors))))
+			err = writeSynced(siblingPath(path, roomFile), make([]byte, stagedSize(info.Size(), len(kept.Attempt.Plan.Sensors))))
 		}
 	}
 	if err != nil {
@@ -157,13 +156,13 @@ func (a *app) begin(runID string, kept *staged, room int64) error {
 	return nil
 }
 
-// stagedRoom bounds the size of a staged release: ids, plan and model are in the
+// stagedSize bounds the size of a staged release: ids, plan and model are in the
 // attempt too, and each of m values has 20 digits of X, 24 of ỹ and a nonce of 32.
-func stagedRoom(attempt int64, m int) int64 { return 2*attempt + 160*int64(m) + 1<<16 }
+func stagedSize(attempt int64, m int) int64 { return 2*attempt + 160*int64(m) + 1<<16 }
 
-// outputRoom is what a result takes: a node of a release some 310 bytes of JSON and its
+// outputSize is what a result takes: a node of a release some 310 bytes of JSON and its
 // id, one of a report less, where names of communities are no longer than 100 bytes.
-func outputRoom(g *graph.Graph) int64 {
+func outputSize(g *graph.Graph) int64 {
 	room := int64(1<<16 + 400*g.Order())
 	for i := range g.Order() {
 		room += 2 * int64(len(g.ID(i)))
@@ -171,9 +170,9 @@ func outputRoom(g *graph.Graph) int64 {
 	return room
 }
 
-// keep writes the attempt, or the release in its place, into the room that is held
+// writeStaged writes the attempt, or the release in its place, into the room that is held
 // for it.
-func keep(runID string, kept *staged) error {
+func writeStaged(runID string, kept *staged) error {
 	path, err := stagedPath(runID)
 	if err != nil {
 		return err
@@ -182,7 +181,7 @@ func keep(runID string, kept *staged) error {
 	if err != nil {
 		return err
 	}
-	if err := removeIfThere(besides(path, roomFile)); err != nil {
+	if err := removeIfExists(siblingPath(path, roomFile)); err != nil {
 		return err
 	}
 	return writeSynced(path, data)
@@ -203,7 +202,7 @@ const (
 	roomFile   = ".room"
 )
 
-func besides(path, ext string) string { return strings.TrimSuffix(path, stagedFile) + ext }
+func siblingPath(path, ext string) string { return strings.TrimSuffix(path, stagedFile) + ext }
 
 func stagedPath(runID string) (string, error) {
 	if !regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`).MatchString(runID) {
@@ -213,15 +212,15 @@ func stagedPath(runID string) (string, error) {
 	return filepath.Join(dir, runID+stagedFile), err
 }
 
-// hold takes the lock of a run for the rest of the process, and remembers that the
-// run is unfinished. [disk.ErrLocked] where another process has it. From here on an
-// output that nobody reads is an error to report, where it would kill in silence.
-func (a *app) hold(runID string) error {
+// lockRun takes the lock of a run for the rest of the process, and remembers that the
+// run is unfinished. It returns [disk.ErrLocked] where another process has it. From here
+// on a closed output is an error to report, where SIGPIPE would end the process silently.
+func (a *app) lockRun(runID string) error {
 	path, err := stagedPath(runID)
 	if err != nil {
 		return err
 	}
-	lock, err := disk.Lock(besides(path, lockFile))
+	lock, err := disk.Lock(siblingPath(path, lockFile))
 	if err != nil {
 		return err
 	}
@@ -258,20 +257,20 @@ func (a *app) forget(runID string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(removeIfThere(path), removeIfThere(besides(path, roomFile)), a.drop(), removeIfThere(besides(path, lockFile)))
+	return errors.Join(removeIfExists(path), removeIfExists(siblingPath(path, roomFile)), a.drop(), removeIfExists(siblingPath(path, lockFile)))
 }
 
 // Conditions of a run as this machine knows it.
-type condition int
+type runState int
 
 const (
-	unknown condition = iota // it was started elsewhere, or is finished
-	alive                    // a process is at it
-	left                     // it was interrupted
+	unknown runState = iota // it was started on another machine, or is finished
+	running                 // a process runs it
+	stopped                 // it was interrupted
 )
 
 // conditionOf looks at the lock of a run.
-func conditionOf(runID string) condition {
+func conditionOf(runID string) runState {
 	path, err := stagedPath(runID)
 	if err != nil {
 		return unknown
@@ -279,12 +278,12 @@ func conditionOf(runID string) condition {
 	if _, err := os.Stat(path); err != nil {
 		return unknown
 	}
-	lock, err := disk.Lock(besides(path, lockFile))
+	lock, err := disk.Lock(siblingPath(path, lockFile))
 	if err != nil {
-		return alive
+		return running
 	}
 	lock.Close()
-	return left
+	return stopped
 }
 
 // stagedRuns lists the runs that are kept, oldest first.

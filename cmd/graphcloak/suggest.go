@@ -14,27 +14,27 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// further is the number of sensors to suggest; 0: none was asked for.
-type further int
+// suggestCount is the number of sensors to suggest; 0: --suggest-sensors was not given.
+type suggestCount int
 
-func (n *further) String() string { return strconv.Itoa(int(*n)) }
+func (n *suggestCount) String() string { return strconv.Itoa(int(*n)) }
 
 // Type is its name in help.
-func (n *further) Type() string { return "int" }
+func (n *suggestCount) Type() string { return "int" }
 
 // Set refuses what is no number of sensors.
-func (n *further) Set(text string) error {
+func (n *suggestCount) Set(text string) error {
 	k, err := strconv.Atoi(text)
 	if err != nil || k < 1 {
 		return errors.New("want a whole number ≥ 1")
 	}
-	*n = further(k)
+	*n = suggestCount(k)
 	return nil
 }
 
 // checkSuggestion refuses flags of a plan, of which a suggestion makes none, and flags
 // that suppose other sources than it does.
-func (a *app) checkSuggestion(c choice, packages sensorPackages) error {
+func (a *app) checkSuggestion(c epsilonFlags, packages sensorPackages) error {
 	given := func(key string) bool { return a.config.Origin(key).Layer == config.LayerFlag }
 	switch r := a.config.Recovery; {
 	case c.aimed() || c.curve != "" || packages.dir != "":

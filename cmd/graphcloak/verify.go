@@ -57,7 +57,7 @@ type finding struct {
 // statements were compared when it was read.
 func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string) error {
 	if err := privacy.Verify(r.Release, r.Plan()); err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	digest, err := r.Digest()
 	if err != nil {
@@ -128,7 +128,7 @@ func (a *app) verifyPlan(r *graphcloak.Release, path string) error {
 		return err
 	}
 	if err := privacy.Verify(r.Release, p.Plan); err != nil {
-		return refusal(err)
+		return asRefusal(err)
 	}
 	same := func(x, y any) (bool, error) {
 		a, err := json.Marshal(x)

@@ -130,7 +130,7 @@ func (witness) forget(name, scope string) error {
 	if err != nil {
 		return err
 	}
-	return removeIfThere(filepath.Join(dir, fingerprint(scope)+".json"))
+	return removeIfExists(filepath.Join(dir, fingerprint(scope)+".json"))
 }
 
 func readMark(path string) (m markFile, err error) {

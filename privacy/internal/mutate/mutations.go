@@ -136,14 +136,14 @@ var fast = []mutation{
 	{"an earlier scope counted twice", []change{{"privacy/continue.go", "if slices.Contains(a.Continues, closed.Scope) {", "if closed.Scope == scope {"}}, "TestContinueKeepsEverySpend"},
 	{"a scope that ended is spent from", []change{{"privacy/continue.go", "	if a.MovedTo != \"\" {", "	if a.MovedTo == a.Scope {"}}, "TestContinueKeepsEverySpend"},
 	{"continued chains not verified", []change{{"privacy/ledger.go", "return a, verifyContinued(ctx, l, a)", "return a, nil"}}, "TestContinuedChainsAreVerified"},
-	{"earlier scopes forgotten", []change{{"scope.go", "names, err := earlier(all, scope)", "names, err := earlier(all[:0], scope)"}}, ".:TestEarlierLedgerGoesOn"},
+	{"earlier scopes forgotten", []change{{"scope.go", "names, err := legacyScopes(all, scope)", "names, err := legacyScopes(all[:0], scope)"}}, ".:TestEarlierLedgerGoesOn"},
 	{"a cap is not required", []change{{"check.go", "if required && a.Cap == nil {", "if required && a.Cap == nil && l == nil {"}}, "TestOneCapForOneProperty"},
 }
 
 // slow lists the faults whose tests take longer; they are planted on demand.
 var slow = []mutation{
 	{"a screen that fails more often than it says", []change{{"sensitivity/screen.go", "chiSquareQuantile(columns, c.q)) - normalError", "chiSquareQuantile(columns, 0.5)) - normalError"}}, "TestScreenFailsAsRarelyAsItSays"},
-	{"allocated noise on the uniform sensitivity", []change{{"plan.go", "	spec.Sensitivity = m.named(bracket, p.Seed)\n	if p.Plan, err = ", "	if p.Plan, err = "}, {"plan.go", "	bracket, err := sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,", "	_, err = sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,"}}, ".:TestAllocatedPlan"},
+	{"allocated noise on the uniform sensitivity", []change{{"plan.go", "	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)\n	if p.Plan, err = ", "	if p.Plan, err = "}, {"plan.go", "	bracket, err := sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,", "	_, err = sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights,"}}, ".:TestAllocatedPlan"},
 	{"subnormals in the recurrence", []change{{"expm/chebyshev.go", "settle(prev, grid)", "_ = grid"}}, "TestPrivateWorkMeetsNoSubnormal"},
 	{"subnormal sources", []change{{"expm/private.go", "settle(w.x, grid)", "_ = grid"}}, "TestPrivateWorkIsWithinErr"},
 	{"a report that tells milliseconds of private work", []change{{"run.go", "wholeSeconds(since(start))", "since(start)"}}, "TestReportTellsSeconds"},
