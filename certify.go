@@ -30,8 +30,8 @@ func (m *Model) Matches(p *privacy.Plan) error {
 	want := m.publicPart(p.Alpha)
 	switch {
 	case p.GraphDigest != want.GraphDigest:
-		return fmt.Errorf("%w: the plan is for %d nodes and %d relationships with digest %.12s…, the store has %d and %d with %.12s…",
-			ErrGraphChanged, p.NodeCount, p.RelationshipCount, p.GraphDigest, want.NodeCount, want.RelationshipCount, want.GraphDigest)
+		return fmt.Errorf("%w: the plan is for a graph with the digest %.12s… (nodes: %d, relationships: %d), the store has %.12s… (nodes: %d, relationships: %d)",
+			ErrGraphChanged, p.GraphDigest, p.NodeCount, p.RelationshipCount, want.GraphDigest, want.NodeCount, want.RelationshipCount)
 	case p.Public != want:
 		return fmt.Errorf("%w: the plan is for τ = %v, the %s Laplacian and distance in %s; the model has τ = %v, %s and %s",
 			ErrGraphChanged, p.Tau, p.Laplacian, p.Metric, want.Tau, want.Laplacian, want.Metric)

@@ -131,6 +131,19 @@ func TestDoctor(t *testing.T) {
 	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
 	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}
 	properties := []string{"gcRunId", "odd`name"}
+	for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes[0] STARTS WITH 'GraphCloak' RETURN name", nil) {
+		Query(t, "DROP CONSTRAINT "+neo4j.Quote(row[0].(string)), nil)
+	}
+	outside := Load(t, Files("id\n3\n4\n", "source,target\n3,4\n"))
+	Query(t, "MATCH (a:`"+label+"` {id: 1}), (b:`"+outside+"` {id: 3}) CREATE (a)-[:CONNECTED_TO]->(b)", nil)
+	sel.NodeKey = "" // which nothing keeps unique yet
+	details := map[string]string{"read": "2 nodes, 1 relationship", "constraints": "the first run makes those that lack"}
+	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties) {
+		if !c.OK || !strings.HasPrefix(c.Detail, details[c.Name]) {
+			t.Errorf("a fresh database: %s: %s (%s), want %q", c.Name, c.Detail, c.Fix, details[c.Name])
+		}
+	}
+	sel.NodeKey = "id"
 	setUp(t)
 	before := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil)
 	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties) {

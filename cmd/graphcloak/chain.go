@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -98,7 +99,7 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 		if err := app.checkMarks(ctx, l, scopes); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("The chains of all %d scopes are whole, and hold all that this machine has seen of them.", len(rows))
+		text := fmt.Sprintf("Every chain is whole (%s), and holds all that this machine has seen of it.", connector.Count(int64(len(rows)), "scope"))
 		if len(heads) > 0 {
 			text += " They contain every head that was given."
 		}

@@ -29,7 +29,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := app.openStore(ctx)
+			s, err := app.openReading(ctx)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
@@ -66,8 +67,9 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			return app.render(map[string]any{
 				"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships,
 				"nodeColumns": nodes, "relationshipColumns": relationships,
-			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %d nodes, created %d nodes and %d relationships in %s.",
-				strings.Join(nodes, ", "), strings.Join(relationships, ", "), done.Deleted, done.Nodes, done.Relationships, s.Name())})
+			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s and %s in %s.",
+				strings.Join(nodes, ", "), strings.Join(relationships, ", "),
+				connector.Count(done.Deleted, "node"), connector.Count(done.Nodes, "node"), connector.Count(done.Relationships, "relationship"), s.Name())})
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)
@@ -82,9 +84,9 @@ func newGraphImportCommand(app *app) *cobra.Command {
 
 // agreeToReplace asks before an import deletes nodes.
 func (a *app) agreeToReplace(ctx context.Context, nodes int64, label string) error {
-	yes, err := a.confirm(ctx, fmt.Sprintf("Delete the %d nodes that have the label %s?", nodes, label))
+	yes, err := a.confirm(ctx, fmt.Sprintf("Delete %s with the label %s?", connector.Count(nodes, "node"), label))
 	if err == nil && !yes {
-		err = fail(exitConflict, "%d nodes have the label %s, and nothing was replaced", nodes, label).hint("choose another --label")
+		err = fail(exitConflict, "there are nodes with the label %s (%d), and nothing was replaced", label, nodes).hint("choose another --label")
 	}
 	return err
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/inspect"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -83,7 +84,7 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (in inspection) facts() [][]any {
 	rows := [][]any{
 		{"nodes", in.NodeCount},
 		{"relationships", in.RelationshipCount},
-		{"components", fmt.Sprintf("%d; the largest has %d nodes", len(in.Components), largest)},
+		{"components", fmt.Sprintf("%d; the largest has %s", len(in.Components), connector.Count(int64(largest), "node"))},
 		{"sensors", in.SensorCount},
 		{"τ, Laplacian", fmt.Sprintf("%v, %s", in.Tau, in.Laplacian)},
 	}

@@ -27,9 +27,9 @@ func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) 
 	return m, err
 }
 
-// onModel opens the store, loads the model of a job, uses it, and closes the store.
+// onModel opens the store to read from it, loads the model of a job, uses it, and closes the store.
 func (a *app) onModel(ctx context.Context, job graphcloak.Job, use func(*graphcloak.Model) error) error {
-	s, err := a.openStore(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}

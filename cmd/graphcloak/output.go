@@ -124,6 +124,9 @@ func (a *app) checkFile(path string) error {
 	if _, err := os.Lstat(path); err == nil && !a.config.Output.Force {
 		return exists(path)
 	}
+	if err := disk.Room(filepath.Dir(path), 1); err != nil {
+		return fail(exitValidation, "%s cannot be written: %w", path, err).hint("name a place that you may write to")
+	}
 	return nil
 }
 

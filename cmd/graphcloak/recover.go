@@ -31,7 +31,7 @@ func newRecoverCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, diffusion and sensors", name).
 					hint("leave out --%s", name)
 			}
-			s, err := app.openStore(ctx)
+			s, err := app.openFor(ctx, app.config.Write.Mode == "write")
 			if err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ func newRunCommand(app *app) *cobra.Command {
 			if err := app.schedule(ctx); err != nil {
 				return err
 			}
-			s, err := app.openStore(ctx)
+			s, err := app.openFor(ctx, app.config.Write.Mode != "estimate")
 			if err != nil {
 				return err
 			}
@@ -253,7 +253,7 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 		return err
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, section{
-		text: fmt.Sprintf("Removed the properties of run %s from %d nodes. Its record stays, and what it spent stays spent.", runID, nodes),
+		text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID, connector.Count(nodes, "node")),
 	})
 }
 

@@ -47,7 +47,7 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	}
 	add("version", s.server.check(), "Neo4j "+s.Version(), "upgrade to Neo4j 5.23 or later")
 	n, err := s.readable(ctx, sel)
-	add("read", err, fmt.Sprintf("%d nodes, %d relationships", n.nodes, n.relationships), readFix(err))
+	add("read", err, connector.Count(n.nodes, "node")+", "+connector.Count(n.relationships, "relationship"), readFix(err))
 	if sel.NodeKey != "" {
 		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", keyHint(sel))
 	}
@@ -60,11 +60,22 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	}
 	add("raw values", err, detail, "run doctor again when the server is less busy")
 	missing, err := s.lacking(ctx, constraints)
-	for _, c := range missing {
-		err = errors.Join(err, fmt.Errorf("no uniqueness constraint on %v", c))
-	}
-	add("constraints", err, "runs and the ledger are protected", "run the statements of graphcloak doctor --print-setup once; the first run also makes them where it may")
+	add("constraints", err, protection(missing), "run doctor again when the server is less busy")
 	return checks
+}
+
+// protection says which constraints of runs and the ledger there are. The first run makes
+// those that lack before it spends, and stops where it may not.
+func protection(missing []constraint) string {
+	if len(missing) == 0 {
+		return "runs and the ledger are protected"
+	}
+	names := make([]string, len(missing))
+	for i, c := range missing {
+		names[i] = fmt.Sprint(c)
+	}
+	return "the first run makes those that lack, " + strings.Join(names, ", ") +
+		"; where its user may not, have an administrator run graphcloak doctor --print-setup"
 }
 
 // beside says which properties of finished runs lie on nodes that hold the private
@@ -139,12 +150,21 @@ func (s *Store) writeFix(err error) string {
 	return "run doctor again when the server is less busy"
 }
 
-// readable checks the names of the selection and counts what they select.
-func (s *Store) readable(ctx context.Context, sel graph.Selection) (size, error) {
+// readable checks the names of the selection and counts what they select: of
+// relationships, those with both ends among the nodes. A query of the user's is not run.
+func (s *Store) readable(ctx context.Context, sel graph.Selection) (n size, err error) {
 	if err := s.checkSelection(ctx, sel); err != nil {
-		return size{}, err
+		return n, err
 	}
-	return s.size(ctx, sel)
+	if n, err = s.size(ctx, sel); err != nil || len(sel.NodeLabels) == 0 {
+		return n, err
+	}
+	err = s.read(ctx, "count", func(tx *transaction) (err error) {
+		ends := quoteAll(sel.NodeLabels)
+		n.relationships, err = tx.count("MATCH (a"+ends+")-[r"+quoteAll(sel.RelationshipTypes)+"]->(b"+ends+") RETURN count(r)", nil)
+		return err
+	})
+	return n, err
 }
 
 // keyConstraints keep the key unique for each selected label.

@@ -47,8 +47,8 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 		return nil, err
 	}
 	if after != before || sel.NodeQuery == "" && len(nodes.ids) != int(before.nodes) {
-		return nil, fmt.Errorf("%w: the graph changed while it was read (%d nodes and %d relationships before, %d and %d after); run again",
-			connector.ErrConflict, before.nodes, before.relationships, after.nodes, after.relationships)
+		return nil, fmt.Errorf("%w: the graph changed while it was read (%s and %s before, %d and %d after); run again",
+			connector.ErrConflict, connector.Count(before.nodes, "node"), connector.Count(before.relationships, "relationship"), after.nodes, after.relationships)
 	}
 	g, err := b.Graph()
 	if err != nil {

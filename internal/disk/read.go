@@ -25,14 +25,14 @@ var ErrRefused = errors.New("file refused")
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, about("read", path, err)
 	}
 	if err := regular(path, info); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, about("read", path, err)
 	}
 	if info, err = f.Stat(); err == nil {
 		err = regular(path, info)
@@ -41,6 +41,14 @@ func Open(path string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// about makes an error say what was wanted of which file, instead of the call that failed.
+func about(what, path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: what, Path: path, Err: e.Err}
+	}
+	return err
 }
 
 func regular(path string, info fs.FileInfo) error {

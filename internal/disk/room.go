@@ -13,7 +13,7 @@ import (
 func Room(dir string, size int64) error {
 	f, err := os.CreateTemp(dir, ".graphcloak-room-*")
 	if err != nil {
-		return err
+		return about("write to", dir, err)
 	}
 	block := make([]byte, min(size, 1<<20))
 	for left := size; left > 0 && err == nil; left -= int64(len(block)) {

@@ -36,7 +36,7 @@ func Write(path string, o Options, write func(io.Writer) error) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return err
+		return about("write", path, err)
 	}
 	defer root.Close()
 	return WriteIn(root, name, o, write)
@@ -51,7 +51,7 @@ func WriteIn(root *os.Root, name string, o Options, write func(io.Writer) error)
 	temp := filepath.Join(filepath.Dir(name), ".graphcloak-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
 	f, err := root.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return err
+		return about("write", filepath.Join(root.Name(), name), err)
 	}
 	defer func() {
 		if gone := root.Remove(temp); !errors.Is(gone, fs.ErrNotExist) {
