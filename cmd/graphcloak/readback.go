@@ -68,7 +68,7 @@ func recorded(own connector.Run) *report.Report {
 			Status: r.text("bpdnStatus"), Radius: r.number("bpdnRadius"), RadiusRule: r.text("bpdnRadiusRule"), Residual: r.number("bpdnResidual"),
 		},
 	}
-	rep.StartedAt = startOf(own)
+	rep.StartedAt = startTime(own)
 	if gap, ok := r["bpdnGap"].(float64); ok {
 		rep.BPDN.Gap = &gap
 	}
