@@ -16,6 +16,9 @@ import (
 // tickLabel is the label of the record of a tick.
 const tickLabel = "GraphCloakTick"
 
+// jobLock begins the name of the lock of a job.
+const jobLock = "job:"
+
 // Jobs returns where jobs, their claims and the history of runs are kept: in this
 // database, by the clock of the server.
 func (s *Store) Jobs() jobs.Store {
@@ -46,7 +49,7 @@ func (d desk) Decide(ctx context.Context, jobName string, saved bool, rule conne
 		return next, err
 	}
 	err = d.s.record(ctx, "jobs", func(tx *transaction) error {
-		if err := tx.lock("job:" + jobName); err != nil {
+		if err := tx.lock(jobLock + jobName); err != nil {
 			return err
 		}
 		r, err := tx.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WHERE"+dated+"WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
@@ -131,13 +134,15 @@ func (d desk) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim,
 	return connector.SelectTicks(all, q), err
 }
 
-// ticks reads records, and of a query for the latest no others.
+// ticks reads records, and of a query for the latest no others: by the locks, of which
+// each job that has a tick has one, for those are few.
 func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
 	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
 	if q.Latest {
-		text += "WITH t.jobName AS job, max(t.nominalTime) AS last MATCH (t:" + tickLabel + " {jobName: job, nominalTime: last}) "
+		text = "MATCH (l:" + lockLabel + ") WHERE l.name STARTS WITH $locks WITH substring(l.name, size($locks)) AS job WHERE $job = '' OR job = $job " +
+			"CALL (job) { MATCH (t:" + tickLabel + " {jobName: job}) WHERE" + dated + "RETURN t ORDER BY t.nominalTime DESC LIMIT 1 } "
 	}
-	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{"job": q.JobName}, func(r *neo4j.Record) error {
+	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{"job": q.JobName, "locks": jobLock}, func(r *neo4j.Record) error {
 		p, _ := r.Values[0].(map[string]any)
 		all = append(all, tickOf(p))
 		return nil
