@@ -61,7 +61,7 @@ func (m *Model) checkGrant(ctx context.Context, p *Plan, job Job) error {
 }
 
 // checkRecovery finds what would stop a recovery from a release of some nodes.
-func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts RecoverOptions) error {
+func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts analyst.Options) error {
 	if err := m.operator.CheckMemory(nodes); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func TestRecoverFromRefuses(t *testing.T) {
 		}
 		return in
 	}
-	if _, err := m.RecoverFrom(t.Context(), of([]int{0, n - 1}, .1), graphcloak.RecoverOptions{}); err != nil {
+	if _, err := m.RecoverFrom(t.Context(), of([]int{0, n - 1}, .1), analyst.Options{}); err != nil {
 		t.Errorf("the first and the last node: %v", err)
 	}
 	for name, in := range map[string]analyst.Measurements{
@@ -44,7 +44,7 @@ func TestRecoverFromRefuses(t *testing.T) {
 		"infinite noise":    of([]int{0, 1}, math.Inf(1)),
 		"noise of no value": of([]int{0, 1}, math.NaN()),
 	} {
-		if rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{}); !errors.Is(err, recovery.ErrInvalid) {
+		if rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("%s: %v with %+v, want ErrInvalid", name, err, rep)
 		}
 	}

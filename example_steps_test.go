@@ -8,6 +8,7 @@ import (
 	"log"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -39,7 +40,7 @@ func ExampleModel_Release() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	report, err := model.Recover(ctx, release, graphcloak.RecoverOptions{})
+	report, err := model.Recover(ctx, release, analyst.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -16,7 +17,7 @@ type Job struct {
 	Plan    PlanOptions
 	Signal  Signal
 	Scope   string // data that the budget protects; "": the property's own, see [Scope]
-	Recover RecoverOptions
+	Recover analyst.Options
 	Write   WriteOptions
 	Ledger  privacy.Ledger // where the budget is spent; nil: the source's own
 	// RequireCap refuses to spend from a scope without a cap, with [ErrNoCap].

@@ -94,7 +94,7 @@ func (m *Model) prepareDiffusion(ctx context.Context) error {
 		return err
 	}
 	d, err := expm.New(ctx, l, m.Tau, opts)
-	m.operator = &analyst.Operator{Graph: m.Graph, Laplacian: l, Diffusion: d, Guard: m.opts.guard}
+	m.operator = &analyst.Operator{Graph: m.Graph, Laplacian: l, Diffusion: d, Guard: m.opts.guard, Progress: m.opts.Progress}
 	return err
 }
 

@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/allocation"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 )
 
 // PlanOptions say which guarantee a release shall have. Epsilon, Delta and Alpha
@@ -48,11 +46,4 @@ const autoLimit = 10_000
 // IsUniform reports whether every sensor gets the same σ on a graph of n nodes.
 func (a Allocation) IsUniform(n int) bool {
 	return a.Uniform || a.Objective == allocation.Auto && n > autoLimit
-}
-
-// RecoverOptions steer the analyst's side; the zero value is the default.
-type RecoverOptions struct {
-	Rule      recovery.Rule
-	Amplitude posterior.Amplitude
-	Sources   int // that the posterior supposes; 0: one; or [analyst.ByEvidence]
 }

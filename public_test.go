@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
@@ -182,16 +183,16 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	} {
 		set := r.Model
 		set.Public = public
-		analyst, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+		reader, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.names = nil
-		_, err = analyst.Recover(t.Context(), &r, graphcloak.RecoverOptions{})
+		_, err = reader.Recover(t.Context(), &r, analyst.Options{})
 		if !errors.Is(err, graphcloak.ErrSignalPublic) || s.names != nil {
 			t.Errorf("%+v: %v after reading %q, want ErrSignalPublic and nothing read", public, err, s.names)
 		}
-		if _, err := analyst.Complete(t.Context(), &r, graphcloak.Job{}); !errors.Is(err, graphcloak.ErrSignalPublic) {
+		if _, err := reader.Complete(t.Context(), &r, graphcloak.Job{}); !errors.Is(err, graphcloak.ErrSignalPublic) {
 			t.Errorf("Complete with %+v: %v, want ErrSignalPublic", public, err)
 		}
 	}

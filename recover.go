@@ -17,7 +17,7 @@ import (
 // report is stalled and its gap is what was proven; the posterior does not depend on it. It returns
 // [ErrGraphChanged] or [ErrPlan] for a release of another graph, [ErrSignalPublic], and
 // the errors of [Model.Partition] and [analyst.Operator.Analyse].
-func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*report.Report, error) {
+func (m *Model) Recover(ctx context.Context, r *Release, opts analyst.Options) (*report.Report, error) {
 	plan := r.Plan()
 	if err := m.Matches(plan); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts RecoverOptions) (*
 // their release. The report states no guarantee, and no store takes it. It returns
 // [recovery.ErrInvalid] for measurements that do not fit together or to the graph, and
 // the errors of [Model.Partition] and [analyst.Operator.Analyse].
-func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts RecoverOptions) (*report.Report, error) {
+func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts analyst.Options) (*report.Report, error) {
 	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
 		return nil, fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))
 	}
@@ -48,7 +48,7 @@ func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts R
 }
 
 // analyse recovers; describe adds what is known of the release.
-func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts RecoverOptions, describe func(*report.Report)) (*report.Report, error) {
+func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts analyst.Options, describe func(*report.Report)) (*report.Report, error) {
 	start := time.Now()
 	partition, err := m.Partition(ctx)
 	if err != nil {
@@ -62,8 +62,7 @@ func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts Recov
 		return nil, err
 	}
 	rep.Prior = m.PriorProperty
-	how := analyst.Options{Rule: opts.Rule, Amplitude: opts.Amplitude, Sources: opts.Sources, Progress: m.opts.Progress}
-	if err := m.operator.Analyse(ctx, in, partition, m.Prior, how, rep); err != nil {
+	if err := m.operator.Analyse(ctx, in, partition, m.Prior, opts, rep); err != nil {
 		return nil, err
 	}
 	rep.RecoveryMillis = since(start)

@@ -51,7 +51,7 @@ func TestSeveralSources(t *testing.T) {
 		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, y), append(in.Sigmas, .01)
 	}
 	for _, sources := range []int{2, analyst.ByEvidence} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: sources})
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: sources})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,14 +94,14 @@ func TestSampledSources(t *testing.T) {
 	for i := range m.Graph.Order() {
 		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, .1), append(in.Sigmas, .2)
 	}
-	rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: 3})
+	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := rep.Sources; d.Method != "gibbs" || d.RHat == nil || *d.RHat > 1.01 || d.EffectiveSampleSize == nil || *d.EffectiveSampleSize < 400 {
 		t.Errorf("three sources: %+v, want Gibbs sampling with R̂ ≤ 1.01 and 400 effective draws", *d)
 	}
-	if _, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: 34}); !errors.Is(err, recovery.ErrInvalid) {
+	if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: 34}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("34 sources among 34 nodes: %v, want a refusal", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestNothingSaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: tt.sources})
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: tt.sources})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,11 +164,11 @@ func TestSourcesRefused(t *testing.T) {
 	}
 	one := analyst.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}
 	for _, in := range []analyst.Measurements{{}, {Nodes: []int{0}}, {Nodes: []int{0}, Values: []float64{1}}} {
-		if _, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{}); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("%+v: %v, want a refusal", in, err)
 		}
 	}
-	if _, err := m.RecoverFrom(t.Context(), one, graphcloak.RecoverOptions{Sources: -2}); !errors.Is(err, recovery.ErrInvalid) {
+	if _, err := m.RecoverFrom(t.Context(), one, analyst.Options{Sources: -2}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("−2 sources: %v, want a refusal", err)
 	}
 	dir := t.TempDir()
@@ -182,7 +182,7 @@ func TestSourcesRefused(t *testing.T) {
 	if m, err = graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if rep, err := m.RecoverFrom(t.Context(), one, graphcloak.RecoverOptions{Sources: analyst.ByEvidence}); err != nil || rep.Sources != nil {
+	if rep, err := m.RecoverFrom(t.Context(), one, analyst.Options{Sources: analyst.ByEvidence}); err != nil || rep.Sources != nil {
 		t.Errorf("one node: %v, %+v", err, rep)
 	}
 }
@@ -193,7 +193,7 @@ func TestSourcesRefused(t *testing.T) {
 func TestStuckSampler(t *testing.T) {
 	m, in := grid(t, []int{7, 14, 22, 28}, 0.002, "")
 	for _, k := range []int{4, analyst.ByEvidence} {
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: k, Amplitude: posterior.UnitAmplitude})
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: k, Amplitude: posterior.UnitAmplitude})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestStuckSampler(t *testing.T) {
 func TestCountUnderPrior(t *testing.T) {
 	for _, allowed := range []string{"1", "2", "3"} {
 		m, in := grid(t, []int{7}, 0.1, "first"+allowed)
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Sources: analyst.ByEvidence})
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: analyst.ByEvidence})
 		if err != nil {
 			t.Errorf("prior on %s nodes: %v", allowed, err)
 		} else if got := len(rep.Sources.Probabilities); strconv.Itoa(got-1) != allowed {
@@ -278,14 +278,14 @@ func grid(t *testing.T, sources []int, sigma float64, prior string) (*graphcloak
 func TestRadiusUnits(t *testing.T) {
 	const sigma, radius = 0.05, 0.1
 	m, in := grid(t, []int{7}, sigma, "")
-	rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Number, Value: radius}})
+	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: radius}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b := rep.BPDN; math.Abs(b.Radius-radius) > 1e-12 || math.Abs(b.Residual-radius) > 1e-6*radius {
 		t.Errorf("radius %v and residual %v, want both %v", b.Radius, b.Residual, radius)
 	}
-	if rep, err = m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Chi2}}); err != nil {
+	if rep, err = m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Chi2}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := recovery.Chi2Radius(sigma, 36, recovery.DefaultBeta); math.Abs(rep.BPDN.Radius-want) > 1e-12 {
@@ -294,7 +294,7 @@ func TestRadiusUnits(t *testing.T) {
 	far := in // readings below 0, which no source explains, are 3 in length from all that one does
 	far.Values = make([]float64, 36)
 	far.Values[0] = -3
-	if rep, err = m.RecoverFrom(t.Context(), far, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Number, Value: 1}}); err != nil {
+	if rep, err = m.RecoverFrom(t.Context(), far, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if b := rep.BPDN; b.Status != "infeasible" || math.Abs(b.Margin-2) > 1e-6 {
@@ -331,7 +331,7 @@ func TestVisibleOfRandomWalk(t *testing.T) {
 			in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
 		}
 		in.Values[3] = 1
-		rep, err := m.RecoverFrom(t.Context(), in, graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: recovery.Projected}})
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Projected}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.
 }
 
 func (a *analysis) run(ctx context.Context) error {
-	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: a.prior, Progress: a.opts.Progress}
+	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: a.prior, Progress: a.op.Progress}
 	norms, err := posterior.ColumnNorms(ctx, a.Data, opts)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (a *analysis) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, bpdn, err := a.Denoise(ctx, a.opts.Rule, a.opts.Progress)
+	result, bpdn, err := a.Denoise(ctx, a.opts.Rule, a.op.Progress)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,6 @@ type Options struct {
 	Rule      recovery.Rule
 	Amplitude posterior.Amplitude
 	Sources   int // that the posterior supposes; 0: one; or [ByEvidence]
-	Progress  func(stage string, done, total int64)
 }
 
 // analysis is one recovery.

@@ -22,7 +22,7 @@ const DefaultTrials = 200
 // and under uniform noise with the same guarantee, and says so in the plan. On graphs of
 // more than 6,000 nodes it does nothing; [Evaluate] takes them. It
 // returns [recovery.ErrInvalid] for fewer than one trial, and the errors of [Evaluate].
-func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts graphcloak.RecoverOptions, trials int) error {
+func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) error {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil
 	}
@@ -47,7 +47,7 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts g
 
 // newExpectation simulates sources of amplitude 1. Every plan sees the same sources and the
 // same random numbers.
-func newExpectation(ctx context.Context, m *graphcloak.Model, opts graphcloak.RecoverOptions, trials int) (*evaluator, error) {
+func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Options, trials int) (*evaluator, error) {
 	if trials < 1 {
 		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, trials)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study"
@@ -79,10 +80,10 @@ func TestPlanOfAnotherGraph(t *testing.T) {
 	job.Communities.Property = ""
 	_, p := studied(t, open(t, "net3"), job)
 	m, _ := studied(t, open(t, "karate"), job)
-	if err := study.Expect(t.Context(), m, p, graphcloak.RecoverOptions{}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {
+	if err := study.Expect(t.Context(), m, p, analyst.Options{}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {
 		t.Errorf("expected accuracy: %v, %+v", err, p.Accuracy)
 	}
-	if _, err := study.Curve(t.Context(), m, p, graphcloak.RecoverOptions{}, []float64{1}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) {
+	if _, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{1}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) {
 		t.Errorf("curve: %v", err)
 	}
 	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) {

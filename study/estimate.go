@@ -133,7 +133,7 @@ type workload struct {
 	weighted, lengths             bool
 	cost                          expm.Cost
 	plan                          graphcloak.PlanOptions
-	sources                       int // as in RecoverOptions
+	sources                       int // as in analyst.Options
 }
 
 // program is the resident size of a process that has done little yet, and startup

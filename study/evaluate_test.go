@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -215,7 +216,7 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 		{posterior.UnitAmplitude, .5, true},
 		{posterior.UnitAmplitude, 1, false},
 	} {
-		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 1, Amplitude: tt.had, Recover: graphcloak.RecoverOptions{Amplitude: tt.assumed}})
+		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 1, Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}})
 		if err != nil {
 			t.Fatal(err)
 		}

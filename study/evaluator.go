@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -32,7 +33,7 @@ type Options struct {
 	// from the prior of the recovery.
 	Sources []int
 	// Recover says how the posterior is computed, and f̂ where Denoise is set.
-	Recover graphcloak.RecoverOptions
+	Recover analyst.Options
 	Denoise bool // also by Basis Pursuit Denoising, which is slower
 }
 

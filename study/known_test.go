@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -21,7 +21,7 @@ func TestKnownMass(t *testing.T) {
 	job := karate()
 	m, p := studied(t, s, job)
 	of := func(a posterior.Amplitude) *study.Evaluation {
-		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 100, Amplitude: 1, Recover: graphcloak.RecoverOptions{Amplitude: a}})
+		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 100, Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestKnownMass(t *testing.T) {
 		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
 	}
 	expected := func(a posterior.Amplitude) report.Accuracy {
-		if err := study.Expect(t.Context(), m, p, graphcloak.RecoverOptions{Amplitude: a}, 50); err != nil {
+		if err := study.Expect(t.Context(), m, p, analyst.Options{Amplitude: a}, 50); err != nil {
 			t.Fatal(err)
 		}
 		return *p.Accuracy

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -24,11 +25,11 @@ func TestPlanFor(t *testing.T) {
 	job.Plan.Allocation.Uniform = true
 	const trials = 100
 	for _, target := range []study.Target{{Accuracy: 0.8}, {EMD: 1.2}} {
-		p, err := study.PlanFor(t.Context(), m, job.Plan, graphcloak.RecoverOptions{}, target, trials)
+		p, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, target, trials)
 		if err != nil {
 			t.Fatal(err)
 		}
-		curve, err := study.Curve(t.Context(), m, p, graphcloak.RecoverOptions{}, []float64{p.Epsilon / 1.03, p.Epsilon}, trials)
+		curve, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{p.Epsilon / 1.03, p.Epsilon}, trials)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestPlanFor(t *testing.T) {
 		}
 	}
 	for _, impossible := range []study.Target{{Accuracy: 0.1}, {EMD: 1e-6}} {
-		if _, err := study.PlanFor(t.Context(), m, job.Plan, graphcloak.RecoverOptions{}, impossible, 50); !errors.Is(err, study.ErrTarget) {
+		if _, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, impossible, 50); !errors.Is(err, study.ErrTarget) {
 			t.Errorf("%+v: %v, want ErrTarget", impossible, err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -88,7 +89,7 @@ func example(ctx context.Context, name string) error {
 		for _, x := range settings {
 			e, err := study.Evaluate(ctx, m, p, study.Options{
 				Trials: times * len(sources), Seed: 1, Amplitude: x.amplitude, Sources: sources,
-				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed},
+				Recover: analyst.Options{Amplitude: x.assumed},
 			})
 			if err != nil {
 				return err
@@ -146,7 +147,7 @@ func block(ctx context.Context, seed int, trials [][]study.Trial) error {
 		for i, x := range settings {
 			e, err := study.Evaluate(ctx, m, p, study.Options{
 				Trials: *each, Seed: uint64(seed), Amplitude: x.amplitude,
-				Recover: graphcloak.RecoverOptions{Amplitude: x.assumed},
+				Recover: analyst.Options{Amplitude: x.assumed},
 			})
 			if err != nil {
 				return err

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -119,7 +120,7 @@ func (s setting) simulate(ctx context.Context, m *graphcloak.Model, seed uint64,
 	for i, kind := range rules {
 		e, err := study.Evaluate(ctx, m, p, study.Options{
 			Trials: s.each, Seed: seed, Amplitude: 1, Denoise: true,
-			Recover: graphcloak.RecoverOptions{Rule: recovery.Rule{Kind: kind}},
+			Recover: analyst.Options{Rule: recovery.Rule{Kind: kind}},
 		})
 		if err != nil {
 			return err

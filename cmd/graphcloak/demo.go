@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -155,7 +156,7 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 const demoCurve = 300
 
 // demoAccuracy simulates the plan at other ε.
-func demoAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts graphcloak.RecoverOptions) ([]page.Point, error) {
+func demoAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) ([]page.Point, error) {
 	list := append(epsilonGrid()[5:], p.Epsilon)
 	slices.Sort(list)
 	points, err := study.Curve(ctx, m, p, opts, slices.Compact(list), demoTrials)

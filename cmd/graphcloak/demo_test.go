@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
@@ -51,7 +52,7 @@ func TestDemoIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := study.Expect(ctx, m, plan, graphcloak.RecoverOptions{}, 1000); err != nil {
+	if err := study.Expect(ctx, m, plan, analyst.Options{}, 1000); err != nil {
 		t.Fatal(err)
 	}
 	if a := plan.Accuracy; a.Lower < .95 {
@@ -70,7 +71,7 @@ func TestDemoIsRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := m.Recover(ctx, r, graphcloak.RecoverOptions{})
+		rep, err := m.Recover(ctx, r, analyst.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

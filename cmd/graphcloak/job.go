@@ -118,8 +118,8 @@ func signalOf(c *config.Config) graphcloak.Signal {
 	}
 }
 
-func recoverOptions(r config.Recovery) (graphcloak.RecoverOptions, error) {
-	options := graphcloak.RecoverOptions{Sources: r.Sources}
+func recoverOptions(r config.Recovery) (analyst.Options, error) {
+	options := analyst.Options{Sources: r.Sources}
 	if r.Sources == 0 {
 		options.Sources = analyst.ByEvidence
 	}
