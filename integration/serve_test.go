@@ -4,6 +4,7 @@ package integration
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -25,15 +26,38 @@ type fleet struct {
 	t       *testing.T
 	path    string
 	env     []string
-	servers []*exec.Cmd
+	servers []*member
 	kills   int
-	mu      sync.Mutex
-	log     bytes.Buffer
+	log     saying // of all
+}
+
+// member is a server.
+type member struct {
+	*exec.Cmd
+	log saying
+}
+
+// saying gathers what servers say.
+type saying struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *saying) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *saying) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func newFleet(t *testing.T, n int) *fleet {
 	c := newCLI(t)
-	f := &fleet{t: t, path: c.path, env: c.env, servers: make([]*exec.Cmd, n)}
+	f := &fleet{t: t, path: c.path, env: c.env, servers: make([]*member, n)}
 	for i := range f.servers {
 		f.start(i)
 	}
@@ -43,31 +67,18 @@ func newFleet(t *testing.T, n int) *fleet {
 			s.Wait()
 		}
 		if t.Failed() {
-			t.Logf("the servers said:\n%s", f.said())
+			t.Logf("the servers said:\n%s", f.log.String())
 		}
 	})
 	return f
 }
 
-// Write gathers what servers say.
-func (f *fleet) Write(p []byte) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.log.Write(p)
-}
-
-func (f *fleet) said() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.log.String()
-}
-
 // start runs a server with a folder for state of its own, as on a machine of its own.
 func (f *fleet) start(i int) {
 	f.t.Helper()
-	s := exec.Command(f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info")
+	s := &member{Cmd: exec.Command(f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info")}
 	s.Env = append(append(os.Environ(), f.env...), "XDG_STATE_HOME="+filepath.Join(f.t.TempDir(), "state"))
-	s.Stdout, s.Stderr = f, f
+	s.Stderr = io.MultiWriter(&s.log, &f.log)
 	if err := s.Start(); err != nil {
 		f.t.Fatal(err)
 	}
@@ -92,10 +103,16 @@ func (f *fleet) kill(open []jobs.Claim) {
 	f.start(victim)
 }
 
-// stop ends all servers in order.
+// stop ends all servers in order, once each is at work.
 func (f *fleet) stop() {
 	f.t.Helper()
 	for _, s := range f.servers {
+		for range 600 {
+			if strings.Contains(s.log.String(), "are run") {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 		s.Process.Signal(syscall.SIGTERM)
 	}
 	for _, s := range f.servers {
