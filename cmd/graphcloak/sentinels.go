@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/paper"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study"
@@ -35,6 +36,12 @@ func sentinels() []sentinel {
 		{connector.ErrNotFound, exitNotFound, "check the spelling"},
 		{connector.ErrReadOnly, exitAuth, "the ledger is kept beside the data: use a store that takes writes"},
 		{connector.ErrAuth, exitAuth, "check the rights, and for a server user name and password: `graphcloak doctor` tests them"},
+		{jobs.ErrNoJob, exitNotFound, "`graphcloak job list` shows every job"},
+		{jobs.ErrHeld, exitConflict, "wait for its end, or stop it by `graphcloak job cancel NAME`"},
+		{jobs.ErrUnfinished, exitConflict, "`graphcloak job run NAME` completes it"},
+		{jobs.ErrPast, exitConflict, "`graphcloak job show NAME` tells how it ended"},
+		{jobs.ErrInvalid, exitConflict, "`graphcloak job show NAME` tells what is wrong; mend it where it is written"},
+		{jobs.ErrLost, exitConflict, "another instance goes on with the run: `graphcloak job show NAME`"},
 		{connector.ErrConflict, exitConflict, ""},
 		{connector.ErrInput, exitValidation, ""},
 		{connector.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},

@@ -67,7 +67,11 @@ func (a *app) serve(ctx context.Context) error {
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	a.note("Jobs of %s are run; http://%s shows them", s.Name(), listener.Addr())
+	scheme := "http"
+	if a.config.Server.TLSCertificate != "" {
+		scheme = "https"
+	}
+	a.note("Jobs of %s are run; %s://%s shows them", s.Name(), scheme, listener.Addr())
 	return a.untilTheEnd(ctx, engine, server, failed)
 }
 

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// voice gathers what a command says while it runs.
+type voice struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (v *voice) Write(p []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.text.Write(p)
+}
+
+func (v *voice) String() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.text.String()
+}
+
+// hall makes a folder with a graph whose data has a cap, and a file of jobs.
+func hall(t *testing.T, jobs string) (dir, settings string) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	graph := filepath.Join(dir, "hall")
+	for _, args := range [][]string{
+		{"graph", "generate", "example:karate", graph},
+		{"budget", "set", "--from", "folder:" + graph, "--budget-scope", "property=source", "--create", "--epsilon", "2", "--delta", "1e-5"},
+	} {
+		if code, said := obey(t, args...); code != exitOK {
+			t.Fatalf("%v: exit %d: %s", args, code, said)
+		}
+	}
+	settings = filepath.Join(dir, "night.yaml")
+	write(t, settings, jobs, 0o600)
+	return graph, settings
+}
+
+func obey(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var said voice
+	code := run(t.Context(), args, strings.NewReader(""), &said, &said)
+	return code, said.String()
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const nightJobs = `
+jobs:
+  - {name: often, schedule: "@every 1s", sourceProperty: source, epsilon: 0.5, mode: stats}
+  - {name: dear, schedule: "@yearly", sourceProperty: source, epsilon: 9}
+  - {name: paused, schedule: "@every 1s", sourceProperty: source, paused: true}
+  - {name: line, schedule: at night, sourceProperty: source}
+  - {name: zone, schedule: "@daily", timeZone: Mars/Olympus, sourceProperty: source}
+  - {name: key, schedule: "@daily", sourceProperty: source, epsilom: 3}
+  - {name: type, schedule: "@daily", sourceProperty: source, epsilon: much}
+  - {name: nothing, schedule: "@daily"}
+  - {schedule: "@daily", sourceProperty: source}
+`
+
+// TestJobCommands: each job that is wrong is named, one that is due by hand is run once,
+// and one whose budget is spent waits.
+func TestJobCommands(t *testing.T) {
+	graph, settings := hall(t, nightJobs)
+	at := func(words ...string) []string { return append(words, "--from", "folder:"+graph, "--config", settings) }
+	code, said := obey(t, at("job", "list", "--format", "json")...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	for _, want := range []string{
+		"no cron expression", "Mars/Olympus", "did you mean epsilon?", `epsilon is \"much\" (job type)`, "nothing to release", `name \"\"`, `"jobs[8]"`, "PAUSED", "PENDING",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the list does not say %s:\n%s", want, said)
+		}
+	}
+	for _, c := range []struct {
+		words []string
+		exit  int
+		want  string
+	}{
+		{[]string{"job", "run", "often"}, exitOK, `"FINISHED"`},
+		{[]string{"job", "run", "paused"}, exitOK, `"FINISHED"`},
+		{[]string{"job", "run", "dear"}, exitBudget, "ρ"},
+		{[]string{"job", "show", "dear"}, exitOK, `"WAITING_FOR_BUDGET"`},
+		{[]string{"job", "show", "often"}, exitOK, `"attempts": 1`},
+		{[]string{"job", "run", "line"}, exitConflict, "cannot run as it is"},
+		{[]string{"job", "run", "oftn"}, exitNotFound, "did you mean often?"},
+		{[]string{"job", "pause", "often"}, exitOK, `"PAUSED"`},
+		{[]string{"job", "resume", "often"}, exitOK, `"paused": false`},
+		{[]string{"job", "resume", "paused"}, exitConflict, "settings"},
+		{[]string{"job", "cancel", "often"}, exitNotFound, "no open tick"},
+		{[]string{"job", "show"}, exitUsage, "arg"},
+	} {
+		if code, said := obey(t, at(append(c.words, "--format", "json")...)...); code != c.exit || !strings.Contains(said, c.want) {
+			t.Errorf("%v: exit %d, want %d with %s:\n%s", c.words, code, c.exit, c.want, said)
+		}
+	}
+	if _, said := obey(t, "budget", "show", "--from", "folder:"+graph, "--format", "json"); !strings.Contains(said, `"releases": 2`) {
+		t.Errorf("the two runs are not two releases: %s", said)
+	}
+}
+
+// TestJobNeedsACap: a job does not spend from data that nothing limits.
+func TestJobNeedsACap(t *testing.T) {
+	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: source, budgetScope: elsewhere}\n")
+	code, said := obey(t, "job", "run", "a", "--from", "folder:"+graph, "--config", settings)
+	if code != exitBudget || !strings.Contains(said, "elsewhere") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+}
+
+// TestServeRefuses: what would open the server to others, or cannot be, is named before
+// anything else is done.
+func TestServeRefuses(t *testing.T) {
+	graph, settings := hall(t, nightJobs)
+	dir := t.TempDir()
+	token, open, short := filepath.Join(dir, "token"), filepath.Join(dir, "open"), filepath.Join(dir, "short")
+	write(t, token, "0123456789abcdef0123456789abcdef\n", 0o600)
+	write(t, open, "0123456789abcdef0123456789abcdef\n", 0o640)
+	write(t, short, "secret\n", 0o600)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, c := range []struct {
+		flags []string
+		exit  int
+		want  string
+	}{
+		{[]string{"--listen", taken.Addr().String()}, exitConflict, "is in use"},
+		{[]string{"--listen", ":0"}, exitUsage, "there is no token"},
+		{[]string{"--listen", "0.0.0.0:0", "--token-file", token}, exitUsage, "nothing is encrypted"},
+		{[]string{"--token-file", open}, exitValidation, "others can read it"},
+		{[]string{"--token-file", short}, exitValidation, "no token"},
+		{[]string{"--token-file", filepath.Join(dir, "none")}, exitNotFound, "none"},
+		{[]string{"--tls-key", token}, exitUsage, "--tls-certificate"},
+		{[]string{"--tls-key", token, "--tls-certificate", token}, exitValidation, "certificate"},
+		{[]string{"--listen", "8473"}, exitUsage, "HOST:PORT"},
+		{[]string{"--lease", "1s"}, exitUsage, "lease"},
+		{[]string{"--listen", "192.0.2.1:1", "--token-file", token, "--insecure"}, exitValidation, "cannot listen"},
+	} {
+		code, said := obey(t, append([]string{"serve", "--from", "folder:" + graph, "--config", settings}, c.flags...)...)
+		if code != c.exit || !strings.Contains(said, c.want) {
+			t.Errorf("%v: exit %d, want %d with %q:\n%s", c.flags, code, c.exit, c.want, said)
+		}
+		if strings.Contains(said, "0123456789abcdef") || strings.Contains(said, "secret") {
+			t.Errorf("%v tells the token", c.flags)
+		}
+	}
+}
+
+// TestServeOverTLS: the server runs its jobs, answers whoever has the token over TLS,
+// and ends in order with code 0.
+func TestServeOverTLS(t *testing.T) {
+	graph, settings := hall(t, nightJobs)
+	dir := t.TempDir()
+	token := filepath.Join(dir, "token")
+	write(t, token, "0123456789abcdef0123456789abcdef\n", 0o600)
+	pool := certificate(t, dir)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	said, done := &voice{}, make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{
+			"serve", "--from", "folder:" + graph, "--config", settings, "--token-file", token, "--listen", "127.0.0.1:0",
+			"--tls-certificate", filepath.Join(dir, "cert.pem"), "--tls-key", filepath.Join(dir, "key.pem"),
+		}, strings.NewReader(""), io.Discard, said)
+	}()
+	address := ""
+	for range 1000 {
+		if _, rest, ok := strings.Cut(said.String(), "https://"); ok {
+			address, _, _ = strings.Cut(rest, " ")
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	finished := false
+	for range 2000 {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", "https://"+address+"/api/v1/runs?status=FINISHED", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer 0123456789abcdef0123456789abcdef")
+		w, err := client.Do(r)
+		if err != nil {
+			t.Fatalf("%v; the server said: %s", err, said)
+		}
+		var list struct {
+			Runs []struct{ JobName, Mode string }
+		}
+		err = json.NewDecoder(w.Body).Decode(&list)
+		w.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Runs) > 0 {
+			finished = list.Runs[0].JobName == "often" && list.Runs[0].Mode == "stats"
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !finished {
+		t.Errorf("the job was not run: %s", said)
+	}
+	stop()
+	if code := <-done; code != exitOK {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if strings.Contains(said.String(), "0123456789abcdef") {
+		t.Error("the log tells the token")
+	}
+}
+
+// certificate writes cert.pem and key.pem of 127.0.0.1, and returns who trusts them.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), 0o600)
+	write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})), 0o600)
+	pool := x509.NewCertPool()
+	made, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.AddCert(made)
+	return pool
+}
