@@ -3,10 +3,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -98,9 +100,51 @@ func nodePositions(ctx context.Context, s graphStore, g *graph.Graph, private []
 		if errors.Is(err, connector.ErrNotFound) || errors.Is(err, connector.ErrInput) {
 			continue // there is none of that name, or it holds no numbers
 		}
-		return at, c.geographic, err
+		if err != nil || slices.ContainsFunc(at, func(p r2.Vec) bool { return !math.IsNaN(p.X + p.Y) }) {
+			return at, c.geographic, err
+		}
+	}
+	return points(ctx, s, g, private)
+}
+
+// spots are the properties that hold places as points, the likeliest names first.
+var spots = []string{"location", "position", "point", "coordinates", "place", "geo"}
+
+// points reads where nodes are from a property of points, in a store that has such.
+func points(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
+	if w, ok := s.(watchedStore); ok {
+		s = w.graphStore
+	}
+	spatial, ok := s.(interface {
+		Points(ctx context.Context, g *graph.Graph, property string) (x, y []float64, geographic bool, err error)
+	})
+	if !ok {
+		return nil, false, nil
+	}
+	for _, name := range spots {
+		if slices.Contains(private, name) {
+			continue
+		}
+		x, y, geographic, err := spatial.Points(ctx, g, name)
+		if errors.Is(err, connector.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if slices.ContainsFunc(x, func(v float64) bool { return !math.IsNaN(v) }) {
+			return vectors(x, y), geographic, nil
+		}
 	}
 	return nil, false, nil
+}
+
+func vectors(x, y []float64) []r2.Vec {
+	at := make([]r2.Vec, len(x))
+	for i := range at {
+		at[i] = r2.Vec{X: x[i], Y: y[i]}
+	}
+	return at
 }
 
 func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y string) ([]r2.Vec, error) {
@@ -112,11 +156,7 @@ func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y strin
 	if err != nil {
 		return nil, err
 	}
-	at := make([]r2.Vec, len(xs))
-	for i := range at {
-		at[i] = r2.Vec{X: xs[i], Y: ys[i]}
-	}
-	return at, nil
+	return vectors(xs, ys), nil
 }
 
 // writePage writes the page of a report, and says where it is.
@@ -173,12 +213,12 @@ func (a *app) commandLine() string {
 // memberQueries show the members of the first community in Neo4j, where they were
 // written.
 func memberQueries(rep *report.Report, prefix string) []page.Query {
-	if rep.NodePropertiesWritten == 0 || len(rep.Communities) == 0 || strings.HasPrefix(rep.Store, "folder:") {
+	if rep.NodePropertiesWritten == 0 || len(rep.Communities) == 0 || !strings.HasPrefix(rep.Store, "neo4j") && !strings.HasPrefix(rep.Store, "bolt") {
 		return nil
 	}
 	return []page.Query{{
 		What: "The members of the likeliest community, the likeliest node first, in Cypher",
-		Text: neo4j.Members(prefix, rep.RunID, rep.Communities[0].CommunityID),
+		Text: neo4j.Members(cmp.Or(prefix, report.DefaultPrefix), rep.RunID, rep.Communities[0].CommunityID),
 	}}
 }
 

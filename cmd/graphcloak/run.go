@@ -171,6 +171,9 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 		}
 		extra = append(extra, written)
 	}
+	for _, q := range memberQueries(rep, job.Write.Prefix) {
+		extra = append(extra, section{title: q.What, text: q.Text})
+	}
 	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
 		return a.paidFor(job.RunID, err)
 	}

@@ -5,6 +5,7 @@ package neo4j
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -74,6 +75,23 @@ func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]
 		return nil, err
 	}
 	return c.Result()
+}
+
+// Points reads a property of type POINT: x and y of every node, NaN where it has none or
+// has no point. geographic says that they are degrees, as in WGS 84.
+func (s *Store) Points(ctx context.Context, g *graph.Graph, property string) (x, y []float64, geographic bool, err error) {
+	x, y = make([]float64, g.Order()), make([]float64, g.Order())
+	const wgs84, wgs84In3D = 4326, 4979 // their EPSG codes
+	err = s.property(ctx, g, property, func(i int, v any) {
+		x[i], y[i] = math.NaN(), math.NaN()
+		switch p := v.(type) {
+		case neo4j.Point2D:
+			x[i], y[i], geographic = p.X, p.Y, geographic || p.SpatialRefId == wgs84
+		case neo4j.Point3D:
+			x[i], y[i], geographic = p.X, p.Y, geographic || p.SpatialRefId == wgs84In3D
+		}
+	})
+	return x, y, geographic, err
 }
 
 // Sensors returns, in ascending order, the nodes that carry a sensor: those with
