@@ -186,6 +186,7 @@ type Nodes struct {
 	Sensors     []int     // nodes with a private measurement, ascending
 	PrivateHeat []float64 // one a sensor
 	Sigma       []float64 // of its noise
+	Captions    []string  // what a reader calls each; nil: nothing but its id
 }
 
 // SetPayment names the entry of the ledger that paid for the release.

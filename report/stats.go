@@ -85,6 +85,7 @@ func deref(x *float64) any {
 // Node is one row of the stream mode.
 type Node struct {
 	NodeID               graph.ID `json:"nodeId"`
+	Caption              string   `json:"caption,omitempty"`
 	PrivateHeat          *float64 `json:"privateHeat"` // null where the node has no sensor
 	PrivateHeatSigma     *float64 `json:"privateHeatSigma"`
 	Source               float64  `json:"source"`
@@ -112,6 +113,9 @@ func (r *Report) Stream() iter.Seq[Node] {
 				NodeID: r.nodes.Graph.ID(i), Source: r.nodes.Source[i],
 				SourceProbability: r.nodes.Probability[i], CommunityID: r.nodes.Community[i],
 				CommunityProbability: of[r.nodes.Community[i]],
+			}
+			if r.nodes.Captions != nil {
+				n.Caption = r.nodes.Captions[i]
 			}
 			if k < len(r.nodes.Sensors) && r.nodes.Sensors[k] == i {
 				n.PrivateHeat, n.PrivateHeatSigma = &r.nodes.PrivateHeat[k], &r.nodes.Sigma[k]

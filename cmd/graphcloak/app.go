@@ -31,6 +31,7 @@ type app struct {
 	log      *slog.Logger
 	warnings []string                              // given by warn
 	command  string                                // as it is called, without the program
+	captions []string                              // of the nodes; nil: none are wanted
 	page     func(*report.Report) (section, error) // writes that of the run; nil: none is wanted
 	rendered bool                                  // a result went to standard output
 	secret   bool                                  // the result is for its owner alone

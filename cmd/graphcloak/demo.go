@@ -134,6 +134,7 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 	if err != nil {
 		return err
 	}
+	a.captions = view.Captions
 	source, err := s.Signal(ctx, m.Graph, job.Signal.SourceProperty)
 	if err != nil {
 		return err

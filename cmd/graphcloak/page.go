@@ -29,18 +29,19 @@ import (
 // of nodes that it shows are public and present.
 func (a *app) preparePage(ctx context.Context, s graphStore, g *graph.Graph, signal graphcloak.Signal) error {
 	path := a.config.Report.File
-	if path == "" {
+	if path == "" && a.config.Report.Caption == "" {
 		return nil
-	}
-	if err := a.checkFile(path); err != nil {
-		return err
 	}
 	view, err := a.scenery(ctx, s, g, signal)
 	if err != nil {
 		return err
 	}
+	a.captions = view.Captions
+	if path == "" {
+		return nil
+	}
 	a.page = func(rep *report.Report) (section, error) { return a.writePage(ctx, s, path, view, rep) }
-	return nil
+	return a.checkFile(path)
 }
 
 // scenery reads the captions and places of the nodes.

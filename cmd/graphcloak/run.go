@@ -164,6 +164,9 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 		return err
 	}
 	a.saw(rep)
+	nodes := rep.Nodes()
+	nodes.Captions = a.captions
+	rep.SetNodes(nodes)
 	if a.page != nil {
 		written, err := a.page(rep)
 		if err != nil {

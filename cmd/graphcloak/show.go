@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -27,7 +28,7 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 		a.log.Info("note", "text", n)
 	}
 	table := a.outputFormat() == "table"
-	nodes := section{columns: report.StreamColumns(), rows: streamRows(r, table)}
+	nodes := captioned(r, section{columns: report.StreamColumns(), rows: streamRows(r, table)})
 	columns, row := r.Stats()
 	facts := section{columns: columns, rows: slices.Values([][]any{row})}
 	switch {
@@ -47,6 +48,23 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 		sections = append(sections, notes)
 	}
 	return a.render(r, append(sections, extra...)...)
+}
+
+// captioned puts what a reader calls a node beside its id, where that is known.
+func captioned(r *report.Report, s section) section {
+	n := r.Nodes()
+	if n.Captions == nil {
+		return s
+	}
+	rows := s.rows
+	return section{columns: slices.Insert(s.columns, 1, "caption"), rows: func(yield func([]any) bool) {
+		for row := range rows {
+			i, _ := n.Graph.Index(graph.ID(row[0].(string)))
+			if !yield(slices.Insert(row, 1, any(n.Captions[i]))) {
+				return
+			}
+		}
+	}}
 }
 
 func moreText(n int) string {
