@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/graphcloak/graphcloak/internal/page"
 )
 
 // File is one of the files of a reproduction.
@@ -34,7 +36,7 @@ var templates embed.FS
 func Files(results []*Result, about string) ([]File, error) {
 	var out []File
 	claims := Table{Name: "claims", Columns: []string{"exhibit", "statement", "printed", "printedHolds", "true", "trueHolds", "found"}}
-	page := pageData{About: about}
+	exhibits := pageData{About: about}
 	for _, r := range results {
 		s := pageSection{Result: r}
 		for _, c := range r.Claims {
@@ -51,10 +53,10 @@ func Files(results []*Result, about string) ([]File, error) {
 			out = append(out, File{p.Name + ".png", png}, File{p.Name + ".svg", svg})
 			s.Pictures = append(s.Pictures, pagePicture{p.Caption, inline(svg)})
 		}
-		page.Sections = append(page.Sections, s)
+		exhibits.Sections = append(exhibits.Sections, s)
 	}
 	out = append(out, File{"claims.csv", claims.csv()})
-	html, err := page.render()
+	html, err := exhibits.render()
 	return append(out, File{"index.html", html}), err
 }
 
@@ -155,7 +157,7 @@ type pagePicture struct {
 }
 
 func (p pageData) render() ([]byte, error) {
-	t, err := template.New("page.html").Funcs(template.FuncMap{"short": short, "few": func(t Table) bool { return len(t.Rows) <= 40 }, "holds": Claim.asPrinted}).ParseFS(templates, "page.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"style": page.Style, "short": short, "few": func(t Table) bool { return len(t.Rows) <= 40 }, "holds": Claim.asPrinted}).ParseFS(templates, "page.html")
 	if err != nil {
 		return nil, err
 	}
