@@ -199,16 +199,30 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 		d.err, d.rounding = (d.err+4*unit)*d.spread, d.rounding+4*unit
 	}
 	if d.err > max(maxErr, 2*d.tol) {
-		return nil, fmt.Errorf("%w: tau = %v with λ_max up to %.3g: %v proves an error of %.2g only, and tau up to %.2g is in reach; weights of fewer magnitudes help too",
-			ErrAccuracy, d.tau, d.gen.Bound(), d.method, d.err, d.largest())
+		return nil, &tooLong{fmt.Errorf("%w: tau = %v with λ_max up to %.3g: %v proves an error of %.2g only",
+			ErrAccuracy, d.tau, d.gen.Bound(), d.method, d.err), "; weights of fewer magnitudes help too", d}
 	}
 	return d, nil
 }
 
 // beyond adds to the error of a τ that is too large which is not.
 func (d *Diffusion) beyond(err error) error {
-	return fmt.Errorf("%w; tau = %v, and up to %.2g is in reach", err, d.tau, d.largest())
+	return &tooLong{fmt.Errorf("%w; tau = %v", err, d.tau), "", d}
 }
+
+// tooLong is the error of a τ that is too large. To find one that is not takes longer
+// than to refuse: only who reads the message has it done.
+type tooLong struct {
+	err    error
+	advice string
+	d      *Diffusion
+}
+
+func (e *tooLong) Error() string {
+	return fmt.Sprintf("%v, and tau up to %.2g is in reach%s", e.err, e.d.largest(), e.advice)
+}
+
+func (e *tooLong) Unwrap() error { return e.err }
 
 // largest returns the largest τ, within a factor of 2^(1/4), whose error bound is small
 // enough; 0: none above τ/2⁶⁰ is.
