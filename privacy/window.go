@@ -206,3 +206,20 @@ func (a Account) stamp(e Entry, now time.Time) Entry {
 	e.Hash = e.hash()
 	return e
 }
+
+// Only returns the account with nothing but the chosen releases of its chain: their costs
+// and certificates.
+func (a Account) Only(entries []Entry, chosen func(releaseID string) bool) (Account, error) {
+	some := NewAccount(a.Scope)
+	some.Cap = a.Cap
+	for _, e := range entries {
+		if e.Kind != KindSpent || !chosen(e.ReleaseID) {
+			continue
+		}
+		var err error
+		if some, err = some.add(*e.Charge); err != nil {
+			return Account{}, err
+		}
+	}
+	return some, nil
+}

@@ -25,7 +25,7 @@ func newReportCompareCommand(app *app) *cobra.Command {
 		Use:   "compare [RUNID...]",
 		Short: "What changed from run to run, and what all of them cost together",
 		Long: "compare sets runs of a store beside each other in the order of their start: the likeliest community of each, how\n" +
-			"sure it was, what it cost, and what all releases of the same data cost together. Without RUNID it takes every\n" +
+			"sure it was, what it cost, what these runs and what all releases of the same data cost together. Without RUNID it takes every\n" +
 			"finished run that recovered, in every mode. It reads the history, no node; --report FILE leaves a page too.",
 		Example: "  graphcloak report compare --from folder:graphcloak-demo\n" +
 			"  graphcloak report compare --uri neo4j://localhost:7687 -u neo4j --report nights.html",
@@ -65,7 +65,11 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 			series.Budgets = append(series.Budgets, *b)
 		}
 	}
-	return a.showSeries(series)
+	together, err := composed(ctx, s.Ledger(), runs)
+	if err != nil {
+		return err
+	}
+	return a.showSeries(series, together)
 }
 
 // recoveredRuns are the named runs, or all that are finished, in the order of their start:
@@ -142,7 +146,7 @@ func toldReport(ctx context.Context, s graphStore, id string) (*report.Report, e
 	return &rep, nil
 }
 
-func (a *app) showSeries(series page.Series) error {
+func (a *app) showSeries(series page.Series, together []composition) error {
 	text := ""
 	if path := a.config.Report.File; path != "" {
 		if err := a.create(path, func(w io.Writer) error { return page.WriteSeries(w, series) }); err != nil {
@@ -153,7 +157,10 @@ func (a *app) showSeries(series page.Series) error {
 	for _, b := range series.Budgets {
 		text = fmt.Sprintf("All %d releases of %s together: ε = %.4g at δ = %v.\n", b.Releases, b.Scope, b.Epsilon, b.Delta) + text
 	}
-	return a.render(map[string]any{"runs": series.Runs, "budgets": series.Budgets}, section{
+	for _, c := range slices.Backward(together) {
+		text = c.String() + "\n" + text
+	}
+	return a.render(map[string]any{"runs": series.Runs, "changes": series.Changes(), "together": together, "budgets": series.Budgets}, section{
 		title: "Runs", columns: []string{"startedAt", "runId", "community", "probability", "credibleSetSize", "epsilonSpent"},
 		rows: rowsOf(series.Runs, func(r page.Night) []any {
 			return []any{r.Started, r.RunID, r.Community, r.Probability, r.CredibleSetSize, r.EpsilonSpent}

@@ -39,6 +39,22 @@ func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, m
 	return nil
 }
 
+// chronicleUndone ends a run in the history that was given up.
+func (a *app) chronicleUndone(ctx context.Context, s graphStore, runID string) error {
+	r, err := s.Jobs().GetRun(ctx, runID)
+	if errors.Is(err, jobs.ErrNoJob) || err == nil && r.Status != jobs.Running {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.EndedAt, err = s.Jobs().Now(ctx); err != nil {
+		return err
+	}
+	r.Status, r.Message = jobs.Canceled, "it was given up; what it spent stays spent"
+	return s.Jobs().PutRun(ctx, r)
+}
+
 // runEnded is what the history tells of a run of the command.
 func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jobs.Run {
 	if err == nil {

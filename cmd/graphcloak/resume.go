@@ -348,6 +348,9 @@ func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id str
 	if err := markVoid(ctx, s, scope, releaseID); err != nil {
 		return err
 	}
+	if err := a.chronicleUndone(ctx, s, id); err != nil {
+		return err
+	}
 	return a.forget(id)
 }
 

@@ -255,6 +255,9 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 		return fail(exitConflict, "this store does not know run %s, and %w", runID, unreadable).
 			hint("name its store by --from or --uri; if it is gone, delete %s", path).about("run", runID)
 	}
+	if err := a.chronicleUndone(ctx, s, runID); err != nil {
+		return err
+	}
 	if err := a.forget(runID); err != nil {
 		return err
 	}

@@ -7,9 +7,35 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
+
+// TestGivenUpInHistory: a run that stands in the history as paid for and unfinished ends
+// there when it is given up.
+func TestGivenUpInHistory(t *testing.T) {
+	for _, how := range []string{"--undo", "--new"} {
+		graphFolder(t)
+		id := interrupted(t, unstaged, "--mode", "stats")
+		a, s, job := prepared(t, "--mode", "stats")
+		job.RunID = id
+		if err := putRun(t.Context(), s.Jobs(), runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: graphcloak.IsSpent, Err: errDied}), 0); err != nil {
+			t.Fatal(err)
+		}
+		if how == "--undo" {
+			if exit, output := command(t, "run", "--undo", id); exit != 0 {
+				t.Fatal(output)
+			}
+		} else if err := a.run(t.Context(), s, true); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Jobs().GetRun(t.Context(), id); err != nil || r.Status != jobs.Canceled || !r.Spent || r.EndedAt.IsZero() {
+			t.Errorf("%s: %+v, %v", how, r, err)
+		}
+	}
+}
 
 // TestPaidAndInterrupted: a release that is in the ledger alone is a run that is paid
 // for, with how to complete it, until it was written or given up.

@@ -209,7 +209,7 @@ func (a *app) nothingToDo(ctx context.Context, s graphStore, scope string) (done
 	if last == nil {
 		return false, nil
 	}
-	return true, a.skip(scope, *last, fmt.Sprintf("--once-per %s: release %s of scope %q was finished at %s, and nothing is spent again",
+	return true, a.skip(ctx, s, scope, *last, fmt.Sprintf("--once-per %s: release %s of scope %q was finished at %s, and nothing is spent again",
 		c.OncePer, last.ReleaseID, scope, last.Time.UTC().Format(time.RFC3339)))
 }
 
@@ -258,7 +258,7 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	}
 	switch {
 	case kind(privacy.KindWritten):
-		return true, a.skip(scope, last, fmt.Sprintf("release %s was finished at %s, and nothing is spent again", id, last.Time.UTC().Format(time.RFC3339)))
+		return true, a.skip(ctx, s, scope, last, fmt.Sprintf("release %s was finished at %s, and nothing is spent again", id, last.Time.UTC().Format(time.RFC3339)))
 	case kind(privacy.KindVoid):
 		return true, fail(exitConflict, "release %s was given up; what it spent stays spent", id).
 			hint("another release needs an id of its own").about("run", id)
@@ -279,12 +279,18 @@ func (a *app) newRunID() (string, error) {
 	return graphcloak.NewRunID()
 }
 
-// skip says that there is nothing to do, which is no failure.
-func (a *app) skip(scope string, last privacy.Entry, why string) error {
+// skip says that there is nothing to do, which is no failure, and what the run answered
+// that was done before, where the store tells.
+func (a *app) skip(ctx context.Context, s graphStore, scope string, last privacy.Entry, why string) error {
 	a.scheduled.mu.Lock()
 	a.scheduled.skipped = true
 	a.scheduled.mu.Unlock()
 	a.note("Note: %s", why)
-	return a.render(map[string]any{"skipped": true, "reason": why, "budgetScope": scope, "releaseId": last.ReleaseID, "finishedAt": last.Time},
-		section{text: "Nothing to do: " + why + "."})
+	done := map[string]any{"skipped": true, "reason": why, "budgetScope": scope, "releaseId": last.ReleaseID, "finishedAt": last.Time}
+	text := "Nothing to do: " + why + "."
+	if r, err := s.Jobs().GetRun(ctx, last.ReleaseID); err == nil {
+		done["run"] = r
+		text += " " + answerOf(r)
+	}
+	return a.render(done, section{text: text})
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// composition is what the releases behind some answers cost together.
+type composition struct {
+	Scope    string   `json:"budgetScope"`
+	Releases int64    `json:"releases"`
+	Epsilon  *float64 `json:"epsilon"` // null: beyond conversion
+	Delta    float64  `json:"delta"`
+}
+
+func (c composition) String() string {
+	if c.Epsilon == nil {
+		return fmt.Sprintf("The %d releases of %s behind these answers promise nothing together at δ = %v.", c.Releases, c.Scope, c.Delta)
+	}
+	return fmt.Sprintf("The %d releases of %s behind these answers are together ε = %.4g at δ = %v.", c.Releases, c.Scope, *c.Epsilon, c.Delta)
+}
+
+// composed adds up what the releases behind answers cost, by scope, as the ledger holds
+// it. δ is the cap's, else the largest of theirs.
+func composed(ctx context.Context, l privacy.Ledger, answers []*report.Report) ([]composition, error) {
+	list := []composition{}
+	for _, rep := range answers {
+		scope := rep.BudgetScope
+		if scope == "" || slices.ContainsFunc(list, func(c composition) bool { return c.Scope == scope }) {
+			continue
+		}
+		entries, err := l.Entries(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		whole, err := privacy.Replay(scope, entries)
+		if err != nil {
+			return nil, err
+		}
+		c := composition{Scope: scope}
+		ids := make(map[string]bool)
+		for _, other := range answers {
+			if other.BudgetScope == scope {
+				ids[other.ReleaseID], c.Delta = true, max(c.Delta, other.Delta)
+			}
+		}
+		if whole.Cap != nil {
+			c.Delta = whole.Cap.Delta
+		}
+		some, err := whole.Only(entries, func(releaseID string) bool { return ids[releaseID] })
+		if err != nil {
+			return nil, err
+		}
+		c.Releases, c.Epsilon = some.Releases, orNil(some.Epsilon(c.Delta))
+		list = append(list, c)
+	}
+	return list, nil
+}
