@@ -208,7 +208,7 @@ func (a Account) stamp(e Entry, now time.Time) Entry {
 }
 
 // Only returns the account with nothing but the chosen releases of its chain: their costs
-// and certificates.
+// and certificates. [ErrExhausted] where they add up to more than a sum can hold.
 func (a Account) Only(entries []Entry, chosen func(releaseID string) bool) (Account, error) {
 	some := NewAccount(a.Scope)
 	some.Cap = a.Cap
