@@ -5,7 +5,9 @@
 //
 // [Run] is the whole tool: it loads a graph from a [Source], plans, releases,
 // recovers and writes back. [Load] gives a [Model] for doing the steps one by
-// one: [Model.Plan], [Model.Release], [Model.Recover].
+// one: [Model.Plan], [Model.Release], [Model.Recover]. What would happen under a plan,
+// package study says by simulation; how a report is computed from private values, package
+// analyst. docs/ARCHITECTURE.md follows one graph and one reading through the files.
 //
 // # Mathematics
 //
