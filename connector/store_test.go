@@ -106,7 +106,7 @@ func TestObstacles(t *testing.T) {
 }
 
 func TestMemoryForgets(t *testing.T) {
-	var m connector.Memory[int]
+	var m connector.PerGraph[int]
 	var b graph.Builder
 	g, err := b.Graph()
 	if err != nil {

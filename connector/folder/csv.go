@@ -40,7 +40,7 @@ type CSV struct {
 	Progress func(stage string, done, total int64) // nil: silent
 
 	notices connector.Notices
-	nodes   connector.Memory[map[string]int] // number of each selected node, by the column id
+	nodes   connector.PerGraph[map[string]int] // number of each selected node, by the column id
 }
 
 // Notices returns what was left out while reading.

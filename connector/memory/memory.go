@@ -51,7 +51,7 @@ type Store struct {
 	name    string
 	ledger  privacy.MemoryLedger
 	notices connector.Notices
-	rows    connector.Memory[[]int] // of the node of each number of a graph
+	rows    connector.PerGraph[[]int] // of the node of each number of a graph
 
 	mu            sync.RWMutex
 	nodes         []Node

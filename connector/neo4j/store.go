@@ -68,7 +68,7 @@ type Store struct {
 	server  version
 	edition string
 	notices connector.Notices
-	nodes   connector.Memory[*nodeSet]
+	nodes   connector.PerGraph[*nodeSet]
 
 	constrained, jobsConstrained achievement
 }

@@ -8,28 +8,18 @@ import (
 	"context"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 )
 
-// Store is what is tested: the interface of the root package, with the runs that
-// a store knows beside it.
+// Store is what is tested: the interface of the root package, with what the command and
+// package jobs ask of a store beside it.
 type Store interface {
-	Name() string
-	Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error)
-	Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error)
-	Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error)
-	Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error)
-	Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
-	Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
-	Cancel(ctx context.Context, runID string) error
-	Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error
+	graphcloak.Store
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
 	Run(ctx context.Context, runID string) (connector.Run, error)
-	Ledger() privacy.Ledger
 	Jobs() jobs.Store
 	Notices() []string
 	Close(ctx context.Context) error
