@@ -4,7 +4,6 @@ go 1.26.7
 
 require (
 	github.com/google/go-containerregistry v0.22.1
-	github.com/graphcloak/graphcloak v0.0.0-00010101000000-000000000000
 	github.com/prometheus/common v0.73.1
 	github.com/prometheus/prometheus v0.316.0
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
@@ -108,5 +107,3 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
-
-replace github.com/graphcloak/graphcloak => ../

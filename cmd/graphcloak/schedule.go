@@ -103,7 +103,19 @@ func (a *app) sawAccount(ctx context.Context, l privacy.Ledger, scope string) {
 
 // accountMetrics returns what is spent of a scope; an ε beyond conversion is NaN.
 func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metrics.Account, error) {
+	now, err := l.Now(ctx)
+	if err != nil {
+		return metrics.Account{}, err
+	}
+	entries, err := l.Entries(ctx, scope)
+	if err != nil {
+		return metrics.Account{}, err
+	}
 	account, _, err := graphcloak.Account(ctx, l, scope)
+	if err != nil {
+		return metrics.Account{}, err
+	}
+	recent, err := account.Recent(entries, now)
 	if err != nil {
 		return metrics.Account{}, err
 	}
@@ -113,6 +125,9 @@ func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metric
 	}
 	if told.Spent, err = account.Epsilon(delta); err != nil {
 		told.Spent = math.NaN()
+	}
+	if told.Counted, err = recent.Epsilon(delta); err != nil {
+		told.Counted = math.NaN()
 	}
 	return told, nil
 }

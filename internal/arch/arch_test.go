@@ -81,7 +81,7 @@ var table = map[string]row{
 	"bench/…":        {layer: 4, imports: []string{root, "*"}},
 	"examples/…":     {layer: 4, imports: []string{root, "*"}},
 	"tools/…":        {layer: 4},
-	"packaging/…":    {layer: 4, imports: []string{"internal/metrics"}}, // a module of its own
+	"packaging/…":    {layer: 4}, // a module of its own
 	// Test kits: only tests, and the other kits named, import them.
 	"internal/testgraph":  {layer: 0, imports: []string{"graph"}},
 	"internal/faultproxy": {layer: 3, kit: true},

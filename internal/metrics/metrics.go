@@ -42,19 +42,20 @@ type Run struct {
 
 // Account is what a budget scope has spent. Each ε holds at the δ of the cap.
 type Account struct {
-	Scope string
-	Spent float64   // ε of all releases together, however old
-	Limit float64   // ε of the cap; 0: there is none
-	Free  time.Time // when the release that was refused can be paid; zero: not known, or not refused
+	Scope   string
+	Spent   float64   // ε of all releases together, however old
+	Counted float64   // ε of those that count against the cap
+	Limit   float64   // ε of the cap; 0: there is none
+	Free    time.Time // when the release that was refused can be paid; zero: not known, or not refused
 }
 
 // Set holds the series of one program, in a registry of its own.
 type Set struct {
 	registry *prometheus.Registry
 
-	runs                                  *prometheus.CounterVec
-	duration, success, end, exit, waiting *prometheus.GaugeVec
-	spent, limit, free, nodes, info       *prometheus.GaugeVec
+	runs                                     *prometheus.CounterVec
+	duration, success, end, exit, waiting    *prometheus.GaugeVec
+	spent, counted, limit, free, nodes, info *prometheus.GaugeVec
 }
 
 const (
@@ -83,6 +84,7 @@ func New(name, version string) *Set {
 	s.exit = gauge("run_last_exit_code", "Exit code of the last run.")
 	s.waiting = gauge("run_waiting_for_budget", "1 where the budget refused the last run, else 0.")
 	s.spent = gauge("epsilon_spent", "Privacy loss of all releases of a budget scope together, at the delta of its cap.", ledgerLabel)
+	s.counted = gauge("epsilon_counted", "Privacy loss of the releases that count against the cap of a budget scope: all, or where it slides those of its window.", ledgerLabel)
 	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel)
 	s.free = gauge("budget_free_timestamp_seconds", "When the release that the budget refused can be paid, in Unix time.", ledgerLabel)
 	s.nodes = gauge("nodes", "Nodes of the graph of the last run.")
@@ -129,12 +131,16 @@ func (s *Set) Ended(name string, r Run) {
 // shown as +Inf: nothing is promised there.
 func (s *Set) Account(name string, a Account) {
 	name, scope := text(name), text(a.Scope)
-	if math.IsNaN(a.Spent) {
-		a.Spent = math.Inf(1)
+	for _, epsilon := range []*float64{&a.Spent, &a.Counted} {
+		if math.IsNaN(*epsilon) {
+			*epsilon = math.Inf(1)
+		}
 	}
 	s.spent.WithLabelValues(name, scope).Set(a.Spent)
 	s.limit.DeleteLabelValues(name, scope)
+	s.counted.DeleteLabelValues(name, scope)
 	if a.Limit > 0 {
+		s.counted.WithLabelValues(name, scope).Set(a.Counted)
 		s.limit.WithLabelValues(name, scope).Set(a.Limit)
 	}
 	s.free.DeleteLabelValues(name, scope)
@@ -147,7 +153,7 @@ func (s *Set) Account(name string, a Account) {
 func (s *Set) Forget(name string) {
 	labels := prometheus.Labels{nameLabel: text(name)}
 	s.runs.DeletePartialMatch(labels)
-	for _, v := range []*prometheus.GaugeVec{s.duration, s.success, s.end, s.exit, s.waiting, s.spent, s.limit, s.free, s.nodes} {
+	for _, v := range []*prometheus.GaugeVec{s.duration, s.success, s.end, s.exit, s.waiting, s.spent, s.counted, s.limit, s.free, s.nodes} {
 		v.DeletePartialMatch(labels)
 	}
 }

@@ -177,13 +177,16 @@ func TestHostileNames(t *testing.T) {
 	name := "a\"b\\c\n# TYPE \xff"
 	s := metrics.New(name, name)
 	s.Ended(name, ended(metrics.Success, night))
-	s.Account(name, metrics.Account{Scope: name, Spent: math.NaN(), Limit: 8, Free: night})
+	s.Account(name, metrics.Account{Scope: name, Spent: math.NaN(), Counted: math.NaN(), Limit: 8, Free: night})
 	s.Account(name, metrics.Account{Scope: "open", Spent: 2.5})
 	write(t, s, path)
 	got := parse(t, path)
 	clean := strings.ToValidUTF8(name, "\uFFFD")
 	if x := sample(t, got, "graphcloak_epsilon_spent", clean, clean); !math.IsInf(x, 1) {
 		t.Errorf("spent %v", x)
+	}
+	if x := sample(t, got, "graphcloak_epsilon_counted", clean, clean); !math.IsInf(x, 1) {
+		t.Errorf("counted %v", x)
 	}
 	if x := sample(t, got, "graphcloak_epsilon_spent", "open", clean); x != 2.5 {
 		t.Errorf("spent %v", x)
@@ -198,7 +201,7 @@ func TestHostileNames(t *testing.T) {
 	s.Forget("nobody")
 	write(t, s, path)
 	got = parse(t, path)
-	for _, gone := range []string{"graphcloak_epsilon_limit", "graphcloak_budget_free_timestamp_seconds"} {
+	for _, gone := range []string{"graphcloak_epsilon_limit", "graphcloak_epsilon_counted", "graphcloak_budget_free_timestamp_seconds"} {
 		if got[gone] != nil {
 			t.Errorf("%s stays", gone)
 		}
