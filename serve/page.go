@@ -117,7 +117,8 @@ func (s *server) runPage(w http.ResponseWriter, r *http.Request) {
 	run, err := s.Store.GetRun(r.Context(), r.PathValue("runId"))
 	if err == nil && len(run.Report) > 0 && s.Report != nil {
 		var b bytes.Buffer
-		if err = s.Report(&b, run.Report); err == nil {
+		if err = s.Report(r.Context(), &b, run.Report); err == nil {
+			w.Header().Set("Content-Security-Policy", s.ReportPolicy+"; frame-ancestors 'none'")
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Write(b.Bytes())
 			return

@@ -24,9 +24,10 @@ type Options struct {
 
 	// Budgets returns what every scope has spent and what is left.
 	Budgets func(ctx context.Context) ([]Budget, error)
-	// Report writes the page of a run's report, which is JSON; it holds no script and
-	// uses the style sheet at /style.css alone. nil: the server's own short page.
-	Report func(w io.Writer, report []byte) error
+	// Report writes the page of a run's report, which is JSON, to be shown under
+	// ReportPolicy, a Content-Security-Policy. nil: the server's own short page.
+	Report       func(ctx context.Context, w io.Writer, report []byte) error
+	ReportPolicy string
 }
 
 // Budget is what a scope has spent. A number that does not exist is absent: ε beyond
