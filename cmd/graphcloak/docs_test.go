@@ -64,7 +64,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(bin, "graphcloak"), ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/how-to/sensors.md", "docs/how-to/budget.md", "docs/how-to/nightly.md", "docs/how-to/evaluate.md"} {
+	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/how-to/sensors.md", "docs/how-to/budget.md", "docs/how-to/nightly.md", "docs/how-to/evaluate.md", "docs/how-to/report.md"} {
 		t.Run(page, func(t *testing.T) {
 			dir := t.TempDir()
 			env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table")
