@@ -139,8 +139,8 @@ type workload struct {
 // program is the resident size of a process that has done little yet, and startup
 // the seconds until then.
 const (
-	program = 18 << 20
-	startup = 0.12
+	program = 26 << 20
+	startup = 0.01
 )
 
 // Seconds of the inner loops.
