@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestGoldenHelp holds the help of every command against a file, and finds the files
+// of commands that are gone.
+func TestGoldenHelp(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := filepath.Join("testdata", "golden", "help")
+	gone := make(map[string]bool)
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		gone[f] = true
+	}
+	app := newApp(nil, strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		words := strings.Fields(cmd.CommandPath())[1:]
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), append(words, "--help"), strings.NewReader(""), &stdout, &stderr); code != exitOK {
+			t.Errorf("%s --help: exit %d: %s", cmd.CommandPath(), code, &stderr)
+		}
+		path := filepath.Join(dir, strings.Join(append([]string{"graphcloak"}, words...), "-")+".txt")
+		compareText(t, path, stdout.String())
+		delete(gone, path)
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRootCommand(app))
+	for path := range gone {
+		if *update {
+			if err := os.Remove(path); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		t.Errorf("%s is the help of no command", path)
+	}
+}
+
+// The rows of a run's own id and time, and of a gap that is rounding.
+var ownOfRun = regexp.MustCompile(`(?m)^│ (runId|computeMillis|bpdnGap) .*$`)
+
+// TestGoldenReport holds what people read of a recovery against a file.
+func TestGoldenReport(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for _, c := range []struct{ name, mode string }{{"karate", "stats"}, {"karate", "stream"}, {"net3", "stats"}} {
+		args := []string{"recover", "--release", goldenPath(c.name, "release"), "--from", "example:" + c.name, "--mode", c.mode, "--format", "table"}
+		if c.name == "karate" {
+			args = append(args, "--community-property", "club")
+		}
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+			t.Errorf("%q: exit %d: %s", args, code, &stderr)
+			continue
+		}
+		compareText(t, filepath.Join("testdata", "golden", c.name+"."+c.mode+".txt"), ownOfRun.ReplaceAllString(stdout.String(), "│ $1 …"))
+	}
+}
+
+// compareText compares line by line and names the first that differs.
+func compareText(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	want, lines := strings.Split(string(text), "\n"), strings.Split(got, "\n")
+	for i := range max(len(want), len(lines)) {
+		var a, b string
+		if i < len(want) {
+			a = want[i]
+		}
+		if i < len(lines) {
+			b = lines[i]
+		}
+		if a != b {
+			t.Errorf("%s, line %d: %q, want %q (go test ./cmd/graphcloak -run %s -update writes it again)", path, i+1, b, a, t.Name())
+			return
+		}
+	}
+}
