@@ -223,7 +223,7 @@ func reports() []Setting {
 	const g = GroupReport
 	return []Setting{
 		{
-			Key: "report", Group: g, Help: "write the report with its map as one HTML page into this file", arg: "FILE",
+			Key: "report", Group: g, Help: "write the report with its map as one HTML page into this file; {runId} in its name becomes the id of the run", arg: "FILE",
 			field: func(c *Config) any { return &c.Report.File },
 		},
 		{

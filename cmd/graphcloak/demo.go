@@ -120,7 +120,7 @@ const demoTrials = 200
 // explainDemo prepares the page of a demo, which knows more than that of a run: where the
 // source is, and what other ε would give.
 func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, dir string) error {
-	path := a.config.Report.File
+	path := pagePath(a.config.Report.File, job.RunID)
 	if path == "" {
 		path = filepath.Join(dir, "report.html")
 		if err := removeIfExists(path); err != nil {

@@ -27,8 +27,8 @@ import (
 // preparePage prepares the page that --report names, if any. It finds what could stop it
 // before anything is spent: whether the file can be written, and whether the properties
 // of nodes that it shows are public and present.
-func (a *app) preparePage(ctx context.Context, s graphStore, g *graph.Graph, signal graphcloak.Signal) error {
-	path := a.config.Report.File
+func (a *app) preparePage(ctx context.Context, s graphStore, g *graph.Graph, signal graphcloak.Signal, runID string) error {
+	path := pagePath(a.config.Report.File, runID)
 	if path == "" && a.config.Report.Caption == "" {
 		return nil
 	}
@@ -42,6 +42,12 @@ func (a *app) preparePage(ctx context.Context, s graphStore, g *graph.Graph, sig
 	}
 	a.page = func(rep *report.Report) (section, error) { return a.writePage(ctx, s, path, view, rep) }
 	return a.checkFile(path)
+}
+
+// pagePath puts the id of a run into a path that asks for it: so every night leaves a
+// page of its own. Ids of runs are ours, and plain.
+func pagePath(path, runID string) string {
+	return strings.ReplaceAll(path, "{runId}", cmp.Or(runID, "recovery"))
 }
 
 // scenery reads the captions and places of the nodes.

@@ -96,7 +96,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 			return err
 		}
 	}
-	if err := a.preparePage(ctx, s, m.Graph, r.Signal); err != nil {
+	if err := a.preparePage(ctx, s, m.Graph, r.Signal, job.RunID); err != nil {
 		return err
 	}
 	rep, err := m.Complete(ctx, &r, job)

@@ -113,7 +113,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	if kept.ReleaseOnly {
 		return a.finishRelease(ctx, m, r, job)
 	}
-	if err := a.preparePage(ctx, s, m.Graph, job.Signal); err != nil {
+	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
 	start := time.Now()

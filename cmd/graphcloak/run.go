@@ -121,7 +121,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		a.noteBracket(p, job.Plan.SensitivityTime)
 		return nil
 	}
-	if err := a.preparePage(ctx, s, m.Graph, job.Signal); err != nil {
+	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
 	a.journal(ctx, s, &job, outputSize(m.Graph), identity, false)

@@ -37,7 +37,7 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 	if err != nil {
 		return err
 	}
-	if err := a.preparePage(ctx, s, m.Graph, job.Signal); err != nil {
+	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
 	rep, err := m.RecoverFrom(ctx, in, job.Recover)
