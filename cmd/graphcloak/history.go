@@ -21,9 +21,10 @@ const historyTime = 10 * time.Second
 
 // chronicle adds a run that has come to its end to the history of the store, and returns the
 // error that it ended with. What was refused before anything of it was kept is no run.
-// A run that is stopped while it tells stays held, as one that is not complete.
+// A run that is stopped while it tells stays held, as one that is not complete. Where the
+// release was paid for by another attempt under its id, the history is that one's to tell.
 func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, mode string, took time.Duration, rep *report.Report, err error) error {
-	if err != nil && (a.unfinishedRun() != job.RunID || ctx.Err() != nil) {
+	if err != nil && (a.unfinishedRun() != job.RunID || ctx.Err() != nil || errors.Is(err, privacy.ErrReplay)) {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, historyTime)

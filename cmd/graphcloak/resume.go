@@ -70,7 +70,7 @@ func startTime(r connector.Run) time.Time {
 func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	kept, err := a.takePatiently(ctx, runID)
 	if errors.Is(err, disk.ErrLocked) {
-		return fail(exitConflict, "run %s is under way", runID).hint("wait for the end of its process").about("run", runID)
+		return underWay(runID)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		here, err := resumable(ctx, s)

@@ -143,6 +143,9 @@ func (a *app) unspent(runID string, err error) error {
 	if _, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok || err == nil {
 		return err
 	}
+	if a.unfinishedRun() != runID { // another process may be at a run with the id that a scheduler gave
+		return err
+	}
 	if left := a.forget(runID); left != nil {
 		return errors.Join(err, left)
 	}

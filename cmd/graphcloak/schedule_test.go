@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
 )
 
@@ -167,6 +168,38 @@ func TestNamedRelease(t *testing.T) {
 		if kinds := strings.Join(ledgerKinds(t), " "); kinds != c.want {
 			t.Errorf("%s: the ledger holds %s, want %s", c.name, kinds, c.want)
 		}
+	}
+}
+
+// TestNamedReleaseUnderWay: a second process with the id of one that lives spends nothing,
+// and leaves what is kept of the first as it is.
+func TestNamedReleaseUnderWay(t *testing.T) {
+	graphFolder(t)
+	first, s, job := prepared(t, "--release-id", "nightly")
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.journal(t.Context(), s, &job, outputSize(m.Graph), "another command", false)
+	begin := job.Begin
+	job.Begin = func(at *graphcloak.Attempt) error {
+		if err := begin(at); err != nil {
+			return err
+		}
+		_, _, err := again(t, false, "--release-id", "nightly")
+		if exitCode(err) != exitConflict || !strings.Contains(err.Error(), "under way") {
+			t.Errorf("the second: %v", err)
+		}
+		if _, err := readStaged("nightly"); err != nil || conditionOf("nightly") != running {
+			t.Errorf("what is kept of the first: %v", err)
+		}
+		return nil
+	}
+	if _, err := m.Run(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if kinds := strings.Join(ledgerKinds(t), " "); kinds != "spent written" {
+		t.Errorf("the ledger holds %s", kinds)
 	}
 }
 

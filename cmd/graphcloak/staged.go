@@ -141,6 +141,9 @@ func (a *app) begin(runID string, kept *staged, room int64) error {
 		return err
 	}
 	err = a.lockRun(runID)
+	if errors.Is(err, disk.ErrLocked) { // what is kept under the id is that process's
+		return underWay(runID)
+	}
 	if err == nil {
 		err = writeStaged(runID, kept)
 	}
@@ -154,6 +157,11 @@ func (a *app) begin(runID string, kept *staged, room int64) error {
 		return errors.Join(stateError(err), a.forget(runID))
 	}
 	return nil
+}
+
+// underWay refuses a run that another process here is at.
+func underWay(runID string) error {
+	return fail(exitConflict, "run %s is under way", runID).hint("wait for the end of its process").about("run", runID)
 }
 
 // stagedSize bounds the size of a staged release: ids, plan and model are in the
