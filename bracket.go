@@ -43,7 +43,7 @@ func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.
 func (m *Model) addSensitivity(ctx context.Context, spec *privacy.Spec, opts PlanOptions, seed [32]byte) error {
 	model := m.sensitivityModel(opts.Alpha)
 	options := m.sensitivityOptions(opts, seed)
-	bracket, err := sensitivity.Bound(ctx, model, nil, options)
+	bracket, err := m.bound(ctx, opts.Alpha, nil, opts.Uncertainty, options)
 	if err != nil {
 		return err
 	}
@@ -105,4 +105,28 @@ func sqrtDegrees(d []float64) []float64 {
 // most √n.
 func (m *Model) computingError() float64 {
 	return math.Nextafter(m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))*(1+0x1p-50), math.Inf(1))
+}
+
+// bound certifies the sensitivity under weights u, over all that is uncertain.
+func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privacy.Uncertainty, options sensitivity.Options) (sensitivity.Bracket, error) {
+	model := m.sensitivityModel(alpha)
+	if !un.Any() {
+		return sensitivity.Bound(ctx, model, u, options)
+	}
+	set, err := m.uncertain(un)
+	if err != nil {
+		return sensitivity.Bracket{}, err
+	}
+	e, err := sensitivity.Over(ctx, model, u, set, options)
+	return e.Bracket, err
+}
+
+// uncertain lists the operators that are declared possible.
+func (m *Model) uncertain(un privacy.Uncertainty) (sensitivity.Uncertainty, error) {
+	set := sensitivity.Uncertainty{TauFrom: un.TauFrom, TauTo: un.TauTo, WeightError: un.WeightError}
+	graphs, err := sensitivity.Without(m.Graph, un.RelationshipError)
+	for _, g := range graphs {
+		set.Alternatives = append(set.Alternatives, laplacian.New(g, m.Settings.Laplacian))
+	}
+	return set, err
 }

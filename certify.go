@@ -105,7 +105,7 @@ func (m *Model) matchEdge(p *privacy.Plan) error {
 	if low := (value - off) * (1 - 1e-9); b.Upper < low {
 		return fmt.Errorf("%w: its sensitivity is charged as %.6g, and it is at least %.6g", ErrPlan, b.Upper, low)
 	}
-	if high := (value + off) * (1 + 1e-9); b.Lower > high {
+	if high := (value + off) * (1 + 1e-9); b.Lower > high && !p.Uncertainty.Any() { // else it is attained elsewhere
 		return fmt.Errorf("%w: the lower end of its sensitivity is %.6g, and its edge gives at most %.6g", ErrPlan, b.Lower, high)
 	}
 	return nil
@@ -115,10 +115,11 @@ func (m *Model) matchEdge(p *privacy.Plan) error {
 // own: the sensitivity under the plan's weights is no larger than what is charged, and so
 // is that of each sensor where the guarantee is perSensor. It takes about as long as the
 // plan took; below some hundred nodes the value is exact and takes less than a second.
-// Call [Model.Matches] first. It returns [ErrPlan], or [expm.ErrAccuracy] where double
-// precision certifies nothing.
+// Call [Model.Matches] first. It returns [ErrPlan], [expm.ErrAccuracy] where double
+// precision certifies nothing, and [sensitivity.ErrUncertainty] for a declared one that
+// cannot be certified.
 func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
-	if err := m.confirm(ctx, p.Alpha, m.weights(p), p.Sensitivity, p.Guarantee == privacy.PerSensor); err != nil {
+	if err := m.confirm(ctx, p, m.weights(p), p.Sensitivity); err != nil {
 		return err
 	}
 	if p.NormError > 0 && m.computingError() > 4*p.NormError { // it differs between machines
@@ -165,16 +166,23 @@ func (m *Model) weights(p *privacy.Plan) []float64 {
 }
 
 // confirm certifies one bracket again, from a seed of its own.
-func (m *Model) confirm(ctx context.Context, alpha float64, u []float64, b privacy.Sensitivity, optional bool) error {
-	if optional && b.Upper == 0 {
+func (m *Model) confirm(ctx context.Context, p *privacy.Plan, u []float64, b privacy.Sensitivity) error {
+	if p.Guarantee == privacy.PerSensor && b.Upper == 0 {
 		return nil
 	}
 	options := sensitivity.Options{Progress: m.opts.Progress}
 	if _, err := rand.Read(options.Seed[:]); err != nil {
 		return err
 	}
-	stated := sensitivity.Bracket{Lower: b.Lower, Upper: b.Upper, Failure: b.Failure}
-	fresh, err := sensitivity.Confirm(ctx, m.sensitivityModel(alpha), u, stated, options)
+	var fresh sensitivity.Bracket
+	var err error
+	if p.Uncertainty.Any() {
+		options.Enough = b.Upper
+		fresh, err = m.bound(ctx, p.Alpha, u, p.Uncertainty, options)
+	} else {
+		stated := sensitivity.Bracket{Lower: b.Lower, Upper: b.Upper, Failure: b.Failure}
+		fresh, err = sensitivity.Confirm(ctx, m.sensitivityModel(p.Alpha), u, stated, options)
+	}
 	if err != nil {
 		return fmt.Errorf("certify sensitivity: %w", err)
 	}
@@ -222,7 +230,7 @@ func (m *Model) certifyAll(ctx context.Context, p *privacy.Plan, a *Allocated) e
 		return err
 	}
 	if a != nil {
-		if err := m.confirm(ctx, p.Alpha, nil, a.Uniform.Sensitivity, false); err != nil {
+		if err := m.confirm(ctx, p, nil, a.Uniform.Sensitivity); err != nil {
 			return fmt.Errorf("uniform noise beside the allocation: %w", err)
 		}
 	}

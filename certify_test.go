@@ -19,7 +19,7 @@ func forge(t *testing.T, p *graphcloak.Plan, change func(*privacy.Spec)) *graphc
 	t.Helper()
 	spec := privacy.Spec{
 		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
-		Sensitivity: p.Sensitivity, NormError: p.NormError, Clip: p.Clip,
+		Sensitivity: p.Sensitivity, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
 	}
 	for _, s := range p.Sensors {
 		spec.Sensors, spec.Weights = append(spec.Sensors, s.Sensor), append(spec.Weights, s.Weight)

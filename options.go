@@ -21,6 +21,9 @@ type PlanOptions struct {
 	// Measured says that sensors measure y themselves. Otherwise the error of the
 	// computed e^{-τL}f is charged.
 	Measured bool
+	// Uncertainty is how far the process that sensors measure may be from the model: the
+	// guarantee is certified for all of it, for at most [sensitivity.MaxUncertain] nodes.
+	Uncertainty privacy.Uncertainty
 	// Clip is the public range of readings; nil: what sources in [0, 1] can reach.
 	Clip *privacy.Interval
 
@@ -46,4 +49,17 @@ const autoLimit = 10_000
 // IsUniform reports whether every sensor gets the same σ on a graph of n nodes.
 func (a Allocation) IsUniform(n int) bool {
 	return a.Uniform || a.Objective == allocation.Auto && n > autoLimit
+}
+
+// Allocates reports whether noise is allocated over the sensors of a graph of n nodes. An
+// allocation saves noise where the model says that nothing can be told. Where sensors
+// measure it is made only for who asks, unless it is declared how far the model may be
+// off, weights aside: their error counts by the sensor that is weighted most.
+func (o PlanOptions) Allocates(n int) bool {
+	a := o.Allocation
+	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
+		return false
+	}
+	asked := a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0
+	return !o.Measured || o.Uncertainty.Any() && o.Uncertainty.WeightError == 0 || asked
 }

@@ -11,14 +11,17 @@ import (
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
 // Only the public graph enters. It returns the errors of [privacy.NewPlan], [ErrTau]
 // where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
-// sensitivity, [allocation.ErrInvalid], and those of [Model.Partition].
+// sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
+// [allocation.ErrInvalid], and those of [Model.Partition].
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
+	if opts.Uncertainty.Any() && !opts.Measured {
+		return nil, fmt.Errorf("%w: an uncertainty of the process is declared, but GraphCloak computes the readings, from sources: it is for readings that sensors measure", privacy.ErrInput)
+	}
 	p := &Plan{Model: m.Settings, PublicProperties: m.PublicProperties()}
 	if _, err := rand.Read(p.Seed[:]); err != nil {
 		return nil, err
@@ -29,6 +32,7 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		Calibration: opts.Calibration,
 		Guarantee:   opts.Guarantee,
 		Randomness:  opts.Randomness,
+		Uncertainty: opts.Uncertainty,
 		Clip:        m.readingRange(),
 	}
 	for _, i := range m.Sensors {
@@ -47,7 +51,7 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
 		return nil, m.explainTau(ctx, spec, opts, err)
 	}
-	if opts.Guarantee != privacy.PerSensor && !opts.Allocation.IsUniform(m.Graph.Order()) {
+	if opts.Allocates(m.Graph.Order()) {
 		if err := m.allocate(ctx, p, spec, opts); err != nil {
 			return nil, err
 		}
@@ -71,26 +75,24 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	if err != nil {
 		return err
 	}
-	a := opts.Allocation
-	best, err := allocation.Optimize(ctx, m.sensitivityModel(opts.Alpha), m.operator.Diffusion, part.Labels, allocation.Options{
-		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
-	})
+	best, bracket, err := m.optimize(ctx, part.Labels, noise, opts, p.Seed)
 	if errors.Is(err, allocation.ErrNothing) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("allocate noise: %w", err)
+		return err
 	}
 	uniform := p.Plan
 	spec.Weights = best.Weights
-	bracket, err := sensitivity.Bound(ctx, m.sensitivityModel(opts.Alpha), spec.Weights, m.sensitivityOptions(opts, p.Seed))
-	if err != nil {
-		return fmt.Errorf("certify sensitivity: %w", err)
-	}
 	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)
-	if p.Plan, err = privacy.NewPlan(spec); err != nil {
+	allocated, err := privacy.NewPlan(spec)
+	if err != nil {
 		return err
 	}
+	if opts.Uncertainty.Any() && louder(allocated, uniform.Sigma()) {
+		return nil
+	}
+	p.Plan = allocated
 	p.Allocated = &Allocated{
 		Objective: best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
@@ -111,7 +113,7 @@ func (m *Model) UniformPlan(p *Plan) (*privacy.Plan, error) {
 func (m *Model) uniformPlan(p *privacy.Plan, a *Allocated) (*privacy.Plan, error) {
 	spec := privacy.Spec{
 		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
-		Sensitivity: a.Uniform.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Clip: p.Clip,
+		Sensitivity: a.Uniform.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
 	}
 	for _, i := range m.Sensors {
 		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
@@ -150,7 +152,7 @@ func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
 func rebudget(p *privacy.Plan, b privacy.Budget) (*privacy.Plan, error) {
 	spec := privacy.Spec{
 		Public: p.Public, Budget: b, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
-		Sensitivity: p.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Clip: p.Clip,
+		Sensitivity: p.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
 	}
 	for _, s := range p.Sensors {
 		spec.Sensors = append(spec.Sensors, s.Sensor)

@@ -99,6 +99,7 @@ func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, 
 	other.opts.Progress = nil
 	opts.SensitivityTolerance, opts.SensitivityTime = 0.5, probeTime
 	spec.Tau, spec.Weights, spec.PerSensor = tau, nil, nil
+	opts.Uncertainty, spec.Uncertainty = privacy.Uncertainty{}, privacy.Uncertainty{}
 	if !opts.Measured {
 		spec.NormError = other.computingError()
 	}

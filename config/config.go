@@ -100,6 +100,9 @@ type Privacy struct {
 	RequireCap           bool     // refuse to spend where nothing limits it
 	ClipLow              *float64 // nil: the range that the diffusion can reach
 	ClipHigh             *float64
+	TauRange             string // FROM..TO; "": tau alone
+	WeightError          string // a share, or with % in hundredths; "": none
+	RelationshipError    int
 	SensitivityTolerance float64
 	SensitivityTime      time.Duration // 0: until the tolerance is met
 }

@@ -101,6 +101,18 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.ClipHigh },
 		},
 		{
+			Key: "tauRange", Group: g, Help: "sensors measure, and τ may be anything from one number to another, such as 1.5..2.5, around --tau: the guarantee holds for all", arg: "FROM..TO",
+			field: func(c *Config) any { return &c.Privacy.TauRange },
+		},
+		{
+			Key: "weightError", Group: g, Help: "sensors measure, and each weight may be off by this much, such as 20%: the guarantee holds for all", arg: "SHARE",
+			field: func(c *Config) any { return &c.Privacy.WeightError },
+		},
+		{
+			Key: "relationshipError", Group: g, Default: "0", Help: "sensors measure, and this many relationships, whichever they are, may be absent in truth: the guarantee holds for all", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Privacy.RelationshipError },
+		},
+		{
 			Key: "sensitivityTolerance", Group: g, Default: "0.001", Help: "relative width at which the bracket of the sensitivity is good enough; above 10,000 nodes 0.05 unless given", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Privacy.SensitivityTolerance },
 		},

@@ -22,6 +22,7 @@ func (p *Plan) Sentence() string {
 	}
 	fmt.Fprintf(&b, "Every event about %s is under the one pattern at most e^ε times as likely as under the other, plus δ, "+
 		"where ε = %s%s and δ = %s: (ε, δ)-differential privacy. ", subject, short(p.Epsilon), ratioWords(p.Epsilon), short(p.Delta))
+	b.WriteString(p.condition())
 	if p.Randomness == SystemRandomness {
 		b.WriteString("Against whom: anyone who sees what is published, whatever else they know and however long they compute. ")
 	} else {

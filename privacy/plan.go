@@ -72,6 +72,9 @@ type Spec struct {
 	// charged where both are positive. Both 0: the sensors measure y themselves.
 	EntryError, NormError float64
 
+	// Uncertainty is what Sensitivity covers beside the model itself.
+	Uncertainty Uncertainty
+
 	// Clip is the public range of readings; zero is [0, 1].
 	Clip Interval
 }
@@ -108,6 +111,7 @@ type Plan struct {
 	Sensitivity Sensitivity
 	EntryError  float64
 	NormError   float64
+	Uncertainty Uncertainty
 	Clip        Interval
 	Sensors     []SensorNoise // reporting sensors, in the order of the Spec
 
@@ -151,7 +155,7 @@ func newPlan(spec Spec) (*Plan, error) {
 	p := &Plan{
 		Public: spec.Public, Budget: spec.Budget, Calibration: spec.Calibration,
 		Guarantee: spec.Guarantee, Randomness: spec.Randomness, Sensitivity: spec.Sensitivity,
-		EntryError: spec.EntryError, NormError: spec.NormError, Clip: spec.Clip,
+		EntryError: spec.EntryError, NormError: spec.NormError, Uncertainty: spec.Uncertainty, Clip: spec.Clip,
 	}
 	if p.Calibration == nil {
 		p.Calibration = Analytic{}

@@ -35,6 +35,9 @@ func (p *Plan) validateInputs() error {
 	case !(p.EntryError >= 0 && p.NormError >= 0 && p.EntryError <= math.MaxFloat64 && p.NormError <= math.MaxFloat64):
 		return fmt.Errorf("privacy: numerical error is %v (%v in the 2-norm), want a finite number ≥ 0", p.EntryError, p.NormError)
 	}
+	if err := p.validateUncertainty(); err != nil {
+		return err
+	}
 	if err := p.Sensitivity.validate(p.Guarantee == PerSensor); err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type planDocument struct {
 	Sensitivity   Sensitivity     `json:"sensitivity"`
 	EntryError    float64         `json:"entryError"`
 	NormError     float64         `json:"normError"`
+	Uncertainty   Uncertainty     `json:"uncertainty,omitzero"`
 	Clip          Interval        `json:"clip"`
 	Sigma         *float64        `json:"sigma,omitempty"` // the common one
 	Mu            float64         `json:"mu"`
@@ -52,7 +53,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		SchemaVersion: SchemaVersion, Public: p.Public, Budget: p.Budget,
 		Calibration: p.Calibration.String(), Mechanism: mechanism,
 		GuaranteeKind: p.Guarantee, Randomness: p.Randomness, Sensitivity: p.Sensitivity,
-		EntryError: p.EntryError, NormError: p.NormError, Clip: p.Clip,
+		EntryError: p.EntryError, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
 		Mu: p.Mu, JointMu: p.JointMu, Cost: p.Cost(), Guarantee: p.Sentence(),
 		Sensors: make([]sensorElement, len(p.Sensors)),
 	}
@@ -87,7 +88,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	q := Plan{
 		Public: d.Public, Budget: d.Budget, Calibration: cal, Guarantee: d.GuaranteeKind,
 		Randomness: d.Randomness, Sensitivity: d.Sensitivity, EntryError: d.EntryError,
-		NormError: d.NormError, Clip: d.Clip, Mu: d.Mu, JointMu: d.JointMu,
+		NormError: d.NormError, Uncertainty: d.Uncertainty, Clip: d.Clip, Mu: d.Mu, JointMu: d.JointMu,
 		Sensors: make([]SensorNoise, len(d.Sensors)),
 	}
 	for i, s := range d.Sensors {

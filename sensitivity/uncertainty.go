@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -82,7 +83,7 @@ func Over(ctx context.Context, m Model, u []float64, set Uncertainty, opts Optio
 		if err != nil {
 			return Envelope{}, err
 		}
-		e, err := w.over(ctx, opts.Tolerance)
+		e, err := w.over(ctx, opts)
 		if err != nil {
 			return Envelope{}, err
 		}
@@ -333,7 +334,7 @@ func (w *world) smoothing(a, b float64) float64 {
 // over brackets the largest norm over [from, to], with weight errors. Where ω is the
 // same everywhere norms fall with τ, and from is enough. Otherwise cells are halved
 // where the bound is largest, until it is close to what the ends have.
-func (w *world) over(ctx context.Context, tolerance float64) (Envelope, error) {
+func (w *world) over(ctx context.Context, opts Options) (Envelope, error) {
 	first := w.look(w.from)
 	best := Envelope{Bracket: Bracket{Lower: first.lower, Upper: max(slices.Max(first.upper), floor), Edge: first.edge}, Tau: w.from}
 	if w.to == w.from || w.uniform {
@@ -359,7 +360,7 @@ func (w *world) over(ctx context.Context, tolerance float64) (Envelope, error) {
 			attained = max(attained, c.ends)
 		}
 		best.Upper = max(cells[at].upper, floor)
-		if best.Upper <= attained*(1+tolerance) || used >= evaluations {
+		if opts.settled(best.Bracket) || opts.Enough == 0 && best.Upper <= attained*(1+opts.Tolerance) || used >= evaluations {
 			return best, nil
 		}
 		c := cells[at]
@@ -392,4 +393,41 @@ func newCell(a, b *look) cell {
 		c.upper = max(c.upper, (end+h*bend)*(1+8*unit))
 	}
 	return c
+}
+
+// MaxAlternatives is the most graphs that [Without] lists.
+const MaxAlternatives = 2000
+
+// Without lists the graphs that lack 1 to k of the relationships of g, whichever they
+// are. It returns [ErrUncertainty] for more than [MaxAlternatives].
+func Without(g *graph.Graph, k int) ([]*graph.Graph, error) {
+	if k <= 0 {
+		return nil, nil
+	}
+	edges := slices.Collect(g.Edges())
+	count, ways := 0.0, 1.0
+	for i := 1; i <= min(k, len(edges)); i++ {
+		ways *= float64(len(edges)-i+1) / float64(i)
+		count += ways
+	}
+	if count > MaxAlternatives {
+		return nil, fmt.Errorf("%w: %d of %d relationships can be absent in %.4g ways, at most %d are certified", ErrUncertainty, k, len(edges), count, MaxAlternatives)
+	}
+	var out []*graph.Graph
+	absent := make([]bool, len(edges))
+	var choose func(from, left int)
+	choose = func(from, left int) {
+		for i := from; i < len(edges) && left > 0; i++ {
+			absent[i] = true
+			at := -1
+			out = append(out, g.Keep(func(graph.Edge) bool {
+				at++
+				return !absent[at]
+			}))
+			choose(i+1, left-1)
+			absent[i] = false
+		}
+	}
+	choose(0, k)
+	return out, nil
 }

@@ -194,7 +194,7 @@ func (w workload) planning() []step {
 		certify = step{name: "sensitivity", transient: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
 	}
 	a := w.plan.Allocation
-	if w.plan.Guarantee == privacy.PerSensor || a.IsUniform(int(w.nodes)) {
+	if !w.plan.Allocates(int(w.nodes)) {
 		return []step{certify}
 	}
 	certify.seconds *= 2

@@ -3,6 +3,10 @@
 package main
 
 import (
+	"math"
+	"strconv"
+	"strings"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/analyst"
@@ -102,6 +106,9 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Measured:             c.Signal.MeasurementProperty != "",
 		SensitivityTolerance: tolerance(c), SensitivityTime: p.SensitivityTime,
 	}
+	if options.Uncertainty, err = uncertainty(p); err != nil {
+		return options, err
+	}
 	if p.ClipLow != nil || p.ClipHigh != nil {
 		if p.ClipLow == nil || p.ClipHigh == nil {
 			return options, fail(exitUsage, "one of --clip-low and --clip-high is missing").hint("give both: the public range of a reading")
@@ -109,6 +116,32 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		options.Clip = &privacy.Interval{Lo: *p.ClipLow, Hi: *p.ClipHigh}
 	}
 	return options, nil
+}
+
+// uncertainty reads how far the process may be from the model.
+func uncertainty(p config.Privacy) (u privacy.Uncertainty, err error) {
+	u.RelationshipError = p.RelationshipError
+	if p.TauRange != "" {
+		from, to, ok := strings.Cut(p.TauRange, "..")
+		u.TauFrom, err = strconv.ParseFloat(from, 64)
+		if err == nil {
+			u.TauTo, err = strconv.ParseFloat(to, 64)
+		}
+		if !ok || err != nil || !(u.TauFrom > 0 && u.TauFrom <= u.TauTo) || math.IsInf(u.TauTo, 1) {
+			return u, fail(exitUsage, "--tau-range is %q, want two numbers above 0 in ascending order, such as 1.5..2.5", p.TauRange)
+		}
+	}
+	if p.WeightError != "" {
+		share, percent := strings.CutSuffix(p.WeightError, "%")
+		u.WeightError, err = strconv.ParseFloat(share, 64)
+		if percent {
+			u.WeightError /= 100
+		}
+		if err != nil || !(u.WeightError >= 0 && u.WeightError < 1) {
+			return u, fail(exitUsage, "--weight-error is %q, want a share from 0 to below 1, such as 0.2 or 20%%", p.WeightError)
+		}
+	}
+	return u, nil
 }
 
 func signalOf(c *config.Config) graphcloak.Signal {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -91,7 +92,13 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 			return err
 		}
 		a.noteBracket(p, job.Plan.SensitivityTime)
-		return a.showPlan(p)
+		var misfits []graphcloak.Misfit
+		if a.outputFormat() == "table" {
+			if misfits, err = m.Misfits(ctx, p); err != nil {
+				return err
+			}
+		}
+		return a.showPlan(p, misfits)
 	})
 }
 
@@ -112,7 +119,7 @@ func (a *app) noteBracket(p *graphcloak.Plan, limit time.Duration) {
 	a.note("Note: the sensitivity is certified %s, and noise follows its upper end. %s", how, hint)
 }
 
-func (a *app) showPlan(p *graphcloak.Plan) error {
+func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
 	bracket := p.Sensitivity
 	if p.Allocated != nil {
 		bracket = p.Allocated.Uniform.Sensitivity
@@ -154,7 +161,24 @@ func (a *app) showPlan(p *graphcloak.Plan) error {
 	if text := allocationCost(p); text != "" {
 		sections = append(sections, section{text: text})
 	}
+	if len(misfits) > 0 {
+		sections = append(sections, section{
+			title: fmt.Sprintf("What ε = %v at δ = %v becomes where the process is not the model", p.Epsilon, p.Delta), columns: []string{"process", "epsilon"},
+			rows: rowsOf(misfits, func(x graphcloak.Misfit) []any { return []any{x.Process, misfitEpsilon(x)} }),
+			text: "--tau-range, --weight-error and --relationship-error declare how far it may be off, and the guarantee is certified for all of that.",
+		})
+	}
 	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence()})...)
+}
+
+func misfitEpsilon(x graphcloak.Misfit) string {
+	switch {
+	case math.IsInf(x.Epsilon, 1):
+		return "beyond 100,000"
+	case x.Bound:
+		return "at most " + cell(x.Epsilon, shownDigits)
+	}
+	return cell(x.Epsilon, shownDigits)
 }
 
 // allocationCost warns where, to a reader who knows the amplitude, a source hides among

@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/sensitivity"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -78,6 +79,7 @@ func sentinels() []sentinel {
 		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
 		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},
+		{sensitivity.ErrUncertainty, exitValidation, "declare less, or select a smaller part of the graph"},
 		{expm.ErrAccuracy, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
 		{recovery.ErrInvalid, exitValidation, ""},
 		{allocation.ErrInvalid, exitValidation, ""},

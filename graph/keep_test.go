@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graph_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// What is kept is what a builder makes of the same edges, to the digest.
+func TestKeep(t *testing.T) {
+	for _, weighted := range []bool{false, true} {
+		var whole, part graph.Builder
+		for i := range 30 {
+			for _, b := range []*graph.Builder{&whole, &part} {
+				if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		left := map[[2]string]bool{}
+		for i := range 30 {
+			for j := range i {
+				if (i*j+i)%7 != 0 {
+					continue
+				}
+				weight, length := 1.0, 1.0
+				if weighted {
+					weight, length = 1+float64(i), 1/float64(j+1)
+				}
+				if err := whole.Connect(i, j, weight, length); err != nil {
+					t.Fatal(err)
+				}
+				if i%3 == 0 {
+					left[[2]string{strconv.Itoa(i), strconv.Itoa(j)}] = true
+					continue
+				}
+				if err := part.Connect(i, j, weight, length); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		g, err := whole.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := part.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		got := g.Keep(func(e graph.Edge) bool {
+			asked++
+			u, v := string(g.ID(e.U)), string(g.ID(e.V))
+			return !left[[2]string{u, v}] && !left[[2]string{v, u}]
+		})
+		if got.Digest() != want.Digest() || got.Size() != want.Size() || asked != g.Size() {
+			t.Errorf("weighted %v: %d edges, want %d; asked %d times for %d", weighted, got.Size(), want.Size(), asked, g.Size())
+		}
+		_, a := got.Components()
+		_, b := want.Components()
+		if len(a) != len(b) {
+			t.Errorf("weighted %v: %d components, want %d", weighted, len(a), len(b))
+		}
+		if all := g.Keep(func(graph.Edge) bool { return true }); all.Digest() != g.Digest() {
+			t.Error("a graph is not itself where all is kept")
+		}
+	}
+}

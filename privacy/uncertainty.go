@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package privacy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Uncertainty is how far the process behind measured readings may be from the public
+// model, with the guarantee still holding. The zero value allows nothing.
+type Uncertainty struct {
+	TauFrom           float64 `json:"tauFrom,omitzero"` // both ends 0: Public.Tau alone
+	TauTo             float64 `json:"tauTo,omitzero"`
+	WeightError       float64 `json:"weightError,omitzero"`       // each weight may be off by this share
+	RelationshipError int     `json:"relationshipError,omitzero"` // so many relationships, whichever they are, may be absent
+}
+
+// Any reports whether anything is allowed.
+func (u Uncertainty) Any() bool { return u != Uncertainty{} }
+
+// Measured reports whether sensors measure the readings themselves: the plan charges no
+// error of computing.
+func (p *Plan) Measured() bool { return p.EntryError == 0 && p.NormError == 0 }
+
+// validateUncertainty checks what is allowed against the plan.
+func (p *Plan) validateUncertainty() error {
+	u := p.Uncertainty
+	switch {
+	case !u.Any():
+		return nil
+	case !p.Measured():
+		return fmt.Errorf("privacy: an uncertainty of the process is declared, and readings are computed: it is for readings that sensors measure")
+	case p.Guarantee != Joint:
+		return fmt.Errorf("privacy: an uncertainty of the process is certified for the joint guarantee, not for %v", p.Guarantee)
+	case (u.TauFrom != 0 || u.TauTo != 0) && !(u.TauFrom > 0 && u.TauFrom <= p.Tau && p.Tau <= u.TauTo && u.TauTo <= math.MaxFloat64):
+		return fmt.Errorf("privacy: tau may be from %v to %v, want an interval above 0 that holds tau = %v", u.TauFrom, u.TauTo, p.Tau)
+	case !(u.WeightError >= 0 && u.WeightError < 1):
+		return fmt.Errorf("privacy: the weight error is %v, want a number from 0 to below 1", u.WeightError)
+	case u.RelationshipError < 0:
+		return fmt.Errorf("privacy: the relationship error is %d, want a number ≥ 0", u.RelationshipError)
+	}
+	return nil
+}
+
+// condition says of which readings the guarantee of a measured plan speaks.
+func (p *Plan) condition() string {
+	if !p.Measured() {
+		return ""
+	}
+	u := p.Uncertainty
+	if !u.Any() {
+		return fmt.Sprintf("On which condition: it holds for readings that obey the model, in which heat flows along the relationships of the graph with their stated "+
+			"weights for τ = %s; where the process is another, ε is, too, and can be much larger. ", short(p.Tau))
+	}
+	tau := "τ = " + short(p.Tau)
+	if u.TauFrom > 0 {
+		tau = fmt.Sprintf("any τ from %s to %s", short(u.TauFrom), short(u.TauTo))
+	}
+	parts := []string{tau}
+	if u.WeightError > 0 {
+		parts = append(parts, fmt.Sprintf("every weight, each by itself, up to %s %% below or above what is stated", short(math.Round(u.WeightError*1e8)/1e6)))
+	}
+	if u.RelationshipError > 0 {
+		parts = append(parts, fmt.Sprintf("any %d of the relationships, or fewer, absent in truth", u.RelationshipError))
+	}
+	return "On which condition: it is certified for heat that flows along the relationships of the graph with " + strings.Join(parts, ", and with ") +
+		"; where the process is further from the model, ε can be larger. "
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// rounds is the most operators whose constraints are added to an allocation's.
+const rounds = 6
+
+// enough is how far the operators of the set may exceed those that an allocation knows
+// before the worst of them is added.
+const enough = 1.02
+
+// optimize allocates noise and certifies it. Where the process is uncertain, the
+// operator under which the allocation is least private is added to its constraints,
+// until none is much worse.
+func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts PlanOptions, seed [32]byte) (*allocation.Result, sensitivity.Bracket, error) {
+	model, a := m.sensitivityModel(opts.Alpha), opts.Allocation
+	set, err := m.uncertain(opts.Uncertainty)
+	if err != nil {
+		return nil, sensitivity.Bracket{}, err
+	}
+	o := allocation.Options{
+		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
+	}
+	for {
+		best, err := allocation.Optimize(ctx, model, m.operator.Diffusion, labels, o)
+		if err != nil {
+			return nil, sensitivity.Bracket{}, fmt.Errorf("allocate noise: %w", err)
+		}
+		options := m.sensitivityOptions(opts, seed)
+		if !opts.Uncertainty.Any() {
+			b, err := m.bound(ctx, opts.Alpha, best.Weights, opts.Uncertainty, options)
+			return best, b, certified(err)
+		}
+		e, err := sensitivity.Over(ctx, model, best.Weights, set, options)
+		if err != nil || e.Lower <= enough || len(o.Worlds) == rounds {
+			return best, e.Bracket, certified(err)
+		}
+		l := m.operator.Laplacian
+		if e.Alternative >= 0 {
+			l = set.Alternatives[e.Alternative]
+		}
+		d, err := expm.New(ctx, l, e.Tau, expm.Options{Method: expm.Eigen})
+		if err != nil {
+			return nil, sensitivity.Bracket{}, err
+		}
+		o.Worlds = append(o.Worlds, d)
+	}
+}
+
+func certified(err error) error {
+	if err != nil {
+		return fmt.Errorf("certify sensitivity: %w", err)
+	}
+	return nil
+}
+
+// louder reports whether every sensor adds at least the noise of a uniform plan.
+func louder(p *privacy.Plan, uniform float64) bool {
+	for _, s := range p.Sensors {
+		if s.Sigma() < uniform {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
+
+// measuredJob is a plan for sensors that measure.
+func measuredJob(u privacy.Uncertainty) graphcloak.Job {
+	job := paperJob()
+	job.Plan.Measured, job.Plan.Uncertainty = true, u
+	job.Plan.Allocation = graphcloak.Allocation{}
+	job.Signal = graphcloak.Signal{MeasurementProperty: "heat"}
+	return job
+}
+
+// mostMu is μ of a plan's noise for the worst neighbours under another operator.
+func mostMu(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, l *laplacian.Laplacian, tau float64) float64 {
+	t.Helper()
+	u := make([]float64, m.Graph.Order())
+	for _, s := range p.Sensors {
+		u[s.Node] = 1 / (s.Sigma() * s.Sigma())
+	}
+	set := sensitivity.Uncertainty{Alternatives: []*laplacian.Laplacian{l}}
+	model := sensitivity.Model{Graph: m.Graph, Laplacian: l, Tau: tau}
+	e, err := sensitivity.Over(t.Context(), model, u, set, sensitivity.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Lower // attained
+}
+
+// reweigh changes each weight, and keeps nodes; 0 leaves a relationship out.
+func reweigh(t *testing.T, g *graph.Graph, factor func(w float64) float64) *graph.Graph {
+	t.Helper()
+	var b graph.Builder
+	for i := range g.Order() {
+		if _, err := b.AddNode(g.ID(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e := range g.Edges() {
+		if w := factor(e.Weight); w > 0 {
+			if err := b.Connect(e.U, e.V, w, e.Length); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	other, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return other
+}
+
+// Under every operator that is declared the noise keeps the guarantee, and the plan
+// says so; the plan of the model alone breaks it.
+func TestUncertainPlan(t *testing.T) {
+	s, _ := open(t, "karate")
+	for name, c := range map[string]struct {
+		set   privacy.Uncertainty
+		words string
+	}{
+		"tau":           {privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}, "with any τ from 1.5 to 2.5;"},
+		"relationships": {privacy.Uncertainty{RelationshipError: 1}, "with τ = 2, and with any 1 of the relationships, or fewer, absent in truth;"},
+		"weights":       {privacy.Uncertainty{WeightError: .2}, "every weight, each by itself, up to 20 % below or above"},
+		"tau, weights":  {privacy.Uncertainty{TauFrom: 1.8, TauTo: 2, WeightError: .05}, "with any τ from 1.8 to 2, and with every weight, each by itself, up to 5 %"},
+	} {
+		m, p := studied(t, s, measuredJob(c.set))
+		if !strings.Contains(p.Sentence(), c.words) || p.Uncertainty != c.set {
+			t.Errorf("%s: %+v, and the sentence lacks %q: %s", name, p.Uncertainty, c.words, p.Sentence())
+		}
+		if allocates := c.set.WeightError == 0; (p.Allocated != nil) != allocates {
+			t.Errorf("%s: noise is allocated: %v, want %v", name, p.Allocated != nil, allocates)
+		}
+		_, plain := studied(t, s, measuredJob(privacy.Uncertainty{}))
+		taus := []float64{2}
+		if c.set.TauFrom > 0 {
+			taus = []float64{c.set.TauFrom, 1.9, c.set.TauTo}
+		}
+		x, broken := c.set.WeightError, false
+		for _, tau := range taus {
+			for k := -1; k < m.Graph.Size()*c.set.RelationshipError; k++ {
+				g := m.Graph
+				if k >= 0 {
+					at := -1
+					g = reweigh(t, m.Graph, func(w float64) float64 {
+						if at++; at == k {
+							return 0
+						}
+						return w
+					})
+				} else if x > 0 {
+					g = reweigh(t, m.Graph, func(w float64) float64 { return w * (1 - x) })
+				}
+				l := laplacian.New(g, laplacian.Combinatorial)
+				if mu := mostMu(t, m, p, l, tau); mu > p.Mu {
+					t.Errorf("%s: τ = %v, variant %d: μ = %v, charged %v", name, tau, k, mu, p.Mu)
+				}
+				broken = broken || mostMu(t, m, plain, l, tau) > plain.Mu*1.01
+			}
+		}
+		if !broken {
+			t.Errorf("%s: the plan of the model alone holds, too: nothing was tested", name)
+		}
+		if err := m.Matches(p.Plan); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := new(graphcloak.Plan)
+		if err := json.Unmarshal(text, q); err != nil || q.Uncertainty != c.set {
+			t.Fatalf("%s: read again: %+v, %v", name, q, err)
+		}
+		if err := m.Certify(t.Context(), q.Plan); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		// The noise of the model alone, called certain for more.
+		forged := forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = c.set })
+		if err := m.Certify(t.Context(), forged.Plan); !errors.Is(err, graphcloak.ErrPlan) {
+			t.Errorf("%s: a sensitivity of the model alone passes: %v", name, err)
+		}
+	}
+}
+
+// Without a declaration the words say for which readings, and noise is not allocated
+// unless asked for; computed readings need no condition.
+func TestMeasuredWithoutDeclaration(t *testing.T) {
+	s, _ := open(t, "karate")
+	m, p := studied(t, s, measuredJob(privacy.Uncertainty{}))
+	const words = "it holds for readings that obey the model"
+	if p.Allocated != nil || !strings.Contains(p.Sentence(), words) {
+		t.Errorf("allocated %v; %s", p.Allocated, p.Sentence())
+	}
+	job := measuredJob(privacy.Uncertainty{})
+	job.Plan.Allocation.MaxSensors = 20
+	if _, p := studied(t, s, job); p.Allocated == nil {
+		t.Error("an allocation that was asked for is not made")
+	}
+	if _, p := studied(t, s, paperJob()); strings.Contains(p.Sentence(), words) {
+		t.Error("computed readings have a condition")
+	}
+	rows, err := m.Misfits(t.Context(), p)
+	if err != nil || len(rows) != 6 {
+		t.Fatalf("misfits %v, %v", rows, err)
+	}
+	for _, r := range rows[1:] {
+		if !(r.Epsilon > 4) {
+			t.Errorf("%s: ε = %v, want more than 4", r.Process, r.Epsilon)
+		}
+	}
+	if !(rows[0].Epsilon < 4) || !(rows[3].Epsilon > rows[2].Epsilon) || !rows[4].Bound {
+		t.Errorf("misfits %+v", rows)
+	}
+	// μ under τ = 1, computed by itself.
+	mu := mostMu(t, m, p, laplacian.New(m.Graph, laplacian.Combinatorial), 1)
+	want, err := privacy.GDPEpsilon(mu, p.Delta)
+	if err != nil || math.Abs(rows[3].Epsilon-want) > 1e-3*want || rows[3].Epsilon < want {
+		t.Errorf("at τ = 1 ε is %v, want %v and no less", rows[3].Epsilon, want)
+	}
+	_, declared := studied(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3}))
+	if rows, err := m.Misfits(t.Context(), declared); rows != nil || err != nil {
+		t.Errorf("misfits of a plan that declares some: %v, %v", rows, err)
+	}
+}
+
+func TestUncertainRefused(t *testing.T) {
+	s, _ := open(t, "karate")
+	for name, change := range map[string]func(*graphcloak.Job){
+		"computed":              func(j *graphcloak.Job) { j.Plan.Measured = false },
+		"tau outside":           func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 4} },
+		"empty interval":        func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 1} },
+		"all weights":           func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{WeightError: 1} },
+		"too many":              func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: 5} },
+		"fewer than none":       func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: -1} },
+		"each sensor by itself": func(j *graphcloak.Job) { j.Plan.Guarantee = privacy.PerSensor },
+		"weights of another shape": func(j *graphcloak.Job) {
+			j.Laplacian, j.Plan.Uncertainty = laplacian.Normalized, privacy.Uncertainty{WeightError: .1}
+		},
+	} {
+		job := measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
+		change(&job)
+		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, sensitivity.ErrUncertainty) {
+			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+	}
+}
