@@ -4,6 +4,7 @@ package neo4j
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -11,14 +12,15 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// The history of a run stands on the node of its record, where it has one: what both
-// tell has one name. How the run ended is its outcome, for status says how far its
-// writing has come.
+// The history of a run stands on the node of its record, where it has one: as JSON, and
+// as properties for people. How the run ended is its outcome, for status says how far its
+// writing has come; what the record has too stays the record's.
 const (
-	keyOutcome = "outcome"
+	keyHistory = "history"
 	keyReport  = "report"
 )
 
@@ -27,23 +29,35 @@ func (d desk) PutRun(ctx context.Context, r jobs.Run) error {
 	if err := d.s.constrainOnce(ctx); err != nil {
 		return err
 	}
+	told, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	own, shared := runProperties(r)
+	own[keyHistory] = string(told)
+	if r.Report != nil {
+		own[keyReport] = string(r.Report)
+	}
 	return d.s.record(ctx, "history", func(tx *transaction) error {
-		return tx.do("MERGE (r:"+connector.RunLabel+" {runId: $id}) SET r += $told", map[string]any{"id": r.RunID, "told": runProperties(r)})
+		return tx.do("MERGE (r:"+connector.RunLabel+" {runId: $id}) WITH r, CASE WHEN r.status IS NULL THEN $shared ELSE {} END AS shared SET r += $own SET r += shared",
+			map[string]any{"id": r.RunID, "own": own, "shared": shared})
 	})
 }
 
-func runProperties(r jobs.Run) map[string]any {
-	p := map[string]any{
-		"jobName": nilIfEmpty(r.JobName), "nominalTime": connector.Moment(r.NominalTime), keyOutcome: string(r.Status), "mode": r.Mode,
+// runProperties are the properties for people: of the history alone, and those that a
+// record has too. Nil removes one.
+func runProperties(r jobs.Run) (own, shared map[string]any) {
+	own = map[string]any{
+		"jobName": nilIfEmpty(r.JobName), "nominalTime": connector.Moment(r.NominalTime), "outcome": string(r.Status), "mode": nilIfEmpty(r.Mode),
+		"endedAt": connector.Moment(r.EndedAt), "durationMillis": r.DurationMillis, "spent": r.Spent, "exitCode": r.ExitCode,
+		"message": nilIfEmpty(r.Message), keyReport: nil,
+	}
+	shared = map[string]any{
 		"budgetScope": nilIfEmpty(r.BudgetScope), "releaseId": nilIfEmpty(r.ReleaseID), keyStart: connector.Moment(r.StartedAt),
-		"endedAt": connector.Moment(r.EndedAt), "durationMillis": r.DurationMillis, "spent": r.Spent,
 		"epsilonSpent": r.EpsilonSpent, "deltaSpent": r.DeltaSpent, "community": nilIfEmpty(r.Answer), "communityProbability": r.Probability,
-		"bpdnStatus": nilIfEmpty(r.BPDNStatus), "exitCode": r.ExitCode, "message": nilIfEmpty(r.Message), keyReport: nil,
+		"bpdnStatus": nilIfEmpty(r.BPDNStatus),
 	}
-	if r.Report != nil {
-		p[keyReport] = string(r.Report)
-	}
-	return p
+	return own, shared
 }
 
 func nilIfEmpty(s string) any {
@@ -53,19 +67,16 @@ func nilIfEmpty(s string) any {
 	return s
 }
 
-func toldOf(p properties) jobs.Run {
-	r := jobs.Run{
-		RunID: p.text(keyRunID), JobName: p.text("jobName"), NominalTime: p.time("nominalTime"), Status: jobs.Status(p.text(keyOutcome)),
-		Mode: p.text("mode"), BudgetScope: p.text("budgetScope"), ReleaseID: p.text("releaseId"), StartedAt: p.time(keyStart),
-		EndedAt: p.time("endedAt"), DurationMillis: p.int("durationMillis"), EpsilonSpent: p.float("epsilonSpent"), DeltaSpent: p.float("deltaSpent"),
-		Answer: p.text("community"), Probability: p.float("communityProbability"), BPDNStatus: p.text("bpdnStatus"),
-		ExitCode: p.int("exitCode"), Message: p.text("message"),
+// toldOf reads what was told of a run; ok is false where nothing was, or somebody else
+// wrote there.
+func toldOf(p properties) (r jobs.Run, ok bool) {
+	if strictjson.Unmarshal([]byte(p.text(keyHistory)), &r) != nil || r.RunID != p.text(keyRunID) {
+		return jobs.Run{}, false
 	}
-	r.Spent, _ = p["spent"].(bool)
 	if report := p.text(keyReport); report != "" {
 		r.Report = []byte(report)
 	}
-	return r
+	return r, true
 }
 
 // history reads what is known of runs, of one where an id is given: what was told, and
@@ -75,8 +86,7 @@ func (t *transaction) history(runID string) (all []jobs.Run, known []connector.R
 	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' THEN null ELSE r.report END}",
 		map[string]any{"id": runID}, func(r *neo4j.Record) error {
 			p, _ := r.Values[0].(map[string]any)
-			if _, ok := p[keyOutcome].(string); ok {
-				run := toldOf(p)
+			if run, ok := toldOf(p); ok {
 				told[run.RunID] = run
 			}
 			if _, ok := p[keyStatus].(string); ok {

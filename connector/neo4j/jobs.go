@@ -113,9 +113,8 @@ func tickOf(p properties) jobs.Claim {
 // properties are those of a node, with values of any type.
 type properties map[string]any
 
-func (p properties) text(name string) string   { s, _ := p[name].(string); return s }
-func (p properties) int(name string) int64     { i, _ := p[name].(int64); return i }
-func (p properties) float(name string) float64 { x, _ := p[name].(float64); return x }
+func (p properties) text(name string) string { s, _ := p[name].(string); return s }
+func (p properties) int(name string) int64   { i, _ := p[name].(int64); return i }
 func (p properties) time(name string) time.Time {
 	t, ok := p[name].(time.Time)
 	if !ok {

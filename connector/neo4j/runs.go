@@ -71,6 +71,7 @@ func runOf(p map[string]any) connector.Run {
 		Table: text(keyTable), Graph: text(keyGraph), Record: maps.Clone(p),
 	}
 	delete(run.Record, keyReport)
+	delete(run.Record, keyHistory)
 	run.Nodes, _ = p[keyNodes].(int64)
 	columns, _ := p[keyColumns].([]any)
 	for _, c := range columns {

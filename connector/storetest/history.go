@@ -135,13 +135,24 @@ func testHistoryOfStore(t *testing.T, s Suite) {
 	if r, ok = find(t, j, table.RunID()); !ok || r.Status != jobs.Finished || !r.Spent || r.ReleaseID != table.RunID() || r.Mode != "write" {
 		t.Errorf("a run that was written is told as %+v (%v)", r, ok)
 	}
+	record := status(t, st, table.RunID(), connector.Finished).Record
 	own := told(t, "own "+token(), 3, jobs.Finished)
 	own.RunID = table.RunID()
 	put(t, j, own)
 	if got, err := j.GetRun(ctx, own.RunID); err != nil || !same(got, own) {
 		t.Errorf("what was told of it is %+v, %v", got, err)
 	}
+	own.BudgetScope, own.ReleaseID, own.BPDNStatus, own.Status = "", "", "", jobs.Failed // as of an attempt that failed to go on
+	put(t, j, own)
+	if got, err := j.GetRun(ctx, own.RunID); err != nil || !same(got, own) {
+		t.Errorf("what was told of it last is %+v, %v", got, err)
+	}
 	run := status(t, st, table.RunID(), connector.Finished)
+	for _, p := range table.Record() {
+		if before, ok := record[p.Name]; !ok || fmt.Sprint(run.Record[p.Name]) != fmt.Sprint(before) {
+			t.Errorf("its record has %s = %v, was %v", p.Name, run.Record[p.Name], before)
+		}
+	}
 	if run.Table != connector.TableHash(table) || !slices.Equal(run.Columns, columnsOf(table)) {
 		t.Errorf("its record is %+v", run)
 	}
