@@ -3,11 +3,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 func newConfigCommand(app *app) *cobra.Command {
@@ -70,6 +72,9 @@ func newConfigValidateCommand(app *app) *cobra.Command {
 				if err := config.LoadFile(checked); err != nil {
 					return err
 				}
+				if err := app.checkJobs(checked); err != nil {
+					return err
+				}
 			} else if err := app.loadAll(); err != nil {
 				return err
 			}
@@ -78,6 +83,27 @@ func newConfigValidateCommand(app *app) *cobra.Command {
 		Annotations: map[string]string{flagsOnly: "true"},
 	}
 	return app.withSettings(cmd, nil, config.GroupOutput)
+}
+
+// checkJobs checks every job of a file, as `serve` would run it with this file alone.
+func (a *app) checkJobs(path string) error {
+	c, err := config.Load(config.Layers{File: path, Defaults: jobDefaults})
+	if err != nil {
+		return err
+	}
+	runner := jobRunner{app: a}
+	runner.app = runner.with(c)
+	var problems []error
+	for i, fields := range c.Jobs {
+		d, err := jobs.Define(fields)
+		if err == nil {
+			err = runner.Check(d)
+		}
+		if err != nil {
+			problems = append(problems, fail(exitValidation, "jobs[%d]: %w", i, err))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // loadAll checks what a command without flags would use.

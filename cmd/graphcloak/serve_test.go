@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -131,6 +132,24 @@ func TestJobCommands(t *testing.T) {
 	}
 	if _, said := obey(t, "budget", "show", "--from", "folder:"+graph, "--format", "json"); !strings.Contains(said, `"releases": 2`) {
 		t.Errorf("the two runs are not two releases: %s", said)
+	}
+}
+
+// TestValidateJobs names every job of a file that could not run.
+func TestValidateJobs(t *testing.T) {
+	_, settings := hall(t, nightJobs)
+	code, said := obey(t, "config", "validate", settings)
+	if code != exitValidation {
+		t.Errorf("exit %d", code)
+	}
+	for i := range 9 {
+		if named := strings.Contains(said, fmt.Sprintf("jobs[%d]: ", i)); named != (i > 2) {
+			t.Errorf("job %d is named: %v", i, named)
+		}
+	}
+	_, settings = hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: source}\n")
+	if code, said := obey(t, "config", "validate", settings); code != exitOK {
+		t.Errorf("exit %d: %s", code, said)
 	}
 }
 
