@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -187,14 +188,18 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// Work that does not look at its context cannot hold up Ctrl-C or --timeout.
-func TestStubbornWorkIsLeft(t *testing.T) {
+// Work that does not look at its context cannot hold up Ctrl-C or --timeout. The clock
+// is that of a test.
+func TestStubbornWorkIsLeft(t *testing.T) { synctest.Test(t, stubborn) }
+
+func stubborn(t *testing.T) {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	for _, c := range []struct {
-		args []string
-		want int
-	}{{nil, exitInterrupt}, {[]string{"--timeout", "50ms"}, exitTransient}} {
+		args  []string
+		want  int
+		after time.Duration
+	}{{nil, exitInterrupt, grace}, {[]string{"--timeout", "50ms"}, exitTransient, 50*time.Millisecond + grace}} {
 		var stdout, stderr bytes.Buffer
 		a := newApp(append([]string{"stubborn"}, c.args...), strings.NewReader(""), &stdout, &stderr)
 		started := make(chan struct{})
@@ -215,8 +220,8 @@ func TestStubbornWorkIsLeft(t *testing.T) {
 		if got := a.execute(ctx, root); got != c.want {
 			t.Errorf("%q ends with %d (%s), want %d", c.args, got, &stderr, c.want)
 		}
-		if took := time.Since(begin); took < grace || took > grace+5*time.Second {
-			t.Errorf("%q ends after %v, want little more than %v", c.args, took, grace)
+		if took := time.Since(begin); took != c.after {
+			t.Errorf("%q ends after %v, want %v", c.args, took, c.after)
 		}
 		cancel(nil)
 	}
