@@ -104,7 +104,7 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: job.Scope, fresh: true}); err != nil {
 		return nil, err
 	}
-	m, err := graphcloak.Load(ctx, s, job.Settings, loadOptions(a))
+	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return nil, err
 	}
