@@ -27,12 +27,7 @@ import (
 
 // TestForms reads both forms of a file with Prometheus' own parsers, those of a scrape.
 func TestForms(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "graphcloak")
-	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-o", program, "./cmd/graphcloak")
-	build.Dir, build.Env = filepath.Join("..", ".."), append(os.Environ(), "GOFLAGS=", "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := build(t)
 	const scope = `a "scope" \ of`
 	for file, kind := range map[string]string{"risk.prom": "text/plain", "risk.om": "application/openmetrics-text"} {
 		path := filepath.Join(t.TempDir(), file)

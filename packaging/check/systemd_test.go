@@ -54,3 +54,46 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+// TestServiceEnvironment starts the program as the service does, with nothing but the
+// environment that systemd would give: it reads its settings and its password, finds its
+// folders, and goes as far as the server, which is not there.
+func TestServiceEnvironment(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "systemd", "graphcloak@.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{"password": "secret\n", "risk.yaml": "sourceProperty: risk\nnodeKey: id\nepsilon: 0.5\ndelta: 1.0e-5\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state, cache := filepath.Join(dir, "state"), filepath.Join(dir, "graphcloak")
+	for _, sub := range []string{state, cache} {
+		if err := os.MkdirAll(sub, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	specifiers := strings.NewReplacer("%d", dir, "%C", dir, "%i", "risk", "/etc/graphcloak", dir)
+	env := []string{"STATE_DIRECTORY=" + state, "NEO4J_URI=bolt://127.0.0.1:1", "NEO4J_USERNAME=neo4j"} // two are those of the EnvironmentFile
+	var command []string
+	for line := range strings.Lines(string(text)) {
+		line = specifiers.Replace(strings.TrimSpace(line))
+		if value, ok := strings.CutPrefix(line, "Environment="); ok {
+			env = append(env, value)
+		}
+		if value, ok := strings.CutPrefix(line, "ExecStart=/usr/bin/graphcloak "); ok {
+			command = strings.Fields(value)
+		}
+	}
+	cmd := exec.Command(build(t), command...)
+	cmd.Env, cmd.Dir = env, "/"
+	out, _ := cmd.CombinedOutput() // the exit code is compared
+	if exit := cmd.ProcessState.ExitCode(); exit != 8 {
+		t.Errorf("exit %d, want 8, for the server is not there:\n%s", exit, out)
+	}
+	if metrics, err := os.ReadFile(filepath.Join(cache, "risk.prom")); err != nil || !strings.Contains(string(metrics), `graphcloak_run_last_exit_code{name="risk"} 8`) {
+		t.Errorf("%v\n%s", err, metrics)
+	}
+}
