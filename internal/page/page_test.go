@@ -249,6 +249,29 @@ func TestNothingStandsOut(t *testing.T) {
 	}
 }
 
+// TestPromise: what is promised is said at its strength, e⁴ = 54.6, not as nothing.
+func TestPromise(t *testing.T) {
+	g, err := graph.Path(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sample(t, g, make([]int, 10), 10)
+	b := &page.Budget{Scope: "nights", Releases: 1, Epsilon: 4, Delta: .01}
+	html := write(t, page.View{Report: r, Budget: b})
+	for _, want := range []string{"more than 54.6 times as likely", "in at most 80 % of cases", "the only release of the same data", "<p>This file holds published values"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	b.Releases, b.Epsilon, b.CapEpsilon, b.CapDelta, b.Left, b.Per = 3, 7.5, 10, .01, 2, "30d"
+	html = write(t, page.View{Report: r, Budget: b, Truth: &page.Truth{Nodes: []int{3}, Text: "It was at 3."}})
+	for _, want := range []string{"together spent ε = 7.5", "The limit is ε = 10 at δ = 0.01 in any 30d; ε = 2 is left", "Apart from what really happened"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
 // TestCurve: the run stands on the curve, and the same numbers in words beside it.
 func TestCurve(t *testing.T) {
 	g, err := graph.Path(10)

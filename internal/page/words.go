@@ -5,6 +5,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,7 +16,7 @@ import (
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"percent": percent, "plain": plain, "prose": prose, "short": short, "digits": digits, "thousands": thousands, "cut": cut,
-		"style": Style, "policy": Policy, "bar": func(p float64) float64 { return 200 * p }, "times": times, "share": share,
+		"style": Style, "policy": Policy, "bar": func(p float64) float64 { return 200 * p }, "times": times, "factor": func(eps float64) string { return strconv.FormatFloat(math.Exp(eps), 'g', 3, 64) }, "share": share,
 		"double": func(x float64) float64 { return 2 * x }, "twenty": func(k int) int { return 20 * k },
 		"star": func() string { return star }, "last": func() string { return class(bins - 1) }, "lastFill": func() string { return light[bins-1] },
 	}
