@@ -22,6 +22,11 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if opts.Uncertainty.Any() && !opts.Measured {
 		return nil, fmt.Errorf("%w: an uncertainty of the process is declared, but GraphCloak computes the readings, from sources: it is for readings that sensors measure", privacy.ErrInput)
 	}
+	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
+		if _, err := m.operator.Diffusion.At(u.TauTo); err != nil {
+			return nil, err
+		}
+	}
 	p := &Plan{Model: m.Settings, PublicProperties: m.PublicProperties()}
 	if _, err := rand.Read(p.Seed[:]); err != nil {
 		return nil, err

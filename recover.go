@@ -29,6 +29,7 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts analyst.Options) (
 		return nil, err
 	}
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
+	opts.TauFrom, opts.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
 	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
 }
 

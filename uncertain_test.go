@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -200,5 +202,65 @@ func TestUncertainRefused(t *testing.T) {
 		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, sensitivity.ErrUncertainty) {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
+	}
+}
+
+// A recovery sums over the τ that are declared possible: the answer keeps its word
+// where τ is not the plan's, and the report says what was learnt of it.
+func TestRecoverOverTau(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := measuredJob(privacy.Uncertainty{TauFrom: .5, TauTo: 4})
+	m, p := studied(t, s, job)
+	kernel, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), .6, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := make([]float64, m.Graph.Order())
+	f := make([]float64, m.Graph.Order())
+	f[16] = 1
+	kernel.MulVecTo(y, false, f)
+	readings := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		readings[k] = max(0, min(1, y[s.Node]))
+	}
+	release, err := p.Perturb(readings, "r1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal}, analyst.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for k, x := range rep.TauPosterior {
+		sum += x.Probability
+		if x.Tau <= .5 || x.Tau >= 4 || k > 0 && x.Tau <= rep.TauPosterior[k-1].Tau {
+			t.Errorf("τ %v at %d", x.Tau, k)
+		}
+	}
+	if len(rep.TauPosterior) != 9 || math.Abs(sum-1) > 1e-12 || !strings.Contains(strings.Join(rep.Notes, "\n"), "τ may be anything from 0.5 to 4") {
+		t.Errorf("τ %v, notes %q", rep.TauPosterior, rep.Notes)
+	}
+	plain, err := m.RecoverFrom(t.Context(), analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
+	if err != nil || plain.TauPosterior != nil {
+		t.Errorf("without limits: %v, %v", plain.TauPosterior, err)
+	}
+	// The mixture's odds of a source are the mean of those at the grid's τ.
+	total := 0.0
+	for _, x := range rep.TauPosterior {
+		other := job.Settings
+		other.Tau = x.Tau
+		at, err := graphcloak.Load(t.Context(), s, other, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := at.RecoverFrom(t.Context(), analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += math.Exp(one.Posterior.LogPresence) / 9
+	}
+	if want := math.Log(total); math.Abs(rep.Posterior.LogPresence-want) > 1e-9*(1+math.Abs(want)) {
+		t.Errorf("log odds of a source %v, want %v", rep.Posterior.LogPresence, want)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // into the report. A nil prior is flat. Where Basis Pursuit Denoising ends without a
 // certificate, its status is stalled and its gap is what was proven; the posterior does
 // not depend on it. It returns [recovery.ErrInvalid] for measurements that do not fit together or to
-// the graph, and for a number of sources that the prior does not allow.
+// the graph, and for a number of sources that the prior does not allow; and
+// [expm.ErrAccuracy] where double precision does not carry [Options].TauTo.
 func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.Partition, prior []float64, opts Options, rep *report.Report) error {
 	w, err := o.Whiten(ctx, in)
 	if err != nil {
@@ -35,6 +36,9 @@ func (a *analysis) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if post, err = a.overTau(ctx, post, opts, true); err != nil {
+		return err
+	}
 	result, bpdn, err := a.Denoise(ctx, a.opts.Rule, a.op.Progress)
 	if err != nil {
 		return err
@@ -45,6 +49,9 @@ func (a *analysis) run(ctx context.Context) error {
 	known := opts
 	known.Amplitude = posterior.UnitAmplitude
 	if post, err = posterior.New(ctx, a.Data, known); err != nil {
+		return err
+	}
+	if post, err = a.overTau(ctx, post, known, false); err != nil {
 		return err
 	}
 	a.report.Posterior.KnownMassSetSize = len(post.Credible)

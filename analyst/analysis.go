@@ -24,6 +24,9 @@ type Options struct {
 	Rule      recovery.Rule
 	Amplitude posterior.Amplitude
 	Sources   int // that the posterior supposes; 0: one; or [ByEvidence]
+	// TauFrom and TauTo bound what τ may be where sensors measure; both 0: the operator's.
+	// The posterior of one source is then summed over τ, on up to [DenseLimit] nodes.
+	TauFrom, TauTo float64
 }
 
 // analysis is one recovery.

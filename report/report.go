@@ -32,8 +32,10 @@ type Report struct {
 	Prior       string      `json:"priorProperty,omitempty"` // node property that the prior is proportional to; "": flat
 	Posterior   Posterior   `json:"posterior"`
 	Sources     *Sources    `json:"sources,omitempty"` // where more than one source may be supposed
-	BPDN        BPDN        `json:"bpdn"`
-	Ceiling     float64     `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
+	// TauPosterior is what was learnt of τ, where it is known within limits only.
+	TauPosterior []TauProbability `json:"tauPosterior,omitempty"`
+	BPDN         BPDN             `json:"bpdn"`
+	Ceiling      float64          `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
 	RelationshipCount int `json:"relationshipCount"`
@@ -94,6 +96,13 @@ type Posterior struct {
 	// of both odds, and one on the error of every probability and share.
 	Slack            float64 `json:"logOddsError,omitempty"`
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
+}
+
+// TauProbability is what the measurements say of a τ that is known within limits: its
+// part of a grid that is even in log τ, given one source.
+type TauProbability struct {
+	Tau         float64 `json:"tau"`
+	Probability float64 `json:"probability"`
 }
 
 // Sources says how many sources the posterior supposes, and how it was computed.

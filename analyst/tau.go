@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// tauPoints is the number of values of τ that an interval is summed over.
+const tauPoints = 9
+
+// tauGrid returns the middles of equal parts of [from, to] on a logarithmic scale: the
+// grid of a prior that is flat in log τ.
+func tauGrid(from, to float64) []float64 {
+	out := make([]float64, tauPoints)
+	for k := range out {
+		out[k] = from * math.Pow(to/from, (float64(k)+.5)/tauPoints)
+	}
+	return out
+}
+
+// overTau replaces a posterior at the operator's τ by the one that is summed over the τ
+// that are possible, where some are and the rows of M are held; tell adds to the report
+// what was learnt of τ.
+func (a *analysis) overTau(ctx context.Context, p *posterior.Posterior, opts posterior.Options, tell bool) (*posterior.Posterior, error) {
+	if !(a.opts.TauFrom < a.opts.TauTo) || a.op.Graph.Order() > DenseLimit {
+		return p, nil
+	}
+	opts.Norms = nil // those of one τ
+	grid := tauGrid(a.opts.TauFrom, a.opts.TauTo)
+	list := make([]*posterior.Posterior, len(grid))
+	for k, tau := range grid {
+		d, err := a.op.Diffusion.At(tau)
+		if err != nil {
+			return nil, fmt.Errorf("tau %v: %w", tau, err)
+		}
+		at := &Operator{Graph: a.op.Graph, Laplacian: a.op.Laplacian, Diffusion: d, Guard: a.op.Guard, Progress: a.op.Progress}
+		w, err := at.Whiten(ctx, a.in)
+		if err != nil {
+			return nil, err
+		}
+		if list[k], err = posterior.New(ctx, w.Data, opts); err != nil {
+			return nil, err
+		}
+	}
+	mixed, share, err := posterior.Mix(list, nil, opts.Level)
+	if err != nil || !tell {
+		return mixed, err
+	}
+	for k, tau := range grid {
+		a.report.TauPosterior = append(a.report.TauPosterior, report.TauProbability{Tau: tau, Probability: min(1, share[k])})
+	}
+	best := floats.MaxIdx(share)
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is summed over it: τ near %.3g is the likeliest, with probability %s where chance gives %s",
+		a.opts.TauFrom, a.opts.TauTo, grid[best], report.Percent(min(1, share[best])), report.Percent(1.0/tauPoints)))
+	if a.opts.Sources != 0 && a.opts.Sources != 1 {
+		a.report.Notes = append(a.report.Notes, "the number of sources, and more than one of them, are weighed at the plan's τ alone, though it may be another")
+	}
+	return mixed, nil
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Mix averages the posteriors of a single source under operators of which one made the
+// measurements; prior is proportional to the probability of each before. The measurements
+// without a source are as likely under all, so that LogPresence compares the operators.
+// It returns the posterior and the probability of each operator given one source, and
+// [ErrInvalid] for posteriors that do not fit together or are bounded, not exact.
+func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float64, error) {
+	if len(list) == 0 {
+		return nil, nil, fmt.Errorf("%w: there is no posterior to mix", ErrInvalid)
+	}
+	share, err := logWeights(prior, len(list))
+	if err != nil {
+		return nil, nil, err
+	}
+	if level < 0 || level > 1 {
+		return nil, nil, fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, level)
+	}
+	n := len(list[0].Probability)
+	evidence := make([][]float64, n)
+	for k, p := range list {
+		if len(p.Probability) != n || p.ProbabilityError > 0 {
+			return nil, nil, fmt.Errorf("%w: posterior %d of %d has %d nodes and an error of %v, want %d and none", ErrInvalid, k, len(list), len(p.Probability), p.ProbabilityError, n)
+		}
+		for i, e := range p.LogEvidence {
+			evidence[i] = append(evidence[i], e+share[k])
+		}
+	}
+	out := &Posterior{LogEvidence: make([]float64, n), Probability: make([]float64, n)}
+	for i, e := range evidence {
+		out.LogEvidence[i] = logSum(e)
+	}
+	for k, p := range list {
+		share[k] += p.LogPresence
+	}
+	out.LogPresence = logSum(share)
+	for k, p := range list {
+		share[k] = math.Exp(share[k] - out.LogPresence)
+		floats.AddScaled(out.Probability, share[k], p.Probability)
+	}
+	floats.Scale(1/floats.Sum(share), share)
+	floats.Scale(1/floats.Sum(out.Probability), out.Probability)
+	first := firstTwo(out.Probability)
+	out.RunnerUp = max(0, first[0]) / max(0, first[1])
+	if level == 0 {
+		level = 0.95
+	}
+	out.rank(level)
+	return out, share, nil
+}
