@@ -4,9 +4,11 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +16,8 @@ import (
 )
 
 // TestGoldenHelp holds the help of every command against a file, and finds the files
-// of commands that are gone.
+// of commands that are gone. A group of flags that reads alike in several commands
+// stands in one file of its own.
 func TestGoldenHelp(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -28,6 +31,7 @@ func TestGoldenHelp(t *testing.T) {
 		gone[f] = true
 	}
 	app := newApp(nil, strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))
+	groups := make(map[string]string)
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		words := strings.Fields(cmd.CommandPath())[1:]
@@ -36,13 +40,20 @@ func TestGoldenHelp(t *testing.T) {
 			t.Errorf("%s --help: exit %d: %s", cmd.CommandPath(), code, &stderr)
 		}
 		path := filepath.Join(dir, strings.Join(append([]string{"graphcloak"}, words...), "-")+".txt")
-		compareText(t, path, stdout.String())
+		compareText(t, path, withoutGroups(stdout.String(), groups))
 		delete(gone, path)
 		for _, sub := range cmd.Commands() {
 			visit(sub)
 		}
 	}
 	visit(newRootCommand(app))
+	path := filepath.Join(dir, "groups.txt")
+	var all strings.Builder
+	for _, title := range slices.Sorted(maps.Keys(groups)) {
+		all.WriteString(groups[title])
+	}
+	compareText(t, path, all.String())
+	delete(gone, path)
 	for path := range gone {
 		if *update {
 			if err := os.Remove(path); err != nil {
@@ -52,6 +63,27 @@ func TestGoldenHelp(t *testing.T) {
 		}
 		t.Errorf("%s is the help of no command", path)
 	}
+}
+
+// withoutGroups leaves out of a help the flags of groups that read as in a help before,
+// and notes the others.
+func withoutGroups(help string, groups map[string]string) string {
+	var out strings.Builder
+	for _, part := range strings.SplitAfter(help, "\n\n") {
+		title, flags, ok := strings.Cut(part, ":\n")
+		if part = strings.TrimRight(part, "\n") + "\n\n"; !ok || title == "Flags" || !strings.HasPrefix(strings.TrimLeft(flags, " "), "-") {
+			out.WriteString(part)
+			continue
+		}
+		if groups[title] == "" {
+			groups[title] = part
+		}
+		if groups[title] == part {
+			part = title + ": as in groups.txt\n"
+		}
+		out.WriteString(part)
+	}
+	return out.String()
 }
 
 // The rows of a run's own id and time, and of a gap that is rounding.
