@@ -186,8 +186,8 @@ func TestSize(t *testing.T) {
 	}
 	v := page.View{Report: sample(t, g, labels, n)}
 	first := write(t, v)
-	if len(first) > 3<<20 {
-		t.Errorf("%d bytes", len(first))
+	if t.Logf("%d nodes, %d relationships: %d bytes", n, g.Size(), len(first)); len(first) > 3<<20 {
+		t.Error("more than 3 MB")
 	}
 	elements(t, first)
 	if second := write(t, v); second != first {
