@@ -22,6 +22,7 @@ type pay struct {
 	published map[string]string
 	starts    map[string]int // by job
 	at        map[string][]time.Time
+	givenUp   []string
 
 	do func(ctx context.Context, w Work) Ending // nil: it succeeds at once
 }
@@ -37,7 +38,12 @@ func (p *pay) Check(d Definition) error {
 	return nil
 }
 
-func (p *pay) GiveUp(context.Context, Work) error { return nil }
+func (p *pay) GiveUp(_ context.Context, w Work) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.givenUp = append(p.givenUp, w.ReleaseID)
+	return nil
+}
 
 func (p *pay) Run(ctx context.Context, w Work) Ending {
 	p.mu.Lock()
@@ -533,6 +539,36 @@ func TestTimeout(t *testing.T) {
 		}
 		w.checkPaidOnce(t, 2)
 	})
+}
+
+// TestLostRunIsNotGivenUp: a run that failed for good is given up by whoever holds it,
+// and by nobody else.
+func TestLostRunIsNotGivenUp(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			clockTo(t, "2026-06-01T00:59:00Z")
+			w := newWorld()
+			w.file(job("a", "@hourly"))
+			w.runner.do = func(ctx context.Context, work Work) Ending {
+				work.Save(ctx, []byte("attempt"))
+				if lost {
+					w.memory.mu.Lock()
+					w.ticks["a"][0].Token = "another's"
+					w.memory.mu.Unlock()
+				}
+				return Ending{Outcome: Outcome{Status: Failed, Message: "the graph has changed"}, Spent: true}
+			}
+			stop := w.instance("a", w)
+			clockTo(t, "2026-06-01T01:00:30Z")
+			stop()
+			if got := len(w.runner.givenUp); (got == 0) != lost {
+				t.Errorf("lost %v: it was given up %d times", lost, got)
+			}
+			if open := w.ticks["a"][0].Open(); open != lost {
+				t.Errorf("lost %v: the tick is open: %v", lost, open)
+			}
+		})
+	}
 }
 
 // TestCancel ends a run that is under way at another instance.

@@ -191,7 +191,7 @@ func (h *holding) save(ctx context.Context, saved []byte) error {
 func (h *holding) settle(end Ending, took time.Duration) {
 	cause := context.Cause(h.ctx)
 	if errors.Is(cause, ErrLost) {
-		h.e.Log.Warn("the claim of a tick was lost; another instance goes on with it", "job", h.d.Name, "tick", h.claim.NominalTime)
+		h.lost()
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), settleTime)
@@ -201,6 +201,10 @@ func (h *holding) settle(end Ending, took time.Duration) {
 		return
 	}
 	h.finish(ctx, end, took)
+}
+
+func (h *holding) lost() {
+	h.e.Log.Warn("the claim of a tick was lost; another instance goes on with it", "job", h.d.Name, "tick", h.claim.NominalTime)
 }
 
 // yield leaves the tick open: at once where this instance is shutting down, after a
@@ -228,6 +232,10 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		end.Outcome = Outcome{Status: Canceled, RunID: end.RunID, ExitCode: exitTerminated, Message: "somebody asked for its end"}
 	}
 	if end.Status != Finished && len(h.kept()) > 0 {
+		if _, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease); errors.Is(err, ErrLost) {
+			h.lost() // the run is another's to end by now
+			return
+		}
 		if err := h.e.Runner.GiveUp(ctx, h.workload()); err != nil {
 			end.Message += fmt.Sprintf("; what it left could not be taken back: %v", err)
 		} else if end.Spent {

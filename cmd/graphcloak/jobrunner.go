@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -265,11 +264,11 @@ func saveRun(ctx context.Context, w jobs.Work, kept staged) error {
 func readSaved(saved []byte) (*staged, error) {
 	z, err := gzip.NewReader(bytes.NewReader(saved))
 	if err != nil {
-		return nil, fmt.Errorf("what is kept of the run cannot be read: %w", err)
+		return nil, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(z, maxSaved))
 	if err != nil {
-		return nil, fmt.Errorf("what is kept of the run cannot be read: %w", err)
+		return nil, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
 	}
 	var kept staged
 	if err := strictjson.Unmarshal(data, &kept); err != nil {

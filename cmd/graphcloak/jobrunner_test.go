@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// tickWorld is a runner on a folder, and a tick of a job.
+type tickWorld struct {
+	jobRunner
+	work jobs.Work
+}
+
+func newTickWorld(t *testing.T) tickWorld {
+	t.Helper()
+	graph, _ := hall(t, "{}")
+	a := newApp(nil, strings.NewReader(""), io.Discard, io.Discard)
+	c, err := config.Load(config.Layers{Defaults: map[string]string{"mode": "write", "requireCap": "true", "from": "folder:" + graph}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.config = c
+	s, err := a.openUnwatched(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	d, err := jobs.Define(map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source", "epsilon": 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := jobs.NewTick("a", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	return tickWorld{jobRunner{a, s}, jobs.Work{Tick: tick, Definition: d, ReleaseID: tick.ReleaseID()}}
+}
+
+// as returns the work of a holder who keeps runs by save.
+func (w tickWorld) as(saved []byte, save func([]byte) error) jobs.Work {
+	work := w.work
+	work.Saved, work.Save = saved, func(_ context.Context, b []byte) error { return save(b) }
+	return work
+}
+
+// count returns how many entries of a kind the ledger has.
+func (w tickWorld) count(t *testing.T, kind privacy.Kind) (n int) {
+	t.Helper()
+	entries, err := w.s.Ledger().Entries(t.Context(), "property=source")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// TestLateHolder: a holder stops right after it kept its attempt, and its tick is taken
+// over. It pays all the same, before the new holder does or after that one has ended:
+// there is one payment, and the new holder's release is the one that is written.
+func TestLateHolder(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		w := newTickWorld(t)
+		kept, goOn, first := make(chan []byte), make(chan struct{}), make(chan jobs.Ending, 1)
+		saves := 0
+		go func() {
+			first <- w.Run(t.Context(), w.as(nil, func(b []byte) error {
+				if saves++; saves > 1 {
+					return jobs.ErrLost
+				}
+				kept <- b
+				<-goOn
+				return nil
+			}))
+		}()
+		attempt := <-kept
+		var early jobs.Ending
+		begun := false
+		end := w.Run(t.Context(), w.as(attempt, func([]byte) error {
+			if !begun && !late {
+				close(goOn)
+				early = <-first
+			}
+			begun = true
+			return nil
+		}))
+		if late {
+			close(goOn)
+			early = <-first
+		}
+		if end.Status != jobs.Finished || end.RunID != w.work.ReleaseID {
+			t.Errorf("late %v: the new holder: %+v", late, end.Outcome)
+		}
+		if early.Status == jobs.Finished {
+			t.Errorf("late %v: the old holder published: %+v", late, early.Outcome)
+		}
+		if spent, written := w.count(t, privacy.KindSpent), w.count(t, privacy.KindWritten); spent != 1 || written != 1 {
+			t.Errorf("late %v: %d payments and %d releases, want one of each", late, spent, written)
+		}
+	}
+}
+
+// TestTickGoesOn: a tick whose holder is gone after its release was kept is completed
+// with that release, and one that is given up leaves no right to publish it.
+func TestTickGoesOn(t *testing.T) {
+	for _, giveUp := range []bool{false, true} {
+		w := newTickWorld(t)
+		var saved []byte
+		ctx, die := context.WithCancel(t.Context())
+		saves := 0
+		end := w.Run(ctx, w.as(nil, func(b []byte) error {
+			saved = b
+			if saves++; saves == 2 {
+				die()
+			}
+			return nil
+		}))
+		if !end.Retry || !end.Spent || saves != 2 {
+			t.Fatalf("the run that was stopped: %+v after %d saves", end, saves)
+		}
+		if giveUp {
+			if err := w.GiveUp(t.Context(), w.as(saved, nil)); err != nil {
+				t.Fatal(err)
+			}
+			if n := w.count(t, privacy.KindVoid); n != 1 {
+				t.Errorf("%d releases are void, want 1", n)
+			}
+			continue
+		}
+		end = w.Run(t.Context(), w.as(saved, func([]byte) error { t.Error("what is kept is kept again"); return nil }))
+		if end.Status != jobs.Finished {
+			t.Errorf("the run that goes on: %+v", end.Outcome)
+		}
+		if spent, written := w.count(t, privacy.KindSpent), w.count(t, privacy.KindWritten); spent != 1 || written != 1 {
+			t.Errorf("%d payments and %d releases, want one of each", spent, written)
+		}
+	}
+}
+
+// TestSavedByStrangers: what lies where others write is refused where it is no run, and
+// brings no query along.
+func TestSavedByStrangers(t *testing.T) {
+	w := newTickWorld(t)
+	for _, saved := range [][]byte{[]byte("x"), {0x1f, 0x8b}, []byte("{}")} {
+		end := w.Run(t.Context(), w.as(saved, nil))
+		if end.Status != jobs.Failed || end.Retry || w.count(t, privacy.KindSpent) != 0 {
+			t.Errorf("%q: %+v", saved, end)
+		}
+	}
+}
