@@ -112,7 +112,7 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 		if err != nil {
 			return Norms{}, err
 		}
-		out.meet(bounds)
+		out.intersect(bounds)
 		look()
 		budget := b.most * (round + 1) / b.rounds
 		for odds := math.Inf(1); done < min(budget, n) && u.worth(budget-done, odds); {
@@ -208,10 +208,10 @@ func (u *undecided) weights() []float64 {
 	return w
 }
 
-// meet narrows the bounds to what b allows, and takes the N of the narrower bounds.
+// intersect narrows the bounds to what b allows, and takes the N of the narrower bounds.
 // Bounds that contradict each other, of which one is false, are kept from the lower to
 // the upper.
-func (a *Norms) meet(b Norms) {
+func (a *Norms) intersect(b Norms) {
 	for i, v := range b.N {
 		if a.High[i]-a.Low[i] <= b.High[i]-b.Low[i] {
 			v = a.N[i]

@@ -187,9 +187,9 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 }
 
 // Bounds that both hold are narrowed to what both allow, and the closer N is kept.
-func TestNormsMeet(t *testing.T) {
+func TestNormsIntersect(t *testing.T) {
 	a := Norms{N: []float64{3, 3, 3}, Low: []float64{1, 2, 1}, High: []float64{4, 5, 9}}
-	a.meet(Norms{N: []float64{5, 4, 5}, Low: []float64{3.5, 1, 4}, High: []float64{7, 4.5, 6}})
+	a.intersect(Norms{N: []float64{5, 4, 5}, Low: []float64{3.5, 1, 4}, High: []float64{7, 4.5, 6}})
 	if want := (Norms{N: []float64{3.5, 3, 5}, Low: []float64{3.5, 2, 4}, High: []float64{4, 4.5, 6}}); !reflect.DeepEqual(a, want) {
 		t.Errorf("%v, want %v", a, want)
 	}

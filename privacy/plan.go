@@ -45,8 +45,8 @@ type Sensitivity struct {
 	Lower   float64     `json:"lower"`
 	Upper   float64     `json:"upper"`
 	Edge    [2]graph.ID `json:"edge"`              // where Lower is attained
-	Failure float64     `json:"failure,omitempty"` // probability β that Upper is none, over the certificate's own coins
-	Seed    Digest      `json:"seed,omitzero"`     // those coins: certificates of one seed fail together
+	Failure float64     `json:"failure,omitempty"` // probability β that Upper is not a bound, over Seed
+	Seed    Digest      `json:"seed,omitzero"`     // of the random vectors: certificates of one seed fail together
 }
 
 // Spec is what a plan is made from. Nothing in it may depend on a reading.

@@ -93,7 +93,7 @@ func (s *generation) choose() []int {
 		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
-	if !linop.HoldsEntries(s.p.A) { // columns are dear: fewer in vain, and 16 at a time
+	if !linop.HoldsEntries(s.p.A) { // a column costs a product: fewer that turn out unused, and 16 at a time
 		limit = max(16, s.res.Support/5/16*16)
 	}
 	var all, peaks []int

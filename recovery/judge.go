@@ -106,7 +106,7 @@ func (j *judge) value(feasible bool) {
 // accept reports whether F is optimal within the tolerance. Where only the ball is
 // missed, eta shrinks by as much, and shrunk is true.
 func (j *judge) accept() (optimal, shrunk bool) {
-	if !(j.res.Gap <= j.reach(1)) {
+	if !(j.res.Gap <= j.attainable(1)) {
 		return false, false
 	}
 	excess := j.excess()
@@ -127,11 +127,11 @@ func (j *judge) shrink(excess float64) bool {
 	return excess > 0 && j.eta > 0
 }
 
-// reach is the relative gap that the arithmetic can reach, at least the tolerance and
+// attainable is the relative gap that the arithmetic can reach, at least the tolerance and
 // at most worstTol: what the roundings of g(z) leave when ‖y‖‖z‖ cancels, and four
 // times what the error of the operator along z can do to the mass. The residual is known
 // to magnify·2⁻⁵³‖r‖ only, which moves Mᵀz as that does.
-func (j *judge) reach(magnify float64) float64 {
+func (j *judge) attainable(magnify float64) float64 {
 	y, z := floats.Norm(j.p.Y, 2), floats.Norm(j.res.Dual, 2)
 	b := blurOf(j.p.A, j.res.Dual)
 	moved := j.lost
@@ -202,7 +202,7 @@ func (j *judge) finish() (*Result, error) {
 	}
 	j.value(j.excess() <= 0)
 	// No further progress: y − M f cancels to η.
-	if j.res.Gap <= j.reach(max(1, floats.Norm(j.p.Y, 2)/j.p.Radius)) {
+	if j.res.Gap <= j.attainable(max(1, floats.Norm(j.p.Y, 2)/j.p.Radius)) {
 		j.res.Status = Optimal
 		return &j.res, nil
 	}
