@@ -134,7 +134,7 @@ func (m *Model) cancel(ctx context.Context, job Job, why error) error {
 // kept: its noise is drawn from the signal as it is now. [ErrUnpaid]: nothing was
 // spent, and the reservation is taken back. Only one process may hold an attempt. Other
 // errors are those of [Model.CheckRelease], [ErrKey], [privacy.ErrReplay] where the release
-// was given up, and an [UnfinishedError] where it stands.
+// was given up or written, and an [UnfinishedError] where it stands.
 //
 // Proof: docs/proofs/ledger.md.
 func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, error) {

@@ -81,14 +81,16 @@ func spend(ctx context.Context, l Ledger, c Charge, h *chain) (Entry, error) {
 
 // Paid reports whether the charge was paid, by the same attempt on the same terms. It
 // waits for whoever holds the account, so that no transaction under way can still
-// pay it; only a client that is alive can. ErrReplay where the release was paid for
-// otherwise, and where it will never be written.
+// pay it; only a client that is alive can. [ErrReplay] where the release was paid for
+// otherwise, where it will never be written, and where it was written: its noise was
+// drawn, and a second draw would be a second release.
 func Paid(ctx context.Context, l Ledger, c Charge) (paid bool, err error) {
 	err = l.Update(ctx, c.Scope, c.ReleaseID, func(_ Account, prior []Entry) (*Entry, error) {
 		e := find(prior, KindSpent)
 		paid = e != nil
-		if paid && (!e.Charge.equal(c) || find(prior, KindVoid) != nil) {
-			return nil, fmt.Errorf("%w: %q in scope %q", ErrReplay, c.ReleaseID, c.Scope)
+		if paid {
+			_, err := payment(prior, c)
+			return nil, err
 		}
 		return nil, nil
 	})

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// TestRedeemOnce: an attempt whose release was written is not drawn again, as from a
+// copy of the folder that kept it.
+func TestRedeemOnce(t *testing.T) {
+	store, _ := open(t, "karate")
+	s := &watched{Store: store}
+	job := paperJob()
+	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
+	job.Write.Enabled = false
+	var kept *graphcloak.Attempt
+	job.Begin = func(a *graphcloak.Attempt) error { kept = a; return nil }
+	job.Stage = func(*graphcloak.Release) error { return nil }
+	m, _ := studied(t, s, job)
+	if _, err := m.Run(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Redeem(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("%v for a release that was written, want %v", err, privacy.ErrReplay)
+	}
+}
