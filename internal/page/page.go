@@ -221,7 +221,8 @@ func (c *content) draw() error {
 		if err != nil {
 			return err
 		}
-		at = place(g, relabel(c.labels, nodes), len(nodes))
+		labels := relabel(c.labels, nodes)
+		at = place(g, labels, slices.Max(labels)+1)
 	}
 	c.Zoom = c.nodeScene("zoom", nodes, at)
 	return nil

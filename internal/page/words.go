@@ -132,7 +132,11 @@ func (c *content) explain(s *scene) {
 func (c *content) explainCommunities(s *scene, shown int) {
 	r := c.Report
 	s.Title = "Map of the communities, coloured by where the source may be"
-	s.Legend = []legendItem{{"circle", fmt.Sprintf("circle: a community, as large as it has nodes; line: relationships between two, the wider the more (%s of %s communities are drawn, the likeliest)", thousands(shown), thousands(len(r.Communities)))}}
+	which := ""
+	if shown < len(r.Communities) {
+		which = fmt.Sprintf("; the likeliest %s of %s communities are drawn", thousands(shown), thousands(len(r.Communities)))
+	}
+	s.Legend = []legendItem{{"circle", "circle: a community, as large as it has nodes; line: relationships between two, the wider the more" + which}}
 	if r.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"credible", "thick ring: the community that the answer names"})
 	}
