@@ -184,7 +184,10 @@ func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 		}
 	}
 	verdict := "The likeliest community is another: a run at these settings is wrong now and then."
-	if t.Right {
+	switch {
+	case len(rep.Communities) == 1:
+		verdict = "There is a single community."
+	case t.Right:
 		verdict = "The likeliest community is the right one."
 	}
 	t.Text = fmt.Sprintf("What really happened: the source was at %s. %s", strings.Join(told, "; at "), verdict)

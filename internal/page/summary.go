@@ -34,7 +34,7 @@ func (c *content) Several() bool { return c.Report.Sources != nil && c.Report.So
 func (c *content) Sums() []sum {
 	r := c.Report
 	var list []sum
-	if len(r.Communities) > 0 {
+	if len(r.Communities) > 1 {
 		top := r.Communities[0]
 		before := "chance"
 		if r.Prior != "" {
