@@ -3,6 +3,7 @@
 package folder_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ import (
 )
 
 // processTicks is the number of ticks that processes work off.
-const processTicks = 40
+const processTicks = 20
 
 // workerFolder names the folder to a child that works off its ticks.
 const workerFolder = "GRAPHCLOAK_TEST_WORKER_FOLDER"
@@ -58,17 +59,23 @@ func TestKilledProcesses(t *testing.T) {
 }
 
 // supervise runs a child, and another in its place after each kill, until one has come
-// to the end of the ticks.
+// to the end of the ticks. Each is given more time than the one before it, so that a
+// slow machine comes to the end too.
 func supervise(t *testing.T, dir string) (kills int) {
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		child := exec.Command(os.Args[0], "-test.run=^TestKilledProcessesChild$")
 		child.Env = append(os.Environ(), workerFolder+"="+dir)
-		if err := child.Start(); err != nil {
+		out, err := child.StdoutPipe()
+		if err == nil {
+			err = child.Start()
+		}
+		if err != nil {
 			t.Error(err)
 			return kills
 		}
-		stop := time.AfterFunc(100*time.Millisecond+rand.N(500*time.Millisecond), func() { _ = child.Process.Kill() })
-		err := child.Wait()
+		_, _ = bufio.NewReader(out).ReadString('\n') // it is at work, or has failed
+		stop := time.AfterFunc(time.Duration(1+kills)*(50*time.Millisecond+rand.N(250*time.Millisecond)), func() { _ = child.Process.Kill() })
+		err = child.Wait()
 		stop.Stop()
 		switch exit, ok := errors.AsType[*exec.ExitError](err); {
 		case err == nil:
@@ -93,6 +100,7 @@ func TestKilledProcessesChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fmt.Println("at work")
 	for k := 0; k < processTicks; {
 		err := work(t, s, processTick(k))
 		switch {
@@ -110,7 +118,7 @@ func TestKilledProcessesChild(t *testing.T) {
 func work(t *testing.T, s *folder.Store, at jobs.Tick) error {
 	ctx, j := t.Context(), s.Jobs()
 	by := jobs.Holder{Instance: strconv.Itoa(os.Getpid()), Token: privacy.NewAttempt()}
-	c, err := j.Claim(ctx, at, by, 100*time.Millisecond)
+	c, err := j.Claim(ctx, at, by, 300*time.Millisecond)
 	if err != nil {
 		return err
 	}
