@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"os"
-	_ "time/tzdata" // time zones of jobs, where the system has none, as in an image
 )
 
 func main() {
