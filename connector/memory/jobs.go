@@ -41,12 +41,12 @@ func (d desk) Now(ctx context.Context) (time.Time, error) { return d.s.Ledger().
 
 // Decide is that of [connector.Decider].
 func (d desk) Decide(ctx context.Context, jobName string, _ bool, rule connector.Rule) (jobs.Claim, error) {
-	now, err := d.Now(ctx)
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	now, err := d.Now(ctx) // under the lock: a rule that waited for it judges by the time at which it is asked
 	if err != nil {
 		return jobs.Claim{}, err
 	}
-	d.s.mu.Lock()
-	defer d.s.mu.Unlock()
 	ticks := d.s.jobs.ticks[jobName]
 	var latest jobs.Claim
 	if len(ticks) > 0 {
