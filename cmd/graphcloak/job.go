@@ -4,6 +4,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -209,15 +210,16 @@ func (a *app) job() (graphcloak.Job, error) {
 }
 
 // configuration is the GDS result column: every setting that is not the default,
-// but not how the server was reached and who started it.
+// but not how the server was reached, who started the run and where that one listens.
 func configuration(c *config.Config) map[string]any {
-	connection := make(map[string]bool)
+	private := []config.Group{config.GroupConnection, config.GroupSchedule, config.GroupServer}
+	left := make(map[string]bool)
 	for _, s := range config.Settings() {
-		connection[s.Key] = s.Group == config.GroupConnection || s.Group == config.GroupSchedule
+		left[s.Key] = slices.Contains(private, s.Group)
 	}
 	chosen := make(map[string]any)
 	for _, e := range c.Entries() {
-		if e.Layer != config.LayerDefault && !connection[e.Key] {
+		if e.Layer != config.LayerDefault && !left[e.Key] {
 			chosen[e.Key] = e.Value
 		}
 	}
