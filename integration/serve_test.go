@@ -27,6 +27,7 @@ type fleet struct {
 	path    string
 	env     []string
 	servers []*member
+	scope   string // that all jobs pay from
 	kills   int
 	log     saying // of all
 }
@@ -55,9 +56,9 @@ func (s *saying) String() string {
 	return s.text.String()
 }
 
-func newFleet(t *testing.T, n int) *fleet {
+func newFleet(t *testing.T, n int, scope string) *fleet {
 	c := newCLI(t)
-	f := &fleet{t: t, path: c.path, env: c.env, servers: make([]*member, n)}
+	f := &fleet{t: t, scope: scope, path: c.path, env: c.env, servers: make([]*member, n)}
 	for i := range f.servers {
 		f.start(i)
 	}
@@ -76,7 +77,7 @@ func newFleet(t *testing.T, n int) *fleet {
 // start runs a server with a folder for state of its own, as on a machine of its own.
 func (f *fleet) start(i int) {
 	f.t.Helper()
-	s := &member{Cmd: exec.Command(f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info")}
+	s := &member{Cmd: exec.Command(f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info", "--budget-scope", f.scope)}
 	s.Env = append(append(os.Environ(), f.env...), "XDG_STATE_HOME="+filepath.Join(f.t.TempDir(), "state"))
 	s.Stderr = io.MultiWriter(&s.log, &f.log)
 	if err := s.Start(); err != nil {
@@ -143,11 +144,11 @@ func TestServe(t *testing.T) {
 		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
 	})
 	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 3s', missedRuns: 'all', nodeLabels: [$label], nodeKey: 'id', retryDelay: '1s',
-		sourceProperty: 'source', budgetScope: $scope, epsilon: 0.5}),
+		sourceProperty: 'source', epsilon: 0.5}),
 		(:GraphCloakJob {name: $name + '-bad', schedule: 'at night'}), (:GraphCloakJob {name: $name + '-gone', schedule: '@every 3s', maxRetries: 0, nodeLabels: ['Vanished'], sourceProperty: 'source'})`,
-		map[string]any{"name": name, "label": label, "scope": scope})
+		map[string]any{"name": name, "label": label})
 	forgetJob(t, name+"-gone")
-	f := newFleet(t, 3)
+	f := newFleet(t, 3, scope)
 	ended := f.untilEnded(s.Jobs(), name, ticks)
 	f.stop()
 	ended = f.closed(s.Jobs(), name, ended)

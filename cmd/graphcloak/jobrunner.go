@@ -52,6 +52,9 @@ func (r jobRunner) of(d jobs.Definition) (*app, error) {
 	if d.Filed && !c.Privacy.RequireCap && r.app.config.Privacy.RequireCap {
 		return nil, fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
 	}
+	if d.Filed && c.Privacy.BudgetScope != r.app.config.Privacy.BudgetScope {
+		return nil, fail(exitValidation, "budgetScope is the server's to say: a job in the store pays from what guards its own property")
+	}
 	return r.with(c), nil
 }
 

@@ -157,3 +157,48 @@ func TestSavedByStrangers(t *testing.T) {
 		}
 	}
 }
+
+// TestFiledJobsChooseNoScope: a job that was filed in the store pays from the scope of its
+// property or from the server's, whatever it says; one of the settings file chooses.
+func TestFiledJobsChooseNoScope(t *testing.T) {
+	w := newTickWorld(t)
+	for _, filed := range []bool{true, false} {
+		for _, scope := range []string{"", "property=other", "property=source"} {
+			fields := map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source"}
+			if scope != "" {
+				fields["budgetScope"] = scope
+			}
+			d, err := jobs.Define(fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Filed = filed
+			if err := w.Check(d); (err != nil) != (filed && scope != "") {
+				t.Errorf("filed %v, budgetScope %q: %v", filed, scope, err)
+			}
+			if !filed || scope == "" {
+				continue
+			}
+			work := w.as(nil, func([]byte) error { return nil })
+			work.Definition = d
+			if end := w.Run(t.Context(), work); end.Status != jobs.Failed || end.Retry || w.count(t, privacy.KindSpent) != 0 {
+				t.Errorf("budgetScope %q: it ran: %+v", scope, end.Outcome)
+			}
+		}
+	}
+}
+
+// TestReportsOfAServer: what a run says of its settings says nothing of where the server
+// that ran it listens, and names no file of it.
+func TestReportsOfAServer(t *testing.T) {
+	c, err := config.Load(config.Layers{DotEnv: map[string]string{
+		"GRAPHCLOAK_LISTEN": "127.0.0.1:9", "GRAPHCLOAK_TOKEN_FILE": "/secret/token", "GRAPHCLOAK_TLS_KEY": "/secret/key",
+		"GRAPHCLOAK_TLS_CERTIFICATE": "/secret/chain", "GRAPHCLOAK_LEASE": "9s", "GRAPHCLOAK_EPSILON": "0.25",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := configuration(c); len(got) != 1 || got["epsilon"] != 0.25 {
+		t.Errorf("%v, want epsilon alone", got)
+	}
+}
