@@ -35,6 +35,7 @@ type Definition struct {
 	Timeout      time.Duration  // of one run; 0: none
 	MaxRetries   int            // after errors that may pass
 	RetryDelay   time.Duration  // before the first retry; doubled for each
+	PingURL      string         // is told of the start and the end of a tick; whoever knows it can report in the job's name; "": none
 	Filed        bool           // in the store, by whoever may write there, not in the settings file
 	Settings     map[string]any // of the run, by key: everything else that was written
 }
@@ -67,6 +68,7 @@ func Define(fields map[string]any) (Definition, error) {
 		Jitter: f.duration("jitter", 0), MissedWithin: f.duration("missedWithin", 24*time.Hour),
 		MissedRuns: Missed(f.text("missedRuns", string(Skip))), Timeout: f.duration("timeout", 0),
 		MaxRetries: f.count("maxRetries", 3), RetryDelay: f.duration("retryDelay", 30*time.Second),
+		PingURL: f.text("pingUrl", ""),
 	}
 	f.flag("paused")
 	d.Settings = f.left

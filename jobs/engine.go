@@ -70,8 +70,10 @@ type Options struct {
 	Parallel int              // runs at once, of different jobs; 1
 	Log      *slog.Logger     // nil: none
 
-	// Ended is told of every tick that this instance ended. nil: nobody is told.
-	Ended func(t Tick, e Ending, took time.Duration)
+	// Began is told of every tick that this instance begins or goes on with, before it
+	// does, and Ended of every tick that it ended. nil: nobody is told.
+	Began func(ctx context.Context, d Definition, t Tick)
+	Ended func(d Definition, t Tick, e Ending, took time.Duration)
 }
 
 // Engine runs the jobs of a store.
@@ -105,8 +107,11 @@ func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Began == nil {
+		o.Began = func(context.Context, Definition, Tick) {}
+	}
 	if o.Ended == nil {
-		o.Ended = func(Tick, Ending, time.Duration) {}
+		o.Ended = func(Definition, Tick, Ending, time.Duration) {}
 	}
 	return &Engine{Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool)}
 }

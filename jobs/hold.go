@@ -48,6 +48,7 @@ func (e *Engine) hold(parent context.Context, d Definition, c Claim) Ending {
 	ended := make(chan struct{})
 	beside.Go(func() { h.keepLease(ended) })
 	beside.Go(func() { h.drain(ended) })
+	e.Began(ctx, d, c.Tick)
 	start := time.Now()
 	end := h.attempts()
 	close(ended)
@@ -249,7 +250,7 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		return
 	}
 	h.e.Log.Info("a tick has ended", "job", h.d.Name, "tick", h.claim.NominalTime, "status", end.Status, "runId", end.RunID, "reason", end.Message)
-	h.e.Ended(h.claim.Tick, end, took)
+	h.e.Ended(h.d, h.claim.Tick, end, took)
 }
 
 // put adds the run to the history.

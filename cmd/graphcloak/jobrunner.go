@@ -41,6 +41,9 @@ var ownGroups = append(slices.Clone(filedGroups), config.GroupQueries, config.Gr
 
 // of returns an app with the settings of a job, which talks to the log alone.
 func (r jobRunner) of(d jobs.Definition) (*app, error) {
+	if _, err := monitorOf(d); err != nil {
+		return nil, err
+	}
 	allowed := ownGroups
 	if d.Filed {
 		allowed = filedGroups

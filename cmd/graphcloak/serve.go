@@ -63,7 +63,11 @@ func (a *app) serve(ctx context.Context) error {
 	defer s.Close(context.WithoutCancel(ctx))
 	a.setGrace(a.config.Server.Drain)
 	set := metrics.New("serve", readBuild().Version)
-	engine.Ended = a.tickMetrics(set, s)
+	count := a.tickMetrics(set, s)
+	engine.Ended = func(d jobs.Definition, t jobs.Tick, end jobs.Ending, took time.Duration) {
+		count(t, end, took)
+		a.pingEnd(d, t, end, took)
+	}
 	server := serve.New(serve.Options{
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
 		Metrics: metricsOf(set, engine), Log: a.log, Report: reportPage(s), ReportPolicy: page.Policy(), Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+// TestJobPings: the monitor of a job hears of the start and of the end by the exit
+// status; one that is away does not stop the run, and nobody learns the address.
+func TestJobPings(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	monitor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.URL.Path)
+		if strings.HasPrefix(r.URL.Path, "/away") {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer monitor.Close()
+	graph, settings := hall(t, fmt.Sprintf(`
+jobs:
+  - {name: good, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats, pingUrl: "%[1]s/good-token"}
+  - {name: dear, schedule: "@yearly", sourceProperty: source, epsilon: 9, pingUrl: "%[1]s/dear-token"}
+  - {name: away, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats, pingUrl: "%[1]s/away-token"}
+  - {name: none, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats}
+  - {name: address, schedule: "@yearly", sourceProperty: source, pingUrl: "ftp://host/bad-token"}
+  - {name: number, schedule: "@yearly", sourceProperty: source, pingUrl: 5}
+`, monitor.URL))
+	at := func(words ...string) []string { return append(words, "--from", "folder:"+graph, "--config", settings) }
+	t.Setenv("GRAPHCLOAK_PING_URL", monitor.URL+"/server-token") // is no job's
+	for _, c := range []struct {
+		job  string
+		exit int
+		said string
+		want []string
+	}{
+		{"good", exitOK, "", []string{"/good-token/start", "/good-token"}},
+		{"dear", exitBudget, "", []string{"/dear-token/start", "/dear-token/9"}},
+		{"away", exitOK, "not told", []string{"/away-token/start", "/away-token/start", "/away-token", "/away-token"}},
+		{"none", exitOK, "", nil},
+		{"address", exitValidation, "pingUrl: ping: the address is no URL", nil},
+		{"number", exitConflict, "pingUrl is a number", nil},
+	} {
+		code, said := obey(t, at("job", "run", c.job)...)
+		mu.Lock()
+		heard := asked
+		asked = nil
+		mu.Unlock()
+		if code != c.exit || !strings.Contains(said, c.said) || !slices.Equal(heard, c.want) {
+			t.Errorf("%s: exit %d, want %d; asked for %q, want %q:\n%s", c.job, code, c.exit, heard, c.want, said)
+		}
+		_, shown := obey(t, at("job", "show", c.job, "--format", "json")...)
+		if strings.Contains(said+shown, "-token") {
+			t.Errorf("%s: the address is told:\n%s%s", c.job, said, shown)
+		}
+	}
+}
+
+// TestFiledJobsPingNobody: a job in the store would choose an address that the server
+// asks.
+func TestFiledJobsPingNobody(t *testing.T) {
+	w := newTickWorld(t)
+	d := w.work.Definition
+	d.Filed, d.PingURL = true, "https://192.0.2.1/secret"
+	if err := w.Check(d); exitCode(err) != exitValidation || !strings.Contains(err.Error(), "pingUrl is the settings file's") {
+		t.Errorf("%v", err)
+	}
+	if d.PingURL = ""; w.Check(d) != nil {
+		t.Errorf("without: %v", w.Check(d))
+	}
+}
+
+// TestToldExit: a job that waits for a sliding cap is no alarm, and no failure is told
+// as success.
+func TestToldExit(t *testing.T) {
+	for _, c := range []struct {
+		jobs.Outcome
+		want int
+	}{
+		{jobs.Outcome{Status: jobs.Finished}, exitOK},
+		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget, RenewsAt: time.Unix(1, 0)}, exitOK},
+		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget}, exitBudget},
+		{jobs.Outcome{Status: jobs.Canceled, ExitCode: exitTerminated}, exitTerminated},
+		{jobs.Outcome{Status: jobs.Failed}, exitInternal},
+	} {
+		if got := toldExit(jobs.Ending{Outcome: c.Outcome}); got != c.want {
+			t.Errorf("%+v is told as %d, want %d", c.Outcome, got, c.want)
+		}
+	}
+}
