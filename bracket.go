@@ -117,14 +117,14 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 	if err != nil {
 		return sensitivity.Bracket{}, err
 	}
-	e, err := sensitivity.Over(ctx, model, u, set, options)
+	e, err := sensitivity.WorstCase(ctx, model, u, set, options)
 	return e.Bracket, err
 }
 
 // uncertain lists the operators that are declared possible.
 func (m *Model) uncertain(un privacy.Uncertainty) (sensitivity.Uncertainty, error) {
 	set := sensitivity.Uncertainty{TauFrom: un.TauFrom, TauTo: un.TauTo, WeightError: un.WeightError}
-	graphs, err := sensitivity.Without(m.Graph, un.RelationshipError)
+	graphs, err := sensitivity.WithoutRelationships(m.Graph, un.RelationshipError)
 	for _, g := range graphs {
 		set.Alternatives = append(set.Alternatives, laplacian.New(g, m.Settings.Laplacian))
 	}

@@ -85,7 +85,7 @@ func (m *Model) matchEdge(p *privacy.Plan) error {
 		return fmt.Errorf("%w: no relationship joins %q and %q, the edge of its sensitivity", ErrPlan, b.Edge[0], b.Edge[1])
 	}
 	scale := p.Alpha
-	if !m.Graph.Hops() {
+	if !m.Graph.UnitLengths() {
 		scale /= edge.Length
 	}
 	difference := make([]float64, m.Graph.Order())
@@ -177,7 +177,7 @@ func (m *Model) confirm(ctx context.Context, p *privacy.Plan, u []float64, b pri
 	var fresh sensitivity.Bracket
 	var err error
 	if p.Uncertainty.Any() {
-		options.Enough = b.Upper
+		options.Threshold = b.Upper
 		fresh, err = m.bound(ctx, p.Alpha, u, p.Uncertainty, options)
 	} else {
 		stated := sensitivity.Bracket{Lower: b.Lower, Upper: b.Upper, Failure: b.Failure}

@@ -29,7 +29,7 @@ const (
 
 // Misfits says what the ε of a plan for measured readings, which declares no
 // uncertainty, becomes under other τ, weights and relationships. It is nil for other
-// plans, and beyond 2,000 nodes. The errors are those of [sensitivity.Over].
+// plans, and beyond 2,000 nodes. The errors are those of [sensitivity.WorstCase].
 func (m *Model) Misfits(ctx context.Context, p *Plan) ([]Misfit, error) {
 	n := m.Graph.Order()
 	if !p.Measured() || p.Uncertainty.Any() || p.Guarantee != privacy.Joint || n > misfitNodes {

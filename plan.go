@@ -23,7 +23,7 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		return nil, fmt.Errorf("%w: an uncertainty of the process is declared, but GraphCloak computes the readings, from sources: it is for readings that sensors measure", privacy.ErrInput)
 	}
 	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
-		if _, err := m.operator.Diffusion.At(u.TauTo); err != nil {
+		if _, err := m.operator.Diffusion.WithTau(u.TauTo); err != nil {
 			return nil, err
 		}
 	}

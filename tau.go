@@ -90,7 +90,7 @@ func roundedDown(x float64) float64 {
 
 // feasibleAt reports whether a plan with uniform noise can be made for another τ.
 func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, opts PlanOptions) bool {
-	d, err := m.operator.Diffusion.At(tau)
+	d, err := m.operator.Diffusion.WithTau(tau)
 	if err != nil {
 		return false
 	}

@@ -41,7 +41,7 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 			b, err := m.bound(ctx, opts.Alpha, best.Weights, opts.Uncertainty, options)
 			return best, b, certified(err)
 		}
-		e, err := sensitivity.Over(ctx, model, best.Weights, set, options)
+		e, err := sensitivity.WorstCase(ctx, model, best.Weights, set, options)
 		if err != nil || e.Lower <= enough || len(o.Worlds) == rounds {
 			return best, e.Bracket, certified(err)
 		}

@@ -36,7 +36,7 @@ func mostMu(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, l *laplacian.
 	}
 	set := sensitivity.Uncertainty{Alternatives: []*laplacian.Laplacian{l}}
 	model := sensitivity.Model{Graph: m.Graph, Laplacian: l, Tau: tau}
-	e, err := sensitivity.Over(t.Context(), model, u, set, sensitivity.Options{})
+	e, err := sensitivity.WorstCase(t.Context(), model, u, set, sensitivity.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (a *analysis) overTau(ctx context.Context, p *posterior.Posterior, opts pos
 	grid := tauGrid(a.opts.TauFrom, a.opts.TauTo)
 	list := make([]*posterior.Posterior, len(grid))
 	for k, tau := range grid {
-		d, err := a.op.Diffusion.At(tau)
+		d, err := a.op.Diffusion.WithTau(tau)
 		if err != nil {
 			return nil, fmt.Errorf("tau %v: %w", tau, err)
 		}

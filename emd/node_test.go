@@ -36,7 +36,7 @@ func TestToNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lengths.Hops() {
+	if lengths.UnitLengths() {
 		t.Fatal("the graph has no lengths")
 	}
 	for _, g := range []*graph.Graph{hops, lengths} {

@@ -61,7 +61,7 @@ func newSimplex(g *graph.Graph, b []float64) *simplex {
 	s.ptr, s.adj, _ = g.CSR()
 	s.block = max(64, int64(2*math.Sqrt(float64(len(s.adj)))))
 	far := int64(n)
-	if !g.Hops() {
+	if !g.UnitLengths() {
 		s.length, far = scaledLengths(g), 1<<lengthBits
 	}
 	root := int32(n)

@@ -14,12 +14,12 @@ const blockColumns = 16
 
 // space is the memory of one application: two vectors for the recurrence, and two
 // for input and output where they are copied.
-type space struct{ x, y, t0, t1 []float64 }
+type workspace struct{ x, y, t0, t1 []float64 }
 
-func (d *Diffusion) space(size int, copies bool) *space {
-	w, ok := d.work.Get().(*space)
+func (d *Diffusion) workspace(size int, copies bool) *workspace {
+	w, ok := d.work.Get().(*workspace)
 	if !ok {
-		w = &space{}
+		w = &workspace{}
 	}
 	w.t0, w.t1 = resize(w.t0, size), resize(w.t1, size)
 	if copies {
@@ -52,17 +52,17 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 	if len(dst) != n*k || len(x) != n*k {
 		panic("expm: length of a vector does not fit the operator")
 	}
-	if k <= blockColumns && d.gen.Similarity() == nil && d.gen.Places() == nil {
-		w := d.space(n*k, false)
+	if k <= blockColumns && d.gen.Similarity() == nil && d.gen.Permutation() == nil {
+		w := d.workspace(n*k, false)
 		defer d.work.Put(w)
-		return d.symmetric(ctx, dst, x, w, k)
+		return d.applySymmetric(ctx, dst, x, w, k)
 	}
 	for at := 0; at < k; at += blockColumns {
 		c := min(blockColumns, k-at)
-		w := d.space(n*c, true)
-		d.gather(w.x, x, trans, k, at, c)
-		err := d.symmetric(ctx, w.y, w.x, w, c)
-		d.scatter(dst, w.y, trans, k, at, c)
+		w := d.workspace(n*c, true)
+		d.toSymmetric(w.x, x, trans, k, at, c)
+		err := d.applySymmetric(ctx, w.y, w.x, w, c)
+		d.fromSymmetric(dst, w.y, trans, k, at, c)
 		d.work.Put(w)
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 }
 
 // symmetric sets y to e^{-τS}x for k columns.
-func (d *Diffusion) symmetric(ctx context.Context, y, x []float64, w *space, k int) error {
+func (d *Diffusion) applySymmetric(ctx context.Context, y, x []float64, w *workspace, k int) error {
 	switch d.method {
 	case Eigen:
 		d.spec.apply(y, x, w.t0, k, d.tau, 0)
@@ -86,8 +86,8 @@ func (d *Diffusion) symmetric(ctx context.Context, y, x []float64, w *space, k i
 
 // gather copies c columns of x into the rows of the symmetric form:
 // M = diag(1/s) e^{-τS} diag(s).
-func (d *Diffusion) gather(to, x []float64, trans bool, k, at, c int) {
-	s, place := d.gen.Similarity(), d.gen.Places()
+func (d *Diffusion) toSymmetric(to, x []float64, trans bool, k, at, c int) {
+	s, place := d.gen.Similarity(), d.gen.Permutation()
 	for i := range d.gen.Order() {
 		p := i
 		if place != nil {
@@ -101,8 +101,8 @@ func (d *Diffusion) gather(to, x []float64, trans bool, k, at, c int) {
 	}
 }
 
-func (d *Diffusion) scatter(dst, y []float64, trans bool, k, at, c int) {
-	s, place := d.gen.Similarity(), d.gen.Places()
+func (d *Diffusion) fromSymmetric(dst, y []float64, trans bool, k, at, c int) {
+	s, place := d.gen.Similarity(), d.gen.Permutation()
 	for i := range d.gen.Order() {
 		p := i
 		if place != nil {
@@ -129,18 +129,18 @@ func scale(row []float64, s float64, divide bool) {
 
 // Rows returns the given rows of M̃ as a len(pick) × n matrix, the measurement
 // operator of the sensors in pick. A row that M̃ does not have is an error.
-func (d *Diffusion) Rows(ctx context.Context, pick []int) (*mat.Dense, error) {
-	return d.block(ctx, pick, true)
+func (d *Diffusion) Rows(ctx context.Context, sensors []int) (*mat.Dense, error) {
+	return d.unitVectorImages(ctx, sensors, true)
 }
 
 // Columns returns the given columns of M̃ as the rows of a len(pick) × n matrix:
 // row k is M̃ e_{pick[k]}, a source at node pick[k] as every node sees it. A column that
 // M̃ does not have is an error.
-func (d *Diffusion) Columns(ctx context.Context, pick []int) (*mat.Dense, error) {
-	return d.block(ctx, pick, false)
+func (d *Diffusion) Columns(ctx context.Context, nodes []int) (*mat.Dense, error) {
+	return d.unitVectorImages(ctx, nodes, false)
 }
 
-func (d *Diffusion) block(ctx context.Context, pick []int, trans bool) (*mat.Dense, error) {
+func (d *Diffusion) unitVectorImages(ctx context.Context, pick []int, trans bool) (*mat.Dense, error) {
 	n := d.gen.Order()
 	if len(pick) == 0 {
 		return &mat.Dense{}, nil

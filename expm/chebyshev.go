@@ -11,15 +11,14 @@ import (
 // unit is the unit roundoff of float64, 2⁻⁵³.
 const unit = 1.0 / (1 << 53)
 
-// maxDegree bounds the work that is ever started: τ·λ_max of about 1e10.
+// maxDegree bounds the degree, and so the work: τ·λ_max of about 1e10.
 const maxDegree = 1 << 20
 
 // heatWeights returns p_0, p_1, … with
 //
 //	e^{-c(1+x)} = Σ_k (−1)^k p_k T_k(x),   p_0 = e^{-c}I_0(c),   p_k = 2e^{-c}I_k(c),
 //
-// up to the last that matters at the tolerance, and an upper bound on the sum of
-// the dropped ones. The p_k are the probabilities of |X| for X Skellam-distributed
+// truncated at the tolerance, and an upper bound on the sum of the dropped ones. The p_k are the probabilities of |X| for X Skellam-distributed
 // with variance c, so they are positive with sum 1, and by Bernstein's inequality
 // Σ_{k>K} p_k ≤ 2exp(−K²/2(c + K/3)). They come from Miller's backward recurrence
 // I_{k−1} = I_{k+1} + (2k/c)I_k, started where that bound is below 1e-40 and
@@ -70,11 +69,12 @@ func heatWeights(c, tol float64) (p []float64, tail float64, err error) {
 
 // chebyshev returns the coefficients of T_k(2S/λ − I) and two error bounds: the
 // dropped tail, and rounding: of the recurrence, of the sum, and of the coefficients
-// (each within 64 units, by its positive recurrence), with what [settle] adds.
+// (each within 64 units, by its positive recurrence), with the error of [roundToGrid].
 //
 // A rounding error δ_j made in step j is multiplied by U_{k−j} in step k, and
 // |U_m| ≤ m + 1 on [−1, 1] (N. J. Higham, Accuracy and Stability, 2002, §5.4);
-// |δ_j| ≤ γ(4 + 2 + 1)‖x‖, and settleUnits more where the vectors are settled. That needs λ ≥ λ_max, which is why Bound is certified.
+// |δ_j| ≤ γ(4 + 2 + 1)‖x‖, and gridUnits more where the vectors are rounded to a grid.
+// That needs λ ≥ λ_max, which is why Bound is certified.
 func chebyshev(l Generator, tau, tol float64) (weights []float64, tail, rounding float64, err error) {
 	p, tail, err := heatWeights(tau*l.Bound()/2, tol)
 	if err != nil {
@@ -87,13 +87,13 @@ func chebyshev(l Generator, tau, tol float64) (weights []float64, tail, rounding
 			p[k] = -v
 		}
 	}
-	rounding = (7*l.Rounding()+settleUnits*unit)*spread + (float64(len(p)+66)+settleUnits+1)*unit
+	rounding = (7*l.Rounding()+gridUnits*unit)*spread + (float64(len(p)+66)+gridUnits+1)*unit
 	return p, tail, rounding * (1 + 1e-9), nil
 }
 
 // recurrence sets y to Σ_k weights_k T_k(2S/λ − I)x by the three-term recurrence,
-// the sum fused into the product. With a grid above 0 every vector is settled on it.
-func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *space, k int, grid float64) error {
+// the sum fused into the product. With a grid above 0 every vector is rounded to it.
+func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *workspace, k int, grid float64) error {
 	for i, v := range x {
 		y[i] = weights[0] * v
 	}
@@ -104,13 +104,13 @@ func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *sp
 	copy(prev, x)
 	h := 2 / l.Bound()
 	l.Recur(cur, y, x, k, h, -1, 0, weights[1])
-	settle(cur, grid)
+	roundToGrid(cur, grid)
 	for _, c := range weights[2:] {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		l.Recur(prev, y, cur, k, 2*h, -2, -1, c)
-		settle(prev, grid)
+		roundToGrid(prev, grid)
 		prev, cur = cur, prev
 	}
 	return ctx.Err()

@@ -48,7 +48,7 @@ func decompose(ctx context.Context, l Generator, progress func(string, int64, in
 	}
 	s.v = a
 	for k, v := range s.v {
-		if math.Abs(v) < leastDecay {
+		if math.Abs(v) < negligibleDecay {
 			s.v[k] = 0 // no product with it is subnormal; certify sees the difference
 		}
 	}
@@ -114,19 +114,19 @@ func (s *Spectrum) Gap() float64 {
 	return math.Max(0, s.lambda[s.nullity]-s.backward)
 }
 
-// err bounds ‖V e^{-τΛ}Vᵀ − e^{-τS}‖₂ and the rounding of two dense products, of
-// vectors that are settled.
+// errorBound bounds ‖V e^{-τΛ}Vᵀ − e^{-τS}‖₂ and the rounding of two dense products,
+// with vectors on a grid (see [roundToGrid]).
 // Both semigroups contract, so ‖e^{-τS} − e^{-τQΛQᵀ}‖ ≤ τ·backward. Where
 // τ is large the part that decays is bounded by τ·backward·e^{-τ·gap}, and the
 // two null spaces differ by an angle of at most backward/gap (Davis & Kahan).
-func (s *Spectrum) err(_ Generator, tau float64) float64 {
+func (s *Spectrum) errorBound(_ Generator, tau float64) float64 {
 	e := tau * s.backward
 	if g := s.Gap(); g > 0 {
 		e = math.Min(e, tau*s.backward*math.Exp(-tau*g)+2*s.backward/g)
 	}
 	e = math.Min(math.Min(e, 1)+2*s.ortho+s.ortho*s.ortho, s.duhamel(tau))
 	n := float64(s.n)
-	rounding := 2*(n+4)*math.Sqrt(n)*unit + (16+2*settleUnits+2)*unit
+	rounding := 2*(n+4)*math.Sqrt(n)*unit + (16+2*gridUnits+2)*unit
 	return (e + rounding) * (1 + 1e-12)
 }
 
@@ -175,32 +175,32 @@ func (s *Spectrum) Decay(tau float64) []float64 {
 	return e
 }
 
-// Backward returns β: an exact eigendecomposition QΛQᵀ, QᵀQ = I, with these λ
+// BackwardError returns β: an exact eigendecomposition QΛQᵀ, QᵀQ = I, with these λ
 // differs from S by at most β in the 2-norm. So each λ_k is within β of an
 // eigenvalue of S.
-func (s *Spectrum) Backward() float64 { return s.backward }
+func (s *Spectrum) BackwardError() float64 { return s.backward }
 
-// Ortho returns a bound on ‖V − Q‖₂ for that Q.
-func (s *Spectrum) Ortho() float64 { return s.ortho }
+// OrthogonalityError returns a bound on ‖V − Q‖₂ for that Q.
+func (s *Spectrum) OrthogonalityError() float64 { return s.ortho }
 
 // Kernel returns Σ_{k ≥ from} e^{-τλ_k} v_k v_kᵀ. Without the null space (from =
 // Nullity) its entries decay, and differences of columns keep their digits.
 func (s *Spectrum) Kernel(tau float64, from int) *mat.Dense { return s.kernel(nil, tau, from) }
 
 // apply sets y to V e^{-τΛ}Vᵀx for k columns; t is work space. With a grid above 0 it
-// settles Vᵀx on it.
+// rounds Vᵀx to it.
 func (s *Spectrum) apply(yy, xx, tt []float64, k int, tau, grid float64) {
 	v := blas64.General{Rows: s.n, Cols: s.n, Stride: s.n, Data: s.v}
 	x, t, y := columns(xx, k), columns(tt, k), columns(yy, k)
 	multiply(blas.NoTrans, v, x, t)
 	for i, lambda := range s.lambda {
 		e := math.Exp(-tau * lambda)
-		if e < leastDecay {
+		if e < negligibleDecay {
 			e = 0
 		}
 		blas64.Scal(e, blas64.Vector{N: k, Inc: 1, Data: t.Data[i*k:]})
 	}
-	settle(tt, grid)
+	roundToGrid(tt, grid)
 	multiply(blas.Trans, v, t, y)
 }
 
@@ -208,7 +208,7 @@ func columns(x []float64, k int) blas64.General {
 	return blas64.General{Rows: len(x) / k, Cols: k, Stride: k, Data: x}
 }
 
-// multiply is Gemm, which for one column is a slow way to say Gemv.
+// multiply is Gemm, or for one column Gemv, which is faster.
 func multiply(t blas.Transpose, a, x, y blas64.General) {
 	if x.Cols > 1 {
 		blas64.Gemm(t, blas.NoTrans, 1, a, x, 0, y)
@@ -244,14 +244,14 @@ func (s *Spectrum) kernel(sim []float64, tau float64, from int) *mat.Dense {
 
 // Decompose computes all eigenpairs of S: 24n² bytes, about 2.5e-9·n³ seconds.
 func Decompose(ctx context.Context, l Generator, progress func(stage string, done, total int64)) (*Spectrum, error) {
-	if _, err := plan(l, 0, Options{Method: Eigen}); err != nil {
+	if _, err := newUnprepared(l, 0, Options{Method: Eigen}); err != nil {
 		return nil, err
 	}
 	return decompose(ctx, l, progress)
 }
 
-// Shifted returns Σ_{k ≥ from} e^{-τ(λ_k − λ_from)} v_k v_kᵀ: Kernel with its
-// largest factor taken out, so that nothing underflows.
+// Shifted returns Σ_{k ≥ from} e^{-τ(λ_k − λ_from)} v_k v_kᵀ: Kernel divided by its
+// largest factor, e^{-τλ_from}, so that nothing underflows.
 func (s *Spectrum) Shifted(tau float64, from int) *mat.Dense {
 	c := *s
 	c.lambda = make([]float64, s.n)

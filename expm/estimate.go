@@ -2,7 +2,7 @@
 
 package expm
 
-// Cost says what a diffusion takes on one core of 2020s hardware, within about a
+// Cost estimates what a diffusion takes on one core of 2020s hardware, within about a
 // factor of two.
 type Cost struct {
 	Method  Method
@@ -18,16 +18,16 @@ const (
 	secondsPerCube  = 2.5e-9 // eigendecomposition, for each n³
 	secondsPerEntry = 1e-9   // product, for each entry read
 	secondsPerCell  = 0.5e-9 // dense product, for each entry
-	inBlocks        = 0.25   // of a product alone, for a column of a block
+	blockFraction   = 0.25   // of a product alone, for a column of a block
 	eigenAlways     = 600    // an eigendecomposition below this order takes half a second
 	eigenLimit      = 3000   // beyond, it takes minutes
-	eigenResort     = 6000   // beyond, 24n² bytes are too many even where nothing else is exact
+	eigenResort     = 6000   // above, 24n² bytes are too many even where no other method reaches the accuracy
 )
 
-// Estimate says what New and one product would cost, before anything is
-// allocated. Auto is settled as New settles it. It returns [ErrAccuracy] as [New] does.
+// Estimate predicts what New and one product would cost, before anything is
+// allocated. Auto is resolved as by New. It returns [ErrAccuracy] as [New] does.
 func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
-	d, err := plan(l, tau, opts)
+	d, err := newUnprepared(l, tau, opts)
 	if err != nil {
 		return Cost{}, err
 	}
@@ -37,24 +37,24 @@ func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 		c.Bytes = int64(24 * n * n)
 		c.Prepare = secondsPerCube * n * n * n
 		c.Apply = 2 * secondsPerCell * n * n
-		c.Column = inBlocks * c.Apply
+		c.Column = blockFraction * c.Apply
 		return c, nil
 	}
-	p, _, err := heatWeights(tau*l.Bound()/2, d.tol/d.spread)
+	p, _, err := heatWeights(tau*l.Bound()/2, d.tol/d.condition)
 	if err != nil {
-		return Cost{}, d.beyond(err)
+		return Cost{}, d.largeTauError(err)
 	}
 	c.Degree = len(p) - 1
 	c.Bytes = int64(32*n) + int64(8*len(p))
 	c.Apply = float64(c.Degree) * float64(l.Work()) * secondsPerEntry
-	c.Column = inBlocks * c.Apply
+	c.Column = blockFraction * c.Apply
 	return c, nil
 }
 
-// choose settles Auto: Eigen where it costs less than diffusing every node twice by
-// Chebyshev, which planning and recovery come near to, or where only Eigen
-// reaches a useful error bound; Chebyshev otherwise.
-func choose(l Generator, tau, tol float64) Method {
+// chooseMethod resolves Auto: Eigen where it costs less than diffusing every node twice
+// by Chebyshev, about the work of planning and recovery, or where only Eigen reaches a
+// useful error bound; Chebyshev otherwise.
+func chooseMethod(l Generator, tau, tol float64) Method {
 	n := float64(l.Order())
 	if n <= eigenAlways {
 		return Eigen

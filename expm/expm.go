@@ -2,10 +2,9 @@
 
 // Package expm applies the heat kernel M = e^{-τL} with a proved error bound.
 //
-// Start with [New], which makes a [Diffusion]: an operator that others see through
-// products only. [Interval] is the paper's kernel on the unit interval, [Times]
-// diffuses one vector for several τ at the price of the longest, and [Estimate]
-// says what a diffusion costs before anything is allocated.
+// Start with [New], which makes a [Diffusion]: an operator known through its
+// products. [Interval] is the paper's kernel on the unit interval, and
+// [Estimate] predicts what a diffusion costs before anything is allocated.
 //
 // Every bound is on the 2-norm, ‖(M̃ − M)f‖₂ ≤ Err()·‖f‖₂, rounding included; it
 // therefore bounds every entry of M̃f − Mf by Err()·‖f‖₂ too. It is absolute: an
@@ -46,8 +45,8 @@ type Generator interface {
 	// Recur sets dst ← a·Sx + b·x + c·dst and then acc ← acc + d·dst (unless acc is
 	// nil) for k row-major columns.
 	Recur(dst, acc, x []float64, k int, a, b, c, d float64)
-	// Places returns the row of each node in Recur, or nil where they are the same.
-	Places() []int32
+	// Permutation returns the row of each node in Recur, or nil where row i is node i.
+	Permutation() []int32
 	// Rounding returns γ: Recur is off by at most γ(|a|·Bound·‖x‖₂ + |b|·‖x‖₂ + |c|·‖dst‖₂).
 	Rounding() float64
 	// Work returns the number of entries that a product reads.
@@ -96,16 +95,16 @@ type Options struct {
 // Diffusion is M̃ ≈ e^{-τL}, n × n, safe for concurrent use. It implements
 // linop.Approximation and linop.BlockOperator.
 type Diffusion struct {
-	gen      Generator
-	tau      float64
-	tol      float64
-	method   Method
-	err      float64
-	rounding float64   // part of err; Chebyshev only
-	spread   float64   // max s/min s
-	spec     *Spectrum // Eigen
-	weights  []float64 // Chebyshev: coefficient of T_k
-	work     sync.Pool // *space
+	gen       Generator
+	tau       float64
+	tol       float64
+	method    Method
+	err       float64
+	rounding  float64   // part of err; Chebyshev only
+	condition float64   // max s/min s
+	spec      *Spectrum // Eigen
+	weights   []float64 // Chebyshev: coefficient of T_k
+	work      sync.Pool // *space
 
 	denseOnce sync.Once
 	dense     *mat.Dense
@@ -122,7 +121,7 @@ const maxEigen = 1 << 14
 // New prepares e^{-τL} for τ ≥ 0, finite. It returns [ErrAccuracy] where the
 // error bound would exceed 1e-6 and twice the tolerance.
 func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusion, error) {
-	d, err := plan(l, tau, opts)
+	d, err := newUnprepared(l, tau, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +133,10 @@ func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusio
 	return d.finish()
 }
 
-// At returns the diffusion for another τ. Eigenpairs are shared, not computed again.
-func (d *Diffusion) At(tau float64) (*Diffusion, error) {
-	o, err := plan(d.gen, tau, Options{Method: d.method, Tolerance: d.tol})
+// WithTau returns the diffusion for another τ. Eigenpairs are shared, not computed again.
+// It returns [ErrAccuracy] as [New] does.
+func (d *Diffusion) WithTau(tau float64) (*Diffusion, error) {
+	o, err := newUnprepared(d.gen, tau, Options{Method: d.method, Tolerance: d.tol})
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func (d *Diffusion) At(tau float64) (*Diffusion, error) {
 	return o.finish()
 }
 
-// plan checks the input and settles the method, without heavy work.
-func plan(l Generator, tau float64, opts Options) (*Diffusion, error) {
+// newUnprepared checks the input and chooses the method, without heavy work.
+func newUnprepared(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	switch {
 	case l.Order() == 0:
 		return nil, errors.New("expm: the graph has no nodes")
@@ -156,22 +156,22 @@ func plan(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	case math.IsInf(l.Bound(), 1):
 		return nil, fmt.Errorf("%w: the sum of the weights at a node overflows", ErrAccuracy)
 	}
-	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, spread: spread(l)}
+	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, condition: similarityCondition(l)}
 	if d.tol == 0 {
-		d.tol = 1e-13 * d.spread
+		d.tol = 1e-13 * d.condition
 	}
 	if d.method == Eigen && l.Order() > maxEigen {
 		return nil, fmt.Errorf("expm: %d nodes are too many for all eigenpairs, want at most %d; use chebyshev", l.Order(), maxEigen)
 	}
 	if d.method == Auto {
-		d.method = choose(l, tau, d.tol/d.spread)
+		d.method = chooseMethod(l, tau, d.tol/d.condition)
 	}
 	return d, nil
 }
 
-// spread returns max s/min s, the condition of the similarity: an error in the
-// symmetric form grows by at most this factor.
-func spread(l Generator) float64 {
+// similarityCondition returns max s/min s, the condition number of the similarity: an
+// error in the symmetric form grows by at most this factor.
+func similarityCondition(l Generator) float64 {
 	s := l.Similarity()
 	if s == nil {
 		return 1
@@ -184,60 +184,60 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 	var err error
 	switch d.method {
 	case Eigen:
-		d.err = d.spec.err(d.gen, d.tau)
+		d.err = d.spec.errorBound(d.gen, d.tau)
 	case Chebyshev:
-		d.weights, d.err, d.rounding, err = chebyshev(d.gen, d.tau, d.tol/d.spread)
+		d.weights, d.err, d.rounding, err = chebyshev(d.gen, d.tau, d.tol/d.condition)
 		d.err += d.rounding
 	case Lanczos:
-		d.err, err = lanczosErr(d.gen, d.tau, d.tol/d.spread)
+		d.err, err = lanczosErr(d.gen, d.tau, d.tol/d.condition)
 	}
 	if err != nil {
-		return nil, d.beyond(err)
+		return nil, d.largeTauError(err)
 	}
 	// Two scalings by s, one rounding each.
-	if d.spread > 1 {
-		d.err, d.rounding = (d.err+4*unit)*d.spread, d.rounding+4*unit
+	if d.condition > 1 {
+		d.err, d.rounding = (d.err+4*unit)*d.condition, d.rounding+4*unit
 	}
 	if d.err > max(maxErr, 2*d.tol) {
-		return nil, &tooLong{fmt.Errorf("%w: tau = %v with λ_max up to %.3g: %v proves an error of %.2g only",
+		return nil, &tauTooLarge{fmt.Errorf("%w: tau = %v with λ_max up to %.3g: %v proves an error of %.2g only",
 			ErrAccuracy, d.tau, d.gen.Bound(), d.method, d.err), "; weights of fewer magnitudes help too", d}
 	}
 	return d, nil
 }
 
-// beyond adds to the error of a τ that is too large which is not.
-func (d *Diffusion) beyond(err error) error {
-	return &tooLong{fmt.Errorf("%w; tau = %v", err, d.tau), "", d}
+// largeTauError adds to the error of a τ that is too large one that is not.
+func (d *Diffusion) largeTauError(err error) error {
+	return &tauTooLarge{fmt.Errorf("%w; tau = %v", err, d.tau), "", d}
 }
 
-// tooLong is the error of a τ that is too large. To find one that is not takes longer
-// than to refuse: only who reads the message has it done.
-type tooLong struct {
+// tauTooLarge is the error of a τ that is too large. The search for the largest that is
+// not takes longer than the check, so it runs only when the message is read.
+type tauTooLarge struct {
 	err    error
 	advice string
 	d      *Diffusion
 }
 
-func (e *tooLong) Error() string {
-	return fmt.Sprintf("%v, and tau up to %.2g is in reach%s", e.err, e.d.largest(), e.advice)
+func (e *tauTooLarge) Error() string {
+	return fmt.Sprintf("%v, and tau up to %.2g is in reach%s", e.err, e.d.largestTau(), e.advice)
 }
 
-func (e *tooLong) Unwrap() error { return e.err }
+func (e *tauTooLarge) Unwrap() error { return e.err }
 
-// largest returns the largest τ, within a factor of 2^(1/4), whose error bound is small
+// largestTau returns the largest τ, within a factor of 2^(1/4), whose error bound is small
 // enough; 0: none above τ/2⁶⁰ is.
-func (d *Diffusion) largest() float64 {
+func (d *Diffusion) largestTau() float64 {
 	good := func(tau float64) bool {
 		var err float64
 		if d.method == Eigen {
-			err = d.spec.err(d.gen, tau)
+			err = d.spec.errorBound(d.gen, tau)
 		} else {
-			_, tail, rounding, e := chebyshev(d.gen, tau, d.tol/d.spread)
+			_, tail, rounding, e := chebyshev(d.gen, tau, d.tol/d.condition)
 			if err = tail + rounding; e != nil {
 				return false
 			}
 		}
-		return (err+4*unit)*d.spread <= max(maxErr, 2*d.tol)
+		return (err+4*unit)*d.condition <= max(maxErr, 2*d.tol)
 	}
 	tau := d.tau
 	for k := 0; !good(tau); k++ {
@@ -272,7 +272,7 @@ func (d *Diffusion) Err() float64 { return d.err }
 // distance of M̃ from the polynomial in L that it stands for, with Chebyshev.
 func (d *Diffusion) Rounding() float64 {
 	if d.method == Chebyshev {
-		return d.rounding * d.spread
+		return d.rounding * d.condition
 	}
 	return d.err
 }

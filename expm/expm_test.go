@@ -165,7 +165,7 @@ func TestProperties(t *testing.T) {
 	}
 	for _, m := range methods {
 		one := must[*expm.Diffusion](t)(expm.New(background, l, 0.02, expm.Options{Method: m}))
-		two := must[*expm.Diffusion](t)(one.At(0.04))
+		two := must[*expm.Diffusion](t)(one.WithTau(0.04))
 		a, b, c := apply(one, f), apply(two, f), apply(one, h)
 		twice := apply(one, a)
 		var mass, got, left, right float64
@@ -406,12 +406,12 @@ func TestEigenAgainstGonum(t *testing.T) {
 		var e mat.EigenSym
 		e.Factorize(l.Dense(), false)
 		for k, want := range e.Values(nil) {
-			if got := s.Lambda()[k]; math.Abs(got-want) > 1e-13+s.Backward() {
+			if got := s.Lambda()[k]; math.Abs(got-want) > 1e-13+s.BackwardError() {
 				t.Errorf("n=%d: λ_%d = %v, gonum says %v", n, k, got, want)
 			}
 		}
-		if s.Backward() > 1e-11 || s.Ortho() > 1e-11 {
-			t.Errorf("n=%d: backward error %g, orthogonality %g", n, s.Backward(), s.Ortho())
+		if s.BackwardError() > 1e-11 || s.OrthogonalityError() > 1e-11 {
+			t.Errorf("n=%d: backward error %g, orthogonality %g", n, s.BackwardError(), s.OrthogonalityError())
 		}
 	}
 }

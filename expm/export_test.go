@@ -2,8 +2,8 @@
 
 package expm
 
-// Settle is settle, and SettleUnits settleUnits.
-var Settle = settle
+// RoundToGrid is for its test.
+var RoundToGrid = roundToGrid
 
-// SettleUnits is settleUnits.
-const SettleUnits = settleUnits
+// GridUnits is for its test.
+const GridUnits = gridUnits

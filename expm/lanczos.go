@@ -21,15 +21,15 @@ import (
 // next starts from there: the errors add up, since every later step contracts.
 const krylovSteps = 96
 
-// smallNoise bounds the rounding of |e_mᵀφ₁(−tT)e_1|, a sum of at most krylovSteps
+// projectedRounding bounds the rounding of |e_mᵀφ₁(−tT)e_1|, a sum of at most krylovSteps
 // terms of eigenvectors that are off by a few units each.
-const smallNoise = 8 * krylovSteps * unit
+const projectedRounding = 8 * krylovSteps * unit
 
 // lanczosErr bounds the error of a whole application: the tolerance, shared out
 // over time, and the rounding of the recurrence. A step's residual from rounding
 // is at most γ(2λ + 2λ)‖v‖ a column, so ‖F‖ ≤ 4γλ√m and it adds t‖F‖ in time t;
-// each restart rounds its combination of m vectors. A residual below its own noise,
-// β·t·smallNoise, is accepted, and the noise charged.
+// each restart rounds its combination of m vectors. A residual below its own rounding,
+// β·t·projectedRounding, is accepted, and its rounding charged.
 func lanczosErr(l Generator, tau, tol float64) (float64, error) {
 	p, _, err := heatWeights(tau*l.Bound()/2, tol)
 	if err != nil {
@@ -38,7 +38,7 @@ func lanczosErr(l Generator, tau, tol float64) (float64, error) {
 	m := float64(krylovSteps)
 	restarts := 1 + 4*float64(len(p))/m
 	flow := tau * 4 * l.Rounding() * l.Bound() * math.Sqrt(m)
-	noise := tau * l.Bound() * 2 * smallNoise
+	noise := tau * l.Bound() * 2 * projectedRounding
 	return (tol + flow + noise + restarts*(m+32)*m*unit) * (1 + 1e-9), nil
 }
 
@@ -54,7 +54,7 @@ func (d *Diffusion) krylov(ctx context.Context, y, x []float64, k int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			left -= s.advance(v, left, d.tau, d.tol/d.spread)
+			left -= s.advance(v, left, d.tau, d.tol/d.condition)
 		}
 		for i, a := range v {
 			y[i*k+j] = a
@@ -94,13 +94,13 @@ func (s *krylovSpace) advance(x []float64, left, tau, tol float64) float64 {
 		if !done && m < krylovSteps && m%4 != 0 {
 			continue
 		}
-		y, residual := s.small(t)
-		enough := tol/tau + s.beta[m-1]*smallNoise // a rate
-		for m == krylovSteps && !done && residual > enough*t {
+		y, residual := s.projectedExponential(t)
+		allowed := tol/tau + s.beta[m-1]*projectedRounding // a rate
+		for m == krylovSteps && !done && residual > allowed*t {
 			t /= 2
-			y, residual = s.small(t)
+			y, residual = s.projectedExponential(t)
 		}
-		if done || residual <= enough*t {
+		if done || residual <= allowed*t {
 			clear(x)
 			for k, c := range y {
 				for i, v := range s.v[k] {
@@ -136,9 +136,9 @@ func (s *krylovSpace) step(m int) bool {
 	return false
 }
 
-// small returns e^{-tT}e_1 and the residual bound β_m t |e_mᵀφ₁(−tT)e_1| from the
+// projectedExponential returns e^{-tT}e_1 and the residual bound β_m t |e_mᵀφ₁(−tT)e_1| from the
 // eigenpairs of T.
-func (s *krylovSpace) small(t float64) (y []float64, residual float64) {
+func (s *krylovSpace) projectedExponential(t float64) (y []float64, residual float64) {
 	m := len(s.alpha)
 	theta, first, q := tridiagonal(s.alpha, s.beta[:m-1])
 	y = make([]float64, m)

@@ -10,14 +10,14 @@ import (
 )
 
 // MulPrivateTo sets dst to M̃x for a private x with |x_i| ≤ 1: no branch depends on x,
-// and no number that it computes with is subnormal, which processors take many times
-// as long for. ‖dst − Mx‖₂ ≤ Err()·√n.
+// and no operand is subnormal, since processors handle those many times more slowly.
+// ‖dst − Mx‖₂ ≤ Err()·√n.
 //
-// Every vector is settled on a grid as it is made (see [settle]), so that each entry is
-// 0 or at least 2⁻²⁰¹ of the largest s, and products with weights above 2⁻⁶⁰⁰·λ_max
-// stay normal. What a step gives up is at most settleUnits units of the vector and
-// 2⁻²⁰¹√n. The first is in Err, and the second less than the unit that Err has to
-// spare: the recurrence adds it up at most maxDegree² = 2⁴⁰ times.
+// Every vector is rounded to a grid as it is made (see [roundToGrid]), so that each entry
+// is 0 or at least 2⁻²⁰¹ of the largest s, and products with weights above 2⁻⁶⁰⁰·λ_max
+// stay normal. A step loses at most gridUnits units of the vector and 2⁻²⁰¹√n. The first
+// is in Err; the second, which the recurrence adds up at most maxDegree² = 2⁴⁰ times, is
+// below one unit, for which Err leaves room.
 func (d *Diffusion) MulPrivateTo(ctx context.Context, dst, x []float64) error {
 	n := d.gen.Order()
 	if len(dst) != n || len(x) != n {
@@ -26,11 +26,11 @@ func (d *Diffusion) MulPrivateTo(ctx context.Context, dst, x []float64) error {
 	if d.method == Lanczos {
 		return errors.New("expm: lanczos takes a time that depends on the vector; use chebyshev")
 	}
-	w := d.space(n, true)
+	w := d.workspace(n, true)
 	defer d.work.Put(w)
 	grid := d.grid()
-	d.gather(w.x, x, false, 1, 0, 1)
-	settle(w.x, grid)
+	d.toSymmetric(w.x, x, false, 1, 0, 1)
+	roundToGrid(w.x, grid)
 	var err error
 	if d.method == Eigen {
 		d.spec.apply(w.y, w.x, w.t0, 1, d.tau, grid)
@@ -38,11 +38,11 @@ func (d *Diffusion) MulPrivateTo(ctx context.Context, dst, x []float64) error {
 	} else {
 		err = recurrence(ctx, d.gen, d.weights, w.y, w.x, w, 1, grid)
 	}
-	d.scatter(dst, w.y, false, 1, 0, 1)
+	d.fromSymmetric(dst, w.y, false, 1, 0, 1)
 	return err
 }
 
-// grid returns C of [settle] for vectors diag(s)x: 1.5·2⁻¹⁴⁸ times the power of two
+// grid returns C of [roundToGrid] for vectors diag(s)x: 1.5·2⁻¹⁴⁸ times the power of two
 // above the largest s.
 func (d *Diffusion) grid() float64 {
 	exp := 0
@@ -52,13 +52,13 @@ func (d *Diffusion) grid() float64 {
 	return math.Ldexp(1.5, exp-148)
 }
 
-// settle rounds x to (x + C) − C in place, C = 1.5·2ᵉ; C = 0 leaves it as it is.
+// roundToGrid rounds x to (x + C) − C in place, C = 1.5·2ᵉ; C = 0 leaves it as it is.
 //
 // ulp(C) is 2^{e−52}. For |x_i| < 2^{e−1} the sum is rounded to a multiple of it and the
 // difference is exact: off by at most 2^{e−53}. A larger x_i, above C/3, loses at most
 // u(|x_i| + C) and then a unit of itself: 5.1u|x_i|. So the result is 0 or at least
 // 2^{e−53}: where |x_i + C| < 2ᵉ for a larger x_i, both steps are exact (Sterbenz).
-func settle(x []float64, c float64) {
+func roundToGrid(x []float64, c float64) {
 	if c == 0 {
 		return
 	}
@@ -67,8 +67,8 @@ func settle(x []float64, c float64) {
 	}
 }
 
-// settleUnits bounds what [settle] loses, in units of the entry.
-const settleUnits = 6
+// gridUnits bounds what [roundToGrid] loses, in units of the entry.
+const gridUnits = 6
 
-// leastDecay is where factors and entries of eigenvectors count as 0.
-const leastDecay = 0x1p-200
+// negligibleDecay is the size below which factors and entries of eigenvectors count as 0.
+const negligibleDecay = 0x1p-200

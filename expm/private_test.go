@@ -22,7 +22,7 @@ type watched struct {
 
 func (w *watched) Recur(dst, acc, x []float64, k int, a, b, c, d float64) {
 	ptr, adj, val, _ := w.CSR()
-	place := w.Places()
+	place := w.Permutation()
 	w.count(x...)
 	for i := range w.Order() {
 		for p := ptr[i]; p < ptr[i+1] && k == 1; p++ {
@@ -163,17 +163,17 @@ func TestSettle(t *testing.T) {
 			v = math.Ldexp(r.Float64()-0.5, -140-r.IntN(16))
 		}
 		x := []float64{v}
-		expm.Settle(x, c)
+		expm.RoundToGrid(x, c)
 		if x[0] != 0 && math.Abs(x[0]) < 0x1p-201 {
-			t.Fatalf("%g settles at %g", v, x[0])
+			t.Fatalf("%g rounds to %g", v, x[0])
 		}
-		if off := math.Abs(x[0] - v); off > expm.SettleUnits*0x1p-53*math.Abs(v)+0x1p-201 {
-			t.Fatalf("%g settles at %g, off by %g", v, x[0], off)
+		if off := math.Abs(x[0] - v); off > expm.GridUnits*0x1p-53*math.Abs(v)+0x1p-201 {
+			t.Fatalf("%g rounds to %g, off by %g", v, x[0], off)
 		}
 	}
 }
 
-// TestEigenvectorsAreNotTiny: products of a settled vector with an eigenvector of a long
+// TestEigenvectorsAreNotTiny: products of a vector on the grid with an eigenvector of a long
 // path are normal.
 func TestEigenvectorsAreNotTiny(t *testing.T) {
 	for _, weight := range []float64{1, 1e-3} {
@@ -205,8 +205,8 @@ func TestEigenErrIsNearTheTruth(t *testing.T) {
 			if off := spectral(&diff); off > e.Err()+c.Err() {
 				t.Errorf("%v τ=%v: off by %g, Err() = %g", kind, tau, off, e.Err())
 			}
-			if s := e.Spectrum(); kind == laplacian.Combinatorial && tau > 1 && e.Err() > tau*s.Backward()/10 {
-				t.Errorf("τ=%v: Err() = %g, and the backward error alone gives %g", tau, e.Err(), tau*s.Backward())
+			if s := e.Spectrum(); kind == laplacian.Combinatorial && tau > 1 && e.Err() > tau*s.BackwardError()/10 {
+				t.Errorf("τ=%v: Err() = %g, and the backward error alone gives %g", tau, e.Err(), tau*s.BackwardError())
 			}
 		}
 	}

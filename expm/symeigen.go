@@ -63,8 +63,8 @@ func transpose(n int, a []float64) {
 //
 // An off-diagonal entry counts as 0 where it is below the roundoff of its neighbours on
 // the diagonal, or below that of the matrix: rotations with the rows of a hub leave
-// so much anyway. Between eigenvalues that are small beside ‖S‖ and alike, as leaves and
-// components have them, the first alone need not come true.
+// errors of that size anyway. The first criterion alone may never be met between nearly
+// equal eigenvalues that are small beside ‖S‖, as leaves and components cause.
 func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(string, int64, int64)) error {
 	n := len(d)
 	e[n-1] = 0

@@ -75,7 +75,7 @@ func TestAggregation(t *testing.T) {
 	if g := mustBuild(t, graph.Count, []string{"a", "b"}, []relationship{{"a", "b", 5, 1}}); !g.Unweighted() {
 		t.Error("COUNT of one relationship is not the unit weight")
 	}
-	if g := mustBuild(t, graph.Sum, []string{"a", "b"}, []relationship{{"a", "b", 0.5, 2}, {"a", "b", 0.5, 1}}); !g.Unweighted() || !g.Hops() {
+	if g := mustBuild(t, graph.Sum, []string{"a", "b"}, []relationship{{"a", "b", 0.5, 2}, {"a", "b", 0.5, 1}}); !g.Unweighted() || !g.UnitLengths() {
 		t.Error("weights that add up to 1 and lengths of which the least is 1 are not dropped")
 	}
 }
@@ -142,7 +142,7 @@ func TestEmpty(t *testing.T) {
 	for n := range 3 {
 		g := mustBuild(t, graph.Sum, []string{"a", "b"}[:n], nil)
 		labels, sizes := g.Components()
-		if g.Order() != n || g.Size() != 0 || len(labels) != n || len(sizes) != n || !g.Unweighted() || !g.Hops() {
+		if g.Order() != n || g.Size() != 0 || len(labels) != n || len(sizes) != n || !g.Unweighted() || !g.UnitLengths() {
 			t.Errorf("%d isolated nodes: order %d, size %d, components %v %v", n, g.Order(), g.Size(), labels, sizes)
 		}
 		if _, ok := g.Index("c"); ok {
@@ -245,7 +245,7 @@ func TestPermutation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Digest() != h.Digest() || g.Dropped() != h.Dropped() || g.Unweighted() != h.Unweighted() || g.Hops() != h.Hops() {
+		if g.Digest() != h.Digest() || g.Dropped() != h.Dropped() || g.Unweighted() != h.Unweighted() || g.UnitLengths() != h.UnitLengths() {
 			t.Fatalf("the order of arrival shows: %v and %v", slices.Collect(g.Edges()), slices.Collect(h.Edges()))
 		}
 	})

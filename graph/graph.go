@@ -92,8 +92,8 @@ func (g *Graph) Lengths() []float64 { return g.length }
 // Unweighted reports whether every weight is 1.
 func (g *Graph) Unweighted() bool { return g.weight == nil }
 
-// Hops reports whether every length is 1, so that distance counts hops.
-func (g *Graph) Hops() bool { return g.length == nil }
+// UnitLengths reports whether every length is 1, so that distance counts hops.
+func (g *Graph) UnitLengths() bool { return g.length == nil }
 
 // Edges yields every edge once, U < V, in ascending order of (U, V).
 func (g *Graph) Edges() iter.Seq[Edge] {

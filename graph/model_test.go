@@ -26,7 +26,7 @@ func checkForm(t failer, g *graph.Graph) {
 	if len(ptr) != g.Order()+1 || int(ptr[g.Order()]) != len(adj) || len(adj) != 2*g.Size() {
 		t.Fatalf("ptr %v for %d entries", ptr, len(adj))
 	}
-	if weight == nil != g.Unweighted() || length == nil != g.Hops() {
+	if weight == nil != g.Unweighted() || length == nil != g.UnitLengths() {
 		t.Fatalf("weights %v, lengths %v", weight, length)
 	}
 	for u := range g.Order() {

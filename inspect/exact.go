@@ -18,7 +18,7 @@ import (
 // exactly fills in what all eigenpairs tell.
 func (in *Inspection) exactly(m sensitivity.Model, s *expm.Spectrum, o Options) {
 	lambda, n := s.Lambda(), m.Graph.Order()
-	beta := s.Backward()
+	beta := s.BackwardError()
 	in.Lambda2 = lambda[1]
 	in.Lambda2Lower, in.Lambda2Upper = pointer(max(0, lambda[1]-beta)), pointer(lambda[1]+beta)
 	if s.Nullity() > 1 {

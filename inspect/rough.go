@@ -89,7 +89,7 @@ func nullSpace(g *graph.Graph, l *laplacian.Laplacian) *null {
 	labels, sizes := g.Components()
 	n := g.Order()
 	z := &null{of: make([]int32, n), value: make([]float64, n), norms: make([]float64, len(sizes)), coeffs: make([]float64, len(sizes))}
-	places, degrees := l.Places(), l.Degrees()
+	places, degrees := l.Permutation(), l.Degrees()
 	for i := range n {
 		row := i
 		if places != nil {
@@ -145,7 +145,7 @@ func lanczos(ctx context.Context, l *laplacian.Laplacian, z *null, steps int, rn
 		diag = append(diag, floats.Dot(w, v))
 		for range 2 {
 			z.remove(w)
-			dense.Subtract(w, basis, nil)
+			dense.Orthogonalize(w, basis, nil)
 		}
 		b := floats.Norm(w, 2)
 		if b <= 1e-12*l.Bound() { // the space is invariant

@@ -33,7 +33,7 @@ func why(m sensitivity.Model, s *expm.Spectrum, at [2]int) []string {
 	} else {
 		text = append(text, ends(m, e))
 	}
-	if !m.Graph.Hops() {
+	if !m.Graph.UnitLengths() {
 		steeper := 0
 		for f := range m.Graph.Edges() {
 			if f.Length < e.Length {
@@ -144,7 +144,7 @@ func modes(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
 // about relationships of length 1 and a sensor at every node.
 func (in *Inspection) lemmas(m sensitivity.Model, s *expm.Spectrum) {
 	in.Bounds = []Bound{}
-	if s == nil || !symmetric(m) || !m.Graph.Hops() {
+	if s == nil || !symmetric(m) || !m.Graph.UnitLengths() {
 		in.note("the bounds of the paper's lemmas need all eigenpairs, hops, and a sensor at every node")
 		return
 	}

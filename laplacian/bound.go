@@ -7,10 +7,10 @@ import "math"
 // unit is the unit roundoff of float64, 2⁻⁵³.
 const unit = 1.0 / (1 << 53)
 
-// roundings counts the rounding errors that one entry of a computed Recur may
+// countRoundings counts the rounding errors that one entry of a computed Recur may
 // carry: a sum of at most segment terms, the sum of the segments, five more
-// operations, and six units that the stored a and B may be off.
-func (l *Laplacian) roundings() float64 {
+// operations, and six units for the error of the stored a and B.
+func (l *Laplacian) countRoundings() float64 {
 	var longest int64
 	for i := range l.diag {
 		longest = max(longest, l.ptr[i+1]-l.ptr[i])
@@ -26,7 +26,7 @@ func (l *Laplacian) roundings() float64 {
 // (Higham, Accuracy and Stability, 2002, §3.1), |S| = diag(a) + B, and Bound
 // bounds ‖|S|‖₂.
 func (l *Laplacian) Rounding() float64 {
-	return l.rounds * unit / (1 - l.rounds*unit)
+	return l.roundingUnits * unit / (1 - l.roundingUnits*unit)
 }
 
 // collatzWielandt bounds λ_max(S) ≤ λ_max(Q), Q = |S| = diag(a) + B: for every

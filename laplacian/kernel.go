@@ -2,30 +2,30 @@
 
 package laplacian
 
-// generic computes the rows from lo to hi, eight columns at a time. The conversions of
-// products forbid a compiler to round once where multiply rounds twice.
+// generic computes the rows from lo to hi, eight columns at a time. The explicit
+// conversions of products to float64 keep the compiler from fusing multiply and add.
 func (l *Laplacian) generic(j *job, lo, hi int) {
 	if j.k == 1 {
 		l.rows1(j, lo, hi)
 		return
 	}
-	at := 0
-	for ; at+8 <= j.k; at += 8 {
-		l.rows8(j, lo, hi, at)
+	column := 0
+	for ; column+8 <= j.k; column += 8 {
+		l.rows8(j, lo, hi, column)
 	}
-	for ; at < j.k; at++ {
-		l.rowsColumn(j, lo, hi, at)
+	for ; column < j.k; column++ {
+		l.rowsColumn(j, lo, hi, column)
 	}
 }
 
-func (j *job) put(at int, sx float64) {
-	v := float64(j.a*sx) + float64(j.b*j.x[at])
+func (j *job) store(index int, sx float64) {
+	v := float64(j.a*sx) + float64(j.b*j.x[index])
 	if j.c != 0 {
-		v += float64(j.c * j.dst[at])
+		v += float64(j.c * j.dst[index])
 	}
-	j.dst[at] = v
+	j.dst[index] = v
 	if j.acc != nil {
-		j.acc[at] += float64(j.d * v)
+		j.acc[index] += float64(j.d * v)
 	}
 }
 
@@ -39,7 +39,7 @@ func (l *Laplacian) rows1(j *job, lo, hi int) {
 		} else {
 			s = sumWeighted(r.adj[p:q], r.val[p:q], x)
 		}
-		j.put(i, float64(r.diag[i]*x[i])-s)
+		j.store(i, float64(r.diag[i]*x[i])-s)
 	}
 }
 
@@ -136,7 +136,7 @@ func sumWeighted(adj []int32, w, x []float64) float64 {
 }
 
 // rowsColumn is one column of a block.
-func (l *Laplacian) rowsColumn(j *job, lo, hi, at int) {
+func (l *Laplacian) rowsColumn(j *job, lo, hi, column int) {
 	r, k, x := &l.rows, j.k, j.x
 	for i := lo; i < hi; i++ {
 		var total, s float64
@@ -145,16 +145,16 @@ func (l *Laplacian) rowsColumn(j *job, lo, hi, at int) {
 			if r.val != nil {
 				w = r.val[p]
 			}
-			if s += float64(w * x[int(r.adj[p])*k+at]); (p-r.ptr[i])%segment == segment-1 {
+			if s += float64(w * x[int(r.adj[p])*k+column]); (p-r.ptr[i])%segment == segment-1 {
 				total, s = total+s, 0
 			}
 		}
-		j.put(i*k+at, float64(r.diag[i]*x[i*k+at])-(total+s))
+		j.store(i*k+column, float64(r.diag[i]*x[i*k+column])-(total+s))
 	}
 }
 
 // rows8 is eight neighbouring columns of a block.
-func (l *Laplacian) rows8(j *job, lo, hi, at int) {
+func (l *Laplacian) rows8(j *job, lo, hi, column int) {
 	r, k, x := &l.rows, j.k, j.x
 	var sum [8]float64
 	for i := lo; i < hi; i++ {
@@ -163,14 +163,14 @@ func (l *Laplacian) rows8(j *job, lo, hi, at int) {
 		for ; p < q; p += segment {
 			end := min(p+segment, q)
 			if r.val == nil {
-				addOnes(&sum, r.adj[p:end], x[at:], k)
+				addOnes(&sum, r.adj[p:end], x[column:], k)
 			} else {
-				addWeighted(&sum, r.adj[p:end], r.val[p:end], x[at:], k)
+				addWeighted(&sum, r.adj[p:end], r.val[p:end], x[column:], k)
 			}
 		}
-		o := i*k + at
+		o := i*k + column
 		for c := range sum {
-			j.put(o+c, float64(r.diag[i]*x[o+c])-sum[c])
+			j.store(o+c, float64(r.diag[i]*x[o+c])-sum[c])
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// piece is a piece of rows of a block of columns, as the kernels read it.
-type piece struct {
+// kernelArgs is a range of rows of a block of columns, as the kernels read it.
+type kernelArgs struct {
 	dst, acc, x *float64 // the first column; acc may be nil
 	diag        *float64
 	ptr         *int64
@@ -28,17 +28,17 @@ type piece struct {
 // rows1 is the only column of a block.
 //
 //go:noescape
-func rows1(p *piece)
+func rows1(p *kernelArgs)
 
 // rows16 is sixteen columns of a block.
 //
 //go:noescape
-func rows16(p *piece)
+func rows16(p *kernelArgs)
 
 // rows4 is one to four columns of a block, those of mask.
 //
 //go:noescape
-func rows4(p *piece)
+func rows4(p *kernelArgs)
 
 // multiply computes the rows from lo to hi, to the same bits as generic.
 func (l *Laplacian) multiply(j *job, lo, hi int) {
@@ -47,7 +47,7 @@ func (l *Laplacian) multiply(j *job, lo, hi int) {
 		return
 	}
 	r := &l.rows
-	p := piece{
+	p := kernelArgs{
 		diag: unsafe.SliceData(r.diag), ptr: unsafe.SliceData(r.ptr),
 		adj: unsafe.SliceData(r.adj), val: unsafe.SliceData(r.val),
 		lo: int64(lo), hi: int64(hi), entries: int64(len(r.adj)), stride: 8 * int64(j.k),
@@ -56,18 +56,18 @@ func (l *Laplacian) multiply(j *job, lo, hi int) {
 	if j.c != 0 {
 		p.old = 1
 	}
-	for at := 0; at < j.k; {
-		p.dst, p.x = &j.dst[at], &j.x[at]
+	for column := 0; column < j.k; {
+		p.dst, p.x = &j.dst[column], &j.x[column]
 		if j.acc != nil {
-			p.acc = &j.acc[at]
+			p.acc = &j.acc[column]
 		}
-		switch w := j.k - at; {
+		switch w := j.k - column; {
 		case j.k == 1:
 			rows1(&p)
-			at++
+			column++
 		case w >= 16:
 			rows16(&p)
-			at += 16
+			column += 16
 		default:
 			for c := range p.mask {
 				p.mask[c] = 0
@@ -76,7 +76,7 @@ func (l *Laplacian) multiply(j *job, lo, hi int) {
 				}
 			}
 			rows4(&p)
-			at += 4
+			column += 4
 		}
 	}
 }

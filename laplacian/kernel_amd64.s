@@ -18,26 +18,26 @@
 //	Y8 … Y11    a, b, c, d
 #define LOAD \
 	MOVQ p+0(FP), CX; \
-	MOVQ piece_dst(CX), DI; \
-	MOVQ piece_acc(CX), SI; \
-	MOVQ piece_x(CX), DX; \
-	MOVQ piece_diag(CX), R8; \
-	MOVQ piece_ptr(CX), R9; \
-	MOVQ piece_adj(CX), R10; \
-	MOVQ piece_val(CX), R12; \
-	MOVQ piece_stride(CX), R13; \
-	MOVQ piece_entries(CX), R11; \
+	MOVQ kernelArgs_dst(CX), DI; \
+	MOVQ kernelArgs_acc(CX), SI; \
+	MOVQ kernelArgs_x(CX), DX; \
+	MOVQ kernelArgs_diag(CX), R8; \
+	MOVQ kernelArgs_ptr(CX), R9; \
+	MOVQ kernelArgs_adj(CX), R10; \
+	MOVQ kernelArgs_val(CX), R12; \
+	MOVQ kernelArgs_stride(CX), R13; \
+	MOVQ kernelArgs_entries(CX), R11; \
 	DECQ R11; \
-	VBROADCASTSD piece_a(CX), Y8; \
-	VBROADCASTSD piece_b(CX), Y9; \
-	VBROADCASTSD piece_c(CX), Y10; \
-	VBROADCASTSD piece_d(CX), Y11; \
-	MOVQ piece_old(CX), AX; \
+	VBROADCASTSD kernelArgs_a(CX), Y8; \
+	VBROADCASTSD kernelArgs_b(CX), Y9; \
+	VBROADCASTSD kernelArgs_c(CX), Y10; \
+	VBROADCASTSD kernelArgs_d(CX), Y11; \
+	MOVQ kernelArgs_old(CX), AX; \
 	MOVQ AX, old-8(SP); \
-	MOVQ piece_hi(CX), AX; \
+	MOVQ kernelArgs_hi(CX), AX; \
 	LEAQ (R9)(AX*8), AX; \
 	MOVQ AX, end-16(SP); \
-	MOVQ piece_lo(CX), BX; \
+	MOVQ kernelArgs_lo(CX), BX; \
 	LEAQ (R8)(BX*8), R8; \
 	LEAQ (R9)(BX*8), R9; \
 	IMULQ R13, BX; \
@@ -101,7 +101,7 @@ unweighted:
 	VADDPD at(SI)(BX*1), t, t; \
 	VMOVUPD t, at(SI)(BX*1)
 
-// func rows16(p *piece)
+// func rows16(p *kernelArgs)
 TEXT ·rows16(SB), NOSPLIT, $16-8
 	LOAD
 
@@ -211,12 +211,12 @@ done:
 	VZEROUPPER
 	RET
 
-// func rows4(p *piece)
+// func rows4(p *kernelArgs)
 //
-// One to four columns, those that mask names.
+// One to four columns, those whose entry of mask is −1.
 TEXT ·rows4(SB), NOSPLIT, $16-8
 	LOAD
-	VMOVDQU piece_mask(CX), Y12
+	VMOVDQU kernelArgs_mask(CX), Y12
 
 row:
 	CMPQ R9, end-16(SP)
@@ -316,7 +316,7 @@ DATA lanes<>+112(SB)/8, $0
 DATA lanes<>+120(SB)/8, $0
 GLOBL lanes<>(SB), RODATA, $128
 
-// func rows1(p *piece)
+// func rows1(p *kernelArgs)
 //
 // One column alone: eight entries of a row at a time, in the lanes of Y1 and Y2.
 TEXT ·rows1(SB), NOSPLIT, $16-8

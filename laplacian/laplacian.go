@@ -66,20 +66,20 @@ func ParseKind(s string) (Kind, error) {
 // shares the rows of its graph: beside them it holds the diagonal, and for the
 // normalised kinds one weight an entry.
 type Laplacian struct {
-	kind    Kind
-	ptr     []int64
-	adj     []int32
-	val     []float64 // B beside adj; nil: all 1
-	diag    []float64 // a
-	degrees []float64
-	sim     []float64 // s of L = diag(1/s) S diag(s); nil: L = S
-	bound   float64
-	nullity int
-	rounds  float64
-	rows    rows    // S as Recur works on it
-	cuts    []int32 // rows in pieces of similar work
-	workers int
-	jobs    *sync.Pool
+	kind          Kind
+	ptr           []int64
+	adj           []int32
+	val           []float64 // B beside adj; nil: all 1
+	diag          []float64 // a
+	degrees       []float64
+	similarity    []float64 // s of L = diag(1/s) S diag(s); nil: L = S
+	bound         float64
+	nullity       int
+	roundingUnits float64
+	rows          storedRows // S as Recur works on it
+	cuts          []int32    // rows in pieces of similar work
+	workers       int
+	jobs          *sync.Pool
 }
 
 // New returns the Laplacian of g. A product uses GOMAXPROCS workers; the number
@@ -95,9 +95,9 @@ func New(g *graph.Graph, k Kind) *Laplacian {
 	if k != Combinatorial {
 		l.normalize()
 	}
-	l.arrange()
-	l.cuts = cuts(l.rows.ptr)
-	l.rounds = l.roundings()
+	l.reorder()
+	l.cuts = balancedCuts(l.rows.ptr)
+	l.roundingUnits = l.countRoundings()
 	l.jobs = &sync.Pool{}
 	l.bound = l.collatzWielandt()
 	return l
@@ -160,7 +160,7 @@ func (l *Laplacian) normalize() {
 	}
 	l.val = val
 	if l.kind == RandomWalk {
-		l.sim = root
+		l.similarity = root
 	}
 }
 
@@ -186,7 +186,7 @@ func (l *Laplacian) Nullity() int { return l.nullity }
 
 // Similarity returns s > 0 with L = diag(1/s) S diag(s), or nil where L = S. The
 // caller must not change it.
-func (l *Laplacian) Similarity() []float64 { return l.sim }
+func (l *Laplacian) Similarity() []float64 { return l.similarity }
 
 // CSR returns S = diag(a) − B as it is stored: row i of B is adj[ptr[i]:ptr[i+1]]
 // with val beside it, or with ones where val is nil. The caller must not change

@@ -331,7 +331,7 @@ func checkReordered(t *testing.T, g *graph.Graph, k laplacian.Kind) {
 		x[i] = r.NormFloat64()
 	}
 	l := laplacian.New(g, k)
-	if l.Places() == nil {
+	if l.Permutation() == nil {
 		t.Errorf("%v: a shuffled grid of %d nodes is not renumbered", k, g.Order())
 	}
 	for e := range g.Edges() {

@@ -2,47 +2,47 @@
 
 package laplacian
 
-// rows is S = diag(a) − B with its nodes renumbered so that neighbours are near
-// each other in memory, where that is possible and pays.
-type rows struct {
-	ptr   []int64
-	adj   []int32
-	val   []float64
-	diag  []float64
-	place []int32 // row of each node; nil: its number
+// storedRows is S = diag(a) − B, with its nodes renumbered to reduce the bandwidth
+// where that makes products faster: neighbours are then close in memory.
+type storedRows struct {
+	ptr         []int64
+	adj         []int32
+	val         []float64
+	diag        []float64
+	permutation []int32 // row of each node; nil: its number
 }
 
-// What fits a second-level cache of one or two megabytes, in float64.
+// Sizes in float64 values that fit a second-level cache of one or two megabytes.
 const (
 	cacheEntries = 1 << 17
 	blockColumns = 16
 	window       = cacheEntries / blockColumns
 	// reorderOrder is the order from which a vector outgrows the cache.
 	reorderOrder = 1 << 15
-	// A graph is local where this share of its entries lies in the window.
-	localShare = 0.8
+	// minBandShare is the share of entries within the window from which an order is kept.
+	minBandShare = 0.8
 )
 
-// Places returns the row of each node in [Laplacian.Recur], or nil where rows are
+// Permutation returns the row of each node in [Laplacian.Recur], or nil where rows are
 // numbered as nodes are. The caller must not change it.
-func (l *Laplacian) Places() []int32 { return l.rows.place }
+func (l *Laplacian) Permutation() []int32 { return l.rows.permutation }
 
-// arrange settles the order of the rows.
-func (l *Laplacian) arrange() {
+// reorder chooses the order of the rows.
+func (l *Laplacian) reorder() {
 	n := len(l.diag)
-	l.rows = rows{l.ptr, l.adj, l.val, l.diag, nil}
-	if n < reorderOrder || l.rows.local() >= localShare {
+	l.rows = storedRows{l.ptr, l.adj, l.val, l.diag, nil}
+	if n < reorderOrder || l.rows.bandShare() >= minBandShare {
 		return
 	}
 	if place := l.breadthFirst(); place != nil {
-		if r := l.rows.renumbered(place); r.local() >= localShare {
+		if r := l.rows.permuted(place); r.bandShare() >= minBandShare {
 			l.rows = r
 		}
 	}
 }
 
-// local returns the share of entries within the window around the diagonal.
-func (r *rows) local() float64 {
+// bandShare returns the share of entries within the window around the diagonal.
+func (r *storedRows) bandShare() float64 {
 	near := 0
 	for i := range r.diag {
 		for _, j := range r.adj[r.ptr[i]:r.ptr[i+1]] {
@@ -54,9 +54,9 @@ func (r *rows) local() float64 {
 	return float64(near) / float64(max(1, len(r.adj)))
 }
 
-// breadthFirst numbers the nodes by distance from a far node of each component
-// (E. Cuthill & J. McKee, 1969), or returns nil as soon as one level is too wide
-// for neighbours to be near.
+// breadthFirst numbers the nodes by distance from a pseudo-peripheral node of each
+// component (E. Cuthill & J. McKee, 1969), or returns nil as soon as one level is wider
+// than the window.
 func (l *Laplacian) breadthFirst() []int32 {
 	n := len(l.diag)
 	place, order := make([]int32, n), make([]int32, 0, n)
@@ -107,28 +107,28 @@ func (l *Laplacian) sweep(root int32, place []int32, order *[]int32) (last int32
 	return q[len(q)-1], true
 }
 
-// renumbered returns the rows in the order of place.
-func (r *rows) renumbered(place []int32) rows {
+// permuted returns the rows in the order of place.
+func (r *storedRows) permuted(place []int32) storedRows {
 	n := len(r.diag)
 	node := make([]int32, n)
 	for i, p := range place {
 		node[p] = int32(i)
 	}
-	o := rows{ptr: make([]int64, n+1), adj: make([]int32, len(r.adj)), diag: make([]float64, n), place: place}
+	o := storedRows{ptr: make([]int64, n+1), adj: make([]int32, len(r.adj)), diag: make([]float64, n), permutation: place}
 	if r.val != nil {
 		o.val = make([]float64, len(r.val))
 	}
-	at := int64(0)
+	next := int64(0)
 	for p, i := range node {
 		o.diag[p] = r.diag[i]
 		for k := r.ptr[i]; k < r.ptr[i+1]; k++ {
-			o.adj[at] = place[r.adj[k]]
+			o.adj[next] = place[r.adj[k]]
 			if r.val != nil {
-				o.val[at] = r.val[k]
+				o.val[next] = r.val[k]
 			}
-			at++
+			next++
 		}
-		o.ptr[p+1] = at
+		o.ptr[p+1] = next
 	}
 	return o
 }

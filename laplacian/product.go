@@ -10,7 +10,7 @@ import (
 // A product of fewer entries than this is not worth a second worker.
 const parallelWork = 1 << 15
 
-// pieceWork is the work of one piece of rows, in entries.
+// pieceWork is the work of one range of rows, in entries.
 const pieceWork = 1 << 14
 
 // job is one product that several workers share. Its run method value is made
@@ -44,9 +44,9 @@ func (j *job) work() {
 	}
 }
 
-// cuts divides the rows into pieces of similar work. They do not depend on the
-// number of workers, and no row's sum crosses a piece.
-func cuts(ptr []int64) []int32 {
+// balancedCuts divides the rows into ranges of similar work. They do not depend on the
+// number of workers, and each row lies in one range.
+func balancedCuts(ptr []int64) []int32 {
 	n := len(ptr) - 1
 	c := []int32{0}
 	var begin int64
@@ -65,7 +65,7 @@ func cuts(ptr []int64) []int32 {
 //
 // With c = 0 the old dst is not read. It panics when a length is not n·k; the
 // slices must not overlap. It allocates nothing. Rows are in the order of
-// [Laplacian.Places].
+// [Laplacian.Permutation].
 func (l *Laplacian) Recur(dst, acc, x []float64, k int, a, b, c, d float64) {
 	n := len(l.diag) * k
 	if len(dst) != n || len(x) != n || acc != nil && len(acc) != n {
@@ -94,7 +94,7 @@ func (l *Laplacian) do(j *job) {
 
 // MulVecTo sets dst to L x, or to Lᵀx.
 func (l *Laplacian) MulVecTo(dst []float64, trans bool, x []float64) {
-	if l.sim == nil && l.rows.place == nil {
+	if l.similarity == nil && l.rows.permutation == nil {
 		l.Recur(dst, nil, x, 1, 1, 0, 0, 0)
 		return
 	}
@@ -106,28 +106,28 @@ func (l *Laplacian) MulVecTo(dst []float64, trans bool, x []float64) {
 	}
 	in, out := j.scratch[:n], j.scratch[n:]
 	for i, v := range x {
-		in[l.at(i)] = l.scaled(i, v, trans)
+		in[l.rowOf(i)] = l.scaled(i, v, trans)
 	}
 	l.Recur(out, nil, in, 1, 1, 0, 0, 0)
 	for i := range dst {
-		dst[i] = l.scaled(i, out[l.at(i)], !trans)
+		dst[i] = l.scaled(i, out[l.rowOf(i)], !trans)
 	}
 }
 
-// at returns the row of node i in Recur.
-func (l *Laplacian) at(i int) int {
-	if l.rows.place == nil {
+// rowOf returns the row of node i in Recur.
+func (l *Laplacian) rowOf(i int) int {
+	if l.rows.permutation == nil {
 		return i
 	}
-	return int(l.rows.place[i])
+	return int(l.rows.permutation[i])
 }
 
 func (l *Laplacian) scaled(i int, v float64, divide bool) float64 {
 	switch {
-	case l.sim == nil:
+	case l.similarity == nil:
 		return v
 	case divide:
-		return v / l.sim[i]
+		return v / l.similarity[i]
 	}
-	return v * l.sim[i]
+	return v * l.similarity[i]
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // BlockColumns returns how many columns of n values to multiply at once, at least one;
-// beyond 16 a multiple of the 16 that products are best at.
+// above 16 a multiple of 16, the width at which products are fastest.
 func BlockColumns(n int) int {
 	w := max(1, min(blockWidth, blockMemory/max(1, n)))
 	if w > 16 {
@@ -25,7 +25,8 @@ func BlockColumns(n int) int {
 	return w
 }
 
-// Entries returns the matrix that a holds, or nil where a is known by products only.
+// Entries returns the matrix of a where it is stored, or nil where a is known by
+// products only.
 func Entries(a Operator) *mat.Dense {
 	switch a := a.(type) {
 	case Dense:
@@ -36,9 +37,9 @@ func Entries(a Operator) *mat.Dense {
 	return nil
 }
 
-// HoldsEntries reports whether the entries of a can be read, of a [Scaled] those of the
-// operator that it scales: then columns cost nothing, and products as much as those with
-// a matrix.
+// HoldsEntries reports whether the matrix of a is stored, or for a [Scaled] that of the
+// operator that it scales: then columns are read without products, and a product costs
+// that of a dense matrix.
 func HoldsEntries(a Operator) bool {
 	if s, ok := a.(Scaled); ok {
 		a = s.A
@@ -81,18 +82,18 @@ func ColumnsTo(a Operator, dst []float64, js []int) {
 	}
 }
 
-// Scaled is diag(Scale) S A, where S picks the distinct rows Pick of A and Scale has a
+// Scaled is diag(Scale) S A, where S picks the distinct rows Rows of A and Scale has a
 // value ≥ 0 for each of them.
 type Scaled struct {
 	A     Operator
-	Pick  []int
+	Rows  []int
 	Scale []float64
 }
 
 // Dims returns the number of rows picked and of columns of A.
 func (s Scaled) Dims() (r, c int) {
 	_, c = s.A.Dims()
-	return len(s.Pick), c
+	return len(s.Rows), c
 }
 
 // Err returns the largest scale times the error that A declares.
@@ -112,7 +113,7 @@ func (s Scaled) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	m, _ := s.A.Dims()
 	full := make([]float64, m*k)
 	if trans {
-		for i, row := range s.Pick {
+		for i, row := range s.Rows {
 			for j := range k {
 				full[row*k+j] = s.Scale[i] * x[i*k+j]
 			}
@@ -121,7 +122,7 @@ func (s Scaled) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 		return
 	}
 	MulBlockTo(s.A, full, false, x, k)
-	for i, row := range s.Pick {
+	for i, row := range s.Rows {
 		for j := range k {
 			dst[i*k+j] = s.Scale[i] * full[row*k+j]
 		}
@@ -132,9 +133,9 @@ func (s Scaled) columnsTo(dst []float64, js []int) {
 	m, _ := s.A.Dims()
 	full := make([]float64, m*len(js))
 	ColumnsTo(s.A, full, js)
-	r := len(s.Pick)
+	r := len(s.Rows)
 	for k := range js {
-		for i, row := range s.Pick {
+		for i, row := range s.Rows {
 			dst[k*r+i] = s.Scale[i] * full[k*m+row]
 		}
 	}

@@ -32,7 +32,7 @@ type BlockOperator interface {
 	MulBlockTo(dst []float64, trans bool, x []float64, k int)
 }
 
-// Approximation is an operator Ã that stands for another one, A.
+// Approximation is an operator Ã that approximates another one, A.
 type Approximation interface {
 	Operator
 	// Err returns an upper bound on ‖Ã − A‖₂, rounding included.
@@ -71,8 +71,8 @@ func MulBlockTo(a Operator, dst []float64, trans bool, x []float64, k int) {
 	}
 }
 
-// Dense is a matrix as an operator. Where M stands for another matrix, Bound says how
-// far it may be from it: ‖M − M'‖₂ ≤ Bound.
+// Dense is a matrix as an operator. Where M approximates another matrix M', Bound is a
+// bound on the error: ‖M − M'‖₂ ≤ Bound.
 type Dense struct {
 	M     *mat.Dense
 	Bound float64

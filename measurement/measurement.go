@@ -4,8 +4,8 @@
 //
 //	Y = A f₀ + N(0, I),
 //
-// which is what the posterior and the programme are computed from. [Whiten] makes it
-// of what sensors released,
+// the input of the posterior and of Basis Pursuit Denoising. [Whiten] makes it from the
+// released readings,
 //
 //	ỹ = M f₀ + ν,  ν_s ~ N(0, 1/u_s) for each sensor s.
 package measurement
@@ -21,8 +21,8 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
-// ErrInvalid marks an input that has no meaning: the caller must change it. It is also
-// the ErrInvalid of what computes from measurements.
+// ErrInvalid marks an invalid argument, here and in the packages that compute from
+// measurements.
 var ErrInvalid = errors.New("invalid input")
 
 // Data are measurements with unit noise: Y = A f₀ + N(0, I), one row of A for
@@ -32,8 +32,7 @@ type Data struct {
 	Y []float64
 }
 
-// MaxLength is what the length of Y may be, so that its square and the products with it
-// are finite.
+// MaxLength bounds ‖Y‖₂, so that its square and products with it are finite.
 const MaxLength = 1e150
 
 // Whiten scales sensor s by √u_s, u_s = 1/σ_s², and drops the silent sensors,
@@ -62,7 +61,7 @@ func Whiten(m linop.Operator, y, u []float64) (Data, error) {
 			return Data{}, fmt.Errorf("%w: weight of sensor %d is %v, want ≥ 0 and finite", ErrInvalid, s, v)
 		}
 		if v > 0 {
-			w.Pick, w.Scale = append(w.Pick, s), append(w.Scale, math.Sqrt(v))
+			w.Rows, w.Scale = append(w.Rows, s), append(w.Scale, math.Sqrt(v))
 			out = append(out, math.Sqrt(v)*y[s])
 		}
 	}
@@ -85,7 +84,7 @@ func Uniform(sigma float64, m int) []float64 {
 }
 
 // Chi2Above returns the x that χ²_k, the law of ‖N(0, I_k)‖², exceeds with probability
-// tail. As the quantile of 1 − tail it would lose the digits of tail.
+// tail. (A quantile at 1 − tail would lose the digits of a small tail.)
 func Chi2Above(k int, tail float64) float64 {
 	return 2 * mathext.GammaIncRegCompInv(float64(k)/2, tail)
 }

@@ -310,10 +310,10 @@ func rowNorms(d measurement.Data, sum []float64) bool {
 	if !ok {
 		m, _ := e.Dims()
 		for s := range m {
-			w.Pick, w.Scale = append(w.Pick, s), append(w.Scale, 1)
+			w.Rows, w.Scale = append(w.Rows, s), append(w.Scale, 1)
 		}
 	}
-	for k, s := range w.Pick {
+	for k, s := range w.Rows {
 		u := w.Scale[k] * w.Scale[k]
 		for j, v := range e.RawRowView(s) {
 			sum[j] += u * v * v

@@ -61,7 +61,7 @@ type deflation struct {
 func newDeflation(p *products, seed uint64) *deflation {
 	m, n := p.A.Dims()
 	return &deflation{
-		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: dense.Basis{M: m, Least: aligned}, seen: make([]float64, n),
+		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: dense.Basis{M: m, Tolerance: aligned}, seen: make([]float64, n),
 	}
 }
 

@@ -141,7 +141,7 @@ func blurOfScaled(w linop.Scaled, z []float64) blur {
 	for i, x := range z {
 		k := 0
 		if b.of != nil {
-			k = int(s.blocks.rows[w.Pick[i]])
+			k = int(s.blocks.rows[w.Rows[i]])
 		}
 		b.along[k] = math.Hypot(b.along[k], w.Scale[i]*x)
 		b.norm[k] = max(b.norm[k], w.Scale[i])

@@ -25,10 +25,10 @@ func (d *qr) append(col []float64) bool {
 	w := append([]float64(nil), col...)
 	h := make([]float64, len(d.q)+1)
 	for range 2 {
-		dense.Subtract(w, d.q, h)
+		dense.Orthogonalize(w, d.q, h)
 	}
 	rest := floats.Norm(w, 2)
-	if !(rest > dense.Dependence*floats.Norm(col, 2)) {
+	if !(rest > dense.DependenceTolerance*floats.Norm(col, 2)) {
 		return false
 	}
 	h[len(d.q)] = rest

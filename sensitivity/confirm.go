@@ -16,7 +16,7 @@ import (
 // most; where that is 0 it uses none. Tolerance and Time of opts do not count. It returns
 // [expm.ErrAccuracy] where double precision certifies nothing.
 func Confirm(ctx context.Context, m Model, u []float64, b Bracket, opts Options) (Bracket, error) {
-	opts.Enough, opts.Time, opts.Failure = b.Upper, 0, b.Failure
+	opts.Threshold, opts.Time, opts.Failure = b.Upper, 0, b.Failure
 	if b.Failure == 0 {
 		opts.Seed = [32]byte{}
 	}
@@ -33,7 +33,7 @@ func Confirm(ctx context.Context, m Model, u []float64, b Bracket, opts Options)
 		if fresh.Upper == 0 || next.Upper < fresh.Upper {
 			fresh = next
 		}
-		if opts.settled(next) || next.Exact {
+		if opts.decided(next) || next.Exact {
 			return next, nil
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // An upper end that was certified is confirmed with other coins, at any tolerance and
 // by every tier; one below Δ₂ never is. The exact value is the judge.
-func TestEnough(t *testing.T) {
+func TestThreshold(t *testing.T) {
 	n := 120
 	confirmed, refuted := 0, 0
 	for name, g := range families(t, n) {
@@ -34,16 +34,16 @@ func TestEnough(t *testing.T) {
 					was := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights, sensitivity.Options{Seed: [32]byte{1}, Tolerance: tolerance}))
 					enough := was.Upper * (1 + 0x1p-30)
 					width := max(1e-6, (was.Upper-was.Lower)/was.Upper)
-					opts := sensitivity.Options{Seed: [32]byte{2}, Tolerance: width, Enough: enough}
+					opts := sensitivity.Options{Seed: [32]byte{2}, Tolerance: width, Threshold: enough}
 					got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights, opts))
 					if got.Upper > enough || got.Upper < exact.Lower {
 						t.Errorf("%s: [%v, %v] after [%v, %v], exact [%v, %v]", what, got.Lower, got.Upper, was.Lower, was.Upper, exact.Lower, exact.Upper)
 					}
 					confirmed++
 					for _, factor := range []float64{1 - 1e-6, 0.9, 1. / 16} {
-						opts.Enough = exact.Lower * factor
-						if got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights, opts)); got.Upper <= opts.Enough {
-							t.Errorf("%s: %v is confirmed, Δ₂ ≥ %v", what, opts.Enough, exact.Lower)
+						opts.Threshold = exact.Lower * factor
+						if got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights, opts)); got.Upper <= opts.Threshold {
+							t.Errorf("%s: %v is confirmed, Δ₂ ≥ %v", what, opts.Threshold, exact.Lower)
 						}
 						refuted++
 					}

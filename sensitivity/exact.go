@@ -38,15 +38,15 @@ type spectral struct {
 func newSpectral(p *problem, spec *expm.Spectrum) *spectral {
 	d := &spectral{p: p, spec: spec, base: 1}
 	lambda := spec.Lambda()
-	both := 2*spec.Ortho() + spec.Ortho()*spec.Ortho()
+	both := 2*spec.OrthogonalityError() + spec.OrthogonalityError()*spec.OrthogonalityError()
 	if g := spec.Gap(); g > 0 && p.lap.Kind() == laplacian.Combinatorial && !p.astray {
 		d.from = spec.Nullity()
 		d.base = math.Exp(-p.tau * lambda[d.from])
-		phi := spec.Backward() / g
-		d.up = math.Exp(-p.tau*g) * (p.tau*spec.Backward() + phi*phi + both)
+		phi := spec.BackwardError() / g
+		d.up = math.Exp(-p.tau*g) * (p.tau*spec.BackwardError() + phi*phi + both)
 		d.leak = math.Exp(-p.tau*g) * phi
 	} else {
-		d.up = min(1, p.tau*spec.Backward()) + both
+		d.up = min(1, p.tau*spec.BackwardError()) + both
 	}
 	d.decay = make([]float64, len(lambda))
 	for k := d.from; k < len(lambda); k++ {

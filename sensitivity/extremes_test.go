@@ -28,7 +28,7 @@ func TestGap(t *testing.T) {
 			continue
 		}
 		scale := 3.0
-		if !g.Hops() {
+		if !g.UnitLengths() {
 			scale = 3 / slices.Min(g.Lengths())
 		}
 		l := laplacian.New(g, laplacian.Combinatorial)

@@ -224,7 +224,7 @@ func (q *process) step(m int) bool {
 		alpha += x * w[k]
 	}
 	for range 2 {
-		dense.Subtract(w, q.v[:m+1], nil)
+		dense.Orthogonalize(w, q.v[:m+1], nil)
 	}
 	var square float64
 	for _, x := range w {

@@ -71,7 +71,7 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 			if val != nil {
 				e.b = val[k]
 			}
-			if !m.Graph.Hops() {
+			if !m.Graph.UnitLengths() {
 				x, _ := m.Graph.Edge(int(e.u), int(e.v))
 				e.scale /= x.Length
 			}

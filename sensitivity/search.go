@@ -72,7 +72,7 @@ func (s *search) bracket() Bracket {
 // target is the largest upper bound that needs no more work; see bracket for the
 // rounding.
 func (s *search) target() float64 {
-	switch enough := s.opts.Enough; {
+	switch enough := s.opts.Threshold; {
 	case enough == 0:
 		return max(s.lower*(1+s.opts.Tolerance), s.least)
 	case s.lower > enough:

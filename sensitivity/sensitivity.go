@@ -43,13 +43,13 @@ type Model struct {
 // Options of [Bound] and [PerSensor]. The zero value is recommended but for Seed.
 type Options struct {
 	// Tolerance is the relative width Upper/Lower − 1 to aim at; 0: 0.001 up to 10,000
-	// nodes, else 0.05. What a narrow bracket costs up to there is seconds, and a wide one
-	// costs noise: a few per cent of σ, which are points of accuracy.
+	// nodes, else 0.05. Up to there a narrow bracket costs seconds, and a wide one costs
+	// noise: a few per cent of σ, and with it accuracy.
 	Tolerance float64
-	// Enough, where positive, is what the upper end shall not exceed: the search ends as
-	// soon as that is certain, or refuted by the lower end. Tolerance then only says how
-	// closely M is computed.
-	Enough float64
+	// Threshold, where positive, makes this a decision: the search ends as soon as Δ₂ ≤
+	// Threshold is certified, or refuted by the lower end. Tolerance then only sets the
+	// accuracy to which M is computed.
+	Threshold float64
 	// Time ends the search early, with the bracket reached; 0: no limit. A result
 	// that was cut short depends on the machine's speed.
 	Time time.Duration
@@ -77,9 +77,9 @@ type Bracket struct {
 // closed reports whether the bracket is as narrow as asked for.
 func (b Bracket) closed(tol float64) bool { return b.Upper <= b.Lower*(1+tol) }
 
-// settled reports whether a bracket says if Δ₂ ≤ Enough.
-func (o *Options) settled(b Bracket) bool {
-	return o.Enough > 0 && (b.Upper <= o.Enough || b.Lower > o.Enough)
+// decided reports whether a bracket certifies or refutes Δ₂ ≤ Threshold.
+func (o *Options) decided(b Bracket) bool {
+	return o.Threshold > 0 && (b.Upper <= o.Threshold || b.Lower > o.Threshold)
 }
 
 // floor is the least upper end of a graph that has edges: M b never vanishes, and
@@ -105,7 +105,7 @@ func Bound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, er
 		return p.search(ctx, opts)
 	}
 	b, err := p.exact(ctx, spec)
-	if err != nil || b.closed(opts.Tolerance) && opts.Enough == 0 || opts.settled(b) {
+	if err != nil || b.closed(opts.Tolerance) && opts.Threshold == 0 || opts.decided(b) {
 		return b, err
 	}
 	s, err := p.search(ctx, opts)
@@ -151,8 +151,8 @@ func (m *Model) check() error {
 
 // check fills in the defaults for a graph of n nodes.
 func (o *Options) check(n int) error {
-	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || o.Time < 0 || !(o.Enough >= 0) {
-		return fmt.Errorf("sensitivity: tolerance %v, failure %v, time %v or enough %v out of range", o.Tolerance, o.Failure, o.Time, o.Enough)
+	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || o.Time < 0 || !(o.Threshold >= 0) {
+		return fmt.Errorf("sensitivity: tolerance %v, failure %v, time %v or threshold %v out of range", o.Tolerance, o.Failure, o.Time, o.Threshold)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance(n)

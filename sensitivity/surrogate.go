@@ -185,7 +185,7 @@ func (m *maker) diffuse() []float64 {
 		}
 		alpha[steps] = dot(v, w)
 		for range 2 {
-			dense.Subtract(w, m.basis[:steps+1], nil)
+			dense.Orthogonalize(w, m.basis[:steps+1], nil)
 		}
 		beta[steps] = math.Sqrt(dot(w, w))
 		steps++

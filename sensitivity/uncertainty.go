@@ -55,14 +55,14 @@ const MaxUncertain = 5000
 // evaluations is the most values of τ that are tried for one graph.
 const evaluations = 256
 
-// Over brackets the largest Δ₂ in a set of operators. Its upper end is valid always;
-// how close it is to the lower one is a matter of Options.Tolerance and Options.Time
-// for τ, and of WeightError itself. It returns [ErrUncertainty] for a set that is out
+// WorstCase brackets the largest Δ₂ over a set of operators. Its upper end is valid always;
+// how close it is to the lower one depends on Options.Tolerance and Options.Time for τ,
+// and on WeightError itself. It returns [ErrUncertainty] for a set that is out
 // of range and for more than [MaxUncertain] nodes, and [expm.ErrAccuracy] where double
 // precision certifies nothing.
 //
 // Proof: docs/proofs/uncertainty.md.
-func Over(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
+func WorstCase(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
 	if err := set.check(m); err != nil {
 		return Envelope{}, err
 	}
@@ -253,7 +253,7 @@ func (w *world) bends(tau float64) []float64 {
 	}
 	var kernel mat.Dense
 	kernel.Mul(half.T(), half)
-	beta, o, size := w.spec.Backward(), w.spec.Ortho(), float64(n)
+	beta, o, size := w.spec.BackwardError(), w.spec.OrthogonalityError(), float64(n)
 	slack := w.top * (w.top*(tau*beta+2*o+o*o+4*(size+16)*math.Sqrt(size)*unit) + 2*beta)
 	out := make([]float64, len(w.edges))
 	for i, e := range w.edges {
@@ -301,7 +301,7 @@ func (w *world) drift(tau float64) []float64 {
 	for j := range mass {
 		mass[j] = w.smoothing(tau-at[j+1], tau-at[j])
 	}
-	beta, o := w.spec.Backward(), w.spec.Ortho()
+	beta, o := w.spec.BackwardError(), w.spec.OrthogonalityError()
 	square := make([]float64, n)
 	for i, e := range w.edges {
 		for k := range square {
@@ -360,7 +360,7 @@ func (w *world) over(ctx context.Context, opts Options) (Envelope, error) {
 			attained = max(attained, c.ends)
 		}
 		best.Upper = max(cells[at].upper, floor)
-		if opts.settled(best.Bracket) || opts.Enough == 0 && best.Upper <= attained*(1+opts.Tolerance) || used >= evaluations {
+		if opts.decided(best.Bracket) || opts.Threshold == 0 && best.Upper <= attained*(1+opts.Tolerance) || used >= evaluations {
 			return best, nil
 		}
 		c := cells[at]
@@ -395,12 +395,12 @@ func newCell(a, b *look) cell {
 	return c
 }
 
-// MaxAlternatives is the most graphs that [Without] lists.
+// MaxAlternatives is the most graphs that [WithoutRelationships] lists.
 const MaxAlternatives = 2000
 
-// Without lists the graphs that lack 1 to k of the relationships of g, whichever they
-// are. It returns [ErrUncertainty] for more than [MaxAlternatives].
-func Without(g *graph.Graph, k int) ([]*graph.Graph, error) {
+// WithoutRelationships lists the graphs that result from g by deleting 1 to k
+// relationships, for every choice of them. It returns [ErrUncertainty] for more than [MaxAlternatives].
+func WithoutRelationships(g *graph.Graph, k int) ([]*graph.Graph, error) {
 	if k <= 0 {
 		return nil, nil
 	}
@@ -420,7 +420,7 @@ func Without(g *graph.Graph, k int) ([]*graph.Graph, error) {
 		for i := from; i < len(edges) && left > 0; i++ {
 			absent[i] = true
 			at := -1
-			out = append(out, g.Keep(func(graph.Edge) bool {
+			out = append(out, g.FilterEdges(func(graph.Edge) bool {
 				at++
 				return !absent[at]
 			}))

@@ -85,7 +85,7 @@ func TestTauInterval(t *testing.T) {
 		from := math.Exp(3*rnd.Float64() - 2)
 		set := sensitivity.Uncertainty{TauFrom: from, TauTo: from * (1.2 + 3*rnd.Float64())}
 		m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 1, Sensors: sensors}
-		e, err := sensitivity.Over(t.Context(), m, u, set, sensitivity.Options{})
+		e, err := sensitivity.WorstCase(t.Context(), m, u, set, sensitivity.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,13 +138,13 @@ func TestNotMonotone(t *testing.T) {
 		t.Errorf("Δ₂ is %v at τ = 0.5 and %v at τ = 4: want a rise", start, end)
 	}
 	m.Sensors = far
-	e, err := sensitivity.Over(t.Context(), m, nil, set, sensitivity.Options{})
+	e, err := sensitivity.WorstCase(t.Context(), m, nil, set, sensitivity.Options{})
 	if err != nil || e.Upper < end || e.Tau < 2 {
 		t.Errorf("over the interval: %+v, %v; at its end %v", e, err, end)
 	}
 	if all := bound(nil, .5); all < bound(nil, 4) {
 		t.Error("with all sensors Δ₂ rises")
-	} else if e, err = sensitivity.Over(t.Context(), model(g, 1), nil, set, sensitivity.Options{}); err != nil || e.Upper < all*(1-1e-12) || e.Upper > all*(1+1e-9) || e.Tau != .5 {
+	} else if e, err = sensitivity.WorstCase(t.Context(), model(g, 1), nil, set, sensitivity.Options{}); err != nil || e.Upper < all*(1-1e-12) || e.Upper > all*(1+1e-9) || e.Tau != .5 {
 		t.Errorf("all sensors: %+v, %v; want %v at 0.5", e, err, all)
 	}
 }
@@ -164,7 +164,7 @@ func TestWeightError(t *testing.T) {
 		x := []float64{.05, .2, .5}[trial%3]
 		set := sensitivity.Uncertainty{TauFrom: .7, TauTo: 1.3, WeightError: x}
 		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1, Sensors: sensors}
-		e, err := sensitivity.Over(t.Context(), m, u, set, sensitivity.Options{})
+		e, err := sensitivity.WorstCase(t.Context(), m, u, set, sensitivity.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,14 +235,14 @@ func TestAlternatives(t *testing.T) {
 		}
 		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: .5, Sensors: sensors}
 		plain := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, u, sensitivity.Options{}))
-		e, err := sensitivity.Over(t.Context(), m, u, sensitivity.Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list}, sensitivity.Options{})
+		e, err := sensitivity.WorstCase(t.Context(), m, u, sensitivity.Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list}, sensitivity.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e.Upper < best || e.Lower < best*.99 || e.Upper < plain.Upper*(1-1e-9) {
 			t.Errorf("trial %d, %v: %+v; tried %v, the graph itself %v", trial, kind, e, best, plain.Upper)
 		}
-		only, err := sensitivity.Over(t.Context(), m, u, sensitivity.Uncertainty{Alternatives: list}, sensitivity.Options{})
+		only, err := sensitivity.WorstCase(t.Context(), m, u, sensitivity.Uncertainty{Alternatives: list}, sensitivity.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,17 +270,17 @@ func TestUncertaintyRefused(t *testing.T) {
 		"other nodes":      {Alternatives: []*laplacian.Laplacian{laplacian.New(other, laplacian.Combinatorial)}},
 		"other kind":       {Alternatives: []*laplacian.Laplacian{laplacian.New(g, laplacian.Normalized)}},
 	} {
-		if _, err := sensitivity.Over(t.Context(), m, nil, set, sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
+		if _, err := sensitivity.WorstCase(t.Context(), m, nil, set, sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
 			t.Errorf("%s: %v, want ErrUncertainty", name, err)
 		}
 	}
 	m.Laplacian = laplacian.New(g, laplacian.Normalized)
-	if _, err := sensitivity.Over(t.Context(), m, nil, sensitivity.Uncertainty{WeightError: .1}, sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
+	if _, err := sensitivity.WorstCase(t.Context(), m, nil, sensitivity.Uncertainty{WeightError: .1}, sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
 		t.Errorf("weights of the normalised form: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sensitivity.Over(ctx, model(g, 1), nil, sensitivity.Uncertainty{TauFrom: 1, TauTo: 2}, sensitivity.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := sensitivity.WorstCase(ctx, model(g, 1), nil, sensitivity.Uncertainty{TauFrom: 1, TauTo: 2}, sensitivity.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if (sensitivity.Uncertainty{}).Any() || !(sensitivity.Uncertainty{WeightError: .1}).Any() {

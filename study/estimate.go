@@ -76,7 +76,7 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 	}
 	w := workload{
 		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(len(sensors)), cost: cost,
-		weighted: !g.Unweighted(), lengths: !g.Hops(), plan: job.Plan, sources: job.Recover.Sources,
+		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources,
 	}
 	var all []Estimate
 	for _, c := range w.commands() {

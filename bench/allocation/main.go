@@ -86,7 +86,7 @@ func run(ctx context.Context, names []string) error {
 			if err != nil {
 				return err
 			}
-			d, err := base.At(tau)
+			d, err := base.WithTau(tau)
 			if err != nil {
 				return err
 			}

@@ -77,7 +77,7 @@ func (s sample) source() int {
 // relationships yields relationships.csv line by line.
 func (s sample) relationships() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		weighted, measured := !s.graph.Unweighted(), !s.graph.Hops()
+		weighted, measured := !s.graph.Unweighted(), !s.graph.UnitLengths()
 		line := []byte("source,target")
 		if weighted {
 			line = append(line, ",weight"...)

@@ -119,7 +119,7 @@ func FromGraph(g *graph.Graph) *Store {
 		if !g.Unweighted() {
 			r.Properties[WeightProperty] = e.Weight
 		}
-		if !g.Hops() {
+		if !g.UnitLengths() {
 			r.Properties[LengthProperty] = e.Length
 		}
 		s.relationships = append(s.relationships, r)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dense holds what several packages need of dense linear algebra beside gonum.
+// Package dense has the dense linear algebra that several packages share and gonum lacks.
 package dense
 
 import (
@@ -11,16 +11,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Dependence is the remainder, relative to its column, below which a column counts
-// as a combination of the others: what two passes of Gram–Schmidt leave of rounding.
-const Dependence = 1e-14
+// DependenceTolerance is the norm of the remainder, relative to its column, below which
+// a column counts as linearly dependent: the rounding error of two passes of
+// Gram–Schmidt.
+const DependenceTolerance = 1e-14
 
 // Basis is an orthonormal basis of the columns that it was extended by.
 type Basis struct {
-	M     int       // length of a vector
-	K     int       // number of vectors
-	Q     []float64 // the vectors, one after the other
-	Least float64   // relative remainder below which a column adds no vector; at least Dependence
+	M         int       // length of a vector
+	K         int       // number of vectors
+	Q         []float64 // the vectors, one after the other
+	Tolerance float64   // relative remainder below which a column adds no vector; at least DependenceTolerance
 }
 
 // Vector returns vector i, a part of Q.
@@ -34,9 +35,10 @@ func (b *Basis) Matrix() blas64.General {
 // Extend adds p columns, stored one after the other in cols, which it overwrites,
 // and returns their coordinates. A column that depends on the basis adds no vector.
 //
-// Block Gram–Schmidt runs twice, then inside the block, or over everything where little
-// is left of the column. As long as a sweep takes half, another over everything follows:
-// a remainder that is mostly rounding would otherwise not be orthogonal.
+// Block Gram–Schmidt runs twice against the old vectors, then column by column against
+// those of the block, or against all where the remainder is below a tenth of the column.
+// While a sweep halves the remainder another over all vectors follows: a remainder that
+// is mostly rounding would otherwise not be orthogonal.
 func (b *Basis) Extend(cols []float64, p int) [][]float64 {
 	block := blas64.General{Rows: p, Cols: b.M, Stride: b.M, Data: cols}
 	old := b.K
@@ -68,7 +70,7 @@ func (b *Basis) Extend(cols []float64, p int) [][]float64 {
 			b.sweep(w, c, from)
 			rest = floats.Norm(w, 2)
 		}
-		if rest > max(Dependence, b.Least)*norms[i] && b.K < b.M {
+		if rest > max(DependenceTolerance, b.Tolerance)*norms[i] && b.K < b.M {
 			floats.Scale(1/rest, w)
 			b.Q = append(b.Q, w...)
 			b.K++
@@ -79,7 +81,8 @@ func (b *Basis) Extend(cols []float64, p int) [][]float64 {
 	return out
 }
 
-// sweep subtracts from w its components along the vectors from on, adding them to c.
+// sweep subtracts from w its components along vectors from, from + 1, …, and adds the
+// coefficients to c.
 func (b *Basis) sweep(w, c []float64, from int) {
 	k := b.K - from
 	if k == 0 {
@@ -93,7 +96,8 @@ func (b *Basis) sweep(w, c []float64, from int) {
 	floats.Add(c[from:], h.Data)
 }
 
-// Project splits y into coordinates and the squared length and vector of the rest.
+// Project returns the coordinates q of y in the basis, the orthogonal remainder, and the
+// squared norm of the remainder.
 func (b *Basis) Project(y []float64) (q, rest []float64, rho2 float64) {
 	rest = append([]float64(nil), y...)
 	q = make([]float64, b.K)
@@ -117,11 +121,11 @@ func Transpose(x []float64, r, c int) []float64 {
 	return out
 }
 
-// Subtract takes from w its components along orthonormal vectors, one after the other
-// (modified Gram–Schmidt), and adds them to coef, which may be nil. A vector may be
-// shorter than w: the rest of it is 0. Called twice, what is left of w is orthogonal to
+// Orthogonalize subtracts from w its components along orthonormal vectors, one after the
+// other (modified Gram–Schmidt), and adds the coefficients to coef, which may be nil. A
+// vector shorter than w is padded with zeros. After two calls w is orthogonal up to
 // rounding, unless it is mostly rounding itself ("twice is enough", Kahan and Parlett).
-func Subtract(w []float64, vectors [][]float64, coef []float64) {
+func Orthogonalize(w []float64, vectors [][]float64, coef []float64) {
 	for i, q := range vectors {
 		part := w[:len(q)]
 		c := floats.Dot(q, part)

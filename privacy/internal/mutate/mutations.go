@@ -150,8 +150,8 @@ var fast = []mutation{
 var slow = []mutation{
 	{"a screen that fails more often than it says", []change{{"sensitivity/screen.go", "chiSquareQuantile(columns, c.q)) - normalError", "chiSquareQuantile(columns, 0.5)) - normalError"}}, "TestScreenFailsAsRarelyAsItSays"},
 	{"allocated noise on the uniform sensitivity", []change{{"plan.go", "	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)\n", "	_ = bracket\n"}}, ".:TestAllocatedPlan"},
-	{"subnormals in the recurrence", []change{{"expm/chebyshev.go", "settle(prev, grid)", "_ = grid"}}, "TestPrivateWorkMeetsNoSubnormal"},
-	{"subnormal sources", []change{{"expm/private.go", "settle(w.x, grid)", "_ = grid"}}, "TestPrivateWorkIsWithinErr"},
+	{"subnormals in the recurrence", []change{{"expm/chebyshev.go", "roundToGrid(prev, grid)", "_ = grid"}}, "TestPrivateWorkMeetsNoSubnormal"},
+	{"subnormal sources", []change{{"expm/private.go", "roundToGrid(w.x, grid)", "_ = grid"}}, "TestPrivateWorkIsWithinErr"},
 	{"a report that tells milliseconds of private work", []change{{"run.go", "wholeSeconds(since(start))", "since(start)"}}, "TestReportTellsSeconds"},
 	{"Lanczos on a private vector", []change{{"readings.go", "if m.operator.Diffusion.Method() == expm.Lanczos {", "if m.operator.Diffusion.Method() == expm.Lanczos && m == nil {"}}, "TestPrivatePathRefuses"},
 

@@ -10,7 +10,7 @@ import (
 )
 
 // What is kept is what a builder makes of the same edges, to the digest.
-func TestKeep(t *testing.T) {
+func TestFilterEdges(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		var whole, part graph.Builder
 		for i := range 30 {
@@ -51,7 +51,7 @@ func TestKeep(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := 0
-		got := g.Keep(func(e graph.Edge) bool {
+		got := g.FilterEdges(func(e graph.Edge) bool {
 			asked++
 			u, v := string(g.ID(e.U)), string(g.ID(e.V))
 			return !left[[2]string{u, v}] && !left[[2]string{v, u}]
@@ -64,7 +64,7 @@ func TestKeep(t *testing.T) {
 		if len(a) != len(b) {
 			t.Errorf("weighted %v: %d components, want %d", weighted, len(a), len(b))
 		}
-		if all := g.Keep(func(graph.Edge) bool { return true }); all.Digest() != g.Digest() {
+		if all := g.FilterEdges(func(graph.Edge) bool { return true }); all.Digest() != g.Digest() {
 			t.Error("a graph is not itself where all is kept")
 		}
 	}

@@ -2,9 +2,9 @@
 
 package graph
 
-// Keep returns a graph of the same nodes, in the same order, with the edges for which
-// keep is true; it is asked once for each, U < V.
-func (g *Graph) Keep(keep func(e Edge) bool) *Graph {
+// FilterEdges returns the spanning subgraph with the edges for which keep is true. It
+// calls keep once for each edge, U < V.
+func (g *Graph) FilterEdges(keep func(e Edge) bool) *Graph {
 	out := &Graph{ids: g.ids, ptr: make([]int64, len(g.ptr))}
 	kept := make(map[[2]int]bool, g.Size())
 	for e := range g.Edges() {
