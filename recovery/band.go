@@ -34,7 +34,7 @@ func (t *band) at(i, j int) float64 {
 }
 
 // count returns the number of eigenvalues above x, by Sylvester's law of inertia: by
-// elimination without pivoting, which may misplace one that is next to x.
+// elimination without pivoting, which may misplace one that is close to x.
 func (t *band) count(x float64) int {
 	w, above := t.width, 0
 	l := make([]float64, len(t.v)) // L·D below the diagonal, D on it
@@ -105,7 +105,7 @@ func (t *band) append(h, b blas64.General) {
 }
 
 // values returns the eigenvalues in ascending order: Givens rotations shrink the
-// band by one diagonal after the other, the bulge chased off the end, then QL.
+// band by one diagonal after the other, chasing the bulge off the end, then QL.
 func (t *band) values() []float64 {
 	n := t.len()
 	a := band{width: t.width + 1, v: make([]float64, n*(t.width+2))} // room for the bulge

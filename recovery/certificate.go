@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// unit is the rounding unit of float64, and few a small count of roundings.
+// unit is the unit roundoff of float64, and few bounds a small number of roundings.
 const (
 	unit = 0x1p-53
 	few  = 16
@@ -20,20 +20,20 @@ const (
 //
 //	g(z) = yᵀz − η‖z‖₂ + U·Σ_i min(0, 1 − (Mᵀz)_i)
 //
-// for every z. Where M is known within d, (Mᵀz)_i is taken larger by [blur], d‖z‖₂ at
-// most. Without
-// an upper bound z is first scaled down until (Mᵀz)_i ≤ 1. It costs one product.
+// for every z. Where M is known within d, (Mᵀz)_i is increased by its [operatorError],
+// at most d‖z‖₂. Without an upper bound z is first scaled down until (Mᵀz)_i ≤ 1.
+// It costs one product.
 //
 // Proof: docs/proofs/recovery.md.
 func (p Problem) LowerBound(z []float64) (float64, error) {
-	v, err := p.view(z)
+	v, err := p.evaluateDual(z)
 	if err != nil {
 		return 0, err
 	}
 	if u := p.upper(); !math.IsInf(u, 1) {
 		return v.gain + u*v.penalty(1), nil
 	}
-	return v.gain / max(1, v.top()), nil
+	return v.gain / max(1, v.maxEntry()), nil
 }
 
 // Distance returns a lower bound, by z, on ‖M f − y‖₂ over all 0 ≤ f ≤ U, and, where
@@ -41,74 +41,74 @@ func (p Problem) LowerBound(z []float64) (float64, error) {
 //
 // Proof: docs/proofs/recovery.md.
 func (p Problem) Distance(z []float64, mass float64) (float64, error) {
-	v, err := p.view(z)
+	v, err := p.evaluateDual(z)
 	if err != nil || v.norm == 0 {
 		return 0, err
 	}
 	return p.Radius + v.farkas(p.upper(), mass)/v.norm, nil
 }
 
-func (p Problem) view(z []float64) (view, error) {
+func (p Problem) evaluateDual(z []float64) (dualPoint, error) {
 	if err := p.check(); err != nil {
-		return view{}, err
+		return dualPoint{}, err
 	}
 	if len(z) != len(p.Y) {
-		return view{}, fmt.Errorf("%w: %d dual values for %d sensors", ErrInvalid, len(z), len(p.Y))
+		return dualPoint{}, fmt.Errorf("%w: %d dual values for %d sensors", ErrInvalid, len(z), len(p.Y))
 	}
 	if err := checkFinite("dual value", z); err != nil {
-		return view{}, err
+		return dualPoint{}, err
 	}
 	_, n := p.A.Dims()
 	c := make([]float64, n)
 	p.A.MulVecTo(c, true, z)
-	return p.viewOf(z, c, 0), nil
+	return p.dualPoint(z, c, 0), nil
 }
 
-// view is what one product Mᵀr tells about the problem along r.
-type view struct {
-	c    []float64 // Mᵀr
-	norm float64   // ‖r‖₂
-	gain float64   // yᵀr − η‖r‖₂, rounded down
-	blur blur      // of M
-	unit float64   // what rounding of the product adds to it
+// dualPoint holds the dual direction r with the product Mᵀr, from which bounds follow.
+type dualPoint struct {
+	c     []float64     // Mᵀr
+	norm  float64       // ‖r‖₂
+	gain  float64       // yᵀr − η‖r‖₂, rounded down
+	opErr operatorError // of M along r
+	unit  float64       // what rounding of the product adds to each entry
 }
 
-// viewOf makes the view of r from c = Mᵀr. scale estimates ‖M‖₂ from below.
-func (p Problem) viewOf(r, c []float64, scale float64) view {
+// dualPoint returns the bounds of r from c = Mᵀr. scale estimates ‖M‖₂ from below.
+func (p Problem) dualPoint(r, c []float64, scale float64) dualPoint {
 	norm := math.Sqrt(dot2(r, r))
 	yr := dot2(p.Y, r)
 	if norm > 0 {
 		scale = max(scale, floats.Norm(c, 2)/norm)
 	}
-	return view{
-		c: c, norm: norm, blur: blurOf(p.A, r), unit: 2 * unit * scale * norm,
+	return dualPoint{
+		c: c, norm: norm, opErr: errorAlong(p.A, r), unit: 2 * unit * scale * norm,
 		gain: yr - p.Radius*norm - 4*unit*(math.Abs(yr)+p.Radius*norm),
 	}
 }
 
-// high is an upper bound on (M'ᵀr)_i for the exact M'.
-func (v view) high(i int) float64 { return v.c[i] + (v.blur.at(i) + v.unit) }
+// upperEntry is an upper bound on (M'ᵀr)_i for the exact M'.
+func (v dualPoint) upperEntry(i int) float64 { return v.c[i] + (v.opErr.entry(i) + v.unit) }
 
-// top is the largest of them.
-func (v view) top() float64 {
+// maxEntry is the largest of them.
+func (v dualPoint) maxEntry() float64 {
 	top := math.Inf(-1)
 	for i := range v.c {
-		top = max(top, v.high(i))
+		top = max(top, v.upperEntry(i))
 	}
 	return top
 }
 
 // penalty is Σ min(0, 1 − t·high_i), rounded down: each term by its four roundings.
-func (v view) penalty(t float64) float64 {
+func (v dualPoint) penalty(t float64) float64 {
 	return v.sum(func(i int) float64 {
-		x := t * v.high(i)
+		x := t * v.upperEntry(i)
 		return min(0, 1-x-4*unit*(1+math.Abs(x)))
 	}) * (1 + few*unit)
 }
 
-// sum adds f(i), all of one sign, with the rounding of each addition carried along: it
-// comes out within a share 2⁻⁵² + n²2⁻¹⁰⁶.
-func (v view) sum(f func(i int) float64) float64 {
+// sum adds f(i), all of one sign, with the rounding of each addition carried along: its
+// relative error is at most 2⁻⁵² + n²2⁻¹⁰⁶.
+func (v dualPoint) sum(f func(i int) float64) float64 {
 	terms := make([]float64, len(v.c))
 	for i := range v.c {
 		if terms[i] = f(i); math.IsInf(terms[i], 0) {
@@ -122,12 +122,12 @@ func (v view) sum(f func(i int) float64) float64 {
 // p₀ ≥ p₁ ≥ …, and s_k = p₀ + … + p_k, the slope in t changes sign at the first k
 // with U·s_k ≥ gain: t = 1/p_k. No such k means that the bound is unbounded, the
 // problem infeasible: then infeasible is true.
-func (v view) best(u float64) (bound, t float64, infeasible bool) {
+func (v dualPoint) best(u float64) (bound, t float64, infeasible bool) {
 	if v.gain <= 0 {
 		return 0, 0, false
 	}
 	if math.IsInf(u, 1) {
-		top := v.top()
+		top := v.maxEntry()
 		if top <= 0 {
 			return math.Inf(1), 0, true
 		}
@@ -135,7 +135,7 @@ func (v view) best(u float64) (bound, t float64, infeasible bool) {
 	}
 	var pos []float64
 	for i := range v.c {
-		if x := v.high(i); x > 0 {
+		if x := v.upperEntry(i); x > 0 {
 			pos = append(pos, x)
 		}
 	}
@@ -151,10 +151,10 @@ func (v view) best(u float64) (bound, t float64, infeasible bool) {
 	return math.Inf(1), 0, true
 }
 
-// lost is what the blur takes from the best bound.
-func (v view) lost(u float64) float64 {
+// errorCost is by how much the operator error lowers the best bound.
+func (v dualPoint) errorCost(u float64) float64 {
 	with, _, _ := v.best(u)
-	v.blur, v.unit = blur{along: []float64{0}, norm: []float64{0}}, 0
+	v.opErr, v.unit = operatorError{along: []float64{0}, norm: []float64{0}}, 0
 	without, _, infeasible := v.best(u)
 	if infeasible {
 		return 0
@@ -162,17 +162,17 @@ func (v view) lost(u float64) float64 {
 	return max(0, without-with)
 }
 
-// farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for every f allowed; F > 0 proves
-// that none fits.
-func (v view) farkas(u, mass float64) float64 {
+// farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for all 0 ≤ f ≤ U, and, where U = +Inf,
+// 1ᵀf ≤ mass; F > 0 proves the problem infeasible.
+func (v dualPoint) farkas(u, mass float64) float64 {
 	if math.IsInf(u, 1) {
-		return v.gain - mass*max(0, v.top())
+		return v.gain - mass*max(0, v.maxEntry())
 	}
 	plain := v.sum(func(i int) float64 { return max(0, v.c[i]) })
-	blurred := v.sum(func(i int) float64 { return max(0, v.high(i)) })
+	shifted := v.sum(func(i int) float64 { return max(0, v.upperEntry(i)) })
 	// ‖f_b‖₂ ≤ U√n_b bounds the error of the operator as a whole.
-	whole := v.blur.dot(v.blur.sizes(len(v.c))) + v.unit*math.Sqrt(float64(len(v.c)))
-	loss := min(u*blurred, u*(plain+whole))
+	whole := v.opErr.bilinear(v.opErr.onesNorms(len(v.c))) + v.unit*math.Sqrt(float64(len(v.c)))
+	loss := min(u*shifted, u*(plain+whole))
 	return v.gain - loss*(1+few*unit)
 }
 

@@ -27,12 +27,12 @@ type ColumnGeneration struct {
 
 // Solve implements [Solver].
 func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error) {
-	j, zero, err := newJudge(ctx, g.Options, p)
+	j, zero, err := newCertifier(ctx, g.Options, p)
 	if j == nil {
 		return zero, err
 	}
 	s := newGeneration(j, g.memory)
-	for s.res.Iterations < s.opts.MaxIterations && !s.over() {
+	for s.res.Iterations < s.opts.MaxIterations && !s.cancelled() {
 		s.res.Iterations++
 		if s.prove(s.r) {
 			break
@@ -48,7 +48,7 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 		s.opts.report(&s.res)
 		picks := s.choose()
 		if len(picks) == 0 && !shrunk {
-			shrunk = s.feasible && s.shrink(s.excess()) // no column is left: F at least is to be in the ball
+			shrunk = s.feasible && s.shrink(s.excess()) // no column has a better price: only the ball remains to be met
 		}
 		if len(picks) == 0 && !shrunk || !s.extend(picks) {
 			break
@@ -57,9 +57,9 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 	return s.finish()
 }
 
-// generation is one run.
+// generation is the state of one run of ColumnGeneration.
 type generation struct {
-	*judge
+	*certifier
 	gram     *gram // nil: basis and master
 	basis    dense.Basis
 	master   master
@@ -71,29 +71,29 @@ type generation struct {
 	feasible bool
 }
 
-func newGeneration(j *judge, memory int) *generation {
+func newGeneration(j *certifier, memory int) *generation {
 	m, n := j.p.A.Dims()
 	s := &generation{
-		judge: j, basis: dense.Basis{M: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
+		certifier: j, basis: dense.Basis{M: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
 		master: master{u: j.p.upper()},
 	}
 	if memory == 0 && m >= gramSensors {
 		memory = gramMemory
 	}
 	if memory != 0 {
-		s.gram = &gram{judge: j, memory: memory, resid: make([]float64, m)}
+		s.gram = &gram{certifier: j, memory: memory, resid: make([]float64, m)}
 	}
 	return s
 }
 
-// choose returns the columns to add, the best first.
+// choose returns the columns to add, the best price first.
 func (s *generation) choose() []int {
 	threshold := 0.0
 	if s.feasible {
 		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
-	if !linop.HoldsEntries(s.p.A) { // a column costs a product: fewer that turn out unused, and 16 at a time
+	if !linop.HoldsEntries(s.p.A) { // a column costs a product: add fewer, in multiples of the block of 16
 		limit = max(16, s.res.Support/5/16*16)
 	}
 	var all, peaks []int
@@ -102,7 +102,7 @@ func (s *generation) choose() []int {
 			continue
 		}
 		all = append(all, j)
-		if s.opts.Neighbors != nil && s.peak(j) {
+		if s.opts.Neighbors != nil && s.localMaximum(j) {
 			peaks = append(peaks, j)
 		}
 	}
@@ -115,8 +115,8 @@ func (s *generation) choose() []int {
 	return all[:min(limit, len(all))]
 }
 
-// peak reports whether no neighbour outside the working set has a better price.
-func (s *generation) peak(j int) bool {
+// localMaximum reports whether no neighbour outside the working set has a better price.
+func (s *generation) localMaximum(j int) bool {
 	for _, k := range s.opts.Neighbors(j) {
 		if s.c[k] > s.c[j] && !s.in[k] {
 			return false
@@ -134,12 +134,12 @@ func (s *generation) extend(picks []int) bool {
 	s.nodes = append(s.nodes, picks...)
 	if s.gram != nil {
 		s.gram.grow(picks)
-		if s.gram.solve(s.eta, s.over) {
+		if s.gram.solve(s.eta, s.cancelled) {
 			copy(s.r, s.gram.resid)
-			s.settle(len(picks), s.gram.f, s.gram.lambda)
+			s.update(len(picks), s.gram.f, s.gram.lambda)
 			return true
 		}
-		if s.over() {
+		if s.cancelled() {
 			return false
 		}
 		s.gram.handOver(&s.basis, &s.master)
@@ -149,19 +149,19 @@ func (s *generation) extend(picks []int) bool {
 		q, _, rho2 := s.basis.Project(s.p.Y)
 		s.master.grow(coords, q, rho2)
 	}
-	if !s.master.solve(s.eta, s.over) {
+	if !s.master.solve(s.eta, s.cancelled) {
 		return false
 	}
 	_, s.r, _ = s.basis.Project(s.p.Y)
 	for i, v := range s.master.resid {
 		floats.AddScaled(s.r, v, s.basis.Vector(i))
 	}
-	s.settle(len(picks), s.master.f, s.master.lambda)
+	s.update(len(picks), s.master.f, s.master.lambda)
 	return true
 }
 
-// settle takes over a solution on the working set after p columns were added.
-func (s *generation) settle(p int, f []float64, lambda float64) {
+// update stores a solution on the working set after p columns were added.
+func (s *generation) update(p int, f []float64, lambda float64) {
 	used := 0
 	for _, v := range f[len(f)-p:] {
 		if v > 0 {

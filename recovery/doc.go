@@ -10,10 +10,10 @@
 //	p* = min 1ᵀf  subject to  0 ≤ f ≤ U, ‖A f − y‖₂ ≤ η,
 //
 // with the radius η of a [Rule], and a [Solver] solves it. Every [Result] carries
-// a proof: a dual vector whose bound meets the objective, or one that shows that
-// no f fits. Nothing is called optimal without it.
+// a proof: a dual vector whose bound equals the objective within the tolerance, or one that
+// proves the problem infeasible. No result is called optimal without it.
 //
 // Reference: Gilbert and McMillan, "Local Differential Privacy for Physical
-// Sensor Data and Sparse Recovery". Its radius σ√m makes the program infeasible
+// Sensor Data and Sparse Recovery". Its radius σ√m makes the programme infeasible
 // about half the time, see [Rule].
 package recovery

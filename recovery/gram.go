@@ -22,21 +22,21 @@ const gramSensors = 1000
 // of theirs: a few refinements then reach rounding.
 const gramCond = 1e10
 
-// gramMemory is what the columns may take. Beyond it they are dropped: a new column
+// gramMemory is the limit on the memory of the columns, in bytes. Beyond it they are dropped: a new column
 // then costs two products instead of one, and a refinement four.
 const gramMemory = 1 << 30
 
-// singles bounds the variables that are flipped one at a time.
-const singles = 200
+// maxSingleFlips bounds the number of exchanges of a single variable.
+const maxSingleFlips = 200
 
 // gram solves the same problem as master from the Gram matrix of the columns, where
-// they are well conditioned and block pivoting settles. Otherwise it says so and
-// master takes over.
+// they are well conditioned and block pivoting converges. Otherwise solve reports false
+// and master takes over.
 //
 // With SG_FFS = RᵀR, S = diag(1/‖a_j‖), Q = A_F S R⁻¹ is never formed (corrected
 // seminormal equations: Björck (1987), Linear Algebra Appl. 88/89).
 type gram struct {
-	*judge
+	*certifier
 	k       int
 	nodes   []int
 	blocks  []blas64.General // the columns as rows, in the order in which they came
@@ -114,7 +114,7 @@ func (s *gram) crossProducts(picks []int) (cross, aty []float64) {
 	cross, aty = make([]float64, s.k*p), make([]float64, p)
 	width := min(p, linop.BlockColumns(max(m, n)))
 	in, out := make([]float64, n*width), make([]float64, m*width)
-	for at := 0; at < p && !s.over(); at += width {
+	for at := 0; at < p && !s.cancelled(); at += width {
 		part := picks[at:min(at+width, p)]
 		w := len(part)
 		in, out := in[:n*w], out[:m*w]
@@ -137,19 +137,19 @@ func (s *gram) crossProducts(picks []int) (cross, aty []float64) {
 
 // solve is block principal pivoting as in master; where the number of violations does
 // not fall, one variable at a time until it does. That ends for a fixed λ; here λ moves
-// with the free set, and singles bounds it. It reports false where it does not settle,
-// or the columns are ill conditioned.
+// with the free set, and maxSingleFlips bounds it. It reports false where it does not
+// converge, or the columns are ill conditioned.
 func (s *gram) solve(eta float64, stop func() bool) bool {
-	// Where most of y cancels, squares of norms do not show what is left.
+	// Under heavy cancellation in y − A f, squared norms lose the residual.
 	cancels := eta*eta < 1e-6*dot2(s.p.Y, s.p.Y)
 	fewest, tries := math.MaxInt, 5
 	for !stop() {
 		if !s.factor() {
 			return false
 		}
-		s.first(eta)
+		s.initial(eta)
 		if cancels {
-			s.measure()
+			s.updateResidual()
 			s.refine(eta)
 		}
 		flips := s.violated()
@@ -167,7 +167,7 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 			fewest, tries = len(flips), 5
 		} else if tries--; tries < 0 {
 			flips = flips[len(flips)-1:]
-			if tries < -singles {
+			if tries < -maxSingleFlips {
 				return false
 			}
 		}
@@ -185,27 +185,27 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 	return false
 }
 
-// refine takes one step from the true residual, which takes rounding of R and of the
-// Gram matrix away.
+// refine takes one step of iterative refinement from the true residual, which removes the
+// rounding errors of R and of the Gram matrix.
 func (s *gram) refine(eta float64) {
 	s.improve(eta, s.norm*s.norm)
-	s.measure()
+	s.updateResidual()
 }
 
-// converge refines until the free variables are priced alike, within a tenth of the
+// converge refines until the free variables have equal prices, within a tenth of the
 // tolerance of the gap. It reports whether they are.
 func (s *gram) converge(eta float64) bool {
-	s.measure()
+	s.updateResidual()
 	for pass := range 6 {
 		s.refine(eta)
-		if pass > 0 && s.alike(eta) {
+		if pass > 0 && s.pricesEqual(eta) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *gram) alike(eta float64) bool {
+func (s *gram) pricesEqual(eta float64) bool {
 	if math.IsInf(s.lambda, 1) {
 		return true
 	}
@@ -221,8 +221,8 @@ func (s *gram) alike(eta float64) bool {
 	return true
 }
 
-// first sets x to the optimum over the free variables, from the Gram matrix alone.
-func (s *gram) first(eta float64) {
+// initial sets x to the optimum over the free variables, from the Gram matrix alone.
+func (s *gram) initial(eta float64) {
 	s.x = make([]float64, s.k)
 	copy(s.cw, s.aty)
 	squared := dot2(s.p.Y, s.p.Y)
@@ -269,8 +269,8 @@ func (s *gram) improve(eta, squared float64) float64 {
 	return math.Max(eta, math.Sqrt(math.Max(0, least)))
 }
 
-// measure sets resid to y − A_W x, norm to its length and cw to A_Wᵀ resid.
-func (s *gram) measure() {
+// updateResidual sets resid to y − A_W x, norm to its length and cw to A_Wᵀ resid.
+func (s *gram) updateResidual() {
 	copy(s.resid, s.p.Y)
 	if s.dropped {
 		_, n := s.p.A.Dims()
@@ -337,7 +337,7 @@ func (s *gram) factor() bool {
 	return true
 }
 
-// violated lists the variables on the wrong side.
+// violated lists the variables that violate a bound or an optimality condition.
 func (s *gram) violated() []int {
 	var out []int
 	for j, p := range s.at {
@@ -363,8 +363,8 @@ func (s *gram) violated() []int {
 	return out
 }
 
-// handOver moves the working set to an orthogonal basis and its master, which hold
-// the columns whatever they take.
+// handOver moves the working set to an orthogonal basis and its master, which hold the
+// columns whatever memory they need.
 func (s *gram) handOver(b *dense.Basis, to *master) {
 	at, f := s.at, s.f
 	if s.dropped {

@@ -15,9 +15,9 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
-func newTestJudge(t *testing.T, p Problem) *judge {
+func newTestCertifier(t *testing.T, p Problem) *certifier {
 	t.Helper()
-	j, _, err := newJudge(t.Context(), Options{}, p)
+	j, _, err := newCertifier(t.Context(), Options{}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func TestGram(t *testing.T) {
 		}
 		p := Problem{A: a, Y: y, Radius: .3 * floats.Norm(y, 2)}
 		for name, memory := range map[string]int{"held": 1 << 40, "dropped": 8 * m * 40, "none": -1} {
-			j := newTestJudge(t, p)
-			s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
+			j := newTestCertifier(t, p)
+			s := &gram{certifier: j, memory: memory, resid: make([]float64, m)}
 			b := dense.Basis{M: m}
 			to := master{u: 1}
 			for _, part := range [][2]int{{0, 9}, {9, 30}, {30, 30}, {30, 120}, {120, n}} {
@@ -117,11 +117,11 @@ func TestGramHandsOver(t *testing.T) {
 	}
 	p := Problem{A: a, Y: y, Radius: .1 * floats.Norm(y, 2)}
 	for _, memory := range []int{1 << 40, -1} {
-		j := newTestJudge(t, p)
-		s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
+		j := newTestCertifier(t, p)
+		s := &gram{certifier: j, memory: memory, resid: make([]float64, m)}
 		s.grow([]int{3, 1, 4})
 		s.grow([]int{15, 9, 2, 6})
-		if !s.solve(p.Radius, j.over) {
+		if !s.solve(p.Radius, j.cancelled) {
 			t.Fatal("not settled")
 		}
 		b, to := dense.Basis{M: m}, master{u: 1}
@@ -129,7 +129,7 @@ func TestGramHandsOver(t *testing.T) {
 		if len(to.cols) != 7 || !floats.Equal(to.f, s.f) || !slices.Equal(to.at, s.at) {
 			t.Fatalf("master has %d columns and f = %v at %v, want %v at %v", len(to.cols), to.f, to.at, s.f, s.at)
 		}
-		if !to.solve(p.Radius, j.over) || !floats.EqualApprox(to.f, s.f, 1e-12) {
+		if !to.solve(p.Radius, j.cancelled) || !floats.EqualApprox(to.f, s.f, 1e-12) {
 			t.Errorf("master finds %v, want %v", to.f, s.f)
 		}
 	}
@@ -161,13 +161,13 @@ func TestGramSettles(t *testing.T) {
 			y[i] = 5*common[i] + 10*apart*rnd.NormFloat64()
 		}
 		p := Problem{A: a, Y: y, Radius: 9.5 * apart * math.Sqrt(m)}
-		j := newTestJudge(t, p)
-		s, b, to := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}, dense.Basis{M: m}, master{u: 1}
+		j := newTestCertifier(t, p)
+		s, b, to := &gram{certifier: j, memory: 1 << 40, resid: make([]float64, m)}, dense.Basis{M: m}, master{u: 1}
 		s.grow(upTo(n))
 		coords := b.Extend(j.columns(upTo(n)), n)
 		q, _, rho2 := b.Project(y)
 		to.grow(coords, q, rho2)
-		if !s.solve(p.Radius, j.over) || !to.solve(p.Radius, j.over) {
+		if !s.solve(p.Radius, j.cancelled) || !to.solve(p.Radius, j.cancelled) {
 			t.Fatalf("trial %d, %.0e apart: not settled", trial, apart)
 		}
 		if !floats.EqualApprox(to.f, s.f, 1e-9) {
@@ -199,8 +199,8 @@ func TestGramCancels(t *testing.T) {
 			y[i] += noise * apart * rnd.NormFloat64()
 		}
 		p := Problem{A: a, Y: y, Radius: noise * apart * math.Sqrt(m)}
-		j := newTestJudge(t, p)
-		s := &gram{judge: j, memory: 1 << 40, resid: make([]float64, m)}
+		j := newTestCertifier(t, p)
+		s := &gram{certifier: j, memory: 1 << 40, resid: make([]float64, m)}
 		s.grow(upTo(n))
 		rounds := 0
 		if !s.solve(p.Radius, func() bool { rounds++; return false }) || rounds > 20 {
@@ -242,16 +242,16 @@ func TestGramLengths(t *testing.T) {
 		}
 		p := Problem{A: rounding{a}, Y: y, Radius: .01 * math.Sqrt(m)}
 		for _, memory := range []int{1 << 40, -1} {
-			j := newTestJudge(t, p)
-			s := &gram{judge: j, memory: memory, resid: make([]float64, m)}
+			j := newTestCertifier(t, p)
+			s := &gram{certifier: j, memory: memory, resid: make([]float64, m)}
 			s.grow(upTo(n))
-			if !s.solve(p.Radius, j.over) || s.lambda == 0 {
+			if !s.solve(p.Radius, j.cancelled) || s.lambda == 0 {
 				continue
 			}
 			settled++
-			if k := s.order[len(s.order)-1]; !s.alike(p.Radius) || s.alike(p.Radius*1.001) {
+			if k := s.order[len(s.order)-1]; !s.pricesEqual(p.Radius) || s.pricesEqual(p.Radius*1.001) {
 				t.Errorf("trial %d, memory %d: settled off the ball", trial, memory)
-			} else if s.cw[k] *= 1.5; s.alike(p.Radius) {
+			} else if s.cw[k] *= 1.5; s.pricesEqual(p.Radius) {
 				t.Errorf("trial %d, memory %d: one price may be off by half", trial, memory)
 			}
 			r, c := make([]float64, m), make([]float64, n)

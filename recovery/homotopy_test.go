@@ -20,7 +20,7 @@ type Homotopy struct{ Options }
 
 // Solve implements [Solver]. Iterations are corners.
 func (h Homotopy) Solve(ctx context.Context, p Problem) (*Result, error) {
-	j, zero, err := newJudge(ctx, h.Options, p)
+	j, zero, err := newCertifier(ctx, h.Options, p)
 	if j == nil {
 		return zero, err
 	}
@@ -28,7 +28,7 @@ func (h Homotopy) Solve(ctx context.Context, p Problem) (*Result, error) {
 		return j.finish()
 	}
 	s := newPath(j)
-	for j.res.Iterations < j.opts.MaxIterations && !j.over() {
+	for j.res.Iterations < j.opts.MaxIterations && !j.cancelled() {
 		j.res.Iterations++
 		if s.corner() {
 			j.polish()
@@ -45,7 +45,7 @@ func (h Homotopy) Solve(ctx context.Context, p Problem) (*Result, error) {
 
 // path is the minimiser at one λ.
 type path struct {
-	*judge
+	*certifier
 	set    master
 	r, c   []float64 // y − M f and Mᵀr
 	lambda float64
@@ -53,7 +53,7 @@ type path struct {
 	back   place // where it came from: it does not go back at once
 }
 
-func newPath(j *judge) *path {
+func newPath(j *certifier) *path {
 	m, n := j.p.A.Dims()
 	js := make([]int, n)
 	for i := range js {
@@ -64,7 +64,7 @@ func newPath(j *judge) *path {
 	for i := range cols {
 		cols[i] = all[i*m : (i+1)*m]
 	}
-	s := &path{judge: j, set: master{u: j.p.upper()}, r: slices.Clone(j.p.Y), c: slices.Clone(j.c)}
+	s := &path{certifier: j, set: master{u: j.p.upper()}, r: slices.Clone(j.p.Y), c: slices.Clone(j.c)}
 	s.set.grow(cols, j.p.Y, 0)
 	first := floats.MaxIdx(s.c)
 	s.lambda = s.c[first]
@@ -172,7 +172,7 @@ func sphere(r, w []float64, eta float64) float64 {
 
 // polish solves the problem exactly on the support of F, which takes what an
 // iteration found to rounding, and judges the result.
-func (j *judge) polish() bool {
+func (j *certifier) polish() bool {
 	var support []int
 	for i, f := range j.res.F {
 		if f > 0 {
@@ -190,7 +190,7 @@ func (j *judge) polish() bool {
 		s.f[k] = j.res.F[i]
 	}
 	for range 5 {
-		if !s.solve(j.eta, j.over) || s.lambda == 0 {
+		if !s.solve(j.eta, j.cancelled) || s.lambda == 0 {
 			return false
 		}
 		clear(j.res.F)

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// place says where a variable of the master problem is.
+// place is the status of a variable of the master problem: at a bound, or free.
 type place int8
 
 const (
@@ -68,11 +68,10 @@ func (s *master) solve(eta float64, stop func() bool) bool {
 	if s.pivot(eta, stop) {
 		return true
 	}
-	return s.walk(eta, stop)
+	return s.activeSet(eta, stop)
 }
 
-// sync makes the factorisation that of the free variables. Dependent columns go
-// back to zero.
+// sync updates the factorisation to the free variables. Dependent columns are set to zero.
 func (s *master) sync() {
 	for k := len(s.order) - 1; k >= 0; k-- {
 		if s.at[s.order[k]] != free {
@@ -136,7 +135,7 @@ func (s *master) target(eta float64) []float64 {
 	return x
 }
 
-// price returns by how much variable j, at a bound, wants to leave it.
+// price returns the violation of the optimality condition of variable j at its bound.
 func (s *master) price(j int) float64 {
 	c := floats.Dot(s.cols[j], s.resid)
 	slack := few*unit*s.norms[j]*floats.Norm(s.resid, 2) + 1e-13*s.lambda
@@ -183,7 +182,7 @@ func (s *master) pivot(eta float64, stop func() bool) bool {
 	return false
 }
 
-// violated lists, ascending, the variables that are on the wrong side.
+// violated lists, ascending, the variables that violate a bound or an optimality condition.
 func (s *master) violated(x []float64) []int {
 	value := make(map[int]float64, len(x))
 	for i, j := range s.order {
@@ -227,11 +226,11 @@ func (s *master) accept(x []float64) {
 	}
 }
 
-// walk is the primal active-set method of Lawson and Hanson with bounds: from the
+// activeSet is the primal active-set method of Lawson and Hanson with bounds: from the
 // present f go to the target of the free set, as far as the box allows, and free
 // one variable after another. The residual falls until the ball is reached, then
 // the mass falls within it. Slower than pivot, and it cannot cycle.
-func (s *master) walk(eta float64, stop func() bool) bool {
+func (s *master) activeSet(eta float64, stop func() bool) bool {
 	for j, v := range s.f {
 		switch {
 		case v <= 0:
@@ -278,7 +277,7 @@ func (s *master) walk(eta float64, stop func() bool) bool {
 
 // swap moves variable j off its bound where its column is a combination A_F d of
 // the free ones: f_j + t and f_F − t·d leave the residual as it is and lower the
-// mass, until a variable meets a bound and, unless it is j, makes room for j. It
+// mass, until a variable reaches a bound and, unless it is j, leaves the basis for j. It
 // reports whether f changed.
 func (s *master) swap(j int) bool {
 	d := make([]float64, s.qr.len())
@@ -323,7 +322,8 @@ func (s *master) swap(j int) bool {
 	return most > 0
 }
 
-// merit falls with every step of walk: the residual, then the mass below any.
+// merit is the merit function of activeSet, which decreases with every step: the residual
+// outside the ball, the mass inside, which ranks below any residual.
 func (s *master) merit() float64 {
 	if s.lambda > 0 {
 		return -1 / (1 + floats.Sum(s.f))
@@ -331,7 +331,7 @@ func (s *master) merit() float64 {
 	return floats.Norm(s.resid, 2)
 }
 
-// step moves f towards x until a free variable meets a bound, which it returns,
+// step moves f towards x until a free variable reaches a bound, which it returns,
 // or -1 where none does, and reports whether f changed.
 func (s *master) step(x []float64) (int, bool) {
 	block, alpha := -1, 1.0
@@ -364,7 +364,7 @@ func (s *master) step(x []float64) (int, bool) {
 	return block, alpha > 0
 }
 
-// choose returns the variable that wants most to leave its bound, or -1.
+// choose returns the variable with the largest price, or -1.
 func (s *master) choose(banned []bool) int {
 	best, most := -1, 0.0
 	for j, p := range s.at {

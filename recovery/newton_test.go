@@ -26,7 +26,7 @@ type NewtonLagrangian struct{ Options }
 
 // Solve implements [Solver]. Iterations are Newton steps.
 func (l NewtonLagrangian) Solve(ctx context.Context, p Problem) (*Result, error) {
-	j, zero, err := newJudge(ctx, l.Options, p)
+	j, zero, err := newCertifier(ctx, l.Options, p)
 	if j == nil {
 		return zero, err
 	}
@@ -34,10 +34,10 @@ func (l NewtonLagrangian) Solve(ctx context.Context, p Problem) (*Result, error)
 		return j.finish()
 	}
 	s := newLagrangian(j)
-	for !j.over() && j.res.Iterations < j.opts.MaxIterations {
+	for !j.cancelled() && j.res.Iterations < j.opts.MaxIterations {
 		s.minimize()
 		copy(s.f, s.next)
-		if s.judge.prove(s.z) || s.round() {
+		if s.certifier.prove(s.z) || s.round() {
 			break
 		}
 		j.opts.report(&j.res)
@@ -49,7 +49,7 @@ func (l NewtonLagrangian) Solve(ctx context.Context, p Problem) (*Result, error)
 
 // lagrangian is one run.
 type lagrangian struct {
-	*judge
+	*certifier
 	z, az   []float64 // dual vector and Mᵀz
 	f, next []float64 // multiplier, and clip(f + penalty·(Mᵀz − 1), 0, U)
 	grad    []float64 // −y + ηz/‖z‖ + M·next
@@ -60,10 +60,10 @@ type lagrangian struct {
 	cache   map[int][]float64
 }
 
-func newLagrangian(j *judge) *lagrangian {
+func newLagrangian(j *certifier) *lagrangian {
 	n := len(j.c)
 	s := &lagrangian{
-		judge: j, z: slices.Clone(j.res.Dual), az: make([]float64, n), f: make([]float64, n),
+		certifier: j, z: slices.Clone(j.res.Dual), az: make([]float64, n), f: make([]float64, n),
 		next: make([]float64, n), grad: make([]float64, len(j.p.Y)), tol: 0.1, u: j.p.upper(), cache: map[int][]float64{},
 	}
 	if floats.Norm(s.z, 2) == 0 {
@@ -106,7 +106,7 @@ func (s *lagrangian) minimize() {
 	z, c := make([]float64, len(s.z)), make([]float64, len(s.az))
 	for range 50 {
 		norm := s.gradient()
-		if norm <= s.tol*s.p.Radius || s.over() || s.res.Iterations >= s.opts.MaxIterations {
+		if norm <= s.tol*s.p.Radius || s.cancelled() || s.res.Iterations >= s.opts.MaxIterations {
 			return
 		}
 		s.res.Iterations++
@@ -203,6 +203,6 @@ func (s *lagrangian) column(j int) []float64 {
 // small, and reports whether that settles the problem.
 func (s *lagrangian) round() bool {
 	copy(s.res.F, s.f)
-	s.judge.value(true) // nearly: the last step sees to the ball
+	s.certifier.value(true) // nearly: the last step sees to the ball
 	return s.res.Gap <= 1e-3 && s.polish()
 }

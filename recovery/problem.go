@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	// ErrInvalid marks an input that has no meaning: the caller must change it.
+	// ErrInvalid marks an input that is not well defined: the caller must change it.
 	ErrInvalid = measurement.ErrInvalid
-	// ErrStalled comes with the best iterate and its honest gap.
+	// ErrStalled comes with the best iterate and the gap that it reached.
 	ErrStalled = errors.New("recovery: stopped without a certificate")
 )
 
@@ -89,9 +89,9 @@ type Options struct {
 	// infeasible; 0 means 1e3·n·max(1, first lower bound).
 	MassCap float64
 	// Neighbors returns the nodes next to node i, or is nil. Columns of neighbours
-	// look alike under a smooth operator, so only the best of them is tried first.
+	// are nearly parallel under a smooth operator, so only the best of them is tried first.
 	Neighbors func(i int) []int32
-	// Progress is told the gap and the support after each outer step.
+	// Progress receives the gap and the support after each outer step.
 	Progress func(stage string, done, total int64)
 }
 
@@ -119,7 +119,7 @@ func (p Problem) upper() float64 {
 	return p.Upper
 }
 
-// check refuses what has no meaning.
+// check returns ErrInvalid for a problem that is not well defined.
 func (p Problem) check() error {
 	if p.A == nil {
 		return fmt.Errorf("%w: no operator", ErrInvalid)

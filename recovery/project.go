@@ -13,11 +13,11 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// visibleLimit bounds the directions that Projected keeps: beyond it the noise is
-// so small, or the graph so large, that the whole space serves.
+// visibleLimit bounds the number of directions that Projected keeps: beyond it the noise
+// is so small, or the graph so large, that Chi2 on all measurements is used.
 const visibleLimit = 2000
 
-// Ball says which ball a problem got.
+// Ball describes the constraint ‖A f − y‖₂ ≤ η that a rule chose.
 type Ball struct {
 	Rule      RuleKind // as applied: Chi2 where Projected found nothing visible
 	Radius    float64  // whitened: times σ where every sensor has the same σ
@@ -29,8 +29,8 @@ type Ball struct {
 // visibleRatio is how far above the noise a singular value must be to be kept.
 const visibleRatio = 2
 
-// Spectrum is for [NewProblem] and [Recover]. It holds left singular vectors
-// of whitened data, for a caller that knows them: for e^{-τL} = V diag(w) Vᵀ, all
+// Spectrum holds left singular vectors of whitened data, for [NewProblem] and [Recover]. A
+// caller that knows them sets Values and Left: for e^{-τL} = V diag(w) Vᵀ, all
 // sensors and one σ, Values is w/σ and Left V. That of [Visible] leaves both
 // empty and holds what these two need.
 type Spectrum struct {
@@ -48,7 +48,7 @@ func Visible(ctx context.Context, d measurement.Data) (*Spectrum, error) {
 	return &Spectrum{found: true, rows: rows, image: image}, err
 }
 
-// Problem sets up basis pursuit denoising with the radius of a rule. Projected uses
+// NewProblem sets up basis pursuit denoising with the radius of a rule. Projected uses
 // the spectrum where it is given, and otherwise that of [Visible]. Which
 // directions are kept depends on the operator alone, never on Y, so the projected
 // noise is still N(0, I).
@@ -97,7 +97,7 @@ func projected(ctx context.Context, d measurement.Data, beta float64, s *Spectru
 	return p, b, p.check()
 }
 
-// visible projects on the left singular vectors whose singular value is beyond
+// project projects on the left singular vectors whose singular value is beyond
 // visibleRatio times the noise, which is 1; nil where there are none or too many.
 func project(ctx context.Context, d measurement.Data, s *Spectrum) (*measurement.Data, error) {
 	if s == nil {

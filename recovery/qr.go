@@ -10,7 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/dense"
 )
 
-// qr is Q R of columns that come and go.
+// qr is the factorisation Q R of columns that are appended and removed.
 type qr struct {
 	q [][]float64 // orthonormal
 	r [][]float64 // column j holds rows 0..j
@@ -19,8 +19,8 @@ type qr struct {
 // len returns the number of columns.
 func (d *qr) len() int { return len(d.q) }
 
-// append adds a column by Gram–Schmidt, done twice. It returns false, and changes nothing, where the column depends on the
-// others.
+// append adds a column by Gram–Schmidt, done twice. It returns false, and changes nothing,
+// where the column depends on the others.
 func (d *qr) append(col []float64) bool {
 	w := append([]float64(nil), col...)
 	h := make([]float64, len(d.q)+1)

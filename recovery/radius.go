@@ -10,7 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// DefaultBeta is the probability with which the noise may leave the ball.
+// DefaultBeta is the probability that the noise lies outside the ball.
 const DefaultBeta = 0.05
 
 // RuleKind names a way to choose the radius η.
@@ -19,7 +19,8 @@ type RuleKind int
 // The rules. Only Auto and Projected change the measurements.
 const (
 	// Auto is Projected with β = ½, and again with β = 0.05 where that is infeasible:
-	// by simulation no rule names the right community more often, within its error.
+	// in simulations no rule identifies the right community more often, within the
+	// standard error.
 	Auto RuleKind = iota
 	// Projected keeps the singular directions whose singular value is beyond twice
 	// the noise, then takes the χ² radius of their number; Chi2 where there is none.
@@ -30,7 +31,7 @@ const (
 	Hsu
 	// Paper is σ√m, which the noise exceeds almost half the time.
 	Paper
-	// Number is a radius given by the user.
+	// Number is a radius given as a number.
 	Number
 )
 

@@ -9,15 +9,15 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// paperRetries bounds how often the paper's radius is widened.
+// paperRetries bounds how often the radius of Paper is enlarged.
 const paperRetries = 8
 
-// Recover sets up the problem by the rule and solves it. Two rules have a second
-// try where the first radius is proved infeasible, and the Ball says so:
+// Recover sets up the problem by the rule and solves it. Two rules are retried
+// where the first radius is proved infeasible, and the Ball says so:
 //
 //   - Auto, at first with β = ½, takes β = DefaultBeta;
 //   - Paper takes √(d² + k), d the proved distance of the data from every f and k
-//     the support so far, until that is not refuted.
+//     the support so far, until that is not proved infeasible.
 func Recover(ctx context.Context, d measurement.Data, s Solver, rule Rule, spectrum *Spectrum) (*Result, Ball, error) {
 	p, b, err := NewProblem(ctx, d, rule, spectrum)
 	if err != nil {

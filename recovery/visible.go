@@ -29,7 +29,7 @@ const (
 const krylovBlock = 8
 
 // ritzTol is the residual, in units of the squared threshold, at which a singular
-// vector is good enough: any orthonormal directions are valid, these are the best.
+// vector is good enough: any orthonormal directions give a valid problem, so this need not be small.
 const ritzTol = 1e-2
 
 // largestFilter bounds the values of the polynomial: vectors are orthogonal to about
@@ -49,7 +49,7 @@ func visibleDirections(ctx context.Context, a linop.Operator, threshold float64,
 	return newKrylov(a, threshold, limit).search(ctx)
 }
 
-// krylov is the process with its locked vectors.
+// krylov is the block Lanczos iteration with its locked vectors.
 type krylov struct {
 	a         linop.Operator
 	m, limit  int
@@ -192,7 +192,7 @@ func (s *krylov) extend(rows []float64, p int) (h, r blas64.General) {
 		length[i] = floats.Norm(rows[i*s.m:(i+1)*s.m], 2)
 		s.norm = max(s.norm, length[i])
 	}
-	// First the two blocks beside which the rest of h is rounding, then all.
+	// First the last two blocks, since the rest of h is rounding error, then all.
 	for _, from := range [2]int{max(s.locked, old-2*krylovBlock), 0} {
 		if from == old {
 			continue

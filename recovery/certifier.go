@@ -12,29 +12,29 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
-// worstTol is the largest gap that is accepted for the sake of rounding.
+// worstTol is the largest relative gap that is accepted because of rounding.
 const worstTol = 1e-5
 
-// judge holds what is proved so far. Every solver ends through it, so that none can
-// call an answer optimal or a problem infeasible without the proof.
-type judge struct {
-	ctx   context.Context
-	opts  Options
-	p     Problem
-	tol   float64
-	blur  blur      // of the operator along the residual of the last prove
-	last  float64   // the length of that
-	trim  float64   // what eta is lowered by beyond what was known ahead
-	lost  float64   // what the blur takes from LowerBound
-	eta   float64   // η − d‖f‖₂ − what rounding needs
-	c     []float64 // Mᵀr of the last prove
-	scale float64   // ≤ ‖M‖₂
-	res   Result
+// certifier holds the bounds proved so far. Every solver returns through it, so that none
+// can report an answer as optimal or a problem as infeasible without a certificate.
+type certifier struct {
+	ctx       context.Context
+	opts      Options
+	p         Problem
+	tol       float64
+	opErr     operatorError // of the operator along the residual of the last prove
+	last      float64       // the norm of that residual
+	trim      float64       // reduction of eta after F was outside the ball
+	errorCost float64       // by how much the operator error lowers LowerBound
+	eta       float64       // η − d‖f‖₂ − what rounding needs
+	c         []float64     // Mᵀr of the last prove
+	scale     float64       // ≤ ‖M‖₂
+	res       Result
 }
 
-// newJudge validates the problem. Where f = 0 is optimal it returns that result
-// and no judge.
-func newJudge(ctx context.Context, opts Options, p Problem) (*judge, *Result, error) {
+// newCertifier validates the problem. Where f = 0 is optimal it returns that result
+// and a nil certifier.
+func newCertifier(ctx context.Context, opts Options, p Problem) (*certifier, *Result, error) {
 	if err := p.check(); err != nil {
 		return nil, nil, err
 	}
@@ -50,22 +50,22 @@ func newJudge(ctx context.Context, opts Options, p Problem) (*judge, *Result, er
 	}
 	zero.Gap = math.Inf(1)
 	opts = opts.withDefaults()
-	return &judge{
+	return &certifier{
 		ctx: ctx, opts: opts, p: p, eta: p.Radius, c: make([]float64, n), res: zero,
 		tol: max(opts.Tol, min(worstTol, 100*2*unit*norm/p.Radius)),
 	}, nil, nil
 }
 
-// prove computes c = Mᵀr and what it shows. It reports whether that is the end: no f
-// fits.
-func (j *judge) prove(r []float64) bool {
+// prove computes c = Mᵀr and updates the lower bound. It reports whether r proves the
+// problem infeasible.
+func (j *certifier) prove(r []float64) bool {
 	j.multiply(j.c, true, r)
-	v := j.p.viewOf(r, j.c, j.scale)
+	v := j.p.dualPoint(r, j.c, j.scale)
 	if v.norm == 0 {
 		return false
 	}
 	j.scale = max(j.scale, floats.Norm(j.c, 2)/v.norm)
-	j.blur, j.last = v.blur, v.norm
+	j.opErr, j.last = v.opErr, v.norm
 	if j.opts.MassCap == 0 {
 		j.opts.MassCap = 1e3 * float64(len(j.c))
 		// The first bound gives the scale of f, unless Mᵀy > 0 by rounding only.
@@ -79,14 +79,14 @@ func (j *judge) prove(r []float64) bool {
 		return true
 	}
 	if lb, t, unbounded := v.best(j.p.upper()); !unbounded && lb > j.res.LowerBound {
-		j.res.LowerBound, j.lost = lb, v.lost(j.p.upper())
+		j.res.LowerBound, j.errorCost = lb, v.errorCost(j.p.upper())
 		floats.ScaleTo(j.res.Dual, t, r)
 	}
 	return false
 }
 
-// value takes F as the answer, and its gap where it met the ball.
-func (j *judge) value(feasible bool) {
+// value sets the objective and support of F, and the gap where F is feasible.
+func (j *certifier) value(feasible bool) {
 	j.res.Objective, j.res.Support = floats.Sum(j.res.F), 0
 	for _, f := range j.res.F {
 		if f > 0 {
@@ -96,16 +96,16 @@ func (j *judge) value(feasible bool) {
 	j.res.Gap = math.Inf(1)
 	if feasible {
 		j.res.Gap = gapOf(j.res.Objective, j.res.LowerBound)
-		// What the error of the operator takes from the ball is nearly known ahead.
+		// The radius that the operator error uses up changes little from step to step.
 		if j.last > 0 {
-			j.eta = max(0, j.p.Radius-j.loss(j.p.Radius, j.blur, j.p.Radius/j.last)-j.trim)
+			j.eta = max(0, j.p.Radius-j.loss(j.p.Radius, j.opErr, j.p.Radius/j.last)-j.trim)
 		}
 	}
 }
 
-// accept reports whether F is optimal within the tolerance. Where only the ball is
-// missed, eta shrinks by as much, and shrunk is true.
-func (j *judge) accept() (optimal, shrunk bool) {
+// accept reports whether F is optimal within the tolerance. Where F is only outside the
+// ball, eta shrinks by the excess, and shrunk is true.
+func (j *certifier) accept() (optimal, shrunk bool) {
 	if !(j.res.Gap <= j.attainable(1)) {
 		return false, false
 	}
@@ -117,9 +117,9 @@ func (j *judge) accept() (optimal, shrunk bool) {
 	return false, j.shrink(excess)
 }
 
-// shrink makes eta smaller by as much as F misses the ball. It reports false where F does
-// not, or the error of the operator fills the ball.
-func (j *judge) shrink(excess float64) bool {
+// shrink lowers eta by the distance of F from the ball. It reports false where F is
+// inside, or where the operator error uses up the whole radius.
+func (j *certifier) shrink(excess float64) bool {
 	if excess > 0 {
 		j.trim += 1.01 * excess
 		j.eta = max(0, j.eta-1.01*excess)
@@ -128,15 +128,15 @@ func (j *judge) shrink(excess float64) bool {
 }
 
 // attainable is the relative gap that the arithmetic can reach, at least the tolerance and
-// at most worstTol: what the roundings of g(z) leave when ‖y‖‖z‖ cancels, and four
-// times what the error of the operator along z can do to the mass. The residual is known
-// to magnify·2⁻⁵³‖r‖ only, which moves Mᵀz as that does.
-func (j *judge) attainable(magnify float64) float64 {
+// at most worstTol: the rounding error of g(z) under cancellation, and four times
+// the effect of the operator error along z on the mass. The residual has a relative error
+// of magnify·2⁻⁵³, which carries over to Mᵀz.
+func (j *certifier) attainable(magnify float64) float64 {
 	y, z := floats.Norm(j.p.Y, 2), floats.Norm(j.res.Dual, 2)
-	b := blurOf(j.p.A, j.res.Dual)
-	moved := j.lost
+	b := errorAlong(j.p.A, j.res.Dual)
+	moved := j.errorCost
 	for i, f := range j.res.F {
-		moved += b.at(i) * f
+		moved += b.entry(i) * f
 	}
 	floor := 2*few*unit*y*z/j.res.LowerBound + 16*unit*j.scale*magnify*z
 	if moved > 0 {
@@ -146,37 +146,37 @@ func (j *judge) attainable(magnify float64) float64 {
 }
 
 // excess is by how much F is outside the exact ball, beyond rounding.
-func (j *judge) excess() float64 {
+func (j *certifier) excess() float64 {
 	r := make([]float64, len(j.p.Y))
 	j.multiply(r, false, j.res.F)
 	floats.SubTo(r, j.p.Y, r)
 	j.res.Residual = math.Sqrt(dot2(r, r))
-	return j.res.Residual + j.loss(j.res.Residual, blurOf(j.p.A, r), 1) - j.p.Radius - few*unit*(floats.Norm(j.p.Y, 2)+j.p.Radius)
+	return j.res.Residual + j.loss(j.res.Residual, errorAlong(j.p.A, r), 1) - j.p.Radius - few*unit*(floats.Norm(j.p.Y, 2)+j.p.Radius)
 }
 
-// loss bounds by how much the error E of the operator lengthens the residual r = y − A F,
-// from ‖r‖ and the blur along r/times: ‖r − EF‖² ≤ ‖r‖² + 2|rᵀEF| + ‖EF‖².
-func (j *judge) loss(norm float64, b blur, times float64) float64 {
-	lengths := b.lengths(j.res.F)
-	size := b.size(lengths)
-	more := 2*times*b.dot(lengths) + size*size
+// loss bounds by how much the operator error E increases the residual norm of r = y − A F,
+// from ‖r‖ and the error along r/times: ‖r − EF‖² ≤ ‖r‖² + 2|rᵀEF| + ‖EF‖².
+func (j *certifier) loss(norm float64, b operatorError, times float64) float64 {
+	lengths := b.blockNorms(j.res.F)
+	size := b.imageNorm(lengths)
+	more := 2*times*b.bilinear(lengths) + size*size
 	if more == 0 {
 		return 0
 	}
 	return more / (norm + math.Sqrt(norm*norm+more)) * (1 + few*unit)
 }
 
-func (j *judge) multiply(dst []float64, trans bool, x []float64) {
+func (j *certifier) multiply(dst []float64, trans bool, x []float64) {
 	j.p.A.MulVecTo(dst, trans, x)
 	j.res.Products++
 }
 
 // columns returns columns of A one after the other; zeros where the context ended.
-func (j *judge) columns(js []int) []float64 {
+func (j *certifier) columns(js []int) []float64 {
 	m := len(j.p.Y)
 	out := make([]float64, m*len(js))
 	width := linop.BlockColumns(m)
-	for at := 0; at < len(js) && !j.over(); at += width {
+	for at := 0; at < len(js) && !j.cancelled(); at += width {
 		end := min(at+width, len(js))
 		linop.ColumnsTo(j.p.A, out[at*m:end*m], js[at:end])
 	}
@@ -184,11 +184,11 @@ func (j *judge) columns(js []int) []float64 {
 	return out
 }
 
-// over reports whether the context ended.
-func (j *judge) over() bool { return j.ctx.Err() != nil }
+// cancelled reports whether the context ended.
+func (j *certifier) cancelled() bool { return j.ctx.Err() != nil }
 
-// finish returns what was proved, or the best iterate with its honest gap.
-func (j *judge) finish() (*Result, error) {
+// finish returns what was proved, or the best iterate with the gap that it reached.
+func (j *certifier) finish() (*Result, error) {
 	if err := j.ctx.Err(); err != nil {
 		return nil, err
 	}

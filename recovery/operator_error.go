@@ -13,20 +13,20 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
-// blocks says that a matrix and its error are 0 but between sensors and nodes of one
-// block: M keeps to the components of the graph.
+// blocks is a block structure: a matrix and its error are 0 except between sensors and
+// nodes of one block. M has it for the components of the graph.
 type blocks struct {
 	rows, columns []int32 // block of each sensor and of each node
 	count         int
 }
 
-// Separate declares that m, the operator of measurements before they are whitened, is 0 between
-// sensor s and node i wherever rows[s] ≠ columns[i], exactly, and so is the operator
-// that it stands for. Blocks are numbered from 0.
+// Separate declares that m, the operator of measurements before whitening, is exactly 0
+// between sensor s and node i wherever rows[s] ≠ columns[i], and so is the exact operator
+// that m approximates. Blocks are numbered from 0.
 //
-// Where noise is allocated, a sensor that sees little but the mass of its small
-// component may have 1e-6 of the noise of another. The error of the whitened rows is
-// then that of this sensor, and no answer elsewhere would be certified.
+// Under allocated noise, a sensor in a small component may have 1e-6 of the noise of
+// another. Without the blocks its whitened error would be assumed of every row, and no
+// answer elsewhere could be certified.
 func Separate(m linop.Operator, rows, columns []int32) (linop.Operator, error) {
 	r, c := m.Dims()
 	if len(rows) != r || len(columns) != c || r == 0 || c == 0 {
@@ -52,23 +52,23 @@ func (s separate) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 
 func (s separate) Dense() *mat.Dense { return linop.Entries(s.Operator) }
 
-// blur bounds what the error E of an operator does along z, block by block.
-type blur struct {
+// operatorError bounds the error E of an operator, and Eᵀz for one z, block by block.
+type operatorError struct {
 	along []float64 // ‖(Eᵀz)_b‖₂ ≤ along[b]
 	norm  []float64 // ‖E_b‖₂ ≤ norm[b]
 	of    []int32   // block of each node; nil: there is one block
 }
 
-// at bounds |(Eᵀz)_i|.
-func (b blur) at(i int) float64 {
+// entry bounds |(Eᵀz)_i|.
+func (b operatorError) entry(i int) float64 {
 	if b.of == nil {
 		return b.along[0]
 	}
 	return b.along[b.of[i]]
 }
 
-// lengths returns ‖f_b‖₂.
-func (b blur) lengths(f []float64) []float64 {
+// blockNorms returns ‖f_b‖₂ of each block b.
+func (b operatorError) blockNorms(f []float64) []float64 {
 	if b.of == nil {
 		return []float64{floats.Norm(f, 2)}
 	}
@@ -81,8 +81,8 @@ func (b blur) lengths(f []float64) []float64 {
 	return out
 }
 
-// dot bounds |zᵀEf| given the lengths of f.
-func (b blur) dot(lengths []float64) (sum float64) {
+// bilinear bounds |zᵀEf| given the block norms of f.
+func (b operatorError) bilinear(lengths []float64) (sum float64) {
 	for k, v := range lengths {
 		if v > 0 {
 			sum += b.along[k] * v
@@ -91,8 +91,8 @@ func (b blur) dot(lengths []float64) (sum float64) {
 	return sum * (1 + few*unit*float64(len(lengths)))
 }
 
-// size bounds ‖Ef‖₂ given the lengths of f.
-func (b blur) size(lengths []float64) (sum float64) {
+// imageNorm bounds ‖Ef‖₂ given the block norms of f.
+func (b operatorError) imageNorm(lengths []float64) (sum float64) {
 	for k, v := range lengths {
 		if v > 0 {
 			sum = math.Hypot(sum, b.norm[k]*v)
@@ -101,8 +101,8 @@ func (b blur) size(lengths []float64) (sum float64) {
 	return sum * (1 + few*unit*float64(len(lengths)))
 }
 
-// sizes returns the lengths of the vector whose entries are all 1.
-func (b blur) sizes(n int) []float64 {
+// onesNorms returns the block norms of the vector of ones of length n.
+func (b operatorError) onesNorms(n int) []float64 {
 	if b.of == nil {
 		return []float64{math.Sqrt(float64(n))}
 	}
@@ -116,28 +116,28 @@ func (b blur) sizes(n int) []float64 {
 	return out
 }
 
-// blurOf returns the blur of an operator along z: Err in one block for those that know
-// no more.
-func blurOf(a linop.Operator, z []float64) blur {
+// errorAlong bounds the error of an operator along z: by Err in a single block where its
+// structure is unknown.
+func errorAlong(a linop.Operator, z []float64) operatorError {
 	switch a := a.(type) {
 	case linop.Scaled:
-		return blurOfScaled(a, z)
+		return scaledErrorAlong(a, z)
 	case projection:
-		return a.blurAlong(z)
+		return a.errorAlong(z)
 	}
 	d := linop.Err(a)
-	return blur{along: []float64{d * floats.Norm(z, 2)}, norm: []float64{d}}
+	return operatorError{along: []float64{d * floats.Norm(z, 2)}, norm: []float64{d}}
 }
 
-// blurOfScaled: with the error F of the operator before its rows are scaled, ‖F_b‖ ≤ ‖F‖
+// scaledErrorAlong is errorAlong for scaled rows: with the error F of the operator before its rows are scaled, ‖F_b‖ ≤ ‖F‖
 // ≤ Err as F_b is a part of F, (Eᵀz)_b = F_bᵀ(√u∘z)_b.
-func blurOfScaled(w linop.Scaled, z []float64) blur {
+func scaledErrorAlong(w linop.Scaled, z []float64) operatorError {
 	d := linop.Err(w.A)
 	s, _ := w.A.(separate)
 	if s.blocks == nil {
 		s.blocks = &blocks{count: 1}
 	}
-	b := blur{along: make([]float64, s.blocks.count), norm: make([]float64, s.blocks.count), of: s.blocks.columns}
+	b := operatorError{along: make([]float64, s.blocks.count), norm: make([]float64, s.blocks.count), of: s.blocks.columns}
 	for i, x := range z {
 		k := 0
 		if b.of != nil {
@@ -164,9 +164,9 @@ func (p projection) Err() float64 { return linop.Err(p.BlockOperator) }
 
 func (p projection) Dense() *mat.Dense { return linop.Entries(p.BlockOperator) }
 
-// blurAlong: Eᵀz = Fᵀ(Pz) with the error F of A, and ‖PᵀFf‖ ≤ ‖Ff‖.
-func (p projection) blurAlong(z []float64) blur {
+// errorAlong bounds the error of the projection: Eᵀz = Fᵀ(Pz) with the error F of A, and ‖PᵀFf‖ ≤ ‖Ff‖.
+func (p projection) errorAlong(z []float64) operatorError {
 	var v mat.VecDense
 	v.MulVec(p.rows.T(), mat.NewVecDense(len(z), z))
-	return blurOf(p.from, v.RawVector().Data)
+	return errorAlong(p.from, v.RawVector().Data)
 }
