@@ -3,11 +3,15 @@
 package graphcloak_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // TestRedeemOnce: an attempt whose release was written is not drawn again, as from a
@@ -27,5 +31,33 @@ func TestRedeemOnce(t *testing.T) {
 	}
 	if _, err := m.Redeem(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("%v for a release that was written, want %v", err, privacy.ErrReplay)
+	}
+}
+
+// reserving keeps the record of the run that was reserved last.
+type reserving struct {
+	graphcloak.Store
+	record []report.Property
+}
+
+func (r *reserving) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	r.record = t.Record()
+	return r.Store.Reserve(ctx, g, t, force)
+}
+
+// TestStartHasMilliseconds: runs are compared by their starts, and what one says when it
+// reserves is what it says when it is written.
+func TestStartHasMilliseconds(t *testing.T) {
+	store, _ := open(t, "karate")
+	s := &reserving{Store: store}
+	job := paperJob()
+	m, _ := studied(t, s, job)
+	rep, err := m.Run(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rep.StartedAt.Format(report.TimeLayout)
+	if !slices.Contains(s.record, report.Property{Name: "startedAt", Value: want}) {
+		t.Errorf("reserved with %v, want startedAt %s", s.record, want)
 	}
 }

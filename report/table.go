@@ -38,6 +38,10 @@ type Table struct {
 	record  []Property
 }
 
+// TimeLayout is how a run's record writes its start: RFC 3339 in milliseconds, so that
+// the starts of two runs of the same second can be told apart.
+const TimeLayout = "2006-01-02T15:04:05.000Z07:00"
+
 // NewTable turns a report into the table to write. Its private values come from
 // the release, which must be the one that the report is of.
 func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error) {
@@ -127,7 +131,7 @@ func released(release *privacy.Release, r *Report, columns []Column) []Property 
 		{"releaseId", release.ID()},
 		{"version", r.Version},
 		{"store", r.Store},
-		{"startedAt", r.StartedAt.Format("2006-01-02T15:04:05.000Z07:00")},
+		{"startedAt", r.StartedAt.Format(TimeLayout)},
 		{"guarantee", r.Guarantee},
 		{"notProtected", r.NotProtected},
 		{"epsilon", plan.Epsilon},
