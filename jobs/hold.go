@@ -195,8 +195,13 @@ func (h *holding) settle(end Ending, took time.Duration) {
 		h.lost()
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), settleTime)
+	// What is taken back and told is under no token, so it is done within a lease that runs.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), min(settleTime, h.e.Lease))
 	defer cancel()
+	if _, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease); errors.Is(err, ErrLost) {
+		h.lost() // the run is another's to end by now
+		return
+	}
 	if end.Retry && !errors.Is(cause, ErrCanceled) && (end.Spent || h.ctx.Err() != nil || closed(h.over)) {
 		h.yield(ctx, end, took)
 		return
@@ -233,10 +238,6 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		end.Outcome = Outcome{Status: Canceled, RunID: end.RunID, ExitCode: exitTerminated, Message: "somebody asked for its end"}
 	}
 	if end.Status != Finished && len(h.kept()) > 0 {
-		if _, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease); errors.Is(err, ErrLost) {
-			h.lost() // the run is another's to end by now
-			return
-		}
 		if err := h.e.Runner.GiveUp(ctx, h.workload()); err != nil {
 			end.Message += fmt.Sprintf("; what it left could not be taken back: %v", err)
 		} else if end.Spent {

@@ -63,10 +63,8 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 	for _, c := range latest {
 		byName[c.JobName] = c
 	}
-	for i, j := range v.jobs {
+	for i, j := range v.jobs { // of several with one name the first is at its ticks
 		v.jobs[i].Last = byName[j.Name]
-	}
-	for _, j := range v.jobs {
 		delete(byName, j.Name)
 	}
 	for _, c := range latest {
@@ -121,6 +119,9 @@ func (e *Engine) roster(filed []Filed) []Job {
 		}
 		if len(all) >= maxJobs {
 			j.Problem = fmt.Errorf("there are more than %d jobs: this one is left out", maxJobs)
+		}
+		if j.Problem != nil {
+			j.Definition = Definition{Name: j.Definition.Name} // an open tick is not begun by it
 		}
 		all = append(all, j)
 	}
