@@ -4,6 +4,8 @@ package folder
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,13 +15,30 @@ import (
 )
 
 // Signal reads a numeric column of nodes.csv, NaN where a node has no value. A
-// NaN that is written out, an infinity or a text is an ErrInput with their number.
+// NaN that is written out, an infinity or a text is an ErrInput with their number, and
+// so is the column of ids or of labels, under either of its names.
 func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	if err := c.checkSignal(property); err != nil {
+		return nil, err
+	}
 	r := connector.NewReadings(g, property)
 	if err := c.property(ctx, g, property, func(i int, text string) { r.Add(i, connector.Parse(text)) }); err != nil {
 		return nil, err
 	}
 	return r.Result()
+}
+
+// checkSignal refuses a column that is read without noise whatever a selection names: it
+// could be the signal, and be public all the same.
+func (c *CSV) checkSignal(property string) error {
+	t, err := c.open(nodesFile, property)
+	if err != nil {
+		return err
+	}
+	if k := t.column(property); k >= 0 && (t.header[k] == idColumn || t.header[k] == labelsColumn) {
+		err = fmt.Errorf("%w: %s holds column %s of nodes.csv, which is public; give the numbers a column of their own", connector.ErrInput, property, t.header[k])
+	}
+	return errors.Join(err, t.file.Close())
 }
 
 // Holders returns labels of nodes that have a property, at most ten, ascending.
