@@ -37,7 +37,7 @@ var filedGroups = []config.Group{
 }
 
 // ownGroups are what a job of the settings file may set.
-var ownGroups = append(slices.Clone(filedGroups), config.GroupQueries, config.GroupEscrow)
+var ownGroups = append(slices.Clone(filedGroups), config.GroupQueries)
 
 // of returns an app with the settings of a job, which talks to the log alone.
 func (r jobRunner) of(d jobs.Definition) (*app, error) {
@@ -88,6 +88,9 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 	}
 	if job.Signal == (graphcloak.Signal{}) {
 		return job, fail(exitValidation, "nothing to release: sourceProperty and measurementProperty are missing")
+	}
+	if err := needDrawnID(job.Plan.Randomness, "the time of a job names"); err != nil {
+		return job, err
 	}
 	job.Noise, err = a.noise(job.Plan.Randomness)
 	return job, err

@@ -106,6 +106,17 @@ func deriveKeys(master, dir string, paths []string) ([]string, error) {
 	return files, nil
 }
 
+// needDrawnID refuses escrow randomness for a release whose id is not drawn: another
+// store with the same key may have the id too, and equal readings under one id have
+// equal noise, whatever either ledger knows.
+func needDrawnID(r privacy.Randomness, who string) error {
+	if r != privacy.EscrowRandomness {
+		return nil
+	}
+	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too tells which readings are equal", who).
+		hint("take --randomness system, or let `graphcloak run` and `graphcloak release` draw an id")
+}
+
 // noise opens the source of noise that a plan asks for; nil is the system's.
 func (a *app) noise(r privacy.Randomness) (privacy.Noise, error) {
 	e := a.config.Escrow

@@ -87,6 +87,11 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if job.Noise, err = a.noise(job.Plan.Randomness); err != nil {
 		return err
 	}
+	if a.config.Schedule.ReleaseID != "" {
+		if err := needDrawnID(job.Plan.Randomness, "--release-id names"); err != nil {
+			return err
+		}
+	}
 	if _, err := checkState(); err != nil {
 		return err
 	}

@@ -282,6 +282,10 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 			hint("the same command on the machine that paid completes it at no further cost; if that machine is gone, `graphcloak run --undo %s` gives it up, and another id pays again", id).
 			about("run", id)
 	}
+	if a.config.Write.DryRun {
+		a.note("Note: run %s is paid for and unfinished; a run would complete it at no further cost", id)
+		return true, a.render(map[string]any{"dryRun": true, "wouldResume": id}, section{text: fmt.Sprintf("A run would complete run %s; nothing more would be spent.", id)})
+	}
 	a.note("Note: run %s is paid for and unfinished: it is resumed at no further cost", id)
 	return true, a.resume(ctx, s, id)
 }

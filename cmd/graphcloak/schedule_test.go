@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // listener is a monitor that notes what it is told.
@@ -225,5 +226,51 @@ func TestStartedLater(t *testing.T) {
 		if got := startedLater([]connector.Run{c.own, c.r}, c.r, c.own.ID); got != c.want {
 			t.Errorf("%s of %v after %s of %v: %t", c.r.ID, c.r.Record, c.own.ID, c.own.Record, got)
 		}
+	}
+}
+
+// TestNoNamedEscrow: under escrow randomness an id that is not drawn is refused, of the
+// command and of a job: two stores with one key may have it.
+func TestNoNamedEscrow(t *testing.T) {
+	graphFolder(t)
+	key := filepath.Join(t.TempDir(), "key")
+	if exit, output := obey(t, "key", "create", key); exit != 0 {
+		t.Fatal(output)
+	}
+	escrow := []string{"--randomness", "escrow", "--key", key, "--deployment", "acme"}
+	if _, _, err := again(t, false, append(escrow, "--release-id", "nightly")...); exitCode(err) != exitValidation {
+		t.Errorf("--release-id: %v", err)
+	}
+	if kinds := ledgerKinds(t); len(kinds) > 0 {
+		t.Errorf("the ledger holds %q", kinds)
+	}
+	if _, _, err := again(t, false, escrow...); err != nil {
+		t.Errorf("an id that is drawn: %v", err)
+	}
+	a, _, _ := prepared(t, escrow...)
+	d, err := jobs.Define(map[string]any{"name": "nightly", "schedule": "@daily"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (jobRunner{a, nil}).Check(d); exitCode(err) != exitValidation {
+		t.Errorf("a job: %v", err)
+	}
+}
+
+// TestNamedDryRun: a dry run completes nothing that is paid for.
+func TestNamedDryRun(t *testing.T) {
+	graphFolder(t)
+	id := interrupted(t, unstaged, "--release-id", "nightly")
+	nodes := filepath.Join(os.Getenv("GRAPH"), "nodes.csv")
+	before, err := os.ReadFile(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, notes, err := again(t, false, "--release-id", id, "--dry-run"); err != nil || !strings.Contains(notes, "would complete") {
+		t.Errorf("%v, %q", err, notes)
+	}
+	after, err := os.ReadFile(nodes)
+	if got := strings.Join(ledgerKinds(t), " "); err != nil || got != "spent" || string(before) != string(after) || conditionOf(id) != stopped {
+		t.Errorf("after a dry run the ledger holds %q and nodes.csv\n%s (%v)", got, after, err)
 	}
 }
