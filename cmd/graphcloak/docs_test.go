@@ -3,6 +3,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +58,48 @@ var before = map[string]string{
 	done`,
 }
 
+// namedFile is a file of settings that a page shows, with its name in the first line.
+var namedFile = regexp.MustCompile("(?ms)^```yaml\n# ([a-z]+\\.yaml)\n(.*?)^```")
+
+// writeFiles makes the files that a page shows.
+func writeFiles(t *testing.T, page, dir string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range namedFile.FindAllSubmatch(text, -1) {
+		if err := os.WriteFile(filepath.Join(dir, string(m[1])), m[2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// freePort is one that a page's server can have.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+// endServer kills the server that a page started and, since one of its commands failed,
+// did not end.
+func endServer(dir string) {
+	text, err := os.ReadFile(filepath.Join(dir, "serve.pid"))
+	if err != nil {
+		return
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
+	}
+}
+
 // TestDocumentedCommands runs every command of the pages, in order, in an empty
 // folder, and looks for the lines of the shown output that hold no number.
 func TestDocumentedCommands(t *testing.T) {
@@ -64,11 +107,13 @@ func TestDocumentedCommands(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(bin, "graphcloak"), ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/how-to/sensors.md", "docs/how-to/budget.md", "docs/how-to/nightly.md", "docs/how-to/evaluate.md", "docs/how-to/report.md"} {
+	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/how-to/sensors.md", "docs/how-to/budget.md", "docs/how-to/nightly.md", "docs/how-to/serve.md", "docs/how-to/evaluate.md", "docs/how-to/report.md"} {
 		t.Run(page, func(t *testing.T) {
 			dir := t.TempDir()
+			writeFiles(t, page, dir)
+			t.Cleanup(func() { endServer(dir) })
 			env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table")
-			ran := 0
+			ran, port := 0, freePort(t)
 			if page == "docs/how-to/budget.md" { // it takes the graph of the page before
 				shell(t, dir, env, documented{command: "graphcloak graph generate example:karate hall"})
 			}
@@ -82,6 +127,7 @@ func TestDocumentedCommands(t *testing.T) {
 					}
 				}
 				c.command = strings.Replace(c.command, "go run ./cmd/graphcloak", "graphcloak", 1)
+				c.command = strings.ReplaceAll(c.command, "8473", port)
 				times := 1
 				if strings.Contains(c.command, "# three times") {
 					times = 3
