@@ -81,7 +81,7 @@ func BenchmarkPerSensor(b *testing.B) {
 			begin := cpu()
 			for b.Loop() {
 				up = up[:0]
-				for _, r := range must[[]sensitivity.Bracket](b)(sensitivity.Unread(context.Background(), m, opts)) {
+				for _, r := range must[[]sensitivity.Bracket](b)(sensitivity.BoundWithoutRows(context.Background(), m, opts)) {
 					up = append(up, r.Upper)
 				}
 			}

@@ -16,7 +16,7 @@ type operator struct {
 	d      *expm.Diffusion
 	n      int
 	block  int // columns of a random block
-	few    int // columns that cost much less than a block, to raise the lower end by
+	few    int // columns that cost much less than a block, evaluated to raise the lower end
 	x, y   []float64
 	u      []float64 // node weights u_t; nil: all peak
 	peak   float64
@@ -51,7 +51,7 @@ func (s *search) within(tol float64) (*operator, error) {
 	var err error
 	o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
 	if err != nil {
-		return nil, errStuck
+		return nil, errNoProgress
 	}
 	o.slackB = math.Sqrt(2*o.peak) * o.d.Err() * (1 + 8*unit)
 	o.roundB = math.Sqrt(2*o.peak) * o.d.Rounding() * (1 + 8*unit)
@@ -79,7 +79,7 @@ func (p *problem) nodeWeights() (u []float64, peak float64) {
 	return u, slices.Max(u) * (1 + 4*unit)
 }
 
-// evaluate brackets some edges by M̃b itself.
+// evaluate brackets some edges by computing M̃b.
 func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error {
 	for ; len(pick) > 0; pick = pick[min(o.block, len(pick)):] {
 		part := pick[:min(o.block, len(pick))]
@@ -99,7 +99,7 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 		for j, i := range part {
 			scale := s.edges[i].scale
 			s.upper[i] = min(s.upper[i], scale*(norms[j]*(1+relative)+o.slackB))
-			s.raise(i, scale*(norms[j]*(1-relative)-o.slackB))
+			s.raiseLower(i, scale*(norms[j]*(1-relative)-o.slackB))
 		}
 	}
 	return nil
@@ -126,13 +126,14 @@ func (o *operator) norms(y []float64, k int) []float64 {
 // seedPool is the number of edges among which surrogates choose the seeds.
 const seedPool = 1 << 10
 
-// seed evaluates a few promising edges, so that the later tiers have a lower bound
-// to drop edges by: first by e^{-τa} at the two ends, then by their surrogates.
+// seed evaluates a few edges that are likely to be large, so that the later tiers have a
+// lower bound to compare with. Edges are ranked by e^{-τa} at the two ends, then by their
+// surrogates.
 func (s *search) seed(ctx context.Context) error {
 	_, _, _, diag := s.lap.CSR()
 	promise := func(i int32) float64 {
 		e := s.edges[i]
-		bu, bv, _ := s.start(e)
+		bu, bv, _ := s.incidence(e)
 		size := math.Hypot(bu*math.Exp(-s.tau*diag[e.u]), bv*math.Exp(-s.tau*diag[e.v]))
 		return min(s.upper[i], e.scale*math.Sqrt(s.peak)*size)
 	}
@@ -145,14 +146,15 @@ func (s *search) seed(ctx context.Context) error {
 	for _, v := range value {
 		expected = max(expected, v)
 	}
-	// Coarse first: how small Δ₂ is decides what "accurate" means.
+	// Coarse first: the accuracy needed is relative to Δ₂, which is not known yet.
 	top := math.Sqrt(s.peak) * s.longest()
 	for width := min(2e-3, max(1e-13, 2e-3*expected/top)); ; width *= 1e-4 {
 		o, err := s.operator(width * top)
 		if err != nil {
 			return nil // the local tier may still work
 		}
-		// Of values within a percent those at the largest hub: it returns least.
+		// Among values within a percent prefer the edge at the largest hub, which returns the
+		// least heat.
 		pick := largest(pool, o.few, func(i int32) float64 {
 			hub := max(diag[s.edges[i].u], diag[s.edges[i].v])
 			return math.Round(100*math.Log(value[i])) + 0.5*hub/(s.edges[i].b+hub)
@@ -169,8 +171,8 @@ func (s *search) seed(ctx context.Context) error {
 	}
 }
 
-// seedByQuadrature takes the lower ends of quadrature where that costs less than
-// columns and reaches what surrogates let expect.
+// seedByQuadrature uses the lower ends of quadrature where that costs less than columns.
+// It is done where the lower end reaches 0.95 of the value that surrogates predict.
 func (s *search) seedByQuadrature(ctx context.Context, o *operator, pick []int32, expected float64) (done bool, err error) {
 	if !s.uniform || o.n > globalOrder || o.d.Degree() < 4*localSteps {
 		return false, nil
@@ -181,7 +183,7 @@ func (s *search) seedByQuadrature(ctx context.Context, o *operator, pick []int32
 	return s.lower > 0.95*expected, nil
 }
 
-// values returns what the surrogates of the ends make likely for some edges.
+// values predicts the values of some edges from the surrogates of their ends.
 func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, error) {
 	at := map[int32]int{}
 	var pick []int32
@@ -208,8 +210,8 @@ func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, e
 	return value, nil
 }
 
-// finish brackets all that remain: by nodes where many edges hang on one, then by
-// edges, the largest bounds first.
+// finish brackets all edges that remain: by nodes that many of them share, then edge by
+// edge, the largest bounds first.
 func (c *screening) finish(ctx context.Context) error {
 	for {
 		pick, _ := c.nodes.groups()
@@ -219,12 +221,12 @@ func (c *screening) finish(ctx context.Context) error {
 		if err := c.nodes.certify(ctx, pick[:min(len(pick), c.block)]); err != nil {
 			return err
 		}
-		c.settle("nodes")
+		c.dropClosed("nodes")
 	}
 	slices.SortFunc(c.rest, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(c.upper[b], c.upper[a]), cmp.Compare(a, b))
 	})
-	if err := c.global(ctx, len(c.rest)); err != nil || len(c.rest) == 0 {
+	if err := c.globalQuadrature(ctx, len(c.rest)); err != nil || len(c.rest) == 0 {
 		return err
 	}
 	o, err := c.search.operator(0.05 * c.opts.Tolerance * c.lower)
@@ -237,7 +239,7 @@ func (c *screening) finish(ctx context.Context) error {
 			return err
 		}
 		c.rest = c.rest[len(part):]
-		c.settle("columns")
+		c.dropClosed("columns")
 	}
 	return nil
 }

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// Confirm certifies again that Δ₂ ≤ b.Upper, for a bracket that somebody else found
-// with whatever tolerance and time. The upper end of the result is at most b.Upper
+// Confirm certifies again that Δ₂ ≤ b.Upper, for a bracket from any source, found
+// with any tolerance and time. The upper end of the result is at most b.Upper
 // where that could be shown, and its lower end above b.Upper where b is wrong. It
 // takes about the time of the bracket, less where b is wide or wrong.
 //
-// Its random directions are of the seed in opts, and miss with probability b.Failure at
-// most; where that is 0 it uses none. Tolerance and Time of opts do not count. It returns
+// Its random screen is keyed by opts.Seed and fails with probability b.Failure at most;
+// where that is 0 there is none. Tolerance and Time of opts are ignored. It returns
 // [expm.ErrAccuracy] where double precision certifies nothing.
 func Confirm(ctx context.Context, m Model, u []float64, b Bracket, opts Options) (Bracket, error) {
 	opts.Threshold, opts.Time, opts.Failure = b.Upper, 0, b.Failure
 	if b.Failure == 0 {
 		opts.Seed = [32]byte{}
 	}
-	// The error of a computed M is of the size of the tolerance, but grows again where
-	// rounding takes over: the width found tells the first choice, not the only one.
+	// The error of a computed M is about the tolerance, but grows again where rounding
+	// dominates: the width of b gives the first tolerance to try, not the only one.
 	width := min(max((b.Upper-b.Lower)/b.Upper, 1e-6), 0.05)
 	tries := slices.Compact([]float64{width, 0.02, 1e-3, 1e-5})
 	var fresh Bracket

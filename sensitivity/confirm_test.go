@@ -12,7 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// An upper end that was certified is confirmed with other coins, at any tolerance and
+// An upper end that was certified is confirmed with another seed, at any tolerance and
 // by every tier; one below Δ₂ never is. The exact value is the judge.
 func TestThreshold(t *testing.T) {
 	n := 120
@@ -54,7 +54,7 @@ func TestThreshold(t *testing.T) {
 	t.Logf("%d confirmed, %d refuted", confirmed, refuted)
 }
 
-// Confirm takes what Bound gives, on graphs small and large, with coins and without,
+// Confirm takes what Bound gives, on graphs small and large, with a screen and without,
 // cut short or not, and refuses the same bracket scaled down.
 func TestConfirm(t *testing.T) {
 	graphs := families(t, 100)

@@ -14,14 +14,14 @@ import (
 // form Σ_k e^{-2τλ_k}(v_kᵀb)² where ω is uniform: a sum of squares, without the
 // cancellation of K_ii + K_jj − 2K_ij.
 type spectral struct {
-	p     *problem
-	spec  *expm.Spectrum
-	from  int       // eigenvectors below are left out: b is orthogonal to them
-	base  float64   // e^{-τλ_from}, taken out of the sum so that squares do not underflow
-	decay []float64 // e^{-τ(λ_k − λ_from)}, zero below from
-	cols  [][]float64
-	up    float64 // bounds the error of a computed norm, for ‖b‖ = 1
-	leak  float64 // ‖NNᵀM'b'‖ ≤ leak for ‖b‖ = 1
+	p        *problem
+	spec     *expm.Spectrum
+	from     int       // eigenvectors below are left out: b is orthogonal to them
+	base     float64   // e^{-τλ_from}, taken out of the sum so that squares do not underflow
+	decay    []float64 // e^{-τ(λ_k − λ_from)}, zero below from
+	cols     [][]float64
+	up       float64 // bounds the error of a computed norm, for ‖b‖ = 1
+	nullLeak float64 // ‖NNᵀM'b'‖ ≤ leak for ‖b‖ = 1
 }
 
 // newSpectral prepares the evaluation. For the combinatorial Laplacian b is
@@ -39,12 +39,12 @@ func newSpectral(p *problem, spec *expm.Spectrum) *spectral {
 	d := &spectral{p: p, spec: spec, base: 1}
 	lambda := spec.Lambda()
 	both := 2*spec.OrthogonalityError() + spec.OrthogonalityError()*spec.OrthogonalityError()
-	if g := spec.Gap(); g > 0 && p.lap.Kind() == laplacian.Combinatorial && !p.astray {
+	if g := spec.Gap(); g > 0 && p.lap.Kind() == laplacian.Combinatorial && !p.crossesComponents {
 		d.from = spec.Nullity()
 		d.base = math.Exp(-p.tau * lambda[d.from])
 		phi := spec.BackwardError() / g
 		d.up = math.Exp(-p.tau*g) * (p.tau*spec.BackwardError() + phi*phi + both)
-		d.leak = math.Exp(-p.tau*g) * phi
+		d.nullLeak = math.Exp(-p.tau*g) * phi
 	} else {
 		d.up = min(1, p.tau*spec.BackwardError()) + both
 	}
@@ -52,13 +52,13 @@ func newSpectral(p *problem, spec *expm.Spectrum) *spectral {
 	for k := d.from; k < len(lambda); k++ {
 		d.decay[k] = math.Exp(-p.tau * (lambda[k] - lambda[d.from]))
 	}
-	d.arrange()
+	d.storeColumns()
 	return d
 }
 
-// arrange stores what an edge needs for node i contiguously: the entries
+// storeColumns stores contiguously, for each node i, what its edges need: the entries
 // e^{-τ(λ_k−λ_from)} v_ki over k, or column i of the kernel where ω is not uniform.
-func (d *spectral) arrange() {
+func (d *spectral) storeColumns() {
 	n := len(d.decay)
 	all := make([]float64, n*n)
 	d.cols = make([][]float64, n)
@@ -79,9 +79,9 @@ func (d *spectral) arrange() {
 	}
 }
 
-// at returns the computed α‖diag(√ω)e^{-τS}b‖/length.
-func (d *spectral) at(e edge) float64 {
-	bu, bv, _ := d.p.start(e)
+// norm returns the computed α‖diag(√ω)e^{-τS}b‖/length.
+func (d *spectral) norm(e edge) float64 {
+	bu, bv, _ := d.p.incidence(e)
 	x, y := d.cols[e.u], d.cols[e.v]
 	var sum float64
 	if d.p.uniform {
@@ -99,9 +99,10 @@ func (d *spectral) at(e edge) float64 {
 	return e.scale * d.base * math.Sqrt(sum)
 }
 
-// slack returns the error bounds of at(e), whose value is v.
-func (d *spectral) slack(e edge, v float64) (up, down float64) {
-	_, _, square := d.p.start(e)
+// errorBounds returns upper bounds on how far norm(e) = v is below the exact value (up)
+// and above it (down).
+func (d *spectral) errorBounds(e edge, v float64) (up, down float64) {
+	_, _, square := d.p.incidence(e)
 	n := float64(len(d.decay))
 	lambda := d.spec.Lambda()
 	// The sum rounds n + 4 times, and so do the dot products of the kernel;
@@ -114,17 +115,17 @@ func (d *spectral) slack(e edge, v float64) (up, down float64) {
 	}
 	up = norm*d.up + rounding
 	if v > 0 {
-		down = up + norm*d.leak*min(1, norm*d.leak/v)
+		down = up + norm*d.nullLeak*min(1, norm*d.nullLeak/v)
 	}
 	return up, down
 }
 
-// tie is the relative difference below which two edges count as equal, so that
-// rounding does not choose the edge that is named.
-const tie = 1e-9
+// tieTolerance is the relative difference below which two edges count as equal, so that
+// rounding does not decide which edge is reported.
+const tieTolerance = 1e-9
 
 // exact brackets Δ₂ up to rounding, with the O(1) bound of an edge where that is
-// better: weights of many magnitudes spoil the eigenpairs.
+// smaller: weights of many magnitudes make eigenpairs inaccurate.
 func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, error) {
 	d := newSpectral(p, spec)
 	m := p.moments()
@@ -134,12 +135,12 @@ func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, erro
 		if i%1024 == 0 && ctx.Err() != nil {
 			return Bracket{}, ctx.Err()
 		}
-		v := d.at(e)
-		up, down := d.slack(e, v)
+		v := d.norm(e)
+		up, down := d.errorBounds(e, v)
 		cheap, _ := m.bounds(e)
 		b.Upper = max(b.Upper, min((v+up)*(1+4*unit), p.scaled(e, cheap)))
 		b.Lower = max(b.Lower, v-down)
-		if v > best*(1+tie) {
+		if v > best*(1+tieTolerance) {
 			best, b.Edge = v, [2]int{int(e.u), int(e.v)}
 		}
 	}

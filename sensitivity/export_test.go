@@ -45,9 +45,9 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 	return c, newSpectral(p, spec), nil
 }
 
-// Violations runs one look at 16 random columns with failure probability q an edge,
+// Violations runs one round of 16 random columns with failure probability q an edge,
 // and returns the share of edges whose bound is below the exact value. With "deflate"
-// the subspace is taken out first; with "locals" the bound is by surrogates alone,
+// the subspace is projected out first; with "surrogates" the bound is by surrogates alone,
 // with "nodes" it is that of the nodes.
 func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
 	c, d, err := screenOf(ctx, m, u, seed, q)
@@ -68,23 +68,23 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 	if mode == "nodes" {
 		return nodeViolations(c, d), nil
 	}
-	if mode == "locals" {
+	if mode == "surrogates" {
 		ends := make([]int32, c.n)
 		for i := range ends {
 			ends[i] = int32(i)
 		}
-		if c.locals, err = c.newLocals(ctx, ends); err == nil {
-			err = c.localize(ctx)
+		if c.split, err = c.newSurrogateSplit(ctx, ends); err == nil {
+			err = c.applySurrogates(ctx)
 		}
 		if err != nil {
 			return 0, err
 		}
 	} else {
-		c.look()
+		c.applyProjection()
 	}
 	low := 0
 	for i, e := range c.edges {
-		if c.upper[i] < d.at(e) {
+		if c.upper[i] < d.norm(e) {
 			low++
 		}
 	}
@@ -126,8 +126,8 @@ func Certify(ctx context.Context, m Model, u []float64, both bool, f func(low, u
 		if err := c.nodes.certify(ctx, []int32{e.v}); err != nil {
 			return err
 		}
-		v := d.at(e)
-		over, under := d.slack(e, v)
+		v := d.norm(e)
+		over, under := d.errorBounds(e, v)
 		f(c.lower, c.upper[i], v-under, v+over, e.scale*(2*c.slackB+3*math.Sqrt(c.peak*(c.d.Rounding()+16*unit))))
 	}
 	return nil
@@ -141,8 +141,8 @@ func Moments(ctx context.Context, m Model, f func(low, up, exactLow, exactUp flo
 	}
 	b := c.moments()
 	for _, e := range c.edges {
-		v := d.at(e)
-		over, under := d.slack(e, v)
+		v := d.norm(e)
+		over, under := d.errorBounds(e, v)
 		up, low := b.bounds(e)
 		if !c.uniform {
 			low = 0
@@ -170,9 +170,9 @@ func Conductance(m Model, f func(u, v int, common, detour float64)) error {
 	if err != nil {
 		return err
 	}
-	find := newFinder(p)
+	find := newPathFinder(p)
 	for _, e := range p.edges {
-		f(int(e.u), int(e.v), find.common(e, math.Inf(1)), e.b+find.detour(e))
+		f(int(e.u), int(e.v), find.commonNeighbours(e, math.Inf(1)), e.b+find.detour(e))
 	}
 	return nil
 }
@@ -191,8 +191,8 @@ func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exact
 	}
 	d, q := newSpectral(p, spec), newProcess(p, limit)
 	for _, e := range p.edges {
-		v := d.at(e)
-		over, under := d.slack(e, v)
+		v := d.norm(e)
+		over, under := d.errorBounds(e, v)
 		up, low := q.bracket(e, 0, 1e-9)
 		f(e.scale*low, e.scale*up, v-under, v+over)
 	}
@@ -200,7 +200,7 @@ func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exact
 }
 
 // Unread bounds every reading without its row.
-func Unread(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
+func BoundWithoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
 		return nil, err
@@ -210,35 +210,35 @@ func Unread(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 		sensors[i] = i
 	}
 	out := make([]Bracket, len(sensors))
-	return out, p.unread(ctx, m, sensors, opts, out)
+	return out, p.boundWithoutRows(ctx, m, sensors, opts, out)
 }
 
 // MaxLooks is for its test.
-const MaxLooks = maxLooks
+const MaxRounds = maxRounds
 
 // Shares returns the failure probability of one bound of a screen, and of one norm of
 // a node, and how many edges and nodes there are.
-func Shares(ctx context.Context, m Model, failure float64) (bound, norm float64, edges, nodes int, err error) {
+func FailureShares(ctx context.Context, m Model, failure float64) (bound, norm float64, edges, nodes int, err error) {
 	c, _, err := screenOf(ctx, m, nil, [32]byte{1}, 0)
 	if err != nil {
 		return 0, 0, 0, 0, err
 	}
 	c.opts.Failure = failure
-	n, err := c.spreading(Bracket{Upper: 1}, c.opts)
+	n, err := c.newNodeScreen(Bracket{Upper: 1}, c.opts)
 	if err != nil {
 		return 0, 0, 0, 0, err
 	}
-	return c.share(), n.q, len(c.rest), c.n, nil
+	return c.failurePerBound(), n.q, len(c.rest), c.n, nil
 }
 
 // SpreadColumns returns the first random block of the bound on nodes' norms, whose
 // polynomial was chosen by a bracket, and that of the screen which made the bracket.
-func SpreadColumns(m Model, half Bracket, opts Options) (spreads, screen []float64, err error) {
+func NodeScreenColumns(m Model, half Bracket, opts Options) (spreads, screen []float64, err error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := p.spreading(half, opts)
+	c, err := p.newNodeScreen(half, opts)
 	if err != nil {
 		return nil, nil, err
 	}

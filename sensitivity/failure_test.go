@@ -14,20 +14,20 @@ import (
 // the number that each stage hands to the next.
 
 // TestUnion: a bound of the screen may fail with its share of β, which adds up to β
-// over the looks, the edges (as they are and beside their surrogates) and the nodes;
+// over the rounds, the edges (alone and less their surrogates) and the nodes;
 // a norm with its share among the nodes.
 func TestUnion(t *testing.T) {
 	for name, g := range families(t, 100) {
 		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
 		const beta = 1e-9
-		bound, norm, edges, nodes, err := sensitivity.Shares(background, m, beta)
+		bound, norm, edges, nodes, err := sensitivity.FailureShares(background, m, beta)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if edges == 0 || nodes != g.Order() {
 			t.Fatalf("%s: %d edges, %d nodes", name, edges, nodes)
 		}
-		if all := bound * float64(2*edges+nodes) * sensitivity.MaxLooks; !(all <= beta*(1+1e-12)) || all < beta/2 {
+		if all := bound * float64(2*edges+nodes) * sensitivity.MaxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
 			t.Errorf("%s: the bounds of a screen may fail with probability %v together, want %v", name, all, beta)
 		}
 		if all := norm * float64(nodes); !(all <= beta*(1+1e-12)) || all < beta/2 {
@@ -36,7 +36,7 @@ func TestUnion(t *testing.T) {
 	}
 }
 
-// TestScreenSaysThatItMayFail: each look at the random columns adds its share of β to
+// TestScreenSaysThatItMayFail: each round of random columns adds its share of β to
 // what the bracket states, and a bracket that no screen helped with states 0.
 func TestScreenSaysThatItMayFail(t *testing.T) {
 	const beta = 1e-9
@@ -50,16 +50,16 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 		b := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, sensitivity.Options{
 			Seed: [32]byte{1}, Tolerance: 0.01, Failure: beta,
 			Progress: func(stage string, _, _ int64) {
-				if stage == "screen" { // twice a look
+				if stage == "screen" { // twice a round
 					calls++
 				}
 			},
 		}))
-		looks := float64((calls + 1) / 2)
-		if want := looks * beta / sensitivity.MaxLooks; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta*(1+1e-12) {
-			t.Errorf("%s: after %v looks it may fail with probability %v, want %v", name, looks, b.Failure, want)
+		rounds := float64((calls + 1) / 2)
+		if want := rounds * beta / sensitivity.MaxRounds; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta*(1+1e-12) {
+			t.Errorf("%s: after %v rounds it may fail with probability %v, want %v", name, rounds, b.Failure, want)
 		}
-		if looks > 0 {
+		if rounds > 0 {
 			looked++
 		}
 	}
@@ -68,10 +68,10 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 	}
 }
 
-// TestUnreadSplitsFailure: what bounds a reading without its row rests on up to three
+// TestBoundWithoutRowsSplitsFailure: what bounds a reading without its row rests on up to three
 // screens, of Δ₂, of Δ₂ at half the time, and of the norms. Each gets a third of β and
 // the reading states their sum.
-func TestUnreadSplitsFailure(t *testing.T) {
+func TestBoundWithoutRowsSplitsFailure(t *testing.T) {
 	const beta = 1e-9
 	g := must[*graph.Graph](t)(graph.BarabasiAlbert(1100, 4, 1))
 	m := model(g, 1)
@@ -87,7 +87,7 @@ func TestUnreadSplitsFailure(t *testing.T) {
 		t.Fatal("Δ₂ was certified without a screen")
 	}
 	lowered := 0
-	for k, b := range must[[]sensitivity.Bracket](t)(sensitivity.Unread(background, m, sensitivity.Options{Seed: [32]byte{1}, Failure: beta})) {
+	for k, b := range must[[]sensitivity.Bracket](t)(sensitivity.BoundWithoutRows(background, m, sensitivity.Options{Seed: [32]byte{1}, Failure: beta})) {
 		want := joint.Failure
 		if b.Upper < joint.Upper {
 			lowered++

@@ -11,8 +11,8 @@ import (
 	"github.com/graphcloak/graphcloak/internal/dense"
 )
 
-// Limits of one Lanczos process: its steps, and the entries it may read before it
-// gives up in the local tier.
+// Limits of one Lanczos process: its steps, and the entries after which it stops in the
+// local tier.
 const (
 	localSteps   = 24
 	localEntries = 1 << 14
@@ -29,10 +29,10 @@ const (
 	globalSample  = 4
 )
 
-// local brackets edges by Gauss and Gauss–Radau quadrature from a Lanczos process
-// that starts at b and so touches a neighbourhood only. A sample decides whether
-// that pays: it does on spatial graphs, and not on expanders.
-func (s *search) local(ctx context.Context) error {
+// localQuadrature brackets edges by Gauss and Gauss–Radau quadrature from a Lanczos
+// process that starts at b and so reads a neighbourhood only. A sample decides whether it
+// is cheaper than the screen: it is on spatial graphs, and not on expanders.
+func (s *search) localQuadrature(ctx context.Context) error {
 	if len(s.rest) <= localSample {
 		return nil
 	}
@@ -45,10 +45,10 @@ func (s *search) local(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// One look of the screen reads firstLook columns of some hundred products.
+	// The first round of the screen has firstColumns columns of about a hundred products.
 	perEdge := float64(work) / localSample
-	look := firstLook * 100 * float64(s.lap.Work())
-	if open > localSample/4 || perEdge*float64(len(s.rest)) > look {
+	screenWork := firstColumns * 100 * float64(s.lap.Work())
+	if open > localSample/4 || perEdge*float64(len(s.rest)) > screenWork {
 		return nil
 	}
 	for at := 0; at < len(s.rest); {
@@ -62,15 +62,15 @@ func (s *search) local(ctx context.Context) error {
 	return nil
 }
 
-// global brackets the edges that remain by quadrature on the whole graph, where a
-// sample shows that it costs less than half of so many columns of a polynomial: where b
-// meets few eigenvalues, as at the leaves of hubs, it takes a few products instead
-// of some hundred.
-func (c *screening) global(ctx context.Context, columns int) error {
+// globalQuadrature brackets the edges that remain by quadrature on the whole graph, where
+// a sample shows that it costs less than half of the given number of columns of the
+// polynomial: where b has components along few eigenvectors, as at the leaves of hubs,
+// it takes a few products instead of about a hundred.
+func (c *screening) globalQuadrature(ctx context.Context, columns int) error {
 	// A step reads the graph, and orthogonalising costs about three times as much.
 	const least = 4 * 4
 	budget := float64(columns) * float64(c.d.Degree()+1) * float64(c.lap.Work()) / 2
-	if !c.uniform || c.n > globalOrder || c.spoilt || float64(len(c.rest))*least*float64(c.lap.Work()) > budget {
+	if !c.uniform || c.n > globalOrder || c.skipQuadrature || float64(len(c.rest))*least*float64(c.lap.Work()) > budget {
 		return nil
 	}
 	step := max(1, len(c.rest)/globalSample)
@@ -83,9 +83,9 @@ func (c *screening) global(ctx context.Context, columns int) error {
 		return err
 	}
 	perEdge := 4 * float64(work) / float64(len(sample))
-	c.spoilt = 4*open > len(sample) || perEdge*float64(len(c.rest)) > budget
-	c.settle("quadrature")
-	for at := 0; !c.spoilt && at < len(c.rest); {
+	c.skipQuadrature = 4*open > len(sample) || perEdge*float64(len(c.rest)) > budget
+	c.dropClosed("quadrature")
+	for at := 0; !c.skipQuadrature && at < len(c.rest); {
 		batch := c.rest[at:min(at+globalBatch, len(c.rest))]
 		if _, _, err := c.quadrature(ctx, batch, globalEntries); err != nil {
 			return err
@@ -93,12 +93,13 @@ func (c *screening) global(ctx context.Context, columns int) error {
 		at += len(batch)
 		c.opts.Progress("quadrature", int64(len(c.edges)-len(c.rest)+at), int64(len(c.edges)))
 	}
-	c.settle("quadrature")
+	c.dropClosed("quadrature")
 	return nil
 }
 
-// quadrature brackets a batch with the target of its beginning, so that the result
-// does not depend on the number of workers.
+// quadrature brackets a batch with the target at its beginning, so that the result does
+// not depend on the number of workers. It returns the entries read and the number of
+// edges still open.
 func (s *search) quadrature(ctx context.Context, batch []int32, limit int64) (work int64, open int, err error) {
 	type result struct {
 		up, low float64
@@ -115,7 +116,7 @@ func (s *search) quadrature(ctx context.Context, batch []int32, limit int64) (wo
 				e := s.edges[batch[k]]
 				unitScale := e.scale * math.Sqrt(s.peak)
 				up, low := p.bracket(e, target/unitScale, s.opts.Tolerance)
-				out[k] = result{up * unitScale * (1 + 8*unit), low * unitScale * (1 - 8*unit), p.read}
+				out[k] = result{up * unitScale * (1 + 8*unit), low * unitScale * (1 - 8*unit), p.entriesRead}
 			}
 		})
 	}
@@ -127,7 +128,7 @@ func (s *search) quadrature(ctx context.Context, batch []int32, limit int64) (wo
 		r := out[k]
 		s.upper[i] = min(s.upper[i], r.up)
 		if s.uniform {
-			s.raise(i, r.low)
+			s.raiseLower(i, r.low)
 		}
 		work += r.work
 		if s.upper[i] > target && s.upper[i] > s.target() {
@@ -137,24 +138,24 @@ func (s *search) quadrature(ctx context.Context, batch []int32, limit int64) (wo
 	return work, open, nil
 }
 
-// process is a Lanczos process on the nodes that it has reached.
+// process is a Lanczos process, stored on the nodes visited so far.
 type process struct {
-	p     *problem
-	ptr   []int64
-	adj   []int32
-	val   []float64
-	diag  []float64
-	place []int32 // 1 + number of a node in nodes; 0: not reached
-	nodes []int32
-	v     [][]float64 // basis, v[k] over the first len(v[k]) nodes
-	read  int64
-	limit int64
-	alpha []float64
-	beta  []float64
+	p           *problem
+	ptr         []int64
+	adj         []int32
+	val         []float64
+	diag        []float64
+	position    []int32 // 1 + number of a node in nodes; 0: not visited
+	nodes       []int32
+	v           [][]float64 // basis, v[k] over the first len(v[k]) nodes
+	entriesRead int64
+	limit       int64
+	alpha       []float64
+	beta        []float64
 }
 
 func newProcess(p *problem, limit int64) *process {
-	q := &process{p: p, limit: limit, place: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
+	q := &process{p: p, limit: limit, position: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
 	q.ptr, q.adj, q.val, q.diag = p.lap.CSR()
 	return q
 }
@@ -162,9 +163,9 @@ func newProcess(p *problem, limit int64) *process {
 // bracket bounds ‖e^{-τS}b‖ from both sides, until the upper bound is at most
 // target, or the two are within tol of each other, or the limits are reached.
 func (q *process) bracket(e edge, target, tol float64) (up, low float64) {
-	bu, bv, mass := q.p.start(e)
+	bu, bv, mass := q.p.incidence(e)
 	up = math.Sqrt(mass) * (1 + 4*unit)
-	q.begin(e, bu/math.Sqrt(mass), bv/math.Sqrt(mass))
+	q.initialize(e, bu/math.Sqrt(mass), bv/math.Sqrt(mass))
 	for m := 1; m < localSteps; m++ {
 		if !q.step(m - 1) {
 			break
@@ -176,27 +177,27 @@ func (q *process) bracket(e edge, target, tol float64) (up, low float64) {
 		}
 	}
 	for _, t := range q.nodes {
-		q.place[t] = 0
+		q.position[t] = 0
 	}
 	return up, low
 }
 
-func (q *process) begin(e edge, bu, bv float64) {
+func (q *process) initialize(e edge, bu, bv float64) {
 	q.nodes = append(q.nodes[:0], e.u, e.v)
-	q.place[e.u], q.place[e.v] = 1, 2
+	q.position[e.u], q.position[e.v] = 1, 2
 	q.v[0] = append(q.v[0][:0], bu, bv)
-	q.alpha, q.beta, q.read = q.alpha[:0], q.beta[:0], 0
+	q.alpha, q.beta, q.entriesRead = q.alpha[:0], q.beta[:0], 0
 }
 
-// step makes v_{m+1} with full reorthogonalisation, twice. It reports false where
-// that would read too much.
+// step makes v_{m+1} with full reorthogonalisation, twice. It reports false where the
+// limit of entries read would be exceeded.
 func (q *process) step(m int) bool {
 	v := q.v[m]
 	for k := range v {
 		t := q.nodes[k]
-		q.read += q.ptr[t+1] - q.ptr[t]
+		q.entriesRead += q.ptr[t+1] - q.ptr[t]
 	}
-	if q.read > q.limit {
+	if q.entriesRead > q.limit {
 		return false
 	}
 	w := append(q.v[m+1][:0], make([]float64, len(v))...)
@@ -208,12 +209,12 @@ func (q *process) step(m int) bool {
 			if q.val != nil {
 				b = q.val[a]
 			}
-			at := q.place[q.adj[a]]
+			at := q.position[q.adj[a]]
 			if at == 0 {
 				q.nodes = append(q.nodes, q.adj[a])
 				w = append(w, 0)
 				at = int32(len(q.nodes))
-				q.place[q.adj[a]] = at
+				q.position[q.adj[a]] = at
 			}
 			w[at-1] -= b * x
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-// moments holds what the O(1) bounds of an edge need. Let ν be the spectral measure
+// moments holds the input of the O(1) bounds of an edge. Let ν be the spectral measure
 // of b, of mass μ₀ = ‖b‖², with moments μ₁ = bᵀSb and μ₂ = ‖Sb‖², and c = 2τ. Then
 //
 //	bᵀe^{-cS}b ≤ μ₀ − (μ₁²/μ₂)(1 − e^{-cμ₂/μ₁})   (Jensen for (1 − e^{-cs})/s, convex and
@@ -50,7 +50,7 @@ func (p *problem) moments() *moments {
 // most degree + 64 units of itself.
 func (m *moments) bounds(e edge) (up, low float64) {
 	p := m.p
-	bu, bv, mass := p.start(e)
+	bu, bv, mass := p.incidence(e)
 	au, av, c := m.diag[e.u], m.diag[e.v], 2*p.tau
 	mu1 := bu*bu*au + bv*bv*av - 2*bu*bv*e.b
 	// (Sb)_u = a_u b_u − B b_v and so on; elsewhere −(B_ku b_u + B_kv b_v), whose

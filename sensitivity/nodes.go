@@ -14,16 +14,16 @@ import (
 //
 //	‖P(e_i − e_j)‖² = ‖Pv_i‖² + ‖Pv_j‖² − 2(P²v_j)_i,
 //
-// so that the two columns Pv_j and P²v_j leave ‖Pv_i‖ only, which is small where i
-// is a hub, and bounded by the screen. It needs one norm for all nodes: the
-// combinatorial Laplacian and equal weights.
+// so that beside the two columns Pv_j and P²v_j only ‖Pv_i‖ is needed, which is small
+// where i is a hub, and bounded by the screen. This holds for the combinatorial Laplacian
+// and equal weights.
 type nodes struct {
-	c       *screening
-	usable  bool
-	diag    []float64
-	squares []float64 // of Y_i less the mean row, over the columns
-	drift   float64   // of the mean row, from rounding
-	exact   map[int32]float64
+	c            *screening
+	usable       bool
+	diag         []float64
+	squares      []float64 // of Y_i less the mean row, over the columns
+	meanRounding float64   // of the mean row, from rounding
+	exact        map[int32]float64
 }
 
 func newNodes(c *screening) *nodes {
@@ -33,13 +33,13 @@ func newNodes(c *screening) *nodes {
 	}
 }
 
-// reset forgets the columns.
+// reset discards the columns.
 func (t *nodes) reset() {
 	clear(t.squares)
-	t.drift = 0
+	t.meanRounding = 0
 }
 
-// add takes a block of Y.
+// add accumulates a block of Y.
 func (t *nodes) add(y []float64, k int) {
 	if !t.usable {
 		return
@@ -47,7 +47,7 @@ func (t *nodes) add(y []float64, k int) {
 	mean, size := means(y, k)
 	for j := range k {
 		d := 2 * (float64(min(t.c.n, chunk)+t.c.n/chunk) + 8) * unit * size[j]
-		t.drift += d * d
+		t.meanRounding += d * d
 	}
 	for i := range t.squares {
 		for j, v := range y[i*k:][:k] {
@@ -85,36 +85,36 @@ func (t *nodes) upper(i int32) float64 {
 	if c.columns == 0 {
 		return whole
 	}
-	root, rounding := c.sharpness(c.columns)
+	root, rounding := c.projectionScale(c.columns)
 	if !(root > 0) {
 		return whole
 	}
-	up := (math.Sqrt(t.squares[i])*(1+float64(c.columns+32)*unit) + 2*rounding + math.Sqrt(t.drift)) / root
+	up := (math.Sqrt(t.squares[i])*(1+float64(c.columns+32)*unit) + 2*rounding + math.Sqrt(t.meanRounding)) / root
 	if c.sub != nil {
 		up = math.Hypot(up, c.sub.node(i))
 	}
 	return min(whole, up)
 }
 
-// heavy returns the end of an edge that most of its norm is likely to come from: the
-// one of lower degree.
-func (t *nodes) heavy(e edge) int32 {
+// lowDegreeEnd returns the end of an edge of lower degree, from which most of its norm is
+// likely to come.
+func (t *nodes) lowDegreeEnd(e edge) int32 {
 	if t.diag[e.v] < t.diag[e.u] {
 		return e.v
 	}
 	return e.u
 }
 
-// groups returns the nodes not yet certified at whose heavy end so many edges
-// remain that two columns for all are fewer than one for each, in descending order,
-// and the number of columns that certify all.
+// groups returns the nodes not yet certified that are the low-degree end of at least
+// three remaining edges, so that two columns for all cost less than one for each, by
+// descending number of edges, and the number of columns that certify all edges.
 func (t *nodes) groups() (pick []int32, columns int) {
 	if !t.usable || len(t.c.rest) > 1<<17 {
 		return nil, len(t.c.rest)
 	}
 	count := map[int32]int{}
 	for _, i := range t.c.rest {
-		count[t.heavy(t.c.edges[i])]++
+		count[t.lowDegreeEnd(t.c.edges[i])]++
 	}
 	for node, k := range count {
 		if _, done := t.exact[node]; done || k < 3 {
@@ -156,19 +156,19 @@ func (t *nodes) certify(ctx context.Context, pick []int32) error {
 	for _, i := range c.rest {
 		e := c.edges[i]
 		if j, ok := column[e.u]; ok {
-			t.pair(i, e.v, norms[j], x[int(e.v)*k+j])
+			t.bracketEdge(i, e.v, norms[j], x[int(e.v)*k+j])
 		}
 		if j, ok := column[e.v]; ok {
-			t.pair(i, e.u, norms[j], x[int(e.u)*k+j])
+			t.bracketEdge(i, e.u, norms[j], x[int(e.u)*k+j])
 		}
 	}
 	return nil
 }
 
-// pair brackets edge i from the computed norm √peak‖Pv_j‖ of one end, the other end,
-// and its computed entry of P²v_j. Each application of P is off by its rounding; an
-// entry by both, since ‖P‖ ≤ 1 + Err, and v_j is rounded by a unit.
-func (t *nodes) pair(i, other int32, norm, entry float64) {
+// bracketEdge brackets edge i from the computed norm √peak‖Pv_j‖ of one end, the other
+// end, and its computed entry of P²v_j. Each application of P has its rounding error; an
+// entry has both, since ‖P‖ ≤ 1 + Err, and v_j is rounded by a unit.
+func (t *nodes) bracketEdge(i, other int32, norm, entry float64) {
 	c := t.c
 	scale, rounding := c.edges[i].scale, c.d.Rounding()*(1+8*unit)
 	norm1 := norm / math.Sqrt(c.peak)
@@ -182,6 +182,6 @@ func (t *nodes) pair(i, other int32, norm, entry float64) {
 	}
 	// ‖Pb‖ ≥ |⟨Pb, Pv_j⟩|/‖Pv_j‖ = ‖Pv_j‖ − (P²v_j)_i/‖Pv_j‖
 	if down > 0 {
-		c.raise(i, scale*((down-c.peak*max(0, entry+off)/down)*(1-16*unit)-c.slackB))
+		c.raiseLower(i, scale*((down-c.peak*max(0, entry+off)/down)*(1-16*unit)-c.slackB))
 	}
 }

@@ -37,8 +37,8 @@ func chiSquareQuantile(r int, q float64) float64 {
 const normalError = 0x1p-31
 
 // normals fills x with standard normal variates by Box & Muller (1958), keyed by
-// the seed and the number of the block. The radius √(−2 ln U) takes a U known to a
-// relative 2⁻⁶³, so that its tail is right.
+// the seed and the number of the block. The radius √(−2 ln U) uses a U of relative
+// accuracy 2⁻⁶³, so that its tail is accurate.
 func normals(seed [32]byte, block int, x []float64) {
 	h := sha256.New()
 	h.Write([]byte("graphcloak/v1/sensitivity/screen"))
@@ -55,9 +55,9 @@ func normals(seed [32]byte, block int, x []float64) {
 	}
 }
 
-// derived returns a seed whose normals are independent of those of the given one, as
-// far as SHA-256 is a random function: for vectors that depend on these.
-func derived(seed [32]byte, purpose string) [32]byte {
+// derivedSeed returns a seed whose normals are independent of those of the given one, in
+// so far as SHA-256 is a random function: for vectors that depend on the latter.
+func derivedSeed(seed [32]byte, purpose string) [32]byte {
 	return sha256.Sum256(append([]byte(purpose), seed[:]...))
 }
 

@@ -17,8 +17,8 @@ import (
 //
 // in the order of Model.Sensors (nodes where that is nil). It takes one row of M a
 // sensor where all rows take some minutes at most, or fit in Options.Time. Otherwise,
-// or when the time has run out, sensors get an upper end without a row, see
-// unread; it is never above the joint one. It returns [expm.ErrAccuracy] where double
+// or when the time has run out, sensors get an upper end without a row: the smaller of
+// the joint one and a product of two norms. It returns [expm.ErrAccuracy] where double
 // precision certifies nothing.
 func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
@@ -46,7 +46,7 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	if spec != nil {
 		d := newSpectral(p, spec)
 		kernel := d.spec.Shifted(p.tau, d.from)
-		joint := p.cheap()
+		joint := p.momentBounds()
 		for k, s := range sensors {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -55,11 +55,11 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 		}
 		return out, ctx.Err()
 	}
-	return out, p.rows(ctx, m, sensors, opts, out)
+	return out, p.bracketByRows(ctx, m, sensors, opts, out)
 }
 
-// cheap returns the O(1) bound of each edge, which bounds every reading too.
-func (p *problem) cheap() []float64 {
+// momentBounds returns the O(1) bound of each edge, which bounds every reading too.
+func (p *problem) momentBounds() []float64 {
 	m := p.moments()
 	up := make([]float64, len(p.edges))
 	for i, e := range p.edges {
@@ -70,7 +70,7 @@ func (p *problem) cheap() []float64 {
 }
 
 // coordinate brackets one reading from its row of the shifted kernel, and from the
-// joint bounds of the edges where they are better.
+// joint bounds of the edges where they are smaller.
 func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
 	p, n, at := d.p, float64(len(row)), 1.0
@@ -79,13 +79,13 @@ func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 	}
 	relative := (16 + p.tau*d.spec.Lambda()[d.from]) * unit
 	for i, e := range p.edges {
-		bu, bv, square := p.start(e)
+		bu, bv, square := p.incidence(e)
 		scale := e.scale * at
 		v := scale * d.base * math.Abs(bu*row[e.u]+bv*row[e.v])
 		norm := scale * math.Sqrt(square)
 		rounding := relative*v + norm*d.base*(n+16)*unit
 		b.Upper = max(b.Upper, min((v+norm*d.up+rounding)*(1+4*unit), joint[i]))
-		if low := v - norm*(d.up+d.leak) - rounding; low > b.Lower || b.Edge[0] < 0 {
+		if low := v - norm*(d.up+d.nullLeak) - rounding; low > b.Lower || b.Edge[0] < 0 {
 			b.Lower, b.Edge = max(low, 0), [2]int{int(e.u), int(e.v)}
 		}
 	}
@@ -93,16 +93,16 @@ func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 	return b
 }
 
-// A row is worth its time where all take at most so many entries of products, some
-// minutes, or where they fit in the time given.
+// Rows are computed where all take at most rowsEntries entries of products, a few
+// minutes, or where they fit in Options.Time.
 const (
 	rowsEntries     = 1e11
 	secondsPerEntry = 2e-9
 )
 
-// rows brackets each reading from its computed row, whose error on b is at most
+// bracketByRows brackets each reading from its computed row, whose error on b is at most
 // Err·‖b‖₂.
-func (p *problem) rows(parent context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
+func (p *problem) bracketByRows(parent context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
 	begin := time.Now()
 	d, err := expm.New(parent, p.lap, p.tau, expm.Options{Method: expm.Chebyshev})
 	if err != nil && !errors.Is(err, expm.ErrAccuracy) {
@@ -115,14 +115,14 @@ func (p *problem) rows(parent context.Context, m Model, sensors []int, opts Opti
 		ctx, cancel = context.WithTimeout(parent, opts.Time*3/4)
 		defer cancel()
 	}
-	for err == nil && p.readable(d, len(sensors), opts) && done < len(sensors) {
+	for err == nil && p.rowsAffordable(d, len(sensors), opts) && done < len(sensors) {
 		part := sensors[done:min(done+16, len(sensors))]
 		block, stop := d.Rows(ctx, part)
 		if stop != nil {
 			break
 		}
 		for k := range part {
-			out[done+k] = p.reading(block.RawRowView(k), d.Err())
+			out[done+k] = p.bracketRow(block.RawRowView(k), d.Err())
 		}
 		done += len(part)
 		opts.Progress("sensors", int64(done), int64(len(sensors)))
@@ -133,11 +133,11 @@ func (p *problem) rows(parent context.Context, m Model, sensors []int, opts Opti
 	if opts.Time > 0 {
 		opts.Time = max(time.Millisecond, opts.Time-time.Since(begin))
 	}
-	return p.unread(parent, m, sensors[done:], opts, out[done:])
+	return p.boundWithoutRows(parent, m, sensors[done:], opts, out[done:])
 }
 
-// readable reports whether the rows of so many sensors fit in the time.
-func (p *problem) readable(d *expm.Diffusion, sensors int, opts Options) bool {
+// rowsAffordable reports whether the rows of so many sensors fit in the time.
+func (p *problem) rowsAffordable(d *expm.Diffusion, sensors int, opts Options) bool {
 	entries := float64(sensors) * (float64(d.Degree()+1)*float64(p.lap.Work()) + 2*float64(len(p.edges)))
 	if opts.Time > 0 {
 		return entries*secondsPerEntry < opts.Time.Seconds()/2
@@ -145,14 +145,14 @@ func (p *problem) readable(d *expm.Diffusion, sensors int, opts Options) bool {
 	return entries < rowsEntries
 }
 
-// unread bounds the readings of some sensors without their rows: by the joint Δ₂, and
+// boundWithoutRows bounds the readings of some sensors without their rows: by the joint Δ₂, and
 // for the combinatorial Laplacian, whose M = e^{-τL/2}e^{-τL/2} and whose b is
 // orthogonal to 1, by
 //
 //	|M_si − M_sj| ≤ ‖e^{-τL/2}(e_s − 1/n)‖₂ · ‖e^{-τL/2}(e_i − e_j)‖₂,
 //
 // a norm for each node from the random columns of the screen, and Δ₂ at τ/2.
-func (p *problem) unread(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
+func (p *problem) boundWithoutRows(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
 	begin, caller := time.Now(), ctx
 	opts.Failure /= 3
 	opts.Time /= 2
@@ -176,34 +176,34 @@ func (p *problem) unread(ctx context.Context, m Model, sensors []int, opts Optio
 	m.Tau, m.Sensors, m.Diffusion = m.Tau/2, nil, nil
 	half, err := Bound(ctx, m, nil, opts)
 	if err == nil {
-		err = p.spreads(ctx, m, half, sensors, opts, out)
+		err = p.productBounds(ctx, m, half, sensors, opts, out)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errStuck) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNoProgress) {
 		return caller.Err()
 	}
 	return err
 }
 
-// spreadColumns is the number of random columns for the norms of the nodes.
-const spreadColumns = 64
+// nodeNormColumns is the number of random columns for the norms of the nodes.
+const nodeNormColumns = 64
 
-// spreads lowers the upper ends by the product of norms, m at half the time.
-func (p *problem) spreads(ctx context.Context, m Model, half Bracket, sensors []int, opts Options, out []Bracket) error {
+// productBounds lowers the upper ends to the products of norms; m has half the τ.
+func (p *problem) productBounds(ctx context.Context, m Model, half Bracket, sensors []int, opts Options, out []Bracket) error {
 	q, err := newProblem(m, nil, &opts)
 	if err != nil {
 		return err
 	}
-	c, err := q.spreading(half, opts)
+	c, err := q.newNodeScreen(half, opts)
 	if err != nil {
 		return err
 	}
 	o := c.operator
-	for c.columns < spreadColumns {
+	for c.columns < nodeNormColumns {
 		if err := c.project(ctx); err != nil {
 			return err
 		}
-		c.kept = nil
-		opts.Progress("norms", int64(c.columns), spreadColumns)
+		c.keptBlocks = nil
+		opts.Progress("norms", int64(c.columns), nodeNormColumns)
 	}
 	for k, t := range sensors {
 		up := (c.nodes.upper(int32(t)) + o.d.Err()) * half.Upper * (1 + 8*unit)
@@ -215,12 +215,12 @@ func (p *problem) spreads(ctx context.Context, m Model, half Bracket, sensors []
 	return nil
 }
 
-// spreading returns a screen for the norms of the nodes; the union is over them. How
-// well p(L) approximates is chosen by half.Upper, which depends on the columns of that
-// bound: the vectors P(e_s − 1/n) would not be fixed before them. So it has columns of
-// its own, see [derived].
-func (p *problem) spreading(half Bracket, opts Options) (*screening, error) {
-	opts.Seed = derived(opts.Seed, "graphcloak/v1/sensitivity/spreads")
+// newNodeScreen returns a screen for the norms of the nodes, with a union bound over
+// them. The accuracy of p(L) follows from half.Upper, which depends on the random columns
+// of that bound, so the vectors P(e_s − 1/n) are not independent of those columns.
+// Therefore it draws columns of its own, see [derivedSeed].
+func (p *problem) newNodeScreen(half Bracket, opts Options) (*screening, error) {
+	opts.Seed = derivedSeed(opts.Seed, "graphcloak/v1/sensitivity/spreads")
 	s := &search{problem: p, opts: opts}
 	o, err := s.within(min(1e-3, 1e-3*half.Upper/p.alpha))
 	if err != nil {
@@ -231,8 +231,8 @@ func (p *problem) spreading(half Bracket, opts Options) (*screening, error) {
 	return c, nil
 }
 
-// reading brackets one reading from its row of M.
-func (p *problem) reading(row []float64, rowErr float64) Bracket {
+// bracketRow brackets one reading from its row of M.
+func (p *problem) bracketRow(row []float64, rowErr float64) Bracket {
 	b := Bracket{Edge: [2]int{-1, -1}}
 	for _, e := range p.edges {
 		v := e.scale * math.Abs(row[e.u]-row[e.v])

@@ -29,8 +29,9 @@ type problem struct {
 	peak  float64   // max ω
 	// uniform: all ω are equal, so that the norm is √peak·‖e^{-τS}b‖.
 	uniform bool
-	// astray: an edge joins two components of lap, so that b has a part that stays.
-	astray bool
+	// crossesComponents: an edge joins two components of lap, so that b has a part in the
+	// null space.
+	crossesComponents bool
 }
 
 // edge is an edge with B_uv, its entry of S, and α/length.
@@ -44,14 +45,14 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	if err := opts.check(m.Graph.Order()); err != nil {
+	if err := opts.setDefaults(m.Graph.Order()); err != nil {
 		return nil, err
 	}
 	p := &problem{lap: m.Laplacian, tau: m.Tau, alpha: m.Alpha, s: m.Laplacian.Similarity()}
 	if p.alpha == 0 {
 		p.alpha = 1
 	}
-	if err := p.weigh(m, u); err != nil {
+	if err := p.setWeights(m, u); err != nil {
 		return nil, err
 	}
 	if p.s != nil {
@@ -84,8 +85,8 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 	return p, nil
 }
 
-// weigh computes ω.
-func (p *problem) weigh(m Model, u []float64) error {
+// setWeights computes ω.
+func (p *problem) setWeights(m Model, u []float64) error {
 	sensors := len(m.Sensors)
 	if m.Sensors == nil {
 		sensors = m.Graph.Order()
@@ -125,8 +126,8 @@ func (p *problem) weigh(m Model, u []float64) error {
 // trivial reports whether Δ₂ is 0: no edges, or no sensor with a weight.
 func (p *problem) trivial() bool { return len(p.edges) == 0 || p.peak == 0 }
 
-// start returns the two entries of b_e and ‖b_e‖².
-func (p *problem) start(e edge) (bu, bv, square float64) {
+// incidence returns the two entries of b_e and ‖b_e‖².
+func (p *problem) incidence(e edge) (bu, bv, square float64) {
 	if p.s == nil {
 		return 1, -1, 2
 	}
@@ -138,7 +139,7 @@ func (p *problem) start(e edge) (bu, bv, square float64) {
 // beats the search.
 const exactOrder = 700
 
-// spectrum returns eigenpairs where they are at hand or cheap, or nil.
+// spectrum returns eigenpairs where the model has them or they are cheap, or nil.
 func (p *problem) spectrum(ctx context.Context, m Model, opts Options) (*expm.Spectrum, error) {
 	if m.Diffusion != nil {
 		if m.Diffusion.Generator() != expm.Generator(m.Laplacian) {

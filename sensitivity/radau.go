@@ -12,7 +12,8 @@ import "math"
 // Rounding: with reorthogonalised vectors of N entries, V + F is orthonormal for some
 // F of a few mN units, since a plain sum of N products is off by N units, as are the
 // entries of a row of S of so many terms; and T is the exact Lanczos matrix of S + E,
-// ‖E‖ ≤ κ = (m + 2)(64 + 8N)·unit·Bound, from a start off by at most κ/Bound. S + E + κI is positive semidefinite, so
+// ‖E‖ ≤ κ = (m + 2)(64 + 8N)·unit·Bound, from a start vector with an error of at most
+// κ/Bound. S + E + κI is positive semidefinite, so
 // T + κI with a node at 0 bounds its quadrature, and
 // |bᵀ(e^{-c(S+E)} − e^{-cS})b| ≤ cκe^{cκ}‖b‖². The eigenvalues of T are taken with
 // an error below κ too. All of it is charged.
@@ -36,7 +37,7 @@ func (q *process) radau(mass float64) (up, low float64) {
 		}
 	}
 	gauss := quadrature(diag[:m], off[:m], c)
-	if !(gauss < math.Inf(1)) || !(c*kappa < 300) { // e^{cκ} has a bound to give only while it is finite
+	if !(gauss < math.Inf(1)) || !(c*kappa < 300) { // beyond, e^{cκ} overflows
 		return math.Inf(1), 0
 	}
 	low = math.Sqrt(max(0, mass*(gauss-slack)))

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// The screen looks at the edges after 16, 32, 64, … random columns, and begins again
-// when it takes a subspace out.
+// The screen bounds the edges in rounds, after 16, 32, 64, … random columns, and begins
+// again when it projects out a subspace.
 const (
-	firstLook   = 16
-	maxLooks    = 10
-	deflateLook = 2
+	firstColumns = 16
+	maxRounds    = 10
+	deflateRound = 2
 )
 
 // screen drops edges by random projection (Johnson & Lindenstrauss, 1984), and
-// brackets by columns what remains as soon as that is cheaper than another look.
+// brackets the rest by columns as soon as that is cheaper than another round.
 //
 // Let W = diag(√u)p(L), Ω be n × r standard normal and Y = WᵀΩ. For b = e_i − e_j
 // the row difference Y_i − Y_j is ‖Wb‖ times a vector whose squared length is χ²_r.
@@ -25,10 +25,10 @@ const (
 //
 //	‖diag(√u)Mb‖ ≤ ‖Y_i − Y_j‖/√x + ‖diag(√u)(p(L) − M)b‖
 //
-// fails with probability at most q. The union is over looks, and at each over the
-// edges, once as they are and once beside their surrogates, and the nodes: see
-// locals and nodes. Where few vectors span most of the Wb, their part is taken
-// exactly: see subspace.
+// fails with probability at most q. The union bound is over rounds, and in each over the
+// edges, once alone and once less their surrogates, and the nodes: see [surrogateSplit]
+// and [nodes]. Where few vectors span most of the Wb, that part is computed exactly: see
+// [subspace].
 func (s *search) screen(ctx context.Context) error {
 	o, err := s.operator(min(0.02, 0.2*s.opts.Tolerance) * s.lower)
 	if err != nil {
@@ -39,20 +39,20 @@ func (s *search) screen(ctx context.Context) error {
 	if s.opts.Seed == [32]byte{} {
 		return c.finish(ctx)
 	}
-	c.q = c.share()
-	for look, want := 0, firstLook; look < maxLooks; look, want = look+1, 2*want {
-		if err := c.global(ctx, want-c.columns); err != nil {
+	c.q = c.failurePerBound()
+	for round, want := 0, firstColumns; round < maxRounds; round, want = round+1, 2*want {
+		if err := c.globalQuadrature(ctx, want-c.columns); err != nil {
 			return err
 		}
 		if _, columns := c.nodes.groups(); columns <= want-c.columns {
 			break
 		}
-		if look >= deflateLook && c.sub == nil && c.stuck(want) && c.lowRank() {
+		if round >= deflateRound && c.sub == nil && c.ineffective(want) && c.lowRank() {
 			if err := c.deflate(ctx); err != nil {
 				return err
 			}
 			if c.sub != nil {
-				want = firstLook
+				want = firstColumns
 			}
 		}
 		for c.columns < want {
@@ -60,27 +60,29 @@ func (s *search) screen(ctx context.Context) error {
 				return err
 			}
 		}
-		c.look()
-		s.failure += s.opts.Failure / maxLooks
-		s.settle("screen")
-		if err := c.localize(ctx); err != nil {
+		c.applyProjection()
+		s.failure += s.opts.Failure / maxRounds
+		s.dropClosed("screen")
+		if err := c.applySurrogates(ctx); err != nil {
 			return err
 		}
 		if err := c.improve(ctx); err != nil {
 			return err
 		}
-		s.settle("screen")
+		s.dropClosed("screen")
 	}
 	return c.finish(ctx)
 }
 
-// share returns the failure probability of one bound, for the union that screen names.
-func (c *screening) share() float64 {
-	return c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxLooks)
+// failurePerBound returns the failure probability of one bound: Failure over the number
+// of bounds in the union of [search.screen].
+func (c *screening) failurePerBound() float64 {
+	return c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)
 }
 
-// stuck reports whether a look at so many columns seems to leave most of the edges.
-func (c *screening) stuck(columns int) bool {
+// ineffective reports whether a round of so many columns is expected to leave more than a
+// quarter of the edges.
+func (c *screening) ineffective(columns int) bool {
 	inflation := math.Sqrt(float64(columns) / chiSquareQuantile(columns, c.q))
 	count, target := 0, c.target()
 	for _, i := range c.rest {
@@ -95,24 +97,24 @@ func (c *screening) stuck(columns int) bool {
 type screening struct {
 	*search
 	*operator
-	q       float64 // failure probability of one bound
-	blocks  int     // random blocks drawn so far
-	columns int     // random columns that squares holds
-	squares []float64
-	sub     *subspace
-	nodes   *nodes
-	locals  *locals
-	kept    []kept // blocks that locals have not seen
-	spoilt  bool   // quadrature on the whole graph does not pay
+	q              float64 // failure probability of one bound
+	blocks         int     // random blocks drawn so far
+	columns        int     // random columns that squares holds
+	squares        []float64
+	sub            *subspace
+	nodes          *nodes
+	split          *surrogateSplit
+	keptBlocks     []keptBlock // blocks drawn before split was made
+	skipQuadrature bool        // quadrature on the whole graph costs more than columns
 }
 
-// kept is a block of Y.
-type kept struct {
+// keptBlock is a block of Y.
+type keptBlock struct {
 	block int
 	y     []float64
 }
 
-// improve evaluates the likeliest edges where that may raise the lower end.
+// improve evaluates the edges of the largest estimates where that may raise the lower end.
 func (c *screening) improve(ctx context.Context) error {
 	pick := largest(c.rest, c.few, c.estimate)
 	if len(pick) == 0 || c.estimate(pick[0]) < c.lower*(1+c.opts.Tolerance/2) {
@@ -121,10 +123,10 @@ func (c *screening) improve(ctx context.Context) error {
 	return c.evaluate(ctx, c.operator, pick)
 }
 
-// estimate is what the columns so far make likely.
+// estimate predicts the value of edge i from the columns so far.
 func (c *screening) estimate(i int32) float64 {
-	if c.locals != nil {
-		return c.locals.estimate(c, i)
+	if c.split != nil {
+		return c.split.estimate(c, i)
 	}
 	e := c.edges[i]
 	square := c.squares[i] / float64(max(c.columns, 1))
@@ -134,13 +136,13 @@ func (c *screening) estimate(i int32) float64 {
 	return e.scale * math.Sqrt(square)
 }
 
-// draw fills x with a block of random columns as W takes them.
+// draw fills x with a block of random columns, the input of Wᵀ.
 func (c *screening) draw(block int, x []float64) {
 	normals(c.opts.Seed, block, x)
 	if c.sub != nil {
 		c.sub.remove(x, c.block)
 	}
-	c.weigh(x, c.block)
+	c.scaleRows(x, c.block)
 }
 
 // keptEntries bounds the memory of the blocks that are kept.
@@ -157,10 +159,10 @@ func (c *screening) project(ctx context.Context) error {
 	}
 	c.nodes.add(c.y, c.block)
 	switch {
-	case c.locals != nil:
-		c.locals.add(c, c.x, c.y)
-	case len(c.y)*(len(c.kept)+1) <= keptEntries:
-		c.kept = append(c.kept, kept{c.blocks, slices.Clone(c.y)})
+	case c.split != nil:
+		c.split.project(c, c.x, c.y)
+	case len(c.y)*(len(c.keptBlocks)+1) <= keptEntries:
+		c.keptBlocks = append(c.keptBlocks, keptBlock{c.blocks, slices.Clone(c.y)})
 	}
 	c.columns += c.block
 	c.blocks++
@@ -177,8 +179,8 @@ func difference(y []float64, k int, e edge) (sum float64) {
 	return sum
 }
 
-// weigh multiplies row t of k columns by √u_t.
-func (o *operator) weigh(x []float64, k int) {
+// scaleRows multiplies row t of k columns by √u_t.
+func (o *operator) scaleRows(x []float64, k int) {
 	for t := range o.n {
 		w := math.Sqrt(o.peak)
 		if o.u != nil {
@@ -190,28 +192,29 @@ func (o *operator) weigh(x []float64, k int) {
 	}
 }
 
-// sharpness returns √x and what rounding adds to a computed ‖Y_i − Y_j‖. The normals
-// are off by normalError each, which acts relative to ‖Wb‖; rounding of Y acts
-// absolutely, at most its bound times ‖Ω‖_F. Both are charged at their largest,
-// ‖Ω‖_F ≤ 2√(nr) but for a probability far below q.
-func (c *screening) sharpness(columns int) (root, rounding float64) {
+// projectionScale returns √x, by which a computed ‖Y_i − Y_j‖ is divided, and a bound on
+// its rounding error. Each normal has an error of at most normalError, which is relative
+// to ‖Wb‖; rounding of Y is absolute, at most its bound times ‖Ω‖_F. Both are charged with
+// ‖Ω‖_F ≤ 2√(nr), which fails with a probability far below q.
+func (c *screening) projectionScale(columns int) (root, rounding float64) {
 	entries := math.Sqrt(float64(columns) * float64(c.n))
 	root = math.Sqrt(chiSquareQuantile(columns, c.q)) - normalError*entries
 	rounding = 2 * entries * c.roundB
 	if c.sub != nil {
-		rounding += 2 * entries * c.sub.rounding * math.Sqrt(2*c.peak) * c.spread()
+		rounding += 2 * entries * c.sub.rounding * math.Sqrt(2*c.peak) * c.normBound()
 	}
 	return root, rounding
 }
 
-// look turns the projections into bounds that fail with probability q an edge.
-func (c *screening) look() {
-	root, rounding := c.sharpness(c.columns)
+// applyProjection turns the projections into bounds, each of which fails with
+// probability at most q.
+func (c *screening) applyProjection() {
+	root, rounding := c.projectionScale(c.columns)
 	if !(root > 0) {
 		return
 	}
 	if finest := 4 * c.longest() * (rounding/root + c.roundB); c.lower < finest {
-		c.least = finest
+		c.resolution = finest
 	}
 	relative := 1 + float64(c.columns+32)*unit
 	for _, i := range c.rest {
@@ -219,7 +222,8 @@ func (c *screening) look() {
 	}
 }
 
-// bound takes up as a bound on the part of Wb of edge i outside the subspace.
+// bound lowers the bound of edge i, given the bound up on the part of Wb outside the
+// subspace.
 func (c *screening) bound(i int32, up float64) {
 	e := c.edges[i]
 	if c.sub != nil {
@@ -230,8 +234,8 @@ func (c *screening) bound(i int32, up float64) {
 	}
 }
 
-// spread bounds ‖p(L)‖₂: 1 for the symmetric kinds, max s/min s for a similar one.
-func (c *screening) spread() float64 {
+// normBound bounds ‖p(L)‖₂: 1 for the symmetric kinds, max s/min s for a similar one.
+func (c *screening) normBound() float64 {
 	if c.s == nil {
 		return 1
 	}

@@ -9,22 +9,22 @@ import (
 	"slices"
 )
 
-// search narrows the bracket tier by tier. upper[i] is a valid bound on edge i at
-// any time, so that it may stop after any step.
+// search narrows the bracket in tiers. upper[i] is a valid bound on edge i at any time,
+// so that the search may stop after any step.
 type search struct {
 	*problem
-	opts    Options
-	upper   []float64
-	rest    []int32 // edges whose bound is above the target
-	lower   float64
-	least   float64 // bounds below this cannot be told from rounding
-	edge    [2]int
-	failure float64
+	opts       Options
+	upper      []float64
+	rest       []int32 // edges whose bound is above the target
+	lower      float64
+	resolution float64 // bounds below this cannot be told from rounding
+	edge       [2]int
+	failure    float64
 }
 
 // search runs the tiers: an O(1) bound for each edge, exact values of a few
-// promising ones, local quadrature where it pays, then the random screen and exact
-// values in turn, whichever is cheaper.
+// promising ones, parallel paths, local quadrature where it is cheaper, then the random
+// screen and exact values in turn, whichever is cheaper.
 func (p *problem) search(parent context.Context, opts Options) (Bracket, error) {
 	ctx := parent
 	if opts.Time > 0 {
@@ -33,23 +33,23 @@ func (p *problem) search(parent context.Context, opts Options) (Bracket, error) 
 		defer cancel()
 	}
 	s := &search{problem: p, opts: opts, upper: make([]float64, len(p.edges)), edge: [2]int{-1, -1}}
-	s.screenAll()
+	s.boundAll()
 	err := s.narrow(ctx)
 	if parent.Err() != nil {
 		return Bracket{}, parent.Err()
 	}
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errStuck) {
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errNoProgress) {
 		return Bracket{}, err
 	}
 	return s.bracket(), nil
 }
 
-// errStuck says that no tier can narrow the bracket further.
-var errStuck = errors.New("sensitivity: no tier narrows the bracket further")
+// errNoProgress says that no tier can narrow the bracket further.
+var errNoProgress = errors.New("sensitivity: no tier narrows the bracket further")
 
 func (s *search) narrow(ctx context.Context) error {
-	for _, tier := range []func(context.Context) error{s.seed, s.shunt, s.local, s.screen} {
-		if s.settle("bound"); len(s.rest) == 0 {
+	for _, tier := range []func(context.Context) error{s.seed, s.parallelPaths, s.localQuadrature, s.screen} {
+		if s.dropClosed("bound"); len(s.rest) == 0 {
 			return nil
 		}
 		if err := tier(ctx); err != nil {
@@ -69,38 +69,37 @@ func (s *search) bracket() Bracket {
 	return b
 }
 
-// target is the largest upper bound that needs no more work; see bracket for the
-// rounding.
+// target is the bound at which an edge is closed; see bracket for the rounding.
 func (s *search) target() float64 {
 	switch enough := s.opts.Threshold; {
 	case enough == 0:
-		return max(s.lower*(1+s.opts.Tolerance), s.least)
+		return max(s.lower*(1+s.opts.Tolerance), s.resolution)
 	case s.lower > enough:
-		return math.Inf(1) // refuted: nothing more to find
+		return math.Inf(1) // refuted: the search is over
 	default:
 		return enough * (1 - 16*unit)
 	}
 }
 
-// settle drops the edges whose bound has reached the target, and reports.
-func (s *search) settle(stage string) {
+// dropClosed drops the edges whose bound has reached the target, and reports progress.
+func (s *search) dropClosed(stage string) {
 	t := s.target()
 	s.rest = slices.DeleteFunc(s.rest, func(i int32) bool { return s.upper[i] <= t })
 	s.opts.Progress(stage, int64(len(s.edges)-len(s.rest)), int64(len(s.edges)))
 	s.opts.Report(s.bracket())
 }
 
-// raise takes v as a lower bound of edge i.
-func (s *search) raise(i int32, v float64) {
+// raiseLower records v as a lower bound of edge i.
+func (s *search) raiseLower(i int32, v float64) {
 	if e := s.edges[i]; v > s.lower {
 		s.lower, s.edge = v, [2]int{int(e.u), int(e.v)}
 	}
 }
 
-// screenAll gives every edge its O(1) bounds, see [moments]. With ω the norm is at
-// most √(max ω) times them, and the lower bound is lost unless ω is uniform. Leaves
-// on one hub with one weight have one value.
-func (s *search) screenAll() {
+// boundAll gives every edge its O(1) bounds, see [moments]. With ω the norm is at most
+// √(max ω) times them, and there is no lower bound unless ω is uniform. Leaves of one hub
+// with equal weights have equal values, see [twins].
+func (s *search) boundAll() {
 	m := s.moments()
 	twins := s.newTwins(m.ptr)
 	best := int32(-1)
@@ -120,7 +119,7 @@ func (s *search) screenAll() {
 		s.rest = append(s.rest, int32(i))
 	}
 	if best >= 0 {
-		s.raise(best, lower)
+		s.raiseLower(best, lower)
 	}
 }
 

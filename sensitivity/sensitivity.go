@@ -36,7 +36,7 @@ type Model struct {
 	Alpha     float64 // neighbour radius; 0: 1
 
 	// Diffusion is optional: one with Method Eigen (of any τ, made from the same
-	// *Laplacian) lends its eigenpairs, and makes the result exact up to rounding.
+	// *Laplacian) provides its eigenpairs, and makes the result exact up to rounding.
 	Diffusion *expm.Diffusion
 }
 
@@ -57,10 +57,10 @@ type Options struct {
 	// the plan, so that the same plan gives the same bits. All zero: no screen.
 	Seed [32]byte
 	// Failure is the largest probability, over the seed, with which the screen may
-	// make the upper end invalid; 0: 1e-12. The caller takes Bracket.Failure from δ.
+	// make the upper end invalid; 0: 1e-12. The caller charges Bracket.Failure to δ.
 	Failure float64
-	// Progress is called with the stage and the candidate edges that are closed;
-	// nil: silent.
+	// Progress is called with the stage and the number of edges whose bound has reached
+	// the target; nil: silent.
 	Progress func(stage string, done, total int64)
 	// Report is called with each narrower bracket; nil: silent.
 	Report func(Bracket)
@@ -74,7 +74,7 @@ type Bracket struct {
 	Exact        bool    // Upper − Lower is rounding only
 }
 
-// closed reports whether the bracket is as narrow as asked for.
+// closed reports whether the bracket is as narrow as the tolerance demands.
 func (b Bracket) closed(tol float64) bool { return b.Upper <= b.Lower*(1+tol) }
 
 // decided reports whether a bracket certifies or refutes Δ₂ ≤ Threshold.
@@ -149,8 +149,8 @@ func (m *Model) check() error {
 	return nil
 }
 
-// check fills in the defaults for a graph of n nodes.
-func (o *Options) check(n int) error {
+// setDefaults checks the options and fills in the defaults for a graph of n nodes.
+func (o *Options) setDefaults(n int) error {
 	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || o.Time < 0 || !(o.Threshold >= 0) {
 		return fmt.Errorf("sensitivity: tolerance %v, failure %v, time %v or threshold %v out of range", o.Tolerance, o.Failure, o.Time, o.Threshold)
 	}

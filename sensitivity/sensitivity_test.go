@@ -225,7 +225,7 @@ func TestPerSensorUnread(t *testing.T) {
 			want := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, opts))
 			joint := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, opts))
 			half := 0
-			for s, b := range must[[]sensitivity.Bracket](t)(sensitivity.Unread(background, m, opts)) {
+			for s, b := range must[[]sensitivity.Bracket](t)(sensitivity.BoundWithoutRows(background, m, opts)) {
 				if !(b.Upper >= want[s].Lower) || b.Upper > joint.Upper || b.Failure > opts.Failure {
 					t.Errorf("%s %v sensor %d: %+v, exact %v, joint %v", name, kind, s, b, want[s].Lower, joint.Upper)
 				}
@@ -246,7 +246,7 @@ func TestPerSensorUnread(t *testing.T) {
 func TestSpreadsHaveColumnsOfTheirOwn(t *testing.T) {
 	g := must[*graph.Graph](t)(graph.BarabasiAlbert(300, 3, 1))
 	m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.2}
-	spreads, screen, err := sensitivity.SpreadColumns(m, sensitivity.Bracket{Upper: 0.5}, sensitivity.Options{Seed: [32]byte{7}})
+	spreads, screen, err := sensitivity.NodeScreenColumns(m, sensitivity.Bracket{Upper: 0.5}, sensitivity.Options{Seed: [32]byte{7}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,35 +8,34 @@ import (
 )
 
 // subspace splits ‖Wb‖² = ‖ZᵀWb‖² + ‖(I − ZZᵀ)Wb‖² for orthonormal Z, n × k, so that
-// the screen inflates the second part only. Z spans about where W is large (Halko,
-// Martinsson & Tropp, SIAM Review 53, 2011): one power step on the first random
-// block. That is for speed; any Z is right. Where a graph has k strong communities,
-// every edge between two of them has nearly one value, and it lies in this space.
+// the screen inflates the second part only. Z approximates the leading singular subspace
+// of W: one power step on the first random block (Halko, Martinsson & Tropp, SIAM Review
+// 53, 2011). The bound is valid for any Z. Where a graph has k strong communities, edges
+// between the same two of them have nearly equal Wb, which lie almost in this space.
 //
 // For a computed Z of singular values within θ of 1 the split holds as
 // ‖Wb‖² ≤ ‖ZᵀWb‖²/(1 − θ)² + ‖(I − ZZᵀ)Wb‖².
 type subspace struct {
-	k        int
-	z, g     []float64 // Z, and G = WᵀZ, row-major
-	inflate  float64   // 1/(1 − θ)
-	mean     []float64 // of the rows of G
-	drift    float64   // its rounding
-	rounding float64   // ‖fl((I − ZZᵀ)x) − (I − ZZᵀ)x‖₂ ≤ rounding·‖x‖₂
-	roundB   float64   // rounding of G in ‖G_i − G_j‖₂
+	k            int
+	z, g         []float64 // Z, and G = WᵀZ, row-major
+	inflate      float64   // 1/(1 − θ)
+	mean         []float64 // of the rows of G
+	meanRounding float64   // its rounding
+	rounding     float64   // ‖fl((I − ZZᵀ)x) − (I − ZZᵀ)x‖₂ ≤ rounding·‖x‖₂
+	roundB       float64   // rounding of G in ‖G_i − G_j‖₂
 }
 
 // square returns ‖ZᵀWb‖₂².
 func (z *subspace) square(e edge) float64 { return difference(z.g, z.k, e) }
 
-// deflate makes the subspace from a block projected before, and starts the
-// projections anew.
+// deflate makes the subspace from an earlier block, and restarts the projections.
 func (c *screening) deflate(ctx context.Context) error {
 	k := c.block
-	copy(c.x, c.kept[len(c.kept)-1].y)
+	copy(c.x, c.keptBlocks[len(c.keptBlocks)-1].y)
 	if err := c.d.Apply(ctx, c.y, false, c.x, k); err != nil {
 		return err
 	}
-	c.weigh(c.y, k)
+	c.scaleRows(c.y, k)
 	// Sums of chunk terms, added up, k of them for a projection.
 	sums := float64(min(c.n, chunk)+c.n/chunk+8) * unit
 	z := &subspace{k: k, z: append([]float64(nil), c.y...), g: make([]float64, len(c.y)), rounding: 4 * float64(k) * sums}
@@ -47,26 +46,26 @@ func (c *screening) deflate(ctx context.Context) error {
 	z.inflate = (1 + 4*unit) / (1 - theta)
 	z.roundB = math.Sqrt(float64(k)) * c.roundB * (1 + theta)
 	copy(c.x, z.z)
-	c.weigh(c.x, k)
+	c.scaleRows(c.x, k)
 	if err := c.d.Apply(ctx, z.g, true, c.x, k); err != nil {
 		return err
 	}
-	z.centre()
-	c.sub, c.columns, c.kept, c.locals = z, 0, nil, nil
+	z.computeMean()
+	c.sub, c.columns, c.keptBlocks, c.split = z, 0, nil, nil
 	clear(c.squares)
 	c.nodes.reset()
 	return nil
 }
 
-// centre prepares [subspace.node].
-func (z *subspace) centre() {
+// computeMean prepares [subspace.node].
+func (z *subspace) computeMean() {
 	var size []float64
 	z.mean, size = means(z.g, z.k)
 	for _, a := range size {
 		d := float64(chunk+len(z.g)/z.k/chunk+8) * unit * a
-		z.drift += d * d
+		z.meanRounding += d * d
 	}
-	z.drift = math.Sqrt(z.drift)
+	z.meanRounding = math.Sqrt(z.meanRounding)
 }
 
 // node bounds ‖ZᵀW(e_i − 1/n)‖₂/(1 − θ).
@@ -75,17 +74,17 @@ func (z *subspace) node(i int32) float64 {
 	for j, v := range z.g[int(i)*z.k:][:z.k] {
 		sum += (v - z.mean[j]) * (v - z.mean[j])
 	}
-	return (math.Sqrt(sum)*(1+64*unit) + z.drift + 2*z.roundB) * z.inflate
+	return (math.Sqrt(sum)*(1+64*unit) + z.meanRounding + 2*z.roundB) * z.inflate
 }
 
-// lowRank reports whether sixteen random columns see the edges that remain in fewer
-// than eight directions, as they do where about sixteen vectors span most of them:
-// by the participation ratio of the eigenvalues of their Gram matrix.
+// lowRank reports whether the differences of the remaining edges in one random block have
+// an effective rank below half its width, as where about so many vectors span most of
+// them: by the participation ratio (trace G)²/‖G‖_F² of their Gram matrix G.
 func (c *screening) lowRank() bool {
-	if len(c.kept) == 0 {
+	if len(c.keptBlocks) == 0 {
 		return false
 	}
-	k, y := c.block, c.kept[len(c.kept)-1].y
+	k, y := c.block, c.keptBlocks[len(c.keptBlocks)-1].y
 	gram := make([]float64, k*k)
 	d := make([]float64, k)
 	step := 1 + len(c.rest)/4096
@@ -184,7 +183,7 @@ func orthonormalize(y []float64, k int) (theta float64) {
 	return theta
 }
 
-// axpyColumns subtracts from column j its part along column i, of norm 1 or 0.
+// axpyColumns subtracts from column j its component along column i, of norm 1 or 0.
 func axpyColumns(y []float64, k, n, i, j int) {
 	var d float64
 	for t := range n {

@@ -21,13 +21,13 @@ const (
 	surrogateNodes   = 96
 	surrogateEntries = 1 << 11
 	surrogateSteps   = 12
-	// surrogateWork is what one costs, in entries of a product.
+	// surrogateWork is the cost of one, in entries of a product.
 	surrogateWork = 1 << 17
 )
 
-// surrogate is a sparse vector near column j of M: diag(1/s)e^{-τS_A}s_j e_j on a set A
-// of nodes near j, S_A the principal submatrix. Any vector that depends on the graph
-// alone is right; a near one makes the screen sharp.
+// surrogate is a sparse approximation of column j of M: diag(1/s)e^{-τS_A}s_j e_j on a set
+// A of nodes near j, S_A the principal submatrix. Bounds are valid for any vector that
+// depends on the graph alone; a close one makes them small.
 type surrogate struct {
 	nodes  []int32 // ascending
 	values []float64
@@ -40,9 +40,9 @@ func (p *problem) surrogates(ctx context.Context, pick []int32) ([]surrogate, er
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
-			m := newMaker(p)
+			m := newSurrogateBuilder(p)
 			for k := w; k < len(pick) && ctx.Err() == nil; k += workers {
-				out[k] = m.make(pick[k])
+				out[k] = m.build(pick[k])
 			}
 		})
 	}
@@ -50,65 +50,65 @@ func (p *problem) surrogates(ctx context.Context, pick []int32) ([]surrogate, er
 	return out, ctx.Err()
 }
 
-// maker makes surrogates one after the other.
-type maker struct {
-	p       *problem
-	ptr     []int64
-	adj     []int32
-	val     []float64
-	diag    []float64
-	place   []int32 // 1 + index in nodes, −1: in the queue, 0: not seen
-	nodes   []int32
-	queue   []candidate
-	start   []int32 // rows of S_A
-	columns []int32
-	entries []float64
-	basis   [surrogateSteps + 1][]float64
+// surrogateBuilder makes surrogates one after the other.
+type surrogateBuilder struct {
+	p        *problem
+	ptr      []int64
+	adj      []int32
+	val      []float64
+	diag     []float64
+	position []int32 // 1 + index in nodes, −1: in the queue, 0: not seen
+	nodes    []int32
+	queue    []candidate
+	start    []int32 // rows of S_A
+	columns  []int32
+	entries  []float64
+	basis    [surrogateSteps + 1][]float64
 }
 
-// candidate is a node that a surrogate may hold, and how much it is likely to matter.
+// candidate is a node that may enter a surrogate, and its estimated share of the heat.
 type candidate struct {
 	node  int32
 	share float64
 }
 
-func newMaker(p *problem) *maker {
-	m := &maker{p: p, place: make([]int32, p.lap.Order())}
+func newSurrogateBuilder(p *problem) *surrogateBuilder {
+	m := &surrogateBuilder{p: p, position: make([]int32, p.lap.Order())}
 	m.ptr, m.adj, m.val, m.diag = p.lap.CSR()
 	return m
 }
 
-func (m *maker) weight(k int64) float64 {
+func (m *surrogateBuilder) weight(k int64) float64 {
 	if m.val == nil {
 		return 1
 	}
 	return m.val[k]
 }
 
-func (m *maker) make(j int32) surrogate {
-	m.gather(j)
+func (m *surrogateBuilder) build(j int32) surrogate {
+	m.chooseNodes(j)
 	m.restrict()
 	x := m.diffuse()
 	s := surrogate{nodes: slices.Clone(m.nodes), values: make([]float64, len(x))}
 	slices.Sort(s.nodes)
 	for k, t := range s.nodes {
-		s.values[k] = x[m.place[t]-1]
+		s.values[k] = x[m.position[t]-1]
 		if m.p.s != nil {
 			s.values[k] *= m.p.s[j] / m.p.s[t]
 		}
 	}
 	for _, t := range m.nodes {
-		m.place[t] = 0
+		m.position[t] = 0
 	}
 	for _, c := range m.queue {
-		m.place[c.node] = 0
+		m.position[c.node] = 0
 	}
 	return s
 }
 
-// gather chooses the nodes by best-first search: a neighbour k of i receives about
+// chooseNodes chooses the nodes by best-first search: a neighbour k of i receives about
 // w_ik/(1/τ + |a_k − a_j|) of what i holds.
-func (m *maker) gather(j int32) {
+func (m *surrogateBuilder) chooseNodes(j int32) {
 	m.nodes, m.queue = m.nodes[:0], append(m.queue[:0], candidate{j, 1})
 	read := int64(0)
 	for len(m.queue) > 0 && len(m.nodes) < surrogateNodes {
@@ -122,7 +122,7 @@ func (m *maker) gather(j int32) {
 		m.queue[best] = m.queue[len(m.queue)-1]
 		m.queue = m.queue[:len(m.queue)-1]
 		m.nodes = append(m.nodes, c.node)
-		m.place[c.node] = int32(len(m.nodes))
+		m.position[c.node] = int32(len(m.nodes))
 		from, to := m.ptr[c.node], m.ptr[c.node+1]
 		if read += to - from; read > surrogateEntries {
 			read -= to - from
@@ -130,12 +130,12 @@ func (m *maker) gather(j int32) {
 		}
 		for k := from; k < to; k++ {
 			t := m.adj[k]
-			if m.place[t] != 0 {
+			if m.position[t] != 0 {
 				continue
 			}
 			share := c.share * m.weight(k) / (1/m.p.tau + math.Abs(m.diag[t]-m.diag[j]))
 			if share > 1e-4 {
-				m.place[t] = -1
+				m.position[t] = -1
 				m.queue = append(m.queue, candidate{t, share})
 			}
 		}
@@ -143,13 +143,13 @@ func (m *maker) gather(j int32) {
 }
 
 // restrict stores the rows of S_A off the diagonal.
-func (m *maker) restrict() {
+func (m *surrogateBuilder) restrict() {
 	m.start, m.columns, m.entries = append(m.start[:0], 0), m.columns[:0], m.entries[:0]
 	for _, t := range m.nodes {
 		row := m.adj[m.ptr[t]:m.ptr[t+1]]
 		if len(row) <= 8*len(m.nodes) {
 			for k, x := range row {
-				if at := m.place[x]; at > 0 {
+				if at := m.position[x]; at > 0 {
 					m.columns, m.entries = append(m.columns, at-1), append(m.entries, m.weight(m.ptr[t]+int64(k)))
 				}
 			}
@@ -164,9 +164,9 @@ func (m *maker) restrict() {
 	}
 }
 
-// diffuse returns about e^{-τS_A}e_j, j the first of the nodes, by Lanczos with full
+// diffuse approximates e^{-τS_A}e_j, j the first of the nodes, by Lanczos with full
 // reorthogonalisation.
-func (m *maker) diffuse() []float64 {
+func (m *surrogateBuilder) diffuse() []float64 {
 	n := len(m.nodes)
 	for k := range m.basis {
 		m.basis[k] = append(m.basis[k][:0], make([]float64, n)...)

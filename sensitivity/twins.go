@@ -2,8 +2,8 @@
 
 package sensitivity
 
-// twins finds edges that an automorphism maps to one seen before: leaves that hang
-// on one hub by one weight. Of these only the shortest can matter.
+// twins finds edges that an automorphism of the graph maps to each other: leaves of one
+// hub with equal weights. Only the shortest of them can attain the maximum.
 type twins struct {
 	p    *problem
 	ptr  []int64
@@ -38,8 +38,8 @@ func (t *twins) leaf(e edge) (leaf, bool) {
 	return leaf{}, false
 }
 
-// dominated reports whether another edge has the same norm and no smaller scale;
-// of equals the first one asked about stays.
+// dominated reports whether another edge has the same norm and at least the scale; of
+// equal ones the first that it is called for is kept.
 func (t *twins) dominated(e edge) bool {
 	if !t.p.uniform {
 		return false

@@ -17,14 +17,14 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-// Uncertainty is what is not known of the process that makes the readings: a set of
-// operators S e^{-tL'}, for which the guarantee is to hold. Who is a neighbour of whom
-// is public and certain: edges and lengths are those of Model.Graph, whatever L' is.
+// Uncertainty is a set of operators S e^{-tL'}, any of which may have produced the
+// readings; the guarantee is to hold for all of them. The neighbour relation is public
+// and certain: edges and lengths are those of Model.Graph, whatever L' is.
 type Uncertainty struct {
 	// TauFrom and TauTo bound t; both 0: Model.Tau alone.
 	TauFrom, TauTo float64
-	// WeightError x < 1: each weight by itself may be from 1 − x to 1 + x times what it
-	// is in the Laplacian. Only for the combinatorial one.
+	// WeightError x < 1: each weight may, independently, be from 1 − x to 1 + x times its
+	// value in the Laplacian. Only for the combinatorial one.
 	WeightError float64
 	// Alternatives are the Laplacians of other graphs with the same nodes in the same
 	// order, each with the same errors of t and of weights as Model.Laplacian. The result
@@ -52,8 +52,8 @@ var ErrUncertainty = errors.New("sensitivity: uncertainty")
 // all eigenpairs.
 const MaxUncertain = 5000
 
-// evaluations is the most values of τ that are tried for one graph.
-const evaluations = 256
+// maxEvaluations is the most values of τ that are tried for one graph.
+const maxEvaluations = 256
 
 // WorstCase brackets the largest Δ₂ over a set of operators. Its upper end is valid always;
 // how close it is to the lower one depends on Options.Tolerance and Options.Time for τ,
@@ -79,17 +79,17 @@ func WorstCase(ctx context.Context, m Model, u []float64, set Uncertainty, opts 
 	}
 	for k := -1; k < len(set.Alternatives); k++ {
 		opts.Progress("uncertainty", int64(k+1), int64(len(set.Alternatives)+1))
-		w, err := newWorld(ctx, base, m, u, set, k)
+		w, err := newOperatorFamily(ctx, base, m, u, set, k)
 		if err != nil {
 			return Envelope{}, err
 		}
-		e, err := w.over(ctx, opts)
+		e, err := w.bracketTau(ctx, opts)
 		if err != nil {
 			return Envelope{}, err
 		}
 		e.Alternative = k
 		upper := max(worst.Upper, e.Upper)
-		if e.Lower > worst.Lower*(1+tie) {
+		if e.Lower > worst.Lower*(1+tieTolerance) {
 			worst = e
 		}
 		worst.Upper = upper
@@ -124,9 +124,9 @@ func (u Uncertainty) check(m Model) error {
 	return nil
 }
 
-// world is one Laplacian of the set with all its eigenpairs, and the edges and weights
-// of the model.
-type world struct {
+// operatorFamily is one listed Laplacian with all its eigenpairs, the range of τ and the
+// weight errors, and the edges and weights of the model.
+type operatorFamily struct {
 	problem
 	spec     *expm.Spectrum
 	from, to float64
@@ -135,16 +135,16 @@ type world struct {
 	square   float64 // largest ‖b‖²
 }
 
-func newWorld(ctx context.Context, base *problem, m Model, u []float64, set Uncertainty, k int) (*world, error) {
-	w := &world{problem: *base, from: m.Tau, to: max(m.Tau, set.TauTo), x: set.WeightError}
+func newOperatorFamily(ctx context.Context, base *problem, m Model, u []float64, set Uncertainty, k int) (*operatorFamily, error) {
+	w := &operatorFamily{problem: *base, from: m.Tau, to: max(m.Tau, set.TauTo), x: set.WeightError}
 	if k >= 0 {
 		w.lap = set.Alternatives[k]
 		w.s = w.lap.Similarity()
 		w.peak, w.uniform = 0, false
-		if err := w.weigh(m, u); err != nil {
+		if err := w.setWeights(m, u); err != nil {
 			return nil, err
 		}
-		w.astray = w.joins(set.Alternatives[k])
+		w.crossesComponents = w.joinsComponents(set.Alternatives[k])
 	} else if m.Diffusion != nil && m.Diffusion.Generator() == expm.Generator(m.Laplacian) {
 		w.spec = m.Diffusion.Spectrum()
 	}
@@ -156,15 +156,15 @@ func newWorld(ctx context.Context, base *problem, m Model, u []float64, set Unce
 	}
 	w.top = w.lap.Bound() * (1 + set.WeightError) * (1 + 4*unit)
 	for _, e := range w.edges {
-		_, _, square := w.start(e)
+		_, _, square := w.incidence(e)
 		w.square = max(w.square, square)
 	}
 	return w, nil
 }
 
-// joins reports whether an edge of the model joins two components of l, so that its b
+// joinsComponents reports whether an edge of the model joins two components of l, so that its b
 // has a part in the null space.
-func (p *problem) joins(l *laplacian.Laplacian) bool {
+func (p *problem) joinsComponents(l *laplacian.Laplacian) bool {
 	ptr, adj, _, _ := l.CSR()
 	label := make([]int32, l.Order())
 	for i := range label {
@@ -189,60 +189,60 @@ func (p *problem) joins(l *laplacian.Laplacian) bool {
 	return slices.ContainsFunc(p.edges, func(e edge) bool { return label[e.u] != label[e.v] })
 }
 
-// look is what is known at one τ. For every edge: an upper bound of
-// α‖diag(√ω)e^{-τS'}b‖/ℓ for every S' that weight errors allow, and of the same norm of
-// S²e^{-τS}b where weights are known. For all of them, at every t ≥ τ: bounds of
-// α√peak‖S'²e^{-tS'}b‖/ℓ and α√peak‖S'⁴e^{-tS'}b‖/ℓ.
-type look struct {
-	tau         float64
-	upper, bend []float64
-	lower       float64
-	edge        [2]int
-	two, four   float64
+// evaluation holds the bounds at one τ. For every edge: upper ≥ α‖diag(√ω)e^{-τS'}b‖/ℓ for
+// every S' that weight errors allow, and curvature ≥ α‖diag(√ω)S²e^{-τS}b‖/ℓ where weights
+// are known, else nil. Over all edges and all t ≥ τ: two ≥ α√peak‖S'²e^{-tS'}b‖/ℓ and
+// four ≥ α√peak‖S'⁴e^{-tS'}b‖/ℓ.
+type evaluation struct {
+	tau              float64
+	upper, curvature []float64
+	lower            float64
+	edge             [2]int
+	two, four        float64
 }
 
-func (w *world) look(tau float64) *look {
+func (w *operatorFamily) evaluateAt(tau float64) *evaluation {
 	p := w.problem
 	p.tau = tau
 	d := newSpectral(&p, w.spec)
-	drift := w.drift(tau)
+	drift := w.perturbation(tau)
 	decay := 1.0 // of the part of b that decays, at least
-	if !w.astray && w.lap.Kind() == laplacian.Combinatorial {
+	if !w.crossesComponents && w.lap.Kind() == laplacian.Combinatorial {
 		decay = math.Exp(-tau*w.gap()) * (1 + 64*unit)
 	}
-	l := &look{tau: tau, upper: make([]float64, len(w.edges)), edge: [2]int{-1, -1}}
+	l := &evaluation{tau: tau, upper: make([]float64, len(w.edges)), edge: [2]int{-1, -1}}
 	scale := 0.0
 	for i, e := range w.edges {
-		v := d.at(e)
-		up, down := d.slack(e, v)
-		_, _, square := w.start(e)
+		v := d.norm(e)
+		up, down := d.errorBounds(e, v)
+		_, _, square := w.incidence(e)
 		l.upper[i] = min((v+up+drift[i])*(1+4*unit), e.scale*math.Sqrt(w.peak*square)*decay*(1+8*unit))
-		if v-down > l.lower*(1+tie) {
+		if v-down > l.lower*(1+tieTolerance) {
 			l.lower, l.edge = v-down, [2]int{int(e.u), int(e.v)}
 		}
 		scale = max(scale, e.scale)
 	}
 	norm := scale * math.Sqrt(w.peak*w.square) * (1 + 8*unit)
-	l.two, l.four = norm*highest(2, tau, w.top), norm*highest(4, tau, w.top)
+	l.two, l.four = norm*maxPowerDecay(2, tau, w.top), norm*maxPowerDecay(4, tau, w.top)
 	if !w.uniform && w.x == 0 && w.to > w.from {
-		l.bend = w.bends(tau)
+		l.curvature = w.curvatures(tau)
 	}
 	return l
 }
 
 // gap is a lower bound on the non-zero eigenvalues of every L' that weight errors allow.
-func (w *world) gap() float64 { return (1 - w.x) * w.spec.Gap() * (1 - 4*unit) }
+func (w *operatorFamily) gap() float64 { return (1 - w.x) * w.spec.Gap() * (1 - 4*unit) }
 
-// highest is max λᵏe^{-tλ} over [0, top], rounded up.
-func highest(k, t, top float64) float64 {
+// maxPowerDecay is max λᵏe^{-tλ} over [0, top], rounded up.
+func maxPowerDecay(k, t, top float64) float64 {
 	at := min(k/t, top)
 	return math.Pow(at, k) * math.Exp(-t*at) * (1 + 64*unit)
 }
 
-// bends bounds α‖diag(√ω)S²e^{-τS}b‖/ℓ for every edge. With β the backward error and o
-// the loss of orthogonality of the eigenpairs, and ‖S‖ ≤ Λ, what they give is within
+// curvatures bounds α‖diag(√ω)S²e^{-τS}b‖/ℓ for every edge. With β the backward error and o
+// the loss of orthogonality of the eigenpairs, and ‖S‖ ≤ Λ, the computed value is within
 // Λ²τβ + 2Λβ + Λ²(2o + o²) of S²e^{-τS}; the product rounds.
-func (w *world) bends(tau float64) []float64 {
+func (w *operatorFamily) curvatures(tau float64) []float64 {
 	n := w.lap.Order()
 	half := mat.NewDense(n, n, nil)
 	for k, l := range w.spec.Lambda() {
@@ -257,7 +257,7 @@ func (w *world) bends(tau float64) []float64 {
 	slack := w.top * (w.top*(tau*beta+2*o+o*o+4*(size+16)*math.Sqrt(size)*unit) + 2*beta)
 	out := make([]float64, len(w.edges))
 	for i, e := range w.edges {
-		bu, bv, square := w.start(e)
+		bu, bv, square := w.incidence(e)
 		x, y := kernel.RawRowView(int(e.u)), kernel.RawRowView(int(e.v))
 		sum := 0.0
 		for t, v := range w.omega {
@@ -269,10 +269,10 @@ func (w *world) bends(tau float64) []float64 {
 	return out
 }
 
-// driftSteps is the number of cells of the integral of drift.
-const driftSteps = 64
+// perturbationSteps is the number of cells of the integral in perturbation.
+const perturbationSteps = 64
 
-// drift bounds α‖diag(√ω)(e^{-τL'} − e^{-τL})b‖/ℓ for every edge and every L' whose
+// perturbation bounds α‖diag(√ω)(e^{-τL'} − e^{-τL})b‖/ℓ for every edge and every L' whose
 // weights are within 1 ± x of those of L. With E = L' − L = L^{½}KL^{½}, ‖K‖ ≤ x, by
 // Duhamel's formula it is at most
 //
@@ -280,24 +280,24 @@ const driftSteps = 64
 //
 // φ(τ−s) grows with s, and the other factor is convex and falls: on each cell the
 // integral is at most that of φ times the mean of the factor at both ends (Chebyshev).
-func (w *world) drift(tau float64) []float64 {
+func (w *operatorFamily) perturbation(tau float64) []float64 {
 	out := make([]float64, len(w.edges))
 	if w.x == 0 {
 		return out
 	}
 	lambda := w.spec.Lambda()
 	n := len(lambda)
-	at := make([]float64, driftSteps+1)
-	table := make([]float64, (driftSteps+1)*n)
+	at := make([]float64, perturbationSteps+1)
+	table := make([]float64, (perturbationSteps+1)*n)
 	for j := range at {
-		r := math.Sin(math.Pi / 2 * float64(j) / driftSteps)
+		r := math.Sin(math.Pi / 2 * float64(j) / perturbationSteps)
 		at[j] = tau * r * r
 		for k, l := range lambda {
 			table[j*n+k] = l * math.Exp(-2*at[j]*l)
 		}
 	}
-	at[driftSteps] = tau
-	mass := make([]float64, driftSteps)
+	at[perturbationSteps] = tau
+	mass := make([]float64, perturbationSteps)
 	for j := range mass {
 		mass[j] = w.smoothing(tau-at[j+1], tau-at[j])
 	}
@@ -325,29 +325,30 @@ func (w *world) drift(tau float64) []float64 {
 }
 
 // smoothing bounds ∫ φ(t) dt from a to b: φ falls, and is at most (2et)^{-½}.
-func (w *world) smoothing(a, b float64) float64 {
+func (w *operatorFamily) smoothing(a, b float64) float64 {
 	l := min(w.top, max(w.gap(), 1/(2*a))) // a = 0: top
 	least := (b - a) * math.Sqrt(l) * math.Exp(-a*l)
 	return min(least, 2*(math.Sqrt(b)-math.Sqrt(a))/math.Sqrt(2*math.E)) * (1 + 64*unit)
 }
 
-// over brackets the largest norm over [from, to], with weight errors. Where ω is the
-// same everywhere norms fall with τ, and from is enough. Otherwise cells are halved
-// where the bound is largest, until it is close to what the ends have.
-func (w *world) over(ctx context.Context, opts Options) (Envelope, error) {
-	first := w.look(w.from)
+// bracketTau brackets the largest norm over [from, to], with weight errors. Where ω is
+// uniform norms fall with τ, so that its value at from is the largest. Otherwise the cell
+// with the largest bound is halved until that bound is within the tolerance of the values
+// at the ends.
+func (w *operatorFamily) bracketTau(ctx context.Context, opts Options) (Envelope, error) {
+	first := w.evaluateAt(w.from)
 	best := Envelope{Bracket: Bracket{Lower: first.lower, Upper: max(slices.Max(first.upper), floor), Edge: first.edge}, Tau: w.from}
 	if w.to == w.from || w.uniform {
 		return best, ctx.Err()
 	}
-	see := func(tau float64) *look {
-		l := w.look(tau)
-		if l.lower > best.Lower*(1+tie) {
+	evaluate := func(tau float64) *evaluation {
+		l := w.evaluateAt(tau)
+		if l.lower > best.Lower*(1+tieTolerance) {
 			best.Lower, best.Edge, best.Tau = l.lower, l.edge, tau
 		}
 		return l
 	}
-	cells := []cell{newCell(first, see(w.to))}
+	cells := []cell{newCell(first, evaluate(w.to))}
 	for used := 2; ; used++ {
 		if err := ctx.Err(); err != nil {
 			return Envelope{}, err
@@ -360,34 +361,34 @@ func (w *world) over(ctx context.Context, opts Options) (Envelope, error) {
 			attained = max(attained, c.ends)
 		}
 		best.Upper = max(cells[at].upper, floor)
-		if opts.decided(best.Bracket) || opts.Threshold == 0 && best.Upper <= attained*(1+opts.Tolerance) || used >= evaluations {
+		if opts.decided(best.Bracket) || opts.Threshold == 0 && best.Upper <= attained*(1+opts.Tolerance) || used >= maxEvaluations {
 			return best, nil
 		}
 		c := cells[at]
-		middle := see(math.Sqrt(c.left.tau * c.right.tau))
+		middle := evaluate(math.Sqrt(c.left.tau * c.right.tau))
 		cells[at] = newCell(c.left, middle)
 		cells = append(cells, newCell(middle, c.right))
 	}
 }
 
-// cell is an interval of τ between two looks.
+// cell is an interval of τ between two evaluations.
 type cell struct {
-	left, right *look
+	left, right *evaluation
 	ends        float64 // the largest bound at its ends
 	upper       float64 // bounds every norm within
 }
 
-// newCell bounds the norms between two looks. On [a, b] the vector x(t) = e^{-tS'}b is
+// newCell bounds the norms between two evaluations. On [a, b] the vector x(t) = e^{-tS'}b is
 // within h²/8·max‖x″‖, h = b − a, of the chord, on which a norm is convex; and x″ = S'²x
-// at the sensors is bounded in the same way.
-func newCell(a, b *look) cell {
+// at the sensors is bounded likewise.
+func newCell(a, b *evaluation) cell {
 	c := cell{left: a, right: b}
 	h := b.tau - a.tau
 	h = h * h / 8 * (1 + 8*unit)
 	for i := range a.upper {
 		end, bend := max(a.upper[i], b.upper[i]), a.two
-		if a.bend != nil {
-			bend = min(bend, max(a.bend[i], b.bend[i])+h*a.four)
+		if a.curvature != nil {
+			bend = min(bend, max(a.curvature[i], b.curvature[i])+h*a.four)
 		}
 		c.ends = max(c.ends, end)
 		c.upper = max(c.upper, (end+h*bend)*(1+8*unit))

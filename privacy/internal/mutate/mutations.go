@@ -87,13 +87,13 @@ var fast = []mutation{
 	{"a final check 1 % lenient in δ", []change{{"privacy/plan_check.go", "logDelta(b.Epsilon, mu)+logDeltaError/2 <= math.Log(b.Delta)", "logDelta(b.Epsilon, mu)+logDeltaError/2 <= math.Log(1.01*b.Delta)"}}, "TestFinalCheckIsTight"},
 
 	// Failure probabilities, from the screen to the cap.
-	{"no union over edges", []change{{"sensitivity/screen.go", "c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxLooks)", "c.opts.Failure / maxLooks"}}, "TestUnion"},
+	{"no union over edges", []change{{"sensitivity/screen.go", "c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)", "c.opts.Failure / maxRounds"}}, "TestUnion"},
 	{"no union over nodes", []change{{"sensitivity/persensor.go", "q: opts.Failure / float64(o.n)", "q: opts.Failure"}}, "TestUnion"},
-	{"β not split", []change{{"sensitivity/persensor.go", "opts.Failure /= 3", "opts.Failure /= 1"}}, "TestUnreadSplitsFailure"},
-	{"norms that cannot fail", []change{{"sensitivity/persensor.go", "out[k].Failure += half.Failure + opts.Failure", "out[k].Failure += 0"}}, "TestUnreadSplitsFailure"},
+	{"β not split", []change{{"sensitivity/persensor.go", "opts.Failure /= 3", "opts.Failure /= 1"}}, "TestBoundWithoutRowsSplitsFailure"},
+	{"norms that cannot fail", []change{{"sensitivity/persensor.go", "out[k].Failure += half.Failure + opts.Failure", "out[k].Failure += 0"}}, "TestBoundWithoutRowsSplitsFailure"},
 	{"a screen's failure reported as 0", []change{{"sensitivity/search.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}}, "TestScreenSaysThatItMayFail"},
 	{"the failure does not reach the plan", []change{{"bracket.go", "Upper: b.Upper * certificateMargin, Failure: b.Failure}", "Upper: b.Upper * certificateMargin, Failure: 0 * b.Failure}"}}, "TestPlanTakesTheScreensFailure"},
-	{"a row without the kernel's error", []change{{"sensitivity/persensor.go", "p.reading(block.RawRowView(k), d.Err())", "p.reading(block.RawRowView(k), 0*d.Err())"}}, "TestPerSensorByRows"},
+	{"a row without the kernel's error", []change{{"sensitivity/persensor.go", "p.bracketRow(block.RawRowView(k), d.Err())", "p.bracketRow(block.RawRowView(k), 0*d.Err())"}}, "TestPerSensorByRows"},
 	{"half of a sensor's own charge", []change{{"privacy/verify.go", "up((s.Bound+s.Step()", "up((0.5*s.Bound+s.Step()"}}, "TestPerSensorCharge"},
 	{"joint and perSensor in one scope", []change{{"privacy/account.go", "a.Guarantee != c.Guarantee", "a.Guarantee > c.Guarantee"}}, "TestScopeHoldsOneGuarantee"},
 	{"a node key evades a cap", []change{{"privacy/account.go", "a.NodeKey == key {", "a.NodeKey != key {"}}, "TestNodeKeys"},

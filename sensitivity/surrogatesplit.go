@@ -7,45 +7,45 @@ import (
 	"math"
 )
 
-// locals sharpens the screen by what is known of a column without looking far: for
-// the surrogates a of the two ends of an edge,
+// surrogateSplit makes the bounds of the screen smaller by subtracting sparse
+// approximations of the columns: for the surrogates a of the two ends of an edge,
 //
 //	‖Wb‖ ≤ ‖diag(√u)(a_i − a_j)‖ + ‖Wb − diag(√u)(a_i − a_j)‖,
 //
-// where only the last is small and is bounded by random projection. The surrogates
-// depend on the graph alone, so that the law of the projection holds.
-type locals struct {
-	place   []int32 // 1 + index of a node in list; 0: none
-	nodes   []int32
-	list    []surrogate
-	norm    []float64 // ‖diag(√u)(a_i − a_j)‖ of each edge that remains
-	squares []float64 // of the projected difference
-	columns int
-	rows    []float64
+// where the last term is small and only it is bounded by random projection. The
+// surrogates depend on the graph alone, so that the projection is independent of them.
+type surrogateSplit struct {
+	position []int32 // 1 + index of a node in list; 0: none
+	nodes    []int32
+	list     []surrogate
+	norm     []float64 // ‖diag(√u)(a_i − a_j)‖ of each edge that remains
+	squares  []float64 // of the projected difference
+	columns  int
+	rows     []float64
 }
 
-// localize makes the surrogates as soon as they cost less than a block of columns,
-// and turns them into bounds.
-func (c *screening) localize(ctx context.Context) (err error) {
-	if c.locals == nil {
+// applySurrogates makes the surrogates as soon as they cost less than a block of columns,
+// and bounds the edges with them.
+func (c *screening) applySurrogates(ctx context.Context) (err error) {
+	if c.split == nil {
 		ends := c.affordable()
 		if len(ends) == 0 {
 			return nil
 		}
-		if c.locals, err = c.newLocals(ctx, ends); err != nil {
+		if c.split, err = c.newSurrogateSplit(ctx, ends); err != nil {
 			return err
 		}
-		c.kept = nil
+		c.keptBlocks = nil
 	}
-	l := c.locals
-	root, rounding := c.sharpness(l.columns)
+	l := c.split
+	root, rounding := c.projectionScale(l.columns)
 	if !(root > 0) {
 		return nil
 	}
 	// Each entry of Ωᵀa is a sum of surrogateNodes terms, twice, of norm at most
 	// ‖Ω‖_F‖a‖.
 	entries := math.Sqrt(float64(l.columns) * float64(c.n))
-	rounding += 2 * entries * (4 * (surrogateNodes + 8) * unit) * math.Sqrt(c.peak) * c.spread()
+	rounding += 2 * entries * (4 * (surrogateNodes + 8) * unit) * math.Sqrt(c.peak) * c.normBound()
 	relative := 1 + float64(l.columns+32)*unit
 	for _, i := range c.rest {
 		c.bound(i, l.norm[i]*(1+256*unit)+(math.Sqrt(l.squares[i])*relative+rounding)/root)
@@ -56,7 +56,7 @@ func (c *screening) localize(ctx context.Context) (err error) {
 // affordable returns the ends of the edges that remain, or nil where their surrogates
 // cost more than a block of columns.
 func (c *screening) affordable() (ends []int32) {
-	if len(c.kept) == 0 {
+	if len(c.keptBlocks) == 0 {
 		return nil
 	}
 	column := float64(c.d.Degree()+1) * float64(c.lap.Work())
@@ -76,36 +76,37 @@ func (c *screening) affordable() (ends []int32) {
 	return ends
 }
 
-// newLocals makes the surrogates of some nodes, which hold the ends of all edges that
-// remain, and projects them on the blocks that are kept.
-func (c *screening) newLocals(ctx context.Context, ends []int32) (*locals, error) {
+// newSurrogateSplit makes the surrogates of some nodes, which include the ends of all
+// edges that remain, and projects them with the blocks that are kept.
+func (c *screening) newSurrogateSplit(ctx context.Context, ends []int32) (*surrogateSplit, error) {
 	list, err := c.surrogates(ctx, ends)
 	if err != nil {
 		return nil, err
 	}
-	l := &locals{
-		place: make([]int32, c.n), nodes: ends, list: list,
+	l := &surrogateSplit{
+		position: make([]int32, c.n), nodes: ends, list: list,
 		norm: make([]float64, len(c.edges)), squares: make([]float64, len(c.edges)),
 	}
 	for at, t := range ends {
-		l.place[t] = int32(at) + 1
+		l.position[t] = int32(at) + 1
 	}
 	for _, i := range c.rest {
 		e := c.edges[i]
-		l.norm[i] = c.distance(&l.list[l.place[e.u]-1], &l.list[l.place[e.v]-1])
+		l.norm[i] = c.distance(&l.list[l.position[e.u]-1], &l.list[l.position[e.v]-1])
 	}
-	for _, k := range c.kept {
+	for _, k := range c.keptBlocks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		c.draw(k.block, c.x)
-		l.add(c, c.x, k.y)
+		l.project(c, c.x, k.y)
 	}
 	return l, nil
 }
 
-// add projects what the surrogates leave of the edges that remain, on one block.
-func (l *locals) add(c *screening, x, y []float64) {
+// project adds one block of random columns, applied to the differences between the
+// edges that remain and their surrogates.
+func (l *surrogateSplit) project(c *screening, x, y []float64) {
 	k := c.block
 	if l.rows == nil {
 		l.rows = make([]float64, len(l.nodes)*k)
@@ -122,13 +123,13 @@ func (l *locals) add(c *screening, x, y []float64) {
 	}
 	for _, i := range c.rest {
 		e := c.edges[i]
-		l.squares[i] += difference(l.rows, k, edge{u: l.place[e.u] - 1, v: l.place[e.v] - 1})
+		l.squares[i] += difference(l.rows, k, edge{u: l.position[e.u] - 1, v: l.position[e.v] - 1})
 	}
 	l.columns += k
 }
 
-// estimate is what surrogates and columns make likely.
-func (l *locals) estimate(c *screening, i int32) float64 {
+// estimate predicts the value of an edge from its surrogates and the columns so far.
+func (l *surrogateSplit) estimate(c *screening, i int32) float64 {
 	square := l.norm[i]*l.norm[i] + l.squares[i]/float64(max(l.columns, 1))
 	if c.sub != nil {
 		square += c.sub.square(c.edges[i])

@@ -10,20 +10,20 @@ import (
 
 // Limits of the search for detours of one edge.
 const (
-	shuntHops    = 6
-	shuntEntries = 1 << 12
+	detourHops    = 6
+	detourEntries = 1 << 12
 )
 
-// shunt drops edges by a better bound on the effective resistance: paths that share
+// parallelPaths drops edges by a better bound on the effective resistance: paths that share
 // no edge conduct in parallel (Rayleigh's monotonicity; Doyle & Snell, Random Walks
 // and Electric Networks, 1984), so that bᵀe^{-2τL}b ≤ 1/(2eτC) with C the weight of
 // the edge and the conductance of the detours found: all common neighbours, or else
 // one longer path.
-func (s *search) shunt(ctx context.Context) error {
+func (s *search) parallelPaths(ctx context.Context) error {
 	if !s.resistive() {
 		return nil
 	}
-	f := newFinder(s.problem)
+	f := newPathFinder(s.problem)
 	for at, i := range s.rest {
 		if at%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -36,8 +36,8 @@ func (s *search) shunt(ctx context.Context) error {
 		if need > min(f.diag[e.u], f.diag[e.v]) {
 			continue
 		}
-		c := f.common(e, need)
-		if c == e.b && e.b+e.b*shuntHops > need {
+		c := f.commonNeighbours(e, need)
+		if c == e.b && e.b+e.b*detourHops > need {
 			c += f.detour(e)
 		}
 		s.upper[i] = min(s.upper[i], s.scaled(e, 1/(2*math.E*s.tau*c)*(1+64*unit)))
@@ -45,8 +45,8 @@ func (s *search) shunt(ctx context.Context) error {
 	return nil
 }
 
-// finder finds detours of edges.
-type finder struct {
+// pathFinder finds paths between the ends of edges.
+type pathFinder struct {
 	*problem
 	ptr        []int64
 	adj        []int32
@@ -59,25 +59,25 @@ type finder struct {
 	search     int32
 }
 
-func newFinder(p *problem) *finder {
+func newPathFinder(p *problem) *pathFinder {
 	n := p.lap.Order()
-	f := &finder{problem: p, seen: make([]int32, n), hops: make([]int8, n), resistance: make([]float64, n)}
+	f := &pathFinder{problem: p, seen: make([]int32, n), hops: make([]int8, n), resistance: make([]float64, n)}
 	f.ptr, f.adj, f.val, f.diag = p.lap.CSR()
 	return f
 }
 
-func (f *finder) row(i int32) []int32 { return f.adj[f.ptr[i]:f.ptr[i+1]] }
+func (f *pathFinder) row(i int32) []int32 { return f.adj[f.ptr[i]:f.ptr[i+1]] }
 
-func (f *finder) weight(i int32, k int) float64 {
+func (f *pathFinder) weight(i int32, k int) float64 {
 	if f.val == nil {
 		return 1
 	}
 	return f.val[f.ptr[i]+int64(k)]
 }
 
-// common returns the conductance of e and of its common neighbours, at least up to
-// need.
-func (f *finder) common(e edge, need float64) float64 {
+// commonNeighbours returns the conductance of e and of the paths through common
+// neighbours of its ends; it stops once need is reached.
+func (f *pathFinder) commonNeighbours(e edge, need float64) float64 {
 	u, v, c := e.u, e.v, e.b
 	if len(f.row(u)) > len(f.row(v)) {
 		u, v = v, u
@@ -94,9 +94,9 @@ func (f *finder) common(e edge, need float64) float64 {
 	return c
 }
 
-// detour returns the conductance of a path of few hops beside e, or 0. The walk
-// starts at the end of lower degree.
-func (f *finder) detour(e edge) float64 {
+// detour returns the conductance of a path of at most detourHops edges between the ends
+// of e, or 0. The breadth-first search starts at the end of lower degree.
+func (f *pathFinder) detour(e edge) float64 {
 	u, v := e.u, e.v
 	if len(f.row(u)) > len(f.row(v)) {
 		u, v = v, u
@@ -105,9 +105,9 @@ func (f *finder) detour(e edge) float64 {
 	f.visit(u, 0, 0)
 	f.queue = append(f.queue[:0], u)
 	goal, read := f.row(v), 0
-	for at := 0; at < len(f.queue) && read < shuntEntries; at++ {
+	for at := 0; at < len(f.queue) && read < detourEntries; at++ {
 		i := f.queue[at]
-		if f.hops[i] == shuntHops-1 {
+		if f.hops[i] == detourHops-1 {
 			break
 		}
 		for k, t := range f.row(i) {
@@ -119,7 +119,7 @@ func (f *finder) detour(e edge) float64 {
 				return 1 / (f.resistance[t] + 1/f.weight(v, at)) * (1 - 32*unit)
 			}
 			f.queue = append(f.queue, t)
-			if read++; read >= shuntEntries {
+			if read++; read >= detourEntries {
 				break
 			}
 		}
@@ -127,6 +127,6 @@ func (f *finder) detour(e edge) float64 {
 	return 0
 }
 
-func (f *finder) visit(t int32, hops int8, resistance float64) {
+func (f *pathFinder) visit(t int32, hops int8, resistance float64) {
 	f.seen[t], f.hops[t], f.resistance[t] = f.search, hops, resistance
 }
