@@ -35,7 +35,7 @@ func (m *Model) newReport(p community.Partition) *report.Report {
 func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	plan := r.Plan()
 	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
-	rep.Signal = r.Signal.SourceProperty + r.Signal.MeasurementProperty
+	rep.Signal = r.Signal.Property()
 	rep.Guarantee = plan.Sentence()
 	rep.Ceiling = posterior.Ceiling(plan.JointMu, 1)
 	rep.SensorCount = len(plan.Sensors)

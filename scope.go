@@ -24,7 +24,24 @@ func Scope(s Signal) string {
 	if s.Cloaked {
 		return cloakedScope
 	}
-	return propertyScope + s.SourceProperty + s.MeasurementProperty
+	return propertyScope + s.Property()
+}
+
+// PropertyOf returns the property whose values a scope guards by its name, as [Scope]
+// made it or a version before it did; false where the name tells none.
+func PropertyOf(scope string) (property string, ok bool) {
+	if property, ok = strings.CutPrefix(scope, propertyScope); ok {
+		return property, property != ""
+	}
+	if at := strings.LastIndex(scope, " "+propertyScope); at >= 0 && isLegacy(scope) {
+		property = scope[at+1+len(propertyScope):]
+	}
+	return property, property != ""
+}
+
+// isLegacy reports whether an earlier version may have made the name.
+func isLegacy(scope string) bool {
+	return strings.HasPrefix(scope, "neo4j://") || strings.HasPrefix(scope, "folder:")
 }
 
 const (
@@ -46,7 +63,7 @@ func legacyScopes(scopes []string, scope string) ([]string, error) {
 	var found []string
 	for _, name := range scopes {
 		where, ok := strings.CutSuffix(name, " "+scope)
-		if !ok || !strings.HasPrefix(name, "neo4j://") && !strings.HasPrefix(name, "folder:") {
+		if !ok || !isLegacy(name) {
 			continue
 		}
 		_, nodes, ok := strings.Cut(where, " nodes=")

@@ -19,6 +19,9 @@ type Signal struct {
 	AllowZero bool `json:"-"`
 }
 
+// Property is the private property that is released, "" where sensors add the noise.
+func (s Signal) Property() string { return s.SourceProperty + s.MeasurementProperty }
+
 // ErrSignalPublic says that a property is the signal and is read as public too.
 // What is public shapes plan and report without noise, and would name the source
 // under an unchanged guarantee.

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // Names in the record of a run that its history has too; see [report.Table.Record].
 const (
 	keyReleaseID   = "releaseId"
+	keySignal      = report.SignalKey
 	keyScope       = "budgetScope"
 	keyStarted     = "startedAt"
 	keyEpsilon     = "epsilonSpent"
@@ -43,7 +45,7 @@ func (run Run) history() jobs.Run {
 	text := func(name string) string { s, _ := run.Record[name].(string); return s }
 	number := func(name string) float64 { x, _ := run.Record[name].(float64); return x }
 	r := jobs.Run{
-		RunID: run.ID, Mode: "write", BudgetScope: text(keyScope), ReleaseID: text(keyReleaseID), StartedAt: moment(run.Record[keyStarted]),
+		RunID: run.ID, Mode: "write", Signal: text(keySignal), BudgetScope: text(keyScope), ReleaseID: text(keyReleaseID), StartedAt: moment(run.Record[keyStarted]),
 		Answer: text(keyCommunity), Probability: number(keyProbability), BPDNStatus: text(keyBPDN),
 		EpsilonSpent: number(keyEpsilon), DeltaSpent: number(keyDelta),
 	}

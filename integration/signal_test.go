@@ -100,8 +100,8 @@ func TestRefusedSignalsAreNotTold(t *testing.T) {
 	check(5, on("--source-property", "source")...)
 }
 
-// TestSignalOfOtherLabels: a property that only other labels have is refused with
-// their names, and doctor points out what a run released where it lies beside.
+// TestSignalOfOtherLabels: a property that only other labels have is refused
+// without their names and with the query that finds them, and doctor points out what a run released where it lies beside.
 func TestSignalOfOtherLabels(t *testing.T) {
 	c := newCLI(t)
 	label := Load(t, Files("id,labels,n5519\na,,0\nb,,\nc,,\nd,"+"Holder"+",1\n", "source,target\na,b\nb,c\nc,d\n"))
@@ -111,8 +111,9 @@ func TestSignalOfOtherLabels(t *testing.T) {
 	run := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "n5519", "--property-prefix", "oth"}
 	for _, args := range [][]string{run, append(slices.Clone(run), "--dry-run")} {
 		r := c.run(t, args...)
-		if r.exit != 6 || !strings.Contains(r.stderr, "zero or missing on every selected node") || !strings.Contains(r.stderr, other) {
-			t.Errorf("%q: exit %d, want 6 with the label %s: %s", args, r.exit, other, r.stderr)
+		if r.exit != 6 || !strings.Contains(r.stderr, "zero or missing on every selected node") || strings.Contains(r.stdout+r.stderr, other) ||
+			!strings.Contains(r.stderr, "MATCH (n) WHERE n.`n5519` IS NOT NULL RETURN DISTINCT labels(n)") {
+			t.Errorf("%q: exit %d, want 6, the query and not the label %s: %s", args, r.exit, other, r.stderr)
 		}
 	}
 	setUp(t)

@@ -205,7 +205,8 @@ type Run struct {
 	JobName        string    `json:"jobName,omitempty"`
 	NominalTime    time.Time `json:"nominalTime,omitzero"`
 	Status         Status    `json:"status"`
-	Mode           string    `json:"mode"` // write, stats, stream
+	Mode           string    `json:"mode"`                     // write, stats, stream
+	Signal         string    `json:"signalProperty,omitempty"` // the private property that it releases
 	BudgetScope    string    `json:"budgetScope,omitempty"`
 	ReleaseID      string    `json:"releaseId,omitempty"`
 	StartedAt      time.Time `json:"startedAt"`

@@ -64,7 +64,7 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 		return r
 	}
 	r := jobs.Run{
-		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, BudgetScope: job.Scope, Status: jobs.Failed,
+		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: job.Scope, Status: jobs.Failed,
 		ExitCode: int64(exitCode(err)), Message: stripControl(strings.Join(messages(err), "; ")),
 	}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {

@@ -113,7 +113,7 @@ func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 	}
 	rep, err := r.begin(ctx, a, w)
 	end := r.ending(w, rep, a.config.Write.Mode, err, false)
-	end.Run.BudgetScope = scopeOf(a.config)
+	end.Run.BudgetScope, end.Run.Signal = scopeOf(a.config), signalOf(a.config).Property()
 	return end
 }
 
@@ -244,7 +244,7 @@ func mayPass(err error, spent bool) bool {
 // runRecord is what the history tells of a run that has ended.
 func runRecord(rep *report.Report, mode string) *jobs.Run {
 	run := &jobs.Run{
-		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, BudgetScope: rep.BudgetScope, Spent: rep.EpsilonSpent > 0,
+		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope, Spent: rep.EpsilonSpent > 0,
 		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, BPDNStatus: rep.BPDN.Status,
 	}
 	if len(rep.Communities) > 0 {

@@ -15,7 +15,7 @@ func (a *app) load(ctx context.Context, s graphStore, job graphcloak.Job, privat
 	if err != nil {
 		return nil, err
 	}
-	return m, checkNotReleased(ctx, s, m, job, private...)
+	return m, checkNotReleased(ctx, s, job, private...)
 }
 
 // model reads a graph, tells what the store left out of it, and makes its model.

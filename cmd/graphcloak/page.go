@@ -70,21 +70,6 @@ func (a *app) scenery(ctx context.Context, s graphStore, g *graph.Graph, signal 
 	return v, err
 }
 
-// privateNames are the properties that are released with noise, now or by a run that
-// the store knows: none of them is read for a page.
-func privateNames(ctx context.Context, s graphStore, signal graphcloak.Signal) ([]string, error) {
-	names := []string{signal.SourceProperty, signal.MeasurementProperty}
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range runs {
-		name, _ := r.Record[report.SignalKey].(string)
-		names = append(names, name)
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" }), nil
-}
-
 // coordinates are the pairs of properties that hold places, the likeliest names first.
 var coordinates = []struct {
 	x, y       string

@@ -4,19 +4,14 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 )
 
 // found is findable for a command whose settings say what was read.
@@ -34,8 +29,14 @@ func (a *app) found(err error) error {
 // findable adds to an error about a private property how the user finds what is
 // wrong: the error itself names neither nodes nor values.
 func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Signal) error {
+	if f, told := errors.AsType[*failure](err); told && f.suggestion != "" {
+		return err
+	}
+	if errors.Is(err, graphcloak.ErrZeroSignal) {
+		return a.findableSources(err, signal)
+	}
 	e, ok := errors.AsType[*privacy.ReadingsError](err)
-	if f, told := errors.AsType[*failure](err); !ok || told && f.suggestion != "" {
+	if !ok {
 		return err
 	}
 	if from, unnamed := a.source(); unnamed != nil || from.Kind != config.FromNeo4j {
@@ -52,50 +53,25 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 		hint("find them with %s", neo4j.FindReadings(set.Selection, set.Sensors, e.Property, lo, hi, needed))
 }
 
-// explain adds to an error what the store knows of it: of sources of no mass the other
-// labels whose nodes have the property, of a scope without a cap one with a name like it.
-func explain(ctx context.Context, s graphStore, job graphcloak.Job, err error) error {
-	if errors.Is(err, graphcloak.ErrNoCap) {
-		scopes, failed := s.Ledger().Scopes(ctx)
-		if near := suggestScope(job.Scope, scopes); failed == nil && near != "" {
-			return fmt.Errorf("%w%s", err, near)
-		}
-	}
-	if !errors.Is(err, graphcloak.ErrZeroSignal) {
-		return err
-	}
-	labels, failed := s.Holders(ctx, job.Signal.SourceProperty)
-	labels = slices.DeleteFunc(labels, func(l string) bool { return slices.Contains(job.Selection.NodeLabels, l) })
-	if failed != nil || len(labels) == 0 || len(job.Selection.NodeLabels) == 0 {
-		return err
+// findableSources adds to the error about sources of no mass how the user finds which
+// nodes have any. Where they are is the secret: it is not looked up.
+func (a *app) findableSources(err error, signal graphcloak.Signal) error {
+	where := "look through the column " + signal.SourceProperty + " of nodes.csv"
+	if from, unnamed := a.source(); unnamed == nil && from.Kind == config.FromNeo4j {
+		where = neo4j.FindHolders(signal.SourceProperty) + " shows which labels have it"
 	}
 	return fail(exitValidation, "%w", err).
-		hint("nodes with other labels have %s: %s; select them with --node-labels, or release all the same with --allow-zero-signal",
-			job.Signal.SourceProperty, strings.Join(labels, ", "))
+		hint("check --source-property and the selection by --node-labels: %s; --allow-zero-signal releases it all the same", where)
 }
 
-// checkNotReleased refuses a property that a recorded run has released from the same graph
-// as its signal, where it is named as public, or among more as private values.
-func checkNotReleased(ctx context.Context, s graphStore, m *graphcloak.Model, job graphcloak.Job, more ...string) error {
-	runs, err := s.Runs(ctx)
-	if err != nil {
+// explain adds to an error of a scope without a cap one with a name like it.
+func explain(ctx context.Context, s graphStore, job graphcloak.Job, err error) error {
+	if !errors.Is(err, graphcloak.ErrNoCap) {
 		return err
 	}
-	digest := m.Graph.Digest()
-	for _, r := range runs {
-		signal, _ := r.Record[report.SignalKey].(string)
-		if signal == "" || r.Status == connector.Undone || r.Graph != hex.EncodeToString(digest[:]) {
-			continue
-		}
-		job.Signal = graphcloak.Signal{SourceProperty: signal}
-		err := job.CheckSignal()
-		if err == nil && slices.Contains(more, signal) {
-			err = fmt.Errorf("%w: %q holds no private values", graphcloak.ErrSignalPublic, signal)
-		}
-		if err != nil {
-			return fail(exitUsage, "%w; it is what run %s released", err, r.ID).
-				hint("name a public property; `graphcloak run --undo %s` takes back what was released by mistake", r.ID)
-		}
+	scopes, failed := s.Ledger().Scopes(ctx)
+	if near := suggestScope(job.Scope, scopes); failed == nil && near != "" {
+		return fmt.Errorf("%w%s", err, near)
 	}
-	return nil
+	return err
 }

@@ -33,7 +33,6 @@ type graphStore interface {
 	Notices() []string
 	Runs(ctx context.Context) ([]connector.Run, error)
 	Jobs() jobs.Store
-	Holders(ctx context.Context, property string) (labels []string, err error)
 }
 
 // openStore opens the place that --from names. Its ledger is held against what this

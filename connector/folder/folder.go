@@ -115,11 +115,6 @@ func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]
 	return s.csv.Signal(ctx, g, property)
 }
 
-// Holders returns labels of nodes that have a property, at most ten, ascending.
-func (s *Store) Holders(ctx context.Context, property string) ([]string, error) {
-	return s.csv.Holders(ctx, property)
-}
-
 // Labels reads a column of nodes.csv that names a category.
 func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
 	return s.csv.Labels(ctx, g, property)

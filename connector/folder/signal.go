@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
@@ -39,23 +37,6 @@ func (c *CSV) checkSignal(property string) error {
 		err = fmt.Errorf("%w: %s holds column %s of nodes.csv, which is public; give the numbers a column of their own", connector.ErrInput, property, t.header[k])
 	}
 	return errors.Join(err, t.file.Close())
-}
-
-// Holders returns labels of nodes that have a property, at most ten, ascending.
-func (c *CSV) Holders(ctx context.Context, property string) ([]string, error) {
-	t, err := c.open(nodesFile, property)
-	if err != nil {
-		return nil, err
-	}
-	column, labels, seen := t.column(property), t.column(labelsColumn), map[string]bool{}
-	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		if fields[column] != "" && labels >= 0 {
-			selected(fields, labels, []string{""}, seen) // notes them
-		}
-		return nil
-	})
-	names := slices.Sorted(maps.Keys(seen))
-	return names[:min(10, len(names))], err
 }
 
 // Labels reads a column of nodes.csv that names a category, "" where a node has

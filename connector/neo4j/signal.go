@@ -54,17 +54,10 @@ func quoteText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }
 
-// Holders returns labels of nodes that have a property, at most ten, ascending.
-func (s *Store) Holders(ctx context.Context, property string) (labels []string, err error) {
-	names := naming{}
-	cypher := "MATCH (n) WHERE " + names.property("n", property) + " IS NOT NULL WITH n LIMIT 1000 UNWIND labels(n) AS label " +
-		"RETURN DISTINCT label ORDER BY label LIMIT 10"
-	records, err := s.readAll(ctx, "labels", cypher, names)
-	for _, r := range records {
-		label, _ := r.Values[0].(string)
-		labels = append(labels, label)
-	}
-	return labels, err
+// FindHolders returns the Cypher by which a user finds the labels of the nodes that have
+// a property. It is shown, never run: who has it can be the secret.
+func FindHolders(property string) string {
+	return "MATCH (n) WHERE n." + Quote(property) + " IS NOT NULL RETURN DISTINCT labels(n)"
 }
 
 // Labels reads a property that names a category: "" where a node has none. Whole

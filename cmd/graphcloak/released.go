@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// secret is a property whose values were released with noise, from whatever nodes.
+type secret struct {
+	property, runID string
+	written         bool // its values stand in the store, from where they can be taken back
+	undone          bool // they were taken back
+}
+
+// secrets are the properties that a store knows to be private: from the records of runs
+// that wrote values, from its ledger, which knows of every release whose scope has the
+// property's name, and from the history, which knows of the others until it is pruned.
+func secrets(ctx context.Context, s graphStore) ([]secret, error) {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []secret
+	undone := map[string]bool{}
+	for _, r := range runs {
+		name, _ := r.Record[report.SignalKey].(string)
+		undone[r.ID] = r.Status == connector.Undone // its release has this id too, but for that of a file, which stands
+		if name != "" {
+			found = append(found, secret{name, r.ID, true, r.Status == connector.Undone})
+		}
+	}
+	paid, err := paidSecrets(ctx, s.Ledger(), undone)
+	if err != nil {
+		return nil, err
+	}
+	told, err := toldSecrets(ctx, s.Jobs(), undone)
+	return slices.Concat(found, paid, told), err
+}
+
+// paidSecrets are the properties that scopes of a ledger are named by, for each release
+// that was paid for and not given up.
+func paidSecrets(ctx context.Context, l privacy.Ledger, undone map[string]bool) (found []secret, err error) {
+	scopes, err := l.Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		property, ok := graphcloak.PropertyOf(scope)
+		if !ok {
+			continue
+		}
+		entries, err := l.Entries(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		var paid []secret
+		for _, e := range entries {
+			switch e.Kind {
+			case privacy.KindSpent:
+				paid = append(paid, secret{property: property, runID: e.ReleaseID, undone: undone[e.ReleaseID]})
+			case privacy.KindVoid:
+				paid = slices.DeleteFunc(paid, func(p secret) bool { return p.runID == e.ReleaseID })
+			}
+		}
+		found = append(found, paid...)
+	}
+	return found, nil
+}
+
+// toldSecrets are the properties that the history says were paid for.
+func toldSecrets(ctx context.Context, history jobs.Store, undone map[string]bool) (found []secret, err error) {
+	runs, err := history.ListRuns(ctx, jobs.RunQuery{})
+	for _, r := range runs {
+		if r.Spent && r.Signal != "" {
+			found = append(found, secret{property: r.Signal, runID: r.RunID, undone: undone[r.RunID]})
+		}
+	}
+	return found, err
+}
+
+// checkNotReleased refuses a property that was released from the store as a signal, where it
+// is named as public, or among more as private values. From which nodes it was does not
+// matter: a graph that has changed is another one, and its secret may be the same.
+func checkNotReleased(ctx context.Context, s graphStore, job graphcloak.Job, more ...string) error {
+	known, err := secrets(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, k := range known {
+		if k.undone {
+			continue
+		}
+		job.Signal = graphcloak.Signal{SourceProperty: k.property}
+		err := job.CheckSignal()
+		if err == nil && slices.Contains(more, k.property) {
+			err = fmt.Errorf("%w: %q holds no private values", graphcloak.ErrSignalPublic, k.property)
+		}
+		if err != nil {
+			f := fail(exitUsage, "%w; it is what run %s released", err, k.runID)
+			if k.written {
+				return f.hint("name a public property; `graphcloak run --undo %s` takes back what was released by mistake", k.runID)
+			}
+			return f.hint("name a public property")
+		}
+	}
+	return nil
+}
+
+// privateNames are the properties that are released with noise, now or by a run that
+// the store knows: none of them is read for a page.
+func privateNames(ctx context.Context, s graphStore, signal graphcloak.Signal) ([]string, error) {
+	names := []string{signal.SourceProperty, signal.MeasurementProperty}
+	known, err := secrets(ctx, s)
+	for _, k := range known {
+		names = append(names, k.property)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" }), err
+}
