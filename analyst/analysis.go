@@ -54,7 +54,7 @@ func (a *analysis) addRanking(p *posterior.Posterior) {
 	best := p.Best()
 	rep.Posterior = report.Posterior{
 		NodeID: a.op.Graph.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible),
-		LogRunnerUp: report.Finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, Slack: p.Slack, ProbabilityError: p.ProbabilityError,
+		LogRunnerUp: report.Finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, LogOddsError: p.LogOddsError, ProbabilityError: p.ProbabilityError,
 	}
 	if e := p.ProbabilityError; e > 0.01 {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("the column norms of M are bounded, not exact: probabilities may be off by up to %.2g", e))

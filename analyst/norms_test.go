@@ -56,7 +56,7 @@ func TestNormsOfSmoothGraph(t *testing.T) {
 		}
 	}
 	p, err := posterior.New(t.Context(), data, posterior.Options{Norms: &norms})
-	if err != nil || !(p.ProbabilityError < 0.1) || math.IsNaN(p.Slack) || len(p.Credible) < n/2 {
+	if err != nil || !(p.ProbabilityError < 0.1) || math.IsNaN(p.LogOddsError) || len(p.Credible) < n/2 {
 		t.Errorf("%v of the posterior open, %d nodes credible (%v)", p.ProbabilityError, len(p.Credible), err)
 	}
 }

@@ -22,8 +22,9 @@ type Count struct {
 // Best returns the most probable number.
 func (c *Count) Best() int { return floats.MaxIdx(c.Probability) }
 
-// Count weighs 0 to most sources: one exactly, two exactly up to [PairLimit] nodes,
-// each further number by bridge sampling; no more than nodes with prior > 0.
+// NewCount returns the posterior of the number of sources, 0 to most: the evidence is exact
+// for one, exact for two up to [PairLimit] nodes, and by bridge sampling for each further
+// number, up to the number of nodes with prior > 0.
 // opts.Sources is not used.
 func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOptions) (*Count, error) {
 	_, n := d.A.Dims()
@@ -62,7 +63,7 @@ func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOpti
 		}
 		c.RHat, c.ESS = max(c.RHat, s.RHat), min(c.ESS, s.ESS)
 		if before != nil {
-			step := bridge(before.next, s.moved) + logDistinct(logPrior, k-1) - logDistinct(logPrior, k)
+			step := bridge(before.added, s.moved) + logDistinct(logPrior, k-1) - logDistinct(logPrior, k)
 			c.LogEvidence = append(c.LogEvidence, c.LogEvidence[k-1]+step)
 		}
 		before = s
@@ -76,25 +77,26 @@ func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOpti
 }
 
 // bridge returns the log of Z_{k+1}/Z_k by Bennett's acceptance ratio. Let R be the
-// evidence ratio of one more source given k: its mean over the posterior of k is
-// Z_{k+1}/Z_k, and that of 1/R over the posterior of k + 1, for the k others, is the
-// inverse. Either mean alone has heavy tails. The result x solves
+// evidence ratio of adding a source to k given ones. The mean of R over the posterior of k
+// sources is Z_{k+1}/Z_k; the mean of 1/R over the posterior of k + 1, with one source
+// removed, is the inverse. Either mean alone has heavy tails. The result x solves
 //
-//	mean 1/(1 + e^{x−next}) = mean 1/(1 + e^{moved−x}),
+//	mean 1/(1 + e^{x−added}) = mean 1/(1 + e^{moved−x}),
 //
-// where moved runs over every source of k + 1, since each may be the one more.
-func bridge(next, moved []float64) float64 {
-	lo := min(floats.Min(next), floats.Min(moved))
-	hi := max(floats.Max(next), floats.Max(moved))
+// where added holds log R under k sources, and moved under k + 1 with each source removed
+// in turn.
+func bridge(added, moved []float64) float64 {
+	lo := min(floats.Min(added), floats.Min(moved))
+	hi := max(floats.Max(added), floats.Max(moved))
 	for range 60 {
 		x, up, down := (lo+hi)/2, 0.0, 0.0
-		for _, v := range next {
+		for _, v := range added {
 			up += 1 / (1 + math.Exp(x-v))
 		}
 		for _, v := range moved {
 			down += 1 / (1 + math.Exp(v-x))
 		}
-		if up/float64(len(next)) > down/float64(len(moved)) {
+		if up/float64(len(added)) > down/float64(len(moved)) {
 			lo = x
 		} else {
 			hi = x

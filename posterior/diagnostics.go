@@ -10,7 +10,7 @@ import (
 )
 
 // splitRHat is the potential scale reduction of chains of the same length, each cut
-// in two; 1 where nothing varies, +Inf where each chain stays at a place of its own.
+// in two; 1 where nothing varies, +Inf where each chain is constant at a different value.
 // Reference: Vehtari et al. (2021), Bayesian Anal. 16(2), section 3.
 func splitRHat(chains [][]float64) float64 {
 	halves := split(chains)
@@ -25,8 +25,8 @@ func splitRHat(chains [][]float64) float64 {
 }
 
 // effectiveSize is the number of independent draws with the same standard error, by
-// Geyer's initial monotone sequence over all chains; 1 where each chain stays at a place
-// of its own.
+// Geyer's initial monotone sequence over all chains; 1 where each chain is
+// constant at a different value.
 func effectiveSize(chains [][]float64) float64 {
 	halves := split(chains)
 	between, within, n := variances(halves)
@@ -67,7 +67,7 @@ func split(chains [][]float64) [][]float64 {
 }
 
 // variances returns the variance of the chains' means, the mean of their variances,
-// each 0 where it is rounding, and their length.
+// each set to 0 below negligibleVariance, and their length.
 func variances(chains [][]float64) (between, within, n float64) {
 	means := make([]float64, len(chains))
 	for i, c := range chains {
@@ -76,17 +76,18 @@ func variances(chains [][]float64) (between, within, n float64) {
 		within += v / float64(len(chains))
 	}
 	between = stat.Variance(means, nil)
-	if between < still {
+	if between < negligibleVariance {
 		between = 0
 	}
-	if within < still {
+	if within < negligibleVariance {
 		within = 0
 	}
 	return between, within, float64(len(chains[0]))
 }
 
-// still is a variance that is rounding: what is traced are nats, amplitudes and 0 or 1.
-const still = 1e-12
+// negligibleVariance is a variance due to rounding: the traces are in nats, amplitudes, and
+// 0 or 1.
+const negligibleVariance = 1e-12
 
 func autocovariance(x []float64, lag int) float64 {
 	mean := floats.Sum(x) / float64(len(x))

@@ -57,7 +57,7 @@ func TestStuckChains(t *testing.T) {
 	for range 8 {
 		s.sweeps = append(s.sweeps, []int{2, 5})
 	}
-	if s.diagnose(s.places(2)); !math.IsInf(s.RHat, 1) || s.ESS != 1 {
+	if s.diagnose(s.indicatorTraces(2)); !math.IsInf(s.RHat, 1) || s.ESS != 1 {
 		t.Errorf("chains at different nodes: R̂ = %v, effective size %v, want +Inf and 1", s.RHat, s.ESS)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// ErrInvalid marks an input that has no meaning: the caller must change it.
+// ErrInvalid marks an input that is not well defined: the caller must change it.
 var ErrInvalid = measurement.ErrInvalid
 
 // Amplitude is the prior of a source's amplitude a.
@@ -18,20 +18,20 @@ type Amplitude int
 
 // The priors.
 const (
-	// UniformAmplitude is a ~ U[0,1]: it costs little where a = 1 is true and guards
+	// UniformAmplitude is a ~ U[0,1]: it loses little where a = 1 is true and is robust
 	// where it is not.
 	UniformAmplitude Amplitude = iota
 	// UnitAmplitude is a = 1.
 	UnitAmplitude
 )
 
-// legendreReach and shortReach bound |c| + N for which 20 and 10 Gauss–Legendre
+// legendreLimit and shortLimit bound |c| + N for which 20 and 10 Gauss–Legendre
 // nodes are exact to rounding: the error of k nodes on e^{ct} is below
 // (c/2)^{2k}·√π/(2^{2k}·Γ(2k+½)) of the largest value: 1e-20 at c = 20 with k = 20,
 // 1e-17 at c = 4 with k = 10.
 const (
-	legendreReach = 20
-	shortReach    = 4
+	legendreLimit = 20
+	shortLimit    = 4
 )
 
 // evidence integrates the likelihood of one amplitude.
@@ -60,9 +60,9 @@ func (e evidence) log(c, n float64) float64 {
 		return math.Inf(-1)
 	case e.amplitude == UnitAmplitude:
 		return c - n/2
-	case math.Abs(c)+n <= legendreReach:
+	case math.Abs(c)+n <= legendreLimit:
 		at, w, sum := e.at, e.w, 0.0
-		if math.Abs(c)+n <= shortReach {
+		if math.Abs(c)+n <= shortLimit {
 			at, w = e.at10, e.w10
 		}
 		for i, a := range at {
@@ -89,7 +89,7 @@ func tail(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
 
 // mills returns P(X > x)/φ(x) for x ≥ 0 and X ~ N(0, 1): by definition near 0 and
 // by Laplace's continued fraction 1/(x + 1/(x + 2/(x + …))) beyond 5, where 60
-// terms leave less than rounding.
+// terms leave a remainder below rounding.
 func mills(x float64) float64 {
 	if math.IsInf(x, 1) {
 		return 0

@@ -26,25 +26,25 @@ type SampleOptions struct {
 	Burn    int    // sweeps before [half of Sweeps]
 	Seed    uint64 // the same seed gives the same bits
 
-	memory int // of the columns that are kept [cacheMemory]
+	memory int // limit of the cached columns, in bytes [cacheMemory]
 }
 
 // Sample is the posterior of k sources at different nodes, by Gibbs sampling.
 type Sample struct {
 	// Probability of each node to be a source. It sums to k.
 	Probability []float64
-	// RHat is the largest split R̂ of what was traced (log likelihood, sum of the
-	// amplitudes, and whether a node is a source, for those of probability .05 and
-	// more): beyond 1.01 the chains have not met. ESS is the least effective
-	// sample size: below 400 the estimates are rough.
+	// RHat is the largest split R̂ of the traced quantities (log likelihood, sum of the
+	// amplitudes, and the indicators of nodes of probability .05 and more): above 1.01
+	// the chains have not converged. ESS is the smallest effective sample size: below 400
+	// the estimates are imprecise.
 	// Reference: Vehtari et al. (2021), Bayesian Anal. 16(2).
 	RHat, ESS float64
 
 	sweeps [][]int // nodes of each sweep
 	n      int
-	// The log evidence ratio of one more source given all, for each sweep, and of a
-	// source that moves given the others, for each move.
-	next, moved []float64
+	// The log evidence ratio of adding a source to all, for each sweep, and of adding one to
+	// the others, for each update of a source.
+	added, moved []float64
 }
 
 // Groups returns, for each label, the probability that it holds a source.
@@ -67,8 +67,8 @@ func (s *Sample) Groups(labels []int) ([]float64, error) {
 	return out, nil
 }
 
-// Sample draws sources from their posterior. Given the others, node and amplitude of
-// one source have the closed form of [New], so each move is exact.
+// NewSample draws sources from their posterior. Given the others, node and amplitude of
+// one source have the closed form of [New], so each update draws from the exact conditional.
 func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sample, error) {
 	opts = opts.withDefaults()
 	_, n := d.A.Dims()
@@ -96,8 +96,8 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 				continue
 			}
 			out.moved = append(out.moved, moved...)
-			g.weigh()
-			out.next = append(out.next, g.total)
+			g.setWeights()
+			out.added = append(out.added, g.total)
 			like[k], mass[k] = append(like[k], g.likelihood()), append(mass[k], floats.Sum(g.a))
 			out.sweeps = append(out.sweeps, append([]int(nil), g.z...))
 			for _, z := range g.z {
@@ -110,11 +110,11 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 	}
 	total := float64(len(out.sweeps))
 	floats.Scale(1/total, out.Probability)
-	out.diagnose(append(out.places(opts.Chains), like, mass))
+	out.diagnose(append(out.indicatorTraces(opts.Chains), like, mass))
 	return out, nil
 }
 
-// diagnose sets the worst of what was traced.
+// diagnose sets the worst R̂ and ESS of the traced quantities.
 func (s *Sample) diagnose(traces [][][]float64) {
 	s.RHat, s.ESS = 1, math.Inf(1)
 	for _, chains := range traces {
@@ -122,12 +122,12 @@ func (s *Sample) diagnose(traces [][][]float64) {
 	}
 }
 
-// tracedProbability is that of a node from which it is traced whether it is a source:
-// chains may stay at different nodes with the same likelihood.
+// tracedProbability is the least probability of a node whose indicator is traced: chains
+// may be stuck at different nodes with the same likelihood.
 const tracedProbability = 0.05
 
-// places returns for each node to trace, in order, a chain of 0 and 1 for each chain.
-func (s *Sample) places(chains int) (traces [][][]float64) {
+// indicatorTraces returns, for each node to trace, whether it is a source (0 or 1), by chain.
+func (s *Sample) indicatorTraces(chains int) (traces [][][]float64) {
 	length := len(s.sweeps) / chains
 	for i, p := range s.Probability {
 		if p < tracedProbability {
@@ -165,7 +165,7 @@ type gibbs struct {
 	c, norms, logPrior []float64
 	e                  evidence
 	cache              map[int][]float64 // columns of AᵀA
-	memory             int               // that they may take
+	memory             int               // limit of cache, in bytes
 	rnd                *rand.Rand
 
 	z     []int
@@ -184,17 +184,17 @@ func (g *gibbs) start(k int, rnd *rand.Rand) {
 		g.total = logSum(g.w)
 		z := g.draw()
 		g.w[z] = math.Inf(-1)
-		g.place(z, g.amplitude(g.rest[z], g.norms[z]))
+		g.add(z, g.amplitude(g.rest[z], g.norms[z]))
 	}
 }
 
-func (g *gibbs) place(z int, a float64) {
+func (g *gibbs) add(z int, a float64) {
 	g.z, g.a = append(g.z, z), append(g.a, a)
 	floats.AddScaled(g.rest, -a, g.column(z))
 }
 
-// cacheMemory bounds the columns that a sampler keeps. It begins anew beyond it: those
-// of the sources at hand come back at once.
+// cacheMemory bounds the columns that a sampler caches, in bytes. Beyond it the cache is
+// cleared; columns of the current sources are soon computed again.
 const cacheMemory = 1 << 30
 
 func (g *gibbs) column(z int) []float64 {
@@ -213,22 +213,22 @@ func (g *gibbs) column(z int) []float64 {
 	return col
 }
 
-// sweep moves every source once and returns total at each move.
+// sweep updates every source once and returns total at each update.
 func (g *gibbs) sweep() (totals []float64) {
 	for range g.z {
 		z, a := g.z[0], g.a[0]
 		g.z, g.a = g.z[1:], g.a[1:]
 		floats.AddScaled(g.rest, a, g.column(z))
-		g.weigh()
+		g.setWeights()
 		totals = append(totals, g.total)
 		z = g.draw()
-		g.place(z, g.amplitude(g.rest[z], g.norms[z]))
+		g.add(z, g.amplitude(g.rest[z], g.norms[z]))
 	}
 	return totals
 }
 
-// weigh sets w and total.
-func (g *gibbs) weigh() {
+// setWeights sets w and total.
+func (g *gibbs) setWeights() {
 	for i, l := range g.logPrior {
 		g.w[i] = l
 		if !math.IsInf(l, -1) {

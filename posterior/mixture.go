@@ -9,11 +9,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Mix averages the posteriors of a single source under operators of which one made the
-// measurements; prior is proportional to the probability of each before. The measurements
-// without a source are as likely under all, so that LogPresence compares the operators.
+// Mix averages the posteriors of a single source under several operators, one of which made
+// the measurements; prior is proportional to the prior probability of each. Without a
+// source the measurements have the same likelihood under all, so that LogPresence compares
+// the operators.
 // It returns the posterior and the probability of each operator given one source, and
-// [ErrInvalid] for posteriors that do not fit together or are bounded, not exact.
+// [ErrInvalid] for posteriors of different size, or bounded and not exact.
 func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float64, error) {
 	if len(list) == 0 {
 		return nil, nil, fmt.Errorf("%w: there is no posterior to mix", ErrInvalid)
@@ -54,6 +55,6 @@ func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float
 	if level == 0 {
 		level = 0.95
 	}
-	out.rank(level)
+	out.setCredible(level)
 	return out, share, nil
 }

@@ -36,30 +36,30 @@ func (a Norms) check(n int) error {
 }
 
 // Beyond exactOrder nodes and exactSensors sensors a product for each takes too long.
-// Then probes bound every norm, but with probability normFailure, and norms are made
-// exact until the rest leaves no more than leftOpen of the posterior and of the log odds
-// of the first two open.
+// Then probes bound every norm, except with probability normFailure, and norms are computed
+// exactly until ProbabilityError and the error of the log odds of the first two nodes are
+// at most posteriorTol.
 const (
 	exactOrder   = 10_000
 	exactSensors = 256
 	normFailure  = 1e-9
-	leftOpen     = 0.01
+	posteriorTol = 0.01
 )
 
-// effort is what bounded norms may cost.
+// effort limits the work of boundedNorms.
 type effort struct {
-	rounds int // of directions and probes, four times as many in each as in the one before
+	rounds int // of directions and probes, each with four times as many as the last
 	probes int // of the first round
 	peaks  int // exact norms at a time
 	most   int // exact norms in all, shared among the rounds
 }
 
-func fullEffort() effort { return effort{rounds: 2, probes: 64, peaks: 64, most: 512} }
+func defaultEffort() effort { return effort{rounds: 2, probes: 64, peaks: 64, most: 512} }
 
-// Norms returns the column norms: exact, from the entries where A holds a matrix, or
+// ColumnNorms returns the column norms: exact, from the entries where A holds a matrix, or
 // by products where one side of A is short (10,000 nodes, 256 sensors); beyond that
-// bounded, as by [ProbedNorms], and exact at the nodes, 512 at most, that decide
-// the posterior of opts, whose own Norms are not read.
+// bounded, as by [ProbedNorms], and exact at up to 512 nodes that contribute most to the
+// error of the posterior under opts. opts.Norms is ignored.
 func ColumnNorms(ctx context.Context, d measurement.Data, opts Options) (Norms, error) {
 	_, n := d.A.Dims()
 	logPrior, err := logWeights(opts.Prior, n)
@@ -84,22 +84,22 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 	case m <= exactSensors:
 		return out, p.addSquares(ctx, out.N, m, identity)
 	}
-	return p.boundedNorms(ctx, e, logPrior, fullEffort())
+	return p.boundedNorms(ctx, e, logPrior, defaultEffort())
 }
 
-// boundedNorms bounds the norms, and makes those exact that leave most open, in rounds:
-// each is for what the one before left open.
+// boundedNorms bounds the norms in rounds. Each round computes exactly the norms that
+// contribute most to the uncertainty that the rounds before left.
 func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []float64, b effort) (Norms, error) {
 	_, n := p.A.Dims()
 	out := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	floats.AddConst(math.Inf(1), out.High)
 	c := make([]float64, n)
 	p.A.MulVecTo(c, true, p.Y)
-	u := undecided{exact: make([]bool, n)}
-	look := func() {
+	u := uncertainty{exact: make([]bool, n)}
+	assess := func() {
 		weight := e.logs(c, out.N)
 		floats.Add(weight, logPrior)
-		low, high := e.ends(c, out, productError(p.Data), logPrior)
+		low, high := e.weightBounds(c, out, productError(p.Data), logPrior)
 		u.rank(weight, low, high, b.most)
 	}
 	f := newDeflation(p, 1)
@@ -113,10 +113,10 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 			return Norms{}, err
 		}
 		out.intersect(bounds)
-		look()
+		assess()
 		budget := b.most * (round + 1) / b.rounds
-		for odds := math.Inf(1); done < min(budget, n) && u.worth(budget-done, odds); {
-			picks := u.at[:min(max(1, b.peaks), budget-done, len(u.at))]
+		for odds := math.Inf(1); done < min(budget, n) && u.worthwhile(budget-done, odds); {
+			picks := u.candidates[:min(max(1, b.peaks), budget-done, len(u.candidates))]
 			if err := p.columnNorms(ctx, out.N, picks); err != nil {
 				return Norms{}, err
 			}
@@ -126,17 +126,17 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 			}
 			done += len(picks)
 			odds = u.odds
-			look()
+			assess()
 		}
-		if u.closed() {
+		if u.settled() {
 			break
 		}
 	}
 	return out, nil
 }
 
-// grow extends Q, by blocks of 16, until it holds k vectors for nodes of these weights,
-// as long as a block takes a quarter of what is left of their norms.
+// grow extends Q by blocks of 16, up to k vectors for nodes of these weights, as long as
+// a block captures a quarter of the remaining weighted norms.
 func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
 	for f.q.K < k {
 		left := math.Inf(-1) // not known yet
@@ -151,50 +151,52 @@ func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) er
 	return ctx.Err()
 }
 
-// undecided is what bounds on the norms leave open.
-type undecided struct {
-	exact    []bool    // nodes of exact norms
-	logShare []float64 // of the posterior, at the others
-	at       []int     // the nodes of the largest shares, largest first
-	logTotal float64   // of all shares, those of exact norms too
-	odds     float64   // of the log odds of the first two
+// uncertainty is the error of the posterior that bounds on the norms permit.
+type uncertainty struct {
+	exact      []bool    // nodes of exact norms
+	logShare   []float64 // error of each posterior probability, at the other nodes
+	candidates []int     // nodes of the largest shares, largest first
+	logTotal   float64   // of all shares, those of exact norms too
+	odds       float64   // error of the log odds of the first two
 }
 
-// rank takes the weights and their ends, and lists k nodes.
-func (u *undecided) rank(weight, low, high []float64, k int) {
-	u.logShare = open(low, high, logSum(weight))
-	u.logTotal, u.odds = logSum(u.logShare), contest(weight, low, high)
-	u.at = u.at[:0]
+// rank updates the uncertainty from the weights and their bounds, and lists k candidates.
+func (u *uncertainty) rank(weight, low, high []float64, k int) {
+	u.logShare = logShareErrors(low, high, logSum(weight))
+	u.logTotal, u.odds = logSum(u.logShare), logOddsError(weight, low, high)
+	u.candidates = u.candidates[:0]
 	for i, exact := range u.exact {
 		if exact {
 			u.logShare[i] = math.Inf(-1)
 		} else {
-			u.at = append(u.at, i)
+			u.candidates = append(u.candidates, i)
 		}
 	}
-	slices.SortStableFunc(u.at, func(i, j int) int { return cmp.Compare(u.logShare[j], u.logShare[i]) })
-	u.at = u.at[:min(k, len(u.at))]
+	slices.SortStableFunc(u.candidates, func(i, j int) int { return cmp.Compare(u.logShare[j], u.logShare[i]) })
+	u.candidates = u.candidates[:min(k, len(u.candidates))]
 }
 
-func (u *undecided) closed() bool { return u.logTotal <= math.Log(leftOpen) && u.odds <= leftOpen }
+func (u *uncertainty) settled() bool {
+	return u.logTotal <= math.Log(posteriorTol) && u.odds <= posteriorTol
+}
 
-// worth reports whether k more exact norms serve: they would close half of what is open
-// of the posterior, or the odds of the first two are open and fell, from before, by a
-// tenth with the last.
-func (u *undecided) worth(k int, before float64) bool {
-	if len(u.at) == 0 {
+// worthwhile reports whether to compute k more norms exactly: they account for half of the
+// error of the posterior, or the error of the log odds is above the tolerance and fell by a
+// tenth from its value before the last step.
+func (u *uncertainty) worthwhile(k int, before float64) bool {
+	if len(u.candidates) == 0 {
 		return false
 	}
 	mass := make([]float64, 0, k)
-	for _, i := range u.at[:min(k, len(u.at))] {
+	for _, i := range u.candidates[:min(k, len(u.candidates))] {
 		mass = append(mass, u.logShare[i])
 	}
-	return u.logTotal > math.Log(leftOpen) && logSum(mass) >= u.logTotal-math.Ln2 ||
-		u.odds > leftOpen && u.odds < 0.9*before
+	return u.logTotal > math.Log(posteriorTol) && logSum(mass) >= u.logTotal-math.Ln2 ||
+		u.odds > posteriorTol && u.odds < 0.9*before
 }
 
-// weights returns the shares relative to the largest, nil where they say nothing.
-func (u *undecided) weights() []float64 {
+// weights returns the shares relative to the largest, or nil where none is finite.
+func (u *uncertainty) weights() []float64 {
 	if u.logShare == nil {
 		return nil
 	}
@@ -209,8 +211,8 @@ func (u *undecided) weights() []float64 {
 }
 
 // intersect narrows the bounds to what b allows, and takes the N of the narrower bounds.
-// Bounds that contradict each other, of which one is false, are kept from the lower to
-// the upper.
+// Where the bounds contradict each other, so that one is false, their convex hull is
+// kept.
 func (a *Norms) intersect(b Norms) {
 	for i, v := range b.N {
 		if a.High[i]-a.Low[i] <= b.High[i]-b.Low[i] {
@@ -222,7 +224,7 @@ func (a *Norms) intersect(b Norms) {
 	}
 }
 
-// widen makes of bounds on ‖A e_i‖² those for all A' with ‖A' − A‖₂ ≤ d.
+// widen extends bounds on ‖A e_i‖² to all A' with ‖A' − A‖₂ ≤ d.
 func widen(low, high, d float64) (l, h float64) {
 	if d == 0 {
 		return low, high
@@ -265,19 +267,19 @@ func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) e
 	return ctx.Err()
 }
 
-// addSquares adds to sum_i the squares (Aᵀv)_i² of count vectors v. fill sets those from
-// at on, width of them, as the columns of in, in row-major order.
-func (p *products) addSquares(ctx context.Context, sum []float64, count int, fill func(in []float64, at, width int)) error {
+// addSquares adds to sum_i the squares (Aᵀv)_i² of count vectors v. fill stores vectors
+// first … first+width−1 as the columns of in, in row-major order.
+func (p *products) addSquares(ctx context.Context, sum []float64, count int, fill func(in []float64, first, width int)) error {
 	m, n := p.A.Dims()
 	width := min(probeWidth, count)
 	in, out := make([]float64, m*width), make([]float64, n*width)
-	for at := 0; at < count; at += width {
+	for first := 0; first < count; first += width {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		width = min(width, count-at)
+		width = min(width, count-first)
 		in, out = in[:m*width], out[:n*width]
-		fill(in, at, width)
+		fill(in, first, width)
 		linop.MulBlockTo(p.A, out, true, in, width)
 		for i := range sum {
 			for _, v := range out[i*width : (i+1)*width] {
@@ -290,10 +292,10 @@ func (p *products) addSquares(ctx context.Context, sum []float64, count int, fil
 }
 
 // identity fills in unit vectors.
-func identity(in []float64, at, width int) {
+func identity(in []float64, first, width int) {
 	clear(in)
 	for j := range width {
-		in[(at+j)*width+j] = 1
+		in[(first+j)*width+j] = 1
 	}
 }
 

@@ -58,12 +58,12 @@ func TestBoundedNorms(t *testing.T) {
 		t.Errorf("seed %d: %d exact norms, the source's among them: %v; want few and true", seed, exact, at == source)
 	}
 	want, err := New(t.Context(), d, Options{}) // n is small: exact
-	if err != nil || want.Slack != 0 {
-		t.Fatalf("slack %v, %v", want.Slack, err)
+	if err != nil || want.LogOddsError != 0 {
+		t.Fatalf("slack %v, %v", want.LogOddsError, err)
 	}
 	p, err := New(t.Context(), d, Options{Norms: &got})
-	if err != nil || p.ProbabilityError > leftOpen || p.Slack > leftOpen {
-		t.Fatalf("slack %v, error of the probabilities %v, %v", p.Slack, p.ProbabilityError, err)
+	if err != nil || p.ProbabilityError > posteriorTol || p.LogOddsError > posteriorTol {
+		t.Fatalf("slack %v, error of the probabilities %v, %v", p.LogOddsError, p.ProbabilityError, err)
 	}
 	if p.LogEvidence[source] != want.LogEvidence[source] {
 		t.Errorf("log evidence at the source %v, want %v", p.LogEvidence[source], want.LogEvidence[source])
@@ -104,7 +104,7 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if enough := p.ProbabilityError <= leftOpen; exact > most || enough != (most == n) {
+		if enough := p.ProbabilityError <= posteriorTol; exact > most || enough != (most == n) {
 			t.Errorf("at most %d: %d exact norms, error %v", most, exact, p.ProbabilityError)
 		}
 	}
@@ -272,7 +272,7 @@ func TestWeightedDirections(t *testing.T) {
 				t.Errorf("%d rounds: N[%d] is in [%v, %v], exactly %v", rounds, j, norms.Low[j], norms.High[j], v)
 			}
 		}
-		if got := p.ProbabilityError <= leftOpen; got != want || len(p.Credible) < n/k/2 {
+		if got := p.ProbabilityError <= posteriorTol; got != want || len(p.Credible) < n/k/2 {
 			t.Errorf("%d rounds: %v of the posterior open, %d nodes credible", rounds, p.ProbabilityError, len(p.Credible))
 		}
 	}
@@ -319,7 +319,7 @@ func TestBoundedNormsUnderPrior(t *testing.T) {
 		}
 	}
 	p, err := New(t.Context(), d, Options{Prior: prior, Norms: &got})
-	if err != nil || p.ProbabilityError > leftOpen {
+	if err != nil || p.ProbabilityError > posteriorTol {
 		t.Errorf("%v of the posterior open (%v)", p.ProbabilityError, err)
 	}
 	if _, err := ColumnNorms(t.Context(), d, Options{Prior: prior[1:]}); !errors.Is(err, ErrInvalid) {
@@ -337,8 +337,8 @@ func TestBoundedNormsOfLoudData(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := New(t.Context(), d, Options{Norms: &norms})
-	if err != nil || p.Best() != source || p.ProbabilityError > leftOpen || p.Slack > leftOpen {
-		t.Errorf("best node %d with %v and %v open (%v), want %d", p.Best(), p.ProbabilityError, p.Slack, err, source)
+	if err != nil || p.Best() != source || p.ProbabilityError > posteriorTol || p.LogOddsError > posteriorTol {
+		t.Errorf("best node %d with %v and %v open (%v), want %d", p.Best(), p.ProbabilityError, p.LogOddsError, err, source)
 	}
 }
 
@@ -376,15 +376,15 @@ func (doubled) MulVecTo(dst []float64, _ bool, x []float64) {
 // Exact norms are worth it where they close half of what is open, or as long as the odds
 // of the first two become clearer.
 func TestWorthOfExactNorms(t *testing.T) {
-	shares := func(x ...float64) undecided {
-		u := undecided{exact: make([]bool, len(x)), logTotal: math.Log(floats.Sum(x))}
+	shares := func(x ...float64) uncertainty {
+		u := uncertainty{exact: make([]bool, len(x)), logTotal: math.Log(floats.Sum(x))}
 		for i, v := range x {
-			u.logShare, u.at = append(u.logShare, math.Log(v)), append(u.at, i)
+			u.logShare, u.candidates = append(u.logShare, math.Log(v)), append(u.candidates, i)
 		}
 		return u
 	}
 	for _, c := range []struct {
-		u            undecided
+		u            uncertainty
 		k            int
 		odds, before float64
 		want         bool
@@ -395,10 +395,10 @@ func TestWorthOfExactNorms(t *testing.T) {
 		{shares(.003, .003, .003), 3, 0, math.Inf(1), false},
 		{shares(.003, .003, .003), 3, .5, 1, true},
 		{shares(.003, .003, .003), 3, .95, 1, false},
-		{undecided{logTotal: 1, odds: 1}, 3, 1, 2, false},
+		{uncertainty{logTotal: 1, odds: 1}, 3, 1, 2, false},
 	} {
 		c.u.odds = c.odds
-		if got := c.u.worth(c.k, c.before); got != c.want {
+		if got := c.u.worthwhile(c.k, c.before); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

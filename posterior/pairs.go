@@ -14,7 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// PairLimit is the largest number of nodes for which every pair is weighed: the
+// PairLimit is the largest number of nodes for which every pair is evaluated: the
 // Gram matrix of 3,000 nodes takes 72 MB. Beyond it use [NewSample].
 const PairLimit = 3000
 
@@ -64,9 +64,9 @@ func (p *Pairs) Groups(labels []int) ([]float64, error) {
 	return out, nil
 }
 
-// Pairs weighs all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
+// NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
 // of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
-// to a constant. The norms of the options are not used; they come from A.
+// to a constant. opts.Norms is ignored.
 func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
 	_, n := d.A.Dims()
 	if n < 2 || n > PairLimit {
@@ -89,7 +89,7 @@ func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, er
 	e := newEvidence(opts.Amplitude)
 	q := quadratic{e: e}
 	// The largest exponent bounds the evidence, since the prior's mass is 1. Pairs
-	// that are e⁻⁵⁰ below the best so far weigh nothing in a sum of n²/2.
+	// e⁻⁵⁰ below the best so far are negligible in a sum of n²/2 terms.
 	best := math.Inf(-1)
 	for j := range n {
 		if err := ctx.Err(); err != nil {
@@ -234,7 +234,7 @@ func (q *quadratic) log() float64 {
 	h := func(b float64) float64 {
 		return b*q.c2 - b*b*q.n2/2 + q.e.log(q.c1-b*q.cross, q.n1)
 	}
-	if math.Abs(q.c2)+q.n2+math.Abs(q.cross) <= legendreReach/2 {
+	if math.Abs(q.c2)+q.n2+math.Abs(q.cross) <= legendreLimit/2 {
 		return q.panel(h, 0, 1)
 	}
 	peak := golden(h)

@@ -14,14 +14,14 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// Options describe what is known before; the zero value is a flat node
+// Options hold the prior and the level; the zero value is a flat node
 // prior, amplitude U[0,1] and a credible set of 95 %.
 type Options struct {
 	Amplitude Amplitude
 	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
 	Level     float64   // of the credible set; 0 means 0.95
 	Norms     *Norms    // nil: those of [ColumnNorms]
-	// Progress is told of the products with A, and of the chains, that are done.
+	// Progress receives the number of products with A, or of chains, done so far.
 	Progress func(stage string, done, total int64)
 }
 
@@ -33,19 +33,20 @@ type Posterior struct {
 	// Probability of each node, given that there is one source. It sums to 1.
 	Probability []float64
 	// Credible is the smallest set of nodes that holds the level asked for, most
-	// probable first; its size is the cloaking achieved.
+	// probable first; its size measures how well the source is hidden.
 	Credible []int
 	// RunnerUp is the odds of the best node against the second; +Inf where there is none
 	// and beyond e^709.
 	RunnerUp float64
 	// LogPresence is the log evidence of one source against none.
 	LogPresence float64
-	// Slack and ProbabilityError bound what comes from bounded, not exact, column
-	// norms, and beside them from the error of A: the errors of LogPresence and of
-	// log RunnerUp, and the total variation distance of Probability from the exact
-	// posterior, hence the error of every probability and of every sum of them. Both
-	// are 0 where all norms are exact, whatever the error of A; rounding is not in them.
-	Slack, ProbabilityError float64
+	// LogOddsError and ProbabilityError bound the effect of column norms that are bounded,
+	// not exact, and then of the error of A too. LogOddsError bounds the errors of
+	// LogPresence and of log RunnerUp; ProbabilityError bounds the total variation distance
+	// of Probability from the exact posterior, hence the error of every probability and of
+	// every sum of them. Both are 0 where all norms are exact, whatever the error of A;
+	// rounding is not included.
+	LogOddsError, ProbabilityError float64
 }
 
 // Best returns the most probable node.
@@ -79,7 +80,7 @@ func groupCount(labels []int, n int) (int, error) {
 	return count, nil
 }
 
-// Posterior returns the posterior of a single source, exact where the norms are:
+// New returns the posterior of a single source, exact where the norms are:
 // with c = Aᵀy and N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is
 // a·c_i − a²N_i/2 up to a constant.
 func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
@@ -95,9 +96,9 @@ func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, err
 	first := firstTwo(weight)
 	p.RunnerUp = math.Exp(first[0] - first[1])
 	if norms.Low != nil {
-		low, high := e.ends(c, norms, productError(d), logPrior)
-		p.Slack = max(contest(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
-		p.ProbabilityError = math.Exp(logSum(open(low, high, p.LogPresence)))
+		low, high := e.weightBounds(c, norms, productError(d), logPrior)
+		p.LogOddsError = max(logOddsError(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
+		p.ProbabilityError = math.Exp(logSum(logShareErrors(low, high, p.LogPresence)))
 		if !(p.ProbabilityError < 1) {
 			p.ProbabilityError = 1
 		}
@@ -110,11 +111,11 @@ func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, err
 	if level == 0 {
 		level = 0.95
 	}
-	p.rank(level)
+	p.setCredible(level)
 	return p, nil
 }
 
-// blur bounds the error of an entry of Aᵀy: that of A along y.
+// productError bounds the error of an entry of Aᵀy, from the error of A.
 func productError(d measurement.Data) float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
 
 // logs returns the log evidence of each node.
@@ -126,20 +127,20 @@ func (e evidence) logs(c, norms []float64) []float64 {
 	return out
 }
 
-// ends returns the ends of the log weight of each node, evidence and prior, where c is
-// right within blur. It rises with c and falls with N.
-func (e evidence) ends(c []float64, norms Norms, blur float64, logPrior []float64) (low, high []float64) {
+// weightBounds returns bounds on the log weight of each node, evidence plus prior, where c
+// has an error of at most cError. The weight rises with c and falls with N.
+func (e evidence) weightBounds(c []float64, norms Norms, cError float64, logPrior []float64) (low, high []float64) {
 	low, high = make([]float64, len(c)), make([]float64, len(c))
 	for i, prior := range logPrior {
-		low[i] = e.log(c[i]-blur, norms.High[i]) + prior
-		high[i] = e.log(c[i]+blur, norms.Low[i]) + prior
+		low[i] = e.log(c[i]-cError, norms.High[i]) + prior
+		high[i] = e.log(c[i]+cError, norms.Low[i]) + prior
 	}
 	return low, high
 }
 
-// open returns the logarithm of what each node leaves open of the posterior,
+// logShareErrors returns the logarithm of the uncertainty of each posterior probability,
 // (e^high − e^low)/Z.
-func open(low, high []float64, logZ float64) []float64 {
+func logShareErrors(low, high []float64, logZ float64) []float64 {
 	width := make([]float64, len(low))
 	for i := range low {
 		width[i] = math.Inf(-1)
@@ -150,9 +151,9 @@ func open(low, high []float64, logZ float64) []float64 {
 	return width
 }
 
-// contest bounds the error of the log odds of the first two: the largest and the second
-// largest weight lie between those of the low and of the high ends.
-func contest(weight, low, high []float64) float64 {
+// logOddsError bounds the error of the log odds of the first two: the largest and the second
+// largest weight lie between those of the lower and of the upper bounds.
+func logOddsError(weight, low, high []float64) float64 {
 	w, l, h := firstTwo(weight), firstTwo(low), firstTwo(high)
 	if math.IsInf(h[1], -1) { // no second
 		return 0
@@ -170,7 +171,7 @@ func firstTwo(x []float64) (two [2]float64) {
 	return two
 }
 
-// sufficient returns Aᵀy, the column norms and the normalised log prior.
+// sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.
 func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
 	_, n := d.A.Dims()
 	if opts.Level < 0 || opts.Level > 1 {
@@ -219,8 +220,8 @@ func logWeights(prior []float64, n int) ([]float64, error) {
 	return w, nil
 }
 
-// rank sets the credible set. Ties go to the lower node.
-func (p *Posterior) rank(level float64) {
+// setCredible sets the credible set. Ties go to the lower node.
+func (p *Posterior) setCredible(level float64) {
 	order := make([]int, len(p.Probability))
 	for i := range order {
 		order[i] = i
@@ -234,6 +235,6 @@ func (p *Posterior) rank(level float64) {
 	p.Credible = order[:k]
 }
 
-// Ceiling returns Φ(Δ₂/2σ): no test tells two neighbours apart more often when
-// each is as likely, since their outputs are two normal laws Δ₂ apart.
+// Ceiling returns Φ(Δ₂/2σ), the largest probability with which any test distinguishes two
+// equally likely neighbours: their outputs are normal with means Δ₂ apart.
 func Ceiling(l2, sigma float64) float64 { return tail(-l2 / (2 * sigma)) }

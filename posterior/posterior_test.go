@@ -141,7 +141,7 @@ func TestPosteriorAgainstDefinition(t *testing.T) {
 	}
 }
 
-// Bounded norms move neither log odds by more than Slack, nor the posterior by more
+// Bounded norms move neither log odds by more than LogOddsError, nor the posterior by more
 // than ProbabilityError in total variation.
 func TestSlack(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(12, 1))
@@ -161,18 +161,18 @@ func TestSlack(t *testing.T) {
 		}
 		prior := []float64{1, 2, 3, 0, 2, 1, 1}
 		p, err := posterior.New(t.Context(), d, posterior.Options{Norms: &exact, Prior: prior})
-		if err != nil || p.Slack != 0 || p.ProbabilityError != 0 {
-			t.Fatalf("trial %d: exact norms leave %v and %v open (%v)", trial, p.Slack, p.ProbabilityError, err)
+		if err != nil || p.LogOddsError != 0 || p.ProbabilityError != 0 {
+			t.Fatalf("trial %d: exact norms leave %v and %v open (%v)", trial, p.LogOddsError, p.ProbabilityError, err)
 		}
 		q, err := posterior.New(t.Context(), d, posterior.Options{Norms: &rough, Prior: prior})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := math.Abs(math.Log(p.RunnerUp / q.RunnerUp)); e > q.Slack+1e-9 {
-			t.Errorf("trial %d: runner-up at odds of %v and %v, slack %v", trial, p.RunnerUp, q.RunnerUp, q.Slack)
+		if e := math.Abs(math.Log(p.RunnerUp / q.RunnerUp)); e > q.LogOddsError+1e-9 {
+			t.Errorf("trial %d: runner-up at odds of %v and %v, slack %v", trial, p.RunnerUp, q.RunnerUp, q.LogOddsError)
 		}
-		if e := math.Abs(p.LogPresence - q.LogPresence); e > q.Slack+1e-9 {
-			t.Errorf("trial %d: log presence %v and %v, slack %v", trial, p.LogPresence, q.LogPresence, q.Slack)
+		if e := math.Abs(p.LogPresence - q.LogPresence); e > q.LogOddsError+1e-9 {
+			t.Errorf("trial %d: log presence %v and %v, slack %v", trial, p.LogPresence, q.LogPresence, q.LogOddsError)
 		}
 		if e := floats.Distance(p.Probability, q.Probability, 1) / 2; e > q.ProbabilityError+1e-12 {
 			t.Errorf("trial %d: total variation %v, bound %v", trial, e, q.ProbabilityError)
@@ -191,12 +191,12 @@ func TestHopelessNodesLeaveNothingOpen(t *testing.T) {
 	p, err := posterior.New(t.Context(), d, posterior.Options{Norms: &posterior.Norms{
 		N: []float64{81, 64, 49}, Low: []float64{81, 64, 20}, High: []float64{81, 64, 90},
 	}})
-	if err != nil || p.Slack > 1e-9 || p.ProbabilityError > 1e-9 {
-		t.Errorf("slack %v, error of the probabilities %v (%v), want none", p.Slack, p.ProbabilityError, err)
+	if err != nil || p.LogOddsError > 1e-9 || p.ProbabilityError > 1e-9 {
+		t.Errorf("slack %v, error of the probabilities %v (%v), want none", p.LogOddsError, p.ProbabilityError, err)
 	}
 }
 
-// Slack is reached: with a = 1 the log evidence is c − N/2, and two norms that are off
+// LogOddsError is reached: with a = 1 the log evidence is c − N/2, and two norms that are off
 // by e each, in opposite directions, move the odds by e.
 func TestSlackIsReached(t *testing.T) {
 	d := measurement.Data{A: linop.Dense{M: mat.NewDense(2, 2, []float64{2, 0, 0, 2})}, Y: []float64{1, 1}}
@@ -204,16 +204,16 @@ func TestSlackIsReached(t *testing.T) {
 	p, err := posterior.New(t.Context(), d, posterior.Options{
 		Amplitude: posterior.UnitAmplitude, Norms: &posterior.Norms{N: []float64{4 - e, 4 + e}, Low: []float64{4 - 2*e, 4}, High: []float64{4, 4 + 2*e}},
 	})
-	if err != nil || math.Abs(math.Log(p.RunnerUp)-e) > 1e-12 || math.Abs(p.Slack-e) > 1e-12 {
-		t.Errorf("odds %v, slack %v (%v), want both %v", math.Log(p.RunnerUp), p.Slack, err, e)
+	if err != nil || math.Abs(math.Log(p.RunnerUp)-e) > 1e-12 || math.Abs(p.LogOddsError-e) > 1e-12 {
+		t.Errorf("odds %v, slack %v (%v), want both %v", math.Log(p.RunnerUp), p.LogOddsError, err, e)
 	}
 	// An operator that is off by d moves each c by at most d‖y‖.
 	off := measurement.Data{A: linop.Dense{M: d.A.(linop.Dense).M, Bound: 0.01}, Y: d.Y}
 	p, err = posterior.New(t.Context(), off, posterior.Options{
 		Amplitude: posterior.UnitAmplitude, Norms: &posterior.Norms{N: []float64{4, 4}, Low: []float64{4, 4}, High: []float64{4, 4}},
 	})
-	if want := 2 * 0.01 * math.Sqrt2; err != nil || math.Abs(p.Slack-want) > 1e-12 {
-		t.Errorf("slack %v (%v), want %v", p.Slack, err, want)
+	if want := 2 * 0.01 * math.Sqrt2; err != nil || math.Abs(p.LogOddsError-want) > 1e-12 {
+		t.Errorf("slack %v (%v), want %v", p.LogOddsError, err, want)
 	}
 	// With a ~ U[0,1] it is the larger change at either end of the interval.
 	for _, c := range []struct{ low, middle, high, truth float64 }{{1, 4, 4.1, 1}, {0, 0.1, 3.1, 3.1}} {
@@ -225,8 +225,8 @@ func TestSlackIsReached(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if moved := math.Abs(math.Log(q.RunnerUp / p.RunnerUp)); p.Slack < moved-1e-12 || p.Slack > moved+0.02 {
-			t.Errorf("%+v: slack %v, the odds moved by %v", c, p.Slack, moved)
+		if moved := math.Abs(math.Log(q.RunnerUp / p.RunnerUp)); p.LogOddsError < moved-1e-12 || p.LogOddsError > moved+0.02 {
+			t.Errorf("%+v: slack %v, the odds moved by %v", c, p.LogOddsError, moved)
 		}
 	}
 }
@@ -246,8 +246,8 @@ func TestSlackOfPresence(t *testing.T) {
 	d := measurement.Data{A: linop.Dense{M: one}, Y: y}
 	p, err := posterior.New(t.Context(), d, posterior.Options{Amplitude: posterior.UnitAmplitude, Norms: &norms})
 	most := math.Log((2*math.Exp(8) + 10*math.Exp(7.5)) / (2*math.Exp(8) + 10*math.Exp(7)))
-	if err != nil || math.Abs(p.Slack-most) > 1e-12 {
-		t.Errorf("slack %v (%v), want %v", p.Slack, err, most)
+	if err != nil || math.Abs(p.LogOddsError-most) > 1e-12 {
+		t.Errorf("slack %v (%v), want %v", p.LogOddsError, err, most)
 	}
 }
 

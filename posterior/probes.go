@@ -19,29 +19,30 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// leastBeta is what the quantiles of χ² are good for.
-const leastBeta = 1e-100
+// minBeta is the smallest tail probability at which the quantiles of χ² are accurate.
+const minBeta = 1e-100
 
-// aligned is the part of a column beyond Q below which it counts as lying in Q: above it
-// nothing is mostly rounding. After the power, which cubes singular values, a direction
-// that it drops is 500 times shorter than the longest.
+// aligned is the relative norm of the component orthogonal to Q below which a column is
+// taken to lie in the span of Q: components above it are well above rounding error. After
+// the power iteration, which cubes singular values, a dropped direction is 500 times
+// shorter than the longest.
 const aligned = 1e-8
 
-// probeWidth is the number of columns of a block of probes, and of directions that
-// come at a time: what products are best at.
+// probeWidth is the number of columns of a block of probes, and of directions
+// added at a time: the width at which block products are fastest.
 const probeWidth = 16
 
 // ProbedNorms bounds the column norms by products of Aᵀ with random vectors, for
-// graphs where n products cost too much. With Q up to 16 orthonormal directions that
-// the columns share most, ‖A e_i‖² = ‖QᵀA e_i‖² + R_i: the first part is exact, and
+// graphs where n products cost too much. With Q up to 16 orthonormal dominant directions
+// of the columns, ‖A e_i‖² = ‖QᵀA e_i‖² + R_i: the first part is exact, and
 // Σ (Aᵀ(I − QQᵀ)ω)_i²/R_i over r probes ω is χ²_r. With probability at least 1 − beta
 // all R_i are thus known within a factor of about 1 ∓ z√(2/r), z the normal quantile of
 // beta/2n. The error that A declares is added. The same seed gives the same bits.
 //
 // Proof: docs/proofs/recovery.md.
 func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float64, seed uint64) (Norms, error) {
-	if probes < 1 || !(beta >= leastBeta && beta < 1) {
-		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between %v and 1", ErrInvalid, probes, beta, leastBeta)
+	if probes < 1 || !(beta >= minBeta && beta < 1) {
+		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between %v and 1", ErrInvalid, probes, beta, minBeta)
 	}
 	f := newDeflation(&products{Data: d}, seed)
 	if _, err := f.extend(ctx, nil); err != nil {
@@ -50,23 +51,22 @@ func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float
 	return f.bounds(ctx, probes, beta)
 }
 
-// deflation splits off the part of every column that lies along a few directions.
+// deflation separates from every column its projection on a few dominant directions.
 type deflation struct {
 	*products
-	rnd  *rand.Rand
-	q    dense.Basis // the directions
-	seen []float64   // ‖QᵀA e_i‖²
+	rnd      *rand.Rand
+	q        dense.Basis // the directions
+	captured []float64   // ‖QᵀA e_i‖²
 }
 
 func newDeflation(p *products, seed uint64) *deflation {
 	m, n := p.A.Dims()
 	return &deflation{
-		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: dense.Basis{M: m, Tolerance: aligned}, seen: make([]float64, n),
+		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
 	}
 }
 
-// extend adds 16 directions at most, those in which the columns, each times the root of
-// its weight, are longest beside those at hand: approximate leading left singular
+// extend adds up to 16 directions to Q: approximate leading left singular
 // vectors of (I − QQᵀ)A·diag(√weight). Without weights all are 1. It returns how much
 // Σ weight_i·‖QᵀA e_i‖² gained.
 func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64, err error) {
@@ -100,7 +100,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	f.count(2 * k)
 	old, before := f.q.K, f.sum(weight)
 	f.q.Extend(dense.Transpose(y, m, k), k)
-	err = f.addSquares(ctx, f.seen, f.q.K-old, func(in []float64, at, width int) {
+	err = f.addSquares(ctx, f.captured, f.q.K-old, func(in []float64, at, width int) {
 		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
 	return f.sum(weight) - before, err
@@ -109,9 +109,9 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 // sum is Σ weight_i·‖QᵀA e_i‖².
 func (f *deflation) sum(weight []float64) float64 {
 	if weight == nil {
-		return floats.Sum(f.seen)
+		return floats.Sum(f.captured)
 	}
-	return floats.Dot(weight, f.seen)
+	return floats.Dot(weight, f.captured)
 }
 
 func (f *deflation) normal(x []float64) {
@@ -144,19 +144,19 @@ func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms
 	}
 	chi := distuv.ChiSquared{K: float64(probes)}
 	tail := beta / (2 * float64(n))
-	// The lower one may come out as 0, and 0/0 for a column of zeros.
+	// A lower quantile of 0 would give 0/0 for a column of zeros.
 	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(probes, tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	e, theta := linop.Err(f.A), f.skew()
+	e, theta := linop.Err(f.A), f.orthogonalityError()
 	for i, s := range rest {
-		norms.N[i] = f.seen[i] + s/float64(probes)
-		norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.seen[i]+s/high, (1+theta)*f.seen[i]+s/low, e)
+		norms.N[i] = f.captured[i] + s/float64(probes)
+		norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.captured[i]+s/high, (1+theta)*f.captured[i]+s/low, e)
 	}
 	return norms, nil
 }
 
-// skew bounds ‖QᵀQ − I‖₂, with the rounding of its own sums.
-func (f *deflation) skew() float64 {
+// orthogonalityError bounds ‖QᵀQ − I‖₂, including the rounding of its own sums.
+func (f *deflation) orthogonalityError() float64 {
 	gram := mat.NewSymDense(max(1, f.q.K), nil)
 	if f.q.K > 0 {
 		blas64.Syrk(blas.NoTrans, 1, f.q.Matrix(), 0, gram.RawSymmetric())

@@ -22,8 +22,8 @@ const gramSensors = 1000
 // of theirs: a few refinements then reach rounding.
 const gramCond = 1e10
 
-// gramMemory is the limit on the memory of the columns, in bytes. Beyond it they are dropped: a new column
-// then costs two products instead of one, and a refinement four.
+// gramMemory bounds the memory of the columns, in bytes. Beyond it they are dropped: a new
+// column then costs two products instead of one, and a refinement four.
 const gramMemory = 1 << 30
 
 // maxSingleFlips bounds the number of exchanges of a single variable.

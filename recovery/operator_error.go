@@ -129,8 +129,8 @@ func errorAlong(a linop.Operator, z []float64) operatorError {
 	return operatorError{along: []float64{d * floats.Norm(z, 2)}, norm: []float64{d}}
 }
 
-// scaledErrorAlong is errorAlong for scaled rows: with the error F of the operator before its rows are scaled, ‖F_b‖ ≤ ‖F‖
-// ≤ Err as F_b is a part of F, (Eᵀz)_b = F_bᵀ(√u∘z)_b.
+// scaledErrorAlong is errorAlong for scaled rows: with the error F of the operator before
+// scaling, (Eᵀz)_b = F_bᵀ(√u∘z)_b, and ‖F_b‖ ≤ ‖F‖ ≤ Err as F_b is a block of F.
 func scaledErrorAlong(w linop.Scaled, z []float64) operatorError {
 	d := linop.Err(w.A)
 	s, _ := w.A.(separate)
@@ -164,7 +164,8 @@ func (p projection) Err() float64 { return linop.Err(p.BlockOperator) }
 
 func (p projection) Dense() *mat.Dense { return linop.Entries(p.BlockOperator) }
 
-// errorAlong bounds the error of the projection: Eᵀz = Fᵀ(Pz) with the error F of A, and ‖PᵀFf‖ ≤ ‖Ff‖.
+// errorAlong bounds the error of the projection: Eᵀz = Fᵀ(Pz) with the error F of
+// A, and ‖PᵀFf‖ ≤ ‖Ff‖.
 func (p projection) errorAlong(z []float64) operatorError {
 	var v mat.VecDense
 	v.MulVec(p.rows.T(), mat.NewVecDense(len(z), z))

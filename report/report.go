@@ -94,7 +94,7 @@ type Posterior struct {
 	LogPresence      float64  `json:"logOddsNoSource"` // one source against none
 	// What comes from bounded column norms, 0 up to 10,000 nodes: a bound on the error
 	// of both odds, and one on the error of every probability and share.
-	Slack            float64 `json:"logOddsError,omitempty"`
+	LogOddsError     float64 `json:"logOddsError,omitempty"`
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
 }
 

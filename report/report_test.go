@@ -87,7 +87,7 @@ func TestAnswerOfSeveral(t *testing.T) {
 func TestStatsOfEvidence(t *testing.T) {
 	runnerUp := 1.5
 	for _, slack := range []float64{0, .25} {
-		r := report.Report{Posterior: report.Posterior{LogRunnerUp: &runnerUp, LogPresence: -2, Slack: slack}}
+		r := report.Report{Posterior: report.Posterior{LogRunnerUp: &runnerUp, LogPresence: -2, LogOddsError: slack}}
 		columns, row := r.Stats()
 		got := map[string]any{}
 		for i, c := range columns {

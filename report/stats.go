@@ -45,8 +45,8 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("credibleSetSizeKnownMass", r.Posterior.KnownMassSetSize)
 	add("logOddsRunnerUp", deref(r.Posterior.LogRunnerUp))
 	add("logOddsNoSource", r.Posterior.LogPresence)
-	if r.Posterior.Slack > 0 {
-		add("logOddsError", r.Posterior.Slack)
+	if r.Posterior.LogOddsError > 0 {
+		add("logOddsError", r.Posterior.LogOddsError)
 	}
 	add("didConverge", r.BPDN.Status != "stalled")
 	add("bpdnStatus", r.BPDN.Status)
