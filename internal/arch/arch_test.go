@@ -82,6 +82,7 @@ var table = map[string]row{
 	"examples/…":     {layer: 4, imports: []string{root, "*"}},
 	"tools/…":        {layer: 4},
 	"packaging/…":    {layer: 4}, // a module of its own
+	"python":         {layer: 4}, // tests that run the program
 	// Test kits: only tests, and the other kits named, import them.
 	"internal/testgraph":  {layer: 0, imports: []string{"graph"}},
 	"internal/faultproxy": {layer: 3, kit: true},

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the graphcloak program and returns typed results. Start with GraphCloak and its method run."""
+
+from .client import GraphCloak as GraphCloak
+from .errors import *  # noqa: F403
+from .results import Community as Community
+from .results import Evaluation as Evaluation
+from .results import Inspection as Inspection
+from .results import Node as Node
+from .results import Plan as Plan
+from .results import Report as Report
+from .results import RunList as RunList
+from .results import RunRecord as RunRecord
+from .results import Version as Version

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests against the program that GRAPHCLOAK_BINARY or PATH names: python3 -m unittest discover -s tests -t ."""
+
+import csv
+import importlib.util
+import json
+import os
+import runpy
+import stat
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import graphcloak as g
+from graphcloak import client, results
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "water.py"
+SECRET = "kept-to-itself-7"
+SETTINGS: dict[str, Any] = {"tau": 4, "epsilon": 4, "delta": 0.01}
+
+
+class InFolder(unittest.TestCase):
+    """A test in an empty folder of its own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        self.gc = g.GraphCloak()
+
+    def script(self, body: str) -> Path:
+        path = Path("fake").absolute()
+        path.write_text("#!/bin/sh\n" + body)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
+
+
+class Program(InFolder):
+    def setUp(self) -> None:
+        super().setUp()
+        self.gc.call("graph", "generate", "example:net3", "water")
+
+    def run_it(self, **settings: Any) -> g.Report:
+        with self.assertLogs("graphcloak", "WARNING") as log:
+            report = self.gc.run("folder:water", source_property="source", **SETTINGS, **settings)
+        self.assertIn("has no cap", log.output[0])  # the scope is new
+        return report
+
+    def test_run_streams_and_is_listed(self) -> None:
+        report = self.run_it(mode="stream")
+        self.assertEqual((report.node_count, len(report.nodes), report.epsilon_spent, report.delta_spent), (97, 97, 4, 0.01))
+        self.assertAlmostEqual(sum(n.source_probability for n in report.nodes), 1, places=6)
+        self.assertAlmostEqual(sum(c.probability for c in report.communities), 1, places=6)
+        self.assertEqual(sum(c.size for c in report.communities), 97)
+        self.assertEqual(sum(n.private_heat is not None for n in report.nodes), report.sensor_count)
+        likeliest = max(report.nodes, key=lambda n: n.source_probability)
+        self.assertEqual(likeliest.node_id, report.posterior.node_id)
+        self.assertEqual(report.document["signalProperty"], "source")
+        [record] = self.gc.runs_list("folder:water").runs
+        self.assertEqual((record.run_id, record.status, record.spent, record.epsilon_spent), (report.run_id, "FINISHED", True, 4))
+
+    def test_run_writes_back(self) -> None:
+        report = self.run_it()
+        with open("water/nodes.csv", newline="") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual({r["gcRunId"] for r in rows}, {report.run_id})
+        self.assertGreaterEqual(report.node_properties_written, 97 * 5)
+
+    def test_budget(self) -> None:
+        self.run_it()
+        self.gc.call("budget", "set", graph="folder:water", budget_scope="property=source", epsilon=5, delta=0.01)
+        with self.assertRaises(g.BudgetExceededError) as caught:
+            self.gc.run("folder:water", source_property="source", **SETTINGS)
+        self.assertEqual(caught.exception.exit_code, 9)
+
+    def test_plan_release_recover(self) -> None:
+        plan = self.gc.plan("folder:water", output="plan.json", **SETTINGS)
+        assert plan.expected_accuracy is not None
+        self.assertGreater(plan.expected_accuracy.lower, plan.expected_accuracy.chance)
+        self.assertLess(plan.sigma_min, plan.sigma_max)
+        with self.assertLogs("graphcloak"):
+            release = self.gc.release("folder:water", plan="plan.json", source_property="source", output="release.json")
+        report = self.gc.recover("folder:water", release=release)
+        self.assertEqual((report.epsilon_spent, report.sensor_count), (0, len(plan.document["sensors"])))
+
+    def test_strict_keeps_the_result(self) -> None:
+        report = self.run_it()
+        Path("result.json").write_text(json.dumps(report.document), encoding="utf-8")
+        with self.assertRaisesRegex(g.WarningsError, "no weights") as caught:
+            g.GraphCloak(self.script("cat result.json; echo 'Warning: no weights' >&2; exit 12")).run()
+        assert caught.exception.result is not None
+        self.assertEqual(results.read(g.Report, caught.exception.result), report)
+
+    def test_nothing_is_spent_before_the_settings_are_right(self) -> None:
+        with self.assertRaisesRegex(g.NotFoundError, "nowhere.*(?s:.)*Hint: ") as caught:
+            self.gc.run("folder:water", source_property="nowhere", **SETTINGS)
+        self.assertEqual((caught.exception.exit_code, caught.exception.resource_type), (3, "property"))
+        self.assertEqual(self.gc.runs_list("folder:water").runs, ())
+        with self.assertRaisesRegex(ValueError, "plan"):
+            self.gc.run("folder:water", source_property="source", dry_run=True)
+
+    def test_frames(self) -> None:
+        report = self.run_it(mode="stream")
+        if importlib.util.find_spec("pandas") is None:
+            with self.assertRaisesRegex(ImportError, "pip install pandas"):
+                report.nodes_frame()
+            return
+        nodes, communities = report.nodes_frame(), report.communities_frame()
+        self.assertEqual(list(communities["name"]), [c.name for c in report.communities])
+        self.assertEqual((nodes.shape, self.gc.runs_list("folder:water").frame().shape), ((97, 8), (1, 9)))
+
+
+class Commands(InFolder):
+    def test_evaluate_is_the_same_for_a_seed(self) -> None:
+        one, other = (self.gc.evaluate("example:net3", trials=20, random_seed=s, **SETTINGS) for s in (1, 1))
+        self.assertEqual(one.document, other.document)
+        self.assertTrue(one.right.lower <= one.right.rate <= one.right.upper)
+
+    def test_inspect(self) -> None:
+        found = self.gc.inspect("example:karate", tau=2)
+        self.assertEqual((found.node_count, found.relationship_count, found.tau, len(found.sensitivity.edge)), (34, 78, 2, 2))
+
+    def test_version(self) -> None:
+        self.assertTrue(self.gc.version().go_version.startswith("go1."))
+
+    def test_usage(self) -> None:
+        with self.assertRaisesRegex(g.UsageError, "--no-such-flag"):
+            self.gc.plan("example:karate", no_such_flag=1)
+        with self.assertRaises(g.BinaryNotFoundError):
+            g.GraphCloak("no-such-program")
+
+    def test_example(self) -> None:
+        out = StringIO()
+        with redirect_stdout(out), self.assertLogs("graphcloak"):
+            cells = runpy.run_path(str(EXAMPLE))
+        report, expected = cells["report"], cells["expected"]
+        zones = {n["id"]: n["leiden"] for n in cells["nodes"]}
+        names = {c.community_id: c.name for c in report.communities}
+        self.assertEqual({n.node_id: names[n.community_id] for n in report.nodes}, zones)
+        self.assertEqual(sorted(c.size for c in report.communities), [32, 32, 33])
+        self.assertGreater(expected.right.lower, expected.chance)
+        self.assertIn(report.answer, out.getvalue())
+        self.assertIn("<svg", Path("water.html").read_text(encoding="utf-8"))
+
+
+class Flags(unittest.TestCase):
+    def test_values(self) -> None:
+        self.assertEqual(
+            client.flags({"node_labels": ["A,B", 'C"'], "strict": True, "retry": False, "tau": 0.5, "delta": None, "report": Path("x")}, "folder:-y"),
+            ["--from=folder:-y", '--node-labels="A,B","C"""', "--strict", "--retry=false", "--tau=0.5", "--report=x"],
+        )
+
+    def test_refused(self) -> None:
+        for name in ("password", "format", "from", "password_stdin", "Tau", "a=b", "a-b", ""):
+            with self.subTest(name), self.assertRaises(ValueError) as caught:
+                client.flags({name: SECRET})
+            self.assertNotIn(SECRET, str(caught.exception))
+        with self.assertRaises(ValueError) as caught:
+            client.flags({"uri": f"bolt://neo4j:{SECRET}@host"})
+        self.assertNotIn(SECRET, str(caught.exception))
+
+
+class Failures(InFolder):
+    """The child's side is a script here: these ends cannot be brought about at will."""
+
+    def test_every_documented_code(self) -> None:
+        table = (Path(__file__).parents[2] / "docs" / "reference" / "exit-codes.md").read_text(encoding="utf-8")
+        codes = {int(line.split("|")[1]) for line in table.splitlines() if line.startswith("| ") and line.split("|")[1].strip().isdigit()}
+        self.assertEqual(set(g.errors.BY_EXIT_CODE), codes - {0})
+        for code, cls in g.errors.BY_EXIT_CODE.items():
+            body = f'echo \'{{"error": {{"message": "m", "suggestion": "s", "resource_id": "r", "retryable": true}}}}\'; exit {code}'
+            with self.assertRaises(cls) as caught:
+                g.GraphCloak(self.script(body)).version()
+            e = caught.exception
+            self.assertEqual((str(e), e.resource_id, e.retryable), (f"m (exit {code})\nHint: s", "r", True))
+
+    def test_no_secret_is_told(self) -> None:
+        fake = g.GraphCloak(self.script('echo "wrong: $NEO4J_PASSWORD" >&2; exit 4'), env={"NEO4J_PASSWORD": SECRET})
+        with self.assertRaisesRegex(g.AuthError, r"wrong: \*\*\* \(exit 4\)"):
+            fake.version()
+        self.assertNotIn(SECRET, repr(fake))
+
+    def test_killed_or_of_another_version(self) -> None:
+        with self.assertRaisesRegex(g.GraphCloakError, "signal 9"):
+            g.GraphCloak(self.script("kill -9 $$")).version()
+        for printed in ("{}", '{"schemaVersion": 2}', '{"schemaVersion": 1}', "[]", "words"):
+            with self.subTest(printed), self.assertRaises(g.AnswerError):
+                g.GraphCloak(self.script(f"echo '{printed}'")).version()
+        with self.assertRaisesRegex(g.AnswerError, "Version.platform"):
+            results.read(g.Version, {"schemaVersion": 1, "version": "v", "goVersion": "g", "platform": 3})
