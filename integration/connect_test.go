@@ -130,7 +130,7 @@ func TestDoctor(t *testing.T) {
 	Query(t, "MATCH (a:`"+label+"` {id: 1}), (b:`"+outside+"` {id: 3}) CREATE (a)-[:CONNECTED_TO]->(b)", nil)
 	sel.NodeKey = "" // which nothing keeps unique yet
 	details := map[string]string{"read": "2 nodes, 1 relationship", "constraints": "the first run makes those that lack"}
-	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties) {
+	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties, false) {
 		if !c.OK || !strings.HasPrefix(c.Detail, details[c.Name]) {
 			t.Errorf("a fresh database: %s: %s (%s), want %q", c.Name, c.Detail, c.Fix, details[c.Name])
 		}
@@ -138,7 +138,7 @@ func TestDoctor(t *testing.T) {
 	sel.NodeKey = "id"
 	setUp(t)
 	before := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil)
-	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties) {
+	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties, false) {
 		if !c.OK {
 			t.Errorf("%s: %s (%s)", c.Name, c.Detail, c.Fix)
 		}
@@ -158,7 +158,7 @@ func TestDoctor(t *testing.T) {
 	} {
 		o, sel := Server(t).Options(), sel
 		bad.change(&o, &sel)
-		checks := neo4j.Doctor(t.Context(), o, sel, properties)
+		checks := neo4j.Doctor(t.Context(), o, sel, properties, false)
 		if !slices.ContainsFunc(checks, func(c neo4j.CheckResult) bool {
 			return !c.OK && errors.Is(c.Err, bad.want) && strings.Contains(c.Fix, bad.fix)
 		}) {
@@ -166,8 +166,44 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 	o := Server(t).Options()
-	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1", 1); !strings.HasPrefix(neo4j.Doctor(t.Context(), o, sel, nil)[0].Detail, o.URI+",") {
+	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1", 1); !strings.HasPrefix(neo4j.Doctor(t.Context(), o, sel, nil, false)[0].Detail, o.URI+",") {
 		t.Errorf("the address is not shown as %s", o.URI)
+	}
+}
+
+// TestDoctorOfJobs: the constraint on ticks is looked for where jobs are filed in the
+// database or stand elsewhere, and only there.
+func TestDoctorOfJobs(t *testing.T) {
+	setUp(t)
+	for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes[0] = 'GraphCloakTick' RETURN name", nil) {
+		Query(t, "DROP CONSTRAINT "+neo4j.Quote(row[0].(string)), nil)
+	}
+	said := func(hasJobs bool) string {
+		for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), graph.Selection{}, nil, hasJobs) {
+			if c.Name == "constraints" {
+				return c.Detail
+			}
+		}
+		return ""
+	}
+	const lacks = "those that lack, :GraphCloakTick(jobName, nominalTime)"
+	Query(t, "MATCH (j:GraphCloakJob) DELETE j", nil)
+	if text := said(false); text != "runs and the ledger are protected" {
+		t.Errorf("without jobs: %q", text)
+	}
+	if text := said(true); !strings.Contains(text, lacks) {
+		t.Errorf("with jobs elsewhere: %q", text)
+	}
+	Query(t, "CREATE (:GraphCloakJob {name: 'doctor', origin: 'test'})", nil)
+	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: 'doctor'}) DELETE j", nil) })
+	if text := said(false); !strings.Contains(text, lacks) {
+		t.Errorf("with a job that is filed: %q", text)
+	}
+	for _, statement := range neo4j.SetupConstraints(graph.Selection{}) {
+		Query(t, statement, nil)
+	}
+	if text := said(false); text != "runs, the ledger and the ticks of jobs are protected" {
+		t.Errorf("with the constraint: %q", text)
 	}
 }
 

@@ -102,7 +102,7 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	checks := append(neo4j.Doctor(cmd.Context(), options, settings.Selection, names), examineState())
+	checks := append(neo4j.Doctor(cmd.Context(), options, settings.Selection, names, len(a.config.Jobs) > 0), examineState())
 	var failed []neo4j.CheckResult
 	for _, c := range checks {
 		if !c.OK {

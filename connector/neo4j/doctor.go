@@ -23,11 +23,12 @@ type CheckResult struct {
 	Err    error  `json:"-"`             // what is wrong where it is not OK; of package connector where a kind of it fits
 }
 
-// Doctor looks at the connection, the server and the rights that the selection
-// and the write-back of the properties need. It changes nothing: what it writes
+// Doctor looks at the connection, the server and the rights that the selection,
+// the write-back of the properties and, where hasJobs says that there are any or the
+// database has some, jobs need. It changes nothing: what it writes
 // to learn whether it may, it rolls back. The first check that others depend on
 // ends the list.
-func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string) []CheckResult {
+func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string, hasJobs bool) []CheckResult {
 	s, err := New(ctx, o)
 	if err != nil {
 		return []CheckResult{{Name: "connection", Detail: err.Error(), Fix: connectionFix(err), Err: err}}
@@ -59,16 +60,37 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 		detail = strings.Join(raw, "; ") + ": who reads the one reads the other. Publish from a copy without the raw property"
 	}
 	add("raw values", err, detail, "run doctor again when the server is less busy")
-	missing, err := s.lacking(ctx, constraints)
-	add("constraints", err, protection(missing), "run doctor again when the server is less busy")
+	wanted, guarded, err := s.wanted(ctx, hasJobs)
+	var missing []constraint
+	if err == nil {
+		missing, err = s.lacking(ctx, wanted)
+	}
+	add("constraints", err, protection(missing, guarded), "run doctor again when the server is less busy")
 	return checks
 }
 
-// protection says which constraints of runs and the ledger there are. The first run makes
-// those that lack before it spends, and stops where it may not.
-func protection(missing []constraint) string {
+// wanted returns the constraints that the database needs, and what they guard. Those of
+// ticks are needed where there are jobs, filed in it or elsewhere: without them two servers
+// could each claim one tick.
+func (s *Store) wanted(ctx context.Context, hasJobs bool) (wanted []constraint, guarded string, err error) {
+	if !hasJobs {
+		records, err := s.readAll(ctx, "doctor", "MATCH (j:"+jobLabel+") RETURN 1 LIMIT 1", nil)
+		if err != nil {
+			return nil, "", err
+		}
+		hasJobs = len(records) > 0
+	}
+	if !hasJobs {
+		return constraints, "runs and the ledger", nil
+	}
+	return slices.Concat(constraints, jobConstraints), "runs, the ledger and the ticks of jobs", nil
+}
+
+// protection says which constraints there are of what they guard. The first run, of jobs
+// the first claim, makes those that lack before it spends, and stops where it may not.
+func protection(missing []constraint, guarded string) string {
 	if len(missing) == 0 {
-		return "runs and the ledger are protected"
+		return guarded + " are protected"
 	}
 	names := make([]string, len(missing))
 	for i, c := range missing {
