@@ -57,12 +57,12 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 		defer d.work.Put(w)
 		return d.applySymmetric(ctx, dst, x, w, k)
 	}
-	for at := 0; at < k; at += blockColumns {
-		c := min(blockColumns, k-at)
+	for first := 0; first < k; first += blockColumns {
+		c := min(blockColumns, k-first)
 		w := d.workspace(n*c, true)
-		d.toSymmetric(w.x, x, trans, k, at, c)
+		d.toSymmetric(w.x, x, trans, k, first, c)
 		err := d.applySymmetric(ctx, w.y, w.x, w, c)
-		d.fromSymmetric(dst, w.y, trans, k, at, c)
+		d.fromSymmetric(dst, w.y, trans, k, first, c)
 		d.work.Put(w)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (d *Diffusion) applySymmetric(ctx context.Context, y, x []float64, w *works
 
 // gather copies c columns of x into the rows of the symmetric form:
 // M = diag(1/s) e^{-τS} diag(s).
-func (d *Diffusion) toSymmetric(to, x []float64, trans bool, k, at, c int) {
+func (d *Diffusion) toSymmetric(to, x []float64, trans bool, k, first, c int) {
 	s, place := d.gen.Similarity(), d.gen.Permutation()
 	for i := range d.gen.Order() {
 		p := i
@@ -94,21 +94,21 @@ func (d *Diffusion) toSymmetric(to, x []float64, trans bool, k, at, c int) {
 			p = int(place[i])
 		}
 		row := to[p*c : (p+1)*c]
-		copy(row, x[i*k+at:])
+		copy(row, x[i*k+first:])
 		if s != nil {
 			scale(row, s[i], trans)
 		}
 	}
 }
 
-func (d *Diffusion) fromSymmetric(dst, y []float64, trans bool, k, at, c int) {
+func (d *Diffusion) fromSymmetric(dst, y []float64, trans bool, k, first, c int) {
 	s, place := d.gen.Similarity(), d.gen.Permutation()
 	for i := range d.gen.Order() {
 		p := i
 		if place != nil {
 			p = int(place[i])
 		}
-		row := dst[i*k+at : i*k+at+c]
+		row := dst[i*k+first : i*k+first+c]
 		copy(row, y[p*c:])
 		if s != nil {
 			scale(row, s[i], !trans)
@@ -152,17 +152,17 @@ func (d *Diffusion) unitVectorImages(ctx context.Context, pick []int, trans bool
 	}
 	m := mat.NewDense(len(pick), n, nil)
 	x, y := make([]float64, n*blockColumns), make([]float64, n*blockColumns)
-	for at := 0; at < len(pick); at += blockColumns {
-		c := min(blockColumns, len(pick)-at)
+	for first := 0; first < len(pick); first += blockColumns {
+		c := min(blockColumns, len(pick)-first)
 		clear(x[:n*c])
-		for j, p := range pick[at : at+c] {
+		for j, p := range pick[first : first+c] {
 			x[p*c+j] = 1
 		}
 		if err := d.Apply(ctx, y[:n*c], trans, x[:n*c], c); err != nil {
 			return nil, err
 		}
 		for j := range c {
-			row := m.RawRowView(at + j)
+			row := m.RawRowView(first + j)
 			for i := range row {
 				row[i] = y[i*c+j]
 			}

@@ -73,8 +73,8 @@ func (s *Spectrum) certify(l Generator, work []float64) {
 	// of VVᵀ is at most (gramChunk + n/gramChunk + 2) units.
 	const gramChunk = 64
 	clear(work)
-	for at := 0; at < n; at += gramChunk {
-		part := blas64.General{Rows: n, Cols: min(gramChunk, n-at), Stride: n, Data: s.v[at:]}
+	for first := 0; first < n; first += gramChunk {
+		part := blas64.General{Rows: n, Cols: min(gramChunk, n-first), Stride: n, Data: s.v[first:]}
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, part, part, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: work})
 	}
 	for i := range n {

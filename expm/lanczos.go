@@ -193,10 +193,10 @@ func tridiagonal(alpha, beta []float64) (theta, first, q []float64) {
 // dot sums in a fixed order, in chunks whose sums are added up.
 func dot(x, y []float64) float64 {
 	var total float64
-	for at := 0; at < len(x); at += 256 {
-		end := min(at+256, len(x))
+	for first := 0; first < len(x); first += 256 {
+		end := min(first+256, len(x))
 		var s float64
-		for i := at; i < end; i++ {
+		for i := first; i < end; i++ {
 			s += x[i] * y[i]
 		}
 		total += s

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Errors of a [Builder]; a connector drops or refuses by them.
+// Errors of a [Builder].
 var (
 	ErrDuplicateNode = errors.New("graph: node id given twice")
 	ErrUnknownNode   = errors.New("graph: no such node")
@@ -19,9 +19,9 @@ var (
 	ErrTooLarge      = errors.New("graph: more than 2³¹−1 nodes")
 )
 
-// Aggregation says what becomes of the weights of parallel relationships (GDS
-// parameter aggregation). Their lengths always become the least: a shortest path
-// takes the shortest of them.
+// Aggregation says how the weights of parallel relationships are merged (GDS parameter
+// aggregation). The merged length is always the least: a shortest path takes the
+// shortest of them.
 type Aggregation int
 
 // The aggregations of GDS.
@@ -65,7 +65,7 @@ type Builder struct {
 
 	ids       []ID
 	handle    map[ID]int32 // nil while the ids ascend
-	pieces    []piece
+	chunks    []edgeChunk
 	selfLoops int
 }
 
@@ -139,23 +139,23 @@ func (b *Builder) Connect(u, v int, weight, length float64) error {
 	return nil
 }
 
-// add is Connect for what is known to be valid.
+// add is Connect for valid arguments.
 func (b *Builder) add(u, v int, weight, length float64) {
 	if u == v {
 		b.selfLoops++
 		return
 	}
-	if k := len(b.pieces); k == 0 || len(b.pieces[k-1].src) == pieceSize {
-		b.pieces = append(b.pieces, newPiece(k > 0))
+	if k := len(b.chunks); k == 0 || len(b.chunks[k-1].src) == chunkSize {
+		b.chunks = append(b.chunks, newEdgeChunk(k > 0))
 	}
-	b.pieces[len(b.pieces)-1].add(int32(u), int32(v), weight, length)
+	b.chunks[len(b.chunks)-1].add(int32(u), int32(v), weight, length)
 }
 
-// Graph builds the graph by a counting sort and empties the builder. At its peak
-// it holds the relationships as given and the finished rows, no third copy.
+// Graph builds the graph by a counting sort and empties the builder. Its peak
+// memory is that of the relationships as given and of the finished rows.
 func (b *Builder) Graph() (*Graph, error) {
 	g := &Graph{ids: b.ids, dropped: Dropped{SelfLoops: b.selfLoops}}
-	pieces, aggregation := b.pieces, b.Aggregation
+	pieces, aggregation := b.chunks, b.Aggregation
 	rank := sortIDs(g.ids)
 	*b = Builder{Aggregation: aggregation}
 	if aggregation == Count {

@@ -21,9 +21,9 @@ type Point struct{ X, Y float64 }
 
 func (p Point) distance(q Point) float64 { return math.Hypot(p.X-q.X, p.Y-q.Y) }
 
-// numbered returns a builder of the nodes 0 … n−1 under decimal ids, whose
+// numberedBuilder returns a builder of the nodes 0 … n−1 under decimal ids, whose
 // handles are their numbers, after checking that edges are not too many.
-func numbered(family string, n int, edges float64) (*Builder, error) {
+func numberedBuilder(family string, n int, edges float64) (*Builder, error) {
 	switch {
 	case n < 0:
 		return nil, impossible(family, "order is %d, want ≥ 0", n)
@@ -37,13 +37,13 @@ func numbered(family string, n int, edges float64) (*Builder, error) {
 	for i := range n {
 		digits = strconv.AppendInt(digits, int64(i), 10)
 	}
-	all, at := string(digits), 0 // the ids share one string
+	all, next := string(digits), 0 // the ids share one string
 	for i, width, power := 0, 1, 10; i < n; i++ {
 		if i == power {
 			width, power = width+1, power*10
 		}
-		b.ids[i] = ID(all[at : at+width])
-		at += width
+		b.ids[i] = ID(all[next : next+width])
+		next += width
 	}
 	return b, nil
 }
@@ -52,17 +52,17 @@ func impossible(family, format string, args ...any) error {
 	return fmt.Errorf("%w of %s: %s", ErrImpossible, family, fmt.Sprintf(format, args...))
 }
 
-// join adds an edge of weight and length 1 between nodes of a numbered builder.
-func (b *Builder) join(u, v int) { b.add(u, v, 1, 1) }
+// addUnitEdge adds an edge of weight and length 1 between nodes of a numbered builder.
+func (b *Builder) addUnitEdge(u, v int) { b.add(u, v, 1, 1) }
 
 // Path returns the path 0 – 1 – … – n−1.
 func Path(n int) (*Graph, error) {
-	b, err := numbered("path", n, float64(n))
+	b, err := numberedBuilder("path", n, float64(n))
 	if err != nil {
 		return nil, err
 	}
 	for v := 1; v < n; v++ {
-		b.join(v-1, v)
+		b.addUnitEdge(v-1, v)
 	}
 	return b.Graph()
 }
@@ -71,7 +71,7 @@ func Path(n int) (*Graph, error) {
 // (n−1)/n: lengths are 1/n, and weights n², so that L is the second difference
 // and e^{-τL} tends to the heat kernel with reflecting ends.
 func Interval(n int) (*Graph, error) {
-	b, err := numbered("interval", n, float64(n))
+	b, err := numberedBuilder("interval", n, float64(n))
 	if err != nil {
 		return nil, err
 	}
@@ -86,25 +86,25 @@ func Cycle(n int) (*Graph, error) {
 	if n < 3 {
 		return nil, impossible("cycle", "order is %d, want ≥ 3", n)
 	}
-	b, err := numbered("cycle", n, float64(n))
+	b, err := numberedBuilder("cycle", n, float64(n))
 	if err != nil {
 		return nil, err
 	}
 	for v := range n {
-		b.join(v, (v+1)%n)
+		b.addUnitEdge(v, (v+1)%n)
 	}
 	return b.Graph()
 }
 
 // Complete returns the complete graph on n nodes.
 func Complete(n int) (*Graph, error) {
-	b, err := numbered("complete graph", n, float64(n)*float64(n-1)/2)
+	b, err := numberedBuilder("complete graph", n, float64(n)*float64(n-1)/2)
 	if err != nil {
 		return nil, err
 	}
 	for v := range n {
 		for u := range v {
-			b.join(u, v)
+			b.addUnitEdge(u, v)
 		}
 	}
 	return b.Graph()
@@ -112,12 +112,12 @@ func Complete(n int) (*Graph, error) {
 
 // Star returns the star of n nodes in all: centre 0 and n−1 leaves.
 func Star(n int) (*Graph, error) {
-	b, err := numbered("star", n, float64(n))
+	b, err := numberedBuilder("star", n, float64(n))
 	if err != nil {
 		return nil, err
 	}
 	for v := 1; v < n; v++ {
-		b.join(0, v)
+		b.addUnitEdge(0, v)
 	}
 	return b.Graph()
 }
@@ -129,14 +129,14 @@ func Hypercube(d int) (*Graph, error) {
 		return nil, impossible("hypercube", "dimension is %d, want 0 … 30", d)
 	}
 	n := 1 << d
-	b, err := numbered("hypercube", n, float64(n)*float64(d)/2)
+	b, err := numberedBuilder("hypercube", n, float64(n)*float64(d)/2)
 	if err != nil {
 		return nil, err
 	}
 	for v := range n {
 		for bit := 1; bit < n; bit <<= 1 {
 			if v&bit == 0 {
-				b.join(v, v|bit)
+				b.addUnitEdge(v, v|bit)
 			}
 		}
 	}
@@ -149,17 +149,17 @@ func Grid(rows, cols int) (*Graph, error) {
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt32/cols {
 		return nil, impossible("grid", "%d × %d nodes, want 0 … 2³¹−1", rows, cols)
 	}
-	b, err := numbered("grid", rows*cols, 2*float64(rows*cols))
+	b, err := numberedBuilder("grid", rows*cols, 2*float64(rows*cols))
 	if err != nil {
 		return nil, err
 	}
 	for r := range rows {
 		for c := range cols {
 			if v := r*cols + c; c > 0 {
-				b.join(v-1, v)
+				b.addUnitEdge(v-1, v)
 			}
 			if v := r*cols + c; r > 0 {
-				b.join(v-cols, v)
+				b.addUnitEdge(v-cols, v)
 			}
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 )
 
-// source returns the generator's stream: one seed gives one graph, on every
+// newRand returns the generator's stream: one seed gives one graph, on every
 // machine and in every version of Go.
-func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x67726170682e6765)) }
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x67726170682e6765)) }
 
 // SBM returns a stochastic block model: n nodes in k blocks of equal order (the
 // first n mod k hold one more), joined with probability in within a block and out
@@ -26,13 +26,13 @@ func SBM(n, k int, in, out float64, seed uint64) (*Graph, []int, error) {
 		return nil, nil, impossible(family, "%d blocks of %d nodes, want 1 … %d", k, n, n)
 	}
 	within := float64(n) * float64(n) / float64(2*k)
-	b, err := numbered(family, n, in*within+out*within*float64(k-1))
+	b, err := numberedBuilder(family, n, in*within+out*within*float64(k-1))
 	if err != nil {
 		return nil, nil, err
 	}
 	blocks := make([]int, n)
 	start := 0
-	r := source(seed)
+	r := newRand(seed)
 	for c := range k {
 		order := n / k
 		if c < n%k {
@@ -41,13 +41,13 @@ func SBM(n, k int, in, out float64, seed uint64) (*Graph, []int, error) {
 		for v := start; v < start+order; v++ {
 			blocks[v] = c
 		}
-		pairs(r, order, in, func(u, v int) { b.join(start+u, start+v) })
+		sparsePairs(r, order, in, func(u, v int) { b.addUnitEdge(start+u, start+v) })
 		start += order
 	}
 	if k > 1 {
-		pairs(r, n, out, func(u, v int) {
+		sparsePairs(r, n, out, func(u, v int) {
 			if blocks[u] != blocks[v] {
-				b.join(u, v)
+				b.addUnitEdge(u, v)
 			}
 		})
 	}
@@ -55,8 +55,8 @@ func SBM(n, k int, in, out float64, seed uint64) (*Graph, []int, error) {
 	return g, blocks, err
 }
 
-// pairs calls yield for each pair u < v < n with probability p, independently.
-func pairs(r *rand.Rand, n int, p float64, yield func(u, v int)) {
+// sparsePairs calls yield for each pair u < v < n with probability p, independently.
+func sparsePairs(r *rand.Rand, n int, p float64, yield func(u, v int)) {
 	if p == 0 {
 		return
 	}
@@ -84,14 +84,14 @@ func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 	if m < 1 || m >= n {
 		return nil, impossible("Barabási–Albert graph", "%d edges a node and %d nodes, want 1 ≤ edges < nodes", m, n)
 	}
-	b, err := numbered("Barabási–Albert graph", n, float64(n)*float64(m))
+	b, err := numberedBuilder("Barabási–Albert graph", n, float64(n)*float64(m))
 	if err != nil {
 		return nil, err
 	}
-	r := source(seed)
+	r := newRand(seed)
 	ends := make([]int32, 0, 2*m*(n-m)) // every node as often as its degree
 	for v := 1; v <= m; v++ {
-		b.join(0, v)
+		b.addUnitEdge(0, v)
 		ends = append(ends, 0, int32(v))
 	}
 	chosen := make([]int32, 0, m)
@@ -103,7 +103,7 @@ func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 			}
 		}
 		for _, u := range chosen {
-			b.join(int(u), v)
+			b.addUnitEdge(int(u), v)
 			ends = append(ends, u, int32(v))
 		}
 	}
@@ -138,12 +138,12 @@ func RMAT(n, draws int, q Quadrants, seed uint64) (*Graph, error) {
 	if draws < 0 || n < 1 {
 		return nil, impossible(family, "%d pairs of %d nodes, want pairs ≥ 0 and nodes ≥ 1", draws, n)
 	}
-	b, err := numbered(family, n, float64(draws))
+	b, err := numberedBuilder(family, n, float64(draws))
 	if err != nil {
 		return nil, err
 	}
 	b.Aggregation = Single
-	r := source(seed)
+	r := newRand(seed)
 	for k := 0; k < draws; {
 		u, v := 0, 0
 		for side := 1; side < n; side <<= 1 {
@@ -158,7 +158,7 @@ func RMAT(n, draws int, q Quadrants, seed uint64) (*Graph, error) {
 		}
 		if u < n && v < n { // the matrix is padded to a power of two
 			k++
-			b.join(u, v)
+			b.addUnitEdge(u, v)
 		}
 	}
 	return b.Graph()

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 )
 
-// shortest keeps the lengths of coinciding points positive.
-const shortest = 0x1p-60
+// minLength is the length of an edge between coinciding points, which must be positive.
+const minLength = 0x1p-60
 
 // KNN returns n random points of the unit square, each joined with its k nearest
 // others (the union of both directions), and the points. A length ℓ is Euclidean;
@@ -18,11 +18,11 @@ func KNN(n, k int, seed uint64) (*Graph, []Point, error) {
 	if k < 1 || k >= n {
 		return nil, nil, impossible(family, "%d neighbours among %d nodes, want 1 ≤ neighbours < nodes", k, n)
 	}
-	b, err := numbered(family, n, float64(n)*float64(k))
+	b, err := numberedBuilder(family, n, float64(n)*float64(k))
 	if err != nil {
 		return nil, nil, err
 	}
-	r := source(seed)
+	r := newRand(seed)
 	points := make([]Point, n)
 	for i := range points {
 		points[i] = Point{r.Float64(), r.Float64()}
@@ -38,7 +38,7 @@ func KNN(n, k int, seed uint64) (*Graph, []Point, error) {
 	for i, p := range points {
 		for _, j := range row(i) {
 			if i < int(j) || !contains(row(int(j)), int32(i)) {
-				l := max(shortest, p.distance(points[j]))
+				l := max(minLength, p.distance(points[j]))
 				b.add(i, int(j), math.Exp(-l*l/(2*mean*mean)), l)
 			}
 		}
@@ -55,23 +55,23 @@ func nearest(points []Point, k int) []int32 {
 	for _, i := range cells.member { // neighbours in space are neighbours in time
 		p := points[i]
 		row := near[int(i)*k : int(i)*k : (int(i)+1)*k]
-		// After ring t, everything within t cell sides has been seen.
+		// After ring t, all points within t cell sides have been compared.
 		for t := 0; len(row) < k || distance[k-1] > float64(t-1)/float64(cells.side); t++ {
 			cells.ring(p, t, func(j int32) {
 				if j == i {
 					return
 				}
 				d := p.distance(points[j])
-				at := len(row)
-				if at < k {
+				slot := len(row)
+				if slot < k {
 					row = append(row, j)
-				} else if at--; d >= distance[at] {
+				} else if slot--; d >= distance[slot] {
 					return
 				}
-				for ; at > 0 && distance[at-1] > d; at-- {
-					distance[at], row[at] = distance[at-1], row[at-1]
+				for ; slot > 0 && distance[slot-1] > d; slot-- {
+					distance[slot], row[slot] = distance[slot-1], row[slot-1]
 				}
-				distance[at], row[at] = d, j
+				distance[slot], row[slot] = d, j
 			})
 		}
 	}
@@ -88,26 +88,26 @@ type cells struct {
 func newCells(points []Point, side int) cells {
 	c := cells{side: side, start: make([]int32, side*side+1), member: make([]int32, len(points))}
 	for _, p := range points {
-		c.start[c.of(p.Y)*side+c.of(p.X)+1]++
+		c.start[c.coordinate(p.Y)*side+c.coordinate(p.X)+1]++
 	}
 	for k := range side * side {
 		c.start[k+1] += c.start[k]
 	}
 	next := append([]int32(nil), c.start...)
 	for i, p := range points {
-		k := c.of(p.Y)*side + c.of(p.X)
+		k := c.coordinate(p.Y)*side + c.coordinate(p.X)
 		c.member[next[k]] = int32(i)
 		next[k]++
 	}
 	return c
 }
 
-func (c cells) of(x float64) int { return min(c.side-1, int(x*float64(c.side))) }
+func (c cells) coordinate(x float64) int { return min(c.side-1, int(x*float64(c.side))) }
 
 // ring calls yield for the points in the squares at Chebyshev distance t from
 // that of p.
 func (c cells) ring(p Point, t int, yield func(int32)) {
-	x, y := c.of(p.X), c.of(p.Y)
+	x, y := c.coordinate(p.X), c.coordinate(p.Y)
 	for cy := max(0, y-t); cy <= min(c.side-1, y+t); cy++ {
 		step := 1
 		if cy != y-t && cy != y+t {
@@ -130,11 +130,11 @@ func (c cells) ring(p Point, t int, yield func(int32)) {
 // and a quarter of the other edges remain, 1.25 edges a node as in the road
 // network of Minnesota. Lengths are Euclidean, weights 1.
 func RoadLike(n int, seed uint64) (*Graph, []Point, error) {
-	b, err := numbered("road-like graph", n, 1.25*float64(n))
+	b, err := numberedBuilder("road-like graph", n, 1.25*float64(n))
 	if err != nil {
 		return nil, nil, err
 	}
-	r := source(seed)
+	r := newRand(seed)
 	side := int(math.Ceil(math.Sqrt(float64(n))))
 	points := make([]Point, n)
 	for v := range points {
@@ -146,7 +146,7 @@ func RoadLike(n int, seed uint64) (*Graph, []Point, error) {
 	tree := newForest(n)
 	for _, e := range lattice(n, side, r) {
 		if u, v := int(e[0]), int(e[1]); tree.union(e[0], e[1]) || r.Float64() < 0.25 {
-			b.add(u, v, 1, max(shortest, points[u].distance(points[v])))
+			b.add(u, v, 1, max(minLength, points[u].distance(points[v])))
 		}
 	}
 	g, err := b.Graph()

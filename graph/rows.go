@@ -9,25 +9,25 @@ import (
 	"slices"
 )
 
-// pieceSize is the number of relationships that are collected in one piece:
-// large enough to make pieces few, small enough to waste little in the last.
-const pieceSize = 1 << 16
+// chunkSize is the number of relationships in one chunk: large enough to make chunks
+// few, small enough to waste little in the last.
+const chunkSize = 1 << 16
 
-// piece holds relationships as they came.
-type piece struct {
+// edgeChunk holds relationships in the order of arrival.
+type edgeChunk struct {
 	src, dst []int32
 	weight   []float64 // nil until a weight differs from 1
 	length   []float64 // nil until a length differs from 1
 }
 
-func newPiece(full bool) piece {
+func newEdgeChunk(full bool) edgeChunk {
 	if !full {
-		return piece{}
+		return edgeChunk{}
 	}
-	return piece{src: make([]int32, 0, pieceSize), dst: make([]int32, 0, pieceSize)}
+	return edgeChunk{src: make([]int32, 0, chunkSize), dst: make([]int32, 0, chunkSize)}
 }
 
-func (p *piece) add(u, v int32, weight, length float64) {
+func (p *edgeChunk) add(u, v int32, weight, length float64) {
 	p.weight = appendUnlessOne(p.weight, weight, len(p.src), cap(p.src))
 	p.length = appendUnlessOne(p.length, length, len(p.src), cap(p.src))
 	p.src = append(p.src, u)
@@ -53,9 +53,9 @@ func ones(n, capacity int) []float64 {
 	return s
 }
 
-// fill stores every relationship in both its rows, unsorted, and lets go of each
-// piece once it is stored. A nil rank leaves the nodes in place.
-func (g *Graph) fill(pieces []piece, rank []int32) {
+// fill stores every relationship in both its rows, unsorted, and releases each chunk
+// once it is stored. A nil rank leaves the nodes in place.
+func (g *Graph) fill(pieces []edgeChunk, rank []int32) {
 	n := len(g.ids)
 	g.ptr = make([]int64, n+1)
 	weighted, measured := false, false
@@ -96,7 +96,7 @@ func (g *Graph) fill(pieces []piece, rank []int32) {
 				g.length[x], g.length[y] = l, l
 			}
 		}
-		pieces[i] = piece{}
+		pieces[i] = edgeChunk{}
 	}
 }
 
@@ -162,7 +162,7 @@ func (g *Graph) merge(a Aggregation) error {
 	if g.weight == nil && (a == Sum || a == Count) {
 		g.weight = ones(len(g.adj), len(g.adj))
 	}
-	at, begin := int64(0), int64(0)
+	next, begin := int64(0), int64(0)
 	for i := range g.ids {
 		end := g.ptr[i+1]
 		for k := begin; k < end; {
@@ -174,31 +174,31 @@ func (g *Graph) merge(a Aggregation) error {
 				return fmt.Errorf("%w between %q and %q", ErrParallel, clip(g.ids[i]), clip(g.ids[col]))
 			}
 			g.dropped.Parallel += int(run - k - 1)
-			g.adj[at] = col
+			g.adj[next] = col
 			if g.weight != nil {
-				g.weight[at] = g.weight[k]
+				g.weight[next] = g.weight[k]
 				if run > k+1 {
-					g.weight[at] = combine(g.weight[k:run], a)
+					g.weight[next] = combine(g.weight[k:run], a)
 				}
-				if math.IsInf(g.weight[at], 1) {
+				if math.IsInf(g.weight[next], 1) {
 					return fmt.Errorf("%w: the sum between %q and %q overflows", ErrBadWeight, clip(g.ids[i]), clip(g.ids[col]))
 				}
 			}
 			if g.length != nil {
-				g.length[at] = slices.Min(g.length[k:run])
+				g.length[next] = slices.Min(g.length[k:run])
 			}
-			at++
+			next++
 			k = run
 		}
-		begin, g.ptr[i+1] = end, at
+		begin, g.ptr[i+1] = end, next
 	}
 	g.dropped.Parallel /= 2 // every relationship stands in two rows
-	g.adj = g.adj[:at:at]
+	g.adj = g.adj[:next:next]
 	if g.weight != nil {
-		g.weight = g.weight[:at:at]
+		g.weight = g.weight[:next:next]
 	}
 	if g.length != nil {
-		g.length = g.length[:at:at]
+		g.length = g.length[:next:next]
 	}
 	return nil
 }
@@ -224,8 +224,7 @@ func combine(parallel []float64, a Aggregation) float64 {
 	}
 }
 
-// dropOnes returns nil where all values are 1: the form must not depend on how
-// the values came about.
+// dropOnes returns nil where all values are 1, so that equal graphs are stored alike.
 func dropOnes(s []float64) []float64 {
 	if !slices.ContainsFunc(s, func(x float64) bool { return x != 1 }) {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// exactly fills in what all eigenpairs tell.
-func (in *Inspection) exactly(m sensitivity.Model, s *expm.Spectrum, o Options) {
+// fromEigenpairs fills in what follows from all eigenpairs.
+func (in *Inspection) fromEigenpairs(m sensitivity.Model, s *expm.Spectrum, o Options) {
 	lambda, n := s.Lambda(), m.Graph.Order()
 	beta := s.BackwardError()
 	in.Lambda2 = lambda[1]
@@ -31,14 +31,14 @@ func (in *Inspection) exactly(m sensitivity.Model, s *expm.Spectrum, o Options) 
 	in.Density = histogram(lambda, ones, lambda[n-1])
 	in.leverage(m, s, o.Leading)
 	if !symmetric(m) {
-		in.general(m, s)
+		in.fromSingularValues(m, s)
 		return
 	}
 	in.Kappa2Log10 = pointer(m.Tau * lambda[n-1] / math.Ln10)
 	in.EffectiveRank = pointer(effectiveRank(s.Decay(m.Tau)))
 	in.coherence(m, s.Kernel(2*m.Tau, 0))
 	if m.Laplacian.Kind() == laplacian.Combinatorial {
-		in.mass(s.Kernel(m.Tau, 0))
+		in.massError(s.Kernel(m.Tau, 0))
 	}
 }
 
@@ -53,29 +53,29 @@ func effectiveRank(values []float64) float64 {
 	return math.Exp(h)
 }
 
-// coherence takes h = MᵀM.
+// coherence is computed from h = MᵀM.
 func (in *Inspection) coherence(m sensitivity.Model, h *mat.Dense) {
 	n, _ := h.Dims()
 	root := make([]float64, n)
 	for i := range root {
 		root[i] = math.Sqrt(h.At(i, i))
 	}
-	best, at := -1.0, [2]int{}
+	best, pair := -1.0, [2]int{}
 	for i := range n {
 		row := h.RawRowView(i)
 		for j := range i {
 			if v := row[j] / (root[i] * root[j]); v > best {
-				best, at = v, [2]int{j, i}
+				best, pair = v, [2]int{j, i}
 			}
 		}
 	}
 	c := &Coherence{Value: min(1, best)}
-	c.Nodes[0], c.Nodes[1] = m.Graph.ID(at[0]), m.Graph.ID(at[1])
+	c.Nodes[0], c.Nodes[1] = m.Graph.ID(pair[0]), m.Graph.ID(pair[1])
 	in.Coherence = c
 }
 
-// mass is how far the computed columns of e^{-τL} are from adding up to 1.
-func (in *Inspection) mass(k *mat.Dense) {
+// massError is the largest deviation of a computed column sum of e^{-τL} from 1.
+func (in *Inspection) massError(k *mat.Dense) {
 	worst := 0.0
 	n, _ := k.Dims()
 	for i := range n {
@@ -104,8 +104,9 @@ func (in *Inspection) leverage(m sensitivity.Model, s *expm.Spectrum, k int) {
 // maxEntries bounds m·n where singular values are computed from the entries.
 const maxEntries = 4_000_000
 
-// general is for some of the nodes as sensors, or a walk: M is not symmetric.
-func (in *Inspection) general(m sensitivity.Model, s *expm.Spectrum) {
+// fromSingularValues is for a subset of nodes as sensors, or the random-walk Laplacian:
+// M is not symmetric.
+func (in *Inspection) fromSingularValues(m sensitivity.Model, s *expm.Spectrum) {
 	n := m.Graph.Order()
 	if in.SensorCount*n > maxEntries {
 		in.note("κ₂, effective rank and coherence of %d × %d entries are not computed: use fewer sensors or nodes", in.SensorCount, n)

@@ -35,8 +35,8 @@ type Options struct {
 	exactNodes int // for tests; 0: ExactNodes
 }
 
-// Inspection is what is found. Pointers are nil for what was not computed; Notes say
-// why, and what is an estimate.
+// Inspection is the result of [Inspect]. Pointers are nil for quantities that were not
+// computed; Notes says why, and which values are estimates.
 type Inspection struct {
 	NodeCount         int         `json:"nodeCount"`
 	RelationshipCount int         `json:"relationshipCount"`
@@ -121,7 +121,7 @@ type Bound struct {
 	Holds     bool    `json:"holds"` // as far as the bracket tells
 }
 
-// Inspect looks at a model. It returns [ErrEmpty] for a graph without relationships,
+// Inspect computes the spectrum, conditioning and sensitivity of a model. It returns [ErrEmpty] for a graph without relationships,
 // and [ErrOptions] for more leading vectors than nodes.
 func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, error) {
 	g := m.Graph
@@ -156,8 +156,8 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 		if s, err = expm.Decompose(ctx, m.Laplacian, o.Progress); err != nil {
 			return nil, err
 		}
-		in.exactly(m, s, o)
-	} else if err := in.roughly(ctx, m, o); err != nil {
+		in.fromEigenpairs(m, s, o)
+	} else if err := in.fromLanczos(ctx, m, o); err != nil {
 		return nil, err
 	}
 	o.Sensitivity.Progress = o.Progress
@@ -166,7 +166,7 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 		return nil, err
 	}
 	in.Sensitivity = Sensitivity{Lower: b.Lower, Upper: b.Upper, Edge: [2]graph.ID{g.ID(b.Edge[0]), g.ID(b.Edge[1])}}
-	in.Sensitivity.Why = why(m, s, b.Edge)
+	in.Sensitivity.Why = explainEdge(m, s, b.Edge)
 	in.lemmas(m, s)
 	return in, ctx.Err()
 }

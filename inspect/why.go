@@ -14,24 +14,24 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// tie is the relative difference below which two values count as equal.
-const tie = 1e-9
+// tieTolerance is the relative difference below which two values count as equal.
+const tieTolerance = 1e-9
 
-// why says what makes a relationship the worst. With b = e_i − e_j, for small τ
-// ‖S e^{-τL}b‖² is the number of ends with a sensor, less 2τ times what leaves them, to
-// first order; for large τ only the slowest mode is left, and tells most where it
-// changes most.
-func why(m sensitivity.Model, s *expm.Spectrum, at [2]int) []string {
-	e, ok := m.Graph.Edge(at[0], at[1])
+// explainEdge explains why a relationship attains the sensitivity. With b = e_i − e_j, to
+// first order in τ ‖S e^{-τL}b‖² is the number of ends with a sensor less 2τ times the heat
+// flow out of them; for large τ only the slowest mode remains, and the norm is largest
+// where that mode changes most.
+func explainEdge(m sensitivity.Model, s *expm.Spectrum, worst [2]int) []string {
+	e, ok := m.Graph.Edge(worst[0], worst[1])
 	if !ok {
 		return nil
 	}
 	size := m.Graph.Size()
 	var text []string
 	if m.Sensors == nil {
-		text = append(text, leaves(m, e))
+		text = append(text, heatLossText(m, e))
 	} else {
-		text = append(text, ends(m, e))
+		text = append(text, sensorEndsText(m, e))
 	}
 	if !m.Graph.UnitLengths() {
 		steeper := 0
@@ -40,16 +40,16 @@ func why(m sensitivity.Model, s *expm.Spectrum, at [2]int) []string {
 				steeper++
 			}
 		}
-		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s of the %d relationships are shorter", e.Length, count(steeper), size))
+		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s of the %d relationships are shorter", e.Length, countOrNone(steeper), size))
 	}
 	if s == nil || !symmetric(m) {
 		return text // modes that are not orthogonal at the sensors have no shares
 	}
-	return append(text, modes(m, s, e)...)
+	return append(text, modesText(m, s, e)...)
 }
 
-// leaves counts relationships from which less heat leaves: bᵀLb.
-func leaves(m sensitivity.Model, e graph.Edge) string {
+// heatLossText counts relationships from which less heat leaves: bᵀLb.
+func heatLossText(m sensitivity.Model, e graph.Edge) string {
 	d := m.Laplacian.Degrees()
 	leaving := func(e graph.Edge) float64 {
 		switch m.Laplacian.Kind() {
@@ -62,16 +62,16 @@ func leaves(m sensitivity.Model, e graph.Edge) string {
 	}
 	less := 0
 	for f := range m.Graph.Edges() {
-		if leaving(f)*(1+tie) < leaving(e) {
+		if leaving(f)*(1+tieTolerance) < leaving(e) {
 			less++
 		}
 	}
 	return fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s of the %d relationships let heat leave more slowly, which decides for small τ",
-		d[e.U], d[e.V], e.Weight, count(less), m.Graph.Size())
+		d[e.U], d[e.V], e.Weight, countOrNone(less), m.Graph.Size())
 }
 
-// ends counts relationships with more ends that carry a sensor.
-func ends(m sensitivity.Model, e graph.Edge) string {
+// sensorEndsText counts relationships with more ends that carry a sensor.
+func sensorEndsText(m sensitivity.Model, e graph.Edge) string {
 	sensor := make([]bool, m.Graph.Order())
 	for _, i := range m.Sensors {
 		sensor[i] = true
@@ -90,18 +90,18 @@ func ends(m sensitivity.Model, e graph.Edge) string {
 			more++
 		}
 	}
-	return fmt.Sprintf("%s of its ends carry a sensor: %s of the %d relationships have more, which decides for small τ", count(of(e)), count(more), m.Graph.Size())
+	return fmt.Sprintf("%s of its ends carry a sensor: %s of the %d relationships have more, which decides for small τ", countOrNone(of(e)), countOrNone(more), m.Graph.Size())
 }
 
-func count(n int) string {
+func countOrNone(n int) string {
 	if n == 0 {
 		return "none"
 	}
 	return fmt.Sprint(n)
 }
 
-// modes says which eigenvectors carry the difference.
-func modes(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
+// modesText says which eigenvectors contribute most of the squared difference.
+func modesText(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
 	type mode struct {
 		k     int
 		share float64
@@ -109,7 +109,7 @@ func modes(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
 	v, lambda := s.Vectors(), s.Lambda()
 	var list []mode
 	total := 0.0
-	base := lambda[s.Nullity()] // taken out, so that nothing underflows
+	base := lambda[s.Nullity()] // factored out, so that nothing underflows
 	for k := s.Nullity(); k < len(lambda); k++ {
 		d := v.At(k, e.U) - v.At(k, e.V)
 		c := math.Exp(-2*m.Tau*(lambda[k]-base)) * d * d
@@ -130,13 +130,13 @@ func modes(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
 	steepest := 0
 	gap := math.Abs(v.At(first, e.U) - v.At(first, e.V))
 	for f := range m.Graph.Edges() {
-		if math.Abs(v.At(first, f.U)-v.At(first, f.V)) > gap*(1+tie) {
+		if math.Abs(v.At(first, f.U)-v.At(first, f.V)) > gap*(1+tieTolerance) {
 			steepest++
 		}
 	}
 	return []string{
 		fmt.Sprintf("half of the squared difference comes from %d of %d modes, with λ from %.4g to %.4g", half, len(list), low, high),
-		fmt.Sprintf("the slowest mode (λ = %.4g) changes more along %s of the relationships, which decides for large τ", lambda[first], count(steepest)),
+		fmt.Sprintf("the slowest mode (λ = %.4g) changes more along %s of the relationships, which decides for large τ", lambda[first], countOrNone(steepest)),
 	}
 }
 

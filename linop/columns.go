@@ -66,8 +66,8 @@ func ColumnsTo(a Operator, dst []float64, js []int) {
 		return
 	}
 	width := BlockColumns(max(m, n))
-	for at := 0; at < len(js); at += width {
-		part := js[at:min(at+width, len(js))]
+	for first := 0; first < len(js); first += width {
+		part := js[first:min(first+width, len(js))]
 		w := len(part)
 		in, out := make([]float64, n*w), make([]float64, m*w)
 		for k, j := range part {
@@ -76,7 +76,7 @@ func ColumnsTo(a Operator, dst []float64, js []int) {
 		MulBlockTo(a, out, false, in, w)
 		for k := range part {
 			for i := range m {
-				dst[(at+k)*m+i] = out[i*w+k]
+				dst[(first+k)*m+i] = out[i*w+k]
 			}
 		}
 	}

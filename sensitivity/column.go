@@ -185,12 +185,12 @@ func (s *search) seedByQuadrature(ctx context.Context, o *operator, pick []int32
 
 // values predicts the values of some edges from the surrogates of their ends.
 func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, error) {
-	at := map[int32]int{}
+	index := map[int32]int{}
 	var pick []int32
 	for _, i := range pool {
 		for _, t := range [2]int32{s.edges[i].u, s.edges[i].v} {
-			if _, ok := at[t]; !ok {
-				at[t] = len(pick)
+			if _, ok := index[t]; !ok {
+				index[t] = len(pick)
 				pick = append(pick, t)
 			}
 		}
@@ -203,7 +203,7 @@ func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, e
 	for _, i := range pool {
 		e := s.edges[i]
 		value[i] = s.upper[i]
-		if v := e.scale * s.distance(&list[at[e.u]], &list[at[e.v]]); v < value[i] {
+		if v := e.scale * s.distance(&list[index[e.u]], &list[index[e.v]]); v < value[i] {
 			value[i] = v
 		}
 	}
@@ -255,8 +255,8 @@ func largest(items []int32, k int, value func(int32) float64) []int32 {
 	var top []scored
 	for _, i := range items {
 		if x := (scored{i, value(i)}); len(top) < k || order(x, top[k-1]) < 0 {
-			at, _ := slices.BinarySearchFunc(top, x, order)
-			top = slices.Insert(top, at, x)
+			place, _ := slices.BinarySearchFunc(top, x, order)
+			top = slices.Insert(top, place, x)
 			top = top[:min(len(top), k)]
 		}
 	}

@@ -51,13 +51,13 @@ func (s *search) localQuadrature(ctx context.Context) error {
 	if open > localSample/4 || perEdge*float64(len(s.rest)) > screenWork {
 		return nil
 	}
-	for at := 0; at < len(s.rest); {
-		batch := s.rest[at:min(at+localBatch, len(s.rest))]
+	for done := 0; done < len(s.rest); {
+		batch := s.rest[done:min(done+localBatch, len(s.rest))]
 		if _, _, err := s.quadrature(ctx, batch, localEntries); err != nil {
 			return err
 		}
-		at += len(batch)
-		s.opts.Progress("local", int64(at), int64(len(s.rest)))
+		done += len(batch)
+		s.opts.Progress("local", int64(done), int64(len(s.rest)))
 	}
 	return nil
 }
@@ -75,8 +75,8 @@ func (c *screening) globalQuadrature(ctx context.Context, columns int) error {
 	}
 	step := max(1, len(c.rest)/globalSample)
 	var sample []int32
-	for at := 0; at < len(c.rest) && len(sample) < globalSample; at += step {
-		sample = append(sample, c.rest[at])
+	for done := 0; done < len(c.rest) && len(sample) < globalSample; done += step {
+		sample = append(sample, c.rest[done])
 	}
 	work, open, err := c.quadrature(ctx, sample, globalEntries)
 	if err != nil {
@@ -85,13 +85,13 @@ func (c *screening) globalQuadrature(ctx context.Context, columns int) error {
 	perEdge := 4 * float64(work) / float64(len(sample))
 	c.skipQuadrature = 4*open > len(sample) || perEdge*float64(len(c.rest)) > budget
 	c.dropClosed("quadrature")
-	for at := 0; !c.skipQuadrature && at < len(c.rest); {
-		batch := c.rest[at:min(at+globalBatch, len(c.rest))]
+	for done := 0; !c.skipQuadrature && done < len(c.rest); {
+		batch := c.rest[done:min(done+globalBatch, len(c.rest))]
 		if _, _, err := c.quadrature(ctx, batch, globalEntries); err != nil {
 			return err
 		}
-		at += len(batch)
-		c.opts.Progress("quadrature", int64(len(c.edges)-len(c.rest)+at), int64(len(c.edges)))
+		done += len(batch)
+		c.opts.Progress("quadrature", int64(len(c.edges)-len(c.rest)+done), int64(len(c.edges)))
 	}
 	c.dropClosed("quadrature")
 	return nil
@@ -209,14 +209,14 @@ func (q *process) step(m int) bool {
 			if q.val != nil {
 				b = q.val[a]
 			}
-			at := q.position[q.adj[a]]
-			if at == 0 {
+			position := q.position[q.adj[a]]
+			if position == 0 {
 				q.nodes = append(q.nodes, q.adj[a])
 				w = append(w, 0)
-				at = int32(len(q.nodes))
-				q.position[q.adj[a]] = at
+				position = int32(len(q.nodes))
+				q.position[q.adj[a]] = position
 			}
-			w[at-1] -= b * x
+			w[position-1] -= b * x
 		}
 	}
 	q.v[m+1] = w

@@ -60,9 +60,9 @@ func (t *nodes) add(y []float64, k int) {
 func means(y []float64, k int) (mean, size []float64) {
 	n := len(y) / k
 	mean, size = make([]float64, k), make([]float64, k)
-	for at := 0; at < n; at += chunk {
+	for first := 0; first < n; first += chunk {
 		var part, abs [64]float64
-		for t := at; t < min(at+chunk, n); t++ {
+		for t := first; t < min(first+chunk, n); t++ {
 			for j, v := range y[t*k:][:k] {
 				part[j] += v
 				abs[j] += math.Abs(v)
@@ -135,8 +135,8 @@ func (t *nodes) certify(ctx context.Context, pick []int32) error {
 	c, n := t.c, t.c.n
 	k := len(pick)
 	x, y := c.x[:n*k], c.y[:n*k]
-	for at := range x {
-		x[at] = -1 / float64(n)
+	for entry := range x {
+		x[entry] = -1 / float64(n)
 	}
 	column := map[int32]int{}
 	for j, i := range pick {

@@ -24,8 +24,8 @@ func (s *search) parallelPaths(ctx context.Context) error {
 		return nil
 	}
 	f := newPathFinder(s.problem)
-	for at, i := range s.rest {
-		if at%1024 == 0 && ctx.Err() != nil {
+	for count, i := range s.rest {
+		if count%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		e := s.edges[i]
@@ -84,8 +84,8 @@ func (f *pathFinder) commonNeighbours(e edge, need float64) float64 {
 	}
 	long := f.row(v)
 	for k, t := range f.row(u) {
-		if at, ok := slices.BinarySearch(long, t); ok {
-			c += 1 / (1/f.weight(u, k) + 1/f.weight(v, at)) * (1 - 8*unit)
+		if other, ok := slices.BinarySearch(long, t); ok {
+			c += 1 / (1/f.weight(u, k) + 1/f.weight(v, other)) * (1 - 8*unit)
 		}
 		if c >= need {
 			break
@@ -105,8 +105,8 @@ func (f *pathFinder) detour(e edge) float64 {
 	f.visit(u, 0, 0)
 	f.queue = append(f.queue[:0], u)
 	goal, read := f.row(v), 0
-	for at := 0; at < len(f.queue) && read < detourEntries; at++ {
-		i := f.queue[at]
+	for index := 0; index < len(f.queue) && read < detourEntries; index++ {
+		i := f.queue[index]
 		if f.hops[i] == detourHops-1 {
 			break
 		}
@@ -115,8 +115,8 @@ func (f *pathFinder) detour(e edge) float64 {
 				continue
 			}
 			f.visit(t, f.hops[i]+1, f.resistance[i]+1/f.weight(i, k))
-			if at, ok := slices.BinarySearch(goal, t); ok {
-				return 1 / (f.resistance[t] + 1/f.weight(v, at)) * (1 - 32*unit)
+			if index, ok := slices.BinarySearch(goal, t); ok {
+				return 1 / (f.resistance[t] + 1/f.weight(v, index)) * (1 - 32*unit)
 			}
 			f.queue = append(f.queue, t)
 			if read++; read >= detourEntries {

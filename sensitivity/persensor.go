@@ -73,14 +73,14 @@ func (p *problem) momentBounds() []float64 {
 // joint bounds of the edges where they are smaller.
 func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
-	p, n, at := d.p, float64(len(row)), 1.0
+	p, n, inverse := d.p, float64(len(row)), 1.0
 	if p.s != nil {
-		at = 1 / p.s[s]
+		inverse = 1 / p.s[s]
 	}
 	relative := (16 + p.tau*d.spec.Lambda()[d.from]) * unit
 	for i, e := range p.edges {
 		bu, bv, square := p.incidence(e)
-		scale := e.scale * at
+		scale := e.scale * inverse
 		v := scale * d.base * math.Abs(bu*row[e.u]+bv*row[e.v])
 		norm := scale * math.Sqrt(square)
 		rounding := relative*v + norm*d.base*(n+16)*unit

@@ -88,8 +88,8 @@ func (c *screening) lowRank() bool {
 	gram := make([]float64, k*k)
 	d := make([]float64, k)
 	step := 1 + len(c.rest)/4096
-	for at := 0; at < len(c.rest); at += step {
-		e := c.edges[c.rest[at]]
+	for index := 0; index < len(c.rest); index += step {
+		e := c.edges[c.rest[index]]
 		u, v := y[int(e.u)*k:][:k], y[int(e.v)*k:][:k]
 		for j := range d {
 			d[j] = u[j] - v[j]
@@ -131,10 +131,10 @@ func inner(a []float64, p int, b []float64, k int) []float64 {
 	total, part := make([]float64, p*k), make([]float64, p*k)
 	n := len(b) / k
 	for t := range n {
-		at, bt := a[t*p:][:p], b[t*k:][:k]
-		for i, v := range at {
+		arow, brow := a[t*p:][:p], b[t*k:][:k]
+		for i, v := range arow {
 			row := part[i*k:][:k]
-			for j, w := range bt {
+			for j, w := range brow {
 				row[j] += v * w
 			}
 		}

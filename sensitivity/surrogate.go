@@ -149,14 +149,14 @@ func (m *surrogateBuilder) restrict() {
 		row := m.adj[m.ptr[t]:m.ptr[t+1]]
 		if len(row) <= 8*len(m.nodes) {
 			for k, x := range row {
-				if at := m.position[x]; at > 0 {
-					m.columns, m.entries = append(m.columns, at-1), append(m.entries, m.weight(m.ptr[t]+int64(k)))
+				if index := m.position[x]; index > 0 {
+					m.columns, m.entries = append(m.columns, index-1), append(m.entries, m.weight(m.ptr[t]+int64(k)))
 				}
 			}
 		} else {
-			for at, x := range m.nodes {
+			for index, x := range m.nodes {
 				if k, ok := slices.BinarySearch(row, x); ok {
-					m.columns, m.entries = append(m.columns, int32(at)), append(m.entries, m.weight(m.ptr[t]+int64(k)))
+					m.columns, m.entries = append(m.columns, int32(index)), append(m.entries, m.weight(m.ptr[t]+int64(k)))
 				}
 			}
 		}

@@ -87,8 +87,8 @@ func (c *screening) newSurrogateSplit(ctx context.Context, ends []int32) (*surro
 		position: make([]int32, c.n), nodes: ends, list: list,
 		norm: make([]float64, len(c.edges)), squares: make([]float64, len(c.edges)),
 	}
-	for at, t := range ends {
-		l.position[t] = int32(at) + 1
+	for index, t := range ends {
+		l.position[t] = int32(index) + 1
 	}
 	for _, i := range c.rest {
 		e := c.edges[i]
@@ -111,10 +111,10 @@ func (l *surrogateSplit) project(c *screening, x, y []float64) {
 	if l.rows == nil {
 		l.rows = make([]float64, len(l.nodes)*k)
 	}
-	for at, t := range l.nodes {
-		row := l.rows[at*k:][:k]
+	for index, t := range l.nodes {
+		row := l.rows[index*k:][:k]
 		copy(row, y[int(t)*k:])
-		a := &l.list[at]
+		a := &l.list[index]
 		for m, s := range a.nodes {
 			for j, v := range x[int(s)*k:][:k] {
 				row[j] -= a.values[m] * v

@@ -235,8 +235,8 @@ func (w *operatorFamily) gap() float64 { return (1 - w.x) * w.spec.Gap() * (1 - 
 
 // maxPowerDecay is max λᵏe^{-tλ} over [0, top], rounded up.
 func maxPowerDecay(k, t, top float64) float64 {
-	at := min(k/t, top)
-	return math.Pow(at, k) * math.Exp(-t*at) * (1 + 64*unit)
+	peak := min(k/t, top)
+	return math.Pow(peak, k) * math.Exp(-t*peak) * (1 + 64*unit)
 }
 
 // curvatures bounds α‖diag(√ω)S²e^{-τS}b‖/ℓ for every edge. With β the backward error and o
@@ -287,19 +287,19 @@ func (w *operatorFamily) perturbation(tau float64) []float64 {
 	}
 	lambda := w.spec.Lambda()
 	n := len(lambda)
-	at := make([]float64, perturbationSteps+1)
+	times := make([]float64, perturbationSteps+1)
 	table := make([]float64, (perturbationSteps+1)*n)
-	for j := range at {
+	for j := range times {
 		r := math.Sin(math.Pi / 2 * float64(j) / perturbationSteps)
-		at[j] = tau * r * r
+		times[j] = tau * r * r
 		for k, l := range lambda {
-			table[j*n+k] = l * math.Exp(-2*at[j]*l)
+			table[j*n+k] = l * math.Exp(-2*times[j]*l)
 		}
 	}
-	at[perturbationSteps] = tau
+	times[perturbationSteps] = tau
 	mass := make([]float64, perturbationSteps)
 	for j := range mass {
-		mass[j] = w.smoothing(tau-at[j+1], tau-at[j])
+		mass[j] = w.smoothing(tau-times[j+1], tau-times[j])
 	}
 	beta, o := w.spec.BackwardError(), w.spec.OrthogonalityError()
 	square := make([]float64, n)
@@ -310,9 +310,9 @@ func (w *operatorFamily) perturbation(tau float64) []float64 {
 			square[k] = d * d
 		}
 		before, sum := 0.0, 0.0
-		for j := range at {
+		for j := range times {
 			g := blas64.Dot(blas64.Vector{N: n, Inc: 1, Data: square}, blas64.Vector{N: n, Inc: 1, Data: table[j*n:]})
-			slack := 2 * (beta + w.top*(2*at[j]*beta+2*o+o*o))
+			slack := 2 * (beta + w.top*(2*times[j]*beta+2*o+o*o))
 			g = math.Sqrt(g*(1+float64(4*n+64)*unit) + slack)
 			if j > 0 {
 				sum += mass[j-1] * (before + g) / 2
@@ -353,20 +353,20 @@ func (w *operatorFamily) bracketTau(ctx context.Context, opts Options) (Envelope
 		if err := ctx.Err(); err != nil {
 			return Envelope{}, err
 		}
-		at, attained := 0, 0.0
+		widest, attained := 0, 0.0
 		for i, c := range cells {
-			if c.upper > cells[at].upper {
-				at = i
+			if c.upper > cells[widest].upper {
+				widest = i
 			}
 			attained = max(attained, c.ends)
 		}
-		best.Upper = max(cells[at].upper, floor)
+		best.Upper = max(cells[widest].upper, floor)
 		if opts.decided(best.Bracket) || opts.Threshold == 0 && best.Upper <= attained*(1+opts.Tolerance) || used >= maxEvaluations {
 			return best, nil
 		}
-		c := cells[at]
+		c := cells[widest]
 		middle := evaluate(math.Sqrt(c.left.tau * c.right.tau))
-		cells[at] = newCell(c.left, middle)
+		cells[widest] = newCell(c.left, middle)
 		cells = append(cells, newCell(middle, c.right))
 	}
 }
@@ -420,10 +420,10 @@ func WithoutRelationships(g *graph.Graph, k int) ([]*graph.Graph, error) {
 	choose = func(from, left int) {
 		for i := from; i < len(edges) && left > 0; i++ {
 			absent[i] = true
-			at := -1
+			index := -1
 			out = append(out, g.FilterEdges(func(graph.Edge) bool {
-				at++
-				return !absent[at]
+				index++
+				return !absent[index]
 			}))
 			choose(i+1, left-1)
 			absent[i] = false

@@ -23,12 +23,13 @@ const (
 	basisEntries = 1 << 26 // of a Krylov basis: half a gigabyte
 )
 
-// roughly fills in what products with L tell: Ritz values of Krylov spaces without
-// the null space lie in [λ_least, λ_max] (Rayleigh), and their quadrature estimates
-// traces (Ubaru, Chen & Saad 2017, stochastic Lanczos quadrature).
-func (in *Inspection) roughly(ctx context.Context, m sensitivity.Model, o Options) error {
+// fromLanczos fills in what follows from products with L: Ritz values of Krylov spaces
+// orthogonal to the null space lie between the least non-zero eigenvalue and λ_max
+// (Rayleigh), and their quadrature estimates traces (stochastic Lanczos quadrature:
+// Ubaru, Chen & Saad 2017).
+func (in *Inspection) fromLanczos(ctx context.Context, m sensitivity.Model, o Options) error {
 	n := m.Graph.Order()
-	null := nullSpace(m.Graph, m.Laplacian)
+	null := newNullSpace(m.Graph, m.Laplacian)
 	steps := max(20, min(lanczosSteps, basisEntries/n))
 	steps = min(steps, n-len(null.norms))
 	var nodes, weights []float64
@@ -75,20 +76,20 @@ func rankByQuadrature(theta, w []float64, tau float64) float64 {
 	return math.Exp(math.Log(z) + tau*mean/z)
 }
 
-// null is the null space of S: a vector for each component.
-type null struct {
-	of     []int32   // component of each row
-	value  []float64 // entries of the vector of its component
-	norms  []float64 // squared, of the vectors
-	coeffs []float64 // work space
+// nullSpace is the null space of S: a vector for each component.
+type nullSpace struct {
+	component []int32   // component of each row
+	value     []float64 // entries of the vector of its component
+	norms     []float64 // squared, of the vectors
+	coeffs    []float64 // work space
 }
 
-// nullSpace is spanned by the components' indicators for L = D − W, and by these
+// newNullSpace returns the span of the components' indicators for L = D − W, and of these
 // times √degree for the normalised form; a node without relationships has 1.
-func nullSpace(g *graph.Graph, l *laplacian.Laplacian) *null {
+func newNullSpace(g *graph.Graph, l *laplacian.Laplacian) *nullSpace {
 	labels, sizes := g.Components()
 	n := g.Order()
-	z := &null{of: make([]int32, n), value: make([]float64, n), norms: make([]float64, len(sizes)), coeffs: make([]float64, len(sizes))}
+	z := &nullSpace{component: make([]int32, n), value: make([]float64, n), norms: make([]float64, len(sizes)), coeffs: make([]float64, len(sizes))}
 	places, degrees := l.Permutation(), l.Degrees()
 	for i := range n {
 		row := i
@@ -99,36 +100,37 @@ func nullSpace(g *graph.Graph, l *laplacian.Laplacian) *null {
 		if l.Kind() != laplacian.Combinatorial && degrees[i] > 0 {
 			v = math.Sqrt(degrees[i])
 		}
-		z.of[row], z.value[row] = labels[i], v
+		z.component[row], z.value[row] = labels[i], v
 		z.norms[labels[i]] += v * v
 	}
 	return z
 }
 
-// remove projects x away from the null space.
-func (z *null) remove(x []float64) {
+// projectOut projects x on the orthogonal complement of the null space.
+func (z *nullSpace) projectOut(x []float64) {
 	clear(z.coeffs)
 	for i, v := range x {
-		z.coeffs[z.of[i]] += v * z.value[i]
+		z.coeffs[z.component[i]] += v * z.value[i]
 	}
 	for c := range z.coeffs {
 		z.coeffs[c] /= z.norms[c]
 	}
 	for i := range x {
-		x[i] -= z.coeffs[z.of[i]] * z.value[i]
+		x[i] -= z.coeffs[z.component[i]] * z.value[i]
 	}
 }
 
 // lanczos returns Ritz values of S without its null space and the weights of their
-// quadrature, which add up to 1. The basis is orthogonalised twice against all of it.
-func lanczos(ctx context.Context, l *laplacian.Laplacian, z *null, steps int, rnd *rand.Rand) (theta, weight []float64, err error) {
+// quadrature, which add up to 1. Each vector is orthogonalised twice against the
+// whole basis.
+func lanczos(ctx context.Context, l *laplacian.Laplacian, z *nullSpace, steps int, rnd *rand.Rand) (theta, weight []float64, err error) {
 	n := l.Order()
 	basis := make([][]float64, 0, steps)
 	v := make([]float64, n)
 	for i := range v {
 		v[i] = float64(1 - 2*int(rnd.Uint64()&1))
 	}
-	z.remove(v)
+	z.projectOut(v)
 	norm := floats.Norm(v, 2)
 	if norm == 0 {
 		return nil, nil, fmt.Errorf("inspect: %d nodes have no relationship", n)
@@ -144,7 +146,7 @@ func lanczos(ctx context.Context, l *laplacian.Laplacian, z *null, steps int, rn
 		l.Recur(w, nil, v, 1, 1, 0, 0, 0)
 		diag = append(diag, floats.Dot(w, v))
 		for range 2 {
-			z.remove(w)
+			z.projectOut(w)
 			dense.Orthogonalize(w, basis, nil)
 		}
 		b := floats.Norm(w, 2)
