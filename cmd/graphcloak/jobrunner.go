@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -127,7 +128,8 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	}
 	job.RunID, job.Attempt = w.ReleaseID, "tick-"+w.ReleaseID
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
-	m, err := a.load(ctx, a.watch(r.s), job)
+	s := a.watch(r.s)
+	m, err := a.load(ctx, s, job)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +142,25 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		return saveRun(ctx, w, kept)
 	}
 	job.Stage = r.stage(ctx, w, &kept)
+	job.Write.To = tickSink{s, w, &kept}
 	return m.Run(ctx, job)
+}
+
+// tickSink writes for a tick while it is this instance's. A process that was suspended
+// and lost its tick would write old values over those of a later one.
+type tickSink struct {
+	graphcloak.Sink
+	work jobs.Work
+	kept *staged
+}
+
+// Write writes the table unless the tick belongs to somebody else by now:
+// [jobs.ErrLost].
+func (s tickSink) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	if err := saveRun(ctx, s.work, *s.kept); err != nil {
+		return err
+	}
+	return s.Sink.Write(ctx, g, t, force)
 }
 
 // stage keeps a release in place of its attempt.
@@ -167,7 +187,9 @@ func (r jobRunner) goOn(ctx context.Context, w jobs.Work) (*report.Report, strin
 		return nil, kept.Mode, err
 	}
 	job.Stage = r.stage(ctx, w, kept)
-	m, err := a.model(ctx, a.watch(r.s), job.Settings)
+	s := a.watch(r.s)
+	job.Write.To = tickSink{s, w, kept}
+	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return nil, kept.Mode, err
 	}

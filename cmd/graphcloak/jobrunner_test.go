@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -136,7 +138,12 @@ func TestTickGoesOn(t *testing.T) {
 			}
 			continue
 		}
-		end = w.Run(t.Context(), w.as(saved, func([]byte) error { t.Error("what is kept is kept again"); return nil }))
+		end = w.Run(t.Context(), w.as(saved, func(again []byte) error {
+			if !bytes.Equal(again, saved) {
+				t.Error("something else is kept than the release that was")
+			}
+			return nil
+		}))
 		if end.Status != jobs.Finished {
 			t.Errorf("the run that goes on: %+v", end.Outcome)
 		}
@@ -200,5 +207,28 @@ func TestReportsOfAServer(t *testing.T) {
 	}
 	if got := configuration(c); len(got) != 1 || got["epsilon"] != 0.25 {
 		t.Errorf("%v, want epsilon alone", got)
+	}
+}
+
+// TestLostTickWritesNothing: a holder that lost its tick after it kept its release
+// leaves the nodes to whoever has the tick.
+func TestLostTickWritesNothing(t *testing.T) {
+	w := newTickWorld(t)
+	saves := 0
+	end := w.Run(t.Context(), w.as(nil, func([]byte) error {
+		if saves++; saves > 2 {
+			return jobs.ErrLost
+		}
+		return nil
+	}))
+	if end.Status == jobs.Finished || w.count(t, privacy.KindWritten) != 0 {
+		t.Errorf("the run that lost its tick: %+v", end.Outcome)
+	}
+	runs, err := w.s.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err := connector.FindRun(runs, w.work.ReleaseID); err != nil || run.Status != connector.Reserved {
+		t.Errorf("the run is %q (%v), want %q", run.Status, err, connector.Reserved)
 	}
 }
