@@ -53,9 +53,9 @@ func (p *problem) limited(o Objective) (*found, error) {
 	}
 	limit := f.limit
 	if k := p.opts.MaxSensors; k > 0 && reporting(f.u) > k {
-		f, err = p.fewer(f, k)
+		f, err = p.dropSensors(f, k)
 	} else if k := p.opts.MinSensors; reporting(f.u) < k {
-		f, err = p.more(f, k)
+		f, err = p.addSensors(f, k)
 	}
 	if err != nil {
 		return nil, err
@@ -74,9 +74,9 @@ func reporting(u []float64) int {
 	return n
 }
 
-// fewer drops the sensors that use least of what they could have, half of the
+// dropSensors drops the sensors that use least of what they could have, half of the
 // surplus at a time, and solves again for the others.
-func (p *problem) fewer(f *found, k int) (*found, error) {
+func (p *problem) dropSensors(f *found, k int) (*found, error) {
 	h := slices.Clone(p.cap)
 	for on := reporting(f.u); on > k; on = reporting(f.u) {
 		keep := k + (on-k)/2
@@ -98,8 +98,8 @@ func (p *problem) fewer(f *found, k int) (*found, error) {
 	return f, nil
 }
 
-// more lowers what each sensor may have, by a common factor, until enough report.
-func (p *problem) more(f *found, k int) (*found, error) {
+// addSensors lowers the bound on each weight, by a common factor, until MinSensors report.
+func (p *problem) addSensors(f *found, k int) (*found, error) {
 	h := slices.Clone(p.cap)
 	for range 60 {
 		for s := range h {

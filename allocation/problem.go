@@ -154,9 +154,9 @@ func (p *problem) setLabels(labels []int) (err error) {
 	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
 }
 
-// loud is what numerical errors may add to the whitened sensitivity, whose scale
+// numericalError is what numerical errors may add to the whitened sensitivity, whose scale
 // is 1.
-const loud = 1e-3
+const numericalError = 1e-3
 
 // limit sets h_s, the weight that the worst edge of sensor s alone allows, or
 // u_max where no edge reaches it: a sensor in a component of its own could report
@@ -171,7 +171,7 @@ func (p *problem) limit(norm float64) error {
 	}
 	n := float64(p.rows.n)
 	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*norm
-	most := max(uniform, loud*loud/(e*e))
+	most := max(uniform, numericalError*numericalError/(e*e))
 	component, sizes := p.model.Graph.Components()
 	p.cap = make([]float64, p.rows.k)
 	for s, w := range worst {

@@ -31,7 +31,7 @@ func (p *Plan) Charge(scope, releaseID, attempt string) (Charge, error) {
 }
 
 // certificate identifies the random certificate behind the sensitivity: two plans
-// with one certificate share its coins and its failure.
+// with one certificate share its random bits and its failure.
 func (p *Plan) certificate() Digest {
 	parts := [][]byte{
 		[]byte("graphcloak/v1/certificate"), p.GraphDigest[:], []byte(p.Laplacian), []byte(p.Metric),

@@ -225,8 +225,8 @@ func Likelihood(p *privacy.Plan, pair Pair) func([]float64) float64 {
 	}
 }
 
-// named is a pair with a name for the report.
-type named struct {
+// namedPair is a pair with a name for the report.
+type namedPair struct {
 	name string
 	Pair
 }
@@ -235,13 +235,13 @@ type named struct {
 // sensors up or down at random, twice, and the difference of two sensors, beside each
 // other and half the plan apart. Under PerSensor the promise is about one value, so
 // each is of one sensor, from the first to the last.
-func spread(p *privacy.Plan) []named {
+func spread(p *privacy.Plan) []namedPair {
 	m := len(p.Sensors)
-	var out []named
+	var out []namedPair
 	if p.Guarantee == privacy.PerSensor {
 		for k := range min(m, 4) {
 			i := k * (m - 1) / max(1, min(m, 4)-1)
-			out = append(out, named{fmt.Sprintf("sensor %q", p.Sensors[i].ID), onlyAt(p, i)})
+			out = append(out, namedPair{fmt.Sprintf("sensor %q", p.Sensors[i].ID), onlyAt(p, i)})
 		}
 		return out
 	}
@@ -251,13 +251,13 @@ func spread(p *privacy.Plan) []named {
 		for i := range v {
 			v[i] = float64(2*rng.IntN(2) - 1)
 		}
-		out = append(out, named{fmt.Sprintf("all sensors, random signs %d", k+1), along(p, v)})
+		out = append(out, namedPair{fmt.Sprintf("all sensors, random signs %d", k+1), along(p, v)})
 	}
 	for _, j := range slices.Compact([]int{1, max(1, m/2)}) {
 		if j < m {
 			v := make([]float64, m)
 			v[0], v[j] = 1, -1
-			out = append(out, named{fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID), along(p, v)})
+			out = append(out, namedPair{fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID), along(p, v)})
 		}
 	}
 	return out
@@ -273,7 +273,7 @@ func along(p *privacy.Plan, v []float64) Pair {
 			scale = min(scale, width/d)
 		}
 	}
-	pair := still(p)
+	pair := equalReadings(p)
 	for i, s := range p.Sensors {
 		d := scale * v[i] / math.Sqrt(s.Weight)
 		pair.A[i] += max(0, d)
@@ -282,8 +282,8 @@ func along(p *privacy.Plan, v []float64) Pair {
 	return pair
 }
 
-// still returns a pair without a difference, at the lower end of the range.
-func still(p *privacy.Plan) Pair {
+// equalReadings returns a pair without a difference, at the lower end of the range.
+func equalReadings(p *privacy.Plan) Pair {
 	pair := Pair{A: make([]float64, len(p.Sensors)), B: make([]float64, len(p.Sensors))}
 	for i := range pair.A {
 		pair.A[i], pair.B[i] = p.Clip.Lo, p.Clip.Lo
@@ -293,7 +293,7 @@ func still(p *privacy.Plan) Pair {
 
 // onlyAt returns the widest pair of one sensor of a PerSensor plan.
 func onlyAt(p *privacy.Plan, i int) Pair {
-	pair := still(p)
+	pair := equalReadings(p)
 	pair.A[i] += min(p.Sensors[i].Bound, p.Clip.Hi-p.Clip.Lo)
 	return pair
 }
@@ -314,7 +314,7 @@ func WorstPair(p *privacy.Plan) Pair {
 		}
 		return onlyAt(p, where)
 	}
-	pair := still(p)
+	pair := equalReadings(p)
 	square := p.Sensitivity.Upper * p.Sensitivity.Upper
 	left := square // of Σ u_s D_s²
 	for i, s := range p.Sensors {

@@ -71,10 +71,10 @@ func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Repo
 // attack tries the pairs: the worst one with all trials, the others with a quarter,
 // each with its share of the failure probability.
 func (r *Report) attack(ctx context.Context, p *privacy.Plan, m Mechanism, worst Pair, opts Options) error {
-	pairs := append([]named{{"as far apart as the plan permits", worst}}, spread(p)...)
+	pairs := append([]namedPair{{"as far apart as the plan permits", worst}}, spread(p)...)
 	if p.Guarantee == privacy.Joint {
 		for k, pair := range opts.Pairs {
-			pairs = append(pairs, named{fmt.Sprintf("neighbours on the graph %d", k+1), pair})
+			pairs = append(pairs, namedPair{fmt.Sprintf("neighbours on the graph %d", k+1), pair})
 		}
 	}
 	opts.Confidence = 1 - (1-opts.Confidence)/float64(len(pairs))
