@@ -124,6 +124,9 @@ func (a *app) checkFile(path string) error {
 	if _, err := os.Lstat(path); err == nil && !a.config.Output.Force {
 		return exists(path)
 	}
+	if err := disk.Replaceable(path); err != nil {
+		return fail(exitValidation, "%s cannot be written: %w", path, err).hint("give another name; nothing was spent")
+	}
 	if err := disk.Room(filepath.Dir(path), 1); err != nil {
 		return fail(exitValidation, "%s cannot be written: %w", path, err).hint("name a place that you may write to")
 	}

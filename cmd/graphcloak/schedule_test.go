@@ -274,3 +274,26 @@ func TestNamedDryRun(t *testing.T) {
 		t.Errorf("after a dry run the ledger holds %q and nodes.csv\n%s (%v)", got, after, err)
 	}
 }
+
+// TestNothingElseReplaced: a file that the end of a run cannot or must not replace is
+// refused before the run spends.
+func TestNothingElseReplaced(t *testing.T) {
+	graphFolder(t)
+	l := newListener(t, func(string) int { return http.StatusOK })
+	dir := t.TempDir()
+	notes := filepath.Join(dir, "notes.csv")
+	write(t, notes, "id,name\n1,one\n", 0o600)
+	for _, args := range [][]string{
+		{"--metrics-file", dir},
+		{"--metrics-file", notes},
+		{"--report", dir, "--force"},
+	} {
+		exit, output := nightly(t.Context(), l, append(args, "--format", "table")...)
+		if exit != exitValidation || !strings.Contains(output, "nothing was spent") {
+			t.Errorf("%v: exit %d: %s", args, exit, output)
+		}
+	}
+	if left, err := os.ReadFile(notes); err != nil || string(left) != "id,name\n1,one\n" {
+		t.Errorf("the notes are %q, %v", left, err)
+	}
+}

@@ -44,6 +44,11 @@ func Write(path string, o Options, write func(io.Writer) error) error {
 
 // WriteIn is [Write] for a file of a folder; no link leads out of the folder.
 func WriteIn(root *os.Root, name string, o Options, write func(io.Writer) error) (err error) {
+	if o.Replace {
+		if err := replaceable(filepath.Join(root.Name(), name), func() (fs.FileInfo, error) { return root.Lstat(name) }); err != nil {
+			return err
+		}
+	}
 	mode := o.Mode
 	if info, err := root.Stat(name); err == nil && o.Keep {
 		mode = info.Mode().Perm()
@@ -78,6 +83,28 @@ func WriteIn(root *os.Root, name string, o Options, write func(io.Writer) error)
 		return err
 	}
 	return syncFolder(root, filepath.Dir(name))
+}
+
+// Replaceable makes sure that a file may be replaced, or is not there. [ErrRefused] for a
+// folder, which cannot be, and for a device, a pipe or a socket, which a plain file in its
+// place would take from everybody.
+func Replaceable(path string) error {
+	return replaceable(path, func() (fs.FileInfo, error) { return os.Lstat(path) })
+}
+
+// replaceable lets a link be replaced, not what it leads to.
+func replaceable(path string, look func() (fs.FileInfo, error)) error {
+	info, err := look()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return about("replace", path, err)
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return nil
+	}
+	return regular(path, info)
 }
 
 // move gives a finished file its name.

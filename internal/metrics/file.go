@@ -45,8 +45,29 @@ func format(path string) expfmt.Format {
 }
 
 // CheckFile makes sure that a file of metrics can be written, before there is
-// anything to tell.
-func CheckFile(path string) error { return disk.Room(filepath.Dir(path), maxFile) }
+// anything to tell. [ErrFile] where something else is there: it is not replaced.
+func CheckFile(path string) error {
+	if err := disk.Replaceable(path); err != nil {
+		return err
+	}
+	data, err := disk.Read(path, maxFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	if _, err := parse(path, data); err != nil {
+		return err
+	}
+	return disk.Room(filepath.Dir(path), maxFile)
+}
+
+func parse(path string, data []byte) (map[string]*dto.MetricFamily, error) {
+	p := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := p.TextToMetricFamilies(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s is no text of metrics", ErrFile, path)
+	}
+	return families, nil
+}
 
 // WriteFile replaces a file of metrics at once. Others may read it.
 func (s *Set) WriteFile(path string) error {
@@ -79,10 +100,9 @@ func (s *Set) Continue(path, name string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	p := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := p.TextToMetricFamilies(bytes.NewReader(data))
+	families, err := parse(path, data)
 	if err != nil {
-		return fmt.Errorf("%w: %s is no text of metrics", ErrFile, path)
+		return err
 	}
 	counts, success, err := earlier(families, name, now)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/metrics"
 )
 
@@ -247,5 +249,38 @@ func TestUnwritable(t *testing.T) {
 	}
 	if err := metrics.CheckFile(filepath.Join(t.TempDir(), "f.prom")); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is no file of metrics is not put in its place: neither a folder or a socket, nor
+// a file that somebody wants to keep.
+func TestCheckFile(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	if err := metrics.CheckFile(dir); !errors.Is(err, disk.ErrRefused) {
+		t.Errorf("a folder: %v", err)
+	}
+	socket, err := net.Listen("unix", path("s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	if err := metrics.CheckFile(path("s")); !errors.Is(err, disk.ErrRefused) {
+		t.Errorf("a socket: %v", err)
+	}
+	if err := metrics.New("s", "v1").WriteFile(path("s")); !errors.Is(err, disk.ErrRefused) {
+		t.Errorf("a socket is replaced: %v", err)
+	}
+	if err := os.WriteFile(path("notes"), []byte("id,name\n1,one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := metrics.CheckFile(path("notes")); !errors.Is(err, metrics.ErrFile) {
+		t.Errorf("notes: %v", err)
+	}
+	for _, name := range []string{"f.prom", "f.om"} {
+		write(t, metrics.New("f", "v1"), path(name))
+		if err := metrics.CheckFile(path(name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
