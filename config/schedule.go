@@ -92,11 +92,11 @@ func schedule() []Setting {
 			field: func(c *Config) any { return &c.Schedule.PingURL },
 		},
 		{
-			Key: "oncePer", Group: g, Help: "do nothing where a run from the same budget scope was finished within this time, by the store's clock", arg: "SPAN",
+			Key: "oncePer", Group: g, Help: "do nothing where a run from the same budget scope was finished within this time, by the store's clock", arg: "SPAN", notEmpty: true,
 			field: func(c *Config) any { return &c.Schedule.OncePer },
 		},
 		{
-			Key: "releaseId", Group: g, Help: "id of this run and its release; a second run with it goes on with the first, and never spends again", arg: "ID", check: checkRunID, noFile: true,
+			Key: "releaseId", Group: g, Help: "id of this run and its release; a second run with it goes on with the first, and never spends again", arg: "ID", check: checkRunID, noFile: true, notEmpty: true,
 			field: func(c *Config) any { return &c.Schedule.ReleaseID },
 		},
 	}

@@ -60,7 +60,9 @@ type Setting struct {
 	wants  bounds  // of a number
 	check  checker // of a text
 	noFile bool    // refused in a file: a choice of one invocation
-	field  func(*Config) any
+	// notEmpty: an empty flag is an unset variable of a script that would spend without it.
+	notEmpty bool
+	field    func(*Config) any
 }
 
 // checker returns what is wanted if a text is not acceptable, else "".

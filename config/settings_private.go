@@ -85,7 +85,7 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Randomness },
 		},
 		{
-			Key: "budgetScope", Group: GroupBudget, Help: "name of the data that a budget protects; property=NAME of the signal, or sensors, unless given", arg: "NAME",
+			Key: "budgetScope", Group: GroupBudget, Help: "name of the data that a budget protects; property=NAME of the signal, or sensors, unless given", arg: "NAME", notEmpty: true,
 			field: func(c *Config) any { return &c.Privacy.BudgetScope },
 		},
 		{

@@ -20,6 +20,9 @@ import (
 // set parses and stores one value, whatever layer it came from.
 func (c *Config) set(s Setting, raw any, o Origin) error {
 	shown, want := s.store(s.field(c), raw)
+	if s.notEmpty && raw == "" && o.Layer == LayerFlag {
+		want = "a value, or no flag"
+	}
 	c.raw[s.Key] = shown
 	if want == "" {
 		return nil
