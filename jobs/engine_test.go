@@ -3,9 +3,11 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -304,6 +306,8 @@ func TestFailingJob(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w := newWorld()
 		w.options.Parallel = 3
+		var log lockedBuffer
+		w.options.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		w.file(job("broken", "@hourly"))
 		w.file(job("flaky", "@hourly", "maxRetries", int64(2), "retryDelay", "1m"))
 		w.file(job("good", "@hourly"))
@@ -319,6 +323,9 @@ func TestFailingJob(t *testing.T) {
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-01T03:30:00Z")
 		stop()
+		if text := log.String(); strings.Count(text, "level=ERROR msg=\"a tick has ended\" job=broken") != 3 || strings.Contains(text, "job=good") {
+			t.Errorf("the log of warnings tells each failure once and nothing of good:\n%s", text)
+		}
 		if got := w.ended("broken", Failed); len(got) != 3 || w.runner.starts["broken"] != 3 {
 			t.Errorf("broken: %v after %d starts", got, w.runner.starts["broken"])
 		}
@@ -740,4 +747,22 @@ func TestPanic(t *testing.T) {
 			t.Errorf("the store shows %q", s.Message)
 		}
 	})
+}
+
+// lockedBuffer is written by several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
@@ -250,8 +251,20 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		h.e.Log.Warn("the end of a tick could not be recorded", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
 	}
-	h.e.Log.Info("a tick has ended", "job", h.d.Name, "tick", h.claim.NominalTime, "status", end.Status, "runId", end.RunID, "reason", end.Message)
+	h.e.Log.Log(ctx, severity(end.Status), "a tick has ended", "job", h.d.Name, "tick", h.claim.NominalTime, "status", end.Status, "runId", end.RunID, "reason", end.Message)
 	h.e.Ended(h.d, h.claim.Tick, end, took)
+}
+
+// severity is the level at which the end of a tick is logged: a log that tells only of
+// what needs somebody tells of every end that is no answer.
+func severity(s Status) slog.Level {
+	switch s {
+	case Failed:
+		return slog.LevelError
+	case WaitingForBudget:
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
 }
 
 // put adds the run to the history.

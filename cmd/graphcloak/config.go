@@ -116,8 +116,10 @@ func (a *app) loadAll() error {
 	for _, text := range remarks {
 		a.note("%s", text)
 	}
-	_, err = config.Load(layers)
-	return err
+	if _, err = config.Load(layers); err != nil || layers.File == "" {
+		return err
+	}
+	return a.checkJobs(layers.File)
 }
 
 func newConfigSchemaCommand(app *app) *cobra.Command {
