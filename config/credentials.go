@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SplitError is an address and a password that different hands gave: whoever
-// wrote the one may not know of the other.
+// SplitError is an address and a password from different authors: whoever wrote the
+// one may not know of the other.
 type SplitError struct{ Address, Password Origin }
 
 func (e *SplitError) Error() string {
@@ -22,8 +22,8 @@ func (e *SplitError) Suggestion() string {
 }
 
 // CheckCredentials refuses to send a password to an address that was not meant
-// for it. The caller's own hand gives flags, environment and the user's own file
-// of settings; a .env, and a file that --config names, may be another's. An
+// for it. Flags, environment and the user's own file of settings are the caller's; a
+// .env, and a file that --config names, may have another author. An
 // address given by --uri, and the built-in one of this machine, serve every
 // password. Without a password from any layer there is nothing to refuse: the
 // question on the terminal names the address.
@@ -33,15 +33,15 @@ func (c *Config) CheckCredentials() error {
 		return nil
 	}
 	for _, key := range c.passwordKeys() {
-		if password := c.origins[key]; c.hand(password.Layer) != c.hand(address.Layer) {
+		if password := c.origins[key]; c.authority(password.Layer) != c.authority(address.Layer) {
 			return &SplitError{Address: address, Password: password}
 		}
 	}
 	return nil
 }
 
-// hand returns the layer that stands for all of the same hand.
-func (c *Config) hand(l Layer) Layer {
+// authority returns the layer that stands for all with the same author.
+func (c *Config) authority(l Layer) Layer {
 	if l == LayerEnv || l == LayerFile && c.ownFile {
 		return LayerFlag
 	}

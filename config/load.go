@@ -66,7 +66,7 @@ func Load(l Layers) (*Config, error) {
 		}
 	}
 	problems = append(problems, c.conflicts()...)
-	c.warnings = append(c.warnings, l.strangers(settings)...)
+	c.warnings = append(c.warnings, l.unknownVariables(settings)...)
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -149,8 +149,8 @@ func (l Layers) place(s Setting, file map[string]any) Origin {
 	return Origin{Layer: LayerDefault}
 }
 
-// strangers warns of variables that look like ours and are not.
-func (l Layers) strangers(settings []Setting) []string {
+// unknownVariables warns of variables with our prefix that name no setting.
+func (l Layers) unknownVariables(settings []Setting) []string {
 	known := []string{EnvPrefix + "CONFIG"}
 	for _, s := range settings {
 		known = append(known, s.Env...)

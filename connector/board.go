@@ -27,9 +27,9 @@ const (
 // shown are the properties of [jobs.State].
 var shown = []string{StatusKey, MessageKey, ScheduledSinceKey, LastRunKey, LastRunIDKey, NextRunKey}
 
-// FiledOf reads the record of a job from its properties, as somebody may have made it:
-// what cannot be read of the state is left out, and what its author wrote is kept as it
-// is, for package jobs to judge.
+// FiledOf reads the record of a job from its properties, which any writer of the store may
+// have set: state that cannot be parsed is left out, and the author's fields are kept as
+// they are, for [jobs.Define] to check.
 func FiledOf(properties map[string]any) jobs.Filed {
 	f := jobs.Filed{Fields: map[string]any{}}
 	f.Name, _ = properties["name"].(string)

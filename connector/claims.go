@@ -12,11 +12,11 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// Claims are those of package jobs over what differs between stores: one transaction
-// about the ticks of a job.
+// Claims implements [jobs.Claims] on a [Decider], the one transaction that differs
+// between stores.
 type Claims struct{ Decider }
 
-// Decider decides about the ticks of one job in one transaction.
+// Decider updates the latest tick of a job in one transaction.
 type Decider interface {
 	// Decide locks the name of the job first; then reads the time of the store and the
 	// record of the job's latest tick, the zero Claim where it has none; calls rule; and
@@ -31,14 +31,14 @@ type Decider interface {
 // Rule returns the record to store in place of the latest one, or as the next.
 type Rule func(now time.Time, latest jobs.Claim) (jobs.Claim, error)
 
-// Claim is that of [jobs.Claims], with [jobs.ErrHeld], [jobs.ErrPast] and [jobs.ErrUnfinished].
+// Claim implements [jobs.Claims], with [jobs.ErrHeld], [jobs.ErrPast] and [jobs.ErrUnfinished].
 func (c Claims) Claim(ctx context.Context, t jobs.Tick, by jobs.Holder, lease time.Duration) (jobs.Claim, error) {
 	return c.Decide(ctx, t.JobName, true, func(now time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		return jobs.Admit(latest, t, by, now, lease)
 	})
 }
 
-// Renew is that of [jobs.Claims], with [jobs.ErrLost].
+// Renew implements [jobs.Claims], with [jobs.ErrLost].
 func (c Claims) Renew(ctx context.Context, t jobs.Tick, token string, lease time.Duration) (jobs.Claim, error) {
 	claim, err := c.Decide(ctx, t.JobName, false, func(now time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		return latest.Renewed(t, token, now, lease)
@@ -47,7 +47,7 @@ func (c Claims) Renew(ctx context.Context, t jobs.Tick, token string, lease time
 	return claim, err
 }
 
-// Save is that of [jobs.Claims], with [jobs.ErrLost].
+// Save implements [jobs.Claims], with [jobs.ErrLost].
 func (c Claims) Save(ctx context.Context, t jobs.Tick, token string, saved []byte) error {
 	_, err := c.Decide(ctx, t.JobName, false, func(_ time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		latest.Saved = saved
@@ -56,8 +56,8 @@ func (c Claims) Save(ctx context.Context, t jobs.Tick, token string, saved []byt
 	return err
 }
 
-// Yield is that of [jobs.Claims], with [jobs.ErrLost]. A repeated transaction finds its
-// own doing.
+// Yield implements [jobs.Claims], with [jobs.ErrLost]. A transaction that is
+// repeated after its commit finds the tick yielded, which is no error.
 func (c Claims) Yield(ctx context.Context, t jobs.Tick, token string, retryAt time.Time, message string) error {
 	yielded := false
 	_, err := c.Decide(ctx, t.JobName, false, func(_ time.Time, latest jobs.Claim) (jobs.Claim, error) {
@@ -71,7 +71,7 @@ func (c Claims) Yield(ctx context.Context, t jobs.Tick, token string, retryAt ti
 	return err
 }
 
-// Finish is that of [jobs.Claims], with [jobs.ErrLost].
+// Finish implements [jobs.Claims], with [jobs.ErrLost].
 func (c Claims) Finish(ctx context.Context, t jobs.Tick, token string, o jobs.Outcome) error {
 	_, err := c.Decide(ctx, t.JobName, false, func(now time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		return latest.Finished(t, token, o, now)
@@ -79,7 +79,7 @@ func (c Claims) Finish(ctx context.Context, t jobs.Tick, token string, o jobs.Ou
 	return err
 }
 
-// Cancel is that of [jobs.Claims], with [jobs.ErrNoJob].
+// Cancel implements [jobs.Claims], with [jobs.ErrNoJob].
 func (c Claims) Cancel(ctx context.Context, jobName string) (jobs.Tick, error) {
 	claim, err := c.Decide(ctx, jobName, false, func(_ time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		if !latest.Open() {

@@ -25,8 +25,8 @@ const (
 	keyBPDN        = "bpdnStatus"
 )
 
-// History returns what is to be told of the runs of a store: what was told of each, and
-// of those of which nothing was, what their records say.
+// History merges the history entries of runs (told, by id) with the records that the store
+// keeps: a run without an entry gets one from its record.
 func History(told map[string]jobs.Run, known []Run) []jobs.Run {
 	all := maps.Clone(told)
 	if all == nil {
@@ -40,7 +40,7 @@ func History(told map[string]jobs.Run, known []Run) []jobs.Run {
 	return slices.Collect(maps.Values(all))
 }
 
-// history tells a run from its record.
+// history makes a history entry from a run's record.
 func (run Run) history() jobs.Run {
 	text := func(name string) string { s, _ := run.Record[name].(string); return s }
 	number := func(name string) float64 { x, _ := run.Record[name].(float64); return x }
@@ -94,7 +94,7 @@ func SelectRuns(all []jobs.Run, q jobs.RunQuery) []jobs.Run {
 }
 
 // Prunable returns the ids of ended runs that started before a time, ascending. A run
-// that the store has not seen finished is not among them, whatever was told of it.
+// whose record is RESERVED or RUNNING is not among them, whatever its history says.
 func Prunable(all []jobs.Run, known []Run, before time.Time) []string {
 	open := map[string]bool{}
 	for _, k := range known {
@@ -110,8 +110,8 @@ func Prunable(all []jobs.Run, known []Run, before time.Time) []string {
 	return ids
 }
 
-// PrunableTicks returns the ended ticks of nominal times before a time, but for the
-// latest of each job: it says that those before it are past.
+// PrunableTicks returns the ended ticks with nominal times before a time, except the
+// latest of each job, which marks all earlier ticks as past.
 func PrunableTicks(all []jobs.Claim, before time.Time) []jobs.Tick {
 	latest := SelectTicks(all, jobs.TickQuery{Latest: true})
 	var ticks []jobs.Tick

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Obstacles judges what stands under a run's property names on the nodes that it
-// selects: another run's values, known by the run's id beside them, or the user's.
+// Obstacles classifies existing values of the properties that a run is to write: those of
+// another run, whose id is on the same node, and those of the user.
 type Obstacles struct {
 	run     Run
 	known   map[string][]string // what each run under the same run-id property writes
@@ -18,7 +18,7 @@ type Obstacles struct {
 	touched map[string]bool
 }
 
-// NewObstacles prepares to judge for a run beside the runs that the store knows.
+// NewObstacles classifies for a run, given the runs that the store knows.
 func NewObstacles(run Run, runs []Run) *Obstacles {
 	o := &Obstacles{run: run, known: map[string][]string{run.ID: run.Columns}, users: map[string]int{}, touched: map[string]bool{}}
 	for _, k := range runs {

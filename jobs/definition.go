@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Missed says what becomes of ticks that nobody ran in time.
+// Missed is the misfire policy: what becomes of ticks that no instance ran in time.
 type Missed string
 
 // Policies for missed ticks.
@@ -51,7 +51,7 @@ const (
 
 var jobName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)
 
-// CheckName refuses a name that is no part of an address, a file name and a label.
+// CheckName refuses a name that cannot be part of a URL, a file name and a metrics label.
 func CheckName(name string) error {
 	if !jobName.MatchString(name) {
 		return fmt.Errorf("name %q: want up to %d letters, digits, dots, dashes and underscores, the first a letter or a digit", clip(name), maxName)

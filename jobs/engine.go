@@ -30,7 +30,7 @@ type Work struct {
 	ReleaseID  string     // of the release and of the run
 	Saved      []byte     // what an earlier attempt kept; nil: there was none that had come so far
 	// Save keeps what another instance needs to go on. It is durable when it returns, and
-	// fails with [ErrLost] where the tick belongs to somebody else by now: the run must
+	// fails with [ErrLost] where another instance has taken the tick over: the run must
 	// then spend and publish nothing.
 	Save func(ctx context.Context, saved []byte) error
 }
@@ -186,18 +186,18 @@ func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
 	e.last = view.now
 	e.mu.Unlock()
 	for _, j := range view.jobs {
-		next := e.attend(ctx, j, view)
+		next := e.schedule(ctx, j, view)
 		if !next.IsZero() {
 			wait = min(wait, max(next.Sub(view.now), 0))
 		}
 	}
-	e.attendOrphans(ctx, view)
+	e.takeOverOrphans(ctx, view)
 	return max(wait, time.Millisecond), nil
 }
 
-// attend begins the tick of a job that is due, shows its state, and returns when to
+// schedule begins the tick of a job that is due, shows its state, and returns when to
 // look again; the zero time is whenever.
-func (e *Engine) attend(ctx context.Context, j Job, v view) (next time.Time) {
+func (e *Engine) schedule(ctx context.Context, j Job, v view) (next time.Time) {
 	s, began := j.state(v.now), false
 	switch {
 	case j.Last.Open():
@@ -226,9 +226,9 @@ func free(c Claim) time.Time {
 	return c.LeaseUntil
 }
 
-// attendOrphans takes over open ticks whose job is not there, so that what they saved
+// takeOverOrphans takes over open ticks whose job is not there, so that what they saved
 // is completed.
-func (e *Engine) attendOrphans(ctx context.Context, v view) {
+func (e *Engine) takeOverOrphans(ctx context.Context, v view) {
 	for _, c := range v.orphans {
 		if c.Open() && !free(c).After(v.now) {
 			e.begin(ctx, Definition{Name: c.JobName}, c.Tick)
@@ -250,19 +250,19 @@ func (e *Engine) show(ctx context.Context, j Job, s State) {
 	}
 }
 
-// begin claims a tick and starts it, if this instance has a hand free for it.
+// begin claims a tick and starts it, if this instance has a free slot.
 func (e *Engine) begin(ctx context.Context, d Definition, t Tick) bool {
-	if ctx.Err() != nil || !e.occupy(t.JobName) {
+	if ctx.Err() != nil || !e.acquireSlot(t.JobName) {
 		return false
 	}
 	c, err := e.claim(ctx, t)
 	if err != nil {
-		e.vacate(t.JobName)
+		e.freeSlot(t.JobName)
 		return false
 	}
 	e.work.Go(func() {
 		defer e.Wake()
-		defer e.vacate(t.JobName)
+		defer e.freeSlot(t.JobName)
 		e.hold(ctx, d, c)
 	})
 	return true
@@ -284,8 +284,8 @@ func (e *Engine) claim(ctx context.Context, t Tick) (Claim, error) {
 	return c, err
 }
 
-// occupy takes one of the instance's hands for a job that it is not at.
-func (e *Engine) occupy(name string) bool {
+// acquireSlot takes one of the Parallel slots for a job that has none.
+func (e *Engine) acquireSlot(name string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.busy[name] {
@@ -300,7 +300,7 @@ func (e *Engine) occupy(name string) bool {
 	return true
 }
 
-func (e *Engine) vacate(name string) {
+func (e *Engine) freeSlot(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.busy, name)
@@ -315,7 +315,7 @@ func (e *Engine) RunNow(ctx context.Context, name string) (Claim, Ending, error)
 	if err != nil {
 		return c, Ending{}, err
 	}
-	defer e.vacate(name)
+	defer e.freeSlot(name)
 	return c, e.hold(ctx, d, c), nil
 }
 
@@ -334,7 +334,7 @@ func (e *Engine) Trigger(ctx context.Context, name string) (Claim, error) {
 	}
 	e.work.Go(func() {
 		defer e.Wake()
-		defer e.vacate(name)
+		defer e.freeSlot(name)
 		e.hold(life, d, c)
 	})
 	return c, nil
@@ -353,7 +353,7 @@ func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, err
 	if j.Problem != nil {
 		return Definition{}, Claim{}, fmt.Errorf("%w: %s: %w", ErrInvalid, name, j.Problem)
 	}
-	if !e.occupy(name) {
+	if !e.acquireSlot(name) {
 		return Definition{}, Claim{}, ErrHeld
 	}
 	t := NewTick(name, view.now)
@@ -362,7 +362,7 @@ func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, err
 	}
 	c, err := e.claim(ctx, t)
 	if err != nil {
-		e.vacate(name)
+		e.freeSlot(name)
 	}
 	return j.Definition, c, err
 }

@@ -67,7 +67,7 @@ func ParseSchedule(text, zone string) (Schedule, error) {
 	return s, nil
 }
 
-// parseEvery reads the distance of ticks.
+// parseEvery reads the interval between ticks.
 func parseEvery(text string) (Schedule, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second || d%time.Second != 0 {

@@ -23,7 +23,7 @@ var (
 )
 
 // Store keeps jobs, claims and the history of runs beside the graph. Package
-// connector/storetest holds its contract. Every method is one transaction.
+// connector/storetest tests its contract. Every method is one transaction.
 type Store interface {
 	Claims
 	Board
@@ -78,7 +78,7 @@ type Tick struct {
 // Holder is who claims.
 type Holder struct {
 	Instance string // for people: host name and process id
-	Token    string // random, new for each claim: the fence
+	Token    string // random, new for each claim: the fencing token
 }
 
 // A Status of a tick or a run. Those of a job are [JobStatus].
@@ -185,8 +185,8 @@ type State struct {
 // History keeps every run, (:GraphCloakRun) in Neo4j, of jobs and of the command, in
 // every mode.
 type History interface {
-	// PutRun creates or replaces what is told of a run. What the store itself keeps of a
-	// run that writes properties stays.
+	// PutRun creates or replaces the history entry of a run. The record that the store keeps
+	// of a run that writes properties is not changed.
 	PutRun(ctx context.Context, r Run) error
 	// ListRuns returns runs without their reports, latest start first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
@@ -199,7 +199,7 @@ type History interface {
 	PruneRuns(ctx context.Context, before time.Time) (int64, error)
 }
 
-// Run is what is told of a run.
+// Run is the history entry of a run.
 type Run struct {
 	RunID          string    `json:"runId"`
 	JobName        string    `json:"jobName,omitempty"`

@@ -5,7 +5,7 @@ package report
 import "gonum.org/v1/gonum/floats"
 
 // Chance returns, for each label 0 … groups−1, the prior probability that it holds at
-// least one of so many sources, which are at different nodes. A set of k nodes has
+// least one of k sources at distinct nodes, k = sources. A set of k nodes has
 // prior probability ∝ Π weight: with e_j the elementary symmetric polynomials of the
 // weights, group C holds a source with probability
 //

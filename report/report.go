@@ -32,7 +32,7 @@ type Report struct {
 	Prior       string      `json:"priorProperty,omitempty"` // node property that the prior is proportional to; "": flat
 	Posterior   Posterior   `json:"posterior"`
 	Sources     *Sources    `json:"sources,omitempty"` // where more than one source may be supposed
-	// TauPosterior is what was learnt of τ, where it is known within limits only.
+	// TauPosterior is the posterior of τ, where only a range of τ is given.
 	TauPosterior []TauProbability `json:"tauPosterior,omitempty"`
 	BPDN         BPDN             `json:"bpdn"`
 	Ceiling      float64          `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
@@ -92,14 +92,14 @@ type Posterior struct {
 	KnownMassSetSize int      `json:"credibleSetSizeKnownMass,omitempty"`
 	LogRunnerUp      *float64 `json:"logOddsRunnerUp,omitempty"`
 	LogPresence      float64  `json:"logOddsNoSource"` // one source against none
-	// What comes from bounded column norms, 0 up to 10,000 nodes: a bound on the error
-	// of both odds, and one on the error of every probability and share.
+	// Error bounds, of both log-odds and of every probability, where column norms are only
+	// bounded: 0 up to 10,000 nodes, for there they are exact.
 	LogOddsError     float64 `json:"logOddsError,omitempty"`
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
 }
 
-// TauProbability is what the measurements say of a τ that is known within limits: its
-// part of a grid that is even in log τ, given one source.
+// TauProbability is the posterior probability of one value of τ, on a grid that is even in
+// log τ over the given range, supposing one source.
 type TauProbability struct {
 	Tau         float64 `json:"tau"`
 	Probability float64 `json:"probability"`
@@ -148,13 +148,13 @@ func Finite(x float64) *float64 {
 	return &x
 }
 
-// Noise is the σ of the sensors that report, in the same words in a plan, a dry run, a
-// report and an evaluation.
+// Noise is the σ of the reporting sensors, with the same JSON keys in a plan, a dry run,
+// a report and an evaluation.
 type Noise struct {
 	Sigma        float64 `json:"sigma,omitempty"` // of every sensor; absent where they differ
 	SigmaMin     float64 `json:"sigmaMin"`
 	SigmaMax     float64 `json:"sigmaMax"`
-	UniformSigma float64 `json:"uniformSigma,omitempty"` // what uniform noise of equal guarantee would take, where noise is allocated; no sensor has it
+	UniformSigma float64 `json:"uniformSigma,omitempty"` // the σ of uniform noise with the same guarantee, for comparison, where noise is allocated per sensor
 }
 
 // NewNoise describes the noise of sensors, at least one; uniform is 0 where it was not
@@ -193,7 +193,7 @@ type Nodes struct {
 	Probability []float64
 	Community   []int
 	Sensors     []int     // nodes with a private measurement, ascending
-	PrivateHeat []float64 // one a sensor
+	PrivateHeat []float64 // one per sensor
 	Sigma       []float64 // of its noise
 	Captions    []string  // what a reader calls each; nil: nothing but its id
 }
@@ -207,9 +207,9 @@ func (r *Report) SetNodes(n Nodes) { r.nodes = n }
 // Nodes returns what [Report.SetNodes] attached.
 func (r *Report) Nodes() Nodes { return r.nodes }
 
-// strong is the factor by which the evidence must raise a community's odds before
-// it is named. It is a convention: a factor of 3 turns even odds into 75 %.
-const strong = 3
+// minBayesFactor is the ratio of posterior to prior odds from which a community is
+// named. It is a convention: a factor of 3 turns even odds into 75 %.
+const minBayesFactor = 3
 
 // SetAnswer writes the sentence from the ranking and the posterior.
 func (r *Report) SetAnswer() {
@@ -218,7 +218,7 @@ func (r *Report) SetAnswer() {
 		return
 	}
 	if r.Sources != nil && r.Sources.Count != 1 {
-		r.Answer = r.several()
+		r.Answer = r.multiSourceAnswer()
 		return
 	}
 	top := r.Communities[0]
@@ -243,22 +243,22 @@ func (r *Report) SetAnswer() {
 	}
 }
 
-// StandsOut reports whether the evidence for the first community is more than
-// chance: the odds of the posterior are at least 3 times those of the prior.
+// StandsOut reports whether the first community is likelier than by chance: its
+// posterior odds are at least 3 times its prior odds, a Bayes factor of 3.
 func (r *Report) StandsOut() bool {
 	return len(r.Communities) > 1 && r.standsOut(r.Communities[0])
 }
 
-// standsOut is StandsOut for a community. No probability counts as closer to 1 than it
-// is known: what no sum of rounded terms shows, and with 95 % confidence what N
-// effective draws never saw (the rule of three, 3/N).
+// standsOut is StandsOut for any community. A probability is capped below 1 by its own
+// uncertainty: rounding (1e-12) or, for N effective Gibbs draws, the 95 % bound 3/N on an
+// event that none of them shows (the rule of three).
 func (r *Report) standsOut(c Community) bool {
 	unknown := 1e-12
 	if s := r.Sources; s != nil && s.EffectiveSampleSize != nil {
 		unknown = 3 / max(3, *s.EffectiveSampleSize)
 	}
 	p := min(c.Probability, 1-unknown)
-	return p*(1-c.Prior) >= strong*c.Prior*(1-p)
+	return p*(1-c.Prior) >= minBayesFactor*c.Prior*(1-p)
 }
 
 // chance names what a community has before the measurements.
@@ -269,8 +269,8 @@ func (r *Report) chance() string {
 	return "chance"
 }
 
-// several is the sentence for no source, or for more than one.
-func (r *Report) several() string {
+// multiSourceAnswer is the sentence for no source, or for more than one.
+func (r *Report) multiSourceAnswer() string {
 	k := r.Sources.Count
 	if k == 0 {
 		return fmt.Sprintf("The measurements favour no source at all, with probability %s. The ranking supposes that there is one.", Percent(r.Sources.Probabilities[0]))
@@ -317,7 +317,8 @@ type Distribution struct {
 }
 
 // NewDistribution describes sizes that are sorted in ascending order, at least
-// one. A percentile is the least size that so many percent do not exceed.
+// one. Percentiles are by nearest rank: the least size that at least p % of them
+// do not exceed.
 func NewDistribution(sorted []int) *Distribution {
 	n := len(sorted)
 	at := func(p float64) int { return sorted[max(0, int(math.Ceil(p*float64(n)))-1)] }

@@ -8,8 +8,8 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// Stats returns the columns of the stats and write modes, in the names of GDS and
-// our own beside them. A value is a string, bool, int, int64, float64 or nil.
+// Stats returns the columns of the stats and write modes, in the names of GDS
+// where it has one. A value is a string, bool, int, int64, float64 or nil.
 func (r *Report) Stats() (columns []string, row []any) {
 	add := func(name string, value any) {
 		columns, row = append(columns, name), append(row, value)

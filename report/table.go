@@ -63,7 +63,7 @@ func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error)
 	t.columns[4].Ints = labels
 	t.columns[5].Floats = shares
 	t.columns[6].Strings = ids
-	t.record = append(released(release, r, t.columns), recovered(r)...)
+	t.record = append(releaseProperties(release, r, t.columns), recoveryProperties(r)...)
 	return t, nil
 }
 
@@ -77,7 +77,7 @@ func NewReleaseTable(release *privacy.Release, r *Report, prefix string) (Table,
 	t.columns[0].Floats = release.Values()
 	t.columns[1].Floats = release.Sigmas()
 	t.columns[2].Strings = slices.Repeat([]string{r.RunID}, len(t.columns[2].Nodes))
-	t.record = released(release, r, t.columns)
+	t.record = releaseProperties(release, r, t.columns)
 	return t, nil
 }
 
@@ -115,8 +115,8 @@ const SignalKey = "signalProperty"
 // property of private values.
 func SigmaOf(property string) string { return property + "Sigma" }
 
-// released describes a release for the node of its run in the store.
-func released(release *privacy.Release, r *Report, columns []Column) []Property {
+// releaseProperties are the properties of a run's node that describe its release.
+func releaseProperties(release *privacy.Release, r *Report, columns []Column) []Property {
 	plan := release.Plan()
 	low, high := plan.Sensors[0].Exponent, plan.Sensors[0].Exponent
 	for _, s := range plan.Sensors {
@@ -172,8 +172,8 @@ func released(release *privacy.Release, r *Report, columns []Column) []Property 
 	return p
 }
 
-// recovered describes what was computed from a release.
-func recovered(r *Report) []Property {
+// recoveryProperties are those that describe what was computed from the release.
+func recoveryProperties(r *Report) []Property {
 	p := []Property{
 		{"answer", r.Answer},
 		{"communityCount", int64(r.CommunityCount)},

@@ -21,7 +21,7 @@ type Reading struct {
 	Reading   *float64 `json:"reading"`
 }
 
-// Options of [Cloak].
+// CloakOptions are options of [Cloak].
 type CloakOptions struct {
 	StateDir string             // holds counter and budget; created with mode 0700
 	Key      *privacy.SensorKey // escrow only
@@ -31,11 +31,11 @@ type CloakOptions struct {
 // maxLine bounds a line of input in bytes.
 const maxLine = 64 << 10
 
-// Cloak reads readings from in as NDJSON, one a release, and writes a
+// Cloak reads readings from in as NDJSON, one per release, and writes a
 // privacy.SensorValue for each to out as NDJSON, until in ends. Release ids must
 // grow in shortlex order (shorter first, then bytewise, so that decimal numbers
-// count upwards); the ids used, what the first package promised and what was spent survive
-// in StateDir, and are on disk before a value is written. What a crash loses stays
+// count upwards). The last id, the terms of the first package and the budget spent are
+// kept in StateDir, synced before a value is written: a value that a crash loses stays
 // spent.
 //
 // privacy.ErrReplay for an id that does not grow, privacy.ErrExhausted past the

@@ -19,14 +19,14 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// record is what a sensor remembers. Its σ_min is that of the first package, and its
-// limit only ever tightens.
+// record is the durable state of a sensor. Its σ_min is that of the first package, and
+// its limit can only decrease.
 type record struct {
 	Sensor      graph.ID         `json:"sensor"`
 	GraphDigest privacy.Digest   `json:"graphDigest"`
 	SigmaMin    float64          `json:"sigmaMin"`
 	Limit       privacy.Cost     `json:"limit"` // 0: none
-	Cost        privacy.Cost     `json:"cost"`  // of a release under the first package: none is charged less
+	Cost        privacy.Cost     `json:"cost"`  // of a release under the first package: the least charge of any
 	Steps       int64            `json:"steps"` // S of the first package
 	Clip        privacy.Interval `json:"clip"`
 	Spent       privacy.Cost     `json:"spent"`
@@ -87,7 +87,7 @@ func (s *state) load(tx *bbolt.Tx) error {
 	return nil
 }
 
-// adopt refuses a package that asks the sensor to promise less than before.
+// adopt refuses a package whose terms are weaker than those of the first.
 func (s *state) adopt(p Package) error {
 	r := &s.record
 	if r.Sensor == "" {

@@ -63,7 +63,7 @@ func (s *server) answer(handle func(*http.Request) (int, any, error)) http.Handl
 	}
 }
 
-// logged tells the log of what clients are not told.
+// logged logs an error that clients see only in general words.
 func (s *server) logged(r *http.Request, err error) {
 	if p := problemOf(err); p.status >= http.StatusInternalServerError && r.Context().Err() == nil {
 		s.Log.Warn("a request failed", "path", r.URL.Path, "error", err)
@@ -114,7 +114,7 @@ type jobDetail struct {
 	Ticks []jobs.Claim `json:"ticks"` // latest first
 }
 
-// shownTicks is how many ticks of a job are told.
+// shownTicks bounds the ticks of a job that are listed.
 const shownTicks = 30
 
 func (s *server) job(r *http.Request) (jobDetail, error) {

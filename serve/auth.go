@@ -33,7 +33,7 @@ func (s secret) is(token string) bool {
 // minToken is the least length of a token, in bytes.
 const minToken = 16
 
-// ErrToken says that a token is none.
+// ErrToken says that a token is too short, too long or not printable ASCII.
 var ErrToken = errors.New("serve: not a token")
 
 // CheckToken refuses a token that could be guessed or not be sent.
@@ -44,7 +44,7 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// given returns the token of a request: a bearer's, or the password of a browser.
+// given returns the token of a request: Bearer, or the password of Basic authentication.
 func given(r *http.Request) string {
 	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(kind, "Bearer") {
@@ -54,9 +54,8 @@ func given(r *http.Request) string {
 	return password
 }
 
-// guard answers who has the token, or, where there is none, who reads under a name of
-// this machine: another name is that of a page elsewhere, which the browser was told
-// leads here.
+// guard admits requests with the token, or, where there is none, reads whose Host header
+// names this machine: any other Host may be DNS rebinding by a page elsewhere.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serve answers over HTTP: what jobs there are and how they fared, what is left
-// of budgets, whether the server is well, and the metrics of Prometheus; to people as
+// Package serve answers over HTTP: the jobs and their runs, the remaining budgets, health
+// and readiness probes, and the metrics of Prometheus; to people as
 // pages that need no script, to programs as JSON that openapi.json describes.
 //
 // Reading needs the token where there is one; a change always does, and comes from the

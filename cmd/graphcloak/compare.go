@@ -162,7 +162,7 @@ func (a *app) showSeries(series page.Series, together []composition) error {
 	}
 	return a.render(map[string]any{"runs": series.Runs, "changes": series.Changes(), "together": together, "budgets": series.Budgets}, section{
 		title: "Runs", columns: []string{"startedAt", "runId", "community", "probability", "credibleSetSize", "epsilonSpent"},
-		rows: rowsOf(series.Runs, func(r page.Night) []any {
+		rows: rowsOf(series.Runs, func(r page.SeriesRun) []any {
 			return []any{r.Started, r.RunID, r.Community, r.Probability, r.CredibleSetSize, r.EpsilonSpent}
 		}),
 	}, section{title: "Changes", text: onePerLine(series.Changes())}, section{text: text})

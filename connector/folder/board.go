@@ -124,8 +124,8 @@ func putFiled(b *bolt.Bucket, id string, properties map[string]any) error {
 	return b.Put(filedKey(id), text)
 }
 
-// Jobs is that of [jobs.Board].
-func (d desk) Jobs(context.Context) (board []jobs.Filed, err error) {
+// Jobs implements [jobs.Board].
+func (d jobStore) Jobs(context.Context) (board []jobs.Filed, err error) {
 	err = d.s.view(func(tx *bolt.Tx) error {
 		if tx == nil || tx.Bucket(boardBucket) == nil {
 			return nil
@@ -153,18 +153,18 @@ func parseFiled(text []byte) (map[string]any, error) {
 	return properties, nil
 }
 
-// SetState is that of [jobs.Board].
-func (d desk) SetState(ctx context.Context, t jobs.Target, s jobs.State) error {
+// SetState implements [jobs.Board].
+func (d jobStore) SetState(ctx context.Context, t jobs.Target, s jobs.State) error {
 	return d.set(ctx, t, connector.StateOf(s))
 }
 
-// SetPaused is that of [jobs.Board].
-func (d desk) SetPaused(ctx context.Context, t jobs.Target, paused bool) error {
+// SetPaused implements [jobs.Board].
+func (d jobStore) SetPaused(ctx context.Context, t jobs.Target, paused bool) error {
 	return d.set(ctx, t, map[string]any{connector.PausedKey: paused})
 }
 
 // set replaces properties of a record, in one transaction.
-func (d desk) set(ctx context.Context, t jobs.Target, properties map[string]any) error {
+func (d jobStore) set(ctx context.Context, t jobs.Target, properties map[string]any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (s *Store) Name() string {
 	return "folder:" + filepath.ToSlash(dir)
 }
 
-// Notices returns what the user should know and nothing asked for, such as the
+// Notices returns warnings, such as the
 // number of relationships that were left out.
 func (s *Store) Notices() []string { return s.csv.Notices() }
 

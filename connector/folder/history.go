@@ -23,8 +23,8 @@ var (
 	reportsBucket = []byte("reports")
 )
 
-// PutRun is that of [jobs.History].
-func (d desk) PutRun(ctx context.Context, r jobs.Run) error {
+// PutRun implements [jobs.History].
+func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func loadHistory(tx *bolt.Tx) (all []jobs.Run, known []connector.Run, err error)
 	return connector.History(told, known), known, err
 }
 
-// ListRuns is that of [jobs.History].
-func (d desk) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Run, err error) {
+// ListRuns implements [jobs.History].
+func (d jobStore) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Run, err error) {
 	err = d.s.view(func(tx *bolt.Tx) error {
 		all, _, err := loadHistory(tx)
 		chosen = connector.SelectRuns(all, q)
@@ -81,8 +81,8 @@ func (d desk) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Run, e
 	return chosen, err
 }
 
-// GetRun is that of [jobs.History].
-func (d desk) GetRun(_ context.Context, runID string) (r jobs.Run, err error) {
+// GetRun implements [jobs.History].
+func (d jobStore) GetRun(_ context.Context, runID string) (r jobs.Run, err error) {
 	err = d.s.view(func(tx *bolt.Tx) error {
 		all, _, err := loadHistory(tx)
 		if err != nil {
@@ -101,8 +101,8 @@ func (d desk) GetRun(_ context.Context, runID string) (r jobs.Run, err error) {
 	return r, err
 }
 
-// PruneRuns is that of [jobs.History].
-func (d desk) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
+// PruneRuns implements [jobs.History].
+func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
 	var ids []string
 	var known []connector.Run
 	err := d.s.view(func(tx *bolt.Tx) error {

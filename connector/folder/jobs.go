@@ -27,18 +27,18 @@ var (
 // Jobs returns where jobs, their claims and the history of runs are kept: in this
 // folder, by the clock of this machine.
 func (s *Store) Jobs() jobs.Store {
-	d := desk{s}
+	d := jobStore{s}
 	return struct {
 		connector.Claims
-		desk
+		jobStore
 	}{connector.Claims{Decider: d}, d}
 }
 
-// desk keeps what package jobs asks for.
-type desk struct{ s *Store }
+// jobStore implements [jobs.Board], [jobs.History] and, in [connector.Claims], [connector.Decider].
+type jobStore struct{ s *Store }
 
-// Now is that of [jobs.Claims]: the time of this machine, which has the folder.
-func (d desk) Now(ctx context.Context) (time.Time, error) { return d.s.Ledger().Now(ctx) }
+// Now implements [jobs.Claims]: the time of this machine, which has the folder.
+func (d jobStore) Now(ctx context.Context) (time.Time, error) { return d.s.Ledger().Now(ctx) }
 
 // record is a tick with its token, which [jobs.Claim] does not tell.
 type record struct {
@@ -53,9 +53,9 @@ func tickKey(nominal time.Time) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(nominal.UnixMilli())^1<<63)
 }
 
-// Decide is that of [connector.Decider]. The transaction of bbolt is alone in the file,
-// over all processes: its lock is held before anything is read.
-func (d desk) Decide(ctx context.Context, jobName string, saved bool, rule connector.Rule) (next jobs.Claim, err error) {
+// Decide implements [connector.Decider]. A write transaction of bbolt is exclusive, across
+// processes too: its lock is held before anything is read.
+func (d jobStore) Decide(ctx context.Context, jobName string, saved bool, rule connector.Rule) (next jobs.Claim, err error) {
 	if err := ctx.Err(); err != nil {
 		return next, err
 	}
@@ -130,8 +130,8 @@ func putTick(ticks, saved *bolt.Bucket, c jobs.Claim) error {
 	return ticks.Put(key, text)
 }
 
-// Ticks is that of [jobs.Claims].
-func (d desk) Ticks(_ context.Context, q jobs.TickQuery) (chosen []jobs.Claim, err error) {
+// Ticks implements [jobs.Claims].
+func (d jobStore) Ticks(_ context.Context, q jobs.TickQuery) (chosen []jobs.Claim, err error) {
 	err = d.s.view(func(tx *bolt.Tx) error {
 		all, err := loadTicks(tx)
 		chosen = connector.SelectTicks(all, q)

@@ -34,8 +34,8 @@ func (s *Store) Ledger() privacy.Ledger { return ledger{s} }
 
 type ledger struct{ *Store }
 
-// Update runs in a transaction of bbolt, which is alone in the file: the lock is
-// held before anything is read.
+// Update runs in a write transaction of bbolt, which is exclusive: the lock is held
+// before anything is read.
 func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestDecideReadsTheClockAlone(t *testing.T) {
 		}
 		return time.Unix(1e9, 0)
 	})
-	claims := connector.Claims{Decider: desk{s}}
+	claims := connector.Claims{Decider: jobStore{s}}
 	tick := jobs.NewTick("a", time.Unix(1e9, 0))
 	if _, err := claims.Claim(t.Context(), tick, jobs.Holder{Instance: "h", Token: "t"}, time.Minute); err != nil || read == 0 {
 		t.Errorf("%v, the clock was read %d times", err, read)

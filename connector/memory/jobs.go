@@ -26,21 +26,21 @@ func (s *Store) SetClock(now func() time.Time) { s.ledger.SetClock(now) }
 
 // Jobs returns where jobs, their claims and the history of runs are kept.
 func (s *Store) Jobs() jobs.Store {
-	d := desk{s}
+	d := jobStore{s}
 	return struct {
 		connector.Claims
-		desk
+		jobStore
 	}{connector.Claims{Decider: d}, d}
 }
 
-// desk keeps what package jobs asks for.
-type desk struct{ s *Store }
+// jobStore implements [jobs.Board], [jobs.History] and, in [connector.Claims], [connector.Decider].
+type jobStore struct{ s *Store }
 
-// Now is that of [jobs.Claims].
-func (d desk) Now(ctx context.Context) (time.Time, error) { return d.s.Ledger().Now(ctx) }
+// Now implements [jobs.Claims].
+func (d jobStore) Now(ctx context.Context) (time.Time, error) { return d.s.Ledger().Now(ctx) }
 
-// Decide is that of [connector.Decider].
-func (d desk) Decide(ctx context.Context, jobName string, _ bool, rule connector.Rule) (jobs.Claim, error) {
+// Decide implements [connector.Decider].
+func (d jobStore) Decide(ctx context.Context, jobName string, _ bool, rule connector.Rule) (jobs.Claim, error) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	now, err := d.Now(ctx) // under the lock: a rule that waited for it judges by the time at which it is asked
@@ -68,8 +68,8 @@ func (d desk) Decide(ctx context.Context, jobName string, _ bool, rule connector
 	return next, nil
 }
 
-// Ticks is that of [jobs.Claims].
-func (d desk) Ticks(_ context.Context, q jobs.TickQuery) ([]jobs.Claim, error) {
+// Ticks implements [jobs.Claims].
+func (d jobStore) Ticks(_ context.Context, q jobs.TickQuery) ([]jobs.Claim, error) {
 	d.s.mu.RLock()
 	defer d.s.mu.RUnlock()
 	return connector.SelectTicks(d.s.jobs.allTicks(), q), nil
@@ -92,8 +92,8 @@ func (s *state) file(properties map[string]any) string {
 	return strconv.Itoa(len(s.board))
 }
 
-// Jobs is that of [jobs.Board].
-func (d desk) Jobs(context.Context) ([]jobs.Filed, error) {
+// Jobs implements [jobs.Board].
+func (d jobStore) Jobs(context.Context) ([]jobs.Filed, error) {
 	d.s.mu.RLock()
 	defer d.s.mu.RUnlock()
 	var board []jobs.Filed
@@ -105,17 +105,17 @@ func (d desk) Jobs(context.Context) ([]jobs.Filed, error) {
 	return connector.SortFiled(board), nil
 }
 
-// SetState is that of [jobs.Board].
-func (d desk) SetState(_ context.Context, t jobs.Target, s jobs.State) error {
+// SetState implements [jobs.Board].
+func (d jobStore) SetState(_ context.Context, t jobs.Target, s jobs.State) error {
 	return d.set(t, connector.StateOf(s))
 }
 
-// SetPaused is that of [jobs.Board].
-func (d desk) SetPaused(_ context.Context, t jobs.Target, paused bool) error {
+// SetPaused implements [jobs.Board].
+func (d jobStore) SetPaused(_ context.Context, t jobs.Target, paused bool) error {
 	return d.set(t, map[string]any{connector.PausedKey: paused})
 }
 
-func (d desk) set(t jobs.Target, shown map[string]any) error {
+func (d jobStore) set(t jobs.Target, shown map[string]any) error {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	for k, properties := range d.s.jobs.board {
@@ -135,8 +135,8 @@ func (d desk) set(t jobs.Target, shown map[string]any) error {
 	return nil
 }
 
-// PutRun is that of [jobs.History].
-func (d desk) PutRun(_ context.Context, r jobs.Run) error {
+// PutRun implements [jobs.History].
+func (d jobStore) PutRun(_ context.Context, r jobs.Run) error {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	r.Report = slices.Clone(r.Report)
@@ -144,8 +144,8 @@ func (d desk) PutRun(_ context.Context, r jobs.Run) error {
 	return nil
 }
 
-// ListRuns is that of [jobs.History].
-func (d desk) ListRuns(_ context.Context, q jobs.RunQuery) ([]jobs.Run, error) {
+// ListRuns implements [jobs.History].
+func (d jobStore) ListRuns(_ context.Context, q jobs.RunQuery) ([]jobs.Run, error) {
 	d.s.mu.RLock()
 	defer d.s.mu.RUnlock()
 	return connector.SelectRuns(d.s.history(), q), nil
@@ -153,8 +153,8 @@ func (d desk) ListRuns(_ context.Context, q jobs.RunQuery) ([]jobs.Run, error) {
 
 func (s *Store) history() []jobs.Run { return connector.History(s.jobs.told, s.allRuns()) }
 
-// GetRun is that of [jobs.History].
-func (d desk) GetRun(_ context.Context, runID string) (jobs.Run, error) {
+// GetRun implements [jobs.History].
+func (d jobStore) GetRun(_ context.Context, runID string) (jobs.Run, error) {
 	d.s.mu.RLock()
 	defer d.s.mu.RUnlock()
 	for _, r := range d.s.history() {
@@ -165,8 +165,8 @@ func (d desk) GetRun(_ context.Context, runID string) (jobs.Run, error) {
 	return jobs.Run{}, fmt.Errorf("%w: run %q", jobs.ErrNoJob, runID)
 }
 
-// PruneRuns is that of [jobs.History].
-func (d desk) PruneRuns(_ context.Context, before time.Time) (int64, error) {
+// PruneRuns implements [jobs.History].
+func (d jobStore) PruneRuns(_ context.Context, before time.Time) (int64, error) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	ids := connector.Prunable(d.s.history(), d.s.allRuns(), before)

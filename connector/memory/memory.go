@@ -160,10 +160,10 @@ func (s *Store) put(i int, property string, value any) {
 	n.Properties[property] = value
 }
 
-// Name returns memory: and a word of chance, which no other store has.
+// Name returns memory: and a random word, which no other store has.
 func (s *Store) Name() string { return s.name }
 
-// Notices returns what the user should know and nothing asked for, such as the number
+// Notices returns warnings, such as the number
 // of relationships that were left out.
 func (s *Store) Notices() []string { return s.notices.List() }
 
@@ -178,7 +178,7 @@ type ledger struct {
 	place string
 }
 
-// Identity is that of [privacy.Ledger]; its place is the store's name.
+// Identity implements [privacy.Ledger]; its place is the store's name.
 func (l ledger) Identity(ctx context.Context) (privacy.Identity, error) {
 	id, err := l.MemoryLedger.Identity(ctx)
 	id.Place = l.place

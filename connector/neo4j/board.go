@@ -15,8 +15,8 @@ import (
 // jobLabel is the label of the node of a job, which somebody files.
 const jobLabel = "GraphCloakJob"
 
-// Jobs is that of [jobs.Board].
-func (d desk) Jobs(ctx context.Context) (board []jobs.Filed, err error) {
+// Jobs implements [jobs.Board].
+func (d jobStore) Jobs(ctx context.Context) (board []jobs.Filed, err error) {
 	err = d.s.read(ctx, "jobs", func(tx *transaction) error {
 		board = nil
 		_, err := tx.rows("MATCH (j:"+jobLabel+") RETURN elementId(j), properties(j)", nil, func(r *neo4j.Record) error {
@@ -31,19 +31,19 @@ func (d desk) Jobs(ctx context.Context) (board []jobs.Filed, err error) {
 	return connector.SortFiled(board), err
 }
 
-// SetState is that of [jobs.Board].
-func (d desk) SetState(ctx context.Context, t jobs.Target, s jobs.State) error {
+// SetState implements [jobs.Board].
+func (d jobStore) SetState(ctx context.Context, t jobs.Target, s jobs.State) error {
 	return d.set(ctx, t, connector.StateOf(s))
 }
 
-// SetPaused is that of [jobs.Board].
-func (d desk) SetPaused(ctx context.Context, t jobs.Target, paused bool) error {
+// SetPaused implements [jobs.Board].
+func (d jobStore) SetPaused(ctx context.Context, t jobs.Target, paused bool) error {
 	return d.set(ctx, t, map[string]any{connector.PausedKey: paused})
 }
 
 // set replaces properties of a record. Of the records of the settings' jobs one is made
 // where there is none, behind a lock: several instances show the same state.
-func (d desk) set(ctx context.Context, t jobs.Target, shown map[string]any) error {
+func (d jobStore) set(ctx context.Context, t jobs.Target, shown map[string]any) error {
 	if err := d.s.constrainJobs(ctx); err != nil {
 		return err
 	}

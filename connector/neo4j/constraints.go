@@ -56,8 +56,8 @@ func (c constraint) statement() cypher {
 	return "CREATE CONSTRAINT " + c.name + "IF NOT EXISTS FOR (n:" + quote(c.label) + ") REQUIRE (" + join(properties, ", ") + ") IS UNIQUE"
 }
 
-// lacking returns the constraints that the database does not have.
-func (s *Store) lacking(ctx context.Context, wanted []constraint) ([]constraint, error) {
+// missingConstraints returns the constraints that the database does not have.
+func (s *Store) missingConstraints(ctx context.Context, wanted []constraint) ([]constraint, error) {
 	have := map[string]bool{}
 	err := s.read(ctx, "constraints", func(tx *transaction) error {
 		clear(have)
@@ -85,21 +85,21 @@ func (s *Store) lacking(ctx context.Context, wanted []constraint) ([]constraint,
 
 // constrainOnce makes sure of the constraints of runs and the ledger.
 func (s *Store) constrainOnce(ctx context.Context) error {
-	return s.constrained.make(func() error { return s.constrain(ctx, constraints) })
+	return s.constrained.do(func() error { return s.constrain(ctx, constraints) })
 }
 
 // constrainJobs makes sure of the constraints of jobs too.
 func (s *Store) constrainJobs(ctx context.Context) error {
-	return s.jobsConstrained.make(func() error { return s.constrain(ctx, slices.Concat(constraints, jobConstraints)) })
+	return s.jobsConstrained.do(func() error { return s.constrain(ctx, slices.Concat(constraints, jobConstraints)) })
 }
 
-// achievement is something that is done until it has succeeded once.
-type achievement struct {
+// onceSucceeded is something that is done until it has succeeded once.
+type onceSucceeded struct {
 	mu   sync.Mutex
 	done bool
 }
 
-func (a *achievement) make(try func() error) error {
+func (a *onceSucceeded) do(try func() error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done {
@@ -110,9 +110,9 @@ func (a *achievement) make(try func() error) error {
 	return err
 }
 
-// constrain creates the constraints that are lacking.
+// constrain creates the constraints that are missing.
 func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
-	missing, err := s.lacking(ctx, wanted)
+	missing, err := s.missingConstraints(ctx, wanted)
 	if err != nil {
 		return err
 	}

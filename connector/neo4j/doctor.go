@@ -25,9 +25,8 @@ type CheckResult struct {
 
 // Doctor looks at the connection, the server and the rights that the selection,
 // the write-back of the properties and, where hasJobs says that there are any or the
-// database has some, jobs need. It changes nothing: what it writes
-// to learn whether it may, it rolls back. The first check that others depend on
-// ends the list.
+// database has some, jobs need. It changes nothing: writes that test the rights are
+// rolled back. A failed check that others depend on ends the list.
 func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string, hasJobs bool) []CheckResult {
 	s, err := New(ctx, o)
 	if err != nil {
@@ -54,7 +53,7 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	}
 	err = s.mayWrite(ctx, properties)
 	add("write", err, "may set "+strings.Join(properties, ", ")+" and create "+connector.RunLabel, s.writeFix(err))
-	raw, err := s.beside(ctx)
+	raw, err := s.exposedSignals(ctx)
 	detail := "no node holds a published value and what it was made from"
 	if len(raw) > 0 {
 		detail = strings.Join(raw, "; ") + ": who reads the one reads the other. Publish from a copy without the raw property"
@@ -63,7 +62,7 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	wanted, guarded, err := s.wanted(ctx, hasJobs)
 	var missing []constraint
 	if err == nil {
-		missing, err = s.lacking(ctx, wanted)
+		missing, err = s.missingConstraints(ctx, wanted)
 	}
 	add("constraints", err, protection(missing, guarded), "run doctor again when the server is less busy")
 	return checks
@@ -86,8 +85,8 @@ func (s *Store) wanted(ctx context.Context, hasJobs bool) (wanted []constraint, 
 	return slices.Concat(constraints, jobConstraints), "runs, the ledger and the ticks of jobs", nil
 }
 
-// protection says which constraints there are of what they guard. The first run, of jobs
-// the first claim, makes those that lack before it spends, and stops where it may not.
+// protection says which constraints exist and what they guard. The first run, or the first
+// claim of a job, creates the missing ones before it spends, and fails where it may not.
 func protection(missing []constraint, guarded string) string {
 	if len(missing) == 0 {
 		return guarded + " are protected"
@@ -100,9 +99,9 @@ func protection(missing []constraint, guarded string) string {
 		"; where its user may not, have an administrator run graphcloak doctor --print-setup"
 }
 
-// beside says which properties of finished runs lie on nodes that hold the private
-// property which the run released. It names properties, never nodes.
-func (s *Store) beside(ctx context.Context) (found []string, err error) {
+// exposedSignals returns the properties of finished runs on nodes that still hold the
+// private property which the run released. It names properties, never nodes.
+func (s *Store) exposedSignals(ctx context.Context) (found []string, err error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -136,7 +135,7 @@ func connectionFix(err error) string {
 	switch {
 	case isCode(err, codeUnavailable):
 		return "the database is starting, or has been stopped: SHOW DATABASES says which"
-	case errors.Is(err, connector.ErrAuth) && distrust(err):
+	case errors.Is(err, connector.ErrAuth) && isTLSFailure(err):
 		return "check the server's certificate, and whether the scheme of NEO4J_URI fits it"
 	case errors.Is(err, connector.ErrAuth):
 		return "check NEO4J_USERNAME and NEO4J_PASSWORD"
@@ -203,7 +202,7 @@ func keyConstraints(sel graph.Selection) (wanted []constraint) {
 // keyed checks that a constraint keeps the key unique for each selected label.
 func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
 	wanted := keyConstraints(sel)
-	missing, err := s.lacking(ctx, wanted)
+	missing, err := s.missingConstraints(ctx, wanted)
 	if err == nil && (len(missing) > 0 || len(wanted) == 0) {
 		err = fmt.Errorf("no constraint makes %s unique; it is checked at every reading instead", sel.NodeKey)
 	}

@@ -81,7 +81,7 @@ func classify(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*neo4j.InvalidAuthenticationError](err); ok {
 		return fmt.Errorf("%w: %w", connector.ErrAuth, err)
 	}
-	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok && distrust(err) {
+	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok && isTLSFailure(err) {
 		return fmt.Errorf("%w: the encrypted connection is refused; without +s the scheme asks for none, and with +ssc it takes a certificate that nobody vouches for (%w)", connector.ErrAuth, err)
 	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
@@ -90,9 +90,9 @@ func classify(ctx context.Context, err error) error {
 	return err
 }
 
-// distrust reports whether a connection failed for its certificate or its encryption.
+// isTLSFailure reports whether a connection failed for its certificate or its encryption.
 // The driver's own error does not unwrap.
-func distrust(err error) bool {
+func isTLSFailure(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "tls: ") || strings.Contains(text, "check that TLS is enabled")
 }

@@ -8,16 +8,15 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 )
 
-// A store keeps nodes and relationships in the order of their internal ids, so
-// that a range of ids is read fastest. Ids that are not in use cost time for
-// nothing: there are such where much was deleted, where others' labels and types
-// lie between, and in storage formats that put more into an id than a number.
+// Neo4j stores nodes and relationships in the order of their internal ids, so a range of
+// ids is read fastest. Gaps in the range cost time: deleted ids, other labels and types,
+// and storage formats that encode more than a sequence number in an id.
 
-// expansion is the cost of reading a relationship from its node, or a node to do
-// so, in readings of an id.
+// expansion is the cost of expanding a relationship from its node, relative to a lookup
+// by id.
 const expansion = 4
 
-// sparse is the number of ids a node from which another way of reading is faster.
+// sparse is the number of ids per node from which another way of reading is faster.
 const sparse = 4
 
 // extent returns the range of the internal ids of what x is bound to. The indexes

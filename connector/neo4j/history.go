@@ -16,16 +16,16 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// The history of a run stands on the node of its record, where it has one: as JSON, and
-// as properties for people. How the run ended is its outcome, for status says how far its
-// writing has come; what the record has too stays the record's.
+// The history of a run is kept on the node of its record, if it has one: as JSON, and as
+// properties to query. The property outcome says how the run ended, for status is that of
+// the write-back. A property that the record has too keeps the record's value.
 const (
 	keyHistory = "history"
 	keyReport  = "report"
 )
 
-// PutRun is that of [jobs.History].
-func (d desk) PutRun(ctx context.Context, r jobs.Run) error {
+// PutRun implements [jobs.History].
+func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
 	if err := d.s.constrainOnce(ctx); err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func (d desk) PutRun(ctx context.Context, r jobs.Run) error {
 	})
 }
 
-// runProperties are the properties for people: of the history alone, and those that a
-// record has too. Nil removes one.
+// runProperties are the properties to query: own, of the history alone, and shared, which
+// a record has too. Nil removes one.
 func runProperties(r jobs.Run) (own, shared map[string]any) {
 	own = map[string]any{
 		"jobName": nilIfEmpty(r.JobName), "nominalTime": connector.Moment(r.NominalTime), "outcome": string(r.Status), "mode": nilIfEmpty(r.Mode),
@@ -67,8 +67,8 @@ func nilIfEmpty(s string) any {
 	return s
 }
 
-// toldOf reads what was told of a run; ok is false where nothing was, or somebody else
-// wrote there.
+// toldOf reads the history entry of a run; ok is false where there is none, or none
+// that is valid and of this run.
 func toldOf(p properties) (r jobs.Run, ok bool) {
 	if strictjson.Unmarshal([]byte(p.text(keyHistory)), &r) != nil || r.RunID != p.text(keyRunID) {
 		return jobs.Run{}, false
@@ -105,14 +105,14 @@ func (s *Store) history(ctx context.Context, runID string) (all []jobs.Run, know
 	return all, known, err
 }
 
-// ListRuns is that of [jobs.History].
-func (d desk) ListRuns(ctx context.Context, q jobs.RunQuery) ([]jobs.Run, error) {
+// ListRuns implements [jobs.History].
+func (d jobStore) ListRuns(ctx context.Context, q jobs.RunQuery) ([]jobs.Run, error) {
 	all, _, err := d.s.history(ctx, "")
 	return connector.SelectRuns(all, q), err
 }
 
-// GetRun is that of [jobs.History].
-func (d desk) GetRun(ctx context.Context, runID string) (jobs.Run, error) {
+// GetRun implements [jobs.History].
+func (d jobStore) GetRun(ctx context.Context, runID string) (jobs.Run, error) {
 	all, _, err := d.s.history(ctx, runID)
 	if err == nil && (runID == "" || len(all) == 0) {
 		err = fmt.Errorf("%w: run %q", jobs.ErrNoJob, runID)
@@ -123,8 +123,8 @@ func (d desk) GetRun(ctx context.Context, runID string) (jobs.Run, error) {
 	return all[0], nil
 }
 
-// PruneRuns is that of [jobs.History].
-func (d desk) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
+// PruneRuns implements [jobs.History].
+func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
 	all, known, err := d.s.history(ctx, "")
 	if err != nil {
 		return 0, err
@@ -194,7 +194,7 @@ func (s *Store) carriedRuns(ctx context.Context, column string) (ids []string, e
 }
 
 // pruneTicks removes the records of ended ticks before a time.
-func (d desk) pruneTicks(ctx context.Context, before time.Time) error {
+func (d jobStore) pruneTicks(ctx context.Context, before time.Time) error {
 	all, err := d.Ticks(ctx, jobs.TickQuery{})
 	if err != nil {
 		return err

@@ -23,13 +23,13 @@ const (
 
 const labelKind = "node label"
 
-// ownLabel reports whether a label is that of the ledger or of runs.
-func ownLabel(name string) bool {
+// isReservedLabel reports whether a label is that of the ledger or of runs.
+func isReservedLabel(name string) bool {
 	return slices.ContainsFunc(constraints, func(c constraint) bool { return c.label == name })
 }
 
-// own is the condition that n has a label of the ledger or of runs.
-func own() cypher {
+// reservedNodes is the condition that n has a label of the ledger or of runs.
+func reservedNodes() cypher {
 	var parts []cypher
 	for _, c := range constraints {
 		parts = append(parts, "n:"+quote(c.label))
@@ -51,7 +51,7 @@ type ImportOptions struct {
 // Imported counts what an import created, and what it deleted first.
 type Imported struct{ Nodes, Relationships, Deleted int64 }
 
-// Import creates the nodes and relationships of a folder, a batch a transaction,
+// Import creates the nodes and relationships of a folder, one transaction per batch,
 // with a uniqueness constraint on the key. The files are checked before anything
 // is written. A label that has nodes already is an ErrConflict unless Replace is
 // set; after an interruption, import again with Replace. No import touches the
@@ -129,7 +129,7 @@ func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch in
 			if err := checkName(kind, name); err != nil {
 				return err
 			}
-			if kind == labelKind && ownLabel(name) {
+			if kind == labelKind && isReservedLabel(name) {
 				return fmt.Errorf("%w: the label %s is that of GraphCloak's own records; choose another", connector.ErrInput, name)
 			}
 		}
@@ -156,7 +156,7 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) (deleted int64,
 		if n, err = tx.count(match+" RETURN count(n)", nil); err != nil || n == 0 {
 			return err
 		}
-		ours, err = tx.count(match+" WHERE "+own()+" RETURN count(n)", nil)
+		ours, err = tx.count(match+" WHERE "+reservedNodes()+" RETURN count(n)", nil)
 		return err
 	})
 	switch {
@@ -174,11 +174,11 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) (deleted int64,
 	return s.deleteLabel(ctx, match)
 }
 
-// deleteLabel deletes the nodes of a match, a batch a transaction, and counts them.
+// deleteLabel deletes the nodes of a match, one transaction per batch, and counts them.
 func (s *Store) deleteLabel(ctx context.Context, match cypher) (total int64, err error) {
 	for deleted, size := int64(1), s.options.BatchSize; deleted > 0; {
 		err := s.write(ctx, "import", func(tx *transaction) (err error) {
-			deleted, err = tx.count(match+" WHERE NOT ("+own()+") WITH n LIMIT $limit DETACH DELETE n RETURN count(*)", map[string]any{"limit": size})
+			deleted, err = tx.count(match+" WHERE NOT ("+reservedNodes()+") WITH n LIMIT $limit DETACH DELETE n RETURN count(*)", map[string]any{"limit": size})
 			return err
 		})
 		if isTooLarge(err) && size > 1 {

@@ -22,29 +22,29 @@ const jobLock = "job:"
 // Jobs returns where jobs, their claims and the history of runs are kept: in this
 // database, by the clock of the server.
 func (s *Store) Jobs() jobs.Store {
-	d := desk{s}
+	d := jobStore{s}
 	return struct {
 		connector.Claims
-		desk
+		jobStore
 	}{connector.Claims{Decider: d}, d}
 }
 
-// desk keeps what package jobs asks for.
-type desk struct{ s *Store }
+// jobStore implements [jobs.Board], [jobs.History] and, in [connector.Claims], [connector.Decider].
+type jobStore struct{ s *Store }
 
-// Now is that of [jobs.Claims].
-func (d desk) Now(ctx context.Context) (time.Time, error) {
+// Now implements [jobs.Claims].
+func (d jobStore) Now(ctx context.Context) (time.Time, error) {
 	now, err := d.s.Ledger().Now(ctx)
 	return now.UTC(), err
 }
 
-// dated keeps what somebody planted out of the order of ticks, where what is no time
-// comes last. It lets the index of the constraint give the latest.
+// dated excludes ticks whose nominalTime is no datetime, which another writer may have
+// created: they would sort last. It also lets the constraint's index find the latest.
 const dated = " t.nominalTime > datetime('0000-01-01T00:00:00Z') "
 
-// Decide is that of [connector.Decider]. The clock is read once the lock is held: the
+// Decide implements [connector.Decider]. The clock is read once the lock is held: the
 // statement that waits for it began before.
-func (d desk) Decide(ctx context.Context, jobName string, saved bool, rule connector.Rule) (next jobs.Claim, err error) {
+func (d jobStore) Decide(ctx context.Context, jobName string, saved bool, rule connector.Rule) (next jobs.Claim, err error) {
 	if err := d.s.constrainJobs(ctx); err != nil {
 		return next, err
 	}
@@ -91,7 +91,7 @@ func tickProperties(c jobs.Claim) map[string]any {
 	return p
 }
 
-// tickOf reads a record. One that somebody else made has ended, whatever it says.
+// tickOf reads a record. One that is malformed counts as ended, whatever its status.
 func tickOf(p properties) jobs.Claim {
 	c := jobs.Claim{
 		Tick:     jobs.Tick{JobName: p.text("jobName"), NominalTime: p.time("nominalTime")},
@@ -123,8 +123,8 @@ func (p properties) time(name string) time.Time {
 	return t.UTC()
 }
 
-// Ticks is that of [jobs.Claims].
-func (d desk) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim, err error) {
+// Ticks implements [jobs.Claims].
+func (d jobStore) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim, err error) {
 	var all []jobs.Claim
 	err = d.s.read(ctx, "jobs", func(tx *transaction) (err error) {
 		all, err = tx.ticks(q)
@@ -133,8 +133,8 @@ func (d desk) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim,
 	return connector.SelectTicks(all, q), err
 }
 
-// ticks reads records, and of a query for the latest no others: by the locks, of which
-// each job that has a tick has one, for those are few.
+// ticks reads records. A query for the latest starts from the lock nodes, one per job with
+// a tick, and so reads no earlier ticks.
 func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
 	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
 	if q.Latest {

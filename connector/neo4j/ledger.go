@@ -36,7 +36,7 @@ var errNothing = errors.New("neo4j: nothing to store")
 
 // Update locks the account by a statement of its own and lets the rule decide on
 // what stands there then. Reading before the lock is held, or deciding within the
-// statement that locks, lets two clients spend the same money.
+// statement that locks, lets two clients spend the same budget.
 func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
 	if err := l.constrainOnce(ctx); err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 // among them.
 type edges struct {
 	connector.Edges
-	nodes     *nodeSet
-	places    *places
-	strangers connector.Offenders
+	nodes      *nodeSet
+	places     *places
+	unselected connector.Offenders
 }
 
 // links are the relationships of a record whose ends are both selected, by the
@@ -73,7 +73,7 @@ func (e *edges) finish(s *Store) error {
 	if len(e.nodes.ids) == 0 { // every end is outside: what is wrong is the selection of nodes
 		return nil
 	}
-	if err := e.strangers.Err("relationships of the query have an end outside the selected nodes", "select those nodes too"); err != nil {
+	if err := e.unselected.Err("relationships of the query have an end outside the selected nodes", "select those nodes too"); err != nil {
 		return err
 	}
 	return e.Finish(s.notices.Add)
@@ -214,7 +214,7 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
 	row := 0
 	err := s.query(ctx, "relationship query", e.Selection.RelationshipQuery, func() {
 		l, row = links{}, 0
-		e.strangers.Reset()
+		e.unselected.Reset()
 	}, func(r *neo4j.Record) error {
 		row++
 		u, okU, err := find(r, "source")
@@ -226,7 +226,7 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
 			return err
 		}
 		if !okU || !okV {
-			e.strangers.Add("row %d", row)
+			e.unselected.Add("row %d", row)
 			return nil
 		}
 		weight, _ := r.Get("weight")

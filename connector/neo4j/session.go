@@ -138,17 +138,17 @@ func (s *Store) managed(ctx context.Context, a access, work func(*transaction) e
 		}
 		uncertain = uncertain && !o.decided
 		if a.once && uncertain || !o.again && !uncertain || ctx.Err() != nil || time.Now().Add(pause).After(end) {
-			return doubtful(uncertain, classify(ctx, o.err))
+			return asUncertain(uncertain, classify(ctx, o.err))
 		}
 		select {
 		case <-time.After(pause/2 + rand.N(pause)): // two that met in a deadlock do not meet again
 		case <-ctx.Done():
-			return doubtful(uncertain, ctx.Err())
+			return asUncertain(uncertain, ctx.Err())
 		}
 	}
 }
 
-func doubtful(uncertain bool, err error) error {
+func asUncertain(uncertain bool, err error) error {
 	if !uncertain || err == nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type Options struct {
 
 	Version     string        // of GraphCloak, for the user agent; "": dev
 	JobID       string        // shown in SHOW TRANSACTIONS
-	FetchSize   int           // records a pull; 0: the driver's
+	FetchSize   int           // records per pull; 0: the driver's
 	BatchSize   int           // nodes that a transaction writes; one that reads takes ten times as many; 0: 10,000
 	Concurrency int           // sessions at once; 0: 2
 	Timeout     time.Duration // of one transaction; 0: 10 minutes
@@ -45,10 +45,9 @@ type Options struct {
 // retryTime bounds the attempts at one transaction, retryPause is the mean pause
 // before the second; each further one is twice as long, up to longestPause.
 //
-// A short transaction is ended by the server after shortTime, and with it the lock
-// that one holds whose client is gone; it is given up where no answer came answerTime
-// later. lostTime bounds the attempts to learn what became of a commit: it outlasts
-// such a lock, and a restart of the server.
+// shortTime is the server-side timeout of a short transaction: it also frees the lock of a
+// client that is gone. The client gives up answerTime later. lostTime bounds the attempts
+// to find out whether a commit happened: longer than such a lock or a server restart.
 const (
 	retryTime    = 10 * time.Second
 	retryPause   = 100 * time.Millisecond
@@ -70,7 +69,7 @@ type Store struct {
 	notices connector.Notices
 	nodes   connector.PerGraph[*nodeSet]
 
-	constrained, jobsConstrained achievement
+	constrained, jobsConstrained onceSucceeded
 }
 
 // New connects, in one attempt, and checks that the database is there. The errors
@@ -146,8 +145,8 @@ func (o *Options) configure(c *config.Config) {
 	c.NotificationsDisabledCategories = notifications.DisableCategories(notifications.Deprecation)
 }
 
-// connectInTime is connect within the time that a connection may take: what accepts
-// the connection and then says nothing is no server of Neo4j, or not now.
+// connectInTime is connect within ConnectionTimeout: a peer that accepts the connection
+// and stays silent is no Neo4j server, or one that is down.
 func (s *Store) connectInTime(parent context.Context) error {
 	ctx, cancel := context.WithTimeout(parent, s.options.ConnectionTimeout)
 	defer cancel()
@@ -213,9 +212,8 @@ func (s *Store) Community() bool { return s.edition == "community" }
 // Database returns the name of the database.
 func (s *Store) Database() string { return s.options.Database }
 
-// Notices returns what the user should know and nothing asked for: an
-// unencrypted connection, relationships that were left out. Each is
-// given once.
+// Notices returns warnings, each once: an unencrypted connection, relationships that
+// were left out.
 func (s *Store) Notices() []string { return s.notices.List() }
 
 // Close closes the connections.

@@ -5,7 +5,7 @@
 // bbolt maps its file into memory and believes what it finds there: a truncated
 // file, a page of zeros or of anything else ends the process, or never ends. Here
 // every page that a database reaches is looked at before the first transaction,
-// and what is found later is an error too, [ErrDamaged].
+// and damage that is found later is an error too, [ErrDamaged].
 package database
 
 import (

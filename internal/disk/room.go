@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Room makes sure that a file of so many bytes can be made in a folder and comes to
-// rest on the disk, by making one and removing it.
+// Room makes sure that a file of size bytes can be created in a folder and synced, by
+// creating one and removing it.
 func Room(dir string, size int64) error {
 	f, err := os.CreateTemp(dir, ".graphcloak-room-*")
 	if err != nil {

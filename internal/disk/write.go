@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Mode    fs.FileMode // before the umask
 	Replace bool        // take the place of a file that is there; else it is an [fs.ErrExist]
-	Lazy    bool        // leave it to the system when it is on disk: it can be made again
+	Lazy    bool        // do not sync: the file can be made again
 	Keep    bool        // give the new file the mode of the one that it replaces
 	Was     fs.FileInfo // with Replace: what is replaced; another file or a later state is [ErrChanged]
 }

@@ -195,8 +195,8 @@ func push(v, w int, at []r2.Vec, want float64) bool {
 	return true
 }
 
-// shelve sets the parts of a graph beside each other, the largest first, in rows about
-// as wide as the whole is high.
+// shelve packs the parts of a graph in rows, the largest first, so that the whole is
+// about as wide as high.
 func shelve(parts [][]int, at []r2.Vec) {
 	area := 0.0
 	boxes := make([]r2.Box, len(parts))

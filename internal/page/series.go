@@ -14,12 +14,12 @@ import (
 
 // Series is runs beside each other, in the order of their start.
 type Series struct {
-	Runs    []Night  `json:"runs"`
-	Budgets []Budget `json:"budgets"` // of their scopes
+	Runs    []SeriesRun `json:"runs"`
+	Budgets []Budget    `json:"budgets"` // of their scopes
 }
 
-// Night is one run of a series.
-type Night struct {
+// SeriesRun is one run of a series.
+type SeriesRun struct {
 	RunID           string  `json:"runId"`
 	Started         string  `json:"startedAt"` // RFC 3339, UTC
 	Community       string  `json:"community"` // the likeliest; "": the record has none
@@ -33,7 +33,7 @@ type Night struct {
 
 // Add appends a run.
 func (s *Series) Add(r *report.Report) {
-	n := Night{
+	n := SeriesRun{
 		RunID: r.RunID, CredibleSetSize: r.Posterior.CredibleSetSize,
 		EpsilonSpent: r.EpsilonSpent, Delta: r.Delta, BudgetScope: r.BudgetScope, Answer: r.Answer,
 	}

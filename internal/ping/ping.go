@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// ErrAddress says that an address cannot be told anything.
+// ErrAddress says that an address cannot be pinged.
 var ErrAddress = errors.New("ping: the address is no URL that begins with https:// or http://, without a password and a fragment")
 
-// Monitor is an address that is told. Whoever knows the address can report in the job's
+// Monitor is an address to ping. Whoever knows the address can report in the job's
 // name, so no error holds it.
 type Monitor struct {
 	address *url.URL
@@ -59,7 +59,7 @@ func (m *Monitor) End(ctx context.Context, exit int) error {
 	return m.send(ctx, m.address.JoinPath(strconv.Itoa(exit)))
 }
 
-// send asks for a URL, twice where the first answer is none.
+// send requests a URL, and once more where that failed.
 func (m *Monitor) send(ctx context.Context, u *url.URL) error {
 	var err error
 	for range attempts {
