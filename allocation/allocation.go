@@ -15,12 +15,13 @@
 //	max wᵀu   subject to   α² Σ_s D_es² u_s ≤ 1 for every edge, 0 ≤ u ≤ u_max;
 //
 // the other objectives solve one or several of them. Where the operator is not certain,
-// [Options.Worlds] adds the constraints of others. Where u_s = 0 the sensor is
-// silent.
+// [Options.Worlds] adds the constraints of others. A sensor with
+// u_s = 0 does not report.
 //
-// Only the public graph and public communities may enter. The result is scaled by
-// a plain evaluation of all edges; before it is used, [sensitivity.Bound] certifies
-// it, and noise is calibrated to that bound whatever the quality of u.
+// Only the public graph and public communities may enter. The constraints of
+// all edges are evaluated at the result, which is scaled to satisfy them; before it is
+// used, [sensitivity.Bound] certifies it, and noise is calibrated to that bound whatever
+// the quality of u.
 //
 // Proof: docs/proofs/allocation.md. Unequal noise in the Gaussian mechanism:
 // Muthukrishnan & Kalyani, arXiv:2302.03511.
@@ -39,8 +40,8 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// ErrNothing says that no allocation can help: there is nothing to tell apart, or
-// no relationship to protect. Equal noise is the answer then.
+// ErrNothing says that no allocation is better than equal noise: the objective is 0 for
+// all weights, or the graph has no edge to protect.
 var ErrNothing = errors.New("allocation: nothing to tell apart")
 
 // ErrInvalid says that options contradict each other or the model.
@@ -117,18 +118,18 @@ type Options struct {
 	Worlds []Diffusion
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
-	// Time ends the search early with the best weights so far; 0: no limit. At most half
-	// of it goes into rows of M, and what is begun at its end is dropped, but for two looks
-	// at every relationship. A result that was cut short depends on the machine's speed.
+	// Time limits the search, which then ends with the best weights so far; 0: no limit. At
+	// most half of it is spent on rows of M. Work that is unfinished at the limit is
+	// discarded; only two passes over the edges come after it. A result that was cut short depends on the machine's speed.
 	Time time.Duration
-	// Progress is told the stage and the steps done; nil: silent.
+	// Progress is called with the stage and its steps done and in total; nil: not reported.
 	Progress func(stage string, done, total int64)
 
 	clock func() time.Time // nil: time.Now
 }
 
-// Result is an allocation. Every Weights is private at the noise that its own
-// certified sensitivity asks for; Gap only says how much better one might do.
+// Result is an allocation. Whatever its Gap, a release with its Weights is private at the
+// noise calibrated to their certified sensitivity; Gap bounds how far they are from optimal.
 type Result struct {
 	// Weights u ≥ 0 has one value for each sensor of the model, in units where
 	// α·max_e ‖diag(√u) M_S b_e‖₂/ℓ_e = 1 up to rounding. Sensor s then adds
@@ -136,28 +137,28 @@ type Result struct {
 	Weights []float64
 	// Objective is the objective that was optimised; never Auto.
 	Objective Objective
-	// Value of the objective at Weights, and a proven Limit for all private weights
-	// of the candidates: above the value, and below it for Bound and Information,
-	// which are minimised. With MaxSensors and MinSensors the limit still is that
-	// of all weights. Information, the simulated mean of −log of the posterior of
-	// the right community, is not convex; its Limit is only what the slope at
-	// Weights promises. NaN is what Time left no room for: the Limit of an Information
-	// that was cut short, or of candidates that were left out, and the Value of weights
-	// that were not simulated.
+	// Value of the objective at Weights, and a proven bound Limit over all feasible weights
+	// of the candidates: an upper bound, or a lower bound for Bound and Information,
+	// which are minimised. MaxSensors and MinSensors are relaxed in the Limit.
+	// Information, the simulated mean of −log of the posterior of the true community,
+	// is not convex; its Limit is an estimate from the gradient at Weights, not proven.
+	// Where Time ended the search, Limit is NaN for Information and where candidates were
+	// left out, and Value is NaN for weights that were not simulated.
 	Value, Limit float64
 	// Gap is |Value − Limit| relative to the larger one; NaN where one of them is.
 	Gap float64
-	// CutShort says that Options.Time ended the search.
+	// CutShort reports whether Options.Time ran out before the search was complete.
 	CutShort bool
-	// Tight are the edges, U < V, at which the guarantee is spent.
-	Tight [][2]int
+	// ActiveEdges are the edges {U, V}, U < V, whose constraint is active: it holds with
+	// equality at Weights, within 1e-6.
+	ActiveEdges [][2]int
 	// Reporting is the number of sensors with a weight.
 	Reporting int
 	// Rounds is the number of linear programmes solved.
 	Rounds int
 }
 
-// Diffusion is M as the allocation needs it; [expm.Diffusion] is one.
+// Diffusion is the operator M with access to its rows; [expm.Diffusion] implements it.
 type Diffusion interface {
 	linop.Approximation
 	// Rows returns the given rows as a len(pick) × n matrix.

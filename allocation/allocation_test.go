@@ -97,8 +97,8 @@ func TestFeasibleOnEveryEdge(t *testing.T) {
 						on++
 					}
 				}
-				if on != r.Reporting || on == 0 || len(r.Tight) == 0 || r.Objective == allocation.Auto {
-					t.Errorf("%s τ=%v %s: %d report, result says %d with %d tight edges, objective %s", f.name, tau, o, on, r.Reporting, len(r.Tight), r.Objective)
+				if on != r.Reporting || on == 0 || len(r.ActiveEdges) == 0 || r.Objective == allocation.Auto {
+					t.Errorf("%s τ=%v %s: %d report, result says %d with %d tight edges, objective %s", f.name, tau, o, on, r.Reporting, len(r.ActiveEdges), r.Objective)
 				}
 			}
 		}

@@ -13,8 +13,8 @@ import (
 //
 //	F(u) = Σ_{i<j} √(p_i p_j) e^{−d²_ij/8} [c_i ≠ c_j],   d²_ij = Σ_s u_s (M_si − M_sj)²/r²,
 //
-// over the nodes, or over an even sample of them in which every node stands for
-// its share. It is convex in u.
+// over the nodes, or over a sample of them, stratified by community, in which every
+// node has weight n/m. It is convex in u.
 type pairs struct {
 	p      *problem
 	nodes  []int
@@ -22,15 +22,15 @@ type pairs struct {
 	x      *mat.Dense // rows of M, node by node
 }
 
-// sampled is the largest number of nodes whose pairs are compared.
-const sampled = 600
+// maxPairNodes is the largest number of nodes whose pairs are compared.
+const maxPairNodes = 600
 
-// steps bounds the programmes that one Bhattacharyya search solves.
-const steps = 24
+// maxSteps is the largest number of Frank-Wolfe steps.
+const maxSteps = 24
 
 func (p *problem) newPairs() *pairs {
 	b := &pairs{p: p}
-	b.nodes = p.spread(sampled)
+	b.nodes = p.sampleNodes(maxPairNodes)
 	m := len(b.nodes)
 	b.x = mat.NewDense(m, p.rows.k, nil)
 	b.factor = mat.NewDense(m, m, nil)
@@ -124,11 +124,11 @@ func (b *pairs) weights(e *mat.Dense) []float64 {
 }
 
 // bhattacharyya minimises F by the method of Frank and Wolfe (1956): each step is a
-// packing programme with the weights −∇F, started from the rows and the vertex of
+// packing programme with the weights −∇F, warm-started from the rows and the vertex of
 // the one before, and gives a lower bound F(u) − max (v − u)ᵀ(−∇F).
 func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64, err error) {
-	u = p.even(h)
-	if p.late() {
+	u = p.equalWeights(h)
+	if p.expired() {
 		return u, math.NaN(), math.NaN(), nil
 	}
 	b := p.newPairs()
@@ -136,15 +136,15 @@ func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64,
 	from := b.distances(u)
 	e := mat.NewDense(len(b.nodes), len(b.nodes), nil)
 	value, _ = b.terms(e, from, from, 0)
-	for step := range steps {
-		p.opts.Progress("allocate: error bound", int64(step), steps)
+	for step := range maxSteps {
+		p.opts.Progress("allocate: error bound", int64(step), maxSteps)
 		w := b.weights(e)
 		v, _, most, err := g.maximise(w)
 		if err != nil {
 			return nil, 0, 0, err
 		}
 		limit = max(limit, value-(most-floats.Dot(w, u)))
-		if step > 0 && (value-limit <= p.opts.Gap*value || p.late()) {
+		if step > 0 && (value-limit <= p.opts.Gap*value || p.expired()) {
 			break
 		}
 		to := b.distances(v)
@@ -156,7 +156,7 @@ func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64,
 		blend(f, u, v)
 		from.Apply(func(i, j int, x float64) float64 { return (1-f)*x + f*to.At(i, j) }, from)
 	}
-	p.tighten(u)
+	p.normalise(u)
 	from = b.distances(u)
 	value, _ = b.terms(e, from, from, 0)
 	return u, value, limit, nil
@@ -168,7 +168,7 @@ func blend(f float64, u, v []float64) {
 	}
 }
 
-// search returns the least point of F between from and to, by bisection of its
+// search returns the step in [0, 1] at which F is least between from and to, by bisection of its
 // derivative.
 func (b *pairs) search(e, from, to *mat.Dense) float64 {
 	lo, hi := 0.0, 1.0

@@ -14,13 +14,13 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
-// probes is the number of random vectors behind a score.
+// probes is the number of random vectors that a score is estimated from.
 const probes = 32
 
-// choose returns the candidates among the sensors: those of the options, else all,
-// else as many as Memory holds, the same number from each community; the best come
-// first, should time run out.
-func (p *problem) choose(ctx context.Context, m Diffusion, sensors []int) []int {
+// chooseCandidates returns the candidates among the sensors: those of the options, else all,
+// else as many as Memory holds, the same number from each community; sorted by decreasing
+// score, so that the first ones serve where time runs out.
+func (p *problem) chooseCandidates(ctx context.Context, m Diffusion, sensors []int) []int {
 	if p.opts.Candidates != nil {
 		return p.opts.Candidates
 	}
@@ -51,8 +51,8 @@ func (p *problem) choose(ctx context.Context, m Diffusion, sensors []int) []int 
 	return slices.Clone(all[:most])
 }
 
-// scores estimates, for every node s, how much a sensor there tells apart over what
-// it gives away, Σ_a (mean_a M_s·)² / Σ_e (α/ℓ_e)²(M_si − M_sj)² (over communities
+// scores estimates, for every node s, the ratio of the separation by a sensor there to its
+// sensitivity, Σ_a (mean_a M_s·)² / Σ_e (α/ℓ_e)²(M_si − M_sj)² (over communities
 // a and edges e; nodes in place of communities for Location). Both sums are the
 // mean squares of M times random signs (Hutchinson 1990).
 func (p *problem) scores(m Diffusion) []float64 {
@@ -97,7 +97,8 @@ func (p *problem) scores(m Diffusion) []float64 {
 	return top
 }
 
-// centre takes the mean from column k: M keeps constants, which tell nothing.
+// centre subtracts the mean from column k: M maps constants to themselves, and they
+// separate no communities.
 func centre(x []float64, n, k int) {
 	var mean float64
 	for i := range n {

@@ -12,9 +12,10 @@ import (
 )
 
 // channel simulates releases Y of a single source of amplitude 1, and the posterior
-// of its community C with the amplitude unknown, a ~ U[0, 1]. Sources are spread evenly over the nodes, or
-// over an even sample of them, and each trial has noise of its own that serves every
-// u: the functions below are smooth in u, and the same for the same graph.
+// of its community C with the amplitude unknown, a ~ U[0, 1]. Sources are the quantiles
+// of the prior over the nodes, or over a sample of them stratified by community, and each
+// trial has noise of its own, the same for every u (common random numbers): the functions
+// below are smooth in u and deterministic.
 type channel struct {
 	p      *problem
 	labels []int
@@ -25,17 +26,17 @@ type channel struct {
 
 // Sizes of a simulation.
 const (
-	levels     = 16   // amplitudes at which the posterior is summed
-	hypotheses = 1000 // nodes at most
-	releases   = 600  // trials, fewer where a trial takes more than effort/releases
-	fewest     = 200
-	effort     = 1 << 29 // products of all trials
-	ascents    = 24      // steps of the search
-	pieces     = 20      // of the trials, each summed on its own
+	amplitudeLevels = 16   // amplitudes at which the posterior is summed
+	maxHypotheses   = 1000 // nodes in the sample
+	maxReleases     = 600  // trials, fewer where a trial takes more than maxProducts/maxReleases
+	minReleases     = 200
+	maxProducts     = 1 << 29 // multiplications in all trials
+	maxAscents      = 24      // steps of the search
+	batches         = 20      // of trials, each summed on its own
 )
 
-// spread returns at most most nodes, evenly from every community.
-func (p *problem) spread(most int) []int {
+// sampleNodes returns at most most nodes, from every community in proportion to its order.
+func (p *problem) sampleNodes(most int) []int {
 	order := make([]int, p.rows.n)
 	for i := range order {
 		order[i] = i
@@ -50,9 +51,9 @@ func (p *problem) spread(most int) []int {
 }
 
 func (p *problem) newChannel() *channel {
-	nodes := p.spread(hypotheses)
+	nodes := p.sampleNodes(maxHypotheses)
 	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil)}
-	c.trials = min(releases, max(fewest, effort/(len(nodes)*p.rows.k)))
+	c.trials = min(maxReleases, max(minReleases, maxProducts/(len(nodes)*p.rows.k)))
 	var total float64
 	for k, i := range nodes {
 		c.x.SetRow(k, p.rows.of(int32(i)))
@@ -68,17 +69,17 @@ func (p *problem) newChannel() *channel {
 
 // outcome is a mean over trials.
 type outcome struct {
-	loss  float64   // −log of the probability of the right community
-	slope []float64 // E Var(E[a M_s X | Y, C] | Y)
-	cut   bool      // the time ended before the last trial
+	loss       float64   // −log of the probability of the true community
+	slope      []float64 // E Var(E[a M_s X | Y, C] | Y)
+	incomplete bool      // the time ended before the last trial
 }
 
 // evaluate simulates under u. With X the source and its amplitude drawn from the
-// prior, −∂H(C|Y)/∂u_s is ½E Var(E[a M_s X | Y, C] | Y), the spread of what the
-// communities let sensor s expect, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
+// prior, −∂H(C|Y)/∂u_s is ½E Var(E[a M_s X | Y, C] | Y), the variance between
+// communities of the expected reading of sensor s, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
 // Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective Separation,
-// weighted by the prior. At amplitude 1 it is a direction, and the loss decides.
-// An outcome that was cut short is worth nothing.
+// weighted by the prior. Since trials have amplitude 1, the slope is only a search
+// direction, and steps are accepted by the loss. An incomplete outcome is not to be used.
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)
 	n := len(c.labels)
@@ -87,16 +88,16 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 		half[i] = floats.Dot(z.RawRowView(i), z.RawRowView(i)) / 2
 	}
 	total := cumulate(c.prior)
-	part := make([]outcome, pieces)
-	parallel(pieces, func(k int) {
+	part := make([]outcome, batches)
+	parallel(batches, func(k int) {
 		o := &part[k]
 		if slopes {
 			o.slope = make([]float64, c.p.rows.k)
 		}
 		noise, y := make([]float64, c.p.rows.k), make([]float64, len(on))
 		post, mean := make([]float64, n), make([]float64, n)
-		for trial := k; trial < c.trials; trial += pieces {
-			if o.cut = c.p.late(); o.cut {
+		for trial := k; trial < c.trials; trial += batches {
+			if o.incomplete = c.p.expired(); o.incomplete {
 				return
 			}
 			// The seed is public on purpose: this noise hides nothing.
@@ -118,7 +119,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 		o.slope = make([]float64, c.p.rows.k)
 	}
 	for _, v := range part {
-		o.cut = o.cut || v.cut
+		o.incomplete = o.incomplete || v.incomplete
 		o.loss += v.loss / float64(c.trials)
 		axpy(1, v.slope, o.slope)
 	}
@@ -150,11 +151,11 @@ func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float6
 	for i := range post {
 		t := floats.Dot(y, z.RawRowView(i))
 		peak, lo, hi := support(t, 2*half[i])
-		// The likeliest amplitude is taken out, so that no exponent overflows.
+		// The largest exponent is subtracted, so that no exponent overflows.
 		most := peak*t - peak*peak*half[i]
 		var sum, first float64
-		for q := range levels {
-			a := lo + (hi-lo)*(float64(q)+.5)/levels
+		for q := range amplitudeLevels {
+			a := lo + (hi-lo)*(float64(q)+.5)/amplitudeLevels
 			e := math.Exp(a*t - a*a*half[i] - most)
 			sum += e
 			first += a * e
@@ -175,8 +176,8 @@ func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float6
 
 // support returns where exp(at − a²n/2) has its maximum in [0, 1], and an interval
 // that holds all but 1e-6 of its integral: six standard deviations 1/√n to each
-// side, and 14 lengths of decay from an end that the maximum lies beyond. However
-// sharp it is, the midpoint rule sees it there.
+// side, or 14 decay lengths from an end of [0, 1] where the maximum is there with a slope.
+// So the midpoint rule resolves it however narrow it is.
 func support(t, n float64) (peak, lo, hi float64) {
 	width := 1.0
 	switch {
@@ -211,14 +212,14 @@ func (c cumulative) at(q float64) int {
 	return min(i, len(c)-1)
 }
 
-// inexact is the gap of a programme that only gives a direction.
-const inexact = .01
+// directionGap is the relative gap of a programme whose solution is only a search direction.
+const directionGap = .01
 
-// progress is the relative gain that a step is worth.
-const progress = 3e-4
+// minGain is the least relative decrease of the loss for which a step is accepted.
+const minGain = 3e-4
 
-// negligible is a posterior probability that changes no mean, and tiny one whose
-// logarithm bounds the loss of a trial.
+// negligible is the posterior probability below which a node is left out of the means;
+// tiny is the least probability in the loss of a trial, which bounds it.
 const (
 	negligible = 1e-7
 	tiny       = 1e-300
@@ -257,52 +258,54 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 	}
 }
 
-// information minimises the loss along packing programmes with the weights of its
-// slope, from the better of equal weights and Separation's. It is not convex, so
-// limit is what the slope promises at most, an estimate, and NaN at a deadline.
+// information minimises the loss by the method of Frank and Wolfe: each direction is the
+// solution of a packing programme with the slope as weights, and the start is the better of
+// equal weights and those of Separation. The loss is not convex, so limit is only the
+// estimate of a linear model, and NaN where the time ended.
 func (p *problem) information(h []float64) (u []float64, value, limit float64, err error) {
 	c := p.newChannel()
 	g := p.newProgramme(h)
-	g.gap = max(g.gap, inexact)
+	g.gap = max(g.gap, directionGap)
 	u, _, _, err = g.maximise(p.separation())
 	if err != nil {
 		return nil, 0, 0, err
 	}
 	now := c.evaluate(u, true)
-	if now.cut {
+	if now.incomplete {
 		return u, math.NaN(), math.NaN(), p.ctx.Err()
 	}
-	even := p.even(h)
-	if o := c.evaluate(even, true); !o.cut && o.loss < now.loss {
-		u, now = even, o
+	equal := p.equalWeights(h)
+	if o := c.evaluate(equal, true); !o.incomplete && o.loss < now.loss {
+		u, now = equal, o
 	}
 	u, now, limit = p.ascend(c, g, u, now)
-	p.tighten(u)
-	if o := c.evaluate(u, false); !o.cut {
+	p.normalise(u)
+	if o := c.evaluate(u, false); !o.incomplete {
 		return u, o.loss, min(limit, o.loss), p.ctx.Err()
 	}
 	return u, now.loss, math.NaN(), p.ctx.Err()
 }
 
-// ascend improves u step by step.
+// ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last
+// point, its outcome and the limit there.
 func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) (best []float64, at outcome, limit float64) {
-	for step := range ascents {
-		p.opts.Progress("allocate: information", int64(step), ascents)
-		if p.late() {
+	for step := range maxAscents {
+		p.opts.Progress("allocate: information", int64(step), maxAscents)
+		if p.expired() {
 			break
 		}
 		v, _, most, err := g.maximise(now.slope)
 		if err != nil {
-			break // nothing is left to learn
+			break // the slope is 0
 		}
 		promise := (most - floats.Dot(now.slope, u)) / (2 * p.opts.Noise * p.opts.Noise * float64(c.trials))
 		limit = max(0, now.loss-promise)
-		better := p.ahead(c, u, v, now.loss)
+		better := p.lineSearch(c, u, v, now.loss)
 		if better == nil {
 			break
 		}
 		o := c.evaluate(better, true)
-		if o.cut {
+		if o.incomplete {
 			break
 		}
 		u, now = better, o
@@ -310,28 +313,28 @@ func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) (be
 	return u, now, limit
 }
 
-// even returns equal weights, as far as h allows.
-func (p *problem) even(h []float64) []float64 {
+// equalWeights returns the largest feasible equal weights, each at most h_s.
+func (p *problem) equalWeights(h []float64) []float64 {
 	u := ones(len(h))
-	peak := p.rows.price(p.value, u)
+	peak := p.rows.constraints(p.value, u)
 	for s := range u {
 		u[s] = min(h[s], 1/peak)
 	}
 	return u
 }
 
-// ahead returns the best of a few points between u and v that lower the loss, or
-// nil.
-func (p *problem) ahead(c *channel, u, v []float64, loss float64) []float64 {
+// lineSearch halves the step from u towards v and returns the best point that lowers the
+// loss by minGain, or nil.
+func (p *problem) lineSearch(c *channel, u, v []float64, loss float64) []float64 {
 	var best []float64
-	for f := .5; f > .01 && !p.late(); f /= 2 {
+	for f := .5; f > .01 && !p.expired(); f /= 2 {
 		w := slices.Clone(u)
 		blend(f, w, v)
 		o := c.evaluate(w, false)
-		if o.cut {
+		if o.incomplete {
 			break
 		}
-		if o.loss >= loss*(1-progress) {
+		if o.loss >= loss*(1-minGain) {
 			if best != nil {
 				break
 			}

@@ -33,7 +33,7 @@ func TestLostEdgeIsCaught(t *testing.T) {
 		t.Fatal(err)
 	}
 	caught := 0
-	for _, lost := range whole.Tight {
+	for _, lost := range whole.ActiveEdges {
 		p, err := newProblem(ctx, m, d, labels, opts)
 		if err != nil {
 			t.Fatal(err)

@@ -11,15 +11,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// found is a private u over the candidates, with its value and a limit.
-type found struct {
+// solution is a feasible u over the candidates, with its value and a bound.
+type solution struct {
 	u            []float64
 	value, limit float64
 	objective    Objective
 }
 
 func (p *problem) optimize() (*Result, error) {
-	f, err := p.limited(p.opts.Objective)
+	f, err := p.solveWithLimits(p.opts.Objective)
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func (p *problem) optimize() (*Result, error) {
 }
 
 // solve maximises one objective over u ≤ h.
-func (p *problem) solve(o Objective, h []float64) (*found, error) {
-	f := &found{objective: o}
+func (p *problem) solve(o Objective, h []float64) (*solution, error) {
+	f := &solution{objective: o}
 	var err error
 	switch o {
 	case Information:
@@ -45,8 +45,8 @@ func (p *problem) solve(o Objective, h []float64) (*found, error) {
 	return f, err
 }
 
-// limited solves with between MinSensors and MaxSensors reporting.
-func (p *problem) limited(o Objective) (*found, error) {
+// solveWithLimits solves with between MinSensors and MaxSensors reporting.
+func (p *problem) solveWithLimits(o Objective) (*solution, error) {
 	f, err := p.solve(o, p.cap)
 	if err != nil {
 		return nil, err
@@ -74,9 +74,9 @@ func reporting(u []float64) int {
 	return n
 }
 
-// dropSensors drops the sensors that use least of what they could have, half of the
-// surplus at a time, and solves again for the others.
-func (p *problem) dropSensors(f *found, k int) (*found, error) {
+// dropSensors drops the sensors with the least u_s/h_s, half of the surplus at a time,
+// and solves again for the others.
+func (p *problem) dropSensors(f *solution, k int) (*solution, error) {
 	h := slices.Clone(p.cap)
 	for on := reporting(f.u); on > k; on = reporting(f.u) {
 		keep := k + (on-k)/2
@@ -99,7 +99,7 @@ func (p *problem) dropSensors(f *found, k int) (*found, error) {
 }
 
 // addSensors lowers the bound on each weight, by a common factor, until MinSensors report.
-func (p *problem) addSensors(f *found, k int) (*found, error) {
+func (p *problem) addSensors(f *solution, k int) (*solution, error) {
 	h := slices.Clone(p.cap)
 	for range 60 {
 		for s := range h {
@@ -116,14 +116,14 @@ func (p *problem) addSensors(f *found, k int) (*found, error) {
 	return nil, fmt.Errorf("%w: at least %d sensors shall report, but fewer tell communities apart", ErrNothing, k)
 }
 
-// tighten scales u to its worst edge.
-func (p *problem) tighten(u []float64) {
-	if peak := p.rows.price(p.value, u); peak > 0 {
+// normalise scales u so that the largest constraint is 1.
+func (p *problem) normalise(u []float64) {
+	if peak := p.rows.constraints(p.value, u); peak > 0 {
 		floats.Scale(1/peak, u)
 	}
 }
 
-// maxMin maximises the least pair of communities.
+// maxMin maximises the least squared distance of two communities.
 func (p *problem) maxMin(h []float64) (u []float64, value, limit float64, err error) {
 	g := p.newProgramme(h)
 	means := p.means()
@@ -153,20 +153,20 @@ func (p *problem) maxMin(h []float64) (u []float64, value, limit float64, err er
 	return g.maximise(nil)
 }
 
-// result scales u to its tightest edge and says what it does.
-func (p *problem) result(f *found) (*Result, error) {
+// result scales u so that the largest constraint is 1, and describes it.
+func (p *problem) result(f *solution) (*Result, error) {
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
-	peak := p.rows.price(p.value, f.u)
+	peak := p.rows.constraints(p.value, f.u)
 	if peak == 0 {
 		return nil, fmt.Errorf("%w: only sensors that no relationship reaches would report", ErrNothing)
 	}
-	cut := p.late()
+	cut := p.expired()
 	if f.objective != Bound && f.objective != Information {
 		f.value = min(f.value/peak, f.limit) // the others are linear in u
 	}
-	dropped := p.rows.k < len(p.index) // the limit says nothing of candidates that are not there
+	dropped := p.rows.k < len(p.index) // the limit does not cover candidates without rows
 	if cut && (f.objective == Information || f.limit == 0 || dropped) {
 		f.limit = math.NaN()
 	}
@@ -185,15 +185,15 @@ func (p *problem) result(f *found) (*Result, error) {
 	}
 	for k, v := range p.value {
 		e := [2]int{int(p.rows.edges[k].u), int(p.rows.edges[k].v)}
-		if v >= peak*(1-tight) && (p.rows.edges[k].world == 0 || !slices.Contains(r.Tight, e)) {
-			r.Tight = append(r.Tight, e)
+		if v >= peak*(1-activeTolerance) && (p.rows.edges[k].world == 0 || !slices.Contains(r.ActiveEdges, e)) {
+			r.ActiveEdges = append(r.ActiveEdges, e)
 		}
 	}
 	return r, nil
 }
 
-// tight is how close an edge comes to the bound to count as tight.
-const tight = 1e-6
+// activeTolerance is the relative slack up to which a constraint counts as active.
+const activeTolerance = 1e-6
 
 // sensors returns the number of sensors of the model.
 func (p *problem) sensors() int {

@@ -17,7 +17,7 @@ type problem struct {
 	model    sensitivity.Model
 	opts     Options
 	deadline time.Time // zero: none
-	halfway  time.Time // when the rows of M are to be there
+	halfway  time.Time // after it no further rows of M are computed
 
 	rows  *rows
 	index []int // of each candidate among the model's sensors
@@ -27,7 +27,7 @@ type problem struct {
 	prior  []float64 // sums to 1
 
 	cap   []float64 // h_s: the largest u_s that the candidate could have alone
-	value []float64 // of every edge, memory of the search
+	value []float64 // constraint of every edge, scratch space
 
 	rounds int
 }
@@ -73,7 +73,7 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 	if err := p.setLabels(labels); err != nil {
 		return nil, err
 	}
-	p.index = p.choose(ctx, diffusion, sensors)
+	p.index = p.chooseCandidates(ctx, diffusion, sensors)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 		pick[k] = sensors[i]
 	}
 	var err error
-	if p.rows, err = newRows(ctx, diffusion, pick, func() bool { return p.past(p.halfway) }, p.opts.Progress); err != nil {
+	if p.rows, err = newRows(ctx, diffusion, pick, func() bool { return p.expiredAt(p.halfway) }, p.opts.Progress); err != nil {
 		return nil, err
 	}
 	p.rows.edges = edgesOf(m.Graph, m.Alpha)
@@ -90,7 +90,7 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 		return nil, err
 	}
 	p.value = make([]float64, len(p.rows.edges))
-	if err := p.limit(diffusion.Err()); err != nil {
+	if err := p.setCap(diffusion.Err()); err != nil {
 		return nil, err
 	}
 	return p, ctx.Err()
@@ -132,7 +132,7 @@ func (p *problem) setPrior(n int) {
 	}
 }
 
-// setLabels checks the communities and says what Auto is.
+// setLabels checks the communities and resolves Auto.
 func (p *problem) setLabels(labels []int) (err error) {
 	n := p.model.Graph.Order()
 	if labels == nil {
@@ -154,18 +154,18 @@ func (p *problem) setLabels(labels []int) (err error) {
 	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
 }
 
-// numericalError is what numerical errors may add to the whitened sensitivity, whose scale
+// numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale
 // is 1.
 const numericalError = 1e-3
 
-// limit sets h_s, the weight that the worst edge of sensor s alone allows, or
-// u_max where no edge reaches it: a sensor in a component of its own could report
-// without noise as far as neighbours go, and gets that of equal allocation. Where
-// edges reach it by less than M is known, √u_max times the error of M and of its
-// certificate is to stay small.
-func (p *problem) limit(norm float64) error {
+// setCap sets h_s, the largest feasible weight of sensor s alone, and at most u_max: the
+// equal weight or, if larger, the weight at which √u_max times the error of M and of its
+// certificate is numericalError. It binds where the differences of M_s· across edges are
+// below that error. A sensor in a component of its own has no edge that bounds its weight,
+// and gets that of equal allocation.
+func (p *problem) setCap(norm float64) error {
 	worst := p.rows.worst()
-	uniform := 1 / p.rows.price(p.value, ones(p.rows.k))
+	uniform := 1 / p.rows.constraints(p.value, ones(p.rows.k))
 	if math.IsInf(uniform, 1) {
 		return fmt.Errorf("%w: the candidates read the same from the two ends of every relationship", ErrNothing)
 	}
@@ -191,9 +191,10 @@ func ones(n int) []float64 {
 	return x
 }
 
-// late reports whether the search must stop.
-func (p *problem) late() bool { return p.past(p.deadline) }
+// expired reports whether the search must stop.
+func (p *problem) expired() bool { return p.expiredAt(p.deadline) }
 
-func (p *problem) past(t time.Time) bool {
+// expiredAt reports whether t has passed, or the context has ended.
+func (p *problem) expiredAt(t time.Time) bool {
 	return p.ctx.Err() != nil || (!t.IsZero() && p.opts.clock().After(t))
 }

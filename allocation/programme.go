@@ -13,9 +13,9 @@ import (
 //
 //	max cᵀx   subject to   Ax ≤ 1, 0 ≤ x ≤ 1,   A_es = (α/ℓ_e)²(M_si − M_sj)²·h_s ≤ 1,
 //
-// of which only the rows of some edges are held: it is a relaxation, and the edges
-// that its solution violates are added until none is left or the gap is closed.
-// x ≤ 1 costs nothing, since the worst edge of s implies it.
+// of which only the rows of some edges are held: it is a relaxation, and violated edges
+// are added as cutting planes until none is left or the gap is closed. x ≤ 1 is
+// redundant, since the worst edge of s implies it.
 //
 // For MaxMin there is one more variable t, to be maximised, and a row t ≤ vᵀx for
 // each pair of communities.
@@ -31,13 +31,13 @@ type programme struct {
 	in    []bool      // pairs that are in
 	unit  float64     // t is in units of this
 
-	even, evenValue []float64 // x of equal weights, and its edges
+	equal, equalValue []float64 // x of equal weights, and its constraints
 
-	best  []float64 // feasible x, the best mixture so far
-	worth float64   // its objective
-	peak  float64   // worst edge of the last vertex, at least 1
-	pure  float64   // objective of the last vertex, scaled until feasible
-	most  float64   // proven bound
+	best        []float64 // best feasible convex combination so far
+	bestValue   float64   // its objective
+	peak        float64   // largest constraint at the last vertex, at least 1
+	vertexValue float64   // objective of the last vertex, scaled until feasible
+	bound       float64   // proven upper bound
 }
 
 func (p *problem) newProgramme(h []float64) *programme {
@@ -53,25 +53,25 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		return nil, 0, 0, ErrNothing
 	}
 	if g.lp == nil {
-		g.lp = newSimplex(disturbed(c))
+		g.lp = newSimplex(perturbed(c))
 	} else {
-		g.lp.setCost(disturbed(c))
-		g.lp.primal(g.p.late)
+		g.lp.setCost(perturbed(c))
+		g.lp.primal(g.p.expired)
 	}
-	g.begin()
+	g.resetBest()
 	x := make([]float64, len(c))
 	fresh := false
 	for {
-		done := g.lp.restore(g.p.late)
+		done := g.lp.restore(g.p.expired)
 		g.p.rounds++
 		if err := g.p.ctx.Err(); err != nil {
 			return nil, 0, 0, err
 		}
 		g.lp.x(x)
-		g.most = min(g.most, g.ceiling(c))
+		g.bound = min(g.bound, g.dualBound(c))
 		cuts := g.improve(x, c)
 		g.p.opts.Progress("allocate: edges", int64(len(g.row)), 0)
-		if g.pure >= g.most*(1-g.gap) || g.p.late() {
+		if g.vertexValue >= g.bound*(1-g.gap) || g.p.expired() {
 			break
 		}
 		if done && cuts > 0 {
@@ -79,41 +79,41 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 			continue
 		}
 		if fresh {
-			break // as good as the arithmetic gets
+			break // limited by rounding
 		}
-		if !g.lp.refactor(g.p.late) {
+		if !g.lp.refactor(g.p.expired) {
 			break
 		}
-		g.lp.primal(g.p.late)
+		g.lp.primal(g.p.expired)
 		fresh = true
 	}
-	// A vertex has few sensors; the mixture serves where the search was cut short.
-	share := g.worth
-	if g.pure >= g.worth*(1-g.gap) {
+	// A vertex has few sensors; the convex combination serves where the search was cut short.
+	share := g.bestValue
+	if g.vertexValue >= g.bestValue*(1-g.gap) {
 		floats.ScaleTo(g.best, 1/g.peak, x[:len(g.best)])
-		share = g.pure
+		share = g.vertexValue
 	}
 	u = make([]float64, len(g.h))
 	for s := range u {
 		u[s] = g.best[s] * g.h[s]
 	}
-	return u, share * scale, g.most * scale, nil
+	return u, share * scale, g.bound * scale, nil
 }
 
-// begin makes equal weights the best point.
-func (g *programme) begin() {
-	if g.even == nil {
-		g.even, g.evenValue = g.p.even(g.h), make([]float64, len(g.edges))
-		g.p.rows.price(g.evenValue, g.even)
+// resetBest makes equal weights the best point.
+func (g *programme) resetBest() {
+	if g.equal == nil {
+		g.equal, g.equalValue = g.p.equalWeights(g.h), make([]float64, len(g.edges))
+		g.p.rows.constraints(g.equalValue, g.equal)
 		for s, h := range g.h {
 			if h > 0 {
-				g.even[s] /= h
+				g.equal[s] /= h
 			}
 		}
 	}
-	g.best = slices.Clone(g.even)
-	copy(g.p.value, g.evenValue)
-	g.worth, g.most = g.objective(g.best), math.Inf(1)
+	g.best = slices.Clone(g.equal)
+	copy(g.p.value, g.equalValue)
+	g.bestValue, g.bound = g.objective(g.best), math.Inf(1)
 }
 
 // costs returns c, scaled to a largest value of 1.
@@ -137,9 +137,9 @@ func (g *programme) costs(w []float64) (c []float64, scale float64) {
 	return c, g.unit
 }
 
-// disturbed breaks ties among the costs, which symmetric graphs have many of. Both
+// perturbed breaks ties among the costs, which symmetric graphs have many of. Both
 // the value and the bound are computed from the true costs.
-func disturbed(c []float64) []float64 {
+func perturbed(c []float64) []float64 {
 	d := slices.Clone(c)
 	for s := range d {
 		d[s] *= 1 + jitter(s)
@@ -153,9 +153,9 @@ func jitter(k int) float64 {
 	return 1e-9 * f
 }
 
-// ceiling returns the value of the dual point y: Σ y_k b_k + Σ_s max(0, c_s − y·a_s),
+// dualBound returns the value of the dual point y: Σ y_k b_k + Σ_s max(0, c_s − y·a_s),
 // which no feasible point exceeds.
-func (g *programme) ceiling(c []float64) float64 {
+func (g *programme) dualBound(c []float64) float64 {
 	y := make([]float64, len(g.lp.rows))
 	g.lp.dual(y)
 	rest := slices.Clone(c)
@@ -172,11 +172,11 @@ func (g *programme) ceiling(c []float64) float64 {
 	return sum * (1 + float64(len(y)+len(c)+8)*0x1p-52)
 }
 
-// rhs returns the right side of row k without its disturbance.
+// rhs returns the right side of row k without its perturbation.
 func (g *programme) rhs(k int) float64 { return math.Round(g.lp.b[k]) }
 
-// improve scales x until it is feasible, on its own and mixed with the best point
-// known, and adds the rows that it violates. It returns their number.
+// improve scales x, and its convex combinations with the best point, until feasible,
+// keeps the best, and adds the rows that x violates. It returns their number.
 func (g *programme) improve(x, c []float64) int {
 	k := len(g.h)
 	u := make([]float64, k)
@@ -184,18 +184,18 @@ func (g *programme) improve(x, c []float64) int {
 		u[s] = x[s] * g.h[s]
 	}
 	now := make([]float64, len(g.edges))
-	g.p.rows.price(now, u)
+	g.p.rows.constraints(now, u)
 	g.mix(x, now)
 	return g.cutPairs(x) + g.cutEdges(now)
 }
 
-// mix looks along the segment from the best point to x: the edges' values are
-// linear there.
+// mix searches the segment from the best point to x, along which the constraints are
+// linear.
 func (g *programme) mix(x, now []float64) {
 	k := len(g.h)
 	gain, old := g.objective(x), g.objective(g.best)
 	g.peak = max(1, slices.Max(now))
-	g.pure = gain / g.peak
+	g.vertexValue = gain / g.peak
 	bestShare, bestPeak := 0.0, 1.0
 	for i := 1; i <= 16; i++ {
 		f := float64(i) / 16
@@ -207,8 +207,8 @@ func (g *programme) mix(x, now []float64) {
 			peak = max(peak, f*x[s]+(1-f)*g.best[s])
 		}
 		worth := f*gain + (1-f)*old // ≤ the value of the mixture: objectives are concave
-		if peak > 0 && worth/peak > g.worth {
-			g.worth, bestShare, bestPeak = worth/peak, f, peak
+		if peak > 0 && worth/peak > g.bestValue {
+			g.bestValue, bestShare, bestPeak = worth/peak, f, peak
 		}
 	}
 	if bestShare == 0 {
@@ -238,8 +238,8 @@ func (g *programme) objective(x []float64) float64 {
 	return sum
 }
 
-// cutEdges adds the most violated edges, one a node: those that share a node say
-// nearly the same.
+// cutEdges adds the most violated edges, at most one a node: constraints of edges that
+// share a node are nearly parallel.
 func (g *programme) cutEdges(value []float64) int {
 	var bad []int
 	for e, v := range value {
@@ -269,7 +269,7 @@ func (g *programme) cutEdges(value []float64) int {
 		g.p.rows.squares(a[:len(g.h)], e, g.h)
 		g.lp.addRow(a, 1+jitter(k))
 		g.row[k] = true
-		if added++; added == most || g.p.late() {
+		if added++; added == most || g.p.expired() {
 			break
 		}
 	}

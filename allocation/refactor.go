@@ -8,7 +8,7 @@ import (
 )
 
 // refactor computes the tableau of the present basis anew from A, b and c, which
-// takes off the rounding of the exchanges so far. Where stop returns true it leaves
+// removes the rounding errors accumulated by the exchanges. Where stop returns true it leaves
 // everything as it was, and returns false.
 func (l *simplex) refactor(stop func() bool) bool {
 	old := *l

@@ -18,8 +18,8 @@ type edge struct {
 	scale float64
 }
 
-// rows holds the readings M_si of the candidate sensors, node by node: what node i
-// sends to all of them is x[i·stride : i·stride+k].
+// rows holds the readings M_si of the candidate sensors, node by node: the
+// readings for a unit source at node i are x[i·stride : i·stride+k].
 type rows struct {
 	n, k, stride int
 	x            []float64
@@ -45,17 +45,17 @@ func edgesOf(g *graph.Graph, alpha float64) []edge {
 	return es
 }
 
-// fetch is the number of rows of M that are computed between two looks at the clock:
+// blockRows is the number of rows of M that are computed between two checks of the time:
 // one block of expm.
-const fetch = 16
+const blockRows = 16
 
-// newRows computes the rows of the candidates, or of the first ones until late.
-func newRows(ctx context.Context, m Diffusion, pick []int, late func() bool, progress func(string, int64, int64)) (*rows, error) {
+// newRows computes the rows of the candidates, or of the first ones until stop returns true.
+func newRows(ctx context.Context, m Diffusion, pick []int, stop func() bool, progress func(string, int64, int64)) (*rows, error) {
 	n, _ := m.Dims()
 	r := &rows{n: n, stride: len(pick), x: make([]float64, n*len(pick))}
-	for at := 0; at < len(pick) && (at == 0 || !late()); at += fetch {
+	for at := 0; at < len(pick) && (at == 0 || !stop()); at += blockRows {
 		progress("allocate: sensors", int64(at), int64(len(pick)))
-		part := pick[at:min(at+fetch, len(pick))]
+		part := pick[at:min(at+blockRows, len(pick))]
 		block, err := m.Rows(ctx, part)
 		if err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func newRows(ctx context.Context, m Diffusion, pick []int, late func() bool, pro
 	return r, ctx.Err()
 }
 
-// of returns what node i sends to all candidates.
+// of returns the readings of all candidates for a unit source at node i.
 func (r *rows) of(i int32) []float64 {
 	at := int(i) * r.stride
 	return r.x[at : at+r.k]
@@ -111,9 +111,9 @@ func (r *rows) worst() []float64 {
 	return w
 }
 
-// price writes Σ_s (α/ℓ)²(M_si − M_sj)² u_s of every edge to dst, and returns the
-// largest. Sensors without weight cost nothing.
-func (r *rows) price(dst, u []float64) float64 {
+// constraints writes Σ_s (α/ℓ)²(M_si − M_sj)² u_s of every edge to dst, and returns the
+// largest. Sensors without weight are skipped.
+func (r *rows) constraints(dst, u []float64) float64 {
 	all := make([][]float64, len(r.worlds)+1)
 	var width int
 	for k := range all {

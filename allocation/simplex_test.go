@@ -102,7 +102,7 @@ func TestSimplexAgainstOracle(t *testing.T) {
 // Equal rows and columns: every basis is degenerate.
 func TestSimplexDegenerate(t *testing.T) {
 	c := ones(8)
-	l := newSimplex(disturbed(c))
+	l := newSimplex(perturbed(c))
 	var a [][]float64
 	var b []float64
 	for k := range 8 {

@@ -66,12 +66,12 @@ func (l Louvain) Detect(ctx context.Context, g *graph.Graph) (Partition, error) 
 	return detect(ctx, g, Leiden{Objective: l.Objective, Gamma: l.Gamma, MaxLevels: l.MaxLevels, Seed: l.Seed, Progress: l.Progress})
 }
 
-// A detector starts again from its own result, at most passes times in all, as
-// long as that raises the objective by more than the share enough: after two or
-// three passes what is left is far below the differences between seeds.
+// A detector restarts from its own result, with at most maxPasses passes in all, while a
+// pass raises the objective by more than minImprovement, relative: after two or three
+// passes the gain is far below the differences between seeds.
 const (
-	passes = 10
-	enough = 1e-3
+	maxPasses      = 10
+	minImprovement = 1e-3
 )
 
 // On a small graph, where seeds differ most, the best of several starts is taken:
@@ -103,8 +103,8 @@ func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 			ctx: ctx, random: rand.New(rand.NewPCG(o.Seed, uint64(try))), penalty: penalty, theta: o.Theta,
 			gather: newGather(g.Order()),
 		}
-		labels, reached, err := s.climb(g, base, o)
-		o.Progress = nil // told once
+		labels, reached, err := s.run(g, base, o)
+		o.Progress = nil // only the first start reports
 		if err != nil {
 			return Partition{}, err
 		}
@@ -112,21 +112,21 @@ func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 			best, highest = labels, reached
 		}
 	}
-	return FromLabels(g, widen(best))
+	return FromLabels(g, toInts(best))
 }
 
-// climb unfolds from single nodes until a pass no longer pays, and returns the labels
-// and their objective.
-func (s *search) climb(g *graph.Graph, base *level, o Leiden) ([]int32, float64, error) {
+// run makes passes from singletons until one improves the objective by less than
+// minImprovement, and returns the labels and their objective.
+func (s *search) run(g *graph.Graph, base *level, o Leiden) ([]int32, float64, error) {
 	labels, reached := singletons(g.Order()), math.Inf(-1)
-	for pass := range passes {
+	for pass := range maxPasses {
 		if err := s.unfold(base, labels, o, pass); err != nil {
 			return nil, 0, err
 		}
 		labels = split(g, labels)
 		before := reached
 		reached = base.objective(labels, s.penalty)
-		if reached-before <= enough*math.Abs(reached) {
+		if reached-before <= minImprovement*math.Abs(reached) {
 			break
 		}
 	}
@@ -141,7 +141,7 @@ func singletons(n int) []int32 {
 	return s
 }
 
-func widen(s []int32) []int {
+func toInts(s []int32) []int {
 	w := make([]int, len(s))
 	for i, x := range s {
 		w[i] = int(x)
@@ -166,7 +166,7 @@ func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) error {
 			return err
 		}
 		if o.Progress != nil {
-			o.Progress("communities", int64(pass*o.MaxLevels+depth+1), int64(passes*o.MaxLevels))
+			o.Progress("communities", int64(pass*o.MaxLevels+depth+1), int64(maxPasses*o.MaxLevels))
 		}
 		count := renumber(c)
 		for v := range labels {
@@ -183,7 +183,7 @@ func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) error {
 			}
 		}
 		size := renumber(parts)
-		if size == l.order() { // no two nodes stayed together
+		if size == l.order() { // every part is a single node
 			parts, size = c, count
 		}
 		next := l.aggregate(parts, size, s.gather)

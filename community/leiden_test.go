@@ -162,7 +162,7 @@ func TestMoveAndRefine(t *testing.T) {
 			t.Fatalf("seed %d: a part is not connected", seed)
 		}
 		// Q = (objective − its constant) / m, whatever the partition.
-		labels := widen(compact(c))
+		labels := toInts(compact(c))
 		if q := Modularity(g, labels, 1); math.Abs(q-l.objective(c, penalty)/float64(g.Size())) > 1e-13 {
 			t.Fatalf("seed %d: Q = %v, objective %v", seed, q, l.objective(c, penalty))
 		}

@@ -13,7 +13,7 @@ type level struct {
 	size   []float64 // k of each node
 }
 
-// newLevel views g as the lowest level, in units of its mean weight, and returns
+// newLevel returns g as the lowest level, in units of its mean weight, and returns
 // the factor g of the penalty.
 func newLevel(g *graph.Graph, objective Objective, gamma float64) (*level, float64) {
 	l := &level{size: make([]float64, g.Order())}

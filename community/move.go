@@ -4,12 +4,12 @@ package community
 
 import "math"
 
-// slack is the least gain that moves a node, relative to its degree: below it,
-// a gain may be the rounding of the sums, and nodes could move forever.
-const slack = 1e-10
+// minMoveGain is the least gain that moves a node, relative to its degree: a smaller
+// gain may be rounding of the sums, and nodes could move forever.
+const minMoveGain = 1e-10
 
-// move carries nodes, in random order, to the community in which they add most,
-// until none gains; a node is looked at again when a neighbour left its community.
+// move moves nodes, in random order, to the community with the largest gain of the
+// objective, until none gains; a node is queued again when a neighbour left its community.
 // It changes c in place.
 func (s *search) move(l *level, c []int32) error {
 	n := l.order()
@@ -42,7 +42,7 @@ func (s *search) move(l *level, c []int32) error {
 		from := c[v]
 		total[from] -= l.size[v]
 		to := s.best(l, c, v, total)
-		if to < 0 { // alone
+		if to < 0 { // a community of its own
 			to = from
 			if members[from] > 1 {
 				to, empty = empty[len(empty)-1], empty[:len(empty)-1]
@@ -68,8 +68,8 @@ func (s *search) move(l *level, c []int32) error {
 	return nil
 }
 
-// best returns the community to which v, taken out, adds most, or −1 for a new
-// one. It leaves its own only for a gain beyond the slack.
+// best returns the community with the largest gain for v, which is taken out of its own,
+// or −1 for a new one. Another is preferred to its own only by more than minMoveGain.
 func (s *search) best(l *level, c []int32, v int32, total []float64) int32 {
 	around := s.gather
 	around.clear()
@@ -81,7 +81,7 @@ func (s *search) best(l *level, c []int32, v int32, total []float64) int32 {
 	}
 	factor := s.penalty * l.size[v]
 	own := c[v]
-	least := slack * degree
+	least := minMoveGain * degree
 	best, gain := own, around.sum[own]-factor*total[own]
 	stay := gain
 	for _, x := range around.keys {
@@ -101,8 +101,8 @@ func (s *search) shuffled(n int) []int32 {
 	return order
 }
 
-// refine splits every community of c into parts that hang together: a node that
-// is still alone joins a part of its community with probability ∝ e^{gain/θ}, if
+// refine splits every community of c into connected parts: a node whose part is
+// still a singleton joins a part of its community with probability ∝ e^{gain/θ}, if
 // both are well connected to the rest of it. Parts are numbered by one of their
 // nodes.
 func (s *search) refine(l *level, c []int32) ([]int32, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// ErrInvalid says that a parameter has no answer, or none on this graph.
+// ErrInvalid says that a parameter is out of range, or too large for this graph.
 var ErrInvalid = errors.New("community: parameter refused")
 
 // ErrMissing says that some nodes have no community.
@@ -28,9 +28,9 @@ type Detector interface {
 
 // Options say where communities come from.
 type Options struct {
-	Property string   // node property that names them; "": detect
+	Property string   // node property with the name of each node's community; "": detect them
 	Detector Detector // nil: Leiden
-	Caption  string   // node property that what is detected is named by; "": the ids of nodes
+	Caption  string   // node property that names the members after which detected communities are called; "": their ids
 }
 
 // Partition puts every node of a graph into one community. Communities are

@@ -16,6 +16,6 @@
 //
 // Masses must be equal. The partial form of Rubner, Tomasi & Guibas, The earth
 // mover's distance as a metric for image retrieval, International Journal of
-// Computer Vision 40 (2000), drops the surplus for nothing: under it (1, 0) and
+// Computer Vision 40 (2000), leaves surplus mass unmoved at no cost: under it (1, 0) and
 // (1, 1) would be at distance 0.
 package emd

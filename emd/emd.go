@@ -11,8 +11,8 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// ErrMass says that two distributions cannot be carried into each other: they
-// differ in mass, in all or within a component of the graph.
+// ErrMass says that two distributions cannot be transported into each other: their
+// masses differ, in total or within a component of the graph.
 var ErrMass = errors.New("emd: masses differ")
 
 // MassTolerance is the difference of masses, relative to the larger total, up to

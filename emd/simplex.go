@@ -19,10 +19,10 @@ const (
 )
 
 // simplex is the primal network simplex method, from the tree in which an
-// artificial root exchanges mass with every node at a price that no path within
-// the graph reaches: trees stay shallow much longer than from a spanning tree of
-// the graph, and a pivot takes time in proportion to the part that it moves, or to
-// the rest where that is smaller.
+// artificial root is joined to every node by an edge longer than any path within
+// the graph (big M): trees stay shallow much longer than from a spanning tree of
+// the graph, and a pivot takes time in proportion to the smaller of the
+// two subtrees that the leaving edge separates.
 //
 // Supplies and lengths are integers and the tree stays strongly feasible (an
 // edge without flow points at the root), so that the method ends: Cunningham, A
@@ -35,9 +35,9 @@ type simplex struct {
 	length    []int64 // beside adj; nil: all 1
 	nodes     []node  // the last one is the artificial root
 	links     []links
-	potential []int64 // cost of carrying a unit to the root along the tree, but for a constant
-	row       int     // where pricing goes on
-	block     int64   // slots that pricing looks at before it settles
+	potential []int64 // cost of a unit of flow to the root along the tree, up to a common constant
+	row       int     // where pricing resumes
+	block     int64   // arcs that pricing examines before it takes the worst of them (block search)
 }
 
 // node is the edge of a node to its parent, which carries flow ≥ 0.
@@ -48,11 +48,11 @@ type node struct {
 
 // links are the place of a node in the tree. Siblings form a doubly linked list.
 type links struct {
-	parent, child, next, prev int32 // none: −1
-	size                      int32 // nodes below it, and itself
+	parent, child, next, prev int32 // none where there is no such node
+	size                      int32 // nodes of its subtree
 }
 
-// none is no node.
+// none stands for an absent node in links.
 const none = -1
 
 func newSimplex(g *graph.Graph, b []float64) *simplex {
@@ -70,7 +70,7 @@ func newSimplex(g *graph.Graph, b []float64) *simplex {
 		s.nodes[v] = node{length: far, flow: max(x, -x), up: x >= 0}
 		s.links[v] = links{child: none, size: 1}
 		s.link(int32(v), root)
-		s.potential[v] = s.above(int32(v))
+		s.potential[v] = s.treePotential(int32(v))
 	}
 	return s
 }
@@ -137,8 +137,9 @@ func (s *simplex) unlink(x int32) {
 	}
 }
 
-// above returns the potential that x, not the root, has by its parent's.
-func (s *simplex) above(x int32) int64 {
+// treePotential returns the potential of x, not the root, that its parent's potential and
+// the tree edge between them imply.
+func (s *simplex) treePotential(x int32) int64 {
 	v := &s.nodes[x]
 	if v.up {
 		return s.potential[s.links[x].parent] + v.length
@@ -160,8 +161,8 @@ func (s *simplex) solve(ctx context.Context) error {
 	}
 }
 
-// price returns the worst violated arc of the first block of slots that has one,
-// in the order of the rows, from where it stopped last.
+// price returns the most violated arc of the first block of arcs that has one,
+// in the order of the rows, from where the last call stopped (block search pricing).
 func (s *simplex) price() (from, to int32, length int64, ok bool) {
 	n := s.g.Order()
 	worst, looked := int64(0), int64(0)
@@ -188,8 +189,8 @@ func (s *simplex) price() (from, to int32, length int64, ok bool) {
 	return from, to, length, worst > 0
 }
 
-// pivot sends as much as it can around the cycle that the arc from→to closes,
-// and hangs the part of the tree that comes loose on the arc.
+// pivot augments the flow by as much as possible around the cycle that the arc from→to
+// closes, and attaches the subtree that the leaving edge cuts off to that arc.
 func (s *simplex) pivot(from, to int32, length int64) {
 	apex := s.apex(from, to)
 	theta, leaving, below := int64(math.MaxInt64), int32(-1), from
@@ -205,21 +206,21 @@ func (s *simplex) pivot(from, to int32, length int64) {
 			theta, leaving, below = v.flow, x, to
 		}
 	}
-	s.push(from, apex, -theta)
-	s.push(to, apex, theta)
+	s.augment(from, apex, -theta)
+	s.augment(to, apex, theta)
 	moved := s.links[leaving].size
 	s.resize(s.links[leaving].parent, apex, -moved)
 	if below == from {
 		s.resize(to, apex, moved)
-		s.hang(from, to, leaving, node{length: length, flow: theta, up: true})
+		s.reroot(from, to, leaving, node{length: length, flow: theta, up: true})
 	} else {
 		s.resize(from, apex, moved)
-		s.hang(to, from, leaving, node{length: length, flow: theta, up: false})
+		s.reroot(to, from, leaving, node{length: length, flow: theta, up: false})
 	}
-	s.settle(below)
+	s.updatePotentials(below)
 }
 
-// apex returns the node where the ways to the root meet. An ancestor is the larger.
+// apex returns the lowest common ancestor. An ancestor has the larger subtree.
 func (s *simplex) apex(a, b int32) int32 {
 	for a != b {
 		if s.links[a].size <= s.links[b].size {
@@ -231,8 +232,8 @@ func (s *simplex) apex(a, b int32) int32 {
 	return a
 }
 
-// push sends theta from x up to the apex.
-func (s *simplex) push(x, apex int32, theta int64) {
+// augment adds a flow of theta from x up to the apex.
+func (s *simplex) augment(x, apex int32, theta int64) {
 	for ; x != apex; x = s.links[x].parent {
 		v := &s.nodes[x]
 		if v.up {
@@ -250,9 +251,9 @@ func (s *simplex) resize(x, apex, size int32) {
 	}
 }
 
-// hang cuts the edge above leaving, an ancestor of x or x itself, and makes x a
-// child of p by the given edge.
-func (s *simplex) hang(x, p, leaving int32, edge node) {
+// reroot cuts the edge from leaving, an ancestor of x or x itself, to its parent, makes x
+// the root of the subtree cut off, and x a child of p by the given edge.
+func (s *simplex) reroot(x, p, leaving int32, edge node) {
 	moved, below := s.links[leaving].size, int32(0)
 	for at := x; ; {
 		parent := s.links[at].parent
@@ -269,11 +270,11 @@ func (s *simplex) hang(x, p, leaving int32, edge node) {
 	}
 }
 
-// settle shifts the potentials of x and all below it to fit the rest, or those of the
-// rest to fit them. What is added in the course of time may pass 2⁶³ and wrap around:
-// differences do not.
-func (s *simplex) settle(x int32) {
-	delta := s.above(x) - s.potential[x]
+// updatePotentials shifts the potentials of the subtree of x, or those of all other nodes
+// where they are fewer, so that the edge of x fits. The accumulated shifts may pass 2⁶³ and
+// wrap around: differences do not.
+func (s *simplex) updatePotentials(x int32) {
+	delta := s.treePotential(x) - s.potential[x]
 	if root := int32(len(s.nodes) - 1); int(s.links[x].size) > len(s.nodes)/2 {
 		s.shift(root, x, -delta)
 	} else {
@@ -281,10 +282,10 @@ func (s *simplex) settle(x int32) {
 	}
 }
 
-// shift adds delta to the potentials of x and all below it, in preorder, but for what
-// is at skip or below.
+// shift adds delta to the potentials of the subtree of x, in preorder, without the subtree
+// of skip.
 func (s *simplex) shift(x, skip int32, delta int64) {
-	past := func(at int32) int32 {
+	skipped := func(at int32) int32 {
 		if at == skip {
 			return s.links[at].next
 		}
@@ -292,9 +293,9 @@ func (s *simplex) shift(x, skip int32, delta int64) {
 	}
 	for at := x; ; {
 		s.potential[at] += delta
-		next := past(s.links[at].child)
+		next := skipped(s.links[at].child)
 		for ; next == none && at != x; at = s.links[at].parent {
-			next = past(s.links[at].next)
+			next = skipped(s.links[at].next)
 		}
 		if next == none {
 			return

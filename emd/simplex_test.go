@@ -76,8 +76,8 @@ func (s *simplex) check(t *testing.T, supply []int64) (empty int) {
 		if p := s.links[x].parent; p != root {
 			net[p] += f
 		}
-		if s.above(int32(x)) != s.potential[x] {
-			t.Fatalf("node %d has potential %d, by its parent %d", x, s.potential[x], s.above(int32(x)))
+		if s.treePotential(int32(x)) != s.potential[x] {
+			t.Fatalf("node %d has potential %d, by its parent %d", x, s.potential[x], s.treePotential(int32(x)))
 		}
 	}
 	size := make([]int32, len(s.nodes))
