@@ -60,9 +60,9 @@ func (e *FoundError) Suggestion() string {
 	return "name the file with --env " + e.Path + " if it is yours"
 }
 
-// found refuses what a .env that was only found may not decide: what is read,
-// spent, written or sent.
-func (l Layers) found(settings []Setting) []error {
+// checkFound refuses settings in a .env that was found, not named, which would decide
+// what is read, spent, written or sent.
+func (l Layers) checkFound(settings []Setting) []error {
 	var problems []error
 	for _, s := range settings {
 		name := firstSet(s.Env, l.dotEnvLookup)

@@ -52,7 +52,7 @@ func Load(l Layers) (*Config, error) {
 		})
 	}
 
-	problems = append(problems, l.found(settings)...)
+	problems = append(problems, l.checkFound(settings)...)
 	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
 	var err error
 	if c.Jobs, err = jobsOf(file[jobsKey], l.File); err != nil {

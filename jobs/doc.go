@@ -13,7 +13,8 @@
 // token, and everything that is done under the old one is refused ([ErrLost]). What a
 // run needs to go on elsewhere is kept in the claim ([Store.Save]): first its attempt,
 // before anything is spent, then its release, before anything is published. So a
-// holder that is late cannot publish a release that another draws again.
+// holder whose lease ran out cannot publish one release while another instance draws a
+// second.
 //
 // Every time is the store's clock ([Store.Now]); the host's only measures how long to
 // sleep.

@@ -125,14 +125,14 @@ func (e *Engine) Run(ctx context.Context) {
 	e.mu.Unlock()
 	for ctx.Err() == nil {
 		wait, err := e.poll(ctx)
-		e.looked(ctx, err)
+		e.recordPoll(ctx, err)
 		e.sleep(ctx, wait)
 	}
 	e.work.Wait()
 }
 
-// looked remembers how the last look at the store went, and logs where that changed.
-func (e *Engine) looked(ctx context.Context, err error) {
+// recordPoll remembers whether the last poll of the store succeeded, and logs a change.
+func (e *Engine) recordPoll(ctx context.Context, err error) {
 	e.mu.Lock()
 	before := e.polled
 	e.polled = err
@@ -201,7 +201,7 @@ func (e *Engine) schedule(ctx context.Context, j Job, v view) (next time.Time) {
 	s, began := j.state(v.now), false
 	switch {
 	case j.Last.Open():
-		if next = free(j.Last); !next.After(v.now) {
+		if next = takeoverTime(j.Last); !next.After(v.now) {
 			began = e.begin(ctx, j.Definition, j.Last.Tick)
 			next = time.Time{}
 		}
@@ -218,8 +218,8 @@ func (e *Engine) schedule(ctx context.Context, j Job, v view) (next time.Time) {
 	return next
 }
 
-// free is when an open tick may be taken over.
-func free(c Claim) time.Time {
+// takeoverTime is when an open tick may be taken over.
+func takeoverTime(c Claim) time.Time {
 	if c.RetryAt.After(c.LeaseUntil) {
 		return c.RetryAt
 	}
@@ -230,7 +230,7 @@ func free(c Claim) time.Time {
 // is completed.
 func (e *Engine) takeOverOrphans(ctx context.Context, v view) {
 	for _, c := range v.orphans {
-		if c.Open() && !free(c).After(v.now) {
+		if c.Open() && !takeoverTime(c).After(v.now) {
 			e.begin(ctx, Definition{Name: c.JobName}, c.Tick)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // The bucket ticks has a bucket for each job, with the JSON of each tick by its nominal
-// time; saved has the same keys, with what open ticks saved. A job's bucket is named by
-// its name behind a letter, for no name is empty then.
+// time; saved has the same keys, with what open ticks saved. The key of a job's bucket
+// is a letter and its name, for bbolt allows no empty key.
 var (
 	ticksBucket = []byte("ticks")
 	savedBucket = []byte("saved")

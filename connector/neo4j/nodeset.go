@@ -13,8 +13,8 @@ import (
 )
 
 // nodeSet holds nodes: [Store.Graph] numbers them in its order, by length and then
-// text of the key, as package graph does. An elementId is a prefix that all share,
-// then the id: those that are not are kept as they are.
+// text of the key, as package graph does. An elementId is mostly a prefix that all
+// share and the id, which are kept apart; others are kept whole.
 type nodeSet struct {
 	key      string   // property that the ids are of; "": they are elementIds
 	labels   []string // that each node has one of; none: any
