@@ -224,8 +224,8 @@ func (a Account) absorb(b Account) (Account, error) {
 }
 
 // sameKey refuses sensors under another key than those of the account: costs add up by
-// id, so that a new key would be a new budget for the same sensors. Where one of both
-// does not say its key, they must have an id in common.
+// id, so that a new key would be a new budget for the same sensors. Where either side
+// records no key, they must have an id in common.
 func (a Account) sameKey(key string, sensors map[string]Cost) error {
 	if len(a.Sensors) == 0 || len(sensors) == 0 || a.NodeKey == key {
 		return nil
@@ -277,13 +277,13 @@ func (a *Account) addCertificates(failures map[string]float64) {
 	}
 }
 
-// charge returns the entry of a release, if the account has room for it. errSliding
-// where that takes the chain.
+// charge returns the entry of a release, if the account has room for it. errSliding:
+// the cap slides, and h, the chain that it needs, is nil.
 func (a Account) charge(c Charge, h *chain) (*Entry, error) {
 	if err := c.validate(); err != nil {
 		return nil, inputError{err}
 	}
-	if err := a.open(); err != nil {
+	if err := a.checkOpen(); err != nil {
 		return nil, err
 	}
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
@@ -315,9 +315,9 @@ func (a Account) charge(c Charge, h *chain) (*Entry, error) {
 	return a.next(Entry{Kind: KindSpent, ReleaseID: c.ReleaseID, Charge: &c}), nil
 }
 
-// within reports whether the account is below its cap. A first release whose own
+// withinCap reports whether the account is below its cap. A first release whose own
 // budget lies within the cap needs no conversion to ρ, which rounds up.
-func (a Account) within(first bool, b Budget) bool {
+func (a Account) withinCap(first bool, b Budget) bool {
 	if first && b.Epsilon <= a.Cap.Epsilon && b.Delta <= a.Cap.Delta {
 		return true
 	}
@@ -376,8 +376,8 @@ func (c Charge) validate() error {
 	if c.Cost < 1 || !(c.Failure >= 0 && c.Failure < c.Budget.Delta) {
 		return fmt.Errorf("privacy: the charge is %d with failure %v, want ≥ 1 and 0 ≤ failure < delta", c.Cost, c.Failure)
 	}
-	// The budget is taken at its word by a cap of its own size, so the cost must be
-	// one that the budget allows, but for its rounding up.
+	// A first release whose budget lies within the cap is granted without converting its
+	// cost (see withinCap), so the cost must satisfy the budget, up to rounding.
 	net := Budget{c.Budget.Epsilon, math.Nextafter(c.Budget.Delta-c.Failure, 0)}
 	if mu := math.Sqrt(2*float64(c.Cost-1)*costUnit) * (1 - 1e-12); mu > 0 && !private(net, mu) {
 		return fmt.Errorf("privacy: the charge of ρ = %.4g is more than (ε = %v, δ = %v) allows", c.Cost.Rho(), c.Budget.Epsilon, c.Budget.Delta)

@@ -8,10 +8,9 @@ import (
 	"slices"
 )
 
-// Continue lets the accounts of other scopes go on in scope: each of their chains
-// ends with an entry that names scope, and scope gets an entry that carries what
-// they add up to and their head. Nothing is lost, and nothing counts twice however
-// often it is called. It returns the errors of [Joined], and [ErrMoved] where scope
+// Continue moves the accounts of other scopes into scope: each of their chains ends
+// with an entry that names scope, and scope gets an entry that carries the total and
+// head of each. Nothing is lost, and repeated calls count nothing twice. It returns the errors of [Joined], and [ErrMoved] where scope
 // itself goes on in another one.
 func Continue(ctx context.Context, l Ledger, scope string, from []string) error {
 	if _, err := Joined(ctx, l, scope, from); err != nil {
@@ -27,7 +26,7 @@ func Continue(ctx context.Context, l Ledger, scope string, from []string) error 
 		if err != nil {
 			return err
 		}
-		if err := goOn(ctx, l, scope, closed); err != nil {
+		if err := addContinued(ctx, l, scope, closed); err != nil {
 			return err
 		}
 	}
@@ -66,8 +65,8 @@ func Joined(ctx context.Context, l Ledger, scope string, from []string) (Account
 	return a, nil
 }
 
-// open refuses an account that goes on elsewhere.
-func (a Account) open() error {
+// checkOpen refuses an account that goes on elsewhere.
+func (a Account) checkOpen() error {
 	if a.MovedTo != "" {
 		return fmt.Errorf("%w: scope %q goes on as %q", ErrMoved, a.Scope, a.MovedTo)
 	}
@@ -80,7 +79,7 @@ func moveTo(ctx context.Context, l Ledger, name, scope string) error {
 		if a.MovedTo == scope {
 			return &Entry{}, nil
 		}
-		if err := a.open(); err != nil {
+		if err := a.checkOpen(); err != nil {
 			return nil, err
 		}
 		return a.next(Entry{Kind: KindMoved, To: scope}), nil
@@ -88,13 +87,13 @@ func moveTo(ctx context.Context, l Ledger, name, scope string) error {
 	return err
 }
 
-// goOn adds an account that was closed to that of scope, unless it is there.
-func goOn(ctx context.Context, l Ledger, scope string, closed Account) error {
+// addContinued adds the account of a closed scope to that of scope, unless it is there.
+func addContinued(ctx context.Context, l Ledger, scope string, closed Account) error {
 	_, err := update(ctx, l, scope, "", func(a Account, _ []Entry) (*Entry, error) {
 		if slices.Contains(a.Continues, closed.Scope) {
 			return &Entry{}, nil
 		}
-		if err := a.open(); err != nil {
+		if err := a.checkOpen(); err != nil {
 			return nil, err
 		}
 		b := closed

@@ -21,7 +21,7 @@ func (p *Plan) Sentence() string {
 		subject = "the published value of any single sensor"
 	}
 	fmt.Fprintf(&b, "Every event about %s is under the one pattern at most e^ε times as likely as under the other, plus δ, "+
-		"where ε = %s%s and δ = %s: (ε, δ)-differential privacy. ", subject, short(p.Epsilon), ratioWords(p.Epsilon), short(p.Delta))
+		"where ε = %s%s and δ = %s: (ε, δ)-differential privacy. ", subject, short(p.Epsilon), ratioText(p.Epsilon), short(p.Delta))
 	b.WriteString(p.condition())
 	if p.Randomness == SystemRandomness {
 		b.WriteString("Against whom: anyone who sees what is published, whatever else they know and however long they compute. ")
@@ -31,19 +31,19 @@ func (p *Plan) Sentence() string {
 	}
 	b.WriteString("For what: this release by itself; several releases of the same data add up, and the ledger counts them. ")
 	if p.Guarantee == PerSensor {
-		b.WriteString(p.jointWords())
+		b.WriteString(p.jointText())
 	}
 	b.WriteString("What is not protected: the graph and the parameters; the total mass, and so whether there is a source at all; ")
 	if p.ComponentCount > 1 {
 		fmt.Fprintf(&b, "which of the graph's %d components holds the mass; ", p.ComponentCount)
 	}
-	fmt.Fprintf(&b, "and, at this strength, sources further apart than %s%s.", radius, p.furtherWords())
+	fmt.Fprintf(&b, "and, at this strength, sources further apart than %s%s.", radius, p.distanceText())
 	return b.String()
 }
 
-// furtherWords says how fast the promise weakens with distance, where a number says
-// something.
-func (p *Plan) furtherWords() string {
+// distanceText says how fast the guarantee weakens with distance, where ε there can be
+// computed.
+func (p *Plan) distanceText() string {
 	eps, err := p.EpsilonAt(2)
 	if err != nil {
 		return ""
@@ -74,8 +74,8 @@ func (p *Plan) radius() string {
 	return short(p.Alpha) + " hops"
 }
 
-// jointWords says what the values promise together under the PerSensor guarantee.
-func (p *Plan) jointWords() string {
+// jointText says what the values promise together under the PerSensor guarantee.
+func (p *Plan) jointText() string {
 	eps, err := GDPEpsilon(p.JointMu, p.Delta)
 	if err != nil {
 		return "No promise is made about the values of several sensors seen together. "
@@ -96,8 +96,8 @@ func shortUp(x float64) string {
 	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'g', 4, 64)
 }
 
-// ratioWords writes e^ε, rounded up, where it is a number that says something.
-func ratioWords(eps float64) string {
+// ratioText writes e^ε, rounded up, where it is a number that says something.
+func ratioText(eps float64) string {
 	if eps > 20 {
 		return ""
 	}

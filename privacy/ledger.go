@@ -97,8 +97,8 @@ func Paid(ctx context.Context, l Ledger, c Charge) (paid bool, err error) {
 	return paid, err
 }
 
-// payment returns the payment among the entries about a release, if c made it and the
-// release is still to be written.
+// payment returns the payment for a release among its entries, if c made it and the
+// release is neither written nor void; [ErrReplay] for any other payment.
 func payment(prior []Entry, c Charge) (*Entry, error) {
 	e := find(prior, KindSpent)
 	if e == nil {
@@ -125,7 +125,7 @@ func SetSlidingCap(ctx context.Context, l Ledger, scope string, limit Cap) (Entr
 		if err := limit.Validate(); err != nil {
 			return nil, err
 		}
-		if err := a.open(); err != nil {
+		if err := a.checkOpen(); err != nil {
 			return nil, err
 		}
 		return a.next(Entry{Kind: KindCap, Cap: &limit}), nil

@@ -176,7 +176,7 @@ func newPlan(spec Spec) (*Plan, error) {
 	if p.Guarantee == Joint {
 		err = p.allocate(r)
 	} else {
-		err = p.allocateEach(r)
+		err = p.allocatePerSensor(r)
 	}
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (p *Plan) slack() float64 { return 1 + float64(len(p.Sensors)+256)*0x1p-50 
 
 // allocate sets σ_s = c/√u_s, rounded up to the lattice, with c = r·Δ'_w.
 func (p *Plan) allocate(r float64) error {
-	first := r * (p.Sensitivity.Upper + p.computing(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
+	first := r * (p.Sensitivity.Upper + p.numericalError(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
 	var sum float64
 	for i := range p.Sensors {
 		s := &p.Sensors[i]
@@ -247,7 +247,7 @@ func (p *Plan) allocate(r float64) error {
 	}
 	rounding := up(math.Sqrt(sum), len(p.Sensors)+4)
 	// ‖(g_s + 2η)√u_s‖ ≤ ‖g_s√u_s‖ + 2η‖√u‖.
-	c := p.slack() * r * (p.Sensitivity.Upper + rounding + p.computing(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
+	c := p.slack() * r * (p.Sensitivity.Upper + rounding + p.numericalError(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
 	for i := range p.Sensors {
 		if err := p.Sensors[i].setSteps(c / math.Sqrt(p.Sensors[i].Weight)); err != nil {
 			return err
@@ -256,8 +256,8 @@ func (p *Plan) allocate(r float64) error {
 	return nil
 }
 
-// allocateEach gives each sensor the noise of its own worst edge.
-func (p *Plan) allocateEach(r float64) error {
+// allocatePerSensor gives each sensor the noise of its own worst edge.
+func (p *Plan) allocatePerSensor(r float64) error {
 	eta := 2 * p.entryError()
 	for i := range p.Sensors {
 		s := &p.Sensors[i]
@@ -297,7 +297,7 @@ func (p *Plan) charge() (mu, joint float64) {
 			worst, each = max(worst, m), each+float64(m*m)
 		}
 	}
-	rest := up(math.Sqrt(sum)+p.computing(inverse), ulps)
+	rest := up(math.Sqrt(sum)+p.numericalError(inverse), ulps)
 	if p.Guarantee == Joint {
 		mu = up(float64(p.Sensitivity.Upper*scale)+rest, 16)
 		return mu, mu
@@ -309,9 +309,9 @@ func (p *Plan) charge() (mu, joint float64) {
 	return up(worst, 16), up(joint, ulps)
 }
 
-// computing returns what numerical errors add to the sensitivity of the map whose
+// numericalError returns what numerical errors add to the sensitivity of the map whose
 // coordinates are scaled by scale: the lesser of 2η·‖scale‖₂ and 2η₂·max scale.
-func (p *Plan) computing(scale func(SensorNoise) float64) float64 {
+func (p *Plan) numericalError(scale func(SensorNoise) float64) float64 {
 	if p.EntryError == 0 && p.NormError == 0 {
 		return 0
 	}

@@ -142,7 +142,7 @@ func (p *Plan) validateSensors() error {
 // checkPrecision refuses a plan whose numerical error swamps the sensitivity.
 func (p *Plan) checkPrecision() error {
 	if p.Guarantee == Joint {
-		e := p.computing(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) })
+		e := p.numericalError(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) })
 		if e > p.Sensitivity.Upper {
 			return fmt.Errorf("%w: it adds %.4g to a sensitivity of %.4g; choose a smaller tolerance or the exact method (eigen)",
 				ErrImprecise, e, p.Sensitivity.Upper)
@@ -181,9 +181,9 @@ func CheckID(what, id string) error {
 	return nil
 }
 
-// checkNoise chooses lattice and noise again and compares them with those of the plan.
-// They are the plan's conclusion: another conclusion is a file that was changed. Other
-// machines may differ in the last bits of σ/Δ, hence in so many steps.
+// checkNoise derives lattice and noise again and compares them with those of the plan:
+// a difference means that the file was changed. Other platforms may differ in the last
+// bits of σ/Δ, hence the tolerance in steps.
 func (p *Plan) checkNoise() error {
 	r, err := p.ratio()
 	if err != nil {
@@ -194,7 +194,7 @@ func (p *Plan) checkNoise() error {
 	if p.Guarantee == Joint {
 		err = again.allocate(r)
 	} else {
-		err = again.allocateEach(r)
+		err = again.allocatePerSensor(r)
 	}
 	if err != nil {
 		return err

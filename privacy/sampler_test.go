@@ -15,10 +15,10 @@ import (
 // tableAt returns the table's z in units, as sampleFast evaluates it.
 func tableAt(octave, segment int, w uint64) uint64 {
 	c := quantileTable[((octave-1)<<segmentBits+segment)*segmentBytes:][:segmentBytes]
-	z := little(c[56:])
+	z := le64(c[56:])
 	for k := 48; k >= 0; k -= 8 {
 		hi, _ := bits.Mul64(z, w)
-		z = little(c[k:]) + hi
+		z = le64(c[k:]) + hi
 	}
 	return z
 }

@@ -84,7 +84,7 @@ func TestTimesOfAChain(t *testing.T) {
 func TestLowerCap(t *testing.T) {
 	b := Budget{1, 1e-5}
 	for _, c := range []struct{ a, b, want int64 }{{0, 60, 0}, {60, 0, 0}, {60, 3600, 3600}, {0, 0, 0}} {
-		if got := lower(&Cap{b, c.a}, &Cap{b, c.b}); got.PerSeconds != c.want {
+		if got := stricterCap(&Cap{b, c.a}, &Cap{b, c.b}); got.PerSeconds != c.want {
 			t.Errorf("%d s and %d s: %d s, want %d", c.a, c.b, got.PerSeconds, c.want)
 		}
 	}

@@ -54,10 +54,10 @@ func sampleFast(u uint64, steps int64) (n int64, ok bool) {
 	r := v << (octave + 1)
 	w := ^(r << segmentBits) // 1 − position in the segment, in units of 2⁻⁶⁴
 	c := quantileTable[(octave-1)<<(segmentBits+6)+int(r>>(64-segmentBits))<<6:][:segmentBytes]
-	z := little(c[56:])
+	z := le64(c[56:])
 	for k := 48; k >= 0; k -= 8 {
 		hi, _ := bits.Mul64(z, w)
-		z = little(c[k:]) + hi
+		z = le64(c[k:]) + hi
 	}
 	// The unread bits of U move z by at most 2⁻⁶⁴/φ(z) ≤ 2⁻⁶⁴·√(π/2)/p, which is
 	// below 2^octave/6 units: Mills' ratio is at most √(π/2).
@@ -74,8 +74,8 @@ func sampleFast(u uint64, steps int64) (n int64, ok bool) {
 	return (n ^ (sign - 1)) - (sign - 1), true
 }
 
-// little reads a little-endian word.
-func little(s string) uint64 {
+// le64 reads a little-endian word.
+func le64(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }

@@ -21,7 +21,7 @@ type Uncertainty struct {
 func (u Uncertainty) Any() bool { return u != Uncertainty{} }
 
 // Measured reports whether sensors measure the readings themselves: the plan charges no
-// error of computing.
+// numerical error.
 func (p *Plan) Measured() bool { return p.EntryError == 0 && p.NormError == 0 }
 
 // validateUncertainty checks what is allowed against the plan.

@@ -111,7 +111,7 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 	return entries, w.put(ctx, scope, seen)
 }
 
-// heads returns the hash of an entry, behind the lost head that it accounts for.
+// heads returns the hash of an entry, preceded by the lost head that it accounts for.
 func (e Entry) heads() []Digest {
 	if e.Kind == KindReconciled {
 		return []Digest{e.Account.Head, e.Hash}
@@ -188,12 +188,12 @@ func (w *watched) put(ctx context.Context, scope string, m Mark) error {
 	return w.witness.Put(id.Names(), scope, m)
 }
 
-// Reconcile books what a mark holds and the chain of its scope has lost: all that was
-// spent behind the last entry that both have. Where entries in between were never
-// seen, more is booked than was lost, never less. Where the account of the scope went
-// on in another one, it is booked there first. The mark's cap returns as far as it is
-// the lower one, unless one was set since. A chain that holds the mark is left as it is.
-// [ErrMoved]: the scope went on in another one meanwhile. Other errors are those of
+// Reconcile charges what a mark holds and the chain of its scope has lost: all that was
+// spent after the last entry that both have. Where entries in between were never
+// seen, more is charged than was lost, never less. Where the scope moved to another
+// one, that is charged first. The mark's cap applies again as far as it is the
+// stricter one, unless one was set since. A chain that holds the mark is left as it is.
+// [ErrMoved]: the scope moved to another one meanwhile. Other errors are those of
 // [Replay] and [Mark.Check].
 //
 // Proof: docs/proofs/ledger.md.
@@ -205,17 +205,17 @@ func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost
 	if err != nil || m.Check(scope, entries) == nil {
 		return 0, err
 	}
-	lost, err := m.lost(scope, entries)
+	lost, err := m.missingFrom(scope, entries)
 	if err != nil {
 		return 0, err
 	}
-	trail, err := trail(ctx, l, scope)
+	scopes, err := lineage(ctx, l, scope)
 	if err != nil {
 		return 0, err
 	}
 	next := ""
-	for _, name := range slices.Backward(trail) { // the mark is content last of all
-		if err := book(ctx, l, name, next, lost); err != nil {
+	for _, name := range slices.Backward(scopes) { // successors first: the mark is satisfied only once all are booked
+		if err := recordLoss(ctx, l, name, next, lost); err != nil {
 			return 0, err
 		}
 		next = name
@@ -223,34 +223,34 @@ func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost
 	return lost.Spent, nil
 }
 
-// trail returns a scope and those that its account went on in, the open one last.
-func trail(ctx context.Context, l Ledger, scope string) ([]string, error) {
-	trail := []string{scope}
+// lineage returns a scope and its successors in order, the open one last.
+func lineage(ctx context.Context, l Ledger, scope string) ([]string, error) {
+	scopes := []string{scope}
 	for {
-		a, err := ReplayLedger(ctx, l, trail[len(trail)-1])
+		a, err := ReplayLedger(ctx, l, scopes[len(scopes)-1])
 		if err != nil || a.MovedTo == "" {
-			return trail, err
+			return scopes, err
 		}
-		if slices.Contains(trail, a.MovedTo) {
+		if slices.Contains(scopes, a.MovedTo) {
 			return nil, fmt.Errorf("%w: scope %q goes on in itself", ErrChain, a.MovedTo)
 		}
-		trail = append(trail, a.MovedTo)
+		scopes = append(scopes, a.MovedTo)
 	}
 }
 
-// book adds what was lost to a scope that goes on in next, unless it is there.
-// [ErrMoved] where it went on meanwhile.
-func book(ctx context.Context, l Ledger, scope, next string, lost Account) error {
+// recordLoss charges what was lost to a scope whose successor is next ("": it has none),
+// unless that is recorded already. [ErrMoved] where it moved meanwhile.
+func recordLoss(ctx context.Context, l Ledger, scope, next string, lost Account) error {
 	id := "reconciled " + lost.Head.String()
 	_, err := update(ctx, l, scope, id, func(a Account, prior []Entry) (*Entry, error) {
 		if e := find(prior, KindReconciled); e != nil {
 			return e, nil
 		}
 		if a.MovedTo != next {
-			return nil, a.open()
+			return nil, a.checkOpen()
 		}
 		b := lost
-		b.Cap = lower(a.Cap, lost.Cap)
+		b.Cap = stricterCap(a.Cap, lost.Cap)
 		if _, err := a.absorb(b); err != nil {
 			return nil, err
 		}
@@ -259,9 +259,9 @@ func book(ctx context.Context, l Ledger, scope, next string, lost Account) error
 	return err
 }
 
-// lower returns a cap that allows nothing that either of two does not; nil where
-// neither is there.
-func lower(a, b *Cap) *Cap {
+// stricterCap returns a cap that allows only what both allow; nil where neither is
+// set.
+func stricterCap(a, b *Cap) *Cap {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
@@ -272,9 +272,9 @@ func lower(a, b *Cap) *Cap {
 	return &Cap{Budget{min(a.Epsilon, b.Epsilon), min(a.Delta, b.Delta)}, per}
 }
 
-// lost returns what the account of the mark has beyond the last of its entries that
+// missingFrom returns what the account of the mark has beyond the last of its entries that
 // the chain holds.
-func (m Mark) lost(scope string, entries []Entry) (Account, error) {
+func (m Mark) missingFrom(scope string, entries []Entry) (Account, error) {
 	common := 0
 	for i, e := range entries {
 		if slices.Contains(m.Heads, e.Hash) {

@@ -59,8 +59,8 @@ func (e *WaitError) Error() string {
 
 func (e *WaitError) Unwrap() error { return e.err }
 
-// chain is what a sliding cap is held against: the entries as they were read, to which
-// others may have been appended since, and the ledger's time before they were.
+// chain is what a sliding cap is evaluated on: the entries as they were read, to which
+// others may have been appended since, and the ledger's time just before the read.
 type chain struct {
 	entries []Entry
 	now     time.Time
@@ -107,8 +107,8 @@ func (a Account) Recent(entries []Entry, now time.Time) (Account, error) {
 	return a.since(past)
 }
 
-// since returns the account without the releases of past, which it was before. Its
-// certificates are all that there are.
+// since returns the account without the releases of past, an earlier state of it. It
+// keeps all certificates.
 func (a Account) since(past Account) (Account, error) {
 	a.Releases -= past.Releases
 	if len(a.Sensors) == 0 {
@@ -129,8 +129,8 @@ func (a Account) since(past Account) (Account, error) {
 	return a, nil
 }
 
-// Grants finds a charge that [Spend] would refuse to an account of the scope, and with
-// which error of [Spend]. It looks at no release id.
+// Grants returns the error with which [Spend] would refuse a charge to an account of the
+// scope, or nil. It does not check the release id.
 func Grants(ctx context.Context, l Ledger, a Account, c Charge) error {
 	_, err := a.charge(c, nil)
 	if !errors.Is(err, errSliding) {
@@ -144,9 +144,9 @@ func Grants(ctx context.Context, l Ledger, a Account, c Charge) error {
 	return err
 }
 
-// until finds when a sliding cap has room for a charge that it refuses now, if nothing
-// else is spent; ok is false where nobody can tell, or never.
-func (a Account) until(c Charge, h *chain) (t time.Time, ok bool) {
+// availableFrom returns when a sliding cap has room for a charge that it refuses now, if
+// nothing else is spent; ok is false where that is never, or cannot be told.
+func (a Account) availableFrom(c Charge, h *chain) (t time.Time, ok bool) {
 	past := NewAccount(a.Scope)
 	for _, e := range h.entries {
 		var err error
@@ -171,7 +171,7 @@ func (a Account) until(c Charge, h *chain) (t time.Time, ok bool) {
 func (a Account) hasRoom(c Charge) (bool, error) {
 	first := a.Releases == 0 && a.Spent == 0
 	after, err := a.add(c)
-	return err == nil && (a.Cap == nil || after.within(first, c.Budget)), err
+	return err == nil && (a.Cap == nil || after.withinCap(first, c.Budget)), err
 }
 
 // exhausted is the error of a charge that the cap refuses.
@@ -187,7 +187,7 @@ func (a Account) exhausted(c Charge, recent Account, h *chain) error {
 	if whole, bad := a.Epsilon(a.Cap.Delta); bad == nil {
 		err = fmt.Errorf("%w; all its releases, however old, have spent ε = %.4g at that δ", err, whole)
 	}
-	if t, ok := a.until(c, h); ok {
+	if t, ok := a.availableFrom(c, h); ok {
 		return &WaitError{t, err}
 	}
 	return err

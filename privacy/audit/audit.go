@@ -2,7 +2,7 @@
 
 // Package audit tries to refute a mechanism's (ε, δ).
 //
-// [CheckNoise] holds its noise against what is stated of it, over all sensors and
+// [CheckNoise] tests its noise against the stated distribution, over all sensors and
 // releases. [Distinguish] runs the mechanism on two neighbours and turns how well they can be
 // told apart into a lower bound on ε that holds with stated confidence: a bound
 // above the nominal ε refutes the mechanism, one below refutes nothing. [LowBits]
@@ -29,7 +29,7 @@ type Mechanism func(readings []float64) ([]float64, error)
 // Pair is two vectors of readings that neighbouring sources can give.
 type Pair struct{ A, B []float64 }
 
-// Options of an audit. Zero values mean what is said.
+// Options of an audit; the zero value of a field is its default as stated.
 type Options struct {
 	Trials     int     // releases on each side of the pair; 0: 100,000
 	Delta      float64 // the δ at which ε is bounded
@@ -53,12 +53,12 @@ type Result struct {
 // k times in n: each end fails with probability at most alpha (Clopper and Pearson
 // 1934).
 func ClopperPearson(k, n int, alpha float64) (lo, hi float64) {
-	return lower(k, n, alpha), 1 - lower(n-k, n, alpha)
+	return clopperPearsonLower(k, n, alpha), 1 - clopperPearsonLower(n-k, n, alpha)
 }
 
-// lower returns the p with P(Binomial(n, p) ≥ k) = alpha, rounded down: that
-// probability is the incomplete beta function I_p(k, n−k+1), increasing in p.
-func lower(k, n int, alpha float64) float64 {
+// clopperPearsonLower returns the p with P(Binomial(n, p) ≥ k) = alpha, rounded down:
+// that probability is the incomplete beta function I_p(k, n−k+1), increasing in p.
+func clopperPearsonLower(k, n int, alpha float64) float64 {
 	if k == 0 {
 		return 0
 	}
@@ -88,7 +88,8 @@ func (r *Result) epsilonLower() {
 	}
 }
 
-func (o *Options) fill() error {
+// setDefaults replaces zero values by defaults, and checks the ranges.
+func (o *Options) setDefaults() error {
 	if o.Trials == 0 {
 		o.Trials = 100_000
 	}
@@ -106,7 +107,7 @@ func (o *Options) fill() error {
 // half of the trials chooses the threshold, the second half is counted, so that
 // the choice costs no confidence.
 func Distinguish(ctx context.Context, m Mechanism, pair Pair, score func([]float64) float64, opts Options) (Result, error) {
-	if err := opts.fill(); err != nil {
+	if err := opts.setDefaults(); err != nil {
 		return Result{}, err
 	}
 	var scores [2][]float64
@@ -124,12 +125,12 @@ func Distinguish(ctx context.Context, m Mechanism, pair Pair, score func([]float
 		}
 	}
 	half := opts.Trials / 2
-	threshold := choose(scores[0][:half], scores[1][:half], opts)
+	threshold := chooseThreshold(scores[0][:half], scores[1][:half], opts)
 	return count(scores[0][half:], scores[1][half:], threshold, opts), nil
 }
 
-// choose returns the threshold with the best bound on the training half.
-func choose(a, b []float64, opts Options) float64 {
+// chooseThreshold returns the threshold with the best bound on the training half.
+func chooseThreshold(a, b []float64, opts Options) float64 {
 	candidates := append([]float64(nil), a...)
 	sort.Float64s(candidates)
 	best, threshold := -1.0, math.Inf(1)
@@ -168,7 +169,7 @@ func (o Options) report(stage string, done, total int) {
 // reading gives multiples of scale·2⁻⁵³, whatever the noise; at the reading 0 it
 // mostly does not. A mechanism on a lattice coarser than that gives nothing away.
 func LowBits(ctx context.Context, m Mechanism, scale float64, opts Options) (Result, error) {
-	if err := opts.fill(); err != nil {
+	if err := opts.setDefaults(); err != nil {
 		return Result{}, err
 	}
 	if frac, _ := math.Frexp(scale); frac != 0.5 {
@@ -231,17 +232,17 @@ type namedPair struct {
 	Pair
 }
 
-// spread returns pairs as far apart as the plan permits, beside [WorstPair]: all
+// attackPairs returns pairs as far apart as the plan permits, beside [WorstPair]: all
 // sensors up or down at random, twice, and the difference of two sensors, beside each
 // other and half the plan apart. Under PerSensor the promise is about one value, so
 // each is of one sensor, from the first to the last.
-func spread(p *privacy.Plan) []namedPair {
+func attackPairs(p *privacy.Plan) []namedPair {
 	m := len(p.Sensors)
 	var out []namedPair
 	if p.Guarantee == privacy.PerSensor {
 		for k := range min(m, 4) {
 			i := k * (m - 1) / max(1, min(m, 4)-1)
-			out = append(out, namedPair{fmt.Sprintf("sensor %q", p.Sensors[i].ID), onlyAt(p, i)})
+			out = append(out, namedPair{fmt.Sprintf("sensor %q", p.Sensors[i].ID), perSensorPair(p, i)})
 		}
 		return out
 	}
@@ -251,21 +252,21 @@ func spread(p *privacy.Plan) []namedPair {
 		for i := range v {
 			v[i] = float64(2*rng.IntN(2) - 1)
 		}
-		out = append(out, namedPair{fmt.Sprintf("all sensors, random signs %d", k+1), along(p, v)})
+		out = append(out, namedPair{fmt.Sprintf("all sensors, random signs %d", k+1), pairAlong(p, v)})
 	}
 	for _, j := range slices.Compact([]int{1, max(1, m/2)}) {
 		if j < m {
 			v := make([]float64, m)
 			v[0], v[j] = 1, -1
-			out = append(out, namedPair{fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID), along(p, v)})
+			out = append(out, namedPair{fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID), pairAlong(p, v)})
 		}
 	}
 	return out
 }
 
-// along returns the pair whose whitened difference √u·(A − B) lies in direction v and
+// pairAlong returns the pair whose whitened difference √u·(A − B) lies in direction v and
 // has the plan's sensitivity for its length, or less where the range of readings ends.
-func along(p *privacy.Plan, v []float64) Pair {
+func pairAlong(p *privacy.Plan, v []float64) Pair {
 	scale := p.Sensitivity.Upper / norm2(v)
 	width := p.Clip.Hi - p.Clip.Lo
 	for i, s := range p.Sensors {
@@ -291,8 +292,8 @@ func equalReadings(p *privacy.Plan) Pair {
 	return pair
 }
 
-// onlyAt returns the widest pair of one sensor of a PerSensor plan.
-func onlyAt(p *privacy.Plan, i int) Pair {
+// perSensorPair returns the widest pair of one sensor of a PerSensor plan.
+func perSensorPair(p *privacy.Plan, i int) Pair {
 	pair := equalReadings(p)
 	pair.A[i] += min(p.Sensors[i].Bound, p.Clip.Hi-p.Clip.Lo)
 	return pair
@@ -301,8 +302,8 @@ func onlyAt(p *privacy.Plan, i int) Pair {
 // WorstPair returns two vectors of readings as far apart as the plan's sensitivity
 // and its range of readings allow: at one sensor where that is enough, at several
 // in the plan's order where it is not, and at the least private sensor for a
-// PerSensor plan. Whether neighbouring sources give exactly these, only the graph
-// knows; the plan promises as if they did.
+// PerSensor plan. Whether neighbouring sources give exactly these depends on the
+// graph; the guarantee of the plan covers them either way.
 func WorstPair(p *privacy.Plan) Pair {
 	width := p.Clip.Hi - p.Clip.Lo
 	if p.Guarantee == privacy.PerSensor {
@@ -312,7 +313,7 @@ func WorstPair(p *privacy.Plan) Pair {
 				worst, where = mu, i
 			}
 		}
-		return onlyAt(p, where)
+		return perSensorPair(p, where)
 	}
 	pair := equalReadings(p)
 	square := p.Sensitivity.Upper * p.Sensitivity.Upper

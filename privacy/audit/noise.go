@@ -14,16 +14,16 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Noise says how the noise of a mechanism compares with what is stated of it:
-// independent between sensors and between releases, normal, with the σ of each
-// sensor.
+// Noise is the outcome of testing a mechanism's noise against the null hypothesis:
+// normal with the stated σ of each sensor, independent between sensors and between
+// releases.
 type Noise struct {
 	Releases int    `json:"releases"`
 	Sensors  int    `json:"sensors"`
 	Tests    int    `json:"tests"`
-	Worst    string `json:"worst"` // the test that speaks most against it
-	// Probability bounds that of a result like this or worse, were the noise as
-	// stated: the least of all tests, times their number.
+	Worst    string `json:"worst"` // the test with the least p-value
+	// Probability is the p-value of all tests together: the least of them, times their
+	// number (Bonferroni).
 	Probability float64 `json:"probability"`
 	Refuted     bool    `json:"refuted"` // Probability is below 1 − confidence
 }
@@ -35,8 +35,8 @@ const (
 	lagReleases = 8       // and releases this far apart
 	directions  = 16      // of random signs, and as many of normals
 	repeatLimit = 1 << 18 // values among which repeats are looked for
-	leastTrials = 200
-	noiseWork   = 1 << 26 // values that are looked at, unless that is fewer than leastTrials releases
+	minTrials   = 200
+	noiseWork   = 1 << 26 // values that are looked at, unless that is fewer than minTrials releases
 )
 
 // CheckNoise runs m on the same readings again and again and tests, with the
@@ -48,13 +48,13 @@ const (
 // rounding to the lattice taken off in favour of the mechanism; repeats are Poisson
 // up to a relative 10⁻³.
 func CheckNoise(ctx context.Context, m Mechanism, readings []float64, noise []privacy.SensorNoise, opts Options) (Noise, error) {
-	if err := opts.fill(); err != nil {
+	if err := opts.setDefaults(); err != nil {
 		return Noise{}, err
 	}
 	if len(readings) != len(noise) || len(noise) == 0 {
 		return Noise{}, fmt.Errorf("audit: %d readings for %d sensors", len(readings), len(noise))
 	}
-	releases := min(opts.Trials, max(leastTrials, noiseWork/len(noise)))
+	releases := min(opts.Trials, max(minTrials, noiseWork/len(noise)))
 	c := newChecker(readings, noise, releases, opts)
 	row := make([]float64, len(noise))
 	for k := range releases {
@@ -74,19 +74,19 @@ func CheckNoise(ctx context.Context, m Mechanism, readings []float64, noise []pr
 	return c.verdict(1 - opts.Confidence), nil
 }
 
-// checker accumulates sums of squares: each statistic is a number of independent
-// N(0, 1) under the stated noise, and how far rounding may have moved their norm.
+// checker accumulates sums of squares: each statistic is of independent N(0, 1) values
+// under the stated noise, with a bound on how far rounding moved their norm.
 type checker struct {
-	releases int
-	each     []float64 // bound on the rounding of one value, in σ
-	sensors  []statistic
-	pairs    []pair
-	lags     []statistic // sums and differences of sensors
-	apart    []statistic // sums and differences of releases
-	along    []direction
-	lagRows  int
-	past     [][]float64 // the last rows, the newest first
-	values   []float64   // for repeats
+	releases    int
+	rounding    []float64 // bound on the rounding of one value, in σ
+	sensors     []statistic
+	pairs       []pair
+	sensorLags  []statistic // sums and differences of sensors
+	releaseLags []statistic // sums and differences of releases
+	projections []direction
+	lagRows     int
+	past        [][]float64 // the last rows, the newest first
+	values      []float64   // for repeats
 }
 
 type statistic struct {
@@ -111,21 +111,21 @@ type direction struct {
 // newChecker chooses what is looked at, by a fixed generator.
 func newChecker(readings []float64, noise []privacy.SensorNoise, releases int, opts Options) *checker {
 	m := len(noise)
-	c := &checker{releases: releases, each: make([]float64, m), sensors: make([]statistic, m)}
+	c := &checker{releases: releases, rounding: make([]float64, m), sensors: make([]statistic, m)}
 	for i, s := range noise {
 		// Half a step of the reading, half of the noise, and floating point.
-		c.each[i] = (1 + math.Abs(readings[i])/s.Step()*0x1p-51) / float64(s.Steps)
+		c.rounding[i] = (1 + math.Abs(readings[i])/s.Step()*0x1p-51) / float64(s.Steps)
 		c.sensors[i].name = fmt.Sprintf("sensor %q", s.ID)
 	}
 	rng := rand.New(rand.NewPCG(0x6175, uint64(m)))
 	c.addPairs(noise, rng)
 	lags := min(m-1, lagLimit)
 	for d := 1; d <= lags; d++ {
-		c.lags = append(c.lags, statistic{name: fmt.Sprintf("sums of sensors %d apart", d)}, statistic{name: fmt.Sprintf("differences of sensors %d apart", d)})
+		c.sensorLags = append(c.sensorLags, statistic{name: fmt.Sprintf("sums of sensors %d apart", d)}, statistic{name: fmt.Sprintf("differences of sensors %d apart", d)})
 	}
 	c.lagRows = max(8, lagEntries/max(1, m*lags))
 	for d := 1; d <= lagReleases; d++ {
-		c.apart = append(c.apart, statistic{name: fmt.Sprintf("sums of releases %d apart", d)}, statistic{name: fmt.Sprintf("differences of releases %d apart", d)})
+		c.releaseLags = append(c.releaseLags, statistic{name: fmt.Sprintf("sums of releases %d apart", d)}, statistic{name: fmt.Sprintf("differences of releases %d apart", d)})
 	}
 	c.addDirections(noise, opts.Pairs, rng)
 	return c
@@ -162,7 +162,7 @@ func (c *checker) addDirections(noise []privacy.SensorNoise, pairs []Pair, rng *
 			for i := range v {
 				v[i] /= norm
 			}
-			c.along = append(c.along, direction{statistic{name: name}, v})
+			c.projections = append(c.projections, direction{statistic{name: name}, v})
 		}
 	}
 	for k := range directions {
@@ -193,25 +193,25 @@ func norm2(v []float64) float64 {
 // add takes the noise of release k, in σ.
 func (c *checker) add(k int, z []float64) {
 	for i, x := range z {
-		c.sensors[i].add(x, c.each[i])
+		c.sensors[i].add(x, c.rounding[i])
 	}
 	for a := range c.pairs {
 		p := &c.pairs[a]
-		both(&p.sum, &p.difference, z[p.i], z[p.j], c.each[p.i], c.each[p.j])
+		addSumAndDifference(&p.sum, &p.difference, z[p.i], z[p.j], c.rounding[p.i], c.rounding[p.j])
 	}
-	for a := range c.along {
-		d := &c.along[a]
+	for a := range c.projections {
+		d := &c.projections[a]
 		var sum float64
 		for i, w := range d.v {
 			sum += w * z[i]
 		}
-		d.statistic.add(sum, norm2(c.each)) // Cauchy and Schwarz, as ‖v‖ = 1
+		d.statistic.add(sum, norm2(c.rounding)) // Cauchy and Schwarz, as ‖v‖ = 1
 	}
 	if k < c.lagRows {
-		for d := 1; 2*d <= len(c.lags); d++ {
+		for d := 1; 2*d <= len(c.sensorLags); d++ {
 			for i := 0; i+d < len(z); i++ {
 				if i%(2*d) < d { // no value is in two pairs
-					both(&c.lags[2*d-2], &c.lags[2*d-1], z[i], z[i+d], c.each[i], c.each[i+d])
+					addSumAndDifference(&c.sensorLags[2*d-2], &c.sensorLags[2*d-1], z[i], z[i+d], c.rounding[i], c.rounding[i+d])
 				}
 			}
 		}
@@ -219,7 +219,7 @@ func (c *checker) add(k int, z []float64) {
 	for d := 1; d <= min(lagReleases, len(c.past)); d++ {
 		if (k-d)%(2*d) < d {
 			for i, x := range c.past[d-1] {
-				both(&c.apart[2*d-2], &c.apart[2*d-1], x, z[i], c.each[i], c.each[i])
+				addSumAndDifference(&c.releaseLags[2*d-2], &c.releaseLags[2*d-1], x, z[i], c.rounding[i], c.rounding[i])
 			}
 		}
 	}
@@ -230,14 +230,14 @@ func (c *checker) add(k int, z []float64) {
 	}
 }
 
-// both adds a sum and a difference, each N(0, 1).
-func both(sum, difference *statistic, x, y, ex, ey float64) {
+// addSumAndDifference adds a sum and a difference, each N(0, 1).
+func addSumAndDifference(sum, difference *statistic, x, y, ex, ey float64) {
 	err := (ex + ey) * math.Sqrt2 / 2
 	sum.add((x+y)*math.Sqrt2/2, err)
 	difference.add((x-y)*math.Sqrt2/2, err)
 }
 
-// verdict takes the least probability of all tests.
+// verdict takes the least p-value of all tests, with Bonferroni's correction.
 func (c *checker) verdict(alpha float64) Noise {
 	r := Noise{Releases: c.releases, Sensors: len(c.sensors), Probability: 1}
 	see := func(name string, p float64) {
@@ -258,14 +258,14 @@ func (c *checker) verdict(alpha float64) Noise {
 		variance(p.sum)
 		variance(p.difference)
 	}
-	for _, s := range slices.Concat(c.lags, c.apart) {
+	for _, s := range slices.Concat(c.sensorLags, c.releaseLags) {
 		variance(s)
 	}
-	for _, d := range c.along {
+	for _, d := range c.projections {
 		variance(d.statistic)
 		see("mean of "+d.name, d.mean())
 	}
-	if p, ok := repeats(c.values, slices.Max(c.each)); ok {
+	if p, ok := repeats(c.values, slices.Max(c.rounding)); ok {
 		see("repeats", p)
 	}
 	r.Probability = min(1, r.Probability*float64(r.Tests))

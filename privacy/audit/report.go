@@ -49,7 +49,7 @@ func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Repo
 		return nil, err
 	}
 	opts.Delta = p.Delta
-	if err := opts.fill(); err != nil {
+	if err := opts.setDefaults(); err != nil {
 		return nil, err
 	}
 	r := &Report{Epsilon: p.Epsilon, Delta: p.Delta, Exact: []Exact{}}
@@ -57,7 +57,7 @@ func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Repo
 	if err := r.attack(ctx, p, m, worst, opts); err != nil {
 		return nil, err
 	}
-	if err := r.lowest(ctx, p, m, worst, opts); err != nil {
+	if err := r.attackLowBits(ctx, p, m, worst, opts); err != nil {
 		return nil, err
 	}
 	var err error
@@ -71,7 +71,7 @@ func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Repo
 // attack tries the pairs: the worst one with all trials, the others with a quarter,
 // each with its share of the failure probability.
 func (r *Report) attack(ctx context.Context, p *privacy.Plan, m Mechanism, worst Pair, opts Options) error {
-	pairs := append([]namedPair{{"as far apart as the plan permits", worst}}, spread(p)...)
+	pairs := append([]namedPair{{"as far apart as the plan permits", worst}}, attackPairs(p)...)
 	if p.Guarantee == privacy.Joint {
 		for k, pair := range opts.Pairs {
 			pairs = append(pairs, namedPair{fmt.Sprintf("neighbours on the graph %d", k+1), pair})
@@ -80,7 +80,7 @@ func (r *Report) attack(ctx context.Context, p *privacy.Plan, m Mechanism, worst
 	opts.Confidence = 1 - (1-opts.Confidence)/float64(len(pairs))
 	for k, pair := range pairs {
 		if k == 1 {
-			opts.Trials = max(leastTrials, opts.Trials/4)
+			opts.Trials = max(minTrials, opts.Trials/4)
 		}
 		found, err := Distinguish(ctx, m, pair.Pair, Likelihood(p, pair.Pair), opts)
 		if err != nil {
@@ -94,8 +94,8 @@ func (r *Report) attack(ctx context.Context, p *privacy.Plan, m Mechanism, worst
 	return nil
 }
 
-// lowest attacks the lowest bits of the sensor at which the pair is widest.
-func (r *Report) lowest(ctx context.Context, p *privacy.Plan, m Mechanism, pair Pair, opts Options) (err error) {
+// attackLowBits attacks the lowest bits of the sensor at which the pair is widest.
+func (r *Report) attackLowBits(ctx context.Context, p *privacy.Plan, m Mechanism, pair Pair, opts Options) (err error) {
 	where, distance := 0, 0.0
 	for i := range pair.A {
 		if d := pair.A[i] - pair.B[i]; d > distance {
