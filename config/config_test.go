@@ -463,3 +463,15 @@ func TestEmptyFlag(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFlagOfACommand: a flag of a command's own is none of a setting, whatever its name.
+func TestFlagOfACommand(t *testing.T) {
+	fs := pflag.NewFlagSet("release", pflag.ContinueOnError)
+	fs.String("release-id", "", "which of several")
+	if err := fs.Parse([]string{"--release-id", "1"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(config.Layers{Flags: fs}); err != nil {
+		t.Error(err)
+	}
+}

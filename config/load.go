@@ -128,8 +128,11 @@ func firstSet(names []string, lookup func(string) string) string {
 // origin names the layer that [Load]'s order lets win.
 func (l Layers) origin(s Setting, file map[string]any) Origin {
 	if l.Flags != nil {
+		// A command may have a flag of its own under the name of a setting's.
 		if f := l.Flags.Lookup(s.Flag); f != nil && f.Changed {
-			return Origin{LayerFlag, "--" + s.Flag}
+			if given, ok := f.Value.(*flagValue); ok && given.key == s.Key {
+				return Origin{LayerFlag, "--" + s.Flag}
+			}
 		}
 	}
 	if name := firstSet(s.Env, os.Getenv); name != "" {
