@@ -199,8 +199,12 @@ func (h *holding) settle(end Ending, took time.Duration) {
 	// What is taken back and told is under no token, so it is done within a lease that runs.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), min(settleTime, h.e.Lease))
 	defer cancel()
-	if _, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease); errors.Is(err, ErrLost) {
+	switch _, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease); {
+	case errors.Is(err, ErrLost):
 		h.lost() // the run is another's to end by now
+		return
+	case err != nil: // or may be: whoever cannot ask takes nothing back
+		h.e.Log.Warn("the end of a tick could not be recorded; its lease runs out", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
 	}
 	if end.Retry && !errors.Is(cause, ErrCanceled) && (end.Spent || h.ctx.Err() != nil || closed(h.over)) {

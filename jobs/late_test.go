@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,13 +42,28 @@ func (r *lateRunner) Run(ctx context.Context, work Work) Ending {
 	return r.ending
 }
 
+// awayStore cannot be asked about leases once a tick was taken over: as after a
+// suspension that outlasted its connections.
+type awayStore struct {
+	*world
+	taken chan struct{}
+}
+
+func (s awayStore) Renew(ctx context.Context, t Tick, token string, lease time.Duration) (Claim, error) {
+	if closed(s.taken) {
+		return Claim{}, errors.New("the connection was reset")
+	}
+	return s.world.Renew(ctx, t, token, lease)
+}
+
 // TestLateHolder: who was taken over and does not know it gives nothing up and tells
-// nothing of the run, however its own attempt ended.
+// nothing of the run, however its own attempt ended, and where it cannot ask too.
 func TestLateHolder(t *testing.T) {
 	for name, end := range map[string]Ending{
 		"failed":      {Outcome: Outcome{Status: Failed, Message: "refused"}, Spent: true, Run: &Run{}},
 		"interrupted": {Outcome: Outcome{Status: Failed, Message: "away"}, Spent: true, Retry: true, Run: &Run{}},
 		"finished":    {Outcome: Outcome{Status: Finished}, Spent: true, Run: &Run{}},
+		"cannot ask":  {Outcome: Outcome{Status: Failed, Message: "refused"}, Spent: true, Run: &Run{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,7 +75,11 @@ func TestLateHolder(t *testing.T) {
 				id := NewTick("a", instant(t, "2026-06-01T01:00:00Z")).ReleaseID()
 				r.ending.Run = &Run{RunID: id}
 				ctx, cancel := context.WithCancel(t.Context())
-				e := New(Options{Store: w, Runner: r, Instance: "a", Lease: time.Minute})
+				var store Store = w
+				if name == "cannot ask" {
+					store = awayStore{w, r.taken}
+				}
+				e := New(Options{Store: store, Runner: r, Instance: "a", Lease: time.Minute})
 				done := make(chan struct{})
 				go func() { e.Run(ctx); close(done) }()
 				<-r.taken
