@@ -187,7 +187,7 @@ class Failures(InFolder):
     def test_killed_or_of_another_version(self) -> None:
         with self.assertRaisesRegex(g.GraphCloakError, "signal 9"):
             g.GraphCloak(self.script("kill -9 $$")).version()
-        for printed in ("{}", '{"schemaVersion": 2}', '{"schemaVersion": 1}', "[]", "words"):
+        for printed in ("{}", '{"schemaVersion": 2, "version": "v", "goVersion": "g", "platform": "p"}', '{"schemaVersion": 1}', "[]", "words"):
             with self.subTest(printed), self.assertRaises(g.AnswerError):
                 g.GraphCloak(self.script(f"echo '{printed}'")).version()
         with self.assertRaisesRegex(g.AnswerError, "Version.platform"):
