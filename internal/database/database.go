@@ -144,8 +144,9 @@ func (d *DB) Close() error {
 	return d.file.Close()
 }
 
-// guard turns what bbolt does on a damaged file into an error: its panics, and
-// faults of memory that is mapped from the file. Other panics go on.
+// guard turns what bbolt does on a damaged file into an error: its panics, faults
+// of memory that is mapped from the file, and a bucket that reads as a value or a
+// value as a bucket, which no program here writes. Other panics go on.
 func (d *DB) guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -159,7 +160,10 @@ func (d *DB) guard(f func() error) (err error) {
 		d.lost = true
 		err = fmt.Errorf("%w: %v", ErrDamaged, fault)
 	}()
-	return f()
+	if err = f(); errors.Is(err, berrors.ErrIncompatibleValue) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }
 
 // ofBolt reports whether a panic that is being recovered began in bbolt or in

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -77,7 +78,7 @@ func content(tx *bbolt.Tx) (n int, err error) {
 
 // use opens a database, reads all of it and writes to it.
 func use(root *os.Root, name string) (n int, err error) {
-	d, err := database.Open(root, name, database.Options{})
+	d, err := database.Open(root, name, database.Options{Wait: time.Minute})
 	if err != nil {
 		return 0, err
 	}
@@ -111,10 +112,15 @@ func TestDamage(t *testing.T) {
 	tried, refused := 0, 0
 	try := func(what string, data []byte) error {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(root.Name(), "bad"), data, 0o600); err != nil {
+		// A file of its own: a lost transaction keeps the lock of its file.
+		name := fmt.Sprint("bad", tried)
+		if err := os.WriteFile(filepath.Join(root.Name(), name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := use(root, "bad")
+		_, err := use(root, name)
+		if err := root.Remove(name); err != nil {
+			t.Fatal(err)
+		}
 		if tried++; err != nil {
 			refused++
 		}
