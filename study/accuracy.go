@@ -45,6 +45,19 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 	return err
 }
 
+// PlanAccuracy simulates the plan as [Expect] does, without uniform noise beside it, and
+// leaves it as it is: nil for graphs that Expect leaves out. The errors are those of Expect.
+func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Accuracy, error) {
+	if m.Graph.Order() > analyst.DenseLimit {
+		return nil, nil
+	}
+	s, err := newExpectation(ctx, m, opts, trials)
+	if err != nil {
+		return nil, err
+	}
+	return s.accuracy(ctx, p.Plan)
+}
+
 // newExpectation simulates sources of amplitude 1. Every plan sees the same sources and the
 // same random numbers.
 func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Options, trials int) (*evaluator, error) {

@@ -92,6 +92,9 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 			return err
 		}
 		a.noteBracket(p, job.Plan.SensitivityTime)
+		if err := a.advise(ctx, m, p.Accuracy); err != nil {
+			return err
+		}
 		var misfits []graphcloak.Misfit
 		if a.outputFormat() == "table" {
 			if misfits, err = m.Misfits(ctx, p); err != nil {

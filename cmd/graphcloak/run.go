@@ -124,7 +124,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
 		a.noteBracket(p, job.Plan.SensitivityTime)
-		return nil
+		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err

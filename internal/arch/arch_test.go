@@ -62,6 +62,7 @@ var table = map[string]row{
 	"internal/memory":   {layer: 3},
 	"internal/page":     {layer: 3, imports: []string{"graph", "report"}},
 	"internal/paper":    {layer: 3, imports: []string{root, "*", "internal/page"}},
+	"advice":            {layer: 3, imports: []string{"graph", "report", "connector"}},
 	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
 	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "internal/strictjson"}},
 	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database", "internal/strictjson"}},

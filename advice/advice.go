@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package advice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// Facts are what is known of a graph and of the choices for it. Of what is zero or nil
+// nothing is said.
+type Facts struct {
+	Graph       *graph.Graph
+	Metric      string  // of lengths: hops, or a relationship property
+	Alpha       float64 // in its units
+	Delta       float64
+	Aggregation string           // of parallel relationships; "": the user chose it and knows
+	Communities int              // that the answer tells apart
+	Accuracy    *report.Accuracy // expected
+	Misplaced   []Misplaced
+}
+
+// Misplaced is a property that no selected node or relationship has.
+type Misplaced struct {
+	Setting  string // the flag that names it, such as node-key
+	Property string
+	Private  bool     // the signal: where else it is is not told
+	Others   []string // labels or types that have it
+}
+
+// Warning is one thing that will disappoint.
+type Warning struct {
+	Code    string // the same for all of its kind, such as alpha
+	Text    string // what is so, in one sentence without its full stop
+	Advice  string // what mends it, beginning with a verb
+	Example string // the flag with a value that does, "" where there is no one answer
+}
+
+func (w Warning) String() string {
+	text := w.Text + "; " + w.Advice
+	if w.Example != "" {
+		text += ", such as " + w.Example
+	}
+	return text
+}
+
+// Warnings says what will disappoint, what is private first.
+func Warnings(f Facts) (all []Warning) {
+	for _, m := range f.Misplaced {
+		all = append(all, m.warning())
+	}
+	if f.Graph != nil && f.Graph.Order() > 1 {
+		for _, find := range []func(Facts) (Warning, bool){delta, lengths, parts, parallel} {
+			if w, ok := find(f); ok {
+				all = append(all, w)
+			}
+		}
+	}
+	if w, ok := accuracy(f); ok {
+		all = append(all, w)
+	}
+	return all
+}
+
+// number is a value as people write it.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+// percent is a share in hundredths, never rounded to none or all.
+func percent(x float64) string {
+	switch {
+	case x > 0 && x < 0.01:
+		return "under 1 %"
+	case x < 1 && x > 0.99:
+		return "over 99 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*x)
+}
+
+func (m Misplaced) warning() Warning {
+	w := Warning{Code: "property", Text: fmt.Sprintf("nothing that is selected has the property %q of --%s", m.Property, m.Setting)}
+	if len(m.Others) > 0 && !m.Private {
+		w.Text += ", which is on " + list(m.Others)
+	}
+	w.Advice = "name another property, or select by labels and types what has it"
+	return w
+}
+
+// list shows a few names.
+func list(names []string) string {
+	const most = 3
+	shown := make([]string, 0, most)
+	for _, n := range names[:min(most, len(names))] {
+		shown = append(shown, strconv.Quote(n))
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// delta compares δ with 1/n: with that probability a guess at the source is right.
+func delta(f Facts) (Warning, bool) {
+	n := f.Graph.Order()
+	if f.Delta <= 1/float64(n) {
+		return Warning{}, false
+	}
+	small := math.Pow(10, math.Floor(math.Log10(0.1/float64(n))))
+	return Warning{
+		Code: "delta",
+		Text: fmt.Sprintf("δ = %s is above 1/n = %s: what names the source outright in %s of all releases would keep this promise too",
+			number(f.Delta), number(1/float64(n)), percent(f.Delta)),
+		Advice: "choose δ well below 1/n", Example: "--delta " + number(small),
+	}, true
+}
+
+// lengths compares α with the lengths of the relationships: a source is hidden from the
+// places that are at most α away.
+func lengths(f Facts) (Warning, bool) {
+	nearest := nearestNeighbors(f.Graph)
+	if len(nearest) == 0 || f.Alpha <= 0 {
+		return Warning{}, false
+	}
+	slices.Sort(nearest)
+	alone := len(nearest) - within(nearest, f.Alpha)
+	shortest, ninth := nearest[0], nearest[(9*len(nearest)-1)/10]
+	w := Warning{Code: "alpha", Advice: "raise α, in the units of " + f.metric(), Example: "--alpha " + number(ceiling(ninth))}
+	switch {
+	case alone == len(nearest):
+		w.Text = fmt.Sprintf("α = %s while the shortest %s is %s: no source is hidden even from its nearest neighbour", number(f.Alpha), f.metric(), number(shortest))
+	case 10*alone >= len(nearest):
+		w.Text = fmt.Sprintf("α = %s, and %d of %d nodes have no neighbour so near: a source there is not hidden", number(f.Alpha), alone, len(nearest))
+	default:
+		return Warning{}, false
+	}
+	return w, true
+}
+
+func (f Facts) metric() string {
+	if f.Metric == "" || f.Metric == "hops" {
+		return "hop"
+	}
+	return strconv.Quote(f.Metric)
+}
+
+// ceiling rounds up to three digits, so that what is shown is enough.
+func ceiling(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return math.Ceil(x/unit*(1-1e-12)) * unit
+}
+
+// within counts the values of a sorted list that are at most x.
+func within(sorted []float64, x float64) int {
+	k, _ := slices.BinarySearchFunc(sorted, x, func(a, b float64) int {
+		if a <= b {
+			return -1
+		}
+		return 1
+	})
+	return k
+}
+
+// nearestNeighbors returns the length of the shortest relationship of each node that has any.
+func nearestNeighbors(g *graph.Graph) (nearest []float64) {
+	ptr, _, _ := g.CSR()
+	lengths := g.Lengths()
+	for i := range g.Order() {
+		switch lo, hi := ptr[i], ptr[i+1]; {
+		case lo == hi:
+		case lengths == nil:
+			nearest = append(nearest, 1)
+		default:
+			nearest = append(nearest, slices.Min(lengths[lo:hi]))
+		}
+	}
+	return nearest
+}
+
+// parts tells of a graph that does not hang together.
+func parts(f Facts) (Warning, bool) {
+	_, sizes := f.Graph.Components()
+	if len(sizes) < 2 {
+		return Warning{}, false
+	}
+	alone := 0
+	for _, s := range sizes {
+		if s == 1 {
+			alone++
+		}
+	}
+	w := Warning{
+		Code:   "parts",
+		Text:   fmt.Sprintf("the graph falls into %d parts, the largest of %d of %d nodes: in which of them the source lies is not hidden", len(sizes), slices.Max(sizes), f.Graph.Order()),
+		Advice: "select relationship types that join them, or one part",
+	}
+	if alone > 0 {
+		w.Text += fmt.Sprintf(", and %d %s of one node", alone, map[bool]string{true: "is", false: "are"}[alone == 1])
+	}
+	return w, true
+}
+
+// parallel tells of relationships between the same two nodes.
+func parallel(f Facts) (Warning, bool) {
+	d := f.Graph.Dropped()
+	if d.Parallel == 0 || f.Aggregation == "" {
+		return Warning{}, false
+	}
+	return Warning{
+		Code: "parallel",
+		Text: fmt.Sprintf("%d of %d relationships join nodes that another joins already, and their weights are merged by %s",
+			d.Parallel, d.Parallel+f.Graph.Size(), f.Aggregation),
+		Advice: "say by --aggregation what is meant: SUM lets heat flow faster where there are more, SINGLE counts one",
+	}, true
+}
+
+// accuracy compares how often the right community would be named with always naming the
+// likeliest: less than half of the way from chance to certainty is little for what it costs.
+func accuracy(f Facts) (Warning, bool) {
+	if f.Communities == 1 {
+		return Warning{
+			Code: "communities", Text: "there is a single community, and so nothing to tell apart",
+			Advice: "give a --community-property with several, or a higher --gamma",
+		}, true
+	}
+	a := f.Accuracy
+	if a == nil || 2*(a.Probability-a.Chance) >= 1-a.Chance {
+		return Warning{}, false
+	}
+	return Warning{
+		Code: "accuracy",
+		Text: fmt.Sprintf("the answer will be right %s of the time (95 %% interval %.0f to %.0f %%); chance is %s",
+			percent(a.Probability), 100*a.Lower, 100*a.Upper, percent(a.Chance)),
+		Advice: "raise τ or ε, or use fewer communities; `graphcloak plan --target-accuracy 0.9` finds the ε",
+	}, true
+}

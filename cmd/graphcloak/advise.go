@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/advice"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// What a run simulates before it spends: few trials, for a warning needs no more, and no
+// longer than adviceTime.
+const (
+	adviceTrials = 100
+	adviceTime   = 10 * time.Second
+)
+
+// facts are those of a model; the accuracy may be nil.
+func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.Accuracy) (advice.Facts, error) {
+	part, err := m.Partition(ctx)
+	f := advice.Facts{
+		Graph: m.Graph, Metric: a.config.Privacy.Metric, Alpha: a.config.Privacy.Alpha, Delta: a.config.Privacy.Delta,
+		Communities: part.Count, Accuracy: accuracy,
+	}
+	if a.config.Origin("aggregation").Layer == config.LayerDefault {
+		f.Aggregation = a.config.Projection.Aggregation
+	}
+	return f, err
+}
+
+// advise warns of what will disappoint about a plan.
+func (a *app) advise(ctx context.Context, m *graphcloak.Model, accuracy *report.Accuracy) error {
+	f, err := a.facts(ctx, m, accuracy)
+	if err == nil {
+		a.warnOf(advice.Warnings(f))
+	}
+	return err
+}
+
+func (a *app) warnOf(list []advice.Warning) {
+	for _, w := range list {
+		a.warn("%s", w)
+	}
+}
+
+// adviseBeforeSpending is advise with an accuracy of its own, where it is had in time.
+// Under --strict a warning ends the run.
+func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
+	limited, cancel := context.WithTimeout(ctx, adviceTime)
+	defer cancel()
+	accuracy, err := study.PlanAccuracy(limited, m, p, opts, adviceTrials)
+	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
+		return err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.note("Note: how often this would be right was not found within %s; `graphcloak plan` takes the time", adviceTime)
+	}
+	before := len(a.warnings)
+	if err := a.advise(ctx, m, accuracy); err != nil {
+		return err
+	}
+	if a.config.Execution.Strict && len(a.warnings) > before {
+		return fail(exitValidation, "--strict refuses what the warnings tell of, %d in number; nothing was spent", len(a.warnings)-before).
+			hint("mend what they name, or leave --strict out")
+	}
+	return nil
+}

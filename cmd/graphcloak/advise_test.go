@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// called runs a whole command in a folder of its own and returns what it left behind.
+func called(t *testing.T, args ...string) (exit int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	exit = run(t.Context(), args, strings.NewReader(""), &out, &errs)
+	return exit, out.String(), errs.String()
+}
+
+// TestRunWarnsBeforeItSpends: pipes longer than α hide nothing. The run says so, in its
+// JSON too, and under --strict spends nothing.
+func TestRunWarnsBeforeItSpends(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "pipes", "id,zone,leak\n1,a,0\n2,a,1\n3,b,0\n4,b,0\n", "source,target,length\n1,2,2\n2,3,5\n3,4,2\n")
+	args := []string{"run", "--from", "folder:pipes", "--source-property", "leak", "--metric", "length", "--community-property", "zone", "--format", "json"}
+	exit, _, stderr := called(t, append(args, "--strict")...)
+	if exit != exitValidation || !strings.Contains(stderr, "nothing was spent") {
+		t.Errorf("--strict: exit %d\n%s", exit, stderr)
+	}
+	if _, err := os.Stat(filepath.Join("pipes", ".graphcloak", "store.db")); err == nil {
+		t.Error("--strict: something was recorded")
+	}
+	exit, stdout, stderr := called(t, args...)
+	var rep struct{ Warnings []string }
+	if err := json.Unmarshal([]byte(stdout), &rep); err != nil || exit != exitOK {
+		t.Fatalf("exit %d, %v\n%s", exit, err, stderr)
+	}
+	for _, text := range []string{`α = 1 while the shortest "length" is 2: no source is hidden`, "chance is 50 %"} {
+		if !strings.Contains(strings.Join(rep.Warnings, "\n"), text) || !strings.Contains(stderr, text) {
+			t.Errorf("no warning %q in %q and\n%s", text, rep.Warnings, stderr)
+		}
+	}
+}
