@@ -280,7 +280,7 @@ func execution() []Setting {
 			field: func(c *Config) any { return &c.Execution.Sudo },
 		},
 		{
-			Key: "strict", Group: g, Default: "false", Help: "exit with 12 after warnings and with 10 if BPDN is infeasible",
+			Key: "strict", Group: g, Default: "false", Help: "exit with 12 after warnings and with 10 if BPDN is infeasible; a run that warns before it spends ends with 6 and spends nothing",
 			field: func(c *Config) any { return &c.Execution.Strict },
 		},
 	}
