@@ -67,7 +67,8 @@ func TestWarnings(t *testing.T) {
 		{"less", advice.Facts{Accuracy: right(0.74, 0.5)}, "accuracy", "right 74 % of the time"},
 		{"hardly better than chance", advice.Facts{Accuracy: right(0.08, 0.05)}, "accuracy", "right 8 % of the time (95 % interval 8 to 8 %); chance is 5 %; raise τ or ε"},
 		{
-			"a property elsewhere", advice.Facts{Misplaced: []advice.Misplaced{{Setting: "node-key", Property: "vat", Others: []string{"Company", "Shop", "Bank", "Ltd"}}}},
+			"a property elsewhere",
+			advice.Facts{Misplaced: []advice.Misplaced{{Setting: "node-key", Property: "vat", Others: []string{"Company", "Shop", "Bank", "Ltd"}}}},
 			"property", `nothing that is selected has the property "vat" of --node-key, which is on "Company", "Shop", "Bank" and 1 more; name another`,
 		},
 	} {
