@@ -3,6 +3,7 @@
 package main
 
 import (
+	"flag"
 	"net"
 	"os"
 	"os/exec"
@@ -12,44 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/cryptotest"
+
+	"github.com/graphcloak/graphcloak/internal/documented"
 )
-
-// documented is one command of a page with the output that the page shows.
-type documented struct {
-	command string
-	output  []string
-}
-
-// commandsOf reads the console blocks of a page.
-func commandsOf(t *testing.T, page string) []documented {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []documented
-	inside, open := false, false
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\n")
-		switch {
-		case line == "```console":
-			inside = true
-		case strings.HasPrefix(line, "```"):
-			inside, open = false, false
-		case !inside:
-		case open: // the command goes on
-			last := &list[len(list)-1]
-			last.command = strings.TrimSuffix(last.command, "\\") + strings.TrimSpace(line)
-			open = strings.HasSuffix(line, "\\")
-		case strings.HasPrefix(line, "$ "):
-			list = append(list, documented{command: line[2:]})
-			open = strings.HasSuffix(line, "\\")
-		case len(list) > 0:
-			list[len(list)-1].output = append(list[len(list)-1].output, line)
-		}
-	}
-	return list
-}
 
 // before are steps that a page tells in words.
 var before = map[string]string{
@@ -100,79 +67,150 @@ func endServer(dir string) {
 	}
 }
 
-// TestDocumentedCommands runs every command of the pages, in order, in an empty
-// folder, and looks for the lines of the shown output that hold no number.
-func TestDocumentedCommands(t *testing.T) {
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(bin, "graphcloak"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+// seedVariable is the environment variable that makes this test binary the command, with
+// randomness of that seed: so the noise of a documented run is drawn as every other and
+// is the same at each test.
+const seedVariable = "DOCUMENTED_SEED"
+
+// TestSeededCommand is the command of TestDocumentedCommands.
+func TestSeededCommand(t *testing.T) {
+	seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)
+	if err != nil {
+		t.Skip("TestDocumentedCommands starts it")
 	}
-	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/how-to/sensors.md", "docs/how-to/budget.md", "docs/how-to/nightly.md", "docs/how-to/serve.md", "docs/how-to/evaluate.md", "docs/how-to/report.md"} {
-		t.Run(page, func(t *testing.T) {
-			dir := t.TempDir()
-			writeFiles(t, page, dir)
-			t.Cleanup(func() { endServer(dir) })
-			env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table")
-			ran, port := 0, freePort(t)
-			if page == "docs/how-to/budget.md" { // it takes the graph of the page before
-				shell(t, dir, env, documented{command: "graphcloak graph generate example:karate hall"})
+	cryptotest.SetGlobalRandom(t, seed)
+	os.Args = append([]string{"graphcloak"}, flag.Args()...)
+	main()
+}
+
+// seededCommand makes a folder with a command graphcloak.
+func seededCommand(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	script := "#!/bin/sh\nexec " + self + " -test.run '^TestSeededCommand$' -- \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "graphcloak"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// documentedPages are the pages whose console blocks are run, each in an empty folder and
+// with randomness of its own. The seeds are such that answers are right, as in most runs.
+var documentedPages = []struct {
+	path string
+	seed int
+}{
+	{"README.md", 4},
+	{"docs/tutorial.md", 1},
+	{"docs/how-to/sensors.md", 1},
+	{"docs/how-to/budget.md", 1},
+	{"docs/how-to/nightly.md", 1},
+	{"docs/how-to/serve.md", 1},
+	{"docs/how-to/evaluate.md", 1},
+	{"docs/how-to/report.md", 1},
+}
+
+// TestDocumentedCommands runs every command of the pages, in order, and compares what it
+// prints with what the page shows, by the rules of package documented. With -update the
+// pages are written again.
+func TestDocumentedCommands(t *testing.T) {
+	bin := seededCommand(t)
+	for _, page := range documentedPages {
+		t.Run(page.path, func(t *testing.T) {
+			p, err := documented.Read(filepath.Join("..", "..", page.path))
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, c := range commandsOf(t, page) {
-				if strings.Contains(c.command, "NEO4J") {
-					return // what follows needs a server: package integration runs it
+			runPage(t, bin, page.path, page.seed, p)
+			if *update {
+				if err := p.Write(); err != nil {
+					t.Fatal(err)
 				}
-				for step, prepare := range before {
-					if strings.Contains(c.command, step) {
-						shell(t, dir, env, documented{command: prepare})
-					}
-				}
-				c.command = strings.Replace(c.command, "go run ./cmd/graphcloak", "graphcloak", 1)
-				c.command = strings.ReplaceAll(c.command, "8473", port)
-				times := 1
-				if strings.Contains(c.command, "# three times") {
-					times = 3
-				}
-				for range times {
-					shell(t, dir, env, c)
-				}
-				ran++
-			}
-			if ran == 0 {
-				t.Error("the page has no command")
 			}
 		})
 	}
 }
 
-var (
-	exitShown = regexp.MustCompile(`\(exit (\d+)\)`)
-	spaces    = regexp.MustCompile(`\s+`)
-)
-
-// shell runs a line and compares it with the page.
-func shell(t *testing.T, dir string, env []string, c documented) {
+// runPage runs the commands of a page up to those that need a server, which package
+// integration runs.
+func runPage(t *testing.T, bin, page string, seed int, p *documented.Page) {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", c.command)
-	cmd.Dir, cmd.Env = dir, env
-	if strings.Contains(c.command, " > ") { // what goes to a file has no terminal
-		cmd.Env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return v == "GRAPHCLOAK_FORMAT=table" })
+	dir := t.TempDir()
+	writeFiles(t, page, dir)
+	t.Cleanup(func() { endServer(dir) })
+	s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table")}
+	ran, port := 0, freePort(t)
+	if page == "docs/how-to/budget.md" { // it takes the graph of the page before
+		s.prepare(t, "graphcloak graph generate example:karate hall")
 	}
-	out, _ := cmd.CombinedOutput() // the exit code is compared below
-	want := 0
-	if m := exitShown.FindStringSubmatch(strings.Join(c.output, "\n")); m != nil {
-		want, _ = strconv.Atoi(m[1])
-	}
-	if got := cmd.ProcessState.ExitCode(); got != want {
-		t.Fatalf("$ %s\nexit %d, want %d:\n%s", c.command, got, want, out)
-	}
-	found := spaces.ReplaceAllString(string(out), " ")
-	for _, line := range c.output {
-		line = strings.TrimSpace(spaces.ReplaceAllString(line, " "))
-		if line == "" || strings.ContainsAny(line, "0123456789…│┌├└") {
-			continue
+	for k, c := range p.Commands {
+		if strings.Contains(c.Text, "NEO4J") {
+			break
 		}
-		if !strings.Contains(found, line) {
-			t.Errorf("$ %s\ndoes not print %q:\n%s", c.command, line, out)
+		for step, prepare := range before {
+			if strings.Contains(c.Text, step) {
+				s.prepare(t, prepare)
+			}
 		}
+		s.seed = 10000*seed + 100*k
+		text := strings.Replace(c.Text, "go run ./cmd/graphcloak", "graphcloak", 1)
+		times := 1
+		if strings.Contains(text, "# three times") {
+			times = 3
+		}
+		for range times {
+			s.compare(t, c, strings.ReplaceAll(text, "8473", port))
+		}
+		ran++
+	}
+	if ran == 0 {
+		t.Error("the page has no command")
+	}
+}
+
+// shell runs the lines of a page.
+type shell struct {
+	dir  string
+	env  []string
+	seed int // of the next line
+}
+
+// run runs a line and returns what it prints and its exit code.
+func (s *shell) run(line string) (string, int) {
+	cmd := exec.Command("sh", "-c", line)
+	s.seed++
+	cmd.Dir, cmd.Env = s.dir, append(slices.Clone(s.env), seedVariable+"="+strconv.Itoa(s.seed))
+	if strings.Contains(line, " > ") { // what goes to a file has no terminal
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return v == "GRAPHCLOAK_FORMAT=table" })
+	}
+	out, _ := cmd.CombinedOutput() // the caller has the exit code
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// prepare runs a line that no page shows.
+func (s *shell) prepare(t *testing.T, line string) {
+	t.Helper()
+	if out, exit := s.run(line); exit != 0 {
+		t.Fatalf("$ %s\nexit %d:\n%s", line, exit, out)
+	}
+}
+
+// compare runs a command of a page, as text, and compares; with -update it mends.
+func (s *shell) compare(t *testing.T, c *documented.Command, text string) {
+	t.Helper()
+	out, exit := s.run(text)
+	if *update {
+		c.Mend(out, exit)
+		return
+	}
+	if exit != c.Exit() {
+		t.Fatalf("$ %s\nexit %d, want %d:\n%s", text, exit, c.Exit(), out)
+	}
+	if wrong := c.Compare(out); len(wrong) > 0 {
+		t.Errorf("$ %s\n%s\nit printed\n%s\nif that is right: go test -run TestDocumentedCommands ./cmd/graphcloak -update", text, strings.Join(wrong, "\n"), out)
 	}
 }

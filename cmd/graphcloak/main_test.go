@@ -11,6 +11,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(seedVariable) != "" {
+		os.Exit(m.Run())
+	}
 	testscript.Main(m, map[string]func(){"graphcloak": main})
 }
 

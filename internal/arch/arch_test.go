@@ -87,6 +87,7 @@ var table = map[string]row{
 	// Test kits: only tests, and the other kits named, import them.
 	"internal/testgraph":  {layer: 0, imports: []string{"graph"}},
 	"internal/faultproxy": {layer: 3, kit: true},
+	"internal/documented": {layer: 3, kit: true},
 	"privacy/ledgertest":  {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
 	"connector/storetest": {layer: 3, imports: []string{root, "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"}, kit: true},
 

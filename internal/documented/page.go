@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package documented
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Page is a page of the documentation.
+type Page struct {
+	path     string
+	lines    []string
+	Commands []*Command
+}
+
+// Command is one command of a page's console blocks.
+type Command struct {
+	Text   string   // what a shell is given; continued lines are one
+	Output []string // what the page shows, empty where it shows nothing
+	first  int      // the line of the page after the command
+	last   int      // the line after the output
+	fresh  []string // what the output is to be
+	stale  bool     // the page is to have it
+}
+
+// Read reads a page and the commands of its console blocks, in order.
+func Read(path string) (*Page, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{path: path, lines: strings.Split(string(text), "\n")}
+	inside, open := false, false
+	for i, line := range p.lines {
+		switch {
+		case line == "```console":
+			inside = true
+		case strings.HasPrefix(line, "```"):
+			inside, open = false, false
+		case !inside:
+		case open: // the command goes on
+			open = p.Commands[len(p.Commands)-1].goOn(line, i)
+		case strings.HasPrefix(line, "$ "):
+			c := &Command{}
+			open = c.goOn(line[2:], i)
+			p.Commands = append(p.Commands, c)
+		case len(p.Commands) > 0:
+			c := p.Commands[len(p.Commands)-1]
+			c.Output, c.last = append(c.Output, line), i+1
+		}
+	}
+	return p, nil
+}
+
+// goOn adds line i of a page to a command, and says whether another one follows.
+func (c *Command) goOn(line string, i int) bool {
+	text, open := strings.CutSuffix(strings.TrimSpace(line), "\\")
+	c.Text += text
+	c.first, c.last = i+1, i+1
+	return open
+}
+
+// How a page shows an exit code: as the command does, behind its error, or by itself.
+var (
+	exitShown  = regexp.MustCompile(`\(exit (\d+)\)$`)
+	exitRemark = regexp.MustCompile(`^\(exit \d+\)$`)
+)
+
+// Exit is the exit code that a page shows, 0 where it shows none.
+func (c *Command) Exit() int {
+	for _, line := range c.Output {
+		if m := exitShown.FindStringSubmatch(line); m != nil {
+			code, _ := strconv.Atoi(m[1]) // the pattern has digits alone
+			return code
+		}
+	}
+	return 0
+}
+
+// Mend makes what was printed the shown output of a command, as far as the page shows it:
+// what "…" stands for stays away, and lines that hold stay as they are.
+func (c *Command) Mend(printed string, exit int) {
+	if len(c.Output) == 0 || exit == c.Exit() && len(c.Compare(printed)) == 0 {
+		return
+	}
+	c.fresh, c.stale = c.rewrite(strings.Split(strings.TrimRight(printed, "\n"), "\n"), exit), true
+}
+
+// Write writes a page with the outputs that were mended, if any was.
+func (p *Page) Write() error {
+	if !slices.ContainsFunc(p.Commands, func(c *Command) bool { return c.stale }) {
+		return nil
+	}
+	var lines []string
+	next := 0
+	for _, c := range p.Commands {
+		if c.stale {
+			lines = append(append(lines, p.lines[next:c.first]...), c.fresh...)
+			next = c.last
+		}
+	}
+	return os.WriteFile(p.path, []byte(strings.Join(append(lines, p.lines[next:]...), "\n")), 0o644)
+}
