@@ -10,6 +10,7 @@
 // [New] is the posterior of a single source, exact where the column norms of A are, with
 // bounds on its error where they are not. [NewPairs] is the exact posterior of two
 // sources, [NewSample] that of k by Gibbs sampling, and [NewCount] that of their number.
+// With [Faults] each sensor may be broken.
 // [ColumnNorms] and [ProbedNorms] compute what depends on A alone, once for all data of
 // one operator.
 package posterior

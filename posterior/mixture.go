@@ -14,7 +14,8 @@ import (
 // source the measurements have the same likelihood under all, so that LogPresence compares
 // the operators.
 // It returns the posterior and the probability of each operator given one source, and
-// [ErrInvalid] for posteriors of different size, or bounded and not exact.
+// [ErrInvalid] for posteriors of different size, or bounded and not exact. Either all
+// suppose faults of the same sensors, or none does.
 func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float64, error) {
 	if len(list) == 0 {
 		return nil, nil, fmt.Errorf("%w: there is no posterior to mix", ErrInvalid)
@@ -29,6 +30,9 @@ func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float
 	n := len(list[0].Probability)
 	evidence := make([][]float64, n)
 	for k, p := range list {
+		if len(p.Faulty) != len(list[0].Faulty) {
+			return nil, nil, fmt.Errorf("%w: posterior %d of %d supposes faults of %d sensors, the first of %d", ErrInvalid, k, len(list), len(p.Faulty), len(list[0].Faulty))
+		}
 		if len(p.Probability) != n || p.ProbabilityError > 0 {
 			return nil, nil, fmt.Errorf("%w: posterior %d of %d has %d nodes and an error of %v, want %d and none", ErrInvalid, k, len(list), len(p.Probability), p.ProbabilityError, n)
 		}
@@ -47,6 +51,12 @@ func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float
 	for k, p := range list {
 		share[k] = math.Exp(share[k] - out.LogPresence)
 		floats.AddScaled(out.Probability, share[k], p.Probability)
+		if p.Faulty != nil {
+			if out.Faulty == nil {
+				out.Faulty = make([]float64, len(p.Faulty))
+			}
+			floats.AddScaled(out.Faulty, share[k], p.Faulty)
+		}
 	}
 	floats.Scale(1/floats.Sum(share), share)
 	floats.Scale(1/floats.Sum(out.Probability), out.Probability)

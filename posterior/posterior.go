@@ -21,8 +21,16 @@ type Options struct {
 	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
 	Level     float64   // of the credible set; 0 means 0.95
 	Norms     *Norms    // nil: those of [ColumnNorms]
+	Faults    Faults    // of the sensors
 	// Progress receives the number of products with A, or of chains, done so far.
 	Progress func(stage string, done, total int64)
+}
+
+func (o Options) check() error {
+	if o.Level < 0 || o.Level > 1 {
+		return fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, o.Level)
+	}
+	return nil
 }
 
 // Posterior is the distribution of the node of a single source.
@@ -47,6 +55,9 @@ type Posterior struct {
 	// every sum of them. Both are 0 where all norms are exact, whatever the error of A;
 	// rounding is not included.
 	LogOddsError, ProbabilityError float64
+	// Faulty is the probability of each measurement to be that of a broken sensor, given
+	// that there is one source; nil where [Options].Faults supposes none.
+	Faulty []float64
 }
 
 // Best returns the most probable node.
@@ -83,7 +94,13 @@ func groupCount(labels []int, n int) (int, error) {
 // New returns the posterior of a single source, exact where the norms are:
 // with c = Aᵀy and N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is
 // a·c_i − a²N_i/2 up to a constant.
+//
+// Where sensors may be broken it is exact for a matrix, and bounded for an operator that
+// is known by products, whose entries are supposed to be at least 0.
 func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
+	if opts.Faults.Rate != 0 {
+		return newFaulty(ctx, d, opts)
+	}
 	c, norms, logPrior, err := sufficient(ctx, d, opts)
 	if err != nil {
 		return nil, err
@@ -92,11 +109,23 @@ func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, err
 	p := &Posterior{LogEvidence: e.logs(c, norms.N), Probability: make([]float64, len(c))}
 	weight := p.Probability
 	floats.AddTo(weight, p.LogEvidence, logPrior)
+	if norms.Low == nil {
+		p.normalize(nil, nil, opts.Level)
+		return p, nil
+	}
+	low, high := e.weightBounds(c, norms, productError(d), logPrior)
+	p.normalize(low, high, opts.Level)
+	return p, nil
+}
+
+// normalize turns log weights, which Probability holds, into all that is not set; low and
+// high bound them where they are not exact.
+func (p *Posterior) normalize(low, high []float64, level float64) {
+	weight := p.Probability
 	p.LogPresence = logSum(weight)
 	first := firstTwo(weight)
 	p.RunnerUp = math.Exp(first[0] - first[1])
-	if norms.Low != nil {
-		low, high := e.weightBounds(c, norms, productError(d), logPrior)
+	if low != nil {
 		p.LogOddsError = max(logOddsError(weight, low, high), logSum(high)-p.LogPresence, p.LogPresence-logSum(low))
 		p.ProbabilityError = math.Exp(logSum(logShareErrors(low, high, p.LogPresence)))
 		if !(p.ProbabilityError < 1) {
@@ -107,12 +136,10 @@ func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, err
 		p.Probability[i] = math.Exp(v - p.LogPresence)
 	}
 	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
-	level := opts.Level
 	if level == 0 {
 		level = 0.95
 	}
 	p.setCredible(level)
-	return p, nil
 }
 
 // productError bounds the error of an entry of Aᵀy, from the error of A.
@@ -174,8 +201,8 @@ func firstTwo(x []float64) (two [2]float64) {
 // sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.
 func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
 	_, n := d.A.Dims()
-	if opts.Level < 0 || opts.Level > 1 {
-		return nil, norms, nil, fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, opts.Level)
+	if err := opts.check(); err != nil {
+		return nil, norms, nil, err
 	}
 	if logPrior, err = logWeights(opts.Prior, n); err != nil {
 		return nil, norms, nil, err

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/integrate/quad"
+)
+
+// faultyEvidence integrates the likelihood of one source over its amplitude where sensors
+// may be broken. Multiplied out, the likelihood of amplitude a is a sum over the sets S of
+// sound sensors, with positive weights, of e^{a·c_S − a²N_S/2}, and N_S ≤ N, the sum of
+// squares of the whole column. So whatever rule integrates every normal density of
+// width 1/√N and more to a relative error does it for the sum.
+type faultyEvidence struct {
+	sensors []sensor
+	prior   amplitudePrior
+	at, w   []float64 // Gauss–Legendre on [0, 1]
+}
+
+// amplitudePrior is a mass on amplitude 1 and the rest even on [0, 1].
+type amplitudePrior struct{ one, even float64 }
+
+func (a Amplitude) prior() amplitudePrior {
+	if a == UnitAmplitude {
+		return amplitudePrior{one: 1}
+	}
+	return amplitudePrior{even: 1}
+}
+
+// panelNodes is the number of nodes a panel; panelWidth is the width of a panel in units of 1/√N,
+// for which their relative error on a normal density is below 1e-11.
+const (
+	panelNodes = 10
+	panelWidth = 3
+)
+
+// directPanels is the number of panels up to which none is bounded before it is summed.
+const directPanels = 8
+
+// negligible is how far below a lower bound, in nats, an upper bound must be to be left out.
+const negligible = 50
+
+func newFaultyEvidence(y []float64, f Faults, a Amplitude) *faultyEvidence {
+	e := &faultyEvidence{sensors: f.sensors(y), prior: a.prior(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
+	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
+	return e
+}
+
+// column is one column of A, prepared: the sensors that it moves, and the expansion of the log
+// likelihood of all others, which it moves too little to tell, to second order.
+type column struct {
+	*faultyEvidence
+	moved             []movedSensor
+	linear, quadratic float64
+	norm              float64 // Σ x²
+}
+
+type movedSensor struct {
+	sensor
+	row int
+	x   float64
+}
+
+// faintExponent is the largest |x·y| + x² that is expanded: what is left out is of third
+// order, below 1e-12 a sensor.
+const faintExponent = 1e-4
+
+func (e *faultyEvidence) column(x []float64, c *column) {
+	c.faultyEvidence, c.moved, c.linear, c.quadratic, c.norm = e, c.moved[:0], 0, 0, 0
+	for s, v := range x {
+		c.add(s, v)
+	}
+}
+
+// add adds the entry of a row.
+func (c *column) add(row int, x float64) {
+	t := c.sensors[row]
+	c.norm += x * x
+	if math.Abs(x*t.y)+x*x > faintExponent {
+		c.moved = append(c.moved, movedSensor{t, row, x})
+		return
+	}
+	g := math.Exp(t.logSound)
+	c.linear += g * x * t.y
+	c.quadratic += g * x * x * (t.broken*t.y*t.y - 1) / 2
+}
+
+// product is the logarithm of a product of factors, of which few logarithms are taken.
+type product struct{ log, factor float64 }
+
+func (p *product) times(v float64) {
+	p.factor *= v
+	if p.factor < 1e-150 || p.factor > 1e150 {
+		p.log += math.Log(p.factor)
+		p.factor = 1
+	}
+}
+
+func (p *product) value() float64 { return p.log + math.Log(p.factor) }
+
+// value returns the log likelihood of amplitude a against none.
+func (c *column) value(a float64) float64 {
+	p := product{factor: 1}
+	for i := range c.moved {
+		p.times(c.moved[i].ratio(a * c.moved[i].x))
+	}
+	return p.value() + a*(c.linear+a*c.quadratic)
+}
+
+// slope returns the derivative of value.
+func (c *column) slope(a float64) float64 {
+	sum := c.linear + 2*a*c.quadratic
+	for _, m := range c.moved {
+		sum += m.sound(a*m.x) * m.x * (m.y - a*m.x)
+	}
+	return sum
+}
+
+// sound returns the probability that the sensor is sound where its mean is x.
+func (s sensor) sound(x float64) float64 { return 1 - s.broken/s.ratio(x) }
+
+// bound returns an upper bound on value over [from, to].
+func (c *column) bound(from, to float64) float64 {
+	p := product{factor: 1}
+	for i := range c.moved {
+		m := &c.moved[i]
+		p.times(m.ratio(min(max(m.y/m.x, from), to) * m.x))
+	}
+	rest := max(from*(c.linear+from*c.quadratic), to*(c.linear+to*c.quadratic))
+	if a := -c.linear / (2 * c.quadratic); c.quadratic < 0 && a > from && a < to {
+		rest = max(rest, a*(c.linear+a*c.quadratic))
+	}
+	return p.value() + rest
+}
+
+// floor returns a lower bound on the log evidence: the second derivative of the log
+// likelihood is at least −N, so that from the best of a few amplitudes it falls no faster than
+// a normal density, if a little along its slope.
+func (c *column) floor() float64 {
+	best := math.Inf(-1)
+	if c.prior.one > 0 {
+		best = math.Log(c.prior.one) + c.value(1)
+	}
+	if c.prior.even == 0 {
+		return best
+	}
+	for k := range 17 {
+		a := float64(k) / 16
+		width := min(.5, 1/(1+math.Abs(c.slope(a))+math.Sqrt(c.norm)))
+		best = max(best, math.Log(c.prior.even)+c.value(a)+math.Log(width)-1.5)
+	}
+	return best
+}
+
+// visit calls f for the amplitudes and the log weights of a rule that integrates the
+// likelihood, with the log likelihood at each; what is below floor − negligible is left out.
+func (c *column) visit(floor float64, f func(a, logWeight, value float64)) {
+	if c.prior.one > 0 {
+		f(1, math.Log(c.prior.one), c.value(1))
+	}
+	if c.prior.even == 0 {
+		return
+	}
+	root, logEven := math.Sqrt(c.norm), math.Log(c.prior.even)
+	for _, p := range c.ends(root) {
+		c.panels(p[0], p[1], root, floor-logEven, func(a, logWeight, value float64) { f(a, logWeight+logEven, value) })
+	}
+}
+
+// ends cuts [0, 1] where the likelihood falls from an end more steeply than a normal density of
+// width 1/√N would: into parts that grow threefold from the end.
+func (c *column) ends(root float64) (parts [][2]float64) {
+	cuts := []float64{0, 1}
+	const steep, growth = 3, 3
+	if k := -c.slope(0); k > steep*root {
+		for x := 2 / k; x < .5 && x*root < panelWidth; x *= growth {
+			cuts = append(cuts[:len(cuts)-1], x, 1)
+		}
+	}
+	if k := c.slope(1); k > steep*root {
+		last := cuts[len(cuts)-2]
+		var back []float64
+		for x := 2 / k; x < .5 && x*root < panelWidth && 1-x > last; x *= growth {
+			back = append(back, 1-x)
+		}
+		cuts = cuts[:len(cuts)-1]
+		for i := len(back) - 1; i >= 0; i-- {
+			cuts = append(cuts, back[i])
+		}
+		cuts = append(cuts, 1)
+	}
+	for i := 1; i < len(cuts); i++ {
+		parts = append(parts, [2]float64{cuts[i-1], cuts[i]})
+	}
+	return parts
+}
+
+// panels integrates over [from, to] by halves that are narrow enough or negligible.
+func (c *column) panels(from, to, root, floor float64, f func(a, logWeight, value float64)) {
+	width := to - from
+	if width*root > panelWidth && width > 1e-12 {
+		if n := math.Ceil(width * root / panelWidth); n <= directPanels {
+			for k := range int(n) {
+				c.panel(from+width*float64(k)/n, width/n, f)
+			}
+			return
+		}
+		if c.bound(from, to)+math.Log(width) < floor-negligible {
+			return
+		}
+		mid := from + width/2
+		c.panels(from, mid, root, floor, f)
+		c.panels(mid, to, root, floor, f)
+		return
+	}
+	c.panel(from, width, f)
+}
+
+func (c *column) panel(from, width float64, f func(a, logWeight, value float64)) {
+	for k, t := range c.at {
+		a := from + width*t
+		f(a, math.Log(width*c.w[k]), c.value(a))
+	}
+}
+
+// log returns the log evidence; what is below floor − negligible may be left out.
+func (c *column) log(floor float64) float64 {
+	var terms []float64
+	c.visit(c.raise(floor), func(_, logWeight, value float64) { terms = append(terms, logWeight+value) })
+	return logSum(terms)
+}
+
+// raise returns the larger of floor and a lower bound of the column's own, where the search
+// for it pays.
+func (c *column) raise(floor float64) float64 {
+	if c.norm <= directPanels*directPanels*panelWidth*panelWidth {
+		return floor
+	}
+	return max(floor, c.floor())
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+)
+
+// firstNodes is the number of nodes, of the largest upper bounds, whose evidence decides which
+// others matter.
+const firstNodes = 16
+
+// blockWidth is the number of columns that are read at once.
+const blockWidth = 64
+
+// faulty is the posterior of one source where sensors may be broken.
+type faulty struct {
+	*faultyEvidence
+	d        measurement.Data
+	logPrior []float64
+	level    float64
+}
+
+// newFaulty returns the posterior of a single source where sensors may be broken.
+func newFaulty(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
+	f, err := prepareFaulty(d, opts)
+	if err != nil {
+		return nil, err
+	}
+	if !linop.HoldsEntries(d.A) {
+		return f.screened(ctx, opts)
+	}
+	return f.exact(ctx)
+}
+
+func prepareFaulty(d measurement.Data, opts Options) (*faulty, error) {
+	_, n := d.A.Dims()
+	if err := opts.Faults.check(len(d.Y)); err != nil {
+		return nil, err
+	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	logPrior, err := logWeights(opts.Prior, n)
+	if err != nil {
+		return nil, err
+	}
+	return &faulty{newFaultyEvidence(d.Y, opts.Faults, opts.Amplitude), d, logPrior, opts.Level}, nil
+}
+
+// exact sums over all nodes that are within [negligible] of the best. The evidence of others
+// is an upper bound: together they have a probability below n·e⁻⁵⁰.
+func (f *faulty) exact(ctx context.Context) (*Posterior, error) {
+	n := len(f.logPrior)
+	p := &Posterior{LogEvidence: make([]float64, n), Probability: make([]float64, n)}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	err := f.columns(ctx, all, func(i int, c *column) { p.LogEvidence[i] = c.bound(0, 1) })
+	if err != nil {
+		return nil, err
+	}
+	floats.AddTo(p.Probability, p.LogEvidence, f.logPrior)
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(i, j int) int { return compareDown(p.Probability[i], p.Probability[j]) })
+	known := make([]bool, n)
+	floor := math.Inf(-1)
+	settle := func(nodes []int) error {
+		err := f.columns(ctx, nodes, func(i int, c *column) { p.LogEvidence[i] = c.log(floor - f.logPrior[i]) })
+		for _, i := range nodes {
+			p.Probability[i], known[i] = p.LogEvidence[i]+f.logPrior[i], true
+		}
+		return err
+	}
+	first := order[:min(firstNodes, n)]
+	if err := settle(first); err != nil {
+		return nil, err
+	}
+	for _, i := range first {
+		floor = max(floor, p.Probability[i])
+	}
+	err = settle(slices.DeleteFunc(order, func(i int) bool { return known[i] || !(p.Probability[i] >= floor-negligible) }))
+	if err != nil {
+		return nil, err
+	}
+	p.normalize(nil, nil, f.level)
+	p.Faulty, err = f.suspects(ctx, p, f.columns)
+	return p, err
+}
+
+// compareDown orders the larger value first.
+func compareDown(x, y float64) int {
+	switch {
+	case x > y:
+		return -1
+	case x < y:
+		return 1
+	}
+	return 0
+}
+
+// columns calls do for the columns of A at some nodes, on every processor; do may write to
+// what belongs to its node.
+func (f *faulty) columns(ctx context.Context, nodes []int, do func(i int, c *column)) error {
+	m := len(f.d.Y)
+	return inBlocks(ctx, len(nodes), func(from, to int) {
+		var c column
+		x := make([]float64, m*(to-from))
+		linop.ColumnsTo(f.d.A, x, nodes[from:to])
+		for k, i := range nodes[from:to] {
+			f.column(x[k*m:(k+1)*m], &c)
+			do(i, &c)
+		}
+	})
+}
+
+// inBlocks calls do for [0, blockWidth), [blockWidth, 2·blockWidth), … below n, on every
+// processor.
+func inBlocks(ctx context.Context, n int, do func(from, to int)) error {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 1+n/blockWidth) {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				to := int(next.Add(blockWidth))
+				if to-blockWidth >= n {
+					return
+				}
+				do(to-blockWidth, min(to, n))
+			}
+		})
+	}
+	wait.Wait()
+	return ctx.Err()
+}
+
+// unseenMass is the posterior probability of the nodes that suspects are not asked about.
+const unseenMass = 1e-6
+
+// suspects returns the probability of each sensor to be broken, given one source: under no source
+// it is sensor.broken, and each source changes it where it moves the mean. It is off by at
+// most [unseenMass].
+func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
+	nodes := likeliest(p.Probability, 1-unseenMass)
+	place := make(map[int]int, len(nodes))
+	for k, i := range nodes {
+		place[i] = k / blockWidth
+	}
+	parts := make([][]float64, 1+(len(nodes)-1)/blockWidth) // a block has one worker
+	mass := make([]float64, len(parts))
+	for b := range parts {
+		parts[b] = make([]float64, len(f.sensors))
+	}
+	err := columns(ctx, nodes, func(i int, c *column) {
+		b := place[i]
+		mass[b] += c.suspect(parts[b], f.logPrior[i]-p.LogPresence)
+	})
+	out := make([]float64, len(f.sensors))
+	total := floats.Sum(mass)
+	for _, part := range parts {
+		floats.Add(out, part)
+	}
+	for s, t := range f.sensors {
+		out[s] = min(1, max(0, out[s]/total+t.broken))
+	}
+	return out, err
+}
+
+// likeliest returns the fewest nodes that hold a share of the probability.
+func likeliest(probability []float64, share float64) []int {
+	order := make([]int, len(probability))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return compareDown(probability[i], probability[j]) })
+	sum := 0.0
+	for k, i := range order {
+		if sum += probability[i]; sum >= share {
+			return order[:k+1]
+		}
+	}
+	return order
+}
+
+// suspect adds to sum, for each sensor that the column moves, by how much it changes the
+// probability to be broken, times the posterior density, and returns the integral of that.
+// offset is the log prior less the log evidence of all.
+func (c *column) suspect(sum []float64, offset float64) (mass float64) {
+	const tiny = 1e-12
+	c.visit(c.raise(-offset), func(a, logWeight, value float64) {
+		share := math.Exp(offset + logWeight + value)
+		mass += share
+		if share < tiny {
+			return
+		}
+		for i := range c.moved {
+			m := &c.moved[i]
+			sum[m.row] += share * m.broken * (1/m.ratio(a*m.x) - 1)
+		}
+	})
+	return mass
+}
