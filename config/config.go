@@ -167,6 +167,7 @@ type Execution struct {
 type Terminal struct {
 	Color      string // auto | always | never
 	Quiet      bool
+	Verbose    bool
 	NoProgress bool
 	NoInput    bool
 	LogFormat  string

@@ -299,6 +299,10 @@ func terminal() []Setting {
 			field: func(c *Config) any { return &c.Terminal.Quiet },
 		},
 		{
+			Key: "verbose", Group: g, Short: "v", Default: "false", Help: "show all numbers and the guarantee in words, too",
+			field: func(c *Config) any { return &c.Terminal.Verbose },
+		},
+		{
 			Key: "noProgress", Group: g, Default: "false", Help: "no progress bar",
 			field: func(c *Config) any { return &c.Terminal.NoProgress },
 		},

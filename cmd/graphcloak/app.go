@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +26,10 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	tty            struct{ in, out, err bool }
-	width          int // columns of the terminal
+	width          int  // columns that prose may take
+	screen         int  // columns of the screen; 0: there is none
+	ascii          bool // the screen shows ASCII alone
+	noColor        bool
 
 	config   *config.Config // resolved before RunE
 	log      *slog.Logger
@@ -56,15 +60,16 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		args: args, defaults: make(map[*cobra.Command]map[string]string),
-		width: 100, log: slog.New(slog.DiscardHandler), cancel: func() {},
+		width: defaultWidth, ascii: onlyASCII(), log: slog.New(slog.DiscardHandler), cancel: func() {},
 	}
 	a.ended = make(chan struct{})
 	a.end = sync.OnceFunc(func() { close(a.ended) })
 	a.tty.in, a.tty.out, a.tty.err = isTerminal(stdin), isTerminal(stdout), isTerminal(stderr)
-	if f, ok := stdout.(*os.File); ok && a.tty.out {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 40 {
-			a.width = width
-		}
+	if a.screen = screenWidth(stdout); a.screen == 0 && a.tty.out { // a terminal that does not tell
+		a.screen = defaultWidth
+	}
+	if a.screen > 0 {
+		a.width = max(a.screen, leastWidth)
 	}
 	return a
 }
@@ -198,9 +203,15 @@ func (a *app) note(format string, args ...any) {
 		a.talking.Lock()
 		defer a.talking.Unlock()
 		a.clear()
-		fmt.Fprintln(a.stderr, stripControl(fmt.Sprintf(format, args...)))
+		text := stripControl(fmt.Sprintf(format, args...))
+		if rest, ok := strings.CutPrefix(text, warningMark); ok {
+			text = wary.on(warningMark, a.coloured(a.tty.err)) + rest
+		}
+		fmt.Fprintln(a.stderr, text)
 	}
 }
+
+const warningMark = "Warning:"
 
 // warn prints a warning about the result. It is part of JSON output, and under
 // --strict the command ends with 12.
@@ -213,6 +224,9 @@ func (a *app) warn(format string, args ...any) {
 // coloured reports whether a stream takes colour.
 func (a *app) coloured(terminal bool) bool {
 	choice := a.early("color")
+	if a.noColor || slices.Contains(a.args, "--no-color") {
+		return false
+	}
 	if a.config != nil {
 		choice = a.config.Terminal.Color
 	}

@@ -109,15 +109,7 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 			failed = append(failed, c)
 		}
 	}
-	var text strings.Builder
-	for _, c := range checks {
-		if c.OK {
-			fmt.Fprintf(&text, "ok      %s: %s\n", c.Name, c.Detail)
-		} else {
-			fmt.Fprintf(&text, "FAILED  %s: %s\n        to do: %s\n", c.Name, c.Detail, c.Fix)
-		}
-	}
-	err = a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0}, section{text: text.String()})
+	err = a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0}, section{items: checkItems(checks)})
 	if err != nil || len(failed) == 0 {
 		return err
 	}
@@ -126,4 +118,16 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 		exit = exitValidation
 	}
 	return fail(exit, "%d of %d checks failed, %s first", len(failed), len(checks), failed[0].Name).hint("%s", failed[0].Fix)
+}
+
+// checkItems are the checks as a list for a reader.
+func checkItems(checks []neo4j.CheckResult) []item {
+	items := make([]item, len(checks))
+	for i, c := range checks {
+		items[i] = item{mark: "ok", text: c.Name + ": " + c.Detail}
+		if !c.OK {
+			items[i].mark, items[i].more = "FAILED", "to do: "+c.Fix
+		}
+	}
+	return items
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 )
 
@@ -48,8 +47,8 @@ func newExitCodesTopic(app *app) *cobra.Command {
 	for _, m := range exitMeanings() {
 		fmt.Fprintf(&b, "\n%4d  %s\n", m.code, m.meaning)
 		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
-			for row := range strings.SplitSeq(text.WrapSoft(line, min(app.width, 100)-6), "\n") {
-				b.WriteString("      " + strings.TrimRight(row, " ") + "\n")
+			for _, row := range wrap("      "+line, min(app.width, proseWidth)) {
+				b.WriteString(row + "\n")
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (a *app) onJobs(cmd *cobra.Command, do func(ctx context.Context, e *jobs.En
 var jobColumns = []string{"name", "status", "schedule", "timeZone", "lastRun", "nextRun", "origin", "message"}
 
 func jobRow(s jobs.Summary) []any {
-	return []any{s.Name, string(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Origin, s.Message}
+	return []any{s.Name, state(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Origin, s.Message}
 }
 
 // timeText is RFC 3339 in UTC, "" where there is no time.
@@ -147,7 +147,7 @@ func newJobShowCommand(app *app) *cobra.Command {
 		return app.render(value, section{columns: jobColumns, rows: rowsOf([]jobs.Summary{s}, jobRow)}, section{
 			title: "Ticks", columns: []string{"nominalTime", "status", "attempts", "instance", "runId", "message"},
 			rows: rowsOf(ticks, func(c jobs.Claim) []any {
-				return []any{timeText(c.NominalTime), string(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
+				return []any{timeText(c.NominalTime), state(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
 			}),
 		})
 	})
@@ -182,7 +182,7 @@ func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 		return a.render(value, section{text: end.Message}, section{
 			columns: []string{"jobName", "nominalTime", "runId", "status"},
 			rows: rowsOf([]jobs.Ending{end}, func(e jobs.Ending) []any {
-				return []any{c.JobName, timeText(c.NominalTime), e.RunID, string(e.Status)}
+				return []any{c.JobName, timeText(c.NominalTime), e.RunID, state(e.Status)}
 			}),
 		})
 	case end.Retry && end.Spent:

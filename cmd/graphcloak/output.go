@@ -18,8 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/rivo/uniseg"
 
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -32,9 +31,12 @@ const schemaVersion = 1
 // section is a part of a result: prose, a table, or both under a title.
 type section struct {
 	title   string
+	answer  string   // what the reader came for, emphasised; in the table format only
 	text    string   // shown in the table format only
+	items   []item   // likewise
 	columns []string // camelCase; none: no table
 	rows    iter.Seq[[]any]
+	detail  bool // shown under --verbose only, in the table format
 }
 
 // rowsOf makes rows from a slice, one by one.
@@ -242,6 +244,9 @@ func printNDJSON(w io.Writer, s section) error {
 
 // finite turns numbers that JSON does not have into null.
 func finite(v any) any {
+	if p, ok := v.(probability); ok {
+		v = float64(p)
+	}
 	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
 		return nil
 	}
@@ -282,86 +287,90 @@ func cell(v any, digits int) string {
 	}
 }
 
-// printTables prints every section for a reader.
+// printTables prints every section for a reader: the details only under --verbose.
 func (a *app) printTables(w io.Writer, sections []section) error {
 	var b bytes.Buffer
-	for i, s := range sections {
-		if i > 0 {
+	for _, s := range sections {
+		if s.detail && !a.verbose() || s.empty() {
+			continue
+		}
+		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		if s.title != "" {
-			title := stripControl(s.title)
-			if a.coloured(a.tty.out && a.outputPath() == "") {
-				title = "\x1b[1m" + title + "\x1b[0m"
-			}
-			b.WriteString(title + "\n")
-		}
-		if s.text != "" {
-			for line := range strings.Lines(s.text) {
-				for row := range strings.SplitSeq(text.WrapSoft(stripControl(strings.TrimSuffix(line, "\n")), min(a.width, 100)), "\n") {
-					b.WriteString(strings.TrimRight(row, " ") + "\n")
-				}
-			}
-		}
-		if s.columns != nil {
-			b.WriteString(a.table(s) + "\n")
-		}
+		a.printSection(&b, s)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
+func (s section) empty() bool {
+	return s.title == "" && s.answer == "" && s.text == "" && s.columns == nil && len(s.items) == 0
+}
+
+func (a *app) printSection(b *bytes.Buffer, s section) {
+	coloured, width := a.colouredResult(), min(a.width, proseWidth)
+	if s.title != "" {
+		b.WriteString(strong.on(stripControl(s.title), coloured) + "\n")
+	}
+	prose := func(text string, p paint) {
+		for line := range strings.Lines(text) {
+			for _, row := range wrap(stripControl(strings.TrimSuffix(line, "\n")), width) {
+				b.WriteString(p.on(strings.TrimRight(row, " "), coloured) + "\n")
+			}
+		}
+	}
+	prose(s.answer, strong)
+	prose(s.text, plain)
+	writeItems(b, s.items, width, coloured)
+	if s.columns != nil {
+		b.WriteString(a.table(s))
+	}
+}
+
+// proseWidth bounds the lines of a text on a wide screen.
+const proseWidth = 100
+
+// item is a line of a list with a mark or a name before it, such as a check and how it
+// went. What follows stands below its text.
+type item struct {
+	mark state
+	text string
+	more string // what to do; "": nothing
+}
+
+// writeItems aligns the texts behind their marks.
+func writeItems(b *bytes.Buffer, items []item, width int, coloured bool) {
+	depth := 0
+	for _, it := range items {
+		depth = max(depth, uniseg.StringWidth(string(it.mark))+2)
+	}
+	for _, it := range items {
+		lines := wrap(stripControl(it.text), max(width-depth, minColumn))
+		if it.more != "" {
+			lines = append(lines, wrap(stripControl(it.more), max(width-depth, minColumn))...)
+		}
+		for k, line := range lines {
+			mark := strings.Repeat(" ", depth)
+			if k == 0 {
+				mark = it.mark.paint().on(string(it.mark), coloured) + pad("", depth-uniseg.StringWidth(string(it.mark)), false)
+			}
+			b.WriteString(strings.TrimRight(mark+line, " ") + "\n")
+		}
+	}
+}
+
+// colouredResult reports whether the result is painted.
+func (a *app) colouredResult() bool { return a.coloured(a.tty.out && a.outputPath() == "") }
+
+// verbose reports whether the details are wanted.
+func (a *app) verbose() bool { return a.config != nil && a.config.Terminal.Verbose }
+
 // shownDigits is the precision of numbers in tables; the other formats keep all.
 const shownDigits = 5
 
-func (a *app) table(s section) string {
-	t := table.NewWriter()
-	style := table.StyleLight
-	if os.Getenv("TERM") == "dumb" {
-		style = table.StyleDefault
-	}
-	style.Format.Header = text.FormatDefault
-	style.Options.SeparateRows = false
-	t.SetStyle(style)
-	if a.tty.out {
-		t.Style().Size.WidthMax = a.width
-	}
-	header := make(table.Row, len(s.columns))
-	for i, name := range s.columns {
-		header[i] = name
-	}
-	t.AppendHeader(header)
-	aligned := false
-	for row := range s.rows {
-		cells := make(table.Row, len(row))
-		for i, v := range row {
-			cells[i] = stripControl(cell(v, shownDigits))
-		}
-		t.AppendRow(cells)
-		if !aligned {
-			t.SetColumnConfigs(alignment(row))
-			aligned = true
-		}
-	}
-	return t.Render()
-}
-
-// alignment sets numbers to the right, as the first row shows them.
-func alignment(row []any) []table.ColumnConfig {
-	columns := make([]table.ColumnConfig, len(row))
-	for i, v := range row {
-		columns[i] = table.ColumnConfig{Number: i + 1}
-		if isNumber(v) {
-			columns[i].Align = text.AlignRight
-			columns[i].AlignHeader = text.AlignRight
-		}
-	}
-	return columns
-}
-
 func isNumber(v any) bool {
 	switch v.(type) {
-	case int, int32, int64, uint64, float64:
+	case int, int32, int64, uint64, float64, probability:
 		return true
 	}
 	return false

@@ -155,6 +155,7 @@ func newRootCommand(app *app) *cobra.Command {
 	flags.StringVar(&app.configPath, "config", "", "configuration `FILE` (YAML, JSON or TOML)")
 	flags.StringVar(&app.envPath, "env", "", "`FILE` with NEO4J_URI and the like, instead of the nearest .env")
 	config.AddFlags(flags, nil, config.GroupTerminal)
+	flags.BoolVar(&app.noColor, "no-color", false, "the same as --color never")
 	root.PersistentPreRunE = app.prepare
 	root.AddCommand(commands(app)...)
 	for _, cmd := range root.Commands() {

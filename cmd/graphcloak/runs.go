@@ -40,7 +40,7 @@ func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphSt
 var runColumns = []string{"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "epsilonSpent", "message"}
 
 func runRow(r jobs.Run) []any {
-	return []any{timeText(r.StartedAt), r.RunID, r.JobName, string(r.Status), r.Mode, r.Answer, r.Probability, r.EpsilonSpent, r.Message}
+	return []any{timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, r.Probability, r.EpsilonSpent, r.Message}
 }
 
 func newRunsListCommand(app *app) *cobra.Command {

@@ -103,7 +103,7 @@ func communities(r *report.Report) section {
 		title:   "Communities, likeliest first" + strings.Replace(moreText(len(r.Communities)), "csv", "json", 1),
 		columns: []string{"communityId", "name", "size", "probability", "sourceMass"},
 		rows: rowsOf(r.Communities[:min(shownRows, len(r.Communities))], func(c report.Community) []any {
-			return []any{c.CommunityID, c.Name, c.Size, c.Probability, c.SourceMass}
+			return []any{c.CommunityID, c.Name, c.Size, probability(c.Probability), c.SourceMass}
 		}),
 	}
 }

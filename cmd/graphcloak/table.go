@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// grid is a table as text, before it is laid out.
+type grid struct {
+	columns []string
+	right   []bool // columns of numbers
+	rows    [][]shown
+}
+
+// shown is a cell as text without control characters, and what it means.
+type shown struct {
+	text  string
+	paint paint
+}
+
+func (a *app) grid(s section) grid {
+	g := grid{columns: s.columns}
+	for row := range s.rows {
+		if g.right == nil {
+			for _, v := range row { // the first row shows what is a number
+				g.right = append(g.right, isNumber(v))
+			}
+		}
+		cells := make([]shown, len(row))
+		for i, v := range row {
+			cells[i] = shown{text: stripControl(cell(v, shownDigits))}
+			switch v := v.(type) {
+			case probability:
+				cells[i].text += " " + drawBar(float64(v), barWidth, a.ascii)
+			case state:
+				cells[i].paint = v.paint()
+			}
+		}
+		g.rows = append(g.rows, cells)
+	}
+	return g
+}
+
+// table lays a section out: side by side where the screen has the width for it, else
+// one record below the other, so that nothing is cut.
+func (a *app) table(s section) string {
+	g, coloured := a.grid(s), a.colouredResult()
+	widths := g.widths()
+	if limit := a.tableLimit(); limit == 0 || boxWidth(widths) <= limit {
+		lines := lightLines
+		if a.ascii {
+			lines = asciiLines
+		}
+		return g.boxed(widths, lines, coloured)
+	}
+	return g.records(a.tableLimit(), coloured)
+}
+
+// tableLimit is the width that a table may have; 0: any, for what goes to a file or
+// another program is not cut for a screen.
+func (a *app) tableLimit() int {
+	if a.outputPath() != "" {
+		return 0
+	}
+	return a.screen
+}
+
+func (g grid) widths() []int {
+	widths := make([]int, len(g.columns))
+	for i, name := range g.columns {
+		widths[i] = uniseg.StringWidth(name)
+	}
+	for _, row := range g.rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], uniseg.StringWidth(c.text))
+		}
+	}
+	return widths
+}
+
+// boxWidth is the width of a box around columns, three for each and one at the end.
+func boxWidth(widths []int) int {
+	total := 1
+	for _, w := range widths {
+		total += w + 3
+	}
+	return total
+}
+
+// boxLines are the corners of a box by row, its rule, and what stands between cells.
+type boxLines struct {
+	top, middle, bottom [3]string
+	rule, wall          string
+}
+
+var (
+	lightLines = boxLines{[3]string{"┌", "┬", "┐"}, [3]string{"├", "┼", "┤"}, [3]string{"└", "┴", "┘"}, "─", "│"}
+	asciiLines = boxLines{[3]string{"+", "+", "+"}, [3]string{"+", "+", "+"}, [3]string{"+", "+", "+"}, "-", "|"}
+)
+
+func (g grid) boxed(widths []int, lines boxLines, coloured bool) string {
+	var b strings.Builder
+	rule := func(ends [3]string) {
+		parts := make([]string, len(widths))
+		for i, w := range widths {
+			parts[i] = strings.Repeat(lines.rule, w+2)
+		}
+		b.WriteString(ends[0] + strings.Join(parts, ends[1]) + ends[2] + "\n")
+	}
+	line := func(cells []shown) {
+		for i, c := range cells {
+			text := pad(c.text, widths[i], g.right != nil && g.right[i])
+			b.WriteString(lines.wall + " " + c.paint.on(text, coloured) + " ")
+		}
+		b.WriteString(lines.wall + "\n")
+	}
+	header := make([]shown, len(g.columns))
+	for i, name := range g.columns {
+		header[i] = shown{text: name}
+	}
+	rule(lines.top)
+	line(header)
+	rule(lines.middle)
+	for _, row := range g.rows {
+		line(row)
+	}
+	rule(lines.bottom)
+	return b.String()
+}
+
+// records are the rows as blocks of `label: value`, without what is empty. Two columns
+// are a name and its value already.
+func (g grid) records(width int, coloured bool) string {
+	var b strings.Builder
+	if len(g.columns) == 2 {
+		var names []string
+		var cells []shown
+		for _, row := range g.rows {
+			names, cells = append(names, row[0].text), append(cells, row[1])
+		}
+		writeRecord(&b, names, cells, width, coloured)
+		return b.String()
+	}
+	for k, row := range g.rows {
+		if k > 0 {
+			b.WriteByte('\n')
+		}
+		writeRecord(&b, g.columns, row, width, coloured)
+	}
+	return b.String()
+}
+
+func writeRecord(b *strings.Builder, names []string, cells []shown, width int, coloured bool) {
+	depth := 0
+	for i, name := range names {
+		if cells[i].text != "" {
+			depth = max(depth, uniseg.StringWidth(name)+2)
+		}
+	}
+	for i, name := range names {
+		text := strings.TrimRight(cells[i].text, " ")
+		if text == "" {
+			continue
+		}
+		for k, line := range wrap(text, max(width-depth, minColumn)) {
+			label := ""
+			if k == 0 {
+				label = name + ":"
+			}
+			b.WriteString(pad(label, depth, false) + cells[i].paint.on(line, coloured) + "\n")
+		}
+	}
+}
+
+// minColumn is the least width that text is wrapped to.
+const minColumn = 20
