@@ -129,8 +129,8 @@ func lengths(f Facts) (Warning, bool) {
 	}
 	slices.Sort(nearest)
 	alone := len(nearest) - within(nearest, f.Alpha)
-	shortest, ninth := nearest[0], nearest[(9*len(nearest)-1)/10]
-	w := Warning{Code: "alpha", Advice: "raise α, in the units of " + f.metric(), Example: "--alpha " + number(ceiling(ninth))}
+	shortest := nearest[0]
+	w := Warning{Code: "alpha", Advice: "raise α, in the units of " + f.metric(), Example: "--alpha " + number(Alpha(f.Graph))}
 	switch {
 	case alone == len(nearest):
 		w.Text = fmt.Sprintf("α = %s while the shortest %s is %s: no source is hidden even from its nearest neighbour", number(f.Alpha), f.metric(), number(shortest))

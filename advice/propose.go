@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package advice
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Choice is which part of a store becomes the graph, and what its properties are. What is
+// empty is not chosen.
+type Choice struct {
+	NodeLabels, RelationshipTypes []string
+
+	Source, Measurement string // the private one: at most one of the two
+	NodeKey             string
+	Community           string
+	Weight, Length      string // of relationships
+	SensorLabel, Sensor string
+	Caption             string
+}
+
+// Private is the property that is released with noise.
+func (c Choice) Private() string { return cmp.Or(c.Source, c.Measurement) }
+
+// Candidates are the properties that could be each part of a choice, by name.
+type Candidates struct {
+	Private, NodeKey, Community, Weight, Length, Sensor, Caption []string
+}
+
+// Words by which people name a property, the plainest first; compared without case and
+// without marks.
+var (
+	sourceWords      = []string{"source", "sources", "infected", "infection", "leak", "outbreak", "rumour", "rumor", "contamination", "contaminated", "origin", "risk", "heat"}
+	measurementWords = []string{"measurement", "measured", "reading", "concentration", "observation"}
+	keyWords         = []string{"id", "uuid", "key", "code", "number", "name"}
+	communityWords   = []string{"community", "communityid", "cluster", "club", "district", "zone", "team", "group", "department", "region", "ward", "block", "leiden", "louvain"}
+	weightWords      = []string{"weight", "strength", "conductance", "similarity", "frequency", "score"}
+	lengthWords      = []string{"length", "distance", "dist", "km", "metres", "meters", "miles"}
+	sensorWords      = []string{"sensor", "issensor", "hassensor", "monitored"}
+	captionWords     = []string{"name", "title", "caption", "displayname", "fullname", "label", "lastname"}
+)
+
+// Propose completes what is given of a choice from the schema. Properties that are left
+// out become no part of it.
+func Propose(s connector.Schema, given Choice, leftOut []string) Choice {
+	c := given
+	if len(c.RelationshipTypes) == 0 || len(c.NodeLabels) == 0 {
+		c.proposeSelection(s)
+	}
+	nodes, relationships := c.properties(s, leftOut)
+	taken := []string{c.Source, c.Measurement, c.NodeKey, c.Community, c.Weight, c.Length, c.Sensor, c.Caption}
+	choose := func(dst *string, from []connector.Property, words []string, fits func(connector.Property) bool) {
+		if *dst != "" {
+			return
+		}
+		fitting := filter(from, func(p connector.Property) bool { return fits(p) && !slices.Contains(taken, p.Name) })
+		*dst = byWord(fitting, words)
+		taken = append(taken, *dst)
+	}
+	if c.Private() == "" {
+		choose(&c.Source, nodes, sourceWords, mayBePrivate)
+	}
+	if c.Private() == "" {
+		choose(&c.Measurement, nodes, measurementWords, mayBePrivate)
+	}
+	if c.NodeKey == "" {
+		unique := filter(nodes, func(p connector.Property) bool { return p.Unique && identifies(p) })
+		choose(&c.NodeKey, unique, append(slices.Clone(keyWords), words(unique)...), identifies)
+	}
+	choose(&c.NodeKey, nodes, keyWords, identifies)
+	choose(&c.Community, nodes, communityWords, parted)
+	choose(&c.Weight, relationships, weightWords, measures)
+	choose(&c.Length, relationships, lengthWords, measures)
+	choose(&c.Sensor, nodes, sensorWords, marks)
+	choose(&c.Caption, nodes, captionWords, isText)
+	return c
+}
+
+// CandidatesOf lists what could be each part of a choice with the same labels and types.
+func CandidatesOf(s connector.Schema, c Choice, leftOut []string) Candidates {
+	nodes, relationships := c.properties(s, leftOut)
+	public := func(fits func(connector.Property) bool) []string {
+		return names(filter(nodes, func(p connector.Property) bool { return fits(p) && p.Name != c.Private() }))
+	}
+	return Candidates{
+		Private: names(filter(nodes, mayBePrivate)),
+		NodeKey: public(identifies), Community: public(parted), Sensor: public(marks), Caption: public(isText),
+		Weight: names(filter(relationships, measures)), Length: names(filter(relationships, measures)),
+	}
+}
+
+func mayBePrivate(p connector.Property) bool { return p.Type.Numeric() }
+
+// identifies holds for what every node of the sample has, each another.
+func identifies(p connector.Property) bool {
+	return (p.Type == connector.TextType || p.Type == connector.IntegerType) && p.Share >= 1 && p.Distinct < 0
+}
+
+// parted holds for what every node of the sample has, and many have in common.
+func parted(p connector.Property) bool {
+	return (p.Type == connector.TextType || p.Type == connector.IntegerType) && p.Share >= 1 && p.Distinct >= 2
+}
+
+// measures holds for a positive number on every relationship of the sample.
+func measures(p connector.Property) bool { return p.Type.Numeric() && p.Share >= 1 && p.Positive }
+
+func marks(p connector.Property) bool {
+	return p.Type == connector.BooleanType || p.Type == connector.IntegerType && p.Distinct == 2
+}
+
+func isText(p connector.Property) bool { return p.Type == connector.TextType && p.Share >= 0.5 }
+
+func filter(list []connector.Property, keep func(connector.Property) bool) []connector.Property {
+	return slices.DeleteFunc(slices.Clone(list), func(p connector.Property) bool { return !keep(p) })
+}
+
+func names(list []connector.Property) (out []string) {
+	for _, p := range list {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// words are the names of properties as words.
+func words(list []connector.Property) (out []string) {
+	for _, p := range list {
+		out = append(out, word(p.Name))
+	}
+	return out
+}
+
+func word(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("_- .", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// byWord returns the property that is named by the first of the words, "" where none is.
+func byWord(list []connector.Property, words []string) string {
+	for _, w := range words {
+		for _, p := range list {
+			if word(p.Name) == w {
+				return p.Name
+			}
+		}
+	}
+	return ""
+}
+
+// proposeSelection chooses labels and types: the type with most relationships among those
+// that join a label with itself, where there is one, and all that run between the same labels.
+func (c *Choice) proposeSelection(s connector.Schema) {
+	types := s.Types
+	if len(c.RelationshipTypes) > 0 {
+		types = kinds(s.Types, c.RelationshipTypes)
+	}
+	if len(c.NodeLabels) == 0 {
+		var ends []connector.Ends
+		if len(c.RelationshipTypes) > 0 {
+			for _, k := range types {
+				ends = append(ends, k.Ends...)
+			}
+		} else if k, ok := backbone(types); ok {
+			ends = k.Ends
+		}
+		c.NodeLabels = cover(ends, s.Labels)
+	}
+	if len(c.RelationshipTypes) > 0 {
+		return
+	}
+	for _, k := range types {
+		if k.Name != "" && (len(c.NodeLabels) == 0 || c.joins(k) >= 0.9) {
+			c.RelationshipTypes = append(c.RelationshipTypes, k.Name)
+		}
+	}
+}
+
+// backbone is the type to begin with.
+func backbone(types []connector.Kind) (best connector.Kind, ok bool) {
+	score := func(k connector.Kind) float64 {
+		same, all := 0, 0
+		for _, e := range k.Ends {
+			all += e.Count
+			if slices.ContainsFunc(e.From, func(l string) bool { return slices.Contains(e.To, l) }) {
+				same += e.Count
+			}
+		}
+		if 2*same >= all {
+			return float64(k.Count)
+		}
+		return -1 / float64(k.Count+1) // after all that do, the largest first
+	}
+	for _, k := range types {
+		if !ok || score(k) > score(best) {
+			best, ok = k, true
+		}
+	}
+	return best, ok
+}
+
+// cover returns few labels of which every end has one; of labels that do the same the
+// rarest, for it says most. It returns none where an end has no label.
+func cover(ends []connector.Ends, all []connector.Kind) (labels []string) {
+	var left [][]string
+	for _, e := range ends {
+		left = append(left, e.From, e.To)
+	}
+	size := map[string]int64{}
+	for _, k := range all {
+		size[k.Name] = k.Count
+	}
+	for len(left) > 0 {
+		count := map[string]int{}
+		for _, has := range left {
+			for _, l := range has {
+				count[l]++
+			}
+		}
+		best := ""
+		for l, n := range count {
+			if d := cmp.Or(cmp.Compare(n, count[best]), cmp.Compare(size[best], size[l]), cmp.Compare(best, l)); best == "" || d > 0 {
+				best = l
+			}
+		}
+		if best == "" || len(labels) == connector.SchemaKinds {
+			return nil
+		}
+		labels = append(labels, best)
+		left = slices.DeleteFunc(left, func(has []string) bool { return slices.Contains(has, best) })
+	}
+	slices.Sort(labels)
+	return labels
+}
+
+// joins is the share of a type's sample with both ends among the labels.
+func (c *Choice) joins(k connector.Kind) float64 {
+	inside, all := 0, 0
+	among := func(labels []string) bool {
+		return slices.ContainsFunc(labels, func(l string) bool { return slices.Contains(c.NodeLabels, l) })
+	}
+	for _, e := range k.Ends {
+		all += e.Count
+		if among(e.From) && among(e.To) {
+			inside += e.Count
+		}
+	}
+	return float64(inside) / math.Max(1, float64(all))
+}
+
+// kinds returns those with the names, all without any.
+func kinds(all []connector.Kind, names []string) []connector.Kind {
+	if len(names) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(k connector.Kind) bool { return !slices.Contains(names, k.Name) })
+}
+
+// properties returns those of the chosen nodes and relationships.
+func (c *Choice) properties(s connector.Schema, leftOut []string) (nodes, relationships []connector.Property) {
+	return merge(kinds(s.Labels, c.NodeLabels), leftOut), merge(kinds(s.Types, c.RelationshipTypes), leftOut)
+}
+
+// merge joins the properties of several kinds. Distinct becomes −1 where every value of the
+// samples is another.
+func merge(list []connector.Kind, leftOut []string) (merged []connector.Property) {
+	place, sampled, values := map[string]int{}, 0.0, map[string]float64{}
+	for _, k := range list {
+		sample := math.Min(float64(k.Count), connector.SchemaSample)
+		sampled += sample
+		for _, p := range k.Properties {
+			if slices.Contains(leftOut, p.Name) {
+				continue
+			}
+			at, ok := place[p.Name]
+			if !ok {
+				at = len(merged)
+				place[p.Name] = at
+				merged = append(merged, connector.Property{Name: p.Name, Positive: true, Unique: true})
+			}
+			m := &merged[at]
+			m.Type, m.Positive, m.Unique = m.Type.Merge(p.Type), m.Positive && p.Positive, m.Unique && p.Unique
+			m.Distinct += p.Distinct
+			values[p.Name] += p.Share * sample
+		}
+	}
+	for i := range merged {
+		m := &merged[i]
+		m.Share = values[m.Name] / sampled
+		if m.Share > 1-1e-9 {
+			m.Share = 1
+		}
+		if float64(m.Distinct) >= values[m.Name]-0.5 {
+			m.Distinct = -1
+		}
+	}
+	return merged
+}
+
+// Alpha proposes α for a graph with lengths: nine nodes of ten have a neighbour so near. It
+// is 1 where there are no relationships.
+func Alpha(g *graph.Graph) float64 {
+	nearest := nearestNeighbors(g)
+	if len(nearest) == 0 {
+		return 1
+	}
+	slices.Sort(nearest)
+	return ceiling(nearest[(9*len(nearest)-1)/10])
+}
