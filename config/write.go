@@ -17,9 +17,9 @@ type Line struct {
 	Value any // as [Entry] has it
 }
 
-// Write writes settings as a YAML file that [Load] reads back, in the order of the table.
+// WriteFile writes settings as a YAML file that [Load] reads back, in the order of the table.
 // What a file may not hold is an error, and so is a key that is no setting.
-func Write(w io.Writer, lines []Line) error {
+func WriteFile(w io.Writer, lines []Line) error {
 	file := &yaml.Node{Kind: yaml.MappingNode}
 	for _, s := range table() {
 		k := slices.IndexFunc(lines, func(l Line) bool { return l.Key == s.Key })

@@ -72,3 +72,18 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 	}
 	return nil
 }
+
+// adviseOf is advise for a job without a plan: it makes one, where that is had in time.
+func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) error {
+	limited, cancel := context.WithTimeout(ctx, adviceTime)
+	defer cancel()
+	var accuracy *report.Accuracy
+	p, err := m.Plan(limited, job.Plan)
+	if err == nil {
+		accuracy, err = study.PlanAccuracy(limited, m, p, job.Recover, adviceTrials)
+	}
+	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
+		return err
+	}
+	return a.advise(ctx, m, accuracy)
+}

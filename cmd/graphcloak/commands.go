@@ -27,6 +27,7 @@ func commands(app *app) []*cobra.Command {
 		newRunsCommand(app),
 		newKeyCommand(app),
 		newGraphCommand(app),
+		newInitCommand(app),
 		newDoctorCommand(app),
 		newConfigCommand(app),
 		newVersionCommand(app),

@@ -33,6 +33,8 @@ type graphStore interface {
 	Notices() []string
 	Runs(ctx context.Context) ([]connector.Run, error)
 	Jobs() jobs.Store
+	Schema(ctx context.Context) (connector.Schema, error)
+	Names(ctx context.Context) (labels, types, properties []string, err error)
 }
 
 // openStore opens the place that --from names. Its ledger is held against what this

@@ -21,20 +21,22 @@ func (s *Store) Schema(ctx context.Context) (connector.Schema, error) { return s
 // reads no more than their beginning.
 func (s *Store) Names(ctx context.Context) (labels, types, properties []string, err error) {
 	schema, err := s.csv.explore(ctx, connector.SchemaRows)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	for _, k := range schema.Labels {
 		labels = append(labels, k.Name)
-		for _, p := range k.Properties {
-			properties = append(properties, p.Name)
-		}
 	}
 	for _, k := range schema.Types {
 		types = append(types, k.Name)
-		for _, p := range k.Properties {
-			properties = append(properties, p.Name)
-		}
 	}
+	nodes, relationships, err := s.csv.Columns()
+	nodes = slices.DeleteFunc(nodes, func(c string) bool { return c == labelsColumn })
+	relationships = slices.DeleteFunc(relationships, func(c string) bool { return c == sourceColumn || c == targetColumn || c == typeColumn })
+	properties = append(nodes, relationships...)
 	slices.Sort(properties)
-	return labels, types, slices.Compact(properties), err
+	unnamed := func(name string) bool { return name == "" }
+	return slices.DeleteFunc(labels, unnamed), slices.DeleteFunc(types, unnamed), slices.Compact(properties), err
 }
 
 // Schema is [Store.Schema].
