@@ -232,10 +232,17 @@ func accuracy(f Facts) (Warning, bool) {
 	if a == nil || 2*(a.Probability-a.Chance) >= 1-a.Chance {
 		return Warning{}, false
 	}
-	return Warning{
+	w := Warning{
 		Code: "accuracy",
 		Text: fmt.Sprintf("the answer will be right %s of the time (95 %% interval %.0f to %.0f %%); chance is %s",
 			percent(a.Probability), 100*a.Lower, 100*a.Upper, percent(a.Chance)),
 		Advice: "raise τ or ε, or use fewer communities; `graphcloak plan --target-accuracy 0.9` finds the ε",
-	}, true
+	}
+	if a.Limit != nil && a.Limit.Gaussian < 1 {
+		w.Text += ", and no mechanism with this guarantee is right more than " + report.PercentUp(a.Limit.Gaussian) + " of the time"
+		if 2*(a.Limit.Gaussian-a.Chance) < 1-a.Chance {
+			w.Advice = "ask for fewer communities, a larger ε or a smaller α: other noise cannot help enough"
+		}
+	}
+	return w, true
 }

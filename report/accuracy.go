@@ -21,6 +21,7 @@ type Accuracy struct {
 	// KnownMassSetSize that to a reader who knows that the amplitude is 1.
 	CredibleSetSize  float64 `json:"credibleSetSize"`
 	KnownMassSetSize float64 `json:"credibleSetSizeKnownMass"`
+	Limit            *Limit  `json:"limit,omitempty"` // of Probability; nil: unknown
 }
 
 // Possible reports whether so many trials can give these numbers.
@@ -34,7 +35,8 @@ func (a *Accuracy) Possible() bool {
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9 }
 	return near(a.Probability, right/float64(a.Trials)) && near(a.Lower, lower) && near(a.Upper, upper) &&
 		a.Chance > 0 && a.Chance <= 1 && a.MeanEMD >= 0 &&
-		a.Elsewhere >= 0 && a.Elsewhere <= 1 && a.KnownMassSetSize >= 0 && a.CredibleSetSize >= 0
+		a.Elsewhere >= 0 && a.Elsewhere <= 1 && a.KnownMassSetSize >= 0 && a.CredibleSetSize >= 0 &&
+		(a.Limit == nil || a.Limit.possible())
 }
 
 // ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.

@@ -19,9 +19,11 @@ import (
 const DefaultTrials = 200
 
 // Expect simulates how often the right community would be named under the plan,
-// and under uniform noise with the same guarantee, and says so in the plan. On graphs of
+// and under uniform noise with the same guarantee, and what no mechanism with this
+// guarantee exceeds, and says so in the plan. On graphs of
 // more than 6,000 nodes it does nothing; [Evaluate] takes them. It
-// returns [recovery.ErrInvalid] for fewer than one trial, and the errors of [Evaluate].
+// returns [recovery.ErrInvalid] for fewer than one trial, [limit.ErrInvalid] for an α out
+// of range, and the errors of [Evaluate].
 func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) error {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil
@@ -35,6 +37,9 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 	}
 	p.AddPublicProperties(m.PublicProperties()...)
 	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
+		return err
+	}
+	if p.Accuracy.Limit, err = s.limit(ctx, p.Plan); err != nil {
 		return err
 	}
 	uniform, err := m.UniformPlan(p)

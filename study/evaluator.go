@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/limit"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -48,6 +49,7 @@ type evaluator struct {
 	// commonNoise draws the same standard normal numbers for a node under every plan, so
 	// that accuracy is a smooth function of σ and can be searched by bisection.
 	commonNoise bool
+	question    *limit.Question // whose limit was asked for; nil: none yet
 }
 
 // exactNormsLimit is the order up to which column norms are exact: they take a product

@@ -147,7 +147,7 @@ type Point struct {
 
 // Curve simulates a plan at other values of ε, with the weights that it has, on
 // common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
-// the errors of [Expect] and [graphcloak.Model.WithBudget].
+// [limit.ErrInvalid] and the errors of [Expect] and [graphcloak.Model.WithBudget].
 func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64, trials int) ([]Point, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
@@ -170,6 +170,9 @@ func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec ana
 		}
 		a, err := s.accuracy(ctx, q.Plan)
 		if err != nil {
+			return nil, err
+		}
+		if a.Limit, err = s.limit(ctx, q.Plan); err != nil {
 			return nil, err
 		}
 		point := Point{Epsilon: eps, Accuracy: *a}

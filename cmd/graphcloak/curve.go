@@ -101,11 +101,14 @@ func (a *app) writeCurve(path string, points []study.Point) error {
 		return printCSV(w, section{
 			columns: []string{
 				"epsilon", "accuracy", "accuracyLower", "accuracyUpper", "meanEmd",
-				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials",
+				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials", "limit",
 			},
 			rows: rowsOf(points, func(p study.Point) []any {
 				x, u := p.Accuracy, p.Uniform
-				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials}
+				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials, nil}
+				if x.Limit != nil {
+					row[11] = x.Limit.Gaussian
+				}
 				if u != nil {
 					copy(row[5:], []any{u.Probability, u.Lower, u.Upper, u.MeanEMD})
 				}
@@ -154,6 +157,9 @@ func drawCurve(w io.Writer, format string, points []study.Point) error {
 	if err := addBand(p, name, blue, points, func(x study.Point) report.Accuracy { return x.Accuracy }); err != nil {
 		return err
 	}
+	if err := addLimit(p, points); err != nil {
+		return err
+	}
 	chance := points[0].Accuracy.Chance
 	line, err := plotter.NewLine(plotter.XYs{{X: low, Y: chance}, {X: high, Y: chance}})
 	if err != nil {
@@ -168,6 +174,27 @@ func drawCurve(w io.Writer, format string, points []study.Point) error {
 	}
 	_, err = picture.WriteTo(w)
 	return err
+}
+
+// addLimit adds the line that no mechanism is above, where it is known.
+func addLimit(p *plot.Plot, points []study.Point) error {
+	var limit plotter.XYs
+	for _, x := range points {
+		if x.Accuracy.Limit != nil {
+			limit = append(limit, plotter.XY{X: math.Log(x.Epsilon), Y: x.Accuracy.Limit.Gaussian})
+		}
+	}
+	if len(limit) == 0 {
+		return nil
+	}
+	line, err := plotter.NewLine(limit)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = grey, vg.Points(1)
+	p.Add(line)
+	p.Legend.Add("no mechanism is above", line)
+	return nil
 }
 
 // addBand adds a line and the band of its interval.

@@ -161,6 +161,9 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
 			rows: slices.Values(choices),
 		},
 	}
+	if p.Accuracy != nil && p.Accuracy.Limit != nil {
+		sections = append(sections, section{text: p.Accuracy.LimitSentence(p.Epsilon, p.Delta)})
+	}
 	if text := allocationCost(p); text != "" {
 		sections = append(sections, section{text: text})
 	}

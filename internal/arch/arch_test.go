@@ -46,6 +46,7 @@ var table = map[string]row{
 	"expm":        {layer: 1, imports: []string{"linop"}},
 	"measurement": {layer: 1, imports: []string{"linop"}},
 
+	"limit":     {layer: 2, imports: []string{"graph", "emd"}},
 	"posterior": {layer: 2, imports: []string{"linop", "measurement", "internal/dense"}},
 	"recovery":  {layer: 2, imports: []string{"linop", "measurement", "internal/dense"}},
 

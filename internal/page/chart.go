@@ -13,6 +13,7 @@ import (
 // chart is accuracy over ε, in a view box of 640 × 300.
 type chart struct {
 	Band, Line     string // a polygon's and a polyline's points
+	Limit          string // likewise; "": unknown
 	Chance         float64
 	X, Y           []tick
 	HereX, HereY   float64 // this run, where the curve has it
@@ -40,15 +41,19 @@ func newChart(points []Point, r *report.Report) *chart {
 	low, high := math.Log(points[0].Epsilon), math.Log(points[len(points)-1].Epsilon)
 	x := func(eps float64) float64 { return tenth(c.Left + (c.Right-c.Left)*(math.Log(eps)-low)/(high-low)) }
 	y := func(p float64) float64 { return tenth(c.Bottom - (c.Bottom-c.Top)*p) }
-	var upper, lower, middle []string
+	var upper, lower, middle, limit []string
 	for k, p := range points {
 		at := x(p.Epsilon)
 		middle = append(middle, fmt.Sprintf("%g,%g", at, y(p.Accuracy.Probability)))
 		upper = append(upper, fmt.Sprintf("%g,%g", at, y(p.Accuracy.Upper)))
+		if l := p.Accuracy.Limit; l != nil {
+			limit = append(limit, fmt.Sprintf("%g,%g", at, y(l.Gaussian)))
+		}
 		back := points[len(points)-1-k]
 		lower = append(lower, fmt.Sprintf("%g,%g", x(back.Epsilon), y(back.Accuracy.Lower)))
 	}
 	c.Line, c.Band = strings.Join(middle, " "), strings.Join(append(upper, lower...), " ")
+	c.Limit = strings.Join(limit, " ")
 	c.Chance = y(points[0].Accuracy.Chance)
 	c.ChanceText = "chance, " + percent(points[0].Accuracy.Chance)
 	for _, p := range []float64{0, .25, .5, .75, 1} {

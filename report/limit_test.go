@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/report"
+)
+
+func TestLimitSentence(t *testing.T) {
+	ninety := .9
+	for _, c := range []struct {
+		right, gaussian float64
+		most            *float64
+		want            []string
+		never           string
+	}{
+		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 31 % of the time", "(1, 1e-05)-private more than 90 %", "ask for fewer communities, larger ε or smaller α"}, "room"},
+		{.08, .9, nil, []string{"more than 90 %", "leaves room for another τ"}, "private"},
+		{.85, .9, nil, []string{"85 % right", "of the time."}, "ask"},
+	} {
+		a := report.Accuracy{Probability: c.right, Upper: c.right + .01, Chance: .05, Limit: &report.Limit{Gaussian: c.gaussian, AnyMechanism: c.most}}
+		got := a.LimitSentence(1, 1e-5)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%q lacks %q", got, w)
+			}
+		}
+		if strings.Contains(got, c.never) {
+			t.Errorf("%q has %q", got, c.never)
+		}
+	}
+}
+
+// A limit that is no probability, or with the wider class below the narrower, is refused.
+func TestLimitPossible(t *testing.T) {
+	half := .5
+	for _, c := range []struct {
+		limit *report.Limit
+		want  bool
+	}{
+		{nil, true},
+		{&report.Limit{Gaussian: .4, AnyMechanism: &half}, true},
+		{&report.Limit{Gaussian: .6, AnyMechanism: &half}, false},
+		{&report.Limit{}, false},
+		{&report.Limit{Gaussian: 1.1}, false},
+	} {
+		a := report.Accuracy{Trials: 10, Probability: .5, Chance: .2, Limit: c.limit}
+		a.Lower, a.Upper = report.ScoreInterval(5, 10)
+		if a.Possible() != c.want {
+			t.Errorf("%+v: possible %v", c.limit, a.Possible())
+		}
+	}
+}
