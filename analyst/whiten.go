@@ -94,15 +94,10 @@ func (w *Whitened) WithValues(values []float64) *Whitened {
 	return &other
 }
 
-// ComputeSpectrum computes the singular vectors that a projected radius needs, once for
+// ComputeSpectrum computes what the radius of a rule needs of the operator, once for
 // all values that [Whitened.WithValues] puts in.
 func (w *Whitened) ComputeSpectrum(ctx context.Context, rule recovery.Rule) (err error) {
-	if rule.Kind != recovery.Auto && rule.Kind != recovery.Projected {
-		return nil
-	}
-	if w.cached = w.spectrum(); w.cached == nil {
-		w.cached, err = recovery.Visible(ctx, w.products)
-	}
+	w.cached, err = recovery.Prepare(ctx, w.products, rule, w.spectrum())
 	return err
 }
 
@@ -112,7 +107,7 @@ const gapTolerance = 1e-8
 
 // Denoise solves Basis Pursuit Denoising. The report holds its radius, whose unit and
 // that of the residual are those of ỹ where every sensor has the same σ, else multiples of
-// the noise. A result without a certificate is [recovery.Stalled] with a nil error. It
+// the noise; with the normal equations those of Mᵀỹ. A result without a certificate is [recovery.Stalled] with a nil error. It
 // returns [recovery.ErrInvalid] for a rule that gives no radius.
 func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule, progress func(stage string, done, total int64)) (*recovery.Result, report.BPDN, error) {
 	scale := w.unit()
@@ -125,6 +120,9 @@ func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule, progress fun
 	result, ball, err := recovery.Recover(ctx, w.products, solver, rule, w.spectrum())
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, report.BPDN{}, err
+	}
+	if ball.Rule == recovery.NormalEquations { // of Mᵀỹ: one σ more from whitening
+		scale *= w.unit()
 	}
 	return result, report.BPDN{
 		Radius: scale * ball.Radius, RadiusRule: ball.Rule.String(), Dimension: ball.Dimension, Retried: ball.Retried,

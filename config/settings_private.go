@@ -146,7 +146,7 @@ func recovery() []Setting {
 	const g = GroupRecovery
 	return []Setting{
 		{
-			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number", arg: "auto|projected|chi2|hsu|paper|NUMBER",
+			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number", arg: "auto|projected|chi2|hsu|paper|normal|NUMBER",
 			field: func(c *Config) any { return &c.Recovery.ResidualBound },
 		},
 		{

@@ -77,11 +77,11 @@ func (f *From) parse(text string) error {
 
 // ResidualBound is the rule for the radius of the residual, or the radius.
 type ResidualBound struct {
-	Rule   string  // auto | projected | chi2 | hsu | paper; "" if the radius is given
+	Rule   string  // auto | projected | chi2 | hsu | paper | normal; "" if the radius is given
 	Radius float64 // ≥ 0
 }
 
-func residualRules() []string { return []string{"auto", "projected", "chi2", "hsu", "paper"} }
+func residualRules() []string { return []string{"auto", "projected", "chi2", "hsu", "paper", "normal"} }
 
 func (b ResidualBound) String() string {
 	if b.Rule != "" {

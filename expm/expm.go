@@ -268,6 +268,10 @@ func (d *Diffusion) Degree() int { return max(0, len(d.weights)-1) }
 // Err returns an upper bound on ‖M̃ − M‖₂, truncation and rounding included.
 func (d *Diffusion) Err() float64 { return d.err }
 
+// Norm returns an upper bound on ‖M̃‖₂: that of M is 1 where L is symmetric, and at most
+// max s/min s otherwise.
+func (d *Diffusion) Norm() float64 { return (d.condition + d.err) * (1 + 4*unit) }
+
 // Rounding returns a bound on what floating point alone contributes to Err: the
 // distance of M̃ from the polynomial in L that it stands for, with Chebyshev.
 func (d *Diffusion) Rounding() float64 {

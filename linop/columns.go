@@ -97,12 +97,17 @@ func (s Scaled) Dims() (r, c int) {
 }
 
 // Err returns the largest scale times the error that A declares.
-func (s Scaled) Err() float64 {
+func (s Scaled) Err() float64 { return s.largest() * Err(s.A) }
+
+// Norm returns the largest scale times the bound on the norm of A.
+func (s Scaled) Norm() float64 { return s.largest() * Norm(s.A) * (1 + 0x1p-50) }
+
+func (s Scaled) largest() float64 {
 	largest := 0.0
 	for _, v := range s.Scale {
 		largest = math.Max(largest, v)
 	}
-	return largest * Err(s.A)
+	return largest
 }
 
 // MulVecTo sets dst to the product with x, or with the transpose.

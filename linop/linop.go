@@ -9,6 +9,8 @@
 package linop
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -48,6 +50,21 @@ func Err(a Operator) float64 {
 	return 0
 }
 
+// Normed is an operator that bounds its norm.
+type Normed interface {
+	Operator
+	// Norm returns an upper bound on ‖A‖₂ of what is computed.
+	Norm() float64
+}
+
+// Norm returns the bound that an operator declares: +Inf unless it is [Normed].
+func Norm(a Operator) float64 {
+	if a, ok := a.(Normed); ok {
+		return a.Norm()
+	}
+	return math.Inf(1)
+}
+
 // MulBlockTo multiplies k row-major columns, by the operator's own block product
 // where it has one, and column by column otherwise.
 func MulBlockTo(a Operator, dst []float64, trans bool, x []float64, k int) {
@@ -83,6 +100,12 @@ func (d Dense) Dims() (r, c int) { return d.M.Dims() }
 
 // Err returns Bound.
 func (d Dense) Err() float64 { return d.Bound }
+
+// Norm returns the Frobenius norm, rounded up.
+func (d Dense) Norm() float64 {
+	r, c := d.M.Dims()
+	return mat.Norm(d.M, 2) * (1 + float64(r*c+4)*0x1p-52)
+}
 
 // MulVecTo sets dst to M x or Mᵀx.
 func (d Dense) MulVecTo(dst []float64, trans bool, x []float64) {
@@ -132,6 +155,8 @@ func (r rows) Dims() (int, int) {
 }
 
 func (r rows) Err() float64 { return Err(r.a) }
+
+func (r rows) Norm() float64 { return Norm(r.a) }
 
 func (r rows) MulVecTo(dst []float64, trans bool, x []float64) { r.MulBlockTo(dst, trans, x, 1) }
 

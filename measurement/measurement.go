@@ -83,8 +83,8 @@ func Uniform(sigma float64, m int) []float64 {
 	return u
 }
 
-// Chi2Above returns the x that χ²_k, the law of ‖N(0, I_k)‖², exceeds with probability
-// tail. (A quantile at 1 − tail would lose the digits of a small tail.)
-func Chi2Above(k int, tail float64) float64 {
-	return 2 * mathext.GammaIncRegCompInv(float64(k)/2, tail)
+// Chi2Above returns the x that χ²_k, for whole k the law of ‖N(0, I_k)‖², exceeds with
+// probability tail. (A quantile at 1 − tail would lose the digits of a small tail.)
+func Chi2Above(k float64, tail float64) float64 {
+	return 2 * mathext.GammaIncRegCompInv(k/2, tail)
 }

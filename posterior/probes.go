@@ -145,7 +145,7 @@ func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms
 	chi := distuv.ChiSquared{K: float64(probes)}
 	tail := beta / (2 * float64(n))
 	// A lower quantile of 0 would give 0/0 for a column of zeros.
-	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(probes, tail)
+	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(float64(probes), tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	e, theta := linop.Err(f.A), f.orthogonalityError()
 	for i, s := range rest {

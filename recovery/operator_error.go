@@ -46,6 +46,8 @@ type separate struct {
 
 func (s separate) Err() float64 { return linop.Err(s.Operator) }
 
+func (s separate) Norm() float64 { return linop.Norm(s.Operator) }
+
 func (s separate) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	linop.MulBlockTo(s.Operator, dst, trans, x, k)
 }
@@ -123,6 +125,8 @@ func errorAlong(a linop.Operator, z []float64) operatorError {
 	case linop.Scaled:
 		return scaledErrorAlong(a, z)
 	case projection:
+		return a.errorAlong(z)
+	case normal:
 		return a.errorAlong(z)
 	}
 	d := linop.Err(a)

@@ -22,8 +22,19 @@ type Ball struct {
 	Rule      RuleKind // as applied: Chi2 where Projected found nothing visible
 	Radius    float64  // whitened: times σ where every sensor has the same σ
 	Beta      float64  // probability that the noise leaves the ball; NaN for Paper and Number
-	Dimension int      // directions measured: sensors, or singular vectors kept
+	Dimension int      // directions measured: sensors, singular vectors kept, or the effective number
 	Retried   bool     // a smaller radius was proved infeasible
+
+	scale, freedom float64 // the squared norm of the noise is scale²·χ² of this freedom; 0: 1·χ² of Dimension
+}
+
+// resize sets the radius for another β.
+func (b *Ball) resize(beta float64) {
+	scale, freedom := b.scale, b.freedom
+	if freedom == 0 {
+		scale, freedom = 1, float64(b.Dimension)
+	}
+	b.Beta, b.Radius = beta, scale*math.Sqrt(measurement.Chi2Above(freedom, beta))
 }
 
 // visibleRatio is how far above the noise a singular value must be to be kept.
@@ -39,6 +50,28 @@ type Spectrum struct {
 
 	found       bool       // by Visible
 	rows, image *mat.Dense // Leftᵀ and LeftᵀA, or nil where nothing is visible
+
+	mean, variance float64 // of ‖Aᵀν‖²; 0 where they are not known
+}
+
+// Prepare computes what a rule needs to know of the operator alone, once for all data of
+// one operator; nil where that is nothing. Known holds the singular vectors where the
+// caller has them, else nil. It returns the error of the context.
+func Prepare(ctx context.Context, d measurement.Data, rule Rule, known *Spectrum) (*Spectrum, error) {
+	switch {
+	case known != nil && rule.Kind != NormalEquations, rule.Kind != Auto && rule.Kind != Projected && rule.Kind != NormalEquations:
+		return known, nil
+	case rule.Kind == Projected, rule.Kind == Auto && !byProducts(d.A):
+		return Visible(ctx, d)
+	}
+	mean, variance, err := normalMoments(ctx, d.A)
+	return &Spectrum{mean: mean, variance: variance}, err
+}
+
+// byProducts reports whether Auto is NormalEquations for an operator whose singular
+// vectors are not known.
+func byProducts(a linop.Operator) bool {
+	return !linop.HoldsEntries(a) && !math.IsInf(linop.Norm(a), 1)
 }
 
 // Visible finds the directions that Projected keeps by block Lanczos, at three to ten
@@ -48,16 +81,17 @@ func Visible(ctx context.Context, d measurement.Data) (*Spectrum, error) {
 	return &Spectrum{found: true, rows: rows, image: image}, err
 }
 
-// NewProblem sets up basis pursuit denoising with the radius of a rule. Projected uses
-// the spectrum where it is given, and otherwise that of [Visible]. Which
-// directions are kept depends on the operator alone, never on Y, so the projected
-// noise is still N(0, I).
+// NewProblem sets up basis pursuit denoising with the radius of a rule. A rule uses
+// the spectrum where it is given, and otherwise that of [Prepare]. Which directions are
+// kept or how they are weighed depends on the operator alone, never on Y, so the projected
+// noise is still N(0, I), and that of the normal equations N(0, AᵀA). It returns
+// [ErrInvalid] for a rule, a spectrum or data that are not well defined.
 func NewProblem(ctx context.Context, d measurement.Data, rule Rule, s *Spectrum) (Problem, Ball, error) {
 	m := len(d.Y)
 	beta := rule.Beta
 	if beta == 0 {
 		beta = DefaultBeta
-		if rule.Kind == Auto {
+		if rule.Kind == Auto || rule.Kind == NormalEquations {
 			beta = 0.5
 		}
 	}
@@ -65,9 +99,15 @@ func NewProblem(ctx context.Context, d measurement.Data, rule Rule, s *Spectrum)
 		return Problem{}, Ball{}, fmt.Errorf("%w: beta is %v, want between 0 and 1", ErrInvalid, beta)
 	}
 	b := Ball{Rule: rule.Kind, Beta: beta, Dimension: m}
-	switch rule.Kind {
+	kind := rule.Kind
+	if kind == Auto && byProducts(d.A) && (s == nil || s.variance > 0) {
+		kind = NormalEquations
+	}
+	switch kind {
 	case Auto, Projected:
 		return projected(ctx, d, beta, s)
+	case NormalEquations:
+		return normalEquations(ctx, d, beta, s)
 	case Chi2:
 		b.Radius = Chi2Radius(1, m, beta)
 	case Hsu:
@@ -92,7 +132,7 @@ func projected(ctx context.Context, d measurement.Data, beta float64, s *Spectru
 	if seen != nil {
 		d, b.Rule, b.Dimension = *seen, Projected, len(seen.Y)
 	}
-	b.Radius = Chi2Radius(1, b.Dimension, beta)
+	b.resize(beta)
 	p := Problem{A: d.A, Y: d.Y, Radius: b.Radius}
 	return p, b, p.check()
 }
@@ -100,7 +140,7 @@ func projected(ctx context.Context, d measurement.Data, beta float64, s *Spectru
 // project projects on the left singular vectors whose singular value is beyond
 // visibleRatio times the noise, which is 1; nil where there are none or too many.
 func project(ctx context.Context, d measurement.Data, s *Spectrum) (*measurement.Data, error) {
-	if s == nil {
+	if s == nil || s.variance > 0 {
 		var err error
 		if s, err = Visible(ctx, d); err != nil {
 			return nil, err

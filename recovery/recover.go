@@ -15,7 +15,7 @@ const paperRetries = 8
 // Recover sets up the problem by the rule and solves it. Two rules are retried
 // where the first radius is proved infeasible, and the Ball says so:
 //
-//   - Auto, at first with β = ½, takes β = DefaultBeta;
+//   - Auto and NormalEquations, at first with β = ½, take β = DefaultBeta;
 //   - Paper takes √(d² + k), d the proved distance of the data from every f and k
 //     the support so far, until that is not proved infeasible.
 func Recover(ctx context.Context, d measurement.Data, s Solver, rule Rule, spectrum *Spectrum) (*Result, Ball, error) {
@@ -29,15 +29,14 @@ func Recover(ctx context.Context, d measurement.Data, s Solver, rule Rule, spect
 	}
 	tries := 0
 	switch rule.Kind {
-	case Auto:
+	case Auto, NormalEquations:
 		tries = 1
 	case Paper:
 		tries = paperRetries
 	}
 	for range tries {
-		if rule.Kind == Auto {
-			b.Beta = min(DefaultBeta, b.Beta)
-			b.Radius = Chi2Radius(1, b.Dimension, b.Beta)
+		if rule.Kind != Paper {
+			b.resize(min(DefaultBeta, b.Beta))
 		} else {
 			b.Radius = math.Hypot(b.Radius+res.Margin, math.Sqrt(float64(max(1, res.Support))))
 		}

@@ -119,7 +119,7 @@ type Sources struct {
 
 // BPDN is the outcome of Basis Pursuit Denoising with its certificate. Radius,
 // Residual and Margin are in units of ỹ where every sensor has the same σ, else in
-// units of the noise.
+// units of the noise; with the rule normal they are those of Mᵀ(Mf − ỹ).
 type BPDN struct {
 	Status     string   `json:"status"` // optimal, zero, infeasible or stalled
 	Objective  float64  `json:"objective"`

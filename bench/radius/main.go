@@ -50,9 +50,11 @@ var settings = []setting{
 	{"minnesota, τ = 4", "minnesota", 4, nil, 1, 1000},
 	{"minnesota, τ = 16", "minnesota", 16, nil, 1, 1000},
 	{"net6, τ = 4", "net6", 4, nil, 1, 200},
+	{"road-like, n = 7,000, τ = 4", "road-like,n=7000,seed=%d", 4, nil, 1, 100},
+	{"road-like, n = 7,000, τ = 16", "road-like,n=7000,seed=%d", 16, nil, 1, 100},
 }
 
-var rules = []recovery.RuleKind{recovery.Paper, recovery.Hsu, recovery.Chi2, recovery.Projected, recovery.Auto}
+var rules = []recovery.RuleKind{recovery.Paper, recovery.Hsu, recovery.Chi2, recovery.Projected, recovery.Auto, recovery.NormalEquations}
 
 func main() {
 	flag.Parse()

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+)
+
+// traceProbes is the number of vectors of random signs that estimate the two traces for
+// an operator of some size. They put the radius off by about √(1/traceProbes) of the
+// standard deviation of what it bounds, or less.
+func traceProbes(size int) int { return min(1024, max(32, 1<<20/size)) }
+
+// normal is AᵀA, the matrix of the normal equations. The exact operator that it
+// approximates is AᵀA', A' what A approximates: Aᵀ, as computed, is part of the question.
+type normal struct {
+	a    linop.Operator
+	norm float64 // ‖A‖₂ ≤ norm
+}
+
+func (p normal) Dims() (r, c int) {
+	_, n := p.a.Dims()
+	return n, n
+}
+
+// Err counts the error of A twice: for A, and for what rounding adds to the product with Aᵀ.
+func (p normal) Err() float64 { return 2 * p.norm * linop.Err(p.a) }
+
+func (p normal) MulVecTo(dst []float64, trans bool, x []float64) { p.MulBlockTo(dst, trans, x, 1) }
+
+func (p normal) MulBlockTo(dst []float64, _ bool, x []float64, k int) {
+	m, _ := p.a.Dims()
+	middle := make([]float64, m*k)
+	linop.MulBlockTo(p.a, middle, false, x, k)
+	linop.MulBlockTo(p.a, dst, true, middle, k)
+}
+
+// errorAlong bounds the error along z: with the error E of A it is Eᵀ(Az), and
+// ‖AᵀE_b‖ ≤ ‖A‖·‖E_b‖; both are doubled as in Err.
+func (p normal) errorAlong(z []float64) operatorError {
+	m, _ := p.a.Dims()
+	v := make([]float64, m)
+	linop.MulBlockTo(p.a, v, false, z, 1)
+	b := errorAlong(p.a, v)
+	floats.Scale(2, b.along)
+	floats.Scale(2*p.norm, b.norm)
+	return b
+}
+
+// normalMoments returns the mean and the variance of ‖Aᵀν‖² for ν ~ N(0, I), tr AᵀA and
+// 2·tr (AᵀA)², from products with vectors of random signs, whose seed is fixed:
+// tr B is the mean of xᵀBx.
+func normalMoments(ctx context.Context, a linop.Operator) (mean, variance float64, err error) {
+	m, n := a.Dims()
+	rnd := rand.New(rand.NewPCG(1, 3))
+	width, probes := min(16, linop.BlockColumns(max(m, n))), traceProbes(max(m, n))
+	for left := probes; left > 0; left -= width {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, err
+		}
+		k := min(width, left)
+		x, v := make([]float64, m*k), make([]float64, n*k)
+		for i := range x {
+			x[i] = 1 - 2*float64(rnd.IntN(2))
+		}
+		linop.MulBlockTo(a, v, true, x, k)
+		linop.MulBlockTo(a, x, false, v, k)
+		mean += floats.Dot(v, v)
+		variance += 2 * floats.Dot(x, x)
+	}
+	return mean / float64(probes), variance / float64(probes), nil
+}
+
+// normalEquations sets up the problem on Aᵀy and AᵀA. Its noise Aᵀν is N(0, AᵀA), and
+// ‖Aᵀν‖² is taken for c·χ²_k of the same mean and variance (Satterthwaite).
+func normalEquations(ctx context.Context, d measurement.Data, beta float64, s *Spectrum) (Problem, Ball, error) {
+	bound := linop.Norm(d.A)
+	if math.IsInf(bound, 1) {
+		return Problem{}, Ball{}, fmt.Errorf("%w: the rule %v needs an operator with a bound on its norm", ErrInvalid, NormalEquations)
+	}
+	if s == nil || s.variance == 0 {
+		s = &Spectrum{}
+		var err error
+		if s.mean, s.variance, err = normalMoments(ctx, d.A); err != nil {
+			return Problem{}, Ball{}, err
+		}
+	}
+	_, n := d.A.Dims()
+	aty := make([]float64, n)
+	linop.MulBlockTo(d.A, aty, true, d.Y, 1)
+	b := Ball{Rule: NormalEquations, scale: math.Sqrt(s.variance / (2 * s.mean)), freedom: 2 * s.mean * s.mean / s.variance}
+	b.Dimension = int(math.Round(b.freedom))
+	b.resize(beta)
+	p := Problem{A: normal{d.A, bound}, Y: aty, Radius: b.Radius}
+	return p, b, p.check()
+}
