@@ -249,7 +249,7 @@ func output() []Setting {
 	const g = GroupOutput
 	return []Setting{
 		{
-			Key: "format", Group: g, Values: []string{"table", "json", "ndjson", "csv"},
+			Key: "format", Group: g, Values: []string{"table", "json", "ndjson", "csv", "arrow", "parquet"},
 			Help:  "form of the result; table on a terminal, json elsewhere",
 			field: func(c *Config) any { return &c.Output.Format },
 		},

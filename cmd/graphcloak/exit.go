@@ -336,7 +336,7 @@ func (a *app) format() string {
 	if a.config != nil {
 		chosen = a.config.Output.Format
 	}
-	if slices.Contains([]string{"table", "json", "ndjson", "csv"}, chosen) {
+	if slices.Contains(append([]string{"table", "json", "ndjson", "csv"}, binaryFormats...), chosen) {
 		return chosen
 	}
 	if a.tty.out {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,8 +36,8 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if app.outputFormat() == "csv" {
-				return fail(exitUsage, "an import has no rows for csv").hint("give --format json")
+			if form := app.outputFormat(); form == "csv" || slices.Contains(binaryFormats, form) {
+				return fail(exitUsage, "an import has no rows for %s", form).hint("give --format json")
 			}
 			if info, err := os.Stat(args[0]); err != nil {
 				return fmt.Errorf("import: %w", err)

@@ -21,6 +21,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/columnar"
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
@@ -55,7 +56,7 @@ func rowsOf[T any](items []T, row func(T) []any) iter.Seq[[]any] {
 //	json    v, an object, with schemaVersion and warnings
 //	table   every section
 //	ndjson  the rows of the first section with columns, or v on one line
-//	csv     the same rows; without any, an error
+//	csv, arrow, parquet  the same rows; without any, an error
 func (a *app) render(v any, sections ...section) error {
 	return a.toOutput(func(w io.Writer) error {
 		rows := slices.IndexFunc(sections, func(s section) bool { return s.columns != nil })
@@ -65,14 +66,29 @@ func (a *app) render(v any, sections ...section) error {
 		case format == "json" || format == "ndjson" && rows < 0:
 			return a.printJSON(w, v, format == "json")
 		case rows < 0:
-			return fail(exitUsage, "this result has no rows for csv").hint("give --format json")
-		case format == "ndjson":
-			return printNDJSON(w, sections[rows])
+			return fail(exitUsage, "this result has no rows for %s", format).hint("give --format json")
 		default:
-			return printCSV(w, sections[rows])
+			return printRows(w, format, sections[rows])
 		}
 	})
 }
+
+// printRows prints rows in a form that has nothing besides.
+func printRows(w io.Writer, format string, s section) error {
+	switch format {
+	case "ndjson":
+		return printNDJSON(w, s)
+	case "arrow":
+		return columnar.Collect(s.columns, s.rows).WriteArrow(w)
+	case "parquet":
+		return columnar.Collect(s.columns, s.rows).WriteParquet(w)
+	default:
+		return printCSV(w, s)
+	}
+}
+
+// binaryFormats are those that no terminal shows.
+var binaryFormats = []string{"arrow", "parquet"}
 
 // outputFormat is the format asked for, else that of the file's name. A taste for
 // tables in the environment or a file of settings is meant for a screen.
@@ -83,7 +99,7 @@ func (a *app) outputFormat() string {
 	}
 	if chosen == "" && a.outputPath() != "" {
 		switch ext := strings.TrimPrefix(filepath.Ext(a.outputPath()), "."); ext {
-		case "csv", "ndjson":
+		case "csv", "ndjson", "arrow", "parquet":
 			return ext
 		default:
 			return "json"
@@ -112,10 +128,13 @@ func (a *app) outputPath() string {
 // anything is computed or spent.
 func (a *app) checkOutput() error {
 	path := a.outputPath()
-	if path == "" {
-		return nil
+	switch {
+	case path != "":
+		return a.checkFile(path)
+	case a.tty.out && slices.Contains(binaryFormats, a.outputFormat()):
+		return fail(exitUsage, "%s is nothing for a terminal", a.outputFormat()).hint("name a file by --output")
 	}
-	return a.checkFile(path)
+	return nil
 }
 
 // checkFile refuses a file that create would refuse.

@@ -34,8 +34,8 @@
 //     command's own, and has app.config ready when RunE starts. A command that
 //     calls [app.render] takes [config.GroupOutput]. The context carries
 //     --timeout and ends at Ctrl-C.
-//   - [app.render] prints a value as JSON and its sections as table, ndjson or
-//     csv, to standard output or --output.
+//   - [app.render] prints a value as JSON and its sections as table, ndjson,
+//     csv, arrow or parquet, to standard output or --output.
 //   - [app.create] writes any other file: whole or not at all, never over an
 //     existing one without --force.
 //   - [app.progress] is a progress callback; [app.warn] a warning that --strict

@@ -13,9 +13,12 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import errors, results
+
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 Setting = str | int | float | bool | os.PathLike[str] | list[str] | tuple[str, ...] | None
 
@@ -90,6 +93,21 @@ class GraphCloak:
         if document is None:
             raise errors.AnswerError("the program printed no JSON: does the command write to a file?")
         return document
+
+    def table(self, *command: str, graph: str | None = None, **settings: Setting) -> "Table":
+        """The rows that a command prints as CSV, as a pyarrow table: table("recover", …, mode="stream") has a row a node.
+
+        Ids of nodes are strings, those of communities int64, numbers double; null stands for what is missing.
+        """
+        try:
+            from pyarrow import ipc
+        except ImportError as e:
+            raise ImportError("a table needs pyarrow: pip install pyarrow") from e
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / "rows.arrow"
+            self._execute([*command, *flags({**settings, "output": path}, graph), "--format=arrow"])
+            with ipc.open_file(path.read_bytes()) as rows:
+                return rows.read_all()
 
     def _file(self, command: str, graph: str | None, output: str | os.PathLike[str] | None, settings: dict[str, Setting]) -> dict[str, Any]:
         """Runs a command with output, or a file that does not outlive it, and returns what the file holds."""

@@ -7,6 +7,7 @@ import json
 import os
 import runpy
 import stat
+import subprocess
 import tempfile
 import unittest
 from contextlib import redirect_stdout
@@ -86,6 +87,28 @@ class Program(InFolder):
             release = self.gc.release("folder:water", plan="plan.json", source_property="source", output="release.json")
         report = self.gc.recover("folder:water", release=release)
         self.assertEqual((report.epsilon_spent, report.sensor_count), (0, len(plan.document["sensors"])))
+
+    def test_table(self) -> None:
+        self.gc.plan("folder:water", output="plan.json", **SETTINGS)
+        with self.assertLogs("graphcloak"):
+            self.gc.release("folder:water", plan="plan.json", source_property="source", output="release.json")
+        arguments: dict[str, Any] = {"graph": "folder:water", "release": "release.json", "mode": "stream"}
+        if importlib.util.find_spec("pyarrow") is None:
+            with self.assertRaisesRegex(ImportError, "pip install pyarrow"):
+                self.gc.table("recover", **arguments)
+            return
+        from pyarrow import parquet
+
+        nodes, report = self.gc.table("recover", **arguments), self.gc.recover("folder:water", release="release.json", mode="stream")
+        types = {f.name: str(f.type) for f in nodes.schema}
+        self.assertEqual((types["nodeId"], types["communityId"], types["source"]), ("string", "int64", "double"))
+        self.assertEqual(
+            [(r["nodeId"], r["privateHeat"], r["communityId"], r["sourceProbability"]) for r in nodes.to_pylist()],
+            [(n.node_id, n.private_heat, n.community_id, n.source_probability) for n in report.nodes],
+        )
+        command = [self.gc.binary, "recover", "--from=folder:water", "--release=release.json", "--mode=stream", "-o", "nodes.parquet"]
+        subprocess.run(command, check=True, capture_output=True)
+        self.assertTrue(parquet.read_table("nodes.parquet").equals(nodes))
 
     def test_strict_keeps_the_result(self) -> None:
         report = self.run_it()

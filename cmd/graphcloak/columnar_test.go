@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/parquet-go/parquet-go"
+)
+
+// TestColumnarFiles: what release, plan and recover write as Arrow and Parquet are the rows
+// of their CSV, with 64-bit integers, doubles and texts; a hostile id stays the text that it is.
+func TestColumnarFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	const hostile = "=1+1<script>\u202e"
+	nodes, edges := "id,source\n"+hostile+",1\n", "source,target\n"
+	for _, id := range []string{"b", "c", "d", "e", "f"} {
+		nodes += id + ",0\n"
+	}
+	for _, pair := range []string{hostile + ",b", "b,c", "c," + hostile, "d,e", "e,f", "f,d", "c,d"} {
+		edges += pair + "\n"
+	}
+	writeGraph(t, "g", nodes, edges)
+	runCommand(t, "plan", "--from", "folder:g", "-o", "plan.json")
+	runCommand(t, "release", "--from", "folder:g", "--plan", "plan.json", "--source-property", "source", "-o", "release.json")
+	for command, want := range map[string]struct{ columns, types string }{
+		"plan --from folder:g --allocation uniform": {"nodeId sigma latticeExponent", "text double int64"},
+		"recover --from folder:g --release release.json --mode stream": {
+			"nodeId privateHeat privateHeatSigma source sourceProbability communityId communityProbability",
+			"text double double double double int64 double",
+		},
+	} {
+		args := strings.Fields(command)
+		rows, err := csv.NewReader(bytes.NewReader(runCommand(t, append(args, "--format", "csv")...))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(rows[0], " "); got != want.columns {
+			t.Fatalf("%s has the columns %s", command, got)
+		}
+		for format, read := range map[string]func(*testing.T, []byte) (string, [][]string){"arrow": readArrow, "parquet": readParquet} {
+			types, got := read(t, runCommand(t, append(args, "--format", format)...))
+			if types != want.types {
+				t.Errorf("%s as %s has columns of %s, want %s", command, format, types, want.types)
+			}
+			for i, row := range rows[1:] {
+				if strings.HasPrefix(row[0], "'=") { // CSV guards it against a spreadsheet
+					row[0] = hostile
+				}
+				if !slices.Equal(got[i], row) {
+					t.Errorf("%s as %s has row %d %q, want %q", command, format, i, got[i], row)
+				}
+			}
+		}
+	}
+	runCommand(t, "recover", "--from", "folder:g", "--release", "release.json", "--mode", "stream", "-o", "nodes.parquet")
+	file, err := os.ReadFile("nodes.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, rows := readParquet(t, file); len(rows) != 6 {
+		t.Errorf("a file named .parquet holds %d rows, want 6", len(rows))
+	}
+}
+
+// runCommand runs the command in this process and returns standard output.
+func runCommand(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), code, &stderr)
+	}
+	return stdout.Bytes()
+}
+
+func readArrow(t *testing.T, data []byte) (types string, rows [][]string) {
+	t.Helper()
+	r, err := ipc.NewFileReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	record, err := r.RecordBatch(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows = make([][]string, record.NumRows())
+	var names []string
+	for _, c := range record.Columns() {
+		switch c := c.(type) {
+		case *array.String:
+			names = append(names, "text")
+		case *array.Int64:
+			names = append(names, "int64")
+		case *array.Float64:
+			names = append(names, "double")
+		default:
+			t.Fatalf("a column of %s", c.DataType())
+		}
+		for i := range rows {
+			cell := ""
+			if s, ok := c.(*array.String); ok {
+				cell = s.Value(i)
+			} else if c.IsValid(i) {
+				cell = c.ValueStr(i)
+			}
+			rows[i] = append(rows[i], number(cell))
+		}
+	}
+	return strings.Join(names, " "), rows
+}
+
+func readParquet(t *testing.T, data []byte) (types string, rows [][]string) {
+	t.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range f.Root().Columns() {
+		names = append(names, map[string]string{"STRING": "text", "INT(64,true)": "int64", "DOUBLE": "double"}[c.Type().String()])
+	}
+	r := parquet.NewReader(f)
+	defer r.Close()
+	buffer := make([]parquet.Row, f.NumRows())
+	if n, err := r.ReadRows(buffer); int64(n) != f.NumRows() || err != nil && err != io.EOF {
+		t.Fatalf("%d rows of %d: %v", n, f.NumRows(), err)
+	}
+	for _, row := range buffer {
+		var cells []string
+		for _, v := range row {
+			cell := ""
+			if !v.IsNull() {
+				cell = v.String()
+			}
+			cells = append(cells, number(cell))
+		}
+		rows = append(rows, cells)
+	}
+	return strings.Join(names, " "), rows
+}
+
+// number is a cell as CSV prints it.
+func number(cell string) string {
+	if x, err := strconv.ParseFloat(cell, 64); err == nil {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return cell
+}
+
+// A file for other programs does not go to a terminal.
+func TestColumnarOnTerminal(t *testing.T) {
+	a, _, _ := kit(t, "--format", "parquet")
+	a.tty.out = true
+	if err := a.checkOutput(); err == nil || !strings.Contains(err.Error(), "terminal") {
+		t.Errorf("parquet on a terminal: %v", err)
+	}
+	a.config.Output.File = filepath.Join(t.TempDir(), "x.parquet")
+	if err := a.checkOutput(); err != nil {
+		t.Errorf("parquet in a file: %v", err)
+	}
+}
