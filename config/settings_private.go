@@ -162,8 +162,8 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.PriorProperty },
 		},
 		{
-			Key: "amplitude", Group: g, Default: "uniform", Values: []string{"uniform", "one"},
-			Help:  "strength of the source: unknown in [0, 1], or 1",
+			Key: "amplitude", Group: g, Default: "mixed", Values: []string{"mixed", "uniform", "one"},
+			Help:  "strength of the source: 1 or unknown at even odds, unknown in [0, 1], or 1",
 			field: func(c *Config) any { return &c.Recovery.Amplitude },
 		},
 		{

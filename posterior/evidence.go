@@ -18,12 +18,32 @@ type Amplitude int
 
 // The priors.
 const (
-	// UniformAmplitude is a ~ U[0,1]: it loses little where a = 1 is true and is robust
-	// where it is not.
-	UniformAmplitude Amplitude = iota
+	// MixedAmplitude is a = 1 with probability ½, else a ~ U[0,1]: sources of full strength
+	// are told at nearly what is told of them where a = 1 is known, and weaker ones are not
+	// ruled out.
+	MixedAmplitude Amplitude = iota
+	// UniformAmplitude is a ~ U[0,1].
+	UniformAmplitude
 	// UnitAmplitude is a = 1.
 	UnitAmplitude
 )
+
+// String returns mixed, uniform or one.
+func (a Amplitude) String() string {
+	return [...]string{"mixed", "uniform", "one"}[a]
+}
+
+// unit returns the prior probability of a = 1 itself; the rest is uniform.
+func (a Amplitude) unit() float64 {
+	switch a {
+	case UniformAmplitude:
+		return 0
+	case UnitAmplitude:
+		return 1
+	default:
+		return 0.5
+	}
+}
 
 // legendreLimit and shortLimit bound |c| + N for which 20 and 10 Gauss–Legendre
 // nodes are exact to rounding: the error of k nodes on e^{ct} is below
@@ -36,14 +56,14 @@ const (
 
 // evidence integrates the likelihood of one amplitude.
 type evidence struct {
-	amplitude Amplitude
+	unit      float64   // probability of amplitude 1 itself; the rest is uniform
 	at, w     []float64 // Gauss–Legendre on [0, 1]
 	at10, w10 []float64 // the same with 10 nodes
 }
 
 func newEvidence(a Amplitude) evidence {
 	e := evidence{
-		amplitude: a, at: make([]float64, 20), w: make([]float64, 20), at10: make([]float64, 10), w10: make([]float64, 10),
+		unit: a.unit(), at: make([]float64, 20), w: make([]float64, 20), at10: make([]float64, 10), w10: make([]float64, 10),
 	}
 	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
 	quad.Legendre{}.FixedLocations(e.at10, e.w10, 0, 1)
@@ -51,15 +71,39 @@ func newEvidence(a Amplitude) evidence {
 }
 
 // log returns log ∫ e^{ac − a²N/2} dP(a), the evidence for a source over none.
-//
-// For a ~ U[0,1] it is c²/2N + ½log(2π/N) + log(Φ((N−c)/√N) − Φ(−c/√N)), taken
-// by the Mills ratio in the tails and by quadrature where that cancels.
 func (e evidence) log(c, n float64) float64 {
 	switch {
 	case math.IsInf(n, 1):
 		return math.Inf(-1)
-	case e.amplitude == UnitAmplitude:
+	case e.unit == 1:
 		return c - n/2
+	case e.unit == 0:
+		return e.uniform(c, n)
+	}
+	return e.mix(c-n/2, e.uniform(c, n))
+}
+
+// mix returns the logarithm of the mean of e^one, of amplitude 1, and e^uniform under the
+// prior.
+func (e evidence) mix(one, uniform float64) float64 {
+	return logAdd(math.Log(e.unit)+one, math.Log1p(-e.unit)+uniform)
+}
+
+// logAdd returns log(e^x + e^y).
+func logAdd(x, y float64) float64 {
+	if x < y {
+		x, y = y, x
+	}
+	if math.IsInf(y, -1) {
+		return x
+	}
+	return x + math.Log1p(math.Exp(y-x))
+}
+
+// uniform is log for a ~ U[0,1] and finite N: c²/2N + ½log(2π/N) + log(Φ((N−c)/√N) − Φ(−c/√N)),
+// taken by the Mills ratio in the tails and by quadrature where that cancels.
+func (e evidence) uniform(c, n float64) float64 {
+	switch {
 	case math.Abs(c)+n <= legendreLimit:
 		at, w, sum := e.at, e.w, 0.0
 		if math.Abs(c)+n <= shortLimit {
@@ -70,7 +114,7 @@ func (e evidence) log(c, n float64) float64 {
 		}
 		return math.Log(sum)
 	case c > n: // a → 1 − a puts the peak at 0
-		return c - n/2 + e.log(n-c, n)
+		return c - n/2 + e.uniform(n-c, n)
 	case c < 0:
 		if n == 0 {
 			return math.Log(math.Expm1(c) / c)

@@ -253,17 +253,18 @@ func (g *gibbs) draw() int {
 	return min(sort.Search(len(cum), func(i int) bool { return cum[i] > u }), len(cum)-1)
 }
 
-// amplitude draws from e^{ac − a²N/2} on [0, 1] by bisection of the distribution
-// function, since ∫₀ˣ is x·∫₀¹ with c and N scaled by x and x².
+// amplitude draws an amplitude in proportion to e^{ac − a²N/2} and the prior: where it is
+// not 1 itself, by bisection of the distribution function, since ∫₀ˣ is x·∫₀¹ with c and N
+// scaled by x and x².
 func (g *gibbs) amplitude(c, n float64) float64 {
-	if g.e.amplitude == UnitAmplitude {
+	if g.e.unit == 1 || g.e.unit > 0 && math.Log(g.rnd.Float64()) < math.Log(g.e.unit)+c-n/2-g.e.log(c, n) {
 		return 1
 	}
-	target := g.e.log(c, n) + math.Log(1-g.rnd.Float64())
+	target := g.e.uniform(c, n) + math.Log(1-g.rnd.Float64())
 	lo, hi := 0.0, 1.0
 	for range 50 {
 		x := (lo + hi) / 2
-		if math.Log(x)+g.e.log(x*c, x*x*n) < target {
+		if math.Log(x)+g.e.uniform(x*c, x*x*n) < target {
 			lo = x
 		} else {
 			hi = x

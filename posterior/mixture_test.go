@@ -39,7 +39,7 @@ func mixed(t *testing.T, kernels []*mat.Dense, y, prior, nodes []float64) (*post
 	t.Helper()
 	var list []*posterior.Posterior
 	for _, m := range kernels {
-		p, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: m}, Y: y}, posterior.Options{Prior: nodes})
+		p, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: m}, Y: y}, posterior.Options{Prior: nodes, Amplitude: posterior.UniformAmplitude})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -431,7 +431,7 @@ func TestDirectionsEnd(t *testing.T) {
 
 // A norm without bound leaves no evidence for a source.
 func TestEvidenceOfInfiniteNorm(t *testing.T) {
-	for _, a := range []Amplitude{UniformAmplitude, UnitAmplitude} {
+	for _, a := range []Amplitude{MixedAmplitude, UniformAmplitude, UnitAmplitude} {
 		if got := newEvidence(a).log(3, math.Inf(1)); !math.IsInf(got, -1) {
 			t.Errorf("%v: %v, want -Inf", a, got)
 		}

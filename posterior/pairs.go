@@ -143,13 +143,7 @@ func logDistinct(logPrior []float64, k int) float64 {
 		}
 		for i := k; i >= 1; i-- {
 			x, y := log[i], l+math.Log(float64(i))+log[i-1]
-			if x < y {
-				x, y = y, x
-			}
-			if !math.IsInf(y, -1) {
-				x += math.Log1p(math.Exp(y - x))
-			}
-			log[i] = x
+			log[i] = logAdd(x, y)
 		}
 	}
 	return log[k]
@@ -197,7 +191,7 @@ func (q *quadratic) peak() float64 {
 	value := func(a, b float64) float64 {
 		return a*q.c1 + b*q.c2 - (a*a*q.n1+b*b*q.n2)/2 - a*b*q.cross
 	}
-	if q.e.amplitude == UnitAmplitude {
+	if q.e.unit == 1 {
 		return value(1, 1)
 	}
 	clip := func(c, n float64) float64 {
@@ -224,15 +218,27 @@ func (q *quadratic) peak() float64 {
 	return best
 }
 
-// log returns the log evidence of the pair: the closed form in a, quadrature in b
-// over the part of [0, 1] where the integrand is within e⁻⁴⁰ of its peak. The
-// integrand is log-concave in b.
+// log returns the log evidence of the pair. Where an amplitude may be 1 itself as well as
+// uniform, it is the sum over the cases of both.
 func (q *quadratic) log() float64 {
-	if q.e.amplitude == UnitAmplitude {
+	switch e := q.e; e.unit {
+	case 0:
+		return q.uniform()
+	case 1:
 		return q.peak()
+	default:
+		one := q.c1 - q.n1/2 + e.log(q.c2-q.cross, q.n2) // the first is 1
+		second := q.c2 - q.n2/2 + e.uniform(q.c1-q.cross, q.n1)
+		return e.mix(one, e.mix(second, q.uniform()))
 	}
+}
+
+// uniform is log for uniform amplitudes: the closed form in a, quadrature in b over the
+// part of [0, 1] where the integrand is within e⁻⁴⁰ of its peak. The integrand is
+// log-concave in b.
+func (q *quadratic) uniform() float64 {
 	h := func(b float64) float64 {
-		return b*q.c2 - b*b*q.n2/2 + q.e.log(q.c1-b*q.cross, q.n1)
+		return b*q.c2 - b*b*q.n2/2 + q.e.uniform(q.c1-b*q.cross, q.n1)
 	}
 	if math.Abs(q.c2)+q.n2+math.Abs(q.cross) <= legendreLimit/2 {
 		return q.panel(h, 0, 1)

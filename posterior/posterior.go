@@ -15,7 +15,7 @@ import (
 )
 
 // Options hold the prior and the level; the zero value is a flat node
-// prior, amplitude U[0,1] and a credible set of 95 %.
+// prior, amplitude 1 or uniform at even odds, and a credible set of 95 %.
 type Options struct {
 	Amplitude Amplitude
 	Prior     []float64 // n values ≥ 0, in any scale; nil is flat

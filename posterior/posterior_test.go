@@ -58,7 +58,7 @@ func TestEvidenceAgainstQuadrature(t *testing.T) {
 			var err error
 			norms := &posterior.Norms{N: []float64{n}}
 			d := measurement.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{c})}, Y: []float64{1}}
-			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms}); err != nil {
+			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms, Amplitude: posterior.UniformAmplitude}); err != nil {
 				t.Fatal(err)
 			}
 			want := integral(c, n)
@@ -70,6 +70,11 @@ func TestEvidenceAgainstQuadrature(t *testing.T) {
 			}
 			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms, Amplitude: posterior.UnitAmplitude}); err != nil || p.LogEvidence[0] != c-n/2 {
 				t.Errorf("a = 1 at c = %g, N = %g: %v, %v", c, n, p, err)
+			}
+			top := max(want, c-n/2)
+			half := top + math.Log((math.Exp(want-top)+math.Exp(c-n/2-top))/2)
+			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms}); err != nil || math.Abs(p.LogEvidence[0]-half) > 1e-12*(1+math.Abs(half)) {
+				t.Errorf("half at 1, c = %g, N = %g: %v, %v, want %v", c, n, p, err, half)
 			}
 		}
 	}
@@ -94,15 +99,20 @@ func TestPosteriorAgainstDefinition(t *testing.T) {
 			prior[i] = rnd.Float64()
 		}
 		want := make([]float64, n)
+		amplitude := posterior.Amplitude(trial % 3)
+		unit := [...]float64{0.5, 0, 1}[amplitude] // probability of a = 1 itself
 		for i := range n {
 			const steps = 4000
-			for k := range steps {
-				a, q := (float64(k)+0.5)/steps, 0.0
+			for k := range steps + 1 {
+				a, weight, q := (float64(k)+0.5)/steps, (1-unit)/steps, 0.0
+				if k == steps {
+					a, weight = 1, unit
+				}
 				for s := range m {
 					r := y[s] - a*op.M.At(s, i)
 					q += u[s] * (r*r - y[s]*y[s])
 				}
-				want[i] += prior[i] * math.Exp(-q/2) / steps
+				want[i] += prior[i] * math.Exp(-q/2) * weight
 			}
 		}
 		total, mass := floats.Sum(want), floats.Sum(prior)
@@ -110,7 +120,7 @@ func TestPosteriorAgainstDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := posterior.New(t.Context(), d, posterior.Options{Prior: prior})
+		p, err := posterior.New(t.Context(), d, posterior.Options{Prior: prior, Amplitude: amplitude})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,11 +227,11 @@ func TestSlackIsReached(t *testing.T) {
 	}
 	// With a ~ U[0,1] it is the larger change at either end of the interval.
 	for _, c := range []struct{ low, middle, high, truth float64 }{{1, 4, 4.1, 1}, {0, 0.1, 3.1, 3.1}} {
-		p, err := posterior.New(t.Context(), d, posterior.Options{Norms: &posterior.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}}})
+		p, err := posterior.New(t.Context(), d, posterior.Options{Amplitude: posterior.UniformAmplitude, Norms: &posterior.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := posterior.New(t.Context(), d, posterior.Options{Norms: &posterior.Norms{N: []float64{c.truth, 4}}})
+		q, err := posterior.New(t.Context(), d, posterior.Options{Amplitude: posterior.UniformAmplitude, Norms: &posterior.Norms{N: []float64{c.truth, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}

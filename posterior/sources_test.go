@@ -30,17 +30,24 @@ func twoSources(rnd *rand.Rand, m, n int, scale float64) (linop.Dense, measureme
 	return op, measurement.Data{A: op, Y: y}
 }
 
-// pairIntegral is the evidence of two sources by Simpson's rule on the residuals.
-func pairIntegral(op linop.Dense, y []float64, i, j, steps int) float64 {
+// pairIntegral is the evidence of two sources by Simpson's rule on the residuals, where
+// each amplitude is 1 itself with probability unit.
+func pairIntegral(op linop.Dense, y []float64, i, j, steps int, unit float64) float64 {
 	m, _ := op.Dims()
 	sum := 0.0
 	for ka := range steps + 1 {
 		for kb := range steps + 1 {
 			w := 1.0
 			for _, k := range [2]int{ka, kb} {
+				v := 1.0
 				if k > 0 && k < steps {
-					w *= 2 + 2*float64(k%2)
+					v = 2 + 2*float64(k%2)
 				}
+				v *= 1 - unit
+				if k == steps {
+					v += unit * float64(3*steps)
+				}
+				w *= v
 			}
 			a, b, q := float64(ka)/float64(steps), float64(kb)/float64(steps), 0.0
 			for s := range m {
@@ -55,11 +62,15 @@ func pairIntegral(op linop.Dense, y []float64, i, j, steps int) float64 {
 
 func TestPairsAgainstQuadrature(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(21, 1))
-	for _, scale := range []float64{0.3, 1, 4, 20} {
+	for k, scale := range []float64{0.3, 1, 4, 20, 0.3, 1, 4} {
 		const n = 5
+		amplitude, unit := posterior.UniformAmplitude, 0.0
+		if k >= 4 {
+			amplitude, unit = posterior.MixedAmplitude, 0.5
+		}
 		op, d := twoSources(rnd, 4, n, scale)
 		prior := []float64{1, 2, 0.5, 1, 3}
-		p, err := posterior.NewPairs(t.Context(), d, posterior.Options{Prior: prior})
+		p, err := posterior.NewPairs(t.Context(), d, posterior.Options{Prior: prior, Amplitude: amplitude})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +78,7 @@ func TestPairsAgainstQuadrature(t *testing.T) {
 		total, mass := 0.0, 0.0
 		for j := range n {
 			for i := range j {
-				want[i][j] = prior[i] * prior[j] * pairIntegral(op, d.Y, i, j, 600)
+				want[i][j] = prior[i] * prior[j] * pairIntegral(op, d.Y, i, j, 600, unit)
 				total += want[i][j]
 				mass += prior[i] * prior[j]
 			}
@@ -125,7 +136,7 @@ func TestUnitPairs(t *testing.T) {
 // for two sources. 10,000 draws: five standard errors at an effective size of 2,000.
 func TestSampleAgainstExact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(23, 1))
-	for _, amplitude := range []posterior.Amplitude{posterior.UniformAmplitude, posterior.UnitAmplitude} {
+	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UniformAmplitude, posterior.UnitAmplitude} {
 		const n = 8
 		_, d := twoSources(rnd, 6, n, 0.8)
 		opts := posterior.Options{Amplitude: amplitude, Prior: []float64{1, 2, 1, 3, 1, 1, 0.5, 1}}

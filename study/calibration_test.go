@@ -12,8 +12,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -107,7 +109,7 @@ func TestCalibrationShowsAWrongPosterior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newEvaluator(t.Context(), m, Options{Trials: 500, Seed: 5})
+	s, err := newEvaluator(t.Context(), m, Options{Trials: 500, Seed: 5, Recover: analyst.Options{Amplitude: posterior.UniformAmplitude}})
 	if err != nil {
 		t.Fatal(err)
 	}

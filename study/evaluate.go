@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -24,7 +23,7 @@ type Evaluation struct {
 	Trials           int     `json:"trials"`
 	RandomSeed       uint64  `json:"randomSeed"`
 	SourceAmplitude  string  `json:"sourceAmplitude"` // that sources had: "uniform" or a number
-	AssumedAmplitude string  `json:"amplitude"`       // prior of the posterior: "uniform" or "one"
+	AssumedAmplitude string  `json:"amplitude"`       // prior of the posterior: "mixed", "uniform" or "one"
 	// Chance is how often always naming the likeliest community of the prior is right.
 	Chance float64 `json:"chance"`
 	// Allocation is "optimal" or "uniform": the plan's noise, which Performance is about.
@@ -60,14 +59,11 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	}
 	e := &Evaluation{
 		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Trials: opts.Trials,
-		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: "uniform", Chance: floats.Max(s.part.Sums(s.prior)),
+		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(), Chance: floats.Max(s.part.Sums(s.prior)),
 		Allocation: "uniform", Notes: s.notes(),
 	}
 	if opts.Amplitude > 0 {
 		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)
-	}
-	if opts.Recover.Amplitude == posterior.UnitAmplitude {
-		e.AssumedAmplitude = "one"
 	}
 	if e.Performance, e.Outcomes, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
 		return nil, err

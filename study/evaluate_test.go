@@ -209,6 +209,8 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 		had     float64
 		want    bool
 	}{
+		{posterior.MixedAmplitude, 0, true},
+		{posterior.MixedAmplitude, 1, true},
 		{posterior.UniformAmplitude, 0, false},
 		{posterior.UniformAmplitude, .5, true},
 		{posterior.UniformAmplitude, 1, true},

@@ -107,11 +107,8 @@ func normalised(m *graphcloak.Model) ([]float64, error) {
 // notes says what a reader of the numbers should know.
 func (s *evaluator) notes() []string {
 	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
-	assumed := 0.0 // uniform
-	if s.opts.Recover.Amplitude == posterior.UnitAmplitude {
-		assumed = 1
-	}
-	if s.opts.Amplitude != assumed {
+	strength := map[posterior.Amplitude]float64{posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1}
+	if assumed, ok := strength[s.opts.Recover.Amplitude]; !ok || s.opts.Amplitude != assumed {
 		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
 	}
 	if s.model.Graph.Order() > exactNormsLimit {

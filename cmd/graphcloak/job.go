@@ -165,9 +165,7 @@ func recoverOptions(r config.Recovery) (analyst.Options, error) {
 		rule.Beta = *r.Beta
 	}
 	options.Rule = rule
-	if r.Amplitude == "one" {
-		options.Amplitude = posterior.UnitAmplitude
-	}
+	options.Amplitude = map[string]posterior.Amplitude{"uniform": posterior.UniformAmplitude, "one": posterior.UnitAmplitude}[r.Amplitude]
 	return options, nil
 }
 
