@@ -23,10 +23,7 @@ type faultyEvidence struct {
 type amplitudePrior struct{ one, even float64 }
 
 func (a Amplitude) prior() amplitudePrior {
-	if a == UnitAmplitude {
-		return amplitudePrior{one: 1}
-	}
-	return amplitudePrior{even: 1}
+	return amplitudePrior{one: a.unit(), even: 1 - a.unit()}
 }
 
 // panelNodes is the number of nodes a panel; panelWidth is the width of a panel in units of 1/√N,
