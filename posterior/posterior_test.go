@@ -31,10 +31,8 @@ func integral(c, n float64) float64 {
 	// The log integrand is concave: it falls below −80 within this width.
 	width := 1.0
 	slope := math.Abs(c - peak*n)
-	if w := (-slope + math.Sqrt(slope*slope+2*80*n)) / n; n > 0 && w < 1 {
-		width = w
-	} else if n == 0 && slope > 80 {
-		width = 80 / slope
+	if s := slope + math.Sqrt(slope*slope+2*80*n); s > 2*80 { // stable where N is tiny
+		width = 2 * 80 / s
 	}
 	lo, hi := max(0, peak-width), min(1, peak+width)
 	const steps = 40000
