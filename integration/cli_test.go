@@ -128,6 +128,8 @@ func TestCLI(t *testing.T) {
 	t.Run("queries in files", func(t *testing.T) { testForeignQueries(t, c) })
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
+	t.Run("init", func(t *testing.T) { testInit(t, c) })
+	t.Run("hostile schema", func(t *testing.T) { testHostileSchema(t, c) })
 	t.Run("superseded", func(t *testing.T) { testSuperseded(t, c) })
 	t.Run("killed", func(t *testing.T) { testKilledRun(t, c) })
 	t.Run("import", func(t *testing.T) { testImportCommand(t, c) })

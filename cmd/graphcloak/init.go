@@ -114,7 +114,7 @@ func (a *app) choose(ctx context.Context, s graphStore, yes bool) (advice.Choice
 		return advice.Choice{}, err
 	}
 	choice := advice.Propose(schema, given, written)
-	if given.Private() == "" {
+	if given.Private() == "" && len(released) > 0 {
 		choice = preferReleased(schema, choice, given, written, released)
 	}
 	if !yes {
@@ -170,17 +170,18 @@ func (a *app) notPublic(ctx context.Context, s graphStore, given advice.Choice) 
 }
 
 // preferReleased makes a proposal in which the private property is one that was released
-// before, where there is one, and in which no such property is anything else.
+// before, where the chosen nodes have any, and in which no such property is anything else.
 func preferReleased(schema connector.Schema, choice, given advice.Choice, written, released []string) advice.Choice {
-	if len(released) == 0 {
-		return choice
-	}
-	again := given
-	again.Source = released[0]
 	if slices.Contains(released, choice.Private()) {
-		again.Source, again.Measurement = choice.Source, choice.Measurement
+		given.Source, given.Measurement = choice.Source, choice.Measurement
+	} else {
+		for _, name := range advice.CandidatesOf(schema, choice, written).Private {
+			if slices.Contains(released, name) && given.Source == "" {
+				given.Source = name
+			}
+		}
 	}
-	return advice.Propose(schema, again, slices.Concat(written, released))
+	return advice.Propose(schema, given, slices.Concat(written, released))
 }
 
 // given is what settings say already.

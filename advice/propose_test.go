@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package advice_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/advice"
+	"github.com/graphcloak/graphcloak/connector"
+)
+
+// kind is a label or type of so many, with properties that are described as
+// "name type distinct", on every one of them.
+func kind(name string, count int64, properties ...string) connector.Kind {
+	k := connector.Kind{Name: name, Count: count}
+	for _, text := range properties {
+		f := strings.Fields(text)
+		p := connector.Property{Name: f[0], Type: connector.PropertyType(f[1]), Share: 1, Distinct: int(count), Positive: true}
+		if len(f) > 2 {
+			p.Distinct = int(f[2][0] - '0')
+		}
+		k.Properties = append(k.Properties, p)
+	}
+	return k
+}
+
+// between adds the labels of the ends.
+func between(k connector.Kind, from, to string) connector.Kind {
+	k.Ends = []connector.Ends{{From: strings.Split(from, " "), To: strings.Split(to, " "), Count: int(k.Count)}}
+	return k
+}
+
+// films is the database that Neo4j's tutorials begin with, and friendships in it.
+func films() connector.Schema {
+	return connector.Schema{
+		Labels: []connector.Kind{kind("Movie", 38, "title text", "released integer 9"), kind("Person", 133, "name text", "born integer 9", "infected number 2", "team text 4")},
+		Types: []connector.Kind{
+			between(kind("ACTED_IN", 172), "Person", "Movie"), between(kind("FOLLOWS", 30, "strength number 4"), "Person", "Person"), between(kind("DIRECTED", 44), "Person", "Movie"),
+		},
+	}
+}
+
+func TestPropose(t *testing.T) {
+	water := connector.Schema{
+		Labels: []connector.Kind{kind("Junction", 92, "code text", "leak number 2"), kind("Node", 97, "code text"), kind("Tank", 5, "code text", "leak number 2")},
+		Types: []connector.Kind{
+			between(kind("PIPE", 110, "length number"), "Junction Node", "Junction Node"),
+			between(kind("PUMP", 9, "power number"), "Tank Node", "Junction Node"),
+		},
+	}
+	bipartite := films()
+	bipartite.Types = bipartite.Types[:1]
+	unlabelled := connector.Schema{
+		Labels: []connector.Kind{kind("", 34, "id integer", "source integer 2", "club text 2")},
+		Types:  []connector.Kind{{Name: "", Count: 78, Ends: []connector.Ends{{Count: 78}}}},
+	}
+	for _, c := range []struct {
+		name    string
+		schema  connector.Schema
+		given   advice.Choice
+		leftOut []string
+		want    advice.Choice
+	}{
+		{name: "what joins a label with itself", schema: films(), want: advice.Choice{
+			NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "infected", NodeKey: "name", Community: "team", Weight: "strength",
+		}},
+		{name: "a label that is given", schema: films(), given: advice.Choice{NodeLabels: []string{"Movie", "Person"}, Source: "born"}, want: advice.Choice{
+			NodeLabels: []string{"Movie", "Person"}, RelationshipTypes: []string{"ACTED_IN", "FOLLOWS", "DIRECTED"}, Source: "born", Caption: "name",
+		}},
+		{name: "what is left out is proposed for nothing", schema: films(), leftOut: []string{"infected", "team"}, want: advice.Choice{
+			NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, NodeKey: "name", Weight: "strength",
+		}},
+		{name: "two labels", schema: bipartite, given: advice.Choice{Measurement: "x"}, want: advice.Choice{
+			NodeLabels: []string{"Movie", "Person"}, RelationshipTypes: []string{"ACTED_IN"}, Measurement: "x", Caption: "name",
+		}},
+		{name: "the rarest label that all ends have, and a key that one of two types lacks", schema: water, want: advice.Choice{
+			NodeLabels: []string{"Junction"}, RelationshipTypes: []string{"PIPE"}, Source: "leak", NodeKey: "code", Length: "length",
+		}},
+		{name: "both types are given", schema: water, given: advice.Choice{RelationshipTypes: []string{"PIPE", "PUMP"}}, want: advice.Choice{
+			NodeLabels: []string{"Node"}, RelationshipTypes: []string{"PIPE", "PUMP"}, NodeKey: "code",
+		}},
+		{name: "no labels", schema: unlabelled, want: advice.Choice{Source: "source", NodeKey: "id", Community: "club"}},
+		{name: "nothing", want: advice.Choice{}},
+	} {
+		if got := advice.Propose(c.schema, c.given, c.leftOut); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s:\n%+v, want\n%+v", c.name, got, c.want)
+		}
+	}
+}
+
+// A key is what a constraint makes unique, whatever it is called; what repeats in the
+// sample, or is missing on some nodes, is none.
+func TestProposeKey(t *testing.T) {
+	people := kind("Person", 9, "name text 3", "passport text", "id integer")
+	for _, c := range []struct {
+		change func([]connector.Property)
+		want   string
+	}{
+		{func([]connector.Property) {}, "id"},
+		{func(p []connector.Property) { p[1].Unique = true }, "passport"},
+		{func(p []connector.Property) { p[1].Unique, p[1].Share = true, 0.9 }, "id"},
+		{func(p []connector.Property) { p[2].Distinct = 8 }, ""},
+	} {
+		k := people
+		k.Properties = append([]connector.Property(nil), people.Properties...)
+		c.change(k.Properties)
+		s := connector.Schema{Labels: []connector.Kind{k}, Types: []connector.Kind{between(kind("KNOWS", 9), "Person", "Person")}}
+		if got := advice.Propose(s, advice.Choice{Source: "x"}, nil).NodeKey; got != c.want {
+			t.Errorf("the key is %q, want %q", got, c.want)
+		}
+	}
+}
+
+// The private property is a candidate for nothing else.
+func TestCandidates(t *testing.T) {
+	c := advice.CandidatesOf(films(), advice.Choice{NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "born"}, nil)
+	want := advice.Candidates{
+		Private: []string{"born", "infected"}, NodeKey: []string{"name"}, Community: []string{"team"}, Weight: []string{"strength"}, Length: []string{"strength"}, Caption: []string{"name", "team"},
+	}
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("%+v, want\n%+v", c, want)
+	}
+}
