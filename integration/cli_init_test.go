@@ -87,7 +87,9 @@ func testHostileSchema(t *testing.T, c cli) {
 	}
 	many["leak"] = 0.0
 	t.Cleanup(func() { Query(t, "MATCH (n {hostile: $mark}) DETACH DELETE n", map[string]any{"mark": mark}) })
-	quoted := func(name string) string { return "`" + strings.NewReplacer("`", "``", `\`, `\u005C`).Replace(name) + "`" }
+	quoted := func(name string) string {
+		return "`" + strings.NewReplacer("`", "``", `\`, `\u005C`).Replace(name) + "`"
+	}
 	Query(t, "UNWIND range(0, 3) AS i CREATE (n:"+quoted(label)+" {hostile: $mark, i: i}) SET n += $many WITH collect(n) AS all "+
 		"UNWIND range(0, 2) AS i WITH all[i] AS a, all[i+1] AS b CREATE (a)-[:"+quoted(kind)+"]->(b), (a)-[:"+quoted("R"+mark)+"]->(b)", map[string]any{"mark": mark, "many": many})
 	path := filepath.Join(t.TempDir(), "settings.yaml")
