@@ -68,6 +68,9 @@ func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts analyst.Opt
 	if _, err := m.Partition(ctx); err != nil {
 		return err
 	}
+	if err := analyst.CheckFaultRate(opts.FaultRate); err != nil {
+		return err
+	}
 	return m.checkSources(opts.Sources)
 }
 

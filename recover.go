@@ -28,13 +28,17 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts analyst.Options) (
 	if err := r.Signal.checkPrivate(m.PublicProperties()); err != nil {
 		return nil, err
 	}
-	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
+	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas(), Clip: &plan.Clip}
+	if opts.FaultRate == nil && plan.Measured() { // where the tool diffused, no sensor can be broken
+		rate := analyst.DefaultFaultRate
+		opts.FaultRate = &rate
+	}
 	opts.TauFrom, opts.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
 	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
 }
 
 // RecoverFrom is [Model.Recover] for values whose noise is all that is known of
-// their release. The report states no guarantee, and no store takes it. It returns
+// their release. Unless options say so, no sensor is broken. The report states no guarantee, and no store takes it. It returns
 // [recovery.ErrInvalid] for measurements that do not fit together or to the graph, and
 // the errors of [Model.Partition] and [analyst.Operator.Analyse].
 func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts analyst.Options) (*report.Report, error) {

@@ -254,7 +254,7 @@ func TestRecoverOverTau(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := at.RecoverFrom(t.Context(), analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
+		one, err := at.RecoverFrom(t.Context(), analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip}, analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})
 		if err != nil {
 			t.Fatal(err)
 		}

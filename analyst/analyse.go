@@ -17,6 +17,9 @@ import (
 // the graph, and for a number of sources that the prior does not allow; and
 // [expm.ErrAccuracy] where double precision does not carry [Options].TauTo.
 func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.Partition, prior []float64, opts Options, rep *report.Report) error {
+	if err := CheckFaultRate(opts.FaultRate); err != nil {
+		return err
+	}
 	w, err := o.Whiten(ctx, in)
 	if err != nil {
 		return err
@@ -26,7 +29,7 @@ func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.
 }
 
 func (a *analysis) run(ctx context.Context) error {
-	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: a.prior, Progress: a.op.Progress}
+	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: a.prior, Faults: a.faults(a.opts), Progress: a.op.Progress}
 	norms, err := posterior.ColumnNorms(ctx, a.Data, opts)
 	if err != nil {
 		return err
@@ -39,13 +42,7 @@ func (a *analysis) run(ctx context.Context) error {
 	if post, err = a.overTau(ctx, post, opts, true); err != nil {
 		return err
 	}
-	result, bpdn, err := a.Denoise(ctx, a.opts.Rule, a.op.Progress)
-	if err != nil {
-		return err
-	}
-	a.report.BPDN = bpdn
 	a.addRanking(post)
-	a.addDenoised(result)
 	known := opts
 	known.Amplitude = posterior.UnitAmplitude
 	if post, err = posterior.New(ctx, a.Data, known); err != nil {
@@ -58,6 +55,12 @@ func (a *analysis) run(ctx context.Context) error {
 	if err := a.severalSources(ctx, opts); err != nil {
 		return err
 	}
+	result, bpdn, err := a.addSuspects(a.faulty).Denoise(ctx, a.opts.Rule, a.op.Progress)
+	if err != nil {
+		return err
+	}
+	a.report.BPDN = bpdn
+	a.addDenoised(result)
 	a.addNodes(result)
 	return nil
 }

@@ -27,6 +27,9 @@ type Options struct {
 	// TauFrom and TauTo bound what τ may be where sensors measure; both 0: the operator's.
 	// The posterior of one source is then summed over τ, on up to [DenseLimit] nodes.
 	TauFrom, TauTo float64
+	// FaultRate is the prior probability of each sensor to be broken, in [0, 1). nil is the
+	// default: here 0; the front door sets [DefaultFaultRate] where sensors measure.
+	FaultRate *float64
 }
 
 // analysis is one recovery.
@@ -38,6 +41,7 @@ type analysis struct {
 	report    *report.Report
 
 	probability []float64 // of each node to be a source
+	faulty      []float64 // of each measurement to be that of a broken sensor; nil: none may be
 	rHat        float64   // the worst so far
 }
 
@@ -59,7 +63,7 @@ func (a *analysis) addRanking(p *posterior.Posterior) {
 	if e := p.ProbabilityError; e > 0.01 {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("the column norms of M are bounded, not exact: probabilities may be off by up to %.2g", e))
 	}
-	a.probability = p.Probability
+	a.probability, a.faulty = p.Probability, p.Faulty
 }
 
 // addDenoised reports f̂: its certificate, its entries, and its mass by community.

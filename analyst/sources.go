@@ -28,6 +28,10 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 	if k == 0 || k == 1 || k == ByEvidence && n == 1 {
 		return nil
 	}
+	if opts.Faults.Rate > 0 && n > DenseLimit {
+		opts.Faults = posterior.Faults{}
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes more than one source is weighed as if all sensors were sound", DenseLimit))
+	}
 	sampling := posterior.SampleOptions{Options: opts}
 	s := &report.Sources{Count: k}
 	a.report.Sources = s
@@ -47,7 +51,7 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 	}
 	var groups []float64
 	var err error
-	if s.Count == 2 && n <= posterior.PairLimit {
+	if s.Count == 2 && posterior.ExactPairs(a.Data, opts.Faults) {
 		groups, err = a.pairs(ctx, opts)
 	} else {
 		sampling.Sources = s.Count
@@ -81,6 +85,9 @@ func (a *analysis) sample(ctx context.Context, opts posterior.SampleOptions) ([]
 	s.Method = "gibbs"
 	a.addDiagnostics(p.RHat, p.ESS, fmt.Sprintf("the probabilities of %d sources are rough", s.Count))
 	a.probability = p.Probability
+	if p.Faulty != nil {
+		a.faulty = p.Faulty
+	}
 	return p.Groups(a.partition.Labels)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -23,6 +24,8 @@ type Measurements struct {
 	Nodes  []int     // the sensors, ascending
 	Values []float64 // ỹ, one a sensor
 	Sigmas []float64 // σ of each value's noise
+	// Clip is the public range that readings were clipped to before their noise; nil: unknown.
+	Clip *privacy.Interval
 }
 
 // check refuses measurements that do not fit together or to a graph of n nodes.

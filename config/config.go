@@ -122,6 +122,7 @@ type Recovery struct {
 	PriorProperty string   // "": flat
 	Sources       int      // 0: by evidence
 	Amplitude     string   // uniform | one
+	FaultRate     *float64 // nil: 0.01 for a release of measured readings, else 0
 }
 
 // Community says where communities come from.

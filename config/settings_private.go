@@ -171,6 +171,11 @@ func recovery() []Setting {
 			wants: bounds{min: 0, max: 20, text: "from 0 to 20"},
 			field: func(c *Config) any { return &c.Recovery.Sources },
 		},
+		{
+			Key: "sensorFaultRate", Group: g, Help: "prior probability of each sensor to be broken: no few of them then decide the answer; 0.01 for a release of sensors that measure, else 0, unless given", arg: "NUMBER",
+			wants: bounds{min: 0, max: 1, openMax: true, text: "at least 0 and below 1"},
+			field: func(c *Config) any { return &c.Recovery.FaultRate },
+		},
 	}
 }
 

@@ -23,7 +23,7 @@ type Count struct {
 func (c *Count) Best() int { return floats.MaxIdx(c.Probability) }
 
 // NewCount returns the posterior of the number of sources, 0 to most: the evidence is exact
-// for one, exact for two up to [PairLimit] nodes, and by bridge sampling for each further
+// for one, exact for two where [ExactPairs] says so, and by bridge sampling for each further
 // number, up to the number of nodes with prior > 0.
 // opts.Sources is not used.
 func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOptions) (*Count, error) {
@@ -47,7 +47,8 @@ func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOpti
 		return nil, err
 	}
 	c := &Count{LogEvidence: []float64{0, one.LogPresence}, RHat: 1, ESS: math.Inf(1)}
-	if most > 1 && n <= PairLimit {
+	opts.evidence = true
+	if most > 1 && ExactPairs(d, opts.Faults) {
 		two, err := NewPairs(ctx, d, opts.Options)
 		if err != nil {
 			return nil, err

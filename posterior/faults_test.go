@@ -83,7 +83,7 @@ func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []f
 }
 
 func TestFaultyPosteriorByDefinition(t *testing.T) {
-	const m, n = 6, 7
+	const m, n = 5, 5
 	rnd := rand.New(rand.NewPCG(21, 1))
 	for trial, scale := range []float64{.3, 2, 40, 3000} {
 		a := mat.NewDense(m, n, nil)

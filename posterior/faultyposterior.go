@@ -58,45 +58,56 @@ func prepareFaulty(d measurement.Data, opts Options) (*faulty, error) {
 	return &faulty{newFaultyEvidence(d.Y, opts.Faults, opts.Amplitude), d, logPrior, opts.Level}, nil
 }
 
-// exact sums over all nodes that are within [negligible] of the best. The evidence of others
-// is an upper bound: together they have a probability below n·e⁻⁵⁰.
+// exact is the posterior where the entries of A are at hand.
 func (f *faulty) exact(ctx context.Context) (*Posterior, error) {
+	weight, err := f.weights(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Posterior{LogEvidence: slices.Clone(weight), Probability: weight}
+	for i, l := range f.logPrior {
+		p.LogEvidence[i] -= l
+		if math.IsInf(l, -1) {
+			p.LogEvidence[i] = math.Inf(-1)
+		}
+	}
+	p.normalize(nil, nil, f.level)
+	p.Faulty, err = f.suspects(ctx, p, f.columns)
+	return p, err
+}
+
+// weights returns the log evidence and prior of each node. Nodes that are more than
+// [negligible] below the best have an upper bound: together their probability is below
+// n·e⁻⁵⁰.
+func (f *faulty) weights(ctx context.Context) ([]float64, error) {
 	n := len(f.logPrior)
-	p := &Posterior{LogEvidence: make([]float64, n), Probability: make([]float64, n)}
+	weight := make([]float64, n)
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
 	}
-	err := f.columns(ctx, all, func(i int, c *column) { p.LogEvidence[i] = c.bound(0, 1) })
+	err := f.columns(ctx, all, func(i int, c *column) { weight[i] = c.bound(0, 1) + f.logPrior[i] })
 	if err != nil {
 		return nil, err
 	}
-	floats.AddTo(p.Probability, p.LogEvidence, f.logPrior)
 	order := slices.Clone(all)
-	slices.SortStableFunc(order, func(i, j int) int { return compareDown(p.Probability[i], p.Probability[j]) })
+	slices.SortStableFunc(order, func(i, j int) int { return compareDown(weight[i], weight[j]) })
 	known := make([]bool, n)
 	floor := math.Inf(-1)
 	settle := func(nodes []int) error {
-		err := f.columns(ctx, nodes, func(i int, c *column) { p.LogEvidence[i] = c.log(floor - f.logPrior[i]) })
 		for _, i := range nodes {
-			p.Probability[i], known[i] = p.LogEvidence[i]+f.logPrior[i], true
+			known[i] = true
 		}
-		return err
+		return f.columns(ctx, nodes, func(i int, c *column) { weight[i] = c.log(floor-f.logPrior[i]) + f.logPrior[i] })
 	}
 	first := order[:min(firstNodes, n)]
 	if err := settle(first); err != nil {
 		return nil, err
 	}
 	for _, i := range first {
-		floor = max(floor, p.Probability[i])
+		floor = max(floor, weight[i])
 	}
-	err = settle(slices.DeleteFunc(order, func(i int) bool { return known[i] || !(p.Probability[i] >= floor-negligible) }))
-	if err != nil {
-		return nil, err
-	}
-	p.normalize(nil, nil, f.level)
-	p.Faulty, err = f.suspects(ctx, p, f.columns)
-	return p, err
+	return weight, settle(slices.DeleteFunc(order, func(i int) bool { return known[i] || !(weight[i] >= floor-negligible) }))
 }
 
 // compareDown orders the larger value first.

@@ -26,7 +26,8 @@ type SampleOptions struct {
 	Burn    int    // sweeps before [half of Sweeps]
 	Seed    uint64 // the same seed gives the same bits
 
-	memory int // limit of the cached columns, in bytes [cacheMemory]
+	evidence bool // ratios for [NewCount] are wanted, where they cost more
+	memory   int  // limit of the cached columns, in bytes [cacheMemory]
 }
 
 // Sample is the posterior of k sources at different nodes, by Gibbs sampling.
@@ -40,10 +41,14 @@ type Sample struct {
 	// Reference: Vehtari et al. (2021), Bayesian Anal. 16(2).
 	RHat, ESS float64
 
+	// Faulty is the probability of each measurement to be that of a broken sensor; nil where
+	// none may be.
+	Faulty []float64
+
 	sweeps [][]int // nodes of each sweep
 	n      int
 	// The log evidence ratio of adding a source to all, for each sweep, and of adding one to
-	// the others, for each update of a source.
+	// the others, for each update of a source; where sensors may be broken, for some of them.
 	added, moved []float64
 }
 
@@ -82,25 +87,32 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 	if math.IsInf(logDistinct(logPrior, opts.Sources), -1) {
 		return nil, fmt.Errorf("%w: the prior leaves fewer than %d nodes", ErrInvalid, opts.Sources)
 	}
-	g := &gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cmp.Or(opts.memory, cacheMemory)}
+	g := gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cmp.Or(opts.memory, cacheMemory)}
+	var at chain = &g
+	if opts.Faults.Rate > 0 {
+		if at, err = newFaultyGibbs(ctx, g, opts); err != nil {
+			return nil, err
+		}
+	}
 	out := &Sample{n: n, Probability: make([]float64, n)}
 	like, mass := make([][]float64, opts.Chains), make([][]float64, opts.Chains)
 	for k := range opts.Chains {
-		g.start(opts.Sources, rand.New(rand.NewPCG(opts.Seed, uint64(k))))
+		at.start(opts.Sources, rand.New(rand.NewPCG(opts.Seed, uint64(k))))
 		for t := range opts.Burn + opts.Sweeps {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			moved := g.sweep()
+			moved := at.sweep()
 			if t < opts.Burn {
 				continue
 			}
+			out.Faulty = at.addBroken(out.Faulty)
 			out.moved = append(out.moved, moved...)
-			g.setWeights()
-			out.added = append(out.added, g.total)
-			like[k], mass[k] = append(like[k], g.likelihood()), append(mass[k], floats.Sum(g.a))
-			out.sweeps = append(out.sweeps, append([]int(nil), g.z...))
-			for _, z := range g.z {
+			out.added = append(out.added, at.added()...)
+			now := at.state()
+			like[k], mass[k] = append(like[k], at.likelihood()), append(mass[k], floats.Sum(now.a))
+			out.sweeps = append(out.sweeps, slices.Clone(now.z))
+			for _, z := range now.z {
 				out.Probability[z]++
 			}
 		}
@@ -110,6 +122,7 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 	}
 	total := float64(len(out.sweeps))
 	floats.Scale(1/total, out.Probability)
+	floats.Scale(1/total, out.Faulty)
 	out.diagnose(append(out.indicatorTraces(opts.Chains), like, mass))
 	return out, nil
 }
@@ -226,6 +239,16 @@ func (g *gibbs) sweep() (totals []float64) {
 	}
 	return totals
 }
+
+// added returns the log evidence ratio of adding a source.
+func (g *gibbs) added() []float64 {
+	g.setWeights()
+	return []float64{g.total}
+}
+
+func (g *gibbs) addBroken([]float64) []float64 { return nil }
+
+func (g *gibbs) state() *gibbs { return g }
 
 // setWeights sets w and total.
 func (g *gibbs) setWeights() {

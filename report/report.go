@@ -35,6 +35,11 @@ type Report struct {
 	// TauPosterior is the posterior of τ, where only a range of τ is given.
 	TauPosterior []TauProbability `json:"tauPosterior,omitempty"`
 	BPDN         BPDN             `json:"bpdn"`
+	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes,
+	// and SuspectSensors those that it holds to be broken with probability .1 and more,
+	// likeliest first.
+	SensorFaultRate float64   `json:"sensorFaultRate,omitempty"`
+	SuspectSensors  []Suspect `json:"suspectSensors,omitempty"`
 	Ceiling      float64          `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
@@ -96,6 +101,12 @@ type Posterior struct {
 	// bounded: 0 up to 10,000 nodes, for there they are exact.
 	LogOddsError     float64 `json:"logOddsError,omitempty"`
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
+}
+
+// Suspect is a sensor that may be broken, with the posterior probability that it is.
+type Suspect struct {
+	NodeID      graph.ID `json:"nodeId"`
+	Probability float64  `json:"probability"`
 }
 
 // TauProbability is the posterior probability of one value of τ, on a grid that is even in

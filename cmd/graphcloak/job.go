@@ -153,7 +153,7 @@ func signalOf(c *config.Config) graphcloak.Signal {
 }
 
 func recoverOptions(r config.Recovery) (analyst.Options, error) {
-	options := analyst.Options{Sources: r.Sources}
+	options := analyst.Options{Sources: r.Sources, FaultRate: r.FaultRate}
 	if r.Sources == 0 {
 		options.Sources = analyst.ByEvidence
 	}

@@ -38,6 +38,9 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 		return a.render(r, facts)
 	}
 	sections := []section{{text: r.Answer}, communities(r)}
+	if len(r.SuspectSensors) > 0 {
+		sections = append(sections, suspects(r))
+	}
 	if mode == "stream" {
 		nodes.title = "Nodes" + moreText(r.NodeCount)
 		sections = append(sections, nodes)
@@ -104,6 +107,17 @@ func communities(r *report.Report) section {
 		columns: []string{"communityId", "name", "size", "probability", "sourceMass"},
 		rows: rowsOf(r.Communities[:min(shownRows, len(r.Communities))], func(c report.Community) []any {
 			return []any{c.CommunityID, c.Name, c.Size, probability(c.Probability), c.SourceMass}
+		}),
+	}
+}
+
+// suspects are the sensors that may be broken.
+func suspects(r *report.Report) section {
+	return section{
+		title:   "Sensors that may be broken" + strings.Replace(moreText(len(r.SuspectSensors)), "csv", "json", 1),
+		columns: []string{"nodeId", "probability"},
+		rows: rowsOf(r.SuspectSensors[:min(shownRows, len(r.SuspectSensors))], func(s report.Suspect) []any {
+			return []any{string(s.NodeID), s.Probability}
 		}),
 	}
 }

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+)
+
+// chain is a Markov chain over k sources.
+type chain interface {
+	start(k int, rnd *rand.Rand)
+	// sweep updates every source and returns, for some of them, the log evidence ratio of
+	// adding one to the others.
+	sweep() (moved []float64)
+	added() []float64 // log evidence ratios of adding a source to all
+	// addBroken adds the probability of each sensor to be broken, given the sources; nil where none
+	// may be.
+	addBroken(sum []float64) []float64
+	likelihood() float64
+	state() *gibbs
+}
+
+// faultyGibbs samples sources where sensors may be broken: which are sound, given the
+// sources; each source, given the others and the sound sensors, in closed form; and, since
+// both hold each other in place, a move of each source that sums over all sets of sound
+// sensors.
+type faultyGibbs struct {
+	gibbs
+	faults   Faults
+	columns  blas64.General // Aᵀ, n × m
+	prior    amplitudePrior
+	sensors  []sensor
+	sound    []bool
+	mean     []float64 // A f
+	residual []float64
+	proposal []float64 // probability of each node in a move
+	sums     []float64 // its partial sums
+	sweeps   int
+	thin     int // sweeps between two evidence ratios; 0: none
+}
+
+// thinned is the number of sweeps of a chain whose evidence ratios are computed: each costs a
+// posterior of one source.
+const thinned = 16
+
+func newFaultyGibbs(ctx context.Context, g gibbs, opts SampleOptions) (*faultyGibbs, error) {
+	m, n := g.d.A.Dims()
+	if !linop.HoldsEntries(g.d.A) {
+		return nil, fmt.Errorf("%w: several sources with sensors that may be broken need the entries of the operator", ErrInvalid)
+	}
+	f, err := prepareFaulty(g.d, opts.Options)
+	if err != nil {
+		return nil, err
+	}
+	one, err := f.exact(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := blas64.General{Rows: n, Cols: m, Stride: m, Data: make([]float64, n*m)}
+	nodes := make([]int, n)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	linop.ColumnsTo(g.d.A, all.Data, nodes)
+	c := &faultyGibbs{gibbs: g, faults: opts.Faults, columns: all, prior: opts.Amplitude.prior(), sensors: f.sensors}
+	if opts.evidence {
+		c.thin = max(1, opts.Sweeps/thinned)
+	}
+	c.norms, c.rest = make([]float64, n), make([]float64, n)
+	c.sound, c.mean, c.residual = make([]bool, m), make([]float64, m), make([]float64, m)
+	c.proposal = make([]float64, n)
+	for i, p := range one.Probability {
+		c.proposal[i] = (p + math.Exp(g.logPrior[i])) / 2
+	}
+	c.sums = floats.CumSum(make([]float64, n), c.proposal)
+	return c, nil
+}
+
+func (g *faultyGibbs) state() *gibbs { return &g.gibbs }
+
+func (g *faultyGibbs) column(i int) []float64 {
+	return g.columns.Data[i*g.columns.Stride:][:g.columns.Cols]
+}
+
+// start takes all sensors for sound and draws dispersed sources.
+func (g *faultyGibbs) start(k int, rnd *rand.Rand) {
+	g.rnd, g.z, g.a = rnd, nil, nil
+	clear(g.mean)
+	for s := range g.sound {
+		g.sound[s] = true
+	}
+	g.setNorms()
+	g.w = slices.Clone(g.logPrior)
+	for range k {
+		g.total = logSum(g.w)
+		z := g.draw()
+		g.w[z] = math.Inf(-1)
+		g.setRest()
+		g.add(z, g.amplitude(g.rest[z], g.norms[z]))
+	}
+}
+
+func (g *faultyGibbs) add(z int, a float64) {
+	g.z, g.a = append(g.z, z), append(g.a, a)
+	floats.AddScaled(g.mean, a, g.column(z))
+}
+
+// remove takes the first source away.
+func (g *faultyGibbs) remove() (z int, a float64) {
+	z, a = g.z[0], g.a[0]
+	g.z, g.a = g.z[1:], g.a[1:]
+	clear(g.mean) // anew: no rounding adds up
+	for k, i := range g.z {
+		floats.AddScaled(g.mean, g.a[k], g.column(i))
+	}
+	return z, a
+}
+
+// setRest sets rest to what the sound sensors say of each node beyond the sources.
+func (g *faultyGibbs) setRest() {
+	for s, t := range g.sensors {
+		g.residual[s] = 0
+		if g.sound[s] {
+			g.residual[s] = t.y - g.mean[s]
+		}
+	}
+	blas64.Gemv(blas.NoTrans, 1, g.columns, blas64.Vector{N: len(g.residual), Inc: 1, Data: g.residual}, 0, blas64.Vector{N: len(g.rest), Inc: 1, Data: g.rest})
+}
+
+// setNorms sets the sums of squares over the sound sensors.
+func (g *faultyGibbs) setNorms() {
+	for i := range g.norms {
+		sum := 0.0
+		for s, x := range g.column(i) {
+			if g.sound[s] {
+				sum += x * x
+			}
+		}
+		g.norms[i] = sum
+	}
+}
+
+func (g *faultyGibbs) sweep() (moved []float64) {
+	g.drawSound()
+	g.sweeps++
+	weigh := g.thin > 0 && g.sweeps%g.thin == 0
+	for range g.z {
+		g.remove()
+		if weigh {
+			moved = append(moved, g.evidenceOfOneMore())
+		}
+		g.setRest()
+		g.setWeights()
+		z := g.draw()
+		g.add(z, g.amplitude(g.rest[z], g.norms[z]))
+	}
+	for range g.z {
+		g.move()
+	}
+	return moved
+}
+
+// drawSound draws which sensors are sound, given the sources.
+func (g *faultyGibbs) drawSound() {
+	changed := false
+	for s, t := range g.sensors {
+		sound := g.rnd.Float64() < t.sound(g.mean[s])
+		if sound != g.sound[s] {
+			g.sound[s], changed = sound, true
+		}
+	}
+	if changed {
+		g.setNorms()
+	}
+}
+
+// added returns the ratio of a thinned sweep.
+func (g *faultyGibbs) added() []float64 {
+	if g.thin == 0 || g.sweeps%g.thin != 0 {
+		return nil
+	}
+	return []float64{g.evidenceOfOneMore()}
+}
+
+// evidenceOfOneMore returns the log evidence ratio of one source more, summed over all sets
+// of sound sensors.
+func (g *faultyGibbs) evidenceOfOneMore() float64 {
+	rest := &faulty{faultyEvidence: g.evidenceBeyond(), d: g.d, logPrior: slices.Clone(g.logPrior)}
+	for _, z := range g.z {
+		rest.logPrior[z] = math.Inf(-1)
+	}
+	weight, err := rest.weights(context.Background()) // its only error is that of the context
+	if err != nil {
+		return math.Inf(-1)
+	}
+	return logSum(weight)
+}
+
+// evidenceBeyond is the evidence of a further source, given those that there are.
+func (g *faultyGibbs) evidenceBeyond() *faultyEvidence {
+	e := newFaultyEvidence(g.d.Y, g.faults, UniformAmplitude)
+	e.prior = g.prior
+	for s, t := range g.sensors {
+		e.sensors[s] = t.beyond(g.mean[s])
+	}
+	return e
+}
+
+// beyond returns the sensor where a mean is known already: y is what remains.
+func (s sensor) beyond(mean float64) sensor {
+	all := s.ratio(mean)
+	return sensor{y: s.y - mean, logSound: s.logSound + mean*(s.y-mean/2) - math.Log(all), broken: s.broken / all}
+}
+
+func (g *faultyGibbs) addBroken(sum []float64) []float64 {
+	if sum == nil {
+		sum = make([]float64, len(g.sensors))
+	}
+	for s, t := range g.sensors {
+		sum[s] += 1 - t.sound(g.mean[s])
+	}
+	return sum
+}
+
+// likelihood is the log likelihood against no source.
+func (g *faultyGibbs) likelihood() float64 {
+	p := product{factor: 1}
+	for s, t := range g.sensors {
+		p.times(t.ratio(g.mean[s]))
+	}
+	return p.value()
+}
+
+// amplitudeBins is the number of parts of [0, 1] that a move draws its amplitude from.
+const amplitudeBins = 48
+
+// move proposes another place and amplitude for the first source, by Metropolis and Hastings.
+func (g *faultyGibbs) move() {
+	z, a := g.remove()
+	e := g.evidenceBeyond()
+	u := g.rnd.Float64() * g.sums[len(g.sums)-1]
+	to := min(len(g.sums)-1, searchAbove(g.sums, u))
+	if slices.Contains(g.z, to) || math.IsInf(g.logPrior[to], -1) {
+		g.add(z, a)
+		return
+	}
+	here, there := g.bins(e, z), g.bins(e, to)
+	b := there.draw(g.rnd, g.prior)
+	ratio := g.logPrior[to] + there.column.value(b) - math.Log(g.proposal[to]) - there.logDensity(b) -
+		(g.logPrior[z] + here.column.value(a) - math.Log(g.proposal[z]) - here.logDensity(a))
+	if math.Log(g.rnd.Float64()) < ratio {
+		z, a = to, b
+	}
+	g.add(z, a)
+}
+
+// searchAbove returns the first index whose value is above u.
+func searchAbove(sums []float64, u float64) int {
+	i, _ := slices.BinarySearchFunc(sums, u, func(x, u float64) int {
+		if x > u {
+			return 1
+		}
+		return -1
+	})
+	return i
+}
+
+// binned is a law of the amplitude that is near its posterior at one node: relative to the
+// prior it is constant on equal parts of [0, 1], and at 1 itself.
+type binned struct {
+	column column
+	log    []float64 // of the probability of each part, and of 1 itself, relative to the prior's
+	sums   []float64 // partial sums of the probabilities
+}
+
+func (g *faultyGibbs) bins(e *faultyEvidence, z int) *binned {
+	b := &binned{log: make([]float64, amplitudeBins+1), sums: make([]float64, amplitudeBins+1)}
+	e.column(g.column(z), &b.column)
+	mass := make([]float64, amplitudeBins+1)
+	for k := range mass {
+		if k == amplitudeBins {
+			b.log[k], mass[k] = b.column.value(1), math.Log(g.prior.one)
+		} else {
+			b.log[k], mass[k] = b.column.value((float64(k)+.5)/amplitudeBins), math.Log(g.prior.even/amplitudeBins)
+		}
+	}
+	const spread = 12 // no part is less likely than e^{-12} times the likeliest
+	floats.AddConst(-floats.Max(b.log), b.log)
+	sum := 0.0
+	for k := range b.log {
+		b.log[k] = max(b.log[k], -spread)
+		sum += math.Exp(b.log[k] + mass[k])
+		b.sums[k] = sum
+	}
+	floats.AddConst(-math.Log(sum), b.log)
+	return b
+}
+
+func (b *binned) draw(rnd *rand.Rand, prior amplitudePrior) float64 {
+	k := searchAbove(b.sums, rnd.Float64()*b.sums[amplitudeBins])
+	if k >= amplitudeBins || prior.even == 0 {
+		return 1
+	}
+	return (float64(k) + rnd.Float64()) / amplitudeBins
+}
+
+// logDensity is relative to the prior.
+func (b *binned) logDensity(a float64) float64 {
+	if a == 1 {
+		return b.log[amplitudeBins]
+	}
+	return b.log[min(amplitudeBins-1, int(a*amplitudeBins))]
+}
