@@ -50,6 +50,7 @@ type experiment struct {
 func studies() []experiment {
 	return []experiment{
 		tauStudy(),
+		faultyStudy(),
 	}
 }
 

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/bench/internal/instance"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// faultyStudy breaks sensors.
+func faultyStudy() experiment {
+	return experiment{name: "faulty", about: "accuracy, calibration and coverage where sensors are broken or lie", trials: 1000, run: runFaulty}
+}
+
+// faultTau is the diffusion time of the study, and faultShares the shares of the reporting sensors
+// that are broken, rounded up.
+const faultTau = 2
+
+func faultShares() []float64 { return []float64{.01, .02, .05, .1} }
+
+// fault breaks sensors. reading gives that of a broken one, in units of the noise: y is what a
+// sound one would read, decoy what a source of amplitude 1 at another node would make it
+// read, and high the upper end of the clipped range, from 0.
+type fault struct {
+	name    string
+	aim     aim
+	reading func(r *rand.Rand, y, decoy, high float64) float64
+}
+
+// aim says which sensors are broken.
+type aim int
+
+const (
+	anywhere aim = iota
+	atDecoy      // those that the decoy moves most
+	atSource     // those that the source moves most
+)
+
+func faults() []fault {
+	clip := func(x, high float64) float64 { return min(max(x, 0), high) }
+	return []fault{
+		{"stuck anywhere", anywhere, func(r *rand.Rand, _, _, high float64) float64 { return r.Float64() * high }},
+		{"stuck at 1", anywhere, func(_ *rand.Rand, _, _, high float64) float64 { return high }},
+		{"drifting by up to ±.3", anywhere, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+.3*high*(2*r.Float64()-1), high) }},
+		{"silent: zero", anywhere, func(*rand.Rand, float64, float64, float64) float64 { return 0 }},
+		{"zero, where a source is heard most", atSource, func(*rand.Rand, float64, float64, float64) float64 { return 0 }},
+		{"3.5σ off, either way", anywhere, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+3.5*float64(1-2*r.IntN(2)), high) }},
+		{"6σ too high", anywhere, func(_ *rand.Rand, y, _, high float64) float64 { return clip(y+6, high) }},
+		{"a decoy, at least 3.5σ off", atDecoy, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(max(decoy, y+3.5), high) }},
+		{"a decoy, within 3σ", atDecoy, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(min(max(decoy, y-3), y+3), high) }},
+	}
+}
+
+func runFaulty(ctx context.Context, s settings) ([]table, error) {
+	var tables []table
+	for _, name := range s.chosenGraphs("net3", "sbm,n=250,k=5,in=0.1,out=0.002,seed=1") {
+		for _, objective := range []allocation.Objective{allocation.Auto, allocation.Information} {
+			err := instance.With(ctx, s.data, name, faultTau, func(m *graphcloak.Model) error {
+				t, err := faultyTable(ctx, s, name, m, objective)
+				tables = append(tables, t)
+				return err
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return tables, nil
+}
+
+// faultBench is what all trials on one plan share.
+type faultBench struct {
+	a      measurement.Data
+	column [][]float64 // of A, by node
+	high   []float64   // upper end of the range of each sensor, in units of its noise; the lower is 0
+	part   community.Partition
+	seed   uint64
+}
+
+func faultyTable(ctx context.Context, s settings, name string, m *graphcloak.Model, objective allocation.Objective) (table, error) {
+	p, err := m.Plan(ctx, graphcloak.PlanOptions{
+		Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Measured: true,
+		Clip: &privacy.Interval{Lo: 0, Hi: 1}, Allocation: graphcloak.Allocation{Objective: objective},
+	})
+	if err != nil {
+		return table{}, err
+	}
+	b, err := newFaultBench(ctx, m, p, s.seed)
+	if err != nil {
+		return table{}, err
+	}
+	noise := "uniform noise"
+	if objective != allocation.Auto {
+		noise = "allocated noise"
+	}
+	t := table{
+		title:   fmt.Sprintf("%s, τ = %v, ε = 4, δ = .1, %d communities, %d reporting sensors, %s.", name, faultTau, b.part.Count, len(b.high), noise),
+		columns: []string{"fault", "broken sensors", "right, trusting all", "its ECE", "right, π = .01", "loss", "loss a sensor", "ECE", "coverage of 95 % set", "suspects that are broken", "broken ones found"},
+	}
+	sound, err := b.trials(ctx, s.trials, fault{}, 0)
+	if err != nil {
+		return t, err
+	}
+	t.rows = append(t.rows, sound.row("none", 0, sound))
+	for _, f := range faults() {
+		for _, share := range faultShares() {
+			k := int(math.Ceil(share * float64(len(b.high))))
+			out, err := b.trials(ctx, s.trials, f, k)
+			if err != nil {
+				return t, err
+			}
+			t.rows = append(t.rows, out.row(f.name, k, sound))
+			log.Printf("%s, %s: %v", name, noise, t.rows[len(t.rows)-1])
+		}
+	}
+	return t, nil
+}
+
+func newFaultBench(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, seed uint64) (*faultBench, error) {
+	in := analyst.Measurements{}
+	b := &faultBench{seed: seed}
+	for _, x := range p.Sensors {
+		in.Nodes, in.Sigmas, in.Values = append(in.Nodes, x.Node), append(in.Sigmas, x.Sigma()), append(in.Values, 0)
+		b.high = append(b.high, 1/x.Sigma())
+	}
+	w, err := m.Operator().Whiten(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	b.a = w.Data
+	n, k := m.Graph.Order(), len(b.high)
+	all, nodes := make([]float64, n*k), make([]int, n)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	linop.ColumnsTo(b.a.A, all, nodes)
+	for i := range n {
+		b.column = append(b.column, all[i*k:(i+1)*k])
+	}
+	b.part, err = m.Partition(ctx)
+	return b, err
+}
+
+// faultOutcome is what became of the trials of one cell, with and without faults in the likelihood.
+type faultOutcome struct {
+	robust, trusting                  *study.Performance
+	suspected, suspectedBroken, found int
+	broken                            int
+}
+
+func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*faultOutcome, error) {
+	robust, trusting := make([]study.Trial, trials), make([]study.Trial, trials)
+	out := new(faultOutcome)
+	counts := make([]faultOutcome, trials)
+	errs := make([]error, trials)
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for t := int(next.Add(1)) - 1; t < trials; t = int(next.Add(1)) - 1 {
+				errs[t] = b.trial(ctx, t, f, k, &robust[t], &trusting[t], &counts[t])
+			}
+		})
+	}
+	wait.Wait()
+	for t, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+		c := counts[t]
+		out.suspected, out.suspectedBroken, out.found, out.broken = out.suspected+c.suspected, out.suspectedBroken+c.suspectedBroken, out.found+c.found, out.broken+k
+	}
+	var err error
+	if out.robust, err = study.Summarize(robust, b.seed); err != nil {
+		return nil, err
+	}
+	out.trusting, err = study.Summarize(trusting, b.seed)
+	return out, err
+}
+
+// trial simulates one source of amplitude 1, which the posterior knows, and k broken sensors.
+func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, robust, trusting *study.Trial, c *faultOutcome) error {
+	r := rand.New(rand.NewPCG(b.seed, uint64(number)))
+	n, m := len(b.column), len(b.high)
+	source, decoy := r.IntN(n), r.IntN(n)
+	noise := make([]float64, m)
+	for s := range noise {
+		noise[s] = r.NormFloat64()
+	}
+	readings, broken := slices.Clone(b.column[source]), r.Perm(m)
+	if f.aim != anywhere {
+		target := b.column[decoy]
+		if f.aim == atSource {
+			target = b.column[source]
+		}
+		slices.SortStableFunc(broken, func(x, y int) int { return cmp.Compare(target[y], target[x]) })
+	}
+	for _, s := range broken[:k] {
+		readings[s] = f.reading(r, readings[s], b.column[decoy][s], b.high[s])
+	}
+	d := measurement.Data{A: b.a.A, Y: floats.AddTo(make([]float64, m), readings, noise)}
+	opts := posterior.Options{Amplitude: posterior.UnitAmplitude}
+	p, err := posterior.New(ctx, d, opts)
+	if err != nil {
+		return err
+	}
+	b.score(trusting, p, source)
+	opts.Faults = posterior.Faults{Rate: analyst.DefaultFaultRate, Low: make([]float64, m), High: b.high}
+	if p, err = posterior.New(ctx, d, opts); err != nil {
+		return err
+	}
+	b.score(robust, p, source)
+	for s, q := range p.Faulty {
+		if q > .5 {
+			c.suspected++
+			if slices.Contains(broken[:k], s) {
+				c.suspectedBroken++
+				c.found++
+			}
+		}
+	}
+	return nil
+}
+
+func (b *faultBench) score(t *study.Trial, p *posterior.Posterior, source int) {
+	rank := community.Rank(p.Probability, b.part)
+	t.Source, t.Confidence, t.Right = source, min(1, rank[0].Probability), rank[0].Community == b.part.Labels[source]
+	t.Covered, t.CredibleSetSize = slices.Contains(p.Credible, source), len(p.Credible)
+}
+
+func (o *faultOutcome) row(name string, k int, sound *faultOutcome) []string {
+	share := func(a, b int) string {
+		if b == 0 {
+			return "–"
+		}
+		return rate(float64(a) / float64(b))
+	}
+	loss := sound.robust.Right.Rate - o.robust.Right.Rate
+	each := "–"
+	if k > 0 {
+		each = fmt.Sprintf("%.4f", loss/float64(k))
+	}
+	if k == 0 {
+		loss = o.trusting.Right.Rate - o.robust.Right.Rate
+	}
+	return []string{
+		name, fmt.Sprint(k), fmt.Sprintf("%.3f", o.trusting.Right.Rate), fmt.Sprintf("%.3f", o.trusting.Calibration.Error),
+		fmt.Sprintf("%.3f", o.robust.Right.Rate), fmt.Sprintf("%.3f", loss), each, fmt.Sprintf("%.3f", o.robust.Calibration.Error),
+		fmt.Sprintf("%.3f", o.robust.Coverage.Rate), share(o.suspectedBroken, o.suspected), share(o.found, o.broken),
+	}
+}
