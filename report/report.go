@@ -40,7 +40,7 @@ type Report struct {
 	// likeliest first.
 	SensorFaultRate float64   `json:"sensorFaultRate,omitempty"`
 	SuspectSensors  []Suspect `json:"suspectSensors,omitempty"`
-	Ceiling      float64          `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
+	Ceiling         float64   `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
 	RelationshipCount int `json:"relationshipCount"`
