@@ -32,6 +32,11 @@ func testInit(t *testing.T, c cli) {
 	Query(t, fmt.Sprintf(waterworks, label), nil)
 	Query(t, "CREATE CONSTRAINT `init"+label+"` FOR (n:`"+label+"`) REQUIRE n.code IS UNIQUE", nil)
 	setUp(t)
+	for flag, want := range map[string]string{"--node-labels": label, "--relationship-types": "PIPE" + label, "--source-property": "leak"} {
+		if r := c.run(t, "__complete", "run", flag, want[:2]); !slices.Contains(strings.Split(r.stdout, "\n"), want) {
+			t.Errorf("%s %s completes to\n%s%s", flag, want[:2], r.stdout, r.stderr)
+		}
+	}
 	path := filepath.Join(t.TempDir(), "settings.yaml")
 	r := c.run(t, "init", path, "--yes", "--node-labels", label, "--epsilon", "8", "--delta", "0.01")
 	if r.exit != 0 {

@@ -158,6 +158,7 @@ func newRootCommand(app *app) *cobra.Command {
 	flags.BoolVar(&app.noColor, "no-color", false, "the same as --color never")
 	root.PersistentPreRunE = app.prepare
 	root.AddCommand(commands(app)...)
+	app.completeArguments(root)
 	for _, cmd := range root.Commands() {
 		wrapArgs(cmd)
 	}

@@ -17,10 +17,15 @@ import (
 // are no properties; the column id is one.
 func (s *Store) Schema(ctx context.Context) (connector.Schema, error) { return s.csv.Schema(ctx) }
 
-// Names returns the labels, the relationship types and the properties of the two files. It
-// reads no more than their beginning.
+// Names is [CSV.Names].
 func (s *Store) Names(ctx context.Context) (labels, types, properties []string, err error) {
-	schema, err := s.csv.explore(ctx, connector.SchemaRows)
+	return s.csv.Names(ctx)
+}
+
+// Names returns the labels and the relationship types of the first rows of the two files,
+// and their properties.
+func (c *CSV) Names(ctx context.Context) (labels, types, properties []string, err error) {
+	schema, err := c.explore(ctx, connector.SchemaRows)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -30,9 +35,9 @@ func (s *Store) Names(ctx context.Context) (labels, types, properties []string, 
 	for _, k := range schema.Types {
 		types = append(types, k.Name)
 	}
-	nodes, relationships, err := s.csv.Columns()
-	nodes = slices.DeleteFunc(nodes, func(c string) bool { return c == labelsColumn })
-	relationships = slices.DeleteFunc(relationships, func(c string) bool { return c == sourceColumn || c == targetColumn || c == typeColumn })
+	nodes, relationships, err := c.Columns()
+	nodes = slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn })
+	relationships = slices.DeleteFunc(relationships, func(name string) bool { return name == sourceColumn || name == targetColumn || name == typeColumn })
 	properties = append(nodes, relationships...)
 	slices.Sort(properties)
 	unnamed := func(name string) bool { return name == "" }
