@@ -90,7 +90,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if err := a.leave(dir, rep); err != nil {
 		return err
 	}
-	return a.conclude(job, rep, nil, section{
+	return a.conclude(ctx, s, job, rep, nil, section{
 		text: fmt.Sprintf("Written to %s: nodes.csv has the new columns, result.json the report, result.csv the nodes.", dir),
 	})
 }
@@ -147,7 +147,7 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 	a.page = func(rep *report.Report) (section, error) {
 		view.Truth = compareWithTruth(rep, source)
 		written, err := a.writePage(ctx, s, path, view, rep)
-		written.text = view.Truth.Text + "\n" + written.text
+		written.text, written.last = view.Truth.Text+"\n"+written.text, true
 		return written, err
 	}
 	return nil

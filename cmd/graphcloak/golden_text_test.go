@@ -95,7 +95,9 @@ func TestGoldenReport(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ name, mode string }{{"karate", "stats"}, {"karate", "stream"}, {"net3", "stats"}} {
 		args := []string{"recover", "--release", goldenPath(c.name, "release"), "--from", "example:" + c.name, "--mode", c.mode, "--format", "table"}
-		if c.name == "karate" {
+		if c.name == "net3" { // with all numbers
+			args = append(args, "--verbose")
+		} else {
 			args = append(args, "--community-property", "club")
 		}
 		var stdout, stderr bytes.Buffer

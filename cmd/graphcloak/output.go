@@ -38,6 +38,7 @@ type section struct {
 	columns []string // camelCase; none: no table
 	rows    iter.Seq[[]any]
 	detail  bool // shown under --verbose only, in the table format
+	last    bool // shown below the answer of a report
 }
 
 // rowsOf makes rows from a slice, one by one.

@@ -100,7 +100,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 		return err
 	}
 	rep, err := m.Complete(ctx, &r, job)
-	return a.conclude(job, rep, err)
+	return a.conclude(ctx, s, job, rep, err)
 }
 
 // settled returns a flag of the groups that was given although a file settles it,

@@ -119,7 +119,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	start := time.Now()
 	rep, err := m.Complete(ctx, r, job)
 	err = a.chronicle(ctx, s, job, cmp.Or(kept.Mode, "write"), time.Since(start), rep, a.outdated(err, runID))
-	return a.conclude(job, rep, err)
+	return a.conclude(ctx, s, job, rep, err)
 }
 
 // keptJob is the job of a run that is gone on with. Its queries are agreed to where the

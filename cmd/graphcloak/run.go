@@ -135,7 +135,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	rep, err := m.Run(ctx, job)
 	if err != nil || !job.DryRun {
 		err = a.chronicle(ctx, s, job, a.config.Write.Mode, time.Since(start), rep, explain(ctx, s, job, err))
-		return a.conclude(job, rep, a.unspent(job.RunID, err))
+		return a.conclude(ctx, s, job, rep, a.unspent(job.RunID, err))
 	}
 	if err := a.noteNewScope(ctx, s.Ledger(), job.Scope); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (a *app) paidFor(runID string, err error) error {
 
 // conclude prints the report of a run and forgets what was staged for it. An
 // error before the release is the error; one after it leaves the run held.
-func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra ...section) error {
+func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, rep *report.Report, err error, extra ...section) error {
 	if err != nil {
 		return err
 	}
@@ -184,6 +184,11 @@ func (a *app) conclude(job graphcloak.Job, rep *report.Report, err error, extra 
 	}
 	for _, q := range memberQueries(rep, job.Write.Prefix) {
 		extra = append(extra, section{title: q.What, text: q.Text})
+	}
+	if a.outputFormat() == "table" {
+		sums := a.summary(ctx, s, rep)
+		sums.last = true
+		extra = append(extra, sums)
 	}
 	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
 		return a.paidFor(job.RunID, err)

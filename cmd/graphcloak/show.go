@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -14,7 +15,7 @@ import (
 
 // shownRows is the number of nodes or communities in a table; the other formats
 // have all of them.
-const shownRows = 20
+const shownRows = 10
 
 // streamReport is a report with a row a node.
 type streamReport struct {
@@ -28,7 +29,7 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 		a.log.Info("note", "text", n)
 	}
 	table := a.outputFormat() == "table"
-	nodes := captioned(r, section{columns: report.StreamColumns(), rows: streamRows(r, table)})
+	nodes := captioned(r, section{columns: report.StreamColumns(), rows: streamRows(r)})
 	columns, row := r.Stats()
 	facts := section{columns: columns, rows: slices.Values([][]any{row})}
 	switch {
@@ -37,20 +38,49 @@ func (a *app) show(r *report.Report, mode string, extra ...section) error {
 	case !table:
 		return a.render(r, facts)
 	}
-	sections := []section{{text: r.Answer}, communities(r)}
-	if len(r.SuspectSensors) > 0 {
-		sections = append(sections, suspects(r))
-	}
+	return a.render(r, a.reportSections(r, mode, extra)...)
+}
+
+// reportSections are what a reader sees of a report: the answer last, where the eye is,
+// what a command adds before it, and the sums below.
+func (a *app) reportSections(r *report.Report, mode string, extra []section) []section {
+	columns, row := r.Stats()
+	facts := section{columns: columns, rows: slices.Values([][]any{row})}
+	var sections []section
 	if mode == "stream" {
-		nodes.title = "Nodes" + moreText(r.NodeCount)
-		sections = append(sections, nodes)
+		sections = append(sections, a.likelyNodes(r))
 	}
-	sections = append(sections, section{title: "Facts", columns: []string{"name", "value"}, rows: briefRows(facts)},
-		section{title: "Guarantee", text: r.Guarantee}, section{title: "Not protected", text: onePerLine(r.NotProtected)})
-	if notes := noteSection(r); notes.text != "" {
-		sections = append(sections, notes)
+	sections = append(sections, a.communities(r), suspects(r),
+		section{title: "Facts", columns: []string{"name", "value"}, rows: briefRows(facts), detail: true},
+		section{title: "Guarantee", text: r.Guarantee, detail: true},
+		section{title: "Not protected", text: onePerLine(r.NotProtected), detail: true},
+		noteSection(r))
+	if !a.verbose() {
+		sections = append(sections, exposed(r))
 	}
-	return a.render(r, append(sections, extra...)...)
+	after := slices.DeleteFunc(slices.Clone(extra), func(s section) bool { return !s.last })
+	before := slices.DeleteFunc(slices.Clone(extra), func(s section) bool { return s.last })
+	return slices.Concat(sections, before, []section{{answer: r.Answer}}, after)
+}
+
+// likelyNodes are the nodes that a reader looks at: all columns under --verbose.
+func (a *app) likelyNodes(r *report.Report) section {
+	all := slices.Collect(r.Stream())
+	slices.SortStableFunc(all, func(x, y report.Node) int { return cmp.Compare(y.SourceProbability, x.SourceProbability) })
+	all = all[:min(shownRows, len(all))]
+	title := "Nodes, likeliest first" + moreText(r.NodeCount)
+	if a.verbose() {
+		return captioned(r, section{title: title, columns: report.StreamColumns(), rows: rowsOf(all, report.Node.Row)})
+	}
+	at := func(name string) int { return slices.Index(report.StreamColumns(), name) }
+	heat, sigma, community := at("privateHeat"), at("privateHeatSigma"), at("communityId")
+	return captioned(r, section{
+		title: title, columns: []string{"nodeId", "probability", "communityId", "privateHeat", "sigma"},
+		rows: rowsOf(all, func(n report.Node) []any {
+			row := n.Row()
+			return []any{row[0], probability(n.SourceProbability), row[community], row[heat], row[sigma]}
+		}),
+	})
 }
 
 // captioned puts what a reader calls a node beside its id, where that is known.
@@ -77,49 +107,56 @@ func moreText(n int) string {
 	return fmt.Sprintf(" (%d of %d; --format csv gives all)", shownRows, n)
 }
 
-// streamRows are the nodes, the likeliest first few of them for a reader.
-func streamRows(r *report.Report, few bool) iter.Seq[[]any] {
-	if !few {
-		return func(yield func([]any) bool) {
-			for n := range r.Stream() {
-				if !yield(n.Row()) {
-					return
-				}
+// streamRows are the nodes.
+func streamRows(r *report.Report) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for n := range r.Stream() {
+			if !yield(n.Row()) {
+				return
 			}
 		}
 	}
-	all := slices.Collect(r.Stream())
-	slices.SortStableFunc(all, func(x, y report.Node) int {
-		switch {
-		case x.SourceProbability > y.SourceProbability:
-			return -1
-		case x.SourceProbability < y.SourceProbability:
-			return 1
-		}
-		return 0
-	})
-	return rowsOf(all[:min(shownRows, len(all))], report.Node.Row)
 }
 
-func communities(r *report.Report) section {
-	return section{
+func (a *app) communities(r *report.Report) section {
+	s := section{
 		title:   "Communities, likeliest first" + strings.Replace(moreText(len(r.Communities)), "csv", "json", 1),
 		columns: []string{"communityId", "name", "size", "probability", "sourceMass"},
 		rows: rowsOf(r.Communities[:min(shownRows, len(r.Communities))], func(c report.Community) []any {
 			return []any{c.CommunityID, c.Name, c.Size, probability(c.Probability), c.SourceMass}
 		}),
 	}
+	if !a.verbose() {
+		s = s.first(4) // the mass is that of f̂, a fact
+	}
+	return s
 }
 
 // suspects are the sensors that may be broken.
 func suspects(r *report.Report) section {
+	if len(r.SuspectSensors) == 0 {
+		return section{}
+	}
 	return section{
 		title:   "Sensors that may be broken" + strings.Replace(moreText(len(r.SuspectSensors)), "csv", "json", 1),
 		columns: []string{"nodeId", "probability"},
 		rows: rowsOf(r.SuspectSensors[:min(shownRows, len(r.SuspectSensors))], func(s report.Suspect) []any {
-			return []any{string(s.NodeID), s.Probability}
+			return []any{string(s.NodeID), probability(s.Probability)}
 		}),
 	}
+}
+
+// first keeps only the first columns of a table.
+func (s section) first(n int) section {
+	rows := s.rows
+	s.columns, s.rows = s.columns[:n], func(yield func([]any) bool) {
+		for row := range rows {
+			if !yield(row[:n]) {
+				return
+			}
+		}
+	}
+	return s
 }
 
 // nameValueRows turns a section of one row into lines of name and value.
@@ -152,6 +189,9 @@ func briefRows(s section) iter.Seq[[]any] {
 }
 
 func noteSection(r *report.Report) section {
+	if len(r.Notes) == 0 {
+		return section{}
+	}
 	return section{title: "Notes", text: onePerLine(r.Notes)}
 }
 

@@ -49,8 +49,12 @@ func (s state) paint() paint {
 // probability is a number from 0 to 1 that a table shows with a bar beside it.
 type probability float64
 
-// barWidth is the length of the bar of a probability of 1, in columns.
-const barWidth = 10
+// The bar of a probability of 1 has barWidth columns; the number beside it is as precise
+// as a reader can use.
+const (
+	barWidth  = 10
+	barDigits = 3
+)
 
 // drawBar draws a number from 0 to 1 in eighths of a column, or in whole ones where the
 // terminal has no such characters. Above 0 there is always something to see.
@@ -118,7 +122,8 @@ func pad(text string, width int, right bool) string {
 }
 
 // wrap breaks a line between words. What follows stands as deep as its first word, and
-// that of a list as deep as its text. No word is broken: it may have to be copied.
+// that of a list as deep as its text. No word is broken: it may have to be copied. A sign
+// that belongs to the number before it stays there.
 func wrap(line string, width int) []string {
 	body := strings.TrimLeft(line, " ")
 	indent := strings.Repeat(" ", len(line)-len(body))
@@ -129,7 +134,8 @@ func wrap(line string, width int) []string {
 	var rows []string
 	row, used := indent, 0
 	for word := range strings.SplitSeq(strings.TrimRight(body, " "), " ") {
-		if used > 0 && uniseg.StringWidth(row)+1+uniseg.StringWidth(word) > width {
+		tied := strings.HasPrefix(word, "%") || word == "="
+		if used > 0 && !tied && uniseg.StringWidth(row)+1+uniseg.StringWidth(word) > width {
 			rows = append(rows, row)
 			row, used = hang, 0
 		}

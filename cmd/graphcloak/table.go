@@ -34,7 +34,7 @@ func (a *app) grid(s section) grid {
 			cells[i] = shown{text: stripControl(cell(v, shownDigits))}
 			switch v := v.(type) {
 			case probability:
-				cells[i].text += " " + drawBar(float64(v), barWidth, a.ascii)
+				cells[i].text = cell(v, barDigits) + " " + drawBar(float64(v), barWidth, a.ascii)
 			case state:
 				cells[i].paint = v.paint()
 			}

@@ -41,7 +41,7 @@ func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 		return err
 	}
 	rep, err := m.RecoverFrom(ctx, in, job.Recover)
-	return a.conclude(job, rep, err)
+	return a.conclude(ctx, s, job, rep, err)
 }
 
 // measurements reads private values and the σ of each.

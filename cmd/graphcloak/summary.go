@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/page"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// summary says under the answer, a line each, what the run spent, what is left, and what
+// may come next. What the ledger does not tell now is said to be unknown: the run is done.
+func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) section {
+	next := item{mark: "Next", text: a.nextStep(rep)}
+	if rep.BudgetScope == "" {
+		return section{items: []item{{mark: "Spent", text: "nothing: to recover costs no privacy"}, next}}
+	}
+	spent := item{mark: "Spent", text: fmt.Sprintf("ε = %v at δ = %v, from scope %s", rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
+	left := item{mark: "Left", text: "unknown: `graphcloak budget show` tells"}
+	if b, err := spentSoFar(ctx, s, rep); err == nil && b != nil {
+		left.text = whatIsLeft(b)
+	}
+	return section{items: []item{spent, left, next}}
+}
+
+// whatIsLeft tells of a scope after a run.
+func whatIsLeft(b *page.Budget) string {
+	together := fmt.Sprintf("; %d releases together are at ε = %.4g, δ = %v", b.Releases, b.Epsilon, b.Delta)
+	if b.Releases == 1 {
+		together = ""
+	}
+	if b.CapEpsilon == 0 {
+		return "no cap limits this scope: `graphcloak budget set` sets one" + together
+	}
+	per := ""
+	if b.Per != "" {
+		per = " per " + b.Per
+	}
+	return fmt.Sprintf("ε = %.4g of the cap ε = %v%s at δ = %v", b.Left, b.CapEpsilon, per, b.CapDelta) + together
+}
+
+// nextStep is the command that shows more of a run.
+func (a *app) nextStep(rep *report.Report) string {
+	const all = "-v shows every number and the guarantee in words"
+	switch {
+	case a.page != nil:
+		return "open the report; " + all
+	case rep.NodePropertiesWritten > 0:
+		return fmt.Sprintf("graphcloak report %s %s", rep.RunID, a.storeFlag())
+	}
+	return "--report FILE shows it with a map; " + all
+}
+
+// storeFlag names the store of this command for another.
+func (a *app) storeFlag() string {
+	if a.config.From.Kind == config.FromNeo4j || a.config.From.Kind == "" {
+		return "--uri " + quoteShell(a.config.Connection.URI)
+	}
+	return "--from " + quoteShell(a.config.From.String())
+}
+
+// exposed is in short what every report says in full.
+func exposed(r *report.Report) section {
+	if len(r.NotProtected) == 0 {
+		return section{}
+	}
+	return section{text: "Not protected: the graph and the parameters, that there is a source, what several releases say together, and sources far apart (-v has it in full)."}
+}
