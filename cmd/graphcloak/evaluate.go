@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -139,7 +140,21 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	for i, p := range list {
 		sections = append(sections, reliability(names[i], p))
 	}
-	return a.render(e, append(sections, section{text: strings.Join(e.Notes, "\n")})...)
+	return a.render(e, append(sections, section{text: strings.Join(e.Notes, "\n")}, section{answer: evaluationAnswer(e)}, section{items: []item{
+		{mark: "Spent", text: "nothing: the sources were simulated"},
+		{mark: "Next", text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
+	}})...)
+}
+
+// evaluationAnswer says how far an answer on this graph may be trusted.
+func evaluationAnswer(e *study.Evaluation) string {
+	p := e.Performance
+	text := fmt.Sprintf("The right community ranks first in %s of %d runs (95 %% interval %.0f to %.0f %%), where chance is right in %s.",
+		report.Percent(p.Right.Rate), e.Trials, 100*p.Right.Lower, 100*p.Right.Upper, report.Percent(e.Chance))
+	if c := p.Calibration; c.Error <= c.Limit {
+		return text + " The confidence that it states is as good as it says, as far as so many runs can tell."
+	}
+	return text + fmt.Sprintf(" The confidence that it states is off by %s on average.", report.Percent(p.Calibration.Error))
 }
 
 // measure is a row of the comparison.

@@ -329,9 +329,6 @@ func (s section) empty() bool {
 
 func (a *app) printSection(b *bytes.Buffer, s section) {
 	coloured, width := a.colouredResult(), min(a.width, proseWidth)
-	if s.title != "" {
-		b.WriteString(strong.on(stripControl(s.title), coloured) + "\n")
-	}
 	prose := func(text string, p paint) {
 		for line := range strings.Lines(text) {
 			for _, row := range wrap(stripControl(strings.TrimSuffix(line, "\n")), width) {
@@ -339,6 +336,7 @@ func (a *app) printSection(b *bytes.Buffer, s section) {
 			}
 		}
 	}
+	prose(s.title, strong)
 	prose(s.answer, strong)
 	prose(s.text, plain)
 	writeItems(b, s.items, width, coloured)

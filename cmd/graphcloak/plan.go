@@ -4,19 +4,15 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 )
 
 func newPlanCommand(app *app) *cobra.Command {
@@ -120,120 +116,6 @@ func (a *app) noteBracket(p *graphcloak.Plan, limit time.Duration) {
 		how = fmt.Sprintf("within a factor of %.2g only", b.Upper/b.Lower)
 	}
 	a.note("Note: the sensitivity is certified %s, and noise follows its upper end. %s", how, hint)
-}
-
-func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
-	bracket := p.Sensitivity
-	if p.Allocated != nil {
-		bracket = p.Allocated.Uniform.Sensitivity
-	}
-	facts := [][]any{
-		{"nodeCount", cell(p.NodeCount, -1)},
-		{"relationshipCount", cell(p.RelationshipCount, -1)},
-		{"componentCount", cell(p.ComponentCount, -1)},
-		{"epsilon", cell(p.Epsilon, -1)},
-		{"delta", cell(p.Delta, -1)},
-		{"sensitivity", fmt.Sprintf("%s to %s", cell(bracket.Lower, shownDigits), cell(bracket.Upper, shownDigits))},
-		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
-		{"rho", cell(p.Cost().Rho(), shownDigits)},
-	}
-	sigma := sigmas(p.Noise())
-	choices := [][]any{{"uniform", len(p.Sensors), sigma, nil, expected(p.Accuracy)}}
-	if a := p.Allocated; a != nil {
-		choices = [][]any{
-			{"optimal, " + a.Objective.String(), len(p.Sensors), sigma, gap(a), expected(p.Accuracy)},
-			{"uniform", a.Uniform.SensorCount, cell(a.Uniform.Sigma, shownDigits), nil, expected(a.Uniform.Accuracy)},
-		}
-	}
-	rows := section{
-		columns: []string{"nodeId", "sigma", "latticeExponent"},
-		rows: rowsOf(p.Sensors, func(s privacy.SensorNoise) []any {
-			return []any{string(s.ID), s.Sigma(), s.Exponent}
-		}),
-	}
-	if a.outputFormat() != "table" {
-		return a.render(p, rows)
-	}
-	sections := []section{
-		{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(facts)},
-		{
-			title: "Noise at this guarantee; the first is the plan", columns: []string{"allocation", "sensors", "sigma", "gap", "expectedAccuracy"},
-			rows: slices.Values(choices),
-		},
-	}
-	if p.Accuracy != nil && p.Accuracy.Limit != nil {
-		sections = append(sections, section{text: p.Accuracy.LimitSentence(p.Epsilon, p.Delta)})
-	}
-	if text := allocationCost(p); text != "" {
-		sections = append(sections, section{text: text})
-	}
-	if len(misfits) > 0 {
-		sections = append(sections, section{
-			title: fmt.Sprintf("What ε = %v at δ = %v becomes where the process is not the model", p.Epsilon, p.Delta), columns: []string{"process", "epsilon"},
-			rows: rowsOf(misfits, func(x graphcloak.Misfit) []any { return []any{x.Process, misfitEpsilon(x)} }),
-			text: "--tau-range, --weight-error and --relationship-error declare how far it may be off, and the guarantee is certified for all of that.",
-		})
-	}
-	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence()})...)
-}
-
-func misfitEpsilon(x graphcloak.Misfit) string {
-	switch {
-	case math.IsInf(x.Epsilon, 1):
-		return "beyond 100,000"
-	case x.Bound:
-		return "at most " + cell(x.Epsilon, shownDigits)
-	}
-	return cell(x.Epsilon, shownDigits)
-}
-
-// allocationCost warns where, to a reader who knows the amplitude, a source hides among
-// fewer nodes than under uniform noise.
-func allocationCost(p *graphcloak.Plan) string {
-	if p.Allocated == nil || p.Accuracy == nil || p.Allocated.Uniform.Accuracy == nil {
-		return ""
-	}
-	here, uniform := p.Accuracy.KnownMassSetSize, p.Allocated.Uniform.Accuracy.KnownMassSetSize
-	if here >= uniform {
-		return ""
-	}
-	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides among %.3g nodes on average, "+
-		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", here, uniform)
-}
-
-// sigmas shows the σ of all sensors.
-func sigmas(n report.Noise) string {
-	if n.Sigma == 0 {
-		return cell(n.SigmaMin, shownDigits) + " to " + cell(n.SigmaMax, shownDigits)
-	}
-	return cell(n.Sigma, shownDigits)
-}
-
-// gap is how far the allocation may be from the best, relative to the objective.
-func gap(a *graphcloak.Allocated) string {
-	const cut = "the search was cut short by --allocation-time"
-	if a.Gap == nil {
-		return "unknown: " + cut
-	}
-	text := cell(*a.Gap, 2)
-	if a.Objective == allocation.Information {
-		text = "about " + text // a first-order estimate
-	}
-	if a.CutShort {
-		text += ": " + cut
-	}
-	return text
-}
-
-func expected(e *report.Accuracy) string {
-	if e == nil {
-		return "not simulated"
-	}
-	text := fmt.Sprintf("%.2f (95 %% interval %.2f to %.2f, chance %.2f, %d trials), mean distance %.3g", e.Probability, e.Lower, e.Upper, e.Chance, e.Trials, e.MeanEMD)
-	if e.Elsewhere >= 0.005 {
-		text += fmt.Sprintf(" and %.0f %% in other components", 100*e.Elsewhere)
-	}
-	return text + fmt.Sprintf("; hidden among %.3g nodes, %.3g if the mass is known", e.CredibleSetSize, e.KnownMassSetSize)
 }
 
 // maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for

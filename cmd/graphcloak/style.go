@@ -56,6 +56,15 @@ const (
 	barDigits = 3
 )
 
+// text is the number as a reader sees it. What is below 1 is not called 1.
+func (p probability) text() string {
+	text := cell(p, barDigits)
+	if text == "1" && p < 1 {
+		return ">0.999"
+	}
+	return text
+}
+
 // drawBar draws a number from 0 to 1 in eighths of a column, or in whole ones where the
 // terminal has no such characters. Above 0 there is always something to see.
 func drawBar(x float64, width int, ascii bool) string {

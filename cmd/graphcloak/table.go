@@ -34,7 +34,7 @@ func (a *app) grid(s section) grid {
 			cells[i] = shown{text: stripControl(cell(v, shownDigits))}
 			switch v := v.(type) {
 			case probability:
-				cells[i].text = cell(v, barDigits) + " " + drawBar(float64(v), barWidth, a.ascii)
+				cells[i].text = v.text() + " " + drawBar(float64(v), barWidth, a.ascii)
 			case state:
 				cells[i].paint = v.paint()
 			}
@@ -44,19 +44,47 @@ func (a *app) grid(s section) grid {
 	return g
 }
 
-// table lays a section out: side by side where the screen has the width for it, else
-// one record below the other, so that nothing is cut.
+// table lays a section out: side by side where the screen has the width for it, if need
+// be with the widest text in lines, else one record below the other. Nothing is cut.
 func (a *app) table(s section) string {
 	g, coloured := a.grid(s), a.colouredResult()
-	widths := g.widths()
-	if limit := a.tableLimit(); limit == 0 || boxWidth(widths) <= limit {
-		lines := lightLines
-		if a.ascii {
-			lines = asciiLines
-		}
-		return g.boxed(widths, lines, coloured)
+	lines := lightLines
+	if a.ascii {
+		lines = asciiLines
 	}
-	return g.records(a.tableLimit(), coloured)
+	widths, limit := g.widths(), a.tableLimit()
+	if limit > 0 && boxWidth(widths) > limit {
+		if widths = g.squeezed(widths, limit); widths == nil {
+			return g.records(limit, coloured)
+		}
+	}
+	return g.boxed(widths, lines, coloured)
+}
+
+// squeezed returns the widths of a table whose widest text stands in lines as narrow as
+// the screen wants, nil where that would be too narrow or break a word.
+func (g grid) squeezed(widths []int, limit int) []int {
+	widest := -1
+	for i, w := range widths {
+		if (g.right == nil || !g.right[i]) && (widest < 0 || w > widths[widest]) {
+			widest = i
+		}
+	}
+	if widest < 0 {
+		return nil
+	}
+	widths[widest] -= boxWidth(widths) - limit
+	if widths[widest] < max(minColumn, uniseg.StringWidth(g.columns[widest])) {
+		return nil
+	}
+	for _, row := range g.rows {
+		for _, line := range wrap(row[widest].text, widths[widest]) {
+			if uniseg.StringWidth(line) > widths[widest] {
+				return nil
+			}
+		}
+	}
+	return widths
 }
 
 // tableLimit is the width that a table may have; 0: any, for what goes to a file or
@@ -111,11 +139,25 @@ func (g grid) boxed(widths []int, lines boxLines, coloured bool) string {
 		b.WriteString(ends[0] + strings.Join(parts, ends[1]) + ends[2] + "\n")
 	}
 	line := func(cells []shown) {
+		texts := make([][]string, len(cells))
+		height := 1
 		for i, c := range cells {
-			text := pad(c.text, widths[i], g.right != nil && g.right[i])
-			b.WriteString(lines.wall + " " + c.paint.on(text, coloured) + " ")
+			texts[i] = []string{c.text}
+			if uniseg.StringWidth(c.text) > widths[i] {
+				texts[i] = wrap(c.text, widths[i])
+			}
+			height = max(height, len(texts[i]))
 		}
-		b.WriteString(lines.wall + "\n")
+		for k := range height {
+			for i, c := range cells {
+				text := ""
+				if k < len(texts[i]) {
+					text = texts[i][k]
+				}
+				b.WriteString(lines.wall + " " + c.paint.on(pad(text, widths[i], g.right != nil && g.right[i]), coloured) + " ")
+			}
+			b.WriteString(lines.wall + "\n")
+		}
 	}
 	header := make([]shown, len(g.columns))
 	for i, name := range g.columns {

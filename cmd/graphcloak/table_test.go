@@ -42,7 +42,7 @@ func TestTableTurnsVertical(t *testing.T) {
 	for _, c := range []struct {
 		columns  string
 		vertical bool
-	}{{"", false}, {"80", true}, {"120", true}, {"300", false}, {"20", true}} {
+	}{{"", false}, {"80", true}, {"110", true}, {"300", false}, {"20", true}} {
 		t.Setenv("COLUMNS", c.columns)
 		a, stdout, _ := kit(t, "--format", "table")
 		if err := a.render(map[string]any{}, s); err != nil {
@@ -59,6 +59,35 @@ func TestTableTurnsVertical(t *testing.T) {
 		}
 		if n := strings.Count(text, strings.Repeat("x", 90)); n != len(exotic) {
 			t.Errorf("COLUMNS=%s: %d words of a message are whole, want %d", c.columns, n, len(exotic))
+		}
+	}
+}
+
+// A text that is too long for the screen stands in lines, if that is enough, and in a box
+// as wide as the screen. A word that is broken would be cut.
+func TestTableWrapsItsWidestText(t *testing.T) {
+	t.Setenv("COLUMNS", "50")
+	for text, boxed := range map[string]bool{
+		"the share of the runs in which the right community ranks first": true,
+		"a digest of " + strings.Repeat("0", 40):                         false,
+	} {
+		a, stdout, _ := kit(t, "--format", "table")
+		rows := slices.Values([][]any{{text, 0.25, "optimal"}})
+		if err := a.render(map[string]any{}, section{columns: []string{"what", "value", "noise"}, rows: rows}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(stdout.String(), "┌") != boxed {
+			t.Errorf("%q is laid out as\n%s", text, stdout)
+		}
+		for line := range strings.Lines(stdout.String()) {
+			if w := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); boxed && w != 50 {
+				t.Errorf("%q is %d columns wide", line, w)
+			}
+		}
+		for word := range strings.FieldsSeq(text) {
+			if !strings.Contains(stdout.String(), word) {
+				t.Errorf("%q is lost", word)
+			}
 		}
 	}
 }
@@ -108,6 +137,15 @@ func TestNoColor(t *testing.T) {
 			if painted := strings.Contains(stdout.String()+stderr.String(), "\x1b["); painted == off {
 				t.Errorf("%q: %s%s", all, &stdout, &stderr)
 			}
+		}
+	}
+}
+
+// What is nearly sure is not called sure.
+func TestProbabilityText(t *testing.T) {
+	for p, want := range map[probability]string{1: "1", 0.99996: ">0.999", 0.98033: "0.98", 0: "0", 1e-7: "1e-07"} {
+		if got := p.text(); got != want {
+			t.Errorf("%v is shown as %q, want %q", float64(p), got, want)
 		}
 	}
 }

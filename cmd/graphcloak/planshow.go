@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
+	if a.outputFormat() != "table" {
+		return a.render(p, section{
+			columns: []string{"nodeId", "sigma", "latticeExponent"},
+			rows: rowsOf(p.Sensors, func(s privacy.SensorNoise) []any {
+				return []any{string(s.ID), s.Sigma(), s.Exponent}
+			}),
+		})
+	}
+	sections := []section{
+		{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(planFacts(p)), detail: true},
+		{
+			title: "Noise at this guarantee, the plan's first; a source hides among so many nodes", columns: []string{"allocation", "sensors", "right", "interval", "hidden", "known mass"},
+			rows: slices.Values(planChoices(p)),
+		},
+		{text: accuracyLimit(p)},
+		{text: allocationCost(p)},
+	}
+	if len(misfits) > 0 {
+		sections = append(sections, section{
+			title: fmt.Sprintf("What ε = %v at δ = %v becomes where the process is not the model", p.Epsilon, p.Delta), columns: []string{"process", "epsilon"},
+			rows: rowsOf(misfits, func(x graphcloak.Misfit) []any { return []any{x.Process, misfitEpsilon(x)} }),
+			text: "--tau-range, --weight-error and --relationship-error declare how far it may be off, and the guarantee is certified for all of that.",
+		})
+	}
+	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: []item{
+		{mark: "Spent", text: "nothing: a plan reads no signal"},
+		{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the guarantee in words"},
+	}})...)
+}
+
+// planAnswer says what the plan promises, and how often the answer would be right.
+func planAnswer(p *graphcloak.Plan) string {
+	head := fmt.Sprintf("At ε = %v and δ = %v", p.Epsilon, p.Delta)
+	e := p.Accuracy
+	if e == nil {
+		return head + " a source stays hidden within α; how often the answer would be right was not simulated."
+	}
+	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; the source would stay hidden among %.3g nodes on average.",
+		head, report.Percent(e.Probability), 100*e.Lower, 100*e.Upper, report.Percent(e.Chance), e.CredibleSetSize)
+}
+
+// accuracyLimit says what no analysis of the measurements could pass.
+func accuracyLimit(p *graphcloak.Plan) string {
+	if p.Accuracy == nil || p.Accuracy.Limit == nil {
+		return ""
+	}
+	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
+}
+
+func planFacts(p *graphcloak.Plan) [][]any {
+	bracket := p.Sensitivity
+	if p.Allocated != nil {
+		bracket = p.Allocated.Uniform.Sensitivity
+	}
+	facts := [][]any{
+		{"nodeCount", cell(p.NodeCount, -1)},
+		{"relationshipCount", cell(p.RelationshipCount, -1)},
+		{"componentCount", cell(p.ComponentCount, -1)},
+		{"epsilon", cell(p.Epsilon, -1)},
+		{"delta", cell(p.Delta, -1)},
+		{"sensitivity", fmt.Sprintf("%s to %s", cell(bracket.Lower, shownDigits), cell(bracket.Upper, shownDigits))},
+		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
+		{"rho", cell(p.Cost().Rho(), shownDigits)},
+		{"sigma", sigmas(p.Noise())},
+	}
+	if a := p.Allocated; a != nil {
+		facts = append(facts,
+			[]any{"uniformSigma", cell(a.Uniform.Sigma, shownDigits)},
+			[]any{"objective", a.Objective.String()},
+			[]any{"gap", gap(a)})
+	}
+	return append(facts, accuracyFacts(p.Accuracy)...)
+}
+
+// accuracyFacts are the simulated numbers that no column of the table holds.
+func accuracyFacts(e *report.Accuracy) [][]any {
+	if e == nil {
+		return nil
+	}
+	return [][]any{{"trials", cell(e.Trials, -1)}, {"chance", decimals(e.Chance)}, {"meanEmd", cell(e.MeanEMD, barDigits)}, {"meanElsewhere", decimals(e.Elsewhere)}}
+}
+
+// planChoices are the plan's noise and what it was chosen over: a row each.
+func planChoices(p *graphcloak.Plan) [][]any {
+	if p.Allocated == nil {
+		return [][]any{planChoice("uniform", len(p.Sensors), p.Accuracy)}
+	}
+	uniform := p.Allocated.Uniform
+	return [][]any{planChoice("optimal", len(p.Sensors), p.Accuracy), planChoice("uniform", uniform.SensorCount, uniform.Accuracy)}
+}
+
+func planChoice(name string, sensors int, e *report.Accuracy) []any {
+	if e == nil {
+		return []any{name, sensors, "not simulated", nil, nil, nil}
+	}
+	return []any{
+		name, sensors, probability(e.Probability), fmt.Sprintf("%.2f–%.2f", e.Lower, e.Upper),
+		cell(e.CredibleSetSize, barDigits), cell(e.KnownMassSetSize, barDigits),
+	}
+}
+
+func misfitEpsilon(x graphcloak.Misfit) string {
+	switch {
+	case math.IsInf(x.Epsilon, 1):
+		return "beyond 100,000"
+	case x.Bound:
+		return "at most " + cell(x.Epsilon, shownDigits)
+	}
+	return cell(x.Epsilon, shownDigits)
+}
+
+// allocationCost warns where, to a reader who knows the amplitude, a source hides among
+// fewer nodes than under uniform noise.
+func allocationCost(p *graphcloak.Plan) string {
+	if p.Allocated == nil || p.Accuracy == nil || p.Allocated.Uniform.Accuracy == nil {
+		return ""
+	}
+	here, uniform := p.Accuracy.KnownMassSetSize, p.Allocated.Uniform.Accuracy.KnownMassSetSize
+	if here >= uniform {
+		return ""
+	}
+	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides among %.3g nodes on average, "+
+		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", here, uniform)
+}
+
+// sigmas shows the σ of all sensors.
+func sigmas(n report.Noise) string {
+	if n.Sigma == 0 {
+		return cell(n.SigmaMin, shownDigits) + " to " + cell(n.SigmaMax, shownDigits)
+	}
+	return cell(n.Sigma, shownDigits)
+}
+
+// gap is how far the allocation may be from the best, relative to the objective.
+func gap(a *graphcloak.Allocated) string {
+	const cut = "the search was cut short by --allocation-time"
+	if a.Gap == nil {
+		return "unknown: " + cut
+	}
+	text := cell(*a.Gap, 2)
+	if a.Objective == allocation.Information {
+		text = "about " + text // a first-order estimate
+	}
+	if a.CutShort {
+		text += ": " + cut
+	}
+	return text
+}
