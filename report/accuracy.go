@@ -24,6 +24,12 @@ type Accuracy struct {
 	Limit            *Limit  `json:"limit,omitempty"` // of Probability; nil: unknown
 }
 
+// CurvePoint is the simulated accuracy of a release at ε.
+type CurvePoint struct {
+	Epsilon  float64  `json:"epsilon"`
+	Accuracy Accuracy `json:"accuracy"`
+}
+
 // Possible reports whether so many trials can give these numbers.
 func (a *Accuracy) Possible() bool {
 	const most = 1 << 40

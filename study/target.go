@@ -147,7 +147,8 @@ type Point struct {
 
 // Curve simulates a plan at other values of ε, with the weights that it has, on
 // common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
-// [limit.ErrInvalid] and the errors of [Expect] and [graphcloak.Model.WithBudget].
+// [limit.ErrInvalid] and the errors of [Expect] and [graphcloak.Model.WithBudget]. Beside
+// the error of a ctx that ended stand the points that were had until then.
 func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64, trials int) ([]Point, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
@@ -166,23 +167,23 @@ func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec ana
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return points, err
 		}
 		a, err := s.accuracy(ctx, q.Plan)
 		if err != nil {
-			return nil, err
+			return points, err
 		}
 		if a.Limit, err = s.limit(ctx, q.Plan); err != nil {
-			return nil, err
+			return points, err
 		}
 		point := Point{Epsilon: eps, Accuracy: *a}
 		uniform, err := m.UniformPlan(q)
 		if err != nil {
-			return nil, err
+			return points, err
 		}
 		if uniform != nil {
 			if point.Uniform, err = s.accuracy(ctx, uniform); err != nil {
-				return nil, err
+				return points, err
 			}
 		}
 		points = append(points, point)

@@ -37,8 +37,10 @@ type app struct {
 	command  string                                // as it is called, without the program
 	captions []string                              // of the nodes; nil: none are wanted
 	page     func(*report.Report) (section, error) // writes that of the run; nil: none is wanted
-	rendered bool                                  // a result went to standard output
-	secret   bool                                  // the result is for its owner alone
+	// simulate makes the curve of a page, or says why there is none; nil: no plan is known
+	simulate func(context.Context) ([]report.CurvePoint, string, error)
+	rendered bool // a result went to standard output
+	secret   bool // the result is for its owner alone
 
 	args                []string
 	configPath, envPath string

@@ -14,13 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/page"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/study"
 )
 
 func newDemoCommand(app *app) *cobra.Command {
@@ -114,9 +112,6 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	return rep, a.unspent(job.RunID, err)
 }
 
-// demoTrials is the number of simulated releases at each point of a demo's curve.
-const demoTrials = 200
-
 // explainDemo prepares the page of a demo, which knows more than that of a run: where the
 // source is, and what other ε would give.
 func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, dir string) error {
@@ -139,11 +134,7 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 	if err != nil {
 		return err
 	}
-	if m.Graph.Order() <= demoCurve {
-		if view.Curve, err = demoAccuracy(ctx, m, p, job.Recover); err != nil {
-			return err
-		}
-	}
+	a.simulate = a.curveOf(m, p.Plan, job.Recover)
 	a.page = func(rep *report.Report) (section, error) {
 		view.Truth = compareWithTruth(rep, source)
 		written, err := a.writePage(ctx, s, path, view, rep)
@@ -151,21 +142,6 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 		return written, err
 	}
 	return nil
-}
-
-// demoCurve bounds the nodes of a graph whose curve a demo has the time for.
-const demoCurve = 300
-
-// demoAccuracy simulates the plan at other ε.
-func demoAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) ([]page.Point, error) {
-	list := append(epsilonGrid()[5:], p.Epsilon)
-	slices.Sort(list)
-	points, err := study.Curve(ctx, m, p, opts, slices.Compact(list), demoTrials)
-	out := make([]page.Point, len(points))
-	for k, x := range points {
-		out[k] = page.Point{Epsilon: x.Epsilon, Accuracy: x.Accuracy}
-	}
-	return out, err
 }
 
 // compareWithTruth compares an answer with the true sources, which only a demo may show.

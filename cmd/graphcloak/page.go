@@ -153,10 +153,19 @@ func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y strin
 
 // writePage writes the page of a report, and says where it is.
 func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (section, error) {
-	v.Report, v.Command, v.Queries = rep, a.commandLine(), memberQueries(rep, a.config.Write.PropertyPrefix)
+	v.Report, v.Command, v.Queries = rep, repeated(a.command, configuration(a.config)), memberQueries(rep, a.config.Write.PropertyPrefix)
+	if a.command == "recover" && rep.ReleaseID != "" {
+		v.Command += " --release=FILE"
+	}
 	var err error
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return section{}, err
+	}
+	v.NoCurve = "Private values alone do not tell the plan of their release, from which it is simulated."
+	if a.simulate != nil {
+		if rep.Curve, v.NoCurve, err = a.simulate(ctx); err != nil {
+			return section{}, err
+		}
 	}
 	err = a.create(path, func(w io.Writer) error { return page.Write(w, v) })
 	return section{text: fmt.Sprintf("The report with its map is %s.", path)}, err
@@ -188,18 +197,50 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	return b, nil
 }
 
-// commandLine is the command that repeats this one, without how the server was reached and
-// where the results went.
-func (a *app) commandLine() string {
-	words := []string{"graphcloak", a.command}
+// repeated is the command that repeats a run of these settings, without how the server was
+// reached and where the results went.
+func repeated(command string, chosen map[string]any) string {
+	words := []string{"graphcloak", command}
 	left := []config.Group{config.GroupConnection, config.GroupOutput, config.GroupReport, config.GroupExecution, config.GroupTerminal}
-	chosen := configuration(a.config)
 	for _, s := range config.Settings() {
 		if v, ok := chosen[s.Key]; ok && !slices.Contains(left, s.Group) {
-			words = append(words, "--"+s.Flag+"="+quoteShell(settingText(v)))
+			words = append(words, "--"+s.Flag+"="+quoteShell(flagText(v)))
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// flagText is a value as a flag takes it: a list, from JSON too, is parted by commas.
+func flagText(v any) string {
+	switch list := v.(type) {
+	case []string:
+		return strings.Join(list, ",")
+	case []any:
+		texts := make([]string, len(list))
+		for k, x := range list {
+			texts[k] = flagText(x)
+		}
+		return strings.Join(texts, ",")
+	}
+	return settingText(v)
+}
+
+// repeatedRun repeats a run that a report tells of: by the settings that it holds, else by
+// those at hand and the numbers of its record.
+func (a *app) repeatedRun(rep *report.Report) string {
+	if rep.Configuration != nil {
+		return repeated("run", rep.Configuration)
+	}
+	chosen := configuration(a.config)
+	for key, x := range map[string]float64{"tau": rep.Tau, "epsilon": rep.Epsilon, "delta": rep.Delta, "alpha": rep.Alpha} {
+		if x > 0 {
+			chosen[key] = x
+		}
+	}
+	if rep.Signal != "" {
+		chosen["sourceProperty"] = rep.Signal
+	}
+	return repeated("run", chosen)
 }
 
 // memberQueries show the members of the first community in Neo4j, where they were

@@ -99,6 +99,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if err := a.preparePage(ctx, s, m.Graph, r.Signal, job.RunID); err != nil {
 		return err
 	}
+	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
 	rep, err := m.Complete(ctx, &r, job)
 	return a.conclude(ctx, s, job, rep, err)
 }

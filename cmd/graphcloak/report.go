@@ -94,6 +94,9 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 	return a.leavePage(ctx, s, rep, a.config.Write.PropertyPrefix)
 }
 
+// noCurveKept is why the page of an earlier run may have no curve.
+const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and costs nothing."
+
 // leavePage writes the page and says where it is; s is nil where no store is at hand.
 func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, prefix string) error {
 	path := a.config.Report.File
@@ -106,13 +109,16 @@ func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, p
 	if err := a.checkFile(path); err != nil {
 		return err
 	}
-	v := page.View{Report: rep, Queries: memberQueries(rep, prefix)}
+	v := page.View{Report: rep, Queries: memberQueries(rep, prefix), NoCurve: noCurveKept, Command: a.repeatedRun(rep)}
+	if s == nil {
+		v.NoMap = "No graph was named when this page was made, so it has no map: --from or --uri with the flags of the run gives one."
+	}
 	if s != nil {
 		var err error
 		if v, err = a.scenery(ctx, s, rep.Nodes().Graph, graphcloak.Signal{SourceProperty: rep.Signal}); err != nil {
 			return err
 		}
-		v.Report, v.Queries = rep, memberQueries(rep, prefix)
+		v.Report, v.Queries, v.NoCurve, v.Command = rep, memberQueries(rep, prefix), noCurveKept, a.repeatedRun(rep)
 		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 			return err
 		}

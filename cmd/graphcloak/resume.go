@@ -116,6 +116,7 @@ func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
+	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
 	start := time.Now()
 	rep, err := m.Complete(ctx, r, job)
 	err = a.chronicle(ctx, s, job, cmp.Or(kept.Mode, "write"), time.Since(start), rep, a.outdated(err, runID))

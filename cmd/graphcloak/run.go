@@ -123,6 +123,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	var plan *graphcloak.Plan
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
+		a.simulate = a.curveOf(m, p.Plan, job.Recover)
 		a.noteBracket(p, job.Plan.SensitivityTime)
 		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"syscall"
@@ -18,7 +17,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/metrics"
 	"github.com/graphcloak/graphcloak/internal/page"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/serve"
@@ -70,7 +68,7 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	server := serve.New(serve.Options{
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
-		Metrics: metricsOf(set, engine), Log: a.log, Report: reportPage(s), ReportPolicy: page.Policy(), Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
+		Metrics: metricsOf(set, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(), Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -188,24 +186,6 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 		}
 	}
 	return list, nil
-}
-
-// reportPage writes the page of a report that the history holds, without a map: the
-// graph is not read for it.
-func reportPage(s graphStore) func(context.Context, io.Writer, []byte) error {
-	return func(ctx context.Context, w io.Writer, data []byte) error {
-		var rep report.Report
-		if err := strictjson.Unmarshal(data, &rep); err != nil {
-			return fmt.Errorf("the report in the history: %w", err)
-		}
-		prefix, _ := rep.Configuration["propertyPrefix"].(string)
-		v := page.View{Report: &rep, Queries: memberQueries(&rep, prefix)}
-		var err error
-		if v.Budget, err = spentSoFar(ctx, s, &rep); err != nil {
-			return err
-		}
-		return page.Write(w, v)
-	}
 }
 
 // defaultDelta is where ε is told of a scope without a cap.

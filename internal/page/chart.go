@@ -20,7 +20,7 @@ type chart struct {
 	HereText       string
 	Here           bool
 	ChanceText     string
-	Points         []Point
+	Points         []report.CurvePoint
 	Trials         int
 	Left, Right    float64
 	Top, Bottom    float64
@@ -32,8 +32,9 @@ type tick struct {
 	Text string
 }
 
-// newChart draws a curve of at least two points, or returns nil.
-func newChart(points []Point, r *report.Report) *chart {
+// newChart draws the curve of a report of at least two points, or returns nil.
+func newChart(r *report.Report) *chart {
+	points := r.Curve
 	if len(points) < 2 {
 		return nil
 	}
@@ -69,7 +70,7 @@ func newChart(points []Point, r *report.Report) *chart {
 }
 
 // mark sets the point of the run between its neighbours on the curve.
-func (c *chart) mark(points []Point, eps float64, x, y func(float64) float64) {
+func (c *chart) mark(points []report.CurvePoint, eps float64, x, y func(float64) float64) {
 	for k := 1; k < len(points); k++ {
 		a, b := points[k-1], points[k]
 		if eps < a.Epsilon || eps > b.Epsilon {

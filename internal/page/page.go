@@ -25,17 +25,12 @@ type View struct {
 	Places     []r2.Vec // of the nodes, y upwards; NaN where one has none; nil: laid out
 	Geographic bool     // places are longitude and latitude
 	Captions   []string // what a reader calls the nodes; nil or "": their ids
-	Curve      []Point  // accuracy over ε, ascending
 	Budget     *Budget
 	Truth      *Truth
 	Command    string  // that repeats the run
 	Queries    []Query // that show the members in the store
-}
-
-// Point is the simulated accuracy of a release at ε.
-type Point struct {
-	Epsilon  float64
-	Accuracy report.Accuracy
+	NoMap      string  // why there is no map; "" says nothing
+	NoCurve    string  // why the report has no curve; "" says nothing
 }
 
 // Budget is what the scope of a run has spent in all, and its limit.
@@ -150,7 +145,7 @@ const listed = 20
 func newContent(v View) (*content, error) {
 	c := &content{View: v, nodes: v.Report.Nodes()}
 	c.graph, c.labels = c.nodes.Graph, c.nodes.Community
-	c.Chart = newChart(v.Curve, v.Report)
+	c.Chart = newChart(v.Report)
 	c.Settings, c.Facts = settings(v.Report), facts(v.Report)
 	if c.graph != nil {
 		c.look()

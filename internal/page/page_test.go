@@ -279,16 +279,19 @@ func TestCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := sample(t, g, make([]int, 10), 10)
-	var points []page.Point
 	for _, x := range []struct{ eps, p float64 }{{1, .4}, {2, .6}, {8, .8}} {
-		points = append(points, page.Point{Epsilon: x.eps, Accuracy: report.Accuracy{Probability: x.p, Lower: x.p - .1, Upper: x.p + .1, Chance: .2, Trials: 200}})
+		r.Curve = append(r.Curve, report.CurvePoint{Epsilon: x.eps, Accuracy: report.Accuracy{Probability: x.p, Lower: x.p - .1, Upper: x.p + .1, Chance: .2, Trials: 200}})
 	}
-	if html := write(t, page.View{Report: r, Curve: points}); !strings.Contains(html, "ε = 4, right in 70 % of releases") {
+	if html := write(t, page.View{Report: r, NoCurve: "It took too long."}); !strings.Contains(html, "ε = 4, right in 70 % of releases") {
 		t.Error("halfway between 60 % and 80 %, in the logarithm, the run is not at 70 %")
 	}
 	r.Epsilon = 20
-	if html := write(t, page.View{Report: r, Curve: points}); strings.Contains(html, "of releases") {
+	if html := write(t, page.View{Report: r, NoCurve: "It took too long."}); strings.Contains(html, "of releases") {
 		t.Error("a run beyond the curve is on it")
+	}
+	r.Curve = nil
+	if html := write(t, page.View{Report: r, NoCurve: "It took <b> long."}); !strings.Contains(html, "It took &lt;b&gt; long.") {
+		t.Error("a report without a curve does not say why")
 	}
 }
 

@@ -66,7 +66,7 @@ func html(t *testing.T, n int, places bool) string {
 		v.Places = at
 	}
 	for _, eps := range []float64{1, 4, 10} {
-		v.Curve = append(v.Curve, pages.Point{Epsilon: eps, Accuracy: report.Accuracy{Probability: .9, Lower: .8, Upper: .95, Chance: .2, Trials: 100}})
+		r.Curve = append(r.Curve, report.CurvePoint{Epsilon: eps, Accuracy: report.Accuracy{Probability: .9, Lower: .8, Upper: .95, Chance: .2, Trials: 100}})
 	}
 	var b bytes.Buffer
 	if err := pages.Write(&b, v); err != nil {

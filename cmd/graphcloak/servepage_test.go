@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// TestServedPages: the server's page of a run has a map where the run wrote to the nodes
+// and no later run did, and says why it has none elsewhere. It runs no query that lies in
+// the store.
+func TestServedPages(t *testing.T) {
+	graph, settings := hall(t, `
+from: folder:HALL
+delta: 1e-6
+epsilon: 0.4
+jobs:
+  - name: first
+    schedule: "@daily"
+    sourceProperty: source
+  - name: second
+    schedule: "@daily"
+    sourceProperty: source
+    mode: stats
+`)
+	kept, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(kept), "HALL", graph)
+	write(t, settings, text, 0o600)
+	for _, job := range []string{"first", "second"} {
+		if code, said := obey(t, "job", "run", job, "--config", settings); code != exitOK {
+			t.Fatalf("job %s: exit %d: %s", job, code, said)
+		}
+	}
+	a, _, _ := kit(t, "--from", "folder:"+graph)
+	s, engine, err := a.openJobs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	runs, err := engine.Store.ListRuns(t.Context(), jobs.RunQuery{})
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d runs in the history: %v", len(runs), err)
+	}
+	for _, listed := range runs {
+		own, err := engine.Store.GetRun(t.Context(), listed.RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := a.reportPage(s)(t.Context(), &b, own.Report); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "What a neighbour would have given", "graphcloak plan --curve"}
+		if own.Mode == "stats" {
+			want = append(want, "mode write does")
+		} else {
+			want = append(want, `<svg class="map"`)
+		}
+		for _, text := range want {
+			if !strings.Contains(b.String(), text) {
+				t.Errorf("the page of the run in mode %s lacks %q", own.Mode, text)
+			}
+		}
+		if own.Mode == "stats" {
+			continue
+		}
+		var rep report.Report
+		if err := strictjson.Unmarshal(own.Report, &rep); err != nil {
+			t.Fatal(err)
+		}
+		rep.Configuration["nodeQuery"] = "MATCH (n) RETURN n"
+		if _, err := a.mapOf(t.Context(), s, &rep); err == nil || whyNoMap(err) != whyNoMap(errQueried) {
+			t.Errorf("a run by a query: %v", err)
+		}
+	}
+}
