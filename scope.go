@@ -30,8 +30,8 @@ func Scope(s Signal) string {
 // PropertyOf returns the property whose values a scope guards by its name, as [Scope]
 // made it or a version before it did; false where the name tells none.
 func PropertyOf(scope string) (property string, ok bool) {
-	if property, ok = strings.CutPrefix(scope, propertyScope); ok {
-		return property, property != ""
+	if name, ok := strings.CutPrefix(scope, propertyScope); ok {
+		return name, name != ""
 	}
 	if at := strings.LastIndex(scope, " "+propertyScope); at >= 0 && isLegacy(scope) {
 		property = scope[at+1+len(propertyScope):]

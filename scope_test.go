@@ -248,3 +248,15 @@ func TestNodeKeyEvadesNoCap(t *testing.T) {
 		t.Errorf("%+v, %v, want one release within a cap for one", a, err)
 	}
 }
+
+// The name of a scope tells a property only where it was made of one.
+func TestPropertyOf(t *testing.T) {
+	for scope, want := range map[string]string{
+		"property=risk": "risk", "property=a property=b": "a property=b", "property=": "", "sensors": "", "risk": "", "night property=risk": "", "": "",
+		"folder:/data nodes=labels=Hall property=risk": "risk", "folder:/data nodes=labels=Hall sensors": "",
+	} {
+		if got, ok := graphcloak.PropertyOf(scope); got != want || ok != (want != "") {
+			t.Errorf("scope %q tells the property %q, %t, want %q", scope, got, ok, want)
+		}
+	}
+}

@@ -78,6 +78,9 @@ func putMark(name, scope string, m privacy.Mark) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if seen := before.Mark.Account; err == nil && seen.Entries == m.Account.Entries && seen.Head == m.Account.Head {
+		return nil // it is there
+	}
 	if further, err := m.Follows(before.Mark); err != nil || !further {
 		return err
 	}

@@ -4,6 +4,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -41,4 +43,36 @@ func TestMarkFilesDoNotGoBack(t *testing.T) {
 		t.Errorf("another chain: %v, want ErrRollback", err)
 	}
 	check()
+}
+
+// A mark that is there is left as it is: whoever reads every scope of a ledger would
+// otherwise write and sync a file for each.
+func TestMarkThatIsThere(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	head := privacy.Digest{1}
+	m := privacy.Mark{Account: privacy.Account{Scope: "s", Entries: 1, Head: head}, Heads: []privacy.Digest{head}}
+	put := func() os.FileInfo {
+		t.Helper()
+		if err := (witness{}).Put([]string{"id"}, "s", m); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := markDir("id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, fingerprint("s")+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	first := put()
+	if !os.SameFile(first, put()) {
+		t.Error("the same mark is written again")
+	}
+	next := privacy.Digest{2}
+	m.Account.Entries, m.Account.Head, m.Heads = 2, next, append(m.Heads, next)
+	if os.SameFile(first, put()) {
+		t.Error("a mark that goes further is not written")
+	}
 }
