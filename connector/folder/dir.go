@@ -18,12 +18,26 @@ func Dir(path string) fs.FS { return directory(path) }
 
 type directory string
 
+// tries bounds how often a file is opened again that another process has just replaced.
+const tries = 20
+
 func (d directory) Open(name string) (file fs.File, err error) {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	for range tries {
+		if file, err = openRegular(root, name); !errors.Is(err, connector.ErrConflict) {
+			break
+		}
+	}
+	return file, err
+}
+
+// openRegular opens a regular file, and is an [connector.ErrConflict] where another takes its
+// place meanwhile.
+func openRegular(root *os.Root, name string) (fs.File, error) {
 	there, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
