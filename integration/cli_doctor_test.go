@@ -54,7 +54,7 @@ func testSuperseded(t *testing.T, c cli) {
 	source(t, label, 16)
 	args := []string{
 		"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform",
-		"--budget-scope", label, "--epsilon", "4", "--delta", "0.1", "--property-prefix", "sup",
+		"--budget-scope", "superseded " + token(), "--epsilon", "4", "--delta", "0.1", "--property-prefix", "sup",
 	}
 	cmd, file := c.start(t, args...)
 	kept, err := os.ReadFile(file)

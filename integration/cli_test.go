@@ -235,10 +235,11 @@ func testForeignQueries(t *testing.T, c cli) {
 		}
 	}
 	must(append([]string{"plan", "--node-key", "id", "--epsilon", "4", "--delta", "0.1", "-o", plan}, given...)...)
-	spend := []string{"release", "--plan", plan, "--source-property", "source", "--budget-scope", label, "-o", release}
+	scope := "foreign " + token()
+	spend := []string{"release", "--plan", plan, "--source-property", "source", "--budget-scope", scope, "-o", release}
 	c.refused(t, 6, query, spend...)
 	c.refused(t, 6, query, append(spend, other...)...)
-	if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b", map[string]any{"scope": label}); len(rows) != 0 {
+	if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b", map[string]any{"scope": scope}); len(rows) != 0 {
 		t.Errorf("a refused file opened %d budgets", len(rows))
 	}
 	must(append(spend, given...)...)

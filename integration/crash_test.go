@@ -63,7 +63,8 @@ type doomed struct {
 // cost; an attempt that was paid for is redeemed; what was not paid for is never
 // written.
 func TestCrash(t *testing.T) {
-	label := Load(t, Shipped("karate"))
+	t.Parallel()
+	label := Load(t, Shipped("karate"), ownType)
 	source(t, label, 16)
 	c := crash{label: label, s: connect(t)}
 	job := (doomed{Label: label}).job()
@@ -329,7 +330,7 @@ func (c crash) undo(t *testing.T, d doomed) {
 func (d doomed) job() graphcloak.Job {
 	return graphcloak.Job{
 		Settings: graphcloak.Settings{
-			Tau: 2, Selection: graph.Selection{NodeLabels: []string{d.Label}, NodeKey: "id"},
+			Tau: 2, Selection: graph.Selection{NodeLabels: []string{d.Label}, RelationshipTypes: []string{d.Label}, NodeKey: "id"},
 			Public: graphcloak.Public{Communities: community.Options{Property: "club"}},
 		},
 		Plan: graphcloak.PlanOptions{
@@ -523,6 +524,7 @@ type scheduler struct {
 // release is one that all four processes start, as a job does that is scheduled on
 // four machines: exactly the cap is granted, and no release twice.
 func TestSchedulers(t *testing.T) {
+	t.Parallel()
 	const schedulers, granted = 4, 60
 	scope, budget := "schedulers "+token(), privacy.Budget{Epsilon: 1, Delta: 1e-5}
 	l := connect(t).Ledger()

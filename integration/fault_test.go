@@ -44,7 +44,7 @@ func newBroken(t *testing.T) *broken {
 	t.Cleanup(func() { p.Close() })
 	c := newCLI(t)
 	c.env = append(c.env, "NEO4J_URI=bolt://"+p.Addr())
-	b := &broken{cli: c, proxy: p, label: Load(t, Shipped("karate")), prefix: "ft" + token()}
+	b := &broken{cli: c, proxy: p, label: Load(t, Shipped("karate"), ownType), prefix: "ft" + token()}
 	source(t, b.label, 16)
 	return b
 }
@@ -52,7 +52,7 @@ func newBroken(t *testing.T) *broken {
 // args are those of a run with a scope of its own.
 func (b *broken) args(scope string, more ...string) []string {
 	return append([]string{
-		"run", "--node-labels", b.label, "--node-key", "id", "--source-property", "source", "--community-property", "club",
+		"run", "--node-labels", b.label, "--relationship-types", b.label, "--node-key", "id", "--source-property", "source", "--community-property", "club",
 		"--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", b.prefix, "--budget-scope", scope,
 	}, more...)
 }
@@ -145,6 +145,16 @@ func (b *broken) begin(t *testing.T, args ...string) *running {
 	return r
 }
 
+// untilHit returns when the proxy has hit a command.
+func untilHit(t *testing.T, hit <-chan struct{}, r *running) {
+	t.Helper()
+	select {
+	case <-hit:
+	case <-time.After(time.Minute):
+		t.Fatalf("the connection was not cut\n%s", &r.stderr)
+	}
+}
+
 // problem is the failure that a command printed.
 func (r *running) problem(t *testing.T) (p struct {
 	Code       string
@@ -166,6 +176,7 @@ func (r *running) problem(t *testing.T) (p struct {
 // TestLostCommits cuts the connection right before and right after each commit of a
 // run: the run goes on and is paid for once.
 func TestLostCommits(t *testing.T) {
+	t.Parallel()
 	b := newBroken(t)
 	for commit := range b.commits(t) {
 		for _, fault := range []faultproxy.Fault{faultproxy.LoseRequest, faultproxy.LoseReply} {
@@ -188,6 +199,7 @@ func TestLostCommits(t *testing.T) {
 // run with SIGTERM: what it says is true of the ledger, and the same command again
 // ends with one release that is paid for once.
 func TestServerGone(t *testing.T) {
+	t.Parallel()
 	b := newBroken(t)
 	n := b.commits(t)
 	for commit := 1; commit <= n; commit++ {
@@ -204,11 +216,7 @@ func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
 	scope := "gone " + token()
 	hit := b.proxy.Arm(commit, fault, true)
 	r := b.begin(t, b.args(scope)...)
-	select {
-	case <-hit:
-	case <-time.After(time.Minute):
-		t.Fatalf("the connection was not cut\n%s", &r.stderr)
-	}
+	untilHit(t, hit, r)
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -225,6 +233,7 @@ func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
 // TestLostSpend breaks the commit of the spend and takes the server away until the
 // run gives up: exit 13, whether or not it was paid for, and --resume tells which.
 func TestLostSpend(t *testing.T) {
+	t.Parallel()
 	const spend = 2
 	for _, fault := range []faultproxy.Fault{faultproxy.LoseRequest, faultproxy.LoseReply} {
 		b := newBroken(t)
@@ -257,12 +266,13 @@ func TestLostSpend(t *testing.T) {
 // TestWaitForLock: the server keeps the lock of a transaction whose client vanished.
 // Who waits for it is told so.
 func TestWaitForLock(t *testing.T) {
+	t.Parallel()
 	b := newBroken(t)
 	b.commits(t)
 	scope := "wait " + token()
 	hit := b.proxy.Arm(2, faultproxy.SwallowRequest, false)
 	r := b.begin(t, b.args(scope)...)
-	<-hit
+	untilHit(t, hit, r)
 	if err := r.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -287,6 +297,7 @@ func TestWaitForLock(t *testing.T) {
 // TestRacingRuns starts the same run several times at once: one spend for each that
 // is finished, and whoever loses says which run is in the way and has paid nothing.
 func TestRacingRuns(t *testing.T) {
+	t.Parallel()
 	b := newBroken(t)
 	dir := filepath.Join(t.TempDir(), "karate")
 	if r := b.run(t, "graph", "generate", "example:karate", dir); r.exit != 0 {

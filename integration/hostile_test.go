@@ -92,6 +92,7 @@ func (r reader) plan(t testing.TB, name string) {
 // What Quote writes is one name to the server's parser, and the right one: for the
 // hostile names, and for a thousand put together from what they are made of.
 func TestQuoteOnServer(t *testing.T) {
+	t.Parallel()
 	r := newReader(t)
 	names := slices.Clone(hostile)
 	random := rand.New(rand.NewPCG(1, 2))

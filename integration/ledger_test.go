@@ -21,19 +21,17 @@ import (
 // spend. What was acknowledged is there, nothing is there twice, and exactly the
 // cap was granted.
 func TestLedgerSurvivesKills(t *testing.T) {
+	t.Parallel()
 	const writers = 16
 	kills, granted := int64(2), int64(60)
 	if *campaign {
 		kills, granted = 10, 300
 	}
-	n := Server(t)
-	if n.restart == nil { // not ours to kill
-		var err error
-		if n, err = startLocal(nil); err != nil {
-			t.Fatal(err)
-		}
-		defer n.stop()
+	n, err := startLocal([]string{"NEO4J_HEAP=512m"}) // its own: the other tests go on
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer n.stop()
 	ctx := t.Context()
 	s, err := neo4j.New(ctx, n.Options())
 	if err != nil {

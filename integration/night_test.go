@@ -17,12 +17,13 @@ import (
 // of its own: one pays, the others are in its way or find it done, and nothing is spent
 // twice. Then a cap that slides, by the server's clock.
 func TestOneNight(t *testing.T) {
-	c, label, suffix := newCLI(t), Load(t, Shipped("karate")), token()
+	t.Parallel()
+	c, label, suffix := newCLI(t), Load(t, Shipped("karate"), ownType), token()
 	source(t, label, 16)
 	scope := "night " + suffix
 	args := func(more ...string) []string {
 		return append([]string{
-			"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--epsilon", "1", "--delta", "0.1",
+			"run", "--node-labels", label, "--relationship-types", label, "--node-key", "id", "--source-property", "source", "--epsilon", "1", "--delta", "0.1",
 			"--allocation", "uniform", "--property-prefix", "nt", "--budget-scope", scope,
 		}, more...)
 	}

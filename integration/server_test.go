@@ -6,11 +6,14 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -54,7 +57,7 @@ func (n Neo4j) Env() []string {
 // shared is the server of this process, started by the first test that asks.
 var shared = sync.OnceValues(start)
 
-// stopShared ends it; nil until it was started.
+// stopShared ends it, or takes the constraints of labels off one that goes on; nil until it was started.
 var stopShared func() error
 
 // Server returns the server that all tests share.
@@ -68,6 +71,10 @@ func Server(t testing.TB) Neo4j {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // as it is unless given
+		flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))) // who waits for a server leaves the processor to others
+	}
 	code := m.Run()
 	if removeCommand != nil {
 		if err := removeCommand(); err != nil {
@@ -84,7 +91,9 @@ func TestMain(m *testing.M) {
 
 func start() (Neo4j, error) {
 	if uri := os.Getenv("NEO4J_URI"); uri != "" {
-		return Neo4j{URI: uri, Username: os.Getenv("NEO4J_USERNAME"), Password: os.Getenv("NEO4J_PASSWORD"), Database: os.Getenv("NEO4J_DATABASE")}, nil
+		n := Neo4j{URI: uri, Username: os.Getenv("NEO4J_USERNAME"), Password: os.Getenv("NEO4J_PASSWORD"), Database: os.Getenv("NEO4J_DATABASE")}
+		stopShared = func() error { return dropLabels(n) }
+		return n, nil
 	}
 	began := time.Now()
 	kind := "container " + image

@@ -165,8 +165,9 @@ func TestChild(t *testing.T) {
 
 // A batch for which the server has too little memory is halved until it fits.
 func TestMemoryPool(t *testing.T) {
-	const n = 30_000
-	server, err := startLocal(nil, "dbms.memory.transaction.total.max=16m")
+	t.Parallel()
+	const n = 20_000
+	server, err := startLocal([]string{"NEO4J_HEAP=512m"}, "dbms.memory.transaction.total.max=10m")
 	if err != nil {
 		t.Fatal(err)
 	}
