@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,18 @@ func testDoctor(t *testing.T, c cli) {
 			t.Errorf("--print-setup prints %s: %v", statement, err)
 		}
 	}
+	unique := Load(t, Shipped("karate"))
+	Query(t, "MATCH (n:`"+unique+"`) SET n.number = n.id, n.club = 'a'", nil)
+	if rep := c.ok(t, "doctor", "--fix", "--node-labels", unique, "--node-key", "number", "--metric", "weight"); rep["healthy"] != true || !strings.Contains(fmt.Sprint(rep["made"]), unique+"(number)") {
+		t.Errorf("--fix leaves %v", rep)
+	}
+	c.refused(t, 6, "Hint", "doctor", "--fix", "--node-labels", unique, "--node-key", "club")
+	r := c.run(t, "doctor", "--node-labels", unique, "--node-key", "number", "--alpha", "0.5", "--delta", "0.1")
+	for _, text := range []string{"δ = 0.1 is above 1/n", "α = 0.5 while the shortest hop is 1"} {
+		if !strings.Contains(r.stdout, text) || !strings.Contains(r.stderr, text) {
+			t.Errorf("no %q in\n%s%s", text, r.stdout, r.stderr)
+		}
+	}
 	for _, test := range []struct {
 		exit      int
 		hint, env string
@@ -37,7 +50,7 @@ func testDoctor(t *testing.T, c cli) {
 		{exit: 3, hint: "name a label", args: []string{"--node-labels", label + "x"}},
 		{exit: 3, hint: "check NEO4J_DATABASE", args: []string{"--database", "neo4jj"}},
 		{exit: 4, hint: "check NEO4J_USERNAME", env: "NEO4J_PASSWORD=not-the-password"},
-		{exit: 6, hint: "CREATE CONSTRAINT", args: []string{"--node-labels", label, "--node-key", "club"}},
+		{exit: 6, hint: "graphcloak doctor --fix makes it, and so does CREATE CONSTRAINT", args: []string{"--node-labels", label, "--node-key", "club"}},
 		{exit: 8, hint: "check that the server runs", env: "NEO4J_URI=bolt://127.0.0.1:9"},
 	} {
 		r := cli{c.path, append(c.env, test.env)}.run(t, append([]string{"doctor"}, test.args...)...)

@@ -37,6 +37,9 @@ func testInit(t *testing.T, c cli) {
 			t.Errorf("%s %s completes to\n%s%s", flag, want[:2], r.stdout, r.stderr)
 		}
 	}
+	if r := c.run(t, "doctor", "--node-labels", label, "--sensor-property", "vat"); !strings.Contains(r.stderr, `has the property "vat" of --sensor-property, which is on "Worker`+label+`"`) {
+		t.Errorf("nothing says where the property is:\n%s", r.stderr)
+	}
 	path := filepath.Join(t.TempDir(), "settings.yaml")
 	r := c.run(t, "init", path, "--yes", "--node-labels", label, "--epsilon", "8", "--delta", "0.01")
 	if r.exit != 0 {

@@ -44,3 +44,26 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorOfAFolder: the same warnings, and what cannot be read is a failed check that
+// says what to do.
+func TestDoctorOfAFolder(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "pipes", "id,labels,zone,vat\n1,Pipe,a,\n2,Pipe,a,\n3,Pipe,b,\n9,Shop,,7\n", "source,target,length\n1,2,2\n2,3,5\n")
+	for _, c := range []struct {
+		args string
+		exit int
+		text string
+	}{
+		{"--metric length --community-property zone --node-labels Pipe", exitOK, `α = 1 while the shortest "length" is 2`},
+		{"--node-labels Pipe --node-key vat", exitValidation, `has the property "vat" of --node-key, which is on "Shop"`},
+		{"--metric width", exitNotFound, "did you mean"},
+		{"--fix", exitUsage, "has no constraints to make"},
+	} {
+		exit, stdout, stderr := called(t, append([]string{"doctor", "--from", "folder:pipes", "--format", "json"}, strings.Fields(c.args)...)...)
+		if exit != c.exit || !strings.Contains(stderr, c.text) && c.exit != exitNotFound {
+			t.Errorf("%s: exit %d, want %d with %q\n%s%s", c.args, exit, c.exit, c.text, stdout, stderr)
+		}
+	}
+}

@@ -26,6 +26,7 @@ func completed(t *testing.T, args ...string) (words []string, stderr string) {
 // else are not offered.
 func TestCompletion(t *testing.T) {
 	kit(t)
+	t.Setenv("NEO4J_URI", "")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "town", "id,labels,wing,\"a;rm -rf $HOME\",\"x`y`\",-v,sick\n1,Place;Old,a,1,1,1,1\n2,Place,b,1,1,1,0\n", "source,target,type,length\n1,2,ROAD,2\n1,2,RAIL,2\n")
 	if exit, _, stderr := called(t, "run", "--from", "folder:town", "--source-property", "sick"); exit != exitOK {

@@ -7,24 +7,31 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/advice"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 func newDoctorCommand(app *app) *cobra.Command {
-	setup := false
+	setup, fix := false, false
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
-		Long: "doctor looks at everything that a run needs of the server and changes nothing. --print-setup prints the\n" +
-			"Cypher that makes the constraints and, where the server has roles, the least one, for whoever may run it: what\n" +
+		Long: "doctor looks at everything that a run needs of the server, or of a folder, and changes nothing. Where labels or\n" +
+			"types are named it reads the graph too, and warns of what will disappoint. --fix makes the constraints that lack,\n" +
+			"as the first run would, and that of --node-key; it mends nothing else, for no data is wrong beyond doubt.\n" +
+			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for whoever may run it: what\n" +
 			"applies to the server that is named, or without one to Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
+			"  graphcloak doctor --config graphcloak.yaml --fix\n" +
 			"  graphcloak doctor --print-setup --database neo4j",
 		GroupID: groupManage,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,10 +52,12 @@ func newDoctorCommand(app *app) *cobra.Command {
 				}
 				return app.render(map[string]any{"cypher": lines})
 			}
-			return app.examine(cmd, names)
+			return app.examine(cmd.Context(), names, fix)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupProjection, config.GroupQueries, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
+		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+	cmd.Flags().BoolVar(&fix, "fix", false, "make the constraints that lack")
 	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
 	return cmd
 }
@@ -93,24 +102,37 @@ func examineState() neo4j.CheckResult {
 }
 
 // examine runs the checks; the first that fails decides the exit code and the hint.
-func (a *app) examine(cmd *cobra.Command, names []string) error {
+func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	settings, err := modelSettings(a.config)
 	if err != nil {
 		return err
 	}
-	options, err := a.connectorOptions(cmd.Context())
-	if err != nil {
-		return err
-	}
-	checks := append(neo4j.Doctor(cmd.Context(), options, settings.Selection, names, len(a.config.Jobs) > 0), examineState())
-	var failed []neo4j.CheckResult
-	for _, c := range checks {
-		if !c.OK {
-			failed = append(failed, c)
+	made, checks := []string{}, []neo4j.CheckResult{}
+	if kind := a.config.From.Kind; kind == "" || kind == config.FromNeo4j {
+		options, err := a.connectorOptions(ctx)
+		if err != nil {
+			return err
 		}
+		if fix {
+			if made, err = mend(ctx, options, settings.Selection, len(a.config.Jobs) > 0); err != nil {
+				return err
+			}
+		}
+		checks = neo4j.Doctor(ctx, options, settings.Selection, names, len(a.config.Jobs) > 0)
+	} else if fix {
+		return fail(exitUsage, "%s has no constraints to make", a.config.From).hint("leave --fix out")
 	}
-	err = a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0}, section{items: checkItems(checks)})
-	if err != nil || len(failed) == 0 {
+	checks = append(checks, examineState())
+	failed := failures(checks)
+	if len(failed) == 0 {
+		checks = append(checks, a.examineGraph(ctx)...)
+		failed = failures(checks)
+	}
+	sections := []section{{items: checkItems(checks)}}
+	if len(made) > 0 {
+		sections = append(sections, section{text: "Made the constraints on " + strings.Join(made, ", ") + "."})
+	}
+	if err := a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0, "made": made}, sections...); err != nil || len(failed) == 0 {
 		return err
 	}
 	exit := exitCode(failed[0].Err)
@@ -118,6 +140,79 @@ func (a *app) examine(cmd *cobra.Command, names []string) error {
 		exit = exitValidation
 	}
 	return fail(exit, "%d of %d checks failed, %s first", len(failed), len(checks), failed[0].Name).hint("%s", failed[0].Fix)
+}
+
+func failures(checks []neo4j.CheckResult) []neo4j.CheckResult {
+	return slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
+}
+
+// mend makes the constraints that lack.
+func mend(ctx context.Context, options neo4j.Options, sel graph.Selection, hasJobs bool) ([]string, error) {
+	s, err := neo4j.New(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	made, err := s.Mend(ctx, sel, hasJobs)
+	if err != nil && exitCode(err) == exitInternal {
+		err = fail(exitValidation, "%w", err).hint("make the values of --node-key different, or choose another property")
+	}
+	return made, err
+}
+
+// maxExamined bounds the nodes of a graph that doctor reads.
+const maxExamined = 100_000
+
+// examineGraph reads the graph, where labels or types are named, and warns as a run would.
+func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
+	p := a.config.Projection
+	if kind := a.config.From.Kind; (kind == "" || kind == config.FromNeo4j) && len(p.NodeLabels)+len(p.RelationshipTypes) == 0 {
+		return nil
+	}
+	c := neo4j.CheckResult{Name: "graph", OK: true}
+	if err := a.readAndAdvise(ctx, &c.Detail); err != nil {
+		d := describe(err)
+		c = neo4j.CheckResult{Name: "graph", Detail: d.Message, Fix: cmp.Or(d.Suggestion, "graphcloak init proposes settings that fit"), Err: err}
+	}
+	return []neo4j.CheckResult{c}
+}
+
+// readAndAdvise reads the graph of the settings and warns; detail says what was read.
+func (a *app) readAndAdvise(ctx context.Context, detail *string) error {
+	s, err := a.openReading(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := a.misplaced(ctx, s, schema)
+	if err != nil {
+		return err
+	}
+	a.warnOf(advice.Warnings(advice.Facts{Misplaced: found}))
+	n := int64(0)
+	for _, k := range schema.Labels {
+		if labels := a.config.Projection.NodeLabels; len(labels) == 0 || slices.Contains(labels, k.Name) {
+			n += k.Count
+		}
+	}
+	if n > maxExamined {
+		*detail = fmt.Sprintf("%d nodes were not read; graphcloak plan reads them and warns", n)
+		return nil
+	}
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	m, err := a.load(ctx, s, job)
+	if err != nil {
+		return err
+	}
+	*detail = connector.Count(int64(m.Graph.Order()), "node") + " and " + connector.Count(int64(m.Graph.Size()), "relationship") + " were read"
+	return a.adviseOf(ctx, m, job)
 }
 
 // checkItems are the checks as a list for a reader.

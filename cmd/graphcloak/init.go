@@ -68,14 +68,18 @@ func (a *app) initialise(cmd *cobra.Command, path string, yes bool) error {
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	choice, err := a.choose(ctx, s, yes)
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	choice, err := a.choose(ctx, s, schema, yes)
 	if err != nil {
 		return err
 	}
 	if err := a.adopt(cmd, flagsOf(choice)); err != nil {
 		return err
 	}
-	m, err := a.tryOut(ctx, cmd, s)
+	m, err := a.tryOut(ctx, cmd, s, schema)
 	if err != nil {
 		return err
 	}
@@ -92,11 +96,7 @@ func (a *app) initialise(cmd *cobra.Command, path string, yes bool) error {
 }
 
 // choose proposes and asks. Nothing that the proposal is made from is a value.
-func (a *app) choose(ctx context.Context, s graphStore, yes bool) (advice.Choice, error) {
-	schema, err := s.Schema(ctx)
-	if err != nil {
-		return advice.Choice{}, err
-	}
+func (a *app) choose(ctx context.Context, s graphStore, schema connector.Schema, yes bool) (advice.Choice, error) {
 	if len(schema.Labels) == 0 || len(schema.Types) == 0 {
 		return advice.Choice{}, fail(exitValidation, "%w: there are no nodes, or no relationships", graphcloak.ErrEmpty).
 			hint("load the graph first; `graphcloak graph import DIR` takes a folder of CSV")
@@ -263,7 +263,12 @@ func (a *app) decided(f *pflag.Flag) bool {
 // tryOut reads the graph of the choice and warns of what will disappoint. Choices that
 // only the graph can tell are made here: α for its lengths, and to add up the weights of
 // parallel relationships, once the user was told.
-func (a *app) tryOut(ctx context.Context, cmd *cobra.Command, s graphStore) (*graphcloak.Model, error) {
+func (a *app) tryOut(ctx context.Context, cmd *cobra.Command, s graphStore, schema connector.Schema) (*graphcloak.Model, error) {
+	found, err := a.misplaced(ctx, s, schema)
+	if err != nil {
+		return nil, err
+	}
+	a.warnOf(advice.Warnings(advice.Facts{Misplaced: found}))
 	job, err := a.job()
 	if err != nil {
 		return nil, err

@@ -128,6 +128,29 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 	return nil
 }
 
+// Mend makes the constraints that the database needs and does not have: of runs and the
+// ledger, of jobs as [Doctor] decides, and of the selection's key. It returns those that it
+// made as :Label(property). What the user may not make is a [connector.ErrAuth], and a key
+// that is not unique an error of the server's.
+func (s *Store) Mend(ctx context.Context, sel graph.Selection, hasJobs bool) (made []string, err error) {
+	wanted, _, err := s.wanted(ctx, hasJobs)
+	if err != nil {
+		return nil, err
+	}
+	missing, err := s.missingConstraints(ctx, slices.Concat(wanted, keyConstraints(sel)))
+	if err != nil {
+		return nil, err
+	}
+	made = []string{}
+	for _, c := range missing {
+		if err := s.constrain(ctx, []constraint{c}); err != nil {
+			return made, err
+		}
+		made = append(made, c.String())
+	}
+	return made, nil
+}
+
 // SetupConstraints returns the statements that an administrator runs once, on any
 // edition: the constraints of runs, the ledger and jobs, and those of the selection's key.
 func SetupConstraints(sel graph.Selection) []string {

@@ -96,7 +96,7 @@ func protection(missing []constraint, guarded string) string {
 		names[i] = fmt.Sprint(c)
 	}
 	return "the first run makes those that lack, " + strings.Join(names, ", ") +
-		"; where its user may not, have an administrator run graphcloak doctor --print-setup"
+		", and graphcloak doctor --fix makes them now; where its user may not, have an administrator run graphcloak doctor --print-setup"
 }
 
 // exposedSignals returns the properties of finished runs on nodes that still hold the
@@ -211,9 +211,9 @@ func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
 
 func keyHint(sel graph.Selection) string {
 	if len(sel.NodeLabels) == 0 {
-		sel.NodeLabels = []string{"YourLabel"}
+		return "name the label of the nodes with --node-labels: a constraint belongs to one"
 	}
-	return string(keyConstraints(sel)[0].statement())
+	return "graphcloak doctor --fix makes it, and so does " + string(keyConstraints(sel)[0].statement())
 }
 
 // mayWrite tries what a run does and rolls it back.
