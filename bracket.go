@@ -130,3 +130,24 @@ func (m *Model) uncertain(un privacy.Uncertainty) (sensitivity.Uncertainty, erro
 	}
 	return set, err
 }
+
+// newSpec describes what a plan is to give, without the sensitivity and the error of a
+// computed diffusion.
+func (m *Model) newSpec(opts PlanOptions) privacy.Spec {
+	spec := privacy.Spec{
+		Public:      m.publicPart(opts.Alpha),
+		Budget:      opts.Budget,
+		Calibration: opts.Calibration,
+		Guarantee:   opts.Guarantee,
+		Randomness:  opts.Randomness,
+		Uncertainty: opts.Uncertainty,
+		Clip:        m.readingRange(),
+	}
+	for _, i := range m.Sensors {
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
+	}
+	if opts.Clip != nil {
+		spec.Clip = *opts.Clip
+	}
+	return spec
+}

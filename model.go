@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -38,6 +39,7 @@ type Model struct {
 	opts     LoadOptions
 	millis   report.Millis
 	notes    []string
+	open     bool // τ is to be chosen by the next plan
 }
 
 // Load reads the selected graph and what [Public] names, and prepares the diffusion.
@@ -45,7 +47,8 @@ type Model struct {
 // see [Settings.Agree]. It returns [ErrEmpty] for a selection without nodes or without
 // sensors, [community.ErrMissing] where a node has no community, [recovery.ErrInvalid]
 // where the values are no prior, [ErrMemory], and [expm.ErrAccuracy] where double
-// precision does not carry τ.
+// precision does not carry τ. Where τ is 0, [Model.Plan] chooses it, or
+// [Model.ChooseTau].
 func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
 	if err := set.CheckQueries(); err != nil {
 		return nil, err
@@ -65,13 +68,13 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(community.Partition), opts: opts}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(community.Partition), opts: opts, open: set.Tau == 0}
 	if err := m.readPublic(ctx); err != nil {
 		return nil, err
 	}
 	m.millis.ReadMillis = since(start)
 	start = time.Now()
-	if err := m.prepareDiffusion(ctx); err != nil {
+	if err := m.prepareDiffusion(ctx, m.Tau); err != nil {
 		return nil, err
 	}
 	m.millis.ProjectMillis = since(start)
@@ -82,18 +85,21 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 // ErrEmpty says that a selection holds nothing to work on.
 var ErrEmpty = errors.New("graphcloak: empty selection")
 
-// prepareDiffusion makes the Laplacian and e^{-τL}.
-func (m *Model) prepareDiffusion(ctx context.Context) error {
+// prepareDiffusion makes the Laplacian and e^{-τL}, at 1/λ_max while τ is to be chosen.
+func (m *Model) prepareDiffusion(ctx context.Context, tau float64) error {
 	l := laplacian.New(m.Graph, m.Laplacian)
+	if b := l.Bound(); m.open && tau == 0 && b > 0 && !math.IsInf(b, 1) {
+		tau = 1 / b
+	}
 	opts := expm.Options{Method: m.Method, Progress: m.opts.Progress}
-	estimate, err := expm.Estimate(l, m.Tau, opts)
+	estimate, err := expm.Estimate(l, tau, opts)
 	if err != nil {
 		return err
 	}
 	if err := m.opts.guard("e^{-τL} by "+estimate.Method.String(), estimate.Bytes); err != nil {
 		return err
 	}
-	d, err := expm.New(ctx, l, m.Tau, opts)
+	d, err := expm.New(ctx, l, tau, opts)
 	m.operator = &analyst.Operator{Graph: m.Graph, Laplacian: l, Diffusion: d, Guard: m.opts.guard, Progress: m.opts.Progress}
 	return err
 }

@@ -27,32 +27,21 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{Model: m.Settings, PublicProperties: m.PublicProperties()}
+	choice, err := m.chooseTau(ctx, opts)
+	if err != nil {
+		return nil, fmt.Errorf("choose tau: %w", err)
+	}
+	p := &Plan{Model: m.Settings, TauChoice: choice, PublicProperties: m.PublicProperties()}
 	if _, err := rand.Read(p.Seed[:]); err != nil {
 		return nil, err
 	}
-	spec := privacy.Spec{
-		Public:      m.publicPart(opts.Alpha),
-		Budget:      opts.Budget,
-		Calibration: opts.Calibration,
-		Guarantee:   opts.Guarantee,
-		Randomness:  opts.Randomness,
-		Uncertainty: opts.Uncertainty,
-		Clip:        m.readingRange(),
-	}
-	for _, i := range m.Sensors {
-		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
-	}
-	if opts.Clip != nil {
-		spec.Clip = *opts.Clip
-	}
+	spec := m.newSpec(opts)
 	if !opts.Measured {
 		spec.NormError = m.computingError()
 	}
 	if err := m.addSensitivity(ctx, &spec, opts, p.Seed); err != nil {
 		return nil, fmt.Errorf("certify sensitivity: %w", err)
 	}
-	var err error
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
 		return nil, m.explainTau(ctx, spec, opts, err)
 	}
@@ -135,7 +124,7 @@ func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Plan{Plan: inner, Model: p.Model, Seed: p.Seed, PublicProperties: p.PublicProperties}
+	q := &Plan{Plan: inner, Model: p.Model, Seed: p.Seed, TauChoice: p.TauChoice, PublicProperties: p.PublicProperties}
 	if p.certified != (privacy.Digest{}) {
 		if q.certified, err = inner.Digest(); err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ import (
 type Settings struct {
 	Selection graph.Selection `json:"selection"`
 	Public
-	Tau       float64        `json:"tau"`
+	Tau       float64        `json:"tau"` // 0: [Model.Plan] chooses it; only where GraphCloak diffuses
 	Laplacian laplacian.Kind `json:"laplacian"`
 	Method    expm.Method    `json:"kernelMethod"`
 

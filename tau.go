@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -94,9 +95,7 @@ func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, 
 	if err != nil {
 		return false
 	}
-	other := *m
-	other.Tau, other.operator = tau, &analyst.Operator{Graph: m.Graph, Laplacian: m.operator.Laplacian, Diffusion: d}
-	other.opts.Progress = nil
+	other := m.at(tau, d)
 	opts.SensitivityTolerance, opts.SensitivityTime = 0.5, probeTime
 	spec.Tau, spec.Weights, spec.PerSensor = tau, nil, nil
 	opts.Uncertainty, spec.Uncertainty = privacy.Uncertainty{}, privacy.Uncertainty{}
@@ -108,4 +107,12 @@ func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, 
 	}
 	_, err = privacy.NewPlan(spec)
 	return err == nil
+}
+
+// at returns the model with another operator, silent.
+func (m *Model) at(tau float64, d *expm.Diffusion) *Model {
+	other := *m
+	other.Tau, other.operator = tau, &analyst.Operator{Graph: m.Graph, Laplacian: m.operator.Laplacian, Diffusion: d}
+	other.opts.Progress = nil
+	return &other
 }

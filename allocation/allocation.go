@@ -122,6 +122,9 @@ type Options struct {
 	// most half of it is spent on rows of M. Work that is unfinished at the limit is
 	// discarded; only two passes over the edges come after it. A result that was cut short depends on the machine's speed.
 	Time time.Duration
+	// Distances returns the distances of a node to all others, +Inf to those in other
+	// components; nil: a sketch tells no distance.
+	Distances func(node int) []float64
 	// Progress is called with the stage and its steps done and in total; nil: not reported.
 	Progress func(stage string, done, total int64)
 

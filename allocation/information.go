@@ -18,6 +18,7 @@ import (
 // below are smooth in u and deterministic.
 type channel struct {
 	p      *problem
+	nodes  []int
 	labels []int
 	prior  []float64
 	x      *mat.Dense // rows of M, node by node
@@ -26,14 +27,19 @@ type channel struct {
 
 // Sizes of a simulation.
 const (
-	amplitudeLevels = 16   // amplitudes at which the posterior is summed
-	maxHypotheses   = 1000 // nodes in the sample
-	maxReleases     = 600  // trials, fewer where a trial takes more than maxProducts/maxReleases
-	minReleases     = 200
+	amplitudeLevels = 16      // amplitudes at which the posterior is summed
 	maxProducts     = 1 << 29 // multiplications in all trials
-	maxAscents      = 24      // steps of the search
 	batches         = 20      // of trials, each summed on its own
 )
+
+// size bounds a simulation and the search by it.
+type size struct {
+	hypotheses               int // nodes in the sample
+	minReleases, maxReleases int // trials, fewer where a trial takes more than maxProducts/maxReleases
+	ascents                  int // steps of the search
+}
+
+var fullSize = size{hypotheses: 1000, minReleases: 200, maxReleases: 600, ascents: 24}
 
 // sampleNodes returns at most most nodes, from every community in proportion to its order.
 func (p *problem) sampleNodes(most int) []int {
@@ -51,25 +57,20 @@ func (p *problem) sampleNodes(most int) []int {
 }
 
 func (p *problem) newChannel() *channel {
-	nodes := p.sampleNodes(maxHypotheses)
+	nodes := p.sampleNodes(p.size.hypotheses)
 	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil)}
-	c.trials = min(maxReleases, max(minReleases, maxProducts/(len(nodes)*p.rows.k)))
-	var total float64
+	c.trials = min(p.size.maxReleases, max(p.size.minReleases, maxProducts/(len(nodes)*p.rows.k)))
 	for k, i := range nodes {
 		c.x.SetRow(k, p.rows.of(int32(i)))
-		c.labels = append(c.labels, p.labels[i])
-		c.prior = append(c.prior, p.prior[i])
-		total += p.prior[i]
 	}
-	for k := range c.prior {
-		c.prior[k] /= total
-	}
+	c.sample(nodes)
 	return c
 }
 
 // outcome is a mean over trials.
 type outcome struct {
 	loss       float64   // −log of the probability of the true community
+	distance   float64   // from the posterior to the source, within its component; 0 unless Options.Distances is given
 	slope      []float64 // E Var(E[a M_s X | Y, C] | Y)
 	incomplete bool      // the time ended before the last trial
 }
@@ -112,6 +113,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 			}
 			c.posterior(post, mean, z, y, half)
 			c.add(o, post, mean, c.labels[source])
+			o.distance += c.distance(source, post)
 		}
 	})
 	var o outcome
@@ -121,6 +123,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	for _, v := range part {
 		o.incomplete = o.incomplete || v.incomplete
 		o.loss += v.loss / float64(c.trials)
+		o.distance += v.distance / float64(c.trials)
 		axpy(1, v.slope, o.slope)
 	}
 	return o
@@ -147,9 +150,16 @@ func (c *channel) whiten(u []float64) (z *mat.Dense, on []int) {
 // posterior writes the probability of every node given y, and the posterior mean of
 // the amplitude there.
 func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float64) {
+	for i := range mean {
+		mean[i] = floats.Dot(y, z.RawRowView(i))
+	}
+	integrate(post, mean, half, c.prior)
+}
+
+// integrate is posterior given yᵀz_i in mean.
+func integrate(post, mean, half, prior []float64) {
 	top := math.Inf(-1)
-	for i := range post {
-		t := floats.Dot(y, z.RawRowView(i))
+	for i, t := range mean {
 		peak, lo, hi := support(t, 2*half[i])
 		// The largest exponent is subtracted, so that no exponent overflows.
 		most := peak*t - peak*peak*half[i]
@@ -161,7 +171,7 @@ func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float6
 			first += a * e
 		}
 		mean[i] = first / sum
-		post[i] = most + math.Log(sum*(hi-lo)*c.prior[i])
+		post[i] = most + math.Log(sum*(hi-lo)*prior[i])
 		top = max(top, post[i])
 	}
 	var sum float64
@@ -289,8 +299,8 @@ func (p *problem) information(h []float64) (u []float64, value, limit float64, e
 // ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last
 // point, its outcome and the limit there.
 func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) (best []float64, at outcome, limit float64) {
-	for step := range maxAscents {
-		p.opts.Progress("allocate: information", int64(step), maxAscents)
+	for step := range p.size.ascents {
+		p.opts.Progress("allocate: information", int64(step), int64(p.size.ascents))
 		if p.expired() {
 			break
 		}

@@ -30,15 +30,26 @@ type problem struct {
 	value []float64 // constraint of every edge, scratch space
 
 	rounds int
+	size   size
 }
 
+// newProblem reads the rows of the candidates.
 func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, error) {
+	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.read(ctx, diffusion, sensors)
+}
+
+// newUnread checks the input. It returns the nodes of the sensors beside the problem.
+func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, []int, error) {
 	if m.Graph == nil || diffusion == nil {
-		return nil, fmt.Errorf("allocation: Model lacks Graph, or there is no diffusion")
+		return nil, nil, fmt.Errorf("allocation: Model lacks Graph, or there is no diffusion")
 	}
 	n := m.Graph.Order()
 	if r, c := diffusion.Dims(); r != n || c != n {
-		return nil, fmt.Errorf("allocation: diffusion is %d × %d, want %d × %d", r, c, n, n)
+		return nil, nil, fmt.Errorf("allocation: diffusion is %d × %d, want %d × %d", r, c, n, n)
 	}
 	sensors := m.Sensors
 	if sensors == nil {
@@ -49,33 +60,38 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 	}
 	for _, s := range sensors {
 		if s < 0 || s >= n {
-			return nil, fmt.Errorf("allocation: sensor %d is not one of %d nodes", s, n)
+			return nil, nil, fmt.Errorf("allocation: sensor %d is not one of %d nodes", s, n)
 		}
 	}
 	if !(m.Alpha >= 0) || math.IsInf(m.Alpha, 1) {
-		return nil, fmt.Errorf("allocation: alpha is %v, want a finite number > 0", m.Alpha)
+		return nil, nil, fmt.Errorf("allocation: alpha is %v, want a finite number > 0", m.Alpha)
 	}
 	if m.Alpha == 0 {
 		m.Alpha = 1
 	}
 	if err := opts.check(n, len(sensors)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if m.Graph.Size() == 0 {
-		return nil, fmt.Errorf("%w: the graph has no relationships, so nobody has a neighbour to hide among", ErrNothing)
+		return nil, nil, fmt.Errorf("%w: the graph has no relationships, so nobody has a neighbour to hide among", ErrNothing)
 	}
-	p := &problem{ctx: ctx, model: m, opts: opts}
+	p := &problem{ctx: ctx, model: m, opts: opts, size: fullSize}
 	if opts.Time > 0 {
 		start := p.opts.clock()
 		p.deadline, p.halfway = start.Add(opts.Time), start.Add(opts.Time/2)
 	}
 	p.setPrior(n)
 	if err := p.setLabels(labels); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	return p, sensors, nil
+}
+
+// read chooses the candidates among the sensors and reads their rows of M.
+func (p *problem) read(ctx context.Context, diffusion Diffusion, sensors []int) error {
 	p.index = p.chooseCandidates(ctx, diffusion, sensors)
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	pick := make([]int, len(p.index))
 	for k, i := range p.index {
@@ -83,17 +99,17 @@ func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, l
 	}
 	var err error
 	if p.rows, err = newRows(ctx, diffusion, pick, func() bool { return p.expiredAt(p.halfway) }, p.opts.Progress); err != nil {
-		return nil, err
+		return err
 	}
-	p.rows.edges = edgesOf(m.Graph, m.Alpha)
+	p.rows.edges = edgesOf(p.model.Graph, p.model.Alpha)
 	if err := p.addWorlds(); err != nil {
-		return nil, err
+		return err
 	}
 	p.value = make([]float64, len(p.rows.edges))
 	if err := p.setCap(diffusion.Err()); err != nil {
-		return nil, err
+		return err
 	}
-	return p, ctx.Err()
+	return ctx.Err()
 }
 
 // addWorlds reads the same candidates under the other operators, and repeats the edges

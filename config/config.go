@@ -63,7 +63,8 @@ type Projection struct {
 
 // Diffusion describes e^{-τL}.
 type Diffusion struct {
-	Tau          float64
+	Tau          Tau
+	Aim          string // community | location
 	Laplacian    string
 	KernelMethod string
 }

@@ -46,10 +46,11 @@ func (s Setting) schema() map[string]any {
 	if s.Values != nil {
 		schema["enum"] = s.Values
 	}
-	if s.Key == "residualBound" {
+	words := map[string][]string{"residualBound": residualRules(), "tau": {"auto"}}[s.Key]
+	if words != nil {
 		delete(schema, "type")
 		schema["anyOf"] = []any{
-			map[string]any{"enum": residualRules()},
+			map[string]any{"enum": words},
 			map[string]any{"type": "number", "exclusiveMinimum": 0},
 		}
 	}

@@ -155,8 +155,14 @@ func diffusion() []Setting {
 	const g = GroupDiffusion
 	return []Setting{
 		{
-			Key: "tau", Group: g, Default: "2", Help: "diffusion time τ of e^{-τL}", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "tau", Group: g, Default: "auto", arg: "auto|NUMBER",
+			Help:  "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; sensors that measure have theirs: 2 unless given",
 			field: func(c *Config) any { return &c.Diffusion.Tau },
+		},
+		{
+			Key: "aim", Group: g, Default: "community", Values: []string{"community", "location"},
+			Help:  "what --tau auto is judged by: naming the community, or the distance to the source",
+			field: func(c *Config) any { return &c.Diffusion.Aim },
 		},
 		{
 			Key: "laplacian", Group: g, Default: "combinatorial", Values: []string{"combinatorial", "normalized", "randomWalk"},

@@ -102,3 +102,26 @@ func (b *ResidualBound) parse(text string) error {
 	*b = ResidualBound{Radius: radius}
 	return nil
 }
+
+// Tau is the diffusion time; 0: auto.
+type Tau float64
+
+func (t Tau) String() string {
+	if t == 0 {
+		return "auto"
+	}
+	return strconv.FormatFloat(float64(t), 'g', -1, 64)
+}
+
+func (t *Tau) parse(text string) error {
+	*t = 0
+	if text == "auto" {
+		return nil
+	}
+	tau, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(tau > 0) || math.IsInf(tau, 1) {
+		return errors.New("auto or a number > 0")
+	}
+	*t = Tau(tau)
+	return nil
+}

@@ -66,7 +66,11 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", graphcloak.ErrEmpty)
 	}
 	l := laplacian.New(g, job.Laplacian)
-	cost, err := expm.Estimate(l, job.Tau, expm.Options{Method: job.Method})
+	tau := job.Tau
+	if tau == 0 { // the middle of what is tried
+		tau = typicalSpread / max(1e-300, l.Bound())
+	}
+	cost, err := expm.Estimate(l, tau, expm.Options{Method: job.Method})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +80,7 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 	}
 	w := workload{
 		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(len(sensors)), cost: cost,
-		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources,
+		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources, chooses: job.Tau == 0,
 	}
 	var all []Estimate
 	for _, c := range w.commands() {
@@ -133,8 +137,12 @@ type workload struct {
 	weighted, lengths             bool
 	cost                          expm.Cost
 	plan                          graphcloak.PlanOptions
-	sources                       int // as in analyst.Options
+	sources                       int  // as in analyst.Options
+	chooses                       bool // τ
 }
+
+// typicalSpread is λ_max·τ in the middle of the values of τ that are tried.
+const typicalSpread = 256
 
 // program is the resident size of a process that has done little yet, and startup
 // the seconds until then.
@@ -195,7 +203,7 @@ func (w workload) planning() []step {
 	}
 	a := w.plan.Allocation
 	if !w.plan.Allocates(int(w.nodes)) {
-		return []step{certify}
+		return append(w.choosing(), certify)
 	}
 	certify.seconds *= 2
 	certify.extraSeconds *= 2
@@ -207,7 +215,21 @@ func (w workload) planning() []step {
 	if a.Time > 0 {
 		search = min(search, 2*a.Time.Seconds()) // on two processors
 	}
-	return []step{certify, {name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, extraSeconds: search}}
+	return append(w.choosing(), certify, step{name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, extraSeconds: search})
+}
+
+// choosing is the search for τ: some 600 products with M for each of about ten, and a rough
+// allocation.
+func (w workload) choosing() []step {
+	if !w.chooses {
+		return nil
+	}
+	const tries, columns, simulation = 10, 600, 0.5
+	seconds := min(60, tries*columns*w.cost.Column)
+	if w.plan.Allocates(int(w.nodes)) {
+		seconds += tries * simulation
+	}
+	return []step{{name: "choice of tau", transient: 8 * (600*w.nodes + 1<<19), seconds: seconds}}
 }
 
 // expectation is the simulation of plan, under its noise and under uniform noise.

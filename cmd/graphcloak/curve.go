@@ -27,12 +27,14 @@ type epsilonFlags struct {
 	trials int
 	target study.Target
 	curve  string
+	tau    string // file for the curve over τ
 }
 
 func (c *epsilonFlags) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.trials, "trials", study.DefaultTrials, "simulated releases behind the expected accuracy, a `NUMBER`; 0: none")
 	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "find the least ε at which the right community is named this often, a `NUMBER` in (0, 1)")
 	f.Float64Var(&c.target.EMD, "target-emd", 0, "find the least ε at which the posterior is on average this near to the source, a `NUMBER` in units of the metric")
+	f.StringVar(&c.tau, "tau-curve", "", "write what --tau auto tried to this `FILE`: .csv, .png or .svg")
 	f.StringVar(&c.curve, "curve", "", "write the privacy–accuracy curve to this `FILE`: .csv, .png or .svg")
 }
 
@@ -48,12 +50,11 @@ func (c *epsilonFlags) check(a *app) error {
 		return fail(exitUsage, "--trials is %d, want a number ≥ 0", c.trials)
 	case c.trials == 0 && (c.aimed() || c.curve != ""):
 		return fail(exitUsage, "targets and the curve are simulated, and --trials is 0").hint("leave --trials out, or give more")
-	case c.curve == "":
-		return nil
-	case !slices.Contains([]string{".csv", ".png", ".svg"}, strings.ToLower(filepath.Ext(c.curve))):
-		return fail(exitUsage, "%s is no .csv, .png or .svg file", c.curve)
 	}
-	return a.checkFile(c.curve)
+	if err := a.checkPicture(c.tau); err != nil {
+		return err
+	}
+	return a.checkPicture(c.curve)
 }
 
 // aimed reports whether ε is to be found.

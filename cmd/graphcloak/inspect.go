@@ -58,7 +58,7 @@ func newInspectCommand(app *app) *cobra.Command {
 			return app.inspect(cmd.Context(), path, leading)
 		},
 	}
-	cmd = app.withSettings(cmd, nil,
+	cmd = app.withSettings(cmd, map[string]string{"tau": "2"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
 		config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plot", "", "draw the spectrum to this `FILE`: .png or .svg")
@@ -79,6 +79,9 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 	settings, err := modelSettings(a.config)
 	if err != nil {
 		return err
+	}
+	if settings.Tau == 0 {
+		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint("`graphcloak plan` chooses one; give it as --tau NUMBER")
 	}
 	options, err := planOptions(a.config)
 	if err != nil {

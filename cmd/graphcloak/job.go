@@ -46,6 +46,10 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 		return graphcloak.Settings{}, fail(exitValidation, "--kernel-method lanczos takes a time that depends on the private sources").
 			hint("use auto, eigen or chebyshev")
 	}
+	tau, err := tauOf(c, c.Signal.MeasurementProperty != "")
+	if err != nil {
+		return graphcloak.Settings{}, err
+	}
 	sel := graph.Selection{
 		NodeLabels: wildcard(p.NodeLabels), RelationshipTypes: wildcard(p.RelationshipTypes),
 		NodeQuery: p.NodeQuery, RelationshipQuery: p.RelationshipQuery, NodeKey: p.NodeKey,
@@ -58,9 +62,24 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
 	}
-	set := graphcloak.Settings{Selection: sel, Tau: c.Diffusion.Tau, Laplacian: kind, Method: method}
+	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Method: method}
 	set.Public.Sensors = graph.SensorSelection{Label: c.Sensors.Label, Property: c.Sensors.Property}
 	return chosen(set, c.Recovery, c.Community), nil
+}
+
+// measuredTau is the τ of measured readings unless it is given.
+const measuredTau = 2
+
+// tauOf returns τ, 0 where it is to be chosen. A process that sensors measure has its own.
+func tauOf(c *config.Config, measured bool) (float64, error) {
+	switch tau := float64(c.Diffusion.Tau); {
+	case tau > 0 || !measured:
+		return tau, nil
+	case c.Origin("tau").Layer == config.LayerDefault:
+		return measuredTau, nil
+	}
+	return 0, fail(exitUsage, "--tau auto is for sources that GraphCloak diffuses: where sensors measure, τ is how long the process ran, a fact that the graph does not tell").
+		hint("give it as --tau NUMBER, and with --tau-range how far it may be off")
 }
 
 // chosen returns settings, which may be those of a file, with the communities and the
@@ -97,8 +116,12 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
+	aim, err := graphcloak.ParseAim(c.Diffusion.Aim)
+	if err != nil {
+		return graphcloak.PlanOptions{}, err
+	}
 	options := graphcloak.PlanOptions{
-		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
+		Aim: aim, Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
 		Calibration: calibration, Guarantee: guarantee, Randomness: randomness,
 		Allocation: graphcloak.Allocation{
 			Uniform: p.Allocation == "uniform", Objective: objective,

@@ -26,7 +26,7 @@ func newPlanCommand(app *app) *cobra.Command {
 			"sensor, and simulates how often the right community would be named. The JSON output is a plan file for\n" +
 			"`graphcloak release`. --sensor-package-dir makes a plan for sensors that add their noise themselves.\n" +
 			"--target-accuracy and --target-emd find the least ε that gives an answer good enough; --curve draws what others\n" +
-			"give. --suggest-sensors says instead which further nodes should carry sensors.",
+			"give. Where GraphCloak diffuses, it chooses the diffusion time too: --tau auto. --suggest-sensors says instead which further nodes should carry sensors.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.1\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-key id -o plan.json\n" +
 			"  graphcloak plan --from folder:mygraph --sensor-package-dir packages --releases 365 -o plan.json\n" +
@@ -71,7 +71,12 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 	if err := packages.check(a.config); err != nil {
 		return err
 	}
-	job.Plan.Measured = job.Plan.Measured || packages.dir != ""
+	if packages.dir != "" {
+		job.Plan.Measured = true
+		if job.Tau, err = tauOf(a.config, true); err != nil {
+			return err
+		}
+	}
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
 		if suggested > 0 {
 			trials := 0 // its own number
@@ -87,10 +92,14 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 		if err := packages.write(a, p); err != nil {
 			return err
 		}
+		if err := a.writeTauCurve(choice.tau, p); err != nil {
+			return err
+		}
 		a.noteBracket(p, job.Plan.SensitivityTime)
 		if err := a.advise(ctx, m, p.Accuracy); err != nil {
 			return err
 		}
+		a.noteTau(p)
 		var misfits []graphcloak.Misfit
 		if a.outputFormat() == "table" {
 			if misfits, err = m.Misfits(ctx, p); err != nil {

@@ -125,6 +125,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		plan = p
 		a.simulate = a.curveOf(m, p.Plan, job.Recover)
 		a.noteBracket(p, job.Plan.SensitivityTime)
+		a.noteTau(p)
 		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {

@@ -49,6 +49,9 @@ func (a *app) checkSuggestion(c epsilonFlags, packages sensorPackages) error {
 
 // suggest prints which nodes should carry sensors.
 func (a *app) suggest(ctx context.Context, m *graphcloak.Model, job graphcloak.Job, k, trials int) error {
+	if _, err := m.ChooseTau(ctx, job.Plan); err != nil {
+		return err
+	}
 	s, err := study.Suggest(ctx, m, job.Plan, k, study.SuggestOptions{
 		Trials: trials, Seed: uint64(a.config.Community.RandomSeed),
 	})

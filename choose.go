@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/emd"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// This file chooses τ where [Settings].Tau is 0 and GraphCloak diffuses. τ is public, like
+// the graph: it is searched over powers of two from 1/λ_max on, judged by simulation.
+
+// fallbackTau is taken where nothing can be compared.
+const fallbackTau = 2
+
+// Bounds of the search. Work is in seconds of one core, by [expm.Estimate], so that the
+// choice does not depend on the machine.
+const (
+	mostTries  = 12   // of the coarse grid
+	planTries  = 8    // of them are counted before the search starts
+	columns    = 600  // products with M that a try takes
+	searchWork = 60.0 // seconds
+	fewRelaxed = 4    // λ₂τ at which all but the slowest difference is gone
+	clearly    = .95  // of the value: a difference that counts
+	nearly     = 1.01 // of the least value: the smallest such τ is taken, which arithmetic carries best
+)
+
+// ChooseTau chooses τ for plans with these options, where [Settings].Tau was 0, and keeps
+// it: later plans are made with it. It is nil where τ was given. It returns
+// [privacy.ErrInput] for measured readings, whose τ is nature's, and the errors of
+// [Model.Partition].
+func (m *Model) ChooseTau(ctx context.Context, opts PlanOptions) (*TauChoice, error) {
+	c, err := m.chooseTau(ctx, opts)
+	m.open = m.open && err != nil
+	return c, err
+}
+
+func (m *Model) chooseTau(ctx context.Context, opts PlanOptions) (*TauChoice, error) {
+	if !m.open {
+		return nil, nil
+	}
+	if opts.Measured {
+		return nil, fmt.Errorf("%w: tau is to be chosen, but sensors measure here, and how long the process ran before they did is a fact about it: give tau", privacy.ErrInput)
+	}
+	s, err := m.newTauSearch(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.stride > 0 {
+		if err := s.run(); err != nil {
+			return nil, err
+		}
+	}
+	tau, err := s.decide()
+	if err != nil {
+		return nil, err
+	}
+	return s.choice(), m.setTau(ctx, tau)
+}
+
+// setTau makes the operator of another τ.
+func (m *Model) setTau(ctx context.Context, tau float64) (err error) {
+	m.Tau = tau
+	if m.operator.Diffusion.Method() != expm.Eigen {
+		return m.prepareDiffusion(ctx, tau)
+	}
+	d, err := m.operator.Diffusion.WithTau(tau)
+	if err == nil {
+		o := *m.operator
+		o.Diffusion = d
+		m.operator = &o
+	}
+	return err
+}
+
+// tauSearch is a search for τ = 2ᵏ.
+type tauSearch struct {
+	ctx      context.Context
+	m        *Model
+	opts     PlanOptions
+	labels   []int
+	single   bool // community: there is only its place to be told
+	sketch   allocation.Options
+	first    int // k
+	stride   int // 0: not affordable
+	deadline time.Time
+	tried    map[int]*TauPoint // nil: out of reach
+	note     string
+}
+
+func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch, error) {
+	part, err := m.Partition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &tauSearch{
+		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint),
+		sketch: allocation.Options{Objective: opts.Allocation.Objective, Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
+	}
+	calibration := opts.Calibration
+	if calibration == nil {
+		calibration = privacy.Analytic{}
+	}
+	if s.sketch.Noise, err = calibration.Sigma(opts.Budget, 1); err != nil {
+		return nil, err
+	}
+	if limit := opts.Allocation.Time; limit > 0 {
+		s.deadline = time.Now().Add(limit / 2)
+	}
+	if m.Graph.Size() == 0 {
+		s.note = "the graph has no relationships, so there is nothing to diffuse along"
+		return s, nil
+	}
+	s.first = int(math.Ceil(-math.Log2(m.operator.Laplacian.Bound())))
+	for _, stride := range []int{2, 4} {
+		if s.work(stride) <= searchWork {
+			s.stride = stride
+			return s, nil
+		}
+	}
+	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: tau = %v was taken; try others by --tau", m.Graph.Order(), m.Graph.Size(), fallbackTau)
+	return s, nil
+}
+
+// distances returns the lengths of the shortest ways from a node, each computed once: every
+// try has the same few sources.
+func distances(g *graph.Graph) func(int) []float64 {
+	var known sync.Map
+	return func(i int) []float64 {
+		if d, ok := known.Load(i); ok {
+			return d.([]float64)
+		}
+		d, _ := known.LoadOrStore(i, emd.Lengths(g, i))
+		return d.([]float64)
+	}
+}
+
+// work estimates the seconds of a search with steps of 2^stride.
+func (s *tauSearch) work(stride int) float64 {
+	sum := 0.0
+	for k := range 2 * planTries / stride {
+		cost, err := expm.Estimate(s.m.operator.Laplacian, math.Ldexp(1, s.first+k*stride), expm.Options{Method: s.method()})
+		if err != nil {
+			break
+		}
+		sum += columns * cost.Column
+	}
+	return sum
+}
+
+// method is Eigen where the eigenpairs are known, else Chebyshev: a search that needed them
+// first would not be short.
+func (s *tauSearch) method() expm.Method {
+	if s.m.operator.Diffusion.Method() == expm.Eigen {
+		return expm.Eigen
+	}
+	return expm.Chebyshev
+}
+
+// run walks the coarse grid upwards, then tries the neighbours of the best.
+func (s *tauSearch) run() error {
+	worse := 0
+	for k := s.first; len(s.tried) < mostTries && worse < 2; k += s.stride {
+		s.m.Progress("choose tau", int64(len(s.tried)), mostTries)
+		p, done, err := s.try(k)
+		if err != nil {
+			return err
+		}
+		if p == nil || s.expired() {
+			break
+		}
+		best, start := s.value(s.tried[s.best()]), s.value(s.tried[s.first])
+		worse++
+		if clearly*s.value(p) <= best || best > clearly*start {
+			worse = 0
+		}
+		if done {
+			break
+		}
+	}
+	for step := s.stride / 2; step >= 1 && len(s.tried) > 0; step /= 2 {
+		best := s.best()
+		for _, k := range []int{best - step, best + step} {
+			if s.expired() {
+				return nil
+			}
+			if _, _, err := s.try(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *tauSearch) expired() bool { return !s.deadline.IsZero() && time.Now().After(s.deadline) }
+
+// value is what is to be small.
+func (s *tauSearch) value(p *TauPoint) float64 {
+	switch {
+	case p == nil:
+		return math.Inf(1)
+	case s.opts.Aim == AimLocation || s.single:
+		return p.Distance
+	}
+	return p.LogLoss
+}
+
+// best returns the k of the least value, the lowest of equal ones.
+func (s *tauSearch) best() int { return s.ranked()[0] }
+
+// ranked lists what was tried, the best first.
+func (s *tauSearch) ranked() []int {
+	var keys []int
+	for k, p := range s.tried {
+		if p != nil {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.value(s.tried[a]), s.value(s.tried[b])), cmp.Compare(a, b))
+	})
+	return keys
+}
+
+// try judges τ = 2ᵏ. Its point is nil where double precision does not carry τ, or where
+// nothing can be told; done says that hardly a difference is left to diffuse.
+func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
+	if p, ok := s.tried[k]; ok {
+		return p, false, nil
+	}
+	tau := math.Ldexp(1, k)
+	d, err := s.operator(tau)
+	if errors.Is(err, expm.ErrAccuracy) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	other := s.m.at(tau, d)
+	model := other.sensitivityModel(s.opts.Alpha)
+	equal, err := allocation.Equal(s.ctx, model, d, s.labels, s.sketch)
+	if err != nil {
+		return nil, false, s.nothing(err)
+	}
+	p = &TauPoint{Tau: tau, LogLoss: equal.Loss, Distance: equal.Distance}
+	if s.opts.Allocates(s.m.Graph.Order()) {
+		draft, err := allocation.Draft(s.ctx, model, d, s.labels, s.sketch)
+		if err := s.nothing(err); err != nil {
+			return nil, false, err
+		}
+		q := &TauPoint{Tau: tau, LogLoss: draft.Loss, Distance: draft.Distance, Allocated: true}
+		if err == nil && s.value(q) < s.value(p) {
+			p = q
+		}
+	}
+	if math.IsNaN(p.LogLoss) || math.IsNaN(p.Distance) {
+		return nil, false, nil
+	}
+	s.tried[k] = p
+	return p, s.relaxed(d), nil
+}
+
+// nothing drops the error that says that an operator tells nothing.
+func (s *tauSearch) nothing(err error) error {
+	if errors.Is(err, allocation.ErrNothing) {
+		return nil
+	}
+	return err
+}
+
+func (s *tauSearch) operator(tau float64) (*expm.Diffusion, error) {
+	if s.method() == expm.Eigen {
+		return s.m.operator.Diffusion.WithTau(tau)
+	}
+	return expm.New(s.ctx, s.m.operator.Laplacian, tau, expm.Options{Method: expm.Chebyshev})
+}
+
+// relaxed reports whether τ is a few times 1/λ₂. The Rayleigh quotient of L e^{-τL}x for a
+// random x, which has no part in the null space, is an upper estimate of λ₂ that is close
+// where τλ₂ is large.
+func (s *tauSearch) relaxed(d *expm.Diffusion) bool {
+	n := s.m.Graph.Order()
+	random := rand.New(rand.NewPCG(3, 7)) // public on purpose: these numbers hide nothing
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = random.NormFloat64()
+	}
+	d.MulVecTo(y, false, x)
+	l := s.m.operator.Laplacian
+	l.MulVecTo(x, false, y)
+	l.MulVecTo(y, false, x)
+	quotient := floats.Dot(x, y) / floats.Dot(x, x)
+	return !(d.Tau()*quotient < fewRelaxed)
+}
+
+// decide returns the best τ that a plan can be made for.
+func (s *tauSearch) decide() (float64, error) {
+	order := s.ranked()
+	if len(order) > 0 {
+		enough := nearly * s.value(s.tried[order[0]])
+		near, _ := slices.BinarySearchFunc(order, enough, func(k int, v float64) int {
+			if s.value(s.tried[k]) <= v {
+				return -1
+			}
+			return 1
+		})
+		slices.Sort(order[:near])
+	}
+	for _, k := range order {
+		tau := s.tried[k].Tau
+		if s.m.feasibleAt(s.ctx, tau, s.m.newSpec(s.opts), s.opts) {
+			return tau, nil
+		}
+		if err := s.ctx.Err(); err != nil {
+			return 0, err
+		}
+	}
+	if s.note == "" {
+		s.note = fmt.Sprintf("no tau tells anything apart here: tau = %v was taken", fallbackTau)
+	}
+	return fallbackTau, nil
+}
+
+func (s *tauSearch) choice() *TauChoice {
+	c := &TauChoice{Aim: s.opts.Aim, Points: []TauPoint{}, Note: s.note}
+	for _, k := range s.ranked() {
+		c.Points = append(c.Points, *s.tried[k])
+	}
+	slices.SortFunc(c.Points, func(a, b TauPoint) int { return cmp.Compare(a.Tau, b.Tau) })
+	return c
+}
