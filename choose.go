@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
 // This file chooses τ where [Settings].Tau is 0 and GraphCloak diffuses. τ is public, like
@@ -42,8 +43,9 @@ const (
 
 // ChooseTau chooses τ for plans with these options, where [Settings].Tau was 0, and keeps
 // it: later plans are made with it. It is nil where τ was given. It returns
-// [privacy.ErrInput] for measured readings, whose τ is nature's, and the errors of
-// [Model.Partition].
+// [privacy.ErrInput] for measured readings, whose τ is nature's, [allocation.ErrInvalid],
+// [expm.ErrAccuracy], [ErrMemory], and the errors of [Model.Partition]. Where no plan can be
+// made, as by [sensitivity.ErrUncertainty], that τ is left out.
 func (m *Model) ChooseTau(ctx context.Context, opts PlanOptions) (*TauChoice, error) {
 	c, err := m.chooseTau(ctx, opts)
 	m.open = m.open && err != nil
@@ -252,35 +254,42 @@ func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 		return nil, false, err
 	}
 	other := s.m.at(tau, d)
-	model := other.sensitivityModel(s.opts.Alpha)
-	equal, err := allocation.Equal(s.ctx, model, d, s.labels, s.sketch)
-	if err != nil {
-		return nil, false, s.nothing(err)
-	}
-	p = &TauPoint{Tau: tau, LogLoss: equal.Loss, Distance: equal.Distance}
-	if s.opts.Allocates(s.m.Graph.Order()) {
-		draft, err := allocation.Draft(s.ctx, model, d, s.labels, s.sketch)
-		if err := s.nothing(err); err != nil {
-			return nil, false, err
-		}
-		q := &TauPoint{Tau: tau, LogLoss: draft.Loss, Distance: draft.Distance, Allocated: true}
-		if err == nil && s.value(q) < s.value(p) {
-			p = q
-		}
-	}
-	if math.IsNaN(p.LogLoss) || math.IsNaN(p.Distance) {
-		return nil, false, nil
+	p, err = s.judge(other.sensitivityModel(s.opts.Alpha), d)
+	if p == nil || err != nil {
+		return nil, false, err
 	}
 	s.tried[k] = p
 	return p, s.relaxed(d), nil
 }
 
-// nothing drops the error that says that an operator tells nothing.
-func (s *tauSearch) nothing(err error) error {
+// judge simulates equal noise and, where noise is allocated, a rough allocation, and
+// returns the better; nil where nothing can be told.
+func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint, error) {
+	equal, err := allocation.Equal(s.ctx, model, d, s.labels, s.sketch)
 	if errors.Is(err, allocation.ErrNothing) {
-		return nil
+		return nil, nil
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	p := &TauPoint{Tau: d.Tau(), LogLoss: equal.Loss, Distance: equal.Distance}
+	if s.opts.Allocates(s.m.Graph.Order()) {
+		draft, err := allocation.Draft(s.ctx, model, d, s.labels, s.sketch)
+		if errors.Is(err, allocation.ErrNothing) {
+			return p, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		q := &TauPoint{Tau: d.Tau(), LogLoss: draft.Loss, Distance: draft.Distance, Allocated: true}
+		if s.value(q) < s.value(p) {
+			p = q
+		}
+	}
+	if math.IsNaN(p.LogLoss) || math.IsNaN(p.Distance) {
+		return nil, nil
+	}
+	return p, nil
 }
 
 func (s *tauSearch) operator(tau float64) (*expm.Diffusion, error) {

@@ -399,7 +399,7 @@ func TestRefusalsSpendNothing(t *testing.T) {
 		want   error  // nil: any
 		text   string // part of the message
 	}{
-		{"tau 0", func(j *graphcloak.Job) { j.Tau = 0 }, nil, "tau"},
+		{"tau below 0", func(j *graphcloak.Job) { j.Tau = -1 }, nil, "tau"},
 		{"epsilon 0", func(j *graphcloak.Job) { j.Plan.Epsilon = 0 }, nil, "epsilon"},
 		{"epsilon NaN", func(j *graphcloak.Job) { j.Plan.Epsilon = math.NaN() }, nil, "epsilon"},
 		{"delta 1", func(j *graphcloak.Job) { j.Plan.Delta = 1 }, nil, "delta"},

@@ -64,7 +64,7 @@ func load(t *testing.T, l config.Layers) *config.Config {
 func TestDefaults(t *testing.T) {
 	clearEnv(t)
 	c := load(t, config.Layers{})
-	if c.Diffusion.Tau != 2 || c.Privacy.Epsilon != 1 || c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
+	if c.Diffusion.Tau != 0 || c.Diffusion.Tau.String() != "auto" || c.Diffusion.Aim != "community" || c.Privacy.Epsilon != 1 || c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
 		t.Errorf("tau %v, epsilon %v, delta %v, prefix %q", c.Diffusion.Tau, c.Privacy.Epsilon, c.Privacy.Delta, c.Write.PropertyPrefix)
 	}
 	if c.From != (config.From{}) {
@@ -87,7 +87,7 @@ func TestPrecedence(t *testing.T) {
 	for mask := range 16 {
 		t.Run(fmt.Sprintf("%04b", mask), func(t *testing.T) {
 			clearEnv(t)
-			want, winner := 2.0, config.LayerDefault
+			want, winner := 0.0, config.LayerDefault
 			l := config.Layers{}
 			for i := len(layers) - 1; i >= 0; i-- { // weakest first
 				if mask&(1<<i) == 0 {
@@ -107,7 +107,7 @@ func TestPrecedence(t *testing.T) {
 				}
 			}
 			c := load(t, l)
-			if c.Diffusion.Tau != want || c.Origin("tau").Layer != winner {
+			if float64(c.Diffusion.Tau) != want || c.Origin("tau").Layer != winner {
 				t.Errorf("tau = %v from %s, want %v from %s", c.Diffusion.Tau, c.Origin("tau"), want, winner)
 			}
 		})
@@ -183,7 +183,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		`epsilon is "NaN" (flag --epsilon), want a number > 0 (1e-06 to 1000)`,
-		`tau is "two" (flag --tau), want a number > 0`,
+		`tau is "two" (flag --tau), want auto or a number > 0`,
 		`delta is "1" (GRAPHCLOAK_DELTA), want a number in (0, 1), at least 1e-300`,
 		`alpha is "0" (file ` + path + `), want a number > 0`,
 		path + `:2: unknown key "tao": did you mean tau?`,
@@ -433,7 +433,7 @@ func FuzzFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		c, err := config.Load(config.Layers{File: path})
-		if err == nil && !(c.Diffusion.Tau > 0) {
+		if err == nil && !(c.Diffusion.Tau >= 0) {
 			t.Errorf("tau = %v accepted", c.Diffusion.Tau)
 		}
 	})

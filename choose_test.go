@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// openJob is a job that leaves τ to the plan.
+func openJob() graphcloak.Job {
+	job := paperJob()
+	job.Settings.Tau, job.Communities.Property, job.Plan.Delta = 0, "", 1e-5
+	return job
+}
+
+// value is what a choice of τ is judged by.
+func value(c *graphcloak.TauChoice, p graphcloak.TauPoint) float64 {
+	if c.Aim == graphcloak.AimLocation {
+		return p.Distance
+	}
+	return p.LogLoss
+}
+
+// On the water network τ = 2 is a bad choice, which world-wide defaults are prone to; the
+// search ends near the τ that simulation calls the best, at any number of workers, and the
+// plan is the one of that τ given.
+func TestTauIsChosen(t *testing.T) {
+	s, _ := open(t, "net3")
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, aim := range []graphcloak.Aim{graphcloak.AimCommunity, graphcloak.AimLocation} {
+		job := openJob()
+		job.Plan.Aim = aim
+		var first *graphcloak.Plan
+		for _, workers := range []int{1, 3} {
+			runtime.GOMAXPROCS(workers)
+			_, p := studied(t, s, job)
+			if first == nil {
+				first = p
+			}
+			if !reflect.DeepEqual(p.TauChoice, first.TauChoice) || !reflect.DeepEqual(p.Sensors, first.Sensors) {
+				t.Errorf("%v: %d workers choose otherwise", aim, workers)
+			}
+		}
+		c := first.TauChoice
+		least, chosen, atFour := math.Inf(1), 0.0, 0.0
+		for _, p := range c.Points {
+			least = min(least, value(c, p))
+			if p.Tau == first.Model.Tau {
+				chosen = value(c, p)
+			}
+			if p.Tau == 4 {
+				atFour = value(c, p)
+			}
+		}
+		if c.Aim != aim || len(c.Points) < 6 || chosen > 1.01*least || !(chosen < .9*atFour) {
+			t.Errorf("%v: chose τ = %v at %v of %+v", aim, first.Model.Tau, chosen, c)
+		}
+		given := job
+		given.Settings.Tau = first.Model.Tau
+		if p := plan(t, s, given); !reflect.DeepEqual(p.Sensors, first.Sensors) || p.TauChoice != nil {
+			t.Errorf("%v: τ = %v given makes another plan", aim, given.Settings.Tau)
+		}
+	}
+}
+
+// A plan file states the number; what was tried is told beside it, and has to hold it.
+func TestChosenTauInFiles(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := openJob()
+	_, p := studied(t, s, job)
+	var again graphcloak.Plan
+	roundTrip(t, p, &again)
+	if again.Model.Tau == 0 || !reflect.DeepEqual(again.TauChoice, p.TauChoice) {
+		t.Fatalf("read back: τ = %v, %+v", again.Model.Tau, again.TauChoice)
+	}
+	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r", Attempt: "a"}); err != nil {
+		t.Errorf("release under the file: %v", err)
+	}
+	for name, forge := range map[string]func(c *graphcloak.TauChoice){
+		"another τ":      func(c *graphcloak.TauChoice) { c.Points = c.Points[:1]; c.Points[0].Tau = 1e-3 },
+		"descending τ":   func(c *graphcloak.TauChoice) { c.Points[0], c.Points[1] = c.Points[1], c.Points[0] },
+		"negative loss":  func(c *graphcloak.TauChoice) { c.Points[0].LogLoss = -1 },
+		"negative place": func(c *graphcloak.TauChoice) { c.Points[0].Distance = -1 },
+		"no list":        func(c *graphcloak.TauChoice) { c.Points = nil },
+	} {
+		forged := *p
+		choice := *p.TauChoice
+		choice.Points = append([]graphcloak.TauPoint{}, p.TauChoice.Points...)
+		forge(&choice)
+		forged.TauChoice = &choice
+		data, err := forged.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := new(graphcloak.Plan).UnmarshalJSON(data); err == nil {
+			t.Errorf("%s: the file is read", name)
+		}
+	}
+}
+
+// How long a process ran that sensors measure is no choice of ours.
+func TestMeasuredTauIsGiven(t *testing.T) {
+	s, _ := open(t, "karate")
+	job := openJob()
+	job.Plan.Measured = true
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) || !strings.Contains(err.Error(), "give tau") {
+		t.Errorf("%v, want ErrInput that asks for tau", err)
+	}
+}
+
+// Every guarantee and kind of noise gets a τ, a graph of a single relationship too, and one
+// whose weights are of another magnitude than 1.
+func TestTauIsChosenEverywhere(t *testing.T) {
+	for name, relationships := range map[string]string{
+		"two nodes":     "a,b,1\n",
+		"heavy weights": "a,b,1e6\nb,c,2e6\nc,d,1e6\nd,e,3e6\n",
+		"light weights": "a,b,1e-6\nb,c,2e-6\nc,d,1e-6\nd,e,3e-6\n",
+	} {
+		dir := t.TempDir()
+		nodes := "id\na\nb\nc\nd\ne\n"
+		write(t, dir, "nodes.csv", nodes[:min(len(nodes), 5+2*strings.Count(relationships, "\n"))])
+		write(t, dir, "relationships.csv", "source,target,w\n"+relationships)
+		s, err := folder.New(t.Context(), dir, folder.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
+			for _, uniform := range []bool{false, true} {
+				job := openJob()
+				job.Selection.RelationshipWeightProperty = "w"
+				job.Plan.Guarantee, job.Plan.Allocation.Uniform = guarantee, uniform
+				at := fmt.Sprintf("%s, %v, uniform %t", name, guarantee, uniform)
+				m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+				if err != nil {
+					t.Fatal(at, err)
+				}
+				p, err := m.Plan(t.Context(), job.Plan)
+				if err != nil {
+					t.Error(at, err)
+					continue
+				}
+				if p.Model.Tau <= 0 || p.Model.Tau != m.Tau || len(p.TauChoice.Points) == 0 {
+					t.Errorf("%s: τ = %v of %+v", at, p.Model.Tau, p.TauChoice)
+				}
+			}
+		}
+		s.Close(t.Context())
+	}
+}
