@@ -20,7 +20,7 @@ type Plan struct {
 	Model     Settings
 	Seed      [32]byte         // of the certificate's random screen
 	Accuracy  *report.Accuracy // by simulation; nil: unknown
-	TauChoice *TauChoice       // how τ was chosen; nil: it was given
+	TauChoice *TauChoice       // how τ was chosen; nil: it was given. Not in the file
 	// Allocated says how the noise was allocated; nil: uniformly.
 	Allocated *Allocated
 	// PublicProperties are read without noise, by the model, the plan or its expected
@@ -78,7 +78,6 @@ type planExtra struct {
 	Model     Settings             `json:"model"`
 	Seed      string               `json:"sensitivitySeed"`
 	Accuracy  *report.Accuracy     `json:"expectedAccuracy,omitempty"`
-	TauChoice *TauChoice           `json:"tauChoice,omitempty"`
 	Allocated *Allocated           `json:"allocation,omitempty"`
 	Whitened  *privacy.Sensitivity `json:"whitenedSensitivity,omitempty"`
 	Public    []string             `json:"publicProperties"`
@@ -88,7 +87,7 @@ type planExtra struct {
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, TauChoice: p.TauChoice, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount)}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount)}
 	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		report.Noise
@@ -124,7 +123,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "tauChoice", "allocation", "whitenedSensitivity", "publicProperties", "notProtected"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "publicProperties", "notProtected"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -151,7 +150,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, TauChoice: extra.TauChoice, Allocated: extra.Allocated, PublicProperties: extra.Public}
+	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public}
 	if err := q.consistent(); err != nil {
 		return err
 	}
@@ -168,9 +167,6 @@ func (p *Plan) consistent() error {
 		return fmt.Errorf("%w: publicProperties is no list", strictjson.ErrInvalid)
 	}
 	if err := p.Model.checkPlan(p.Public); err != nil {
-		return err
-	}
-	if err := p.TauChoice.consistent(p.Model.Tau); err != nil {
 		return err
 	}
 	for _, a := range []*report.Accuracy{p.Accuracy, p.uniformAccuracy()} {

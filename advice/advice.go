@@ -236,7 +236,7 @@ func accuracy(f Facts) (Warning, bool) {
 		Code: "accuracy",
 		Text: fmt.Sprintf("the answer will be right %s of the time (95 %% interval %.0f to %.0f %%); chance is %s",
 			percent(a.Probability), 100*a.Lower, 100*a.Upper, percent(a.Chance)),
-		Advice: "raise τ or ε, or use fewer communities; `graphcloak plan --target-accuracy 0.9` finds the ε",
+		Advice: "raise ε, or use fewer communities; `graphcloak plan --target-accuracy 0.9` finds the ε",
 	}
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
 		w.Text += ", and no mechanism with this guarantee is right more than " + report.PercentUp(a.Limit.Gaussian) + " of the time"

@@ -65,7 +65,7 @@ func TestWarnings(t *testing.T) {
 		{"one community", advice.Facts{Communities: 1, Accuracy: right(1, 1)}, "communities", "nothing to tell apart"},
 		{"half of the way", advice.Facts{Accuracy: right(0.75, 0.5)}, "", ""},
 		{"less", advice.Facts{Accuracy: right(0.74, 0.5)}, "accuracy", "right 74 % of the time"},
-		{"hardly better than chance", advice.Facts{Accuracy: right(0.08, 0.05)}, "accuracy", "right 8 % of the time (95 % interval 8 to 8 %); chance is 5 %; raise τ or ε"},
+		{"hardly better than chance", advice.Facts{Accuracy: right(0.08, 0.05)}, "accuracy", "right 8 % of the time (95 % interval 8 to 8 %); chance is 5 %; raise ε"},
 		{
 			"a property elsewhere",
 			advice.Facts{Misplaced: []advice.Misplaced{{Setting: "node-key", Property: "vat", Others: []string{"Company", "Shop", "Bank", "Ltd"}}}},

@@ -124,6 +124,9 @@ func (s Setting) store(field, raw any) (shown any, want string) {
 		if err := field.parse(text); err != nil {
 			return text, err.Error()
 		}
+		if tau, ok := field.(*Tau); ok && *tau > 0 {
+			return float64(*tau), ""
+		}
 		return field.String(), ""
 	}
 	panic("config: no parser for " + s.Key)

@@ -31,14 +31,14 @@ func goldens() []golden {
 	}
 	return []golden{
 		{"karate", shipped("karate"), map[string]string{
-			"plan":     "plan --epsilon 4 --delta 0.1 --trials 100",
+			"plan":     "plan --tau 2 --epsilon 4 --delta 0.1 --trials 100",
 			"recover":  "recover --community-property club --release " + goldenPath("karate", "release"),
-			"evaluate": "evaluate --epsilon 4 --delta 0.1 --trials 100 --bpdn --source-amplitude uniform",
+			"evaluate": "evaluate --tau 2 --epsilon 4 --delta 0.1 --trials 100 --bpdn --source-amplitude uniform",
 		}},
 		{"net3", shipped("net3"), map[string]string{
 			"plan":     "plan --epsilon 2 --delta 0.05 --tau 4 --trials 100 --amplitude uniform",
 			"recover":  "recover --sources 2 --amplitude uniform --release " + goldenPath("net3", "release"),
-			"evaluate": "evaluate --epsilon 4 --delta 0.1 --trials 100 --allocation uniform --amplitude uniform",
+			"evaluate": "evaluate --tau 2 --epsilon 4 --delta 0.1 --trials 100 --allocation uniform --amplitude uniform",
 		}},
 		// Its sensitivity is screened by random vectors, and no two plans agree: a
 		// kept one is evaluated, and held against its certificate by a dry run.

@@ -31,6 +31,7 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
 		{text: accuracyLimit(p)},
 		{text: allocationCost(p)},
 	}
+	sections = append(sections, tauSection(p)...)
 	if len(misfits) > 0 {
 		sections = append(sections, section{
 			title: fmt.Sprintf("What ε = %v at δ = %v becomes where the process is not the model", p.Epsilon, p.Delta), columns: []string{"process", "epsilon"},
@@ -74,6 +75,7 @@ func planFacts(p *graphcloak.Plan) [][]any {
 		{"componentCount", cell(p.ComponentCount, -1)},
 		{"epsilon", cell(p.Epsilon, -1)},
 		{"delta", cell(p.Delta, -1)},
+		{"tau", cell(p.Public.Tau, -1)},
 		{"sensitivity", fmt.Sprintf("%s to %s", cell(bracket.Lower, shownDigits), cell(bracket.Upper, shownDigits))},
 		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
 		{"rho", cell(p.Cost().Rho(), shownDigits)},
