@@ -26,12 +26,12 @@ type Sketch struct {
 
 // Sizes of a sketch.
 const (
-	draftValues      = 1 << 18 // readings of the sensors that may report in a draft
-	leastCandidates  = 128     // of them
-	sketchValues     = 1 << 23 // readings that are held for equal noise
-	sketchProbes     = 64      // random vectors for the differences across all edges
-	sketchEdges      = 16      // of the largest differences, computed exactly
-	sketchGap        = .05     // of a draft's programmes
+	draftValues     = 1 << 18 // readings of the sensors that may report in a draft
+	leastCandidates = 128     // of them
+	sketchValues    = 1 << 23 // readings that are held for equal noise
+	sketchProbes    = 64      // random vectors for the differences across all edges
+	sketchEdges     = 16      // of the largest differences, computed exactly
+	sketchGap       = .05     // of a draft's programmes
 )
 
 var sketchSize = size{hypotheses: 300, minReleases: 300, maxReleases: 300, ascents: 4}
