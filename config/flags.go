@@ -78,34 +78,32 @@ func Normalize(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// Usage is the help of one group of flags.
-type Usage struct {
+// Topic is a group of the flags of a set.
+type Topic struct {
 	Title string
-	Text  string
+	Flags []*pflag.Flag
 }
 
-// Usages returns the help of a flag set by group, in the order of [Groups]; what
-// belongs to no group comes first, as "Flags".
-func Usages(fs *pflag.FlagSet, width int) []Usage {
-	sets := make(map[string]*pflag.FlagSet)
+// Topics groups the flags of a set, in the order of [Groups]; what belongs to no group
+// comes first, as "Flags".
+func Topics(fs *pflag.FlagSet) []Topic {
+	sets := make(map[string][]*pflag.Flag)
 	fs.VisitAll(func(f *pflag.Flag) {
 		title := "Flags"
 		if g := f.Annotations[groupOf]; g != nil {
 			title = g[0]
 		}
-		if sets[title] == nil {
-			sets[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
-			sets[title].SortFlags = false
+		if !f.Hidden {
+			sets[title] = append(sets[title], f)
 		}
-		sets[title].AddFlag(f)
 	})
-	var usages []Usage
+	var topics []Topic
 	for _, g := range append([]Group{"Flags"}, Groups()...) {
-		if set := sets[string(g)]; set != nil && set.HasAvailableFlags() {
-			usages = append(usages, Usage{Title: string(g), Text: set.FlagUsagesWrapped(width)})
+		if flags := sets[string(g)]; flags != nil {
+			topics = append(topics, Topic{Title: string(g), Flags: flags})
 		}
 	}
-	return usages
+	return topics
 }
 
 // Names lists the flags of a set.

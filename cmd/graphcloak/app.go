@@ -30,6 +30,7 @@ type app struct {
 	screen         int  // columns of the screen; 0: there is none
 	ascii          bool // the screen shows ASCII alone
 	noColor        bool
+	helpAll        bool // help is to show every flag
 
 	config   *config.Config // resolved before RunE
 	log      *slog.Logger

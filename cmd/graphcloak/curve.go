@@ -32,10 +32,10 @@ type epsilonFlags struct {
 
 func (c *epsilonFlags) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.trials, "trials", study.DefaultTrials, "simulated releases behind the expected accuracy, a `NUMBER`; 0: none")
-	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "find the least ε at which the right community is named this often, a `NUMBER` in (0, 1)")
-	f.Float64Var(&c.target.EMD, "target-emd", 0, "find the least ε at which the posterior is on average this near to the source, a `NUMBER` in units of the metric")
-	f.StringVar(&c.tau, "tau-curve", "", "write what --tau auto tried to this `FILE`: .csv, .png or .svg")
-	f.StringVar(&c.curve, "curve", "", "write the privacy–accuracy curve to this `FILE`: .csv, .png or .svg")
+	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "the least ε that is right this often; how often the right community is named, a `NUMBER` in (0, 1)")
+	f.Float64Var(&c.target.EMD, "target-emd", 0, "the least ε that comes this near; how far the posterior is from the source on average, a `NUMBER` in units of the metric")
+	f.StringVar(&c.curve, "curve", "", "the privacy–accuracy curve as a `FILE`: .csv, .png or .svg")
+	f.StringVar(&c.tau, "tau-curve", "", "what --tau auto tried, as a `FILE`: .csv, .png or .svg")
 }
 
 // check finds what is wrong with the flags, before anything is computed.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 )
 
@@ -35,13 +36,15 @@ func TestGoldenHelp(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		words := strings.Fields(cmd.CommandPath())[1:]
-		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), append(words, "--help"), strings.NewReader(""), &stdout, &stderr); code != exitOK {
-			t.Errorf("%s --help: exit %d: %s", cmd.CommandPath(), code, &stderr)
+		path := filepath.Join(dir, strings.Join(append([]string{"graphcloak"}, words...), "-"))
+		short, long := helpOf(t, append(words, "--help")), helpOf(t, append(words, "--help-all"))
+		fitsAScreen(t, cmd.CommandPath(), short)
+		compareText(t, path+".txt", withoutGroups(short, groups))
+		delete(gone, path+".txt")
+		if long != short {
+			compareText(t, path+".all.txt", withoutGroups(long, groups))
+			delete(gone, path+".all.txt")
 		}
-		path := filepath.Join(dir, strings.Join(append([]string{"graphcloak"}, words...), "-")+".txt")
-		compareText(t, path, withoutGroups(stdout.String(), groups))
-		delete(gone, path)
 		for _, sub := range cmd.Commands() {
 			visit(sub)
 		}
@@ -62,6 +65,36 @@ func TestGoldenHelp(t *testing.T) {
 			continue
 		}
 		t.Errorf("%s is the help of no command", path)
+	}
+}
+
+// helpOf is what a screen of 80 columns shows.
+func helpOf(t *testing.T, args []string) string {
+	t.Helper()
+	t.Setenv("COLUMNS", "80")
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+		t.Errorf("%q: exit %d: %s", args, code, &stderr)
+	}
+	return stdout.String()
+}
+
+// fitsAScreen refuses a help that is longer than a person reads.
+func fitsAScreen(t *testing.T, command, help string) {
+	t.Helper()
+	lines, columns := 50, 80
+	switch command {
+	case "graphcloak": // a line for every command
+		lines = 56
+	case "graphcloak exit-codes": // a table
+		return
+	}
+	n := 0
+	for line := range strings.Lines(help) {
+		n += max(1, (uniseg.StringWidth(strings.TrimRight(line, "\n"))+columns-1)/columns)
+	}
+	if n > lines {
+		t.Errorf("the help of %q has %d lines at %d columns, want at most %d", command, n, columns, lines)
 	}
 }
 

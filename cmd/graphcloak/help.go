@@ -9,18 +9,20 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak/config"
 )
 
-// help prints what a command does, examples first, flags by group.
+// help prints what a command does, examples first, and its flags: the common ones, or all
+// by topic where --help-all asks for them.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	w := cmd.OutOrStdout()
 	about := cmd.Long
 	if about == "" {
 		about = cmd.Short
 	}
-	fmt.Fprintf(w, "%s\n", about)
+	fmt.Fprintf(w, "%s", reflow(about, min(a.width, proseWidth)))
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
@@ -30,15 +32,169 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	}
 	fmt.Fprintf(w, "\nUsage:\n  %s\n", use)
 	printCommands(w, cmd)
-	inherited := cmd.InheritedFlags()
-	own := cmd.LocalFlags()
+	all := cmd.LocalFlags()
 	if cmd.HasParent() {
-		own.AddFlagSet(inherited)
+		all.AddFlagSet(cmd.InheritedFlags())
 	}
-	for _, u := range config.Usages(own, a.width) {
-		fmt.Fprintf(w, "\n%s:\n%s", u.Title, u.Text)
+	topics := config.Topics(all)
+	if a.helpAll {
+		for _, t := range topics {
+			a.printTopic(w, t, flagHelp)
+		}
+	} else {
+		if few := common(cmd, topics); len(few) > 0 {
+			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp(cmd))
+		}
+		fmt.Fprintf(w, "\nAll flags, by topic: %s --help-all\n", cmd.CommandPath())
 	}
 	fmt.Fprintf(w, "\nDocumentation: %s\n", docsURL)
+}
+
+// brief is a common flag as a short help shows it, on one line.
+type brief struct{ flag, value, usage string }
+
+// briefs are the flags that most calls need; --help-all tells the whole of them.
+var briefs = []brief{
+	{"from", "SOURCE", "neo4j, folder:DIR, example:NAME, …"},
+	{"uri", "URI", "address of the server, or NEO4J_URI"},
+	{"username", "NAME", "user name, or NEO4J_USERNAME"},
+	{"node-labels", "LABELS", "nodes with any of these labels"},
+	{"relationship-types", "TYPES", "relationships of any of these types"},
+	{"node-key", "NAME", "property that names a node for good"},
+	{"source-property", "NAME", "where something started, in [0, 1]; private"},
+	{"measurement-property", "NAME", "or what sensors read; private"},
+	{"tau", "NUMBER", "diffusion time τ"},
+	{"epsilon", "NUMBER", "privacy loss ε of one release"},
+	{"delta", "NUMBER", "failure probability δ"},
+	{"community-property", "NAME", "property with the community, else detected"},
+	{"mode", "MODE", "stream, stats, write, estimate"},
+	{"dry-run", "", "what would be written and spent, and stop"},
+	{"report", "FILE", "the report with its map, as one HTML page"},
+	{"format", "FORMAT", "table, json, ndjson, csv, arrow or parquet"},
+	{"output", "FILE", "write the result to this file"},
+	{"verbose", "", "all numbers, and the guarantee in words"},
+}
+
+// ofJobs are the common flags of commands about jobs, whose settings are their own.
+var ofJobs = []string{"from", "uri", "username", "format", "output", "verbose"}
+
+func briefOf(cmd *cobra.Command, f *pflag.Flag) (brief, bool) {
+	i := slices.IndexFunc(briefs, func(b brief) bool { return b.flag == f.Name })
+	about := cmd.Name() == "serve" || cmd.HasParent() && cmd.Parent().Name() == "job"
+	if i < 0 || f.Annotations == nil || about && !slices.Contains(ofJobs, f.Name) {
+		return brief{}, false
+	}
+	return briefs[i], true
+}
+
+// common returns the flags that a short help shows: the command's own and the common
+// ones.
+func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
+	var few []*pflag.Flag
+	if !cmd.HasParent() || cmd.HasSubCommands() {
+		return nil
+	}
+	for _, t := range topics {
+		for _, f := range t.Flags {
+			own := t.Title == "Flags" && cmd.InheritedFlags().Lookup(f.Name) == nil && f.Name != "help"
+			if _, ok := briefOf(cmd, f); own || ok {
+				few = append(few, f)
+			}
+		}
+	}
+	return few
+}
+
+// briefFlagHelp is [flagHelp] in short, with the default.
+func briefFlagHelp(cmd *cobra.Command) func(f *pflag.Flag) (name, usage string) {
+	return func(f *pflag.Flag) (name, usage string) {
+		b, ok := briefOf(cmd, f)
+		if !ok {
+			name, usage = flagHelp(f)
+			for _, mark := range []string{"; ", ": ", ", "} {
+				usage, _, _ = strings.Cut(usage, mark)
+			}
+			return name, usage
+		}
+		name = strings.TrimRight(flagName(f)+" "+b.value, " ")
+		return name, b.usage + defaultOf(f)
+	}
+}
+
+// Columns of a flag's name with its value in help, and where a name without a letter
+// begins.
+const (
+	flagColumn = 34
+	flagIndent = 6
+)
+
+// printTopic prints flags with what they mean beside them, or below a long name.
+func (a *app) printTopic(w io.Writer, t config.Topic, help func(*pflag.Flag) (name, usage string)) {
+	fmt.Fprintf(w, "\n%s:\n", t.Title)
+	width := min(a.width, proseWidth)
+	for _, f := range t.Flags {
+		name, usage := help(f)
+		rows := wrap(usage, max(width-flagColumn-2, minColumn))
+		if len(name) > flagColumn {
+			fmt.Fprintf(w, "%s\n", name)
+			name = ""
+		}
+		for _, row := range rows {
+			fmt.Fprintf(w, "%-*s  %s\n", flagColumn, name, row)
+			name = ""
+		}
+	}
+}
+
+// flagHelp returns a flag with its value, and what it means with its default.
+func flagHelp(f *pflag.Flag) (name, usage string) {
+	value, usage := pflag.UnquoteUsage(f)
+	name = flagName(f)
+	if value != "" && value != "bool" {
+		name += " " + value
+	}
+	return name, usage + defaultOf(f)
+}
+
+func flagName(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "  -" + f.Shorthand + ", --" + f.Name
+	}
+	return strings.Repeat(" ", flagIndent) + "--" + f.Name
+}
+
+// defaultOf tells a default that is a choice.
+func defaultOf(f *pflag.Flag) string {
+	if slices.Contains([]string{"", "false", "0", "0s", "[]", "neo4j://localhost:7687"}, f.DefValue) {
+		return ""
+	}
+	return " (default " + f.DefValue + ")"
+}
+
+// reflow breaks paragraphs to a width, whatever lines their source has. What is indented
+// or a list stays a line of its own.
+func reflow(text string, width int) string {
+	var out, paragraph strings.Builder
+	flush := func() {
+		if paragraph.Len() > 0 {
+			out.WriteString(strings.Join(wrap(paragraph.String(), width), "\n") + "\n")
+			paragraph.Reset()
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		own := line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "- ")
+		if own {
+			flush()
+			out.WriteString(line + "\n")
+			continue
+		}
+		if paragraph.Len() > 0 {
+			paragraph.WriteByte(' ')
+		}
+		paragraph.WriteString(line)
+	}
+	flush()
+	return out.String()
 }
 
 func printCommands(w io.Writer, cmd *cobra.Command) {

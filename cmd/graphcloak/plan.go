@@ -43,7 +43,7 @@ func newPlanCommand(app *app) *cobra.Command {
 		config.GroupOutput, config.GroupExecution)
 	packages.flags(cmd.Flags())
 	choice.flags(cmd.Flags())
-	cmd.Flags().Var(&suggested, "suggest-sensors", "make no plan: choose this `NUMBER` of further sensors, each the one that tells most of the source, by --trials simulated sources, 1000 unless given")
+	cmd.Flags().Var(&suggested, "suggest-sensors", "choose this `NUMBER` of further sensors; no plan is made; each the one that tells most of the source, by --trials simulated sources, 1000 unless given")
 	return cmd
 }
 

@@ -155,12 +155,13 @@ func newRootCommand(app *app) *cobra.Command {
 	flags.StringVar(&app.configPath, "config", "", "configuration `FILE` (YAML, JSON or TOML)")
 	flags.StringVar(&app.envPath, "env", "", "`FILE` with NEO4J_URI and the like, instead of the nearest .env")
 	config.AddFlags(flags, nil, config.GroupTerminal)
+	flags.BoolVar(&app.helpAll, "help-all", false, "help with every flag, by topic")
 	flags.BoolVar(&app.noColor, "no-color", false, "the same as --color never")
 	root.PersistentPreRunE = app.prepare
 	root.AddCommand(commands(app)...)
 	app.completeArguments(root)
 	for _, cmd := range root.Commands() {
-		wrapArgs(cmd)
+		app.wrapArgs(cmd)
 	}
 	return root
 }
@@ -206,16 +207,20 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return err.hint("`%s --help` lists the commands", cmd.CommandPath())
 }
 
-// wrapArgs makes usage errors of what cobra finds wrong with arguments.
-func wrapArgs(cmd *cobra.Command) {
+// wrapArgs makes usage errors of what cobra finds wrong with arguments. Whoever asks for
+// help need not give them.
+func (a *app) wrapArgs(cmd *cobra.Command) {
 	for _, child := range cmd.Commands() {
-		wrapArgs(child)
+		a.wrapArgs(child)
 	}
 	check := cmd.Args
 	if check == nil {
 		check = cobra.NoArgs
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if a.helpAll {
+			return pflag.ErrHelp
+		}
 		err := check(cmd, args)
 		if err == nil || exitCode(err) == exitUsage {
 			return err
