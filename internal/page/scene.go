@@ -188,11 +188,15 @@ func (c *content) nodeLabels(nodes []int, place map[int]r2.Vec, r float64) []lab
 
 // fitLabel adds a label where it covers no other.
 func fitLabel(kept []label, l label) []label {
-	const high, wide = 20.0, 9.0
+	const high, wide = 26.0, 9.0
 	w := wide * float64(len([]rune(l.Text)))
 	l.X = min(max(l.X, w/2+4), viewWidth-w/2-4)
 	for _, o := range kept {
-		if math.Abs(o.Y-l.Y) < high && math.Abs(o.X-l.X) < (w+wide*float64(len([]rune(o.Text))))/2 {
+		other, middle := wide*float64(len([]rune(o.Text))), o.X
+		if o.Bold { // it begins at its place, in larger letters
+			other, middle = 1.4*other, o.X+0.7*other
+		}
+		if math.Abs(o.Y-l.Y) < high && math.Abs(middle-l.X) < (w+other)/2 {
 			return kept
 		}
 	}
