@@ -178,11 +178,15 @@ func (c *Choice) proposeSelection(s connector.Schema) {
 		return
 	}
 	for _, k := range types {
-		if k.Name != "" && (len(c.NodeLabels) == 0 || c.joins(k) >= 0.9) {
+		if k.Name != "" && (len(c.NodeLabels) == 0 || c.joins(k) >= few) {
 			c.RelationshipTypes = append(c.RelationshipTypes, k.Name)
 		}
 	}
 }
+
+// few is the share of a type's relationships from which they are no accident. The type may
+// join other labels, too.
+const few = 0.01
 
 // backbone is the type to begin with.
 func backbone(types []connector.Kind) (best connector.Kind, ok bool) {

@@ -81,6 +81,12 @@ func TestPropose(t *testing.T) {
 		{name: "both types are given", schema: water, given: advice.Choice{RelationshipTypes: []string{"PIPE", "PUMP"}}, want: advice.Choice{
 			NodeLabels: []string{"Node"}, RelationshipTypes: []string{"PIPE", "PUMP"}, NodeKey: "code",
 		}},
+		{name: "a type that joins other labels too", schema: connector.Schema{
+			Labels: []connector.Kind{kind("A", 3, "x integer"), kind("B", 900, "x integer")},
+			Types: []connector.Kind{{Name: "R", Count: 1000, Ends: []connector.Ends{
+				{From: []string{"B"}, To: []string{"B"}, Count: 980}, {From: []string{"A"}, To: []string{"A"}, Count: 20},
+			}}, {Name: "S", Count: 1000, Ends: []connector.Ends{{From: []string{"A"}, To: []string{"B"}, Count: 1000}}}},
+		}, given: advice.Choice{NodeLabels: []string{"A"}}, want: advice.Choice{NodeLabels: []string{"A"}, RelationshipTypes: []string{"R"}}},
 		{name: "no labels", schema: unlabelled, want: advice.Choice{Source: "source", NodeKey: "id", Community: "club"}},
 		{name: "nothing", want: advice.Choice{}},
 	} {

@@ -129,6 +129,7 @@ func TestCLI(t *testing.T) {
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
 	t.Run("init", func(t *testing.T) { testInit(t, c) })
+	t.Run("tutorial", func(t *testing.T) { testTutorial(t, c) })
 	t.Run("hostile schema", func(t *testing.T) { testHostileSchema(t, c) })
 	t.Run("superseded", func(t *testing.T) { testSuperseded(t, c) })
 	t.Run("killed", func(t *testing.T) { testKilledRun(t, c) })

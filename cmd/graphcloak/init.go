@@ -328,12 +328,12 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 	for _, l := range lines {
 		settings[l.Key] = l.Value
 	}
-	end := " --config " + shellWord(path) + a.repeated(lines)
+	end := " --config " + quoteShell(path) + a.repeated(lines)
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
 	graph := fmt.Sprintf("%s and %s", connector.Count(int64(m.Graph.Order()), "node"), connector.Count(int64(m.Graph.Size()), "relationship"))
 	return a.render(map[string]any{"file": path, "settings": settings, "nodeCount": m.Graph.Order(), "relationshipCount": m.Graph.Size(), "next": next},
 		section{title: "Settings", columns: []string{"key", "value"}, rows: rowsOf(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} })},
-		section{text: fmt.Sprintf("Wrote %s, for a graph of %s.", path, graph)},
+		section{text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
 		section{title: "Next: what it would tell and cost, and then the run, which spends", text: strings.Join(next, "\n")})
 }
 
@@ -351,20 +351,9 @@ func (a *app) repeated(lines []config.Line) (flags string) {
 			if e.Key == s.Key && s.Type() == "boolean" {
 				flags += " --" + s.Flag
 			} else if e.Key == s.Key {
-				flags += " --" + s.Flag + " " + shellWord(fmt.Sprint(e.Value))
+				flags += " --" + s.Flag + " " + quoteShell(fmt.Sprint(e.Value))
 			}
 		}
 	}
 	return flags
-}
-
-// shellWord is a text as one word of a POSIX shell.
-func shellWord(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:+@%,=", r)
-	}
-	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
