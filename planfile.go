@@ -170,7 +170,7 @@ func (p *Plan) consistent() error {
 		return err
 	}
 	for _, a := range []*report.Accuracy{p.Accuracy, p.uniformAccuracy()} {
-		if a != nil && !a.Possible() {
+		if a != nil && (!a.Possible() || a.Communities != nil && a.Nodes() != p.NodeCount) {
 			return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)
 		}
 	}

@@ -22,6 +22,8 @@ type Accuracy struct {
 	CredibleSetSize  float64 `json:"credibleSetSize"`
 	KnownMassSetSize float64 `json:"credibleSetSizeKnownMass"`
 	Limit            *Limit  `json:"limit,omitempty"` // of Probability; nil: unknown
+	// Communities is the same by the community of the source; nil: unknown.
+	Communities []CommunityAccuracy `json:"communities,omitempty"`
 }
 
 // CurvePoint is the simulated accuracy of a release at ε.
@@ -30,16 +32,23 @@ type CurvePoint struct {
 	Accuracy Accuracy `json:"accuracy"`
 }
 
+const mostTrials = 1 << 40
+
 // Possible reports whether so many trials can give these numbers.
 func (a *Accuracy) Possible() bool {
-	const most = 1 << 40
-	if a.Trials < 1 || a.Trials > most || !(a.Probability >= 0 && a.Probability <= 1) {
+	if a.Trials < 1 || a.Trials > mostTrials || !(a.Probability >= 0 && a.Probability <= 1) {
 		return false
 	}
 	right := math.Round(a.Probability * float64(a.Trials))
 	lower, upper := ScoreInterval(int(right), a.Trials)
-	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9 }
-	return near(a.Probability, right/float64(a.Trials)) && near(a.Lower, lower) && near(a.Upper, upper) &&
+	served := 0
+	for k, c := range a.Communities {
+		if served += c.Trials; c.CommunityID != k || !c.possible() {
+			return false
+		}
+	}
+	return (a.Communities == nil || served == a.Trials) &&
+		close9(a.Probability, right/float64(a.Trials)) && close9(a.Lower, lower) && close9(a.Upper, upper) &&
 		a.Chance > 0 && a.Chance <= 1 && a.MeanEMD >= 0 &&
 		a.Elsewhere >= 0 && a.Elsewhere <= 1 && a.KnownMassSetSize >= 0 && a.CredibleSetSize >= 0 &&
 		(a.Limit == nil || a.Limit.possible())

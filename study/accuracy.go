@@ -46,8 +46,13 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 	if uniform == nil || err != nil {
 		return err
 	}
-	p.Allocated.Uniform.Accuracy, err = s.accuracy(ctx, uniform)
-	return err
+	a, err := s.accuracy(ctx, uniform)
+	if err != nil {
+		return err
+	}
+	a.Communities = nil // of the plan alone
+	p.Allocated.Uniform.Accuracy = a
+	return nil
 }
 
 // PlanAccuracy simulates the plan as [Expect] does, without uniform noise beside it, and
@@ -98,5 +103,6 @@ func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accu
 	}
 	rate := proportion(right, len(trials))
 	a.Probability, a.Lower, a.Upper = rate.Rate, rate.Lower, rate.Upper
+	a.Communities = byCommunity(trials, s.part)
 	return &a, nil
 }

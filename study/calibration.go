@@ -39,6 +39,8 @@ type Performance struct {
 	MeanEMD   float64   `json:"meanEmd"`
 	Elsewhere float64   `json:"meanElsewhere"`
 	BPDN      *Denoised `json:"bpdn,omitempty"` // where it was asked for
+	// Communities is how each community is served, by [ByCommunity].
+	Communities []CommunityPerformance `json:"communities,omitempty"`
 }
 
 // Proportion is the share of the trials with a property, with its 95 % score interval.

@@ -26,6 +26,8 @@ type Evaluation struct {
 	AssumedAmplitude string  `json:"amplitude"`       // prior of the posterior: "mixed", "uniform" or "one"
 	// Chance is how often always naming the likeliest community of the prior is right.
 	Chance float64 `json:"chance"`
+	// Scenario is what differs from the model, by its name in [Scenarios].
+	Scenario string `json:"scenario"`
 	// Allocation is "optimal" or "uniform": the plan's noise, which Performance is about.
 	Allocation string `json:"allocation"`
 	*Performance
@@ -60,7 +62,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	e := &Evaluation{
 		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Trials: opts.Trials,
 		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(), Chance: floats.Max(s.part.Sums(s.prior)),
-		Allocation: "uniform", Notes: s.notes(),
+		Scenario: s.world.Name, Allocation: "uniform", Notes: s.notes(),
 	}
 	if opts.Amplitude > 0 {
 		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)
@@ -94,6 +96,7 @@ func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string)
 	if err != nil {
 		return nil, nil, err
 	}
+	f.Communities = ByCommunity(trials, s.part)
 	f.SensorCount, f.Noise = len(p.Sensors), (&graphcloak.Plan{Plan: p}).Noise()
 	return f, trials, nil
 }

@@ -32,7 +32,8 @@ type Options struct {
 	Amplitude float64
 	// Sources are the nodes of the sources, trial after trial and cyclically; nil: drawn
 	// from the prior of the recovery.
-	Sources []int
+	Sources  []int
+	Scenario string // by name, of [Scenarios]; "": the model
 	// Recover says how the posterior is computed, and f̂ where Denoise is set.
 	Recover analyst.Options
 	Denoise bool // also by Basis Pursuit Denoising, which is slower
@@ -49,6 +50,7 @@ type evaluator struct {
 	// commonNoise draws the same standard normal numbers for a node under every plan, so
 	// that accuracy is a smooth function of σ and can be searched by bisection.
 	commonNoise bool
+	world       *reality
 	question    *limit.Question // whose limit was asked for; nil: none yet
 }
 
@@ -76,6 +78,13 @@ func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*eval
 		if i < 0 || i >= m.Graph.Order() {
 			return nil, fmt.Errorf("%w: source %d of %d nodes", recovery.ErrInvalid, i, m.Graph.Order())
 		}
+	}
+	scenario, known := FindScenario(opts.Scenario)
+	if !known {
+		return nil, errScenario(opts.Scenario)
+	}
+	if s.world, err = newReality(ctx, m, scenario, s.prior, opts.Seed); err != nil {
+		return nil, err
 	}
 	n := m.Graph.Order()
 	s.blockSize = max(1, min(16, blockValues/n))
@@ -113,6 +122,12 @@ func (s *evaluator) notes() []string {
 	}
 	if s.model.Graph.Order() > exactNormsLimit {
 		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", normProbes))
+	}
+	if s.world.Name != modelScenario {
+		notes = append(notes, "what happened was not the model: "+s.world.About)
+	}
+	if s.world.Sourceless() {
+		notes = append(notes, "without a source nothing that is named is right, and no set covers one")
 	}
 	if k := s.opts.Recover.Sources; k != 0 && k != 1 {
 		notes = append(notes, "every trial has one source, and the posterior supposes one")

@@ -176,6 +176,7 @@ func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec ana
 		if a.Limit, err = s.limit(ctx, q.Plan); err != nil {
 			return points, err
 		}
+		a.Communities = nil // of the plan alone
 		point := Point{Epsilon: eps, Accuracy: *a}
 		uniform, err := m.UniformPlan(q)
 		if err != nil {

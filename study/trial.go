@@ -6,9 +6,10 @@ import "github.com/graphcloak/graphcloak/recovery"
 
 // Trial is one simulated source and what was made of its release.
 type Trial struct {
-	Source           int     // node
+	Source           int     // node; −1: there was none
+	Named            int     // the community that ranks first
 	Confidence       float64 // posterior probability of the community that ranks first
-	Right            bool    // it holds the source
+	Right            bool    // it holds the source, or one of several
 	Answered         bool    // it stands out: it would be named
 	Covered          bool    // the credible set holds the source
 	CredibleSetSize  int     // size of the 95 % credible set

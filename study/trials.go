@@ -77,10 +77,11 @@ func (r *simulation) run(ctx context.Context, stage string) ([]Trial, error) {
 func (r *simulation) block(ctx context.Context, trials []Trial, first int, sources []int, amplitudes []float64) error {
 	n, k := r.model.Graph.Order(), len(trials)
 	x, y := make([]float64, n*k), make([]float64, n*k)
+	truth := make([][]int, k)
 	for j, i := range sources {
-		x[i*k+j] = amplitudes[j]
+		truth[j] = r.world.excite(x, k, j, first+j, i, amplitudes[j])
 	}
-	if err := r.model.Operator().Diffusion.Apply(ctx, y, false, x, k); err != nil {
+	if err := r.world.diffusion.Apply(ctx, y, false, x, k); err != nil {
 		return err
 	}
 	clear(x)
@@ -90,6 +91,7 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 		for s, i := range r.nodes {
 			readings[s] = y[i*k+j]
 		}
+		r.world.disturb(readings, r.plan.Clip, first+j)
 		if values[j], err = r.release(readings, first+j); err != nil {
 			return err
 		}
@@ -109,8 +111,7 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 		for i := range c {
 			c[i] = y[i*k+j]
 		}
-		trials[j].Source = sources[j]
-		return r.score(ctx, &trials[j], c, values[j])
+		return r.score(ctx, &trials[j], truth[j], c, values[j])
 	})
 }
 
@@ -143,15 +144,18 @@ func (c transposed) Dims() (rows, columns int) { return 0, len(c) }
 
 func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
 
-// score recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its source.
-func (r *simulation) score(ctx context.Context, t *Trial, c transposed, values []float64) error {
+// score recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its sources: the first of
+// them is the trial's, and any of them is right.
+func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c transposed, values []float64) error {
 	post, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: r.opts.Recover.Amplitude, Prior: r.prior, Norms: &r.norms})
 	if err != nil {
 		return fmt.Errorf("evaluate: %w", err)
 	}
 	rank := community.Rank(post.Probability, r.part)
-	t.Confidence, t.Right = min(1, rank[0].Probability), rank[0].Community == r.part.Labels[t.Source]
-	t.Covered, t.CredibleSetSize = slices.Contains(post.Credible, t.Source), len(post.Credible)
+	t.Named, t.Confidence, t.Source = rank[0].Community, min(1, rank[0].Probability), -1
+	t.Right = slices.ContainsFunc(truth, func(i int) bool { return r.part.Labels[i] == t.Named })
+	t.Covered = slices.ContainsFunc(truth, func(i int) bool { return slices.Contains(post.Credible, i) })
+	t.CredibleSetSize = len(post.Credible)
 	t.KnownMassSetSize = t.CredibleSetSize
 	if r.opts.Recover.Amplitude != posterior.UnitAmplitude {
 		known, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: posterior.UnitAmplitude, Prior: r.prior, Norms: &r.norms})
@@ -166,16 +170,20 @@ func (r *simulation) score(ctx context.Context, t *Trial, c transposed, values [
 		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Prior: chance[s.Community], Probability: min(1, s.Probability)})
 	}
 	t.Answered = rep.StandsOut()
-	d := emd.Lengths(r.model.Graph, t.Source)
-	t.Distance, t.Elsewhere = emd.ToNode(d, post.Probability)
+	var d []float64
+	if len(truth) > 0 {
+		t.Source = truth[0]
+		d = emd.Lengths(r.model.Graph, t.Source)
+		t.Distance, t.Elsewhere = emd.ToNode(d, post.Probability)
+	}
 	if !r.opts.Denoise {
 		return nil
 	}
-	return r.scoreDenoised(ctx, t, values, d)
+	return r.scoreDenoised(ctx, t, truth, values, d)
 }
 
 // scoreDenoised recovers one trial by Basis Pursuit Denoising.
-func (r *simulation) scoreDenoised(ctx context.Context, t *Trial, values, d []float64) error {
+func (r *simulation) scoreDenoised(ctx context.Context, t *Trial, truth []int, values, d []float64) error {
 	result, _, err := r.whitened.WithValues(values).Denoise(ctx, r.opts.Recover.Rule, nil)
 	if err != nil {
 		return err
@@ -185,7 +193,11 @@ func (r *simulation) scoreDenoised(ctx context.Context, t *Trial, values, d []fl
 		return nil
 	}
 	t.Denoised.Answered = true
-	t.Denoised.Right = community.Rank(result.F, r.part)[0].Community == r.part.Labels[t.Source]
+	if len(truth) == 0 {
+		return nil
+	}
+	first := community.Rank(result.F, r.part)[0].Community
+	t.Denoised.Right = slices.ContainsFunc(truth, func(i int) bool { return r.part.Labels[i] == first })
 	t.Denoised.Distance, _ = emd.ToNode(d, result.F)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -29,9 +30,11 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			"says, and recovers. It reports how often the right community is named, how often none stands out, whether\n" +
 			"confidence is calibrated, how often the 95 % credible set holds the source, and how far the posterior is from\n" +
 			"it; and the same for uniform noise, where the plan's is allocated. Noise comes from the sampler of a release,\n" +
-			"keyed by --random-seed: the same seed gives the same result. It reads no signal and spends nothing.",
+			"keyed by --random-seed: the same seed gives the same result. It reads no signal and spends nothing.\n\n" +
+			"--scenario lets what happens differ from the model, while plan and posterior know the model only:\n" + scenarioList(),
 		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.1\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
+			"  graphcloak evaluate --from example:net3 --delta 0.1 --scenario all\n" +
 			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,6 +52,8 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.StringVar(&e.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
 	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; --amplitude is what the posterior assumes")
+	f.StringVar(&e.options.Scenario, "scenario", study.Scenarios()[0].Name, "what happens: `NAME` of a scenario, or all for a table of them")
+	completeScenarios(cmd)
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
 	return cmd
 }
@@ -63,6 +68,13 @@ type evaluation struct {
 func (e *evaluation) check() error {
 	if e.options.Trials < minTrials {
 		return fail(exitUsage, "--trials is %d, want a number ≥ %d", e.options.Trials, minTrials)
+	}
+	if _, known := study.FindScenario(e.options.Scenario); !known && e.options.Scenario != allScenarios {
+		err := fail(exitUsage, "there is no scenario %q", e.options.Scenario)
+		if near := suggest.Nearest(e.options.Scenario, scenarioNames()); near != "" {
+			return err.hint("--scenario %s", near)
+		}
+		return err.hint("the scenarios are %s", strings.Join(scenarioNames(), ", "))
 	}
 	if e.amplitude == "uniform" {
 		return nil
@@ -98,6 +110,9 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 				return err
 			}
 		}
+		if e.options.Scenario == allScenarios {
+			return a.compareScenarios(ctx, m, p, e.options)
+		}
 		result, err := study.Evaluate(ctx, m, p, e.options)
 		if err != nil {
 			return err
@@ -106,13 +121,50 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 	})
 }
 
-// rates are the columns of one plan's noise in machine-readable rows.
-func rates(allocation string, p *study.Performance) []any {
+// rateColumns are those of the rows of machine-readable formats: one for each noise, then
+// one for each community under the plan's.
+func rateColumns() []string {
+	return []string{
+		"scenario", "allocation", "communityId", "communityName", "trials", "sensorCount", "right", "rightLower", "rightUpper", "answered", "meanConfidence",
+		"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
+		"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere", "named", "rightNamed",
+	}
+}
+
+func rates(e *study.Evaluation) [][]any {
+	rows := [][]any{noiseRates(e, e.Allocation, e.Performance)}
+	if e.Uniform != nil {
+		rows = append(rows, noiseRates(e, "uniform", e.Uniform))
+	}
+	for _, c := range e.Communities {
+		rows = append(rows, communityRates(e, c))
+	}
+	return rows
+}
+
+func noiseRates(e *study.Evaluation, allocation string, p *study.Performance) []any {
 	c := p.Calibration
 	return []any{
-		allocation, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate, c.MeanConfidence,
+		e.Scenario, allocation, nil, nil, e.Trials, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate, c.MeanConfidence,
 		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.KnownMassSetSize, p.MeanEMD, p.Elsewhere,
+		nil, nil,
 	}
+}
+
+func communityRates(e *study.Evaluation, c study.CommunityPerformance) []any {
+	row := make([]any, len(rateColumns()))
+	copy(row, []any{e.Scenario, e.Allocation, c.CommunityID, c.Name, c.Trials, e.SensorCount, c.Probability, c.Lower, c.Upper})
+	if c.Trials == 0 {
+		row[6], row[7], row[8] = nil, nil, nil
+	}
+	if c.Coverage != nil {
+		row[15], row[16], row[17], row[18] = c.Coverage.Rate, c.Coverage.Lower, c.Coverage.Upper, *c.CredibleSetSize
+	}
+	row[22] = c.Named
+	if c.RightNamed != nil {
+		row[10], row[23] = *c.MeanConfidence, c.RightNamed.Rate
+	}
+	return row
 }
 
 func (a *app) showEvaluation(e *study.Evaluation) error {
@@ -121,15 +173,7 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 		names, list = append(names, "uniform"), append(list, e.Uniform)
 	}
 	if a.outputFormat() != "table" {
-		var rows [][]any
-		for i, p := range list {
-			rows = append(rows, rates(names[i], p))
-		}
-		return a.render(e, section{rows: slices.Values(rows), columns: []string{
-			"allocation", "sensorCount", "right", "rightLower", "rightUpper", "answered", "meanConfidence",
-			"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
-			"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere",
-		}})
+		return a.render(e, section{rows: slices.Values(rates(e)), columns: rateColumns()})
 	}
 	facts := section{
 		title:   fmt.Sprintf("Evaluation: %d simulated sources of amplitude %s; the posterior assumes %s", e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
@@ -139,6 +183,9 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	sections := []section{facts}
 	for i, p := range list {
 		sections = append(sections, reliability(names[i], p))
+	}
+	if len(e.Communities) > 1 {
+		sections = append(sections, served(e)...)
 	}
 	return a.render(e, append(sections, section{text: strings.Join(e.Notes, "\n")}, section{answer: evaluationAnswer(e)}, section{items: []item{
 		{mark: "Spent", text: "nothing: the sources were simulated"},

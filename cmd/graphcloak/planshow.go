@@ -29,6 +29,7 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
 			rows: slices.Values(planChoices(p)),
 		},
 		{text: accuracyLimit(p)},
+		{text: worstServed(p)},
 		{text: allocationCost(p)},
 	}
 	sections = append(sections, tauSection(p)...)
@@ -62,6 +63,14 @@ func accuracyLimit(p *graphcloak.Plan) string {
 		return ""
 	}
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
+}
+
+// worstServed names the community whose sources are found least.
+func worstServed(p *graphcloak.Plan) string {
+	if p.Accuracy == nil {
+		return ""
+	}
+	return p.Accuracy.WorstSentence()
 }
 
 func planFacts(p *graphcloak.Plan) [][]any {

@@ -401,6 +401,7 @@ var free = []struct{ pattern, commands, reason string }{
 	{`(/release/plan)?/clip/.*`, "release recover", "the range that readings are clipped to is the planner's choice; the ledger knows the plan that was paid for"},
 	{`.*/?expectedAccuracy delete`, "release verify recover", "a plan need not be simulated"},
 	{`.*/expectedAccuracy/(chance|meanEmd|meanElsewhere|credibleSetSize|credibleSetSizeKnownMass) .*`, "release verify recover", "simulations are not repeated; verify says so"},
+	{`/expectedAccuracy/(limit|communities)(/.*)? .*`, "release verify recover", "nothing that is released rests on them; verify says so"},
 	{`/allocation/gap .*`, "release verify recover", "how good an allocation is weakens no guarantee; verify says so"},
 	{`.*/(s|whitenedS)ensitivity/lower (zero|tiny|over 16)`, "release verify recover", "a lower end that is lower is a true statement; noise follows the upper one"},
 	{`(/release/plan)?/normError a little more`, "release recover", "within the rounding of μ: more is charged, not less"},

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// Every scenario changes what is measured, and none what plan and posterior know. A lying
+// sensor and no source at all are what the posterior cannot know of.
+func TestScenarios(t *testing.T) {
+	m, p := studied(t, open(t, "karate"), karate())
+	outcome := map[string]*study.Evaluation{}
+	for _, s := range study.Scenarios() {
+		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5, Scenario: s.Name})
+		if err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+		if e.Scenario != s.Name || math.IsNaN(e.MeanEMD) {
+			t.Errorf("%s: %+v", s.Name, e)
+		}
+		outcome[s.Name] = e
+	}
+	plain, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := outcome["model"]
+	if plain.MeanEMD != model.MeanEMD || plain.Calibration.MeanConfidence != model.Calibration.MeanConfidence {
+		t.Error("the model is no scenario like none")
+	}
+	for name, e := range outcome {
+		if name != "model" && e.Calibration.MeanConfidence == model.Calibration.MeanConfidence {
+			t.Errorf("%s: nothing changed", name)
+		}
+	}
+	if e := outcome["no-source"]; e.Right.Rate != 0 || e.Coverage.Rate != 0 || e.MeanEMD != 0 || e.Answered.Rate >= model.Answered.Rate {
+		t.Errorf("no source: right %v, covered %v, named %v of %v with one", e.Right.Rate, e.Coverage.Rate, e.Answered.Rate, model.Answered.Rate)
+	}
+	if e := outcome["faulty-sensors"]; e.Calibration.Error < model.Calibration.Error || e.Coverage.Rate > model.Coverage.Rate {
+		t.Errorf("faulty sensors: error %v, coverage %v; sound ones %v, %v", e.Calibration.Error, e.Coverage.Rate, model.Calibration.Error, model.Coverage.Rate)
+	}
+	if e := outcome["tau-double"]; e.Right.Rate >= outcome["tau-half"].Right.Rate {
+		t.Errorf("right %v where heat has spread further than supposed, %v where less", e.Right.Rate, outcome["tau-half"].Right.Rate)
+	}
+	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Scenario: "earthquake"}); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("no scenario of that name: %v", err)
+	}
+}
+
+// What is said by community adds up to what is said of all.
+func TestByCommunity(t *testing.T) {
+	job := karate()
+	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
+	m, p := studied(t, open(t, "net3"), job)
+	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 120, Amplitude: 1, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var right, trials, named, rightNamed, covered, size, confidence float64
+	for c, x := range e.Communities {
+		if x.CommunityID != c || x.Name == "" || x.Size < 1 {
+			t.Errorf("community %d: %+v", c, x)
+		}
+		n := float64(x.Trials)
+		trials += n
+		right += x.Probability * n
+		named += float64(x.Named)
+		if x.Coverage != nil {
+			covered += x.Coverage.Rate * n
+			size += *x.CredibleSetSize * n
+		}
+		if x.RightNamed != nil {
+			rightNamed += x.RightNamed.Rate * float64(x.Named)
+			confidence += *x.MeanConfidence * float64(x.Named)
+		}
+	}
+	for what, pair := range map[string][2]float64{
+		"trials": {trials, 120}, "named": {named, 120}, "right": {right, 120 * e.Right.Rate}, "right where named": {rightNamed, 120 * e.Right.Rate},
+		"covered": {covered, 120 * e.Coverage.Rate}, "set size": {size, 120 * e.CredibleSetSize}, "confidence": {confidence, 120 * e.Calibration.MeanConfidence},
+	} {
+		if math.Abs(pair[0]-pair[1]) > 1e-6 {
+			t.Errorf("%s: %v by community, %v in all", what, pair[0], pair[1])
+		}
+	}
+}
+
+// The community that is surely served worst is named, and only where chance does not
+// explain it.
+func TestWorstServed(t *testing.T) {
+	list := []report.CommunityAccuracy{
+		{CommunityID: 0, Size: 9, Trials: 90, Probability: .9, Lower: .82, Upper: .94},
+		{CommunityID: 1, Name: "north", Size: 4, Trials: 100, Probability: .1, Lower: .05, Upper: .17},
+		{CommunityID: 2, Size: 1, Trials: 1, Probability: 0, Lower: 0, Upper: .79},
+	}
+	a := report.Accuracy{Probability: .52, Communities: list}
+	if w := report.WorstServed(list); w == nil || w.CommunityID != 1 {
+		t.Errorf("worst %+v", w)
+	}
+	if got, want := a.WorstSentence(), "Worst served is community north, of 4 nodes: sources there are found 10 % of the time (100 simulated, 95 % interval 5 to 17 %)."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a.Communities = list[:1]
+	if got := a.WorstSentence(); got != "" {
+		t.Errorf("one community: %q", got)
+	}
+	a.Communities, a.Probability = []report.CommunityAccuracy{list[0], list[2]}, .6
+	if got := a.WorstSentence(); got != "" {
+		t.Errorf("within chance: %q", got)
+	}
+}
