@@ -29,7 +29,7 @@ func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.
 }
 
 func (a *analysis) run(ctx context.Context) error {
-	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: a.prior, Faults: a.faults(a.opts), Progress: a.op.Progress}
+	opts := posterior.Options{Amplitude: a.opts.Amplitude, Prior: a.prior, Faults: a.Faults(a.opts), Progress: a.op.Progress}
 	norms, err := posterior.ColumnNorms(ctx, a.Data, opts)
 	if err != nil {
 		return err

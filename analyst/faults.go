@@ -27,8 +27,8 @@ func CheckFaultRate(rate *float64) error {
 	return posterior.CheckFaultRate(*rate)
 }
 
-// faults are those that the options suppose, in units of the noise.
-func (w *Whitened) faults(o Options) posterior.Faults {
+// Faults are those that the options suppose, in units of the noise.
+func (w *Whitened) Faults(o Options) posterior.Faults {
 	if o.FaultRate == nil || *o.FaultRate == 0 {
 		return posterior.Faults{}
 	}

@@ -3,6 +3,8 @@
 package graph_test
 
 import (
+	"errors"
+	"math"
 	"strconv"
 	"testing"
 
@@ -66,6 +68,33 @@ func TestFilterEdges(t *testing.T) {
 		}
 		if all := g.FilterEdges(func(graph.Edge) bool { return true }); all.Digest() != g.Digest() {
 			t.Error("a graph is not itself where all is kept")
+		}
+	}
+}
+
+// Other weights make another graph of the same edges and lengths.
+func TestReweigh(t *testing.T) {
+	g, _, err := graph.RoadLike(60, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := g.Reweigh(func(e graph.Edge) float64 { return float64(e.U + e.V + 1) })
+	if err != nil || twice.Size() != g.Size() {
+		t.Fatalf("%d edges, want %d: %v", twice.Size(), g.Size(), err)
+	}
+	for e := range twice.Edges() {
+		before, _ := g.Edge(e.U, e.V)
+		back, ok := twice.Edge(e.V, e.U)
+		if e.Weight != float64(e.U+e.V+1) || e.Length != before.Length || !ok || back.Weight != e.Weight {
+			t.Errorf("%+v, back %+v, before %+v", e, back, before)
+		}
+	}
+	if twice.Digest() == g.Digest() {
+		t.Error("the same digest")
+	}
+	for _, w := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := g.Reweigh(func(graph.Edge) float64 { return w }); !errors.Is(err, graph.ErrBadWeight) {
+			t.Errorf("weight %v: %v, want a refusal", w, err)
 		}
 	}
 }

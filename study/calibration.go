@@ -43,6 +43,22 @@ type Performance struct {
 	Communities []CommunityPerformance `json:"communities,omitempty"`
 }
 
+// CommunityPerformance is how well the sources of one community are found, and what a
+// report that names it is worth.
+type CommunityPerformance struct {
+	report.CommunityAccuracy
+	// Coverage is how often the 95 % credible set holds a source from here, and
+	// CredibleSetSize its mean number of nodes; nil: no trial had one.
+	Coverage        *Proportion `json:"coverage,omitempty"`
+	CredibleSetSize *float64    `json:"credibleSetSize,omitempty"`
+	// Named is the number of trials in which this community ranks first, MeanConfidence
+	// the mean probability that it then has, and RightNamed how often it then holds the
+	// source; nil: it never does.
+	Named          int         `json:"named"`
+	MeanConfidence *float64    `json:"meanConfidence,omitempty"`
+	RightNamed     *Proportion `json:"rightNamed,omitempty"`
+}
+
 // Proportion is the share of the trials with a property, with its 95 % score interval.
 type Proportion struct {
 	Rate  float64 `json:"rate"`

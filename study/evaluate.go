@@ -42,7 +42,8 @@ type Evaluation struct {
 // noise with the same guarantee, and recovers from them. Noise is drawn by
 // [privacy.Plan.Perturb] itself, keyed by the seed instead of a secret: it hides
 // nothing. No signal is read and nothing is spent. It returns [recovery.ErrInvalid] for
-// options without a meaning, [graphcloak.ErrMemory], and the errors of
+// options without a meaning, [graphcloak.ErrMemory], [graph.ErrBadWeight] where a
+// scenario makes weights too large, and the errors of
 // [graphcloak.Model.Matches], [graphcloak.Model.UniformPlan] and
 // [graphcloak.Model.Partition].
 func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts Options) (*Evaluation, error) {
@@ -62,7 +63,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	e := &Evaluation{
 		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Trials: opts.Trials,
 		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(), Chance: floats.Max(s.part.Sums(s.prior)),
-		Scenario: s.world.Name, Allocation: "uniform", Notes: s.notes(),
+		Scenario: s.world.Name, Allocation: "uniform", Notes: s.notes(p.Plan),
 	}
 	if opts.Amplitude > 0 {
 		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)

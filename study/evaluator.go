@@ -114,7 +114,7 @@ func normalised(m *graphcloak.Model) ([]float64, error) {
 }
 
 // notes says what a reader of the numbers should know.
-func (s *evaluator) notes() []string {
+func (s *evaluator) notes(p *privacy.Plan) []string {
 	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
 	strength := map[posterior.Amplitude]float64{posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1}
 	if assumed, ok := strength[s.opts.Recover.Amplitude]; !ok || s.opts.Amplitude != assumed {
@@ -122,6 +122,12 @@ func (s *evaluator) notes() []string {
 	}
 	if s.model.Graph.Order() > exactNormsLimit {
 		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", normProbes))
+	}
+	switch {
+	case s.faults(p):
+		notes = append(notes, "the posterior supposes that sensors may be broken")
+	case p.Measured() && s.opts.Recover.FaultRate == nil:
+		notes = append(notes, "the posterior supposes sound sensors, which that of a release of measured readings does not: --sensor-fault-rate 0.01 does as it does, and takes longer")
 	}
 	if s.world.Name != modelScenario {
 		notes = append(notes, "what happened was not the model: "+s.world.About)
@@ -155,4 +161,17 @@ func (s *evaluator) draw() (sources []int, amplitudes []float64) {
 		}
 	}
 	return sources, amplitudes
+}
+
+// faultWork bounds nodes times sensors where a trial supposes broken sensors without being
+// asked to: it takes seconds beyond.
+const faultWork = 250_000
+
+// faults reports whether the posterior of a trial supposes broken sensors, as that of a
+// release of measured readings does; never where plans are compared on common noise.
+func (s *evaluator) faults(p *privacy.Plan) bool {
+	if rate := s.opts.Recover.FaultRate; rate != nil || s.commonNoise {
+		return rate != nil && *rate > 0 && !s.commonNoise
+	}
+	return p.Measured() && s.model.Graph.Order()*len(p.Sensors) <= faultWork
 }

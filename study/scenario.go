@@ -115,24 +115,9 @@ func (w *reality) graph(random *rand.Rand) (*graph.Graph, error) {
 		at := -1
 		return g.FilterEdges(func(graph.Edge) bool { at++; return !gone[at] }), nil
 	case w.weights:
-		return reweigh(g, random)
+		return g.Reweigh(func(e graph.Edge) float64 { return e.Weight * (1 + weightRange*(2*random.Float64()-1)) })
 	}
 	return g, nil
-}
-
-func reweigh(g *graph.Graph, random *rand.Rand) (*graph.Graph, error) {
-	var b graph.Builder
-	for i := range g.Order() {
-		if _, err := b.AddNode(g.ID(i)); err != nil {
-			return nil, err
-		}
-	}
-	for e := range g.Edges() {
-		if err := b.Connect(e.U, e.V, e.Weight*(1+weightRange*(2*random.Float64()-1)), e.Length); err != nil {
-			return nil, err
-		}
-	}
-	return b.Graph()
 }
 
 // random is the stream of a trial's own scenario.

@@ -42,7 +42,7 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 		r.nodes, r.u, sigmas = append(r.nodes, x.Node), append(r.u, 1/(x.Sigma()*x.Sigma())), append(sigmas, x.Sigma())
 	}
 	var err error
-	in := analyst.Measurements{Nodes: r.nodes, Values: make([]float64, len(r.nodes)), Sigmas: sigmas}
+	in := analyst.Measurements{Nodes: r.nodes, Values: make([]float64, len(r.nodes)), Sigmas: sigmas, Clip: &keyed.Clip}
 	if r.whitened, err = s.model.Operator().Whiten(ctx, in); err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) 
 // score recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its sources: the first of
 // them is the trial's, and any of them is right.
 func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c transposed, values []float64) error {
-	post, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: r.opts.Recover.Amplitude, Prior: r.prior, Norms: &r.norms})
+	post, err := r.posterior(ctx, c, values, r.opts.Recover.Amplitude)
 	if err != nil {
 		return fmt.Errorf("evaluate: %w", err)
 	}
@@ -158,7 +158,7 @@ func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c transpo
 	t.CredibleSetSize = len(post.Credible)
 	t.KnownMassSetSize = t.CredibleSetSize
 	if r.opts.Recover.Amplitude != posterior.UnitAmplitude {
-		known, err := posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: posterior.UnitAmplitude, Prior: r.prior, Norms: &r.norms})
+		known, err := r.posterior(ctx, c, values, posterior.UnitAmplitude)
 		if err != nil {
 			return fmt.Errorf("evaluate: %w", err)
 		}
@@ -180,6 +180,20 @@ func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c transpo
 		return nil
 	}
 	return r.scoreDenoised(ctx, t, truth, values, d)
+}
+
+// posterior is that of a trial, with faults where a recovery would suppose them.
+func (r *simulation) posterior(ctx context.Context, c transposed, values []float64, a posterior.Amplitude) (*posterior.Posterior, error) {
+	if !r.faults(r.plan) {
+		return posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: a, Prior: r.prior, Norms: &r.norms})
+	}
+	w := r.whitened.WithValues(values)
+	o := r.opts.Recover
+	if o.FaultRate == nil {
+		rate := analyst.DefaultFaultRate
+		o.FaultRate = &rate
+	}
+	return posterior.New(ctx, w.Data, posterior.Options{Amplitude: a, Prior: r.prior, Faults: w.Faults(o)})
 }
 
 // scoreDenoised recovers one trial by Basis Pursuit Denoising.

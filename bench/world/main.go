@@ -51,6 +51,8 @@ func studies() []experiment {
 	return []experiment{
 		tauStudy(),
 		faultyStudy(),
+		scenarioStudy(),
+		limitStudy(),
 	}
 }
 
