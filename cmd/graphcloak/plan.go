@@ -22,14 +22,12 @@ func newPlanCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
-		Long: "plan reads the public graph only. It certifies the sensitivity, chooses the noise and the lattice of each\n" +
-			"sensor, and simulates how often the right community would be named. The JSON output is a plan file for\n" +
-			"`graphcloak release`. --sensor-package-dir makes a plan for sensors that add their noise themselves.\n" +
-			"--target-accuracy and --target-emd find the least ε that gives an answer good enough; --curve draws what others\n" +
-			"give. Where GraphCloak diffuses, it chooses the diffusion time too: --tau auto. --suggest-sensors says instead which further nodes should carry sensors.",
+		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise, and simulates\n" +
+			"how often the right community would be named. Its JSON is a plan file for `graphcloak release`, or with\n" +
+			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time too: --tau auto. --suggest-sensors says instead which further nodes should carry sensors.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.1\n" +
-			"  graphcloak plan --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-key id -o plan.json\n" +
-			"  graphcloak plan --from folder:mygraph --sensor-package-dir packages --releases 365 -o plan.json\n" +
+			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
+			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +
 			"  graphcloak plan --from example:karate --delta 0.1 --target-accuracy 0.9 --curve curve.png\n" +
 			"  graphcloak plan --from folder:mygraph --sensor-property sensor --suggest-sensors 5",
 		GroupID: groupPipeline,
