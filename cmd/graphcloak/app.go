@@ -46,7 +46,7 @@ type app struct {
 	args                []string
 	configPath, envPath string
 	defaults            map[*cobra.Command]map[string]string
-	bar                 *bar
+	line                *progressLine // nil between stages
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+func TestProgressText(t *testing.T) {
+	for _, c := range []struct {
+		line    progressLine
+		elapsed time.Duration
+		width   int
+		want    string
+	}{
+		{progressLine{stage: "local"}, 0, 79, "local"},
+		{progressLine{stage: "local", step: 3, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left"},
+		{progressLine{stage: "communities", step: 2, done: 1, total: 1000}, 30 * time.Second, 79, "[2/8] communities  ▏           0 %  30s"},
+		{progressLine{stage: "nodes", step: 1, done: 20000}, time.Second, 79, "[1/8] read the graph: nodes  20000  1s"},
+		{progressLine{stage: "write", step: 8, done: 9, total: 9}, 2 * time.Second, 79, "[8/8] write  ██████████ 100 %  2s"},
+		{progressLine{stage: "\x1b[2J生命の村"}, 0, 8, "[2J生命"},
+	} {
+		if got := c.line.text(c.elapsed, c.width, false); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.line, got, c.want)
+		}
+	}
+}
+
+// Off a terminal there is a line a step where it is wanted, and nothing else; a step is
+// not counted back.
+func TestProgressOffATerminal(t *testing.T) {
+	for _, verbose := range []bool{false, true} {
+		var args []string
+		want := ""
+		if verbose {
+			args, want = []string{"-v"}, "Step 1 of 8: read the graph\nStep 3 of 8: sensitivity\nStep 7 of 8: recover\n"
+		}
+		a, _, stderr := kit(t, args...)
+		a.command = "run"
+		for _, stage := range []string{"nodes", "relationships", "eigenvalues", "local", "relationships", "recover: products for column norms"} {
+			a.progress(stage, 1, 2)
+			a.progress(stage, 2, 2)
+		}
+		a.stopProgress()
+		if stderr.String() != want {
+			t.Errorf("%q: %q, want %q", args, stderr, want)
+		}
+	}
+}
+
+// Every step has a stage of its own.
+func TestStepOf(t *testing.T) {
+	for i, step := range runSteps {
+		for _, stage := range step.stages {
+			if got := stepOf(stage + " further"); got != i+1 {
+				t.Errorf("%q is of step %d, want %d", stage, got, i+1)
+			}
+		}
+	}
+	if got := stepOf("anything"); got != 0 {
+		t.Errorf("an unknown stage is of step %d", got)
+	}
+}
