@@ -26,6 +26,8 @@ type Plan struct {
 	// PublicProperties are read without noise, by the model, the plan or its expected
 	// accuracy: none of them can be the signal. Ascending.
 	PublicProperties []string
+	// Warnings say for the reader what will disappoint about the plan; nothing rests on them.
+	Warnings []string
 
 	certified privacy.Digest // of the plan whose sensitivity this process has certified
 }
@@ -82,12 +84,13 @@ type planExtra struct {
 	Whitened  *privacy.Sensitivity `json:"whitenedSensitivity,omitempty"`
 	Public    []string             `json:"publicProperties"`
 	Exposed   []string             `json:"notProtected"` // for the reader
+	Warnings  []string             `json:"warnings,omitempty"`
 }
 
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount)}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings}
 	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		report.Noise
@@ -123,7 +126,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "publicProperties", "notProtected"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "publicProperties", "notProtected", "warnings"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -150,7 +153,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public}
+	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public, Warnings: extra.Warnings}
 	if err := q.consistent(); err != nil {
 		return err
 	}

@@ -45,6 +45,24 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 	}
 }
 
+// TestPlanKeepsItsWarnings: they are in the plan file, and a release takes it.
+func TestPlanKeepsItsWarnings(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n", "source,target\n1,2\n2,3\n")
+	if exit, _, stderr := called(t, "plan", "--from", "folder:path", "--delta", "0.5", "-o", "plan.json"); exit != exitOK {
+		t.Fatalf("exit %d\n%s", exit, stderr)
+	}
+	text, err := os.ReadFile("plan.json")
+	var file struct{ Warnings []string }
+	if err != nil || json.Unmarshal(text, &file) != nil || !strings.Contains(strings.Join(file.Warnings, "\n"), "δ = 0.5 is above 1/n") {
+		t.Errorf("%v, warnings %q", err, file.Warnings)
+	}
+	if exit, _, stderr := called(t, "release", "--from", "folder:path", "--plan", "plan.json", "--source-property", "leak", "-o", "release.json"); exit != exitOK {
+		t.Errorf("a release of it: exit %d\n%s", exit, stderr)
+	}
+}
+
 // TestDoctorOfAFolder: the same warnings, and what cannot be read is a failed check that
 // says what to do.
 func TestDoctorOfAFolder(t *testing.T) {

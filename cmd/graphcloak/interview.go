@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,10 +119,7 @@ func (q *interviewer) line(text string, candidates []string, proposed string) st
 	if more := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return c == proposed }); len(more) > 0 {
 		text += " (or " + fewNames(more) + ")"
 	}
-	answer, err := q.app.ask(q.ctx, fmt.Sprintf("%s [%s]: ", text, proposed), func(terminal *os.File) ([]byte, error) {
-		line, err := firstLine(terminal)
-		return []byte(line), err
-	})
+	answer, err := q.app.askLine(q.ctx, fmt.Sprintf("%s [%s]: ", text, proposed))
 	q.err = err
 	return strings.TrimSpace(answer)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,6 +98,7 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 		if err := a.advise(ctx, m, p.Accuracy); err != nil {
 			return err
 		}
+		p.Warnings = slices.Clone(a.warnings)
 		a.noteTau(p)
 		var misfits []graphcloak.Misfit
 		if a.outputFormat() == "table" {

@@ -71,7 +71,7 @@ func firstLine(r io.Reader) (string, error) {
 
 // prompt asks for a password, which the terminal does not show.
 func (a *app) prompt(ctx context.Context, question string) (string, error) {
-	return a.ask(ctx, question, func(terminal *os.File) ([]byte, error) { return term.ReadPassword(int(terminal.Fd())) })
+	return a.ask(ctx, question, false, func(terminal *os.File) ([]byte, error) { return term.ReadPassword(int(terminal.Fd())) })
 }
 
 // mayAsk reports whether somebody is there to answer.
@@ -79,15 +79,21 @@ func (a *app) mayAsk() bool { return a.tty.in && a.tty.err && !a.config.Terminal
 
 // confirm asks a question whose answer is no unless it starts with y.
 func (a *app) confirm(ctx context.Context, question string) (bool, error) {
-	text, err := a.ask(ctx, question+" [y/N] ", func(terminal *os.File) ([]byte, error) {
-		line, err := firstLine(terminal)
-		return []byte(line), err
-	})
+	text, err := a.askLine(ctx, question+" [y/N] ")
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "y"), err
 }
 
-// ask asks on the terminal. Ctrl-C leaves the terminal as it was.
-func (a *app) ask(ctx context.Context, question string, read func(terminal *os.File) ([]byte, error)) (string, error) {
+// askLine asks for a line of text.
+func (a *app) askLine(ctx context.Context, question string) (string, error) {
+	return a.ask(ctx, question, true, func(terminal *os.File) ([]byte, error) {
+		line, err := firstLine(terminal)
+		return []byte(line), err
+	})
+}
+
+// ask asks on the terminal, which echoes the answer with its line's end or not. Ctrl-C
+// leaves the terminal as it was.
+func (a *app) ask(ctx context.Context, question string, echoed bool, read func(terminal *os.File) ([]byte, error)) (string, error) {
 	terminal, ok := a.stdin.(*os.File)
 	if !ok {
 		return "", errors.New("read the answer: no terminal")
@@ -99,7 +105,6 @@ func (a *app) ask(ctx context.Context, question string, read func(terminal *os.F
 	}
 	a.clearProgress()
 	fmt.Fprint(a.stderr, stripControl(question))
-	defer fmt.Fprintln(a.stderr)
 	type answer struct {
 		text []byte
 		err  error
@@ -111,8 +116,12 @@ func (a *app) ask(ctx context.Context, question string, read func(terminal *os.F
 	}()
 	select {
 	case got := <-answers:
+		if !echoed || got.err != nil {
+			fmt.Fprintln(a.stderr)
+		}
 		return string(got.text), got.err
 	case <-ctx.Done():
+		fmt.Fprintln(a.stderr)
 		return "", errors.Join(ctx.Err(), term.Restore(fd, state))
 	}
 }
