@@ -39,15 +39,16 @@ const (
 	valueSize = 32
 )
 
-// NodeBatches hands over nodes.csv, at most size rows at a time and fewer where
-// they are wide, each batch anew. The file is read twice: a column's type is the
-// narrowest that takes all its fields.
+// NodeBatches hands over nodes.csv, at most size rows at a time and fewer where they are
+// wide, each batch anew. The file is read twice: a column's type is the narrowest that
+// takes all its fields. It returns the errors of [CSV.Columns].
 func (c *CSV) NodeBatches(ctx context.Context, size int, take func(Batch) error) error {
 	return c.batches(ctx, nodesFile, []string{idColumn}, size, take)
 }
 
-// RelationshipBatches hands over relationships.csv. The types of source and
-// target are those of the column id of nodes.csv, so that they meet.
+// RelationshipBatches hands over relationships.csv. The types of source and target are
+// those of the column id of nodes.csv, so that they meet. It returns the errors of
+// [CSV.Columns].
 func (c *CSV) RelationshipBatches(ctx context.Context, size int, take func(Batch) error) error {
 	return c.batches(ctx, relationshipsFile, []string{sourceColumn, targetColumn}, size, take)
 }

@@ -77,7 +77,9 @@ func (t typed) value() any {
 }
 
 // File files a job and returns the id of its record. The fields are those that
-// [jobs.Define] reads; paused and origin count too.
+// [jobs.Define] reads; paused and origin count too. It returns [connector.ErrInput] for a
+// damaged state, [connector.ErrTransient] where another process holds it, and
+// [connector.ErrReadOnly].
 func (s *Store) File(ctx context.Context, fields map[string]any) (id string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err

@@ -122,7 +122,9 @@ func isAdminID(name string) bool {
 }
 
 // Columns returns the columns of nodes.csv and of relationships.csv as they are read:
-// under the names that a selection uses. Errors are those of [CSV.Graph].
+// under the names that a selection uses. It returns [connector.ErrNotFound] for a file or
+// a column that is not there, and [connector.ErrInput] for one that is not readable as
+// CSV.
 func (c *CSV) Columns() (nodes, relationships []string, err error) {
 	for _, file := range []struct {
 		name  string

@@ -14,16 +14,16 @@ import (
 
 // Schema returns the labels and types that the two files name, and the properties of the
 // first rows of each. Columns that mean something to a folder, such as labels and source,
-// are no properties; the column id is one.
+// are no properties; the column id is one. It returns the errors of [CSV.Columns].
 func (s *Store) Schema(ctx context.Context) (connector.Schema, error) { return s.csv.Schema(ctx) }
 
-// Names is [CSV.Names].
+// Names is [CSV.Names]. It returns the errors of [CSV.Columns].
 func (s *Store) Names(ctx context.Context) (labels, types, properties []string, err error) {
 	return s.csv.Names(ctx)
 }
 
 // Names returns the labels and the relationship types of the first rows of the two files,
-// and their properties.
+// and their properties. It returns the errors of [CSV.Columns].
 func (c *CSV) Names(ctx context.Context) (labels, types, properties []string, err error) {
 	schema, err := c.explore(ctx, connector.SchemaRows)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *CSV) Names(ctx context.Context) (labels, types, properties []string, er
 	return slices.DeleteFunc(labels, unnamed), slices.DeleteFunc(types, unnamed), slices.Compact(properties), err
 }
 
-// Schema is [Store.Schema].
+// Schema is [Store.Schema]. It returns the errors of [CSV.Columns].
 func (c *CSV) Schema(ctx context.Context) (connector.Schema, error) { return c.explore(ctx, -1) }
 
 // errEnough ends a reading.

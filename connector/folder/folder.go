@@ -58,8 +58,9 @@ type Store struct {
 	checked bool       // the state was whole when it was first opened
 }
 
-// New opens a folder that holds nodes.csv and relationships.csv. Nothing is
-// created until a run is written or a spend recorded.
+// New opens a folder that holds nodes.csv and relationships.csv. Nothing is created until
+// a run is written or a spend recorded. It returns [connector.ErrNotFound] where there is
+// no such folder, and [connector.ErrAuth] where it may not be read.
 func New(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -105,22 +106,27 @@ func (s *Store) Notices() []string { return s.csv.Notices() }
 // Close releases the folder; there is nothing to release between calls.
 func (s *Store) Close(context.Context) error { return nil }
 
-// Graph reads the selected part. NodeKey "" is the column id.
+// Graph reads the selected part. NodeKey "" is the column id. It returns the errors of
+// [CSV.Columns], and [graph.ErrDuplicateNode], [graph.ErrParallel], [graph.ErrTooLarge]
+// and those of [graph.Builder.Connect] for what makes no graph.
 func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
 	return s.csv.Graph(ctx, sel)
 }
 
-// Signal reads a numeric column of nodes.csv, NaN where a node has no value.
+// Signal reads a numeric column of nodes.csv, NaN where a node has no value. It returns
+// the errors of [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
 	return s.csv.Signal(ctx, g, property)
 }
 
-// Labels reads a column of nodes.csv that names a category.
+// Labels reads a column of nodes.csv that names a category. It returns the errors of
+// [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
 	return s.csv.Labels(ctx, g, property)
 }
 
-// Sensors returns the nodes that carry a sensor, in ascending order.
+// Sensors returns the nodes that carry a sensor, in ascending order. It returns the errors
+// of [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
 	return s.csv.Sensors(ctx, g, sel)
 }

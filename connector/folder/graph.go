@@ -13,8 +13,10 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// Graph reads the selected part. NodeKey "" is the column id; a query is an
-// ErrInput, for a folder has no query language. Errors are those of package connector.
+// Graph reads the selected part. NodeKey "" is the column id; a query is an ErrInput, for
+// a folder has no query language. It returns the errors of [CSV.Columns], and
+// [graph.ErrDuplicateNode], [graph.ErrParallel], [graph.ErrTooLarge] and those of
+// [graph.Builder.Connect] for what makes no graph.
 func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
 	if sel.NodeQuery != "" || sel.RelationshipQuery != "" {
 		return nil, fmt.Errorf("%w: a folder takes no Cypher; select by labels and types", connector.ErrInput)

@@ -17,7 +17,7 @@ import (
 // runsBucket holds the JSON of each run by its id.
 var runsBucket = []byte("runs")
 
-// Runs returns what is known of every run, by id.
+// Runs returns what is known of every run, by id. It returns the errors of [Store.File].
 func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		runs, err = loadRuns(tx)
@@ -26,7 +26,8 @@ func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 	return runs, err
 }
 
-// Run returns what is known of one run, or an ErrNotFound.
+// Run returns what is known of one run, or [connector.ErrNotFound]. It returns the errors
+// of [Store.File] too.
 func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {

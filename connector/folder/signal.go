@@ -12,9 +12,10 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// Signal reads a numeric column of nodes.csv, NaN where a node has no value. A
-// NaN that is written out, an infinity or a text is an ErrInput with their number, and
-// so is the column of ids or of labels, under either of its names.
+// Signal reads a numeric column of nodes.csv, NaN where a node has no value. A NaN that is
+// written out, an infinity or a text is an ErrInput with their number, and so is the
+// column of ids or of labels, under either of its names. It returns the errors of
+// [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
 	if err := c.checkSignal(property); err != nil {
 		return nil, err
@@ -39,16 +40,18 @@ func (c *CSV) checkSignal(property string) error {
 	return errors.Join(err, t.file.Close())
 }
 
-// Labels reads a column of nodes.csv that names a category, "" where a node has
-// no value. Every field of a CSV file is text, so kinds cannot mix.
+// Labels reads a column of nodes.csv that names a category, "" where a node has no value.
+// Every field of a CSV file is text, so kinds cannot mix. It returns the errors of
+// [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
 	labels := make([]string, g.Order())
 	err := c.property(ctx, g, property, func(i int, text string) { labels[i] = strings.Clone(text) })
 	return labels, err
 }
 
-// Sensors returns, in ascending order, the nodes that carry a sensor: those with
-// the label and with a property that is true or a number other than 0.
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with the label
+// and with a property that is true or a number other than 0. It returns the errors of
+// [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
 	keep := make([]bool, g.Order())
 	for i := range keep {

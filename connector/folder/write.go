@@ -18,9 +18,10 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Check decides whether the table may be written and writes nothing: ErrConflict
-// for a column of nodes.csv that no known run has written under one of the
-// table's names, unless force is set, and for an unfinished run.
+// Check decides whether the table may be written and writes nothing:
+// [connector.ErrConflict] for a column of nodes.csv that no known run has written under
+// one of the table's names, unless force is set, and for an unfinished run. It returns the
+// errors of [Store.File] and [CSV.Columns] too.
 func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	runs, err := s.Runs(ctx)
 	if err != nil {
@@ -71,8 +72,9 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 	return o.Result(force)
 }
 
-// Reserve makes sure that there is room for the table, and records that its run is
-// about to spend, unless something is in its way: ErrConflict as from Check.
+// Reserve makes sure that there is room for the table, and records that its run is about
+// to spend, unless something is in its way: ErrConflict as from Check. It returns the
+// errors of [Store.Check].
 func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	done, err := s.writing(ctx)
 	if err != nil {
@@ -93,8 +95,8 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 	return err
 }
 
-// Cancel gives up a reservation for which nothing was spent. A run that has come
-// further is left as it is.
+// Cancel gives up a reservation for which nothing was spent. A run that has come further
+// is left as it is. It returns the errors of [Store.File].
 func (s *Store) Cancel(ctx context.Context, runID string) error {
 	if run, err := s.Run(ctx, runID); err != nil || run.Status != connector.Reserved {
 		return nil
@@ -138,10 +140,10 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 	return stale, err
 }
 
-// Write adds the table's columns to nodes.csv, or replaces them, by writing a new
-// file and renaming it: nodes.csv holds either all values or none. The run's
-// record goes from RUNNING to FINISHED. Called again with the same table it
-// completes an interrupted write.
+// Write adds the table's columns to nodes.csv, or replaces them, by writing a new file and
+// renaming it: nodes.csv holds either all values or none. The run's record goes from
+// RUNNING to FINISHED. Called again with the same table it completes an interrupted write.
+// It returns the errors of [Store.Check].
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	if !connector.HasValues(t) {
 		return errors.New("folder: the table has no values")
@@ -186,8 +188,9 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	return s.settle(run.ID, connector.Finished, "finishedAt", written)
 }
 
-// Undo empties the columns that the run wrote where the nodes still carry its id,
-// and sets its status to UNDONE. Columns that are empty then are left out.
+// Undo empties the columns that the run wrote where the nodes still carry its id, and sets
+// its status to UNDONE. Columns that are empty then are left out. It returns the errors of
+// [Store.Check].
 func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	done, err := s.writing(ctx)
 	if err != nil {

@@ -129,9 +129,10 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 }
 
 // Mend makes the constraints that the database needs and does not have: of runs and the
-// ledger, of jobs as [Doctor] decides, and of the selection's key. It returns those that it
-// made as :Label(property). What the user may not make is a [connector.ErrAuth], and a key
-// that is not unique an error of the server's.
+// ledger, of jobs as [Doctor] decides, and of the selection's key. It returns those that
+// it made as :Label(property). What the user may not make is a [connector.ErrAuth], and a
+// key that is not unique an error of the server's. It returns the errors of [New], and
+// [connector.ErrReadOnly].
 func (s *Store) Mend(ctx context.Context, sel graph.Selection, hasJobs bool) (made []string, err error) {
 	wanted, _, err := s.wanted(ctx, hasJobs)
 	if err != nil {

@@ -21,7 +21,8 @@ const maxKeys = 500
 var ownLabels = []string{connector.RunLabel, lockLabel, budgetLabel, entryLabel, tickLabel, jobLabel}
 
 // Schema returns labels and types with the database's own counts, and the properties of a
-// sample of each. It reads no value: the server counts and compares them.
+// sample of each. It reads no value: the server counts and compares them. It returns the
+// errors of [New].
 func (s *Store) Schema(ctx context.Context) (connector.Schema, error) {
 	var out connector.Schema
 	unique, err := s.uniqueProperties(ctx)
@@ -159,7 +160,7 @@ func (s *Store) uniqueProperties(ctx context.Context) (unique map[string][]strin
 }
 
 // Names returns the labels, the relationship types and the properties that the database
-// knows, without its own of runs and the ledger.
+// knows, without its own of runs and the ledger. It returns the errors of [New].
 func (s *Store) Names(ctx context.Context) (labels, types, properties []string, err error) {
 	for _, k := range []struct {
 		kind names
@@ -174,7 +175,8 @@ func (s *Store) Names(ctx context.Context) (labels, types, properties []string, 
 }
 
 // Holds reports whether any node that the labels select, or any relationship of the types,
-// has a property: of a public one, for who has a private one can be the secret.
+// has a property: of a public one, for who has a private one can be the secret. It returns
+// the errors of [New].
 func (s *Store) Holds(ctx context.Context, sel graph.Selection, property string, onRelationship bool) (holds bool, err error) {
 	pattern := "(x" + labelled(sel.NodeLabels) + ")"
 	if onRelationship {

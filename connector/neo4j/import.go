@@ -51,11 +51,13 @@ type ImportOptions struct {
 // Imported counts what an import created, and what it deleted first.
 type Imported struct{ Nodes, Relationships, Deleted int64 }
 
-// Import creates the nodes and relationships of a folder, one transaction per batch,
-// with a uniqueness constraint on the key. The files are checked before anything
-// is written. A label that has nodes already is an ErrConflict unless Replace is
-// set; after an interruption, import again with Replace. No import touches the
-// nodes of the ledger and of runs: their labels are an ErrInput.
+// Import creates the nodes and relationships of a folder, one transaction per batch, with
+// a uniqueness constraint on the key. The files are checked before anything is written. A
+// label that has nodes already is an ErrConflict unless Replace is set; after an
+// interruption, import again with Replace. No import touches the nodes of the ledger and
+// of runs: their labels are an ErrInput. It returns the errors of [New] too, those of
+// [folder.CSV.Graph], [connector.ErrConflict] also where another process writes meanwhile,
+// and [connector.ErrReadOnly].
 func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (done Imported, err error) {
 	o.setDefaults()
 	g, err := csv.Graph(ctx, graph.Selection{})

@@ -11,12 +11,14 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// Graph reads the selected part of the database as an undirected graph: nodes
-// first, then the relationships that leave each of them for another selected
-// node. A selected name that does not exist is an ErrNotFound with a suggestion;
-// bad weights, lengths and keys are an ErrInput that names the first of them, or
-// are left out and counted in [Store.Notices]. A graph whose size changes while
-// it is read is an ErrConflict; other changes meanwhile are not seen.
+// Graph reads the selected part of the database as an undirected graph: nodes first, then
+// the relationships that leave each of them for another selected node. A selected name
+// that does not exist is a [connector.ErrNotFound] with a suggestion; bad weights, lengths
+// and keys are a [connector.ErrInput] that names the first of them, or are left out and
+// counted in [Store.Notices]. A graph whose size changes while it is read is a
+// [connector.ErrConflict]; other changes meanwhile are not seen. What makes no graph is
+// [graph.ErrDuplicateNode], [graph.ErrParallel], [graph.ErrTooLarge] or an error of
+// [graph.Builder.Connect]; what the server says, one of [New].
 func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
 	start := time.Now()
 	if err := s.checkSelection(ctx, sel); err != nil {

@@ -36,7 +36,7 @@ func (t *transaction) lock(name string) error {
 	return t.do("MERGE (l:"+lockLabel+" {name: $name}) SET l.held = coalesce(l.held, 0) + 1", map[string]any{"name": name})
 }
 
-// Runs returns what is known of every run, by id.
+// Runs returns what is known of every run, by id. It returns the errors of [New].
 func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 	err = s.read(ctx, "runs", func(tx *transaction) (err error) {
 		runs, err = tx.runs()
@@ -45,7 +45,8 @@ func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 	return runs, err
 }
 
-// Run returns what is known of one run, or an ErrNotFound.
+// Run returns what is known of one run, or [connector.ErrNotFound]. It returns the errors
+// of [New] too.
 func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {

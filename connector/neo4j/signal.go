@@ -15,8 +15,10 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// Signal reads a numeric property of every node: NaN where a node has none.
-// A stored NaN, an infinity, a text or a list is an ErrInput with their number.
+// Signal reads a numeric property of every node: NaN where a node has none. A stored NaN,
+// an infinity, a text or a list is an ErrInput with their number. It returns the errors of
+// [New], [connector.ErrNotFound], [connector.ErrInput] for values that are no numbers, and
+// [connector.ErrConflict] where the graph has changed.
 func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
 	r := connector.NewReadings(g, property)
 	if err := s.property(ctx, g, property, r.Add); err != nil {
@@ -60,8 +62,10 @@ func FindHolders(property string) string {
 	return "MATCH (n) WHERE n." + Quote(property) + " IS NOT NULL RETURN DISTINCT labels(n)"
 }
 
-// Labels reads a property that names a category: "" where a node has none. Whole
-// numbers are written in decimal; a mixture of kinds is an ErrInput.
+// Labels reads a property that names a category: "" where a node has none. Whole numbers
+// are written in decimal; a mixture of kinds is an ErrInput. It returns the errors of
+// [New], [connector.ErrNotFound], [connector.ErrInput] for values that are no names, and
+// [connector.ErrConflict] where the graph has changed.
 func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
 	c := connector.NewCategories(g, property)
 	if err := s.property(ctx, g, property, c.Add); err != nil {
@@ -71,7 +75,8 @@ func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]
 }
 
 // Points reads a property of type POINT: x and y of every node, NaN where it has none or
-// has no point. geographic says that they are degrees, as in WGS 84.
+// has no point. geographic says that they are degrees, as in WGS 84. It returns the errors
+// of [New], and [connector.ErrConflict] where the graph has changed.
 func (s *Store) Points(ctx context.Context, g *graph.Graph, property string) (x, y []float64, geographic bool, err error) {
 	x, y = make([]float64, g.Order()), make([]float64, g.Order())
 	const wgs84, wgs84In3D = 4326, 4979 // their EPSG codes
@@ -87,8 +92,10 @@ func (s *Store) Points(ctx context.Context, g *graph.Graph, property string) (x,
 	return x, y, geographic, err
 }
 
-// Sensors returns, in ascending order, the nodes that carry a sensor: those with
-// the label and with a property that is true or a number other than 0.
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with the label
+// and with a property that is true or a number other than 0. It returns the errors of
+// [New], [connector.ErrNotFound], [connector.ErrInput] for values that are no marks, and
+// [connector.ErrConflict] where the graph has changed.
 func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
 	if err := s.exist(ctx, labelNames, sel.Label); err != nil {
 		return nil, err

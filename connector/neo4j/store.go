@@ -72,9 +72,11 @@ type Store struct {
 	constrained, jobsConstrained onceSucceeded
 }
 
-// New connects, in one attempt, and checks that the database is there. The errors
-// match those of package connector: ErrAuth, ErrTransient for a server that does not
-// answer, ErrNotFound for a database that does not exist.
+// New connects, in one attempt, and checks that the database is there.
+// [connector.ErrInput] says that options are wrong, [connector.ErrAuth] that the user may
+// not, [connector.ErrNotFound] that there is no such database, [connector.ErrTransient]
+// that the server does not answer, and [privacy.ErrUncertain] that the answer to a commit
+// was lost. Every call that asks the server may return the last two and ErrAuth.
 func New(ctx context.Context, o Options) (*Store, error) {
 	a, err := parseURI(o.URI)
 	if err != nil {

@@ -18,9 +18,10 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Check decides whether the table may be written and writes nothing. ErrConflict:
-// a property that no known run has written stands on a selected node under one of
-// the table's names (force overwrites it), or a run is unfinished on this graph.
+// Check decides whether the table may be written and writes nothing.
+// [connector.ErrConflict]: a property that no known run has written stands on a selected
+// node under one of the table's names (force overwrites it), or a run is unfinished on
+// this graph. It returns the errors of [New] too, and [connector.ErrReadOnly].
 func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: the access mode is read", connector.ErrReadOnly)
@@ -102,11 +103,11 @@ func only(names []string, marks []any) (kept []any) {
 
 var errOutline = errors.New("neo4j: the table has no values")
 
-// Write writes the table in batches by elementId and keeps the run's node: its
-// status is RUNNING from before the first value until after the last, then
-// FINISHED. Called again with the same table it completes an interrupted write.
-// Values that an earlier run left under other names of the same run-id property
-// are removed from the nodes that this one writes.
+// Write writes the table in batches by elementId and keeps the run's node: its status is
+// RUNNING from before the first value until after the last, then FINISHED. Called again
+// with the same table it completes an interrupted write. Values that an earlier run left
+// under other names of the same run-id property are removed from the nodes that this one
+// writes. It returns the errors of [Store.Check].
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	start := time.Now()
 	if !connector.HasValues(t) {
@@ -152,9 +153,9 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	return nil
 }
 
-// Reserve makes sure that the table can be written, and records that its run is about
-// to spend, unless something is in its way: ErrConflict as from Check. What it writes
-// to learn whether it may is rolled back.
+// Reserve makes sure that the table can be written, and records that its run is about to
+// spend, unless something is in its way: ErrConflict as from Check. What it writes to
+// learn whether it may is rolled back. It returns the errors of [Store.Check].
 func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: the access mode is read", connector.ErrReadOnly)
@@ -174,8 +175,8 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 	return err
 }
 
-// Cancel gives up a reservation for which nothing was spent. A run that has come
-// further is left as it is.
+// Cancel gives up a reservation for which nothing was spent. A run that has come further
+// is left as it is. It returns the errors of [New], and [connector.ErrReadOnly].
 func (s *Store) Cancel(ctx context.Context, runID string) error {
 	return s.record(ctx, "run", func(tx *transaction) error {
 		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) WHERE r.status = $from SET r.status = $to, r.cancelledAt = datetime({timezone: 'UTC'})",
@@ -340,9 +341,9 @@ func (b *batch) params(at span) map[string]any {
 	return p
 }
 
-// Undo removes the properties that the run wrote from the nodes that still carry
-// its id, and sets its status to UNDONE. The record stays, for what the run spent
-// stays spent.
+// Undo removes the properties that the run wrote from the nodes that still carry its id,
+// and sets its status to UNDONE. The record stays, for what the run spent stays spent. It
+// returns the errors of [Store.Check].
 func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	run, err := s.Run(ctx, runID)
 	if err != nil {
