@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+)
+
+// Breakdown brackets the breakdown point of an answer: the least number of sensors that, had
+// they lied together, would have made another label the likeliest.
+type Breakdown struct {
+	// AtLeast is certified: no fewer sensors can, whatever they publish. It is 1 at least, and
+	// one more than there are sensors where not even all can.
+	AtLeast int
+	// AtMost sensors can: Liars lists them, by an attack whose success was seen, with readings within
+	// the range that the faults name. Where the attack fails AtMost is one more than there are
+	// sensors, and Liars is nil.
+	AtMost int
+	Liars  []int
+}
+
+// NewBreakdown brackets the breakdown point of the likeliest label, under a posterior that supposes
+// faults with known ranges, of which 0 is a part. labels are 0, 1, …, one a node. The entries of
+// A are at hand and at least 0. It returns [ErrInvalid].
+//
+// With f_s(y|x) the likelihood of mean x, x in [0, max A_si], sensor s changes the odds of any two
+// hypotheses by at most a factor
+//
+//	sup_y max_x f_s(y|x)/min_x f_s(y|x) · max_x f_s(y_s|x)/min_x f_s(y_s|x),
+//
+// of what it says instead and of what it said. Fewer sensors than it takes of the largest of
+// these to make up the odds of the likeliest label against the second cannot change the answer.
+func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels []int) (*Breakdown, error) {
+	m, n := d.A.Dims()
+	if opts.Faults.Rate == 0 || opts.Faults.Low == nil || !linop.HoldsEntries(d.A) {
+		return nil, fmt.Errorf("%w: a breakdown point needs faults with known ranges, and the entries of the operator", ErrInvalid)
+	}
+	p, err := New(ctx, d, opts)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := p.Groups(labels)
+	if err != nil {
+		return nil, err
+	}
+	first := floats.MaxIdx(groups)
+	b := &Breakdown{AtLeast: m + 1, AtMost: m + 1}
+	if len(groups) == 1 {
+		return b, nil
+	}
+	a := &attack{d: d, opts: opts, labels: labels, columns: make([]float64, n*m), largest: make([]float64, m)}
+	nodes := make([]int, n)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	linop.ColumnsTo(d.A, a.columns, nodes)
+	for i := range n {
+		for s, x := range a.column(i) {
+			a.largest[s] = max(a.largest[s], x)
+		}
+	}
+	b.AtLeast = a.certify(math.Log(groups[first]) - math.Log(second(groups, first)))
+	if b.Liars, err = a.search(ctx, p, first); b.Liars != nil {
+		b.AtMost = len(b.Liars)
+	}
+	return b, err
+}
+
+// second returns the largest value but one.
+func second(x []float64, first int) float64 {
+	best := 0.0
+	for k, v := range x {
+		if k != first {
+			best = max(best, v)
+		}
+	}
+	return best
+}
+
+// attack looks for lies.
+type attack struct {
+	d       measurement.Data
+	opts    Options
+	labels  []int
+	columns []float64
+	largest []float64 // of the entries of each row
+}
+
+func (a *attack) column(i int) []float64 { return a.columns[i*len(a.largest):][:len(a.largest)] }
+
+// certify returns the least number of sensors whose influence makes up the log odds.
+func (a *attack) certify(odds float64) int {
+	m := len(a.largest)
+	influence := make([]float64, m)
+	known := map[[3]float64]float64{}
+	f := a.opts.Faults
+	for s, x := range a.largest {
+		key := [3]float64{x, f.Low[s], f.High[s]}
+		worst, ok := known[key]
+		if !ok {
+			worst = f.influence(s, x)
+			known[key] = worst
+		}
+		influence[s] = worst + f.spread(s, a.d.Y[s], a.d.Y[s], x)
+	}
+	slices.SortFunc(influence, func(x, y float64) int { return cmp.Compare(y, x) })
+	sum := 0.0
+	for k, v := range influence {
+		if sum += v; sum >= odds {
+			return k + 1
+		}
+	}
+	return m + 1
+}
+
+// influenceSteps is the number of parts that the range of a sensor, with its noise, is cut into.
+const influenceSteps = 4000
+
+// influence bounds log max_x f(y|x)/min_x f(y|x), over all y and 0 ≤ x ≤ largest. Further out
+// than the grid, [Faults.atEnd] bounds it.
+func (f Faults) influence(s int, largest float64) float64 {
+	const tails = 12
+	low, high := min(f.Low[s], 0)-tails, max(f.High[s], largest)+tails
+	step := max(.02, (high-low)/influenceSteps)
+	worst := f.beyond()
+	for y := low; y < high; y += step {
+		worst = max(worst, f.spread(s, y, y+step, largest))
+	}
+	return worst
+}
+
+// beyond bounds the influence of a measurement that is outside of the range and of all means: W is
+// at least a quarter of the normal density about the nearer end, which is larger than that
+// about any mean in the range.
+func (f Faults) beyond() float64 { return math.Log1p(4 * (1 - f.Rate) / f.Rate) }
+
+// spread bounds log max_x f(y|x)/min_x f(y|x) for from ≤ y ≤ to and 0 ≤ x ≤ largest: the
+// numerator by the least distance from y to an x, the denominator by the largest, and W,
+// which lowers the ratio, by the lower end of each of its unimodal parts.
+func (f Faults) spread(s int, from, to, largest float64) float64 {
+	nearest := max(0, from-largest, -to)
+	farthest := max(math.Abs(to), math.Abs(from), math.Abs(largest-from), math.Abs(largest-to))
+	l, h := f.Low[s], f.High[s]
+	least := func(density func(y float64) float64) float64 { return min(density(from), density(to)) }
+	broken := math.Log(f.Rate) + logSum([]float64{
+		least(func(y float64) float64 { return logUniform(y, l, h) }) - math.Ln2,
+		least(func(y float64) float64 { return logNormal(y - l) }) - 2*math.Ln2,
+		least(func(y float64) float64 { return logNormal(y - h) }) - 2*math.Ln2,
+	})
+	sound := math.Log1p(-f.Rate)
+	return softplus(sound+logNormal(nearest)-broken) - softplus(sound+logNormal(farthest)-broken)
+}
+
+// search breaks the answer by lies, one sensor after the other: each time the sensor and the
+// reading that turn the odds most, of the likeliest node of another label against the likeliest
+// of the first. It returns nil where all sensors together do not.
+func (a *attack) search(ctx context.Context, p *Posterior, first int) (best []int, err error) {
+	rivals := a.rivals(p, first)
+	for _, rival := range rivals {
+		liars, err := a.toward(ctx, rival, p.Best(), first, len(best))
+		if err != nil {
+			return nil, err
+		}
+		if liars != nil && (best == nil || len(liars) < len(best)) {
+			best = liars
+		}
+	}
+	return best, nil
+}
+
+// attackedLabels is the number of labels that an attack tries to make the likeliest.
+const attackedLabels = 4
+
+// rivals are the likeliest nodes of the labels that come after the first.
+func (a *attack) rivals(p *Posterior, first int) (rivals []int) {
+	seen := map[int]bool{first: true}
+	order := likeliest(p.Probability, 2) // all
+	for _, i := range order {
+		if l := a.labels[i]; !seen[l] && len(rivals) < attackedLabels {
+			seen[l] = true
+			rivals = append(rivals, i)
+		}
+	}
+	return rivals
+}
+
+// lie is what one sensor may read instead, and by how much it turns the log odds.
+type lie struct {
+	row     int
+	y, gain float64
+}
+
+// toward adds liars until another label than first is the likeliest. It gives up where it is no
+// better than a bound, which is 0 for none.
+func (a *attack) toward(ctx context.Context, rival, truth, first, bound int) ([]int, error) {
+	lies := a.lies(rival, truth)
+	d := measurement.Data{A: a.d.A, Y: slices.Clone(a.d.Y)}
+	flips := func(k int) (bool, error) {
+		copy(d.Y, a.d.Y)
+		for _, l := range lies[:k] {
+			d.Y[l.row] = l.y
+		}
+		p, err := New(ctx, d, a.opts)
+		if err != nil {
+			return false, err
+		}
+		groups, err := p.Groups(a.labels)
+		return err == nil && floats.MaxIdx(groups) != first, err
+	}
+	most := len(lies)
+	if bound > 0 {
+		most = min(most, bound-1)
+	}
+	for k := 1; ; k *= 2 { // the odds turn with every lie: search by doubling and bisection
+		k = min(k, most)
+		if k == 0 {
+			return nil, nil
+		}
+		ok, err := flips(k)
+		if err != nil {
+			return nil, err
+		}
+		if !ok && k == most {
+			return nil, nil
+		}
+		if !ok {
+			continue
+		}
+		low, high := k/2, k
+		for high > low+1 {
+			mid := (low + high) / 2
+			if ok, err = flips(mid); err != nil {
+				return nil, err
+			}
+			if ok {
+				high = mid
+			} else {
+				low = mid
+			}
+		}
+		liars := make([]int, high)
+		for i, l := range lies[:high] {
+			liars[i] = l.row
+		}
+		return liars, nil
+	}
+}
+
+// lies returns, for every sensor that can turn the odds, the reading in its range that turns those of
+// rival, at amplitude 1, against truth most: largest gain first.
+func (a *attack) lies(rival, truth int) []lie {
+	const grid = 60
+	f := a.opts.Faults
+	var lies []lie
+	for s := range a.largest {
+		x, z := a.column(rival)[s], a.column(truth)[s]
+		odds := func(y float64) float64 {
+			broken := math.Log(f.Rate) + f.logBroken(s, y)
+			sound := math.Log1p(-f.Rate)
+			return softplus(sound+logNormal(y-x)-broken) - softplus(sound+logNormal(y-z)-broken)
+		}
+		best := lie{row: s, y: a.d.Y[s]}
+		now := odds(a.d.Y[s])
+		from, to := max(f.Low[s], min(x, z)-5), min(f.High[s], max(x, z)+5)
+		for k := range grid + 1 {
+			y := from + (to-from)*float64(k)/grid
+			if gain := odds(y) - now; to >= from && gain > best.gain {
+				best.y, best.gain = y, gain
+			}
+		}
+		if best.gain > 0 {
+			lies = append(lies, best)
+		}
+	}
+	slices.SortStableFunc(lies, func(x, y lie) int { return compareDown(x.gain, y.gain) })
+	return lies
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior_test
+
+import (
+	"errors"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/posterior"
+)
+
+// TestBreakdown: the certificate is below what an attack does, both grow as noise falls, and no single
+// lie on a fine grid breaks an answer that is certified against one.
+func TestBreakdown(t *testing.T) {
+	const n = 40
+	labels := make([]int, n)
+	for i := range labels {
+		labels[i] = i / 10
+	}
+	before := 0
+	for _, sigma := range []float64{.3, .1, .03, .01} {
+		d, f := sensing(n, sigma, -1)
+		opts := posterior.Options{Faults: f}
+		b, err := posterior.NewBreakdown(t.Context(), d, opts, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("σ = %v: %+v", sigma, b)
+		if b.AtLeast > b.AtMost || b.AtLeast < 1 || len(b.Liars) != b.AtMost && b.AtMost <= n || b.AtMost < before {
+			t.Errorf("σ = %v: %+v after %d", sigma, b, before)
+		}
+		before = b.AtMost
+		if b.AtLeast < 2 {
+			continue
+		}
+		p, err := posterior.New(t.Context(), d, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, _ := p.Groups(labels)
+		first := floats.MaxIdx(groups)
+		for s := range d.Y {
+			honest := d.Y[s]
+			for k := range 21 {
+				d.Y[s] = f.High[s] * (float64(k)/10 - .5)
+				p, err := posterior.New(t.Context(), d, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if groups, _ := p.Groups(labels); floats.MaxIdx(groups) != first {
+					t.Fatalf("σ = %v: sensor %d alone breaks the answer with %v", sigma, s, d.Y[s])
+				}
+			}
+			d.Y[s] = honest
+		}
+	}
+}
+
+func TestBreakdownRefusals(t *testing.T) {
+	d, f := sensing(8, .1, -1)
+	labels := make([]int, 8)
+	for name, opts := range map[string]posterior.Options{"trusting": {}, "no range": {Faults: posterior.Faults{Rate: .1}}} {
+		if _, err := posterior.NewBreakdown(t.Context(), d, opts, labels); !errors.Is(err, posterior.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := posterior.NewBreakdown(t.Context(), d, posterior.Options{Faults: f}, labels[:3]); !errors.Is(err, posterior.ErrInvalid) {
+		t.Errorf("labels: %v", err)
+	}
+	b, err := posterior.NewBreakdown(t.Context(), d, posterior.Options{Faults: f}, labels)
+	if err != nil || b.AtLeast != 9 || b.AtMost != 9 {
+		t.Errorf("one label: %+v, %v", b, err)
+	}
+}
