@@ -43,6 +43,10 @@ type Allocation struct {
 	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 10,000 nodes
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
+	// TolerateFaulty is how many sensors may lie, within the range that readings are clipped to, and
+	// not turn at least half of the answers of a simulation; 0: none need be. An optimal allocation
+	// is mixed with uniform noise as far as that takes.
+	TolerateFaulty int
 }
 
 // autoLimit is the order up to which noise is allocated unless an objective is
@@ -63,6 +67,6 @@ func (o PlanOptions) Allocates(n int) bool {
 	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
 		return false
 	}
-	asked := a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0
+	asked := a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0 || a.TolerateFaulty > 0
 	return !o.Measured || o.Uncertainty.Any() && o.Uncertainty.WeightError == 0 || asked
 }

@@ -7,6 +7,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -26,6 +28,9 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		if _, err := m.operator.Diffusion.WithTau(u.TauTo); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.checkTolerance(opts); err != nil {
+		return nil, err
 	}
 	choice, err := m.chooseTau(ctx, opts)
 	if err != nil {
@@ -47,6 +52,11 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	}
 	if opts.Allocates(m.Graph.Order()) {
 		if err := m.allocate(ctx, p, spec, opts); err != nil {
+			return nil, err
+		}
+	}
+	if p.Allocated == nil && opts.Allocation.TolerateFaulty > 0 {
+		if err := m.tolerateUniform(ctx, p, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +86,16 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	if err != nil {
 		return err
 	}
-	uniform := p.Plan
+	uniform, asked := p.Plan, opts.Allocation.TolerateFaulty
+	if asked > 0 {
+		allocated := best.Weights
+		if best.Weights, bracket, err = m.tolerant(ctx, part.Labels, allocated, bracket, uniform, noise, opts, p.Seed); err != nil {
+			return err
+		}
+		if !slices.Equal(best.Weights, allocated) {
+			best.Gap = math.NaN() // that of the allocation before
+		}
+	}
 	spec.Weights = best.Weights
 	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)
 	allocated, err := privacy.NewPlan(spec)
@@ -88,7 +107,8 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	}
 	p.Plan = allocated
 	p.Allocated = &Allocated{
-		Objective: best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
+		TolerateFaulty: asked,
+		Objective:      best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil

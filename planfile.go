@@ -39,7 +39,9 @@ type Allocated struct {
 	Gap       *float64             `json:"gap,omitempty"`           // to what is proven to be the best, relative; an estimate for the objective information; nil: unknown
 	CutShort  bool                 `json:"cutShort,omitempty"`      // the time ended the search
 	Prior     string               `json:"priorProperty,omitempty"` // public property that shaped the noise; "": flat
-	Uniform   Uniform              `json:"uniform"`
+	// TolerateFaulty is [Allocation].TolerateFaulty.
+	TolerateFaulty int     `json:"tolerateFaulty,omitempty"`
+	Uniform        Uniform `json:"uniform"`
 }
 
 // Uniform is the paper's noise at the same guarantee.

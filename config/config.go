@@ -94,6 +94,7 @@ type Privacy struct {
 	Objective            string
 	MaxSensors           int
 	MinSensors           int
+	TolerateFaulty       int
 	AllocationTime       time.Duration // 0: until the gap is small
 	Guarantee            string
 	Randomness           string

@@ -65,6 +65,10 @@ func allocation() []Setting {
 			field: func(c *Config) any { return &c.Privacy.MinSensors },
 		},
 		{
+			Key: "tolerateFaulty", Group: g, Default: "0", Help: "sensors that may lie and not turn half of the answers of a simulation; the allocation is mixed with uniform noise as far as that takes", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			field: func(c *Config) any { return &c.Privacy.TolerateFaulty },
+		},
+		{
 			Key: "allocationTime", Group: g, Default: "1m0s", Help: "time after which the best allocation so far is taken, with the same guarantee; 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Privacy.AllocationTime },
 		},

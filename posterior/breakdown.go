@@ -40,39 +40,37 @@ type Breakdown struct {
 // of what it says instead and of what it said. Fewer sensors than it takes of the largest of
 // these to make up the odds of the likeliest label against the second cannot change the answer.
 func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels []int) (*Breakdown, error) {
-	m, n := d.A.Dims()
-	if opts.Faults.Rate == 0 || opts.Faults.Low == nil || !linop.HoldsEntries(d.A) {
-		return nil, fmt.Errorf("%w: a breakdown point needs faults with known ranges, and the entries of the operator", ErrInvalid)
-	}
-	p, err := New(ctx, d, opts)
+	a, p, err := newAttack(ctx, d, opts, labels)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := p.Groups(labels)
-	if err != nil {
-		return nil, err
-	}
-	first := floats.MaxIdx(groups)
+	m := len(d.Y)
 	b := &Breakdown{AtLeast: m + 1, AtMost: m + 1}
-	if len(groups) == 1 {
+	if len(a.groups) == 1 {
 		return b, nil
 	}
-	a := &attack{d: d, opts: opts, labels: labels, columns: make([]float64, n*m), largest: make([]float64, m)}
-	nodes := make([]int, n)
-	for i := range nodes {
-		nodes[i] = i
-	}
-	linop.ColumnsTo(d.A, a.columns, nodes)
-	for i := range n {
-		for s, x := range a.column(i) {
-			a.largest[s] = max(a.largest[s], x)
-		}
-	}
-	b.AtLeast = a.certify(math.Log(groups[first]) - math.Log(second(groups, first)))
-	if b.Liars, err = a.search(ctx, p, first); b.Liars != nil {
+	b.AtLeast = a.certify(math.Log(a.groups[a.first]) - math.Log(second(a.groups, a.first)))
+	if b.Liars, err = a.search(ctx, p); b.Liars != nil {
 		b.AtMost = len(b.Liars)
 	}
 	return b, err
+}
+
+// Withstands reports whether the attack of [NewBreakdown] with k liars fails to make another
+// label the likeliest. It takes a few posteriors.
+func Withstands(ctx context.Context, d measurement.Data, opts Options, labels []int, k int) (bool, error) {
+	a, p, err := newAttack(ctx, d, opts, labels)
+	if err != nil {
+		return false, err
+	}
+	for _, rival := range a.rivals(p) {
+		lies := a.lies(rival, p.Best())
+		broken, err := a.breaks(ctx, lies[:min(k, len(lies))])
+		if broken || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // second returns the largest value but one.
@@ -93,6 +91,49 @@ type attack struct {
 	labels  []int
 	columns []float64
 	largest []float64 // of the entries of each row
+	groups  []float64 // probability of each label
+	first   int       // the likeliest
+}
+
+func newAttack(ctx context.Context, d measurement.Data, opts Options, labels []int) (*attack, *Posterior, error) {
+	m, n := d.A.Dims()
+	if opts.Faults.Rate == 0 || opts.Faults.Low == nil || !linop.HoldsEntries(d.A) {
+		return nil, nil, fmt.Errorf("%w: a breakdown point needs faults with known ranges, and the entries of the operator", ErrInvalid)
+	}
+	p, err := New(ctx, d, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &attack{d: d, opts: opts, labels: labels, columns: make([]float64, n*m), largest: make([]float64, m)}
+	if a.groups, err = p.Groups(labels); err != nil {
+		return nil, nil, err
+	}
+	a.first = floats.MaxIdx(a.groups)
+	nodes := make([]int, n)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	linop.ColumnsTo(d.A, a.columns, nodes)
+	for i := range n {
+		for s, x := range a.column(i) {
+			a.largest[s] = max(a.largest[s], x)
+		}
+	}
+	return a, p, nil
+}
+
+// breaks reports whether lies make another label the likeliest.
+func (a *attack) breaks(ctx context.Context, lies []lie) (bool, error) {
+	d := measurement.Data{A: a.d.A, Y: slices.Clone(a.d.Y)}
+	for _, l := range lies {
+		d.Y[l.row] = l.y
+	}
+	p, err := New(ctx, d, a.opts)
+	if err != nil {
+		return false, err
+	}
+	groups, err := p.Groups(a.labels)
+	return err == nil && floats.MaxIdx(groups) != a.first, err
 }
 
 func (a *attack) column(i int) []float64 { return a.columns[i*len(a.largest):][:len(a.largest)] }
@@ -163,14 +204,13 @@ func (f Faults) spread(s int, from, to, largest float64) float64 {
 // search breaks the answer by lies, one sensor after the other: each time the sensor and the
 // reading that turn the odds most, of the likeliest node of another label against the likeliest
 // of the first. It returns nil where all sensors together do not.
-func (a *attack) search(ctx context.Context, p *Posterior, first int) (best []int, err error) {
-	rivals := a.rivals(p, first)
-	for _, rival := range rivals {
-		liars, err := a.toward(ctx, rival, p.Best(), first, len(best))
+func (a *attack) search(ctx context.Context, p *Posterior) (best []int, err error) {
+	for _, rival := range a.rivals(p) {
+		liars, err := a.toward(ctx, a.lies(rival, p.Best()), len(best))
 		if err != nil {
 			return nil, err
 		}
-		if liars != nil && (best == nil || len(liars) < len(best)) {
+		if liars != nil {
 			best = liars
 		}
 	}
@@ -181,8 +221,8 @@ func (a *attack) search(ctx context.Context, p *Posterior, first int) (best []in
 const attackedLabels = 4
 
 // rivals are the likeliest nodes of the labels that come after the first.
-func (a *attack) rivals(p *Posterior, first int) (rivals []int) {
-	seen := map[int]bool{first: true}
+func (a *attack) rivals(p *Posterior) (rivals []int) {
+	seen := map[int]bool{a.first: true}
 	order := likeliest(p.Probability, 2) // all
 	for _, i := range order {
 		if l := a.labels[i]; !seen[l] && len(rivals) < attackedLabels {
@@ -199,60 +239,44 @@ type lie struct {
 	y, gain float64
 }
 
-// toward adds liars until another label than first is the likeliest. It gives up where it is no
-// better than a bound, which is 0 for none.
-func (a *attack) toward(ctx context.Context, rival, truth, first, bound int) ([]int, error) {
-	lies := a.lies(rival, truth)
-	d := measurement.Data{A: a.d.A, Y: slices.Clone(a.d.Y)}
-	flips := func(k int) (bool, error) {
-		copy(d.Y, a.d.Y)
-		for _, l := range lies[:k] {
-			d.Y[l.row] = l.y
-		}
-		p, err := New(ctx, d, a.opts)
-		if err != nil {
-			return false, err
-		}
-		groups, err := p.Groups(a.labels)
-		return err == nil && floats.MaxIdx(groups) != first, err
-	}
+// toward returns the fewest of the first lies that are found to make another label than the
+// first the likeliest, by doubling and bisection, since the odds turn with every lie; nil where
+// none do, or not fewer than a bound, which is 0 for none.
+func (a *attack) toward(ctx context.Context, lies []lie, bound int) ([]int, error) {
 	most := len(lies)
 	if bound > 0 {
 		most = min(most, bound-1)
 	}
-	for k := 1; ; k *= 2 { // the odds turn with every lie: search by doubling and bisection
-		k = min(k, most)
-		if k == 0 {
-			return nil, nil
-		}
-		ok, err := flips(k)
+	low, high := 0, 0
+	for high == 0 && low < most {
+		k := min(2*low+1, most)
+		broken, err := a.breaks(ctx, lies[:k])
 		if err != nil {
 			return nil, err
 		}
-		if !ok && k == most {
-			return nil, nil
+		if broken {
+			high = k
+		} else {
+			low = k
 		}
-		if !ok {
-			continue
-		}
-		low, high := k/2, k
-		for high > low+1 {
-			mid := (low + high) / 2
-			if ok, err = flips(mid); err != nil {
-				return nil, err
-			}
-			if ok {
-				high = mid
-			} else {
-				low = mid
-			}
-		}
-		liars := make([]int, high)
-		for i, l := range lies[:high] {
-			liars[i] = l.row
-		}
-		return liars, nil
 	}
+	for high > low+1 {
+		mid := (low + high) / 2
+		broken, err := a.breaks(ctx, lies[:mid])
+		if err != nil {
+			return nil, err
+		}
+		if broken {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	var liars []int
+	for _, l := range lies[:high] {
+		liars = append(liars, l.row)
+	}
+	return liars, nil
 }
 
 // lies returns, for every sensor that can turn the odds, the reading in its range that turns those of

@@ -126,6 +126,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Allocation: graphcloak.Allocation{
 			Uniform: p.Allocation == "uniform", Objective: objective,
 			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,
+			TolerateFaulty: p.TolerateFaulty,
 		},
 		Measured:             c.Signal.MeasurementProperty != "",
 		SensitivityTolerance: tolerance(c), SensitivityTime: p.SensitivityTime,

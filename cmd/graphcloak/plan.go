@@ -106,7 +106,11 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 				return err
 			}
 		}
-		return a.showPlan(p, misfits)
+		robust, err := a.breakdown(ctx, m, p, job)
+		if err != nil {
+			return err
+		}
+		return a.showPlan(p, misfits, robust...)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
+func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust ...section) error {
 	if a.outputFormat() != "table" {
 		return a.render(p, section{
 			columns: []string{"nodeId", "sigma", "latticeExponent"},
@@ -40,7 +40,7 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit) error {
 			text: "--tau-range, --weight-error and --relationship-error declare how far it may be off, and the guarantee is certified for all of that.",
 		})
 	}
-	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: []item{
+	return a.render(p, append(append(sections, robust...), section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: []item{
 		{mark: "Spent", text: "nothing: a plan reads no signal"},
 		{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the guarantee in words"},
 	}})...)
@@ -161,6 +161,9 @@ func sigmas(n report.Noise) string {
 // gap is how far the allocation may be from the best, relative to the objective.
 func gap(a *graphcloak.Allocated) string {
 	const cut = "the search was cut short by --allocation-time"
+	if a.Gap == nil && !a.CutShort && a.TolerateFaulty > 0 {
+		return "unknown: mixed with uniform noise, for --tolerate-faulty"
+	}
 	if a.Gap == nil {
 		return "unknown: " + cut
 	}

@@ -57,6 +57,7 @@ func sentinels() []sentinel {
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
 		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
 		{graphcloak.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
+		{graphcloak.ErrTolerance, exitValidation, "ask for fewer by --tolerate-faulty, or for less noise by a larger --epsilon"},
 		{privacy.ErrInput, exitValidation, "change the value that the message names"},
 		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
 		{graphcloak.ErrMemory, exitMemory, "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"},

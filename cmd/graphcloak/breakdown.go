@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// breakdownTrials is the number of simulated releases behind a breakdown point, at most.
+const breakdownTrials = 20
+
+// breakdown says, of a plan for sensors that measure or may be broken, how many liars its answers
+// withstand. It is shown to people only, and nothing where it takes long.
+func (a *app) breakdown(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) ([]section, error) {
+	rate := job.Recover.FaultRate
+	if a.outputFormat() != "table" || !p.Measured() && (rate == nil || *rate == 0) {
+		return nil, nil
+	}
+	b, err := study.BreakdownOf(ctx, m, p, job.Recover, breakdownTrials)
+	if errors.Is(err, study.ErrNoBreakdown) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []section{{title: "How many lying sensors it takes", text: breakdownText(b, len(p.Sensors))}}, nil
+}
+
+// breakdownText is a breakdown point in words.
+func breakdownText(b *study.Breakdown, sensors int) string {
+	proven := "against a single liar nothing is proven"
+	if k := b.AtLeast[1] - 1; k > 0 {
+		proven = fmt.Sprintf("half are proven to withstand any %s", liars(k))
+	}
+	if k := b.AtLeast[0] - 1; k > 0 {
+		proven += fmt.Sprintf(", nine in ten any %s", liars(k))
+	}
+	broken := fmt.Sprintf("an attack turned half of them with %s", liars(b.AtMost[1]))
+	if b.AtMost[1] > sensors {
+		broken = "an attack with all sensors did not turn half of them"
+	}
+	if b.AtMost[0] < b.AtMost[1] {
+		broken += fmt.Sprintf(", one in ten with %s", liars(b.AtMost[0]))
+	}
+	return fmt.Sprintf("Of %d simulated right answers %s; %s. A liar reads anything in the range that readings are clipped to; the posterior supposes a fault rate of %v.",
+		b.Answers, proven, broken, b.FaultRate)
+}
+
+func liars(n int) string {
+	if n == 1 {
+		return "1 liar"
+	}
+	return fmt.Sprintf("%d liars", n)
+}
