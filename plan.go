@@ -19,7 +19,7 @@ import (
 // Only the public graph enters. It returns the errors of [privacy.NewPlan], [ErrTau]
 // where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
-// [allocation.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
+// [allocation.ErrInvalid], [ErrTolerance], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if opts.Uncertainty.Any() && !opts.Measured {
 		return nil, fmt.Errorf("%w: an uncertainty of the process is declared, but GraphCloak computes the readings, from sources: it is for readings that sensors measure", privacy.ErrInput)

@@ -36,8 +36,8 @@ const breakdownWork = 2_500_000
 var ErrNoBreakdown = errors.New("study: no breakdown point")
 
 // BreakdownOf simulates sources of amplitude 1 under a plan, at most trials of them, and brackets
-// the breakdown point of each right answer. It returns [ErrNoBreakdown] and
-// [recovery.ErrInvalid].
+// the breakdown point of each right answer. It returns [ErrNoBreakdown],
+// [recovery.ErrInvalid], and the errors of [Evaluate].
 func BreakdownOf(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*Breakdown, error) {
 	n, sensors := m.Graph.Order(), len(p.Sensors)
 	trials = min(trials, breakdownWork/max(1, n*sensors))
