@@ -276,8 +276,9 @@ func (c *Choice) properties(s connector.Schema, leftOut []string) (nodes, relati
 // merge joins the properties of several kinds. Distinct becomes −1 where every value of the
 // samples is another.
 func merge(list []connector.Kind, leftOut []string) (merged []connector.Property) {
-	place, sampled, values := map[string]int{}, 0.0, map[string]float64{}
+	place, sampled, values, whole := map[string]int{}, 0.0, map[string]float64{}, true
 	for _, k := range list {
+		whole = whole && k.Count <= connector.SchemaSample
 		sample := math.Min(float64(k.Count), connector.SchemaSample)
 		sampled += sample
 		for _, p := range k.Properties {
@@ -302,8 +303,11 @@ func merge(list []connector.Kind, leftOut []string) (merged []connector.Property
 		if m.Share > 1-1e-9 {
 			m.Share = 1
 		}
-		if float64(m.Distinct) >= values[m.Name]-0.5 {
+		switch {
+		case float64(m.Distinct) >= values[m.Name]-0.5:
 			m.Distinct = -1
+		case !whole: // stores keep what belongs together side by side: one value in the sample may not be all
+			m.Distinct = max(2, m.Distinct)
 		}
 	}
 	return merged

@@ -87,6 +87,12 @@ func TestPropose(t *testing.T) {
 				{From: []string{"B"}, To: []string{"B"}, Count: 980}, {From: []string{"A"}, To: []string{"A"}, Count: 20},
 			}}, {Name: "S", Count: 1000, Ends: []connector.Ends{{From: []string{"A"}, To: []string{"B"}, Count: 1000}}}},
 		}, given: advice.Choice{NodeLabels: []string{"A"}}, want: advice.Choice{NodeLabels: []string{"A"}, RelationshipTypes: []string{"R"}}},
+		{name: "one community in the sample of many nodes", schema: connector.Schema{
+			Labels: []connector.Kind{kind("A", 5000, "ward text 1", "zone text 1")}, Types: []connector.Kind{between(kind("R", 9), "A", "A")},
+		}, want: advice.Choice{NodeLabels: []string{"A"}, RelationshipTypes: []string{"R"}, Community: "zone"}},
+		{name: "one community in all", schema: connector.Schema{
+			Labels: []connector.Kind{kind("A", 500, "ward text 1")}, Types: []connector.Kind{between(kind("R", 9), "A", "A")},
+		}, want: advice.Choice{NodeLabels: []string{"A"}, RelationshipTypes: []string{"R"}}},
 		{name: "no labels", schema: unlabelled, want: advice.Choice{Source: "source", NodeKey: "id", Community: "club"}},
 		{name: "nothing", want: advice.Choice{}},
 	} {
