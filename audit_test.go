@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
 )
@@ -21,11 +22,11 @@ import (
 // are refuted. Under fresh keys the first would fail with probability 1e-3 at most;
 // the key is fixed.
 func TestAuditOfAllocatedPlan(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	job.Plan.Allocation = graphcloak.Allocation{}
 	job.Plan.Randomness = privacy.EscrowRandomness
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	if p.Allocated == nil {
 		t.Fatal("the plan's noise is uniform")
 	}
@@ -73,7 +74,7 @@ func TestAuditOfAllocatedPlan(t *testing.T) {
 // end of its worst relationship.
 func worstPair(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan) audit.Pair {
 	t.Helper()
-	kernel := heatKernel(m.Graph, p.Tau)
+	kernel := testkit.HeatKernel(m.Graph, p.Tau)
 	column := func(end int) []float64 {
 		node, ok := m.Graph.Index(p.Sensitivity.Edge[end])
 		if !ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -81,10 +82,10 @@ func TestForgedPlans(t *testing.T) {
 		"another computing error": func(s *privacy.Spec) { s.NormError /= 16 },
 	}
 	for name, guarantee := range map[string]privacy.Guarantee{"joint": privacy.Joint, "perSensor": privacy.PerSensor} {
-		store, _ := open(t, "karate")
+		store, _ := testkit.Example(t, "karate")
 		job := paperJob()
 		job.Plan.Guarantee = guarantee
-		m, p := studied(t, store, job)
+		m, p := testkit.Planned(t, store, job)
 		spend := graphcloak.Spend{Scope: name, ReleaseID: "1", Attempt: "a"}
 		for what, change := range forgeries {
 			q := forge(t, p, change)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -35,7 +36,7 @@ func value(c *graphcloak.TauChoice, p graphcloak.TauPoint) float64 {
 // search ends near the τ that simulation calls the best, at any number of workers, and the
 // plan is the one of that τ given.
 func TestTauIsChosen(t *testing.T) {
-	s, _ := open(t, "net3")
+	s, _ := testkit.Example(t, "net3")
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	for _, aim := range []graphcloak.Aim{graphcloak.AimCommunity, graphcloak.AimLocation} {
@@ -44,7 +45,7 @@ func TestTauIsChosen(t *testing.T) {
 		var first *graphcloak.Plan
 		for _, workers := range []int{1, 3} {
 			runtime.GOMAXPROCS(workers)
-			_, p := studied(t, s, job)
+			_, p := testkit.Planned(t, s, job)
 			if first == nil {
 				first = p
 			}
@@ -76,11 +77,11 @@ func TestTauIsChosen(t *testing.T) {
 
 // A plan file states the number as if it had been given.
 func TestChosenTauInFiles(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := openJob()
-	_, p := studied(t, s, job)
+	_, p := testkit.Planned(t, s, job)
 	var again graphcloak.Plan
-	roundTrip(t, p, &again)
+	testkit.RoundTrip(t, p, &again)
 	if again.Model.Tau == 0 || again.Model.Tau != p.Model.Tau || again.TauChoice != nil {
 		t.Fatalf("read back: τ = %v, want %v; %+v", again.Model.Tau, p.Model.Tau, again.TauChoice)
 	}
@@ -95,7 +96,7 @@ func TestChosenTauInFiles(t *testing.T) {
 
 // How long a process ran that sensors measure is no choice of ours.
 func TestMeasuredTauIsGiven(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := openJob()
 	job.Plan.Measured = true
 	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
@@ -117,8 +118,8 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		nodes := "id\na\nb\nc\nd\ne\n"
-		write(t, dir, "nodes.csv", nodes[:min(len(nodes), 5+2*strings.Count(relationships, "\n"))])
-		write(t, dir, "relationships.csv", "source,target,w\n"+relationships)
+		testkit.Write(t, dir, "nodes.csv", nodes[:min(len(nodes), 5+2*strings.Count(relationships, "\n"))])
+		testkit.Write(t, dir, "relationships.csv", "source,target,w\n"+relationships)
 		s, err := folder.New(t.Context(), dir, folder.Options{})
 		if err != nil {
 			t.Fatal(err)

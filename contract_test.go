@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -18,7 +19,7 @@ import (
 // of the graph in ascending order are refused: a posterior would come out flat, or of
 // other sensors.
 func TestRecoverFromRefuses(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +53,9 @@ func TestRecoverFromRefuses(t *testing.T) {
 
 // What a caller hands in as a number of a node is held against the graph.
 func TestNodesOutOfRange(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := paperJob()
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	n := m.Graph.Order()
 	for _, nodes := range [][]int{{n}, {-1, 0}, {2, 2}, {}} {
 		if _, err := m.WithSensors(nodes); !errors.Is(err, privacy.ErrInput) {

@@ -19,34 +19,15 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
-	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
-
-// open copies a shipped graph into a folder store.
-func open(t *testing.T, example string) (*folder.Store, string) {
-	t.Helper()
-	source, err := builtin.Example(example)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, source); err != nil {
-		t.Fatal(err)
-	}
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close(context.Background()) })
-	return s, dir
-}
 
 func paperJob() graphcloak.Job {
 	return graphcloak.Job{
@@ -59,24 +40,10 @@ func paperJob() graphcloak.Job {
 	}
 }
 
-// studied is a model with a plan.
-func studied(t *testing.T, s graphcloak.Store, job graphcloak.Job) (*graphcloak.Model, *graphcloak.Plan) {
-	t.Helper()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, p
-}
-
 // TestReportTellsSeconds: the time of the private part in whole seconds, at least one,
 // and no finer as a part of the whole.
 func TestReportTellsSeconds(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +57,7 @@ func TestReportTellsSeconds(t *testing.T) {
 }
 
 func TestRunWritesOnlyPrivateValues(t *testing.T) {
-	s, dir := open(t, "karate")
+	s, dir := testkit.Example(t, "karate")
 	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -153,12 +120,12 @@ func exact(t *testing.T, g *graph.Graph, tau float64) []float64 {
 	if !ok {
 		t.Fatal("karate has no node 16")
 	}
-	return mat.Col(nil, source, heatKernel(g, tau))
+	return mat.Col(nil, source, testkit.HeatKernel(g, tau))
 }
 
 func plan(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Plan {
 	t.Helper()
-	_, p := studied(t, s, job)
+	_, p := testkit.Planned(t, s, job)
 	return p
 }
 
@@ -166,8 +133,8 @@ func TestPlanOfKnownGraph(t *testing.T) {
 	// 0.485540335… is σ/Δ₂ of the analytic calibration at (4, 0.1), and one hop of
 	// K₅ has Δ₂ = √2·e^{-5τ}: the paper's table prints the square wrong.
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nc,0\nd,0\ne,0\n")
-	write(t, dir, "relationships.csv", "source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
+	testkit.Write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nc,0\nd,0\ne,0\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +154,7 @@ func TestPlanOfKnownGraph(t *testing.T) {
 // Allocated noise has the guarantee of the uniform one, judged by the whitened
 // norm of every edge, computed here from a dense matrix exponential.
 func TestAllocatedPlan(t *testing.T) {
-	s, _ := open(t, "net3")
+	s, _ := testkit.Example(t, "net3")
 	job := paperJob()
 	job.Plan.Allocation.Uniform = false
 	job.Communities.Property = ""
@@ -208,14 +175,14 @@ func TestAllocatedPlan(t *testing.T) {
 	if p.UniformSigma() != uniform.Sigma() {
 		t.Errorf("the uniform σ of equal guarantee is %v, want %v", p.UniformSigma(), uniform.Sigma())
 	}
-	kernel := heatKernel(m.Graph, 2)
+	kernel := testkit.HeatKernel(m.Graph, 2)
 	worst := worstEdge(m, kernel, p)
 	// 1/0.485540335 is the μ of (4, 0.1).
 	if limit := 1 / 0.485540335; worst > limit || worst < 0.99*limit {
 		t.Errorf("the worst edge has μ = %v, want at most %v and not far below", worst, limit)
 	}
 	var again graphcloak.Plan
-	roundTrip(t, p, &again)
+	testkit.RoundTrip(t, p, &again)
 	if again.UniformSigma() != p.UniformSigma() || len(again.Sensors) != len(p.Sensors) {
 		t.Error("an allocated plan does not survive its file")
 	}
@@ -242,35 +209,13 @@ func worstEdge(m *graphcloak.Model, kernel *mat.Dense, p *graphcloak.Plan) float
 	return worst
 }
 
-// heatKernel is e^{-τL} by gonum's matrix exponential.
-func heatKernel(g *graph.Graph, tau float64) *mat.Dense {
-	n := g.Order()
-	l := mat.NewDense(n, n, nil)
-	for e := range g.Edges() {
-		l.Set(e.U, e.V, tau*e.Weight)
-		l.Set(e.V, e.U, tau*e.Weight)
-		l.Set(e.U, e.U, l.At(e.U, e.U)-tau*e.Weight)
-		l.Set(e.V, e.V, l.At(e.V, e.V)-tau*e.Weight)
-	}
-	var m mat.Dense
-	m.Exp(l)
-	return &m
-}
-
-func write(t *testing.T, dir, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestFilesRebuildTheModel(t *testing.T) {
-	s, dir := open(t, "karate")
+	s, dir := testkit.Example(t, "karate")
 	job := paperJob()
 	job.Selection.RelationshipWeightProperty = "weight"
 	p := plan(t, s, job)
 	var again graphcloak.Plan
-	roundTrip(t, p, &again)
+	testkit.RoundTrip(t, p, &again)
 	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +225,7 @@ func TestFilesRebuildTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var read graphcloak.Release
-	roundTrip(t, r, &read)
+	testkit.RoundTrip(t, r, &read)
 	first, err := m.Recover(t.Context(), r, job.Recover)
 	if err != nil {
 		t.Fatal(err)
@@ -322,28 +267,10 @@ func TestFilesRebuildTheModel(t *testing.T) {
 	}
 }
 
-func roundTrip(t *testing.T, from, to any) {
-	t.Helper()
-	data, err := json.Marshal(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, to); err != nil {
-		t.Fatalf("%v in\n%s", err, data)
-	}
-	again, err := json.Marshal(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(data, again) {
-		t.Errorf("another file after reading:\n%s\n%s", data, again)
-	}
-}
-
 // TestSameBitsAtAnyWorkerCount compares everything that recovery derives from one
 // release, and the plan's certified numbers.
 func TestSameBitsAtAnyWorkerCount(t *testing.T) {
-	s, _ := open(t, "net3")
+	s, _ := testkit.Example(t, "net3")
 	job := paperJob()
 	job.Communities.Property = ""
 	before := runtime.GOMAXPROCS(0)
@@ -421,8 +348,8 @@ func TestRefusalsSpendNothing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "nodes.csv", "id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
-			write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+			testkit.Write(t, dir, "nodes.csv", "id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
+			testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
 			s, err := folder.New(t.Context(), dir, folder.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -467,8 +394,8 @@ func TestSmallGraphs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "nodes.csv", tt.nodes)
-			write(t, dir, "relationships.csv", tt.relationships)
+			testkit.Write(t, dir, "nodes.csv", tt.nodes)
+			testkit.Write(t, dir, "relationships.csv", tt.relationships)
 			s, err := folder.New(t.Context(), dir, folder.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -498,8 +425,8 @@ func TestSmallGraphs(t *testing.T) {
 func TestNothingToHide(t *testing.T) {
 	for _, nodes := range []string{"id,source\na,1\n", "id,source\na,1\nb,0\n"} {
 		dir := t.TempDir()
-		write(t, dir, "nodes.csv", nodes)
-		write(t, dir, "relationships.csv", "source,target\n")
+		testkit.Write(t, dir, "nodes.csv", nodes)
+		testkit.Write(t, dir, "relationships.csv", "source,target\n")
 		s, err := folder.New(t.Context(), dir, folder.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -517,7 +444,7 @@ func TestNothingToHide(t *testing.T) {
 }
 
 func TestMemoryGuard(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	_, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
 	if !errors.Is(err, graphcloak.ErrMemory) {
 		t.Errorf("1000 bytes: %v, want ErrMemory", err)
@@ -536,8 +463,8 @@ func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
 		nodes += fmt.Sprintf("%d,0\n", i)
 		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
 	}
-	write(t, dir, "nodes.csv", nodes)
-	write(t, dir, "relationships.csv", ring)
+	testkit.Write(t, dir, "nodes.csv", nodes)
+	testkit.Write(t, dir, "relationships.csv", ring)
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -558,8 +485,8 @@ func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
 // any other in proportion.
 func TestTinyPrior(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id,source,tiny,unit,club\na,1,5e-324,1,x\nb,0,5e-324,1,y\nc,0,0,0,y\n")
-	write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+	testkit.Write(t, dir, "nodes.csv", "id,source,tiny,unit,club\na,1,5e-324,1,x\nb,0,5e-324,1,y\nc,0,0,0,y\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -581,7 +508,7 @@ func TestTinyPrior(t *testing.T) {
 }
 
 func TestCancelledRunWritesNothing(t *testing.T) {
-	s, dir := open(t, "karate")
+	s, dir := testkit.Example(t, "karate")
 	before, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -596,7 +523,7 @@ func TestCancelledRunWritesNothing(t *testing.T) {
 // A run that dies between its spend and its write-back is completed from what was
 // staged: the same values, at no further cost.
 func TestComplete(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	job.RunID = "run-1"
 	died := errors.New("died")
@@ -652,7 +579,7 @@ func TestComplete(t *testing.T) {
 // Under perSensor the analyst still sees every value, so the ceiling is that of
 // all of them together.
 func TestCeilingIsJoint(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	job.Plan.Guarantee = privacy.PerSensor
 	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
@@ -667,7 +594,7 @@ func TestCeilingIsJoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := heatKernel(m.Graph, 2)
+	kernel := testkit.HeatKernel(m.Graph, 2)
 	worst := worstEdge(m, kernel, p)
 	if least := 0.5 * math.Erfc(-worst/2/math.Sqrt2); rep.Ceiling < least {
 		t.Errorf("the ceiling is %v, two neighbours are told apart with %v", rep.Ceiling, least)
@@ -677,7 +604,7 @@ func TestCeilingIsJoint(t *testing.T) {
 // Work on private sources must not depend on them, and a plan covers the error of
 // the operator that it was made with.
 func TestPrivatePathRefuses(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	p := plan(t, s, job)
 	for _, method := range []expm.Method{expm.Lanczos, expm.Chebyshev, expm.Eigen} {
@@ -705,7 +632,7 @@ func TestPrivatePathRefuses(t *testing.T) {
 
 // A folder that is reached through a link has one name, so one budget.
 func TestOneNameForOneFolder(t *testing.T) {
-	s, dir := open(t, "karate")
+	s, dir := testkit.Example(t, "karate")
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -59,9 +60,9 @@ func (l watchedLedger) Update(ctx context.Context, scope, releaseID string, rule
 // refuses one, no word of the generator has been read; and what is released then is
 // what [privacy.Plan.Perturb] makes of the readings from that state of it.
 func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
-	store, _ := open(t, "karate")
+	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	m, p := studied(t, s, paperJob())
+	m, p := testkit.Planned(t, s, paperJob())
 	signal := graphcloak.Signal{SourceProperty: "source"}
 	// A ledger draws its identity with its first entry, whatever that is.
 	if _, err := privacy.SetCap(t.Context(), store.Ledger(), "another", p.Budget); err != nil {
@@ -114,11 +115,11 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 // TestNothingIsWrittenUnpaid: a release that no ledger has granted is not written
 // back.
 func TestNothingIsWrittenUnpaid(t *testing.T) {
-	store, _ := open(t, "karate")
+	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
 	job := paperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	r, err := p.Perturb(exact(t, m.Graph, 2), job.RunID, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -133,10 +134,10 @@ func TestNothingIsWrittenUnpaid(t *testing.T) {
 // bracket, the computing error of the whole vector for sources of norm up to √n, and
 // the failure probability of a random screen.
 func TestPlanChargesWhatWasCertified(t *testing.T) {
-	store, _ := open(t, "karate")
+	store, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	job.Plan.Guarantee = privacy.PerSensor
-	m, p := studied(t, store, job)
+	m, p := testkit.Planned(t, store, job)
 	n := m.Graph.Order()
 	l := laplacian.New(m.Graph, laplacian.Combinatorial)
 	brackets, err := sensitivity.PerSensor(t.Context(), sensitivity.Model{Graph: m.Graph, Laplacian: l, Tau: 2, Alpha: 1}, sensitivity.Options{})
@@ -179,15 +180,15 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 		fmt.Fprintf(&relationships, "%d,%d\n", e.U, e.V)
 	}
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", nodes.String())
-	write(t, dir, "relationships.csv", relationships.String())
+	testkit.Write(t, dir, "nodes.csv", nodes.String())
+	testkit.Write(t, dir, "relationships.csv", relationships.String())
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	job := paperJob()
 	job.Settings = graphcloak.Settings{Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}}, Method: expm.Chebyshev}
-	_, p := studied(t, s, job)
+	_, p := testkit.Planned(t, s, job)
 	beta := p.Sensitivity.Failure
 	if !(beta >= 1e-13*(1-1e-12) && beta <= 1e-12) || p.Sensitivity.Seed != p.Seed || p.Seed == [32]byte{} {
 		t.Errorf("the sensitivity may fail with probability %v, seed %v of the plan's %x; want a tenth of 1e-12 at least", beta, p.Sensitivity.Seed, p.Seed)
@@ -202,16 +203,16 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 // plan's worst relationship, no further apart than the plan charges, also where α
 // permits only part of a source to move.
 func TestWorstReadings(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	for _, alpha := range []float64{1, 0.25, 3} {
 		job := paperJob()
 		job.Plan.Alpha = alpha
-		m, p := studied(t, s, job)
+		m, p := testkit.Planned(t, s, job)
 		a, b, ok := m.WorstReadings(p.Plan)
 		if !ok || len(a) != len(p.Sensors) || len(b) != len(a) {
 			t.Fatalf("%d and %d readings of %d sensors (%v)", len(a), len(b), len(p.Sensors), ok)
 		}
-		kernel := heatKernel(m.Graph, p.Tau)
+		kernel := testkit.HeatKernel(m.Graph, p.Tau)
 		from, _ := m.Graph.Index(p.Sensitivity.Edge[0])
 		to, _ := m.Graph.Index(p.Sensitivity.Edge[1])
 		var square float64

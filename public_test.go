@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -64,7 +65,7 @@ func declared(name string) map[string]func(*graphcloak.Job) {
 
 // TestNoPublicSettingIsTheSignal: in one job, before anything is read.
 func TestNoPublicSettingIsTheSignal(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	for what, declare := range declared("source") {
 		for _, signal := range []graphcloak.Signal{{SourceProperty: "source"}, {MeasurementProperty: "source"}} {
 			job := paperJob()
@@ -91,7 +92,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 // TestPlanRemembersWhatIsPublic: a release under it refuses such a signal unread, by a
 // model that reads less than the plan's did.
 func TestPlanRemembersWhatIsPublic(t *testing.T) {
-	store, _ := open(t, "karate")
+	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
 	bare, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
 	if err != nil {
@@ -103,7 +104,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 	} {
 		job := paperJob()
 		job.Public = public
-		m, made := studied(t, s, job)
+		m, made := testkit.Planned(t, s, job)
 		if err := study.Expect(t.Context(), m, made, job.Recover, 2); err != nil {
 			t.Fatal(err)
 		}
@@ -160,9 +161,9 @@ func through(t *testing.T, p *graphcloak.Plan) *graphcloak.Plan {
 
 // TestReleaseRemembersItsSignal: recovery from it refuses the signal as public.
 func TestReleaseRemembersItsSignal(t *testing.T) {
-	store, _ := open(t, "karate")
+	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
-	m, p := studied(t, s, paperJob())
+	m, p := testkit.Planned(t, s, paperJob())
 	made, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: "1", Attempt: privacy.NewAttempt()})
 	if err != nil {
 		t.Fatal(err)
@@ -222,8 +223,8 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 // are not, for which readings are zero may be what is to be hidden.
 func TestZeroSignal(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
-	write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +247,7 @@ func TestZeroSignal(t *testing.T) {
 		}
 	}
 	job.Plan.Measured = true
-	write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,0,0\n")
+	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,0,0\n")
 	job.Signal = graphcloak.Signal{MeasurementProperty: "zero"}
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
 		t.Errorf("readings of zero: %v", err)
@@ -268,7 +269,7 @@ func (d counted) Detect(ctx context.Context, g *graph.Graph) (community.Partitio
 // TestPublicIsResolvedOnce: a run with allocated noise reads communities and prior once,
 // or detects once, and accounts for the time of it.
 func TestPublicIsResolvedOnce(t *testing.T) {
-	store, dir := open(t, "karate")
+	store, dir := testkit.Example(t, "karate")
 	nodes, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +278,7 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 	for i := range lines {
 		lines[i] += map[bool]string{true: ",risk", false: ",2"}[i == 0]
 	}
-	write(t, dir, "nodes.csv", strings.Join(lines, "\n")+"\n")
+	testkit.Write(t, dir, "nodes.csv", strings.Join(lines, "\n")+"\n")
 	s, job, detected := &reads{Store: store}, paperJob(), 0
 	job.Plan.Allocation.Uniform, job.PriorProperty = false, "risk"
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
@@ -299,7 +300,7 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 // TestDryRun: it is told the plan, spends and writes nothing, and is refused what a run
 // is refused.
 func TestDryRun(t *testing.T) {
-	s, dir := open(t, "karate")
+	s, dir := testkit.Example(t, "karate")
 	before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -17,7 +18,7 @@ import (
 // TestRedeemOnce: an attempt whose release was written is not drawn again, as from a
 // copy of the folder that kept it.
 func TestRedeemOnce(t *testing.T) {
-	store, _ := open(t, "karate")
+	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
 	job := paperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
@@ -25,7 +26,7 @@ func TestRedeemOnce(t *testing.T) {
 	var kept *graphcloak.Attempt
 	job.Begin = func(a *graphcloak.Attempt) error { kept = a; return nil }
 	job.Stage = func(*graphcloak.Release) error { return nil }
-	m, _ := studied(t, s, job)
+	m, _ := testkit.Planned(t, s, job)
 	if _, err := m.Run(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +49,10 @@ func (r *reserving) Reserve(ctx context.Context, g *graph.Graph, t report.Table,
 // TestStartHasMilliseconds: runs are compared by their starts, and what one says when it
 // reserves is what it says when it is written.
 func TestStartHasMilliseconds(t *testing.T) {
-	store, _ := open(t, "karate")
+	store, _ := testkit.Example(t, "karate")
 	s := &reserving{Store: store}
 	job := paperJob()
-	m, _ := studied(t, s, job)
+	m, _ := testkit.Planned(t, s, job)
 	rep, err := m.Run(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -29,7 +30,7 @@ import (
 // TestSeveralSources puts full sources at two nodes of the karate club, one in each
 // camp, under noise so small that both can be read off.
 func TestSeveralSources(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	set := paperJob().Settings
 	set.Tau = 1
 	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
@@ -37,7 +38,7 @@ func TestSeveralSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []graph.ID{"17", "27"}
-	kernel := heatKernel(m.Graph, 1)
+	kernel := testkit.HeatKernel(m.Graph, 1)
 	var in analyst.Measurements
 	for i := range m.Graph.Order() {
 		y := 0.0
@@ -83,7 +84,7 @@ func TestSeveralSources(t *testing.T) {
 // TestSampledSources: three are sampled, with diagnostics; more than nodes are
 // refused.
 func TestSampledSources(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	set := paperJob().Settings
 	set.Tau = 1
 	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
@@ -111,8 +112,8 @@ func TestSampledSources(t *testing.T) {
 // a–b–c–d has the sides {a, b} and {c, d}, and the prior 98 % on a.
 func TestNothingSaid(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id,side,risk\na,l,294\nb,l,2\nc,r,2\nd,r,2\n")
-	write(t, dir, "relationships.csv", "source,target\na,b\nb,c\nc,d\n")
+	testkit.Write(t, dir, "nodes.csv", "id,side,risk\na,l,294\nb,l,2\nc,r,2\nd,r,2\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\nc,d\n")
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +156,7 @@ func TestNothingSaid(t *testing.T) {
 // TestSourcesRefused: a number that is none, and measurements that are none; a
 // graph of one node has one source.
 func TestSourcesRefused(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	set := paperJob().Settings
 	set.Tau = 1
 	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
@@ -172,8 +173,8 @@ func TestSourcesRefused(t *testing.T) {
 		t.Errorf("−2 sources: %v, want a refusal", err)
 	}
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id\na\n")
-	write(t, dir, "relationships.csv", "source,target\n")
+	testkit.Write(t, dir, "nodes.csv", "id\na\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\n")
 	lone, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -245,8 +246,8 @@ func grid(t *testing.T, sources []int, sigma float64, prior string) (*graphcloak
 			edges += fmt.Sprintf("%d,%d\n", i-side, i)
 		}
 	}
-	write(t, dir, "nodes.csv", nodes)
-	write(t, dir, "relationships.csv", edges)
+	testkit.Write(t, dir, "nodes.csv", nodes)
+	testkit.Write(t, dir, "relationships.csv", edges)
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +306,7 @@ func TestRadiusUnits(t *testing.T) {
 // TestVisibleOfRandomWalk: directions are those of M, whose singular vectors are not the
 // eigenvectors of a Laplacian that is not symmetric.
 func TestVisibleOfRandomWalk(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

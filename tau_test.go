@@ -10,13 +10,14 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // The error of a τ that is too large names one that is not, and not far from the largest:
 // a plan can be made for it, and for 1.2 times as much there is none.
 func TestTooLargeTau(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
 		for _, tau := range []float64{64, 1e9} {
 			job := paperJob()
@@ -50,7 +51,7 @@ func TestTooLargeTau(t *testing.T) {
 
 // Where e^{-τL} itself is out of reach, the largest τ is named too.
 func TestTauOutOfReach(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	job.Settings.Method = expm.Chebyshev
 	try := func(tau float64) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/sensitivity"
@@ -69,7 +70,7 @@ func reweigh(t *testing.T, g *graph.Graph, factor func(w float64) float64) *grap
 // Under every operator that is declared the noise keeps the guarantee, and the plan
 // says so; the plan of the model alone breaks it.
 func TestUncertainPlan(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	for name, c := range map[string]struct {
 		set   privacy.Uncertainty
 		words string
@@ -79,14 +80,14 @@ func TestUncertainPlan(t *testing.T) {
 		"weights":       {privacy.Uncertainty{WeightError: .2}, "every weight, each by itself, up to 20 % below or above"},
 		"tau, weights":  {privacy.Uncertainty{TauFrom: 1.8, TauTo: 2, WeightError: .05}, "with any τ from 1.8 to 2, and with every weight, each by itself, up to 5 %"},
 	} {
-		m, p := studied(t, s, measuredJob(c.set))
+		m, p := testkit.Planned(t, s, measuredJob(c.set))
 		if !strings.Contains(p.Sentence(), c.words) || p.Uncertainty != c.set {
 			t.Errorf("%s: %+v, and the sentence lacks %q: %s", name, p.Uncertainty, c.words, p.Sentence())
 		}
 		if allocates := c.set.WeightError == 0; (p.Allocated != nil) != allocates {
 			t.Errorf("%s: noise is allocated: %v, want %v", name, p.Allocated != nil, allocates)
 		}
-		_, plain := studied(t, s, measuredJob(privacy.Uncertainty{}))
+		_, plain := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{}))
 		taus := []float64{2}
 		if c.set.TauFrom > 0 {
 			taus = []float64{c.set.TauFrom, 1.9, c.set.TauTo}
@@ -141,18 +142,18 @@ func TestUncertainPlan(t *testing.T) {
 // Without a declaration the words say for which readings, and noise is not allocated
 // unless asked for; computed readings need no condition.
 func TestMeasuredWithoutDeclaration(t *testing.T) {
-	s, _ := open(t, "karate")
-	m, p := studied(t, s, measuredJob(privacy.Uncertainty{}))
+	s, _ := testkit.Example(t, "karate")
+	m, p := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{}))
 	const words = "it holds for readings that obey the model"
 	if p.Allocated != nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("allocated %v; %s", p.Allocated, p.Sentence())
 	}
 	job := measuredJob(privacy.Uncertainty{})
 	job.Plan.Allocation.MaxSensors = 20
-	if _, p := studied(t, s, job); p.Allocated == nil {
+	if _, p := testkit.Planned(t, s, job); p.Allocated == nil {
 		t.Error("an allocation that was asked for is not made")
 	}
-	if _, p := studied(t, s, paperJob()); strings.Contains(p.Sentence(), words) {
+	if _, p := testkit.Planned(t, s, paperJob()); strings.Contains(p.Sentence(), words) {
 		t.Error("computed readings have a condition")
 	}
 	rows, err := m.Misfits(t.Context(), p)
@@ -173,14 +174,14 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 	if err != nil || math.Abs(rows[3].Epsilon-want) > 1e-3*want || rows[3].Epsilon < want {
 		t.Errorf("at τ = 1 ε is %v, want %v and no less", rows[3].Epsilon, want)
 	}
-	_, declared := studied(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3}))
+	_, declared := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3}))
 	if rows, err := m.Misfits(t.Context(), declared); rows != nil || err != nil {
 		t.Errorf("misfits of a plan that declares some: %v, %v", rows, err)
 	}
 }
 
 func TestUncertainRefused(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	for name, change := range map[string]func(*graphcloak.Job){
 		"computed":              func(j *graphcloak.Job) { j.Plan.Measured = false },
 		"tau outside":           func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 4} },
@@ -208,9 +209,9 @@ func TestUncertainRefused(t *testing.T) {
 // A recovery sums over the τ that are declared possible: the answer keeps its word
 // where τ is not the plan's, and the report says what was learnt of it.
 func TestRecoverOverTau(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	job := measuredJob(privacy.Uncertainty{TauFrom: .5, TauTo: 4})
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	kernel, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), .6, expm.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -20,13 +21,13 @@ import (
 func TestPlanFileKeepsTheComparison(t *testing.T) {
 	job := karate()
 	job.Plan.Allocation.Uniform = false
-	m, p := studied(t, open(t, "karate"), job)
+	m, p := testkit.Planned(t, open(t, "karate"), job)
 	if p.Allocated == nil {
 		t.Fatal("the noise is not allocated")
 	}
 	const trials = 20
 	read := new(graphcloak.Plan)
-	roundTrip(t, p, read)
+	testkit.RoundTrip(t, p, read)
 	for _, q := range []*graphcloak.Plan{p, read} {
 		if err := study.Expect(t.Context(), m, q, job.Recover, trials); err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 // Fewer trials than one say nothing, and the plan is left as it is.
 func TestNoTrials(t *testing.T) {
 	job := karate()
-	m, p := studied(t, open(t, "karate"), job)
+	m, p := testkit.Planned(t, open(t, "karate"), job)
 	for _, trials := range []int{0, -1} {
 		if err := study.Expect(t.Context(), m, p, job.Recover, trials); !errors.Is(err, recovery.ErrInvalid) || p.Accuracy != nil {
 			t.Errorf("expected accuracy of %d trials: %v, %+v", trials, err, p.Accuracy)
@@ -78,8 +79,8 @@ func TestNoTrials(t *testing.T) {
 func TestPlanOfAnotherGraph(t *testing.T) {
 	job := karate()
 	job.Communities.Property = ""
-	_, p := studied(t, open(t, "net3"), job)
-	m, _ := studied(t, open(t, "karate"), job)
+	_, p := testkit.Planned(t, open(t, "net3"), job)
+	m, _ := testkit.Planned(t, open(t, "karate"), job)
 	if err := study.Expect(t.Context(), m, p, analyst.Options{}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {
 		t.Errorf("expected accuracy: %v, %+v", err, p.Accuracy)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -79,7 +80,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 		if unit {
 			opts.Amplitude, opts.Recover.Amplitude = 1, posterior.UnitAmplitude
 		}
-		m, p := studied(t, store, job)
+		m, p := testkit.Planned(t, store, job)
 		e, err := study.Evaluate(t.Context(), m, p, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kernel := heatKernel(m.Graph, 2)
+		kernel := testkit.HeatKernel(m.Graph, 2)
 		random := rand.New(rand.NewPCG(11, 12))
 		var right, confidence, covered, credible sums
 		for range 2000 {
@@ -142,9 +143,9 @@ func order(n int) []int {
 func pair(t *testing.T) *folder.Store {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id,side,weight\na,l,3\nb,r,1\n")
-	write(t, dir, "relationships.csv", "source,target\na,b\n")
-	return openFolder(t, dir)
+	testkit.Write(t, dir, "nodes.csv", "id,side,weight\na,l,3\nb,r,1\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\n")
+	return testkit.Folder(t, dir)
 }
 
 // TestEvaluatePair: telling two neighbours apart is right with probability Φ(1/2r),
@@ -154,7 +155,7 @@ func TestEvaluatePair(t *testing.T) {
 	job := karate()
 	job.Communities.Property, job.Recover.Amplitude = "side", posterior.UnitAmplitude
 	store := pair(t)
-	m, p := studied(t, store, job)
+	m, p := testkit.Planned(t, store, job)
 	opts := study.Options{Trials: 4000, Amplitude: 1, Recover: job.Recover}
 	e, err := study.Evaluate(t.Context(), m, p, opts)
 	if err != nil {
@@ -168,7 +169,7 @@ func TestEvaluatePair(t *testing.T) {
 		t.Errorf("chance %v, %s, %+v", e.Chance, e.Allocation, e.Uniform)
 	}
 	job.PriorProperty = "weight"
-	m, p = studied(t, store, job)
+	m, p = testkit.Planned(t, store, job)
 	if e, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 	job := karate()
 	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
 	job.Communities.Property, job.PriorProperty = "side", "weight"
-	m, p := studied(t, pair(t), job)
+	m, p := testkit.Planned(t, pair(t), job)
 	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Recover: job.Recover})
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +204,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 func TestEvaluateNotesMismatch(t *testing.T) {
 	job := karate()
 	job.Public = graphcloak.Public{}
-	m, p := studied(t, pair(t), job)
+	m, p := testkit.Planned(t, pair(t), job)
 	for _, tt := range []struct {
 		assumed posterior.Amplitude
 		had     float64
@@ -239,7 +240,7 @@ func TestEvaluateCalibrated(t *testing.T) {
 	job := karate()
 	job.Communities.Property = ""
 	job.Plan.Allocation.Uniform = false
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	failed := map[string]int{}
 	count := func(what string, fails bool) {
 		if fails {
@@ -278,7 +279,7 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	s := open(t, "karate")
 	job := karate()
 	job.Plan.Allocation.Uniform = false
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	opts := study.Options{Trials: 50, Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true}
 	first, err := study.Evaluate(t.Context(), m, p, opts)
 	if err != nil {
@@ -288,7 +289,7 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	var file graphcloak.Plan
-	roundTrip(t, p, &file)
+	testkit.RoundTrip(t, p, &file)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	one, err := study.Evaluate(t.Context(), m, &file, opts)
 	if err != nil {
@@ -321,7 +322,7 @@ func TestEvaluateLarge(t *testing.T) {
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 0.2, 300
 	job.Communities.Property = "arc"
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +341,7 @@ func TestEvaluateRefuses(t *testing.T) {
 	s := pair(t)
 	job := karate()
 	job.Communities.Property = ""
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	for name, opts := range map[string]study.Options{
 		"trials":    {Trials: -1},
 		"amplitude": {Amplitude: 1.5},
@@ -378,7 +379,7 @@ func cycle(t *testing.T, n int) *folder.Store {
 		fmt.Fprintf(&nodes, "%d,%d\n", i, i/100)
 		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
 	}
-	write(t, dir, "nodes.csv", nodes.String())
-	write(t, dir, "relationships.csv", edges.String())
-	return openFolder(t, dir)
+	testkit.Write(t, dir, "nodes.csv", nodes.String())
+	testkit.Write(t, dir, "relationships.csv", edges.String())
+	return testkit.Folder(t, dir)
 }

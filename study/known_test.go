@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -19,7 +20,7 @@ import (
 func TestKnownMass(t *testing.T) {
 	s := open(t, "karate")
 	job := karate()
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	of := func(a posterior.Amplitude) *study.Evaluation {
 		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 100, Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
 		if err != nil {
@@ -59,13 +60,13 @@ func TestMassElsewhereIsCounted(t *testing.T) {
 			fmt.Fprintf(&edges, "%d,%d\n", i, i+1)
 		}
 	}
-	write(t, dir, "nodes.csv", nodes.String())
-	write(t, dir, "relationships.csv", edges.String())
-	s := openFolder(t, dir)
+	testkit.Write(t, dir, "nodes.csv", nodes.String())
+	testkit.Write(t, dir, "relationships.csv", edges.String())
+	s := testkit.Folder(t, dir)
 	job := karate()
 	job.Communities.Property = "group"
 	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
-	m, p := studied(t, s, job)
+	m, p := testkit.Planned(t, s, job)
 	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Amplitude: 1, Recover: job.Recover})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -23,7 +24,7 @@ func TestLimit(t *testing.T) {
 			job.Settings.Public.Communities = community.Options{Property: property}
 			job.Settings.Tau = 6
 			job.Plan.Budget = privacy.Budget{Epsilon: eps, Delta: 1e-5}
-			m, p := studied(t, s, job)
+			m, p := testkit.Planned(t, s, job)
 			if err := study.Expect(t.Context(), m, p, analyst.Options{}, 50); err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +54,7 @@ func TestLimit(t *testing.T) {
 func TestLimitPerSensor(t *testing.T) {
 	job := karate()
 	job.Plan.Guarantee = privacy.PerSensor
-	m, p := studied(t, open(t, "karate"), job)
+	m, p := testkit.Planned(t, open(t, "karate"), job)
 	if err := study.Expect(t.Context(), m, p, analyst.Options{}, 10); err != nil {
 		t.Fatal(err)
 	}

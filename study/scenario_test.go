@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -16,7 +17,7 @@ import (
 // Every scenario changes what is measured, and none what plan and posterior know. A lying
 // sensor and no source at all are what the posterior cannot know of.
 func TestScenarios(t *testing.T) {
-	m, p := studied(t, open(t, "karate"), karate())
+	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	outcome := map[string]*study.Evaluation{}
 	for _, s := range study.Scenarios() {
 		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5, Scenario: s.Name})
@@ -59,7 +60,7 @@ func TestScenarios(t *testing.T) {
 func TestByCommunity(t *testing.T) {
 	job := karate()
 	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
-	m, p := studied(t, open(t, "net3"), job)
+	m, p := testkit.Planned(t, open(t, "net3"), job)
 	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 120, Amplitude: 1, Seed: 2})
 	if err != nil {
 		t.Fatal(err)

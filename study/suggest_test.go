@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -73,9 +74,9 @@ func expectedEntropy(kernel *mat.Dense, sigma float64, sensors []int) float64 {
 func eight(t *testing.T) *folder.Store {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id,sensor,side,weight\na,,l,1\nb,true,l,0\nc,,l,0\nd,,l,1\ne,,r,0\nf,,r,1\ng,,r,0\nh,,r,1\n")
-	write(t, dir, "relationships.csv", "source,target\na,b\na,c\nb,c\nc,d\nd,e\ne,f\nf,g\ne,g\ng,h\nd,f\n")
-	return openFolder(t, dir)
+	testkit.Write(t, dir, "nodes.csv", "id,sensor,side,weight\na,,l,1\nb,true,l,0\nc,,l,0\nd,,l,1\ne,,r,0\nf,,r,1\ng,,r,0\nh,,r,1\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\na,c\nb,c\nc,d\nd,e\ne,f\nf,g\ne,g\ng,h\nd,f\n")
+	return testkit.Folder(t, dir)
 }
 
 // TestSuggestAgainstExhaustiveSearch: with all sets of one and two sensors evaluated
@@ -86,12 +87,12 @@ func TestSuggestAgainstExhaustiveSearch(t *testing.T) {
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 1, 8
 	job.Communities.Property = "side"
-	m, p := studied(t, eight(t), job)
+	m, p := testkit.Planned(t, eight(t), job)
 	s, err := study.Suggest(t.Context(), m, job.Plan, 2, study.SuggestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel, sigma := heatKernel(m.Graph, 1), p.Sigma()
+	kernel, sigma := testkit.HeatKernel(m.Graph, 1), p.Sigma()
 	if s.Existing != 0 || math.Abs(s.Before.Entropy-3) > 1e-12 || math.Abs(s.Before.CommunityEntropy-1) > 1e-12 {
 		t.Errorf("before: %+v, want 3 bits and 1", s.Before)
 	}
@@ -135,16 +136,16 @@ func TestSuggestFurther(t *testing.T) {
 	job.Tau, job.Plan.Epsilon = 1, 8
 	store := eight(t)
 	job.Communities.Property = "side"
-	_, all := studied(t, store, job)
+	_, all := testkit.Planned(t, store, job)
 	job.Plan.Allocation.Uniform = false // the choice supposes uniform noise all the same
 	job.Sensors = graph.SensorSelection{Property: "sensor"}
-	m, _ := studied(t, store, job)
+	m, _ := testkit.Planned(t, store, job)
 	s, err := study.Suggest(t.Context(), m, job.Plan, 7, study.SuggestOptions{Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b, _ := m.Graph.Index("b")
-	want := expectedEntropy(heatKernel(m.Graph, 1), all.Sigma(), []int{b})
+	want := expectedEntropy(testkit.HeatKernel(m.Graph, 1), all.Sigma(), []int{b})
 	if s.Existing != 1 || math.Abs(s.Before.Entropy-want) > 5*s.Before.StandardError {
 		t.Errorf("before: %+v, by quadrature %v", s.Before, want)
 	}
@@ -163,7 +164,7 @@ func TestSuggestFurther(t *testing.T) {
 		t.Errorf("all sensors need σ = %v, want %v", s.Sensors[6].Sigma, all.Sigma())
 	}
 	job.PriorProperty = "weight"
-	weighted, _ := studied(t, store, job)
+	weighted, _ := testkit.Planned(t, store, job)
 	prior, err := study.Suggest(t.Context(), weighted, job.Plan, 1, study.SuggestOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -197,12 +198,12 @@ func TestSuggestStandardError(t *testing.T) {
 		for _, id := range []string{"a", "b", "c", "e", "f", "g", "h"} {
 			nodes += id + "," + test.other + "\n"
 		}
-		write(t, dir, "nodes.csv", nodes)
-		write(t, dir, "relationships.csv", "source,target\na,b\na,c\nb,c\nc,d\nd,e\ne,f\nf,g\ne,g\ng,h\nd,f\n")
-		store := openFolder(t, dir)
+		testkit.Write(t, dir, "nodes.csv", nodes)
+		testkit.Write(t, dir, "relationships.csv", "source,target\na,b\na,c\nb,c\nc,d\nd,e\ne,f\nf,g\ne,g\ng,h\nd,f\n")
+		store := testkit.Folder(t, dir)
 		job := karate()
 		job.Tau, job.Plan.Epsilon, job.Public = 1, 8, graphcloak.Public{PriorProperty: "weight"}
-		m, _ := studied(t, store, job)
+		m, _ := testkit.Planned(t, store, job)
 		var entropies []float64
 		told := 0.0
 		for seed := range uint64(seeds) {
@@ -229,7 +230,7 @@ func TestSuggestIsDeterministic(t *testing.T) {
 	s := open(t, "net3")
 	job := karate()
 	job.Communities.Property = ""
-	m, _ := studied(t, s, job)
+	m, _ := testkit.Planned(t, s, job)
 	first, err := study.Suggest(t.Context(), m, job.Plan, 6, study.SuggestOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -264,12 +265,12 @@ func TestSuggestIsDeterministic(t *testing.T) {
 // entropies in the end.
 func TestSuggestIsolated(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "nodes.csv", "id,weight\na,1\nb,1\nalone,100\napart,100\n")
-	write(t, dir, "relationships.csv", "source,target\na,b\n")
-	store := openFolder(t, dir)
+	testkit.Write(t, dir, "nodes.csv", "id,weight\na,1\nb,1\nalone,100\napart,100\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\n")
+	store := testkit.Folder(t, dir)
 	job := karate()
 	job.Plan.Epsilon, job.Public = 1000, graphcloak.Public{PriorProperty: "weight"}
-	m, _ := studied(t, store, job)
+	m, _ := testkit.Planned(t, store, job)
 	s, err := study.Suggest(t.Context(), m, job.Plan, 4, study.SuggestOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package testkit is what tests of the front door and of package study begin with: a
+// shipped graph in a folder of its own, a model with a plan, and oracles for both.
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// Example copies a shipped graph into a folder store, which it returns with its folder.
+func Example(t *testing.T, name string) (*folder.Store, string) {
+	t.Helper()
+	source, err := builtin.Example(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, source); err != nil {
+		t.Fatal(err)
+	}
+	return Folder(t, dir), dir
+}
+
+// Folder opens a folder until the test ends.
+func Folder(t *testing.T, dir string) *folder.Store {
+	t.Helper()
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+// Write writes a file into a folder.
+func Write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Planned is a model with a plan.
+func Planned(t *testing.T, s graphcloak.Store, job graphcloak.Job) (*graphcloak.Model, *graphcloak.Plan) {
+	t.Helper()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, p
+}
+
+// HeatKernel is e^{-τL}, n × n, by gonum's matrix exponential.
+func HeatKernel(g *graph.Graph, tau float64) *mat.Dense {
+	n := g.Order()
+	l := mat.NewDense(n, n, nil)
+	for e := range g.Edges() {
+		l.Set(e.U, e.V, tau*e.Weight)
+		l.Set(e.V, e.U, tau*e.Weight)
+		l.Set(e.U, e.U, l.At(e.U, e.U)-tau*e.Weight)
+		l.Set(e.V, e.V, l.At(e.V, e.V)-tau*e.Weight)
+	}
+	var m mat.Dense
+	m.Exp(l)
+	return &m
+}
+
+// RoundTrip writes a value as JSON, reads it into to, and compares what that is written as.
+func RoundTrip(t *testing.T, from, to any) {
+	t.Helper()
+	data, err := json.Marshal(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		t.Fatalf("%v in\n%s", err, data)
+	}
+	again, err := json.Marshal(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data, again) {
+		t.Errorf("another file after reading:\n%s\n%s", data, again)
+	}
+}
