@@ -10,6 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -18,7 +19,7 @@ import (
 // TestTolerateFaulty: the allocation that is asked to withstand liars has a plan that certifies, and
 // fewer of its answers are turned; what cannot be is refused.
 func TestTolerateFaulty(t *testing.T) {
-	s, _ := open(t, "karate")
+	s, _ := testkit.Example(t, "karate")
 	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: .5}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
