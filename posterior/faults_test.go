@@ -36,7 +36,7 @@ func brokenDensity(f posterior.Faults, s int, y float64) float64 {
 
 // faultyByDefinition is the log evidence of each node and the probability of each sensor to be
 // broken, summed over all sets of broken sensors.
-func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []float64, one bool) (evidence, broken []float64) {
+func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []float64, one float64) (evidence, broken []float64) {
 	m, n := a.Dims()
 	density := make([]float64, m)
 	for s := range density {
@@ -61,11 +61,7 @@ func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []f
 				log += math.Log(1-f.Rate) + distuv.UnitNormal.LogProb(v)
 				c, sum = c+a.At(s, i)*v, sum+a.At(s, i)*a.At(s, i)
 			}
-			if one {
-				log += c - sum/2
-			} else {
-				log += integral(c, sum)
-			}
+			log += floats.LogSumExp([]float64{math.Log(one) + c - sum/2, math.Log1p(-one) + integral(c, sum)})
 			logs = append(logs, log)
 			weights, sets = append(weights, log+math.Log(prior[i])), append(sets, set)
 		}
@@ -106,13 +102,13 @@ func TestFaultyPosteriorByDefinition(t *testing.T) {
 		if trial%2 == 1 {
 			f.Low, f.High = nil, nil
 		}
-		for _, amplitude := range []posterior.Amplitude{posterior.UniformAmplitude, posterior.UnitAmplitude} {
+		for amplitude, one := range map[posterior.Amplitude]float64{posterior.MixedAmplitude: .5, posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1} {
 			d := measurement.Data{A: linop.Dense{M: a}, Y: y}
 			p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f, Prior: prior, Amplitude: amplitude})
 			if err != nil {
 				t.Fatal(err)
 			}
-			evidence, broken := faultyByDefinition(a, y, f, prior, amplitude == posterior.UnitAmplitude)
+			evidence, broken := faultyByDefinition(a, y, f, prior, one)
 			best := floats.Max(evidence)
 			for i, want := range evidence {
 				got := p.LogEvidence[i]

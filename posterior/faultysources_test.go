@@ -80,7 +80,7 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 
 func TestFaultyPairsByDefinition(t *testing.T) {
 	a, d, f := twoOfSix()
-	for _, amplitude := range []posterior.Amplitude{posterior.UniformAmplitude, posterior.UnitAmplitude} {
+	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
 		want, presence := pairsByDefinition(t, a, d.Y, f, amplitude)
 		got, err := posterior.NewPairs(t.Context(), d, posterior.Options{Faults: f, Amplitude: amplitude})
 		if err != nil {
@@ -103,7 +103,7 @@ func TestFaultyPairsByDefinition(t *testing.T) {
 // are broken, which for two sources is what a sum over pairs gives, and on the evidence.
 func TestFaultySampleAgainstPairs(t *testing.T) {
 	_, d, f := twoOfSix()
-	for _, amplitude := range []posterior.Amplitude{posterior.UniformAmplitude, posterior.UnitAmplitude} {
+	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
 		opts := posterior.Options{Faults: f, Amplitude: amplitude}
 		exact, err := posterior.NewPairs(t.Context(), d, opts)
 		if err != nil {
