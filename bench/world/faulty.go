@@ -124,8 +124,7 @@ func faultyTable(ctx context.Context, s settings, name string, m *graphcloak.Mod
 	}
 	t.rows = append(t.rows, sound.row("none", 0, sound))
 	for _, f := range faults() {
-		for _, share := range faultShares() {
-			k := int(math.Ceil(share * float64(len(b.high))))
+		for _, k := range b.numbers() {
 			out, err := b.trials(ctx, s.trials, f, k)
 			if err != nil {
 				return t, err
@@ -135,6 +134,14 @@ func faultyTable(ctx context.Context, s settings, name string, m *graphcloak.Mod
 		}
 	}
 	return t, nil
+}
+
+// numbers are those of the broken sensors.
+func (b *faultBench) numbers() (list []int) {
+	for _, share := range faultShares() {
+		list = append(list, int(math.Ceil(share*float64(len(b.high)))))
+	}
+	return slices.Compact(list)
 }
 
 func newFaultBench(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, seed uint64) (*faultBench, error) {
