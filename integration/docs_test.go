@@ -4,11 +4,13 @@ package integration
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/internal/documented"
 )
 
 // TestDocumentedJob: the Cypher that the page on the scheduler shows files a job that the
@@ -34,5 +36,40 @@ func TestDocumentedJob(t *testing.T) {
 	runs := Query(t, "MATCH (r:GraphCloakRun) WHERE r.budgetScope = $name RETURN r.status, r.epsilonSpent", map[string]any{"name": name})
 	if len(runs) != 1 || runs[0][0] != "FINISHED" || runs[0][1] != 0.5 {
 		t.Errorf("the job of the page left the runs %v, want one that is finished and spent ε = 0.5", runs)
+	}
+}
+
+// TestDocumentedNeo4j: every command of the page's console blocks runs, on a graph with the
+// properties that they name. What stands there indented asks, or is to be filled in.
+func TestDocumentedNeo4j(t *testing.T) {
+	page, err := documented.Read(filepath.Join("..", "docs", "how-to", "neo4j.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, dir := newCLI(t), t.TempDir()
+	label := Load(t, Shipped("karate"), func(o *neo4j.ImportOptions) { o.RelationshipType = "KNOWS" })
+	imported := Load(t, Files("id\n1\n", "source,target\n")) // whose nodes go when the test ends
+	Query(t, "MATCH (n:`"+label+"`) SET n.risk = CASE n.id WHEN 16 THEN 1.0 ELSE 0.0 END, n.team = n.club, n.active = true", nil)
+	Query(t, "MATCH (:`"+label+"`)-[r:KNOWS]->() SET r.strength = 1.0", nil)
+	if err := os.Symlink(c.path, filepath.Join(dir, "graphcloak")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), c.path, "graph", "generate", "example:karate", filepath.Join(dir, "mygraph")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if len(page.Commands) < 5 {
+		t.Fatalf("the page has %d commands, want at least 5", len(page.Commands))
+	}
+	for _, command := range page.Commands {
+		text, _, _ := strings.Cut(command.Text, " | cypher-shell") // which no client of ours brings
+		name := label
+		if strings.Contains(text, "graph import") {
+			name, text = imported, text+" --replace"
+		}
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(text, "Person", name))
+		cmd.Dir, cmd.Env = dir, append(append(os.Environ(), c.env...), "PATH="+dir+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("$ %s\n%v\n%s", text, err, out)
+		}
 	}
 }
