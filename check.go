@@ -71,6 +71,9 @@ func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts analyst.Opt
 	if err := analyst.CheckFaultRate(opts.FaultRate); err != nil {
 		return err
 	}
+	if err := analyst.CheckFalseAlarm(opts.FalseAlarm); err != nil {
+		return err
+	}
 	return m.checkSources(opts.Sources)
 }
 

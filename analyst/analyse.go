@@ -20,6 +20,9 @@ func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.
 	if err := CheckFaultRate(opts.FaultRate); err != nil {
 		return err
 	}
+	if err := CheckFalseAlarm(opts.FalseAlarm); err != nil {
+		return err
+	}
 	w, err := o.Whiten(ctx, in)
 	if err != nil {
 		return err
@@ -55,12 +58,19 @@ func (a *analysis) run(ctx context.Context) error {
 	if err := a.severalSources(ctx, opts); err != nil {
 		return err
 	}
-	result, bpdn, err := a.addSuspects(a.faulty).Denoise(ctx, a.opts.Rule, a.op.Progress)
+	sound := a.addSuspects(a.faulty)
+	if err := sound.ComputeSpectrum(ctx, a.opts.Rule); err != nil {
+		return err
+	}
+	result, bpdn, err := sound.Denoise(ctx, a.opts.Rule, a.op.Progress)
 	if err != nil {
 		return err
 	}
 	a.report.BPDN = bpdn
 	a.addDenoised(result)
+	if err := a.check(ctx, sound, opts); err != nil {
+		return err
+	}
 	a.addNodes(result)
 	return nil
 }

@@ -19,11 +19,22 @@ const (
 	maxSources = 5
 )
 
+// OneOrTwo stands for one source, or two where the evidence for a second is so large that a
+// second would be claimed falsely with a probability of at most [Options].FalseAlarm. Above
+// [DenseLimit] nodes it is one.
+const OneOrTwo = -2
+
+// DefaultFalseAlarm is the probability with which a source is found where there is none.
+const DefaultFalseAlarm = 0.05
+
 // Options steer [Operator.Analyse]; the zero value is the default.
 type Options struct {
 	Rule      recovery.Rule
 	Amplitude posterior.Amplitude
-	Sources   int // that the posterior supposes; 0: one; or [ByEvidence]
+	Sources   int // that the posterior supposes; 0: one; or [ByEvidence] or [OneOrTwo]
+	// FalseAlarm is the probability with which a source may be found where there is none, in
+	// (0, 1]; 0: [DefaultFalseAlarm]. At 1 a source is supposed.
+	FalseAlarm float64
 	// TauFrom and TauTo bound what τ may be where sensors measure; both 0: the operator's.
 	// The posterior of one source is then summed over τ, on up to [DenseLimit] nodes.
 	TauFrom, TauTo float64

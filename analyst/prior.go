@@ -12,9 +12,9 @@ import (
 )
 
 // CheckSources refuses, with [recovery.ErrInvalid], a number of sources below
-// [ByEvidence], and one above 1 that is not below the n nodes of the graph.
+// [OneOrTwo], and one above 1 that is not below the n nodes of the graph.
 func CheckSources(sources, n int) error {
-	if sources < ByEvidence || sources > 1 && sources >= n {
+	if sources < OneOrTwo || sources > 1 && sources >= n {
 		return fmt.Errorf("%w: %d sources, want at least 1 and fewer than the number of nodes, %d", recovery.ErrInvalid, sources, n)
 	}
 	return nil
@@ -45,7 +45,7 @@ func Prior(p []float64, property string) ([]float64, error) {
 }
 
 // CheckPrior refuses, with [recovery.ErrInvalid], a prior under which so many sources
-// have no room; nil is flat, and 0 and [ByEvidence] need room for one.
+// have no room; nil is flat, and 0, [ByEvidence] and [OneOrTwo] need room for one.
 func CheckPrior(p []float64, property string, sources int) error {
 	possible := floats.Count(func(v float64) bool { return v > 0 }, p)
 	if p != nil && possible < max(1, sources) {

@@ -25,8 +25,11 @@ const (
 // [ByEvidence] it first chooses the number. It changes nothing for one source.
 func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) error {
 	k, n := a.opts.Sources, a.op.Graph.Order()
-	if k == 0 || k == 1 || k == ByEvidence && n == 1 {
+	if k == 0 || k == 1 || k < 0 && n == 1 {
 		return nil
+	}
+	if k == OneOrTwo {
+		return a.oneOrTwo(ctx, opts)
 	}
 	if opts.Faults.Rate > 0 && n > DenseLimit {
 		opts.Faults = posterior.Faults{}
@@ -63,6 +66,54 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 	a.rerank(groups, opts.Prior)
 	return nil
 }
+
+// oneOrTwo supposes a second source where the evidence for it is large: under the model of
+// one source the ratio of the evidence of two to that of one has mean 1, so it exceeds 1/α
+// with probability α at most. The ratio is estimated, and exact where it is large and pairs
+// can be enumerated.
+func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
+	if a.op.Graph.Order() > DenseLimit {
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes only one source is weighed unless `sources` says otherwise", DenseLimit))
+		return nil
+	}
+	second, err := posterior.Second(ctx, a.Data, opts)
+	if err != nil {
+		return fmt.Errorf("evidence of a second source: %w", err)
+	}
+	a.report.Sources = &report.Sources{Count: 1, Method: "exact", LogSecond: report.Finite(second)}
+	enough := max(-math.Log(a.opts.falseAlarm()), math.Log(3))
+	if second < enough {
+		return nil
+	}
+	var groups []float64
+	if exact := a.op.Graph.Order() <= PairedNodes && posterior.ExactPairs(a.Data, opts.Faults); exact {
+		one, err := posterior.New(ctx, a.Data, opts)
+		if err != nil {
+			return err
+		}
+		p, err := posterior.NewPairs(ctx, a.Data, opts)
+		if err != nil {
+			return fmt.Errorf("posterior of 2 sources: %w", err)
+		}
+		second = p.LogPresence - one.LogPresence
+		a.report.Sources.LogSecond = report.Finite(second)
+		if second < enough {
+			return nil
+		}
+		a.probability = p.Probability
+		if groups, err = p.Groups(a.partition.Labels); err != nil {
+			return err
+		}
+	} else if groups, err = a.sample(ctx, posterior.SampleOptions{Options: opts, Sources: 2}); err != nil {
+		return fmt.Errorf("posterior of 2 sources: %w", err)
+	}
+	a.report.Sources.Count = 2
+	a.rerank(groups, opts.Prior)
+	return nil
+}
+
+// PairedNodes is the order up to which [OneOrTwo] weighs every pair, in some ten seconds.
+const PairedNodes = 1500
 
 // pairs returns the probability that each community holds a source, for two sources.
 func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64, error) {

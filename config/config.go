@@ -122,7 +122,8 @@ type Recovery struct {
 	Beta          *float64 // nil: the rule's own
 	Sigma         *float64 // nil: from the release
 	PriorProperty string   // "": flat
-	Sources       int      // 0: by evidence
+	Sources       Sources
+	FalseAlarm    float64  // in (0, 1]
 	Amplitude     string   // uniform | one
 	FaultRate     *float64 // nil: 0.01 for a release of measured readings, else 0
 }

@@ -171,9 +171,12 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.Amplitude },
 		},
 		{
-			Key: "sources", Group: g, Default: "1", Help: "sources that the posterior supposes; 0: as many as the evidence favours, up to 5", arg: "NUMBER",
-			wants: bounds{min: 0, max: 20, text: "from 0 to 20"},
+			Key: "sources", Group: g, Default: "auto", Help: "sources that the posterior supposes; auto: one, or two where the evidence for a second is clear, up to 6,000 nodes; 0: as many as the evidence favours, up to 5", arg: "auto|NUMBER",
 			field: func(c *Config) any { return &c.Recovery.Sources },
+		},
+		{
+			Key: "falseAlarm", Group: g, Default: "0.05", Help: "how often a source may be found where there is none, or a second where there is one; 1: a source is supposed", arg: "NUMBER", wants: bounds{min: 0, max: 1, openMin: true, text: "in (0, 1]"},
+			field: func(c *Config) any { return &c.Recovery.FalseAlarm },
 		},
 		{
 			Key: "sensorFaultRate", Group: g, Help: "prior probability of each sensor to be broken: no few of them then decide the answer; 0.01 for a release of sensors that measure, else 0, unless given", arg: "NUMBER",

@@ -125,3 +125,29 @@ func (t *Tau) parse(text string) error {
 	*t = Tau(tau)
 	return nil
 }
+
+// Sources is how many sources are supposed.
+type Sources struct {
+	Auto  bool // one, or two by evidence
+	Count int  // 0 to 20; 0: by evidence
+}
+
+func (n Sources) String() string {
+	if n.Auto {
+		return "auto"
+	}
+	return strconv.Itoa(n.Count)
+}
+
+func (n *Sources) parse(text string) error {
+	if text == "auto" {
+		*n = Sources{Auto: true}
+		return nil
+	}
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 0 || count > 20 {
+		return errors.New("auto or an integer from 0 to 20")
+	}
+	*n = Sources{Count: count}
+	return nil
+}

@@ -54,6 +54,35 @@ type Spectrum struct {
 	mean, variance float64 // of ‖Aᵀν‖²; 0 where they are not known
 }
 
+// Visible returns, as rows, the directions of the measurements that are kept: those whose
+// singular value is beyond visibleRatio times the noise. It is nil where there are none,
+// or where they are not known.
+func (s *Spectrum) Visible() *mat.Dense {
+	if s == nil {
+		return nil
+	}
+	if s.found {
+		return s.rows
+	}
+	var keep []int
+	for k, v := range s.Values {
+		if v > visibleRatio {
+			keep = append(keep, k)
+		}
+	}
+	if len(keep) == 0 || s.Left == nil {
+		return nil
+	}
+	m, _ := s.Left.Dims()
+	out := mat.NewDense(len(keep), m, nil)
+	for row, k := range keep {
+		for i := range m {
+			out.Set(row, i, s.Left.At(i, k))
+		}
+	}
+	return out
+}
+
 // Prepare computes what a rule needs to know of the operator alone, once for all data of
 // one operator; nil where that is nothing. Known holds the singular vectors where the
 // caller has them, else nil. It returns the error of the context.

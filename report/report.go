@@ -33,7 +33,9 @@ type Report struct {
 	Communities []Community `json:"communities"`             // likeliest first
 	Prior       string      `json:"priorProperty,omitempty"` // node property that the prior is proportional to; "": flat
 	Posterior   Posterior   `json:"posterior"`
-	Sources     *Sources    `json:"sources,omitempty"` // where more than one source may be supposed
+	Presence    *Presence   `json:"presence,omitempty"` // whether there is a source at all
+	Fit         *Fit        `json:"fit,omitempty"`      // whether the model explains the measurements
+	Sources     *Sources    `json:"sources,omitempty"`  // where more than one source may be supposed
 	// TauPosterior is the posterior of τ, where only a range of τ is given.
 	TauPosterior []TauProbability `json:"tauPosterior,omitempty"`
 	BPDN         BPDN             `json:"bpdn"`
@@ -126,6 +128,7 @@ type Sources struct {
 	Method              string     `json:"method"`                  // exact or gibbs
 	Probabilities       []float64  `json:"probabilities,omitempty"` // of 0, 1, 2, … sources, where the evidence chose
 	NodeIDs             []graph.ID `json:"nodeIds,omitempty"`       // the likeliest nodes, as many as sources
+	LogSecond           *float64   `json:"logOddsSecond,omitempty"` // two sources against one, where that was weighed
 	RHat                *float64   `json:"rHat,omitempty"`          // of Gibbs sampling: 1 where the chains agree
 	EffectiveSampleSize *float64   `json:"effectiveSampleSize,omitempty"`
 }
@@ -225,14 +228,15 @@ func (r *Report) Nodes() Nodes { return r.nodes }
 const minBayesFactor = 3
 
 // SetAnswer writes the sentence from the ranking and the posterior.
-func (r *Report) SetAnswer() {
-	if len(r.Communities) == 0 {
-		r.Answer = "There are no communities to rank."
-		return
-	}
-	if r.Sources != nil && r.Sources.Count != 1 {
-		r.Answer = r.multiSourceAnswer()
-		return
+func (r *Report) SetAnswer() { r.Answer = r.qualified(r.plainAnswer()) }
+
+// plainAnswer is the sentence where there is a source and the model holds.
+func (r *Report) plainAnswer() string {
+	switch {
+	case len(r.Communities) == 0:
+		return "There are no communities to rank."
+	case r.Sources != nil && r.Sources.Count != 1:
+		return r.multiSourceAnswer()
 	}
 	top := r.Communities[0]
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
@@ -243,23 +247,24 @@ func (r *Report) SetAnswer() {
 	}
 	switch {
 	case len(r.Communities) == 1:
-		r.Answer = "The graph has a single community, so there is nothing to tell apart. " + set
-	case r.StandsOut() && top.Probability < 0.5:
-		r.Answer = fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is in another. %s",
+		return "The graph has a single community, so there is nothing to tell apart. " + set
+	case r.standsOut(top) && top.Probability < 0.5:
+		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is in another. %s",
 			top.Name, count(top.Size, "node"), Percent(top.Probability), r.chance(), Percent(top.Prior), set)
-	case r.StandsOut():
-		r.Answer = fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
+	case r.standsOut(top):
+		return fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
 			top.Name, count(top.Size, "node"), Percent(top.Probability), set)
 	default:
-		r.Answer = fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s. %s",
+		return fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s. %s",
 			top.Name, Percent(top.Probability), r.chance(), Percent(top.Prior), set)
 	}
 }
 
 // StandsOut reports whether the first community is likelier than by chance: its
-// posterior odds are at least 3 times its prior odds, a Bayes factor of 3.
+// posterior odds are at least 3 times its prior odds, a Bayes factor of 3, and that there
+// is a source at all.
 func (r *Report) StandsOut() bool {
-	return len(r.Communities) > 1 && r.standsOut(r.Communities[0])
+	return r.Detected() && len(r.Communities) > 1 && r.standsOut(r.Communities[0])
 }
 
 // standsOut is StandsOut for any community. A probability is capped below 1 by its own

@@ -33,7 +33,14 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("ceiling", positive(r.Ceiling))
 	add("communityCount", r.CommunityCount)
 	add("modularity", r.Modularity)
-	if len(r.Communities) > 0 {
+	if r.Presence != nil {
+		add("sourceDetected", r.Presence.Detected)
+		add("sourcePValue", r.Presence.PValue)
+	}
+	if r.Fit != nil {
+		add("fitPValue", r.Fit.PValue)
+	}
+	if len(r.Communities) > 0 && r.Detected() {
 		add("community", r.Communities[0].Name)
 		add("communityProbability", r.Communities[0].Probability)
 	}

@@ -197,7 +197,13 @@ func recoveryProperties(r *Report) []Property {
 	if r.BPDN.Gap != nil {
 		p = append(p, Property{"bpdnGap", *r.BPDN.Gap})
 	}
-	if len(r.Communities) > 0 {
+	if r.Presence != nil {
+		p = append(p, Property{"sourceDetected", r.Presence.Detected})
+	}
+	if r.Fit != nil {
+		p = append(p, Property{"fitPValue", r.Fit.PValue})
+	}
+	if len(r.Communities) > 0 && r.Detected() {
 		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability})
 	}
 	return p

@@ -297,6 +297,16 @@ func (w workload) severalSources() (seconds, bytes float64) {
 		return 0, 0
 	case analyst.ByEvidence:
 		counts = []int{1, 2, 3, 4, 5}
+	case analyst.OneOrTwo: // a second source is weighed beside draws of one; pairs are enumerated where it is likely
+		const draws = 72
+		if w.nodes > analyst.DenseLimit {
+			return 0, 0
+		}
+		seconds = draws * (perAmplitude*w.nodes + 2*w.cost.Apply)
+		if w.nodes <= analyst.PairedNodes {
+			return seconds + perPair*w.nodes*w.nodes, 2 * 8 * w.nodes * w.nodes
+		}
+		return seconds, 8 * w.nodes * draws
 	}
 	for _, k := range counts {
 		if k == 2 && w.nodes <= posterior.PairLimit {

@@ -177,8 +177,11 @@ func signalOf(c *config.Config) graphcloak.Signal {
 }
 
 func recoverOptions(r config.Recovery) (analyst.Options, error) {
-	options := analyst.Options{Sources: r.Sources, FaultRate: r.FaultRate}
-	if r.Sources == 0 {
+	options := analyst.Options{Sources: r.Sources.Count, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
+	switch {
+	case r.Sources.Auto:
+		options.Sources = analyst.OneOrTwo
+	case r.Sources.Count == 0:
 		options.Sources = analyst.ByEvidence
 	}
 	rule, err := recovery.ParseRule(r.ResidualBound.String())

@@ -269,7 +269,10 @@ func runRecord(rep *report.Report, mode string) *jobs.Run {
 		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope, Spent: rep.EpsilonSpent > 0,
 		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, BPDNStatus: rep.BPDN.Status,
 	}
-	if len(rep.Communities) > 0 {
+	switch {
+	case !rep.Detected():
+		run.Answer = report.NoSource
+	case len(rep.Communities) > 0:
 		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
 	}
 	if data, err := json.Marshal(rep); err == nil {

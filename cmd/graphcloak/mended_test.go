@@ -84,7 +84,7 @@ func TestResumeRecoversAnew(t *testing.T) {
 		if err := a.drop(); err != nil {
 			t.Fatal(err)
 		}
-		if args[0] == "--sources" && (err != nil || !strings.Contains(out.String(), `"sources": 1`)) || args[0] != "--sources" && err == nil {
+		if args[0] == "--sources" && (err != nil || !strings.Contains(out.String(), `"sources": "1"`)) || args[0] != "--sources" && err == nil {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}

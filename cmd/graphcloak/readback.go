@@ -75,6 +75,9 @@ func recorded(own connector.Run) *report.Report {
 	if k := r.count("sourceCount"); k > 0 {
 		rep.Sources = &report.Sources{Count: k}
 	}
+	if detected, ok := r["sourceDetected"].(bool); ok {
+		rep.Presence = &report.Presence{Detected: detected}
+	}
 	if name := r.text("community"); name != "" {
 		rep.Communities = []report.Community{{Name: name, Probability: r.number("communityProbability")}}
 	}

@@ -50,7 +50,7 @@ func (a *app) reportSections(r *report.Report, mode string, extra []section) []s
 	if mode == "stream" {
 		sections = append(sections, a.likelyNodes(r))
 	}
-	sections = append(sections, a.communities(r), suspects(r),
+	sections = append(sections, a.communities(r), suspects(r), alternatives(r.Fit),
 		section{title: "Facts", columns: []string{"name", "value"}, rows: briefRows(facts), detail: true},
 		section{title: "Guarantee", text: r.Guarantee, detail: true},
 		section{title: "Not protected", text: onePerLine(r.NotProtected), detail: true},
@@ -159,6 +159,18 @@ func (s section) first(n int) section {
 	return s
 }
 
+// alternatives are other explanations of measurements that fit poorly.
+func alternatives(f *report.Fit) section {
+	if f == nil || len(f.Alternatives) == 0 {
+		return section{}
+	}
+	return section{
+		title:   "Other explanations than the model, by their evidence against it",
+		columns: []string{"explanation", "logEvidence"},
+		rows:    rowsOf(f.Alternatives, func(a report.Alternative) []any { return []any{a.Name, cell(a.LogEvidence, shownDigits)} }),
+	}
+}
+
 // nameValueRows turns a section of one row into lines of name and value.
 func nameValueRows(s section) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
@@ -176,7 +188,7 @@ func nameValueRows(s section) iter.Seq[[]any] {
 func briefRows(s section) iter.Seq[[]any] {
 	shown := []string{
 		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigmaMin", "sigmaMax", "uniformSigma", "sensitivityLower",
-		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "credibleSetSizeKnownMass", "logOddsRunnerUp", "logOddsNoSource", "logOddsError",
+		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "credibleSetSizeKnownMass", "logOddsRunnerUp", "logOddsNoSource", "logOddsError", "sourcePValue", "fitPValue",
 		"bpdnStatus", "bpdnGap", "bpdnRadiusRule", "bpdnRadius", "bpdnSupport", "computeMillis", "nodePropertiesWritten",
 	}
 	return func(yield func([]any) bool) {

@@ -39,7 +39,7 @@ func (a *app) checkSuggestion(c epsilonFlags, packages sensorPackages) error {
 	switch r := a.config.Recovery; {
 	case c.aimed() || c.curve != "" || packages.dir != "":
 		return fail(exitUsage, "--suggest-sensors makes no plan").hint("leave out targets, curve and packages; plan once the sensors are chosen")
-	case given("sources") && r.Sources != 1, given("amplitude") && r.Amplitude != "one":
+	case given("sources") && r.Sources.Count != 1, given("amplitude") && r.Amplitude != "one":
 		return fail(exitUsage, "--suggest-sensors supposes one source of amplitude 1").hint("leave --sources and --amplitude out")
 	case c.trials < 1:
 		return fail(exitUsage, "--trials is %d, and --suggest-sensors simulates: want a number ≥ 1", c.trials)

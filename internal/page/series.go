@@ -40,7 +40,10 @@ func (s *Series) Add(r *report.Report) {
 	if !r.StartedAt.IsZero() {
 		n.Started = r.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	if len(r.Communities) > 0 {
+	switch {
+	case !r.Detected():
+		n.Community = report.NoSource
+	case len(r.Communities) > 0:
 		n.Community, n.Probability = r.Communities[0].Name, r.Communities[0].Probability
 	}
 	s.Runs = append(s.Runs, n)

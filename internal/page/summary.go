@@ -2,7 +2,11 @@
 
 package page
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/report"
+)
 
 // sum is a number at the head of the page.
 type sum struct{ Name, Value, Note string }
@@ -17,6 +21,10 @@ type factTable struct {
 func (c *content) Headline() string {
 	r := c.Report
 	switch {
+	case !r.Detected():
+		return "No sign of a source"
+	case r.Fit != nil && r.Fit.PValue < report.NoFit:
+		return "The measurements do not fit the model"
 	case c.Several() || len(r.Communities) < 2:
 		return "Where it started, as far as may be told"
 	case !r.StandsOut():
@@ -71,6 +79,23 @@ func (c *content) BPDNFacts() factTable {
 		list = append(list, fact{fmt.Sprintf("f̂, entry %d of %d", k+1, len(b.Support)), digits(s.Value) + " at " + string(s.NodeID)})
 	}
 	return factTable{"Numbers of the certificate", filled(list)}
+}
+
+// FitFacts say whether there is a source, and whether the model explains the measurements,
+// with other explanations where it does so poorly.
+func (c *content) FitFacts() (list []fact) {
+	if p := c.Report.Presence; p != nil && p.Trials > 0 {
+		list = append(list, fact{"measurements without a source speak for one as clearly", share(p.PValue) + " of cases"})
+	}
+	f := c.Report.Fit
+	if f == nil {
+		return list
+	}
+	list = append(list, fact{"measurements under the model fit as poorly", share(f.PValue) + " of cases"})
+	for _, a := range f.Alternatives {
+		list = append(list, fact{"natural logarithm of the evidence for " + a.Name + " against the model", digits(a.LogEvidence)})
+	}
+	return list
 }
 
 // SettingsFacts and RunFacts are the folded tables.

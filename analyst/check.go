@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// falseAlarm is the probability with which a source may be found where there is none.
+func (o Options) falseAlarm() float64 {
+	if o.FalseAlarm == 0 {
+		return DefaultFalseAlarm
+	}
+	return o.FalseAlarm
+}
+
+// CheckFalseAlarm refuses, with [recovery.ErrInvalid], what is no rate of false alarms in
+// (0, 1], 0 being the default.
+func CheckFalseAlarm(rate float64) error {
+	if !(rate >= 0 && rate <= 1) {
+		return fmt.Errorf("%w: the rate of false alarms is %v, want above 0 and at most 1", recovery.ErrInvalid, rate)
+	}
+	return nil
+}
+
+// check reports whether there is a source at all, and whether the sources that the answer
+// supposes explain the measurements w, which are those of sensors that are not suspect.
+func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Options) error {
+	opts.Faults = posterior.Faults{}
+	if w != a.Whitened {
+		opts.Norms = nil
+	}
+	w, err := a.atLikeliestTau(ctx, w)
+	if err != nil {
+		return err
+	}
+	if w.op != a.op {
+		opts.Norms = nil
+	}
+	if opts.Norms == nil {
+		norms, err := posterior.ColumnNorms(ctx, w.Data, opts)
+		if err != nil {
+			return err
+		}
+		opts.Norms = &norms
+	}
+	c, err := posterior.NewCheck(ctx, w.Data, posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: a.opts.falseAlarm()})
+	if err != nil {
+		return err
+	}
+	rep, alarm := a.report, a.opts.falseAlarm()
+	rep.Presence = &report.Presence{
+		Detected: alarm >= 1 || c.NoSource <= alarm*(1+1e-12), PValue: c.NoSource, FalseAlarm: alarm,
+		Threshold: report.Finite(c.Threshold(alarm)), Trials: c.Trials,
+	}
+	rep.Fit = &report.Fit{PValue: c.Fit, Method: "simulated", Trials: c.Trials, Residual: c.Residual, Measurements: len(w.Data.Y)}
+	if s := rep.Sources; s != nil && s.Count > 1 {
+		residual, err := posterior.LeastResidual(ctx, w.Data, a.indices(s.Count), opts)
+		if err != nil {
+			return err
+		}
+		rep.Fit = &report.Fit{PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual, Measurements: len(w.Data.Y)}
+	}
+	if rep.Fit.PValue >= report.PoorFit {
+		return nil
+	}
+	return a.addAlternatives(ctx, w, opts, c.LogPresence)
+}
+
+// indices are the nodes that are likeliest one by one.
+func (a *analysis) indices(k int) []int {
+	order := make([]int, len(a.probability))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		if a.probability[i] > a.probability[j] {
+			return -1
+		} else if a.probability[i] < a.probability[j] {
+			return 1
+		}
+		return 0
+	})
+	return order[:k]
+}
+
+// atLikeliestTau returns the measurements under the τ of the largest posterior, where it is
+// summed over several.
+func (a *analysis) atLikeliestTau(ctx context.Context, w *Whitened) (*Whitened, error) {
+	best, tau := -1.0, 0.0
+	for _, t := range a.report.TauPosterior {
+		if t.Probability > best {
+			best, tau = t.Probability, t.Tau
+		}
+	}
+	if best < 0 {
+		return w, nil
+	}
+	return a.atTau(ctx, w, tau)
+}
+
+// atTau returns the measurements under another τ.
+func (a *analysis) atTau(ctx context.Context, w *Whitened, tau float64) (*Whitened, error) {
+	d, err := a.op.Diffusion.WithTau(tau)
+	if err != nil {
+		return nil, err
+	}
+	at := &Operator{Graph: a.op.Graph, Laplacian: a.op.Laplacian, Diffusion: d, Guard: a.op.Guard}
+	return at.Whiten(ctx, w.in)
+}
+
+// Alternatives to the model, and what is tried of them.
+const (
+	tauWork        = 1e10 // entries of M times nodes, for each other τ
+	suspectedFault = 0.02 // rate of broken sensors
+)
+
+// addAlternatives reports the evidence for other explanations than one source under the
+// model, likeliest first: where one cannot be weighed it is left out.
+func (a *analysis) addAlternatives(ctx context.Context, w *Whitened, opts posterior.Options, one float64) error {
+	fit, n := a.report.Fit, a.op.Graph.Order()
+	add := func(what string, log float64, err error) error {
+		if err == nil && !math.IsNaN(log) && !math.IsInf(log, 0) {
+			fit.Alternatives = append(fit.Alternatives, report.Alternative{Name: what, LogEvidence: log - one})
+		}
+		return err
+	}
+	if n > 1 && n <= DenseLimit {
+		log, err := posterior.Second(ctx, w.Data, opts)
+		if err := add(report.SecondSource, log+one, err); err != nil {
+			return err
+		}
+	}
+	log, err := posterior.Louder(ctx, w.Data, opts)
+	if err := add(report.LouderNoise, log, err); err != nil {
+		return err
+	}
+	log, err = posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
+	if err := add(report.UniformBackground, log, err); err != nil {
+		return err
+	}
+	if n <= DenseLimit {
+		faulty := opts
+		faulty.Faults.Rate = suspectedFault
+		log, err = posterior.Broken(ctx, w.Data, faulty)
+		if err := add(report.BrokenSensors, log, err); err != nil {
+			return err
+		}
+	}
+	if float64(n)*float64(n)*float64(len(w.Data.Y)) <= tauWork {
+		log, tau, err := a.otherTau(ctx, w, opts)
+		if err := add(report.OtherTau, log, err); err != nil {
+			return err
+		}
+		for k := range fit.Alternatives {
+			if fit.Alternatives[k].Name == report.OtherTau {
+				fit.Alternatives[k].Tau = tau
+			}
+		}
+	}
+	slices.SortStableFunc(fit.Alternatives, func(x, y report.Alternative) int {
+		switch {
+		case x.LogEvidence > y.LogEvidence:
+			return -1
+		case x.LogEvidence < y.LogEvidence:
+			return 1
+		}
+		return 0
+	})
+	return nil
+}
+
+// uniformBackground is a reading of 1 at every sensor, in units of its noise.
+func uniformBackground(d measurement.Data) []float64 {
+	scale := d.A.(linop.Scaled).Scale
+	return append([]float64(nil), scale...)
+}
+
+// otherTau returns the log evidence of one source where τ is a quarter, half, twice or four
+// times what it is said to be, each as likely, and the likeliest of these. A τ that cannot
+// be computed with is left out; −Inf where all are.
+func (a *analysis) otherTau(ctx context.Context, w *Whitened, opts posterior.Options) (log, best float64, err error) {
+	opts.Norms = nil
+	var logs, taus []float64
+	for _, by := range []float64{0.25, 0.5, 2, 4} {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, err
+		}
+		tau := by * w.op.Diffusion.Tau()
+		at, err := a.atTau(ctx, w, tau)
+		if err != nil {
+			continue
+		}
+		p, err := posterior.New(ctx, at.Data, opts)
+		if err != nil {
+			return 0, 0, err
+		}
+		logs, taus = append(logs, p.LogPresence), append(taus, tau)
+	}
+	if len(logs) == 0 {
+		return math.Inf(-1), 0, nil
+	}
+	return floats.LogSumExp(logs) - math.Log(float64(len(logs))), taus[floats.MaxIdx(logs)], nil
+}

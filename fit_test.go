@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// withNoise adds noise of the σ that is said.
+func withNoise(in analyst.Measurements, seed uint64) analyst.Measurements {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	values := make([]float64, len(in.Values))
+	for k, v := range in.Values {
+		values[k] = v + in.Sigmas[k]*rnd.NormFloat64()
+	}
+	in.Values = values
+	return in
+}
+
+// TestNoSourceNoCommunity: without a source none is named, in the answer or in what is
+// written of a run; at a rate of 1 a source is supposed.
+func TestNoSourceNoCommunity(t *testing.T) {
+	m, in := grid(t, nil, .1, "")
+	in = withNoise(in, 1)
+	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: analyst.OneOrTwo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := rep.Presence
+	if p.Detected || p.PValue <= .05 || p.FalseAlarm != .05 || p.Threshold == nil || rep.Posterior.LogPresence > *p.Threshold || rep.StandsOut() {
+		t.Errorf("%+v, log odds %v", *p, rep.Posterior.LogPresence)
+	}
+	if !strings.HasPrefix(rep.Answer, "No sign of a source") || !strings.Contains(rep.Answer, "Supposing that there is one") {
+		t.Error(rep.Answer)
+	}
+	columns, row := rep.Stats()
+	for k, c := range columns {
+		if c == "community" || c == "sourceDetected" && row[k] != false {
+			t.Errorf("column %s: %v", c, row[k])
+		}
+	}
+	if rep, err = m.RecoverFrom(t.Context(), in, analyst.Options{FalseAlarm: 1}); err != nil || !rep.Presence.Detected || strings.Contains(rep.Answer, "No sign") {
+		t.Errorf("a source is supposed: %v, %v", rep.Answer, err)
+	}
+	for _, rate := range []float64{-.1, 1.1, math.NaN()} {
+		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{FalseAlarm: rate}); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("a rate of %v: %v, want a refusal", rate, err)
+		}
+	}
+}
+
+// TestOneOrTwo: one source is one, and two that are clear are two, with their communities.
+func TestOneOrTwo(t *testing.T) {
+	for _, tt := range []struct {
+		sources []int
+		want    int
+	}{{[]int{7}, 1}, {[]int{7, 28}, 2}} {
+		m, in := grid(t, tt.sources, .03, "")
+		rep, err := m.RecoverFrom(t.Context(), withNoise(in, 2), analyst.Options{Sources: analyst.OneOrTwo})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := rep.Sources
+		if s.Count != tt.want || s.LogSecond == nil || (*s.LogSecond > 3) != (tt.want == 2) || !rep.Presence.Detected || rep.Fit.PValue < .01 {
+			t.Errorf("%v: %+v, %+v, %+v: %s", tt.sources, *s, *rep.Presence, *rep.Fit, rep.Answer)
+		}
+	}
+}
+
+// TestMisfitIsSaid: measurements that one source does not explain are said not to fit, and
+// what explains them better is named.
+func TestMisfitIsSaid(t *testing.T) {
+	for want, spoil := range map[string]func(v []float64){
+		report.BrokenSensors: func(v []float64) { v[30] = 1 },
+		report.UniformBackground: func(v []float64) {
+			for k := range v {
+				v[k] += .2
+			}
+		},
+		report.LouderNoise: func(v []float64) {
+			rnd := rand.New(rand.NewPCG(9, 9))
+			for k := range v {
+				v[k] += .06 * rnd.NormFloat64()
+			}
+		},
+	} {
+		m, in := grid(t, []int{7}, .03, "")
+		in = withNoise(in, 3)
+		spoil(in.Values)
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := rep.Fit
+		if f.PValue >= report.NoFit || len(f.Alternatives) < 5 || f.Alternatives[0].Name != want || !strings.Contains(rep.Answer, "do not fit the model") || !strings.Contains(rep.Answer, want) {
+			t.Errorf("%s: %+v: %s", want, *f, rep.Answer)
+		}
+	}
+}
+
+// TestDegenerateReadings: readings that are all 0 or all equal, and one sensor alone, give
+// a sentence and finite numbers.
+func TestDegenerateReadings(t *testing.T) {
+	m, in := grid(t, nil, .05, "")
+	level := func(v float64) analyst.Measurements {
+		out := in
+		out.Values = make([]float64, len(in.Values))
+		for k := range out.Values {
+			out.Values[k] = v
+		}
+		return out
+	}
+	one := func(v float64) analyst.Measurements {
+		return analyst.Measurements{Nodes: in.Nodes[:1], Values: []float64{v}, Sigmas: []float64{.05}}
+	}
+	for _, tt := range []struct {
+		name string
+		in   analyst.Measurements
+		want string
+	}{
+		{"all zero", level(0), "No sign of a source"},
+		{"all .5", level(.5), "do not fit the model"},
+		{"all far below 0", level(-100), "do not fit the model"},
+		{"all huge", level(1e100), "do not fit the model"},
+		{"one sensor at 0", one(0), "No sign of a source"},
+		{"one sensor at .4", one(.4), "source"},
+		{"one sensor at 50", one(50), "do not fit the model"},
+	} {
+		rep, err := m.RecoverFrom(t.Context(), tt.in, analyst.Options{Sources: analyst.OneOrTwo})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if p := rep.Fit.PValue; !strings.Contains(rep.Answer, tt.want) || !(p >= 0 && p <= 1) || !(rep.Presence.PValue > 0 && rep.Presence.PValue <= 1) {
+			t.Errorf("%s: %+v: %s", tt.name, *rep.Fit, rep.Answer)
+		}
+		for _, a := range rep.Fit.Alternatives {
+			if math.IsNaN(a.LogEvidence) || math.IsInf(a.LogEvidence, 0) {
+				t.Errorf("%s: %+v", tt.name, a)
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/measurement"
+)
+
+// Louder returns the log evidence, against no source under the noise that is stated, of one
+// source under noise that is 1.25, 1.5, 2, 3 or 5 times as large, each as likely.
+func Louder(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return 0, err
+	}
+	k := &checker{e: newEvidence(opts.Amplitude), logPrior: logPrior}
+	square, m := floats.Dot(d.Y, d.Y), float64(len(d.Y))
+	var logs []float64
+	for _, s := range []float64{1.25, 1.5, 2, 3, 5} {
+		by := 1 / (s * s)
+		k.norms = scaled(by, norms.N)
+		logs = append(logs, k.presence(scaled(by, c))+square*(1-by)/2-m*math.Log(s))
+	}
+	return logMean(logs), nil
+}
+
+// Background returns the log evidence, against no source, of one source and a background
+// b·h beside it, b ~ N(0, s²) for s = 0.01, 0.1 and 1, each as likely. The background is
+// integrated in closed form: with κ = s²/(1 + s²‖h‖²) and v = Aᵀh, c and N become
+// c − κ(hᵀy)v and N − κv², and κ(hᵀy)²/2 − ½log(1 + s²‖h‖²) is added.
+func Background(ctx context.Context, d measurement.Data, h []float64, opts Options) (float64, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return 0, err
+	}
+	k := &checker{e: newEvidence(opts.Amplitude), logPrior: logPrior, norms: make([]float64, len(c))}
+	v, shifted := make([]float64, len(c)), make([]float64, len(c))
+	d.A.MulVecTo(v, true, h)
+	along, square := floats.Dot(h, d.Y), floats.Dot(h, h)
+	var logs []float64
+	for _, s := range []float64{0.01, 0.1, 1} {
+		kappa := s * s / (1 + s*s*square)
+		for i, x := range v {
+			shifted[i], k.norms[i] = c[i]-kappa*along*x, max(0, norms.N[i]-kappa*x*x)
+		}
+		logs = append(logs, k.presence(shifted)+kappa*along*along/2-math.Log1p(s*s*square)/2)
+	}
+	return logMean(logs), nil
+}
+
+// Broken returns the log evidence, against no source and sound sensors, of one source where
+// sensors may be broken as opts.Faults says.
+func Broken(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
+	p, err := New(ctx, d, opts)
+	if err != nil {
+		return 0, err
+	}
+	log := p.LogPresence
+	for _, s := range opts.Faults.sensors(d.Y) { // no source: log((1−π)N + πW) − log N
+		log += math.Log1p(-opts.Faults.Rate) - s.logSound
+	}
+	return log, nil
+}
+
+// scaled returns s·x.
+func scaled(s float64, x []float64) []float64 { return floats.ScaleTo(make([]float64, len(x)), s, x) }
+
+// logMean returns the logarithm of the mean of e^x.
+func logMean(x []float64) float64 { return logSum(x) - math.Log(float64(len(x))) }

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+)
+
+// CheckOptions steer [NewCheck]; zero values are the defaults in brackets.
+type CheckOptions struct {
+	Options
+	Trials int    // simulated measurements of each kind [999, fewer where A is large]
+	Seed   uint64 // the same seed gives the same bits
+	// FalseAlarm is a p-value that the trials must be able to show; 0: none in particular.
+	FalseAlarm float64
+	// Visible holds, as rows, orthonormal directions of the measurements that the noise
+	// lets one see; nil: none is looked at by itself.
+	Visible *mat.Dense
+}
+
+// Check says whether there is a source at all, and whether one source explains the
+// measurements. Both are tests against measurements that are simulated with the same A
+// and noise: their p-values are multiples of 1/(Trials + 1).
+type Check struct {
+	Node      int // of the single source of the largest likelihood
+	Amplitude float64
+	Residual  float64 // ‖y − aAe_i‖² for it
+	Trials    int     // simulated with no source, and as many with that source
+	// Null holds the log odds of a source against none in the trials without one, ascending.
+	// LogPresence is that of the measurements.
+	Null        []float64
+	LogPresence float64
+	NoSource    float64 // p-value of no source
+	// Fit is the p-value of a single source. Where fewer trials fit worse than can be
+	// counted it is a bound on that: the least of three tails, times three.
+	Fit float64
+}
+
+// Threshold returns the log odds of a source that trials without one exceed with a
+// probability of at most falseAlarm: +Inf where there are too few trials to say.
+func (c *Check) Threshold(falseAlarm float64) float64 {
+	k := int(falseAlarm*float64(c.Trials+1) + 1e-9) // p ≤ falseAlarm: fewer than k trials are as large
+	if k < 1 {
+		return math.Inf(1)
+	}
+	if k > c.Trials {
+		return math.Inf(-1)
+	}
+	return c.Null[c.Trials-k]
+}
+
+// checkWork bounds the products of a check: trials times entries of A.
+const checkWork = 1e10
+
+// trials returns how many are simulated unless it is said.
+func (o CheckOptions) trials(a linop.Operator) int {
+	if o.Trials > 0 {
+		return o.Trials
+	}
+	m, n := a.Dims()
+	least := 1.0
+	if o.FalseAlarm > 0 {
+		least = min(1e6, math.Ceil(1/o.FalseAlarm-1e-9)-1)
+	}
+	if !linop.HoldsEntries(a) {
+		return int(max(99, least))
+	}
+	return int(max(least, min(999, max(199, checkWork/float64(m)/float64(n)))))
+}
+
+// checker simulates.
+type checker struct {
+	d        measurement.Data
+	e        evidence
+	norms    []float64
+	logPrior []float64
+	visible  *mat.Dense
+	seed     uint64
+}
+
+// NewCheck simulates measurements without a source, and with the single source that fits
+// best. The log odds of a source against none are compared with those of the former. With
+// the latter it compares the worst of three residuals of the best single source: of all
+// measurements, of their visible directions, and of the measurement that fits worst.
+func NewCheck(ctx context.Context, d measurement.Data, opts CheckOptions) (*Check, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts.Options)
+	if err != nil {
+		return nil, err
+	}
+	if m := len(d.Y); opts.Visible != nil && opts.Visible.RawMatrix().Cols != m {
+		return nil, fmt.Errorf("%w: directions among %d measurements, want %d", ErrInvalid, opts.Visible.RawMatrix().Cols, m)
+	}
+	k := &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior, visible: opts.Visible, seed: opts.Seed}
+	out := &Check{Trials: opts.trials(d.A), LogPresence: k.presence(c)}
+	out.Node, out.Amplitude = k.best(c)
+	column := make([]float64, len(d.Y))
+	linop.ColumnsTo(d.A, column, []int{out.Node})
+	rest := slices.Clone(d.Y)
+	floats.AddScaled(rest, -out.Amplitude, column)
+	out.Residual = floats.Dot(rest, rest)
+	worst := k.tail(rest)
+	floats.Scale(out.Amplitude, column)
+	null, tails, err := k.simulate(ctx, out.Trials, column, opts.Progress)
+	if err != nil {
+		return nil, err
+	}
+	atLeast := func(x, y float64) bool { return x >= y }
+	out.NoSource = share(null, out.LogPresence, atLeast)
+	out.Fit = share(tails, worst, func(x, y float64) bool { return x <= y })
+	if out.Fit*float64(out.Trials+1) < 1.5 { // none: bounded below what can be counted
+		out.Fit = min(out.Fit, 3*worst)
+	}
+	slices.Sort(null)
+	out.Null = null
+	return out, nil
+}
+
+// share returns the p-value of x among simulated values.
+func share(simulated []float64, x float64, extreme func(simulated, x float64) bool) float64 {
+	count := 1
+	for _, v := range simulated {
+		if extreme(v, x) {
+			count++
+		}
+	}
+	return float64(count) / float64(len(simulated)+1)
+}
+
+// presence returns the log evidence of one source against none from c = Aᵀy.
+func (k *checker) presence(c []float64) float64 {
+	w := k.e.logs(c, k.norms)
+	floats.Add(w, k.logPrior)
+	return logSum(w)
+}
+
+// best returns the source of the largest likelihood.
+func (k *checker) best(c []float64) (node int, amplitude float64) {
+	most := math.Inf(-1)
+	for i, v := range c {
+		if math.IsInf(k.logPrior[i], -1) {
+			continue
+		}
+		a := k.e.likeliest(v, k.norms[i])
+		if gain := a*v - a*a*k.norms[i]/2; gain > most {
+			node, amplitude, most = i, a, gain
+		}
+	}
+	return node, amplitude
+}
+
+// likeliest returns the amplitude of the largest likelihood that the prior allows.
+func (e evidence) likeliest(c, n float64) float64 {
+	switch {
+	case e.unit == 1 || c >= n:
+		return 1
+	case c <= 0:
+		return 0
+	}
+	return c / n
+}
+
+// tail returns the least of three probabilities that noise alone leaves as large a
+// residual: χ² of all measurements, χ² along the visible directions, and the largest.
+func (k *checker) tail(rest []float64) float64 {
+	m := float64(len(rest))
+	p := mathext.GammaIncRegComp(m/2, floats.Dot(rest, rest)/2)
+	if k.visible != nil {
+		r, _ := k.visible.Dims()
+		along := mat.NewVecDense(r, nil)
+		along.MulVec(k.visible, mat.NewVecDense(len(rest), rest))
+		p = min(p, mathext.GammaIncRegComp(float64(r)/2, mat.Dot(along, along)/2))
+	}
+	return min(p, -math.Expm1(m*math.Log1p(-2*tail(floats.Norm(rest, math.Inf(1))))))
+}
+
+// checkBlock is the number of trials that are multiplied together.
+const checkBlock = 16
+
+// simulate returns the log odds of a source in trials without one, and the tails of trials
+// with one whose mean is given.
+func (k *checker) simulate(ctx context.Context, trials int, mean []float64, progress func(string, int64, int64)) (null, tails []float64, err error) {
+	null, tails = make([]float64, trials), make([]float64, trials)
+	m, n := k.d.A.Dims()
+	shift := make([]float64, n)
+	k.d.A.MulVecTo(shift, true, mean)
+	for at := 0; at < trials; at += checkBlock {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		width := min(checkBlock, trials-at)
+		z, w := make([]float64, m*width), make([]float64, n*width)
+		for j := range width {
+			random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
+			for s := range m {
+				z[s*width+j] = random.NormFloat64()
+			}
+		}
+		linop.MulBlockTo(k.d.A, w, true, z, width)
+		nodes, amplitudes, columns := make([]int, width), make([]float64, width), make([]float64, m*width)
+		inParallel(width, func(j int) {
+			c := stride(w, j, width, n)
+			null[at+j] = k.presence(c)
+			floats.Add(c, shift)
+			nodes[j], amplitudes[j] = k.best(c)
+		})
+		linop.ColumnsTo(k.d.A, columns, nodes)
+		inParallel(width, func(j int) {
+			rest := stride(z, j, width, m)
+			floats.Add(rest, mean)
+			floats.AddScaled(rest, -amplitudes[j], columns[j*m:(j+1)*m])
+			tails[at+j] = k.tail(rest)
+		})
+		if progress != nil {
+			progress("check the model", int64(at+width), int64(trials))
+		}
+	}
+	return null, tails, nil
+}
+
+// stride returns column j of n rows of k values.
+func stride(x []float64, j, k, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = x[i*k+j]
+	}
+	return out
+}
+
+// inParallel calls f for 0 … n−1; no two calls may write to the same place.
+func inParallel(n int, f func(i int)) {
+	var wait sync.WaitGroup
+	workers := min(n, runtime.GOMAXPROCS(0))
+	for w := range workers {
+		wait.Go(func() {
+			for i := w; i < n; i += workers {
+				f(i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// LeastResidual returns a least ‖y − Σ a_k A z_k‖² over as many sources as there are nodes
+// given, from which the search starts: each source is moved, in turn, to where it explains
+// most beside the others, until none moves.
+func LeastResidual(ctx context.Context, d measurement.Data, nodes []int, opts Options) (float64, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return 0, err
+	}
+	g := gibbs{d: d, c: c, norms: norms.N, logPrior: slices.Clone(logPrior), e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cacheMemory, rest: slices.Clone(c)}
+	k := &checker{e: g.e, norms: g.norms, logPrior: g.logPrior}
+	for _, z := range nodes {
+		g.add(z, g.e.likeliest(g.rest[z], g.norms[z]))
+		k.logPrior[z] = math.Inf(-1)
+	}
+	last := math.Inf(-1)
+	for range 50 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		for range nodes {
+			z, a := g.z[0], g.a[0]
+			g.z, g.a = g.z[1:], g.a[1:]
+			floats.AddScaled(g.rest, a, g.column(z))
+			k.logPrior[z] = logPrior[z]
+			z, a = k.best(g.rest)
+			g.add(z, a)
+			k.logPrior[z] = math.Inf(-1)
+		}
+		like := g.likelihood()
+		if like <= last+1e-9 {
+			break
+		}
+		last = like
+	}
+	rest, x := slices.Clone(d.Y), make([]float64, len(d.Y))
+	for j, z := range g.z {
+		linop.ColumnsTo(d.A, x, []int{z})
+		floats.AddScaled(rest, -g.a[j], x)
+	}
+	return floats.Dot(rest, rest), nil
+}
+
+// ResidualTail returns the probability that noise alone is as large: P(χ²_m ≥ residual). No
+// fit is worse than the truth's, so it bounds the p-value of a least residual.
+func ResidualTail(residual float64, m int) float64 {
+	return mathext.GammaIncRegComp(float64(m)/2, residual/2)
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
+)
+
+// heated are measurements of a source of amplitude a at node 2 of a path, whose kernel is
+// scaled to units of the noise.
+func heated(rnd *rand.Rand, n int, a, scale float64) measurement.Data {
+	m := heatOn(n, 1)
+	m.Scale(scale, m)
+	y := make([]float64, n)
+	for s := range y {
+		y[s] = a*m.At(s, 2) + rnd.NormFloat64()
+	}
+	return measurement.Data{A: linop.Dense{M: m}, Y: y}
+}
+
+// rates are how often a p-value is at most .05 and at most .2 in so many runs.
+func rates(runs int, p func(run int) float64) (five, twenty float64) {
+	for run := range runs {
+		v := p(run)
+		if v <= .05+1e-12 {
+			five++
+		}
+		if v <= .2+1e-12 {
+			twenty++
+		}
+	}
+	return five / float64(runs), twenty / float64(runs)
+}
+
+// Both tests err as often as they say: under no source that of presence, exactly, and under
+// one source that of the fit. Of 250 runs the shares of .05 and .2 are within .046 and .085
+// with probability above .999.
+func TestCheckErrsAsOftenAsItSays(t *testing.T) {
+	visible := mat.NewDense(1, 12, nil)
+	for s := range 12 {
+		visible.Set(0, s, 1/math.Sqrt(12))
+	}
+	check := func(run int, a float64) *posterior.Check {
+		d := heated(rand.New(rand.NewPCG(uint64(run), 5)), 12, a, 6)
+		c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Trials: 99, Seed: uint64(run), Visible: visible})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	five, twenty := rates(250, func(run int) float64 { return check(run, 0).NoSource })
+	if math.Abs(five-.05) > .046 || math.Abs(twenty-.2) > .085 {
+		t.Errorf("without a source it is found in %v and %v, want .05 and .2", five, twenty)
+	}
+	five, twenty = rates(250, func(run int) float64 { return check(run, 1).Fit })
+	if math.Abs(five-.05) > .046 || math.Abs(twenty-.2) > .085 {
+		t.Errorf("with one source the fit is refused in %v and %v, want .05 and .2", five, twenty)
+	}
+	if five, _ = rates(100, func(run int) float64 { return check(run, 1).NoSource }); five < .5 {
+		t.Errorf("a clear source is found in %v", five)
+	}
+}
+
+// What one source does not explain is seen: one wild measurement, and all that are off.
+func TestCheckSeesMisfits(t *testing.T) {
+	for name, spoil := range map[string]func(y []float64){
+		"one wild":   func(y []float64) { y[9] += 8 },
+		"background": func(y []float64) { floats.AddConst(4, y) },
+		"too loud":   func(y []float64) { floats.Scale(3, y) },
+	} {
+		d := heated(rand.New(rand.NewPCG(7, 5)), 12, 1, 6)
+		spoil(d.Y)
+		c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{})
+		if err != nil || c.Fit >= .001 || c.Trials != 999 {
+			t.Errorf("%s: p = %v with %d trials (%v), want below .001 with 999", name, c.Fit, c.Trials, err)
+		}
+	}
+}
+
+// The least residual is that of the best node and amplitude among all, and the log odds are
+// those of the posterior.
+func TestCheckFindsTheBestFit(t *testing.T) {
+	for run := range 10 {
+		d := heated(rand.New(rand.NewPCG(uint64(run), 6)), 9, .6, 5)
+		prior := []float64{1, 2, 0, 1, 1, 1, 3, 1, 1}
+		for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
+			opts := posterior.Options{Amplitude: amplitude, Prior: prior}
+			c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Options: opts, Trials: 19})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := math.Inf(1)
+			a := d.A.(linop.Dense).M
+			for i, w := range prior {
+				for k := range 1001 {
+					x := float64(k) / 1000
+					if w == 0 || amplitude == posterior.UnitAmplitude && k < 1000 {
+						continue
+					}
+					q := 0.0
+					for s, y := range d.Y {
+						q += (y - x*a.At(s, i)) * (y - x*a.At(s, i))
+					}
+					want = min(want, q)
+				}
+			}
+			if c.Residual > want+1e-12 || c.Residual < want-1e-3 {
+				t.Errorf("residual %v, want %v", c.Residual, want)
+			}
+			p, err := posterior.New(t.Context(), d, opts)
+			if err != nil || math.Abs(p.LogPresence-c.LogPresence) > 1e-12 {
+				t.Errorf("log odds %v, want %v (%v)", c.LogPresence, p.LogPresence, err)
+			}
+			if residual, err := posterior.LeastResidual(t.Context(), d, []int{0}, opts); err != nil || math.Abs(residual-c.Residual) > 1e-9 {
+				t.Errorf("least residual %v, want %v (%v)", residual, c.Residual, err)
+			}
+		}
+	}
+}
+
+// A threshold is exceeded exactly where the p-value is at most the rate.
+func TestThreshold(t *testing.T) {
+	d := heated(rand.New(rand.NewPCG(3, 5)), 8, 0, 3)
+	c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Trials: 39})
+	if err != nil || !slices.IsSorted(c.Null) || len(c.Null) != 39 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for _, alarm := range []float64{.025, .05, .1, .5, .975} {
+		above := 0
+		for _, v := range c.Null {
+			if v >= c.Threshold(alarm) {
+				above++
+			}
+		}
+		if want := int(math.Round(alarm * 40)); above != want { // the threshold itself is no alarm
+			t.Errorf("rate %v: %d trials reach the threshold, want %d", alarm, above, want)
+		}
+	}
+	if !math.IsInf(c.Threshold(.02), 1) || !math.IsInf(c.Threshold(1), -1) {
+		t.Errorf("thresholds %v and %v, want both infinite", c.Threshold(.02), c.Threshold(1))
+	}
+}
+
+// The evidence of other explanations is that of their densities, summed point by point.
+func TestAlternativesAgainstSums(t *testing.T) {
+	const n, steps = 5, 400
+	d := heated(rand.New(rand.NewPCG(4, 5)), n, .7, 4)
+	a := d.A.(linop.Dense).M
+	opts := posterior.Options{Amplitude: posterior.UniformAmplitude}
+	h := []float64{1, 2, 1, 1, 3}
+	louder, background, broken := 0.0, 0.0, 0.0
+	faults := posterior.Faults{Rate: .1}
+	cauchy := func(y float64) float64 { return 1 / (math.Pi * 30 * (1 + y*y/900)) }
+	normal := func(y, s float64) float64 { return math.Exp(-y*y/(2*s*s)) / (s * math.Sqrt(2*math.Pi)) }
+	for i := range n {
+		for k := range steps {
+			x := (float64(k) + .5) / steps
+			for _, s := range []float64{1.25, 1.5, 2, 3, 5} {
+				p := 1.0
+				for r, y := range d.Y {
+					p *= normal(y-x*a.At(r, i), s) / normal(y, 1)
+				}
+				louder += p / (5 * n * steps)
+			}
+			p := 1.0
+			for r, y := range d.Y {
+				p *= ((1-faults.Rate)*normal(y-x*a.At(r, i), 1) + faults.Rate*cauchy(y)) / normal(y, 1)
+			}
+			broken += p / (n * steps)
+		}
+		for k := range 60 {
+			x := (float64(k) + .5) / 60
+			for _, s := range []float64{.01, .1, 1} {
+				for j := range 241 {
+					b := (float64(j) - 120) / 20 // in units of s
+					p := normal(b, 1) / 20
+					for r, y := range d.Y {
+						p *= normal(y-x*a.At(r, i)-b*s*h[r], 1) / normal(y, 1)
+					}
+					background += p / (3 * n * 60)
+				}
+			}
+		}
+	}
+	got, err := posterior.Louder(t.Context(), d, opts)
+	if err != nil || math.Abs(got-math.Log(louder)) > 1e-4 {
+		t.Errorf("louder noise: %v, want %v (%v)", got, math.Log(louder), err)
+	}
+	if got, err = posterior.Background(t.Context(), d, h, opts); err != nil || math.Abs(got-math.Log(background)) > 1e-3 {
+		t.Errorf("background: %v, want %v (%v)", got, math.Log(background), err)
+	}
+	opts.Faults = faults
+	if got, err = posterior.Broken(t.Context(), d, opts); err != nil || math.Abs(got-math.Log(broken)) > 1e-4 {
+		t.Errorf("broken sensors: %v, want %v (%v)", got, math.Log(broken), err)
+	}
+}
+
+// A second source is weighed as pairs weigh it.
+func TestSecondAgainstPairs(t *testing.T) {
+	for run, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UniformAmplitude, posterior.UnitAmplitude} {
+		d := heated(rand.New(rand.NewPCG(uint64(run), 8)), 10, 1, 2)
+		opts := posterior.Options{Amplitude: amplitude}
+		one, err := posterior.New(t.Context(), d, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := posterior.NewPairs(t.Context(), d, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := posterior.Second(t.Context(), d, opts)
+		if want := two.LogPresence - one.LogPresence; err != nil || math.Abs(got-want) > .4 {
+			t.Errorf("prior %v: %v, want %v (%v)", amplitude, got, want, err)
+		}
+	}
+	d := heated(rand.New(rand.NewPCG(1, 8)), 4, 1, 2)
+	if got, err := posterior.Second(t.Context(), d, posterior.Options{Prior: []float64{0, 1, 0, 0}}); err != nil || !math.IsInf(got, -1) {
+		t.Errorf("a second source where the prior allows one: %v, %v", got, err)
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	d := heated(rand.New(rand.NewPCG(1, 8)), 4, 1, 2)
+	if _, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Visible: mat.NewDense(1, 3, nil)}); !errors.Is(err, posterior.ErrInvalid) {
+		t.Errorf("directions among other measurements: %v", err)
+	}
+	if _, err := posterior.Second(t.Context(), heated(rand.New(rand.NewPCG(1, 8)), 3, 1, 2), posterior.Options{Prior: []float64{1}}); !errors.Is(err, posterior.ErrInvalid) {
+		t.Errorf("a prior of one node for three: %v", err)
+	}
+}
