@@ -119,8 +119,8 @@ type Options struct {
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
 	// Time limits the search, which then ends with the best weights so far; 0: no limit. At
-	// most half of it is spent on rows of M. Work that is unfinished at the limit is
-	// discarded; only two passes over the edges come after it. A result that was cut short depends on the machine's speed.
+	// most half of it is spent on rows of M; two passes over the edges come after it. A
+	// result that was cut short depends on the machine's speed.
 	Time time.Duration
 	// Distances returns the distances of a node to all others, +Inf to those in other
 	// components; nil: a sketch tells no distance.

@@ -36,7 +36,7 @@ func (p *problem) newPairs() *pairs {
 	b.factor = mat.NewDense(m, m, nil)
 	share := float64(p.rows.n) / float64(m)
 	for k, i := range b.nodes {
-		b.x.SetRow(k, p.rows.of(int32(i)))
+		b.x.SetRow(k, p.rows.readings(int32(i)))
 		row := b.factor.RawRowView(k)
 		for l, j := range b.nodes {
 			if p.labels[i] != p.labels[j] {

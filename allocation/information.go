@@ -61,7 +61,7 @@ func (p *problem) newChannel() *channel {
 	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil)}
 	c.trials = min(p.size.maxReleases, max(p.size.minReleases, maxProducts/(len(nodes)*p.rows.k)))
 	for k, i := range nodes {
-		c.x.SetRow(k, p.rows.of(int32(i)))
+		c.x.SetRow(k, p.rows.readings(int32(i)))
 	}
 	c.sample(nodes)
 	return c

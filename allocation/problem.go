@@ -180,7 +180,7 @@ const numericalError = 1e-3
 // below that error. A sensor in a component of its own has no edge that bounds its weight,
 // and gets that of equal allocation.
 func (p *problem) setCap(norm float64) error {
-	worst := p.rows.worst()
+	worst := p.rows.largestSquares()
 	uniform := 1 / p.rows.constraints(p.value, ones(p.rows.k))
 	if math.IsInf(uniform, 1) {
 		return fmt.Errorf("%w: the candidates read the same from the two ends of every relationship", ErrNothing)

@@ -62,14 +62,14 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 	x := make([]float64, len(c))
 	fresh := false
 	for {
-		done := g.lp.restore(g.p.expired)
+		done := g.lp.dualSimplex(g.p.expired)
 		g.p.rounds++
 		if err := g.p.ctx.Err(); err != nil {
 			return nil, 0, 0, err
 		}
 		g.lp.x(x)
 		g.bound = min(g.bound, g.dualBound(c))
-		cuts := g.improve(x, c)
+		cuts := g.separate(x, c)
 		g.p.opts.Progress("allocate: edges", int64(len(g.row)), 0)
 		if g.vertexValue >= g.bound*(1-g.gap) || g.p.expired() {
 			break
@@ -175,9 +175,9 @@ func (g *programme) dualBound(c []float64) float64 {
 // rhs returns the right side of row k without its perturbation.
 func (g *programme) rhs(k int) float64 { return math.Round(g.lp.b[k]) }
 
-// improve scales x, and its convex combinations with the best point, until feasible,
+// separate scales x, and its convex combinations with the best point, until feasible,
 // keeps the best, and adds the rows that x violates. It returns their number.
-func (g *programme) improve(x, c []float64) int {
+func (g *programme) separate(x, c []float64) int {
 	k := len(g.h)
 	u := make([]float64, k)
 	for s := range u {
@@ -185,13 +185,13 @@ func (g *programme) improve(x, c []float64) int {
 	}
 	now := make([]float64, len(g.edges))
 	g.p.rows.constraints(now, u)
-	g.mix(x, now)
+	g.searchSegment(x, now)
 	return g.cutPairs(x) + g.cutEdges(now)
 }
 
-// mix searches the segment from the best point to x, along which the constraints are
+// searchSegment searches the segment from the best point to x, along which the constraints are
 // linear.
-func (g *programme) mix(x, now []float64) {
+func (g *programme) searchSegment(x, now []float64) {
 	k := len(g.h)
 	gain, old := g.objective(x), g.objective(g.best)
 	g.peak = max(1, slices.Max(now))

@@ -28,8 +28,8 @@ type rows struct {
 	worlds       []*rows
 }
 
-// under returns the readings under an operator.
-func (r *rows) under(world int32) *rows {
+// inWorld returns the readings under the operator of a world; 0 is the first operator.
+func (r *rows) inWorld(world int32) *rows {
 	if world == 0 {
 		return r
 	}
@@ -71,30 +71,30 @@ func newRows(ctx context.Context, m Diffusion, pick []int, stop func() bool, pro
 	return r, ctx.Err()
 }
 
-// of returns the readings of all candidates for a unit source at node i.
-func (r *rows) of(i int32) []float64 {
+// readings returns those of all candidates, in their order, for a unit source at node i.
+func (r *rows) readings(i int32) []float64 {
 	at := int(i) * r.stride
 	return r.x[at : at+r.k]
 }
 
 // squares writes the constraint of an edge, (α/ℓ)²(M_si − M_sj)²·h_s.
 func (r *rows) squares(dst []float64, e edge, h []float64) {
-	r = r.under(e.world)
-	x, y := r.of(e.u), r.of(e.v)
+	r = r.inWorld(e.world)
+	x, y := r.readings(e.u), r.readings(e.v)
 	for s, v := range h {
 		d := x[s] - y[s]
 		dst[s] = e.scale * d * d * v
 	}
 }
 
-// worst returns (α/ℓ)²(M_si − M_sj)² at the worst edge of each candidate.
-func (r *rows) worst() []float64 {
+// largestSquares returns (α/ℓ)²(M_si − M_sj)² at the worst edge of each candidate.
+func (r *rows) largestSquares() []float64 {
 	chunks := parts(len(r.edges))
 	found := make([][]float64, len(chunks))
 	parallel(len(chunks), func(c int) {
 		w := make([]float64, r.k)
 		for _, e := range r.edges[chunks[c][0]:chunks[c][1]] {
-			x, y := r.under(e.world).of(e.u), r.under(e.world).of(e.v)
+			x, y := r.inWorld(e.world).readings(e.u), r.inWorld(e.world).readings(e.v)
 			for s := range w {
 				d := x[s] - y[s]
 				w[s] = max(w[s], e.scale*d*d)
@@ -117,7 +117,7 @@ func (r *rows) constraints(dst, u []float64) float64 {
 	all := make([][]float64, len(r.worlds)+1)
 	var width int
 	for k := range all {
-		all[k], width = r.under(int32(k)).whiten(u)
+		all[k], width = r.inWorld(int32(k)).whiten(u)
 	}
 	chunks := parts(len(r.edges))
 	peak := make([]float64, len(chunks))
@@ -154,7 +154,7 @@ func (r *rows) whiten(u []float64) (z []float64, width int) {
 	width = len(on)
 	z = make([]float64, r.n*width)
 	for i := range r.n {
-		x, dst := r.of(int32(i)), z[i*width:(i+1)*width]
+		x, dst := r.readings(int32(i)), z[i*width:(i+1)*width]
 		for k, s := range on {
 			dst[k] = root[k] * x[s]
 		}

@@ -138,8 +138,8 @@ func axpy(a float64, x, y []float64) {
 	floats.AddScaled(y, a, x)
 }
 
-// place records where a variable is.
-func (l *simplex) place(id, where int) {
+// setPosition records where a variable is.
+func (l *simplex) setPosition(id, where int) {
 	if id >= 0 {
 		l.at[id] = where
 	} else {
@@ -188,8 +188,8 @@ func (l *simplex) exchange(r, q int) {
 	l.d[q] = 0
 	axpy(-f, row, l.d)
 	l.basic[r], l.non[q] = l.non[q], l.basic[r]
-	l.place(l.basic[r], ^r)
-	l.place(l.non[q], q)
+	l.setPosition(l.basic[r], ^r)
+	l.setPosition(l.non[q], q)
 }
 
 // shift moves the non-basic variable of column q by step.
@@ -247,7 +247,7 @@ func (l *simplex) ratio(q int) (r int, toUpper, flip bool) {
 		sign = -1
 	}
 	limit := math.Inf(1)
-	room := func(i int, slack float64) (float64, bool) {
+	ratioAt := func(i int, slack float64) (float64, bool) {
 		a := sign * l.t[i][q]
 		switch {
 		case a > pivotZero:
@@ -258,7 +258,7 @@ func (l *simplex) ratio(q int) (r int, toUpper, flip bool) {
 		return 0, false
 	}
 	for i := range l.t {
-		if t, ok := room(i, feasible); ok {
+		if t, ok := ratioAt(i, feasible); ok {
 			limit = min(limit, t)
 		}
 	}
@@ -267,7 +267,7 @@ func (l *simplex) ratio(q int) (r int, toUpper, flip bool) {
 	}
 	r = -1
 	for i := range l.t {
-		if t, ok := room(i, 0); ok && t <= limit && (r < 0 || math.Abs(l.t[i][q]) > math.Abs(l.t[r][q])) {
+		if t, ok := ratioAt(i, 0); ok && t <= limit && (r < 0 || math.Abs(l.t[i][q]) > math.Abs(l.t[r][q])) {
 			r = i
 		}
 	}
@@ -280,9 +280,9 @@ type breakpoint struct {
 	j           int
 }
 
-// restore makes a dual feasible point feasible again, or stops early; it reports
+// dualSimplex makes a dual feasible point feasible again, or stops early; it reports
 // whether the point is optimal.
-func (l *simplex) restore(stop func() bool) bool {
+func (l *simplex) dualSimplex(stop func() bool) bool {
 	for !stop() {
 		r, worst := -1, feasible
 		for i, v := range l.value {

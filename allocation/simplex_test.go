@@ -83,7 +83,7 @@ func TestSimplexAgainstOracle(t *testing.T) {
 			}
 			a, b = append(a, row), append(b, .2+random.Float64())
 			l.addRow(row, b[len(b)-1])
-			if !l.restore(never) {
+			if !l.dualSimplex(never) {
 				t.Fatalf("seed %d trial %d: dual simplex stopped", seed, trial)
 			}
 			check(t, "after a row", l, c, a, b)
@@ -114,7 +114,7 @@ func TestSimplexDegenerate(t *testing.T) {
 		a, b = append(a, row), append(b, 1)
 		l.addRow(row, 1)
 	}
-	if !l.restore(never) {
+	if !l.dualSimplex(never) {
 		t.Fatal("dual simplex stopped")
 	}
 	check(t, "degenerate", l, c, a, b)
@@ -141,7 +141,7 @@ func TestRefactorMayStop(t *testing.T) {
 	}
 	l := build()
 	never := func() bool { return false }
-	if !l.restore(never) {
+	if !l.dualSimplex(never) {
 		t.Fatal("the programme has no optimum")
 	}
 	before, after := make([]float64, 12), make([]float64, 12)

@@ -39,7 +39,7 @@ func (p *problem) means() [][]float64 {
 	}
 	for i, a := range p.labels {
 		total[a] += p.prior[i]
-		axpy(p.prior[i], p.rows.of(int32(i)), sums[a])
+		axpy(p.prior[i], p.rows.readings(int32(i)), sums[a])
 	}
 	for a := range sums {
 		for s := range sums[a] {
@@ -77,10 +77,10 @@ func (p *problem) location(hops int) []float64 {
 	var total float64
 	for i, v := range p.prior {
 		total += v
-		axpy(v, p.rows.of(int32(i)), centre)
+		axpy(v, p.rows.readings(int32(i)), centre)
 	}
 	for i, v := range p.prior {
-		for s, x := range p.rows.of(int32(i)) {
+		for s, x := range p.rows.readings(int32(i)) {
 			d := x - centre[s]/total
 			w[s] += total * v * d * d
 		}
@@ -88,7 +88,7 @@ func (p *problem) location(hops int) []float64 {
 	all := slices.Clone(w)
 	near := make([]int, p.rows.n) // last node that reached this one, plus 1
 	for i := range near {
-		x := p.rows.of(int32(i))
+		x := p.rows.readings(int32(i))
 		level := []int32{int32(i)}
 		near[i] = i + 1
 		for range hops - 1 {
@@ -104,7 +104,7 @@ func (p *problem) location(hops int) []float64 {
 						continue
 					}
 					c := p.prior[i] * p.prior[v]
-					for s, y := range p.rows.of(v) {
+					for s, y := range p.rows.readings(v) {
 						d := x[s] - y
 						w[s] -= c * d * d
 					}

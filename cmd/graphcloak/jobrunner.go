@@ -100,7 +100,7 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 // Run goes on with what an earlier attempt kept, or begins.
 func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 	if len(w.Saved) > 0 {
-		rep, mode, err := r.goOn(ctx, w)
+		rep, mode, err := r.completeKept(ctx, w)
 		if !errors.Is(err, graphcloak.ErrUnpaid) {
 			return r.ending(w, rep, mode, err, true)
 		}
@@ -171,9 +171,9 @@ func (r jobRunner) stage(ctx context.Context, w jobs.Work, kept *staged) func(*g
 	}
 }
 
-// goOn completes a tick from what was kept of it. [graphcloak.ErrUnpaid]: nothing was
+// completeKept completes a tick from what was kept of it. [graphcloak.ErrUnpaid]: nothing was
 // spent, and its reservation is taken back.
-func (r jobRunner) goOn(ctx context.Context, w jobs.Work) (*report.Report, string, error) {
+func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Report, string, error) {
 	kept, err := readSaved(w.Saved)
 	if err != nil {
 		return nil, "", err

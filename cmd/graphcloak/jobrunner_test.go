@@ -72,7 +72,7 @@ func (w tickWorld) count(t *testing.T, kind privacy.Kind) (n int) {
 func TestLateHolder(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		w := newTickWorld(t)
-		kept, goOn, first := make(chan []byte), make(chan struct{}), make(chan jobs.Ending, 1)
+		kept, proceed, first := make(chan []byte), make(chan struct{}), make(chan jobs.Ending, 1)
 		saves := 0
 		go func() {
 			first <- w.Run(t.Context(), w.as(nil, func(b []byte) error {
@@ -80,7 +80,7 @@ func TestLateHolder(t *testing.T) {
 					return jobs.ErrLost
 				}
 				kept <- b
-				<-goOn
+				<-proceed
 				return nil
 			}))
 		}()
@@ -89,14 +89,14 @@ func TestLateHolder(t *testing.T) {
 		begun := false
 		end := w.Run(t.Context(), w.as(attempt, func([]byte) error {
 			if !begun && !late {
-				close(goOn)
+				close(proceed)
 				early = <-first
 			}
 			begun = true
 			return nil
 		}))
 		if late {
-			close(goOn)
+			close(proceed)
 			early = <-first
 		}
 		if end.Status != jobs.Finished || end.RunID != w.work.ReleaseID {

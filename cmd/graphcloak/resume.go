@@ -84,11 +84,11 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	if err != nil {
 		return err
 	}
-	return a.goOn(ctx, s, kept, runID)
+	return a.completeKept(ctx, s, kept, runID)
 }
 
-// goOn completes a run whose lock is held.
-func (a *app) goOn(ctx context.Context, s graphStore, kept *staged, runID string) error {
+// completeKept completes a run whose lock is held.
+func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runID string) error {
 	if err := kept.mustBeOn(ctx, s, runID); err != nil {
 		return err
 	}
@@ -333,7 +333,7 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		return false, a.giveUp(ctx, s, kept.Scope, kept.releaseID(), id)
 	case kept.Identity == e.identity:
 		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost; --new pays for another", id)
-		return true, a.goOn(ctx, s, kept, id)
+		return true, a.completeKept(ctx, s, kept, id)
 	}
 	err = fail(exitConflict, "run %s of the same data is paid for and unfinished", id).
 		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up, --new gives it up and pays for another", id).

@@ -67,9 +67,9 @@ func nilIfEmpty(s string) any {
 	return s
 }
 
-// toldOf reads the history entry of a run; ok is false where there is none, or none
+// historyRun reads the history entry of a run; ok is false where there is none, or none
 // that is valid and of this run.
-func toldOf(p properties) (r jobs.Run, ok bool) {
+func historyRun(p properties) (r jobs.Run, ok bool) {
 	if strictjson.Unmarshal([]byte(p.text(keyHistory)), &r) != nil || r.RunID != p.text(keyRunID) {
 		return jobs.Run{}, false
 	}
@@ -86,7 +86,7 @@ func (t *transaction) history(runID string) (all []jobs.Run, known []connector.R
 	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' THEN null ELSE r.report END}",
 		map[string]any{"id": runID}, func(r *neo4j.Record) error {
 			p, _ := r.Values[0].(map[string]any)
-			if run, ok := toldOf(p); ok {
+			if run, ok := historyRun(p); ok {
 				told[run.RunID] = run
 			}
 			if _, ok := p[keyStatus].(string); ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// told is a run of the history that began hours after noon.
-func told(t *testing.T, job string, hours int, status jobs.Status) jobs.Run {
+// historyRun is a run of the history that began hours after noon.
+func historyRun(t *testing.T, job string, hours int, status jobs.Status) jobs.Run {
 	start := noon.Add(time.Duration(hours) * time.Hour)
 	return jobs.Run{
 		RunID: runID(t, job), JobName: job, NominalTime: start, Status: status, Mode: "stats", Signal: "source", BudgetScope: "property=source", ReleaseID: "r",
@@ -54,7 +54,7 @@ func testHistory(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	ctx, j, other := t.Context(), st.Jobs(), s.Reopen(t, st).Jobs()
 	job := "history " + token()
-	first, second, third := told(t, job, 0, jobs.Finished), told(t, job, 1, jobs.Failed), told(t, job, 2, jobs.Running)
+	first, second, third := historyRun(t, job, 0, jobs.Finished), historyRun(t, job, 1, jobs.Failed), historyRun(t, job, 2, jobs.Running)
 	put(t, j, second, first, third)
 	if got, err := other.GetRun(ctx, first.RunID); err != nil || !same(got, first) {
 		t.Errorf("the run is %+v, %v, want %+v", got, err, first)
@@ -136,7 +136,7 @@ func testHistoryOfStore(t *testing.T, s Suite) {
 		t.Errorf("a run that was written is told as %+v (%v)", r, ok)
 	}
 	record := status(t, st, table.RunID(), connector.Finished).Record
-	own := told(t, "own "+token(), 3, jobs.Finished)
+	own := historyRun(t, "own "+token(), 3, jobs.Finished)
 	own.RunID = table.RunID()
 	put(t, j, own)
 	if got, err := j.GetRun(ctx, own.RunID); err != nil || !same(got, own) {
@@ -156,7 +156,7 @@ func testHistoryOfStore(t *testing.T, s Suite) {
 	if run.Table != connector.TableHash(table) || !slices.Equal(run.Columns, columnsOf(table)) {
 		t.Errorf("its record is %+v", run)
 	}
-	stream := told(t, "stream "+token(), 4, jobs.Failed)
+	stream := historyRun(t, "stream "+token(), 4, jobs.Failed)
 	put(t, j, stream)
 	if _, err := st.Run(ctx, stream.RunID); err == nil {
 		t.Error("a run that writes nothing has a record of its writing")
@@ -186,8 +186,8 @@ func testPrune(t *testing.T, s Suite) {
 		t.Fatal(err)
 	}
 	write(t, st, g, table)
-	old, open, young := told(t, job, 0, jobs.Finished), told(t, job, 1, jobs.Running), told(t, job, 48, jobs.Failed)
-	of := told(t, job, 0, jobs.Finished)
+	old, open, young := historyRun(t, job, 0, jobs.Finished), historyRun(t, job, 1, jobs.Running), historyRun(t, job, 48, jobs.Failed)
+	of := historyRun(t, job, 0, jobs.Finished)
 	of.RunID = table.RunID()
 	put(t, j, old, open, young, of)
 	for k := range 3 {

@@ -43,10 +43,10 @@ func Read(path string) (*Page, error) {
 			inside, open = false, false
 		case !inside:
 		case open: // the command goes on
-			open = p.Commands[len(p.Commands)-1].goOn(line, i)
+			open = p.Commands[len(p.Commands)-1].extend(line, i)
 		case strings.HasPrefix(line, "$ "):
 			c := &Command{}
-			open = c.goOn(line[2:], i)
+			open = c.extend(line[2:], i)
 			p.Commands = append(p.Commands, c)
 		case len(p.Commands) > 0:
 			c := p.Commands[len(p.Commands)-1]
@@ -56,8 +56,8 @@ func Read(path string) (*Page, error) {
 	return p, nil
 }
 
-// goOn adds line i of a page to a command, and says whether another one follows.
-func (c *Command) goOn(line string, i int) bool {
+// extend adds line i of a page to a command, and says whether another one follows.
+func (c *Command) extend(line string, i int) bool {
 	text, open := strings.CutSuffix(strings.TrimSpace(line), "\\")
 	c.Text += text
 	c.first, c.last = i+1, i+1

@@ -38,7 +38,7 @@ func place(g *graph.Graph, labels []int, communities int) []r2.Vec {
 	for _, nodes := range members {
 		unroll(g, nodes, out)
 	}
-	shelve(members, out)
+	packRows(members, out)
 	return out
 }
 
@@ -195,9 +195,9 @@ func push(v, w int, at []r2.Vec, want float64) bool {
 	return true
 }
 
-// shelve packs the parts of a graph in rows, the largest first, so that the whole is
+// packRows packs the parts of a graph in rows, the largest first, so that the whole is
 // about as wide as high.
-func shelve(parts [][]int, at []r2.Vec) {
+func packRows(parts [][]int, at []r2.Vec) {
 	area := 0.0
 	boxes := make([]r2.Box, len(parts))
 	for k, nodes := range parts {

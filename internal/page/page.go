@@ -148,7 +148,7 @@ func newContent(v View) (*content, error) {
 	c.Chart = newChart(v.Report)
 	c.Settings, c.Facts = settings(v.Report), facts(v.Report)
 	if c.graph != nil {
-		c.look()
+		c.gather()
 		if err := c.draw(); err != nil {
 			return nil, err
 		}
@@ -158,8 +158,8 @@ func newContent(v View) (*content, error) {
 	return c, nil
 }
 
-// look gathers what is drawn and listed of the nodes.
-func (c *content) look() {
+// gather collects what is drawn and listed of the nodes.
+func (c *content) gather() {
 	for _, k := range c.labels {
 		c.communities = max(c.communities, k+1)
 	}
@@ -176,7 +176,7 @@ func (c *content) look() {
 		c.credible[v] = true
 	}
 	c.best = order[0]
-	c.highest = max(c.probability(c.best), min(1, fourfold/float64(len(order))))
+	c.highest = max(c.probability(c.best), min(1, saturation/float64(len(order))))
 	if c.Places != nil {
 		c.places = project(c.Places, c.Geographic, c.graph)
 	}

@@ -222,7 +222,7 @@ func (c *content) communityScene() *scene {
 	radii := make([]float64, len(shown))
 	highest := 0.0
 	for k, row := range shown {
-		highest = max(highest, min(1, fourfold*row.Prior))
+		highest = max(highest, min(1, saturation*row.Prior))
 		index[row.CommunityID] = k
 		radii[k] = math.Sqrt(float64(row.Size))
 		highest = max(highest, row.Probability)
@@ -260,9 +260,9 @@ func (c *content) communityScene() *scene {
 	return s
 }
 
-// fourfold is how much more than chance the darkest colour says at least: a map on which
+// saturation is how much more than chance the darkest colour says at least: a map on which
 // nothing stands out is pale.
-const fourfold = 4
+const saturation = 4
 
 // circles bounds the communities that are drawn.
 const circles = 150
