@@ -335,3 +335,27 @@ func TestDiscs(t *testing.T) {
 		t.Errorf("nine in ten pairs inside are up to %.3g apart, one in ten across nearer than %.3g", in, out)
 	}
 }
+
+// TestSuspects: sensors that may be broken are listed with their probability, the first of them, and
+// none where there are none.
+func TestSuspects(t *testing.T) {
+	g, err := graph.Path(30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sample(t, g, make([]int, 30), 30)
+	if html := write(t, page.View{Report: r}); strings.Contains(html, "may be broken") {
+		t.Error("a page without suspects has their section")
+	}
+	r.SensorFaultRate = .01
+	for i := range 23 {
+		r.SuspectSensors = append(r.SuspectSensors, report.Suspect{NodeID: g.ID(i), Probability: .97})
+	}
+	r.SuspectSensors[1].NodeID = `<b>"x"</b>`
+	html := write(t, page.View{Report: r})
+	for _, want := range []string{"Sensors that may be broken", "before the measurements it was 1 %", "97 %", "&lt;b&gt;", "3 further sensors"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
