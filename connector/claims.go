@@ -83,7 +83,7 @@ func (c Claims) Finish(ctx context.Context, t jobs.Tick, token string, o jobs.Ou
 func (c Claims) Cancel(ctx context.Context, jobName string) (jobs.Tick, error) {
 	claim, err := c.Decide(ctx, jobName, false, func(_ time.Time, latest jobs.Claim) (jobs.Claim, error) {
 		if !latest.Open() {
-			return latest, fmt.Errorf("%w: job %q has no open tick", jobs.ErrNoJob, clip(jobName))
+			return latest, fmt.Errorf("%w: job %q has no run under way", jobs.ErrNoJob, clip(jobName))
 		}
 		latest.CancelRequested = true
 		return latest, nil

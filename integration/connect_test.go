@@ -129,7 +129,7 @@ func TestDoctor(t *testing.T) {
 	outside := Load(t, Files("id\n3\n4\n", "source,target\n3,4\n"))
 	Query(t, "MATCH (a:`"+label+"` {id: 1}), (b:`"+outside+"` {id: 3}) CREATE (a)-[:CONNECTED_TO]->(b)", nil)
 	sel.NodeKey = "" // which nothing keeps unique yet
-	details := map[string]string{"read": "2 nodes, 1 relationship", "constraints": "the first run makes those that lack"}
+	details := map[string]string{"read": "2 nodes, 1 relationship", "constraints": "the first run makes the missing constraints"}
 	for _, c := range neo4j.Doctor(t.Context(), Server(t).Options(), sel, properties, false) {
 		if !c.OK || !strings.HasPrefix(c.Detail, details[c.Name]) {
 			t.Errorf("a fresh database: %s: %s (%s), want %q", c.Name, c.Detail, c.Fix, details[c.Name])
@@ -186,7 +186,7 @@ func TestDoctorOfJobs(t *testing.T) {
 		}
 		return ""
 	}
-	const lacks = "those that lack, :GraphCloakTick(jobName, nominalTime)"
+	const lacks = "the missing constraints, :GraphCloakTick(jobName, nominalTime)"
 	Query(t, "MATCH (j:GraphCloakJob) DELETE j", nil)
 	if text := said(false); text != "runs and the ledger are protected" {
 		t.Errorf("without jobs: %q", text)

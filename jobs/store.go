@@ -93,6 +93,11 @@ const (
 	WaitingForBudget Status = "WAITING_FOR_BUDGET" // its budget refused it; nothing was spent
 )
 
+// Statuses are those that a run may have.
+func Statuses() []Status {
+	return []Status{Running, Finished, Failed, Canceled, WaitingForBudget}
+}
+
 // Claim is the record of a tick, (:GraphCloakTick) in Neo4j.
 type Claim struct {
 	Tick

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -176,6 +177,9 @@ const (
 func (s *server) listRuns(r *http.Request) (int, any, error) {
 	q := r.URL.Query()
 	query := jobs.RunQuery{JobName: q.Get("jobName"), Status: jobs.Status(q.Get("status")), Limit: defaultRuns}
+	if query.Status != "" && !slices.Contains(jobs.Statuses(), query.Status) {
+		return 0, nil, &problem{http.StatusBadRequest, "validation", fmt.Sprintf("status: want one of %v", jobs.Statuses())}
+	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxRuns {

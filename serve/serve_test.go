@@ -336,6 +336,8 @@ func TestWhoMayAsk(t *testing.T) {
 		{with, "POST", "/api/v1/jobs/yearly/pause", from("Sec-Fetch-Site", "cross-site"), 403},
 		{with, "POST", "/jobs/yearly/pause", from("Sec-Fetch-Site", "same-site"), 403},
 		{with, "POST", "/api/v1/jobs/yearly/pause", from("Sec-Fetch-Site", "same-origin"), 200},
+		{with, "GET", "/api/v1/runs?status=FINISHED", nil, 200},
+		{with, "GET", "/api/v1/runs?status=foo", nil, 400},
 		{with, "PUT", "/api/v1/jobs/yearly", nil, 404},
 		{with, "DELETE", "/api/v1/runs/1", nil, 404},
 		{without, "GET", "/api/v1/jobs", nil, 200},
@@ -352,6 +354,8 @@ func TestWhoMayAsk(t *testing.T) {
 		}
 		if _, w, body := c.site.ask(c.method, c.path, c.change); w.StatusCode != c.status {
 			t.Errorf("%s %s: %s, want %d: %.200s", c.method, c.path, w.Status, c.status, body)
+		} else if api := strings.HasPrefix(c.path, "/api/"); c.status >= 400 && api != strings.HasPrefix(body, `{"error":`) {
+			t.Errorf("%s %s: the refusal is %.200s", c.method, c.path, body)
 		}
 	}
 	if _, _, body := without.ask("GET", "/jobs/yearly"); strings.Contains(body, "<button") {

@@ -96,7 +96,11 @@ func (s *server) handler() http.Handler {
 	shut.HandleFunc("GET /api/v1/budgets", s.answer(s.listBudgets))
 	shut.HandleFunc("/api/", s.answer(func(*http.Request) (int, any, error) { return 0, nil, notFound("there is nothing at this address") }))
 
-	return headers(http.NewCrossOriginProtection().Handler(http.MaxBytesHandler(open, maxBody)))
+	guard := http.NewCrossOriginProtection()
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fail(w, r, &problem{http.StatusForbidden, "forbidden", "a page of another site asked for this; open the page of this server, or call the API without a browser"})
+	}))
+	return headers(guard.Handler(http.MaxBytesHandler(open, maxBody)))
 }
 
 // headers says to browsers that pages run nothing, load nothing from elsewhere and are

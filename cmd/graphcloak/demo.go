@@ -186,6 +186,9 @@ func demoFolder(source builtin.Folder, dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fail(exitConflict, "%s exists and is no demo's folder", dir).hint("name another folder with --dir")
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fail(exitConflict, "%s is a file, and a demo needs a folder", dir).hint("name another folder with --dir")
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

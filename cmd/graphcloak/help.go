@@ -22,6 +22,9 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	if about == "" {
 		about = cmd.Short
 	}
+	if !a.helpAll && cmd.HasParent() && cmd.Runnable() {
+		about = inShort(about)
+	}
 	fmt.Fprintf(w, "%s", reflow(about, min(a.width, proseWidth)))
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
@@ -48,6 +51,21 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(w, "\nAll flags, by topic: %s --help-all\n", cmd.CommandPath())
 	}
 	fmt.Fprintf(w, "\nDocumentation: %s\n", docsURL)
+}
+
+// shortAbout is the length of what a short help tells of a command, in bytes.
+const shortAbout = 560
+
+// inShort keeps the first whole sentences of a text.
+func inShort(text string) string {
+	if len(text) <= shortAbout {
+		return text
+	}
+	flat := strings.ReplaceAll(text[:shortAbout], "\n", " ")
+	if end := strings.LastIndex(flat, ". "); end >= 0 {
+		return text[:end+1]
+	}
+	return text
 }
 
 // brief is a common flag as a short help shows it, on one line.
@@ -91,7 +109,7 @@ func briefOf(cmd *cobra.Command, f *pflag.Flag) (brief, bool) {
 // ones.
 func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
 	var few []*pflag.Flag
-	if !cmd.HasParent() || cmd.HasSubCommands() {
+	if !cmd.HasParent() || cmd.HasSubCommands() && cmd.Flags().Lookup("format") == nil {
 		return nil
 	}
 	for _, t := range topics {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,10 @@ func newReportCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(args[0], ".json") {
+				return fail(exitUsage, "%s is neither a run nor a report: a report's file ends in .json", args[0]).
+					hint("give the JSON that run, recover or demo wrote, or the id of a run with --from or --uri")
+			}
 			if strings.HasSuffix(args[0], ".json") {
 				return app.reportFile(cmd.Context(), args[0])
 			}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +56,10 @@ func newRunsListCommand(app *app) *cobra.Command {
 			"  graphcloak runs list --uri neo4j://localhost:7687 -u neo4j --job nightly --since 30d --status FINISHED",
 		Args: cobra.NoArgs,
 	}, func(ctx context.Context, s graphStore, _ string) error {
-		q.Status = jobs.Status(strings.ToUpper(status))
-		var err error
+		err := app.checkRunQuery(&q, status)
+		if err != nil {
+			return err
+		}
 		if q.Since, err = app.ago(ctx, s, "--since", since); err != nil {
 			return err
 		}
@@ -74,6 +77,27 @@ func newRunsListCommand(app *app) *cobra.Command {
 	cmd.Flags().StringVar(&since, "since", "", "only runs that started within this `SPAN`, such as 30d, or after a time such as 2026-03-01T00:00:00Z")
 	cmd.Flags().IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0: all")
 	return cmd
+}
+
+// checkRunQuery refuses what no run can match.
+func (a *app) checkRunQuery(q *jobs.RunQuery, status string) error {
+	q.Status = jobs.Status(strings.ToUpper(status))
+	if status != "" && !slices.Contains(jobs.Statuses(), q.Status) {
+		return fail(exitUsage, "--status %q is no status of a run", status).hint("give one of %s", strings.Join(words(jobs.Statuses()), ", "))
+	}
+	if q.Limit < 0 {
+		return fail(exitUsage, "--limit is %d, want a number ≥ 0", q.Limit).hint("leave it out for all runs")
+	}
+	return nil
+}
+
+// words are the names of statuses.
+func words(list []jobs.Status) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
 }
 
 // ago reads a span of time before now, by the store's clock, or a time; "" is the zero time.

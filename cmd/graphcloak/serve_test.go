@@ -123,7 +123,7 @@ func TestJobCommands(t *testing.T) {
 		{[]string{"job", "pause", "often"}, exitOK, `"PAUSED"`},
 		{[]string{"job", "resume", "often"}, exitOK, `"paused": false`},
 		{[]string{"job", "resume", "paused"}, exitConflict, "settings"},
-		{[]string{"job", "cancel", "often"}, exitNotFound, "no open tick"},
+		{[]string{"job", "cancel", "often"}, exitNotFound, "no run under way"},
 		{[]string{"job", "show"}, exitUsage, "arg"},
 	} {
 		if code, said := obey(t, at(append(c.words, "--format", "json")...)...); code != c.exit || !strings.Contains(said, c.want) {

@@ -95,7 +95,7 @@ func protection(missing []constraint, guarded string) string {
 	for i, c := range missing {
 		names[i] = fmt.Sprint(c)
 	}
-	return "the first run makes those that lack, " + strings.Join(names, ", ") +
+	return "the first run makes the missing constraints, " + strings.Join(names, ", ") +
 		", and graphcloak doctor --fix makes them now; where its user may not, have an administrator run graphcloak doctor --print-setup"
 }
 
