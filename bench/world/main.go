@@ -29,6 +29,9 @@ type settings struct {
 	graphs []string // names for instance.With; none: the study's own
 	trials int      // for each cell
 	seed   uint64
+
+	taus    string  // diffusion times to compare, separated by commas
+	epsilon float64 // of the budgets, the one to study; 0: all
 }
 
 // chosenGraphs returns the graphs to study.
@@ -71,6 +74,8 @@ func run(ctx context.Context) error {
 	flag.StringVar(&s.data, "data", "examples/data", "folder of the graphs")
 	flag.IntVar(&s.trials, "trials", 0, "simulated releases for each cell; 0: the study's own number")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of sources and noise")
+	flag.StringVar(&s.taus, "taus", "", "diffusion times to compare, separated by commas; none: the study's own")
+	flag.Float64Var(&s.epsilon, "epsilon", 0, "of the study's budgets, the one with this ε; 0: all")
 	only := flag.String("only", "", "studies to run, separated by commas: "+strings.Join(names(), ", "))
 	graphs := flag.String("graphs", "", "graphs to study, separated by semicolons: a folder of -data or a generator; none: the study's own")
 	flag.Parse()
@@ -124,9 +129,15 @@ func choose(only string) ([]experiment, error) {
 
 // commandLine is what makes the tables of a study again.
 func commandLine(name string, s settings) string {
-	graphs := ""
+	more := ""
 	if len(s.graphs) > 0 {
-		graphs = fmt.Sprintf(" -graphs '%s'", strings.Join(s.graphs, ";"))
+		more = fmt.Sprintf(" -graphs '%s'", strings.Join(s.graphs, ";"))
 	}
-	return fmt.Sprintf("`go run ./bench/world -only %s -trials %d -seed %d%s`", name, s.trials, s.seed, graphs)
+	if s.taus != "" {
+		more += " -taus " + s.taus
+	}
+	if s.epsilon != 0 {
+		more += fmt.Sprintf(" -epsilon %v", s.epsilon)
+	}
+	return fmt.Sprintf("`go run ./bench/world -only %s -trials %d -seed %d%s`", name, s.trials, s.seed, more)
 }

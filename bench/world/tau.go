@@ -10,6 +10,7 @@ import (
 	"log"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
@@ -25,12 +26,30 @@ func tauStudy() experiment {
 }
 
 // budgets are those of the study.
-func budgets() []privacy.Budget {
-	return []privacy.Budget{{Epsilon: 4, Delta: 1e-5}, {Epsilon: 1, Delta: 1e-6}}
+func (s settings) budgets() []privacy.Budget {
+	all := []privacy.Budget{{Epsilon: 4, Delta: 1e-5}, {Epsilon: 1, Delta: 1e-6}}
+	return slices.DeleteFunc(all, func(b privacy.Budget) bool { return s.epsilon != 0 && b.Epsilon != s.epsilon })
 }
 
-// tauGrid are the diffusion times that are compared with the chosen one; 0 stands for that.
-func tauGrid() []float64 { return []float64{0, .5, 1, 2, 4, 8, 16, 32, 64, 128, 256} }
+// tauBefore was the default, and is always in the grid.
+const tauBefore = 2
+
+// tauGrid are the diffusion times that are compared with the chosen one.
+func (s settings) tauGrid() ([]float64, error) {
+	if s.taus == "" {
+		return []float64{.5, 1, 2, 4, 8, 16, 32, 64, 128, 256}, nil
+	}
+	grid := []float64{tauBefore}
+	for text := range strings.SplitSeq(s.taus, ",") {
+		tau, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(tau > 0) {
+			return nil, fmt.Errorf("-taus has %q, want numbers > 0", text)
+		}
+		grid = append(grid, tau)
+	}
+	slices.Sort(grid)
+	return slices.Compact(grid), nil
+}
 
 // tauCell is what a plan at one τ is worth.
 type tauCell struct {
@@ -42,18 +61,22 @@ type tauCell struct {
 func runTau(ctx context.Context, s settings) ([]table, error) {
 	graphs := s.chosenGraphs("karate", "net3", "sbm,n=500,k=5,in=0.05,out=0.001,seed=1",
 		"barabasi-albert,n=1000,m=2,seed=1", "minnesota", "net6")
+	grid, err := s.tauGrid()
+	if err != nil {
+		return nil, err
+	}
 	var tables []table
-	for _, b := range budgets() {
+	for _, b := range s.budgets() {
 		t := table{
 			title: fmt.Sprintf("ε = %v, δ = %v: how often the right community is named, and in brackets the mean distance of the posterior from the source in hops. "+
 				"Below the best of the grid: by how much auto is less often right.", b.Epsilon, b.Delta),
 			columns: []string{"graph", "chance", "auto", "before (τ = 2)", "best of the grid", "below it"},
 		}
-		for _, tau := range tauGrid()[1:] {
+		for _, tau := range grid {
 			t.columns = append(t.columns, fmt.Sprintf("τ = %v", tau))
 		}
 		for _, name := range graphs {
-			row, err := tauRow(ctx, s, name, b)
+			row, err := tauRow(ctx, s, name, b, grid)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -65,9 +88,9 @@ func runTau(ctx context.Context, s settings) ([]table, error) {
 }
 
 // tauRow is a graph at one budget.
-func tauRow(ctx context.Context, s settings, name string, b privacy.Budget) ([]string, error) {
+func tauRow(ctx context.Context, s settings, name string, b privacy.Budget, taus []float64) ([]string, error) {
 	var cells []tauCell
-	for _, tau := range tauGrid() {
+	for _, tau := range append([]float64{0}, taus...) { // 0: auto
 		c, err := tauAt(ctx, s, name, tau, b)
 		if err != nil {
 			return nil, fmt.Errorf("τ = %v: %w", tau, err)
@@ -78,7 +101,7 @@ func tauRow(ctx context.Context, s settings, name string, b privacy.Budget) ([]s
 	auto, grid := cells[0], cells[1:]
 	best := slices.MaxFunc(grid, func(x, y tauCell) int { return cmp.Compare(x.accuracy, y.accuracy) })
 	row := []string{
-		name, rate(auto.chance), fmt.Sprintf("τ = %v: %s", auto.tau, auto), grid[slices.Index(tauGrid(), 2)-1].String(),
+		name, rate(auto.chance), fmt.Sprintf("τ = %v: %s", auto.tau, auto), grid[slices.Index(taus, tauBefore)].String(),
 		fmt.Sprintf("τ = %v: %s", best.tau, best), strconv.FormatFloat(best.accuracy-auto.accuracy, 'f', 2, 64),
 	}
 	for _, c := range grid {
