@@ -30,7 +30,7 @@ func runLimit(ctx context.Context, s settings) ([]table, error) {
 	}
 	graphs := s.chosenGraphs("karate", "net3", "minnesota", "net6", "sbm,n=250,k=5,in=0.1,out=0.002,seed=1")
 	for _, name := range graphs {
-		for _, b := range append(budgets(), privacy.Budget{Epsilon: 4, Delta: .1}) {
+		for _, b := range append(s.budgets(), privacy.Budget{Epsilon: 4, Delta: .1}) {
 			row, err := limitRow(ctx, s, name, b)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
