@@ -40,7 +40,10 @@ func ParseAim(s string) (Aim, error) {
 type TauChoice struct {
 	Aim    Aim
 	Points []TauPoint // ascending; none where nothing could be compared
-	Note   string     // what a reader should know of the choice; "": nothing
+	// CutShort reports whether half of [Allocation].Time ran out before the search was
+	// complete: on a faster machine the choice may be another.
+	CutShort bool
+	Note     string // what a reader should know of the choice; "": nothing
 }
 
 // TauPoint is a τ that was tried.

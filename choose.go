@@ -102,6 +102,7 @@ type tauSearch struct {
 	stride   int // 0: not affordable
 	deadline time.Time
 	tried    map[int]*TauPoint // nil: out of reach
+	cut      bool              // the time ended the search
 	note     string
 }
 
@@ -209,7 +210,10 @@ func (s *tauSearch) run() error {
 	return nil
 }
 
-func (s *tauSearch) expired() bool { return !s.deadline.IsZero() && time.Now().After(s.deadline) }
+func (s *tauSearch) expired() bool {
+	s.cut = s.cut || !s.deadline.IsZero() && time.Now().After(s.deadline)
+	return s.cut
+}
 
 // value is what is to be small.
 func (s *tauSearch) value(p *TauPoint) float64 {
@@ -346,7 +350,7 @@ func (s *tauSearch) decide() (float64, error) {
 }
 
 func (s *tauSearch) choice() *TauChoice {
-	c := &TauChoice{Aim: s.opts.Aim, Points: []TauPoint{}, Note: s.note}
+	c := &TauChoice{Aim: s.opts.Aim, Points: []TauPoint{}, CutShort: s.cut, Note: s.note}
 	for _, k := range s.ranked() {
 		c.Points = append(c.Points, *s.tried[k])
 	}

@@ -94,6 +94,21 @@ func TestChosenTauInFiles(t *testing.T) {
 	}
 }
 
+// A search without time tries one τ, says that it was cut short, and the plan is made.
+func TestTauSearchIsCutShort(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := openJob()
+	job.Plan.Allocation.Time = 1
+	_, p := testkit.Planned(t, s, job)
+	if c := p.TauChoice; !c.CutShort || len(c.Points) != 1 || c.Points[0].Tau != p.Model.Tau {
+		t.Errorf("τ = %v of %+v", p.Model.Tau, c)
+	}
+	job.Plan.Allocation.Time = 0
+	if _, p := testkit.Planned(t, s, job); p.TauChoice.CutShort {
+		t.Error("a search without a limit says that it was cut short")
+	}
+}
+
 // How long a process ran that sensors measure is no choice of ours.
 func TestMeasuredTauIsGiven(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
