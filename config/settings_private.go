@@ -113,7 +113,7 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.WeightError },
 		},
 		{
-			Key: "relationshipError", Group: g, Default: "0", Help: "sensors measure, and this many relationships, whichever they are, may be absent in truth: the guarantee holds for all", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			Key: "relationshipError", Group: g, Default: "0", Help: "sensors measure, and this many relationships, whichever they are, may be absent in truth: the guarantee holds for all, but not for further ones", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Privacy.RelationshipError },
 		},
 		{

@@ -287,3 +287,49 @@ func TestUncertaintyRefused(t *testing.T) {
 		t.Error("Any")
 	}
 }
+
+// A relationship that the graph does not hold may raise Δ₂, which is why no plan claims
+// to cover it; docs/proofs/uncertainty.md has these figures.
+func TestFurtherRelationship(t *testing.T) {
+	for name, c := range map[string]struct {
+		graph    *graph.Graph
+		from, to float64
+	}{
+		"path": {must[*graph.Graph](t)(graph.Path(12)), 1.235, 1.245},
+		"grid": {must[*graph.Graph](t)(graph.Grid(3, 4)), 1.073, 1.083},
+	} {
+		g := c.graph
+		var further []*laplacian.Laplacian
+		for i := range g.Order() {
+			for j := range i {
+				if _, there := g.Edge(i, j); there {
+					continue
+				}
+				var b graph.Builder
+				for k := range g.Order() {
+					if _, err := b.AddNode(g.ID(k)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for e := range g.Edges() {
+					if err := b.Connect(e.U, e.V, e.Weight, e.Length); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := b.Connect(i, j, 1, 1); err != nil {
+					t.Fatal(err)
+				}
+				further = append(further, laplacian.New(must[*graph.Graph](t)(b.Graph()), laplacian.Combinatorial))
+			}
+		}
+		m := model(g, 2)
+		alone := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, sensitivity.Options{})).Upper
+		e, err := sensitivity.WorstCase(t.Context(), m, nil, sensitivity.Uncertainty{Alternatives: further}, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ratio := e.Lower / alone; !(ratio > c.from && ratio < c.to) || e.Alternative < 0 {
+			t.Errorf("%s: Δ₂ with one more relationship is %v times the graph's, want %v to %v", name, ratio, c.from, c.to)
+		}
+	}
+}

@@ -129,6 +129,9 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 	case p.Measured() && s.opts.Recover.FaultRate == nil:
 		notes = append(notes, "the posterior supposes sound sensors, which that of a release of measured readings does not: --sensor-fault-rate 0.01 does as it does, and takes longer")
 	}
+	if u := p.Uncertainty; u.TauFrom < u.TauTo {
+		notes = append(notes, "the posterior supposes the plan's τ, where that of a release sums over what is declared")
+	}
 	if s.world.Name != modelScenario {
 		notes = append(notes, "what happened was not the model: "+s.world.About)
 	}
