@@ -20,7 +20,7 @@ const (
 )
 
 // OneOrTwo stands for one source, or two where the evidence for a second is so large that a
-// second would be claimed falsely with a probability of at most [Options].FalseAlarm. Above
+// second would be claimed falsely with a probability of at most [Options].FalseAlarm and [DefaultFalseAlarm]. Above
 // [DenseLimit] nodes it is one.
 const OneOrTwo = -2
 

@@ -81,7 +81,7 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		return fmt.Errorf("evidence of a second source: %w", err)
 	}
 	a.report.Sources = &report.Sources{Count: 1, Method: "exact", LogSecond: report.Finite(second)}
-	enough := max(-math.Log(a.opts.falseAlarm()), math.Log(3))
+	enough := -math.Log(min(a.opts.falseAlarm(), DefaultFalseAlarm))
 	if second < enough {
 		return nil
 	}

@@ -53,6 +53,8 @@ type experiment struct {
 func studies() []experiment {
 	return []experiment{
 		tauStudy(),
+		fitStudy(),
+		sourcesStudy(),
 		faultyStudy(),
 		scenarioStudy(),
 		limitStudy(),

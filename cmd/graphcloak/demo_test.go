@@ -16,8 +16,8 @@ import (
 )
 
 // TestDemoIsRight holds what README.md says of the demo: more than 95 % of runs name the
-// right community, with sources anywhere and with the source where it is. 1,000 of each
-// gave 97.3 % and 97.6 %. The first are drawn by a fixed seed; of 400 of the second fewer
+// right community, with sources anywhere and with the source where it is. 1,000 of the first
+// gave 97.2 %, 400 of the second 97.5 %. The first are drawn by a fixed seed; of 400 of the second fewer
 // than 370 are right with probability below 10⁻⁷.
 func TestDemoIsRight(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
@@ -71,11 +71,11 @@ func TestDemoIsRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := m.Recover(ctx, r, analyst.Options{})
+		rep, err := m.Recover(ctx, r, analyst.Options{Sources: analyst.OneOrTwo, FalseAlarm: number("falseAlarm")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rep.Communities[0].CommunityID == partition.Labels[at] {
+		if rep.Detected() && rep.Communities[0].CommunityID == partition.Labels[at] {
 			right++
 		}
 	}
