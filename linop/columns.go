@@ -29,8 +29,8 @@ func BlockColumns(n int) int {
 // products only.
 func Entries(a Operator) *mat.Dense {
 	switch a := a.(type) {
-	case Dense:
-		return a.M
+	case interface{ stored() *mat.Dense }: // Dense, and what embeds it
+		return a.stored()
 	case interface{ Dense() *mat.Dense }:
 		return a.Dense()
 	}

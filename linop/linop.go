@@ -95,6 +95,8 @@ type Dense struct {
 	Bound float64
 }
 
+func (d Dense) stored() *mat.Dense { return d.M }
+
 // Dims returns the shape of the matrix.
 func (d Dense) Dims() (r, c int) { return d.M.Dims() }
 
