@@ -58,6 +58,7 @@ const (
 	patience      = 8 // rounds without gain
 	balanceRounds = 30
 	gain          = 3e-4
+	tiny          = 1e-300 // a weight that changes no other, and whose reciprocal is finite
 )
 
 func newGame(q *Question, h Guarantee) *game {
@@ -223,7 +224,7 @@ func (a *game) play(ctx context.Context) (float64, error) {
 		if since++; bound < best*(1-gain) {
 			since = 0
 		}
-		if bound >= best {
+		if !(bound < best) {
 			rate /= 4
 			continue
 		}
@@ -378,11 +379,13 @@ func (a *game) at(g group, b int) float64 {
 }
 
 // step moves the weights against the losses.
+//
+// The factors of all weights of a node may be 0, so none of these becomes less than tiny.
 func (a *game) step(rate float64) {
 	for _, c := range a.stars {
 		for j := range c.pairs {
 			p := &c.pairs[j]
-			p.w = p.kept * math.Exp(-rate*c.kept[p.cell])
+			p.w = p.kept*math.Exp(-rate*c.kept[p.cell]) + tiny
 		}
 	}
 	a.normalise()

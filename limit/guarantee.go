@@ -34,8 +34,12 @@ func Gaussian(mu float64) (Guarantee, error) {
 	return gaussian{mu}, nil
 }
 
-// gaussianStep is the distance of quantiles in the grid.
-const gaussianStep = 7.0 / half
+// gaussianStep is the distance of quantiles in the grid. From farthestShift on every
+// point of it has the value 1 and the slope 0.
+const (
+	gaussianStep  = 7.0 / half
+	farthestShift = 1e3
+)
 
 func (gaussian) grid() []float64 {
 	points := make([]float64, 0, 2*half+1)
@@ -46,7 +50,7 @@ func (gaussian) grid() []float64 {
 }
 
 func (g gaussian) tangent(b, k int) (value, slope float64) {
-	a, s := gaussianStep*float64(b-half), float64(k)*g.mu
+	a, s := gaussianStep*float64(b-half), min(float64(k)*g.mu, farthestShift)
 	return normalCDF(a + s), math.Exp(-s*a - s*s/2)
 }
 

@@ -114,9 +114,6 @@ func steps(d, alpha float64, exact bool) int32 {
 	return int32(k)
 }
 
-// Chance is how often the likeliest community of the prior is right.
-func (q *Question) Chance() float64 { return slices.Max(q.shares()) }
-
 // shares adds up the prior by community.
 func (q *Question) shares() []float64 {
 	sums := make([]float64, q.count)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/emd"
@@ -39,8 +40,12 @@ func bound(t *testing.T, g *graph.Graph, labels []int, prior []float64, alpha fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a < q.Chance() || a > 1 {
-		t.Errorf("limit %v, chance is %v", a, q.Chance())
+	shares := make([]float64, slices.Max(labels)+1)
+	for i, l := range labels {
+		shares[l] += prior[i]
+	}
+	if chance := slices.Max(shares); !(a >= chance && a <= 1) {
+		t.Errorf("limit %v, chance is %v", a, chance)
 	}
 	return a
 }
@@ -261,6 +266,36 @@ func TestDeterministic(t *testing.T) {
 	}
 	if one > .999 {
 		t.Errorf("limit %v says nothing", one)
+	}
+}
+
+// Priors from flat to one node that has nearly all, where the weights of a node shrink
+// together until they are 0, and a guarantee that guarantees nothing.
+func TestExtremes(t *testing.T) {
+	for _, n := range []int{12, 40} {
+		g, err := graph.Path(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spread := range []float64{0, 1, 3, 10, 100} {
+			random := rand.New(rand.NewPCG(9, uint64(spread)))
+			labels, prior, total := make([]int, n), make([]float64, n), 0.0
+			for i := range labels {
+				labels[i], prior[i] = i*2/n, math.Exp(spread*random.NormFloat64())
+				total += prior[i]
+			}
+			for i := range prior {
+				prior[i] /= total
+			}
+			for _, alpha := range []float64{.5, 1, 1.5, 2.3} {
+				h, err := limit.Approximate(3, 1e-6)
+				bound(t, g, labels, prior, alpha, h, err)
+				h, err = limit.Gaussian(3)
+				bound(t, g, labels, prior, alpha, h, err)
+				h, err = limit.Gaussian(math.MaxFloat64)
+				near(t, "no guarantee", bound(t, g, labels, prior, alpha, h, err), 1, 0)
+			}
+		}
 	}
 }
 
