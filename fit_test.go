@@ -57,6 +57,27 @@ func TestNoSourceNoCommunity(t *testing.T) {
 	}
 }
 
+// TestPresenceOverTau: where τ may be anything in a range, the odds over all of it are held
+// against their threshold, in measurements where those at the likeliest τ alone would find a
+// source that is not there; and a second source is not weighed.
+func TestPresenceOverTau(t *testing.T) {
+	m, in := grid(t, nil, .1, "")
+	for _, seed := range []uint64{100, 115, 144, 237} {
+		rep, err := m.RecoverFrom(t.Context(), withNoise(in, seed), analyst.Options{Sources: analyst.OneOrTwo, TauFrom: .05, TauTo: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := rep.Presence; p.Detected || rep.Posterior.LogPresence > *p.Threshold || p.Trials != 999 || rep.Sources != nil {
+			t.Errorf("%+v, log odds %v, sources %v", *p, rep.Posterior.LogPresence, rep.Sources)
+		}
+	}
+	m, in = grid(t, []int{7}, .03, "")
+	rep, err := m.RecoverFrom(t.Context(), withNoise(in, 2), analyst.Options{TauFrom: .05, TauTo: 20})
+	if err != nil || !rep.Presence.Detected || rep.Posterior.LogPresence <= *rep.Presence.Threshold {
+		t.Errorf("a clear source: %+v, log odds %v, %v", rep.Presence, rep.Posterior.LogPresence, err)
+	}
+}
+
 // TestOneOrTwo: one source is one, and two that are clear are two, with their communities.
 func TestOneOrTwo(t *testing.T) {
 	for _, tt := range []struct {

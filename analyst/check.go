@@ -5,6 +5,7 @@ package analyst
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -35,12 +36,14 @@ func CheckFalseAlarm(rate float64) error {
 }
 
 // check reports whether there is a source at all, and whether the sources that the answer
-// supposes explain the measurements w, which are those of sensors that are not suspect.
+// supposes explain the measurements w, which are those of sensors that are not suspect. The
+// latter is asked at the likeliest τ where several are possible.
 func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Options) error {
 	opts.Faults = posterior.Faults{}
 	if w != a.Whitened {
 		opts.Norms = nil
 	}
+	sound := w
 	w, err := a.atLikeliestTau(ctx, w)
 	if err != nil {
 		return err
@@ -55,27 +58,47 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 		}
 		opts.Norms = &norms
 	}
-	c, err := posterior.NewCheck(ctx, w.Data, posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: a.opts.falseAlarm()})
+	check := posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: a.opts.falseAlarm()}
+	c, err := posterior.NewCheck(ctx, w.Data, check)
 	if err != nil {
 		return err
 	}
-	rep, alarm := a.report, a.opts.falseAlarm()
-	rep.Presence = &report.Presence{
-		Detected: alarm >= 1 || c.NoSource <= alarm*(1+1e-12), PValue: c.NoSource, FalseAlarm: alarm,
-		Threshold: report.Finite(c.Threshold(alarm)), Trials: c.Trials,
-	}
-	rep.Fit = &report.Fit{PValue: c.Fit, Method: "simulated", Trials: c.Trials, Residual: c.Residual, Measurements: len(w.Data.Y)}
-	if s := rep.Sources; s != nil && s.Count > 1 {
-		residual, err := posterior.LeastResidual(ctx, w.Data, a.indices(s.Count), opts)
-		if err != nil {
+	presence := &c.Presence
+	if len(a.report.TauPosterior) > 0 {
+		check.Trials = c.Trials
+		if presence, err = posterior.NewPresence(ctx, a.atEachTau(ctx, sound), check); err != nil {
 			return err
 		}
-		rep.Fit = &report.Fit{PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual, Measurements: len(w.Data.Y)}
 	}
-	if rep.Fit.PValue >= report.PoorFit {
-		return nil
+	a.addPresence(presence)
+	if err := a.addFit(ctx, w, opts, c); err != nil || a.report.Fit.PValue >= report.PoorFit {
+		return err
 	}
 	return a.addAlternatives(ctx, w, opts, c.LogPresence)
+}
+
+// addPresence reports whether there is a source at all.
+func (a *analysis) addPresence(p *posterior.Presence) {
+	alarm := a.opts.falseAlarm()
+	a.report.Presence = &report.Presence{
+		Detected: alarm >= 1 || p.NoSource <= alarm*(1+1e-12), PValue: p.NoSource, FalseAlarm: alarm,
+		Threshold: report.Finite(p.Threshold(alarm)), Trials: p.Trials,
+	}
+}
+
+// addFit reports whether the sources that the answer supposes explain the measurements.
+func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Options, c *posterior.Check) error {
+	a.report.Fit = &report.Fit{PValue: c.Fit, Method: "simulated", Trials: c.Trials, Residual: c.Residual, Measurements: len(w.Data.Y)}
+	s := a.report.Sources
+	if s == nil || s.Count <= 1 {
+		return nil
+	}
+	residual, err := posterior.LeastResidual(ctx, w.Data, a.indices(s.Count), opts)
+	if err != nil {
+		return err
+	}
+	a.report.Fit = &report.Fit{PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual, Measurements: len(w.Data.Y)}
+	return nil
 }
 
 // indices are the nodes that are likeliest one by one.
@@ -108,6 +131,22 @@ func (a *analysis) atLikeliestTau(ctx context.Context, w *Whitened) (*Whitened, 
 		return w, nil
 	}
 	return a.atTau(ctx, w, tau)
+}
+
+// atEachTau yields the measurements under every τ that the posterior is summed over.
+func (a *analysis) atEachTau(ctx context.Context, w *Whitened) iter.Seq2[measurement.Data, error] {
+	return func(yield func(measurement.Data, error) bool) {
+		for _, t := range a.report.TauPosterior {
+			at, err := a.atTau(ctx, w, t.Tau)
+			if err != nil {
+				yield(measurement.Data{}, err)
+				return
+			}
+			if !yield(at.Data, nil) {
+				return
+			}
+		}
+	}
 }
 
 // atTau returns the measurements under another τ.

@@ -76,6 +76,10 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes only one source is weighed unless `sources` says otherwise", DenseLimit))
 		return nil
 	}
+	if a.opts.TauFrom < a.opts.TauTo {
+		a.report.Notes = append(a.report.Notes, "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that τ is known")
+		return nil
+	}
 	second, err := posterior.Second(ctx, a.Data, opts)
 	if err != nil {
 		return fmt.Errorf("evidence of a second source: %w", err)

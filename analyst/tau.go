@@ -60,7 +60,7 @@ func (a *analysis) overTau(ctx context.Context, p *posterior.Posterior, opts pos
 	best := floats.MaxIdx(share)
 	a.report.Notes = append(a.report.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is summed over it: τ near %.3g is the likeliest, with probability %s where chance gives %s",
 		a.opts.TauFrom, a.opts.TauTo, grid[best], report.Percent(min(1, share[best])), report.Percent(1.0/tauPoints)))
-	if a.opts.Sources != 0 && a.opts.Sources != 1 {
+	if s := a.opts.Sources; s != 0 && s != 1 && s != OneOrTwo {
 		a.report.Notes = append(a.report.Notes, "the number of sources, and more than one of them, are weighed at the plan's τ alone, though it may be another")
 	}
 	return mixed, nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,28 +37,11 @@ type Check struct {
 	Node      int // of the single source of the largest likelihood
 	Amplitude float64
 	Residual  float64 // ‖y − aAe_i‖² for it
-	Trials    int     // simulated with no source, and as many with that source
-	// Null holds the log odds of a source against none in the trials without one, ascending.
-	// LogPresence is that of the measurements.
-	Null        []float64
-	LogPresence float64
-	NoSource    float64 // p-value of no source
+	// Presence is the test of no source; as many trials have the single source.
+	Presence
 	// Fit is the p-value of a single source. Where fewer trials fit worse than can be
 	// counted it is a bound on that: the least of three tails, times three.
 	Fit float64
-}
-
-// Threshold returns the log odds of a source that trials without one exceed with a
-// probability of at most falseAlarm: +Inf where there are too few trials to say.
-func (c *Check) Threshold(falseAlarm float64) float64 {
-	k := int(falseAlarm*float64(c.Trials+1) + 1e-9) // p ≤ falseAlarm: fewer than k trials are as large
-	if k < 1 {
-		return math.Inf(1)
-	}
-	if k > c.Trials {
-		return math.Inf(-1)
-	}
-	return c.Null[c.Trials-k]
 }
 
 // checkWork bounds the products of a check: trials times entries of A.
@@ -91,20 +73,28 @@ type checker struct {
 	seed     uint64
 }
 
+// newChecker returns with it c = Aᵀy.
+func newChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*checker, []float64, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m := len(d.Y); opts.Visible != nil && opts.Visible.RawMatrix().Cols != m {
+		return nil, nil, fmt.Errorf("%w: directions among %d measurements, want %d", ErrInvalid, opts.Visible.RawMatrix().Cols, m)
+	}
+	return &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior, visible: opts.Visible, seed: opts.Seed}, c, nil
+}
+
 // NewCheck simulates measurements without a source, and with the single source that fits
 // best. The log odds of a source against none are compared with those of the former. With
 // the latter it compares the worst of three residuals of the best single source: of all
 // measurements, of their visible directions, and of the measurement that fits worst.
 func NewCheck(ctx context.Context, d measurement.Data, opts CheckOptions) (*Check, error) {
-	c, norms, logPrior, err := sufficient(ctx, d, opts.Options)
+	k, c, err := newChecker(ctx, d, opts)
 	if err != nil {
 		return nil, err
 	}
-	if m := len(d.Y); opts.Visible != nil && opts.Visible.RawMatrix().Cols != m {
-		return nil, fmt.Errorf("%w: directions among %d measurements, want %d", ErrInvalid, opts.Visible.RawMatrix().Cols, m)
-	}
-	k := &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior, visible: opts.Visible, seed: opts.Seed}
-	out := &Check{Trials: opts.trials(d.A), LogPresence: k.presence(c)}
+	out := &Check{Presence: Presence{Trials: opts.trials(d.A), LogPresence: k.presence(c)}}
 	out.Node, out.Amplitude = k.best(c)
 	column := make([]float64, len(d.Y))
 	linop.ColumnsTo(d.A, column, []int{out.Node})
@@ -117,14 +107,12 @@ func NewCheck(ctx context.Context, d measurement.Data, opts CheckOptions) (*Chec
 	if err != nil {
 		return nil, err
 	}
-	atLeast := func(x, y float64) bool { return x >= y }
-	out.NoSource = share(null, out.LogPresence, atLeast)
+	out.Null = null
+	out.settle()
 	out.Fit = share(tails, worst, func(x, y float64) bool { return x <= y })
 	if out.Fit*float64(out.Trials+1) < 1.5 { // none: bounded below what can be counted
 		out.Fit = min(out.Fit, 3*worst)
 	}
-	slices.Sort(null)
-	out.Null = null
 	return out, nil
 }
 
@@ -201,14 +189,7 @@ func (k *checker) simulate(ctx context.Context, trials int, mean []float64, prog
 			return nil, nil, err
 		}
 		width := min(checkBlock, trials-at)
-		z, w := make([]float64, m*width), make([]float64, n*width)
-		for j := range width {
-			random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
-			for s := range m {
-				z[s*width+j] = random.NormFloat64()
-			}
-		}
-		linop.MulBlockTo(k.d.A, w, true, z, width)
+		z, w := k.noise(at, width)
 		nodes, amplitudes, columns := make([]int, width), make([]float64, width), make([]float64, m*width)
 		inParallel(width, func(j int) {
 			c := stride(w, j, width, n)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
+)
+
+// Presence is the test of no source at all, against measurements that are simulated
+// without one. Its p-value is a multiple of 1/(Trials + 1).
+type Presence struct {
+	Trials int
+	// Null holds the log odds of a source against none in the trials, ascending.
+	// LogPresence is that of the measurements.
+	Null        []float64
+	LogPresence float64
+	NoSource    float64 // p-value of no source
+}
+
+// Threshold returns the log odds of a source that trials without one exceed with a
+// probability of at most falseAlarm: +Inf where there are too few trials to say.
+func (p *Presence) Threshold(falseAlarm float64) float64 {
+	k := int(falseAlarm*float64(p.Trials+1) + 1e-9) // p ≤ falseAlarm: fewer than k trials are as large
+	if k < 1 {
+		return math.Inf(1)
+	}
+	if k > p.Trials {
+		return math.Inf(-1)
+	}
+	return p.Null[p.Trials-k]
+}
+
+// settle computes the p-value.
+func (p *Presence) settle() {
+	p.NoSource = share(p.Null, p.LogPresence, func(x, y float64) bool { return x >= y })
+	slices.Sort(p.Null)
+}
+
+// NewPresence tests where any of several operators may have made the measurements, each as
+// likely: measurements and trials alike are judged by the mean of the odds under all. Noise
+// alone is the same under all, so the trials are too. The p-value is as exact as that of one
+// operator, and the same bits for it. data yields the same measurements with each operator.
+// It returns the errors that data yields, and [ErrInvalid].
+func NewPresence(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions) (*Presence, error) {
+	opts.Norms = nil
+	p, count := &Presence{LogPresence: math.Inf(-1)}, 0
+	for d, err := range data {
+		if err != nil {
+			return nil, err
+		}
+		k, c, err := newChecker(ctx, d, opts)
+		if err != nil {
+			return nil, err
+		}
+		if p.Trials == 0 {
+			p.Trials = opts.trials(d.A)
+			p.Null = slices.Repeat([]float64{math.Inf(-1)}, p.Trials)
+		}
+		if err := k.addNull(ctx, p.Null); err != nil {
+			return nil, err
+		}
+		p.LogPresence = logSum([]float64{p.LogPresence, k.presence(c)})
+		count++
+	}
+	if count == 0 {
+		return nil, fmt.Errorf("%w: there is no operator to test under", ErrInvalid)
+	}
+	p.LogPresence -= math.Log(float64(count))
+	floats.AddConst(-math.Log(float64(count)), p.Null)
+	p.settle()
+	return p, nil
+}
+
+// addNull adds, to logarithms, the odds of a source in each trial without one.
+func (k *checker) addNull(ctx context.Context, null []float64) error {
+	_, n := k.d.A.Dims()
+	for at := 0; at < len(null); at += checkBlock {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		width := min(checkBlock, len(null)-at)
+		_, w := k.noise(at, width)
+		inParallel(width, func(j int) {
+			null[at+j] = logSum([]float64{null[at+j], k.presence(stride(w, j, width, n))})
+		})
+	}
+	return nil
+}
+
+// noise returns the noise z of width trials from the at-th on, and Aᵀz, each with one
+// column a trial.
+func (k *checker) noise(at, width int) (z, w []float64) {
+	m, n := k.d.A.Dims()
+	z, w = make([]float64, m*width), make([]float64, n*width)
+	for j := range width {
+		random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
+		for s := range m {
+			z[s*width+j] = random.NormFloat64()
+		}
+	}
+	linop.MulBlockTo(k.d.A, w, true, z, width)
+	return z, w
+}
