@@ -158,8 +158,12 @@ func newRootCommand(app *app) *cobra.Command {
 	flags.BoolVar(&app.helpAll, "help-all", false, "help with every flag, by topic")
 	flags.BoolVar(&app.noColor, "no-color", false, "the same as --color never")
 	root.PersistentPreRunE = app.prepare
-	root.AddCommand(commands(app)...)
-	app.completeArguments(root)
+	if len(app.args) > 0 && app.args[0] == "cloak" { // on a small machine, where the flags of all others take megabytes
+		root.AddCommand(newCloakCommand(app))
+	} else {
+		root.AddCommand(commands(app)...)
+		app.completeArguments(root)
+	}
 	for _, cmd := range root.Commands() {
 		app.wrapArgs(cmd)
 	}
