@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -93,6 +96,31 @@ func TestOneOrTwo(t *testing.T) {
 		if s.Count != tt.want || s.LogSecond == nil || (*s.LogSecond > 3) != (tt.want == 2) || !rep.Presence.Detected || rep.Fit.PValue < .01 {
 			t.Errorf("%v: %+v, %+v, %+v: %s", tt.sources, *s, *rep.Presence, *rep.Fit, rep.Answer)
 		}
+	}
+}
+
+// TestOneOfManyWithFaults: where there are too many pairs to weigh, and sensors may be broken,
+// one source is still one.
+func TestOneOfManyWithFaults(t *testing.T) {
+	g, err := graph.Grid(14, 14)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(t.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := testkit.HeatKernel(g, 1)
+	var in analyst.Measurements
+	for i := range g.Order() {
+		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, kernel.At(i, 85)), append(in.Sigmas, .1)
+	}
+	rep, err := m.RecoverFrom(t.Context(), withNoise(in, 4), analyst.Options{Sources: analyst.OneOrTwo, FaultRate: rate(.01)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := rep.Sources; s.Count != 1 || s.LogSecond == nil || *s.LogSecond > 1 {
+		t.Errorf("%+v", *s)
 	}
 }
 

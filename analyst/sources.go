@@ -86,7 +86,7 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	}
 	a.report.Sources = &report.Sources{Count: 1, Method: "exact", LogSecond: report.Finite(second)}
 	enough := -math.Log(min(a.opts.falseAlarm(), DefaultFalseAlarm))
-	if second < enough {
+	if !(second >= enough) {
 		return nil
 	}
 	var groups []float64
@@ -101,7 +101,7 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		}
 		second = p.LogPresence - one.LogPresence
 		a.report.Sources.LogSecond = report.Finite(second)
-		if second < enough {
+		if !(second >= enough) {
 			return nil
 		}
 		a.probability = p.Probability

@@ -153,7 +153,7 @@ func (g *faultyGibbs) setNorms() {
 func (g *faultyGibbs) sweep() (moved []float64) {
 	g.drawSound()
 	g.sweeps++
-	weigh := g.thin > 0 && g.sweeps%g.thin == 0
+	weigh := len(g.z) > 1 && g.thin > 0 && g.sweeps%g.thin == 0 // of one source the evidence is exact
 	for range g.z {
 		g.remove()
 		if weigh {

@@ -20,7 +20,8 @@ const (
 
 // Second estimates the log evidence of two sources against one: the mean, over sources
 // drawn from the posterior of one, of the evidence of a further one beside it. It takes a
-// product of AᵀA for each node that is drawn, where [NewPairs] weighs every pair. It is
+// product of AᵀA for each node that is drawn, where [NewPairs] weighs every pair; where
+// sensors may be broken, the posterior of one source for each of fewer draws. It is
 // −Inf where the prior leaves no two nodes. The seed is fixed: the same data give the same bits.
 func Second(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
 	if _, n := d.A.Dims(); n < 2 {
@@ -37,7 +38,7 @@ func Second(ctx context.Context, d measurement.Data, opts Options) (float64, err
 	g := gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cacheMemory}
 	var at chain = &g
 	if opts.Faults.Rate > 0 {
-		if at, err = newFaultyGibbs(ctx, g, SampleOptions{Options: opts}.withDefaults()); err != nil {
+		if at, err = newFaultyGibbs(ctx, g, SampleOptions{Options: opts, Sweeps: secondSweeps, evidence: true}); err != nil {
 			return 0, err
 		}
 	}
