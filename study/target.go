@@ -29,6 +29,7 @@ var ErrTarget = errors.New("study: no privacy loss fits the target")
 const (
 	minTargetEpsilon, maxTargetEpsilon = 0.01, 1000.0
 	targetTolerance                    = 1.01
+	startEpsilon                       = 4.0 // that weights and τ are chosen for at first
 )
 
 // reached reports whether a simulation reached the target.
@@ -45,25 +46,48 @@ func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 	if err := checkSize(m); err != nil {
 		return nil, err
 	}
-	s, err := newExpectation(ctx, m, rec, trials)
-	if err != nil {
-		return nil, err
-	}
-	opts.Epsilon = 1
+	var best *graphcloak.Plan
+	var bestModel graphcloak.Model // with the τ of best
+	opts.Epsilon = startEpsilon
 	for round := 0; ; round++ {
 		p, err := m.Plan(ctx, opts)
 		if err != nil {
 			return nil, err
 		}
-		if p, err = s.leastBudget(ctx, p, t); err != nil {
+		s, err := newExpectation(ctx, m, rec, trials) // of the τ that the plan may have chosen
+		if err != nil {
 			return nil, err
 		}
-		// Weights are optimal for the ε that they were computed for: repeat at this one.
-		if p.Allocated == nil || round == 1 {
-			return p, nil
+		p, err = s.leastBudget(ctx, p, t)
+		if best != nil && errors.Is(err, ErrTarget) {
+			*m = bestModel
+			return best, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		gained := best == nil || p.Epsilon*targetTolerance < best.Epsilon
+		if best == nil || p.Epsilon < best.Epsilon {
+			best, bestModel = p, *m
+		}
+		if !gained || round+1 == rounds(p) {
+			*m = bestModel
+			return best, nil
 		}
 		opts.Epsilon = p.Epsilon
 	}
+}
+
+// rounds is how often a plan is made: weights and τ are good for the ε that they were
+// chosen for, so they are chosen again for the ε that was found.
+func rounds(p *graphcloak.Plan) int {
+	switch {
+	case p.TauChoice != nil:
+		return 5
+	case p.Allocated != nil:
+		return 2
+	}
+	return 1
 }
 
 // checkSize refuses a graph that is too large to be simulated many times.

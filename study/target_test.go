@@ -55,3 +55,29 @@ func TestPlanFor(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanForChoosesTau: where τ is open it is chosen for the ε that is found, and what is
+// simulated is that τ.
+func TestPlanForChoosesTau(t *testing.T) {
+	job := karate()
+	job.Settings.Tau = 0
+	for _, uniform := range []bool{true, false} {
+		m, err := graphcloak.Load(t.Context(), open(t, "karate"), job.Settings, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := job.Plan
+		opts.Allocation.Uniform = uniform
+		p, err := study.PlanFor(t.Context(), m, opts, analyst.Options{}, study.Target{Accuracy: 0.8}, 100)
+		if err != nil {
+			t.Fatalf("uniform %v: %v", uniform, err)
+		}
+		if p.TauChoice == nil || p.Public.Tau != m.Tau {
+			t.Fatalf("uniform %v: τ = %v and %v, choice %v", uniform, p.Public.Tau, m.Tau, p.TauChoice)
+		}
+		again, err := study.PlanAccuracy(t.Context(), m, p, analyst.Options{}, 100)
+		if err != nil || again.Probability < 0.8 || again.Probability != p.Accuracy.Probability {
+			t.Errorf("uniform %v: %+v, simulated again %+v, %v", uniform, p.Accuracy, again, err)
+		}
+	}
+}
