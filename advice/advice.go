@@ -234,14 +234,14 @@ func accuracy(f Facts) (Warning, bool) {
 	}
 	w := Warning{
 		Code: "accuracy",
-		Text: fmt.Sprintf("the answer will be right %s of the time (95 %% interval %.0f to %.0f %%); chance is %s",
-			percent(a.Probability), 100*a.Lower, 100*a.Upper, percent(a.Chance)),
+		Text: fmt.Sprintf("the answer will be right %s of the time (95 %% interval %.0f to %.0f %%, from %d simulated runs); chance is %s",
+			percent(a.Probability), 100*a.Lower, 100*a.Upper, a.Trials, percent(a.Chance)),
 		Advice: "raise ε, or use fewer communities; `graphcloak plan --target-accuracy 0.9` finds the ε",
 	}
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
-		w.Text += ", and no mechanism with this guarantee is right more than " + report.PercentUp(a.Limit.Gaussian) + " of the time"
+		w.Text += "; " + a.Limit.Clause("(ε, δ)")
 		if 2*(a.Limit.Gaussian-a.Chance) < 1-a.Chance {
-			w.Advice = "ask for fewer communities, a larger ε or a smaller α: other noise cannot help enough"
+			w.Advice = "ask for fewer communities, a larger ε or a smaller α: another τ, allocation or more sensors cannot help enough"
 		}
 	}
 	return w, true

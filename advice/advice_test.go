@@ -46,6 +46,11 @@ func TestWarnings(t *testing.T) {
 	right := func(p, chance float64) *report.Accuracy {
 		return &report.Accuracy{Probability: p, Lower: p, Upper: p, Chance: chance, Trials: 100}
 	}
+	limited := func(p, chance, gaussian, most float64) *report.Accuracy {
+		a := right(p, chance)
+		a.Limit = &report.Limit{Gaussian: gaussian, AnyMechanism: &most}
+		return a
+	}
 	hops := pipes(t, 0, 1, 1, 1)
 	for _, c := range []struct {
 		name  string
@@ -65,7 +70,9 @@ func TestWarnings(t *testing.T) {
 		{"one community", advice.Facts{Communities: 1, Accuracy: right(1, 1)}, "communities", "nothing to tell apart"},
 		{"half of the way", advice.Facts{Accuracy: right(0.75, 0.5)}, "", ""},
 		{"less", advice.Facts{Accuracy: right(0.74, 0.5)}, "accuracy", "right 74 % of the time"},
-		{"hardly better than chance", advice.Facts{Accuracy: right(0.08, 0.05)}, "accuracy", "right 8 % of the time (95 % interval 8 to 8 %); chance is 5 %; raise ε"},
+		{"hardly better than chance", advice.Facts{Accuracy: right(0.08, 0.05)}, "accuracy", "right 8 % of the time (95 % interval 8 to 8 %, from 100 simulated runs); chance is 5 %; raise ε"},
+		{"what other noise of this guarantee allows", advice.Facts{Accuracy: limited(0.4, 0.35, 0.45, 0.7)}, "accuracy", "chance is 35 %; no mechanism with the guarantee of this noise is right more than 45 % of the time, and none that is (ε, δ)-private more than 70 %; ask for fewer communities, a larger ε or a smaller α: another τ,"},
+		{"room below the limit", advice.Facts{Accuracy: limited(0.4, 0.35, 0.9, 1)}, "accuracy", "more than 90 % of the time; raise ε"},
 		{
 			"a property elsewhere",
 			advice.Facts{Misplaced: []advice.Misplaced{{Setting: "node-key", Property: "vat", Others: []string{"Company", "Shop", "Bank", "Ltd"}}}},

@@ -26,11 +26,7 @@ func (l *Limit) possible() bool {
 // LimitSentence says what the limit, which is known, means for who chooses a plan at (ε, δ).
 func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
 	l := a.Limit
-	text := fmt.Sprintf("%.0f %% right, chance %.0f %%; no mechanism with the guarantee of this noise is right more than %s of the time",
-		100*a.Probability, 100*a.Chance, PercentUp(l.Gaussian))
-	if l.AnyMechanism != nil && *l.AnyMechanism <= .99 {
-		text += fmt.Sprintf(", and none that is (%v, %v)-private more than %s", epsilon, delta, PercentUp(*l.AnyMechanism))
-	}
+	text := fmt.Sprintf("%.0f %% right, chance %.0f %%; %s", 100*a.Probability, 100*a.Chance, l.Clause(fmt.Sprintf("(%v, %v)", epsilon, delta)))
 	switch {
 	case 2*(l.Gaussian-a.Chance) < 1-a.Chance:
 		text += ": ask for fewer communities, larger ε or smaller α."
@@ -42,7 +38,18 @@ func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
 	return text
 }
 
-// PercentUp is a bound in hundredths, rounded up.
-func PercentUp(x float64) string {
+// Clause says what no mechanism exceeds: none with the μ-Gaussian privacy of the noise,
+// and none that keeps the guarantee, such as "(1, 1e-05)", which allows more. A bound
+// above 99 % is left out.
+func (l *Limit) Clause(guarantee string) string {
+	text := "no mechanism with the guarantee of this noise is right more than " + percentUp(l.Gaussian) + " of the time"
+	if l.AnyMechanism != nil && *l.AnyMechanism <= .99 {
+		text += ", and none that is " + guarantee + "-private more than " + percentUp(*l.AnyMechanism)
+	}
+	return text
+}
+
+// percentUp is a bound in hundredths, rounded up.
+func percentUp(x float64) string {
 	return strconv.FormatFloat(min(100, math.Ceil(100*x)), 'f', 0, 64) + " %"
 }

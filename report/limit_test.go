@@ -34,6 +34,15 @@ func TestLimitSentence(t *testing.T) {
 	}
 }
 
+// The narrower class is never said to be all that keep the guarantee.
+func TestLimitClause(t *testing.T) {
+	seventy := .6997
+	l := report.Limit{Gaussian: .4436, AnyMechanism: &seventy}
+	if got, want := l.Clause("(ε, δ)"), "no mechanism with the guarantee of this noise is right more than 45 % of the time, and none that is (ε, δ)-private more than 70 %"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A limit that is no probability, or with the wider class below the narrower, is refused.
 func TestLimitPossible(t *testing.T) {
 	half := .5

@@ -32,9 +32,9 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			"it; and the same for uniform noise, where the plan's is allocated. Noise comes from the sampler of a release,\n" +
 			"keyed by --random-seed: the same seed gives the same result. It reads no signal and spends nothing.\n\n" +
 			"--scenario lets what happens differ from the model, while plan and posterior know the model only:\n" + scenarioList(),
-		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.1\n" +
+		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
-			"  graphcloak evaluate --from example:net3 --delta 0.1 --scenario all\n" +
+			"  graphcloak evaluate --from example:net3 --delta 0.01 --scenario all\n" +
 			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -26,10 +26,10 @@ func newPlanCommand(app *app) *cobra.Command {
 		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise, and simulates\n" +
 			"how often the right community would be named. Its JSON is a plan file for `graphcloak release`, or with\n" +
 			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time too: --tau auto. --suggest-sensors says instead which further nodes should carry sensors.",
-		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.1\n" +
+		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
 			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +
-			"  graphcloak plan --from example:karate --delta 0.1 --target-accuracy 0.9 --curve curve.png\n" +
+			"  graphcloak plan --from example:karate --delta 0.01 --target-accuracy 0.9 --curve curve.png\n" +
 			"  graphcloak plan --from folder:mygraph --sensor-property sensor --suggest-sensors 5",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {

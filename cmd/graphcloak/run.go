@@ -34,7 +34,7 @@ func newRunCommand(app *app) *cobra.Command {
 			"command or by --resume, at no further cost, or given up by --undo or --new. Exit 13 says that budget is or may\n" +
 			"be spent and the run is unfinished.",
 		Example: "  graphcloak run --uri neo4j://localhost:7687 -u neo4j --node-labels Person --relationship-types KNOWS \\\n" +
-			"    --source-property risk --epsilon 4 --delta 0.1\n" +
+			"    --source-property risk --epsilon 4\n" +
 			"  graphcloak run --from folder:mygraph --source-property source --mode stats --dry-run\n" +
 			"  graphcloak run --uri neo4j://localhost:7687 -u neo4j --undo 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
 		GroupID: groupPipeline,

@@ -50,8 +50,13 @@ func tauSection(p *graphcloak.Plan) []section {
 	if p.TauChoice == nil || len(p.TauChoice.Points) == 0 {
 		return nil
 	}
+	judged := "logLoss, the surprise at the right community in nats"
+	if p.TauChoice.Aim == graphcloak.AimLocation {
+		judged = "meanDistance, of what is named from the source"
+	}
 	return []section{{
-		title:   "Diffusion times that were tried, in a rough simulation, judged by " + p.TauChoice.Aim.String(),
+		title:   "Diffusion times that were tried, in a rough simulation",
+		text:    "Judged by " + judged + ". Less is better, and the smallest tau within 1 % of the best is chosen.",
 		columns: []string{"tau", "logLoss", "meanDistance", "noise", "chosen"},
 		rows: rowsOf(p.TauChoice.Points, func(x graphcloak.TauPoint) []any {
 			chosen := ""
