@@ -29,8 +29,9 @@ type Breakdown struct {
 }
 
 // NewBreakdown brackets the breakdown point of the likeliest label, under a posterior that supposes
-// faults with known ranges, of which 0 is a part. labels are 0, 1, …, one a node. The entries of
-// A are at hand and at least 0. It returns [ErrInvalid].
+// faults with known ranges. Where a range leaves out a mean, one lie there may do anything, and
+// AtLeast is 1. labels are 0, 1, …, one a node. The entries of A are at hand and at least 0. It
+// returns [ErrInvalid].
 //
 // With f_s(y|x) the likelihood of mean x, x in [0, max A_si], sensor s changes the odds of any two
 // hypotheses by at most a factor
@@ -49,7 +50,11 @@ func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels 
 	if len(a.groups) == 1 {
 		return b, nil
 	}
-	b.AtLeast = a.certify(math.Log(a.groups[a.first]) - math.Log(second(a.groups, a.first)))
+	odds, err := a.odds(p)
+	if err != nil {
+		return nil, err
+	}
+	b.AtLeast = a.certify(odds)
 	if b.Liars, err = a.search(ctx, p); b.Liars != nil {
 		b.AtMost = len(b.Liars)
 	}
@@ -73,15 +78,24 @@ func Withstands(ctx context.Context, d measurement.Data, opts Options, labels []
 	return true, nil
 }
 
-// second returns the largest value but one.
-func second(x []float64, first int) float64 {
-	best := 0.0
-	for k, v := range x {
-		if k != first {
-			best = max(best, v)
+// odds returns the log odds of the likeliest label against the second, from logarithms: its
+// probability may be below all numbers.
+func (a *attack) odds(p *Posterior) (float64, error) {
+	logPrior, err := logWeights(a.opts.Prior, len(a.labels))
+	if err != nil {
+		return 0, err
+	}
+	logs := make([][]float64, len(a.groups))
+	for i, l := range a.labels {
+		logs[l] = append(logs[l], p.LogEvidence[i]+logPrior[i])
+	}
+	first, second := logSum(logs[a.first]), math.Inf(-1)
+	for l, x := range logs {
+		if l != a.first {
+			second = max(second, logSum(x))
 		}
 	}
-	return best
+	return first - second, nil
 }
 
 // attack looks for lies.
@@ -166,9 +180,16 @@ func (a *attack) certify(odds float64) int {
 // influenceSteps is the number of parts that the range of a sensor, with its noise, is cut into.
 const influenceSteps = 4000
 
+// meanRounding is how far beyond the range a mean may be in relation to it by rounding.
+const meanRounding = 0x1p-40
+
 // influence bounds log max_x f(y|x)/min_x f(y|x), over all y and 0 ≤ x ≤ largest. Further out
-// than the grid, [Faults.atEnd] bounds it.
+// than the grid, [Faults.beyond] bounds it. It is +Inf where a mean may be outside of the
+// range: the farther y, the more it says for that mean.
 func (f Faults) influence(s int, largest float64) float64 {
+	if f.Low[s] > 0 || largest > f.High[s]+meanRounding*largest {
+		return math.Inf(1)
+	}
 	const tails = 12
 	low, high := min(f.Low[s], 0)-tails, max(f.High[s], largest)+tails
 	step := max(.02, (high-low)/influenceSteps)

@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/posterior"
 )
 
@@ -72,5 +75,21 @@ func TestBreakdownRefusals(t *testing.T) {
 	b, err := posterior.NewBreakdown(t.Context(), d, posterior.Options{Faults: f}, labels)
 	if err != nil || b.AtLeast != 9 || b.AtMost != 9 {
 		t.Errorf("one label: %+v, %v", b, err)
+	}
+}
+
+// TestBreakdownOfCertainAnswers: where the second label has a probability below all numbers,
+// the certificate is still below what an attack does.
+func TestBreakdownOfCertainAnswers(t *testing.T) {
+	const m = 400
+	a, y := mat.NewDense(m, 2, nil), make([]float64, m)
+	f := posterior.Faults{Rate: .01, Low: make([]float64, m), High: make([]float64, m)}
+	for s := range m {
+		a.Set(s, s%2, 3)
+		y[s], f.High[s] = a.At(s, 0), 3
+	}
+	b, err := posterior.NewBreakdown(t.Context(), measurement.Data{A: linop.Dense{M: a}, Y: y}, posterior.Options{Faults: f}, []int{0, 1})
+	if err != nil || b.AtLeast > b.AtMost || b.AtLeast < 20 || b.AtMost > m {
+		t.Errorf("%+v (%v)", b, err)
 	}
 }

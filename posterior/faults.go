@@ -99,16 +99,28 @@ type sensor struct {
 	y, logSound, broken float64
 }
 
-// ratio returns the likelihood of mean x against that of mean 0.
-func (s sensor) ratio(x float64) float64 { return s.broken + math.Exp(s.logSound+x*(s.y-x/2)) }
+// exponent returns the log likelihood of mean x against that of mean 0 for a sound sensor,
+// with the log probability that it is one.
+func (s sensor) exponent(x float64) float64 { return s.logSound + x*(s.y-x/2) }
+
+// ratio returns the likelihood of mean x against that of mean 0. It is +Inf where that is no
+// number, as it may be of means outside of the range of a broken sensor.
+func (s sensor) ratio(x float64) float64 { return s.broken + math.Exp(s.exponent(x)) }
 
 // logRatio returns log ratio(x), to full precision where that is near 0.
 func (s sensor) logRatio(x float64) float64 {
 	if t := x * (s.y - x/2); t < 1 {
 		return math.Log1p(math.Exp(s.logSound) * math.Expm1(t))
 	}
+	if e := s.exponent(x); e > largestExponent {
+		return e
+	}
 	return math.Log(s.ratio(x))
 }
+
+// largestExponent is one whose exponential can be multiplied by 1e150; a sensor's probability
+// to be broken adds nothing to it.
+const largestExponent = 340
 
 // sensors prepares the measurements y.
 func (f Faults) sensors(y []float64) []sensor {

@@ -276,3 +276,35 @@ func TestBadFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestMeansOutsideOfTheRange: a range that is narrower than the means leaves a likelihood that
+// grows without end, and a posterior of numbers.
+func TestMeansOutsideOfTheRange(t *testing.T) {
+	const m = 4
+	for _, high := range []float64{0, 20} {
+		for _, y := range []float64{60, 100, 1e3, 1e6} {
+			a := mat.NewDense(m, 2, nil)
+			f := posterior.Faults{Rate: .01, Low: make([]float64, m), High: make([]float64, m)}
+			for s := range m {
+				a.Set(s, s%2, 40)
+				f.High[s] = high
+			}
+			d := measurement.Data{A: linop.Dense{M: a}, Y: []float64{0, 0, 0, y}}
+			p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f})
+			if err != nil || !(p.Probability[1] > .99 && p.Probability[1] <= 1) || math.IsInf(p.LogPresence, 0) || !(floats.Min(p.Faulty) >= 0 && floats.Max(p.Faulty) <= 1) {
+				t.Errorf("range to %v, reading %v: %+v (%v)", high, y, p, err)
+			}
+			two, err := posterior.NewPairs(t.Context(), d, posterior.Options{Faults: f})
+			if err != nil || !(two.LogPresence > 0) || math.IsInf(two.LogPresence, 0) || math.Abs(two.Probability[0]-1) > 1e-9 {
+				t.Errorf("range to %v, reading %v: %+v (%v)", high, y, two, err)
+			}
+			if second, err := posterior.Second(t.Context(), d, posterior.Options{Faults: f}); err != nil || math.IsNaN(second) || math.IsInf(second, 0) {
+				t.Errorf("range to %v, reading %v: a second source %v (%v)", high, y, second, err)
+			}
+			b, err := posterior.NewBreakdown(t.Context(), d, posterior.Options{Faults: f}, []int{0, 1})
+			if err != nil || b.AtLeast != 1 {
+				t.Errorf("range to %v, reading %v: %+v (%v), want a single liar to be able to", high, y, b, err)
+			}
+		}
+	}
+}

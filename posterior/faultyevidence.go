@@ -95,13 +95,22 @@ func (p *product) times(v float64) {
 	}
 }
 
+// likelihood multiplies by the ratio of a sensor at mean x.
+func (p *product) likelihood(s *sensor, x float64) {
+	if e := s.exponent(x); e > largestExponent {
+		p.log += e
+	} else {
+		p.times(s.broken + math.Exp(e))
+	}
+}
+
 func (p *product) value() float64 { return p.log + math.Log(p.factor) }
 
 // value returns the log likelihood of amplitude a against none.
 func (c *column) value(a float64) float64 {
 	p := product{factor: 1}
 	for i := range c.moved {
-		p.times(c.moved[i].ratio(a * c.moved[i].x))
+		p.likelihood(&c.moved[i].sensor, a*c.moved[i].x)
 	}
 	return p.value() + a*(c.linear+a*c.quadratic)
 }
@@ -123,7 +132,7 @@ func (c *column) bound(from, to float64) float64 {
 	p := product{factor: 1}
 	for i := range c.moved {
 		m := &c.moved[i]
-		p.times(m.ratio(min(max(m.y/m.x, from), to) * m.x))
+		p.likelihood(&m.sensor, min(max(m.y/m.x, from), to)*m.x)
 	}
 	rest := max(from*(c.linear+from*c.quadratic), to*(c.linear+to*c.quadratic))
 	if a := -c.linear / (2 * c.quadratic); c.quadratic < 0 && a > from && a < to {

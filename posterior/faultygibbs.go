@@ -218,8 +218,11 @@ func (g *faultyGibbs) evidenceBeyond() *faultyEvidence {
 
 // beyond returns the sensor where a mean is known already: y is what remains.
 func (s sensor) beyond(mean float64) sensor {
+	if e := s.exponent(mean); e > largestExponent { // it is sound
+		return sensor{y: s.y - mean, broken: s.broken * math.Exp(-e)}
+	}
 	all := s.ratio(mean)
-	return sensor{y: s.y - mean, logSound: s.logSound + mean*(s.y-mean/2) - math.Log(all), broken: s.broken / all}
+	return sensor{y: s.y - mean, logSound: s.exponent(mean) - math.Log(all), broken: s.broken / all}
 }
 
 func (g *faultyGibbs) addBroken(sum []float64) []float64 {
@@ -236,7 +239,7 @@ func (g *faultyGibbs) addBroken(sum []float64) []float64 {
 func (g *faultyGibbs) likelihood() float64 {
 	p := product{factor: 1}
 	for s, t := range g.sensors {
-		p.times(t.ratio(g.mean[s]))
+		p.likelihood(&t, g.mean[s])
 	}
 	return p.value()
 }

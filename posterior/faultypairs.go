@@ -98,7 +98,7 @@ func (e *faultyEvidence) pairBound(x, z []float64) float64 {
 	p := product{factor: 1}
 	for s, t := range e.sensors {
 		low, high := min(0, x[s])+min(0, z[s]), max(0, x[s])+max(0, z[s])
-		p.times(t.ratio(min(max(t.y, low), high)))
+		p.likelihood(&t, min(max(t.y, low), high))
 	}
 	return p.value()
 }
@@ -148,7 +148,7 @@ func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
 	for s, t := range e.sensors {
 		mean := b * z[s]
 		rest.sensors[s] = t.beyond(mean)
-		p.times(t.ratio(mean))
+		p.likelihood(&t, mean)
 	}
 	var c column
 	rest.column(x, &c)
