@@ -23,7 +23,8 @@ type CheckOptions struct {
 	Options
 	Trials int    // simulated measurements of each kind [999, fewer where A is large]
 	Seed   uint64 // the same seed gives the same bits
-	// FalseAlarm is a p-value that the trials must be able to show; 0: none in particular.
+	// FalseAlarm is a p-value that the trials are to show, as far as up to 9999 of them do;
+	// 0: none in particular.
 	FalseAlarm float64
 	// Visible holds, as rows, orthonormal directions of the measurements that the noise
 	// lets one see; nil: none is looked at by itself.
@@ -32,20 +33,25 @@ type CheckOptions struct {
 
 // Check says whether there is a source at all, and whether one source explains the
 // measurements. Both are tests against measurements that are simulated with the same A
-// and noise: their p-values are multiples of 1/(Trials + 1).
+// and noise: their p-values are multiples of 1/(Trials + 1), or less.
 type Check struct {
 	Node      int // of the single source of the largest likelihood
 	Amplitude float64
 	Residual  float64 // ‖y − aAe_i‖² for it
 	// Presence is the test of no source; as many trials have the single source.
 	Presence
-	// Fit is the p-value of a single source. Where fewer trials fit worse than can be
-	// counted it is a bound on that: the least of three tails, times three.
+	// Fit is the p-value of a single source. Where no trial fits as poorly it is at most the
+	// least of three tails, times three: a bound where that tail is of all measurements, which
+	// no source leaves larger than the best does, and near one for the other two.
 	Fit float64
 }
 
-// checkWork bounds the products of a check: trials times entries of A.
-const checkWork = 1e10
+// checkWork bounds the products of a check: trials times entries of A. Rare false alarms
+// take more trials than usual, up to ten times as many.
+const (
+	checkWork = 1e10
+	rarely    = 10
+)
 
 // trials returns how many are simulated unless it is said.
 func (o CheckOptions) trials(a linop.Operator) int {
@@ -53,14 +59,15 @@ func (o CheckOptions) trials(a linop.Operator) int {
 		return o.Trials
 	}
 	m, n := a.Dims()
-	least := 1.0
-	if o.FalseAlarm > 0 {
-		least = min(1e6, math.Ceil(1/o.FalseAlarm-1e-9)-1)
+	usual := 99.0
+	if linop.HoldsEntries(a) {
+		usual = min(999, max(199, math.Floor(checkWork/float64(m)/float64(n))))
 	}
-	if !linop.HoldsEntries(a) {
-		return int(max(99, least))
+	if o.FalseAlarm == 0 {
+		return int(usual)
 	}
-	return int(max(least, min(999, max(199, checkWork/float64(m)/float64(n)))))
+	least := math.Ceil(1/o.FalseAlarm-1e-9) - 1
+	return int(max(usual, min(least, rarely*(usual+1)-1)))
 }
 
 // checker simulates.
@@ -110,7 +117,7 @@ func NewCheck(ctx context.Context, d measurement.Data, opts CheckOptions) (*Chec
 	out.Null = null
 	out.settle()
 	out.Fit = share(tails, worst, func(x, y float64) bool { return x <= y })
-	if out.Fit*float64(out.Trials+1) < 1.5 { // none: bounded below what can be counted
+	if out.Fit*float64(out.Trials+1) < 1.5 { // none is as poor
 		out.Fit = min(out.Fit, 3*worst)
 	}
 	return out, nil

@@ -72,6 +72,26 @@ func TestCheckErrsAsOftenAsItSays(t *testing.T) {
 	}
 }
 
+// Below what the trials can show the p-value is the bound by Markov, and is as far as the
+// threshold says; the number of trials stays what can be waited for.
+func TestRareFalseAlarms(t *testing.T) {
+	for _, amplitude := range []float64{.4, 1, 1.5} {
+		d := heated(rand.New(rand.NewPCG(3, 5)), 12, amplitude, 14)
+		for _, alarm := range []float64{1e-3, 1e-7, 1e-300} {
+			c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{FalseAlarm: alarm})
+			if err != nil || c.Trials > 9999 {
+				t.Fatalf("%d trials (%v)", c.Trials, err)
+			}
+			if least := 1 / float64(c.Trials+1); c.NoSource < least && c.NoSource != math.Exp(-c.LogPresence) || c.NoSource > least && c.LogPresence > c.Null[c.Trials-1] {
+				t.Errorf("amplitude %v: p = %v, log odds %v, the largest of the trials %v", amplitude, c.NoSource, c.LogPresence, c.Null[c.Trials-1])
+			}
+			if found := c.NoSource <= alarm; found != (c.LogPresence > c.Threshold(alarm)) || amplitude == 1.5 && alarm == 1e-7 && !found {
+				t.Errorf("amplitude %v at %v: p = %v, log odds %v, threshold %v", amplitude, alarm, c.NoSource, c.LogPresence, c.Threshold(alarm))
+			}
+		}
+	}
+}
+
 // What one source does not explain is seen: one wild measurement, and all that are off.
 func TestCheckSeesMisfits(t *testing.T) {
 	for name, spoil := range map[string]func(y []float64){
@@ -147,8 +167,8 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("rate %v: %d trials reach the threshold, want %d", alarm, above, want)
 		}
 	}
-	if !math.IsInf(c.Threshold(.02), 1) || !math.IsInf(c.Threshold(1), -1) {
-		t.Errorf("thresholds %v and %v, want both infinite", c.Threshold(.02), c.Threshold(1))
+	if !math.IsInf(c.Threshold(1), -1) {
+		t.Errorf("threshold %v, want -Inf", c.Threshold(1))
 	}
 }
 

@@ -17,7 +17,9 @@ import (
 )
 
 // Presence is the test of no source at all, against measurements that are simulated
-// without one. Its p-value is a multiple of 1/(Trials + 1).
+// without one. Its p-value is a multiple of 1/(Trials + 1); where no trial is as large it may
+// be less. The odds have mean 1 without a source, so they are x with a probability of at most
+// 1/x (Markov), which bounds it.
 type Presence struct {
 	Trials int
 	// Null holds the log odds of a source against none in the trials, ascending.
@@ -27,12 +29,12 @@ type Presence struct {
 	NoSource    float64 // p-value of no source
 }
 
-// Threshold returns the log odds of a source that trials without one exceed with a
-// probability of at most falseAlarm: +Inf where there are too few trials to say.
+// Threshold returns the log odds of a source that measurements without one exceed with a
+// probability of at most falseAlarm.
 func (p *Presence) Threshold(falseAlarm float64) float64 {
 	k := int(falseAlarm*float64(p.Trials+1) + 1e-9) // p ≤ falseAlarm: fewer than k trials are as large
 	if k < 1 {
-		return math.Inf(1)
+		return max(p.Null[p.Trials-1], -math.Log(falseAlarm))
 	}
 	if k > p.Trials {
 		return math.Inf(-1)
@@ -42,8 +44,11 @@ func (p *Presence) Threshold(falseAlarm float64) float64 {
 
 // settle computes the p-value.
 func (p *Presence) settle() {
-	p.NoSource = share(p.Null, p.LogPresence, func(x, y float64) bool { return x >= y })
 	slices.Sort(p.Null)
+	p.NoSource = share(p.Null, p.LogPresence, func(x, y float64) bool { return x >= y })
+	if p.LogPresence > p.Null[p.Trials-1] {
+		p.NoSource = min(p.NoSource, math.Exp(-p.LogPresence))
+	}
 }
 
 // NewPresence tests where any of several operators may have made the measurements, each as

@@ -68,7 +68,7 @@ func (r *Report) qualified(answer string) string {
 	if !r.Detected() {
 		p := r.Presence
 		answer = fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, and a false alarm is allowed in %s. Supposing that there is one: %s",
-			Percent(p.PValue), Percent(p.FalseAlarm), lowerFirst(answer))
+			rate(p.PValue), rate(p.FalseAlarm), lowerFirst(answer))
 	}
 	return answer
 }
@@ -100,6 +100,14 @@ func tailProbability(p float64) string {
 		return "< 0.001"
 	}
 	return fmt.Sprintf("= %.2g", p)
+}
+
+// rate writes a small probability in percent to two digits, and others as [Percent] does.
+func rate(p float64) string {
+	if p < 0.01 {
+		return fmt.Sprintf("%.2g %%", 100*p)
+	}
+	return Percent(p)
 }
 
 // lowerFirst continues a sentence after a colon.
