@@ -75,14 +75,14 @@ func TestCheckErrsAsOftenAsItSays(t *testing.T) {
 // Below what the trials can show the p-value is the bound by Markov, and is as far as the
 // threshold says; the number of trials stays what can be waited for.
 func TestRareFalseAlarms(t *testing.T) {
-	for _, amplitude := range []float64{.4, 1, 1.5} {
+	for _, amplitude := range []float64{.4, 1, 1.5, 1e4} {
 		d := heated(rand.New(rand.NewPCG(3, 5)), 12, amplitude, 14)
 		for _, alarm := range []float64{1e-3, 1e-7, 1e-300} {
 			c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{FalseAlarm: alarm})
 			if err != nil || c.Trials > 9999 {
 				t.Fatalf("%d trials (%v)", c.Trials, err)
 			}
-			if least := 1 / float64(c.Trials+1); c.NoSource < least && c.NoSource != math.Exp(-c.LogPresence) || c.NoSource > least && c.LogPresence > c.Null[c.Trials-1] {
+			if least := 1 / float64(c.Trials+1); c.NoSource < least && c.NoSource != max(math.Exp(-c.LogPresence), math.SmallestNonzeroFloat64) || c.NoSource == 0 || c.NoSource > least && c.LogPresence > c.Null[c.Trials-1] {
 				t.Errorf("amplitude %v: p = %v, log odds %v, the largest of the trials %v", amplitude, c.NoSource, c.LogPresence, c.Null[c.Trials-1])
 			}
 			if found := c.NoSource <= alarm; found != (c.LogPresence > c.Threshold(alarm)) || amplitude == 1.5 && alarm == 1e-7 && !found {

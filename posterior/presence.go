@@ -47,7 +47,7 @@ func (p *Presence) settle() {
 	slices.Sort(p.Null)
 	p.NoSource = share(p.Null, p.LogPresence, func(x, y float64) bool { return x >= y })
 	if p.LogPresence > p.Null[p.Trials-1] {
-		p.NoSource = min(p.NoSource, math.Exp(-p.LogPresence))
+		p.NoSource = min(p.NoSource, max(math.Exp(-p.LogPresence), math.SmallestNonzeroFloat64))
 	}
 }
 
