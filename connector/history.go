@@ -22,6 +22,7 @@ const (
 	keyDelta       = "deltaSpent"
 	keyCommunity   = "community"
 	keyProbability = "communityProbability"
+	keyVerdict     = report.VerdictKey
 	keyBPDN        = "bpdnStatus"
 )
 
@@ -46,7 +47,7 @@ func (run Run) history() jobs.Run {
 	number := func(name string) float64 { x, _ := run.Record[name].(float64); return x }
 	r := jobs.Run{
 		RunID: run.ID, Mode: "write", Signal: text(keySignal), BudgetScope: text(keyScope), ReleaseID: text(keyReleaseID), StartedAt: moment(run.Record[keyStarted]),
-		Answer: text(keyCommunity), Probability: number(keyProbability), BPDNStatus: text(keyBPDN),
+		Answer: text(keyCommunity), Probability: number(keyProbability), Verdict: text(keyVerdict), BPDNStatus: text(keyBPDN),
 		EpsilonSpent: number(keyEpsilon), DeltaSpent: number(keyDelta),
 	}
 	switch run.Status {

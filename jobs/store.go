@@ -220,8 +220,9 @@ type Run struct {
 	Spent          bool      `json:"spent"` // its release is in the ledger
 	EpsilonSpent   float64   `json:"epsilonSpent"`
 	DeltaSpent     float64   `json:"deltaSpent"`
-	Answer         string    `json:"answer,omitempty"` // name or number of the likeliest community
-	Probability    float64   `json:"probability"`      // of the answer, in [0, 1]
+	Answer         string    `json:"answer,omitempty"`  // name or number of the likeliest community
+	Probability    float64   `json:"probability"`       // of the answer, in [0, 1]
+	Verdict        string    `json:"verdict,omitempty"` // what the answer is worth: named, undecided, misfit or no sign of a source
 	BPDNStatus     string    `json:"bpdnStatus,omitempty"`
 	ExitCode       int64     `json:"exitCode"`
 	Message        string    `json:"message,omitempty"`

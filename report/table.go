@@ -111,6 +111,9 @@ func Outline(runID, prefix string, sensors []int) Table {
 // the run released.
 const SignalKey = "signalProperty"
 
+// VerdictKey is the property of a run's record that holds its [Report.Verdict].
+const VerdictKey = "verdict"
+
 // SigmaOf names the property that holds the σ of each private value beside a
 // property of private values.
 func SigmaOf(property string) string { return property + "Sigma" }
@@ -176,6 +179,7 @@ func releaseProperties(release *privacy.Release, r *Report, columns []Column) []
 func recoveryProperties(r *Report) []Property {
 	p := []Property{
 		{"answer", r.Answer},
+		{VerdictKey, r.Verdict()},
 		{"communityCount", int64(r.CommunityCount)},
 		{"modularity", r.Modularity},
 		{"posteriorNodeId", string(r.Posterior.NodeID)},

@@ -73,7 +73,7 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 }
 
 // recoveredRuns are the named runs, or all that are finished, in the order of their start:
-// those that wrote by their records, the others by the reports in the history.
+// by the reports in the history, those that wrote without one by their records.
 func (a *app) recoveredRuns(ctx context.Context, s graphStore, ids []string) (list []*report.Report, err error) {
 	if len(ids) == 0 {
 		if ids, err = finishedRuns(ctx, s); err != nil {
@@ -98,17 +98,19 @@ func (a *app) recoveredRuns(ctx context.Context, s graphStore, ids []string) (li
 
 func (a *app) recoveredRun(ctx context.Context, s graphStore, id string) (*report.Report, error) {
 	own, err := a.finishedRun(ctx, s, id)
-	if err == nil {
-		return recorded(own), nil
-	}
-	if !errors.Is(err, connector.ErrNotFound) {
+	if err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return nil, err
 	}
 	rep, told := toldReport(ctx, s, id)
-	if errors.Is(told, jobs.ErrNoJob) {
+	switch {
+	case told == nil: // it has what a record lacks, such as what chance alone gives
+		return rep, nil
+	case err == nil:
+		return recorded(own), nil
+	case errors.Is(told, jobs.ErrNoJob):
 		return nil, err
 	}
-	return rep, told
+	return nil, told
 }
 
 // finishedRuns lists the finished runs that recovered.
@@ -155,15 +157,19 @@ func (a *app) showSeries(series page.Series, together []composition) error {
 		text = fmt.Sprintf("The page is %s.", path)
 	}
 	for _, b := range series.Budgets {
-		text = fmt.Sprintf("All %d releases of %s together: ε = %.4g at δ = %v.\n", b.Releases, b.Scope, b.Epsilon, b.Delta) + text
+		all := fmt.Sprintf("All %d releases of %s together", b.Releases, b.Scope)
+		if b.Releases == 1 {
+			all = fmt.Sprintf("It is the only release of %s so far", b.Scope)
+		}
+		text = fmt.Sprintf("%s: ε = %.4g at δ = %v.\n", all, b.Epsilon, b.Delta) + text
 	}
 	for _, c := range slices.Backward(together) {
 		text = c.String() + "\n" + text
 	}
 	return a.render(map[string]any{"runs": series.Runs, "changes": series.Changes(), "together": together, "budgets": series.Budgets}, section{
-		title: "Runs", columns: []string{"startedAt", "runId", "community", "probability", "credibleSetSize", "epsilonSpent"},
+		title: "Runs", columns: []string{"startedAt", "runId", "community", "probability", "verdict", "credibleSetSize", "epsilonSpent"},
 		rows: rowsOf(series.Runs, func(r page.SeriesRun) []any {
-			return []any{r.Started, r.RunID, r.Community, r.Probability, r.CredibleSetSize, r.EpsilonSpent}
+			return []any{r.Started, r.RunID, r.Community, likelihood(r.Verdict, r.Probability), r.Verdict, r.CredibleSetSize, r.EpsilonSpent}
 		}),
 	}, section{title: "Changes", text: onePerLine(series.Changes())}, section{text: text})
 }

@@ -78,6 +78,9 @@ func recorded(own connector.Run) *report.Report {
 	if detected, ok := r["sourceDetected"].(bool); ok {
 		rep.Presence = &report.Presence{Detected: detected}
 	}
+	if _, ok := r["fitPValue"]; ok {
+		rep.Fit = &report.Fit{PValue: r.number("fitPValue")}
+	}
 	if name := r.text("community"); name != "" {
 		rep.Communities = []report.Community{{Name: name, Probability: r.number("communityProbability")}}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 func newRunsCommand(app *app) *cobra.Command {
@@ -38,10 +39,52 @@ func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphSt
 	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
 }
 
-var runColumns = []string{"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "epsilonSpent", "message"}
+var runColumns = []string{"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "verdict", "epsilonSpent", "message"}
 
 func runRow(r jobs.Run) []any {
-	return []any{timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, r.Probability, r.EpsilonSpent, r.Message}
+	return []any{timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability), r.Verdict, r.EpsilonSpent, r.Message}
+}
+
+// likelihood is the probability of an answer, none where there is no sign of a source.
+func likelihood(verdict string, p float64) any {
+	if verdict == report.NoSource {
+		return nil
+	}
+	return p
+}
+
+// listed are the runs as a table: for people in short, without columns that go without saying.
+func (a *app) listed(runs []jobs.Run) []section {
+	all := section{columns: runColumns, rows: rowsOf(runs, runRow)}
+	if a.outputFormat() != "table" {
+		return []section{all}
+	}
+	brief := section{
+		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "ε", "message"},
+		rows: rowsOf(runs, func(r jobs.Run) []any {
+			row := runRow(r)
+			row[0] = r.StartedAt.UTC().Format("2006-01-02 15:04")
+			if _, ok := row[6].(float64); ok {
+				row[6] = report.Percent(r.Probability)
+			}
+			return row
+		}),
+	}
+	return []section{brief.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 9: ""}), {text: doubts(runs)}}
+}
+
+// doubts says what the verdicts in a list mean.
+func doubts(runs []jobs.Run) string {
+	var lines []string
+	for _, v := range []struct{ verdict, means string }{
+		{report.Misfit, "the measurements do not fit the model, and the community is no answer"},
+		{report.Undecided, "no community stands out; the one here is only the likeliest"},
+	} {
+		if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.Verdict == v.verdict }) {
+			lines = append(lines, v.verdict+": "+v.means+".")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func newRunsListCommand(app *app) *cobra.Command {
@@ -70,7 +113,7 @@ func newRunsListCommand(app *app) *cobra.Command {
 		if runs == nil {
 			runs = []jobs.Run{}
 		}
-		return app.render(map[string]any{"runs": runs}, section{columns: runColumns, rows: rowsOf(runs, runRow)})
+		return app.render(map[string]any{"runs": runs}, app.listed(runs)...)
 	})
 	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET")
@@ -136,7 +179,7 @@ func newRunsShowCommand(app *app) *cobra.Command {
 		return app.render(struct {
 			jobs.Run
 			Report json.RawMessage `json:"report,omitempty"`
-		}{r, left}, section{columns: runColumns, rows: rowsOf([]jobs.Run{r}, runRow)}, section{text: answerOf(r)})
+		}{r, left}, section{columns: runColumns, rows: rowsOf([]jobs.Run{r}, runRow)}, section{text: doubts([]jobs.Run{r})}, section{text: answerOf(r)})
 	})
 }
 

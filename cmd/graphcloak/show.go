@@ -159,6 +159,31 @@ func (s section) first(n int) section {
 	return s
 }
 
+// without drops the columns in which every row has the text that goes without saying.
+func (s section) without(usual map[int]string) section {
+	rows := slices.Collect(s.rows)
+	alike := func(i int) bool {
+		text, ok := usual[i]
+		return ok && !slices.ContainsFunc(rows, func(row []any) bool { return fmt.Sprint(row[i]) != text })
+	}
+	keep := func(row []any) (out []any) {
+		for i, v := range row {
+			if !alike(i) {
+				out = append(out, v)
+			}
+		}
+		return out
+	}
+	var names []string
+	for i, name := range s.columns {
+		if !alike(i) {
+			names = append(names, name)
+		}
+	}
+	s.columns, s.rows = names, rowsOf(rows, keep)
+	return s
+}
+
 // alternatives are other explanations of measurements that fit poorly.
 func alternatives(f *report.Fit) section {
 	if f == nil || len(f.Alternatives) == 0 {

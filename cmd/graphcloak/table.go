@@ -3,6 +3,8 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -61,30 +63,39 @@ func (a *app) table(s section) string {
 	return g.boxed(widths, lines, coloured)
 }
 
-// squeezed returns the widths of a table whose widest text stands in lines as narrow as
-// the screen wants, nil where that would be too narrow or break a word.
+// squeezed returns the widths of a table whose widest text that can stand in lines does so,
+// as narrow as the screen wants; nil where every one would be too narrow or break a word.
 func (g grid) squeezed(widths []int, limit int) []int {
-	widest := -1
-	for i, w := range widths {
-		if (g.right == nil || !g.right[i]) && (widest < 0 || w > widths[widest]) {
-			widest = i
+	var texts []int
+	for i := range widths {
+		if g.right == nil || !g.right[i] {
+			texts = append(texts, i)
 		}
 	}
-	if widest < 0 {
-		return nil
+	slices.SortStableFunc(texts, func(i, j int) int { return cmp.Compare(widths[j], widths[i]) })
+	for _, i := range texts {
+		if narrow := widths[i] - (boxWidth(widths) - limit); g.folds(i, narrow) {
+			widths = slices.Clone(widths)
+			widths[i] = narrow
+			return widths
+		}
 	}
-	widths[widest] -= boxWidth(widths) - limit
-	if widths[widest] < max(minColumn, uniseg.StringWidth(g.columns[widest])) {
-		return nil
+	return nil
+}
+
+// folds reports whether the text of a column can stand in lines of a width.
+func (g grid) folds(column, width int) bool {
+	if width < max(minColumn, uniseg.StringWidth(g.columns[column])) {
+		return false
 	}
 	for _, row := range g.rows {
-		for _, line := range wrap(row[widest].text, widths[widest]) {
-			if uniseg.StringWidth(line) > widths[widest] {
-				return nil
+		for _, line := range wrap(row[column].text, width) {
+			if uniseg.StringWidth(line) > width {
+				return false
 			}
 		}
 	}
-	return widths
+	return true
 }
 
 // tableLimit is the width that a table may have; 0: any, for what goes to a file or

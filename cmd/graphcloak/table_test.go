@@ -242,3 +242,15 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// TestSqueezeWhatFolds: where the widest text is one long word, the next widest stands in lines.
+func TestSqueezeWhatFolds(t *testing.T) {
+	g := grid{columns: []string{"runId", "community"}, rows: [][]shown{{{text: strings.Repeat("x", 36)}, {text: "2 around the pumps 111 and 115 here"}}}}
+	widths := g.squeezed(g.widths(), 68)
+	if len(widths) != 2 || widths[0] != 36 || boxWidth(widths) != 68 {
+		t.Errorf("the widths are %v", widths)
+	}
+	if widths = g.squeezed(g.widths(), 40); widths != nil {
+		t.Errorf("a word is broken: %v", widths)
+	}
+}

@@ -20,7 +20,12 @@ type composition struct {
 }
 
 func (c composition) String() string {
-	if c.Epsilon == nil {
+	switch {
+	case c.Releases == 1 && c.Epsilon == nil:
+		return fmt.Sprintf("One release of %s is behind these answers; it promises nothing at δ = %v.", c.Scope, c.Delta)
+	case c.Releases == 1:
+		return fmt.Sprintf("One release of %s is behind these answers: ε = %.4g at δ = %v.", c.Scope, *c.Epsilon, c.Delta)
+	case c.Epsilon == nil:
 		return fmt.Sprintf("The %d releases of %s behind these answers promise nothing together at δ = %v.", c.Releases, c.Scope, c.Delta)
 	}
 	return fmt.Sprintf("The %d releases of %s behind these answers are together ε = %.4g at δ = %v.", c.Releases, c.Scope, *c.Epsilon, c.Delta)

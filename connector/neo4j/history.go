@@ -55,7 +55,7 @@ func runProperties(r jobs.Run) (own, shared map[string]any) {
 	shared = map[string]any{
 		"budgetScope": nilIfEmpty(r.BudgetScope), "releaseId": nilIfEmpty(r.ReleaseID), keyStart: connector.Moment(r.StartedAt),
 		"epsilonSpent": r.EpsilonSpent, "deltaSpent": r.DeltaSpent, "community": nilIfEmpty(r.Answer), "communityProbability": r.Probability,
-		"bpdnStatus": nilIfEmpty(r.BPDNStatus),
+		"verdict": nilIfEmpty(r.Verdict), "bpdnStatus": nilIfEmpty(r.BPDNStatus),
 	}
 	return own, shared
 }

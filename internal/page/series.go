@@ -24,6 +24,7 @@ type SeriesRun struct {
 	Started         string  `json:"startedAt"` // RFC 3339, UTC
 	Community       string  `json:"community"` // the likeliest; "": the record has none
 	Probability     float64 `json:"probability"`
+	Verdict         string  `json:"verdict"` // [report.Report.Verdict]; "": the record has none
 	CredibleSetSize int     `json:"credibleSetSize"`
 	EpsilonSpent    float64 `json:"epsilonSpent"`
 	Delta           float64 `json:"delta"`
@@ -36,6 +37,7 @@ func (s *Series) Add(r *report.Report) {
 	n := SeriesRun{
 		RunID: r.RunID, CredibleSetSize: r.Posterior.CredibleSetSize,
 		EpsilonSpent: r.EpsilonSpent, Delta: r.Delta, BudgetScope: r.BudgetScope, Answer: r.Answer,
+		Verdict: r.Verdict(),
 	}
 	if !r.StartedAt.IsZero() {
 		n.Started = r.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
@@ -65,15 +67,44 @@ func (s *Series) Changes() []string {
 	var list []string
 	for k := 1; k < len(s.Runs); k++ {
 		a, b := s.Runs[k-1], s.Runs[k]
-		if a.Community != b.Community {
-			list = append(list, fmt.Sprintf("%s: the likeliest community changed from %s (%s) to %s (%s)",
-				b.Started, a.Community, percent(a.Probability), b.Community, percent(b.Probability)))
+		if a.Community != b.Community || a.Verdict != b.Verdict {
+			list = append(list, fmt.Sprintf("%s: from %s to %s", b.Started, a.words(), b.words()))
 		}
 	}
-	if len(list) == 0 {
-		list = append(list, "The likeliest community is the same in every run.")
+	switch {
+	case len(list) > 0 || len(s.Runs) == 0:
+		return list
+	case s.Runs[0].Verdict == report.NoSource:
+		return []string{"No run has a sign of a source."}
 	}
-	return list
+	return []string{"The likeliest community is the same in every run" + doubt(s.Runs[0].Verdict) + "."}
+}
+
+// words are the answer of a run in short, never without what speaks against it.
+func (r SeriesRun) words() string {
+	if r.Verdict == report.NoSource {
+		return report.NoSource
+	}
+	return fmt.Sprintf("%s (%s%s)", r.Community, percent(r.Probability), doubt(r.Verdict))
+}
+
+// Chance is the probability in words, nothing where there is no source.
+func (r SeriesRun) Chance() string {
+	if r.Verdict == report.NoSource {
+		return ""
+	}
+	return percent(r.Probability)
+}
+
+// doubt continues a sentence with what speaks against an answer.
+func doubt(verdict string) string {
+	switch verdict {
+	case report.Misfit:
+		return ", but the measurements do not fit the model"
+	case report.Undecided:
+		return ", but no community stands out"
+	}
+	return ""
 }
 
 //go:embed series.html
