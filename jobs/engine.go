@@ -38,9 +38,10 @@ type Work struct {
 // Ending is how an attempt at a tick ended.
 type Ending struct {
 	Outcome
-	Retry bool // it may do better next time
-	Spent bool // budget is or may be spent: only an attempt that goes on from Saved can end the tick
-	Run   *Run // for the history; nil: nothing to tell
+	Retry bool   // it may do better next time
+	Spent bool   // budget is or may be spent: only an attempt that goes on from Saved can end the tick
+	Hint  string // what to do, where the message does not say it; the records tell it after the message
+	Run   *Run   // for the history; nil: nothing to tell
 
 	Result any // what the runner made, for [Options.Ended]
 }

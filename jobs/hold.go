@@ -227,8 +227,8 @@ func (h *holding) yield(ctx context.Context, end Ending, took time.Duration) {
 			at = now.Add(h.d.backoff(h.d.MaxRetries+1, rand.Float64()))
 		}
 	}
-	message := oneLine(end.Message)
-	h.put(ctx, end, Running, took)
+	message := end.told()
+	h.put(ctx, end, Running, message, took)
 	if err := h.e.Store.Yield(ctx, h.claim.Tick, h.claim.Token, at, message); err != nil {
 		h.e.Log.Warn("a tick could not be handed on; its lease runs out", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
@@ -249,8 +249,8 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 			end.Message += "; it was given up, and what it spent stays spent"
 		}
 	}
-	end.Message = oneLine(end.Message)
-	h.put(ctx, end, end.Status, took)
+	end.Message = end.told()
+	h.put(ctx, end, end.Status, end.Message, took)
 	if err := h.e.Store.Finish(ctx, h.claim.Tick, h.claim.Token, end.Outcome); err != nil {
 		h.e.Log.Warn("the end of a tick could not be recorded", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
@@ -263,7 +263,7 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 // what needs somebody tells of every end that is no answer.
 func severity(s Status) slog.Level {
 	switch s {
-	case Failed:
+	case Failed, TooDear:
 		return slog.LevelError
 	case WaitingForBudget:
 		return slog.LevelWarn
@@ -271,8 +271,16 @@ func severity(s Status) slog.Level {
 	return slog.LevelInfo
 }
 
+// told is the message of the records: what happened, then what to do.
+func (e Ending) told() string {
+	if e.Hint == "" {
+		return oneLine(e.Message)
+	}
+	return oneLine(e.Message + "; " + e.Hint)
+}
+
 // put adds the run to the history.
-func (h *holding) put(ctx context.Context, end Ending, status Status, took time.Duration) {
+func (h *holding) put(ctx context.Context, end Ending, status Status, message string, took time.Duration) {
 	if end.Run == nil {
 		return
 	}
@@ -287,7 +295,7 @@ func (h *holding) put(ctx context.Context, end Ending, status Status, took time.
 	if status != Running {
 		r.EndedAt = r.StartedAt.Add(whole)
 	}
-	r.JobName, r.NominalTime, r.Status, r.ExitCode, r.Message = h.d.Name, h.claim.NominalTime, status, end.ExitCode, oneLine(end.Message)
+	r.JobName, r.NominalTime, r.Status, r.ExitCode, r.Message = h.d.Name, h.claim.NominalTime, status, end.ExitCode, message
 	if err := h.e.Store.PutRun(ctx, r); err != nil {
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
 	}

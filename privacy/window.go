@@ -174,8 +174,14 @@ func (a Account) hasRoom(c Charge) (bool, error) {
 	return err == nil && (a.Cap == nil || after.withinCap(first, c.Budget)), err
 }
 
-// exhausted is the error of a charge that the cap refuses.
+// exhausted is the error of a charge that the cap refuses: [ErrTooDear] where it refuses
+// it to an account that has spent nothing.
 func (a Account) exhausted(c Charge, recent Account, h *chain) error {
+	unspent := NewAccount(a.Scope)
+	unspent.Cap = a.Cap
+	if granted, err := unspent.hasRoom(c); err == nil && !granted {
+		return a.tooDear(c)
+	}
 	left, _ := recent.Remaining()
 	eps, _ := left.Epsilon(a.Cap.Delta)
 	costs, _ := c.Cost.Epsilon(a.Cap.Delta)
@@ -191,6 +197,14 @@ func (a Account) exhausted(c Charge, recent Account, h *chain) error {
 		return &WaitError{t, err}
 	}
 	return err
+}
+
+// tooDear is the error of a charge that is above the whole cap.
+func (a Account) tooDear(c Charge) error {
+	whole, _ := a.limit()
+	costs, _ := c.Cost.Epsilon(a.Cap.Delta)
+	return fmt.Errorf("%w: the whole cap of scope %q is %v (ρ = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",
+		ErrTooDear, a.Scope, a.Cap, whole.Rho(), c.Cost.Rho(), costs)
 }
 
 // stamp dates an entry by the ledger's clock, rounded up, and never before the newest

@@ -180,6 +180,6 @@ func span(seconds int64) string {
 func label(status any) string {
 	return map[string]string{
 		"PENDING": "waits for its first time", "RUNNING": "running", "FINISHED": "finished", "FAILED": "failed", "CANCELED": "cancelled",
-		"WAITING_FOR_BUDGET": "waits for budget", "PAUSED": "paused", "INVALID": "cannot run",
+		"WAITING_FOR_BUDGET": "waits for budget", "TOO_DEAR": "dearer than its whole cap", "PAUSED": "paused", "INVALID": "cannot run",
 	}[fmt.Sprint(status)]
 }

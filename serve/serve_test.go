@@ -167,6 +167,11 @@ func TestSpecification(t *testing.T) {
 	id := s.runOnce(jobs.Finished)
 	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: 9, Message: "its budget is spent", RenewsAt: time.Now().Add(time.Hour)}})
 	s.runOnce(jobs.WaitingForBudget)
+	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{Status: jobs.TooDear, ExitCode: 9, Message: "it is dear"}, Hint: "raise the cap"})
+	s.runOnce(jobs.TooDear)
+	if _, _, body := s.ask("GET", "/api/v1/jobs/yearly"); strings.Count(body, `"it is dear; raise the cap"`) < 2 { // the job and its tick
+		t.Errorf("nothing says what to do: %s", body)
+	}
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }
 	asked := make(map[string]bool)
 	for _, c := range []struct {

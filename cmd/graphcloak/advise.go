@@ -50,9 +50,22 @@ func (a *app) warnOf(list []advice.Warning) {
 	}
 }
 
-// adviseBeforeSpending is advise with an accuracy of its own, where it is had in time.
-// Under --strict a warning ends the run.
+// adviseBeforeSpending warns of what will disappoint about a plan. Under --strict a warning
+// ends the run.
 func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
+	before := len(a.warnings)
+	if err := a.adviseOnPlan(ctx, m, p, opts); err != nil {
+		return err
+	}
+	if a.config.Execution.Strict && len(a.warnings) > before {
+		return fail(exitValidation, "--strict refuses what the warnings tell of, %d in number; nothing was spent", len(a.warnings)-before).
+			hint("mend what they name, or leave --strict out")
+	}
+	return nil
+}
+
+// adviseOnPlan is advise with an accuracy of its own, where it is had in time.
+func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
 	limited, cancel := context.WithTimeout(ctx, adviceTime)
 	defer cancel()
 	accuracy, err := study.PlanAccuracy(limited, m, p, opts, adviceTrials)
@@ -62,15 +75,7 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 	if errors.Is(err, context.DeadlineExceeded) {
 		a.note("Note: how often this would be right was not found within %s; `graphcloak plan` takes the time", adviceTime)
 	}
-	before := len(a.warnings)
-	if err := a.advise(ctx, m, accuracy); err != nil {
-		return err
-	}
-	if a.config.Execution.Strict && len(a.warnings) > before {
-		return fail(exitValidation, "--strict refuses what the warnings tell of, %d in number; nothing was spent", len(a.warnings)-before).
-			hint("mend what they name, or leave --strict out")
-	}
-	return nil
+	return a.advise(ctx, m, accuracy)
 }
 
 // adviseOf is advise for a job without a plan: it makes one, where that is had in time.

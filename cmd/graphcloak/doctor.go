@@ -26,8 +26,8 @@ func newDoctorCommand(app *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
 		Long: "doctor looks at everything that a run needs of the server, or of a folder, and changes nothing. Where labels or\n" +
-			"types are named it reads the graph too, and warns of what will disappoint. --fix makes the constraints that lack,\n" +
-			"as the first run would, and that of --node-key; it mends nothing else, for no data is wrong beyond doubt.\n" +
+			"types are named it reads the graph too, and warns of what will disappoint. It names jobs that cannot run. --fix makes\n" +
+			"the constraints that lack and that of --node-key; it mends nothing else, for no data is wrong beyond doubt.\n" +
 			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for whoever may run it: what\n" +
 			"applies to the server that is named, or without one to Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
@@ -125,7 +125,7 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	checks = append(checks, examineState())
 	failed := failures(checks)
 	if len(failed) == 0 {
-		checks = append(checks, a.examineGraph(ctx)...)
+		checks = append(append(checks, a.examineGraph(ctx)...), a.examineJobs(ctx)...)
 		failed = failures(checks)
 	}
 	sections := []section{{items: checkItems(checks)}}

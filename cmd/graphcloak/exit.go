@@ -292,11 +292,25 @@ func defaultSuggestion(err error, exit int) string {
 	return ""
 }
 
-// messages returns one text for each member of a joined error.
+// messages returns one text for each member of a joined error. One that wraps several in
+// a sentence is one.
 func messages(err error) []string {
+	joined, ok := err.(interface{ Unwrap() []error })
 	var texts []string
-	for _, e := range flatten(err) {
-		texts = append(texts, strings.TrimPrefix(e.Error(), "config: "))
+	if ok {
+		for _, e := range joined.Unwrap() {
+			texts = append(texts, e.Error())
+		}
+	}
+	if !ok {
+		return []string{strings.TrimPrefix(err.Error(), "config: ")}
+	}
+	if strings.Join(texts, "\n") != err.Error() {
+		return []string{strings.ReplaceAll(strings.TrimPrefix(err.Error(), "config: "), "\n", "; ")}
+	}
+	texts = nil
+	for _, e := range joined.Unwrap() {
+		texts = append(texts, messages(e)...)
 	}
 	return texts
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -191,7 +192,7 @@ func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 	case end.Status == jobs.WaitingForBudget && !end.RenewsAt.IsZero():
 		return fail(exitBudget, "%s", end.Message).hint("nothing was released; there is room from %s on", timeText(end.RenewsAt))
 	}
-	return fail(max(int(end.ExitCode), exitInternal), "%s", end.Message)
+	return fail(max(int(end.ExitCode), exitInternal), "%s", end.Message).hint("%s", end.Hint)
 }
 
 func newJobPauseCommand(app *app, pause bool) *cobra.Command {
@@ -229,6 +230,12 @@ func newJobCancelCommand(app *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}, func(ctx context.Context, e *jobs.Engine, name string) error {
 		tick, err := e.Store.Cancel(ctx, name)
+		if errors.Is(err, jobs.ErrNoJob) {
+			if _, err := findJob(ctx, e, name); err != nil {
+				return err
+			}
+			return fail(exitNotFound, "job %q has no run under way", name).about("job", name).hint("`graphcloak job show %s` tells how its last runs ended", name)
+		}
 		if err != nil {
 			return err
 		}

@@ -92,6 +92,7 @@ func TestToldExit(t *testing.T) {
 		{jobs.Outcome{Status: jobs.Finished}, exitOK},
 		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget, RenewsAt: time.Unix(1, 0)}, exitOK},
 		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget}, exitBudget},
+		{jobs.Outcome{Status: jobs.TooDear, ExitCode: exitBudget}, exitBudget},
 		{jobs.Outcome{Status: jobs.Canceled, ExitCode: exitTerminated}, exitTerminated},
 		{jobs.Outcome{Status: jobs.Failed}, exitInternal},
 	} {

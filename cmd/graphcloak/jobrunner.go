@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -75,6 +76,9 @@ func (r jobRunner) Check(d jobs.Definition) error {
 		return err
 	}
 	_, err = a.tickJob()
+	if f, ok := errors.AsType[*failure](err); ok && f.suggestion != "" { // the message is all that is shown
+		return fmt.Errorf("%w; %s", err, f.suggestion)
+	}
 	return err
 }
 
@@ -141,9 +145,23 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		kept.Attempt, kept.Scope = at, at.Scope
 		return saveRun(ctx, w, kept)
 	}
+	job.Planned = func(p *graphcloak.Plan) error { return a.adviseTick(ctx, m, p, job, w.Tick) }
 	job.Stage = r.stage(ctx, w, &kept)
 	job.Write.To = tickSink{s, w, &kept}
 	return m.Run(ctx, job)
+}
+
+// adviseTick logs what the command warns of before it spends. Advice that is not had ends
+// no tick.
+func (a *app) adviseTick(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, t jobs.Tick) error {
+	err := a.adviseOnPlan(ctx, m, p, job.Recover)
+	for _, w := range a.warnings {
+		a.log.Warn("a run may disappoint", "job", t.JobName, "tick", t.NominalTime, "warning", w)
+	}
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("what may disappoint about a run was not found", "job", t.JobName, "tick", t.NominalTime, "error", err)
+	}
+	return ctx.Err()
 }
 
 // tickSink writes for a tick while it is this instance's. A process that was suspended
@@ -230,21 +248,30 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 			Spent:   true, Run: runRecord(rep, mode), Result: rep,
 		}
 	}
+	what := describe(err)
 	end := jobs.Ending{Outcome: jobs.Outcome{
-		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(exitCode(err)), Message: stripControl(strings.Join(messages(err), "; ")),
-	}, Spent: resumed}
+		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(what.ExitCode), Message: stripControl(what.Message),
+	}, Hint: stripControl(what.Suggestion), Spent: resumed}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
 		end.Spent = e.Spent != graphcloak.NotSpent
 	}
 	end.Run = &jobs.Run{RunID: w.ReleaseID, ReleaseID: w.ReleaseID, Mode: mode, Spent: end.Spent}
 	if errors.Is(err, privacy.ErrExhausted) {
-		end.Status = jobs.WaitingForBudget
-		if e, ok := errors.AsType[*privacy.WaitError](err); ok {
-			end.RenewsAt = e.Until
-		}
-		return end
+		return refused(end, err)
 	}
 	end.Retry = mayPass(err, end.Spent)
+	return end
+}
+
+// refused is the ending of a tick whose budget refused it.
+func refused(end jobs.Ending, err error) jobs.Ending {
+	end.Status = jobs.WaitingForBudget
+	if errors.Is(err, privacy.ErrTooDear) {
+		end.Status = jobs.TooDear
+	}
+	if e, ok := errors.AsType[*privacy.WaitError](err); ok {
+		end.RenewsAt, end.Hint = e.Until, "" // the message tells when
+	}
 	return end
 }
 

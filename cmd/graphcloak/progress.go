@@ -139,6 +139,9 @@ func (p *progressLine) text(elapsed time.Duration, width int, ascii bool) string
 		text += "  " + elapsed.Truncate(time.Second).String()
 		if left, ok := p.left(elapsed); ok {
 			text += ", about " + left.String() + " left"
+			if p.step > 0 { // the step may have other parts, and the command other steps
+				text += " of this part"
+			}
 		}
 	}
 	return fitted(text, width)

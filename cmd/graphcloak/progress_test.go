@@ -15,7 +15,8 @@ func TestProgressText(t *testing.T) {
 		want    string
 	}{
 		{progressLine{stage: "local"}, 0, 79, "local"},
-		{progressLine{stage: "local", step: 3, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left"},
+		{progressLine{stage: "local", step: 3, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left of this part"},
+		{progressLine{stage: "local", done: 1, total: 4}, 30 * time.Second, 79, "local  ██▌        25 %  30s, about 1m30s left"},
 		{progressLine{stage: "communities", step: 2, done: 1, total: 1000}, 30 * time.Second, 79, "[2/8] communities  ▏           0 %  30s"},
 		{progressLine{stage: "nodes", step: 1, done: 20000}, time.Second, 79, "[1/8] read the graph: nodes  20000  1s"},
 		{progressLine{stage: "write", step: 8, done: 9, total: 9}, 2 * time.Second, 79, "[8/8] write  ██████████ 100 %  2s"},

@@ -116,7 +116,7 @@ func newRunsListCommand(app *app) *cobra.Command {
 		return app.render(map[string]any{"runs": runs}, app.listed(runs)...)
 	})
 	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
-	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET")
+	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET, TOO_DEAR")
 	cmd.Flags().StringVar(&since, "since", "", "only runs that started within this `SPAN`, such as 30d, or after a time such as 2026-03-01T00:00:00Z")
 	cmd.Flags().IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0: all")
 	return cmd

@@ -196,7 +196,7 @@ func tickStatus(s jobs.Status) string {
 	switch s {
 	case jobs.Finished:
 		return metrics.Success
-	case jobs.WaitingForBudget:
+	case jobs.WaitingForBudget, jobs.TooDear:
 		return metrics.Budget
 	case jobs.Canceled:
 		return metrics.Skipped

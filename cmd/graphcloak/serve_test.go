@@ -114,24 +114,28 @@ func TestJobCommands(t *testing.T) {
 		want  string
 	}{
 		{[]string{"job", "run", "often"}, exitOK, `"FINISHED"`},
+		{[]string{"job", "run", "often"}, exitOK, "warning=\"the answer will be right"},
 		{[]string{"job", "run", "paused"}, exitOK, `"FINISHED"`},
 		{[]string{"job", "run", "dear"}, exitBudget, "ρ"},
-		{[]string{"job", "show", "dear"}, exitOK, `"WAITING_FOR_BUDGET"`},
+		{[]string{"job", "show", "dear"}, exitOK, `"TOO_DEAR"`},
+		{[]string{"job", "list"}, exitOK, "no waiting helps: use a smaller --epsilon"},
+		{[]string{"runs", "list", "--status", "too_dear"}, exitOK, "no waiting helps: use a smaller --epsilon"},
+		{[]string{"doctor"}, exitBudget, "would have cost more than its whole cap"},
 		{[]string{"job", "show", "often"}, exitOK, `"attempts": 1`},
-		{[]string{"job", "run", "line"}, exitConflict, "cannot run as it is"},
+		{[]string{"job", "run", "line"}, exitConflict, `"message": "jobs: the job cannot run as it is: line: schedule`},
 		{[]string{"job", "run", "oftn"}, exitNotFound, "did you mean often?"},
 		{[]string{"job", "pause", "often"}, exitOK, `"PAUSED"`},
 		{[]string{"job", "resume", "often"}, exitOK, `"paused": false`},
 		{[]string{"job", "resume", "paused"}, exitConflict, "settings"},
-		{[]string{"job", "cancel", "often"}, exitNotFound, "no run under way"},
+		{[]string{"job", "cancel", "often"}, exitNotFound, `"message": "job \"often\" has no run under way"`},
 		{[]string{"job", "show"}, exitUsage, "arg"},
 	} {
 		if code, said := obey(t, at(append(c.words, "--format", "json")...)...); code != c.exit || !strings.Contains(said, c.want) {
 			t.Errorf("%v: exit %d, want %d with %s:\n%s", c.words, code, c.exit, c.want, said)
 		}
 	}
-	if _, said := obey(t, "budget", "show", "--from", "folder:"+graph, "--format", "json"); !strings.Contains(said, `"releases": 2`) {
-		t.Errorf("the two runs are not two releases: %s", said)
+	if _, said := obey(t, "budget", "show", "--from", "folder:"+graph, "--format", "json"); !strings.Contains(said, `"releases": 3`) {
+		t.Errorf("the three runs are not three releases: %s", said)
 	}
 }
 
@@ -157,8 +161,13 @@ func TestValidateJobs(t *testing.T) {
 func TestJobNeedsACap(t *testing.T) {
 	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: source, budgetScope: elsewhere}\n")
 	code, said := obey(t, "job", "run", "a", "--from", "folder:"+graph, "--config", settings)
-	if code != exitBudget || !strings.Contains(said, "elsewhere") {
+	if code != exitBudget || !strings.Contains(said, "elsewhere") || !strings.Contains(said, "Hint: limit it first: ") {
 		t.Errorf("exit %d: %s", code, said)
+	}
+	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}, {"runs", "list"}} {
+		if _, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...); !strings.Contains(said, "limit it first: ") {
+			t.Errorf("%v does not say what to do: %s", words, said)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ type state string
 
 func (s state) paint() paint {
 	switch s {
-	case "FAILED", "broken", "TOO_DEAR":
+	case "FAILED", "INVALID", "broken", "TOO_DEAR":
 		return bad
 	case "ok", "FINISHED":
 		return good

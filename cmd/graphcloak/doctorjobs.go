@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// examineJobs looks at the jobs of the settings file and of the store: each that cannot
+// run as it is fails, and each that its last run found dearer than its whole cap.
+func (a *app) examineJobs(ctx context.Context) []neo4j.CheckResult {
+	all, err := a.readJobs(ctx)
+	if err != nil {
+		d := describe(err)
+		return []neo4j.CheckResult{{Name: "jobs", Detail: d.Message, Fix: d.Suggestion, Err: err}}
+	}
+	var checks []neo4j.CheckResult
+	for _, j := range all {
+		if c := examineJob(j); !c.OK {
+			checks = append(checks, c)
+		}
+	}
+	if fine := len(all) - len(checks); fine > 0 {
+		checks = append(checks, neo4j.CheckResult{Name: "jobs", OK: true, Detail: connector.Count(int64(fine), "job") + " can be run"})
+	}
+	return checks
+}
+
+func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
+	s, err := a.openReading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	all, _, err := jobs.New(jobs.Options{Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Log: a.log}).Jobs(ctx)
+	return all, err
+}
+
+// examineJob tells of a job what its state says.
+func examineJob(j jobs.Job) neo4j.CheckResult {
+	c := neo4j.CheckResult{Name: "job " + stripControl(j.Name), Detail: stripControl(j.State.Message)}
+	switch j.State.Status {
+	case jobs.Invalid:
+		c.Err, c.Fix = jobs.ErrInvalid, defaultSuggestion(jobs.ErrInvalid, exitConflict)
+	case jobs.JobStatus(jobs.TooDear):
+		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s", j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)
+		c.Err, c.Fix = privacy.ErrTooDear, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`; its next run tells anew"
+	default:
+		c.OK = true
+	}
+	return c
+}
