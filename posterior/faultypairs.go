@@ -41,55 +41,71 @@ func newFaultyPairs(ctx context.Context, d measurement.Data, opts Options) (*Pai
 	if math.IsInf(logCount, -1) {
 		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
 	}
-	columns := make([]float64, n*m)
+	e := f.newPairs(n, m)
+	if err := e.weigh(ctx); err != nil {
+		return nil, err
+	}
+	p := &Pairs{n: n, p: e.weight, Probability: make([]float64, n)}
+	p.normalize(logCount - math.Ln2)
+	return p, nil
+}
+
+// faultyPairs weighs pairs of nodes.
+type faultyPairs struct {
+	*faulty
+	columns []float64 // Aᵀ, n × m
+	pairs   [][2]int
+	weight  []float64 // log evidence and prior of each pair
+}
+
+func (f *faulty) newPairs(n, m int) *faultyPairs {
+	e := &faultyPairs{faulty: f, columns: make([]float64, n*m), weight: make([]float64, n*(n-1)/2)}
 	nodes := make([]int, n)
 	for i := range nodes {
 		nodes[i] = i
 	}
-	linop.ColumnsTo(d.A, columns, nodes)
-	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
-	var pairs [][2]int
+	linop.ColumnsTo(f.d.A, e.columns, nodes)
 	for j := range n {
 		for i := range j {
-			pairs = append(pairs, [2]int{i, j})
+			e.pairs = append(e.pairs, [2]int{i, j})
 		}
 	}
-	of := func(i int) []float64 { return columns[i*m : (i+1)*m] }
-	prior := func(k int) float64 { return f.logPrior[pairs[k][0]] + f.logPrior[pairs[k][1]] }
-	err = inBlocks(ctx, len(pairs), func(from, to int) {
-		for k := from; k < to; k++ {
-			p.p[k] = f.pairBound(of(pairs[k][0]), of(pairs[k][1])) + prior(k)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	order := make([]int, len(pairs))
+	return e
+}
+
+// weigh sets the weights. Pairs that are more than [negligible] below the best have an upper
+// bound.
+func (e *faultyPairs) weigh(ctx context.Context) error {
+	order := make([]int, len(e.pairs))
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareDown(p.p[a], p.p[b]) })
-	settle := func(list []int) error {
-		return inBlocks(ctx, len(list), func(from, to int) {
-			for _, k := range list[from:to] {
-				p.p[k] = f.pair(of(pairs[k][0]), of(pairs[k][1])) + prior(k)
-			}
-		})
+	if err := e.set(ctx, order, e.pairBound); err != nil {
+		return err
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return compareDown(e.weight[a], e.weight[b]) })
 	first := order[:min(firstNodes, len(order))]
-	if err := settle(first); err != nil {
-		return nil, err
+	if err := e.set(ctx, first, e.pair); err != nil {
+		return err
 	}
 	floor := math.Inf(-1)
 	for _, k := range first {
-		floor = max(floor, p.p[k])
+		floor = max(floor, e.weight[k])
 	}
-	rest := slices.DeleteFunc(slices.Clone(order[len(first):]), func(k int) bool { return !(p.p[k] >= floor-negligible) })
-	if err := settle(rest); err != nil {
-		return nil, err
-	}
-	p.normalize(logCount - math.Ln2)
-	return p, nil
+	rest := slices.DeleteFunc(order[len(first):], func(k int) bool { return !(e.weight[k] >= floor-negligible) })
+	return e.set(ctx, rest, e.pair)
+}
+
+// set sets the weights of pairs by the log evidence of their columns.
+func (e *faultyPairs) set(ctx context.Context, list []int, log func(x, z []float64) float64) error {
+	m := len(e.sensors)
+	of := func(i int) []float64 { return e.columns[i*m : (i+1)*m] }
+	return inBlocks(ctx, len(list), func(from, to int) {
+		for _, k := range list[from:to] {
+			i, j := e.pairs[k][0], e.pairs[k][1]
+			e.weight[k] = log(of(i), of(j)) + (e.logPrior[i] + e.logPrior[j])
+		}
+	})
 }
 
 // pairBound bounds the log likelihood of two sources: the mean of each sensor is between 0 and the

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -48,34 +49,11 @@ func newPlanCommand(app *app) *cobra.Command {
 
 // plan makes a plan, or suggests sensors where their number is not 0.
 func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFlags, suggested int) error {
-	ctx := cmd.Context()
-	if suggested > 0 {
-		if err := a.checkSuggestion(choice, packages); err != nil {
-			return err
-		}
-	}
-	if err := a.needKey("a plan file"); err != nil {
-		return err
-	}
-	if err := a.needJSON("a plan file"); err != nil && suggested == 0 {
-		return err
-	}
-	if err := choice.check(a); err != nil {
-		return err
-	}
-	job, err := a.job()
+	job, err := a.jobToPlan(packages, choice, suggested)
 	if err != nil {
 		return err
 	}
-	if err := packages.check(a.config); err != nil {
-		return err
-	}
-	if packages.dir != "" {
-		job.Plan.Measured = true
-		if job.Tau, err = tauOf(a.config, true); err != nil {
-			return err
-		}
-	}
+	ctx := cmd.Context()
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
 		if suggested > 0 {
 			trials := 0 // its own number
@@ -94,24 +72,59 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 		if err := a.writeTauCurve(choice.tau, p); err != nil {
 			return err
 		}
-		a.noteBracket(p, job.Plan.SensitivityTime)
-		if err := a.advise(ctx, m, p.Accuracy); err != nil {
-			return err
-		}
-		p.Warnings = slices.Clone(a.warnings)
-		a.noteTau(p)
-		var misfits []graphcloak.Misfit
-		if a.outputFormat() == "table" {
-			if misfits, err = m.Misfits(ctx, p); err != nil {
-				return err
-			}
-		}
-		robust, err := a.breakdown(ctx, m, p, job)
-		if err != nil {
-			return err
-		}
-		return a.showPlan(p, misfits, robust...)
+		return a.tellPlan(ctx, m, p, job)
 	})
+}
+
+// jobToPlan checks the flags, and returns what is to be planned.
+func (a *app) jobToPlan(packages sensorPackages, choice epsilonFlags, suggested int) (job graphcloak.Job, err error) {
+	if suggested > 0 {
+		if err := a.checkSuggestion(choice, packages); err != nil {
+			return job, err
+		}
+	}
+	if err := a.needKey("a plan file"); err != nil {
+		return job, err
+	}
+	if err := a.needJSON("a plan file"); err != nil && suggested == 0 {
+		return job, err
+	}
+	if err := choice.check(a); err != nil {
+		return job, err
+	}
+	if job, err = a.job(); err != nil {
+		return job, err
+	}
+	if err := packages.check(a.config); err != nil {
+		return job, err
+	}
+	if packages.dir != "" {
+		job.Plan.Measured = true
+		job.Tau, err = tauOf(a.config, true)
+	}
+	return job, err
+}
+
+// tellPlan shows a plan with what speaks against it.
+func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) error {
+	a.noteBracket(p, job.Plan.SensitivityTime)
+	if err := a.advise(ctx, m, p.Accuracy); err != nil {
+		return err
+	}
+	p.Warnings = slices.Clone(a.warnings)
+	a.noteTau(p)
+	var misfits []graphcloak.Misfit
+	var err error
+	if a.outputFormat() == "table" {
+		if misfits, err = m.Misfits(ctx, p); err != nil {
+			return err
+		}
+	}
+	robust, err := a.breakdown(ctx, m, p, job)
+	if err != nil {
+		return err
+	}
+	return a.showPlan(p, misfits, robust...)
 }
 
 // noteBracket tells of a joint sensitivity that is certified roughly only.
