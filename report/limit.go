@@ -26,7 +26,7 @@ func (l *Limit) possible() bool {
 // LimitSentence says what the limit, which is known, means for who chooses a plan at (ε, δ).
 func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
 	l := a.Limit
-	text := fmt.Sprintf("%.0f %% right, chance %.0f %%; %s", 100*a.Probability, 100*a.Chance, l.Clause(fmt.Sprintf("(%v, %v)", epsilon, delta)))
+	text := fmt.Sprintf("%s right, chance %s; %s", Percent(a.Probability), Percent(a.Chance), l.Clause(fmt.Sprintf("(%v, %v)", epsilon, delta)))
 	switch {
 	case 2*(l.Gaussian-a.Chance) < 1-a.Chance:
 		text += ": ask for fewer communities, larger ε or smaller α."

@@ -5,7 +5,11 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/advice"
@@ -35,9 +39,34 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.A
 	return f, err
 }
 
-// advise warns of what will disappoint about a plan.
-func (a *app) advise(ctx context.Context, m *graphcloak.Model, accuracy *report.Accuracy) error {
+// surprise is that of the answer at the right community where τ was chosen, and that of
+// the prior alone; 0 where it is not known.
+func surprise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (answer, chance float64, err error) {
+	if p.TauChoice == nil {
+		return 0, 0, nil
+	}
+	k := slices.IndexFunc(p.TauChoice.Points, func(x graphcloak.TauPoint) bool { return x.Tau == p.Public.Tau })
+	if k < 0 {
+		return 0, 0, nil
+	}
+	part, err := m.Partition(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	prior := slices.Clone(m.Prior)
+	if prior == nil {
+		prior = slices.Repeat([]float64{1}, m.Graph.Order())
+	}
+	floats.Scale(1/floats.Sum(prior), prior)
+	return p.TauChoice.Points[k].LogLoss, stat.Entropy(part.Sums(prior)), nil
+}
+
+// advise warns of what will disappoint about a plan, which may be nil.
+func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	f, err := a.facts(ctx, m, accuracy)
+	if err == nil && p != nil && f.Communities > 1 {
+		f.Surprise, f.Chance, err = surprise(ctx, m, p)
+	}
 	if err == nil {
 		a.warnOf(advice.Warnings(f))
 	}
@@ -75,7 +104,7 @@ func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphclo
 	if errors.Is(err, context.DeadlineExceeded) {
 		a.note("Note: how often this would be right was not found within %s; `graphcloak plan` takes the time", adviceTime)
 	}
-	return a.advise(ctx, m, accuracy)
+	return a.advise(ctx, m, p, accuracy)
 }
 
 // adviseOf is advise for a job without a plan: it makes one, where that is had in time.
@@ -90,5 +119,5 @@ func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.
 	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
 		return err
 	}
-	return a.advise(ctx, m, accuracy)
+	return a.advise(ctx, m, p, accuracy)
 }

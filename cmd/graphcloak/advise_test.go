@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // called runs a whole command in a folder of its own and returns what it left behind.
@@ -82,6 +84,28 @@ func TestDoctorOfAFolder(t *testing.T) {
 		exit, stdout, stderr := called(t, append([]string{"doctor", "--from", "folder:pipes", "--format", "json"}, strings.Fields(c.args)...)...)
 		if exit != c.exit || !strings.Contains(stderr, c.text) && c.exit != exitNotFound {
 			t.Errorf("%s: exit %d, want %d with %q\n%s%s", c.args, exit, c.exit, c.text, stdout, stderr)
+		}
+	}
+}
+
+// TestPlanWarnsWithoutSimulation: where no release is simulated, the search for τ tells
+// that nothing would be found.
+func TestPlanWarnsWithoutSimulation(t *testing.T) {
+	kit(t)
+	for epsilon, warned := range map[string]bool{"0.3": true, "8": false} {
+		exit, _, stderr := called(t, "plan", "--from", "example:karate", "--epsilon", epsilon, "--allocation", "uniform", "--trials", "0", "--format", "json")
+		if exit != exitOK || strings.Contains(stderr, "next to nothing of the community: its surprise at the right one is 1.32 nats, and that of chance 1.32") != warned {
+			t.Errorf("ε = %s: exit %d, warning wanted: %v\n%s", epsilon, exit, warned, stderr)
+		}
+	}
+}
+
+// TestCalibrated: what is said of the confidence follows from the error and its limit.
+func TestCalibrated(t *testing.T) {
+	for e, want := range map[float64]string{0.04: "as good as it says", 0.051: "is off"} {
+		text := calibrated(&study.Evaluation{Performance: &study.Performance{Calibration: study.Calibration{Error: e, Limit: 0.044}}})
+		if !strings.Contains(text, want) {
+			t.Errorf("error %v: %q, want %q", e, text, want)
 		}
 	}
 }

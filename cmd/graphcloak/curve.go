@@ -177,7 +177,8 @@ func drawCurve(w io.Writer, format string, points []study.Point) error {
 	return err
 }
 
-// addLimit adds the line that no mechanism is above, where it is known.
+// addLimit adds the line that no mechanism with the guarantee of the noise is above, where
+// it is known.
 func addLimit(p *plot.Plot, points []study.Point) error {
 	var limit plotter.XYs
 	for _, x := range points {

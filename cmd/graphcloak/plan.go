@@ -108,7 +108,7 @@ func (a *app) jobToPlan(packages sensorPackages, choice epsilonFlags, suggested 
 // tellPlan shows a plan with what speaks against it.
 func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) error {
 	a.noteBracket(p, job.Plan.SensitivityTime)
-	if err := a.advise(ctx, m, p.Accuracy); err != nil {
+	if err := a.advise(ctx, m, p, p.Accuracy); err != nil {
 		return err
 	}
 	p.Warnings = slices.Clone(a.warnings)

@@ -69,8 +69,18 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 			s, _ := study.FindScenario(e.Scenario)
 			return scenarioRow(s, e)
 		}),
-		text: fmt.Sprintf("Chance is %s. If calibrated, the calibration error of the model is %s at most. With two sources it is right to name the community of either.", decimals(first.Chance), decimals(first.Calibration.Limit)),
+		text: fmt.Sprintf("Chance is %s. %s With two sources it is right to name the community of either.", decimals(first.Chance), calibrated(first)),
 	})
+}
+
+// calibrated compares the calibration error of the model with what chance makes of none.
+func calibrated(e *study.Evaluation) string {
+	text := fmt.Sprintf("A calibrated answer would have a calibration error of up to %s by chance (95 %% quantile); that of the model is %s: ",
+		decimals(e.Calibration.Limit), decimals(e.Calibration.Error))
+	if e.Calibration.Error <= e.Calibration.Limit {
+		return text + "its confidence is as good as it says."
+	}
+	return text + "its confidence is off, as where sources have another amplitude than the answer supposes."
 }
 
 func scenarioRow(s study.Scenario, e *study.Evaluation) []any {

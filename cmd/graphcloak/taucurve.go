@@ -41,7 +41,11 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 	case c.CutShort:
 		a.note("Note: τ = %v is the best of %d that were tried before half of --allocation-time was over; a longer one may find a better one.", p.Public.Tau, len(c.Points))
 	default:
-		a.note("Note: τ = %v was chosen of %d that were tried, for sources to be found best; --tau %v makes this plan without the search.", p.Public.Tau, len(c.Points), p.Public.Tau)
+		aim := "to name the community best"
+		if c.Aim == graphcloak.AimLocation {
+			aim = "to come nearest to the source"
+		}
+		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau, len(c.Points), aim, p.Public.Tau)
 	}
 }
 
