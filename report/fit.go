@@ -91,6 +91,10 @@ func factor(x float64) string {
 	if x < math.Log(1000) {
 		return fmt.Sprintf("a factor of %.0f", math.Exp(x))
 	}
+	const most = 1e6
+	if x > most*math.Ln10 {
+		return fmt.Sprintf("a factor of more than 10^%.0f", most)
+	}
 	return fmt.Sprintf("a factor of 10^%.0f", math.Floor(x/math.Ln10))
 }
 

@@ -20,3 +20,15 @@ func TestRareFalseAlarmIsWritten(t *testing.T) {
 		t.Error(r.Answer)
 	}
 }
+
+// A factor of any size is one that can be read.
+func TestHugeFactor(t *testing.T) {
+	r := report.Report{
+		Fit:         &report.Fit{Alternatives: []report.Alternative{{Name: report.BrokenSensors, LogEvidence: 7e203}}},
+		Communities: []report.Community{{Name: "a", Size: 2, Prior: 1, Probability: 1}},
+	}
+	r.SetAnswer()
+	if !strings.Contains(r.Answer, "by a factor of more than 10^1000000)") {
+		t.Error(r.Answer)
+	}
+}
