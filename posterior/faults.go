@@ -5,6 +5,8 @@ package posterior
 import (
 	"fmt"
 	"math"
+
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // Faults says how often sensors are broken, each by itself. A broken sensor's reading does
@@ -18,12 +20,13 @@ import (
 //
 //	W_s(y) = ½·(Φ(y − l) − Φ(y − h))/(h − l) + ¼·φ(y − l) + ¼·φ(y − h).
 //
-// The ends also keep N/W bounded by 4 where y is outside the range. Where no range is
-// known, W_s is a Cauchy density about 0 of half width 30, under which no measurement, however
+// The ends also keep N/W bounded by 4 where y is outside the range, of every mean within it.
+// Where no range is known, W_s is a Cauchy density about 0 of half width 30, under which no measurement, however
 // large, speaks for more than a few nats. The zero value is no fault at all.
 type Faults struct {
 	Rate float64 // π, in [0, 1)
-	// Low and High are l and h in units of the noise, one a row of A; nil: unknown.
+	// Low and High are l and h in units of the noise, one a row of A, up to
+	// [measurement.MaxLength] either way; nil: unknown.
 	Low, High []float64
 }
 
@@ -51,7 +54,7 @@ func (f Faults) check(m int) error {
 		return fmt.Errorf("%w: %d and %d ends of ranges for %d measurements", ErrInvalid, len(f.Low), len(f.High), m)
 	}
 	for s, l := range f.Low {
-		if h := f.High[s]; !(l <= h) || math.IsInf(l, 0) || math.IsInf(h, 0) {
+		if h := f.High[s]; !(l <= h) || max(math.Abs(l), math.Abs(h)) > measurement.MaxLength {
 			return fmt.Errorf("%w: the range of measurement %d is from %v to %v", ErrInvalid, s, l, h)
 		}
 	}
@@ -91,47 +94,6 @@ func logUniform(y, l, h float64) float64 {
 
 // logNormal returns log φ(x).
 func logNormal(x float64) float64 { return -x*x/2 - math.Log(2*math.Pi)/2 }
-
-// sensor is one measurement whose sensor may be broken. Against no source anywhere the
-// likelihood of a mean x is broken + e^{logSound + x·y − x²/2}: the probabilities are those
-// of no source, and their sum is 1.
-type sensor struct {
-	y, logSound, broken float64
-}
-
-// exponent returns the log likelihood of mean x against that of mean 0 for a sound sensor,
-// with the log probability that it is one.
-func (s sensor) exponent(x float64) float64 { return s.logSound + x*(s.y-x/2) }
-
-// ratio returns the likelihood of mean x against that of mean 0. It is +Inf where that is no
-// number, as it may be of means outside of the range of a broken sensor.
-func (s sensor) ratio(x float64) float64 { return s.broken + math.Exp(s.exponent(x)) }
-
-// logRatio returns log ratio(x), to full precision where that is near 0.
-func (s sensor) logRatio(x float64) float64 {
-	if t := x * (s.y - x/2); t < 1 {
-		return math.Log1p(math.Exp(s.logSound) * math.Expm1(t))
-	}
-	if e := s.exponent(x); e > largestExponent {
-		return e
-	}
-	return math.Log(s.ratio(x))
-}
-
-// largestExponent is one whose exponential can be multiplied by 1e150; a sensor's probability
-// to be broken adds nothing to it.
-const largestExponent = 340
-
-// sensors prepares the measurements y.
-func (f Faults) sensors(y []float64) []sensor {
-	out := make([]sensor, len(y))
-	odds := math.Log(f.Rate) - math.Log1p(-f.Rate)
-	for s, v := range y {
-		w := odds + f.logBroken(s, v) - logNormal(v) // log odds of broken against sound
-		out[s] = sensor{y: v, logSound: -softplus(w), broken: math.Exp(-softplus(-w))}
-	}
-	return out
-}
 
 // softplus returns log(1 + e^x).
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }

@@ -84,33 +84,11 @@ func (c *column) add(row int, x float64) {
 	c.quadratic += g * x * x * (t.broken*t.y*t.y - 1) / 2
 }
 
-// product is the logarithm of a product of factors, of which few logarithms are taken.
-type product struct{ log, factor float64 }
-
-func (p *product) times(v float64) {
-	p.factor *= v
-	if p.factor < 1e-150 || p.factor > 1e150 {
-		p.log += math.Log(p.factor)
-		p.factor = 1
-	}
-}
-
-// likelihood multiplies by the ratio of a sensor at mean x.
-func (p *product) likelihood(s *sensor, x float64) {
-	if e := s.exponent(x); e > largestExponent {
-		p.log += e
-	} else {
-		p.times(s.broken + math.Exp(e))
-	}
-}
-
-func (p *product) value() float64 { return p.log + math.Log(p.factor) }
-
 // value returns the log likelihood of amplitude a against none.
 func (c *column) value(a float64) float64 {
 	p := product{factor: 1}
 	for i := range c.moved {
-		p.likelihood(&c.moved[i].sensor, a*c.moved[i].x)
+		p.times(c.moved[i].sensor, a*c.moved[i].x)
 	}
 	return p.value() + a*(c.linear+a*c.quadratic)
 }
@@ -124,15 +102,12 @@ func (c *column) slope(a float64) float64 {
 	return sum
 }
 
-// sound returns the probability that the sensor is sound where its mean is x.
-func (s sensor) sound(x float64) float64 { return 1 - s.broken/s.ratio(x) }
-
 // bound returns an upper bound on value over [from, to].
 func (c *column) bound(from, to float64) float64 {
 	p := product{factor: 1}
 	for i := range c.moved {
 		m := &c.moved[i]
-		p.likelihood(&m.sensor, min(max(m.y/m.x, from), to)*m.x)
+		p.times(m.sensor, min(max(m.y/m.x, from), to)*m.x)
 	}
 	rest := max(from*(c.linear+from*c.quadratic), to*(c.linear+to*c.quadratic))
 	if a := -c.linear / (2 * c.quadratic); c.quadratic < 0 && a > from && a < to {

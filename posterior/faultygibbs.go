@@ -216,15 +216,6 @@ func (g *faultyGibbs) evidenceBeyond() *faultyEvidence {
 	return e
 }
 
-// beyond returns the sensor where a mean is known already: y is what remains.
-func (s sensor) beyond(mean float64) sensor {
-	if e := s.exponent(mean); e > largestExponent { // it is sound
-		return sensor{y: s.y - mean, broken: s.broken * math.Exp(-e)}
-	}
-	all := s.ratio(mean)
-	return sensor{y: s.y - mean, logSound: s.exponent(mean) - math.Log(all), broken: s.broken / all}
-}
-
 func (g *faultyGibbs) addBroken(sum []float64) []float64 {
 	if sum == nil {
 		sum = make([]float64, len(g.sensors))
@@ -239,7 +230,7 @@ func (g *faultyGibbs) addBroken(sum []float64) []float64 {
 func (g *faultyGibbs) likelihood() float64 {
 	p := product{factor: 1}
 	for s, t := range g.sensors {
-		p.likelihood(&t, g.mean[s])
+		p.times(t, g.mean[s])
 	}
 	return p.value()
 }

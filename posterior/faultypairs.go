@@ -114,7 +114,7 @@ func (e *faultyEvidence) pairBound(x, z []float64) float64 {
 	p := product{factor: 1}
 	for s, t := range e.sensors {
 		low, high := min(0, x[s])+min(0, z[s]), max(0, x[s])+max(0, z[s])
-		p.likelihood(&t, min(max(t.y, low), high))
+		p.times(t, min(max(t.y, low), high))
 	}
 	return p.value()
 }
@@ -164,7 +164,7 @@ func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
 	for s, t := range e.sensors {
 		mean := b * z[s]
 		rest.sensors[s] = t.beyond(mean)
-		p.likelihood(&t, mean)
+		p.times(t, mean)
 	}
 	var c column
 	rest.column(x, &c)

@@ -217,7 +217,7 @@ func (c *column) suspect(sum []float64, offset float64) (mass float64) {
 		}
 		for i := range c.moved {
 			m := &c.moved[i]
-			sum[m.row] += share * m.broken * (1/m.ratio(a*m.x) - 1)
+			sum[m.row] += share * (m.brokenAt(a*m.x) - m.broken)
 		}
 	})
 	return mass

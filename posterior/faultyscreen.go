@@ -162,11 +162,13 @@ func (s *screen) without(norms Norms) Norms {
 
 // slopeBound returns an α with log ratio(x) ≤ α·x − κ·x²/2 for 0 ≤ x ≤ largest: from one
 // point of a grid to the next the likelihood is largest where x is nearest to y, and
-// κx²/2 at the upper end; below the grid log(1 + v) ≤ v and e^t − 1 ≤ t + t²e^{max(0, t)}/2.
+// κx²/2 at the upper end; below the grid log(1 + v) ≤ v and e^t − 1 ≤ t + t²e^{max(0, t)}/2,
+// and the log ratio is at most max(0, t), which counts where y is far off.
 func (t sensor) slopeBound(largest, curvature float64) float64 {
 	const finest, growth = 1e-3, 1.02
 	g := math.Exp(t.logSound)
-	slope := g*t.y + finest*(g*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(finest*max(0, t.y))+curvature)/2
+	slope := g*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(t.logSound+finest*max(0, t.y))/2
+	slope = min(slope, max(0, t.y)) + finest*curvature/2
 	for x := finest; x < largest; x *= growth {
 		to := x * growth
 		peak := min(max(t.y, x), to)
