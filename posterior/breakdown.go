@@ -50,7 +50,7 @@ func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels 
 	if len(a.groups) == 1 {
 		return b, nil
 	}
-	odds, err := a.odds(p)
+	odds, err := a.odds(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +78,25 @@ func Withstands(ctx context.Context, d measurement.Data, opts Options, labels []
 	return true, nil
 }
 
-// odds returns the log odds of the likeliest label against the second, from logarithms: its
-// probability may be below all numbers.
-func (a *attack) odds(p *Posterior) (float64, error) {
-	logPrior, err := logWeights(a.opts.Prior, len(a.labels))
+// odds bounds the log odds of the likeliest label against the second from below, in logarithms:
+// the probability of the second may be below all numbers.
+func (a *attack) odds(ctx context.Context, p *Posterior) (float64, error) {
+	f, err := prepareFaulty(a.d, a.opts)
 	if err != nil {
 		return 0, err
 	}
 	logs := make([][]float64, len(a.groups))
+	var rivals []int
 	for i, l := range a.labels {
-		logs[l] = append(logs[l], p.LogEvidence[i]+logPrior[i])
+		if l == a.first {
+			logs[l] = append(logs[l], p.LogEvidence[i]+f.logPrior[i])
+		} else {
+			rivals = append(rivals, i)
+		}
+	}
+	for k, w := range a.atMost(ctx, f, rivals) {
+		l := a.labels[rivals[k]]
+		logs[l] = append(logs[l], w)
 	}
 	first, second := logSum(logs[a.first]), math.Inf(-1)
 	for l, x := range logs {
@@ -95,7 +104,33 @@ func (a *attack) odds(p *Posterior) (float64, error) {
 			second = max(second, logSum(x))
 		}
 	}
-	return first - second, nil
+	return first - second, ctx.Err()
+}
+
+// outweighed is how far below the largest evidence, in nats, the bound of a node is taken for its
+// evidence.
+const outweighed = 30
+
+// atMost bounds the log evidence and prior of nodes from above: those that matter are evaluated
+// alone, where the posterior may leave out what is far below its best.
+func (a *attack) atMost(ctx context.Context, f *faulty, nodes []int) []float64 {
+	weight, order := make([]float64, len(nodes)), make([]int, len(nodes))
+	var c column
+	for k, i := range nodes {
+		f.column(a.column(i), &c)
+		weight[k], order[k] = c.bound(0, 1)+f.logPrior[i], k
+	}
+	slices.SortStableFunc(order, func(j, k int) int { return compareDown(weight[j], weight[k]) })
+	largest := math.Inf(-1)
+	for _, k := range order {
+		if weight[k] <= largest-outweighed || ctx.Err() != nil {
+			break
+		}
+		f.column(a.column(nodes[k]), &c)
+		weight[k] = min(weight[k], c.log(math.Inf(-1))+f.logPrior[nodes[k]])
+		largest = max(largest, weight[k])
+	}
+	return weight
 }
 
 // attack looks for lies.
@@ -180,7 +215,8 @@ func (a *attack) certify(odds float64) int {
 // influenceSteps is the number of parts that the range of a sensor, with its noise, is cut into.
 const influenceSteps = 4000
 
-// meanRounding is how far beyond the range a mean may be in relation to it by rounding.
+// meanRounding is how far beyond the range a mean x may be in relation to it by rounding: it takes
+// a reading of 2⁴⁰/x and more to gain a nat by that.
 const meanRounding = 0x1p-40
 
 // influence bounds log max_x f(y|x)/min_x f(y|x), over all y and 0 ≤ x ≤ largest. Further out

@@ -93,3 +93,30 @@ func TestBreakdownOfCertainAnswers(t *testing.T) {
 		t.Errorf("%+v (%v)", b, err)
 	}
 }
+
+// TestBreakdownWeighsTheUnlikely: a node whose bound is high and whose evidence is so low that the
+// posterior leaves it out still counts against the certificate.
+func TestBreakdownWeighsTheUnlikely(t *testing.T) {
+	const agree, scatter, clones, entry = 16, 8, 17, 100
+	a := mat.NewDense(agree+scatter, clones+1, nil)
+	d := measurement.Data{A: linop.Dense{M: a}, Y: make([]float64, agree+scatter)}
+	f := posterior.Faults{Rate: .01, Low: make([]float64, agree+scatter), High: make([]float64, agree+scatter)}
+	for s := range d.Y {
+		f.High[s] = entry
+		if s >= agree {
+			a.Set(s, clones, entry)
+			d.Y[s] = float64(6 + 12*(s-agree)) // of another amplitude each
+			continue
+		}
+		d.Y[s] = entry
+		for i := range clones {
+			a.Set(s, i, entry)
+		}
+	}
+	labels := make([]int, clones+1)
+	labels[clones] = 1
+	b, err := posterior.NewBreakdown(t.Context(), d, posterior.Options{Faults: f, Amplitude: posterior.UniformAmplitude}, labels)
+	if err != nil || b.AtLeast > b.AtMost || b.AtLeast < 2 || b.AtMost > agree+scatter {
+		t.Errorf("%+v (%v)", b, err)
+	}
+}
