@@ -49,7 +49,7 @@ func newPlanCommand(app *app) *cobra.Command {
 
 // plan makes a plan, or suggests sensors where their number is not 0.
 func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFlags, suggested int) error {
-	job, err := a.jobToPlan(packages, choice, suggested)
+	job, err := a.jobToPlan(&packages, choice, suggested)
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 }
 
 // jobToPlan checks the flags, and returns what is to be planned.
-func (a *app) jobToPlan(packages sensorPackages, choice epsilonFlags, suggested int) (job graphcloak.Job, err error) {
+func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags, suggested int) (job graphcloak.Job, err error) {
 	if suggested > 0 {
-		if err := a.checkSuggestion(choice, packages); err != nil {
+		if err := a.checkSuggestion(choice, *packages); err != nil {
 			return job, err
 		}
 	}

@@ -39,6 +39,9 @@ func (s *Series) Add(r *report.Report) {
 		EpsilonSpent: r.EpsilonSpent, Delta: r.Delta, BudgetScope: r.BudgetScope, Answer: r.Answer,
 		Verdict: r.Verdict(),
 	}
+	if n.Verdict == report.Undecided && len(r.Communities) == 1 { // a record has the likeliest alone
+		n.Verdict = ""
+	}
 	if !r.StartedAt.IsZero() {
 		n.Started = r.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
