@@ -309,6 +309,8 @@ func (r *Report) multiSourceAnswer() string {
 	case len(named) == 0:
 		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, and %s alone gives %s. %s",
 			top.Name, k, Percent(top.Probability), r.chance(), Percent(top.Prior), set)
+	case len(named) == 1:
+		return fmt.Sprintf("Of %d sources, at least one is most likely in community %s. %s", k, named[0], set)
 	default:
 		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k, strings.Join(named, ", "), set)
 	}

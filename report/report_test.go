@@ -58,7 +58,7 @@ func TestAnswerOfSeveral(t *testing.T) {
 		{"none", report.Sources{Count: 0, Probabilities: []float64{.8, .2}}, [2]int{50, 50}, [2]float64{.9, .1}, 9, "favour no source at all, with probability 80 %"},
 		{"one by evidence", report.Sources{Count: 1}, [2]int{50, 50}, [2]float64{.9, .1}, 9, "The source is most likely in community a"},
 		{"both", report.Sources{Count: 2}, [2]int{30, 30}, [2]float64{.95, .9}, 9, "Of 2 sources, at least one is most likely in each of these communities: a (30 nodes, probability 95 %), b (30 nodes, probability 90 %). The sources themselves stay hidden among 9 nodes"},
-		{"first", report.Sources{Count: 2}, [2]int{30, 70}, [2]float64{.95, .9}, 2, "communities: a (30 nodes, probability 95 %). The sources themselves are NOT hidden: 2 nodes hold at least 95 %"},
+		{"first", report.Sources{Count: 2}, [2]int{30, 70}, [2]float64{.95, .9}, 2, "most likely in community a (30 nodes, probability 95 %). The sources themselves are NOT hidden: 2 nodes hold at least 95 %"},
 		// 1 − C(50, 3)/C(100, 3) = 0.879: with replacement it would be 0.875.
 		{"chance", report.Sources{Count: 3}, [2]int{50, 50}, [2]float64{.9, .9}, 9, "No community stands out: the likeliest, a, holds one of 3 sources with probability 90 %, and chance alone gives 88 %."},
 		{"the rest has no room", report.Sources{Count: 51}, [2]int{50, 50}, [2]float64{1, 1}, 90, "No community stands out"},

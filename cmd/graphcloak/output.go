@@ -129,7 +129,10 @@ func (a *app) outputPath() string {
 // anything is computed or spent.
 func (a *app) checkOutput() error {
 	path := a.outputPath()
-	switch {
+	switch ext := strings.ToLower(filepath.Ext(path)); {
+	case ext == ".html" || ext == ".htm":
+		return fail(exitUsage, "--output %s would hold no page: it takes the result as data", path).
+			hint("name a page by --report FILE where the command makes one, and data .json or .csv")
 	case path != "":
 		return a.checkFile(path)
 	case a.tty.out && slices.Contains(binaryFormats, a.outputFormat()):

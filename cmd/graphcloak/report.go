@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/page"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -59,6 +60,9 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	}
 	defer s.Close(context.WithoutCancel(ctx))
 	own, err := a.finishedRun(ctx, s, runID)
+	if errors.Is(err, connector.ErrNotFound) {
+		return a.reportTold(ctx, s, runID, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -67,6 +71,29 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 		return err
 	}
 	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
+}
+
+// reportTold writes the page of a run that wrote nothing to the nodes, from the report in the
+// history; without one it returns missing, or what became of the run.
+func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing error) error {
+	r, err := s.Jobs().GetRun(ctx, runID)
+	switch {
+	case errors.Is(err, jobs.ErrNoJob):
+		return missing
+	case err != nil:
+		return err
+	case len(r.Report) == 0:
+		return fail(exitConflict, "run %s left no report (%s)", runID, r.Status).hint("`graphcloak runs show %s` says what became of it", runID).about("run", runID)
+	}
+	rep, err := toldReport(ctx, s, runID)
+	if err != nil {
+		return err
+	}
+	v := page.View{Report: rep, NoMap: whyNoMap(errUnwritten)}
+	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
+		return err
+	}
+	return a.leaveView(v, a.config.Write.PropertyPrefix)
 }
 
 // reportFile writes the page of a report file. Where its graph is named too, and the
@@ -104,30 +131,41 @@ const noCurveKept = "What was kept of the run has no curve; graphcloak plan --cu
 
 // leavePage writes the page and says where it is; s is nil where no store is at hand.
 func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, prefix string) error {
-	path := a.config.Report.File
-	if path == "" {
-		path = rep.RunID + ".html"
-		if rep.RunID == "" || strings.ContainsAny(rep.RunID, `/\`) {
-			path = "report.html"
-		}
+	if err := a.checkFile(a.pagePath(rep)); err != nil {
+		return err
 	}
+	if s == nil {
+		return a.leaveView(page.View{Report: rep, NoMap: "No graph was named when this page was made, so it has no map: --from or --uri with the flags of the run gives one."}, prefix)
+	}
+	v, err := a.scenery(ctx, s, rep.Nodes().Graph, graphcloak.Signal{SourceProperty: rep.Signal})
+	if err != nil {
+		return err
+	}
+	v.Report = rep
+	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
+		return err
+	}
+	return a.leaveView(v, prefix)
+}
+
+// pagePath is where the page of a report goes.
+func (a *app) pagePath(rep *report.Report) string {
+	switch {
+	case a.config.Report.File != "":
+		return a.config.Report.File
+	case rep.RunID == "" || strings.ContainsAny(rep.RunID, `/\`):
+		return "report.html"
+	}
+	return rep.RunID + ".html"
+}
+
+// leaveView writes a page with what every one has, and says where it is.
+func (a *app) leaveView(v page.View, prefix string) error {
+	rep, path := v.Report, a.pagePath(v.Report)
 	if err := a.checkFile(path); err != nil {
 		return err
 	}
-	v := page.View{Report: rep, Queries: memberQueries(rep, prefix), NoCurve: noCurveKept, Command: a.repeatedRun(rep)}
-	if s == nil {
-		v.NoMap = "No graph was named when this page was made, so it has no map: --from or --uri with the flags of the run gives one."
-	}
-	if s != nil {
-		var err error
-		if v, err = a.scenery(ctx, s, rep.Nodes().Graph, graphcloak.Signal{SourceProperty: rep.Signal}); err != nil {
-			return err
-		}
-		v.Report, v.Queries, v.NoCurve, v.Command = rep, memberQueries(rep, prefix), noCurveKept, a.repeatedRun(rep)
-		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
-			return err
-		}
-	}
+	v.Queries, v.NoCurve, v.Command = memberQueries(rep, prefix), noCurveKept, a.repeatedRun(rep)
 	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
 		return err
 	}

@@ -66,6 +66,9 @@ func newChart(r *report.Report) *chart {
 		}
 	}
 	c.mark(points, r.Epsilon, x, y)
+	if c.Here && r.Misfits() {
+		c.HereText += ", for measurements that fit the model, as these do not"
+	}
 	return c
 }
 

@@ -248,9 +248,12 @@ func relabel(labels, nodes []int) []int {
 	return out
 }
 
+// standsOut reports whether the answer names a community.
+func (c *content) standsOut() bool { return c.Report.StandsOut() && !c.Report.Misfits() }
+
 // named reports whether a node is in the community that the answer names.
 func (c *content) named(v int) bool {
-	return c.Report.StandsOut() && c.labels[v] == c.Report.Communities[0].CommunityID
+	return c.standsOut() && c.labels[v] == c.Report.Communities[0].CommunityID
 }
 
 // name is what a reader calls a node.

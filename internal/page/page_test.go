@@ -239,7 +239,7 @@ func TestNothingStandsOut(t *testing.T) {
 		labels[k] = 1
 	}
 	r := sample(t, g, labels, 30)
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, `class="rim" d="M`) || !strings.Contains(html, "<h1>Most likely in community 0 around") {
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, `class="rim" d="M`) || !strings.Contains(html, "<h1>The source is most likely in community 0 around") {
 		t.Error("a community that stands out is not outlined or not named")
 	}
 	r.Communities[0].Probability, r.Communities[1].Probability = .55, .45
@@ -357,5 +357,41 @@ func TestSuspects(t *testing.T) {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
+	}
+}
+
+// TestWhatSpeaksAgainst: a page says yes or no to whether the measurements fit, in shares
+// that can be read, and where they do not it names and outlines nothing.
+func TestWhatSpeaksAgainst(t *testing.T) {
+	g, err := graph.Cycle(30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]int, 30)
+	for k := 15; k < 30; k++ {
+		labels[k] = 1
+	}
+	r := sample(t, g, labels, 30)
+	for _, x := range []struct{ eps, p float64 }{{1, .4}, {8, .8}} {
+		r.Curve = append(r.Curve, report.CurvePoint{Epsilon: x.eps, Accuracy: report.Accuracy{Probability: x.p, Trials: 200, Limit: &report.Limit{Gaussian: .9}}})
+	}
+	r.Fit, r.Presence = &report.Fit{PValue: .36}, &report.Presence{Detected: true, PValue: .024, FalseAlarm: .05, Trials: 100}
+	says := func(html string, wanted ...string) {
+		t.Helper()
+		for _, want := range wanted {
+			if !strings.Contains(html, want) {
+				t.Errorf("the page does not say %q", want)
+			}
+		}
+	}
+	says(write(t, page.View{Report: r}), "<p>Yes: of measurements that do follow the model, 36\u00a0% would", "There is a source: of measurements without one, 2.4\u00a0%",
+		"at most 54.6 times as likely as from a source 1 hop away", "Neighbours are at most 1 hop apart", "This is no second answer",
+		"no mechanism with the guarantee of this noise exceeds", "promises only the same ε and δ may be right more often", `class="rim" d="M`)
+	r.Fit = &report.Fit{PValue: 1e-14, Alternatives: []report.Alternative{{Name: report.UniformBackground, LogEvidence: 54.29}, {Name: report.OtherTau, Tau: 3, LogEvidence: -2}}}
+	html := write(t, page.View{Report: r})
+	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%", "A uniform background explains them better than the model, by a factor of 10^23.",
+		"Another τ, such as 3, explains them no better", "under a model that the measurements do not fit", "for measurements that fit the model, as these do not")
+	if strings.Contains(html, `class="rim" d="M`) || strings.Contains(html, "blue band") {
+		t.Error("a community is outlined as the answer of measurements that do not fit")
 	}
 }

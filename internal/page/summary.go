@@ -4,6 +4,8 @@ package page
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -23,16 +25,16 @@ func (c *content) Headline() string {
 	switch {
 	case !r.Detected():
 		return "No sign of a source"
-	case r.Fit != nil && r.Fit.PValue < report.NoFit:
+	case r.Misfits():
 		return "The measurements do not fit the model"
 	case c.Several() || len(r.Communities) < 2:
 		return "Where it started, as far as may be told"
 	case !r.StandsOut():
 		return "No community stands out"
 	case r.Communities[0].Probability < .5:
-		return fmt.Sprintf("Perhaps in community %s", cut(r.Communities[0].Name))
+		return fmt.Sprintf("The source is perhaps in community %s", cut(r.Communities[0].Name))
 	}
-	return fmt.Sprintf("Most likely in community %s", cut(r.Communities[0].Name))
+	return fmt.Sprintf("The source is most likely in community %s", cut(r.Communities[0].Name))
 }
 
 // Several reports whether the posterior supposes another number of sources than one.
@@ -48,11 +50,18 @@ func (c *content) Sums() []sum {
 		if r.Prior != "" {
 			before = "the prior"
 		}
-		list = append(list, sum{"Likeliest community", percent(top.Probability), fmt.Sprintf("where %s alone gives %s", before, percent(top.Prior))})
+		note := fmt.Sprintf("where %s alone gives %s", before, percent(top.Prior))
+		switch {
+		case r.Misfits():
+			note = "under a model that the measurements do not fit"
+		case !r.StandsOut():
+			note += "; it does not stand out"
+		}
+		list = append(list, sum{"Likeliest community", percent(top.Probability), note})
 	}
 	list = append(list, sum{"Hidden among", nodesOf(r.Posterior.CredibleSetSize), fmt.Sprintf("of %s, with 95 %% probability", thousands(r.NodeCount))})
 	if r.EpsilonSpent > 0 {
-		list = append(list, sum{"Privacy spent", "ε = " + digits(r.EpsilonSpent), "at δ = " + digits(r.DeltaSpent)})
+		list = append(list, sum{"Privacy spent", "ε = " + digits(r.EpsilonSpent), "at δ = " + digits(r.DeltaSpent) + c.plainPromise()})
 	}
 	if b := c.Budget; b != nil {
 		s := sum{"Left to spend", "no limit set", fmt.Sprintf("after ε = %s in %s", digits(b.Epsilon), counted(b.Releases, "release"))}
@@ -81,21 +90,74 @@ func (c *content) BPDNFacts() factTable {
 	return factTable{"Numbers of the certificate", filled(list)}
 }
 
-// FitFacts say whether there is a source, and whether the model explains the measurements,
-// with other explanations where it does so poorly.
-func (c *content) FitFacts() (list []fact) {
+// plainPromise says beside ε what it is, where e^ε is a number that says something.
+func (c *content) plainPromise() string {
+	if r := c.Report; r.Epsilon == 0 || r.EpsilonSpent != r.Epsilon || r.Epsilon > 20 {
+		return ""
+	}
+	return fmt.Sprintf(": any result is at most %s times as likely as from a source %s away, but for δ", factor(c.Report.Epsilon), c.Radius())
+}
+
+// Radius is how far apart neighbours are at most.
+func (c *content) Radius() string {
+	switch r := c.Report; {
+	case r.Metric != "hops" && r.Metric != "":
+		return fmt.Sprintf("%s units of %q", digits(r.Alpha), cut(r.Metric))
+	case r.Alpha == 1:
+		return "1 hop"
+	}
+	return digits(c.Report.Alpha) + " hops"
+}
+
+// FitSentences say whether the model explains the measurements, with other explanations
+// where it does so poorly, and whether there is a source.
+func (c *content) FitSentences() (list []string) {
+	if f := c.Report.Fit; f != nil {
+		verdict := "Yes"
+		switch {
+		case f.PValue < report.NoFit:
+			verdict = "No"
+		case f.PValue < report.PoorFit:
+			verdict = "Poorly"
+		}
+		list = append(list, fmt.Sprintf("%s: of measurements that do follow the model, %s would fit as poorly as these or worse.", verdict, rare(f.PValue)))
+		for _, a := range f.Alternatives {
+			list = append(list, compared(a))
+		}
+	}
 	if p := c.Report.Presence; p != nil && p.Trials > 0 {
-		list = append(list, fact{"measurements without a source speak for one as clearly", share(p.PValue) + " of cases"})
-	}
-	f := c.Report.Fit
-	if f == nil {
-		return list
-	}
-	list = append(list, fact{"measurements under the model fit as poorly", share(f.PValue) + " of cases"})
-	for _, a := range f.Alternatives {
-		list = append(list, fact{"natural logarithm of the evidence for " + a.Name + " against the model", digits(a.LogEvidence)})
+		verdict := "There is no sign of a source"
+		if p.Detected {
+			verdict = "There is a source"
+		}
+		list = append(list, fmt.Sprintf("%s: of measurements without one, %s would speak for one as clearly, and %s is allowed.", verdict, rare(p.PValue), rare(p.FalseAlarm)))
 	}
 	return list
+}
+
+// rare is a share that is not read for what it is below one in a thousand.
+func rare(p float64) string {
+	if p < report.NoFit {
+		return "fewer than 0.1 %"
+	}
+	return share(p)
+}
+
+// compared says how well another explanation does beside the model.
+func compared(a report.Alternative) string {
+	name := a.Name
+	if a.Tau > 0 {
+		name += ", such as " + digits(a.Tau) + ","
+	}
+	name = strings.ToUpper(name[:1]) + name[1:]
+	switch x := a.LogEvidence; {
+	case x < math.Log(2):
+		return name + " explains them no better than the model."
+	case x < math.Log(1000):
+		return fmt.Sprintf("%s explains them better than the model, by a factor of %.0f.", name, math.Exp(x))
+	default:
+		return fmt.Sprintf("%s explains them better than the model, by a factor of 10^%.0f.", name, math.Floor(x/math.Ln10))
+	}
 }
 
 // SettingsFacts and RunFacts are the folded tables.

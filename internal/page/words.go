@@ -16,7 +16,7 @@ import (
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"percent": percent, "plain": plain, "prose": prose, "short": short, "digits": digits, "thousands": thousands, "cut": cut,
-		"style": Style, "policy": Policy, "bar": func(p float64) float64 { return 200 * p }, "times": times, "factor": func(eps float64) string { return strconv.FormatFloat(math.Exp(eps), 'g', 3, 64) }, "share": share,
+		"style": Style, "policy": Policy, "bar": func(p float64) float64 { return 200 * p }, "times": times, "factor": factor, "share": share,
 		"double": func(x float64) float64 { return 2 * x }, "twenty": func(k int) int { return 20 * k },
 		"star": func() string { return star }, "last": func() string { return class(bins - 1) }, "lastFill": func() string { return light[bins-1] },
 	}
@@ -78,6 +78,9 @@ func thousands(n int) string {
 	return s
 }
 
+// factor is e^ε.
+func factor(eps float64) string { return strconv.FormatFloat(math.Exp(eps), 'g', 3, 64) }
+
 // times says how a ratio of at most 1 compares.
 func times(ratio float64) string {
 	if ratio < .001 {
@@ -107,7 +110,7 @@ func (c *content) explain(s *scene) {
 	}
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
 	s.Legend = append(s.Legend, legendItem{"credible", fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s nodes in all)", thousands(r.Posterior.CredibleSetSize))})
-	if r.StandsOut() {
+	if c.standsOut() {
 		s.Legend = append(s.Legend, legendItem{"halo", "blue band: the community that the answer names, " + cut(r.Communities[0].Name)})
 	}
 	if s.Star != nil {
@@ -137,7 +140,7 @@ func (c *content) explainCommunities(s *scene, shown int) {
 		which = fmt.Sprintf("; the likeliest %s of %s communities are drawn", thousands(shown), thousands(len(r.Communities)))
 	}
 	s.Legend = []legendItem{{"circle", "circle: a community, as large as it has nodes; line: relationships between two, the wider the more" + which}}
-	if r.StandsOut() {
+	if c.standsOut() {
 		s.Legend = append(s.Legend, legendItem{"credible", "thick ring: the community that the answer names"})
 	}
 	s.Text = fmt.Sprintf("The graph has %s nodes, too many to draw one by one. The table of communities below says the same.", thousands(c.graph.Order()))
@@ -202,7 +205,7 @@ func (c *content) Certificate() string {
 		if b.Gap != nil {
 			gap = fmt.Sprintf(" No source vector that fits has a total mass smaller by more than a relative %s: the duality gap proves it.", strconv.FormatFloat(*b.Gap, 'g', 2, 64))
 		}
-		return fmt.Sprintf("The least source vector that explains the measurements has mass %s, on %s.%s", digits(b.Objective), nodesOf(len(b.Support)), gap)
+		return fmt.Sprintf("The least source vector that explains the measurements has mass %s, on %s.%s This is no second answer: it bounds the mass and does not tell where the source is. With noise a smaller mass, also at another node, fits as well as the true one. The ranking above rests on the posterior.", digits(b.Objective), nodesOf(len(b.Support)), gap)
 	case "zero":
 		return "No source at all explains the measurements just as well within the noise: f̂ = 0 is optimal, and this method names nothing. The ranking above rests on the posterior."
 	case "infeasible":

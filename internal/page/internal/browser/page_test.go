@@ -130,7 +130,7 @@ func TestForbidden(t *testing.T) {
 		t.Fatalf("the style is there: max-width is %s", got)
 	}
 	for script, want := range map[string]string{
-		`document.querySelector("h1").innerText.startsWith("Most likely in community")`:                                        "true",
+		`document.querySelector("h1").innerText.startsWith("The source is most likely in community")`:                          "true",
 		`document.querySelector("main").innerText.includes("What is not protected")`:                                           "true",
 		`getComputedStyle(document.querySelector("circle")).fill != getComputedStyle(document.querySelector("svg rect")).fill`: "true",
 		`document.querySelector("svg").getBoundingClientRect().width > 600`:                                                    "true",
