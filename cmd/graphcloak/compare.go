@@ -56,6 +56,9 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 	for _, rep := range runs {
 		series.Add(rep)
 	}
+	if err := judged(ctx, s, series.Runs); err != nil {
+		return err
+	}
 	for _, scope := range series.Scopes() {
 		b, err := spentSoFar(ctx, s, &report.Report{BudgetScope: scope, Delta: series.Runs[0].Delta})
 		if err != nil {
@@ -70,6 +73,23 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 		return err
 	}
 	return a.showSeries(series, together)
+}
+
+// judged gives runs the verdicts that the history has: a record alone lacks what chance gives,
+// and cannot be judged again.
+func judged(ctx context.Context, s graphStore, runs []page.SeriesRun) error {
+	told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{})
+	if err != nil {
+		return err
+	}
+	verdicts := make(map[string]string, len(told))
+	for _, r := range told {
+		verdicts[r.RunID] = r.Verdict
+	}
+	for k := range runs {
+		runs[k].Verdict = verdicts[runs[k].RunID]
+	}
+	return nil
 }
 
 // recoveredRuns are the named runs, or all that are finished, in the order of their start:
