@@ -44,7 +44,7 @@ func newDemoCommand(app *app) *cobra.Command {
 	return cmd
 }
 
-// demoDefaults name three districts of the water network, and the right one in more than
+// demoDefaults tell three districts of the water network apart: the right one is the likeliest in more than
 // 95 % of runs: TestDemoIsRight. The shipped graph has a source, so that one is supposed.
 func demoDefaults() map[string]string {
 	return map[string]string{"from": "example:net3", "epsilon": "4", "delta": "0.01", "tau": "4", "gamma": "0.1", "falseAlarm": "1", "format": "table"}

@@ -15,8 +15,8 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// TestDemoIsRight holds what README.md says of the demo: more than 95 % of runs name the
-// right community, with sources anywhere and with the source where it is. 1,000 of the first
+// TestDemoIsRight holds what README.md says of the demo: in more than 95 % of runs the right community is
+// the likeliest, with sources anywhere and with the source where it is. 1,000 of the first
 // gave 97.2 %, 400 of the second 97.5 %. The first are drawn by a fixed seed; of 400 of the second fewer
 // than 370 are right with probability below 10⁻⁷.
 func TestDemoIsRight(t *testing.T) {
