@@ -158,14 +158,7 @@ func TestAllocatedPlan(t *testing.T) {
 	job := paperJob()
 	job.Plan.Allocation.Uniform = false
 	job.Communities.Property = ""
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, p := testkit.Planned(t, s, job)
 	if p.Allocated == nil {
 		t.Fatal("the plan is uniform")
 	}

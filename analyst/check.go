@@ -3,6 +3,7 @@
 package analyst
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -107,14 +108,7 @@ func (a *analysis) indices(k int) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		if a.probability[i] > a.probability[j] {
-			return -1
-		} else if a.probability[i] < a.probability[j] {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.probability[j], a.probability[i]) })
 	return order[:k]
 }
 
