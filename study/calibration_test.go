@@ -3,18 +3,15 @@
 package study
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/connector/builtin"
-	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -133,19 +130,7 @@ func TestCalibrationShowsAWrongPosterior(t *testing.T) {
 // loadExample loads a shipped graph.
 func loadExample(t *testing.T, name string, tau float64) *graphcloak.Model {
 	t.Helper()
-	source, err := builtin.Example(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, source); err != nil {
-		t.Fatal(err)
-	}
-	store, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close(context.Background()) })
+	store, _ := testkit.Example(t, name)
 	m, err := graphcloak.Load(t.Context(), store, graphcloak.Settings{Tau: tau}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)

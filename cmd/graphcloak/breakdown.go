@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -35,25 +36,18 @@ func (a *app) breakdown(ctx context.Context, m *graphcloak.Model, p *graphcloak.
 func breakdownText(b *study.Breakdown, sensors int) string {
 	proven := "against a single liar nothing is proven"
 	if k := b.AtLeast[1] - 1; k > 0 {
-		proven = fmt.Sprintf("half are proven to withstand any %s", liars(k))
+		proven = fmt.Sprintf("half are proven to withstand any %s", connector.Count(int64(k), "liar"))
 	}
 	if k := b.AtLeast[0] - 1; k > 0 {
-		proven += fmt.Sprintf(", nine in ten any %s", liars(k))
+		proven += fmt.Sprintf(", nine in ten any %s", connector.Count(int64(k), "liar"))
 	}
-	broken := fmt.Sprintf("an attack turned half of them with %s", liars(b.AtMost[1]))
+	broken := fmt.Sprintf("an attack turned half of them with %s", connector.Count(int64(b.AtMost[1]), "liar"))
 	if b.AtMost[1] > sensors {
 		broken = "an attack with all sensors did not turn half of them"
 	}
 	if b.AtMost[0] < b.AtMost[1] {
-		broken += fmt.Sprintf(", one in ten with %s", liars(b.AtMost[0]))
+		broken += fmt.Sprintf(", one in ten with %s", connector.Count(int64(b.AtMost[0]), "liar"))
 	}
 	return fmt.Sprintf("Of %d simulated right answers %s; %s. A liar reads anything in the range that readings are clipped to; the posterior supposes a fault rate of %v.",
 		b.Answers, proven, broken, b.FaultRate)
-}
-
-func liars(n int) string {
-	if n == 1 {
-		return "1 liar"
-	}
-	return fmt.Sprintf("%d liars", n)
 }
