@@ -33,30 +33,31 @@ const root = "."
 
 var table = map[string]row{
 	"graph": {layer: 0},
-	"linop": {layer: 0},
+	"linop": {layer: 0, imports: []string{"internal/parallel"}},
 
-	"internal/dense":      {layer: 0},
+	"internal/dense":      {layer: 0, imports: []string{"internal/parallel"}},
+	"internal/parallel":   {layer: 0},
 	"internal/suggest":    {layer: 0},
 	"internal/strictjson": {layer: 0},
 
-	"laplacian":   {layer: 1, imports: []string{"graph"}},
-	"community":   {layer: 1, imports: []string{"graph"}},
+	"laplacian":   {layer: 1, imports: []string{"graph", "internal/parallel"}},
+	"community":   {layer: 1, imports: []string{"graph", "internal/parallel"}},
 	"emd":         {layer: 1, imports: []string{"graph"}},
-	"privacy":     {layer: 1, imports: []string{"graph", "internal/strictjson"}},
-	"expm":        {layer: 1, imports: []string{"linop"}},
-	"measurement": {layer: 1, imports: []string{"linop"}},
+	"privacy":     {layer: 1, imports: []string{"graph", "internal/strictjson", "internal/parallel"}},
+	"expm":        {layer: 1, imports: []string{"linop", "internal/parallel"}},
+	"measurement": {layer: 1, imports: []string{"linop", "internal/parallel"}},
 
 	"limit":     {layer: 2, imports: []string{"graph", "emd"}},
-	"posterior": {layer: 2, imports: []string{"linop", "measurement", "internal/dense"}},
-	"recovery":  {layer: 2, imports: []string{"linop", "measurement", "internal/dense"}},
+	"posterior": {layer: 2, imports: []string{"linop", "measurement", "internal/dense", "internal/parallel"}},
+	"recovery":  {layer: 2, imports: []string{"linop", "measurement", "internal/dense", "internal/parallel"}},
 
 	"privacy/audit": {layer: 2, imports: []string{"graph", "privacy"}},
 
 	"report":      {layer: 2, imports: []string{"graph", "community", "privacy"}},
-	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm", "internal/dense"}},
-	"inspect":     {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm", "internal/dense"}},
-	"allocation":  {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm"}},
-	"analyst":     {layer: 2, imports: []string{"report", "privacy", "community", "measurement", "posterior", "recovery", "graph", "linop", "laplacian", "expm"}},
+	"sensitivity": {layer: 2, imports: []string{"graph", "linop", "laplacian", "expm", "internal/dense", "internal/parallel"}},
+	"inspect":     {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm", "internal/dense", "internal/parallel"}},
+	"allocation":  {layer: 2, imports: []string{"sensitivity", "graph", "linop", "laplacian", "expm", "internal/parallel"}},
+	"analyst":     {layer: 2, imports: []string{"report", "privacy", "community", "measurement", "posterior", "recovery", "graph", "linop", "laplacian", "expm", "internal/parallel"}},
 
 	root:                {layer: 3, imports: []string{"*", "internal/memory"}},
 	"study":             {layer: 3, imports: []string{root, "*", "internal/memory"}},

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package parallel splits loops over rows among GOMAXPROCS workers. The cuts between rows
+// depend on the size of a loop alone, so results have the same bits at any number of
+// workers.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// pieceWork is the work of one range of rows, in values: about ten microseconds.
+const pieceWork = 1 << 14
+
+// maxParts bounds the parts of a sum, and with them its memory.
+const maxParts = 128
+
+// job is one loop that several workers share. Its run method value is made once, so that
+// starting a worker allocates nothing.
+type job struct {
+	n, piece, pieces int
+	loop             func(lo, hi int)
+	sum              func(lo, hi int, sum []float64)
+	width            int       // of a part
+	parts            []float64 // one for each piece
+	next             atomic.Int64
+	wait             sync.WaitGroup
+	run              func()
+}
+
+var jobs = sync.Pool{New: func() any {
+	j := &job{}
+	j.run = func() {
+		j.work()
+		j.wait.Done()
+	}
+	return j
+}}
+
+// Rows calls f on ranges of rows lo … hi−1 that cover 0 … n−1, each row once, several at
+// the same time and in no order. f writes to what belongs to its rows only. width is the
+// work of a row, in values that are read or written; rows of at least 2¹⁴ each are a range of
+// their own. Calls may be nested. Rows allocates nothing but f: where that matters, f is
+// made once and kept.
+func Rows(n, width int, f func(lo, hi int)) {
+	if n <= 0 {
+		return
+	}
+	piece := max(1, pieceWork/max(1, width))
+	if piece >= n {
+		f(0, n)
+		return
+	}
+	j := jobs.Get().(*job)
+	j.n, j.piece, j.pieces, j.loop = n, piece, pieces(n, piece), f
+	j.do()
+	j.loop = nil
+	jobs.Put(j)
+}
+
+// Sum sets sum to the total of what f adds up over ranges of rows that cover 0 … n−1: f adds
+// the part of rows lo … hi−1 to the sum that it is given, zeros at first. The parts are
+// added in the order of the rows. A sum of one range, below about 2¹⁴/width rows, is that
+// of a plain loop. For width, and for what f may do, see [Rows].
+func Sum(n, width int, sum []float64, f func(lo, hi int, sum []float64)) {
+	clear(sum)
+	piece := max(1, pieceWork/max(1, width), pieces(max(0, n), maxParts))
+	if piece >= n {
+		if n > 0 {
+			f(0, n, sum)
+		}
+		return
+	}
+	j := jobs.Get().(*job)
+	j.n, j.piece, j.pieces, j.sum, j.width = n, piece, pieces(n, piece), f, len(sum)
+	if size := j.pieces * j.width; cap(j.parts) < size {
+		j.parts = make([]float64, size)
+	} else {
+		j.parts = j.parts[:size]
+		clear(j.parts)
+	}
+	j.do()
+	for p := range j.pieces {
+		for i, v := range j.parts[p*j.width : (p+1)*j.width] {
+			sum[i] += v
+		}
+	}
+	j.sum = nil
+	jobs.Put(j)
+}
+
+// pieces returns ⌈n/size⌉.
+func pieces(n, size int) int { return (n + size - 1) / size }
+
+// do works on the job with all workers, this one included, so that it ends whatever else
+// keeps the others busy.
+func (j *job) do() {
+	j.next.Store(0)
+	for range min(runtime.GOMAXPROCS(0), j.pieces) - 1 {
+		j.wait.Add(1)
+		go j.run()
+	}
+	j.work()
+	j.wait.Wait()
+}
+
+// work does pieces until none is left.
+func (j *job) work() {
+	for p := int(j.next.Add(1) - 1); p < j.pieces; p = int(j.next.Add(1) - 1) {
+		lo, hi := p*j.piece, min((p+1)*j.piece, j.n)
+		if j.loop != nil {
+			j.loop(lo, hi)
+		} else {
+			j.sum(lo, hi, j.parts[p*j.width:(p+1)*j.width])
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parallel_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+)
+
+// sizes are below, at and above the cuts.
+var sizes = []int{0, 1, 2, 1 << 10, 1 << 14, 1<<14 + 1, 1 << 17, 3<<20 + 5}
+
+// withWorkers calls f with each number of workers.
+func withWorkers(t *testing.T, f func(workers int)) {
+	t.Helper()
+	for _, workers := range []int{1, 2, 3, 7, 16} {
+		before := runtime.GOMAXPROCS(workers)
+		f(workers)
+		runtime.GOMAXPROCS(before)
+	}
+}
+
+// Each row is in one range, whatever the number of rows, of workers and the work of a row.
+func TestRows(t *testing.T) {
+	withWorkers(t, func(workers int) {
+		for _, n := range sizes {
+			for _, width := range []int{0, 1, 16, 1 << 13} {
+				if n*width > 1<<28 {
+					continue
+				}
+				seen := make([]int32, n)
+				parallel.Rows(n, width, func(lo, hi int) {
+					if lo >= hi {
+						t.Errorf("range %d … %d of %d rows is empty", lo, hi, n)
+					}
+					for i := lo; i < hi; i++ {
+						atomic.AddInt32(&seen[i], 1)
+					}
+				})
+				if i := slices.IndexFunc(seen, func(k int32) bool { return k != 1 }); i >= 0 {
+					t.Fatalf("%d workers, %d rows of %d: row %d is in %d ranges", workers, n, width, i, seen[i])
+				}
+			}
+		}
+	})
+}
+
+// Ranges are worked on at the same time: with two workers two ranges meet.
+func TestRowsMeet(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	meet := make(chan int)
+	parallel.Rows(2, 1<<14, func(lo, _ int) {
+		if lo == 0 {
+			meet <- 1
+		} else {
+			<-meet
+		}
+	})
+}
+
+// A sum has the same bits at any number of workers, those of a plain loop where there is one
+// range, and the value of the sum.
+func TestSum(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, slices.Max(sizes))
+	for i := range x {
+		x[i] = rnd.NormFloat64()
+	}
+	add := func(lo, hi int, sum []float64) {
+		for _, v := range x[lo:hi] {
+			sum[0] += v
+			sum[1] += v * v
+		}
+	}
+	for _, n := range sizes {
+		plain := make([]float64, 2)
+		add(0, n, plain)
+		var first []float64
+		withWorkers(t, func(workers int) {
+			sum := []float64{1, 1} // what was there is not counted
+			parallel.Sum(n, 1, sum, add)
+			if first == nil {
+				first = slices.Clone(sum)
+			}
+			if !slices.Equal(sum, first) {
+				t.Errorf("%d rows: %v with %d workers, %v with one", n, sum, workers, first)
+			}
+		})
+		if n <= 1<<14 && !slices.Equal(first, plain) {
+			t.Errorf("%d rows: %v, a plain loop %v", n, first, plain)
+		}
+		if d := math.Abs(first[1] - plain[1]); d > 1e-12*plain[1] {
+			t.Errorf("%d rows: squares add up to %v, want %v", n, first[1], plain[1])
+		}
+	}
+}
+
+// A loop within a loop ends, and every row of every inner loop is counted.
+func TestNested(t *testing.T) {
+	withWorkers(t, func(workers int) {
+		const outer, inner = 64, 1 << 16
+		total := make([]float64, 1)
+		parallel.Sum(outer, 1<<14, total, func(lo, hi int, sum []float64) {
+			for range hi - lo {
+				part := make([]float64, 1)
+				parallel.Sum(inner, 1, part, func(lo, hi int, s []float64) { s[0] += float64(hi - lo) })
+				sum[0] += part[0]
+			}
+		})
+		if total[0] != outer*inner {
+			t.Errorf("%d workers: %v rows, want %d", workers, total[0], outer*inner)
+		}
+	})
+}
+
+// A loop whose function is kept allocates nothing.
+func TestAllocations(t *testing.T) {
+	x, sum := make([]float64, 1<<17), make([]float64, 4)
+	scale := func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x[i]++
+		}
+	}
+	add := func(lo, hi int, sum []float64) {
+		for _, v := range x[lo:hi] {
+			sum[0] += v
+		}
+	}
+	round := func() {
+		parallel.Rows(len(x), 1, scale)
+		parallel.Sum(len(x), 1, sum, add)
+	}
+	round()
+	if a := testing.AllocsPerRun(50, round); a >= 1 {
+		t.Errorf("%v allocations a round", a)
+	}
+}
+
+// Inner products, squares and scaling by rows are those of plain loops.
+func TestVectors(t *testing.T) {
+	const n, k = 5000, 16
+	rnd := rand.New(rand.NewPCG(3, 4))
+	x, scale := make([]float64, n*k), make([]float64, n)
+	for i := range x {
+		x[i] = rnd.NormFloat64()
+	}
+	for i := range scale {
+		scale[i] = rnd.Float64()
+	}
+	var dot float64
+	want, squares := slices.Clone(x), make([]float64, n)
+	for i := range n {
+		squares[i] = 1
+		for c := range k {
+			dot += x[i*k+c] * x[i*k+c]
+			squares[i] += x[i*k+c] * x[i*k+c]
+			want[i*k+c] *= scale[i]
+		}
+	}
+	got := make([]float64, n)
+	for i := range got {
+		got[i] = 1
+	}
+	if parallel.AddSquares(got, x, k); !slices.Equal(got, squares) {
+		t.Error("the sums of squares by rows are not those of a plain loop")
+	}
+	if d := parallel.Dot(x, x); math.Abs(d-dot) > 1e-12*dot {
+		t.Errorf("inner product %v, want %v", d, dot)
+	}
+	if parallel.ScaleRows(x, scale, k); !slices.Equal(x, want) {
+		t.Error("scaled rows are not those of a plain loop")
+	}
+}
