@@ -202,16 +202,18 @@ func (a *app) quiet() bool { return a.config != nil && a.config.Terminal.Quiet }
 
 // note prints a remark on standard error.
 func (a *app) note(format string, args ...any) {
-	if !a.quiet() {
-		a.talking.Lock()
-		defer a.talking.Unlock()
-		a.clear()
-		text := stripControl(fmt.Sprintf(format, args...))
-		if rest, ok := strings.CutPrefix(text, warningMark); ok {
-			text = wary.on(warningMark, a.coloured(a.tty.err)) + rest
-		}
-		fmt.Fprintln(a.stderr, text)
+	if a.quiet() {
+		return
 	}
+	a.talking.Lock()
+	defer a.talking.Unlock()
+	a.clear()
+	text := fmt.Sprintf(format, args...)
+	if rest, ok := strings.CutPrefix(text, warningMark+" "); ok {
+		a.say(warningMark, wary, rest)
+		return
+	}
+	a.say("", plain, text)
 }
 
 const warningMark = "Warning:"

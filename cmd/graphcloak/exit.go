@@ -325,22 +325,19 @@ func (a *app) printProblem(p problem) {
 	}
 }
 
-// printError prints one line, or one line for each of several problems.
+// printError prints a message, or one for each of several problems, and what to do.
 func (a *app) printError(lines []string, p problem) {
-	label := "Error:"
-	if a.coloured(a.tty.err) {
-		label = "\x1b[31mError:\x1b[0m"
-	}
+	const mark = "Error:"
 	if len(lines) == 1 {
-		fmt.Fprintf(a.stderr, "%s %s (exit %d)\n", label, stripControl(lines[0]), p.ExitCode)
+		a.say(mark, bad, fmt.Sprintf("%s (exit %d)", lines[0], p.ExitCode))
 	} else {
-		fmt.Fprintf(a.stderr, "%s %d problems (exit %d)\n", label, len(lines), p.ExitCode)
+		a.say(mark, bad, fmt.Sprintf("%d problems (exit %d)", len(lines), p.ExitCode))
 		for _, line := range lines {
-			fmt.Fprintf(a.stderr, "  - %s\n", stripControl(line))
+			a.say("", plain, "  - "+line)
 		}
 	}
 	if p.Suggestion != "" {
-		fmt.Fprintf(a.stderr, "Hint: %s\n", stripControl(p.Suggestion))
+		a.say("Hint:", plain, p.Suggestion)
 	}
 }
 

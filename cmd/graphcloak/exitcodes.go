@@ -45,12 +45,13 @@ func newExitCodesTopic(app *app) *cobra.Command {
 	var b strings.Builder
 	b.WriteString("A command ends with one of these. An unknown code is a failure. \"Safe\": the same command line spends nothing twice.\n")
 	for _, m := range exitMeanings() {
-		fmt.Fprintf(&b, "\n%4d  %s\n", m.code, m.meaning)
+		const indent = "      "
+		text := wrap(indent+m.meaning, min(app.width, proseWidth))
+		text[0] = fmt.Sprintf("\n%4d  %s", m.code, strings.TrimPrefix(text[0], indent))
 		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
-			for _, row := range wrap("      "+line, min(app.width, proseWidth)) {
-				b.WriteString(row + "\n")
-			}
+			text = append(text, wrap(indent+line, min(app.width, proseWidth))...)
 		}
+		b.WriteString(strings.Join(text, "\n") + "\n")
 	}
 	topic.Long = strings.TrimSuffix(b.String(), "\n")
 	return topic

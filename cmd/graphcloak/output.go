@@ -348,9 +348,6 @@ func (a *app) printSection(b *bytes.Buffer, s section) {
 	}
 }
 
-// proseWidth bounds the lines of a text on a wide screen.
-const proseWidth = 100
-
 // item is a line of a list with a mark or a name before it, such as a check and how it
 // went. What follows stands below its text.
 type item struct {

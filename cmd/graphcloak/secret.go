@@ -104,7 +104,7 @@ func (a *app) ask(ctx context.Context, question string, echoed bool, read func(t
 		return "", fmt.Errorf("read the answer: %w", err)
 	}
 	a.clearProgress()
-	fmt.Fprint(a.stderr, stripControl(question))
+	fmt.Fprint(a.stderr, a.laidOut(question)+" ")
 	type answer struct {
 		text []byte
 		err  error

@@ -129,30 +129,3 @@ func pad(text string, width int, right bool) string {
 	}
 	return text + fill
 }
-
-// wrap breaks a line between words. What follows stands as deep as its first word, and
-// that of a list as deep as its text. No word is broken: it may have to be copied. A sign
-// that belongs to the number before it stays there.
-func wrap(line string, width int) []string {
-	body := strings.TrimLeft(line, " ")
-	indent := strings.Repeat(" ", len(line)-len(body))
-	hang := indent
-	if strings.HasPrefix(body, "- ") {
-		hang += "  "
-	}
-	var rows []string
-	row, used := indent, 0
-	for word := range strings.SplitSeq(strings.TrimRight(body, " "), " ") {
-		tied := strings.HasPrefix(word, "%") || word == "="
-		if used > 0 && !tied && uniseg.StringWidth(row)+1+uniseg.StringWidth(word) > width {
-			rows = append(rows, row)
-			row, used = hang, 0
-		}
-		if used > 0 {
-			row += " "
-		}
-		row += word
-		used++
-	}
-	return append(rows, row)
-}

@@ -218,14 +218,28 @@ func writeRecord(b *strings.Builder, names []string, cells []shown, width int, c
 		if text == "" {
 			continue
 		}
-		for k, line := range wrap(text, max(width-depth, minColumn)) {
-			label := ""
-			if k == 0 {
-				label = name + ":"
-			}
-			b.WriteString(pad(label, depth, false) + cells[i].paint.on(line, coloured) + "\n")
+		room, margin, label := max(width-depth, minColumn), depth, pad(name+":", depth, false)
+		if w := widestWord(text); w > room && below+w <= width { // a digest, say, stands below its name
+			b.WriteString(name + ":\n")
+			room, margin, label = width-below, below, pad("", below, false)
+		}
+		for _, line := range wrap(text, room) {
+			b.WriteString(label + cells[i].paint.on(line, coloured) + "\n")
+			label = pad("", margin, false)
 		}
 	}
+}
+
+// below is the indentation of a value that stands below its name.
+const below = 2
+
+// widestWord is the width of the widest part of a text that no line breaks.
+func widestWord(text string) int {
+	widest := 0
+	for word := range strings.FieldsSeq(text) {
+		widest = max(widest, uniseg.StringWidth(word))
+	}
+	return widest
 }
 
 // minColumn is the least width that text is wrapped to.

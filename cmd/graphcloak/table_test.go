@@ -236,6 +236,10 @@ func TestWrap(t *testing.T) {
 		{"  one two", []string{"  one", "  two"}},
 		{"an unbreakable word", []string{"an", "unbreakable", "word"}},
 		{"生命 生命", []string{"生命", "生命"}},
+		{"right 9 %, or", []string{"right", "9 %, or"}},
+		{"at a δ = 1 or", []string{"at a", "δ = 1 or"}},
+		{"delta = unbreakable", []string{"delta =", "unbreakable"}},
+		{"👨‍👩‍👧👨‍👩‍👧 a b", []string{"👨‍👩‍👧👨‍👩‍👧 a b"}},
 	} {
 		if got := wrap(c.line, 8); !slices.Equal(got, c.want) {
 			t.Errorf("%q becomes %q, want %q", c.line, got, c.want)
