@@ -21,8 +21,8 @@ import (
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
 // [allocation.ErrInvalid], [ErrTolerance], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
-	if opts.Uncertainty.Any() && !opts.Measured {
-		return nil, fmt.Errorf("%w: an uncertainty of the process is declared, but GraphCloak computes the readings, from sources: it is for readings that sensors measure", privacy.ErrInput)
+	if err := checkComputed(opts); err != nil {
+		return nil, err
 	}
 	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
 		if _, err := m.operator.Diffusion.WithTau(u.TauTo); err != nil {
@@ -62,6 +62,18 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	}
 	p.certified, err = p.Digest()
 	return p, err
+}
+
+// checkComputed refuses an uncertainty of a process that GraphCloak computes.
+func checkComputed(opts PlanOptions) error {
+	u := opts.Uncertainty
+	if opts.Measured || !u.Any() {
+		return nil
+	}
+	if u.TauFrom < u.TauTo {
+		return fmt.Errorf("%w: tau may be anything from %v to %v, but GraphCloak diffuses the sources itself and knows tau: a range is for readings that sensors measure; give one number or auto", privacy.ErrInput, u.TauFrom, u.TauTo)
+	}
+	return fmt.Errorf("%w: an uncertainty of the process is declared, but GraphCloak computes the readings, from sources: it is for readings that sensors measure", privacy.ErrInput)
 }
 
 // allocate replaces the plan's uniform noise by a better one with the same

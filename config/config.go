@@ -102,7 +102,6 @@ type Privacy struct {
 	RequireCap           bool     // refuse to spend where nothing limits it
 	ClipLow              *float64 // nil: the range that the diffusion can reach
 	ClipHigh             *float64
-	TauRange             string // FROM..TO; "": tau alone
 	WeightError          string // a share, or with % in hundredths; "": none
 	RelationshipError    int
 	SensitivityTolerance float64

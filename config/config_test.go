@@ -64,7 +64,7 @@ func load(t *testing.T, l config.Layers) *config.Config {
 func TestDefaults(t *testing.T) {
 	clearEnv(t)
 	c := load(t, config.Layers{})
-	if c.Diffusion.Tau != 0 || c.Diffusion.Tau.String() != "auto" || c.Diffusion.Aim != "community" || c.Privacy.Epsilon != 1 || c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
+	if c.Diffusion.Tau.Value() != 0 || c.Diffusion.Tau.String() != "auto" || c.Diffusion.Aim != "community" || c.Privacy.Epsilon != 1 || c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
 		t.Errorf("tau %v, epsilon %v, delta %v, prefix %q", c.Diffusion.Tau, c.Privacy.Epsilon, c.Privacy.Delta, c.Write.PropertyPrefix)
 	}
 	if c.From != (config.From{}) {
@@ -107,7 +107,7 @@ func TestPrecedence(t *testing.T) {
 				}
 			}
 			c := load(t, l)
-			if float64(c.Diffusion.Tau) != want || c.Origin("tau").Layer != winner {
+			if c.Diffusion.Tau.Value() != want || c.Origin("tau").Layer != winner {
 				t.Errorf("tau = %v from %s, want %v from %s", c.Diffusion.Tau, c.Origin("tau"), want, winner)
 			}
 		})
@@ -183,7 +183,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		`epsilon is "NaN" (flag --epsilon), want a number > 0 (1e-06 to 1000)`,
-		`tau is "two" (flag --tau), want auto or a number > 0`,
+		`tau is "two" (flag --tau), want auto, a number > 0, or where sensors measure FROM..TO with 0 < FROM < TO, such as 1.5..2.5`,
 		`delta is "1" (GRAPHCLOAK_DELTA), want a number in (0, 1), at least 1e-300`,
 		`alpha is "0" (file ` + path + `), want a number > 0`,
 		path + `:2: unknown key "tao": did you mean tau?`,
@@ -209,6 +209,18 @@ func TestBadValues(t *testing.T) {
 		{"--tau", "Inf"},
 		{"--tau", "1e999"},
 		{"--tau", ""},
+		{"--tau", "2..1"},
+		{"--tau", "2..2"},
+		{"--tau", "0..1"},
+		{"--tau", "-1..1"},
+		{"--tau", "1..NaN"},
+		{"--tau", "NaN..1"},
+		{"--tau", "1..Inf"},
+		{"--tau", "1.."},
+		{"--tau", "..1"},
+		{"--tau", ".."},
+		{"--tau", "1..2..3"},
+		{"--tau", "1...2.x"},
 		{"--epsilon", "0"},
 		{"--delta", "0"},
 		{"--delta", "1"},
@@ -433,7 +445,7 @@ func FuzzFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		c, err := config.Load(config.Layers{File: path})
-		if err == nil && !(c.Diffusion.Tau >= 0) {
+		if err == nil && !(c.Diffusion.Tau.From >= 0) {
 			t.Errorf("tau = %v accepted", c.Diffusion.Tau)
 		}
 	})

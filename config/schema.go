@@ -49,10 +49,14 @@ func (s Setting) schema() map[string]any {
 	words := map[string][]string{"residualBound": residualRules(), "tau": {"auto"}}[s.Key]
 	if words != nil {
 		delete(schema, "type")
-		schema["anyOf"] = []any{
+		list := []any{
 			map[string]any{"enum": words},
 			map[string]any{"type": "number", "exclusiveMinimum": 0},
 		}
+		if s.Key == "tau" {
+			list = append(list, map[string]any{"type": "string", "pattern": `^[0-9.]+(e[+-]?[0-9]+)?\.\.[0-9.]+(e[+-]?[0-9]+)?$`})
+		}
+		schema["anyOf"] = list
 	}
 	return schema
 }

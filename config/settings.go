@@ -155,8 +155,8 @@ func diffusion() []Setting {
 	const g = GroupDiffusion
 	return []Setting{
 		{
-			Key: "tau", Group: g, Default: "auto", arg: "auto|NUMBER",
-			Help:  "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; sensors that measure have theirs: 2 unless given",
+			Key: "tau", Group: g, Default: "auto", arg: "auto|NUMBER|FROM..TO",
+			Help:  "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; sensors that measure have theirs: 2 unless given, or anything in a range such as 1.5..2.5, and the guarantee holds for all of it",
 			field: func(c *Config) any { return &c.Diffusion.Tau },
 		},
 		{

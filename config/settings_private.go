@@ -105,10 +105,6 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.ClipHigh },
 		},
 		{
-			Key: "tauRange", Group: g, Help: "sensors measure, and τ may be anything from one number to another, such as 1.5..2.5, around --tau: the guarantee holds for all", arg: "FROM..TO",
-			field: func(c *Config) any { return &c.Privacy.TauRange },
-		},
-		{
 			Key: "weightError", Group: g, Help: "sensors measure, and each weight may be off by this much, such as 20%: the guarantee holds for all", arg: "SHARE",
 			field: func(c *Config) any { return &c.Privacy.WeightError },
 		},

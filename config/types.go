@@ -103,26 +103,52 @@ func (b *ResidualBound) parse(text string) error {
 	return nil
 }
 
-// Tau is the diffusion time; 0: auto.
-type Tau float64
+// Tau is the diffusion time, or what it may be: From < To where it is not known exactly.
+// The zero value is auto.
+type Tau struct{ From, To float64 }
+
+// IsRange reports whether τ may be anything from From to To.
+func (t Tau) IsRange() bool { return t.From < t.To }
+
+// Value returns one τ, 0 for auto: of a range the middle on a logarithmic scale, in four
+// digits where they lie in it.
+func (t Tau) Value() float64 {
+	if !t.IsRange() {
+		return t.From
+	}
+	middle := math.Sqrt(t.From) * math.Sqrt(t.To)
+	if short, err := strconv.ParseFloat(strconv.FormatFloat(middle, 'g', 4, 64), 64); err == nil && t.From <= short && short <= t.To {
+		return short
+	}
+	return min(max(middle, t.From), t.To)
+}
 
 func (t Tau) String() string {
-	if t == 0 {
+	short := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	switch {
+	case t == Tau{}:
 		return "auto"
+	case t.IsRange():
+		return short(t.From) + ".." + short(t.To)
 	}
-	return strconv.FormatFloat(float64(t), 'g', -1, 64)
+	return short(t.From)
 }
 
 func (t *Tau) parse(text string) error {
-	*t = 0
+	*t = Tau{}
 	if text == "auto" {
 		return nil
 	}
-	tau, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(tau > 0) || math.IsInf(tau, 1) {
-		return errors.New("auto or a number > 0")
+	low, high, ranges := strings.Cut(text, "..")
+	from, err := strconv.ParseFloat(low, 64)
+	to := from
+	if ranges && err == nil {
+		to, err = strconv.ParseFloat(high, 64)
 	}
-	*t = Tau(tau)
+	if err != nil || !(from > 0) || !(to <= math.MaxFloat64) || !(from < to || from == to && !ranges) {
+		return errors.New("auto, a number > 0, or where sensors measure FROM..TO with 0 < FROM < TO, such as 1.5..2.5")
+	}
+	*t = Tau{From: from, To: to}
 	return nil
 }
 

@@ -124,8 +124,8 @@ func (s Setting) store(field, raw any) (shown any, want string) {
 		if err := field.parse(text); err != nil {
 			return text, err.Error()
 		}
-		if tau, ok := field.(*Tau); ok && *tau > 0 {
-			return float64(*tau), ""
+		if tau, ok := field.(*Tau); ok && tau.From > 0 && !tau.IsRange() {
+			return tau.From, ""
 		}
 		return field.String(), ""
 	}

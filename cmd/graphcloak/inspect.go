@@ -80,6 +80,9 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 	if err != nil {
 		return err
 	}
+	if a.config.Diffusion.Tau.IsRange() {
+		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", a.config.Diffusion.Tau).hint("give it as --tau NUMBER")
+	}
 	if settings.Tau == 0 {
 		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint("`graphcloak plan` chooses one; give it as --tau NUMBER")
 	}

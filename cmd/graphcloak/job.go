@@ -3,7 +3,6 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,14 +71,14 @@ const measuredTau = 2
 
 // tauOf returns τ, 0 where it is to be chosen. A process that sensors measure has its own.
 func tauOf(c *config.Config, measured bool) (float64, error) {
-	switch tau := float64(c.Diffusion.Tau); {
+	switch tau := c.Diffusion.Tau.Value(); {
 	case tau > 0 || !measured:
 		return tau, nil
 	case c.Origin("tau").Layer == config.LayerDefault:
 		return measuredTau, nil
 	}
 	return 0, fail(exitUsage, "--tau auto is for sources that GraphCloak diffuses: where sensors measure, τ is how long the process ran, a fact that the graph does not tell").
-		hint("give it as --tau NUMBER, and with --tau-range how far it may be off")
+		hint("give it as --tau NUMBER, or as --tau FROM..TO where it is not known exactly")
 }
 
 // chosen returns settings, which may be those of a file, with the communities and the
@@ -131,7 +130,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Measured:             c.Signal.MeasurementProperty != "",
 		SensitivityTolerance: tolerance(c), SensitivityTime: p.SensitivityTime,
 	}
-	if options.Uncertainty, err = uncertainty(p); err != nil {
+	if options.Uncertainty, err = uncertainty(c); err != nil {
 		return options, err
 	}
 	if p.ClipLow != nil || p.ClipHigh != nil {
@@ -144,17 +143,11 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 }
 
 // uncertainty reads how far the process may be from the model.
-func uncertainty(p config.Privacy) (u privacy.Uncertainty, err error) {
+func uncertainty(c *config.Config) (u privacy.Uncertainty, err error) {
+	p := c.Privacy
 	u.RelationshipError = p.RelationshipError
-	if p.TauRange != "" {
-		from, to, ok := strings.Cut(p.TauRange, "..")
-		u.TauFrom, err = strconv.ParseFloat(from, 64)
-		if err == nil {
-			u.TauTo, err = strconv.ParseFloat(to, 64)
-		}
-		if !ok || err != nil || !(u.TauFrom > 0 && u.TauFrom <= u.TauTo) || math.IsInf(u.TauTo, 1) {
-			return u, fail(exitUsage, "--tau-range is %q, want two numbers above 0 in ascending order, such as 1.5..2.5", p.TauRange)
-		}
+	if tau := c.Diffusion.Tau; tau.IsRange() {
+		u.TauFrom, u.TauTo = tau.From, tau.To
 	}
 	if p.WeightError != "" {
 		share, percent := strings.CutSuffix(p.WeightError, "%")
@@ -225,6 +218,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
+	options.TauFrom, options.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
 	settings.Communities.Caption = c.Report.Caption
 	job := graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, RequireCap: c.Privacy.RequireCap, Recover: options,

@@ -34,7 +34,7 @@ func (a *app) checkPicture(path string) error {
 func (a *app) noteTau(p *graphcloak.Plan) {
 	switch c := p.TauChoice; {
 	case c == nil && p.Measured() && a.config.Origin("tau").Layer == config.LayerDefault:
-		a.note("Note: τ = %v is assumed of the process that sensors measure. If it ran for another time, ε is another: give --tau, and --tau-range for how far it may be off.", p.Public.Tau)
+		a.note("Note: τ = %v is assumed of the process that sensors measure. If it ran for another time, ε is another: give --tau NUMBER, or --tau FROM..TO where it is not known exactly.", p.Public.Tau)
 	case c == nil:
 	case c.Note != "":
 		a.note("Note: %s.", c.Note)
