@@ -7,25 +7,40 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // blockColumns is the number of columns that are diffused at a time.
 const blockColumns = 16
 
-// space is the memory of one application: two vectors for the recurrence, and two
-// for input and output where they are copied.
-type workspace struct{ x, y, t0, t1 []float64 }
+// workspace is the memory of one application: two vectors for the recurrence, and two
+// for input and output where they are copied. Its loops over rows are made once, so that
+// an application allocates nothing.
+type workspace struct {
+	x, y, t0, t1 []float64
+	loop         rowLoop
+	// The loops that rowLoop has.
+	gather, scatter, begin, round func(lo, hi int)
+}
 
 func (d *Diffusion) workspace(size int, copies bool) *workspace {
 	w, ok := d.work.Get().(*workspace)
 	if !ok {
 		w = &workspace{}
+		w.gather, w.scatter, w.begin, w.round = w.loop.gather, w.loop.scatter, w.loop.begin, w.loop.round
 	}
 	w.t0, w.t1 = resize(w.t0, size), resize(w.t1, size)
 	if copies {
 		w.x, w.y = resize(w.x, size), resize(w.y, size)
 	}
 	return w
+}
+
+// release gives the workspace back.
+func (d *Diffusion) release(w *workspace) {
+	w.loop = rowLoop{}
+	d.work.Put(w)
 }
 
 func resize(v []float64, size int) []float64 {
@@ -54,16 +69,16 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 	}
 	if k <= blockColumns && d.gen.Similarity() == nil && d.gen.Permutation() == nil {
 		w := d.workspace(n*k, false)
-		defer d.work.Put(w)
+		defer d.release(w)
 		return d.applySymmetric(ctx, dst, x, w, k)
 	}
 	for first := 0; first < k; first += blockColumns {
 		c := min(blockColumns, k-first)
 		w := d.workspace(n*c, true)
-		d.toSymmetric(w.x, x, trans, k, first, c)
+		d.toSymmetric(w, x, trans, k, first, c)
 		err := d.applySymmetric(ctx, w.y, w.x, w, c)
-		d.fromSymmetric(dst, w.y, trans, k, first, c)
-		d.work.Put(w)
+		d.fromSymmetric(dst, w, trans, k, first, c)
+		d.release(w)
 		if err != nil {
 			return err
 		}
@@ -84,36 +99,68 @@ func (d *Diffusion) applySymmetric(ctx context.Context, y, x []float64, w *works
 	}
 }
 
-// gather copies c columns of x into the rows of the symmetric form:
+// toSymmetric copies c columns of x into the rows of the symmetric form, in w.x:
 // M = diag(1/s) e^{-τS} diag(s).
-func (d *Diffusion) toSymmetric(to, x []float64, trans bool, k, first, c int) {
-	s, place := d.gen.Similarity(), d.gen.Permutation()
-	for i := range d.gen.Order() {
-		p := i
-		if place != nil {
-			p = int(place[i])
-		}
-		row := to[p*c : (p+1)*c]
-		copy(row, x[i*k+first:])
+func (d *Diffusion) toSymmetric(w *workspace, x []float64, trans bool, k, first, c int) {
+	w.loop = rowLoop{d: d, dst: w.x, src: x, divide: trans, k: k, first: first, c: c}
+	parallel.Rows(d.gen.Order(), 2*c, w.gather)
+}
+
+// fromSymmetric copies them back from w.y.
+func (d *Diffusion) fromSymmetric(dst []float64, w *workspace, trans bool, k, first, c int) {
+	w.loop = rowLoop{d: d, dst: dst, src: w.y, divide: !trans, k: k, first: first, c: c}
+	parallel.Rows(d.gen.Order(), 2*c, w.scatter)
+}
+
+// rowLoop is one loop over rows.
+type rowLoop struct {
+	d           *Diffusion
+	dst, src    []float64
+	more        []float64 // a second destination
+	divide      bool
+	k, first, c int // columns of the outer vectors, the first of them, and how many
+	factor      float64
+}
+
+func (l *rowLoop) gather(lo, hi int) {
+	s, place := l.d.gen.Similarity(), l.d.gen.Permutation()
+	for i := lo; i < hi; i++ {
+		p := rowOf(place, i)
+		row := l.dst[p*l.c : (p+1)*l.c]
+		copy(row, l.src[i*l.k+l.first:])
 		if s != nil {
-			scale(row, s[i], trans)
+			scale(row, s[i], l.divide)
 		}
 	}
 }
 
-func (d *Diffusion) fromSymmetric(dst, y []float64, trans bool, k, first, c int) {
-	s, place := d.gen.Similarity(), d.gen.Permutation()
-	for i := range d.gen.Order() {
-		p := i
-		if place != nil {
-			p = int(place[i])
-		}
-		row := dst[i*k+first : i*k+first+c]
-		copy(row, y[p*c:])
+func (l *rowLoop) scatter(lo, hi int) {
+	s, place := l.d.gen.Similarity(), l.d.gen.Permutation()
+	for i := lo; i < hi; i++ {
+		row := l.dst[i*l.k+l.first : i*l.k+l.first+l.c]
+		copy(row, l.src[rowOf(place, i)*l.c:])
 		if s != nil {
-			scale(row, s[i], !trans)
+			scale(row, s[i], l.divide)
 		}
 	}
+}
+
+// begin sets dst to factor·src, and more to src.
+func (l *rowLoop) begin(lo, hi int) {
+	dst, more := l.dst[lo:hi], l.more[lo:hi]
+	for i, v := range l.src[lo:hi] {
+		dst[i], more[i] = l.factor*v, v
+	}
+}
+
+func (l *rowLoop) round(lo, hi int) { roundToGrid(l.dst[lo:hi], l.factor) }
+
+// rowOf returns the row of node i.
+func rowOf(place []int32, i int) int {
+	if place == nil {
+		return i
+	}
+	return int(place[i])
 }
 
 // scale multiplies a row by s, or divides it.
@@ -161,12 +208,14 @@ func (d *Diffusion) unitVectorImages(ctx context.Context, pick []int, trans bool
 		if err := d.Apply(ctx, y[:n*c], trans, x[:n*c], c); err != nil {
 			return nil, err
 		}
-		for j := range c {
-			row := m.RawRowView(first + j)
-			for i := range row {
-				row[i] = y[i*c+j]
+		parallel.Rows(n, 2*c, func(lo, hi int) {
+			for j := range c {
+				row := m.RawRowView(first + j)
+				for i := lo; i < hi; i++ {
+					row[i] = y[i*c+j]
+				}
 			}
-		}
+		})
 	}
 	return m, nil
 }

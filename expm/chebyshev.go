@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // unit is the unit roundoff of float64, 2⁻⁵³.
@@ -94,24 +96,31 @@ func chebyshev(l Generator, tau, tol float64) (weights []float64, tail, rounding
 // recurrence sets y to Σ_k weights_k T_k(2S/λ − I)x by the three-term recurrence,
 // the sum fused into the product. With a grid above 0 every vector is rounded to it.
 func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *workspace, k int, grid float64) error {
-	for i, v := range x {
-		y[i] = weights[0] * v
-	}
+	prev, cur := w.t0, w.t1
+	w.loop = rowLoop{dst: y, more: prev, src: x, factor: weights[0]}
+	parallel.Rows(len(x), 3, w.begin)
 	if len(weights) == 1 {
 		return ctx.Err()
 	}
-	prev, cur := w.t0, w.t1
-	copy(prev, x)
 	h := 2 / l.Bound()
 	l.Recur(cur, y, x, k, h, -1, 0, weights[1])
-	roundToGrid(cur, grid)
+	w.toGrid(cur, grid)
 	for _, c := range weights[2:] {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		l.Recur(prev, y, cur, k, 2*h, -2, -1, c)
-		roundToGrid(prev, grid)
+		w.toGrid(prev, grid)
 		prev, cur = cur, prev
 	}
 	return ctx.Err()
+}
+
+// toGrid rounds x to the grid c, if that is above 0.
+func (w *workspace) toGrid(x []float64, c float64) {
+	if c == 0 {
+		return
+	}
+	w.loop = rowLoop{dst: x, factor: c}
+	parallel.Rows(len(x), 1, w.round)
 }

@@ -5,6 +5,8 @@ package expm
 import (
 	"context"
 	"math"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Lanczos: after m steps from v_1 = x/‖x‖ the recurrence SV = VT + β_m v_{m+1}e_mᵀ
@@ -84,9 +86,11 @@ func (s *krylovSpace) advance(x []float64, left, tau, tol float64) float64 {
 	if size == 0 || s.l.Bound() == 0 {
 		return left
 	}
-	for i, v := range x {
-		s.v[0][i] = v / size
-	}
+	parallel.Rows(len(x), 2, func(lo, hi int) {
+		for i, v := range x[lo:hi] {
+			s.v[0][lo+i] = v / size
+		}
+	})
 	s.alpha, s.beta = s.alpha[:0], s.beta[:0]
 	t := left
 	for m := 1; ; m++ {
@@ -101,15 +105,23 @@ func (s *krylovSpace) advance(x []float64, left, tau, tol float64) float64 {
 			y, residual = s.projectedExponential(t)
 		}
 		if done || residual <= allowed*t {
-			clear(x)
-			for k, c := range y {
-				for i, v := range s.v[k] {
-					x[i] += size * c * v
-				}
-			}
+			s.combine(x, size, y)
 			return t
 		}
 	}
+}
+
+// combine sets x to size·Σ_k y_k v_k.
+func (s *krylovSpace) combine(x []float64, size float64, y []float64) {
+	parallel.Rows(len(x), len(y)+1, func(lo, hi int) {
+		part := x[lo:hi]
+		clear(part)
+		for k, c := range y {
+			for i, v := range s.v[k][lo:hi] {
+				part[i] += size * c * v
+			}
+		}
+	})
 }
 
 // step makes v_{m+1}, and reports whether the space is invariant.
@@ -122,17 +134,21 @@ func (s *krylovSpace) step(m int) bool {
 		s.l.Recur(w, nil, v, 1, 1, 0, 0, 0)
 	}
 	a := dot(v, w)
-	for i := range w {
-		w[i] -= a * v[i]
-	}
+	parallel.Rows(len(w), 2, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			w[i] -= a * v[i]
+		}
+	})
 	b := norm(w)
 	s.alpha, s.beta = append(s.alpha, a), append(s.beta, b)
 	if b <= 4*unit*s.l.Bound() {
 		return true
 	}
-	for i := range w {
-		w[i] /= b
-	}
+	parallel.Rows(len(w), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			w[i] /= b
+		}
+	})
 	return false
 }
 
@@ -192,14 +208,15 @@ func tridiagonal(alpha, beta []float64) (theta, first, q []float64) {
 
 // dot sums in a fixed order, in chunks whose sums are added up.
 func dot(x, y []float64) float64 {
-	var total float64
-	for first := 0; first < len(x); first += 256 {
-		end := min(first+256, len(x))
-		var s float64
-		for i := first; i < end; i++ {
-			s += x[i] * y[i]
+	sum := make([]float64, 1)
+	parallel.Sum(len(x), 2, sum, func(lo, hi int, sum []float64) {
+		for first := lo; first < hi; first += 256 {
+			var s float64
+			for i := first; i < min(first+256, hi); i++ {
+				s += x[i] * y[i]
+			}
+			sum[0] += s
 		}
-		total += s
-	}
-	return total
+	})
+	return sum[0]
 }

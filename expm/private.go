@@ -27,10 +27,10 @@ func (d *Diffusion) MulPrivateTo(ctx context.Context, dst, x []float64) error {
 		return errors.New("expm: lanczos takes a time that depends on the vector; use chebyshev")
 	}
 	w := d.workspace(n, true)
-	defer d.work.Put(w)
+	defer d.release(w)
 	grid := d.grid()
-	d.toSymmetric(w.x, x, false, 1, 0, 1)
-	roundToGrid(w.x, grid)
+	d.toSymmetric(w, x, false, 1, 0, 1)
+	w.toGrid(w.x, grid)
 	var err error
 	if d.method == Eigen {
 		d.spec.apply(w.y, w.x, w.t0, 1, d.tau, grid)
@@ -38,7 +38,7 @@ func (d *Diffusion) MulPrivateTo(ctx context.Context, dst, x []float64) error {
 	} else {
 		err = recurrence(ctx, d.gen, d.weights, w.y, w.x, w, 1, grid)
 	}
-	d.fromSymmetric(dst, w.y, false, 1, 0, 1)
+	d.fromSymmetric(dst, w, false, 1, 0, 1)
 	return err
 }
 

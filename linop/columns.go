@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // A block of vectors has at most blockWidth columns, and blockMemory values: 16 columns
@@ -65,21 +67,32 @@ func ColumnsTo(a Operator, dst []float64, js []int) {
 		}
 		return
 	}
-	width := BlockColumns(max(m, n))
+	width := min(len(js), BlockColumns(max(m, n)))
+	in, out := borrow(n*width), borrow(m*width)
+	defer in.back()
+	defer out.back()
 	for first := 0; first < len(js); first += width {
 		part := js[first:min(first+width, len(js))]
-		w := len(part)
-		in, out := make([]float64, n*w), make([]float64, m*w)
-		for k, j := range part {
-			in[j*w+k] = 1
-		}
-		MulBlockTo(a, out, false, in, w)
-		for k := range part {
-			for i := range m {
-				dst[(first+k)*m+i] = out[i*w+k]
+		productColumns(a, dst[first*m:], part, in.take(n*len(part)), out.take(m*len(part)))
+	}
+}
+
+// productColumns writes columns of a from one product with the memory of a block.
+func productColumns(a Operator, dst []float64, js []int, in, out []float64) {
+	m, _ := a.Dims()
+	w := len(js)
+	setZero(in)
+	for k, j := range js {
+		in[j*w+k] = 1
+	}
+	MulBlockTo(a, out, false, in, w)
+	parallel.Rows(m, 2*w, func(lo, hi int) {
+		for k := range w {
+			for i := lo; i < hi; i++ {
+				dst[k*m+i] = out[i*w+k]
 			}
 		}
-	}
+	})
 }
 
 // Scaled is diag(Scale) S A, where S picks the distinct rows Rows of A and Scale has a
@@ -115,33 +128,60 @@ func (s Scaled) MulVecTo(dst []float64, trans bool, x []float64) { s.MulBlockTo(
 
 // MulBlockTo sets dst to the product with k row-major columns, or with the transpose.
 func (s Scaled) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
-	m, _ := s.A.Dims()
-	full := make([]float64, m*k)
-	if trans {
-		for i, row := range s.Rows {
-			for j := range k {
-				full[row*k+j] = s.Scale[i] * x[i*k+j]
+	m, c := s.A.Dims()
+	all := allRows(s.Rows, m)
+	switch {
+	case trans:
+		check(dst, c*k)
+		check(x, len(s.Rows)*k)
+		full := borrow(m * k)
+		defer full.back()
+		if !all {
+			setZero(full.v)
+		}
+		parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				scaleTo(full.v[s.Rows[i]*k:][:k], x[i*k:(i+1)*k], s.Scale[i])
 			}
-		}
-		MulBlockTo(s.A, dst, true, full, k)
-		return
-	}
-	MulBlockTo(s.A, full, false, x, k)
-	for i, row := range s.Rows {
-		for j := range k {
-			dst[i*k+j] = s.Scale[i] * full[row*k+j]
-		}
+		})
+		MulBlockTo(s.A, dst, true, full.v, k)
+	case all:
+		MulBlockTo(s.A, dst, false, x, k)
+		parallel.ScaleRows(dst, s.Scale, k)
+	default:
+		check(dst, len(s.Rows)*k)
+		full := borrow(m * k)
+		defer full.back()
+		MulBlockTo(s.A, full.v, false, x, k)
+		parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				scaleTo(dst[i*k:(i+1)*k], full.v[s.Rows[i]*k:][:k], s.Scale[i])
+			}
+		})
 	}
 }
 
 func (s Scaled) columnsTo(dst []float64, js []int) {
 	m, _ := s.A.Dims()
-	full := make([]float64, m*len(js))
+	r, full := len(s.Rows), dst
+	if !allRows(s.Rows, m) {
+		block := borrow(m * len(js))
+		defer block.back()
+		full = block.v
+	}
 	ColumnsTo(s.A, full, js)
-	r := len(s.Rows)
-	for k := range js {
-		for i, row := range s.Rows {
-			dst[k*r+i] = s.Scale[i] * full[k*m+row]
+	parallel.Rows(r, 2*len(js), func(lo, hi int) {
+		for k := range js {
+			for i := lo; i < hi; i++ {
+				dst[k*r+i] = s.Scale[i] * full[k*m+s.Rows[i]]
+			}
 		}
+	})
+}
+
+// scaleTo sets dst to scale·x.
+func scaleTo(dst, x []float64, scale float64) {
+	for j, v := range x {
+		dst[j] = scale * v
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Operator is an r × c matrix A. It is safe for concurrent use.
@@ -164,20 +166,48 @@ func (r rows) MulVecTo(dst []float64, trans bool, x []float64) { r.MulBlockTo(ds
 
 func (r rows) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	n, c := r.a.Dims()
-	full := make([]float64, n*k)
 	if trans {
 		check(dst, c*k)
 		check(x, len(r.pick)*k)
-		for s, i := range r.pick {
-			copy(full[i*k:(i+1)*k], x[s*k:(s+1)*k])
-		}
-		MulBlockTo(r.a, dst, true, full, k)
+	} else {
+		check(dst, len(r.pick)*k)
+		check(x, c*k)
+	}
+	if allRows(r.pick, n) {
+		MulBlockTo(r.a, dst, trans, x, k)
 		return
 	}
-	check(dst, len(r.pick)*k)
-	check(x, c*k)
-	MulBlockTo(r.a, full, false, x, k)
-	for s, i := range r.pick {
-		copy(dst[s*k:(s+1)*k], full[i*k:(i+1)*k])
+	full := borrow(n * k)
+	defer full.back()
+	if trans {
+		setZero(full.v)
+		r.each(k, func(whole, picked int) { copy(full.v[whole:whole+k], x[picked:picked+k]) })
+		MulBlockTo(r.a, dst, true, full.v, k)
+		return
 	}
+	MulBlockTo(r.a, full.v, false, x, k)
+	r.each(k, func(whole, picked int) { copy(dst[picked:picked+k], full.v[whole:whole+k]) })
+}
+
+// each calls f with the places of every picked row in blocks of k columns: that in all
+// rows, and that in the picked ones.
+func (r rows) each(k int, f func(whole, picked int)) {
+	parallel.Rows(len(r.pick), 2*k, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			f(r.pick[s]*k, s*k)
+		}
+	})
+}
+
+// allRows reports whether pick has all rows 0 … n−1 in their order.
+func allRows(pick []int, n int) bool {
+	if len(pick) != n {
+		return false
+	}
+	for s, i := range pick {
+		if s != i {
+			return false
+		}
+	}
+	return true
 }
