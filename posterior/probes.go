@@ -86,7 +86,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 		return 0, err
 	}
 	whole := floats.Norm(y, 2)
-	if f.remove(y, k); !(floats.Norm(y, 2) > aligned*whole) {
+	if f.q.Remove(y, k); !(floats.Norm(y, 2) > aligned*whole) {
 		return 0, nil
 	}
 	linop.MulBlockTo(f.A, x, true, y, k)
@@ -120,24 +120,13 @@ func (f *deflation) normal(x []float64) {
 	}
 }
 
-// remove replaces each of the k columns of x, in row-major order, by (I − QQᵀ)x.
-func (f *deflation) remove(x []float64, k int) {
-	if f.q.K == 0 {
-		return
-	}
-	all := blas64.General{Rows: f.q.M, Cols: k, Stride: k, Data: x}
-	along := blas64.General{Rows: f.q.K, Cols: k, Stride: k, Data: make([]float64, f.q.K*k)}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.q.Matrix(), all, 0, along)
-	blas64.Gemm(blas.Trans, blas.NoTrans, -1, f.q.Matrix(), along, 1, all)
-}
-
 // bounds returns norms that hold with probability at least 1 − beta, by new probes.
 func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms, error) {
 	_, n := f.A.Dims()
 	rest := make([]float64, n)
 	err := f.addSquares(ctx, rest, probes, func(in []float64, _, width int) {
 		f.normal(in)
-		f.remove(in, width)
+		f.q.Remove(in, width)
 	})
 	if err != nil {
 		return Norms{}, err

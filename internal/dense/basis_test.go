@@ -5,6 +5,8 @@ package dense_test
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -54,6 +56,40 @@ func TestExtend(t *testing.T) {
 		}
 		if left := floats.Norm(all[k], 2); left > 1e-13 {
 			t.Errorf("column %d is %v from its coordinates", k, left)
+		}
+	}
+}
+
+// Long vectors are split: the basis, the remainders and the transposes have the same bits at
+// any number of workers, and what is removed is orthogonal.
+func TestWorkers(t *testing.T) {
+	const m, p = 30_000, 9
+	var first, q []float64
+	for _, workers := range []int{1, 2, 7} {
+		before := runtime.GOMAXPROCS(workers)
+		rnd := rand.New(rand.NewPCG(2, 2))
+		b := dense.Basis{M: m}
+		b.Extend(normal(rnd, m*p), p)
+		b.Extend(normal(rnd, m*p), p)
+		x := normal(rnd, m*p)
+		b.Remove(x, p)
+		columns := dense.Transpose(x, m, p)
+		runtime.GOMAXPROCS(before)
+		if b.K != 2*p || !slices.Equal(dense.Transpose(columns, p, m), x) {
+			t.Fatalf("%d vectors, want %d, or the transpose of the transpose differs", b.K, 2*p)
+		}
+		for c := range p {
+			for i := range b.K {
+				if d := floats.Dot(columns[c*m:(c+1)*m], b.Vector(i)); math.Abs(d) > 1e-12 {
+					t.Errorf("column %d: product %v with vector %d", c, d, i)
+				}
+			}
+		}
+		if first == nil {
+			first, q = x, b.Q
+		}
+		if !slices.Equal(first, x) || !slices.Equal(q, b.Q) {
+			t.Errorf("%d workers: other bits than with one", workers)
 		}
 	}
 }
