@@ -69,11 +69,27 @@ func Style() template.CSS {
 	return template.CSS(styleSheet + "@media (prefers-color-scheme:dark){" + darkRules() + "}\n")
 }
 
-// Policy is a Content-Security-Policy under which a page with [Style] loads nothing,
-// runs nothing and keeps its style.
-func Policy() string {
-	sum := sha256.Sum256([]byte(Style()))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+//go:embed map.js
+var mapScript string
+
+// script moves and magnifies the maps of a page, which says the same without it.
+func script() template.JS { return template.JS(mapScript) }
+
+// Policy is a Content-Security-Policy under which a page of [Write] loads nothing, keeps
+// its style, and runs nothing but its own script.
+func Policy() string { return policy(string(Style()), string(script())) }
+
+// policy allows a style and scripts by their digests, and nothing else.
+func policy(style string, scripts ...string) string {
+	allowed := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	all := "default-src 'none'; style-src" + allowed(style)
+	for _, s := range scripts {
+		all += "; script-src" + allowed(s)
+	}
+	return all + "; base-uri 'none'; form-action 'none'"
 }
 
 // Write writes the page.
@@ -93,6 +109,7 @@ func Write(w io.Writer, v View) error {
 type content struct {
 	View
 	Map, Zoom  *scene
+	Insides    []inside
 	Rows       []row
 	More       int // communities beyond the rows
 	Likeliest  []node
@@ -205,22 +222,30 @@ func (c *content) draw() error {
 		return nil
 	}
 	c.Map = c.communityScene()
-	nodes := ball(c.graph, c.best, near)
-	at := make([]r2.Vec, len(nodes))
+	nodes := ball(c.graph, c.best, near, func(int) bool { return true })
+	at, err := c.placeSome(nodes)
+	if err != nil {
+		return err
+	}
+	c.Zoom = c.nodeScene("zoom", nodes, at)
+	return c.drawInsides()
+}
+
+// placeSome places some nodes: where they are, else by a layout of what lies between them.
+func (c *content) placeSome(nodes []int) ([]r2.Vec, error) {
 	if c.places != nil {
+		at := make([]r2.Vec, len(nodes))
 		for k, v := range nodes {
 			at[k] = c.places[v]
 		}
-	} else {
-		g, err := induced(c.graph, nodes)
-		if err != nil {
-			return err
-		}
-		labels := relabel(c.labels, nodes)
-		at = place(g, labels, slices.Max(labels)+1)
+		return at, nil
 	}
-	c.Zoom = c.nodeScene("zoom", nodes, at)
-	return nil
+	g, err := induced(c.graph, nodes)
+	if err != nil {
+		return nil, err
+	}
+	labels := relabel(c.labels, nodes)
+	return place(g, labels, slices.Max(labels)+1), nil
 }
 
 // near bounds the nodes of the closer map.

@@ -31,6 +31,13 @@ type scene struct {
 	Low, High     string
 }
 
+// Linked reports whether a mark leads to a closer map.
+func (s *scene) Linked() bool {
+	return slices.ContainsFunc(s.Marks, func(g group) bool {
+		return slices.ContainsFunc(g.Marks, func(m mark) bool { return m.Link != "" })
+	})
+}
+
 // stroke is a path of lines of one width.
 type stroke struct {
 	Width, Opacity float64
@@ -49,13 +56,27 @@ type mark struct {
 	X, Y, R float64
 	Square  bool // a node without a sensor
 	Title   string
+	Link    string // to a closer map; "": none
 }
+
+// Left, Top and Side are those of a square.
+func (m mark) Left() float64 { return tenth(m.X - m.R) }
+
+// Top is described at Left.
+func (m mark) Top() float64 { return tenth(m.Y - m.R) }
+
+// Side is described at Left.
+func (m mark) Side() float64 { return tenth(2 * m.R) }
 
 type label struct {
 	X, Y float64
 	Text string
-	Bold bool
+	Bold bool // of the likeliest node, beside it
+	Wide bool // has no room where text is large beside the map
 }
+
+// Leftward reports whether a bold label ends at its place, so that it stays on the map.
+func (l label) Leftward() bool { return l.X > viewWidth/2 }
 
 type swatch struct{ Class, Fill string }
 
@@ -147,7 +168,7 @@ func (c *content) groups(nodes []int, place map[int]r2.Vec, r float64) []group {
 		if c.credible[v] && sparse {
 			size *= 1.6
 		}
-		list[k].Marks = append(list[k].Marks, mark{place[v].X, place[v].Y, tenth(r * size), square, c.describe(v)})
+		list[k].Marks = append(list[k].Marks, mark{place[v].X, place[v].Y, tenth(r * size), square, c.describe(v), ""})
 	}
 	return slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
 }
@@ -168,7 +189,11 @@ func (c *content) size(v int) (factor float64, square bool) {
 func (c *content) nodeLabels(nodes []int, place map[int]r2.Vec, r float64) []label {
 	var kept []label
 	if p, ok := place[c.best]; ok {
-		kept = append(kept, label{p.X + 1.6*r, p.Y - 1.6*r, short(c.name(c.best)), true})
+		l := label{X: p.X + 1.6*r, Y: max(20, p.Y-1.6*r), Text: short(c.name(c.best)), Bold: true}
+		if l.Leftward() {
+			l.X = p.X - 1.6*r
+		}
+		kept = append(kept, l)
 	}
 	sums := make(map[int]r2.Vec)
 	counts := make(map[int]float64)
@@ -180,27 +205,65 @@ func (c *content) nodeLabels(nodes []int, place map[int]r2.Vec, r float64) []lab
 	for rank, row := range c.Report.Communities {
 		if n := counts[row.CommunityID]; n > 0 && rank < 12 {
 			p := r2.Scale(1/n, sums[row.CommunityID])
-			kept = fitLabel(kept, label{p.X, p.Y, short(row.Name), false})
+			kept = fitLabel(kept, label{X: p.X, Y: p.Y, Text: short(row.Name)})
 		}
 	}
 	return kept
 }
 
-// fitLabel adds a label where it covers no other.
+// fitLabel adds a label where it covers no other, for wide maps alone where it would on a
+// narrow one.
 func fitLabel(kept []label, l label) []label {
-	const high, wide = 26.0, 9.0
-	w := wide * float64(len([]rune(l.Text)))
-	l.X = min(max(l.X, w/2+4), viewWidth-w/2-4)
-	for _, o := range kept {
-		other, middle := wide*float64(len([]rune(o.Text))), o.X
-		if o.Bold { // it begins at its place, in larger letters
-			other, middle = 1.4*other, o.X+0.7*other
+	for _, shift := range []float64{26, -52, 0} { // as good a place below it, or above
+		if l.fits(kept, 1) {
+			break
 		}
-		if math.Abs(o.Y-l.Y) < high && math.Abs(middle-l.X) < (w+other)/2 {
+		if shift == 0 {
 			return kept
 		}
+		l.Y += shift
 	}
+	narrow := slices.DeleteFunc(slices.Clone(kept), func(o label) bool { return o.Wide })
+	l.Wide = !l.fits(narrow, enlarged)
+	half := l.width(1) / 2
+	if !l.Wide {
+		half = l.width(enlarged) / 2
+	}
+	l.X = min(max(l.X, half+4), viewWidth-half-4)
 	return append(kept, l)
+}
+
+// enlarged is how much larger the text of a map is on a narrow page.
+const enlarged = 2.2
+
+// width is that of a label whose text is so much larger.
+func (l label) width(larger float64) float64 {
+	w := 9 * larger * float64(len([]rune(l.Text)))
+	if l.Bold {
+		return 1.4 * w
+	}
+	return w
+}
+
+// fits reports whether a label covers no other, all so much larger.
+func (l label) fits(kept []label, larger float64) bool {
+	w := l.width(larger)
+	at := min(max(l.X, w/2+4), viewWidth-w/2-4)
+	for _, o := range kept {
+		other, middle := o.width(larger), o.X
+		switch {
+		case o.Bold && o.Leftward():
+			middle -= other / 2
+		case o.Bold:
+			middle += other / 2
+		default:
+			middle = min(max(o.X, other/2+4), viewWidth-other/2-4)
+		}
+		if math.Abs(o.Y-l.Y) < 26*larger && math.Abs(middle-at) < (w+other)/2 {
+			return false
+		}
+	}
+	return true
 }
 
 // star marks where the source really was, where that is told.
@@ -210,7 +273,7 @@ func (c *content) star(s *scene, place map[int]r2.Vec, r float64) {
 	}
 	for _, v := range c.Truth.Nodes {
 		if p, ok := place[v]; ok {
-			s.Star = &label{p.X, p.Y, fmt.Sprintf("%.4g", max(1, r/7)), false}
+			s.Star = &label{X: p.X, Y: p.Y, Text: fmt.Sprintf("%.4g", max(1, r/7))}
 		}
 	}
 }
@@ -245,13 +308,13 @@ func (c *content) communityScene() *scene {
 			b++
 		}
 		r := max(2.5, tenth(scale*radii[k]))
-		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, fmt.Sprintf("%s: %s nodes, probability %s", plain(row.Name), thousands(row.Size), percent(row.Probability))})
+		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, fmt.Sprintf("%s: %s nodes, probability %s", plain(row.Name), thousands(row.Size), percent(row.Probability)), insideLink(k)})
 		if k < 40 {
 			y := at[k].Y + 5
 			if r < 24 {
 				y += r + 11
 			}
-			s.Labels = fitLabel(s.Labels, label{at[k].X, y, short(row.Name), false})
+			s.Labels = fitLabel(s.Labels, label{X: at[k].X, Y: y, Text: short(row.Name)})
 		}
 	}
 	s.Marks = slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
@@ -324,12 +387,12 @@ func ribbons(joined map[pair]int, at []r2.Vec) []stroke {
 	return out
 }
 
-// ball returns the nodes nearest to one in hops, so many at most.
-func ball(g *graph.Graph, from, most int) []int {
+// ball returns the nodes nearest to one in hops, so many at most, on ways that are kept.
+func ball(g *graph.Graph, from, most int, keep func(int) bool) []int {
 	seen, queue := map[int]bool{from: true}, []int{from}
 	for k := 0; k < len(queue) && len(queue) < most; k++ {
 		for _, w := range g.Neighbors(queue[k]) {
-			if !seen[int(w)] && len(queue) < most {
+			if !seen[int(w)] && keep(int(w)) && len(queue) < most {
 				seen[int(w)] = true
 				queue = append(queue, int(w))
 			}

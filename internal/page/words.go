@@ -16,9 +16,9 @@ import (
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"percent": percent, "plain": plain, "prose": prose, "short": short, "digits": digits, "thousands": thousands, "cut": cut,
-		"style": Style, "policy": Policy, "bar": func(p float64) float64 { return 200 * p }, "times": times, "factor": factor, "share": share,
-		"double": func(x float64) float64 { return 2 * x }, "twenty": func(k int) int { return 20 * k },
-		"star": func() string { return star }, "last": func() string { return class(bins - 1) }, "lastFill": func() string { return light[bins-1] },
+		"style": Style, "policy": Policy, "stylePolicy": func() string { return policy(string(Style())) }, "script": script, "bar": func(p float64) float64 { return 200 * p }, "times": times, "factor": factor, "share": share,
+		"twenty": func(k int) int { return 20 * k },
+		"star":   func() string { return star }, "last": func() string { return class(bins - 1) }, "lastFill": func() string { return light[bins-1] },
 	}
 }
 
@@ -69,6 +69,11 @@ const star = "M0-13L3.2-4.4 12.4-4 5.2 1.7 7.6 10.5 0 5.5-7.6 10.5-5.2 1.7-12.4-
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
+// raised is a number in superscript.
+func raised(n int) string {
+	return strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
+}
+
 // thousands groups digits by narrow spaces that do not break.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
@@ -79,7 +84,12 @@ func thousands(n int) string {
 }
 
 // factor is e^ε.
-func factor(eps float64) string { return strconv.FormatFloat(math.Exp(eps), 'g', 3, 64) }
+func factor(eps float64) string {
+	if x := math.Exp(eps); x >= 100 && x < 1e6 {
+		return thousands(int(math.Ceil(x)))
+	}
+	return strconv.FormatFloat(math.Exp(eps), 'g', 3, 64)
+}
 
 // times says how a ratio of at most 1 compares.
 func times(ratio float64) string {
