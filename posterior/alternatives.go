@@ -60,11 +60,8 @@ func Broken(ctx context.Context, d measurement.Data, opts Options) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	log := p.LogPresence
-	for _, s := range opts.Faults.sensors(d.Y) { // no source: log((1−π)N + πW) − log N
-		log += math.Log1p(-opts.Faults.Rate) - s.logSound
-	}
-	return log, nil
+	_, _, base := opts.Faults.sensors(d.Y)
+	return p.LogPresence + base, nil
 }
 
 // scaled returns s·x.

@@ -40,6 +40,9 @@ type Breakdown struct {
 //
 // of what it says instead and of what it said. Fewer sensors than it takes of the largest of
 // these to make up the odds of the likeliest label against the second cannot change the answer.
+// Where π may be one of several rates, what sensors say changes the weights of these too; but
+// the odds of a sum are at least the least of the odds of its parts, so the least of the
+// bounds at each rate holds.
 func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels []int) (*Breakdown, error) {
 	a, p, err := newAttack(ctx, d, opts, labels)
 	if err != nil {
@@ -50,11 +53,9 @@ func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels 
 	if len(a.groups) == 1 {
 		return b, nil
 	}
-	odds, err := a.odds(ctx, p)
-	if err != nil {
+	if b.AtLeast, err = a.certified(ctx); err != nil {
 		return nil, err
 	}
-	b.AtLeast = a.certify(odds)
 	if b.Liars, err = a.search(ctx, p); b.Liars != nil {
 		b.AtMost = len(b.Liars)
 	}
@@ -76,6 +77,28 @@ func Withstands(ctx context.Context, d measurement.Data, opts Options, labels []
 		}
 	}
 	return true, nil
+}
+
+// certified returns a lower bound on the breakdown point: the least of those at each fault rate.
+func (a *attack) certified(ctx context.Context) (int, error) {
+	rates, _ := a.opts.Faults.rates()
+	least := len(a.d.Y) + 1
+	for _, rate := range rates {
+		at := *a
+		at.opts.Faults.Rate, at.opts.Faults.known = rate, true
+		p, err := New(ctx, a.d, at.opts)
+		if err != nil {
+			return 0, err
+		}
+		odds, err := at.odds(ctx, p)
+		if err != nil {
+			return 0, err
+		}
+		if least = min(least, at.certify(odds)); least == 1 {
+			break
+		}
+	}
+	return least, nil
 }
 
 // odds bounds the log odds of the likeliest label against the second from below, in logarithms:

@@ -9,9 +9,11 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// Faults says how often sensors are broken, each by itself. A broken sensor's reading does
-// not depend on the sources, but its noise is still added. The likelihood of measurement s
-// of a sound sensor with mean x is N(y_s; x, 1), so that of any sensor is
+// Faults says how often sensors are broken: given the rate π each by itself, and π has a prior
+// of mean Rate, so that sensors that are seen to be broken make others the more suspect. A broken
+// sensor's reading does not depend on the sources, but its noise is still added. The
+// likelihood of measurement s of a sound sensor with mean x is N(y_s; x, 1), so that of any
+// sensor is
 //
 //	(1 − π)·N(y_s; x, 1) + π·W_s(y_s).
 //
@@ -24,10 +26,12 @@ import (
 // Where no range is known, W_s is a Cauchy density about 0 of half width 30, under which no measurement, however
 // large, speaks for more than a few nats. The zero value is no fault at all.
 type Faults struct {
-	Rate float64 // π, in [0, 1)
+	Rate float64 // the mean of π, in [0, 1)
 	// Low and High are l and h in units of the noise, one a row of A, up to
 	// [measurement.MaxLength] either way; nil: unknown.
 	Low, High []float64
+
+	known bool // π is Rate
 }
 
 // unknownWidth is the half width of a broken sensor's measurement in units of the noise,

@@ -34,43 +34,56 @@ func brokenDensity(f posterior.Faults, s int, y float64) float64 {
 	return sum/2 + normal.Prob(y-l)/4 + normal.Prob(y-h)/4
 }
 
+// brokenSets are the log probabilities of the sets of broken sensors, by their bits, where there is
+// no source.
+func brokenSets(f posterior.Faults, y []float64) []float64 {
+	rates, prior := f.Rates()
+	sets := make([]float64, 1<<len(y))
+	for set := range sets {
+		logs := make([]float64, len(rates))
+		for k, rate := range rates {
+			logs[k] = math.Log(prior[k])
+			for s, v := range y {
+				if set>>s&1 == 1 {
+					logs[k] += math.Log(rate * brokenDensity(f, s, v))
+				} else {
+					logs[k] += math.Log(1-rate) + distuv.UnitNormal.LogProb(v)
+				}
+			}
+		}
+		sets[set] = floats.LogSumExp(logs)
+	}
+	floats.AddConst(-floats.LogSumExp(sets), sets)
+	return sets
+}
+
 // faultyByDefinition is the log evidence of each node and the probability of each sensor to be
 // broken, summed over all sets of broken sensors.
 func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []float64, one float64) (evidence, broken []float64) {
 	m, n := a.Dims()
-	density := make([]float64, m)
-	for s := range density {
-		density[s] = brokenDensity(f, s, y[s])
-	}
-	null := 0.0
-	for s, v := range y {
-		null += math.Log((1-f.Rate)*distuv.UnitNormal.Prob(v) + f.Rate*density[s])
-	}
+	sets := brokenSets(f, y)
 	var logs, weights []float64
-	var sets []int
+	var of []int
 	evidence, broken = make([]float64, n), make([]float64, m)
 	for i := range n {
 		logs = logs[:0]
-		for set := range 1 << m {
-			log, c, sum := -null, 0.0, 0.0
+		for set, log := range sets {
+			c, sum := 0.0, 0.0
 			for s, v := range y {
-				if set>>s&1 == 1 {
-					log += math.Log(f.Rate * density[s])
-					continue
+				if set>>s&1 == 0 {
+					c, sum = c+a.At(s, i)*v, sum+a.At(s, i)*a.At(s, i)
 				}
-				log += math.Log(1-f.Rate) + distuv.UnitNormal.LogProb(v)
-				c, sum = c+a.At(s, i)*v, sum+a.At(s, i)*a.At(s, i)
 			}
 			log += floats.LogSumExp([]float64{math.Log(one) + c - sum/2, math.Log1p(-one) + integral(c, sum)})
 			logs = append(logs, log)
-			weights, sets = append(weights, log+math.Log(prior[i])), append(sets, set)
+			weights, of = append(weights, log+math.Log(prior[i])), append(of, set)
 		}
 		evidence[i] = floats.LogSumExp(logs)
 	}
 	total := floats.LogSumExp(weights)
 	for k, w := range weights {
 		for s := range broken {
-			if sets[k]>>s&1 == 1 {
+			if of[k]>>s&1 == 1 {
 				broken[s] += math.Exp(w - total)
 			}
 		}

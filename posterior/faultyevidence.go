@@ -9,14 +9,16 @@ import (
 )
 
 // faultyEvidence integrates the likelihood of one source over its amplitude where sensors
-// may be broken. Multiplied out, the likelihood of amplitude a is a sum over the sets S of
-// sound sensors, with positive weights, of e^{a·c_S − a²N_S/2}, and N_S ≤ N, the sum of
-// squares of the whole column. So whatever rule integrates every normal density of
+// may be broken. Multiplied out, the likelihood of amplitude a is a sum over the fault rates
+// and the sets S of sound sensors, with positive weights, of e^{a·c_S − a²N_S/2}, and
+// N_S ≤ N, the sum of squares of the whole column. So whatever rule integrates every normal density of
 // width 1/√N and more to a relative error does it for the sum.
 type faultyEvidence struct {
-	sensors []sensor
-	prior   amplitudePrior
-	at, w   []float64 // Gauss–Legendre on [0, 1]
+	sensors  []sensor
+	logRates []float64 // log probabilities of the fault rates, given what is known of sources
+	base     float64   // log evidence of no source and faults against sound sensors
+	prior    amplitudePrior
+	at, w    []float64 // Gauss–Legendre on [0, 1]
 }
 
 // amplitudePrior is a mass on amplitude 1 and the rest even on [0, 1].
@@ -40,24 +42,54 @@ const directPanels = 8
 const negligible = 50
 
 func newFaultyEvidence(y []float64, f Faults, a Amplitude) *faultyEvidence {
-	e := &faultyEvidence{sensors: f.sensors(y), prior: a.prior(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
+	e := &faultyEvidence{prior: a.prior(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
+	e.sensors, e.logRates, e.base = f.sensors(y)
 	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
 	return e
 }
 
+// mix returns the log likelihood from that at each fault rate.
+func (e *faultyEvidence) mix(logs *[maxRates]float64) float64 {
+	largest := math.Inf(-1)
+	for k, l := range e.logRates {
+		logs[k] += l
+		largest = max(largest, logs[k])
+	}
+	sum := 0.0
+	for k := range e.logRates {
+		sum += math.Exp(logs[k] - largest)
+	}
+	return largest + math.Log(sum)
+}
+
 // column is one column of A, prepared: the sensors that it moves, and the expansion of the log
-// likelihood of all others, which it moves too little to tell, to second order.
+// likelihood of all others, which it moves too little to tell, to second order, at each fault
+// rate.
 type column struct {
 	*faultyEvidence
-	moved             []movedSensor
-	linear, quadratic float64
-	norm              float64 // Σ x²
+	moved []movedSensor
+	faint [maxRates]parabola
+	norm  float64 // Σ x²
 }
 
 type movedSensor struct {
-	sensor
+	*sensor
 	row int
 	x   float64
+}
+
+// parabola is linear·a + quadratic·a².
+type parabola struct{ linear, quadratic float64 }
+
+func (p parabola) value(a float64) float64 { return a * (p.linear + a*p.quadratic) }
+
+// most returns the largest value over [from, to].
+func (p parabola) most(from, to float64) float64 {
+	best := max(p.value(from), p.value(to))
+	if a := -p.linear / (2 * p.quadratic); p.quadratic < 0 && a > from && a < to {
+		best = max(best, p.value(a))
+	}
+	return best
 }
 
 // faintExponent is the largest |x·y| + x² that is expanded: what is left out is of third
@@ -65,59 +97,90 @@ type movedSensor struct {
 const faintExponent = 1e-4
 
 func (e *faultyEvidence) column(x []float64, c *column) {
-	c.faultyEvidence, c.moved, c.linear, c.quadratic, c.norm = e, c.moved[:0], 0, 0, 0
+	c.reset(e)
 	for s, v := range x {
 		c.add(s, v)
 	}
 }
 
+func (c *column) reset(e *faultyEvidence) {
+	c.faultyEvidence, c.moved, c.faint, c.norm = e, c.moved[:0], [maxRates]parabola{}, 0
+}
+
 // add adds the entry of a row.
 func (c *column) add(row int, x float64) {
-	t := c.sensors[row]
+	t := &c.sensors[row]
 	c.norm += x * x
 	if math.Abs(x*t.y)+x*x > faintExponent {
 		c.moved = append(c.moved, movedSensor{t, row, x})
 		return
 	}
-	g := math.Exp(t.logSound)
-	c.linear += g * x * t.y
-	c.quadratic += g * x * x * (t.broken*t.y*t.y - 1) / 2
+	for k := range c.logRates {
+		g := t.sound[k]
+		c.faint[k].linear += g * x * t.y
+		c.faint[k].quadratic += g * x * x * (t.broken[k]*t.y*t.y - 1) / 2
+	}
+}
+
+// values returns the log likelihood of amplitude a against none at each fault rate.
+func (c *column) values(a float64) (logs [maxRates]float64) {
+	p := newRatios()
+	for i := range c.moved {
+		p.times(c.moved[i].sensor, a*c.moved[i].x)
+	}
+	for k := range c.logRates {
+		logs[k] = p.value(k) + c.faint[k].value(a)
+	}
+	return logs
 }
 
 // value returns the log likelihood of amplitude a against none.
 func (c *column) value(a float64) float64 {
-	p := product{factor: 1}
-	for i := range c.moved {
-		p.times(c.moved[i].sensor, a*c.moved[i].x)
+	logs := c.values(a)
+	return c.mix(&logs)
+}
+
+// shares returns the probability of each fault rate at amplitude a.
+func (c *column) shares(a float64) (out [maxRates]float64) {
+	out = c.values(a)
+	total := c.mix(&out)
+	for k := range c.logRates {
+		out[k] = math.Exp(out[k] - total)
 	}
-	return p.value() + a*(c.linear+a*c.quadratic)
+	return out
 }
 
 // slope returns the derivative of value.
-func (c *column) slope(a float64) float64 {
-	sum := c.linear + 2*a*c.quadratic
-	for _, m := range c.moved {
-		sum += m.sound(a*m.x) * m.x * (m.y - a*m.x)
+func (c *column) slope(a float64) (sum float64) {
+	for k, share := range c.shares(a) {
+		if share == 0 {
+			continue
+		}
+		slope := c.faint[k].linear + 2*a*c.faint[k].quadratic
+		for _, m := range c.moved {
+			slope += m.soundAt(k, a*m.x) * m.x * (m.y - a*m.x)
+		}
+		sum += share * slope
 	}
 	return sum
 }
 
 // bound returns an upper bound on value over [from, to].
 func (c *column) bound(from, to float64) float64 {
-	p := product{factor: 1}
+	p := newRatios()
 	for i := range c.moved {
 		m := &c.moved[i]
 		p.times(m.sensor, min(max(m.y/m.x, from), to)*m.x)
 	}
-	rest := max(from*(c.linear+from*c.quadratic), to*(c.linear+to*c.quadratic))
-	if a := -c.linear / (2 * c.quadratic); c.quadratic < 0 && a > from && a < to {
-		rest = max(rest, a*(c.linear+a*c.quadratic))
+	var logs [maxRates]float64
+	for k := range c.logRates {
+		logs[k] = p.value(k) + c.faint[k].most(from, to)
 	}
-	return p.value() + rest
+	return c.mix(&logs)
 }
 
 // floor returns a lower bound on the log evidence: the second derivative of the log
-// likelihood is at least −N, so that from the best of a few amplitudes it falls no faster than
+// likelihood, of a mixture of normal ones, is at least −N, so that from the best of a few amplitudes it falls no faster than
 // a normal density, if a little along its slope.
 func (c *column) floor() float64 {
 	best := math.Inf(-1)

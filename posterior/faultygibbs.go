@@ -30,16 +30,14 @@ type chain interface {
 	state() *gibbs
 }
 
-// faultyGibbs samples sources where sensors may be broken: which are sound, given the
+// faultyGibbs samples sources where sensors may be broken: the fault rate and which are sound, given the
 // sources; each source, given the others and the sound sensors, in closed form; and, since
 // both hold each other in place, a move of each source that sums over all sets of sound
 // sensors.
 type faultyGibbs struct {
 	gibbs
-	faults   Faults
+	faults   *faultyEvidence
 	columns  blas64.General // Aᵀ, n × m
-	prior    amplitudePrior
-	sensors  []sensor
 	sound    []bool
 	mean     []float64 // A f
 	residual []float64
@@ -72,7 +70,7 @@ func newFaultyGibbs(ctx context.Context, g gibbs, opts SampleOptions) (*faultyGi
 		nodes[i] = i
 	}
 	linop.ColumnsTo(g.d.A, all.Data, nodes)
-	c := &faultyGibbs{gibbs: g, faults: opts.Faults, columns: all, prior: opts.Amplitude.prior(), sensors: f.sensors}
+	c := &faultyGibbs{gibbs: g, faults: f.faultyEvidence, columns: all}
 	if opts.evidence {
 		c.thin = max(1, opts.Sweeps/thinned)
 	}
@@ -128,7 +126,7 @@ func (g *faultyGibbs) remove() (z int, a float64) {
 
 // setRest sets rest to what the sound sensors say of each node beyond the sources.
 func (g *faultyGibbs) setRest() {
-	for s, t := range g.sensors {
+	for s, t := range g.faults.sensors {
 		g.residual[s] = 0
 		if g.sound[s] {
 			g.residual[s] = t.y - g.mean[s]
@@ -170,11 +168,18 @@ func (g *faultyGibbs) sweep() (moved []float64) {
 	return moved
 }
 
-// drawSound draws which sensors are sound, given the sources.
+// drawSound draws the fault rate, summed over all sets of sound sensors, and then which are
+// sound, given the sources.
 func (g *faultyGibbs) drawSound() {
-	changed := false
-	for s, t := range g.sensors {
-		sound := g.rnd.Float64() < t.sound(g.mean[s])
+	changed, k := false, 0
+	shares := g.rateShares()
+	for u := g.rnd.Float64(); k < len(g.faults.logRates)-1; k++ {
+		if u -= shares[k]; u < 0 {
+			break
+		}
+	}
+	for s := range g.faults.sensors {
+		sound := g.rnd.Float64() < g.faults.sensors[s].soundAt(k, g.mean[s])
 		if sound != g.sound[s] {
 			g.sound[s], changed = sound, true
 		}
@@ -206,33 +211,52 @@ func (g *faultyGibbs) evidenceOfOneMore() float64 {
 	return logSum(weight)
 }
 
+// rateShares are the probabilities of the fault rates, given the sources.
+func (g *faultyGibbs) rateShares() (shares [maxRates]float64) {
+	p := g.ratios()
+	for k := range g.faults.logRates {
+		shares[k] = p.value(k)
+	}
+	total := g.faults.mix(&shares)
+	for k := range g.faults.logRates {
+		shares[k] = math.Exp(shares[k] - total)
+	}
+	return shares
+}
+
+func (g *faultyGibbs) ratios() ratios {
+	p := newRatios()
+	for s := range g.faults.sensors {
+		p.times(&g.faults.sensors[s], g.mean[s])
+	}
+	return p
+}
+
 // evidenceBeyond is the evidence of a further source, given those that there are.
 func (g *faultyGibbs) evidenceBeyond() *faultyEvidence {
-	e := newFaultyEvidence(g.d.Y, g.faults, UniformAmplitude)
-	e.prior = g.prior
-	for s, t := range g.sensors {
-		e.sensors[s] = t.beyond(g.mean[s])
-	}
-	return e
+	rest, _ := g.faults.beyond(func(s int) float64 { return g.mean[s] })
+	return rest
 }
 
 func (g *faultyGibbs) addBroken(sum []float64) []float64 {
 	if sum == nil {
-		sum = make([]float64, len(g.sensors))
+		sum = make([]float64, len(g.faults.sensors))
 	}
-	for s, t := range g.sensors {
-		sum[s] += 1 - t.sound(g.mean[s])
+	for k, share := range g.rateShares() {
+		if share == 0 {
+			continue
+		}
+		for s := range g.faults.sensors {
+			sum[s] += share * (1 - g.faults.sensors[s].soundAt(k, g.mean[s]))
+		}
 	}
 	return sum
 }
 
 // likelihood is the log likelihood against no source.
 func (g *faultyGibbs) likelihood() float64 {
-	p := product{factor: 1}
-	for s, t := range g.sensors {
-		p.times(t, g.mean[s])
-	}
-	return p.value()
+	p := g.ratios()
+	return g.faults.mixed(&p)
 }
 
 // amplitudeBins is the number of parts of [0, 1] that a move draws its amplitude from.
@@ -249,7 +273,7 @@ func (g *faultyGibbs) move() {
 		return
 	}
 	here, there := g.bins(e, z), g.bins(e, to)
-	b := there.draw(g.rnd, g.prior)
+	b := there.draw(g.rnd, g.faults.prior)
 	ratio := g.logPrior[to] + there.column.value(b) - math.Log(g.proposal[to]) - there.logDensity(b) -
 		(g.logPrior[z] + here.column.value(a) - math.Log(g.proposal[z]) - here.logDensity(a))
 	if math.Log(g.rnd.Float64()) < ratio {
@@ -283,9 +307,9 @@ func (g *faultyGibbs) bins(e *faultyEvidence, z int) *binned {
 	mass := make([]float64, amplitudeBins+1)
 	for k := range mass {
 		if k == amplitudeBins {
-			b.log[k], mass[k] = b.column.value(1), math.Log(g.prior.one)
+			b.log[k], mass[k] = b.column.value(1), math.Log(g.faults.prior.one)
 		} else {
-			b.log[k], mass[k] = b.column.value((float64(k)+.5)/amplitudeBins), math.Log(g.prior.even/amplitudeBins)
+			b.log[k], mass[k] = b.column.value((float64(k)+.5)/amplitudeBins), math.Log(g.faults.prior.even/amplitudeBins)
 		}
 	}
 	const spread = 12 // no part is less likely than e^{-12} times the likeliest

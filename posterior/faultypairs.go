@@ -111,12 +111,13 @@ func (e *faultyPairs) set(ctx context.Context, list []int, log func(x, z []float
 // pairBound bounds the log likelihood of two sources: the mean of each sensor is between 0 and the
 // sum of both entries.
 func (e *faultyEvidence) pairBound(x, z []float64) float64 {
-	p := product{factor: 1}
-	for s, t := range e.sensors {
+	p := newRatios()
+	for s := range e.sensors {
+		t := &e.sensors[s]
 		low, high := min(0, x[s])+min(0, z[s]), max(0, x[s])+max(0, z[s])
 		p.times(t, min(max(t.y, low), high))
 	}
-	return p.value()
+	return e.mixed(&p)
 }
 
 // pair returns the log evidence of two sources with the columns x and z.
@@ -159,14 +160,35 @@ func (e *faultyEvidence) pairCuts(z []float64) []float64 {
 
 // given returns the log evidence of a source with the column x and one of amplitude b with z.
 func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
-	rest := &faultyEvidence{sensors: make([]sensor, len(e.sensors)), prior: e.prior, at: e.at, w: e.w}
-	p := product{factor: 1}
-	for s, t := range e.sensors {
-		mean := b * z[s]
-		rest.sensors[s] = t.beyond(mean)
-		p.times(t, mean)
-	}
+	rest, log := e.beyond(func(s int) float64 { return b * z[s] })
 	var c column
 	rest.column(x, &c)
-	return p.value() + c.log(math.Inf(-1))
+	return log + c.log(math.Inf(-1))
+}
+
+// mixed returns the log likelihood of products.
+func (e *faultyEvidence) mixed(p *ratios) float64 {
+	var logs [maxRates]float64
+	for k := range e.logRates {
+		logs[k] = p.value(k)
+	}
+	return e.mix(&logs)
+}
+
+// beyond returns the evidence of a further source where the means are known already, and the log
+// likelihood of these against no source.
+func (e *faultyEvidence) beyond(mean func(row int) float64) (rest *faultyEvidence, log float64) {
+	n := len(e.logRates)
+	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), logRates: make([]float64, n), prior: e.prior, at: e.at, w: e.w}
+	p := newRatios()
+	for s := range e.sensors {
+		x := mean(s)
+		rest.sensors[s] = e.sensors[s].beyond(x)
+		p.times(&e.sensors[s], x)
+	}
+	log = e.mixed(&p)
+	for k, l := range e.logRates {
+		rest.logRates[k] = l + p.value(k) - log
+	}
+	return rest, log
 }

@@ -160,8 +160,8 @@ func inBlocks(ctx context.Context, n int, do func(from, to int)) error {
 const unseenMass = 1e-6
 
 // suspects returns the probability of each sensor to be broken, given one source: under no source
-// it is sensor.broken, and each source changes it where it moves the mean. It is off by at
-// most [unseenMass].
+// and at one fault rate it is sensor.broken, and each source changes it where it moves the mean.
+// It is off by at most [unseenMass].
 func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
 	nodes := likeliest(p.Probability, 1-unseenMass)
 	place := make(map[int]int, len(nodes))
@@ -169,21 +169,26 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(contex
 		place[i] = k / blockWidth
 	}
 	parts := make([][]float64, 1+(len(nodes)-1)/blockWidth) // a block has one worker
-	mass := make([]float64, len(parts))
+	masses := make([][maxRates]float64, len(parts))
 	for b := range parts {
 		parts[b] = make([]float64, len(f.sensors))
 	}
 	err := columns(ctx, nodes, func(i int, c *column) {
 		b := place[i]
-		mass[b] += c.suspect(parts[b], f.logPrior[i]-p.LogPresence)
+		c.suspect(parts[b], &masses[b], f.logPrior[i]-p.LogPresence)
 	})
 	out := make([]float64, len(f.sensors))
-	total := floats.Sum(mass)
-	for _, part := range parts {
+	var mass [maxRates]float64
+	for b, part := range parts {
 		floats.Add(out, part)
+		floats.Add(mass[:], masses[b][:])
 	}
-	for s, t := range f.sensors {
-		out[s] = min(1, max(0, out[s]/total+t.broken))
+	total := floats.Sum(mass[:])
+	for s := range f.sensors {
+		for k := range f.logRates {
+			out[s] += mass[k] * f.sensors[s].broken[k]
+		}
+		out[s] = min(1, max(0, out[s]/total))
 	}
 	return out, err
 }
@@ -204,21 +209,27 @@ func likeliest(probability []float64, share float64) []int {
 	return order
 }
 
-// suspect adds to sum, for each sensor that the column moves, by how much it changes the
-// probability to be broken, times the posterior density, and returns the integral of that.
-// offset is the log prior less the log evidence of all.
-func (c *column) suspect(sum []float64, offset float64) (mass float64) {
+// suspect adds to mass, for each fault rate, the integral of the posterior density, and to sum, for each
+// sensor that the column moves, by how much it changes the probability to be broken, times that
+// density. offset is the log prior less the log evidence of all.
+func (c *column) suspect(sum []float64, mass *[maxRates]float64, offset float64) {
 	const tiny = 1e-12
 	c.visit(c.raise(-offset), func(a, logWeight, value float64) {
-		share := math.Exp(offset + logWeight + value)
-		mass += share
-		if share < tiny {
+		density := math.Exp(offset + logWeight + value)
+		if density < tiny {
+			mass[0] += density
 			return
 		}
-		for i := range c.moved {
-			m := &c.moved[i]
-			sum[m.row] += share * (m.brokenAt(a*m.x) - m.broken)
+		for k, share := range c.shares(a) {
+			share *= density
+			mass[k] += share
+			if share < tiny {
+				continue
+			}
+			for i := range c.moved {
+				m := &c.moved[i]
+				sum[m.row] += share * (1 - m.soundAt(k, a*m.x) - m.broken[k])
+			}
 		}
 	})
-	return mass
 }

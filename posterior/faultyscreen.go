@@ -24,7 +24,7 @@ var curvatures = [...]float64{1, .5, 0}
 
 // screen bounds the evidence of every node where A is known by products. The likelihood of the
 // measurements farthest from 0, of which a broken sensor is one wherever it matters, is kept
-// as it is. With t = xy − x²/2, the others are bounded by normal ones:
+// as it is. With t = xy − x²/2, the others are bounded by normal ones, at each fault rate:
 //
 //	g·t ≤ log(1 − g + g·e^t) ≤ α·x − κ·x²/2,
 //
@@ -35,11 +35,12 @@ type screen struct {
 	*faulty
 	rows []int     // kept as they are
 	a    []float64 // these rows of A: entry (i, k) at i·len(rows) + k
-	// Of the others: Aᵀ of g∘y and, for each κ, of α; and the sums of squares with bounds.
-	sound     []float64
-	most      [len(curvatures)][]float64
+	// Of the others: Aᵀ of g∘y and, for each κ, of α, at each fault rate; and the sums of squares
+	// with bounds.
+	sound     [maxRates][]float64
+	most      [len(curvatures)][maxRates][]float64
 	norms     Norms
-	meanSound float64
+	meanSound [maxRates]float64
 	err       float64 // bounds what the error of A makes of any of the exponents
 }
 
@@ -99,7 +100,7 @@ func (f *faulty) normsOf(ctx context.Context, opts Options) (Norms, error) {
 
 func (f *faulty) newScreen(ctx context.Context, norms Norms) (*screen, error) {
 	m, n := len(f.d.Y), len(f.logPrior)
-	s := &screen{faulty: f, sound: make([]float64, n), rows: make([]int, m)}
+	s := &screen{faulty: f, rows: make([]int, m)}
 	for k := range s.rows {
 		s.rows[k] = k
 	}
@@ -122,27 +123,44 @@ func (f *faulty) newScreen(ctx context.Context, norms Norms) (*screen, error) {
 		kept[r] = true
 		s.err += math.Abs(f.d.Y[r]) + largest
 	}
-	slopes := func(of func(t sensor) float64) []float64 {
-		out := make([]float64, m)
-		for k, t := range f.sensors {
-			if !kept[k] {
-				out[k] = of(t)
-			}
-		}
-		return out
-	}
-	s.meanSound = floats.Sum(slopes(func(t sensor) float64 { return math.Exp(t.logSound) })) / float64(max(1, m-width))
-	least := slopes(func(t sensor) float64 { return math.Exp(t.logSound) * t.y })
-	f.d.A.MulVecTo(s.sound, true, least)
-	length := floats.Norm(least, 2)
-	for k, curvature := range curvatures {
-		most := slopes(func(t sensor) float64 { return t.slopeBound(largest, curvature) })
-		s.most[k], length = make([]float64, n), max(length, floats.Norm(most, 2))
-		f.d.A.MulVecTo(s.most[k], true, most)
-	}
-	s.err = linop.Err(f.d.A) * (s.err + length)
+	s.err = linop.Err(f.d.A) * (s.err + s.setSlopes(kept, largest))
 	s.norms = s.without(norms)
 	return s, ctx.Err()
+}
+
+// setSlopes sets what is linear in an amplitude, of the measurements that are not kept, by one
+// product, and returns the largest norm of what A is multiplied with.
+func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
+	m, n := s.d.A.Dims()
+	rates := len(s.logRates)
+	width := rates * (1 + len(curvatures))
+	slopes, squares := make([]float64, m*width), make([]float64, width)
+	for r := range s.sensors {
+		if kept[r] {
+			continue
+		}
+		t := &s.sensors[r]
+		row := slopes[r*width : (r+1)*width]
+		for k := range rates {
+			row[k] = t.sound[k] * t.y
+			s.meanSound[k] += t.sound[k] / float64(max(1, m-len(s.rows)))
+			for c, curvature := range curvatures {
+				row[(c+1)*rates+k] = t.slopeBound(k, largest, curvature)
+			}
+		}
+		for j, v := range row {
+			squares[j] += v * v
+		}
+	}
+	product := make([]float64, n*width)
+	linop.MulBlockTo(s.d.A, product, true, slopes, width)
+	for k := range rates {
+		s.sound[k] = stride(product, k, width, n)
+		for c := range curvatures {
+			s.most[c][k] = stride(product, (c+1)*rates+k, width, n)
+		}
+	}
+	return math.Sqrt(floats.Max(squares))
 }
 
 // without returns the sums of squares without the rows that are kept.
@@ -164,15 +182,15 @@ func (s *screen) without(norms Norms) Norms {
 // point of a grid to the next the likelihood is largest where x is nearest to y, and
 // κx²/2 at the upper end; below the grid log(1 + v) ≤ v and e^t − 1 ≤ t + t²e^{max(0, t)}/2,
 // and the log ratio is at most max(0, t), which counts where y is far off.
-func (t sensor) slopeBound(largest, curvature float64) float64 {
+func (t *sensor) slopeBound(k int, largest, curvature float64) float64 {
 	const finest, growth = 1e-3, 1.02
-	g := math.Exp(t.logSound)
-	slope := g*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(t.logSound+finest*max(0, t.y))/2
+	logSound, _ := t.logs(k)
+	slope := t.sound[k]*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(logSound+finest*max(0, t.y))/2
 	slope = min(slope, max(0, t.y)) + finest*curvature/2
 	for x := finest; x < largest; x *= growth {
 		to := x * growth
 		peak := min(max(t.y, x), to)
-		log := t.logRatio(peak) + curvature*to*to/2
+		log := t.logRatio(k, t.exponent(peak)) + curvature*to*to/2
 		if log > 0 {
 			slope = max(slope, log/x)
 		} else {
@@ -186,12 +204,18 @@ func (t sensor) slopeBound(largest, curvature float64) float64 {
 func (s *screen) bounds(i int, c *column) (low, estimate, high float64) {
 	s.estimate(i, c)
 	estimate = c.log(math.Inf(-1))
-	linear, quadratic := c.linear, c.quadratic
-	c.linear, c.quadratic = linear-s.err, quadratic+(s.norms.N[i]*s.meanSound-s.norms.High[i])/2
+	faint := c.faint
+	for k := range s.logRates {
+		c.faint[k].linear -= s.err
+		c.faint[k].quadratic += (s.norms.N[i]*s.meanSound[k] - s.norms.High[i]) / 2
+	}
 	low = c.log(math.Inf(-1))
 	high = math.Inf(1)
-	for k, curvature := range curvatures {
-		c.linear, c.quadratic = linear+s.most[k][i]-s.sound[i]+s.err, quadratic+(s.norms.N[i]*s.meanSound-curvature*s.norms.Low[i])/2
+	for j, curvature := range curvatures {
+		for k := range s.logRates {
+			c.faint[k].linear = faint[k].linear + s.most[j][k][i] - s.sound[k][i] + s.err
+			c.faint[k].quadratic = faint[k].quadratic + (s.norms.N[i]*s.meanSound[k]-curvature*s.norms.Low[i])/2
+		}
 		high = min(high, c.log(math.Inf(-1)))
 	}
 	return min(low, estimate), estimate, max(high, estimate)
@@ -201,12 +225,14 @@ func (s *screen) bounds(i int, c *column) (low, estimate, high float64) {
 // others.
 func (s *screen) estimate(i int, c *column) {
 	width := len(s.rows)
-	c.faultyEvidence, c.moved, c.linear, c.quadratic, c.norm = s.faultyEvidence, c.moved[:0], 0, 0, 0
+	c.reset(s.faultyEvidence)
 	for k, r := range s.rows {
 		c.add(r, s.a[i*width+k])
 	}
-	c.linear += s.sound[i]
-	c.quadratic -= s.norms.N[i] * s.meanSound / 2
+	for k := range s.logRates {
+		c.faint[k].linear += s.sound[k][i]
+		c.faint[k].quadratic -= s.norms.N[i] * s.meanSound[k] / 2
+	}
 	c.norm += s.norms.High[i]
 }
 

@@ -4,23 +4,59 @@ package posterior
 
 import "math"
 
-// sensor is one measurement whose sensor may be broken. Against no source anywhere the
-// likelihood of a mean x is broken + e^{logSound + x·y − x²/2}: the probabilities are those
-// of no source, and their sum is 1. Either may be below all numbers, where its logarithm is not.
+// sensor is one measurement whose sensor may be broken, at each of the fault rates that are
+// possible. Against no source anywhere the likelihood of a mean x is
+// broken + sound·e^{x·y − x²/2}: the probabilities are those of no source, and their sum is 1.
 type sensor struct {
-	y, logSound, logBroken float64
-	broken                 float64 // e^logBroken
+	y             float64
+	sound, broken [maxRates]float64
+	// odds are the log odds of broken against sound where one of them is below smallRatio; else nil.
+	odds *[maxRates]float64
 }
 
-// sensors prepares the measurements y.
-func (f Faults) sensors(y []float64) []sensor {
-	out := make([]sensor, len(y))
-	odds := math.Log(f.Rate) - math.Log1p(-f.Rate)
-	for s, v := range y {
-		w := odds + f.logBroken(s, v) - logNormal(v) // log odds of broken against sound
-		out[s] = sensor{y: v, logSound: -softplus(w), logBroken: -softplus(-w), broken: math.Exp(-softplus(-w))}
+// setOdds sets the probabilities by the log odds of broken against sound.
+func (s *sensor) setOdds(odds [maxRates]float64) {
+	far := false
+	for k, v := range odds {
+		s.sound[k], s.broken[k] = math.Exp(-softplus(v)), math.Exp(-softplus(-v))
+		far = far || min(s.sound[k], s.broken[k]) <= smallRatio
 	}
-	return out
+	if far {
+		s.odds = &odds
+	}
+}
+
+// logs returns the logarithms of both probabilities at a rate.
+func (s *sensor) logs(k int) (sound, broken float64) {
+	if s.odds != nil {
+		return -softplus(s.odds[k]), -softplus(-s.odds[k])
+	}
+	return math.Log(s.sound[k]), math.Log(s.broken[k])
+}
+
+// sensors prepares the measurements y. logRates are the log probabilities of the fault rates given
+// no source, and base is the log evidence of that against sound sensors.
+func (f Faults) sensors(y []float64) (out []sensor, logRates []float64, base float64) {
+	rates, logRates := f.rates()
+	out = make([]sensor, len(y))
+	for k, p := range logRates {
+		logRates[k] = math.Log(p)
+	}
+	for s, v := range y {
+		out[s].y = v
+		against := f.logBroken(s, v) - logNormal(v)
+		var odds [maxRates]float64
+		for k, rate := range rates {
+			odds[k] = math.Log(rate) - math.Log1p(-rate) + against
+			logRates[k] += math.Log1p(-rate) + softplus(odds[k]) // log((1−π)N + πW) − log N
+		}
+		out[s].setOdds(odds)
+	}
+	base = logSum(logRates)
+	for k := range logRates {
+		logRates[k] -= base
+	}
+	return out, logRates, base
 }
 
 // Between these a ratio of likelihoods is a number to full precision, and so is a product of two;
@@ -33,58 +69,81 @@ const (
 // plain reports whether a ratio is between the two.
 func plain(ratio float64) bool { return ratio > smallRatio && ratio < largeRatio }
 
-// ratio returns the likelihood of mean x against that of mean 0: 0 or +Inf where that is beyond
-// all numbers.
-func (s sensor) ratio(x float64) float64 { return s.broken + math.Exp(s.logSound+x*(s.y-x/2)) }
+// exponent returns x·y − x²/2.
+func (s *sensor) exponent(x float64) float64 { return x * (s.y - x/2) }
 
-// logRatio returns log ratio(x), finite, and to full precision where that is near 0.
-func (s sensor) logRatio(x float64) float64 {
-	t := x * (s.y - x/2)
+// logRatio returns, at a rate, the logarithm of the likelihood of exponent t against that of mean 0,
+// finite, and to full precision where that is near 0.
+func (s *sensor) logRatio(k int, t float64) float64 {
 	if t < 1 {
-		if v := math.Exp(s.logSound) * math.Expm1(t); v > -.5 {
+		if v := s.sound[k] * math.Expm1(t); v > -.5 {
 			return math.Log1p(v)
 		}
 	}
-	t += s.logSound
-	return max(t, s.logBroken) + math.Log1p(math.Exp(-math.Abs(t-s.logBroken)))
+	sound, broken := s.logs(k)
+	sound += t
+	return max(sound, broken) + math.Log1p(math.Exp(-math.Abs(sound-broken)))
 }
 
-// brokenAt returns the probability that the sensor is broken where its mean is x.
-func (s sensor) brokenAt(x float64) float64 {
-	if r := s.ratio(x); plain(r) {
-		return s.broken / r
+// soundAt returns the probability that the sensor is sound at a rate where its mean is x.
+func (s *sensor) soundAt(k int, x float64) float64 {
+	t := s.exponent(x)
+	if e := math.Exp(t); plain(e) {
+		return 1 - s.broken[k]/(s.broken[k]+s.sound[k]*e)
 	}
-	return math.Exp(min(0, s.logBroken-s.logRatio(x)))
+	_, broken := s.logs(k)
+	return 1 - math.Exp(min(0, broken-s.logRatio(k, t)))
 }
-
-// sound returns the probability that the sensor is sound where its mean is x.
-func (s sensor) sound(x float64) float64 { return 1 - s.brokenAt(x) }
 
 // beyond returns the sensor where a mean is known already: y is what remains.
-func (s sensor) beyond(mean float64) sensor {
-	all := s.logRatio(mean)
-	broken := min(0, s.logBroken-all)
-	return sensor{
-		y: s.y - mean, logSound: min(0, s.logSound+mean*(s.y-mean/2)-all),
-		logBroken: broken, broken: math.Exp(broken),
+func (s *sensor) beyond(mean float64) (out sensor) {
+	out.y = s.y - mean
+	t := s.exponent(mean)
+	if e := math.Exp(t); plain(e) && s.odds == nil {
+		least := 1.0
+		for k := range s.sound {
+			r := s.broken[k] + s.sound[k]*e
+			out.sound[k], out.broken[k] = s.sound[k]*e/r, s.broken[k]/r
+			least = min(least, out.sound[k], out.broken[k])
+		}
+		if least > smallRatio {
+			return out
+		}
 	}
+	var odds [maxRates]float64
+	for k := range odds {
+		sound, broken := s.logs(k)
+		odds[k] = broken - sound - t
+	}
+	out.setOdds(odds)
+	return out
 }
 
-// product is the logarithm of a product of ratios, of which few logarithms are taken.
-type product struct{ log, factor float64 }
+// ratios are the logarithms of products of ratios, one for each fault rate, of which few logarithms
+// are taken.
+type ratios struct{ log, factor [maxRates]float64 }
 
-// times multiplies by the likelihood of mean x.
-func (p *product) times(s sensor, x float64) {
-	r := s.ratio(x)
-	if !plain(r) {
-		p.log += s.logRatio(x)
+func newRatios() ratios { return ratios{factor: [maxRates]float64{1, 1, 1, 1}} }
+
+// times multiplies by the likelihood of mean x. Where e^t is a plain number each ratio is.
+func (p *ratios) times(s *sensor, x float64) {
+	t := s.exponent(x)
+	e := math.Exp(t)
+	if !plain(e) {
+		for k := range p.log {
+			p.log[k] += s.logRatio(k, t)
+		}
 		return
 	}
-	p.factor *= r
-	if !plain(p.factor) {
-		p.log += math.Log(p.factor)
-		p.factor = 1
+	for k := range p.factor {
+		f := p.factor[k] * (s.broken[k] + s.sound[k]*e)
+		if !plain(f) {
+			p.log[k] += math.Log(f)
+			f = 1
+		}
+		p.factor[k] = f
 	}
 }
 
-func (p *product) value() float64 { return p.log + math.Log(p.factor) }
+// value returns the logarithm of a product.
+func (p *ratios) value(k int) float64 { return p.log[k] + math.Log(p.factor[k]) }

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
@@ -39,25 +38,15 @@ func twoOfSix() (*mat.Dense, measurement.Data, posterior.Faults) {
 // the sound ones is the posterior of two sources that trusts them.
 func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faults, amplitude posterior.Amplitude) (p *mat.SymDense, presence float64) {
 	t.Helper()
-	m, n := a.Dims()
+	_, n := a.Dims()
 	p = mat.NewSymDense(n, nil)
-	null := 0.0
-	density := make([]float64, m)
-	for s, v := range y {
-		density[s] = brokenDensity(f, s, v)
-		null += math.Log((1-f.Rate)*distuv.UnitNormal.Prob(v) + f.Rate*density[s])
-	}
-	for set := range 1 << m {
-		log := -null
+	for set, log := range brokenSets(f, y) {
 		var rows []float64
 		var sound []float64
 		for s, v := range y {
-			if set>>s&1 == 1 {
-				log += math.Log(f.Rate * density[s])
-				continue
+			if set>>s&1 == 0 {
+				rows, sound = append(rows, a.RawRowView(s)...), append(sound, v)
 			}
-			log += math.Log(1-f.Rate) + distuv.UnitNormal.LogProb(v)
-			rows, sound = append(rows, a.RawRowView(s)...), append(sound, v)
 		}
 		if len(sound) == 0 {
 			rows, sound = make([]float64, n), []float64{0}

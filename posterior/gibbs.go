@@ -122,7 +122,9 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 	}
 	total := float64(len(out.sweeps))
 	floats.Scale(1/total, out.Probability)
-	floats.Scale(1/total, out.Faulty)
+	for s, v := range out.Faulty {
+		out.Faulty[s] = min(1, v/total)
+	}
 	out.diagnose(append(out.indicatorTraces(opts.Chains), like, mass))
 	return out, nil
 }

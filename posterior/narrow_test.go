@@ -43,14 +43,14 @@ func TestFaultsFarFromTheirRange(t *testing.T) {
 		"the largest length":            {40, 1e150, -1e150, 1e150, 0},
 	} {
 		d, f := far(4, test.entry, test.last, test.low, test.high)
-		opts := posterior.Options{Faults: f, Amplitude: posterior.UnitAmplitude}
+		opts := posterior.Options{Faults: posterior.Known(f), Amplitude: posterior.UnitAmplitude}
 		p, err := posterior.New(t.Context(), d, opts)
 		checkFinite(t, name, p, err)
 		if err == nil && test.presence != 0 && !(math.Abs(p.LogPresence-test.presence) < .02) {
 			t.Errorf("%s: log presence %v, want %v", name, p.LogPresence, test.presence)
 		}
 		for _, amplitude := range []posterior.Amplitude{posterior.UniformAmplitude, posterior.MixedAmplitude} {
-			opts.Amplitude = amplitude
+			opts.Amplitude, opts.Faults = amplitude, f
 			p, err := posterior.New(t.Context(), d, opts)
 			checkFinite(t, name, p, err)
 		}
