@@ -31,25 +31,22 @@ const (
 
 // localQuadrature brackets edges by Gauss and Gauss–Radau quadrature from a Lanczos
 // process that starts at b and so reads a neighbourhood only. A sample decides whether it
-// is cheaper than the screen: it is on spatial graphs, and not on expanders.
+// is cheaper than the screen, and a small one before it: it is on spatial graphs, and not on
+// expanders, where a neighbourhood is all that may be read.
 func (s *search) localQuadrature(ctx context.Context) error {
 	if len(s.rest) <= localSample {
 		return nil
 	}
-	step := len(s.rest) / localSample
-	sample := make([]int32, localSample)
-	for k := range sample {
-		sample[k] = s.rest[k*step]
-	}
-	work, open, err := s.quadrature(ctx, sample, localEntries)
-	if err != nil {
-		return err
-	}
 	// The first round of the screen has firstColumns columns of about a hundred products.
-	perEdge := float64(work) / localSample
 	screenWork := firstColumns * 100 * float64(s.lap.Work())
-	if open > localSample/4 || perEdge*float64(len(s.rest)) > screenWork {
-		return nil
+	for _, size := range []int{localSample / 16, localSample} {
+		work, open, err := s.quadrature(ctx, s.spread(size), localEntries)
+		if err != nil {
+			return err
+		}
+		if open > size/4 || float64(work)/float64(size)*float64(len(s.rest)) > screenWork {
+			return nil
+		}
 	}
 	for done := 0; done < len(s.rest); {
 		batch := s.rest[done:min(done+localBatch, len(s.rest))]
@@ -60,6 +57,15 @@ func (s *search) localQuadrature(ctx context.Context) error {
 		s.opts.Progress("local", int64(done), int64(len(s.rest)))
 	}
 	return nil
+}
+
+// spread returns so many of the edges that remain, at equal distances in their order.
+func (s *search) spread(count int) []int32 {
+	sample := make([]int32, count)
+	for k := range sample {
+		sample[k] = s.rest[k*(len(s.rest)/count)]
+	}
+	return sample
 }
 
 // globalQuadrature brackets the edges that remain by quadrature on the whole graph, where

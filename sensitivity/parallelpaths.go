@@ -6,6 +6,9 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Limits of the search for detours of one edge.
@@ -23,26 +26,46 @@ func (s *search) parallelPaths(ctx context.Context) error {
 	if !s.resistive() {
 		return nil
 	}
-	f := newPathFinder(s.problem)
-	for count, i := range s.rest {
-		if count%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	finders := sync.Pool{New: func() any { return newPathFinder(s.problem) }}
+	target := s.target()
+	parallel.Rows(len(s.rest), detourEntries, func(lo, hi int) {
+		if ctx.Err() != nil {
+			return
 		}
-		e := s.edges[i]
-		// scale·√(peak/(2eτC)) ≤ target
-		ratio := e.scale / s.target()
-		need := s.peak * ratio * ratio / (2 * math.E * s.tau) * (1 + 64*unit)
-		// The edges at a node are a cut, so that C is at most its degree.
-		if need > min(f.diag[e.u], f.diag[e.v]) {
-			continue
+		f := finders.Get().(*pathFinder)
+		for _, i := range s.rest[lo:hi] {
+			s.upper[i] = min(s.upper[i], f.bound(s.edges[i], target))
 		}
-		c := f.commonNeighbours(e, need)
-		if c == e.b && e.b+e.b*detourHops > need {
-			c += f.detour(e)
-		}
-		s.upper[i] = min(s.upper[i], s.scaled(e, 1/(2*math.E*s.tau*c)*(1+64*unit)))
+		finders.Put(f)
+	})
+	return ctx.Err()
+}
+
+// bound returns a bound on the ratio of e that is at most the target, or +Inf where the
+// paths that are looked for cannot give one.
+func (f *pathFinder) bound(e edge, target float64) float64 {
+	// scale·√(peak/(2eτC)) ≤ target
+	ratio := e.scale / target
+	need := f.peak * ratio * ratio / (2 * math.E * f.tau) * (1 + 64*unit)
+	// The edges at a node are a cut, so that C is at most its degree.
+	if need > min(f.diag[e.u], f.diag[e.v]) {
+		return math.Inf(1)
 	}
-	return nil
+	c := f.commonNeighbours(e, need)
+	if c == e.b && e.b+f.widest(e) >= need {
+		c += f.detour(e)
+	}
+	return f.scaled(e, 1/(2*math.E*f.tau*c)*(1+64*unit))
+}
+
+// widest bounds the conductance of a path of three edges or more between the ends of e: a
+// third where all weights are 1, and that of the heaviest edges at the two ends.
+func (f *pathFinder) widest(e edge) float64 {
+	if f.val == nil {
+		return (1 + 8*unit) / 3
+	}
+	most := func(i int32) float64 { return slices.Max(f.val[f.ptr[i]:f.ptr[i+1]]) }
+	return (1 + 8*unit) / (1/most(e.u) + 1/most(e.v))
 }
 
 // pathFinder finds paths between the ends of edges.
