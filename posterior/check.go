@@ -78,6 +78,7 @@ type checker struct {
 	logPrior []float64
 	visible  *mat.Dense
 	seed     uint64
+	quick    *quickEvidence // of trials on many nodes; nil: that of the measurements
 }
 
 // newChecker returns with it c = Aᵀy.
@@ -89,7 +90,11 @@ func newChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*ch
 	if m := len(d.Y); opts.Visible != nil && opts.Visible.RawMatrix().Cols != m {
 		return nil, nil, fmt.Errorf("%w: directions among %d measurements, want %d", ErrInvalid, opts.Visible.RawMatrix().Cols, m)
 	}
-	return &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior, visible: opts.Visible, seed: opts.Seed}, c, nil
+	k := &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior, visible: opts.Visible, seed: opts.Seed}
+	if len(c) > exactOrder {
+		k.quick = newQuickEvidence(k.e, k.norms, logPrior)
+	}
+	return k, c, nil
 }
 
 // NewCheck simulates measurements without a source, and with the single source that fits
@@ -139,6 +144,14 @@ func (k *checker) presence(c []float64) float64 {
 	w := k.e.logs(c, k.norms)
 	floats.Add(w, k.logPrior)
 	return logSum(w)
+}
+
+// trial is [checker.presence] of a trial.
+func (k *checker) trial(c []float64) float64 {
+	if k.quick != nil {
+		return k.quick.logSum(c)
+	}
+	return k.presence(c)
 }
 
 // best returns the source of the largest likelihood.
@@ -200,7 +213,7 @@ func (k *checker) simulate(ctx context.Context, trials int, mean []float64, prog
 		nodes, amplitudes, columns := make([]int, width), make([]float64, width), make([]float64, m*width)
 		inParallel(width, func(j int) {
 			c := stride(w, j, width, n)
-			null[at+j] = k.presence(c)
+			null[at+j] = k.trial(c)
 			floats.Add(c, shift)
 			nodes[j], amplitudes[j] = k.best(c)
 		})

@@ -87,52 +87,86 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 	return p.boundedNorms(ctx, e, logPrior, defaultEffort())
 }
 
-// boundedNorms bounds the norms in rounds. Each round computes exactly the norms that
-// contribute most to the uncertainty that the rounds before left.
+// bounding narrows bounds on the norms of all nodes until they no longer matter to the
+// posterior.
+type bounding struct {
+	*products
+	e           evidence
+	logPrior, c []float64 // c = Aᵀy
+	cError      float64   // of an entry of c
+	out         Norms
+	low, high   []float64 // bounds on the log weight of each node
+	uncertainty
+	done int // exact norms
+}
+
+func (p *products) newBounding(e evidence, logPrior []float64) *bounding {
+	n := len(logPrior)
+	s := &bounding{products: p, e: e, logPrior: logPrior, c: make([]float64, n), cError: productError(p.Data)}
+	s.out = Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
+	floats.AddConst(math.Inf(1), s.out.High)
+	p.A.MulVecTo(s.c, true, p.Y)
+	s.exact = make([]bool, n)
+	return s
+}
+
+// assess updates the uncertainty that the bounds leave, and lists k candidates.
+func (s *bounding) assess(k int) {
+	weight := s.e.logs(s.c, s.out.N)
+	floats.Add(weight, s.logPrior)
+	s.low, s.high = s.e.weightBounds(s.c, s.out, s.cError, s.logPrior)
+	s.rank(weight, s.low, s.high, k)
+}
+
+// boundedNorms bounds the norms by the balls that heat reaches where that is cheap, else in
+// rounds of probes. Each round computes exactly the norms that contribute most to the
+// uncertainty that the rounds before left.
 func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []float64, b effort) (Norms, error) {
-	_, n := p.A.Dims()
-	out := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	floats.AddConst(math.Inf(1), out.High)
-	c := make([]float64, n)
-	p.A.MulVecTo(c, true, p.Y)
-	u := uncertainty{exact: make([]bool, n)}
-	assess := func() {
-		weight := e.logs(c, out.N)
-		floats.Add(weight, logPrior)
-		low, high := e.weightBounds(c, out, productError(p.Data), logPrior)
-		u.rank(weight, low, high, b.most)
+	s := p.newBounding(e, logPrior)
+	if local, err := s.local(ctx); local || err != nil {
+		if err == nil && !s.settled() {
+			err = s.peaks(ctx, b.peaks, b.most)
+		}
+		return s.out, err
 	}
 	f := newDeflation(p, 1)
-	done := 0
 	for round := range b.rounds {
-		if err := f.grow(ctx, probeWidth<<(2*round), u.weights(), out.N); err != nil {
+		if err := f.grow(ctx, probeWidth<<(2*round), s.weights(), s.out.N); err != nil {
 			return Norms{}, err
 		}
 		bounds, err := f.bounds(ctx, b.probes<<(2*round), normFailure/float64(b.rounds))
 		if err != nil {
 			return Norms{}, err
 		}
-		out.intersect(bounds)
-		assess()
-		budget := b.most * (round + 1) / b.rounds
-		for odds := math.Inf(1); done < min(budget, n) && u.worthwhile(budget-done, odds); {
-			picks := u.candidates[:min(max(1, b.peaks), budget-done, len(u.candidates))]
-			if err := p.columnNorms(ctx, out.N, picks); err != nil {
-				return Norms{}, err
-			}
-			for _, i := range picks {
-				u.exact[i] = true
-				out.Low[i], out.High[i] = widen(out.N[i], out.N[i], linop.Err(p.A))
-			}
-			done += len(picks)
-			odds = u.odds
-			assess()
+		s.out.intersect(bounds)
+		if err := s.peaks(ctx, b.peaks, b.most*(round+1)/b.rounds); err != nil {
+			return Norms{}, err
 		}
-		if u.settled() {
+		if s.settled() {
 			break
 		}
 	}
-	return out, nil
+	return s.out, nil
+}
+
+// peaks computes up to so many norms in all exactly, some at a time, as long as that is
+// worthwhile.
+func (s *bounding) peaks(ctx context.Context, atATime, budget int) error {
+	s.assess(budget)
+	for odds := math.Inf(1); s.done < min(budget, len(s.c)) && s.worthwhile(budget-s.done, odds); {
+		picks := s.candidates[:min(max(1, atATime), budget-s.done, len(s.candidates))]
+		if err := s.columnNorms(ctx, s.out.N, picks); err != nil {
+			return err
+		}
+		for _, i := range picks {
+			s.exact[i] = true
+			s.out.Low[i], s.out.High[i] = widen(s.out.N[i], s.out.N[i], linop.Err(s.A))
+		}
+		s.done += len(picks)
+		odds = s.odds
+		s.assess(budget)
+	}
+	return nil
 }
 
 // grow extends Q by blocks of 16, up to k vectors for nodes of these weights, as long as
@@ -164,16 +198,47 @@ type uncertainty struct {
 func (u *uncertainty) rank(weight, low, high []float64, k int) {
 	u.logShare = logShareErrors(low, high, logSum(weight))
 	u.logTotal, u.odds = logSum(u.logShare), logOddsError(weight, low, high)
-	u.candidates = u.candidates[:0]
 	for i, exact := range u.exact {
 		if exact {
 			u.logShare[i] = math.Inf(-1)
-		} else {
-			u.candidates = append(u.candidates, i)
 		}
 	}
-	slices.SortStableFunc(u.candidates, func(i, j int) int { return cmp.Compare(u.logShare[j], u.logShare[i]) })
-	u.candidates = u.candidates[:min(k, len(u.candidates))]
+	u.candidates = largest(u.logShare, u.exact, k)
+}
+
+// largest returns the k largest values but those of exact norms, largest first; of equal
+// ones those of lower nodes come first.
+func largest(x []float64, exact []bool, k int) []int {
+	if k == 0 {
+		return nil
+	}
+	open := make([]float64, 0, len(x))
+	for i, v := range x {
+		if !exact[i] {
+			open = append(open, v)
+		}
+	}
+	if k = min(k, len(open)); k == 0 {
+		return nil
+	}
+	slices.Sort(open)
+	least := open[len(open)-k]
+	above, _ := slices.BinarySearch(open, math.Nextafter(least, math.Inf(1)))
+	equal := k - (len(open) - above)
+	out := make([]int, 0, k)
+	for i, v := range x {
+		switch {
+		case exact[i] || v < least:
+			continue
+		case v == least && equal == 0:
+			continue
+		case v == least:
+			equal--
+		}
+		out = append(out, i)
+	}
+	slices.SortStableFunc(out, func(i, j int) int { return cmp.Compare(x[j], x[i]) })
+	return out
 }
 
 func (u *uncertainty) settled() bool {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
@@ -145,12 +146,17 @@ func (p *Posterior) normalize(low, high []float64, level float64) {
 // productError bounds the error of an entry of Aᵀy, from the error of A.
 func productError(d measurement.Data) float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
 
+// logWork is the work of an evidence, in values that are read or written.
+const logWork = 256
+
 // logs returns the log evidence of each node.
 func (e evidence) logs(c, norms []float64) []float64 {
 	out := make([]float64, len(c))
-	for i, v := range c {
-		out[i] = e.log(v, norms[i])
-	}
+	parallel.Rows(len(c), logWork, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			out[i] = e.log(c[i], norms[i])
+		}
+	})
 	return out
 }
 
@@ -158,10 +164,12 @@ func (e evidence) logs(c, norms []float64) []float64 {
 // has an error of at most cError. The weight rises with c and falls with N.
 func (e evidence) weightBounds(c []float64, norms Norms, cError float64, logPrior []float64) (low, high []float64) {
 	low, high = make([]float64, len(c)), make([]float64, len(c))
-	for i, prior := range logPrior {
-		low[i] = e.log(c[i]-cError, norms.High[i]) + prior
-		high[i] = e.log(c[i]+cError, norms.Low[i]) + prior
-	}
+	parallel.Rows(len(c), 2*logWork, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			low[i] = e.log(c[i]-cError, norms.High[i]) + logPrior[i]
+			high[i] = e.log(c[i]+cError, norms.Low[i]) + logPrior[i]
+		}
+	})
 	return low, high
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
@@ -96,23 +97,29 @@ func (k *checker) addNull(ctx context.Context, null []float64) error {
 		width := min(checkBlock, len(null)-at)
 		_, w := k.noise(at, width)
 		inParallel(width, func(j int) {
-			null[at+j] = logSum([]float64{null[at+j], k.presence(stride(w, j, width, n))})
+			null[at+j] = logSum([]float64{null[at+j], k.trial(stride(w, j, width, n))})
 		})
 	}
 	return nil
 }
+
+// lineValues is the number of values of a cache line: columns are drawn by as many, so that
+// no two workers write to one line.
+const lineValues = 8
 
 // noise returns the noise z of width trials from the at-th on, and Aᵀz, each with one
 // column a trial.
 func (k *checker) noise(at, width int) (z, w []float64) {
 	m, n := k.d.A.Dims()
 	z, w = make([]float64, m*width), make([]float64, n*width)
-	for j := range width {
-		random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
-		for s := range m {
-			z[s*width+j] = random.NormFloat64()
+	parallel.Rows((width+lineValues-1)/lineValues, m*lineValues, func(lo, hi int) {
+		for j := lo * lineValues; j < min(hi*lineValues, width); j++ {
+			random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
+			for s := range m {
+				z[s*width+j] = random.NormFloat64()
+			}
 		}
-	}
+	})
 	linop.MulBlockTo(k.d.A, w, true, z, width)
 	return z, w
 }

@@ -3,6 +3,7 @@
 package recovery
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -50,6 +51,10 @@ func (s separate) Norm() float64 { return linop.Norm(s.Operator) }
 
 func (s separate) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	linop.MulBlockTo(s.Operator, dst, trans, x, k)
+}
+
+func (s separate) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
+	return linop.ColumnSquares(ctx, s.Operator, js, weights, tol, most, low, high)
 }
 
 func (s separate) Dense() *mat.Dense { return linop.Entries(s.Operator) }

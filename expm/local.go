@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+)
+
+// entries is a Generator whose rows can be read: S = diag(diag) − B, row i of B being
+// adj[ptr[i]:ptr[i+1]] with val beside it, or with ones where val is nil.
+type entries interface {
+	CSR() (ptr []int64, adj []int32, val, diag []float64)
+}
+
+const (
+	// ballEntries bounds the entries of L that the ball of a column may hold.
+	ballEntries = 1 << 15
+	// ballSample is the number of columns that show what the others cost.
+	ballSample = 64
+	// ballCost is the time of an entry that a ball reads, relative to one of a block product.
+	ballCost = 8
+)
+
+// ColumnSquares sets low[k] and high[k] to bounds on Σ_i weights[i]·M_ij² for column
+// j = js[k] of M = e^{-τL} itself, weights ≥ 0. They come from the ball around j that heat
+// reaches within a truncation error of at most tol in the 2-norm, or as far as the ball has
+// a bounded number of entries: after k steps the Chebyshev recurrence that starts at e_j is
+// 0 beyond distance k. It reports false, with nothing set, where that is no shorter than as
+// many products as given by most, as a sample of the columns shows; and with methods other
+// than Chebyshev. The bits do not depend on the number of workers.
+func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
+	rows, ok := d.gen.(entries)
+	if !ok || d.method != Chebyshev || len(js) == 0 {
+		return false, ctx.Err()
+	}
+	b := d.newBalls(rows, weights, tol)
+	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work()) / ballCost
+	step := max(1, len(js)/ballSample)
+	var work, count float64
+	for k := 0; k < len(js); k += step {
+		p := b.pool.Get().(*ball)
+		b.bounds(p, js[k])
+		work, count = work+float64(p.work), count+1
+		b.pool.Put(p)
+	}
+	if work/count*float64(len(js)) > budget {
+		return false, ctx.Err()
+	}
+	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
+		if ctx.Err() != nil {
+			return
+		}
+		p := b.pool.Get().(*ball)
+		for k := lo; k < hi; k++ {
+			low[k], high[k] = b.bounds(p, js[k])
+		}
+		b.pool.Put(p)
+	})
+	return true, ctx.Err()
+}
+
+// balls is what the columns of one call share.
+type balls struct {
+	ptr        []int64
+	adj        []int32
+	val, diag  []float64
+	similarity []float64 // nil: all 1
+	weights    []float64 // of the rows of e^{-τS}
+	peak       float64   // √ of the largest of them
+	h          float64   // 2/λ
+	chebyshev  []float64 // coefficients, up to the degree that is wanted
+	dropped    []float64 // dropped[k] bounds what the coefficients beyond k add up to
+	spread     float64   // Σ_k |coefficient|·k(k+1)/2
+	pool       sync.Pool // *ball
+}
+
+func (d *Diffusion) newBalls(rows entries, weights []float64, tol float64) *balls {
+	b := &balls{similarity: d.gen.Similarity(), weights: weights, h: 2 / d.gen.Bound()}
+	b.ptr, b.adj, b.val, b.diag = rows.CSR()
+	if b.similarity != nil {
+		b.weights = make([]float64, len(weights))
+		for i, s := range b.similarity {
+			b.weights[i] = weights[i] / (s * s) * (1 + 8*unit)
+		}
+	}
+	b.peak = math.Sqrt(slices.Max(b.weights)) * (1 + 4*unit)
+	b.dropped = make([]float64, len(d.weights))
+	tail := d.tol / d.condition * (1 + 1e-9)
+	for k := len(d.weights) - 1; k >= 0; k-- {
+		b.dropped[k] = tail * (1 + 1e-9)
+		tail += math.Abs(d.weights[k])
+		b.spread += math.Abs(d.weights[k]) * float64(k) * float64(k+1) / 2
+	}
+	degree := 0
+	for degree < len(d.weights)-1 && b.dropped[degree] > tol {
+		degree++
+	}
+	b.chebyshev = d.weights[:degree+1]
+	b.pool.New = func() any { return &ball{position: make([]int32, len(b.diag))} }
+	return b
+}
+
+// ball is the neighbourhood of a node: node nodes[i] has the entries adj[ptr[i]:ptr[i+1]],
+// which are places in nodes, and val beside them. Nodes are in the order of their distance.
+type ball struct {
+	position []int32 // 1 + place of a node of the graph; 0: not in the ball
+	nodes    []int32
+	reach    []int // reach[r] nodes are within distance r
+	ptr      []int32
+	adj      []int32
+	val      []float64
+
+	sum, cur, prev []float64
+	widest         int // entries of a row
+	work           int // entries read
+}
+
+// collect makes the ball around j of so many steps, or of as many as the entries that a
+// ball may hold allow.
+func (p *ball) collect(b *balls, j, steps int) {
+	p.nodes, p.position[j] = append(p.nodes[:0], int32(j)), 1
+	p.reach, p.ptr, p.adj, p.val = append(p.reach[:0], 1), append(p.ptr[:0], 0), p.adj[:0], p.val[:0]
+	p.widest = 0
+	for first := 0; len(p.reach) <= steps; {
+		layer := p.nodes[first:]
+		more := len(p.adj)
+		for _, t := range layer {
+			more += int(b.ptr[t+1] - b.ptr[t])
+		}
+		if more > ballEntries {
+			break
+		}
+		first = len(p.nodes)
+		for _, t := range layer {
+			p.addRow(b, t)
+		}
+		p.reach = append(p.reach, len(p.nodes))
+	}
+	for _, t := range p.nodes {
+		p.position[t] = 0
+	}
+}
+
+// addRow adds the entries of node t, and the nodes among them that are new.
+func (p *ball) addRow(b *balls, t int32) {
+	from, to := b.ptr[t], b.ptr[t+1]
+	for _, other := range b.adj[from:to] {
+		at := p.position[other]
+		if at == 0 {
+			p.nodes = append(p.nodes, other)
+			at = int32(len(p.nodes))
+			p.position[other] = at
+		}
+		p.adj = append(p.adj, at-1)
+	}
+	if b.val != nil {
+		p.val = append(p.val, b.val[from:to]...)
+	}
+	p.ptr = append(p.ptr, int32(len(p.adj)))
+	p.widest = max(p.widest, int(to-from))
+}
+
+// bounds returns bounds for column j. The rounding error is that of [chebyshev], where a row
+// of S is a plain sum.
+func (b *balls) bounds(p *ball, j int) (low, high float64) {
+	p.collect(b, j, len(b.chebyshev)-1)
+	degree := min(len(b.chebyshev), len(p.reach)) - 1
+	p.heat(b, degree)
+	var square float64
+	for i, v := range p.sum {
+		square += b.weights[p.nodes[i]] * v * v
+	}
+	rounding := float64(7*(p.widest+6))*unit*b.spread + float64(degree+66)*unit
+	off := b.peak * (b.dropped[degree] + rounding) * (1 + 1e-9)
+	slack := float64(len(p.sum)+8) * unit
+	low = max(0, math.Sqrt(square)*(1-slack)-off)
+	high = math.Sqrt(square)*(1+slack) + off
+	if b.similarity != nil {
+		s := b.similarity[j]
+		low, high = low*s*(1-4*unit), high*s*(1+4*unit)
+	}
+	return low * low * (1 - 2*unit), high * high * (1 + 2*unit)
+}
+
+// heat sets sum to the polynomial of the given degree times e_j.
+func (p *ball) heat(b *balls, degree int) {
+	size := p.reach[degree]
+	p.sum, p.cur, p.prev = resize(p.sum, size), resize(p.cur, size), resize(p.prev, size)
+	clear(p.sum)
+	clear(p.cur)
+	clear(p.prev)
+	p.cur[0], p.sum[0] = 1, b.chebyshev[0]
+	p.work = len(p.adj)
+	for k := 1; k <= degree; k++ {
+		factor := 2.0
+		if k == 1 {
+			factor = 1
+		}
+		p.step(b, p.reach[k-1], factor)
+		p.prev, p.cur = p.cur, p.prev
+		for i, v := range p.cur[:p.reach[k]] {
+			p.sum[i] += b.chebyshev[k] * v
+		}
+	}
+}
+
+// step sets prev to factor·(hS − I)cur − prev where cur has so many entries.
+func (p *ball) step(b *balls, size int, factor float64) {
+	h := factor * b.h
+	for i, x := range p.cur[:size] {
+		p.prev[i] = (h*b.diag[p.nodes[i]]-factor)*x - p.prev[i]
+	}
+	for i, x := range p.cur[:size] {
+		x *= h
+		if p.val == nil || len(p.val) == 0 {
+			for _, t := range p.adj[p.ptr[i]:p.ptr[i+1]] {
+				p.prev[t] -= x
+			}
+			continue
+		}
+		val := p.val[p.ptr[i]:p.ptr[i+1]]
+		for e, t := range p.adj[p.ptr[i]:p.ptr[i+1]] {
+			p.prev[t] -= val[e] * x
+		}
+	}
+	p.work += int(p.ptr[size])
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// Bounds on the squared norms of columns hold against the columns themselves, are as narrow
+// as the tolerance asks for where balls are small, and hold where a hub keeps them from
+// growing. Their bits do not depend on the number of workers.
+func TestColumnSquares(t *testing.T) {
+	road, _, err := graph.RoadLike(3000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	star, err := graph.Star(40_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range map[string]*graph.Graph{"road-like": road, "weighted": reweighted(t, road), "star": star} {
+		for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
+			l := laplacian.New(g, kind)
+			d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tol := range []float64{1e-2, 1e-5, 0} {
+				t.Run(fmt.Sprint(name, " ", kind, " ", tol), func(t *testing.T) { testColumnSquares(t, d, tol, name == "star") })
+			}
+		}
+	}
+}
+
+func testColumnSquares(t *testing.T, d *expm.Diffusion, tol float64, hub bool) {
+	n, _ := d.Dims()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = float64(rnd.IntN(3)) * rnd.Float64() // some nodes carry no sensor
+	}
+	js := []int{0, 1, n / 3, n / 2, n - 1}
+	low, high := make([]float64, len(js)), make([]float64, len(js))
+	if ok, err := d.ColumnSquares(t.Context(), js, weights, tol, 1<<20, low, high); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	m, err := d.Columns(t.Context(), js)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale := slices.Max(weights)
+	if s := d.Generator().Similarity(); s != nil {
+		scale *= slices.Max(s) / slices.Min(s) * slices.Max(s) / slices.Min(s)
+	}
+	for k := range js {
+		want := 0.0
+		for i, v := range m.RawRowView(k) {
+			want += weights[i] * v * v
+		}
+		if slack := 4e-9 * scale; !(low[k] <= want+slack && want <= high[k]+slack) {
+			t.Errorf("column %d: %v is not from %v to %v", js[k], want, low[k], high[k])
+		}
+		if width := high[k] - low[k]; !hub && !(width <= (4*tol+1e-8)*scale) {
+			t.Errorf("column %d: bounds are %v apart", js[k], width)
+		}
+	}
+	for _, workers := range []int{1, 3} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
+		l, h := make([]float64, len(js)), make([]float64, len(js))
+		if _, err := d.ColumnSquares(t.Context(), js, weights, tol, 1<<20, l, h); err != nil || !slices.Equal(l, low) || !slices.Equal(h, high) {
+			t.Errorf("other bits with %d workers, or %v", workers, err)
+		}
+	}
+}
+
+// reweighted returns the graph with weights from 0.5 to 2.
+func reweighted(t *testing.T, g *graph.Graph) *graph.Graph {
+	t.Helper()
+	var b graph.Builder
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for i := range g.Order() {
+		if _, err := b.AddNode(g.ID(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range g.Order() {
+		for _, j := range g.Neighbors(i) {
+			if i >= int(j) {
+				continue
+			}
+			if err := b.Connect(i, int(j), 0.5+1.5*rnd.Float64(), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	out, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Where heat reaches everything, balls are refused: they cost more than products.
+func TestColumnSquaresRefused(t *testing.T) {
+	g, err := graph.BarabasiAlbert(5000, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 4, expm.Options{Method: expm.Chebyshev})
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, ones := make([]int, 5000), make([]float64, 5000)
+	for i := range js {
+		js[i], ones[i] = i, 1
+	}
+	if ok, err := d.ColumnSquares(t.Context(), js, ones, 1e-2, 128, make([]float64, 5000), make([]float64, 5000)); ok || err != nil {
+		t.Errorf("%v, %v: want false and no error", ok, err)
+	}
+}

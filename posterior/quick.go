@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"math"
+	"sync"
+)
+
+// quickEvidence adds up the evidence of many nodes many times, as simulations do. It takes
+// the Mills ratio from a table: its logarithms are off by 1e-9 at most, far below what a
+// finite number of trials shows.
+type quickEvidence struct {
+	evidence
+	norms, root []float64 // N and √N
+	prior       []float64 // that sums to 1
+	table       *millsTable
+}
+
+func newQuickEvidence(e evidence, norms, logPrior []float64) *quickEvidence {
+	q := &quickEvidence{evidence: e, norms: norms, root: make([]float64, len(norms)), prior: make([]float64, len(norms)), table: tabulatedMills()}
+	for i, n := range norms {
+		q.root[i], q.prior[i] = math.Sqrt(n), math.Exp(logPrior[i])
+	}
+	return q
+}
+
+// logSum returns the log evidence of one source against none from c = Aᵀy. Every term is
+// relative to the largest likelihood of any node and amplitude, so that none overflows.
+func (q *quickEvidence) logSum(c []float64) float64 {
+	most := 0.0
+	for i, v := range c {
+		if a := q.likeliest(v, q.norms[i]); q.prior[i] > 0 {
+			most = max(most, a*v-a*a*q.norms[i]/2)
+		}
+	}
+	null, sum := math.Exp(-most), 0.0
+	for i, v := range c {
+		if q.prior[i] > 0 {
+			sum += q.prior[i] * q.relative(i, v, most, null)
+		}
+	}
+	return most + math.Log(sum)
+}
+
+// leastQuick is the norm below which the difference of two Mills ratios cancels.
+const leastQuick = 1e-4
+
+// relative returns e^{-most} times the evidence of node i, with null = e^{-most}.
+func (q *quickEvidence) relative(i int, c, most, null float64) float64 {
+	n, root := q.norms[i], q.root[i]
+	one := math.Exp(c - n/2 - most)
+	if q.unit == 1 {
+		return one
+	}
+	if n < leastQuick {
+		return q.unit*one + (1-q.unit)*math.Exp(q.uniform(c, n)-most)
+	}
+	t, mass := c/root, 0.0
+	switch {
+	case c < 0:
+		mass = null*q.table.at(-t) - one*q.table.at(root-t)
+	case c <= n:
+		mass = math.Sqrt(2*math.Pi)*math.Exp(t*t/2-most) - null*q.table.at(t) - one*q.table.at(root-t)
+	default:
+		mass = one*q.table.at(t-root) - null*q.table.at(t)
+	}
+	return q.unit*one + (1-q.unit)*max(0, mass)/root
+}
+
+// millsTable holds (1 + x)·P(X > x)/φ(x) and its derivative at equally spaced u = 1/(1 + x),
+// for cubic interpolation: with h = 1/512 the error is h⁴/384 times a fourth derivative of
+// order 10, about 1e-12.
+type millsTable [millsParts + 1]struct{ value, slope float64 }
+
+const millsParts = 512
+
+var tabulatedMills = sync.OnceValue(func() *millsTable {
+	t := new(millsTable)
+	t[0].value, t[0].slope = 1, 1 // (1 + x)(1/x − 1/x³ + …)
+	for k := 1; k <= millsParts; k++ {
+		u := float64(k) / millsParts
+		x := 1/u - 1
+		m := mills(x)
+		t[k].value = m / u
+		t[k].slope = (1-x*m)/(u*u*u) - m/(u*u) // m' = xm − 1
+	}
+	for k := range t {
+		t[k].slope /= millsParts
+	}
+	return t
+})
+
+// at returns the Mills ratio of x ≥ 0.
+func (t *millsTable) at(x float64) float64 {
+	u := 1 / (1 + x)
+	place := u * millsParts
+	k := min(int(place), millsParts-1)
+	s := place - float64(k)
+	a, b := &t[k], &t[k+1]
+	r := 1 - s
+	return u * (r*r*((1+2*s)*a.value+s*a.slope) + s*s*((3-2*s)*b.value-r*b.slope))
+}
