@@ -60,3 +60,52 @@ func TestNormsOfSmoothGraph(t *testing.T) {
 		t.Errorf("%v of the posterior open, %d nodes credible (%v)", p.ProbabilityError, len(p.Credible), err)
 	}
 }
+
+// On a graph on which heat stays near, norms are bounded without a product for any column,
+// whatever the noise of each sensor, and as well as the posterior needs.
+func TestNormsOfSpatialGraph(t *testing.T) {
+	const n, source = 12_000, 777
+	g, _, err := graph.RoadLike(n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 2, expm.Options{Method: expm.Chebyshev})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(52, 1))
+	unit, y, weight := make([]float64, n), make([]float64, n), make([]float64, n)
+	unit[source] = 1
+	d.MulVecTo(y, false, unit)
+	for i := range y {
+		sigma := 0.05 * (1 + rnd.Float64())
+		weight[i] = 1 / (sigma * sigma)
+		y[i] += sigma * rnd.NormFloat64()
+	}
+	data, err := measurement.Whiten(d, y, weight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	products := int64(0)
+	norms, err := posterior.ColumnNorms(t.Context(), data, posterior.Options{Progress: func(_ string, done, _ int64) { products = done }})
+	if err != nil || products > 0 {
+		t.Fatalf("%d products, %v", products, err)
+	}
+	column := make([]float64, n)
+	for _, i := range []int{source, 0, 1, n / 2, n - 1} {
+		clear(unit)
+		unit[i] = 1
+		d.MulVecTo(column, false, unit)
+		want := 0.0
+		for s, v := range column {
+			want += weight[s] * v * v
+		}
+		if !(norms.Low[i] <= want*(1+1e-9) && want*(1-1e-9) <= norms.High[i]) {
+			t.Errorf("N[%d] is in [%v, %v], exactly %v", i, norms.Low[i], norms.High[i], want)
+		}
+	}
+	p, err := posterior.New(t.Context(), data, posterior.Options{Norms: &norms})
+	if err != nil || !(p.ProbabilityError < 0.01) || !(p.LogOddsError < 0.01) || p.Best() != source {
+		t.Errorf("%v of the posterior and %v of the log odds open, node %d the likeliest, %v", p.ProbabilityError, p.LogOddsError, p.Best(), err)
+	}
+}

@@ -31,8 +31,8 @@ const (
 // reaches within a truncation error of at most tol in the 2-norm, or as far as the ball has
 // a bounded number of entries: after k steps the Chebyshev recurrence that starts at e_j is
 // 0 beyond distance k. It reports false, with nothing set, where that is no shorter than as
-// many products as given by most, as a sample of the columns shows; and with methods other
-// than Chebyshev. The bits do not depend on the number of workers.
+// many products as given by most, or a quarter of the balls would be cut, as a sample of the
+// columns shows; and with methods other than Chebyshev. The bits do not depend on the number of workers.
 func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
 	rows, ok := d.gen.(entries)
 	if !ok || d.method != Chebyshev || len(js) == 0 {
@@ -41,14 +41,17 @@ func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float
 	b := d.newBalls(rows, weights, tol)
 	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work()) / ballCost
 	step := max(1, len(js)/ballSample)
-	var work, count float64
+	var work, cut, count float64
 	for k := 0; k < len(js); k += step {
 		p := b.pool.Get().(*ball)
 		b.bounds(p, js[k])
 		work, count = work+float64(p.work), count+1
+		if len(p.reach) < len(b.chebyshev) {
+			cut++
+		}
 		b.pool.Put(p)
 	}
-	if work/count*float64(len(js)) > budget {
+	if cut > count/4 || work/count*float64(len(js)) > budget {
 		return false, ctx.Err()
 	}
 	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
