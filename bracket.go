@@ -4,6 +4,7 @@ package graphcloak
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -125,10 +126,19 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 func (m *Model) uncertain(un privacy.Uncertainty) (sensitivity.Uncertainty, error) {
 	set := sensitivity.Uncertainty{TauFrom: un.TauFrom, TauTo: un.TauTo, WeightError: un.WeightError}
 	graphs, err := sensitivity.WithoutRelationships(m.Graph, un.RelationshipError)
+	if err != nil {
+		return set, err
+	}
+	if un.Alternatives > 0 {
+		graphs = append(graphs, m.listed.graphs...)
+	}
+	if len(graphs) > sensitivity.MaxAlternatives {
+		return set, fmt.Errorf("%w: %d graphs are possible, at most %d are certified", sensitivity.ErrUncertainty, len(graphs), sensitivity.MaxAlternatives)
+	}
 	for _, g := range graphs {
 		set.Alternatives = append(set.Alternatives, laplacian.New(g, m.Settings.Laplacian))
 	}
-	return set, err
+	return set, nil
 }
 
 // newSpec describes what a plan is to give, without the sensitivity and the error of a

@@ -39,6 +39,10 @@ func (m *Model) Matches(p *privacy.Plan) error {
 	if p.EntryError != 0 {
 		return fmt.Errorf("%w: it charges an error of each reading, and errors are those of the whole vector here", ErrPlan)
 	}
+	if u := p.Uncertainty; u.Alternatives != len(m.listed.graphs) || u.AlternativesDigest != m.listed.digest {
+		return fmt.Errorf("%w: it says that it is certified for %d alternative graphs of digest %.12s…, its model lists %d of digest %.12s…",
+			ErrPlan, u.Alternatives, u.AlternativesDigest, len(m.listed.graphs), m.listed.digest)
+	}
 	if err := m.matchSensors(p); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type Model struct {
 	captions []string             // of nodes, that detected communities are named by
 	found    *community.Partition // for all models with this graph; no labels: not yet
 	operator *analyst.Operator
+	listed   *listed // alternatives, for all models with this graph
 	opts     LoadOptions
 	millis   report.Millis
 	notes    []string
@@ -46,7 +47,7 @@ type Model struct {
 // Queries in settings that were read from a file are refused with [ErrForeignQuery];
 // see [Settings.Agree]. It returns [ErrEmpty] for a selection without nodes or without
 // sensors, [community.ErrMissing] where a node has no community, [recovery.ErrInvalid]
-// where the values are no prior, [ErrMemory], and [expm.ErrAccuracy] where double
+// where the values are no prior, [ErrAlternative], [ErrMemory], and [expm.ErrAccuracy] where double
 // precision does not carry τ. Where τ is 0, [Model.Plan] chooses it, or
 // [Model.ChooseTau].
 func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
@@ -61,6 +62,10 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if g.Order() == 0 {
 		return nil, fmt.Errorf("%w: the selection has no nodes", ErrEmpty)
 	}
+	alternatives, err := listAlternatives(g, set.Alternatives)
+	if err != nil {
+		return nil, err
+	}
 	sensors, err := s.Sensors(ctx, g, set.Sensors)
 	if err != nil {
 		return nil, fmt.Errorf("read sensors: %w", err)
@@ -68,7 +73,7 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(community.Partition), opts: opts, open: set.Tau == 0}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(community.Partition), listed: alternatives, opts: opts, open: set.Tau == 0}
 	if err := m.readPublic(ctx); err != nil {
 		return nil, err
 	}

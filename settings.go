@@ -26,6 +26,9 @@ type Settings struct {
 	Tau       float64        `json:"tau"` // 0: [Model.Plan] chooses it; only where GraphCloak diffuses
 	Laplacian laplacian.Kind `json:"laplacian"`
 	Method    expm.Method    `json:"kernelMethod"`
+	// Alternatives are further graphs that the process may have run on, where sensors measure: the
+	// guarantee is certified for each of them.
+	Alternatives []Alternative `json:"alternatives,omitempty"`
 
 	fromFile bool // read from a file, whose queries nobody has agreed to
 }
@@ -78,6 +81,9 @@ func (s *Settings) UnmarshalJSON(data []byte) error {
 	var p plain
 	if err := strictjson.Unmarshal(data, &p); err != nil {
 		return err
+	}
+	if err := CheckAlternatives(p.Alternatives); err != nil {
+		return fmt.Errorf("%w: %w", strictjson.ErrInvalid, err)
 	}
 	p.fromFile = true
 	*s = Settings(p)

@@ -104,6 +104,7 @@ type Privacy struct {
 	ClipHigh             *float64
 	WeightError          string // a share, or with % in hundredths; "": none
 	RelationshipError    int
+	Scenario             string // file of alternative graphs; "": none
 	SensitivityTolerance float64
 	SensitivityTime      time.Duration // 0: until the tolerance is met
 }

@@ -22,6 +22,7 @@ const (
 	GroupSensors    Group = "Sensors"
 	GroupSignal     Group = "Signal"
 	GroupPrivacy    Group = "Privacy"
+	GroupScenario   Group = "Scenarios"
 	GroupBudget     Group = "Budget"
 	GroupEscrow     Group = "Escrow"
 	GroupNoise      Group = "Known noise"
@@ -39,7 +40,7 @@ const (
 // Groups lists all groups in order.
 func Groups() []Group {
 	return []Group{
-		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupBudget, GroupEscrow, GroupNoise,
+		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupScenario, GroupBudget, GroupEscrow, GroupNoise,
 		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupReport, GroupOutput, GroupExecution, GroupSchedule, GroupTerminal,
 	}
 }

@@ -113,6 +113,10 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.RelationshipError },
 		},
 		{
+			Key: "scenario", Group: GroupScenario, Help: "sensors measure, and the process may have run on each of the graphs in this CSV file (scenario,source,target,weight; weight 0: absent): the guarantee holds for each, not between them", arg: "FILE", notEmpty: true,
+			field: func(c *Config) any { return &c.Privacy.Scenario },
+		},
+		{
 			Key: "sensitivityTolerance", Group: g, Default: "0.001", Help: "relative width at which the bracket of the sensitivity is good enough; above 10,000 nodes 0.05 unless given", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Privacy.SensitivityTolerance },
 		},

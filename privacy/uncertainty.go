@@ -15,6 +15,9 @@ type Uncertainty struct {
 	TauTo             float64 `json:"tauTo,omitzero"`
 	WeightError       float64 `json:"weightError,omitzero"`       // each weight may be off by this share
 	RelationshipError int     `json:"relationshipError,omitzero"` // so many relationships, whichever they are, may be absent
+	Alternatives      int     `json:"alternatives,omitzero"`      // so many listed graphs may be the true one; each has the errors of τ and weights too
+	// AlternativesDigest is that of those graphs.
+	AlternativesDigest Digest `json:"alternativesDigest,omitzero"`
 }
 
 // Any reports whether anything is allowed.
@@ -40,6 +43,8 @@ func (p *Plan) validateUncertainty() error {
 		return fmt.Errorf("privacy: the weight error is %v, want a number from 0 to below 1", u.WeightError)
 	case u.RelationshipError < 0:
 		return fmt.Errorf("privacy: the relationship error is %d, want a number ≥ 0", u.RelationshipError)
+	case u.Alternatives < 0 || (u.Alternatives == 0) != (u.AlternativesDigest == Digest{}):
+		return fmt.Errorf("privacy: %d alternative graphs do not go with the digest of them", u.Alternatives)
 	}
 	return nil
 }
@@ -63,8 +68,19 @@ func (p *Plan) condition() string {
 		parts = append(parts, fmt.Sprintf("every weight, each by itself, up to %s %% below or above what is stated", short(math.Round(u.WeightError*1e8)/1e6)))
 	}
 	if u.RelationshipError > 0 {
-		parts = append(parts, fmt.Sprintf("any %d of the relationships, or fewer, absent in truth", u.RelationshipError))
+		of := "the relationships"
+		if u.Alternatives > 0 {
+			of += " of the graph itself"
+		}
+		parts = append(parts, fmt.Sprintf("any %d of %s, or fewer, absent in truth", u.RelationshipError, of))
 	}
-	return "On which condition: it is certified for heat that flows along the relationships of the graph with " + strings.Join(parts, ", and with ") +
-		"; where the process is further from the model, ε can be larger. "
+	along, further := "the relationships of the graph", "is further from the model"
+	switch {
+	case u.Alternatives == 1:
+		along, further = "the relationships of the graph, or of the one listed beside it and not of graphs between them,", "is another"
+	case u.Alternatives > 1:
+		along, further = fmt.Sprintf("the relationships of the graph, or of one of the %d listed beside it and not of graphs between them,", u.Alternatives), "is another"
+	}
+	return "On which condition: it is certified for heat that flows along " + along + " with " + strings.Join(parts, ", and with ") +
+		"; where the process " + further + ", ε can be larger. "
 }

@@ -26,7 +26,7 @@ type Evaluation struct {
 	AssumedAmplitude string  `json:"amplitude"`       // prior of the posterior: "mixed", "uniform" or "one"
 	// Chance is how often always naming the likeliest community of the prior is right.
 	Chance float64 `json:"chance"`
-	// Scenario is what differs from the model, by its name in [Scenarios].
+	// Scenario is what differs from the model, by its name in [Scenarios] or in [Options].Alternatives.
 	Scenario string `json:"scenario"`
 	// Allocation is "optimal" or "uniform": the plan's noise, which Performance is about.
 	Allocation string `json:"allocation"`

@@ -33,7 +33,9 @@ type Options struct {
 	// Sources are the nodes of the sources, trial after trial and cyclically; nil: drawn
 	// from the prior of the recovery.
 	Sources  []int
-	Scenario string // by name, of [Scenarios]; "": the model
+	Scenario string // by name, of [Scenarios] or of Alternatives; "": the model
+	// Alternatives are graphs that the process may run on as further scenarios, each under its name.
+	Alternatives []graphcloak.Alternative
 	// Recover says how the posterior is computed, and f̂ where Denoise is set.
 	Recover analyst.Options
 	Denoise bool // also by Basis Pursuit Denoising, which is slower
@@ -79,9 +81,9 @@ func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*eval
 			return nil, fmt.Errorf("%w: source %d of %d nodes", recovery.ErrInvalid, i, m.Graph.Order())
 		}
 	}
-	scenario, known := FindScenario(opts.Scenario)
-	if !known {
-		return nil, errScenario(opts.Scenario)
+	scenario, err := scenarioOf(opts.Scenario, opts.Alternatives)
+	if err != nil {
+		return nil, err
 	}
 	if s.world, err = newReality(ctx, m, scenario, s.prior, opts.Seed); err != nil {
 		return nil, err

@@ -33,6 +33,16 @@ type Scenario struct {
 	sources int // further ones; −1: none at all
 	faulty  float64
 	floor   float64 // added to every reading
+	changes []graph.Change
+}
+
+// OnAlternative is the scenario in which the process runs on another graph.
+func OnAlternative(a graphcloak.Alternative) Scenario {
+	about := fmt.Sprintf("the process runs on another graph, in which %d relationships are other", len(a.Changes))
+	if len(a.Changes) == 1 {
+		about = "the process runs on another graph, in which one relationship is other"
+	}
+	return Scenario{Name: a.Name, About: about, changes: a.Changes}
 }
 
 // Sourceless reports whether there is nothing to be found.
@@ -84,7 +94,7 @@ type reality struct {
 func newReality(ctx context.Context, m *graphcloak.Model, s Scenario, prior []float64, seed uint64) (*reality, error) {
 	w := &reality{Scenario: s, model: m, seed: seed, diffusion: m.Operator().Diffusion}
 	w.prior = floats.CumSum(make([]float64, len(prior)), prior)
-	if s.tau == 0 && !s.weights && s.absent == 0 {
+	if s.tau == 0 && !s.weights && s.absent == 0 && s.changes == nil {
 		return w, nil
 	}
 	g, err := w.graph(rand.New(rand.NewPCG(seed, math.MaxUint64-1)))
@@ -106,6 +116,8 @@ func newReality(ctx context.Context, m *graphcloak.Model, s Scenario, prior []fl
 func (w *reality) graph(random *rand.Rand) (*graph.Graph, error) {
 	g := w.model.Graph
 	switch {
+	case w.changes != nil:
+		return g.Changed(w.changes)
 	case w.absent > 0:
 		count := min(g.Size(), int(math.Ceil(w.absent*float64(g.Size()))))
 		gone := make([]bool, g.Size())
@@ -163,7 +175,20 @@ func (w *reality) disturb(readings []float64, clip privacy.Interval, trial int) 
 	}
 }
 
-// errScenario refuses a name.
-func errScenario(name string) error {
-	return fmt.Errorf("%w: there is no scenario %q", recovery.ErrInvalid, name)
+// scenarioOf returns the scenario of a name, built in or one of a list of graphs.
+func scenarioOf(name string, list []graphcloak.Alternative) (Scenario, error) {
+	found, known := FindScenario(name)
+	for _, a := range list {
+		if a.Name != name {
+			continue
+		}
+		if known {
+			return found, fmt.Errorf("%w: two scenarios are called %q", recovery.ErrInvalid, a.Name)
+		}
+		found, known = OnAlternative(a), true
+	}
+	if !known {
+		return found, fmt.Errorf("%w: there is no scenario %q", recovery.ErrInvalid, name)
+	}
+	return found, nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -31,10 +30,12 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			"confidence is calibrated, how often the 95 % credible set holds the source, and how far the posterior is from\n" +
 			"it; and the same for uniform noise, where the plan's is allocated. Noise comes from the sampler of a release,\n" +
 			"keyed by --random-seed: the same seed gives the same result. It reads no signal and spends nothing.\n\n" +
-			"--scenario lets what happens differ from the model, while plan and posterior know the model only:\n" + scenarioList(),
+			"--scenario lets what happens differ from the model, while the posterior knows the model only:\n" + scenarioList() + "\n" +
+			"A CSV file of graphs, as plan --scenario takes, makes a table: the model, and the process on each of them.",
 		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
 			"  graphcloak evaluate --from example:net3 --delta 0.01 --scenario all\n" +
+			"  graphcloak evaluate --from folder:mygraph --measurement-property heat --scenario valves.csv\n" +
 			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,7 +53,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.StringVar(&e.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
 	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; --amplitude is what the posterior assumes")
-	f.StringVar(&e.options.Scenario, "scenario", study.Scenarios()[0].Name, "what happens: `NAME` of a scenario, or all for a table of them")
+	f.StringVar(&e.options.Scenario, "scenario", study.Scenarios()[0].Name, "what happens: `NAME|all|FILE`, of a scenario or of a graph of the plan; all for a table; or a CSV file of graphs, as that of plan --scenario")
 	completeScenarios(cmd)
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
 	return cmd
@@ -68,13 +69,6 @@ type evaluation struct {
 func (e *evaluation) check() error {
 	if e.options.Trials < minTrials {
 		return fail(exitUsage, "--trials is %d, want a number ≥ %d", e.options.Trials, minTrials)
-	}
-	if _, known := study.FindScenario(e.options.Scenario); !known && e.options.Scenario != allScenarios {
-		err := fail(exitUsage, "there is no scenario %q", e.options.Scenario)
-		if near := suggest.Nearest(e.options.Scenario, scenarioNames()); near != "" {
-			return err.hint("--scenario %s", near)
-		}
-		return err.hint("the scenarios are %s", strings.Join(scenarioNames(), ", "))
 	}
 	if e.amplitude == "uniform" {
 		return nil
@@ -103,6 +97,10 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		}
 		job.Settings = chosen(p.Model, a.config.Recovery, a.config.Community)
 	}
+	list, err := e.choose(job.Alternatives)
+	if err != nil {
+		return err
+	}
 	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
 		if p == nil {
@@ -110,8 +108,8 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 				return err
 			}
 		}
-		if e.options.Scenario == allScenarios {
-			return a.compareScenarios(ctx, m, p, e.options)
+		if len(list) > 1 {
+			return a.compareScenarios(ctx, m, p, e.options, list)
 		}
 		result, err := study.Evaluate(ctx, m, p, e.options)
 		if err != nil {

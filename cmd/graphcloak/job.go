@@ -219,6 +219,11 @@ func (a *app) job() (graphcloak.Job, error) {
 		return graphcloak.Job{}, err
 	}
 	options.TauFrom, options.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
+	if path := c.Privacy.Scenario; path != "" {
+		if settings.Alternatives, err = readAlternatives(path); err != nil {
+			return graphcloak.Job{}, err
+		}
+	}
 	settings.Communities.Caption = c.Report.Caption
 	job := graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, RequireCap: c.Privacy.RequireCap, Recover: options,

@@ -39,7 +39,7 @@ var filedGroups = []config.Group{
 }
 
 // ownGroups are what a job of the settings file may set.
-var ownGroups = append(slices.Clone(filedGroups), config.GroupQueries)
+var ownGroups = append(slices.Clone(filedGroups), config.GroupQueries, config.GroupScenario)
 
 // of returns an app with the settings of a job, which talks to the log alone.
 func (r jobRunner) of(d jobs.Definition) (*app, error) {

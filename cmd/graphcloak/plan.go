@@ -39,7 +39,7 @@ func newPlanCommand(app *app) *cobra.Command {
 	}
 	cmd = app.withSettings(cmd, nil,
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity,
+		config.GroupSignal, config.GroupPrivacy, config.GroupScenario, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity,
 		config.GroupOutput, config.GroupExecution)
 	packages.flags(cmd.Flags())
 	choice.flags(cmd.Flags())

@@ -63,7 +63,7 @@ func newRunCommand(app *app) *cobra.Command {
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
+		config.GroupSignal, config.GroupPrivacy, config.GroupScenario, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
 		config.GroupReport, config.GroupOutput, config.GroupExecution, config.GroupSchedule)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of recovery and community, where there are any, replace all of its own")
 	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")

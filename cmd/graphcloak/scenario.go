@@ -5,12 +5,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -46,11 +48,53 @@ type scenarioTable struct {
 	Scenarios []*study.Evaluation `json:"scenarios"`
 }
 
-// compareScenarios evaluates the plan in every scenario.
-func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options) error {
+// choose reads what --scenario names: one scenario, built in or one of the plan's graphs, all of
+// them, or those of a file beside the model.
+func (e *evaluation) choose(planned []graphcloak.Alternative) ([]study.Scenario, error) {
+	name := e.options.Scenario
+	list := study.Scenarios()
+	if _, known := study.FindScenario(name); !known && name != allScenarios && !slices.ContainsFunc(planned, func(x graphcloak.Alternative) bool { return x.Name == name }) {
+		if _, err := os.Stat(name); err != nil {
+			return nil, errScenario(name, planned)
+		}
+		var err error
+		if planned, err = readAlternatives(name); err != nil {
+			return nil, err
+		}
+		name, list = allScenarios, list[:1]
+	}
+	e.options.Alternatives = planned
+	for _, x := range planned {
+		if _, known := study.FindScenario(x.Name); known || x.Name == allScenarios {
+			return nil, fail(exitValidation, "a graph is called %q, as a scenario is that evaluate knows", x.Name).hint("give the graph another name")
+		}
+		list = append(list, study.OnAlternative(x))
+	}
+	if name == allScenarios {
+		return list, nil
+	}
+	k := slices.IndexFunc(list, func(s study.Scenario) bool { return s.Name == name })
+	return list[k : k+1], nil
+}
+
+// errScenario refuses what is no name and no file.
+func errScenario(name string, planned []graphcloak.Alternative) error {
+	names := scenarioNames()
+	for _, x := range planned {
+		names = append(names, x.Name)
+	}
+	err := fail(exitUsage, "there is no scenario %q, and no such file", name)
+	if near := suggest.Nearest(name, names); near != "" {
+		return err.hint("--scenario %s", near)
+	}
+	return err.hint("the scenarios are %s", strings.Join(scenarioNames(), ", "))
+}
+
+// compareScenarios evaluates the plan in every scenario of a list.
+func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options, list []study.Scenario) error {
 	var all scenarioTable
 	var machine [][]any
-	for _, s := range study.Scenarios() {
+	for _, s := range list {
 		o.Scenario = s.Name
 		e, err := study.Evaluate(ctx, m, p, o)
 		if err != nil {
@@ -61,14 +105,20 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	if a.outputFormat() != "table" {
 		return a.render(all, section{rows: slices.Values(machine), columns: rateColumns()})
 	}
-	first := all.Scenarios[0]
+	first, who := all.Scenarios[0], "plan and posterior know"
+	if p.Uncertainty.Any() {
+		who = "the posterior knows"
+	}
 	return a.render(all, section{
-		title:   fmt.Sprintf("%d simulated releases in each scenario; plan and posterior know the model only", o.Trials),
+		title:   fmt.Sprintf("%d simulated releases in each scenario; %s the model only", o.Trials, who),
 		columns: []string{"scenario", "what happens", "right", "stands out", "mean confidence", "calibration error", "coverage of the 95 % set"},
-		rows: rowsOf(all.Scenarios, func(e *study.Evaluation) []any {
-			s, _ := study.FindScenario(e.Scenario)
-			return scenarioRow(s, e)
-		}),
+		rows: func(yield func([]any) bool) {
+			for k, e := range all.Scenarios {
+				if !yield(scenarioRow(list[k], e)) {
+					return
+				}
+			}
+		},
 		text: fmt.Sprintf("Chance is %s. %s With two sources it is right to name the community of either.", decimals(first.Chance), calibrated(first)),
 	})
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// valves are graphs that lack the only relationship of a leaf, that have a further one, and in which
+// little flows through the hub 33.
+func valves() []graphcloak.Alternative {
+	var hub []graph.Change
+	for _, id := range []graph.ID{"8", "9", "13", "14", "15", "18", "19", "20", "22", "23", "26", "27", "28", "29", "30", "31", "32"} {
+		hub = append(hub, graph.Change{Source: id, Target: "33", Weight: .1})
+	}
+	return []graphcloak.Alternative{
+		{Name: "leaf", Changes: []graph.Change{{Source: "0", Target: "11", Weight: 0}}},
+		{Name: "shortcut", Changes: []graph.Change{{Source: "16", Target: "26", Weight: 1}}},
+		{Name: "hub", Changes: hub},
+	}
+}
+
+// The noise of a plan keeps the guarantee on each listed graph, that of the model alone does
+// not; the plan file holds the graphs, and no other list can take their place.
+func TestAlternatives(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := measuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2})
+	job.Alternatives = valves()
+	m, p := testkit.Planned(t, s, job)
+	const words = "the relationships of the graph, or of one of the 3 listed beside it and not of graphs between them, with any τ from 1.8 to 2.2;"
+	if p.Uncertainty.Alternatives != 3 || p.Allocated == nil || !strings.Contains(p.Sentence(), words) {
+		t.Errorf("%d alternatives, allocated %v: %s", p.Uncertainty.Alternatives, p.Allocated != nil, p.Sentence())
+	}
+	_, plain := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2}))
+	equal := job
+	equal.Plan.Allocation.Uniform = true
+	_, uniform := testkit.Planned(t, s, equal)
+	equal.Alternatives = nil
+	_, plainUniform := testkit.Planned(t, s, equal)
+	most := func(p *graphcloak.Plan, a graphcloak.Alternative) (mu float64) {
+		g, err := m.Graph.Changed(a.Changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tau := range []float64{1.8, 2, 2.2} {
+			mu = max(mu, mostMu(t, m, p, laplacian.New(g, laplacian.Combinatorial), tau))
+		}
+		return mu
+	}
+	broken := make(map[string]bool)
+	for _, a := range valves() {
+		if mu, even := most(p, a), most(uniform, a); mu > p.Mu || even > uniform.Mu {
+			t.Errorf("%s: μ = %v, charged %v; under uniform noise %v, charged %v", a.Name, mu, p.Mu, even, uniform.Mu)
+		}
+		broken[a.Name] = most(plain, a) > 1.01*plain.Mu
+		broken[a.Name+", uniform"] = most(plainUniform, a) > 1.01*plainUniform.Mu
+	}
+	if !broken["hub"] || !broken["leaf, uniform"] || broken["shortcut"] {
+		t.Errorf("what breaks without the list: %v", broken)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := new(graphcloak.Plan)
+	if err := json.Unmarshal(text, q); err != nil {
+		t.Fatal(err)
+	}
+	again, err := graphcloak.Load(t.Context(), s, q.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(again.Matches(q.Plan), again.Certify(t.Context(), q.Plan)); err != nil {
+		t.Errorf("read again: %v", err)
+	}
+	for name, change := range map[string]func(list []graphcloak.Alternative) []graphcloak.Alternative{
+		"none":  func([]graphcloak.Alternative) []graphcloak.Alternative { return nil },
+		"fewer": func(list []graphcloak.Alternative) []graphcloak.Alternative { return list[:2] },
+		"two milder": func(list []graphcloak.Alternative) []graphcloak.Alternative {
+			list[0] = list[1]
+			list[0].Name = "x"
+			return list
+		},
+	} {
+		set := q.Model
+		set.Alternatives = change(valves())
+		other, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Matches(q.Plan); !errors.Is(err, graphcloak.ErrPlan) {
+			t.Errorf("%s: %v, want ErrPlan", name, err)
+		}
+	}
+	u := p.Uncertainty
+	forged := forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = u })
+	if err := again.Certify(t.Context(), forged.Plan); !errors.Is(err, graphcloak.ErrPlan) {
+		t.Errorf("noise of the model alone passes for that of the list: %v", err)
+	}
+}
+
+func TestAlternativesRefused(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	one := []graph.Change{{Source: "0", Target: "1", Weight: 2}}
+	many := make([]graphcloak.Alternative, 2001)
+	for k := range many {
+		many[k] = graphcloak.Alternative{Name: fmt.Sprint(k), Changes: one}
+	}
+	for name, c := range map[string]struct {
+		list []graphcloak.Alternative
+		want error
+	}{
+		"no name":       {[]graphcloak.Alternative{{Changes: one}}, graphcloak.ErrAlternative},
+		"a long name":   {[]graphcloak.Alternative{{Name: strings.Repeat("x", 201), Changes: one}}, graphcloak.ErrAlternative},
+		"a control":     {[]graphcloak.Alternative{{Name: "x\x1b[2J", Changes: one}}, graphcloak.ErrAlternative},
+		"no text":       {[]graphcloak.Alternative{{Name: "x\xff", Changes: one}}, graphcloak.ErrAlternative},
+		"twice":         {[]graphcloak.Alternative{{Name: "x", Changes: one}, {Name: "x", Changes: one}}, graphcloak.ErrAlternative},
+		"no change":     {[]graphcloak.Alternative{{Name: "x"}}, graphcloak.ErrAlternative},
+		"many":          {many, graphcloak.ErrAlternative},
+		"many changes":  {[]graphcloak.Alternative{{Name: "x", Changes: make([]graph.Change, 100_001)}}, graphcloak.ErrAlternative},
+		"a stranger":    {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "1", Target: "99", Weight: 1}}}}, graph.ErrUnknownNode},
+		"never there":   {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "33", Weight: 0}}}}, graph.ErrChange},
+		"infinite":      {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "1", Weight: math.Inf(1)}}}}, graph.ErrBadWeight},
+		"out of double": {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1e308}, {Source: "0", Target: "2", Weight: 1e308}}}}, nil},
+	} {
+		job := measuredJob(privacy.Uncertainty{})
+		job.Alternatives = c.list
+		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+		if c.want == nil && err == nil {
+			_, err = m.Plan(t.Context(), job.Plan)
+		}
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	// GraphCloak computes where it diffuses, on the graph that it has.
+	job := paperJob()
+	job.Alternatives = valves()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) {
+		t.Errorf("computed: %v", err)
+	}
+	var set graphcloak.Settings
+	text, err := json.Marshal(graphcloak.Settings{Alternatives: []graphcloak.Alternative{{Name: "a\nb", Changes: one}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &set); !errors.Is(err, strictjson.ErrInvalid) {
+		t.Errorf("a name with a line in a file: %v", err)
+	}
+}
