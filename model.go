@@ -47,7 +47,7 @@ type Model struct {
 // Queries in settings that were read from a file are refused with [ErrForeignQuery];
 // see [Settings.Agree]. It returns [ErrEmpty] for a selection without nodes or without
 // sensors, [community.ErrMissing] where a node has no community, [recovery.ErrInvalid]
-// where the values are no prior, [ErrAlternative], [ErrMemory], and [expm.ErrAccuracy] where double
+// where the values are no prior, [ErrAlternative] and the errors of [graph.Graph.Changed], [ErrMemory], and [expm.ErrAccuracy] where double
 // precision does not carry τ. Where τ is 0, [Model.Plan] chooses it, or
 // [Model.ChooseTau].
 func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {

@@ -75,7 +75,7 @@ func (s Settings) checkPlan(p privacy.Public) error {
 var ErrForeignQuery = errors.New("graphcloak: the file holds a query of its own")
 
 // UnmarshalJSON reads settings from a file. Their queries do not run until
-// [Settings.Agree].
+// [Settings.Agree]. It returns [ErrAlternative] for what is no list of graphs.
 func (s *Settings) UnmarshalJSON(data []byte) error {
 	type plain Settings
 	var p plain

@@ -43,7 +43,7 @@ type Evaluation struct {
 // [privacy.Plan.Perturb] itself, keyed by the seed instead of a secret: it hides
 // nothing. No signal is read and nothing is spent. It returns [recovery.ErrInvalid] for
 // options without a meaning, [graphcloak.ErrMemory], [graph.ErrBadWeight] where a
-// scenario makes weights too large, and the errors of
+// scenario makes weights too large, and the errors of [graph.Graph.Changed],
 // [graphcloak.Model.Matches], [graphcloak.Model.UniformPlan] and
 // [graphcloak.Model.Partition].
 func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts Options) (*Evaluation, error) {

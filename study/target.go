@@ -41,7 +41,7 @@ func (t Target) reached(a *report.Accuracy) bool {
 // target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
 // says what it reached in Accuracy. It returns [ErrTarget] where ε = 1000 does not
 // reach it, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
-// the errors of [graphcloak.Model.Plan], [graphcloak.Model.WithBudget] and [Expect].
+// the errors of [graph.Graph.Changed], [graphcloak.Model.Plan], [graphcloak.Model.WithBudget] and [Expect].
 func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec analyst.Options, t Target, trials int) (*graphcloak.Plan, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ type Point struct {
 
 // Curve simulates a plan at other values of ε, with the weights that it has, on
 // common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
-// [limit.ErrInvalid], [graph.ErrBadWeight] and the errors of [Expect] and [graphcloak.Model.WithBudget]. Beside
+// [limit.ErrInvalid], [graph.ErrBadWeight] and the errors of [graph.Graph.Changed], [Expect] and [graphcloak.Model.WithBudget]. Beside
 // the error of a ctx that ended stand the points that were had until then.
 func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64, trials int) ([]Point, error) {
 	if err := checkSize(m); err != nil {
