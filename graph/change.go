@@ -21,7 +21,7 @@ var ErrChange = errors.New("graph: no such change")
 
 // Changed returns the graph with relationships that have other weights, that are absent, or that are
 // there in addition, of length 1. It returns [ErrUnknownNode], [ErrBadWeight] for what is negative
-// or not finite, and [ErrChange].
+// or not finite, and [ErrChange], also for a relationship that is given twice instead of [ErrParallel].
 func (g *Graph) Changed(changes []Change) (*Graph, error) {
 	weights := make(map[[2]int]float64, len(changes))
 	for _, c := range changes {
