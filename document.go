@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -29,11 +30,7 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
-	canonical, err := strictjson.Canonical(text)
+	canonical, err := strictjson.Canonical(object(fields))
 	if err != nil {
 		return nil, err
 	}
@@ -41,11 +38,20 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	delete(fields, versionKey)
-	rest, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
+	return slices.Concat([]byte(`{"`+versionKey+`":`), version, []byte{','}, object(fields)[1:]), nil
+}
+
+// object returns the text of an object with these members, by ascending name. It takes
+// names that need no escape, and members as encoding/json wrote them.
+func object(fields map[string]json.RawMessage) []byte {
+	text := []byte{'{'}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(text, `"`+name+`":`...), fields[name]...)
 	}
-	return slices.Concat([]byte(`{"`+versionKey+`":`), version, []byte{','}, rest[1:]), nil
+	return append(text, '}')
 }
 
 // checkVersion reads the version of a file before anything else in it, so that an
@@ -74,19 +80,18 @@ func kindOf(fields map[string]json.RawMessage) string {
 	return ""
 }
 
-// merge marshals parts into one set of fields; a later part wins.
-func merge(parts ...any) (map[string]json.RawMessage, error) {
-	fields := make(map[string]json.RawMessage)
+// merge marshals parts into a set of fields; a later part wins.
+func merge(fields map[string]json.RawMessage, parts ...any) error {
 	for _, part := range parts {
 		data, err := json.Marshal(part)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := json.Unmarshal(data, &fields); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return fields, nil
+	return nil
 }
 
 // checkRoundTrip refuses a file that says more, less or something else than what was

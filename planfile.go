@@ -101,8 +101,11 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		extra.Whitened = &p.Sensitivity
 		shown.Sensitivity = p.Allocated.Uniform.Sensitivity
 	}
-	fields, err := merge(p.Plan, extra, shown)
+	fields, err := p.Fields()
 	if err != nil {
+		return nil, err
+	}
+	if err := merge(fields, extra, shown); err != nil {
 		return nil, err
 	}
 	return seal(fields)

@@ -23,24 +23,33 @@ type Release struct {
 // releaseDocument is a release file. Guarantee and NotProtected are for the
 // reader; they follow from the plan.
 type releaseDocument struct {
-	SchemaVersion int              `json:"schemaVersion"`
-	Digest        privacy.Digest   `json:"documentDigest"`
-	Guarantee     string           `json:"guarantee"`
-	NotProtected  []string         `json:"notProtected"`
-	Model         *Settings        `json:"model"`
-	Signal        Signal           `json:"signal"`
-	Allocated     *Allocated       `json:"allocation,omitempty"`
-	Release       *privacy.Release `json:"release"`
+	releaseHead
+	Release *privacy.Release `json:"release"`
+}
+
+// releaseHead is a release file without the release.
+type releaseHead struct {
+	SchemaVersion int            `json:"schemaVersion"`
+	Digest        privacy.Digest `json:"documentDigest"`
+	Guarantee     string         `json:"guarantee"`
+	NotProtected  []string       `json:"notProtected"`
+	Model         *Settings      `json:"model"`
+	Signal        Signal         `json:"signal"`
+	Allocated     *Allocated     `json:"allocation,omitempty"`
 }
 
 // MarshalJSON writes a release file.
 func (r *Release) MarshalJSON() ([]byte, error) {
 	p := r.Plan()
-	fields, err := merge(releaseDocument{
+	fields := make(map[string]json.RawMessage)
+	if err := merge(fields, releaseHead{
 		Guarantee: p.Sentence(), NotProtected: report.Exposed(p.ComponentCount),
-		Model: &r.Model, Signal: r.Signal, Allocated: r.Allocated, Release: r.Release,
-	})
-	if err != nil {
+		Model: &r.Model, Signal: r.Signal, Allocated: r.Allocated,
+	}); err != nil {
+		return nil, err
+	}
+	var err error
+	if fields["release"], err = r.Release.MarshalJSON(); err != nil {
 		return nil, err
 	}
 	return seal(fields)

@@ -16,24 +16,29 @@ const SchemaVersion = 1
 // planDocument is a plan as JSON. Sigma, Ledger units and the sentence are there
 // for readers; they are computed again on reading.
 type planDocument struct {
+	planHead
+	Sensors []sensorElement `json:"sensors"`
+}
+
+// planHead is a plan without its sensors.
+type planHead struct {
 	SchemaVersion int `json:"schemaVersion"`
 	Public
 	Budget
-	Calibration   string          `json:"calibration"`
-	Mechanism     string          `json:"mechanism"`
-	GuaranteeKind Guarantee       `json:"guaranteeKind"`
-	Randomness    Randomness      `json:"randomness"`
-	Sensitivity   Sensitivity     `json:"sensitivity"`
-	EntryError    float64         `json:"entryError"`
-	NormError     float64         `json:"normError"`
-	Uncertainty   Uncertainty     `json:"uncertainty,omitzero"`
-	Clip          Interval        `json:"clip"`
-	Sigma         *float64        `json:"sigma,omitempty"` // the common one
-	Mu            float64         `json:"mu"`
-	JointMu       float64         `json:"jointMu"`
-	Cost          Cost            `json:"cost"` // ρ in units of 2⁻⁴⁰
-	Guarantee     string          `json:"guarantee"`
-	Sensors       []sensorElement `json:"sensors"`
+	Calibration   string      `json:"calibration"`
+	Mechanism     string      `json:"mechanism"`
+	GuaranteeKind Guarantee   `json:"guaranteeKind"`
+	Randomness    Randomness  `json:"randomness"`
+	Sensitivity   Sensitivity `json:"sensitivity"`
+	EntryError    float64     `json:"entryError"`
+	NormError     float64     `json:"normError"`
+	Uncertainty   Uncertainty `json:"uncertainty,omitzero"`
+	Clip          Interval    `json:"clip"`
+	Sigma         *float64    `json:"sigma,omitempty"` // the common one
+	Mu            float64     `json:"mu"`
+	JointMu       float64     `json:"jointMu"`
+	Cost          Cost        `json:"cost"` // ρ in units of 2⁻⁴⁰
+	Guarantee     string      `json:"guarantee"`
 }
 
 type sensorElement struct {
@@ -46,24 +51,51 @@ const mechanism = "roundedGaussian"
 
 // MarshalJSON writes the plan; the same plan gives the same bytes.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p.Calibration == nil {
-		return nil, errors.New("privacy: the plan names no calibration")
+	head, sensors, err := p.marshal()
+	if err != nil {
+		return nil, err
 	}
-	d := planDocument{
+	return extend(head, "sensors", sensors), nil
+}
+
+// Fields returns the members of the plan's JSON object.
+func (p *Plan) Fields() (map[string]json.RawMessage, error) {
+	head, sensors, err := p.marshal()
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(head, &fields); err != nil {
+		return nil, err
+	}
+	fields["sensors"] = sensors
+	return fields, nil
+}
+
+// marshal returns the JSON of the plan without its sensors, and that of the sensors.
+func (p *Plan) marshal() (head, sensors []byte, err error) {
+	if p.Calibration == nil {
+		return nil, nil, errors.New("privacy: the plan names no calibration")
+	}
+	d := planHead{
 		SchemaVersion: SchemaVersion, Public: p.Public, Budget: p.Budget,
 		Calibration: p.Calibration.String(), Mechanism: mechanism,
 		GuaranteeKind: p.Guarantee, Randomness: p.Randomness, Sensitivity: p.Sensitivity,
 		EntryError: p.EntryError, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
 		Mu: p.Mu, JointMu: p.JointMu, Cost: p.Cost(), Guarantee: p.Sentence(),
-		Sensors: make([]sensorElement, len(p.Sensors)),
-	}
-	for i, s := range p.Sensors {
-		d.Sensors[i] = sensorElement{s, s.Sigma()}
 	}
 	if sigma := p.Sigma(); sigma > 0 {
 		d.Sigma = &sigma
 	}
-	return json.Marshal(d)
+	if head, err = json.Marshal(d); err != nil {
+		return nil, nil, err
+	}
+	elements := make([]sensorElement, len(p.Sensors))
+	for i, s := range p.Sensors {
+		elements[i] = sensorElement{s, s.Sigma()}
+	}
+	sensors, err = marshalArray(elements)
+	return head, sensors, err
 }
 
 // UnmarshalJSON reads a plan and repeats every check of [NewPlan].
@@ -113,8 +145,10 @@ func (p *Plan) Digest() (Digest, error) {
 	if err != nil {
 		return Digest{}, err
 	}
-	return hash([]byte("graphcloak/v1/plan"), data), nil
+	return planDigest(data), nil
 }
+
+func planDigest(data []byte) Digest { return hash([]byte("graphcloak/v1/plan"), data) }
 
 func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor") }
 

@@ -129,6 +129,11 @@ func (r *Release) Digest() (Digest, error) {
 	if err != nil {
 		return Digest{}, err
 	}
+	return r.digest(plan), nil
+}
+
+// digest is [Release.Digest] for the digest of the plan.
+func (r *Release) digest(plan Digest) Digest {
 	parts := [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment), be64(int64(r.epoch))}
 	for _, x := range r.x {
 		parts = append(parts, be64(x))
@@ -136,18 +141,23 @@ func (r *Release) Digest() (Digest, error) {
 	for _, n := range r.nonces {
 		parts = append(parts, n[:])
 	}
-	return hash(parts...), nil
+	return hash(parts...)
 }
 
 type releaseDocument struct {
-	SchemaVersion int            `json:"schemaVersion"`
-	ReleaseID     string         `json:"releaseId"`
-	PlanDigest    Digest         `json:"planDigest"`
-	Digest        Digest         `json:"digest"`
-	Deployment    string         `json:"deployment,omitempty"`
-	Epoch         uint32         `json:"epoch,omitempty"`
-	Values        []valueElement `json:"values"`
-	Plan          *Plan          `json:"plan"`
+	releaseHead
+	Values []valueElement `json:"values"`
+	Plan   *Plan          `json:"plan"`
+}
+
+// releaseHead is a release without its values and its plan.
+type releaseHead struct {
+	SchemaVersion int    `json:"schemaVersion"`
+	ReleaseID     string `json:"releaseId"`
+	PlanDigest    Digest `json:"planDigest"`
+	Digest        Digest `json:"digest"`
+	Deployment    string `json:"deployment,omitempty"`
+	Epoch         uint32 `json:"epoch,omitempty"`
 }
 
 type valueElement struct {
@@ -159,26 +169,31 @@ type valueElement struct {
 
 // MarshalJSON writes the release with its plan.
 func (r *Release) MarshalJSON() ([]byte, error) {
-	plan, err := r.plan.Digest()
+	plan, err := r.plan.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	digest, err := r.Digest()
+	digest := planDigest(plan)
+	head, err := json.Marshal(releaseHead{
+		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: digest, Digest: r.digest(digest),
+		Deployment: r.deployment, Epoch: r.epoch,
+	})
 	if err != nil {
 		return nil, err
 	}
-	d := releaseDocument{
-		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: plan, Digest: digest,
-		Deployment: r.deployment, Epoch: r.epoch, Plan: r.plan, Values: make([]valueElement, len(r.x)),
-	}
+	elements := make([]valueElement, len(r.x))
 	for i, x := range r.x {
 		s := r.plan.Sensors[i]
-		d.Values[i] = valueElement{ID: s.ID, Steps: x, Value: value(x, s.Exponent)}
+		elements[i] = valueElement{ID: s.ID, Steps: x, Value: value(x, s.Exponent)}
 		if r.nonces != nil {
-			d.Values[i].Nonce = &r.nonces[i]
+			elements[i].Nonce = &r.nonces[i]
 		}
 	}
-	return json.Marshal(d)
+	values, err := marshalArray(elements)
+	if err != nil {
+		return nil, err
+	}
+	return extend(extend(head, "values", values), "plan", plan), nil
 }
 
 // UnmarshalJSON reads a release and checks its plan, that each value is the stated
@@ -227,11 +242,7 @@ func (r *Release) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	digest, err := q.Digest()
-	if err != nil {
-		return err
-	}
-	if plan != d.PlanDigest || digest != d.Digest {
+	if plan != d.PlanDigest || q.digest(plan) != d.Digest {
 		return fmt.Errorf("privacy: release %q does not have the digests that it states", d.ReleaseID)
 	}
 	*r = q
