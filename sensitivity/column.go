@@ -85,7 +85,7 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 		part := pick[:min(o.block, len(pick))]
 		k := len(part)
 		x, y := o.x[:o.n*k], o.y[:o.n*k]
-		clear(x)
+		setZero(x)
 		for j, i := range part {
 			x[int(s.edges[i].u)*k+j] = 1
 			x[int(s.edges[i].v)*k+j] = -1
@@ -103,24 +103,6 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 		}
 	}
 	return nil
-}
-
-// norms returns ‖diag(√u)y_j‖₂ for each of k columns.
-func (o *operator) norms(y []float64, k int) []float64 {
-	sum := make([]float64, k)
-	for t := range o.n {
-		w := o.peak
-		if o.u != nil {
-			w = o.u[t]
-		}
-		for j, v := range y[t*k : (t+1)*k] {
-			sum[j] += w * (v * v)
-		}
-	}
-	for j, v := range sum {
-		sum[j] = math.Sqrt(v)
-	}
-	return sum
 }
 
 // seedPool is the number of edges among which surrogates choose the seeds.
@@ -242,27 +224,4 @@ func (c *screening) finish(ctx context.Context) error {
 		c.dropClosed("columns")
 	}
 	return nil
-}
-
-// largest returns the k items with the largest value, in descending order; ties go
-// to the lower item.
-func largest(items []int32, k int, value func(int32) float64) []int32 {
-	type scored struct {
-		i int32
-		v float64
-	}
-	order := func(a, b scored) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Compare(a.i, b.i)) }
-	var top []scored
-	for _, i := range items {
-		if x := (scored{i, value(i)}); len(top) < k || order(x, top[k-1]) < 0 {
-			place, _ := slices.BinarySearchFunc(top, x, order)
-			top = slices.Insert(top, place, x)
-			top = top[:min(len(top), k)]
-		}
-	}
-	out := make([]int32, len(top))
-	for j, x := range top {
-		out[j] = x.i
-	}
-	return out
 }

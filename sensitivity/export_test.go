@@ -189,7 +189,7 @@ func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exact
 	if err != nil {
 		return err
 	}
-	d, q := newSpectral(p, spec), newProcess(p, limit)
+	d, q := newSpectral(p, spec), (&search{problem: p}).process(limit)
 	for _, e := range p.edges {
 		v := d.norm(e)
 		over, under := d.errorBounds(e, v)

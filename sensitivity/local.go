@@ -5,10 +5,9 @@ package sensitivity
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Limits of one Lanczos process: its steps, and the entries after which it stops in the
@@ -113,20 +112,16 @@ func (s *search) quadrature(ctx context.Context, batch []int32, limit int64) (wo
 	}
 	target := s.target()
 	out := make([]result, len(batch))
-	workers := min(runtime.GOMAXPROCS(0), len(batch))
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			p := newProcess(s.problem, limit)
-			for k := w; k < len(batch) && ctx.Err() == nil; k += workers {
-				e := s.edges[batch[k]]
-				unitScale := e.scale * math.Sqrt(s.peak)
-				up, low := p.bracket(e, target/unitScale, s.opts.Tolerance)
-				out[k] = result{up * unitScale * (1 + 8*unit), low * unitScale * (1 - 8*unit), p.entriesRead}
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Rows(len(batch), processWork, func(lo, hi int) {
+		p := s.process(limit)
+		defer s.processes.Put(p)
+		for k := lo; k < hi && ctx.Err() == nil; k++ {
+			e := s.edges[batch[k]]
+			unitScale := e.scale * math.Sqrt(s.peak)
+			up, low := p.bracket(e, target/unitScale, s.opts.Tolerance)
+			out[k] = result{up * unitScale * (1 + 8*unit), low * unitScale * (1 - 8*unit), p.entriesRead}
+		}
+	})
 	if err := ctx.Err(); err != nil {
 		return 0, 0, err
 	}
@@ -160,8 +155,22 @@ type process struct {
 	beta        []float64
 }
 
-func newProcess(p *problem, limit int64) *process {
-	q := &process{p: p, limit: limit, position: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
+// processWork is the work of a process, in values that a loop reads: at least that, so that
+// each may be on a processor of its own.
+const processWork = 1 << 14
+
+// process returns a process that is not at work; it is given back after use.
+func (s *search) process(limit int64) *process {
+	q, ok := s.processes.Get().(*process)
+	if !ok {
+		q = newProcess(s.problem)
+	}
+	q.limit = limit
+	return q
+}
+
+func newProcess(p *problem) *process {
+	q := &process{p: p, position: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
 	q.ptr, q.adj, q.val, q.diag = p.lap.CSR()
 	return q
 }

@@ -5,6 +5,7 @@ package sensitivity
 import (
 	"math"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -28,15 +29,17 @@ type moments struct {
 func (p *problem) moments() *moments {
 	ptr, _, val, diag := p.lap.CSR()
 	m := &moments{p: p, ptr: ptr, diag: diag, squares: make([]float64, len(diag))}
-	for i := range diag {
-		if val == nil {
-			m.squares[i] = float64(ptr[i+1] - ptr[i])
-			continue
+	parallel.Rows(len(diag), 1+len(val)/max(1, len(diag)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if val == nil {
+				m.squares[i] = float64(ptr[i+1] - ptr[i])
+				continue
+			}
+			for _, b := range val[ptr[i]:ptr[i+1]] {
+				m.squares[i] += b * b
+			}
 		}
-		for _, b := range val[ptr[i]:ptr[i+1]] {
-			m.squares[i] += b * b
-		}
-	}
+	})
 	return m
 }
 

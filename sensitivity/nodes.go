@@ -7,6 +7,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // nodes brackets all edges of one node at once. Let P = p(L), π = 1/n and
@@ -49,30 +51,35 @@ func (t *nodes) add(y []float64, k int) {
 		d := 2 * (float64(min(t.c.n, chunk)+t.c.n/chunk) + 8) * unit * size[j]
 		t.meanRounding += d * d
 	}
-	for i := range t.squares {
-		for j, v := range y[i*k:][:k] {
-			t.squares[i] += (v - mean[j]) * (v - mean[j])
-		}
-	}
-}
-
-// means returns the mean of each of k row-major columns, and of its absolute values.
-func means(y []float64, k int) (mean, size []float64) {
-	n := len(y) / k
-	mean, size = make([]float64, k), make([]float64, k)
-	for first := 0; first < n; first += chunk {
-		var part, abs [64]float64
-		for t := first; t < min(first+chunk, n); t++ {
-			for j, v := range y[t*k:][:k] {
-				part[j] += v
-				abs[j] += math.Abs(v)
+	parallel.Rows(len(t.squares), k, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for j, v := range y[i*k:][:k] {
+				t.squares[i] += (v - mean[j]) * (v - mean[j])
 			}
 		}
-		for j := range k {
-			mean[j], size[j] = mean[j]+part[j]/float64(n), size[j]+abs[j]/float64(n)
+	})
+}
+
+// means returns the mean of each of k row-major columns, at most 64, and of its absolute
+// values.
+func means(y []float64, k int) (mean, size []float64) {
+	n := len(y) / k
+	sums := make([]float64, 2*k)
+	parallel.Sum(n, k, sums, func(lo, hi int, sums []float64) {
+		for first := lo; first < hi; first += chunk {
+			var part, abs [64]float64
+			for t := first; t < min(first+chunk, hi); t++ {
+				for j, v := range y[t*k:][:k] {
+					part[j] += v
+					abs[j] += math.Abs(v)
+				}
+			}
+			for j := range k {
+				sums[j], sums[k+j] = sums[j]+part[j]/float64(n), sums[k+j]+abs[j]/float64(n)
+			}
 		}
-	}
-	return mean, size
+	})
+	return sums[:k], sums[k:]
 }
 
 // upper bounds √peak‖Pv_i‖.
@@ -135,9 +142,11 @@ func (t *nodes) certify(ctx context.Context, pick []int32) error {
 	c, n := t.c, t.c.n
 	k := len(pick)
 	x, y := c.x[:n*k], c.y[:n*k]
-	for entry := range x {
-		x[entry] = -1 / float64(n)
-	}
+	parallel.Rows(len(x), 1, func(lo, hi int) {
+		for entry := lo; entry < hi; entry++ {
+			x[entry] = -1 / float64(n)
+		}
+	})
 	column := map[int32]int{}
 	for j, i := range pick {
 		x[int(i)*k+j]++

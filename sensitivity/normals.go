@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // chiSquareQuantile returns x with P(χ²_r ≤ x) ≤ q for even r. With h = r/2 and
@@ -44,14 +46,40 @@ func normals(seed [32]byte, block int, x []float64) {
 	h.Write([]byte("graphcloak/v1/sensitivity/screen"))
 	h.Write(seed[:])
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(block)))
-	stream := rand.NewChaCha8([32]byte(h.Sum(nil)))
-	for i := 0; i < len(x); i += 2 {
-		r := math.Sqrt(-2 * logUniform(stream))
-		sin, cos := math.Sincos(2 * math.Pi * (float64(stream.Uint64()>>11) * 0x1p-53))
-		x[i] = r * cos
-		if i+1 < len(x) {
-			x[i+1] = r * sin
+	fillNormals(rand.NewChaCha8([32]byte(h.Sum(nil))), x)
+}
+
+// normalBatch is the number of pairs of normals whose words are drawn at a time: 4 MB.
+const normalBatch = 1 << 18
+
+// fillNormals fills x with pairs of normals. Words are drawn in the order of the stream;
+// what is computed from them is computed on all processors.
+func fillNormals(stream rand.Source, x []float64) {
+	words := make([][2]uint64, min(normalBatch, (len(x)+1)/2))
+	for ; len(x) > 0; x = x[min(2*len(words), len(x)):] {
+		words = words[:min(len(words), (len(x)+1)/2)]
+		rare := map[int]float64{} // ln U of pairs that took more words
+		for p := range words {
+			a := stream.Uint64()
+			if a < 1<<32 {
+				rare[p] = logUniform(a, stream)
+			}
+			words[p] = [2]uint64{a, stream.Uint64()}
 		}
+		parallel.Rows(len(words), boundWork, func(lo, hi int) {
+			for p := lo; p < hi; p++ {
+				log, ok := rare[p]
+				if !ok {
+					log = logUniform(words[p][0], nil)
+				}
+				r := math.Sqrt(-2 * log)
+				sin, cos := math.Sincos(2 * math.Pi * (float64(words[p][1]>>11) * 0x1p-53))
+				x[2*p] = r * cos
+				if 2*p+1 < len(x) {
+					x[2*p+1] = r * sin
+				}
+			}
+		})
 	}
 }
 
@@ -61,11 +89,12 @@ func derivedSeed(seed [32]byte, purpose string) [32]byte {
 	return sha256.Sum256(append([]byte(purpose), seed[:]...))
 }
 
-// logUniform returns ln U for U uniform on (0, 1].
-func logUniform(stream *rand.ChaCha8) float64 {
-	a, shift := stream.Uint64(), 0
+// logUniform returns ln U for U uniform on (0, 1], from a word, and further words where that
+// is below 2³².
+func logUniform(a uint64, more rand.Source) float64 {
+	shift := 0
 	for a < 1<<32 { // more bits below: keep 32 at least
-		a, shift = a<<32|stream.Uint64()>>32, shift+32
+		a, shift = a<<32|more.Uint64()>>32, shift+32
 		if shift > 512 {
 			break
 		}

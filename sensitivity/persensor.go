@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // PerSensor brackets the sensitivity of each reading alone,
@@ -47,12 +48,11 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 		d := newSpectral(p, spec)
 		kernel := d.spec.Shifted(p.tau, d.from)
 		joint := p.momentBounds()
-		for k, s := range sensors {
-			if err := ctx.Err(); err != nil {
-				return nil, err
+		parallel.Rows(len(sensors), 4*len(p.edges), func(lo, hi int) {
+			for k := lo; k < hi && ctx.Err() == nil; k++ {
+				out[k] = d.coordinate(kernel.RawRowView(sensors[k]), sensors[k], joint)
 			}
-			out[k] = d.coordinate(kernel.RawRowView(s), s, joint)
-		}
+		})
 		return out, ctx.Err()
 	}
 	return out, p.bracketByRows(ctx, m, sensors, opts, out)
@@ -62,10 +62,12 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 func (p *problem) momentBounds() []float64 {
 	m := p.moments()
 	up := make([]float64, len(p.edges))
-	for i, e := range p.edges {
-		g, _ := m.bounds(e)
-		up[i] = p.scaled(e, g)
-	}
+	parallel.Rows(len(p.edges), boundWork, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			g, _ := m.bounds(p.edges[i])
+			up[i] = p.scaled(p.edges[i], g)
+		}
+	})
 	return up
 }
 
@@ -121,9 +123,11 @@ func (p *problem) bracketByRows(parent context.Context, m Model, sensors []int, 
 		if stop != nil {
 			break
 		}
-		for k := range part {
-			out[done+k] = p.bracketRow(block.RawRowView(k), d.Err())
-		}
+		parallel.Rows(len(part), 4*len(p.edges), func(lo, hi int) {
+			for k := lo; k < hi; k++ {
+				out[done+k] = p.bracketRow(block.RawRowView(k), d.Err())
+			}
+		})
 		done += len(part)
 		opts.Progress("sensors", int64(done), int64(len(sensors)))
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -60,29 +61,41 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 			return nil, fmt.Errorf("sensitivity: degrees from %.3g to %.3g overflow with %v", slices.Min(p.lap.Degrees()), top*top, p.lap.Kind())
 		}
 	}
-	p.edges = make([]edge, 0, m.Graph.Size())
-	ptr, adj, val, _ := p.lap.CSR()
-	var e edge
-	for e.u = range int32(m.Graph.Order()) {
-		for k := ptr[e.u]; k < ptr[e.u+1]; k++ {
-			if e.v = adj[k]; e.v < e.u {
-				continue
-			}
-			e.b, e.scale = 1, p.alpha
-			if val != nil {
-				e.b = val[k]
-			}
-			if !m.Graph.UnitLengths() {
-				x, _ := m.Graph.Edge(int(e.u), int(e.v))
-				e.scale /= x.Length
-			}
-			if math.IsInf(e.scale, 1) {
-				return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, e.u, e.v)
-			}
-			p.edges = append(p.edges, e)
-		}
+	p.addEdges(m)
+	if i := slices.IndexFunc(p.edges, func(e edge) bool { return math.IsInf(e.scale, 1) }); i >= 0 {
+		return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, p.edges[i].u, p.edges[i].v)
 	}
 	return p, nil
+}
+
+// addEdges lists the edges by their ends.
+func (p *problem) addEdges(m Model) {
+	ptr, adj, val, _ := p.lap.CSR()
+	n := m.Graph.Order()
+	first := make([]int, n+1) // edges at lower ends below a node
+	for u := range n {
+		row := adj[ptr[u]:ptr[u+1]]
+		lower, _ := slices.BinarySearch(row, int32(u))
+		first[u+1] = first[u] + len(row) - lower
+	}
+	p.edges = make([]edge, first[n])
+	unitLengths := m.Graph.UnitLengths()
+	parallel.Rows(n, 2+2*len(adj)/max(1, n), func(lo, hi int) {
+		for u := lo; u < hi; u++ {
+			end := ptr[u+1]
+			for k := end - int64(first[u+1]-first[u]); k < end; k++ {
+				e := edge{u: int32(u), v: adj[k], b: 1, scale: p.alpha}
+				if val != nil {
+					e.b = val[k]
+				}
+				if !unitLengths {
+					x, _ := m.Graph.Edge(u, int(e.v))
+					e.scale /= x.Length
+				}
+				p.edges[first[u+1]-int(end-k)] = e
+			}
+		}
+	})
 }
 
 // setWeights computes ω.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // The screen bounds the edges in rounds, after 16, 32, 64, … random columns, and begins
@@ -84,13 +86,8 @@ func (c *screening) failurePerBound() float64 {
 // quarter of the edges.
 func (c *screening) ineffective(columns int) bool {
 	inflation := math.Sqrt(float64(columns) / chiSquareQuantile(columns, c.q))
-	count, target := 0, c.target()
-	for _, i := range c.rest {
-		if c.estimate(i)*inflation > target {
-			count++
-		}
-	}
-	return 4*count > len(c.rest)
+	target := c.target()
+	return 4*count(c.rest, boundWork, func(i int32) bool { return c.estimate(i)*inflation > target }) > len(c.rest)
 }
 
 // screening is the state of a screen.
@@ -154,9 +151,7 @@ func (c *screening) project(ctx context.Context) error {
 	if err := c.d.Apply(ctx, c.y, true, c.x, c.block); err != nil {
 		return err
 	}
-	for _, i := range c.rest {
-		c.squares[i] += difference(c.y, c.block, c.edges[i])
-	}
+	c.addDifferences(c.squares, c.rest, c.y, c.block)
 	c.nodes.add(c.y, c.block)
 	switch {
 	case c.split != nil:
@@ -177,19 +172,6 @@ func difference(y []float64, k int, e edge) (sum float64) {
 		sum += d * d
 	}
 	return sum
-}
-
-// scaleRows multiplies row t of k columns by √u_t.
-func (o *operator) scaleRows(x []float64, k int) {
-	for t := range o.n {
-		w := math.Sqrt(o.peak)
-		if o.u != nil {
-			w = math.Sqrt(o.u[t])
-		}
-		for j := range k {
-			x[t*k+j] *= w
-		}
-	}
 }
 
 // projectionScale returns √x, by which a computed ‖Y_i − Y_j‖ is divided, and a bound on
@@ -217,9 +199,11 @@ func (c *screening) applyProjection() {
 		c.resolution = finest
 	}
 	relative := 1 + float64(c.columns+32)*unit
-	for _, i := range c.rest {
-		c.bound(i, (math.Sqrt(c.squares[i])*relative+rounding)/root)
-	}
+	parallel.Rows(len(c.rest), boundWork, func(lo, hi int) {
+		for _, i := range c.rest[lo:hi] {
+			c.bound(i, (math.Sqrt(c.squares[i])*relative+rounding)/root)
+		}
+	})
 }
 
 // bound lowers the bound of edge i, given the bound up on the part of Wb outside the

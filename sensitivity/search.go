@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
+	"sync"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // search narrows the bracket in tiers. upper[i] is a valid bound on edge i at any time,
@@ -20,6 +22,7 @@ type search struct {
 	resolution float64 // bounds below this cannot be told from rounding
 	edge       [2]int
 	failure    float64
+	processes  sync.Pool // *process
 }
 
 // search runs the tiers: an O(1) bound for each edge, exact values of a few
@@ -61,11 +64,8 @@ func (s *search) narrow(ctx context.Context) error {
 
 // bracket returns what is proved so far.
 func (s *search) bracket() Bracket {
-	b := Bracket{Lower: s.lower, Upper: s.lower, Edge: s.edge, Failure: s.failure}
-	for _, u := range s.upper {
-		b.Upper = max(b.Upper, u)
-	}
-	b.Upper = max(b.Upper*(1+8*unit), floor)
+	b := Bracket{Lower: s.lower, Edge: s.edge, Failure: s.failure}
+	b.Upper = max(max(s.lower, maximum(s.upper))*(1+8*unit), floor)
 	return b
 }
 
@@ -84,7 +84,7 @@ func (s *search) target() float64 {
 // dropClosed drops the edges whose bound has reached the target, and reports progress.
 func (s *search) dropClosed(stage string) {
 	t := s.target()
-	s.rest = slices.DeleteFunc(s.rest, func(i int32) bool { return s.upper[i] <= t })
+	s.rest = filter(s.rest, func(i int32) bool { return s.upper[i] > t })
 	s.opts.Progress(stage, int64(len(s.edges)-len(s.rest)), int64(len(s.edges)))
 	s.opts.Report(s.bracket())
 }
@@ -101,16 +101,20 @@ func (s *search) raiseLower(i int32, v float64) {
 // with equal weights have equal values, see [twins].
 func (s *search) boundAll() {
 	m := s.moments()
+	lower := make([]float64, len(s.edges))
+	parallel.Rows(len(s.edges), boundWork, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			e := s.edges[i]
+			up, low := m.bounds(e)
+			s.upper[i] = s.scaled(e, up)
+			lower[i] = e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit)
+		}
+	})
 	twins := s.newTwins(m.ptr)
-	best := int32(-1)
-	var lower float64
+	s.rest = make([]int32, 0, len(s.edges))
 	for i, e := range s.edges {
-		up, low := m.bounds(e)
-		s.upper[i] = s.scaled(e, up)
 		if s.uniform {
-			if v := e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit); v > lower {
-				lower, best = v, int32(i)
-			}
+			s.raiseLower(int32(i), lower[i])
 		}
 		if twins.dominated(e) {
 			s.upper[i] = 0
@@ -118,10 +122,10 @@ func (s *search) boundAll() {
 		}
 		s.rest = append(s.rest, int32(i))
 	}
-	if best >= 0 {
-		s.raiseLower(best, lower)
-	}
 }
+
+// boundWork is the work of the O(1) bounds of an edge, in values that a loop reads.
+const boundWork = 64
 
 // scaled turns a bound on bᵀe^{-2τS}b into one on the ratio of an edge.
 func (p *problem) scaled(e edge, up float64) float64 {

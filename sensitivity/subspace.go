@@ -5,6 +5,8 @@ package sensitivity
 import (
 	"context"
 	"math"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // subspace splits ‖Wb‖² = ‖ZᵀWb‖² + ‖(I − ZZᵀ)Wb‖² for orthonormal Z, n × k, so that
@@ -113,38 +115,43 @@ func (c *screening) lowRank() bool {
 // remove replaces each column x by (I − ZZᵀ)x.
 func (z *subspace) remove(x []float64, k int) {
 	coef := inner(z.z, z.k, x, k)
-	for t := range len(x) / k {
-		zt, xt := z.z[t*z.k:][:z.k], x[t*k:][:k]
-		for a, v := range zt {
-			for j := range xt {
-				xt[j] -= v * coef[a*k+j]
+	parallel.Rows(len(x)/k, z.k*k/2, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			zt, xt := z.z[t*z.k:][:z.k], x[t*k:][:k]
+			for a, v := range zt {
+				for j := range xt {
+					xt[j] -= v * coef[a*k+j]
+				}
 			}
 		}
-	}
+	})
 }
 
 // chunk is the number of terms of one running sum in inner.
 const chunk = 256
 
-// inner returns AᵀB for row-major A, n × p, and B, n × k.
+// inner returns AᵀB for row-major A, n × p, and B, n × k. Rounding is that of sums of at most
+// chunk terms, of which at most 8 + n/chunk are added up.
 func inner(a []float64, p int, b []float64, k int) []float64 {
-	total, part := make([]float64, p*k), make([]float64, p*k)
-	n := len(b) / k
-	for t := range n {
-		arow, brow := a[t*p:][:p], b[t*k:][:k]
-		for i, v := range arow {
-			row := part[i*k:][:k]
-			for j, w := range brow {
-				row[j] += v * w
+	total := make([]float64, p*k)
+	parallel.Sum(len(b)/k, max(64, p*k/2), total, func(lo, hi int, total []float64) {
+		part := make([]float64, p*k)
+		for t := lo; t < hi; t++ {
+			arow, brow := a[t*p:][:p], b[t*k:][:k]
+			for i, v := range arow {
+				row := part[i*k:][:k]
+				for j, w := range brow {
+					row[j] += v * w
+				}
+			}
+			if (t-lo)%chunk == chunk-1 || t == hi-1 {
+				for i, v := range part {
+					total[i] += v
+				}
+				clear(part)
 			}
 		}
-		if t%chunk == chunk-1 || t == n-1 {
-			for i, v := range part {
-				total[i] += v
-			}
-			clear(part)
-		}
-	}
+	})
 	return total
 }
 
@@ -152,23 +159,22 @@ func inner(a []float64, p int, b []float64, k int) []float64 {
 // three times over, and sets those that depend on the others to zero. It returns
 // max |YᵀY − I| times k, a bound on the 2-norm, over the columns that remain.
 func orthonormalize(y []float64, k int) (theta float64) {
-	n := len(y) / k
 	gram := inner(y, k, y, k)
 	for j := range k {
 		size := math.Sqrt(gram[j*k+j])
 		for range 3 {
-			for i := range j {
-				axpyColumns(y, k, n, i, j)
-			}
+			subtractColumns(y, k, j, columnProducts(y, k, j)[:j])
 		}
-		left := columnNorm(y, k, n, j)
+		left := math.Sqrt(columnProducts(y, k, j)[j])
 		scale := 1 / left
 		if !(left > 1e-10*size) || math.IsInf(scale, 1) {
 			scale = 0
 		}
-		for t := range n {
-			y[t*k+j] *= scale
-		}
+		parallel.Rows(len(y)/k, 1, func(lo, hi int) {
+			for t := lo; t < hi; t++ {
+				y[t*k+j] *= scale
+			}
+		})
 	}
 	gram = inner(y, k, y, k)
 	for i := range k {
@@ -183,21 +189,28 @@ func orthonormalize(y []float64, k int) (theta float64) {
 	return theta
 }
 
-// axpyColumns subtracts from column j its component along column i, of norm 1 or 0.
-func axpyColumns(y []float64, k, n, i, j int) {
-	var d float64
-	for t := range n {
-		d += y[t*k+i] * y[t*k+j]
-	}
-	for t := range n {
-		y[t*k+j] -= d * y[t*k+i]
-	}
+// columnProducts returns the inner products of columns 0 … j with column j.
+func columnProducts(y []float64, k, j int) []float64 {
+	d := make([]float64, j+1)
+	parallel.Sum(len(y)/k, k, d, func(lo, hi int, d []float64) {
+		for t := lo; t < hi; t++ {
+			row := y[t*k:][:j+1]
+			for i, v := range row {
+				d[i] += v * row[j]
+			}
+		}
+	})
+	return d
 }
 
-func columnNorm(y []float64, k, n, j int) float64 {
-	var sum float64
-	for t := range n {
-		sum += y[t*k+j] * y[t*k+j]
-	}
-	return math.Sqrt(sum)
+// subtractColumns subtracts from column j the combination d of the first columns.
+func subtractColumns(y []float64, k, j int, d []float64) {
+	parallel.Rows(len(y)/k, k, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			row := y[t*k:][:j+1]
+			for i, v := range d {
+				row[j] -= v * row[i]
+			}
+		}
+	})
 }

@@ -5,14 +5,13 @@ package sensitivity
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Limits of a surrogate: its nodes, the entries read to choose them, and the steps
@@ -36,17 +35,12 @@ type surrogate struct {
 // surrogates makes the surrogate of each node in pick, in parallel.
 func (p *problem) surrogates(ctx context.Context, pick []int32) ([]surrogate, error) {
 	out := make([]surrogate, len(pick))
-	workers := min(runtime.GOMAXPROCS(0), len(pick))
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			m := newSurrogateBuilder(p)
-			for k := w; k < len(pick) && ctx.Err() == nil; k += workers {
-				out[k] = m.build(pick[k])
-			}
-		})
-	}
-	wait.Wait()
+	builder := func() *surrogateBuilder { return newSurrogateBuilder(p) }
+	parallel.RowsWith(len(pick), surrogateWork/16, builder, func(m *surrogateBuilder, lo, hi int) {
+		for k := lo; k < hi && ctx.Err() == nil; k++ {
+			out[k] = m.build(pick[k])
+		}
+	})
 	return out, ctx.Err()
 }
 

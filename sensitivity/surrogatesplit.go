@@ -5,6 +5,8 @@ package sensitivity
 import (
 	"context"
 	"math"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // surrogateSplit makes the bounds of the screen smaller by subtracting sparse
@@ -47,9 +49,11 @@ func (c *screening) applySurrogates(ctx context.Context) (err error) {
 	entries := math.Sqrt(float64(l.columns) * float64(c.n))
 	rounding += 2 * entries * (4 * (surrogateNodes + 8) * unit) * math.Sqrt(c.peak) * c.normBound()
 	relative := 1 + float64(l.columns+32)*unit
-	for _, i := range c.rest {
-		c.bound(i, l.norm[i]*(1+256*unit)+(math.Sqrt(l.squares[i])*relative+rounding)/root)
-	}
+	parallel.Rows(len(c.rest), boundWork, func(lo, hi int) {
+		for _, i := range c.rest[lo:hi] {
+			c.bound(i, l.norm[i]*(1+256*unit)+(math.Sqrt(l.squares[i])*relative+rounding)/root)
+		}
+	})
 	return nil
 }
 
@@ -90,10 +94,12 @@ func (c *screening) newSurrogateSplit(ctx context.Context, ends []int32) (*surro
 	for index, t := range ends {
 		l.position[t] = int32(index) + 1
 	}
-	for _, i := range c.rest {
-		e := c.edges[i]
-		l.norm[i] = c.distance(&l.list[l.position[e.u]-1], &l.list[l.position[e.v]-1])
-	}
+	parallel.Rows(len(c.rest), 4*surrogateNodes, func(lo, hi int) {
+		for _, i := range c.rest[lo:hi] {
+			e := c.edges[i]
+			l.norm[i] = c.distance(&l.list[l.position[e.u]-1], &l.list[l.position[e.v]-1])
+		}
+	})
 	for _, k := range c.keptBlocks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -111,20 +117,24 @@ func (l *surrogateSplit) project(c *screening, x, y []float64) {
 	if l.rows == nil {
 		l.rows = make([]float64, len(l.nodes)*k)
 	}
-	for index, t := range l.nodes {
-		row := l.rows[index*k:][:k]
-		copy(row, y[int(t)*k:])
-		a := &l.list[index]
-		for m, s := range a.nodes {
-			for j, v := range x[int(s)*k:][:k] {
-				row[j] -= a.values[m] * v
+	parallel.Rows(len(l.nodes), surrogateNodes*k, func(lo, hi int) {
+		for index := lo; index < hi; index++ {
+			row := l.rows[index*k:][:k]
+			copy(row, y[int(l.nodes[index])*k:])
+			a := &l.list[index]
+			for m, s := range a.nodes {
+				for j, v := range x[int(s)*k:][:k] {
+					row[j] -= a.values[m] * v
+				}
 			}
 		}
-	}
-	for _, i := range c.rest {
-		e := c.edges[i]
-		l.squares[i] += difference(l.rows, k, edge{u: l.position[e.u] - 1, v: l.position[e.v] - 1})
-	}
+	})
+	parallel.Rows(len(c.rest), 2*k, func(lo, hi int) {
+		for _, i := range c.rest[lo:hi] {
+			e := c.edges[i]
+			l.squares[i] += difference(l.rows, k, edge{u: l.position[e.u] - 1, v: l.position[e.v] - 1})
+		}
+	})
 	l.columns += k
 }
 

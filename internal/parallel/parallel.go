@@ -91,6 +91,30 @@ func Sum(n, width int, sum []float64, f func(lo, hi int, sum []float64)) {
 	jobs.Put(j)
 }
 
+// RowsWith is [Rows] for an f that needs memory of its own: make returns some, which one call
+// after the other uses, never two at the same time. What f writes must not depend on what
+// earlier calls left there.
+func RowsWith[T any](n, width int, make func() T, f func(memory T, lo, hi int)) {
+	var lock sync.Mutex
+	var free []T
+	take := func() (memory T) {
+		lock.Lock()
+		defer lock.Unlock()
+		if k := len(free) - 1; k >= 0 {
+			memory, free = free[k], free[:k]
+			return memory
+		}
+		return make()
+	}
+	Rows(n, width, func(lo, hi int) {
+		memory := take()
+		f(memory, lo, hi)
+		lock.Lock()
+		defer lock.Unlock()
+		free = append(free, memory)
+	})
+}
+
 // pieces returns ⌈n/size⌉.
 func pieces(n, size int) int { return (n + size - 1) / size }
 
