@@ -15,8 +15,12 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
+// ErrComputed says that an uncertainty of the process is declared where no sensor measures it.
+var ErrComputed = errors.New("graphcloak: a process that GraphCloak computes is certain")
+
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
-// Only the public graph enters. It returns the errors of [privacy.NewPlan], [ErrTau]
+// Only the public graph enters. It returns [ErrEmpty] where there is no
+// relationship, [ErrComputed], the errors of [privacy.NewPlan], [ErrTau]
 // where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
 // [allocation.ErrInvalid], [ErrTolerance], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
@@ -24,6 +28,9 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	opts.Uncertainty.Alternatives, opts.Uncertainty.AlternativesDigest = len(m.listed.graphs), m.listed.digest
 	if err := checkComputed(opts); err != nil {
 		return nil, err
+	}
+	if m.Graph.Size() == 0 {
+		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)
 	}
 	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
 		if _, err := m.operator.Diffusion.WithTau(u.TauTo); err != nil {
@@ -72,9 +79,9 @@ func checkComputed(opts PlanOptions) error {
 		return nil
 	}
 	if u.TauFrom < u.TauTo {
-		return fmt.Errorf("%w: tau may be anything from %v to %v, but GraphCloak diffuses the sources itself and knows tau: a range is for readings that sensors measure; give one number or auto", privacy.ErrInput, u.TauFrom, u.TauTo)
+		return fmt.Errorf("%w: tau may be anything from %v to %v, but GraphCloak diffuses the sources itself and knows tau: a range is for readings that sensors measure; give one number or auto", ErrComputed, u.TauFrom, u.TauTo)
 	}
-	return fmt.Errorf("%w: an uncertainty of the process is declared, but GraphCloak computes the readings, from sources: it is for readings that sensors measure", privacy.ErrInput)
+	return fmt.Errorf("%w: an uncertainty is one of readings that sensors measure", ErrComputed)
 }
 
 // allocate replaces the plan's uniform noise by a better one with the same

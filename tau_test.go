@@ -34,7 +34,7 @@ func TestTooLargeTau(t *testing.T) {
 			if !errors.Is(err, graphcloak.ErrTau) {
 				t.Fatalf("tau %v: %v, want ErrTau", tau, err)
 			}
-			named := regexp.MustCompile(`at tau = \S+ .* up to about (\S+) \(`).FindStringSubmatch(err.Error())
+			named := regexp.MustCompile(`at tau = \S+ .* up to about (\S+)$`).FindStringSubmatch(err.Error())
 			if named == nil {
 				t.Fatalf("tau %v: %v names none", tau, err)
 			}

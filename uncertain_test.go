@@ -206,7 +206,7 @@ func TestUncertainRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, sensitivity.ErrUncertainty) {
+		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, graphcloak.ErrComputed) && !errors.Is(err, sensitivity.ErrUncertainty) {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
 	}

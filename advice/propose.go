@@ -95,7 +95,8 @@ func CandidatesOf(s connector.Schema, c Choice, leftOut []string) Candidates {
 	}
 }
 
-func mayBePrivate(p connector.Property) bool { return p.Type.Numeric() }
+// mayBePrivate holds for numbers that are no identity.
+func mayBePrivate(p connector.Property) bool { return p.Type.Numeric() && !p.Unique }
 
 // identifies holds for what every node of the sample has, each another.
 func identifies(p connector.Property) bool {

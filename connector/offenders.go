@@ -21,6 +21,10 @@ type Offenders struct {
 	first []string
 }
 
+// singular makes what is wrong with several what is wrong with one.
+var singular = strings.NewReplacer("nodes have", "node has", "relationships have", "relationship has", "relationships of the query have", "relationship of the query has",
+	"nodes share", "node shares", "nodes are", "node is", "relationships are", "relationship is")
+
 // Add records one offender, such as `"12"–"15": weight is NaN`.
 func (o *Offenders) Add(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
@@ -63,6 +67,9 @@ func (o *Offenders) Err(what, remedy string) error {
 func (o *Offenders) list(what string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.count == 1 {
+		what = singular.Replace(what)
+	}
 	s := fmt.Sprintf("%d %s: %s", o.count, what, strings.Join(o.first, "; "))
 	if more := o.count - len(o.first); more > 0 {
 		s += fmt.Sprintf("; and %d more", more)

@@ -283,13 +283,28 @@ func defaultSuggestion(err error, exit int) string {
 			return s.suggestion
 		}
 	}
-	if _, ok := errors.AsType[*config.Error](err); ok {
+	if e, ok := errors.AsType[*config.Error](err); ok && e.Origin.Layer != config.LayerFlag { // whoever typed it knows
 		return "`graphcloak config view --origins` shows where each value comes from"
 	}
 	if exit == exitTransient {
 		return "try again, or give more time by --timeout"
 	}
 	return ""
+}
+
+// ownPackages are those whose errors begin with their name, which says nothing to who calls
+// a command.
+var ownPackages = []string{
+	"graphcloak", "advice", "allocation", "analyst", "builtin", "community", "config", "emd", "expm", "graph", "inspect", "jobs", "laplacian",
+	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "study",
+}
+
+// textOf is an error without the name of our package before it.
+func textOf(err error) string {
+	if name, rest, ok := strings.Cut(err.Error(), ": "); ok && slices.Contains(ownPackages, name) {
+		return rest
+	}
+	return err.Error()
 }
 
 // messages returns one text for each member of a joined error. One that wraps several in
@@ -303,10 +318,10 @@ func messages(err error) []string {
 		}
 	}
 	if !ok {
-		return []string{strings.TrimPrefix(err.Error(), "config: ")}
+		return []string{textOf(err)}
 	}
 	if strings.Join(texts, "\n") != err.Error() {
-		return []string{strings.ReplaceAll(strings.TrimPrefix(err.Error(), "config: "), "\n", "; ")}
+		return []string{strings.ReplaceAll(textOf(err), "\n", "; ")}
 	}
 	texts = nil
 	for _, e := range joined.Unwrap() {
@@ -336,7 +351,7 @@ func (a *app) printError(lines []string, p problem) {
 			a.say("", plain, "  - "+line)
 		}
 	}
-	if p.Suggestion != "" {
+	if p.Suggestion != "" && !strings.Contains(p.Message, p.Suggestion) {
 		a.say("Hint:", plain, p.Suggestion)
 	}
 }

@@ -41,7 +41,7 @@ func TestInterview(t *testing.T) {
 		{"Node labels (or Shop) [Place]: ", "Plaice"},
 		{`Did you mean "Place"?`, "Place"},
 		{"Relationship types (or SELLS) [PATH,ROAD]: ", ""},
-		{"Private property with the sources, from 0 to 1 (or id, sick) []: ", "sick"},
+		{"Private property with the sources, from 0 to 1 (or sick) []: ", "sick"},
 		{"identifies a node (or street) [id]: ", "street"},
 		{"community (none: detected) [ward]: ", "-"},
 		{"weight (none: 1)", ""},

@@ -133,6 +133,9 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	job.RunID, job.Attempt = w.ReleaseID, "tick-"+w.ReleaseID
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
 	s := a.watch(r.s)
+	if err := a.checkSignal(ctx, s, job.Signal); err != nil {
+		return nil, err
+	}
 	m, err := a.load(ctx, s, job)
 	if err != nil {
 		return nil, err

@@ -4,8 +4,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/advice"
+	"github.com/graphcloak/graphcloak/connector"
 )
 
 // load reads the graph of a job and makes its model. It refuses what
@@ -34,9 +38,45 @@ func (a *app) onModel(ctx context.Context, job graphcloak.Job, use func(*graphcl
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
+	switch err := a.checkSignal(ctx, s, job.Signal); {
+	case err == nil:
+	case job.Signal.MeasurementProperty != "" && errors.Is(err, connector.ErrNotFound): // sensors may measure later
+		a.note("Note: %v, so far", err)
+	default:
+		return err
+	}
 	m, err := a.load(ctx, s, job)
 	if err != nil {
 		return err
 	}
 	return use(m)
+}
+
+// checkSignal refuses a private property that the store does not have, before anything is
+// read or computed: by its name alone.
+func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.Signal) error {
+	property := signal.Property()
+	if property == "" {
+		return nil
+	}
+	_, _, known, err := s.Names(ctx)
+	if err != nil || slices.Contains(known, property) {
+		return err
+	}
+	missing := connector.NotFound("property", property, known)
+	if e, ok := errors.AsType[*connector.NotFoundError](missing); ok && e.Suggestion != "" {
+		return missing
+	}
+	schema, err := s.Schema(ctx)
+	if err != nil { // the hint is less
+		return missing
+	}
+	given := a.given()
+	given.Source, given.Measurement = "", ""
+	written, _, err := a.notPublic(ctx, s, given)
+	if err != nil {
+		return missing
+	}
+	numbers := advice.CandidatesOf(schema, given, written).Private
+	return fail(exitNotFound, "%w", missing).hint("numbers are in %s", fewNames(numbers))
 }

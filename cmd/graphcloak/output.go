@@ -136,7 +136,7 @@ func (a *app) checkOutput() error {
 	case path != "":
 		return a.checkFile(path)
 	case a.tty.out && slices.Contains(binaryFormats, a.outputFormat()):
-		return fail(exitUsage, "%s is nothing for a terminal", a.outputFormat()).hint("name a file by --output")
+		return fail(exitUsage, "%s cannot be shown on a terminal; nothing was spent", a.outputFormat()).hint("name a file by --output")
 	}
 	return nil
 }

@@ -58,6 +58,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
@@ -232,8 +233,25 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 		if !cmd.HasSubCommands() && cobra.NoArgs(cmd, args) != nil && cobra.NoArgs(cmd, args).Error() == err.Error() { // cobra takes the word for a command
 			err = fmt.Errorf("`%s` takes no word beside its flags, and was given %q", cmd.CommandPath(), args[0])
 		}
+		if _, words, ok := strings.Cut(cmd.Use, " "); ok {
+			given := "none"
+			if len(args) > 0 {
+				given = connector.Count(int64(len(args)), "word")
+			}
+			err = fmt.Errorf("`%s` takes %s, and was given %s", cmd.CommandPath(), words, given)
+		}
 		return fail(exitUsage, "%w", err).hint("usage: %s", cmd.UseLine())
 	}
+}
+
+// whoTakes lists the commands of a group that have a flag.
+func whoTakes(group *cobra.Command, flag string) (names []string) {
+	for _, c := range group.Commands() {
+		if c.IsAvailableCommand() && c.Flags().Lookup(flag) != nil {
+			names = append(names, "`"+c.CommandPath()+"`")
+		}
+	}
+	return names
 }
 
 // flagError explains a flag that the command does not have. Flags are read before
@@ -252,6 +270,9 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if f := cmd.Flags().Lookup(name); f != nil { // it is there, without its value
 		value, _ := pflag.UnquoteUsage(f)
 		return failure.hint("give its value: --%s %s", name, value)
+	}
+	if below := whoTakes(cmd, name); len(below) > 0 {
+		return failure.hint("it is for %s", strings.Join(below, ", "))
 	}
 	for _, s := range config.Settings() {
 		if s.Flag == name {

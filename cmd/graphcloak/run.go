@@ -102,6 +102,9 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if done, err := a.nothingToDo(ctx, s, job.Scope); done || err != nil {
 		return err
 	}
+	if err := a.checkSignal(ctx, s, job.Signal); err != nil {
+		return err
+	}
 	m, err := a.load(ctx, s, job)
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func (a *app) ask(ctx context.Context, question string, echoed bool, read func(t
 	if err != nil {
 		return "", fmt.Errorf("read the answer: %w", err)
 	}
-	a.clearProgress()
+	a.stopProgress() // its time would be drawn over the question
 	fmt.Fprint(a.stderr, a.laidOut(question)+" ")
 	type answer struct {
 		text []byte

@@ -122,13 +122,13 @@ func TestJobCommands(t *testing.T) {
 		{[]string{"runs", "list", "--status", "too_dear"}, exitOK, "no waiting helps: use a smaller --epsilon"},
 		{[]string{"doctor"}, exitBudget, "would have cost more than its whole cap"},
 		{[]string{"job", "show", "often"}, exitOK, `"attempts": 1`},
-		{[]string{"job", "run", "line"}, exitConflict, `"message": "jobs: the job cannot run as it is: line: schedule`},
+		{[]string{"job", "run", "line"}, exitConflict, `"message": "the job cannot run as it is: line: schedule`},
 		{[]string{"job", "run", "oftn"}, exitNotFound, "did you mean often?"},
 		{[]string{"job", "pause", "often"}, exitOK, `"PAUSED"`},
 		{[]string{"job", "resume", "often"}, exitOK, `"paused": false`},
 		{[]string{"job", "resume", "paused"}, exitConflict, "settings"},
 		{[]string{"job", "cancel", "often"}, exitNotFound, `"message": "job \"often\" has no run under way"`},
-		{[]string{"job", "show"}, exitUsage, "arg"},
+		{[]string{"job", "show"}, exitUsage, "takes NAME, and was given none"},
 	} {
 		if code, said := obey(t, at(append(c.words, "--format", "json")...)...); code != c.exit || !strings.Contains(said, c.want) {
 			t.Errorf("%v: exit %d, want %d with %s:\n%s", c.words, code, c.exit, c.want, said)

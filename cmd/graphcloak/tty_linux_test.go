@@ -105,11 +105,17 @@ func TestPromptDoesNotEcho(t *testing.T) {
 		err      error
 	}
 	answers := make(chan answer)
+	a.progress("relationships", 1, 0) // would draw its time over the question
 	go func() {
 		_, password, err := a.credentials(t.Context())
 		answers <- answer{password, err}
 	}()
 	s.wait(t, "Password of me at neo4j://localhost:7687: ")
+	a.talking.Lock()
+	if a.line != nil {
+		t.Errorf("%q goes on while a question is asked", a.line.stage)
+	}
+	a.talking.Unlock()
 	if _, err := s.keyboard.WriteString("hunter2\n"); err != nil {
 		t.Fatal(err)
 	}

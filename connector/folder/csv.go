@@ -128,6 +128,17 @@ func (t *table) checkHeader() error {
 	return nil
 }
 
+// headerError is that of a header that does not name what is needed.
+type headerError struct{ err error }
+
+func (e *headerError) Error() string { return e.err.Error() }
+func (e *headerError) Unwrap() error { return e.err }
+
+// Suggestion says how a header names columns.
+func (e *headerError) Suggestion() string {
+	return "name the columns in the first line, parted by comma, tab, semicolon or bar; neo4j-admin's :ID, :START_ID and :END_ID serve too"
+}
+
 // missing is the error of a column that is not there.
 func (t *table) missing(w string) error {
 	needed := needs[t.name]
@@ -135,8 +146,8 @@ func (t *table) missing(w string) error {
 		return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
 	}
 	// The names found are not shown: without a header they are a row of data.
-	return fmt.Errorf("%w: %s needs the column %s, named in its header and parted by a comma, tab, semicolon or bar (neo4j-admin's :ID, :START_ID and :END_ID serve too); the header has %s, and none is %q",
-		connector.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)
+	return &headerError{fmt.Errorf("%w: %s needs the column %s; its header has %s, and none is %q",
+		connector.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)}
 }
 
 // needs lists the columns without which a file is no part of a graph.

@@ -157,9 +157,9 @@ func TestOtherWriters(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	for name, test := range map[string]struct{ nodes, relationships, says string }{
 		"empty nodes":         {"", "source,target\n", "no header"},
-		"no id":               {"name\na\n", "source,target\n", "nodes.csv needs the column id, named in its header and"},
+		"no id":               {"name\na\n", "source,target\n", "nodes.csv needs the column id; its header has 1 column"},
 		"no target":           {"id\n1\n", "source,to\n1,1\n", `none is "target"`},
-		"slashes":             {"id\n1\n", "source/target\n1;1\n", "needs the column source and the column target, named in its header and"},
+		"slashes":             {"id\n1\n", "source/target\n1;1\n", "needs the column source and the column target; its header has 1 column"},
 		"a column twice":      {"id,x,x\n1,2,3\n", "source,target\n", `"x" twice`},
 		"an id twice":         {"id\n1\n2\n1\n", "source,target\n", `id "1"`},
 		"an empty id":         {"id,x\n1,a\n,b\n", "source,target\n", "line 3"},
