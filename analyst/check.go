@@ -37,22 +37,15 @@ func CheckFalseAlarm(rate float64) error {
 }
 
 // check reports whether there is a source at all, and whether the sources that the answer
-// supposes explain the measurements w, which are those of sensors that are not suspect. The
-// latter is asked at the likeliest τ where several are possible.
+// supposes explain the measurements w, which are those of sensors that are not suspect. Where
+// several τ are possible both are asked of all of them, along the directions that are visible under
+// the operator's own, and other explanations are weighed at the likeliest.
 func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Options) error {
 	opts.Faults = posterior.Faults{}
-	if w != a.Whitened {
+	severalTau := len(a.report.TauPosterior) > 0
+	if severalTau {
 		opts.Norms = nil
-	}
-	sound := w
-	w, err := a.atLikeliestTau(ctx, w)
-	if err != nil {
-		return err
-	}
-	if w.op != a.op {
-		opts.Norms = nil
-	}
-	if opts.Norms == nil {
+	} else if w != a.Whitened {
 		norms, err := posterior.ColumnNorms(ctx, w.Data, opts)
 		if err != nil {
 			return err
@@ -60,22 +53,26 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 		opts.Norms = &norms
 	}
 	check := posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: a.opts.falseAlarm()}
-	c, err := posterior.NewCheck(ctx, w.Data, check)
+	c, err := posterior.NewChecks(ctx, a.atEachTau(ctx, w), check)
 	if err != nil {
 		return err
 	}
-	presence := &c.Presence
-	if len(a.report.TauPosterior) > 0 {
-		check.Trials = c.Trials
-		if presence, err = posterior.NewPresence(ctx, a.atEachTau(ctx, sound), check); err != nil {
-			return err
-		}
-	}
-	a.addPresence(presence)
+	a.addPresence(&c.Presence)
 	if err := a.addFit(ctx, w, opts, c); err != nil || a.report.Fit.PValue >= report.PoorFit {
 		return err
 	}
-	return a.addAlternatives(ctx, w, opts, c.LogPresence)
+	one := c.LogPresence
+	if severalTau {
+		if w, err = a.atLikeliestTau(ctx, w); err != nil {
+			return err
+		}
+		p, err := posterior.New(ctx, w.Data, opts)
+		if err != nil {
+			return err
+		}
+		one = p.LogPresence
+	}
+	return a.addAlternatives(ctx, w, opts, one)
 }
 
 // addPresence reports whether there is a source at all.
@@ -94,9 +91,16 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	if s == nil || s.Count <= 1 {
 		return nil
 	}
-	residual, err := posterior.LeastResidual(ctx, w.Data, a.indices(s.Count), opts)
-	if err != nil {
-		return err
+	residual := math.Inf(1)
+	for d, err := range a.atEachTau(ctx, w) {
+		if err != nil {
+			return err
+		}
+		least, err := posterior.LeastResidual(ctx, d, a.indices(s.Count), opts)
+		if err != nil {
+			return err
+		}
+		residual = min(residual, least)
 	}
 	a.report.Fit = &report.Fit{PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual, Measurements: len(w.Data.Y)}
 	return nil
@@ -127,9 +131,14 @@ func (a *analysis) atLikeliestTau(ctx context.Context, w *Whitened) (*Whitened, 
 	return a.atTau(ctx, w, tau)
 }
 
-// atEachTau yields the measurements under every τ that the posterior is summed over.
+// atEachTau yields the measurements under every τ that the posterior is summed over, or under the
+// operator's.
 func (a *analysis) atEachTau(ctx context.Context, w *Whitened) iter.Seq2[measurement.Data, error] {
 	return func(yield func(measurement.Data, error) bool) {
+		if len(a.report.TauPosterior) == 0 {
+			yield(w.Data, nil)
+			return
+		}
 		for _, t := range a.report.TauPosterior {
 			at, err := a.atTau(ctx, w, t.Tau)
 			if err != nil {

@@ -5,6 +5,7 @@ package posterior
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"runtime"
 	"slices"
@@ -102,30 +103,92 @@ func newChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*ch
 // the latter it compares the worst of three residuals of the best single source: of all
 // measurements, of their visible directions, and of the measurement that fits worst.
 func NewCheck(ctx context.Context, d measurement.Data, opts CheckOptions) (*Check, error) {
-	k, c, err := newChecker(ctx, d, opts)
+	return NewChecks(ctx, func(yield func(measurement.Data, error) bool) { yield(d, nil) }, opts)
+}
+
+// NewChecks tests where any of several operators may have made the measurements. Whether
+// there is a source is asked as [NewPresence] does. The p-value of a single source is the
+// largest under any of them, with the source that it belongs to: what is improbable under all is
+// so under the one that made them. data yields the same measurements with each operator.
+// It returns the errors that data yields, and [ErrInvalid].
+func NewChecks(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions) (*Check, error) {
+	var out *Check
+	p, err := overOperators(ctx, data, opts, func(k *checker, c, null []float64) error {
+		fit := k.fit(c, len(null))
+		err := k.simulate(ctx, len(null), opts.Progress, func(at int, b *noiseBlock) bool {
+			k.addNull(null[at:], b)
+			fit.add(k, b)
+			return true
+		})
+		if now := fit.check(); out == nil || now.Fit > out.Fit {
+			out = now
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := &Check{Presence: Presence{Trials: opts.trials(d.A), LogPresence: k.presence(c)}}
-	out.Node, out.Amplitude = k.best(c)
-	column := make([]float64, len(d.Y))
-	linop.ColumnsTo(d.A, column, []int{out.Node})
-	rest := slices.Clone(d.Y)
-	floats.AddScaled(rest, -out.Amplitude, column)
-	out.Residual = floats.Dot(rest, rest)
-	worst := k.tail(rest)
-	floats.Scale(out.Amplitude, column)
-	null, tails, err := k.simulate(ctx, out.Trials, column, opts.Progress)
-	if err != nil {
-		return nil, err
-	}
-	out.Null = null
-	out.settle()
-	out.Fit = share(tails, worst, func(x, y float64) bool { return x <= y })
-	if out.Fit*float64(out.Trials+1) < 1.5 { // none is as poor
-		out.Fit = min(out.Fit, 3*worst)
-	}
+	out.Presence = *p
 	return out, nil
+}
+
+// fitting is the test of a single source.
+type fitting struct {
+	Check
+	mean, shift []float64 // A·a·e_i of the best source, and Aᵀ of it
+	worst       float64   // the least tail of the measurements
+	trials      int
+	poor        int // trials that fit as poorly
+}
+
+// fit returns the test of the measurements, c being Aᵀ of them.
+func (k *checker) fit(c []float64, trials int) *fitting {
+	m, n := k.d.A.Dims()
+	f := &fitting{mean: make([]float64, m), shift: make([]float64, n), trials: trials}
+	f.Node, f.Amplitude = k.best(c)
+	linop.ColumnsTo(k.d.A, f.mean, []int{f.Node})
+	floats.Scale(f.Amplitude, f.mean)
+	rest := slices.Clone(k.d.Y)
+	floats.Sub(rest, f.mean)
+	f.Residual, f.worst = floats.Dot(rest, rest), k.tail(rest)
+	k.d.A.MulVecTo(f.shift, true, f.mean)
+	return f
+}
+
+// add counts the trials of a block that fit as poorly.
+func (f *fitting) add(k *checker, b *noiseBlock) {
+	m, n := k.d.A.Dims()
+	nodes, amplitudes, columns := make([]int, b.width), make([]float64, b.width), make([]float64, m*b.width)
+	inParallel(b.width, func(j int) {
+		c := stride(b.w, j, b.width, n)
+		floats.Add(c, f.shift)
+		nodes[j], amplitudes[j] = k.best(c)
+	})
+	linop.ColumnsTo(k.d.A, columns, nodes)
+	poor := make([]bool, b.width)
+	inParallel(b.width, func(j int) {
+		rest := stride(b.z, j, b.width, m)
+		floats.Add(rest, f.mean)
+		floats.AddScaled(rest, -amplitudes[j], columns[j*m:(j+1)*m])
+		poor[j] = k.tail(rest) <= f.worst
+	})
+	for _, v := range poor {
+		if v {
+			f.poor++
+		}
+	}
+}
+
+// pValue is the share of trials, of all and of the measurements, that fit as poorly.
+func (f *fitting) pValue() float64 { return float64(f.poor+1) / float64(f.trials+1) }
+
+// check returns the test with its p-value.
+func (f *fitting) check() *Check {
+	f.Fit = f.pValue()
+	if f.poor == 0 {
+		f.Fit = min(f.Fit, 3*f.worst)
+	}
+	return &f.Check
 }
 
 // share returns the p-value of x among simulated values.
@@ -197,38 +260,27 @@ func (k *checker) tail(rest []float64) float64 {
 // checkBlock is the number of trials that are multiplied together.
 const checkBlock = 16
 
-// simulate returns the log odds of a source in trials without one, and the tails of trials
-// with one whose mean is given.
-func (k *checker) simulate(ctx context.Context, trials int, mean []float64, progress func(string, int64, int64)) (null, tails []float64, err error) {
-	null, tails = make([]float64, trials), make([]float64, trials)
-	m, n := k.d.A.Dims()
-	shift := make([]float64, n)
-	k.d.A.MulVecTo(shift, true, mean)
+// noiseBlock is the noise z of some trials, and w = Aᵀz, each with one column a trial.
+type noiseBlock struct {
+	z, w  []float64
+	width int
+}
+
+// simulate calls do for the noise of trials, block by block, until it returns false; at is the first
+// trial of a block.
+func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock) bool) error {
 	for at := 0; at < trials; at += checkBlock {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return err
 		}
-		width := min(checkBlock, trials-at)
-		z, w := k.noise(at, width)
-		nodes, amplitudes, columns := make([]int, width), make([]float64, width), make([]float64, m*width)
-		inParallel(width, func(j int) {
-			c := stride(w, j, width, n)
-			null[at+j] = k.trial(c)
-			floats.Add(c, shift)
-			nodes[j], amplitudes[j] = k.best(c)
-		})
-		linop.ColumnsTo(k.d.A, columns, nodes)
-		inParallel(width, func(j int) {
-			rest := stride(z, j, width, m)
-			floats.Add(rest, mean)
-			floats.AddScaled(rest, -amplitudes[j], columns[j*m:(j+1)*m])
-			tails[at+j] = k.tail(rest)
-		})
+		if !do(at, k.noise(at, min(checkBlock, trials-at))) {
+			return nil
+		}
 		if progress != nil {
-			progress("check the model", int64(at+width), int64(trials))
+			progress("check the model", int64(min(at+checkBlock, trials)), int64(trials))
 		}
 	}
-	return null, tails, nil
+	return nil
 }
 
 // stride returns column j of n rows of k values.

@@ -43,9 +43,8 @@ func (p *Presence) Threshold(falseAlarm float64) float64 {
 	return p.Null[p.Trials-k]
 }
 
-// settle computes the p-value.
+// settle computes the p-value. Null is ascending.
 func (p *Presence) settle() {
-	slices.Sort(p.Null)
 	p.NoSource = share(p.Null, p.LogPresence, func(x, y float64) bool { return x >= y })
 	if p.LogPresence > p.Null[p.Trials-1] {
 		p.NoSource = min(p.NoSource, max(math.Exp(-p.LogPresence), math.SmallestNonzeroFloat64))
@@ -56,23 +55,37 @@ func (p *Presence) settle() {
 // likely: measurements and trials alike are judged by the mean of the odds under all. Noise
 // alone is the same under all, so the trials are too. The p-value is as exact as that of one
 // operator, and the same bits for it. data yields the same measurements with each operator.
+// opts.Norms are those of the first.
 // It returns the errors that data yields, and [ErrInvalid].
 func NewPresence(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions) (*Presence, error) {
-	opts.Norms = nil
+	return overOperators(ctx, data, opts, func(k *checker, _, null []float64) error {
+		return k.simulate(ctx, len(null), opts.Progress, func(at int, b *noiseBlock) bool {
+			k.addNull(null[at:], b)
+			return true
+		})
+	})
+}
+
+// overOperators tests the presence of a source under any of several operators: test adds, to the
+// logarithms null, the odds of a source in each trial under one of them. c is Aᵀy.
+func overOperators(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions, test func(k *checker, c, null []float64) error) (*Presence, error) {
 	p, count := &Presence{LogPresence: math.Inf(-1)}, 0
 	for d, err := range data {
 		if err != nil {
 			return nil, err
 		}
+		if count > 0 {
+			opts.Norms = nil // those of the first
+		}
 		k, c, err := newChecker(ctx, d, opts)
 		if err != nil {
 			return nil, err
 		}
-		if p.Trials == 0 {
+		if count == 0 {
 			p.Trials = opts.trials(d.A)
 			p.Null = slices.Repeat([]float64{math.Inf(-1)}, p.Trials)
 		}
-		if err := k.addNull(ctx, p.Null); err != nil {
+		if err := test(k, c, p.Null); err != nil {
 			return nil, err
 		}
 		p.LogPresence = logSum([]float64{p.LogPresence, k.presence(c)})
@@ -83,43 +96,32 @@ func NewPresence(ctx context.Context, data iter.Seq2[measurement.Data, error], o
 	}
 	p.LogPresence -= math.Log(float64(count))
 	floats.AddConst(-math.Log(float64(count)), p.Null)
+	slices.Sort(p.Null)
 	p.settle()
 	return p, nil
 }
 
-// addNull adds, to logarithms, the odds of a source in each trial without one.
-func (k *checker) addNull(ctx context.Context, null []float64) error {
-	_, n := k.d.A.Dims()
-	for at := 0; at < len(null); at += checkBlock {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		width := min(checkBlock, len(null)-at)
-		_, w := k.noise(at, width)
-		inParallel(width, func(j int) {
-			null[at+j] = logSum([]float64{null[at+j], k.trial(stride(w, j, width, n))})
-		})
-	}
-	return nil
+// addNull adds, to logarithms, the odds of a source in each trial of a block without one.
+func (k *checker) addNull(null []float64, b *noiseBlock) {
+	inParallel(b.width, func(j int) { null[j] = logAdd(null[j], k.trial(stride(b.w, j, b.width, len(k.norms)))) })
 }
 
 // lineValues is the number of values of a cache line: columns are drawn by as many, so that
 // no two workers write to one line.
 const lineValues = 8
 
-// noise returns the noise z of width trials from the at-th on, and Aᵀz, each with one
-// column a trial.
-func (k *checker) noise(at, width int) (z, w []float64) {
+// noise returns the noise of width trials from the at-th on.
+func (k *checker) noise(at, width int) *noiseBlock {
 	m, n := k.d.A.Dims()
-	z, w = make([]float64, m*width), make([]float64, n*width)
+	b := &noiseBlock{z: make([]float64, m*width), w: make([]float64, n*width), width: width}
 	parallel.Rows((width+lineValues-1)/lineValues, m*lineValues, func(lo, hi int) {
 		for j := lo * lineValues; j < min(hi*lineValues, width); j++ {
 			random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
 			for s := range m {
-				z[s*width+j] = random.NormFloat64()
+				b.z[s*width+j] = random.NormFloat64()
 			}
 		}
 	})
-	linop.MulBlockTo(k.d.A, w, true, z, width)
-	return z, w
+	linop.MulBlockTo(k.d.A, b.w, true, b.z, width)
+	return b
 }
