@@ -4,6 +4,7 @@ package main
 
 import (
 	"flag"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -117,6 +118,59 @@ var documentedPages = []struct {
 	{"docs/how-to/evaluate.md", 1},
 	{"docs/how-to/report.md", 1},
 	{"docs/explanation/threat-model.md", 1},
+	{"docs/explanation/real-graphs.md", 1},
+	{"docs/explanation/paper.md", 1},
+}
+
+// onServer are the pages whose commands package integration runs, on a Neo4j.
+var onServer = []string{"docs/how-to/neo4j.md", "docs/tutorial-neo4j.md"}
+
+// TestEveryPageIsRun: each console block of each page is run by a test, or is marked as
+// recorded, beside words that say so to the reader and why.
+func TestEveryPageIsRun(t *testing.T) {
+	run := slices.Clone(onServer)
+	for _, page := range documentedPages {
+		run = append(run, page.path)
+	}
+	for _, path := range markdown(t) {
+		text, err := os.ReadFile(filepath.Join("..", "..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "```console\n") != slices.Contains(run, path) {
+			t.Errorf("%s: has commands to run or is in the tests' lists, and not both", path)
+		}
+		for _, part := range strings.Split(string(text), "```console")[1:] {
+			fence, _, _ := strings.Cut(part, "\n")
+			if fence != "" && fence != " recorded" {
+				t.Errorf("%s: a block is marked %q", path, fence)
+			}
+		}
+		if parts := strings.Split(string(text), "```console recorded"); len(parts) > 1 {
+			said := strings.Count(strings.ToLower(string(text)), "recorded") - (len(parts) - 1)
+			if why := strings.Count(string(text), "no test"); said < len(parts)-1 || why < len(parts)-1 {
+				t.Errorf("%s: %d blocks are marked as recorded; the text says it %d times, and %d times that no test runs them", path, len(parts)-1, said, why)
+			}
+		}
+	}
+}
+
+// markdown are the pages of the project for readers, by their paths.
+func markdown(t *testing.T) []string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	pages := []string{"README.md"}
+	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			path, err = filepath.Rel(root, path)
+			pages = append(pages, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
 }
 
 // TestDocumentedCommands runs every command of the pages, in order, and compares what it
@@ -150,9 +204,6 @@ func runPage(t *testing.T, bin, page string, seed int, p *documented.Page) {
 	t.Cleanup(func() { endServer(dir) })
 	s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table")}
 	ran, port := 0, freePort(t)
-	if page == "docs/how-to/budget.md" || page == "docs/explanation/threat-model.md" { // it takes the graph of another page
-		s.prepare(t, "graphcloak graph generate example:karate hall")
-	}
 	for k, c := range p.Commands {
 		if strings.Contains(c.Text, "NEO4J") {
 			break

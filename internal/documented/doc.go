@@ -4,6 +4,9 @@
 // they print, compares that with what they print in truth, and writes the page again. It
 // is a kit for tests.
 //
+// A block is one between "```console" and "```"; what is marked "```console recorded" is
+// left out.
+//
 // A shown line that is "…" alone stands for any number of lines, "…" within a line for
 // any text. Everything else must be there, in order, line by line, and nothing besides:
 //
