@@ -12,7 +12,7 @@ type Aim int
 
 // The aims.
 const (
-	AimCommunity Aim = iota // the log loss of the community
+	AimCommunity Aim = iota // how often the right community is named
 	AimLocation             // the distance of the posterior from the source
 )
 
@@ -38,7 +38,7 @@ func ParseAim(s string) (Aim, error) {
 // compare one τ with another; [Plan].Accuracy says what the plan itself is worth. No file
 // holds it: a plan file states τ as if it had been given.
 type TauChoice struct {
-	Aim    Aim
+	Aim    Aim        // [AimLocation] too where there is a single community
 	Points []TauPoint // ascending; none where nothing could be compared
 	// CutShort reports whether half of [Allocation].Time ran out before the search was
 	// complete: on a faster machine the choice may be another.
@@ -49,6 +49,7 @@ type TauChoice struct {
 // TauPoint is a τ that was tried.
 type TauPoint struct {
 	Tau       float64
+	Accuracy  float64 // probability that the likeliest community is the right one
 	LogLoss   float64 // of the community, in nats
 	Distance  float64 // of the posterior from the source, in units of the metric
 	Allocated bool    // allocated noise was better than equal noise

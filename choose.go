@@ -32,13 +32,21 @@ const fallbackTau = 2
 // Bounds of the search. Work is in seconds of one core, by [expm.Estimate], so that the
 // choice does not depend on the machine.
 const (
-	mostTries  = 12   // of the coarse grid
-	planTries  = 8    // of them are counted before the search starts
-	columns    = 600  // products with M that a try takes
-	searchWork = 60.0 // seconds
-	fewRelaxed = 4    // λ₂τ at which all but the slowest difference is gone
-	clearly    = .95  // of the value: a difference that counts
-	nearly     = 1.01 // of the least value: the smallest such τ is taken, which arithmetic carries best
+	mostTries  = 12     // of the coarse grid
+	planTries  = 8      // of them are counted before the search starts
+	searchWork = 60.0   // seconds
+	draftOrder = 10_000 // nodes beyond which a try is dear: none is of an allocation, and fewer are made
+	fewRelaxed = 4      // λ₂τ at which all but the slowest difference is gone
+	clearly    = .95    // of the value at the start: a gain that counts
+	plenty     = .05    // probability to be wrong that a rough simulation need not tell from 0
+)
+
+// The smallest τ that is nearly as good as the best is taken: arithmetic carries it best, and
+// sensors that a rough simulation leaves out would serve a small τ more.
+const (
+	nearlyRight = .005 // of the probability to be right
+	nearlyThere = .01  // of the distance
+	nearlyAll   = .1   // of what is gained over the worst τ: where little can be told, little counts
 )
 
 // ChooseTau chooses τ for plans with these options, where [Settings].Tau was 0, and keeps
@@ -155,7 +163,7 @@ func distances(g *graph.Graph) func(int) []float64 {
 
 // work estimates the seconds of a search with steps of 2^stride.
 func (s *tauSearch) work(stride int) float64 {
-	sum := 0.0
+	sum, columns := 0.0, float64(allocation.SketchProducts(s.m.Graph.Order(), s.drafts()))
 	for k := range 2 * planTries / stride {
 		cost, err := expm.Estimate(s.m.operator.Laplacian, math.Ldexp(1, s.first+k*stride), expm.Options{Method: s.method()})
 		if err != nil {
@@ -175,24 +183,20 @@ func (s *tauSearch) method() expm.Method {
 	return expm.Chebyshev
 }
 
-// run walks the coarse grid upwards, then tries the neighbours of the best.
+// run walks the coarse grid upwards until a step is worse after a clear gain, then tries the
+// neighbours of the best. A step is a factor of four or more in τ, and the last is the
+// dearest.
 func (s *tauSearch) run() error {
-	worse := 0
-	for k := s.first; len(s.tried) < mostTries && worse < 2; k += s.stride {
+	for k := s.first; len(s.tried) < mostTries; k += s.stride {
 		s.m.Progress("choose tau", int64(len(s.tried)), mostTries)
 		p, done, err := s.try(k)
 		if err != nil {
 			return err
 		}
-		if p == nil || s.expired() {
+		if p == nil || done || s.expired() {
 			break
 		}
-		best, start := s.value(s.tried[s.best()]), s.value(s.tried[s.first])
-		worse++
-		if clearly*s.value(p) <= best || best > clearly*start {
-			worse = 0
-		}
-		if done {
+		if s.past(p) {
 			break
 		}
 	}
@@ -202,12 +206,21 @@ func (s *tauSearch) run() error {
 			if s.expired() {
 				return nil
 			}
+			if k > best && s.m.Graph.Order() > draftOrder {
+				break
+			}
 			if _, _, err := s.try(k); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// past reports whether the last step is worse after a clear gain, or nothing is left to gain.
+func (s *tauSearch) past(last *TauPoint) bool {
+	best, start := s.value(s.tried[s.best()]), s.value(s.tried[s.first])
+	return best <= clearly*start && s.value(last) > s.enough(best, start) || !s.byDistance() && best <= plenty
 }
 
 func (s *tauSearch) expired() bool {
@@ -220,10 +233,21 @@ func (s *tauSearch) value(p *TauPoint) float64 {
 	switch {
 	case p == nil:
 		return math.Inf(1)
-	case s.opts.Aim == AimLocation || s.single:
+	case s.byDistance():
 		return p.Distance
 	}
-	return p.LogLoss
+	return 1 - p.Accuracy
+}
+
+func (s *tauSearch) byDistance() bool { return s.opts.Aim == AimLocation || s.single }
+
+// enough is the value that is nearly as good as the best, where worst is that of the worst τ.
+func (s *tauSearch) enough(best, worst float64) float64 {
+	slack := nearlyRight
+	if s.byDistance() {
+		slack = nearlyThere * best
+	}
+	return best + min(slack, nearlyAll*(worst-best))
 }
 
 // best returns the k of the least value, the lowest of equal ones.
@@ -276,8 +300,8 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 	if err != nil {
 		return nil, err
 	}
-	p := &TauPoint{Tau: d.Tau(), LogLoss: equal.Loss, Distance: equal.Distance}
-	if s.opts.Allocates(s.m.Graph.Order()) {
+	p := &TauPoint{Tau: d.Tau(), Accuracy: equal.Accuracy, LogLoss: equal.Loss, Distance: equal.Distance}
+	if s.drafts() {
 		draft, err := allocation.Draft(s.ctx, model, d, s.labels, s.sketch)
 		if errors.Is(err, allocation.ErrNothing) {
 			return p, nil
@@ -285,15 +309,21 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 		if err != nil {
 			return nil, err
 		}
-		q := &TauPoint{Tau: d.Tau(), LogLoss: draft.Loss, Distance: draft.Distance, Allocated: true}
+		q := &TauPoint{Tau: d.Tau(), Accuracy: draft.Accuracy, LogLoss: draft.Loss, Distance: draft.Distance, Allocated: true}
 		if s.value(q) < s.value(p) {
 			p = q
 		}
 	}
-	if math.IsNaN(p.LogLoss) || math.IsNaN(p.Distance) {
+	if math.IsNaN(p.Accuracy) || math.IsNaN(p.LogLoss) || math.IsNaN(p.Distance) {
 		return nil, nil
 	}
 	return p, nil
+}
+
+// drafts reports whether a rough allocation is judged beside equal noise.
+func (s *tauSearch) drafts() bool {
+	n := s.m.Graph.Order()
+	return n <= draftOrder && s.opts.Allocates(n)
 }
 
 func (s *tauSearch) operator(tau float64) (*expm.Diffusion, error) {
@@ -325,7 +355,7 @@ func (s *tauSearch) relaxed(d *expm.Diffusion) bool {
 func (s *tauSearch) decide() (float64, error) {
 	order := s.ranked()
 	if len(order) > 0 {
-		enough := nearly * s.value(s.tried[order[0]])
+		enough := s.enough(s.value(s.tried[order[0]]), s.value(s.tried[order[len(order)-1]]))
 		near, _ := slices.BinarySearchFunc(order, enough, func(k int, v float64) int {
 			if s.value(s.tried[k]) <= v {
 				return -1
@@ -350,7 +380,10 @@ func (s *tauSearch) decide() (float64, error) {
 }
 
 func (s *tauSearch) choice() *TauChoice {
-	c := &TauChoice{Aim: s.opts.Aim, Points: []TauPoint{}, CutShort: s.cut, Note: s.note}
+	c := &TauChoice{Points: []TauPoint{}, CutShort: s.cut, Note: s.note}
+	if s.byDistance() {
+		c.Aim = AimLocation
+	}
 	for _, k := range s.ranked() {
 		c.Points = append(c.Points, *s.tried[k])
 	}

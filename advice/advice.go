@@ -23,8 +23,8 @@ type Facts struct {
 	Aggregation string           // of parallel relationships; "": the user chose it and knows
 	Communities int              // that the answer tells apart
 	Accuracy    *report.Accuracy // expected
-	Surprise    float64          // at the right community, in nats, in a rough simulation
-	Chance      float64          // the same without measurements: the entropy of the prior
+	Rough       float64          // probability that the right community is named, in a rough simulation
+	Chance      float64          // the same without measurements
 	Misplaced   []Misplaced
 }
 
@@ -221,13 +221,12 @@ func parallel(f Facts) (Warning, bool) {
 	}, true
 }
 
-// blind is the share of the surprise by chance from which on measurements tell next to
-// nothing. On the karate club, where chance is right in 35 %, it is passed at ε = 1, where
-// the answer is right in 40 %, and not at ε = 2 with 49 %.
-const blind = 0.95
+// little reports whether a probability of being right is less than half of the way from
+// chance to certainty: little for what it costs.
+func little(right, chance float64) bool { return 2*(right-chance) < 1-chance }
 
 // accuracy compares how often the right community would be named with always naming the
-// likeliest: less than half of the way from chance to certainty is little for what it costs.
+// likeliest. A rough simulation serves where no other was made.
 func accuracy(f Facts) (Warning, bool) {
 	if f.Communities == 1 {
 		return Warning{
@@ -236,15 +235,15 @@ func accuracy(f Facts) (Warning, bool) {
 		}, true
 	}
 	a := f.Accuracy
-	if a == nil && f.Chance > 0 && f.Surprise >= blind*f.Chance {
+	if a == nil && f.Rough > 0 && little(f.Rough, f.Chance) {
 		return Warning{
 			Code: "accuracy",
-			Text: fmt.Sprintf("in a rough simulation the answer tells next to nothing of the community: its surprise at the right one is %.2f nats, and that of chance %.2f",
-				f.Surprise, f.Chance),
+			Text: fmt.Sprintf("in a rough simulation the answer is right %s of the time; chance is %s",
+				report.Percent(f.Rough), report.Percent(f.Chance)),
 			Advice: "raise ε, or use fewer communities",
 		}, true
 	}
-	if a == nil || 2*(a.Probability-a.Chance) >= 1-a.Chance {
+	if a == nil || !little(a.Probability, a.Chance) {
 		return Warning{}, false
 	}
 	w := Warning{
@@ -255,7 +254,7 @@ func accuracy(f Facts) (Warning, bool) {
 	}
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
 		w.Text += "; " + a.Limit.Clause("(ε, δ)")
-		if 2*(a.Limit.Gaussian-a.Chance) < 1-a.Chance {
+		if little(a.Limit.Gaussian, a.Chance) {
 			w.Advice = "ask for fewer communities, a larger ε or a smaller α: another τ, allocation or more sensors cannot help enough"
 		}
 	}

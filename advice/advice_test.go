@@ -72,9 +72,9 @@ func TestWarnings(t *testing.T) {
 		{"less", advice.Facts{Accuracy: right(0.74, 0.5)}, "accuracy", "right 74 % of the time"},
 		{"hardly better than chance", advice.Facts{Accuracy: right(0.08, 0.05)}, "accuracy", "right 8 % of the time (95 % interval 8 to 8 %, from 100 simulated runs); chance is 5 %; raise ε"},
 		{"what other noise of this guarantee allows", advice.Facts{Accuracy: limited(0.4, 0.35, 0.45, 0.7)}, "accuracy", "chance is 35 %; no mechanism with the guarantee of this noise is right more than 45 % of the time, and none that is (ε, δ)-private more than 70 %; ask for fewer communities, a larger ε or a smaller α: another τ,"},
-		{"nothing told, roughly", advice.Facts{Surprise: 2.99, Chance: 3}, "accuracy", "surprise at the right one is 2.99 nats, and that of chance 3.00; raise ε"},
-		{"something told, roughly", advice.Facts{Surprise: 2.8, Chance: 3}, "", ""},
-		{"nothing told roughly, and then simulated", advice.Facts{Surprise: 2.99, Chance: 3, Accuracy: right(0.9, 0.5)}, "", ""},
+		{"nothing told, roughly", advice.Facts{Rough: 0.05, Chance: 0.05}, "accuracy", "in a rough simulation the answer is right 5 % of the time; chance is 5 %; raise ε"},
+		{"half of the way, roughly", advice.Facts{Rough: 0.75, Chance: 0.5}, "", ""},
+		{"little told roughly, and then simulated", advice.Facts{Rough: 0.05, Chance: 0.05, Accuracy: right(0.9, 0.5)}, "", ""},
 		{"a half is rounded up everywhere", advice.Facts{Accuracy: right(0.665, 0.4)}, "accuracy", "right 67 % of the time"},
 		{"room below the limit", advice.Facts{Accuracy: limited(0.4, 0.35, 0.9, 1)}, "accuracy", "more than 90 % of the time; raise ε"},
 		{

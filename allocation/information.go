@@ -70,7 +70,6 @@ func (p *problem) newChannel() *channel {
 // outcome is a mean over trials.
 type outcome struct {
 	loss       float64   // −log of the probability of the true community
-	distance   float64   // from the posterior to the source, within its component; 0 unless Options.Distances is given
 	slope      []float64 // E Var(E[a M_s X | Y, C] | Y)
 	incomplete bool      // the time ended before the last trial
 }
@@ -113,7 +112,6 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 			}
 			c.posterior(post, mean, z, y, half)
 			c.add(o, post, mean, c.labels[source])
-			o.distance += c.distance(source, post)
 		}
 	})
 	var o outcome
@@ -123,7 +121,6 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	for _, v := range part {
 		o.incomplete = o.incomplete || v.incomplete
 		o.loss += v.loss / float64(c.trials)
-		o.distance += v.distance / float64(c.trials)
 		axpy(1, v.slope, o.slope)
 	}
 	return o

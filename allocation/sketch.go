@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/linop"
@@ -20,23 +19,27 @@ import (
 // Sketch says roughly what the noise of one operator is worth, so that operators can be
 // compared: means over simulated releases of one source among a sample of the nodes.
 type Sketch struct {
+	Accuracy float64 // probability that the likeliest community is the true one
 	Loss     float64 // −log of the probability of the true community, in nats
 	Distance float64 // of the posterior from the source, within its component; 0 without [Options].Distances
 }
 
 // Sizes of a sketch.
 const (
-	draftValues     = 1 << 18 // readings of the sensors that may report in a draft
-	leastCandidates = 128     // of them
-	sketchValues    = 1 << 23 // readings that are held for equal noise
-	sketchProbes    = 64      // random vectors for the differences across all edges
+	draftValues     = 1 << 21 // readings of the sensors that may report in a draft
+	leastCandidates = 512     // of them
+	sketchValues    = 6 << 20 // readings that are held for equal noise
+	sketchProbes    = 32      // random vectors for the differences across all edges
 	sketchEdges     = 16      // of the largest differences, computed exactly
 	sketchGap       = .05     // of a draft's programmes
+	sketchNodes     = 400     // at which a source may be, where the memory holds them
+	leastNodes      = 16      // of them, of a large graph
 )
 
-var sketchSize = size{hypotheses: 300, minReleases: 300, maxReleases: 300, ascents: 4}
+// draftSize is for the search of an allocation, which then is judged on a larger sample.
+var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascents: 4}
 
-// Draft allocates noise roughly, among all of a few hundred sensors or at least 128 of
+// Draft allocates noise roughly, among all of a thousand sensors or at least 512 of
 // more, and simulates. The errors are those of [Optimize].
 func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
 	n, _ := diffusion.Dims()
@@ -48,14 +51,16 @@ func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	if err != nil {
 		return Sketch{}, err
 	}
-	p.size = sketchSize
+	p.size = draftSize
 	f, err := p.solveWithLimits(p.opts.Objective)
 	if err != nil {
 		return Sketch{}, err
 	}
 	p.normalise(f.u)
-	o := p.newChannel().evaluate(f.u, false)
-	return Sketch{o.loss, o.distance}, ctx.Err()
+	p.size.hypotheses = sketchNodes
+	c := p.newChannel()
+	z, _ := c.whiten(f.u)
+	return c.judge(z), ctx.Err()
 }
 
 // Equal simulates equal noise at all sensors of the model. The largest difference across
@@ -70,15 +75,30 @@ func Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	if peak == 0 {
 		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
 	}
-	p.size = sketchSize
-	p.size.hypotheses = min(p.size.hypotheses, max(16, sketchValues/p.model.Graph.Order()))
-	p.rows = &rows{n: p.model.Graph.Order()}
-	c := &channel{p: p, trials: p.size.maxReleases}
-	c.sample(p.sampleNodes(p.size.hypotheses))
+	n := p.model.Graph.Order()
+	p.rows = &rows{n: n}
+	c := &channel{p: p}
+	c.sample(p.sampleNodes(equalNodes(n)))
 	scale := 1 / (math.Sqrt(peak) * p.opts.Noise)
 	x := readings(diffusion, c.nodes, sensors)
 	x.Scale(scale, x)
-	return c.equal(x), ctx.Err()
+	return c.judge(x), ctx.Err()
+}
+
+// equalNodes is the number of sources of a sketch of equal noise on n nodes.
+func equalNodes(n int) int { return min(n, sketchNodes, max(leastNodes, sketchValues/n)) }
+
+// SketchProducts is about how many products with M [Equal] takes on n nodes, and [Draft]
+// where it comes too.
+func SketchProducts(n int, draft bool) int {
+	products := sketchProbes + sketchEdges + equalNodes(n)
+	if draft {
+		products += min(n, max(leastCandidates, draftValues/n))
+		if n > leastCandidates {
+			products += 2 * probes
+		}
+	}
+	return products
 }
 
 // readings returns what sensors read of unit sources at some nodes, a row for each source.
@@ -153,41 +173,6 @@ func (p *problem) exactPeak(m Diffusion, sensors []int, edges []edge, pick []int
 	return largest
 }
 
-// equal simulates under unit noise, with readings x of every node of the sample.
-func (c *channel) equal(x *mat.Dense) Sketch {
-	h, sensors := x.Dims()
-	var gram mat.Dense
-	gram.Mul(x, x.T())
-	half := make([]float64, h)
-	for i := range half {
-		half[i] = gram.At(i, i) / 2
-	}
-	total := cumulate(c.prior)
-	each := make([]outcome, c.trials)
-	parallel(batches, func(k int) {
-		noise, post, mean := make([]float64, sensors), make([]float64, h), make([]float64, h)
-		for trial := k; trial < c.trials && c.p.ctx.Err() == nil; trial += batches {
-			random := rand.New(rand.NewPCG(1, uint64(trial))) // public on purpose, as in evaluate
-			for s := range noise {
-				noise[s] = random.NormFloat64()
-			}
-			source := total.at((float64(trial) + .5) / float64(c.trials))
-			for i := range mean {
-				mean[i] = gram.At(i, source) + floats.Dot(noise, x.RawRowView(i))
-			}
-			integrate(post, mean, half, c.prior)
-			c.add(&each[trial], post, mean, c.labels[source])
-			each[trial].distance = c.distance(source, post)
-		}
-	})
-	var s Sketch
-	for _, o := range each {
-		s.Loss += o.loss / float64(c.trials)
-		s.Distance += o.distance / float64(c.trials)
-	}
-	return s
-}
-
 // sample makes some nodes the hypotheses.
 func (c *channel) sample(nodes []int) {
 	var total float64
@@ -199,22 +184,4 @@ func (c *channel) sample(nodes []int) {
 	for k := range c.prior {
 		c.prior[k] /= total
 	}
-}
-
-// distance is the mean distance of the posterior from a source within its component.
-func (c *channel) distance(source int, post []float64) float64 {
-	if c.p.opts.Distances == nil {
-		return 0
-	}
-	d := c.p.opts.Distances(c.nodes[source])
-	var sum, share float64
-	for i, v := range post {
-		if x := d[c.nodes[i]]; !math.IsInf(x, 1) {
-			sum, share = sum+v*x, share+v
-		}
-	}
-	if share == 0 {
-		return 0
-	}
-	return sum / share
 }

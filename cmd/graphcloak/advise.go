@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/advice"
@@ -40,9 +39,9 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.A
 	return f, err
 }
 
-// surprise is that of the answer at the right community where τ was chosen, and that of
-// the prior alone; 0 where it is not known.
-func surprise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (answer, chance float64, err error) {
+// rough is how often the right community is named by the simulation that τ was chosen by, and
+// by chance; 0 where it was given.
+func rough(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (right, chance float64, err error) {
 	if p.TauChoice == nil {
 		return 0, 0, nil
 	}
@@ -58,15 +57,14 @@ func surprise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (ans
 	if prior == nil {
 		prior = slices.Repeat([]float64{1}, m.Graph.Order())
 	}
-	floats.Scale(1/floats.Sum(prior), prior)
-	return p.TauChoice.Points[k].LogLoss, stat.Entropy(part.Sums(prior)), nil
+	return p.TauChoice.Points[k].Accuracy, floats.Max(part.Sums(prior)) / floats.Sum(prior), nil
 }
 
 // advise warns of what will disappoint about a plan, which may be nil.
 func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	f, err := a.facts(ctx, m, accuracy)
 	if err == nil && p != nil && f.Communities > 1 {
-		f.Surprise, f.Chance, err = surprise(ctx, m, p)
+		f.Rough, f.Chance, err = rough(ctx, m, p)
 	}
 	if err == nil {
 		a.warnOf(advice.Warnings(f))

@@ -54,20 +54,20 @@ func tauSection(p *graphcloak.Plan) []section {
 	if p.TauChoice == nil || len(p.TauChoice.Points) == 0 {
 		return nil
 	}
-	judged := "logLoss, the surprise at the right community in nats"
+	judged := "accuracy, how often the right community is the likeliest. More is better, and the smallest tau within half a point of the best is chosen."
 	if p.TauChoice.Aim == graphcloak.AimLocation {
-		judged = "meanDistance, of what is named from the source"
+		judged = "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen."
 	}
 	return []section{{
 		title:   "Diffusion times that were tried, in a rough simulation",
-		text:    "Judged by " + judged + ". Less is better, and the smallest tau within 1 % of the best is chosen.",
-		columns: []string{"tau", "logLoss", "meanDistance", "noise", "chosen"},
+		text:    "Judged by " + judged,
+		columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "noise", "chosen"},
 		rows: rowsOf(p.TauChoice.Points, func(x graphcloak.TauPoint) []any {
 			chosen := ""
 			if x.Tau == p.Public.Tau {
 				chosen = "yes"
 			}
-			return []any{cell(x.Tau, -1), cell(x.LogLoss, 3), cell(x.Distance, 3), noiseOf(x), chosen}
+			return []any{cell(x.Tau, -1), cell(x.Accuracy, 3), cell(x.LogLoss, 3), cell(x.Distance, 3), noiseOf(x), chosen}
 		}),
 	}}
 }
@@ -92,9 +92,9 @@ func (a *app) writeTauCurve(path string, p *graphcloak.Plan) error {
 			return drawTauCurve(w, ext[1:], p)
 		}
 		return printCSV(w, section{
-			columns: []string{"tau", "logLoss", "meanDistance", "allocation", "chosen"},
+			columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "allocation", "chosen"},
 			rows: rowsOf(p.TauChoice.Points, func(x graphcloak.TauPoint) []any {
-				return []any{x.Tau, x.LogLoss, x.Distance, noiseOf(x), x.Tau == p.Public.Tau}
+				return []any{x.Tau, x.Accuracy, x.LogLoss, x.Distance, noiseOf(x), x.Tau == p.Public.Tau}
 			}),
 		})
 	})
@@ -103,12 +103,12 @@ func (a *app) writeTauCurve(path string, p *graphcloak.Plan) error {
 // drawTauCurve draws what the choice was judged by over τ, and marks the chosen one.
 func drawTauCurve(w io.Writer, format string, p *graphcloak.Plan) error {
 	c := p.TauChoice
-	value, label := func(x graphcloak.TauPoint) float64 { return x.LogLoss }, "log loss of the community, in nats"
+	value, label, better := func(x graphcloak.TauPoint) float64 { return x.Accuracy }, "accuracy of the likeliest community", "more"
 	if c.Aim == graphcloak.AimLocation {
-		value, label = func(x graphcloak.TauPoint) float64 { return x.Distance }, "mean distance from the source"
+		value, label, better = func(x graphcloak.TauPoint) float64 { return x.Distance }, "mean distance from the source", "less"
 	}
 	picture := plot.New()
-	picture.Title.Text, picture.Title.Padding = "How well a source is found (less is better)", vg.Points(8)
+	picture.Title.Text, picture.Title.Padding = "How well a source is found ("+better+" is better)", vg.Points(8)
 	picture.X.Label.Text, picture.Y.Label.Text, picture.Y.Min = "diffusion time τ", label, 0
 	var ticks plot.ConstantTicks
 	var points, chosen plotter.XYs
