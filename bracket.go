@@ -42,7 +42,6 @@ func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.
 // addSensitivity certifies the sensitivity, joint and where asked for of each sensor, and
 // adds it to the specification.
 func (m *Model) addSensitivity(ctx context.Context, spec *privacy.Spec, opts PlanOptions, seed [32]byte) error {
-	model := m.sensitivityModel(opts.Alpha)
 	options := m.sensitivityOptions(opts, seed)
 	bracket, err := m.bound(ctx, opts.Alpha, nil, opts.Uncertainty, options)
 	if err != nil {
@@ -50,7 +49,7 @@ func (m *Model) addSensitivity(ctx context.Context, spec *privacy.Spec, opts Pla
 	}
 	spec.Sensitivity = m.toSensitivity(bracket, seed)
 	if opts.Guarantee == privacy.PerSensor {
-		brackets, err := sensitivity.PerSensor(ctx, model, options)
+		brackets, err := m.perSensor(ctx, opts.Alpha, opts.Uncertainty, options)
 		if err != nil {
 			return err
 		}
@@ -120,6 +119,19 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 	}
 	e, err := sensitivity.WorstCase(ctx, model, u, set, options)
 	return e.Bracket, err
+}
+
+// perSensor certifies the sensitivity of each reading, over all that is uncertain.
+func (m *Model) perSensor(ctx context.Context, alpha float64, un privacy.Uncertainty, options sensitivity.Options) ([]sensitivity.Bracket, error) {
+	model := m.sensitivityModel(alpha)
+	if !un.Any() {
+		return sensitivity.PerSensor(ctx, model, options)
+	}
+	set, err := m.uncertain(un)
+	if err != nil {
+		return nil, err
+	}
+	return sensitivity.PerSensorWorst(ctx, model, set, options)
 }
 
 // uncertain lists the operators that are declared possible.

@@ -133,7 +133,7 @@ func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
 		return nil
 	}
 	options := m.sensitivityOptions(PlanOptions{Budget: p.Budget}, p.Sensitivity.Seed)
-	fresh, err := sensitivity.PerSensor(ctx, m.sensitivityModel(p.Alpha), options)
+	fresh, err := m.perSensor(ctx, p.Alpha, p.Uncertainty, options)
 	if err != nil {
 		return fmt.Errorf("certify sensitivity: %w", err)
 	}

@@ -25,7 +25,8 @@ type PlanOptions struct {
 	// computed e^{-τL}f is charged.
 	Measured bool
 	// Uncertainty is how far the process that sensors measure may be from the model: the
-	// guarantee is certified for all of it, for at most [sensitivity.MaxUncertain] nodes. Its
+	// guarantee is certified for all of it; that of weights and relationships for at most
+	// [sensitivity.MaxUncertain] nodes and where the guarantee is joint. Its
 	// alternative graphs are those of [Settings].
 	Uncertainty privacy.Uncertainty
 	// Clip is the public range of readings; nil: what sources in [0, 1] can reach.

@@ -45,16 +45,20 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 		if err != nil || e.Lower <= enough || len(o.Worlds) == rounds {
 			return best, e.Bracket, certified(err)
 		}
-		l := m.operator.Laplacian
-		if e.Alternative >= 0 {
-			l = set.Alternatives[e.Alternative]
-		}
-		d, err := expm.New(ctx, l, e.Tau, expm.Options{Method: expm.Eigen})
+		d, err := m.member(ctx, set, e)
 		if err != nil {
 			return nil, sensitivity.Bracket{}, err
 		}
 		o.Worlds = append(o.Worlds, d)
 	}
+}
+
+// member is the operator of a set under which an allocation is least private.
+func (m *Model) member(ctx context.Context, set sensitivity.Uncertainty, e sensitivity.Envelope) (*expm.Diffusion, error) {
+	if e.Alternative < 0 {
+		return m.operator.Diffusion.WithTau(e.Tau)
+	}
+	return expm.New(ctx, set.Alternatives[e.Alternative], e.Tau, expm.Options{Method: expm.Eigen})
 }
 
 func certified(err error) error {

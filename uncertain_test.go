@@ -195,7 +195,7 @@ func TestUncertainRefused(t *testing.T) {
 		"all weights":           func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{WeightError: 1} },
 		"too many":              func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: 5} },
 		"fewer than none":       func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: -1} },
-		"each sensor by itself": func(j *graphcloak.Job) { j.Plan.Guarantee = privacy.PerSensor },
+		"each sensor by itself": func(j *graphcloak.Job) { j.Plan.Guarantee, j.Plan.Uncertainty.RelationshipError = privacy.PerSensor, 1 },
 		"weights of another shape": func(j *graphcloak.Job) {
 			j.Laplacian, j.Plan.Uncertainty = laplacian.Normalized, privacy.Uncertainty{WeightError: .1}
 		},

@@ -35,8 +35,8 @@ func (p *Plan) validateUncertainty() error {
 		return nil
 	case !p.Measured():
 		return fmt.Errorf("privacy: an uncertainty of the process is declared, and readings are computed: it is for readings that sensors measure")
-	case p.Guarantee != Joint:
-		return fmt.Errorf("privacy: an uncertainty of the process is certified for the joint guarantee, not for %v", p.Guarantee)
+	case p.Guarantee != Joint && u != Uncertainty{TauFrom: u.TauFrom, TauTo: u.TauTo}:
+		return fmt.Errorf("privacy: an uncertainty of weights or relationships is certified for the joint guarantee, not for %v; a range of tau is for both", p.Guarantee)
 	case (u.TauFrom != 0 || u.TauTo != 0) && !(u.TauFrom > 0 && u.TauFrom <= p.Tau && p.Tau <= u.TauTo && u.TauTo <= math.MaxFloat64):
 		return fmt.Errorf("privacy: tau may be from %v to %v, want an interval above 0 that holds tau = %v", u.TauFrom, u.TauTo, p.Tau)
 	case !(u.WeightError >= 0 && u.WeightError < 1):

@@ -247,3 +247,13 @@ func NodeScreenColumns(m Model, half Bracket, opts Options) (spreads, screen []f
 	normals(opts.Seed, 0, screen)
 	return spreads, screen, nil
 }
+
+// ByProducts is WorstCase over an interval of τ as for a graph that is too large for all eigenpairs.
+func ByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
+	m.Tau = set.TauFrom
+	p, err := newProblem(m, u, &opts)
+	if err != nil {
+		return Envelope{}, err
+	}
+	return byProducts(ctx, p, m, u, set, opts)
+}

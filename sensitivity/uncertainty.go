@@ -48,8 +48,8 @@ type Envelope struct {
 // certified for it.
 var ErrUncertainty = errors.New("sensitivity: uncertainty")
 
-// MaxUncertain is the largest graph for which an uncertainty is certified: it takes
-// all eigenpairs.
+// MaxUncertain is the largest graph for which an uncertainty of weights or of relationships is
+// certified: it takes all eigenpairs. Beyond it an interval of τ is certified by products with M.
 const MaxUncertain = 5000
 
 // maxEvaluations is the most values of τ that are tried for one graph.
@@ -58,7 +58,7 @@ const maxEvaluations = 256
 // WorstCase brackets the largest Δ₂ over a set of operators. Its upper end is valid always;
 // how close it is to the lower one depends on Options.Tolerance and Options.Time for τ,
 // and on WeightError itself. It returns [ErrUncertainty] for a set that is out
-// of range and for more than [MaxUncertain] nodes, and [expm.ErrAccuracy] where double
+// of range and, where more than τ is uncertain, for more than [MaxUncertain] nodes, and [expm.ErrAccuracy] where double
 // precision certifies nothing.
 //
 // Proof: docs/proofs/uncertainty.md.
@@ -76,6 +76,9 @@ func WorstCase(ctx context.Context, m Model, u []float64, set Uncertainty, opts 
 	worst := Envelope{Bracket: Bracket{Edge: [2]int{-1, -1}}, Tau: m.Tau, Alternative: -1}
 	if base.trivial() {
 		return worst, nil
+	}
+	if set.TauFrom > 0 && m.Graph.Order() > MaxUncertain {
+		return byProducts(ctx, base, m, u, set, opts)
 	}
 	for k := -1; k < len(set.Alternatives); k++ {
 		opts.Progress("uncertainty", int64(k+1), int64(len(set.Alternatives)+1))
@@ -103,8 +106,8 @@ func (u Uncertainty) check(m Model) error {
 	}
 	n := m.Graph.Order()
 	switch {
-	case n > MaxUncertain:
-		return fmt.Errorf("%w: %d nodes, certified for at most %d", ErrUncertainty, n, MaxUncertain)
+	case n > MaxUncertain && (u.WeightError > 0 || len(u.Alternatives) > 0):
+		return fmt.Errorf("%w: %d nodes, and other weights or relationships are certified for at most %d; a range of tau is certified for more", ErrUncertainty, n, MaxUncertain)
 	case u.TauFrom != 0 || u.TauTo != 0:
 		if !(u.TauFrom > 0) || !(u.TauTo >= u.TauFrom) || math.IsInf(u.TauTo, 1) {
 			return fmt.Errorf("%w: tau from %v to %v, want 0 < from ≤ to", ErrUncertainty, u.TauFrom, u.TauTo)

@@ -16,10 +16,9 @@ import (
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
-// worst exponentiates L by gonum and returns max over the edges of g of
-// ‖diag(√u)M_S(e_i − e_j)‖/length.
-func worst(g *graph.Graph, l *laplacian.Laplacian, tau float64, sensors []int, u []float64) float64 {
-	n := g.Order()
+// heatKernel exponentiates L by gonum.
+func heatKernel(l *laplacian.Laplacian, tau float64) *mat.Dense {
+	n := l.Order()
 	a := mat.NewDense(n, n, nil)
 	e, col := make([]float64, n), make([]float64, n)
 	for j := range n {
@@ -28,8 +27,17 @@ func worst(g *graph.Graph, l *laplacian.Laplacian, tau float64, sensors []int, u
 		l.MulVecTo(col, false, e)
 		a.SetCol(j, col)
 	}
-	var m mat.Dense
+	m := new(mat.Dense)
 	m.Exp(a)
+	return m
+}
+
+// worst returns max over the edges of g of ‖diag(√u)M_S(e_i − e_j)‖/length.
+func worst(g *graph.Graph, l *laplacian.Laplacian, tau float64, sensors []int, u []float64) float64 {
+	return worstOf(g, heatKernel(l, tau), sensors, u)
+}
+
+func worstOf(g *graph.Graph, m *mat.Dense, sensors []int, u []float64) float64 {
 	best := 0.0
 	for e := range g.Edges() {
 		sum := 0.0
@@ -89,12 +97,32 @@ func TestTauInterval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best := 0.0
+		products, err := sensitivity.ByProducts(t.Context(), m, u, set, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		each, err := sensitivity.PerSensorWorst(t.Context(), m, set, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, single := 0.0, make([]float64, len(sensors))
 		for k := range 1000 {
-			best = max(best, worst(g, l, set.TauFrom+(set.TauTo-set.TauFrom)*float64(k)/999, sensors, u))
+			heat := heatKernel(l, set.TauFrom+(set.TauTo-set.TauFrom)*float64(k)/999)
+			best = max(best, worstOf(g, heat, sensors, u))
+			for i := range sensors {
+				single[i] = max(single[i], worstOf(g, heat, sensors[i:i+1], []float64{1}))
+			}
 		}
 		if e.Upper < best*(1-1e-12) || e.Upper > best*1.003 || e.Lower > best*(1+1e-4) || e.Lower < best*.995 {
 			t.Errorf("trial %d, τ in [%v, %v]: [%v, %v], the largest of 1,000 is %v", trial, set.TauFrom, set.TauTo, e.Lower, e.Upper, best)
+		}
+		if products.Upper < best*(1-1e-12) || products.Upper > best*1.08 || products.Lower > best*(1+1e-4) || products.Lower < best*.98 {
+			t.Errorf("trial %d, by products: %+v, the largest of 1,000 is %v", trial, products, best)
+		}
+		for i, b := range each {
+			if b.Upper < single[i]*(1-1e-12) || b.Upper > single[i]*1.01 || b.Lower > single[i]*(1+1e-4) || b.Lower < single[i]*.99 {
+				t.Errorf("trial %d, sensor %d: %+v, the largest of 1,000 is %v", trial, sensors[i], b, single[i])
+			}
 		}
 		if first := worst(g, l, set.TauFrom, sensors, u); best > 1.01*first {
 			rising++
@@ -105,13 +133,11 @@ func TestTauInterval(t *testing.T) {
 	}
 }
 
-// With sensors far from the worst relationship Δ₂ rises with τ; with all sensors it
-// falls.
-func TestNotMonotone(t *testing.T) {
-	far := []int{0, 7}
-	set := sensitivity.Uncertainty{TauFrom: .5, TauTo: 4}
-	// What the two ends of a path read of the relationship in the middle alone rises; the
-	// ends' own relationships fall. Lengths make the middle the worst.
+// bottleneck is a path whose middle relationship is the worst, by its length.
+func bottleneck(t *testing.T) *graph.Graph {
+	t.Helper()
+	// What the two ends of a path read of the relationship in the middle alone rises at first; the
+	// ends' own relationships fall.
 	var b graph.Builder
 	for i := range 8 {
 		if _, err := b.AddNode(graph.ID(rune('a' + i))); err != nil {
@@ -127,7 +153,53 @@ func TestNotMonotone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := must[*graph.Graph](t)(b.Graph())
+	return must[*graph.Graph](t)(b.Graph())
+}
+
+// The largest Δ₂ is inside of the interval, and far above both ends of it: no certificate that looks
+// at ends alone holds. docs/proofs/uncertainty.md has these figures.
+func TestPeakInside(t *testing.T) {
+	g, far, one := bottleneck(t), []int{0, 7}, []float64{1, 1}
+	l := laplacian.New(g, laplacian.Combinatorial)
+	at := func(tau float64) float64 { return worst(g, l, tau, far, one) }
+	peak := 0.0
+	for k := range 1000 {
+		if tau := .5 * math.Pow(80, float64(k)/999); peak == 0 || at(tau) > at(peak) {
+			peak = tau
+		}
+	}
+	for tau, want := range map[float64]float64{.5: 1.139, 2: 7.337, 2.72: 7.823, 8: 4.001, 40: .03066} {
+		if got := at(tau); math.Abs(got-want) > 6e-4*want {
+			t.Errorf("Δ₂ is %v at τ = %v, and the page says %v", got, tau, want)
+		}
+	}
+	for _, set := range []sensitivity.Uncertainty{
+		{TauFrom: .5, TauTo: 40}, {TauFrom: 2, TauTo: 16}, {TauFrom: peak / 1.05, TauTo: peak * 1.05}, {TauFrom: peak / 1.01, TauTo: peak * 1.01},
+	} {
+		best, ends := 0.0, max(at(set.TauFrom), at(set.TauTo))
+		for k := range 1000 {
+			best = max(best, at(set.TauFrom*math.Pow(set.TauTo/set.TauFrom, float64(k)/999)))
+		}
+		m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 1, Sensors: far}
+		joint := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, set, sensitivity.Options{}))
+		products := must[sensitivity.Envelope](t)(sensitivity.ByProducts(background, m, nil, set, sensitivity.Options{}))
+		each := must[[]sensitivity.Bracket](t)(sensitivity.PerSensorWorst(background, m, set, sensitivity.Options{}))
+		single := best / math.Sqrt2 // by symmetry
+		if !(ends < best*(1-1e-6)) || joint.Upper < best || products.Upper < best || each[0].Upper < single || each[1].Upper < single {
+			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v, at the ends %v; certified %v, by products %v, of each sensor %v", set.TauFrom, set.TauTo, best, ends, joint, products, each)
+		}
+		if joint.Upper > best*1.002 || products.Upper > best*1.2 || each[0].Upper > single*1.02 {
+			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v; certified %v, by products %v, of each sensor %v", set.TauFrom, set.TauTo, best, joint, products, each)
+		}
+	}
+}
+
+// With sensors far from the worst relationship Δ₂ rises with τ; with all sensors it
+// falls.
+func TestNotMonotone(t *testing.T) {
+	far := []int{0, 7}
+	set := sensitivity.Uncertainty{TauFrom: .5, TauTo: 4}
+	g := bottleneck(t)
 	m := model(g, 1)
 	bound := func(sensors []int, tau float64) float64 {
 		m.Tau, m.Sensors = tau, sensors
