@@ -109,6 +109,24 @@ func (b balance) row() []any {
 	}
 }
 
+// narrowBalances are accounts on a screen that has no room for what --verbose users want.
+func narrowBalances(shown []balance, sliding bool) *section {
+	s := section{columns: []string{"scope", "releases", "ε", "δ", "cap ε", "left ε"}}
+	pick := []int{0, 1, 3, 4, 5, 8}
+	if sliding {
+		s.columns, pick = append(s.columns, "cap per", "recent ε"), append(pick, 10, 11)
+	}
+	s.rows = rowsOf(shown, func(b balance) []any {
+		all := b.row()
+		row := make([]any, len(pick))
+		for k, i := range pick {
+			row[k] = all[i]
+		}
+		return row
+	})
+	return &s
+}
+
 // showAccounts prints balances. A table has the columns of sliding caps where there is one.
 func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 	balances := make([]balance, len(holdings))
@@ -133,6 +151,7 @@ func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 	return a.render(map[string]any{"scopes": balances}, section{
 		columns: columns,
 		rows:    rowsOf(shown, func(b balance) []any { return b.row()[:len(columns)] }),
+		narrow:  narrowBalances(shown, sliding),
 	}, section{text: "Each ε holds at the δ of its row; rho adds up whatever the δ. " + strings.Join(remarks, " ")})
 }
 

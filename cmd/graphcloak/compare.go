@@ -101,6 +101,9 @@ func (a *app) recoveredRuns(ctx context.Context, s graphStore, ids []string) (li
 		}
 	}
 	for _, id := range ids {
+		if id, err = wholeRunID(ctx, s, id); err != nil {
+			return nil, err
+		}
 		rep, err := a.recoveredRun(ctx, s, id)
 		if err != nil {
 			return nil, err

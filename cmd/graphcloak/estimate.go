@@ -4,12 +4,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -40,7 +42,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 			}
 			app.notices(s)
 			return app.render(map[string]any{"commands": all}, section{
-				title: "Estimate: nothing was run", columns: estimateColumns(), rows: rowsOf(all, estimateRow),
+				title: "Estimate: nothing was run", columns: estimateColumns(), rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
 			})
 		},
 	}
@@ -60,6 +62,18 @@ func estimateRow(e study.Estimate) []any {
 	return []any{
 		e.Command, e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
 		e.KernelMethod, e.EpsilonWouldSpend, e.SigmaAtMost,
+	}
+}
+
+// narrowEstimates are the estimates on a screen of 80 columns.
+func narrowEstimates(all []study.Estimate) *section {
+	return &section{
+		columns: []string{"command", "memory", "seconds", "ε"},
+		rows: rowsOf(all, func(e study.Estimate) []any {
+			return []any{e.Command, e.RequiredMemory, fmt.Sprintf("%.2g to %.2g", e.SecondsMin, e.SecondsMax), e.EpsilonWouldSpend}
+		}),
+		text: fmt.Sprintf("%s and %s, by the method %s. -v or --format json gives all.",
+			connector.Count(int64(all[0].NodeCount), "node"), connector.Count(int64(all[0].RelationshipCount), "relationship"), all[0].KernelMethod),
 	}
 }
 

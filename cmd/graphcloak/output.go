@@ -37,8 +37,9 @@ type section struct {
 	items   []item   // likewise
 	columns []string // camelCase; none: no table
 	rows    iter.Seq[[]any]
-	detail  bool // shown under --verbose only, in the table format
-	last    bool // shown below the answer of a report
+	narrow  *section // the table in fewer columns, for a screen that has no room for all
+	detail  bool     // shown under --verbose only, in the table format
+	last    bool     // shown below the answer of a report
 }
 
 // rowsOf makes rows from a slice, one by one.
@@ -333,10 +334,8 @@ func (s section) empty() bool {
 func (a *app) printSection(b *bytes.Buffer, s section) {
 	coloured, width := a.colouredResult(), min(a.width, proseWidth)
 	prose := func(text string, p paint) {
-		for line := range strings.Lines(text) {
-			for _, row := range wrap(stripControl(strings.TrimSuffix(line, "\n")), width) {
-				b.WriteString(p.on(strings.TrimRight(row, " "), coloured) + "\n")
-			}
+		for _, row := range wrapped(text, width) {
+			b.WriteString(p.on(strings.TrimSuffix(row, "\n"), coloured) + "\n")
 		}
 	}
 	prose(s.title, strong)

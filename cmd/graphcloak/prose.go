@@ -24,6 +24,17 @@ func wrap(line string, width int) []string {
 	return hanging(indent, hang, body, width)
 }
 
+// wrapped are the lines of a text as rows of a screen, each with its end, without what steers
+// a terminal.
+func wrapped(text string, width int) (rows []string) {
+	for line := range strings.Lines(text) {
+		for _, row := range wrap(stripControl(strings.TrimSuffix(line, "\n")), width) {
+			rows = append(rows, strings.TrimRight(row, " ")+"\n")
+		}
+	}
+	return rows
+}
+
 // hanging breaks a text between words, with an indentation of the first line and one of
 // the others.
 func hanging(indent, hang, text string, width int) []string {

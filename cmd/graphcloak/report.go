@@ -59,6 +59,9 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
+	if runID, err = wholeRunID(ctx, s, runID); err != nil {
+		return err
+	}
 	own, err := a.finishedRun(ctx, s, runID)
 	if errors.Is(err, connector.ErrNotFound) {
 		return a.reportTold(ctx, s, runID, err)

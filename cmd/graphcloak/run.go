@@ -52,13 +52,17 @@ func newRunCommand(app *app) *cobra.Command {
 			}
 			defer s.Close(context.WithoutCancel(ctx))
 			defer app.sawAccount(ctx, s.Ledger(), scopeOf(app.config))
-			switch {
-			case resume != "":
-				return app.resume(ctx, s, resume)
-			case undo != "":
-				return app.undo(ctx, s, undo)
+			if resume == "" && undo == "" {
+				return app.run(ctx, s, fresh)
 			}
-			return app.run(ctx, s, fresh)
+			id, err := wholeRunID(ctx, s, cmp.Or(resume, undo))
+			if err != nil {
+				return err
+			}
+			if resume != "" {
+				return app.resume(ctx, s, id)
+			}
+			return app.undo(ctx, s, id)
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},

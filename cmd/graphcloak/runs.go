@@ -59,18 +59,50 @@ func (a *app) listed(runs []jobs.Run) []section {
 	if a.outputFormat() != "table" {
 		return []section{all}
 	}
-	brief := section{
-		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "ε", "message"},
-		rows: rowsOf(runs, func(r jobs.Run) []any {
-			row := runRow(r)
-			row[0] = r.StartedAt.UTC().Format("2006-01-02 15:04")
-			if _, ok := row[6].(float64); ok {
-				row[6] = report.Percent(r.Probability)
-			}
-			return row
-		}),
+	brief := func(id func(jobs.Run) string) section {
+		s := section{
+			columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "ε", "message"},
+			rows: rowsOf(runs, func(r jobs.Run) []any {
+				row := runRow(r)
+				row[0], row[1] = r.StartedAt.UTC().Format("2006-01-02 15:04"), id(r)
+				if _, ok := row[6].(float64); ok {
+					row[6] = report.Percent(r.Probability)
+				}
+				return row
+			}),
+		}
+		return s.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 9: ""})
 	}
-	return []section{brief.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 9: ""}), {text: doubts(runs)}}
+	table := brief(func(r jobs.Run) string { return r.RunID })
+	short := brief(func(r jobs.Run) string { return shortID(r.RunID, runs) })
+	short.text = "A runId is shortened here; commands take it as it stands."
+	table.narrow = &short
+	return []section{table, {text: doubts(runs)}}
+}
+
+// shortRunID is the length of the part of a UUIDv7 that is its time, in milliseconds.
+const shortRunID = 13
+
+// shortID is the beginning of a run's id, where that names it alone.
+func shortID(id string, among []jobs.Run) string {
+	if len(id) <= shortRunID {
+		return id
+	}
+	short := id[:shortRunID]
+	if n := len(begunBy(short, among)); n != 1 {
+		return id
+	}
+	return short
+}
+
+// begunBy are the ids that begin with a text.
+func begunBy(start string, among []jobs.Run) (ids []string) {
+	for _, r := range among {
+		if strings.HasPrefix(r.RunID, start) {
+			ids = append(ids, r.RunID)
+		}
+	}
+	return ids
 }
 
 // doubts says what the verdicts in a list mean.
@@ -164,7 +196,7 @@ func newRunsShowCommand(app *app) *cobra.Command {
 		Use:   "show RUNID",
 		Short: "A run with its report",
 		Long: "show prints what the history tells of a run, with the report that it left. It reads no node of the graph;\n" +
-			"`graphcloak report RUNID` makes a page of a run whose values are on the nodes.",
+			"`graphcloak report RUNID` makes a page of it. Here as there the beginning of an id is enough where it names one run.",
 		Example: "  graphcloak runs show 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11 --uri neo4j://localhost:7687 -u neo4j",
 		Args:    cobra.ExactArgs(1),
 	}, func(ctx context.Context, s graphStore, id string) error {
@@ -192,10 +224,44 @@ func answerOf(r jobs.Run) string {
 	return stripControl(left.Answer)
 }
 
-// findRun returns a run with its report.
+// Lengths of a run's id: the least part of it that is taken for it, and that of a UUID.
+const (
+	leastRunID = 4
+	wholeID    = 36
+)
+
+// wholeRunID completes the beginning of a run's id by the history of a store. What begins
+// no id stays as it is.
+func wholeRunID(ctx context.Context, s graphStore, start string) (string, error) {
+	if len(start) >= wholeID {
+		return start, nil
+	}
+	all, err := allRuns(ctx, s, jobs.RunQuery{})
+	if err != nil {
+		return "", err
+	}
+	return idBegunBy(start, all)
+}
+
+// idBegunBy is wholeRunID among runs.
+func idBegunBy(start string, among []jobs.Run) (string, error) {
+	ids := begunBy(start, among)
+	switch {
+	case slices.Contains(ids, start) || len(ids) == 0 || len(start) < leastRunID:
+		return start, nil
+	case len(ids) == 1:
+		return ids[0], nil
+	}
+	return "", fail(exitUsage, "%d runs begin with %q", len(ids), start).hint("give more of the id: they are %s", fewNames(ids))
+}
+
+// findRun returns a run with its report, by its id or the beginning of one.
 func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
 	all, err := allRuns(ctx, s, jobs.RunQuery{})
 	if err != nil {
+		return jobs.Run{}, err
+	}
+	if id, err = idBegunBy(id, all); err != nil {
 		return jobs.Run{}, err
 	}
 	r, err := s.Jobs().GetRun(ctx, id)

@@ -119,7 +119,8 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 				}
 			}
 		},
-		text: fmt.Sprintf("Chance is %s. %s With two sources it is right to name the community of either.", decimals(first.Chance), calibrated(first)),
+		narrow: narrowScenarios(list, all.Scenarios),
+		text:   fmt.Sprintf("Chance is %s. %s With two sources it is right to name the community of either.", decimals(first.Chance), calibrated(first)),
 	})
 }
 
@@ -140,6 +141,31 @@ func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
 	return []any{
 		s.Name, s.About, rate(&e.Right), decimals(e.Answered.Rate), decimals(e.Calibration.MeanConfidence), decimals(e.Calibration.Error), rate(&e.Coverage),
 	}
+}
+
+// narrowScenarios is the comparison on a screen of 80 columns; what happens stands below it.
+func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
+	s := &section{
+		columns: []string{"scenario", "right", "stands out", "confidence", "its error", "coverage"},
+		rows: func(yield func([]any) bool) {
+			for k, e := range all {
+				row := scenarioRow(list[k], e)
+				if !list[k].Sourceless() {
+					row[2], row[6] = decimals(e.Right.Rate), decimals(e.Coverage.Rate)
+				} else {
+					row[3] = decimals(e.Answered.Rate)
+				}
+				if !yield(append(row[:1], row[2:]...)) {
+					return
+				}
+			}
+		},
+	}
+	for _, x := range list {
+		s.text += "- " + x.Name + ": " + x.About + "\n"
+	}
+	s.text += "Confidence is the mean of what is stated, its error that of its calibration, coverage that of the 95 % set; -v has the intervals."
+	return s
 }
 
 // manyCommunities are told only under --verbose.

@@ -47,20 +47,34 @@ func (a *app) grid(s section) grid {
 }
 
 // table lays a section out: side by side where the screen has the width for it, if need
-// be with the widest text in lines, else one record below the other. Nothing is cut.
+// be with the widest text in lines, then in the columns of its narrow form, else one record
+// below the other. Nothing is cut.
 func (a *app) table(s section) string {
 	g, coloured := a.grid(s), a.colouredResult()
 	lines := lightLines
 	if a.ascii {
 		lines = asciiLines
 	}
-	widths, limit := g.widths(), a.tableLimit()
-	if limit > 0 && boxWidth(widths) > limit {
-		if widths = g.squeezed(widths, limit); widths == nil {
-			return g.records(limit, coloured)
+	limit := a.tableLimit()
+	if widths := g.fitting(limit); widths != nil {
+		return g.boxed(widths, lines, coloured)
+	}
+	if s.narrow != nil && !a.verbose() {
+		short := a.grid(*s.narrow)
+		if widths := short.fitting(limit); widths != nil {
+			return short.boxed(widths, lines, coloured) + strings.Join(wrapped(s.narrow.text, min(limit, proseWidth)), "")
 		}
 	}
-	return g.boxed(widths, lines, coloured)
+	return g.records(limit, coloured)
+}
+
+// fitting returns the widths of columns for a screen; nil where it has no room for a box.
+func (g grid) fitting(limit int) []int {
+	widths := g.widths()
+	if limit > 0 && boxWidth(widths) > limit {
+		return g.squeezed(widths, limit)
+	}
+	return widths
 }
 
 // squeezed returns the widths of a table whose widest text that can stand in lines does so,
