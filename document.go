@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -30,7 +29,7 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
-	canonical, err := strictjson.Canonical(object(fields))
+	canonical, err := strictjson.Canonical(strictjson.Object(fields))
 	if err != nil {
 		return nil, err
 	}
@@ -38,20 +37,7 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	delete(fields, versionKey)
-	return slices.Concat([]byte(`{"`+versionKey+`":`), version, []byte{','}, object(fields)[1:]), nil
-}
-
-// object returns the text of an object with these members, by ascending name. It takes
-// names that need no escape, and members as encoding/json wrote them.
-func object(fields map[string]json.RawMessage) []byte {
-	text := []byte{'{'}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = append(append(text, `"`+name+`":`...), fields[name]...)
-	}
-	return append(text, '}')
+	return slices.Concat([]byte(`{"`+versionKey+`":`), version, []byte{','}, strictjson.Object(fields)[1:]), nil
 }
 
 // checkVersion reads the version of a file before anything else in it, so that an

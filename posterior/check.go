@@ -138,7 +138,8 @@ type fitting struct {
 	mean, shift []float64 // A·a·e_i of the best source, and Aᵀ of it
 	worst       float64   // the least tail of the measurements
 	trials      int
-	poor        int // trials that fit as poorly
+	poor        int       // trials that fit as poorly
+	columns     []float64 // memory for the best sources of a block
 }
 
 // fit returns the test of the measurements, c being Aᵀ of them.
@@ -158,7 +159,10 @@ func (k *checker) fit(c []float64, trials int) *fitting {
 // add counts the trials of a block that fit as poorly.
 func (f *fitting) add(k *checker, b *noiseBlock) {
 	m, n := k.d.A.Dims()
-	nodes, amplitudes, columns := make([]int, b.width), make([]float64, b.width), make([]float64, m*b.width)
+	if f.columns == nil {
+		f.columns = make([]float64, m*b.width)
+	}
+	nodes, amplitudes, columns := make([]int, b.width), make([]float64, b.width), f.columns[:m*b.width]
 	inParallel(b.width, func(j int) {
 		c := stride(b.w, j, b.width, n)
 		floats.Add(c, f.shift)
@@ -267,13 +271,15 @@ type noiseBlock struct {
 }
 
 // simulate calls do for the noise of trials, block by block, until it returns false; at is the first
-// trial of a block.
+// trial of a block, whose memory is that of the next one too.
 func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock) bool) error {
+	b := &noiseBlock{}
 	for at := 0; at < trials; at += checkBlock {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !do(at, k.noise(at, min(checkBlock, trials-at))) {
+		b.draw(k, at, min(checkBlock, trials-at))
+		if !do(at, b) {
 			return nil
 		}
 		if progress != nil {

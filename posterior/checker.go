@@ -27,7 +27,7 @@ func NewChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*Ch
 	c := &Checker{k: k, null: Presence{Trials: opts.trials(d.A)}}
 	c.null.Null = slices.Repeat([]float64{math.Inf(-1)}, c.null.Trials)
 	err = k.simulate(ctx, c.null.Trials, opts.Progress, func(at int, b *noiseBlock) bool {
-		c.blocks = append(c.blocks, b)
+		c.blocks = append(c.blocks, &noiseBlock{slices.Clone(b.z), slices.Clone(b.w), b.width})
 		k.addNull(c.null.Null[at:], b)
 		return true
 	})

@@ -110,10 +110,13 @@ func (k *checker) addNull(null []float64, b *noiseBlock) {
 // no two workers write to one line.
 const lineValues = 8
 
-// noise returns the noise of width trials from the at-th on.
-func (k *checker) noise(at, width int) *noiseBlock {
+// draw fills the block with the noise of width trials from the at-th on.
+func (b *noiseBlock) draw(k *checker, at, width int) {
 	m, n := k.d.A.Dims()
-	b := &noiseBlock{z: make([]float64, m*width), w: make([]float64, n*width), width: width}
+	if b.z == nil {
+		b.z, b.w = make([]float64, m*width), make([]float64, n*width)
+	}
+	b.z, b.w, b.width = b.z[:m*width], b.w[:n*width], width
 	parallel.Rows((width+lineValues-1)/lineValues, m*lineValues, func(lo, hi int) {
 		for j := lo * lineValues; j < min(hi*lineValues, width); j++ {
 			random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
@@ -123,5 +126,4 @@ func (k *checker) noise(at, width int) *noiseBlock {
 		}
 	})
 	linop.MulBlockTo(k.d.A, b.w, true, b.z, width)
-	return b
 }

@@ -24,7 +24,7 @@ const gramCond = 1e10
 
 // gramMemory bounds the memory of the columns, in bytes. Beyond it they are dropped: a new
 // column then costs two products instead of one, and a refinement four.
-const gramMemory = 1 << 30
+const gramMemory = 1 << 29
 
 // maxSingleFlips bounds the number of exchanges of a single variable.
 const maxSingleFlips = 200

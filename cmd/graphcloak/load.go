@@ -5,10 +5,13 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/advice"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
 )
 
@@ -27,8 +30,21 @@ func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) 
 	m, err := graphcloak.Load(ctx, s, set, loadOptions(a))
 	if err == nil {
 		a.notices(s)
+		saveMemory(m.Graph.Order())
 	}
 	return m, err
+}
+
+// largeHeap is the share of the live heap, in percent, that may be garbage beside blocks of
+// vectors as long as a large graph: they are what memory goes to, and take no time to scan.
+const largeHeap = 25
+
+// saveMemory makes the garbage collector run more often on graphs whose M is not held as a
+// matrix, unless GOGC says how often.
+func saveMemory(nodes int) {
+	if os.Getenv("GOGC") == "" && nodes > analyst.DenseLimit {
+		debug.SetGCPercent(largeHeap)
+	}
 }
 
 // onModel opens the store to read from it, loads the model of a job, uses it, and closes the store.

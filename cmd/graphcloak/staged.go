@@ -185,7 +185,7 @@ func writeStaged(runID string, kept *staged) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(kept)
+	data, err := kept.document()
 	if err != nil {
 		return err
 	}
@@ -193,6 +193,55 @@ func writeStaged(runID string, kept *staged) error {
 		return err
 	}
 	return writeSynced(path, data)
+}
+
+// document is the staged run as JSON. The plan and the release, whose texts may be long,
+// are put in as they write themselves.
+func (k *staged) document() ([]byte, error) {
+	bare := *k
+	bare.Attempt, bare.Release = nil, nil
+	fields, err := membersOf(bare)
+	if err != nil {
+		return nil, err
+	}
+	if k.Release != nil {
+		if fields["release"], err = k.Release.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	if k.Attempt != nil {
+		if fields["attempt"], err = attemptDocument(*k.Attempt); err != nil {
+			return nil, err
+		}
+	}
+	return strictjson.Object(fields), nil
+}
+
+func attemptDocument(a graphcloak.Attempt) ([]byte, error) {
+	plan, release := a.Plan, a.Release
+	a.Plan, a.Release = nil, nil
+	fields, err := membersOf(a)
+	if err != nil {
+		return nil, err
+	}
+	if fields["plan"], err = plan.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	if release != nil {
+		if fields["release"], err = release.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	return strictjson.Object(fields), nil
+}
+
+func membersOf(v any) (map[string]json.RawMessage, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	return fields, json.Unmarshal(data, &fields)
 }
 
 // writeSynced writes a file of mode 0600 that survives a crash of the machine.
