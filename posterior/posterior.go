@@ -3,10 +3,11 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -255,13 +256,23 @@ func logWeights(prior []float64, n int) ([]float64, error) {
 	return w, nil
 }
 
-// setCredible sets the credible set. Ties go to the lower node.
+// setCredible sets the credible set. Ties go to the lower node. Nodes that have less than
+// half of their share of what may be left out have half of it together: they are not in it,
+// and are not sorted.
 func (p *Posterior) setCredible(level float64) {
-	order := make([]int, len(p.Probability))
-	for i := range order {
-		order[i] = i
+	least := 0.0
+	if out := 1 - level; out > 1e-9 {
+		least = out / 2 / float64(len(p.Probability))
 	}
-	sort.SliceStable(order, func(a, b int) bool { return p.Probability[order[a]] > p.Probability[order[b]] })
+	var order []int
+	for i, v := range p.Probability {
+		if !(v < least) {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(p.Probability[j], p.Probability[i]), cmp.Compare(i, j))
+	})
 	sum, k := 0.0, 0
 	for k == 0 || (k < len(order) && sum < level) {
 		sum += p.Probability[order[k]]
