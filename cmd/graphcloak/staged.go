@@ -241,7 +241,8 @@ func membersOf(v any) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	var fields map[string]json.RawMessage
-	return fields, json.Unmarshal(data, &fields)
+	err = json.Unmarshal(data, &fields)
+	return fields, err
 }
 
 // writeSynced writes a file of mode 0600 that survives a crash of the machine.
