@@ -148,10 +148,18 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		kept.Attempt, kept.Scope = at, at.Scope
 		return saveRun(ctx, w, kept)
 	}
-	job.Planned = func(p *graphcloak.Plan) error { return a.adviseTick(ctx, m, p, job, w.Tick) }
+	job.Planned = func(p *graphcloak.Plan) error {
+		a.simulate = a.curveOf(m, p.Plan, job.Recover)
+		return a.adviseTick(ctx, m, p, job, w.Tick)
+	}
 	job.Stage = r.stage(ctx, w, &kept)
 	job.Write.To = tickSink{s, w, &kept}
-	return m.Run(ctx, job)
+	rep, err := m.Run(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	a.keepCurve(ctx, rep)
+	return rep, nil
 }
 
 // adviseTick logs what the command warns of before it spends. Advice that is not had ends
@@ -224,6 +232,10 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 		}
 	}
 	rep, err := m.Complete(ctx, made, job)
+	if err == nil {
+		a.simulate = a.curveOf(m, made.Plan(), job.Recover)
+		a.keepCurve(ctx, rep)
+	}
 	return rep, kept.Mode, err
 }
 

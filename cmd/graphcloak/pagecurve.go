@@ -27,6 +27,17 @@ const (
 // that tell most first: time may end before they do.
 var curveSteps = []float64{1, 0.5, 2, 0.25, 4, 0.7, 1.4, 0.125}
 
+// keepCurve adds the curve to the report of a job, for the pages that are made of it
+// later. The run is over by then: a curve that is not had ends nothing.
+func (a *app) keepCurve(ctx context.Context, rep *report.Report) {
+	curve, _, err := a.simulate(ctx)
+	if err != nil {
+		a.log.Info("no curve", "run", rep.RunID, "error", err)
+		return
+	}
+	rep.Curve = curve
+}
+
 // curveOf returns what simulates a plan at its ε and around it, or says why it does not.
 // It spends nothing: it knows the public graph and the plan.
 func (a *app) curveOf(m *graphcloak.Model, p *privacy.Plan, opts analyst.Options) func(context.Context) ([]report.CurvePoint, string, error) {

@@ -13,9 +13,9 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// TestServedPages: the server's page of a run has a map where the run wrote to the nodes
-// and no later run did, and says why it has none elsewhere. It runs no query that lies in
-// the store.
+// TestServedPages: the server's page of a run has the curve with the run on it, and a map
+// where the run wrote to the nodes and no later run did, and says why it has none
+// elsewhere. It runs no query that lies in the store.
 func TestServedPages(t *testing.T) {
 	graph, settings := hall(t, `
 from: folder:HALL
@@ -60,7 +60,7 @@ jobs:
 		if err := a.reportPage(s)(t.Context(), &b, own.Report); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "What a neighbour would have given", "graphcloak plan --curve"}
+		want := []string{"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "What a neighbour would have given", "The dot is this run: ε = 0.4"}
 		if own.Mode == "stats" {
 			want = append(want, "mode write does")
 		} else {

@@ -46,6 +46,22 @@ class Posterior:
 
 
 @dataclasses.dataclass(frozen=True)
+class Presence:
+    """The test of whether there is a source at all."""
+
+    detected: bool
+    p_value: float  # measurements without a source that speak for one as clearly
+    false_alarm: float  # how often that is allowed
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """The test of whether the model explains the measurements."""
+
+    p_value: float  # measurements that follow the model and fit as poorly, or worse
+
+
+@dataclasses.dataclass(frozen=True)
 class Node:
     """A node as a run in mode "stream" tells of it."""
 
@@ -77,6 +93,8 @@ class Report:
     notes: tuple[str, ...] = ()
     nodes: tuple[Node, ...] = ()  # of a run in mode "stream"
     budget_scope: str | None = None
+    presence: Presence | None = None
+    fit: Fit | None = None
     document: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     def communities_frame(self) -> "DataFrame":
@@ -155,8 +173,12 @@ class RunRecord:
     started_at: str | None = None  # RFC 3339
     epsilon_spent: float | None = None
     delta_spent: float | None = None
-    answer: str | None = None
+    answer: str | None = None  # the likeliest community; whether it stands out, verdict says
     probability: float | None = None
+    verdict: str | None = None  # "named", "undecided", "misfit" or "no sign of a source"
+    signal_property: str | None = None
+    budget_scope: str | None = None
+    ended_at: str | None = None  # RFC 3339
 
 
 @dataclasses.dataclass(frozen=True)

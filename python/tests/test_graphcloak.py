@@ -13,7 +13,7 @@ import unittest
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import graphcloak as g
 from graphcloak import client, results
@@ -63,6 +63,21 @@ class Program(InFolder):
         self.assertEqual(report.document["signalProperty"], "source")
         [record] = self.gc.runs_list("folder:water").runs
         self.assertEqual((record.run_id, record.status, record.spent, record.epsilon_spent), (report.run_id, "FINISHED", True, 4))
+        self.assertEqual((record.signal_property, record.budget_scope), ("source", report.budget_scope))
+        assert record.ended_at is not None and record.started_at is not None and report.presence is not None and report.fit is not None
+        self.assertGreaterEqual(record.ended_at, record.started_at)
+        self.assertEqual(record.verdict == "no sign of a source", not report.presence.detected)
+        self.assertEqual(record.verdict == "misfit", report.presence.detected and report.fit.p_value < 0.001)
+
+    def test_records_are_those_of_the_api(self) -> None:
+        """Each field stands in the description of the API, with that type, and what it says of the verdict is all there is."""
+        api = json.loads((Path(__file__).parents[2] / "serve" / "openapi.json").read_text(encoding="utf-8"))
+        run = api["components"]["schemas"]["Run"]["properties"]
+        types = {"string": str, "number": float, "boolean": bool}
+        for name, hint in get_type_hints(g.RunRecord).items():
+            described = run[results.camel(name)]
+            self.assertIn(types[described.get("type", "string")], (hint, *get_args(hint)), name)
+        self.assertEqual(run["verdict"]["enum"], ["named", "undecided", "misfit", "no sign of a source"])
 
     def test_run_writes_back(self) -> None:
         report = self.run_it()
@@ -134,7 +149,7 @@ class Program(InFolder):
             return
         nodes, communities = report.nodes_frame(), report.communities_frame()
         self.assertEqual(list(communities["name"]), [c.name for c in report.communities])
-        self.assertEqual((nodes.shape, self.gc.runs_list("folder:water").frame().shape), ((97, 8), (1, 9)))
+        self.assertEqual((nodes.shape, self.gc.runs_list("folder:water").frame().shape), ((97, 8), (1, 13)))
 
 
 class Commands(InFolder):
