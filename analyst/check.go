@@ -75,6 +75,12 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 	return a.addAlternatives(ctx, w, opts, one)
 }
 
+// NewChecker tests many measurements as [Operator.Analyse] tests one, of sound sensors whose τ is known.
+// The directions that are looked at are those of the last ComputeSpectrum.
+func (w *Whitened) NewChecker(ctx context.Context, opts posterior.Options, falseAlarm float64) (*posterior.Checker, error) {
+	return posterior.NewChecker(ctx, w.Data, posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: falseAlarm})
+}
+
 // addPresence reports whether there is a source at all.
 func (a *analysis) addPresence(p *posterior.Presence) {
 	alarm := a.opts.falseAlarm()
