@@ -23,6 +23,7 @@ type Plan struct {
 	TauChoice *TauChoice       // how τ was chosen; nil: it was given. Not in the file
 	// Allocated says how the noise was allocated; nil: uniformly.
 	Allocated *Allocated
+	Breakdown *report.Breakdown // by simulation; nil: unknown
 	// PublicProperties are read without noise, by the model, the plan or its expected
 	// accuracy: none of them can be the signal. Ascending.
 	PublicProperties []string
@@ -86,13 +87,14 @@ type planExtra struct {
 	Whitened  *privacy.Sensitivity `json:"whitenedSensitivity,omitempty"`
 	Public    []string             `json:"publicProperties"`
 	Exposed   []string             `json:"notProtected"` // for the reader
+	Breakdown *report.Breakdown    `json:"breakdown,omitempty"`
 	Warnings  []string             `json:"warnings,omitempty"`
 }
 
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Breakdown: p.Breakdown, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings}
 	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		report.Noise
@@ -131,7 +133,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "publicProperties", "notProtected", "warnings"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "breakdown", "allocation", "whitenedSensitivity", "publicProperties", "notProtected", "warnings"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -158,7 +160,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, PublicProperties: extra.Public, Warnings: extra.Warnings}
+	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Breakdown: extra.Breakdown, Allocated: extra.Allocated, PublicProperties: extra.Public, Warnings: extra.Warnings}
 	if err := q.consistent(); err != nil {
 		return err
 	}
@@ -181,6 +183,9 @@ func (p *Plan) consistent() error {
 		if a != nil && (!a.Possible() || a.Communities != nil && a.Nodes() != p.NodeCount) {
 			return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)
 		}
+	}
+	if p.Breakdown != nil && !p.Breakdown.Possible(len(p.Sensors)) {
+		return fmt.Errorf("%w: breakdown is not what simulation under this plan can give", strictjson.ErrInvalid)
 	}
 	return nil
 }

@@ -71,6 +71,9 @@ func (a *analysis) run(ctx context.Context) error {
 	if err := a.check(ctx, sound, opts); err != nil {
 		return err
 	}
+	if err := a.addBreakdown(ctx, opts); err != nil {
+		return err
+	}
 	a.addNodes(result)
 	return nil
 }

@@ -4,6 +4,7 @@ package analyst
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -86,6 +87,26 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	}
 	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely broken than sound, and left out of Basis Pursuit Denoising; a further source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
 	return a.subset(sound)
+}
+
+// breakdownWork bounds nodes times sensors where the breakdown point of an answer is looked for: it
+// takes a second.
+const breakdownWork = 25_000
+
+// addBreakdown reports how many lying sensors the answer withstands: of one source at a known τ,
+// where sensors may be broken in a known range and their number is small.
+func (a *analysis) addBreakdown(ctx context.Context, opts posterior.Options) error {
+	rep := a.report
+	several := rep.Sources != nil && rep.Sources.Count > 1 || len(rep.TauPosterior) > 0
+	if opts.Faults.Low == nil || several || a.partition.Count < 2 || a.op.Graph.Order()*len(a.Data.Y) > breakdownWork {
+		return nil
+	}
+	b, err := posterior.NewBreakdown(ctx, a.Data, opts, a.partition.Labels)
+	if err != nil {
+		return err
+	}
+	rep.Breakdown = &report.BreakdownPoint{AtLeast: b.AtLeast, AtMost: b.AtMost}
+	return nil
 }
 
 func sensorsAre(n int) string {

@@ -44,7 +44,9 @@ type Report struct {
 	// likeliest first.
 	SensorFaultRate float64   `json:"sensorFaultRate,omitempty"`
 	SuspectSensors  []Suspect `json:"suspectSensors,omitempty"`
-	Ceiling         float64   `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
+	// Breakdown brackets how many lying sensors the answer withstands; nil: unknown.
+	Breakdown *BreakdownPoint `json:"breakdown,omitempty"`
+	Ceiling   float64         `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
 	RelationshipCount int `json:"relationshipCount"`

@@ -15,18 +15,8 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/report"
 )
-
-// Breakdown says how many sensors, lying at will within the range that readings are clipped to, it
-// takes to make another community than the right one the likeliest, over simulated releases
-// whose answer is right. One more than there are sensors: not even all can.
-type Breakdown struct {
-	FaultRate float64 // that the posterior supposes
-	Answers   int     // releases whose answer was right
-	// Fewer than AtLeast cannot, whatever they publish: a certificate. AtMost can: an attack was seen
-	// to. Both are the 10 % quantile and the median over the answers.
-	AtLeast, AtMost [2]int
-}
 
 // breakdownWork bounds trials times nodes times sensors, so that it takes seconds.
 const breakdownWork = 2_500_000
@@ -38,7 +28,7 @@ var ErrNoBreakdown = errors.New("study: no breakdown point")
 // BreakdownOf simulates sources of amplitude 1 under a plan, at most trials of them, and brackets
 // the breakdown point of each right answer. It returns [ErrNoBreakdown],
 // [recovery.ErrInvalid], and the errors of [Evaluate].
-func BreakdownOf(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*Breakdown, error) {
+func BreakdownOf(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Breakdown, error) {
 	n, sensors := m.Graph.Order(), len(p.Sensors)
 	trials = min(trials, breakdownWork/max(1, n*sensors))
 	if trials < 1 || n > analyst.DenseLimit {
@@ -101,7 +91,7 @@ func measurements(p *graphcloak.Plan) (in analyst.Measurements) {
 }
 
 // summarizeBreakdowns leaves out nil, of wrong answers.
-func summarizeBreakdowns(found []*posterior.Breakdown, rate float64) (*Breakdown, error) {
+func summarizeBreakdowns(found []*posterior.Breakdown, rate float64) (*report.Breakdown, error) {
 	var least, most []float64
 	for _, b := range found {
 		if b != nil {
@@ -113,9 +103,10 @@ func summarizeBreakdowns(found []*posterior.Breakdown, rate float64) (*Breakdown
 	}
 	slices.Sort(least)
 	slices.Sort(most)
-	out := &Breakdown{FaultRate: rate, Answers: len(least)}
-	for k, p := range [2]float64{.1, .5} {
-		out.AtLeast[k], out.AtMost[k] = int(quantile(least, p)), int(quantile(most, p))
-	}
-	return out, nil
+	return &report.Breakdown{FaultRate: rate, Answers: len(least), AtLeast: liars(least), AtMost: liars(most)}, nil
+}
+
+// liars are the quantiles of ascending numbers.
+func liars(x []float64) report.Liars {
+	return report.Liars{Tenth: int(quantile(x, .1)), Median: int(quantile(x, .5))}
 }

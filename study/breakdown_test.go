@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // TestBreakdownOfPlan: the bracket is one, and less noise takes more liars.
@@ -25,11 +26,22 @@ func TestBreakdownOfPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.FaultRate != analyst.DefaultFaultRate || b.Answers < 1 || b.AtLeast[0] < 1 || b.AtLeast[0] > b.AtMost[0] || b.AtLeast[1] > b.AtMost[1] || b.AtMost[1] <= before {
+		if b.FaultRate != analyst.DefaultFaultRate || b.Answers < 1 || !b.Possible(len(p.Sensors)) || b.AtMost.Median <= before {
 			t.Errorf("ε = %v: %+v", epsilon, b)
 		}
-		before = b.AtMost[1]
+		before = b.AtMost.Median
 		t.Logf("%+v", b)
+	}
+	for name, bad := range map[string]report.Breakdown{
+		"no answer":         {FaultRate: .01, AtLeast: report.Liars{Tenth: 1, Median: 1}, AtMost: report.Liars{Tenth: 1, Median: 1}},
+		"rate 1":            {FaultRate: 1, Answers: 1, AtLeast: report.Liars{Tenth: 1, Median: 1}, AtMost: report.Liars{Tenth: 1, Median: 1}},
+		"no liar":           {FaultRate: .01, Answers: 1, AtMost: report.Liars{Tenth: 1, Median: 1}},
+		"proven above seen": {FaultRate: .01, Answers: 1, AtLeast: report.Liars{Tenth: 1, Median: 3}, AtMost: report.Liars{Tenth: 1, Median: 2}},
+		"more than all":     {FaultRate: .01, Answers: 1, AtLeast: report.Liars{Tenth: 1, Median: 3}, AtMost: report.Liars{Tenth: 1, Median: 9}},
+	} {
+		if bad.Possible(7) {
+			t.Errorf("%s: possible", name)
+		}
 	}
 	p, err := m.Plan(t.Context(), plainNoise())
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -16,10 +17,10 @@ import (
 const breakdownTrials = 20
 
 // breakdown says, of a plan for sensors that measure or may be broken, how many liars its answers
-// withstand. It is shown to people only, and nothing where it takes long.
+// withstand, which becomes part of it; and nothing where it takes long.
 func (a *app) breakdown(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) ([]section, error) {
 	rate := job.Recover.FaultRate
-	if a.outputFormat() != "table" || !p.Measured() && (rate == nil || *rate == 0) {
+	if !p.Measured() && (rate == nil || *rate == 0) {
 		return nil, nil
 	}
 	b, err := study.BreakdownOf(ctx, m, p, job.Recover, breakdownTrials)
@@ -29,24 +30,25 @@ func (a *app) breakdown(ctx context.Context, m *graphcloak.Model, p *graphcloak.
 	if err != nil {
 		return nil, err
 	}
+	p.Breakdown = b
 	return []section{{title: "How many lying sensors it takes", text: breakdownText(b, len(p.Sensors))}}, nil
 }
 
 // breakdownText is a breakdown point in words.
-func breakdownText(b *study.Breakdown, sensors int) string {
+func breakdownText(b *report.Breakdown, sensors int) string {
 	proven := "against a single liar nothing is proven"
-	if k := b.AtLeast[1] - 1; k > 0 {
+	if k := b.AtLeast.Median - 1; k > 0 {
 		proven = fmt.Sprintf("half are proven to withstand any %s", connector.Count(int64(k), "liar"))
 	}
-	if k := b.AtLeast[0] - 1; k > 0 {
+	if k := b.AtLeast.Tenth - 1; k > 0 {
 		proven += fmt.Sprintf(", nine in ten any %s", connector.Count(int64(k), "liar"))
 	}
-	broken := fmt.Sprintf("an attack turned half of them with %s", connector.Count(int64(b.AtMost[1]), "liar"))
-	if b.AtMost[1] > sensors {
+	broken := fmt.Sprintf("an attack turned half of them with %s", connector.Count(int64(b.AtMost.Median), "liar"))
+	if b.AtMost.Median > sensors {
 		broken = "an attack with all sensors did not turn half of them"
 	}
-	if b.AtMost[0] < b.AtMost[1] {
-		broken += fmt.Sprintf(", one in ten with %s", connector.Count(int64(b.AtMost[0]), "liar"))
+	if b.AtMost.Tenth < b.AtMost.Median {
+		broken += fmt.Sprintf(", one in ten with %s", connector.Count(int64(b.AtMost.Tenth), "liar"))
 	}
 	return fmt.Sprintf("Of %d simulated right answers %s; %s. A liar reads anything in the range that readings are clipped to; the posterior supposes a fault rate of %v.",
 		b.Answers, proven, broken, b.FaultRate)
