@@ -119,14 +119,19 @@ const maxErr = 1e-6
 const maxEigen = 1 << 14
 
 // New prepares e^{-τL} for τ ≥ 0, finite. It returns [ErrAccuracy] where the
-// error bound would exceed 1e-6 and twice the tolerance.
+// error bound would exceed 1e-6 and twice the tolerance. Auto is Chebyshev where the
+// eigenvalue iteration does not converge.
 func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusion, error) {
 	d, err := newUnprepared(l, tau, opts)
 	if err != nil {
 		return nil, err
 	}
 	if d.method == Eigen {
-		if d.spec, err = decompose(ctx, l, opts.Progress); err != nil {
+		d.spec, err = decompose(ctx, l, opts.Progress)
+		if errors.Is(err, errIteration) && opts.Method == Auto {
+			d.method, err = Chebyshev, nil // slower at worst, and certified all the same
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

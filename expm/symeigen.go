@@ -35,6 +35,9 @@ func symmetricEigen(ctx context.Context, n int, a, lambda []float64, progress fu
 	if err := implicitQL(ctx, lambda, off, &rotator{n: n, v: a}, progress); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(lambda, math.IsNaN) {
+		return errIteration
+	}
 	order := make([]int, n)
 	for k := range order {
 		order[k] = k
@@ -73,11 +76,12 @@ func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(s
 		size = max(size, math.Abs(v)+2*math.Abs(e[i])) // ‖T‖₂ within a factor of 2
 	}
 	roundoff := 0x1p-54*size + negligible
+	left := maxSweeps * n
 	for l := range n {
 		if l%64 == 0 && progress != nil {
 			progress("eigenvalues", int64(l), int64(n))
 		}
-		for sweep := 0; ; sweep++ {
+		for {
 			m := l
 			for m < n-1 && math.Abs(e[m]) > 0x1p-52*(math.Abs(d[m])+math.Abs(d[m+1]))+roundoff {
 				m++
@@ -85,8 +89,8 @@ func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(s
 			if m == l {
 				break
 			}
-			if sweep == maxSweeps {
-				return errors.New("expm: the eigenvalue iteration does not converge; method chebyshev needs none")
+			if left--; left < 0 {
+				return errIteration
 			}
 			if err := ctx.Err(); err != nil {
 				return err
@@ -143,7 +147,11 @@ type rotation struct {
 // negligible is far below the roundoff of a matrix of norm about 1.
 const negligible = 1e-40
 
-// maxSweeps for one eigenvalue, as in LAPACK; 8 are rare.
+// errIteration is returned where QL needs too many steps, or meets what is no number.
+var errIteration = errors.New("expm: the eigenvalue iteration does not converge; method chebyshev needs none")
+
+// maxSweeps is how many QL steps an eigenvalue may take in the mean, as in LAPACK's DSTEQR: 2
+// are usual, but single ones, at the end of a graded matrix, may take many.
 const maxSweeps = 30
 
 const (
