@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"image/color"
 	"io"
 	"math"
@@ -82,7 +83,10 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 	if err != nil {
 		return nil, err
 	}
-	return p, a.writeCurve(c.curve, points)
+	if p.TauChoice != nil || p.Allocated != nil {
+		a.note("Note: the curve keeps %s of ε = %v throughout; a plan at another ε chooses anew, and may be right more often.", keptBy(p), p.Epsilon)
+	}
+	return p, a.writeCurve(c.curve, p, points)
 }
 
 // epsilonGrid returns values of ε from 0.1 to 100, five a decade.
@@ -94,19 +98,31 @@ func epsilonGrid() []float64 {
 	return list
 }
 
-func (a *app) writeCurve(path string, points []study.Point) error {
+// keptBy names what a plan chose for its ε and keeps at others.
+func keptBy(p *graphcloak.Plan) string {
+	switch {
+	case p.TauChoice == nil:
+		return "the allocation"
+	case p.Allocated == nil:
+		return fmt.Sprintf("τ = %v", p.Public.Tau)
+	}
+	return fmt.Sprintf("τ = %v and the allocation", p.Public.Tau)
+}
+
+// writeCurve writes the curve of a plan, whose τ and allocation it keeps at every ε.
+func (a *app) writeCurve(path string, plan *graphcloak.Plan, points []study.Point) error {
 	return a.create(path, func(w io.Writer) error {
 		if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" {
-			return drawCurve(w, ext[1:], points)
+			return drawCurve(w, ext[1:], plan, points)
 		}
 		return printCSV(w, section{
 			columns: []string{
 				"epsilon", "accuracy", "accuracyLower", "accuracyUpper", "meanEmd",
-				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials", "limit",
+				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials", "limit", "tau",
 			},
 			rows: rowsOf(points, func(p study.Point) []any {
 				x, u := p.Accuracy, p.Uniform
-				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials, nil}
+				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials, nil, plan.Public.Tau}
 				if x.Limit != nil {
 					row[11] = x.Limit.Gaussian
 				}
@@ -127,9 +143,9 @@ var (
 )
 
 // drawCurve draws accuracy over ε, with its 95 % interval as a band.
-func drawCurve(w io.Writer, format string, points []study.Point) error {
+func drawCurve(w io.Writer, format string, plan *graphcloak.Plan, points []study.Point) error {
 	p := plot.New()
-	p.Title.Text = "How often the right community is named"
+	p.Title.Text = fmt.Sprintf("How often the right community is named, at τ = %v throughout", plan.Public.Tau)
 	p.Title.Padding = vg.Points(8)
 	p.X.Label.Text = "privacy loss ε of one release (less is more private)"
 	p.Y.Label.Text = "accuracy, with 95 % interval"
