@@ -29,11 +29,11 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
-	canonical, err := strictjson.Canonical(strictjson.Object(fields))
-	if err != nil {
+	digest := sha256.New()
+	if err := strictjson.WriteCanonical(digest, strictjson.Object(fields)); err != nil {
 		return nil, err
 	}
-	if fields[sealKey], err = json.Marshal(privacy.Digest(sha256.Sum256(canonical))); err != nil {
+	if fields[sealKey], err = json.Marshal(privacy.Digest(digest.Sum(nil))); err != nil {
 		return nil, err
 	}
 	delete(fields, versionKey)

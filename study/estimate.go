@@ -262,8 +262,14 @@ func (w workload) readSensorFile() step {
 	return step{name: "file", kept: 600 * w.sensors, seconds: perFile * w.sensors}
 }
 
+// release writes files as long as 200 bytes a sensor, and holds a few of them meanwhile; below
+// [analyst.DenseLimit] the garbage collector leaves as much again.
 func (w workload) release() step {
-	return step{name: "release", kept: 2000 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
+	s := step{name: "release", kept: 300 * w.sensors, transient: 900 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
+	if w.nodes <= analyst.DenseLimit {
+		s.kept, s.transient = 2000*w.sensors, 0
+	}
+	return s
 }
 
 // recovery keeps, besides M, the directions that the radius is measured in:
@@ -273,7 +279,7 @@ func (w workload) recovery() step {
 	search := min(4*w.sensors*directions*directions, 1e11) * 1.2e-9
 	bytes, seconds := w.matrix()
 	if bytes == 0 {
-		bytes, seconds = 3000*w.nodes, 400*w.cost.Apply // probes of the norms, and the solver
+		bytes, seconds = 1300*w.nodes, 400*w.cost.Apply // blocks of vectors for norms, checks and the solver
 		if w.nodes <= exactNormsLimit {
 			seconds = w.nodes * w.cost.Column
 		}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+)
+
+// Text that encoding/json wrote is made canonical in pieces of at least pieceSize bytes, as
+// many at a time as given by batch.
+const (
+	pieceSize = 1 << 16
+	batch     = 64
+)
+
+// WriteCanonical writes [Canonical] of a text that encoding/json wrote: without white space.
+// Long objects and arrays are made canonical in parts, by all processors, so that no copy of
+// the whole is held. It returns the errors of Canonical and of w.
+func WriteCanonical(w io.Writer, text []byte) error {
+	switch {
+	case len(text) < 2*pieceSize:
+	case text[0] == '{':
+		if names, values, ok := split(text); ok {
+			return writeObject(w, names, values)
+		}
+	case text[0] == '[':
+		return writeArray(w, text)
+	}
+	out, err := Canonical(text)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out)
+	return err
+}
+
+func writeObject(w io.Writer, names []string, values [][]byte) error {
+	order := make([]int, len(names))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(names[i], names[j]) })
+	before := "{"
+	for _, k := range order {
+		if _, err := io.WriteString(w, before+`"`+names[k]+`":`); err != nil {
+			return err
+		}
+		if err := WriteCanonical(w, values[k]); err != nil {
+			return err
+		}
+		before = ","
+	}
+	_, err := io.WriteString(w, "}")
+	return err
+}
+
+// writeArray writes the elements in pieces, each of them an array of its own whose brackets
+// are left out.
+func writeArray(w io.Writer, text []byte) error {
+	before := "["
+	for rest := text[1 : len(text)-1]; len(rest) > 0; {
+		var pieces [][]byte
+		for len(rest) > 0 && len(pieces) < batch {
+			end := pieceEnd(rest)
+			pieces = append(pieces, rest[:end])
+			rest = rest[min(end+1, len(rest)):]
+		}
+		errs := make([]error, len(pieces))
+		parallel.Rows(len(pieces), pieceSize, func(lo, hi int) {
+			for k := lo; k < hi; k++ {
+				pieces[k], errs[k] = Canonical(slices.Concat([]byte{'['}, pieces[k], []byte{']'}))
+			}
+		})
+		for k, piece := range pieces {
+			if errs[k] != nil {
+				return errs[k]
+			}
+			if _, err := io.WriteString(w, before); err != nil {
+				return err
+			}
+			if _, err := w.Write(piece[1 : len(piece)-1]); err != nil {
+				return err
+			}
+			before = ","
+		}
+	}
+	_, err := io.WriteString(w, "]")
+	return err
+}
+
+// pieceEnd returns the end of the first elements of at least pieceSize bytes in all.
+func pieceEnd(elements []byte) int {
+	end := 0
+	for end < len(elements) && end < pieceSize {
+		if end > 0 {
+			end++ // the comma
+		}
+		end += valueEnd(elements[end:], ',')
+	}
+	if end == len(elements)-1 { // nothing behind the last comma: no JSON
+		end++
+	}
+	return end
+}
+
+// split returns the members of an object whose names are distinct and of plain letters and
+// digits.
+func split(object []byte) (names []string, values [][]byte, ok bool) {
+	seen := make(map[string]bool)
+	for rest := object[1 : len(object)-1]; len(rest) > 0; {
+		end := valueEnd(rest, ':')
+		if end < 2 || end == len(rest) || !plain(rest[1:end-1]) || seen[string(rest[1:end-1])] {
+			return nil, nil, false
+		}
+		seen[string(rest[1:end-1])] = true
+		names, rest = append(names, string(rest[1:end-1])), rest[end+1:]
+		end = valueEnd(rest, ',')
+		values, rest = append(values, rest[:end]), rest[min(end+1, len(rest)):]
+	}
+	return names, values, true
+}
+
+func plain(name []byte) bool {
+	return !slices.ContainsFunc(name, func(c byte) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9')
+	})
+}
+
+// valueEnd returns where the mark stands first outside of strings, objects and arrays, or
+// the length.
+func valueEnd(text []byte, mark byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == mark && depth == 0:
+			return i
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return len(text)
+}
