@@ -37,6 +37,11 @@ type Operator struct {
 	matrix linop.Operator
 }
 
+// With returns the operator of another τ, without the rows that are held.
+func (o *Operator) With(d *expm.Diffusion) *Operator {
+	return &Operator{Graph: o.Graph, Laplacian: o.Laplacian, Diffusion: d, Guard: o.Guard, Progress: o.Progress}
+}
+
 // rows returns the rows of e^{-τL} at some nodes: as a matrix up to [DenseLimit]
 // nodes of the graph, else through products.
 func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error) {

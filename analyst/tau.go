@@ -16,9 +16,9 @@ import (
 // tauPoints is the number of values of τ that an interval is summed over.
 const tauPoints = 9
 
-// tauGrid returns the middles of equal parts of [from, to] on a logarithmic scale: the
-// grid of a prior that is flat in log τ.
-func tauGrid(from, to float64) []float64 {
+// TauGrid returns the τ that a posterior over [from, to] sums: the middles of equal parts on
+// a logarithmic scale, the grid of a prior that is flat in log τ.
+func TauGrid(from, to float64) []float64 {
 	out := make([]float64, tauPoints)
 	for k := range out {
 		out[k] = from * math.Pow(to/from, (float64(k)+.5)/tauPoints)
@@ -34,15 +34,14 @@ func (a *analysis) overTau(ctx context.Context, p *posterior.Posterior, opts pos
 		return p, nil
 	}
 	opts.Norms = nil // those of one τ
-	grid := tauGrid(a.opts.TauFrom, a.opts.TauTo)
+	grid := TauGrid(a.opts.TauFrom, a.opts.TauTo)
 	list := make([]*posterior.Posterior, len(grid))
 	for k, tau := range grid {
 		d, err := a.op.Diffusion.WithTau(tau)
 		if err != nil {
 			return nil, fmt.Errorf("tau %v: %w", tau, err)
 		}
-		at := &Operator{Graph: a.op.Graph, Laplacian: a.op.Laplacian, Diffusion: d, Guard: a.op.Guard, Progress: a.op.Progress}
-		w, err := at.Whiten(ctx, a.in)
+		w, err := a.op.With(d).Whiten(ctx, a.in)
 		if err != nil {
 			return nil, err
 		}

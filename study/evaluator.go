@@ -132,7 +132,11 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 		notes = append(notes, "the posterior supposes sound sensors, which that of a release of measured readings does not: --sensor-fault-rate 0.01 does as it does, and takes longer")
 	}
 	if u := p.Uncertainty; u.TauFrom < u.TauTo {
-		notes = append(notes, "the posterior supposes the plan's τ, where that of a release sums over what is declared")
+		who := "sums over it, as that of a release does"
+		if s.model.Graph.Order() > analyst.DenseLimit {
+			who = "supposes the plan's τ, as that of a release of so large a graph does"
+		}
+		notes = append(notes, fmt.Sprintf("τ was drawn from %v to %v, evenly on a logarithmic scale, and the posterior %s", u.TauFrom, u.TauTo, who))
 	}
 	if s.world.Name != modelScenario {
 		notes = append(notes, "what happened was not the model: "+s.world.About)

@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/emd"
-	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -31,6 +30,7 @@ type simulation struct {
 	u        []float64
 	norms    posterior.Norms
 	whitened *analyst.Whitened
+	moments  []moment
 }
 
 func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simulation, error) {
@@ -56,7 +56,10 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 	} else {
 		r.norms, err = posterior.ProbedNorms(ctx, r.whitened.Data, normProbes, 1e-6, s.opts.Seed)
 	}
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, r.addMoments(ctx, in)
 }
 
 // run simulates every trial.
@@ -73,7 +76,7 @@ func (r *simulation) run(ctx context.Context, stage string) ([]Trial, error) {
 	return trials, nil
 }
 
-// block simulates the trials first, first+1, …: two products for all of them.
+// block simulates the trials first, first+1, …: two products for all of them where τ is known.
 func (r *simulation) block(ctx context.Context, trials []Trial, first int, sources []int, amplitudes []float64) error {
 	n, k := r.model.Graph.Order(), len(trials)
 	x, y := make([]float64, n*k), make([]float64, n*k)
@@ -81,7 +84,7 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 	for j, i := range sources {
 		truth[j] = r.world.excite(x, k, j, first+j, i, amplitudes[j])
 	}
-	if err := r.world.diffusion.Apply(ctx, y, false, x, k); err != nil {
+	if err := r.diffuse(ctx, y, x, k, first); err != nil {
 		return err
 	}
 	clear(x)
@@ -103,16 +106,11 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 	if err != nil {
 		return err
 	}
-	if err := r.model.Operator().Diffusion.Apply(ctx, y, true, x, k); err != nil {
+	c, err := r.products(ctx, x, k)
+	if err != nil {
 		return err
 	}
-	return parallel(ctx, k, func(j int) error {
-		c := make(transposed, n)
-		for i := range c {
-			c[i] = y[i*k+j]
-		}
-		return r.score(ctx, &trials[j], truth[j], c, values[j])
-	})
+	return parallel(ctx, k, func(j int) error { return r.score(ctx, &trials[j], truth[j], c[j], values[j]) })
 }
 
 // release adds the noise of a trial.
@@ -144,9 +142,9 @@ func (c transposed) Dims() (rows, columns int) { return 0, len(c) }
 
 func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
 
-// score recovers one trial, c = Mᵀ diag(u) ỹ, and compares with its sources: the first of
+// score recovers one trial, c = Mᵀ diag(u) ỹ of each moment, and compares with its sources: the first of
 // them is the trial's, and any of them is right.
-func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c transposed, values []float64) error {
+func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c []transposed, values []float64) error {
 	post, err := r.posterior(ctx, c, values, r.opts.Recover.Amplitude)
 	if err != nil {
 		return fmt.Errorf("evaluate: %w", err)
@@ -180,20 +178,6 @@ func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c transpo
 		return nil
 	}
 	return r.scoreDenoised(ctx, t, truth, values, d)
-}
-
-// posterior is that of a trial, with faults where a recovery would suppose them.
-func (r *simulation) posterior(ctx context.Context, c transposed, values []float64, a posterior.Amplitude) (*posterior.Posterior, error) {
-	if !r.faults(r.plan) {
-		return posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: a, Prior: r.prior, Norms: &r.norms})
-	}
-	w := r.whitened.WithValues(values)
-	o := r.opts.Recover
-	if o.FaultRate == nil {
-		rate := analyst.DefaultFaultRate
-		o.FaultRate = &rate
-	}
-	return posterior.New(ctx, w.Data, posterior.Options{Amplitude: a, Prior: r.prior, Faults: w.Faults(o)})
 }
 
 // scoreDenoised recovers one trial by Basis Pursuit Denoising.
