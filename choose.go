@@ -91,9 +91,7 @@ func (m *Model) setTau(ctx context.Context, tau float64) (err error) {
 	}
 	d, err := m.operator.Diffusion.WithTau(tau)
 	if err == nil {
-		o := *m.operator
-		o.Diffusion = d
-		m.operator = &o
+		m.operator = m.operator.With(d)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -160,5 +161,42 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 			}
 		}
 		s.Close(t.Context())
+	}
+}
+
+// A plan that chooses another τ than the one before leaves nothing of the operator that was used in
+// between.
+func TestChosenAgain(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	job := openJob()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, ones, values := make([]int, m.Graph.Order()), make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
+	for i := range nodes {
+		nodes[i], ones[i] = i, 1
+	}
+	before := 0.0
+	for _, budget := range []privacy.Budget{{Epsilon: 100, Delta: .1}, {Epsilon: .5, Delta: 1e-6}} {
+		job.Plan.Budget = budget
+		p, err := m.Plan(t.Context(), job.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Public.Tau == before {
+			t.Fatalf("τ is %v again: nothing was tested", before)
+		}
+		before = p.Public.Tau
+		w, err := m.Operator().Whiten(t.Context(), analyst.Measurements{Nodes: nodes, Values: values, Sigmas: ones})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, y := make([]float64, len(nodes)), make([]float64, len(nodes))
+		e[3] = 1
+		w.Data.A.MulVecTo(y, false, e)
+		if want := testkit.HeatKernel(m.Graph, before).At(3, 3); math.Abs(y[3]-want) > 1e-9 {
+			t.Errorf("an entry of M is %v at τ = %v, want %v", y[3], before, want)
+		}
 	}
 }

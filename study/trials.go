@@ -6,10 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -21,17 +19,6 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
-
-// simulation draws releases under one plan and recovers from them.
-type simulation struct {
-	*evaluator
-	plan     *privacy.Plan
-	nodes    []int
-	u        []float64
-	norms    posterior.Norms
-	whitened *analyst.Whitened
-	moments  []moment
-}
 
 func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simulation, error) {
 	keyed := *p
@@ -134,14 +121,6 @@ func (r *simulation) release(readings []float64, trial int) ([]float64, error) {
 	return readings, nil
 }
 
-// transposed is an operator A of which only Aᵀy is known, for the one y of a trial: the
-// products of a block of trials are computed at once.
-type transposed []float64
-
-func (c transposed) Dims() (rows, columns int) { return 0, len(c) }
-
-func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
-
 // score recovers one trial, c = Mᵀ diag(u) ỹ of each moment, and compares with its sources: the first of
 // them is the trial's, and any of them is right.
 func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c []transposed, values []float64) error {
@@ -197,29 +176,5 @@ func (r *simulation) scoreDenoised(ctx context.Context, t *Trial, truth []int, v
 	first := community.Rank(result.F, r.part)[0].Community
 	t.Denoised.Right = slices.ContainsFunc(truth, func(i int) bool { return r.part.Labels[i] == first })
 	t.Denoised.Distance, _ = emd.ToNode(d, result.F)
-	return nil
-}
-
-// parallel calls f for 0 … n−1 on every processor and returns the first error by
-// number. No two calls may write to the same place.
-func parallel(ctx context.Context, n int, f func(i int) error) error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	workers := min(n, runtime.GOMAXPROCS(0))
-	for w := range workers {
-		wait.Go(func() {
-			for i := w; i < n; i += workers {
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					errs[i] = f(i)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }

@@ -12,7 +12,27 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/privacy"
 )
+
+// simulation draws releases under one plan and recovers from them.
+type simulation struct {
+	*evaluator
+	plan     *privacy.Plan
+	nodes    []int
+	u        []float64
+	norms    posterior.Norms
+	whitened *analyst.Whitened
+	moments  []moment
+}
+
+// transposed is an operator A of which only Aᵀy is known, for the one y of a trial: the
+// products of a block of trials are computed at once.
+type transposed []float64
+
+func (c transposed) Dims() (rows, columns int) { return 0, len(c) }
+
+func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
 
 // moment is the model at one of the τ that the posterior supposes possible.
 type moment struct {
