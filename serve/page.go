@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 //go:embed pages/*.html
@@ -23,7 +24,7 @@ var pageFiles embed.FS
 var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"when": when, "iso": iso, "number": number, "percent": percent, "took": took, "span": span, "label": label,
+	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "span": span, "label": label,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -162,8 +163,6 @@ func number(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
 
-func percent(p float64) string { return strconv.FormatFloat(100*p, 'f', 1, 64) + " %" }
-
 func took(millis int64) string {
 	return (time.Duration(millis) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
@@ -174,6 +173,17 @@ func span(seconds int64) string {
 		return fmt.Sprintf("per %d days", days)
 	}
 	return "per " + (time.Duration(seconds) * time.Second).String()
+}
+
+// verdict says in words what an answer is worth, "" where a community is named.
+func verdict(of string) string {
+	switch of {
+	case report.Misfit:
+		return "no answer: the measurements do not fit the model"
+	case report.Undecided:
+		return "no community stands out"
+	}
+	return ""
 }
 
 // label turns a status into words.

@@ -66,7 +66,7 @@ func newSite(t *testing.T, token string) *site {
 	site.runner.end.Store(&jobs.Ending{
 		Outcome: jobs.Outcome{Status: jobs.Finished, Message: "it is <b>there</b>"},
 		Run: &jobs.Run{
-			Mode: "write", Spent: true, EpsilonSpent: 1, DeltaSpent: 1e-5, Answer: "<script>alert(1)</script>", Probability: 0.9, BudgetScope: "property=risk",
+			Mode: "write", Spent: true, EpsilonSpent: 1, DeltaSpent: 1e-5, Answer: "<script>alert(1)</script>", Probability: 0.9, Verdict: "misfit", BudgetScope: "property=risk",
 			Report: []byte(`{"answer":"A","guarantee":"ε = 1","communities":[{"name":"<i>","size":3,"priorProbability":0.5,"probability":0.9}],"notProtected":["the graph"]}`),
 		},
 	})
@@ -264,7 +264,7 @@ func TestPages(t *testing.T) {
 	s := newSite(t, testToken)
 	id := s.runOnce(jobs.Finished)
 	for path, wants := range map[string][]string{
-		"/":            {"yearly", "cannot run", "property=risk", "per 30 days", "no cap", "90.0 %", "/runs/" + id, "&lt;script&gt;alert(1)"},
+		"/":            {"yearly", "cannot run", "property=risk", "per 30 days", "no cap", "90 %", "no answer: the measurements do not fit the model", "/runs/" + id, "&lt;script&gt;alert(1)"},
 		"/jobs/yearly": {"@yearly", "Run now", "Pause", "finished", "/runs/" + id},
 		"/jobs/still":  {"paused", "Resume", "It was not run yet."},
 		"/runs/" + id:  {"ε = 1", "property=risk", "&lt;i&gt;", "the graph"},

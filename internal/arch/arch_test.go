@@ -77,7 +77,7 @@ var table = map[string]row{
 	"internal/ping":     {layer: 3},
 	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
 	"jobs":              {layer: 3},
-	"serve":             {layer: 3, imports: []string{"jobs"}},
+	"serve":             {layer: 3, imports: []string{"jobs", "report"}},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak": {layer: 4, imports: []string{root, "*"}},

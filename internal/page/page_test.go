@@ -354,10 +354,14 @@ func TestSuspects(t *testing.T) {
 	}
 	r.SuspectSensors[1].NodeID = `<b>"x"</b>`
 	html := write(t, page.View{Report: r})
-	for _, want := range []string{"Sensors that may be broken", "before the measurements it was 1 %", "97 %", "&lt;b&gt;", "3 further sensors"} {
+	for _, want := range []string{"Sensors that may be broken", "before the measurements it was 1 %", "does without those above one half", "97 %", "&lt;b&gt;", "3 further sensors"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
+	}
+	r.SensorCount = 23
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, "Basis Pursuit Denoising takes them all") || strings.Contains(html, "does without") {
+		t.Error("where all sensors are broken, the page has Basis Pursuit Denoising do without them")
 	}
 }
 
@@ -392,6 +396,8 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 	html := write(t, page.View{Report: r})
 	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%", "A uniform background explains them better than the model, by a factor of 10²³.",
 		"Another τ, such as 3, explains them no better", "under a model that the measurements do not fit", "for measurements that fit the model, as these do not")
+	r.Presence.FalseAlarm, r.Answer = 1, "Off by a factor of 10^4200, at x10^2."
+	says(write(t, page.View{Report: r}), "supposed and not tested (--false-alarm 1)", "a factor of 10⁴²⁰⁰, at x10^2")
 	if strings.Contains(html, `class="rim" d="M`) || strings.Contains(html, "blue band") {
 		t.Error("a community is outlined as the answer of measurements that do not fit")
 	}

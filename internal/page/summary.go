@@ -126,6 +126,9 @@ func (c *content) FitSentences() (list []string) {
 		}
 	}
 	if p := c.Report.Presence; p != nil && p.Trials > 0 {
+		if p.FalseAlarm >= 1 {
+			return append(list, "That there is a source was supposed and not tested (--false-alarm 1).")
+		}
 		verdict := "There is no sign of a source"
 		if p.Detected {
 			verdict = "There is a source"
@@ -156,7 +159,7 @@ func compared(a report.Alternative) string {
 	case x < math.Log(1000):
 		return fmt.Sprintf("%s explains them better than the model, by a factor of %.0f.", name, math.Exp(x))
 	default:
-		return fmt.Sprintf("%s explains them better than the model, by a factor of 10%s.", name, raised(int(x/math.Ln10)))
+		return fmt.Sprintf("%s explains them better than the model, by a factor of 10^%.0f.", name, math.Floor(x/math.Ln10))
 	}
 }
 
@@ -178,6 +181,18 @@ func (c *content) Suspects() (list []suspect) {
 		list = append(list, suspect{string(s.NodeID), s.Probability})
 	}
 	return list
+}
+
+// AllBroken reports whether every sensor is likelier broken than sound: then none is left
+// out of Basis Pursuit Denoising.
+func (c *content) AllBroken() bool {
+	broken := 0
+	for _, s := range c.Report.SuspectSensors {
+		if s.Probability > .5 {
+			broken++
+		}
+	}
+	return broken == c.Report.SensorCount
 }
 
 // MoreSuspects is the number of those that are not listed.

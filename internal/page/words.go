@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,8 +36,14 @@ func plain(text string) string {
 	return b.String()
 }
 
-// prose is plain, with no line break before a percent sign.
-func prose(text string) string { return strings.ReplaceAll(plain(text), " %", "\u00a0%") }
+// power is a power of ten as a terminal has it.
+var power = regexp.MustCompile(`\b10\^(\d{1,6})\b`)
+
+// prose is plain, with powers raised and no line break before a percent sign.
+func prose(text string) string {
+	text = power.ReplaceAllStringFunc(plain(text), func(p string) string { return "10" + raised(p[len("10^"):]) })
+	return strings.ReplaceAll(text, " %", "\u00a0%")
+}
 
 // cut is plain, of at most 120 characters.
 func cut(text string) string { return truncate(plain(text), 120) }
@@ -70,8 +77,8 @@ const star = "M0-13L3.2-4.4 12.4-4 5.2 1.7 7.6 10.5 0 5.5-7.6 10.5-5.2 1.7-12.4-
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 // raised is a number in superscript.
-func raised(n int) string {
-	return strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
+func raised(digits string) string {
+	return strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(digits)
 }
 
 // thousands groups digits by narrow spaces that do not break.
