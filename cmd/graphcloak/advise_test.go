@@ -44,6 +44,9 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 		if !strings.Contains(strings.Join(rep.Warnings, "\n"), text) || !strings.Contains(stderr, text) {
 			t.Errorf("no warning %q in %q and\n%s", text, rep.Warnings, stderr)
 		}
+		if exit, stdout, _ := called(t, "runs", "list", "--from", "folder:pipes", "--format", "csv"); exit != exitOK || !strings.Contains(strings.ReplaceAll(stdout, `""`, `"`), text) {
+			t.Errorf("the history does not keep %q: exit %d\n%s", text, exit, stdout)
+		}
 	}
 }
 

@@ -29,7 +29,9 @@ func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, m
 	}
 	limited, cancel := context.WithTimeout(ctx, historyTime)
 	defer cancel()
-	failed := putRun(limited, s.Jobs(), runEnded(job, mode, rep, err), took)
+	ended := runEnded(job, mode, rep, err)
+	ended.Message = withWarnings(ended.Message, a.warnings)
+	failed := putRun(limited, s.Jobs(), ended, took)
 	if failed == nil || err != nil {
 		return err
 	}
@@ -38,6 +40,17 @@ func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, m
 	}
 	a.warn("the run is complete, and its history could not be written: %v", failed)
 	return nil
+}
+
+// warnedMark begins what the history keeps of the warnings before a spend.
+const warnedMark = "Warned before it spent: "
+
+// withWarnings adds the warnings of a run to what the history tells of it.
+func withWarnings(message string, warnings []string) string {
+	if len(warnings) == 0 {
+		return message
+	}
+	return strings.TrimSpace(message + " " + warnedMark + stripControl(strings.Join(warnings, "; ")) + ".")
 }
 
 // chronicleUndone ends a run in the history that was given up.

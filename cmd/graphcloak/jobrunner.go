@@ -118,6 +118,9 @@ func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 	}
 	rep, err := r.begin(ctx, a, w)
 	end := r.ending(w, rep, a.config.Write.Mode, err, false)
+	if end.Status == jobs.Finished {
+		end.Message = withWarnings(end.Message, a.warnings)
+	}
 	end.Run.BudgetScope, end.Run.Signal = scopeOf(a.config), signalOf(a.config).Property()
 	return end
 }

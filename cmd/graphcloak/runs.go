@@ -59,12 +59,15 @@ func (a *app) listed(runs []jobs.Run) []section {
 	if a.outputFormat() != "table" {
 		return []section{all}
 	}
-	brief := func(id func(jobs.Run) string) section {
+	brief := func(clock string, id func(jobs.Run) string) section {
 		s := section{
 			columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "ε", "message"},
 			rows: rowsOf(runs, func(r jobs.Run) []any {
 				row := runRow(r)
-				row[0], row[1] = r.StartedAt.UTC().Format("2006-01-02 15:04"), id(r)
+				row[0], row[1] = r.StartedAt.UTC().Format(clock), id(r)
+				if r.Status == jobs.Finished {
+					row[7], row[9] = r.Verdict+warnedSign(r), briefMessage(r)
+				}
 				if _, ok := row[6].(float64); ok {
 					row[6] = report.Percent(r.Probability)
 				}
@@ -73,11 +76,15 @@ func (a *app) listed(runs []jobs.Run) []section {
 		}
 		return s.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 9: ""})
 	}
-	table := brief(func(r jobs.Run) string { return r.RunID })
-	short := brief(func(r jobs.Run) string { return shortID(r.RunID, runs) })
+	table := brief("2006-01-02 15:04", func(r jobs.Run) string { return r.RunID })
+	short := brief("01-02 15:04", func(r jobs.Run) string { return shortID(r.RunID, runs) })
 	short.text = "A runId is shortened here; commands take it as it stands."
 	table.narrow = &short
-	return []section{table, {text: doubts(runs)}}
+	notes := doubts(runs)
+	if slices.ContainsFunc(runs, func(r jobs.Run) bool { return warnedSign(r) != "" }) {
+		notes = strings.TrimLeft(notes+"\n*: there were warnings before it spent; `graphcloak runs show RUNID` has them.", "\n")
+	}
+	return []section{table, {text: notes}}
 }
 
 // shortRunID is the length of the part of a UUIDv7 that is its time, in milliseconds.
@@ -103,6 +110,22 @@ func begunBy(start string, among []jobs.Run) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// briefMessage is that of a finished run in a list, which has the answer beside it.
+func briefMessage(r jobs.Run) string {
+	if before, _, _ := strings.Cut(r.Message, warnedMark); r.JobName == "" {
+		return strings.TrimSpace(before)
+	}
+	return ""
+}
+
+// warnedSign marks a run that was warned of.
+func warnedSign(r jobs.Run) string {
+	if strings.Contains(r.Message, warnedMark) {
+		return "*"
+	}
+	return ""
 }
 
 // doubts says what the verdicts in a list mean.

@@ -115,6 +115,8 @@ func TestJobCommands(t *testing.T) {
 	}{
 		{[]string{"job", "run", "often"}, exitOK, `"FINISHED"`},
 		{[]string{"job", "run", "often"}, exitOK, "warning=\"the answer will be right"},
+		{[]string{"job", "show", "often"}, exitOK, "Warned before it spent: the answer will be right"},
+		{[]string{"runs", "list", "--job", "often"}, exitOK, "Warned before it spent: the answer will be right"},
 		{[]string{"job", "run", "paused"}, exitOK, `"FINISHED"`},
 		{[]string{"job", "run", "dear"}, exitBudget, "ρ"},
 		{[]string{"job", "show", "dear"}, exitOK, `"TOO_DEAR"`},
