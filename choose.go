@@ -39,6 +39,7 @@ const (
 	fewRelaxed = 4      // λ₂τ at which all but the slowest difference is gone
 	clearly    = .95    // of the value at the start: a gain that counts
 	plenty     = .05    // probability to be wrong that a rough simulation need not tell from 0
+	plentyDear = .1     // the same where a try is dear
 )
 
 // The smallest τ that is nearly as good as the best is taken: arithmetic carries it best, and
@@ -218,7 +219,11 @@ func (s *tauSearch) run() error {
 // past reports whether the last step is worse after a clear gain, or nothing is left to gain.
 func (s *tauSearch) past(last *TauPoint) bool {
 	best, start := s.value(s.tried[s.best()]), s.value(s.tried[s.first])
-	return best <= clearly*start && s.value(last) > s.enough(best, start) || !s.byDistance() && best <= plenty
+	rest := plenty
+	if s.m.Graph.Order() > draftOrder {
+		rest = plentyDear
+	}
+	return best <= clearly*start && s.value(last) > s.enough(best, start) || !s.byDistance() && best <= rest
 }
 
 func (s *tauSearch) expired() bool {

@@ -33,7 +33,6 @@ const (
 	sketchEdges     = 16      // of the largest differences, computed exactly
 	sketchGap       = .05     // of a draft's programmes
 	sketchNodes     = 400     // at which a source may be, where the memory holds them
-	leastNodes      = 16      // of them, of a large graph
 )
 
 // draftSize is for the search of an allocation, which then is judged on a larger sample.
@@ -85,8 +84,11 @@ func Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	return c.judge(x), ctx.Err()
 }
 
-// equalNodes is the number of sources of a sketch of equal noise on n nodes.
-func equalNodes(n int) int { return min(n, sketchNodes, max(leastNodes, sketchValues/n)) }
+// equalNodes is the number of sources of a sketch of equal noise on n nodes: where memory
+// limits it, whole blocks.
+func equalNodes(n int) int {
+	return min(n, sketchNodes, max(1, sketchValues/(n*blockRows))*blockRows)
+}
 
 // SketchProducts is about how many products with M [Equal] takes on n nodes, and [Draft]
 // where it comes too.
