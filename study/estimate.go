@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
@@ -66,11 +67,7 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", graphcloak.ErrEmpty)
 	}
 	l := laplacian.New(g, job.Laplacian)
-	tau := job.Tau
-	if tau == 0 { // the middle of what is tried
-		tau = typicalSpread / max(1e-300, l.Bound())
-	}
-	cost, err := expm.Estimate(l, tau, expm.Options{Method: job.Method})
+	w, err := newWorkload(g, l, len(sensors), job)
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +75,10 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 	if err != nil {
 		return nil, err
 	}
-	w := workload{
-		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(len(sensors)), cost: cost,
-		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources, chooses: job.Tau == 0,
-	}
 	var all []Estimate
 	for _, c := range w.commands() {
 		e := Estimate{
-			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: cost.Method.String(),
+			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: w.cost.Method.String(),
 			SigmaAtMost: sigma, MapView: map[string]int64{},
 		}
 		if c.spends {
@@ -95,6 +88,33 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// RunTime returns how long a run of the job may take on a model that is loaded, with the
+// simulation of its accuracy, at least and at most, as [Estimate] does. It returns the errors
+// of [expm.Estimate].
+func RunTime(m *graphcloak.Model, job graphcloak.Job) (least, most time.Duration, err error) {
+	w, err := newWorkload(m.Graph, laplacian.New(m.Graph, m.Laplacian), len(m.Sensors), job)
+	if err != nil {
+		return 0, 0, err
+	}
+	e := Estimate{MapView: map[string]int64{}}
+	e.add(append(w.planning(), w.expectation(), w.release(), w.recovery()))
+	longest := time.Duration(math.MaxInt64).Seconds()
+	return time.Duration(e.SecondsMin * float64(time.Second)), time.Duration(min(e.SecondsMax, longest/2) * float64(time.Second)), nil
+}
+
+// newWorkload is what a job on a graph does.
+func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job graphcloak.Job) (workload, error) {
+	tau := job.Tau
+	if tau == 0 { // the middle of what is tried
+		tau = typicalSpread / max(1e-300, l.Bound())
+	}
+	cost, err := expm.Estimate(l, tau, expm.Options{Method: job.Method})
+	return workload{
+		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(sensors), cost: cost,
+		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources, chooses: job.Tau == 0,
+	}, err
 }
 
 // add sums up the steps of a command: the memory that is kept until its end, and the

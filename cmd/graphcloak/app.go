@@ -47,6 +47,7 @@ type app struct {
 	configPath, envPath string
 	defaults            map[*cobra.Command]map[string]string
 	line                *progressLine // nil between stages
+	whole               wholeTime     // of this command
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
@@ -65,7 +66,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 		args: args, defaults: make(map[*cobra.Command]map[string]string),
 		width: defaultWidth, ascii: onlyASCII(), log: slog.New(slog.DiscardHandler), cancel: func() {},
 	}
-	a.ended = make(chan struct{})
+	a.ended, a.whole.began = make(chan struct{}), time.Now()
 	a.end = sync.OnceFunc(func() { close(a.ended) })
 	a.tty.in, a.tty.out, a.tty.err = isTerminal(stdin), isTerminal(stdout), isTerminal(stderr)
 	if a.screen = screenWidth(stdout); a.screen == 0 && a.tty.out { // a terminal that does not tell

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/page"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 func newDemoCommand(app *app) *cobra.Command {
@@ -108,6 +109,9 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	}
 	job.Planned = func(p *graphcloak.Plan) error { return a.explainDemo(ctx, s, m, p, *job, dir) }
 	a.journal(ctx, s, job, 1<<16, "", false)
+	if least, most, err := study.RunTime(m, *job); err == nil { // without it less is told
+		a.expectTime(least, most)
+	}
 	rep, err := m.Run(ctx, *job)
 	return rep, a.unspent(job.RunID, err)
 }

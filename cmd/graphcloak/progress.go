@@ -19,10 +19,63 @@ type progressLine struct {
 	stage       string // as it is reported
 	done, total int64  // total 0: unknown
 	started     time.Time
+	whole       *wholeTime // of the command; nil: only the stage's time is told
 	drawn       time.Time
 	step        int         // the farthest, counted from 1; 0: the command has no steps
 	shows       bool        // on a terminal
 	tick        *time.Timer // draws the time on while nothing is reported
+}
+
+// wholeTime is when a command began, and how long it may take from then on, at least and at
+// most; 0: nobody knows.
+type wholeTime struct {
+	began       time.Time
+	least, most time.Duration
+}
+
+// tellsFrom is the length of a command from which it tells how long it may take.
+const tellsFrom = 5 * time.Second
+
+// spanOf is the time of a whole command in words; "" where what was expected is over, or not
+// worth a word.
+func spanOf(elapsed, least, most time.Duration) string {
+	if most < tellsFrom || elapsed >= most {
+		return ""
+	}
+	low, high := roughTime(max(least, elapsed)), roughTime(most)
+	switch {
+	case low == high:
+		return " of about " + high
+	case most > 5*max(least, elapsed): // the least says nothing
+		return " of at most about " + high
+	}
+	return " of about " + low + " to " + high
+}
+
+// roughTime is a time as it is estimated: to seconds, to ten seconds, or to minutes.
+func roughTime(d time.Duration) string {
+	unit := time.Minute
+	switch {
+	case d < time.Minute:
+		unit = time.Second
+	case d < 10*time.Minute:
+		unit = 10 * time.Second
+	}
+	text := max(d.Round(unit), time.Second).String()
+	for _, nothing := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, nothing) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// expectTime tells the progress line how long the rest of a command may take.
+func (a *app) expectTime(least, most time.Duration) {
+	a.talking.Lock()
+	defer a.talking.Unlock()
+	past := time.Since(a.whole.began)
+	a.whole.least, a.whole.most = past+least, past+most
 }
 
 // runStep is a part of a run, and how the stages in it begin.
@@ -81,7 +134,7 @@ func (a *app) newStage(stage string) *progressLine {
 	a.stop()
 	p := &progressLine{stage: stage, started: time.Now(), shows: a.showsProgress()}
 	if slices.Contains([]string{"run", "demo"}, a.command) {
-		p.step = max(step, stepOf(stage))
+		p.step, p.whole = max(step, stepOf(stage)), &a.whole
 	}
 	a.line = p
 	if !p.shows && p.step > step && a.verbose() && !a.quiet() {
@@ -116,12 +169,12 @@ func (a *app) draw(p *progressLine) {
 	if width == 0 {
 		width = defaultWidth
 	}
-	_, _ = io.WriteString(a.stderr, eraseLine+p.text(time.Since(p.started), width-1, a.ascii))
+	_, _ = io.WriteString(a.stderr, eraseLine+p.text(time.Now(), width-1, a.ascii))
 	p.drawn = time.Now()
 }
 
-// text is the line after some time, cut to a width: a line that wraps could not be erased.
-func (p *progressLine) text(elapsed time.Duration, width int, ascii bool) string {
+// text is the line at some time, cut to a width: a line that wraps could not be erased.
+func (p *progressLine) text(now time.Time, width int, ascii bool) string {
 	text := stripControl(p.stage)
 	if p.step > 0 {
 		text = fmt.Sprintf("[%d/%d] %s", p.step, len(runSteps), runSteps[p.step-1].name)
@@ -135,16 +188,33 @@ func (p *progressLine) text(elapsed time.Duration, width int, ascii bool) string
 	} else if p.done > 0 {
 		text += fmt.Sprintf("  %d", p.done)
 	}
-	if elapsed >= timeFrom {
-		text += "  " + elapsed.Truncate(time.Second).String()
-		if left, ok := p.left(elapsed); ok {
-			text += ", about " + left.String() + " left"
-			if p.step > 0 { // the step may have other parts, and the command other steps
-				text += " of this part"
-			}
+	return fitted(text+p.time(now), width)
+}
+
+// time says how long the command has taken, or the stage of one without steps, and how long
+// it may take: as a whole where that is known, else this stage.
+func (p *progressLine) time(now time.Time) string {
+	inStage := now.Sub(p.started)
+	elapsed, span := inStage, ""
+	if p.whole != nil {
+		elapsed = now.Sub(p.whole.began)
+		span = spanOf(elapsed, p.whole.least, p.whole.most)
+	}
+	if elapsed < timeFrom {
+		return ""
+	}
+	text := "  " + elapsed.Truncate(time.Second).String()
+	left, ok := p.left(inStage)
+	switch {
+	case span != "":
+		text += span
+	case ok && inStage >= timeFrom:
+		text += ", about " + left.String() + " left"
+		if p.step > 0 { // the step may have other parts, and the command other steps
+			text += " here"
 		}
 	}
-	return fitted(text, width)
+	return text
 }
 
 // left is the time that the stage still takes, if it goes on as it did. The first few

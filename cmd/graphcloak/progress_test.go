@@ -8,6 +8,10 @@ import (
 )
 
 func TestProgressText(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	began := start.Add(-10 * time.Minute)
+	hour := &wholeTime{began, 40 * time.Minute, time.Hour}
+	late := &wholeTime{began, time.Minute, 5 * time.Minute} // what was expected is over
 	for _, c := range []struct {
 		line    progressLine
 		elapsed time.Duration
@@ -15,14 +19,18 @@ func TestProgressText(t *testing.T) {
 		want    string
 	}{
 		{progressLine{stage: "local"}, 0, 79, "local"},
-		{progressLine{stage: "local", step: 3, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left of this part"},
+		{progressLine{stage: "local", step: 3, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left here"},
 		{progressLine{stage: "local", done: 1, total: 4}, 30 * time.Second, 79, "local  ██▌        25 %  30s, about 1m30s left"},
 		{progressLine{stage: "communities", step: 2, done: 1, total: 1000}, 30 * time.Second, 79, "[2/8] communities  ▏           0 %  30s"},
 		{progressLine{stage: "nodes", step: 1, done: 20000}, time.Second, 79, "[1/8] read the graph: nodes  20000  1s"},
 		{progressLine{stage: "write", step: 8, done: 9, total: 9}, 2 * time.Second, 79, "[8/8] write  ██████████ 100 %  2s"},
+		{progressLine{stage: "local", step: 3, whole: hour, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  10m30s of about 40m to 1h"},
+		{progressLine{stage: "local", step: 3, whole: late, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  10m30s, about 1m30s left here"},
+		{progressLine{stage: "local", step: 3, whole: late}, 0, 79, "[3/8] sensitivity: local  10m0s"},
 		{progressLine{stage: "\x1b[2J生命の村"}, 0, 8, "[2J生命"},
 	} {
-		if got := c.line.text(c.elapsed, c.width, false); got != c.want {
+		c.line.started = start
+		if got := c.line.text(start.Add(c.elapsed), c.width, false); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.line, got, c.want)
 		}
 	}
@@ -61,5 +69,26 @@ func TestStepOf(t *testing.T) {
 	}
 	if got := stepOf("anything"); got != 0 {
 		t.Errorf("an unknown stage is of step %d", got)
+	}
+}
+
+func TestSpanOf(t *testing.T) {
+	const s, m = time.Second, time.Minute
+	for _, c := range []struct {
+		elapsed, least, most time.Duration
+		want                 string
+	}{
+		{s, s, 4 * s, ""},
+		{s, 0, 0, ""},
+		{9 * s, 3 * s, 9 * s, ""},
+		{s, 2500 * time.Millisecond, 12 * s, " of about 3s to 12s"},
+		{8 * s, 3 * s, 12 * s, " of about 8s to 12s"},
+		{m, 72 * s, 4*m + 3*s, " of about 1m10s to 4m"},
+		{m, 20 * m, 20 * m, " of about 20m"},
+		{s, 10 * s, 140 * s, " of at most about 2m20s"},
+	} {
+		if got := spanOf(c.elapsed, c.least, c.most); got != c.want {
+			t.Errorf("%v of %v to %v: %q, want %q", c.elapsed, c.least, c.most, got, c.want)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 func newRunCommand(app *app) *cobra.Command {
@@ -139,6 +140,9 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		return err
 	}
 	a.journal(ctx, s, &job, outputSize(m.Graph), identity, false)
+	if least, most, err := study.RunTime(m, job); err == nil { // without it less is told
+		a.expectTime(least, most)
+	}
 	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)
