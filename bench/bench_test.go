@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -190,14 +191,44 @@ func TestParsing(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	m, err := process(t.Context(), "sh", "-c", `echo noise; echo '{"cpu": 1.5, "error": 2e-9, "memory": 7}'`)
+	m, err := process(t.Context(), nil, "sh", "-c", `echo noise; echo '{"cpu": 1.5, "error": 2e-9, "memory": 7}'`)
 	if err != nil || m.CPU != 1.5 || m.Error == nil || *m.Error != 2e-9 || m.Memory != 7 {
 		t.Errorf("measure %+v, %v", m, err)
 	}
-	if _, err := process(t.Context(), "sh", "-c", "echo why >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
+	if _, err := process(t.Context(), nil, "sh", "-c", "echo why >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
 		t.Errorf("error %v", err)
 	}
-	if m, err := process(t.Context(), "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS $OMP_NUM_THREADS\"}"`); err != nil || m.Note != "1 1" {
+	if m, err := process(t.Context(), nil, "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS $OMP_NUM_THREADS\"}"`); err != nil || m.Note != "1 1" {
 		t.Errorf("threads %q, want one each; %v", m.Note, err)
+	}
+	if m, err := process(t.Context(), []string{"GOMAXPROCS=3"}, "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS\"}"`); err != nil || m.Note != "3" {
+		t.Errorf("%q processors, want 3; %v", m.Note, err)
+	}
+}
+
+// A row of the table of scaling has the speed-up, the efficiency and the share of the wall on
+// one processor.
+func TestScalingRow(t *testing.T) {
+	l := line{name: "work", program: "4", ours: measure{Wall: 8}, theirs: measure{Wall: 2.5, CPU: 9, Idle: 1.5, Memory: 1 << 29}}
+	want := "| work | 4 | 2.5 | 3.20 | 80 % | 20.0 % | 9 | 0.5 | the same |"
+	if got := scalingRow(l, false); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	l.err = errors.New("other bits than on one processor")
+	if got := scalingRow(l, false); !strings.Contains(got, "**other bits than on one processor**") {
+		t.Errorf("%s does not say what is wrong", got)
+	}
+}
+
+// A short task is repeated, a long one is not, and results of other bits have other digests.
+func TestTimed(t *testing.T) {
+	calls := 0
+	m, err := timed(func() (any, error) { calls++; return []float64{1, 2}, nil })
+	if err != nil || calls < 2 || !(m.Wall > 0) || m.Digest == "" {
+		t.Errorf("%+v after %d calls, %v", m, calls, err)
+	}
+	other, err := timed(func() (any, error) { time.Sleep(600 * time.Millisecond); return []float64{2, 1}, nil })
+	if err != nil || other.Digest == m.Digest || other.Wall < .6 {
+		t.Errorf("%+v for another result, %v", other, err)
 	}
 }

@@ -6,13 +6,14 @@
 //	go run ./bench                     everything, into bench/RESULTS.md
 //	go run ./bench -quick              small graphs, to standard output
 //	go run ./bench -only diffusion     one topic, to standard output
+//	go run ./bench -only scaling       the same work at 1, 2, 4, … and all processors
 //	go run ./bench -case posterior     the cases with this text in their name, to standard output
 //
 // It needs Python 3.11 or later with venv. The peers, at the versions of
 // requirements.txt, go into a virtual environment in the user's cache folder.
 //
-// Every measurement is a process of its own, one at a time, on one thread. Times
-// are CPU seconds, user and system, of the measured section only: the median of as
+// Every measurement is a process of its own, one at a time, on one thread but for scaling.
+// Times are CPU seconds, user and system, of the measured section only: the median of as
 // many runs as ten seconds take, at most 11. Generators have seeds; the graph and the
 // data that our process made are files that the peers' scripts read.
 package main
@@ -58,7 +59,7 @@ func main() {
 
 // topics are the sections of the results.
 func topics() []topic {
-	return []topic{diffusion, product, memory, sensitivities, bpdn, leiden, movers, allocations, estimates}
+	return []topic{diffusion, product, memory, sensitivities, bpdn, leiden, movers, allocations, estimates, scaling}
 }
 
 func topicNames() (names []string) {
@@ -83,9 +84,14 @@ func runAll(ctx context.Context) error {
 		return err
 	}
 	cache = filepath.Join(cache, "graphcloak", "bench")
-	python, err := environment(ctx, cache)
-	if err != nil {
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
+	}
+	var python string
+	if !slices.Equal(wanted, []string{scaling.name}) { // which has no peers
+		if python, err = environment(ctx, cache); err != nil {
+			return err
+		}
 	}
 	work, err := os.MkdirTemp(cache, "run-")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -28,9 +29,12 @@ type results struct {
 }
 
 type section struct {
-	Title, About string
-	Rows         []string
+	Title, About, Head string
+	Rows               []string
 }
+
+// head of a table of comparisons.
+var head = []string{"case", "program", "CPU s", "GiB", "error", "its time / ours", "target", "met", "remarks"}
 
 func begin(quick bool) *results {
 	now := time.Now()
@@ -41,12 +45,15 @@ func begin(quick bool) *results {
 }
 
 func (r *results) add(t topic, lines []line) {
-	s := section{Title: t.title, About: t.about}
+	s, rowOf := section{Title: t.title, About: t.about, Head: header(head)}, row
+	if t.head != nil {
+		s.Head, rowOf = header(t.head), t.row
+	}
 	for _, l := range lines {
 		if l.err != nil {
 			r.failed++
 		}
-		s.Rows = append(s.Rows, row(l, r.Quick))
+		s.Rows = append(s.Rows, rowOf(l, r.Quick))
 	}
 	r.Sections = append(r.Sections, s)
 }
@@ -79,8 +86,7 @@ func (r *results) write(w io.Writer) error {
 // row is a line as a row of a table in Markdown.
 func row(l line, quick bool) string {
 	if l.err != nil {
-		text := strings.NewReplacer("\n", " ", "|", "/").Replace(l.err.Error())
-		return cells(l.name, l.program, "", "", "", "", "", "**failed**", text)
+		return cells(l.name, l.program, "", "", "", "", "", "**failed**", oneLine(l.err))
 	}
 	ratio, target, met := "", "", ""
 	if l.program != us {
@@ -92,6 +98,14 @@ func row(l line, quick bool) string {
 	m := l.theirs
 	return cells(l.name, l.program, fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)),
 		scientific(m.Error), ratio, target, met, m.Note)
+}
+
+// oneLine is an error as a cell.
+func oneLine(err error) string { return strings.NewReplacer("\n", " ", "|", "/").Replace(err.Error()) }
+
+// header is the head of a table in Markdown.
+func header(names []string) string {
+	return cells(slices.Clone(names)...) + "\n|" + strings.Repeat("---|", len(names))
 }
 
 // verdict joins the goals of a line and says whether all are met.

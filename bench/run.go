@@ -25,12 +25,17 @@ type measure struct {
 	Share  float64  `json:"share,omitempty"` // of the memory bandwidth
 	Note   string   `json:"note,omitempty"`
 	Memory int64    `json:"memory"` // peak of the whole process, bytes
+	Wall   float64  `json:"wall,omitempty"`
+	Idle   float64  `json:"idle,omitempty"`   // seconds, of all processors together
+	Digest string   `json:"digest,omitempty"` // of the result
 }
 
 // topic is a section of the results.
 type topic struct {
 	name, title, about string
 	cases              func(quick bool) []comparison
+	head               []string                        // of the table; nil: that of comparisons
+	row                func(l line, quick bool) string // of a line; nil: that of comparisons
 }
 
 // comparison is one problem, solved by us and by peers.
@@ -41,6 +46,8 @@ type comparison struct {
 	script string   // of the peers: peers/NAME.py; "": nobody judges
 	args   []string // of the script
 	peers  []peer
+
+	workers []int // numbers of processors at which our side runs; nil: one, beside the peers
 }
 
 type peer struct {
@@ -78,7 +85,11 @@ func (r runner) topic(ctx context.Context, t topic) (lines []line) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, c.name)
-		lines = append(lines, r.comparison(ctx, t.name, c)...)
+		if c.workers != nil {
+			lines = append(lines, r.scale(ctx, t.name, c)...)
+		} else {
+			lines = append(lines, r.comparison(ctx, t.name, c)...)
+		}
 	}
 	return lines
 }
@@ -96,13 +107,13 @@ func (r runner) comparison(ctx context.Context, topic string, c comparison) []li
 	if err != nil {
 		return failed(us, err)
 	}
-	ours, err := process(ctx, self, fmt.Sprintf("-quick=%v", *quick), "-dir", dir, "-child", topic+"/"+c.name)
+	ours, err := process(ctx, nil, self, fmt.Sprintf("-quick=%v", *quick), "-dir", dir, "-child", topic+"/"+c.name)
 	if err != nil {
 		return failed(us, err)
 	}
 	beside := func(name string) (measure, error) {
 		script := filepath.Join(r.work, "peers", c.script+".py")
-		return process(ctx, r.python, append([]string{script, dir, name}, c.args...)...)
+		return process(ctx, nil, r.python, append([]string{script, dir, name}, c.args...)...)
 	}
 	if c.script != "" {
 		verdict, err := beside("judge")
@@ -119,12 +130,13 @@ func (r runner) comparison(ctx context.Context, topic string, c comparison) []li
 	return lines
 }
 
-// process runs a command and reads the measure that it prints last.
-func process(ctx context.Context, name string, args ...string) (m measure, err error) {
+// process runs a command, with additions to its environment, and reads the measure that it
+// prints last.
+func process(ctx context.Context, env []string, name string, args ...string) (m measure, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(append(os.Environ(), threads...), "BENCH_SECONDS="+budget())
+	cmd.Env = append(append(append(os.Environ(), threads...), "BENCH_SECONDS="+budget()), env...)
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {

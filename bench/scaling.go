@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	stores "github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+var scaling = topic{
+	name:  "scaling",
+	title: "From one processor to all",
+	about: "The same work at 1, 2, 4, … and all processors, each in a process of its own. Wall seconds and the peak of memory (resident, " +
+		"of the whole process) are those of one run, or the mean of runs for half a second; speed-up and efficiency are " +
+		"relative to one processor. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
+		"scheduler, so that other programs on the machine do not count. The results' bits are compared with those of one processor.",
+	head: []string{"case", "processors", "wall s", "speed-up", "efficiency", "on one processor", "CPU s", "GiB", "bits"},
+	row:  scalingRow,
+	cases: func(quick bool) (list []comparison) {
+		k := 1
+		if quick {
+			k = 50
+		}
+		add := func(name string, f family, n int, work func(ctx context.Context, dir string, g *graph.Graph) (task, error)) {
+			list = append(list, comparison{name: fmt.Sprintf("%s, %s n = %d", name, f.name, n), workers: processors(), ours: func(ctx context.Context, dir string) (measure, error) {
+				g, err := f.make(n)
+				if err != nil {
+					return measure{}, err
+				}
+				t, err := work(ctx, dir, g)
+				if err != nil {
+					return measure{}, err
+				}
+				return timed(t)
+			}})
+		}
+		add("one product", knn, 1_000_000/k, products(1))
+		add("product of 16 columns", sbm, 1_000_000/k, products(16))
+		add("e^{-τL}f, τ = 10", sbm, 1_000_000/k, diffusion10)
+		add("Δ₂", knn, 1_000_000/k, certificate)
+		add("Δ₂", sbm, 1_000_000/k, certificate)
+		add("Δ₂", ba, 100_000/k, certificate)
+		add("run", sbm, 100_000/k, wholeRun)
+		add("run", road, 1_000_000/k, wholeRun)
+		add("evaluate", sbm, 5_000/min(k, 5), evaluation)
+		return list
+	},
+}
+
+// processors returns 1, 2, 4, … and the number of processors.
+func processors() (list []int) {
+	for k := 1; k < runtime.NumCPU(); k *= 2 {
+		list = append(list, k)
+	}
+	return append(list, runtime.NumCPU())
+}
+
+// task is work that is measured; it returns its result.
+type task func() (any, error)
+
+// enough is for how many seconds a task is repeated.
+const enough = .5
+
+// timed measures a task: once, or where it takes less than enough the mean of as many as
+// take that.
+func timed(work task) (measure, error) {
+	m, err := window(work, 1)
+	if err == nil && m.Wall < enough {
+		m, err = window(work, int(math.Ceil(enough/max(m.Wall, 1e-6))))
+	}
+	return m, err
+}
+
+// window measures the mean of some runs of a task.
+func window(work task, runs int) (m measure, err error) {
+	runtime.GC()
+	idle := idleSeconds()
+	cpu, _ := usage()
+	begin := time.Now()
+	var result any
+	for range runs {
+		if result, err = work(); err != nil {
+			return m, err
+		}
+	}
+	m.Wall = time.Since(begin).Seconds() / float64(runs)
+	after, _ := usage()
+	runtime.GC() // brings the account of idle time up to date
+	m.CPU, m.Idle = (after-cpu).Seconds()/float64(runs), (idleSeconds()-idle)/float64(runs)
+	m.Digest, err = digestOf(result)
+	return m, err
+}
+
+// idleSeconds returns for how long processors had nothing to do, as of the last collection of
+// garbage.
+func idleSeconds() float64 {
+	s := []metrics.Sample{{Name: "/cpu/classes/idle:cpu-seconds"}}
+	metrics.Read(s)
+	return s[0].Value.Float64()
+}
+
+// digestOf identifies the bits of a result.
+func digestOf(result any) (string, error) {
+	h := sha256.New()
+	if x, ok := result.([]float64); ok {
+		for _, v := range x {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		}
+	} else if err := json.NewEncoder(h).Encode(result); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// randomBlock returns k row-major columns of n numbers.
+func randomBlock(n, k int) []float64 {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	x := make([]float64, n*k)
+	for i := range x {
+		x[i] = rnd.Float64()
+	}
+	return x
+}
+
+func products(k int) func(context.Context, string, *graph.Graph) (task, error) {
+	return func(_ context.Context, _ string, g *graph.Graph) (task, error) {
+		l := laplacian.New(g, laplacian.Combinatorial)
+		x, y := randomBlock(g.Order(), k), make([]float64, g.Order()*k)
+		return func() (any, error) {
+			l.Recur(y, nil, x, k, 2/l.Bound(), -1, 0, 0)
+			return y, nil
+		}, nil
+	}
+}
+
+func diffusion10(ctx context.Context, _ string, g *graph.Graph) (task, error) {
+	d, err := expm.New(ctx, laplacian.New(g, laplacian.Combinatorial), 10, expm.Options{Method: expm.Chebyshev})
+	if err != nil {
+		return nil, err
+	}
+	x, y := randomBlock(g.Order(), 1), make([]float64, g.Order())
+	return func() (any, error) { return y, d.Apply(ctx, y, false, x, 1) }, nil
+}
+
+func certificate(ctx context.Context, _ string, g *graph.Graph) (task, error) {
+	m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
+	return func() (any, error) {
+		return sensitivity.Bound(ctx, m, nil, sensitivity.Options{Tolerance: .05, Seed: [32]byte{1}})
+	}, nil
+}
+
+// prepared is a model of a graph with one source.
+type prepared struct {
+	*graphcloak.Model
+	opts graphcloak.PlanOptions
+	key  privacy.Noise
+}
+
+func prepare(ctx context.Context, g *graph.Graph) (*prepared, error) {
+	store := stores.FromGraph(g)
+	if err := store.Set("source", map[graph.ID]any{g.ID(g.Order() / 2): 1}); err != nil {
+		return nil, err
+	}
+	m, err := graphcloak.Load(ctx, store, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	key, err := privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "bench", 1)
+	return &prepared{Model: m, key: key, opts: graphcloak.PlanOptions{
+		Budget: privacy.Budget{Epsilon: 50, Delta: 1e-5}, Alpha: 1, Randomness: privacy.EscrowRandomness,
+		Allocation: graphcloak.Allocation{Uniform: true},
+	}}, err
+}
+
+// keep reads v from a file, where the first process that comes writes what make returns: the
+// seed of a certificate and the nonces of noise are drawn anew in every process, and all are to
+// compute from the same.
+func keep(file string, v any, make func() (any, error)) error {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		first, err := make()
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(first)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return err
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}
+
+// newRelease releases under a new plan.
+func (p *prepared) newRelease(ctx context.Context, id string) (*graphcloak.Release, error) {
+	plan, err := p.Plan(ctx, p.opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Release(ctx, plan, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: id, Attempt: id, Noise: p.key})
+}
+
+// wholeRun plans, releases under a given key, and recovers from a release that is kept.
+func wholeRun(ctx context.Context, dir string, g *graph.Graph) (task, error) {
+	p, err := prepare(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	kept := new(graphcloak.Release)
+	if err := keep(filepath.Join(dir, "release.json"), kept, func() (any, error) { return p.newRelease(ctx, "kept") }); err != nil {
+		return nil, err
+	}
+	runs := 0
+	return func() (any, error) {
+		runs++
+		if _, err := p.newRelease(ctx, strconv.Itoa(runs)); err != nil {
+			return nil, err
+		}
+		rep, err := p.Recover(ctx, kept, analyst.Options{})
+		if err != nil {
+			return nil, err
+		}
+		rep.Millis, rep.StartedAt, rep.Store = report.Millis{}, time.Time{}, "" // of this process alone
+		return rep, nil
+	}, nil
+}
+
+// evaluation plans, and evaluates a plan that is kept.
+func evaluation(ctx context.Context, dir string, g *graph.Graph) (task, error) {
+	p, err := prepare(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	kept := new(graphcloak.Plan)
+	if err := keep(filepath.Join(dir, "plan.json"), kept, func() (any, error) { return p.Plan(ctx, p.opts) }); err != nil {
+		return nil, err
+	}
+	return func() (any, error) {
+		if _, err := p.Plan(ctx, p.opts); err != nil {
+			return nil, err
+		}
+		return study.Evaluate(ctx, p.Model, kept, study.Options{Trials: 200, Seed: 1})
+	}, nil
+}
+
+// scale runs our side at every number of processors.
+func (r runner) scale(ctx context.Context, topic string, c comparison) (lines []line) {
+	dir, err := os.MkdirTemp(r.work, "case-")
+	if err != nil {
+		return []line{{name: c.name, program: "1", err: err}}
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	if err != nil {
+		return []line{{name: c.name, program: "1", err: err}}
+	}
+	var one measure
+	for i, k := range c.workers {
+		m, err := process(ctx, []string{"GOMAXPROCS=" + strconv.Itoa(k)}, self, fmt.Sprintf("-quick=%v", *quick), "-dir", dir, "-child", topic+"/"+c.name)
+		if i == 0 {
+			one = m
+		}
+		if err == nil && m.Digest != one.Digest {
+			err = errors.New("other bits than on one processor")
+		}
+		l := line{program: strconv.Itoa(k), ours: one, theirs: m, err: err}
+		if i == 0 {
+			l.name = c.name
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// scalingRow is a line as a row of the table of [scaling].
+func scalingRow(l line, _ bool) string {
+	if l.err != nil {
+		return cells(l.name, l.program, "", "", "", "", "", "", "**"+oneLine(l.err)+"**")
+	}
+	k, _ := strconv.ParseFloat(l.program, 64)
+	speed, m := l.ours.Wall/l.theirs.Wall, l.theirs
+	share := ""
+	if k > 1 {
+		share = fmt.Sprintf("%.1f %%", 100*m.Idle/((k-1)*m.Wall))
+	}
+	return cells(l.name, l.program, fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.2f", speed), fmt.Sprintf("%.0f %%", 100*speed/k),
+		share, fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)), "the same")
+}
