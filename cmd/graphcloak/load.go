@@ -30,17 +30,16 @@ func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) 
 	m, err := graphcloak.Load(ctx, s, set, loadOptions(a))
 	if err == nil {
 		a.notices(s)
-		saveMemory(m.Graph.Order())
 	}
 	return m, err
 }
 
-// largeHeap is the share of the live heap, in percent, that may be garbage beside blocks of
-// vectors as long as a large graph: they are what memory goes to, and take no time to scan.
+// largeHeap is the share of the live heap, in percent, that may be garbage while blocks of
+// vectors as long as a large graph are most of it.
 const largeHeap = 25
 
-// saveMemory makes the garbage collector run more often on graphs whose M is not held as a
-// matrix, unless GOGC says how often.
+// saveMemory makes the garbage collector run more often from the recovery of a large graph
+// on, unless GOGC says how often. Before that there is more to scan, and less to gain.
 func saveMemory(nodes int) {
 	if os.Getenv("GOGC") == "" && nodes > analyst.DenseLimit {
 		debug.SetGCPercent(largeHeap)

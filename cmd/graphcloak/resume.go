@@ -118,6 +118,7 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runI
 	}
 	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
 	start := time.Now()
+	saveMemory(m.Graph.Order())
 	rep, err := m.Complete(ctx, r, job)
 	err = a.chronicle(ctx, s, job, cmp.Or(kept.Mode, "write"), time.Since(start), rep, a.outdated(err, runID))
 	return a.conclude(ctx, s, job, rep, err)

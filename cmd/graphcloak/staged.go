@@ -124,6 +124,7 @@ func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, ro
 		if ledger, err := s.Ledger().Identity(ctx); err == nil { // the first spend has named it
 			kept.Ledger = ledger
 		}
+		saveMemory(r.Plan().NodeCount)
 		return writeStaged(id, &kept)
 	}
 }
