@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/emd"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -39,6 +40,7 @@ const (
 	fewRelaxed = 4      // λ₂τ at which all but the slowest difference is gone
 	clearly    = .95    // of the value at the start: a gain that counts
 	plenty     = .05    // probability to be wrong that a rough simulation need not tell from 0
+	nothing    = .02    // of the way from chance to certainty: what counts as none of it
 	plentyDear = .1     // the same where a try is dear
 )
 
@@ -103,7 +105,8 @@ type tauSearch struct {
 	m        *Model
 	opts     PlanOptions
 	labels   []int
-	single   bool // community: there is only its place to be told
+	single   bool    // community: there is only its place to be told
+	chance   float64 // share of the likeliest community
 	sketch   allocation.Options
 	first    int // k
 	stride   int // 0: not affordable
@@ -120,6 +123,7 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 	}
 	s := &tauSearch{
 		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint),
+		chance: likeliest(part, m.Prior),
 		sketch: allocation.Options{Objective: opts.Allocation.Objective, Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
 	}
 	calibration := opts.Calibration
@@ -145,6 +149,14 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 	}
 	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: tau = %v was taken; try others by --tau", m.Graph.Order(), m.Graph.Size(), fallbackTau)
 	return s, nil
+}
+
+// likeliest returns the probability of the likeliest community before anything is measured.
+func likeliest(part community.Partition, prior []float64) float64 {
+	if prior == nil {
+		prior = slices.Repeat([]float64{1}, len(part.Labels))
+	}
+	return floats.Max(part.Sums(prior)) / floats.Sum(prior)
 }
 
 // distances returns the lengths of the shortest ways from a node, each computed once: every
@@ -358,7 +370,8 @@ func (s *tauSearch) relaxed(d *expm.Diffusion) bool {
 func (s *tauSearch) decide() (float64, error) {
 	order := s.ranked()
 	if len(order) > 0 {
-		enough := s.enough(s.value(s.tried[order[0]]), s.value(s.tried[order[len(order)-1]]))
+		best := s.value(s.tried[order[0]])
+		enough := s.enough(best, s.value(s.tried[order[len(order)-1]]))
 		near, _ := slices.BinarySearchFunc(order, enough, func(k int, v float64) int {
 			if s.value(s.tried[k]) <= v {
 				return -1
@@ -366,24 +379,30 @@ func (s *tauSearch) decide() (float64, error) {
 			return 1
 		})
 		slices.Sort(order[:near])
+		if !s.byDistance() && 1-best < s.chance+nothing*(1-s.chance) {
+			s.note = "at no tau that was tried is the right community named more often than by chance"
+		}
 	}
 	for _, k := range order {
 		tau := s.tried[k].Tau
 		if s.m.feasibleAt(s.ctx, tau, s.m.newSpec(s.opts), s.opts) {
+			if s.note != "" {
+				s.note += fmt.Sprintf(": tau = %v was taken", tau)
+			}
 			return tau, nil
 		}
 		if err := s.ctx.Err(); err != nil {
 			return 0, err
 		}
 	}
-	if s.note == "" {
+	if s.note == "" || len(order) > 0 {
 		s.note = fmt.Sprintf("no tau tells anything apart here: tau = %v was taken", fallbackTau)
 	}
 	return fallbackTau, nil
 }
 
 func (s *tauSearch) choice() *TauChoice {
-	c := &TauChoice{Points: []TauPoint{}, CutShort: s.cut, Note: s.note}
+	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, CutShort: s.cut, Note: s.note}
 	if s.byDistance() {
 		c.Aim = AimLocation
 	}

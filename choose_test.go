@@ -110,6 +110,21 @@ func TestTauSearchIsCutShort(t *testing.T) {
 	}
 }
 
+// Where noise hides everything, no τ is called the best.
+func TestNoTauBeatsChance(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	for epsilon, told := range map[float64]bool{.01: true, 4: false} {
+		job := openJob()
+		job.Plan.Epsilon = epsilon
+		_, p := testkit.Planned(t, s, job)
+		c := p.TauChoice
+		want := fmt.Sprintf("named more often than by chance: tau = %v was taken", p.Model.Tau)
+		if strings.HasSuffix(c.Note, want) != told || c.Chance < .3 || c.Chance > .4 {
+			t.Errorf("ε = %v: %q at a chance of %v", epsilon, c.Note, c.Chance)
+		}
+	}
+}
+
 // How long a process ran that sensors measure is no choice of ours.
 func TestMeasuredTauIsGiven(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/advice"
 	"github.com/graphcloak/graphcloak/analyst"
@@ -41,30 +39,22 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.A
 
 // rough is how often the right community is named by the simulation that τ was chosen by, and
 // by chance; 0 where it was given.
-func rough(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (right, chance float64, err error) {
+func rough(p *graphcloak.Plan) (right, chance float64) {
 	if p.TauChoice == nil {
-		return 0, 0, nil
+		return 0, 0
 	}
 	k := slices.IndexFunc(p.TauChoice.Points, func(x graphcloak.TauPoint) bool { return x.Tau == p.Public.Tau })
 	if k < 0 {
-		return 0, 0, nil
+		return 0, 0
 	}
-	part, err := m.Partition(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	prior := slices.Clone(m.Prior)
-	if prior == nil {
-		prior = slices.Repeat([]float64{1}, m.Graph.Order())
-	}
-	return p.TauChoice.Points[k].Accuracy, floats.Max(part.Sums(prior)) / floats.Sum(prior), nil
+	return p.TauChoice.Points[k].Accuracy, p.TauChoice.Chance
 }
 
 // advise warns of what will disappoint about a plan, which may be nil.
 func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	f, err := a.facts(ctx, m, accuracy)
 	if err == nil && p != nil && f.Communities > 1 {
-		f.Rough, f.Chance, err = rough(ctx, m, p)
+		f.Rough, f.Chance = rough(p)
 	}
 	if err == nil {
 		a.warnOf(advice.Warnings(f))
