@@ -60,6 +60,7 @@ func studies() []experiment {
 		sourcesStudy(),
 		faultyStudy(),
 		scenarioStudy(),
+		tauRangeStudy(),
 		limitStudy(),
 	}
 }

@@ -57,7 +57,7 @@ func sentinels() []sentinel {
 		{privacy.ErrChain, exitConflict, "the record of what was spent was changed by hand: restore it from a backup"},
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
 		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
-		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --weight-error, --relationship-error and a range of --tau out"},
+		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error, --relationship-error and a range of --tau out"},
 		{graphcloak.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
 		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: mend its rows in the file of --scenario"},
 		{graphcloak.ErrTolerance, exitValidation, "ask for fewer by --tolerate-faulty, or for less noise by a larger --epsilon"},
