@@ -440,7 +440,7 @@ func furtherBound(t *testing.T, g *graph.Graph, l *laplacian.Laplacian, tau, w f
 	}
 	heat := make([]*mat.Dense, steps+1)
 	for s := range heat {
-		heat[s] = must[*mat.Dense](t)(must[*expm.Diffusion](t)(d.WithTau(tau * float64(s) / steps)).Rows(background, all))
+		heat[s] = must[*mat.Dense](t)(must[*expm.Diffusion](t)(d.WithTau(tau*float64(s)/steps)).Rows(background, all))
 	}
 	for e := range g.Edges() {
 		x := func(s int) (norm, width float64) {
