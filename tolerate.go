@@ -65,7 +65,7 @@ func (m *Model) tolerant(ctx context.Context, labels []int, weights []float64, b
 		}
 		most = max(most, held)
 	}
-	return nil, b, fmt.Errorf("%w: at most %d of %d simulated answers withstand %d", ErrTolerance, most, toleranceSources, k)
+	return nil, b, fmt.Errorf("%w: of %d simulated answers at most %d are right and withstand %d lying sensors, and half of them have to", ErrTolerance, toleranceSources, most, k)
 }
 
 // withstanding counts the sources of amplitude 1, spread over the nodes, whose answer from readings
@@ -125,7 +125,7 @@ func (m *Model) tolerateUniform(ctx context.Context, p *Plan, opts PlanOptions) 
 	k := opts.Allocation.TolerateFaulty
 	held, err := m.withstanding(ctx, part.Labels, u, p.Sigma(), p.Clip, k)
 	if err == nil && 2*held < toleranceSources {
-		err = fmt.Errorf("%w: %d of %d simulated answers withstand %d", ErrTolerance, held, toleranceSources, k)
+		err = fmt.Errorf("%w: of %d simulated answers %d are right and withstand %d lying sensors, and half of them have to", ErrTolerance, toleranceSources, held, k)
 	}
 	return err
 }

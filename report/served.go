@@ -55,7 +55,7 @@ func WorstServed(list []CommunityAccuracy) *CommunityAccuracy {
 // average by more than chance.
 func (a *Accuracy) WorstSentence() string {
 	w := WorstServed(a.Communities)
-	if w == nil || w.Upper >= a.Probability {
+	if w == nil || w.Upper >= a.Probability || w.Probability >= a.Probability {
 		return ""
 	}
 	return fmt.Sprintf("Worst served is community %s, of %d nodes: sources there are found %.0f %% of the time (%d simulated, 95 %% interval %.0f to %.0f %%).",

@@ -36,7 +36,7 @@ func (a *app) breakdown(ctx context.Context, m *graphcloak.Model, p *graphcloak.
 
 // breakdownText is a breakdown point in words.
 func breakdownText(b *report.Breakdown, sensors int) string {
-	proven := "against a single liar nothing is proven"
+	proven := "none is proven to withstand a single liar"
 	if k := b.AtLeast.Median - 1; k > 0 {
 		proven = fmt.Sprintf("half are proven to withstand any %s", connector.Count(int64(k), "liar"))
 	}

@@ -93,7 +93,7 @@ func (a *app) setupCypher(ctx context.Context, properties []string) ([]string, e
 // examineState makes sure of the folder in which a run is kept until its end.
 func examineState() neo4j.CheckResult {
 	dir, err := checkState()
-	c := neo4j.CheckResult{Name: "state", OK: err == nil, Detail: "an interrupted run is kept in " + dir}
+	c := neo4j.CheckResult{Name: "state", OK: err == nil, Detail: "there is room for a run that is interrupted, in " + dir}
 	if err != nil {
 		c.Detail, c.Err = err.Error(), err
 		c.Fix = "set XDG_STATE_HOME to a folder on a disk with room that the user may write"

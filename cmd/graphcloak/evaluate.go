@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -185,7 +184,7 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	if len(e.Communities) > 1 {
 		sections = append(sections, served(e)...)
 	}
-	return a.render(e, append(sections, section{text: strings.Join(e.Notes, "\n")}, section{answer: evaluationAnswer(e)}, section{items: []item{
+	return a.render(e, append(sections, section{title: "Notes", text: onePerLine(e.Notes)}, section{answer: evaluationAnswer(e)}, section{items: []item{
 		{mark: "Spent", text: "nothing: the sources were simulated"},
 		{mark: "Next", text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
 	}})...)

@@ -36,6 +36,9 @@ func TestHints(t *testing.T) {
 		{"plan", exitUsage, "no graph is named", settingsFile + " lies here: give --config " + settingsFile},
 		{"runs --from folder:path", exitUsage, "unknown flag: --from", "`graphcloak runs list`"},
 		{"graph generate path,n=5 -o path5", exitUsage, "takes SPEC DIR, and was given 1 word", "usage:"},
+		{"plan --from folder:path --tau 1 --aim location --trials 0", exitOK, "at a τ that is given it changes nothing", none},
+		{"plan --from folder:path --tau 1 --sources 2 --trials 0", exitOK, "releases with one source", none},
+		{"inspect --from folder:path", exitOK, "this is at τ = 2; without --tau", none},
 		{"runs show", exitUsage, "takes RUNID, and was given none", "usage:"},
 	} {
 		exit, _, stderr := called(t, append(strings.Fields(c.args), "--format", "table")...)

@@ -83,6 +83,9 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 	if a.config.Diffusion.Tau.IsRange() {
 		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", a.config.Diffusion.Tau).hint("give it as --tau NUMBER")
 	}
+	if a.config.Origin("tau").Layer == config.LayerDefault {
+		a.note("Note: this is at τ = %v; without --tau `plan` and `run` choose one, which their plan shows.", a.config.Diffusion.Tau)
+	}
 	if settings.Tau == 0 {
 		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint("`graphcloak plan` chooses one; give it as --tau NUMBER")
 	}

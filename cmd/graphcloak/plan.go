@@ -113,6 +113,7 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	}
 	p.Warnings = slices.Clone(a.warnings)
 	a.noteTau(p)
+	a.noteUnused(p)
 	var misfits []graphcloak.Misfit
 	var err error
 	if a.outputFormat() == "table" {
@@ -125,6 +126,16 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 		return err
 	}
 	return a.showPlan(p, misfits, robust...)
+}
+
+// noteUnused tells of flags that were given and change nothing in this plan.
+func (a *app) noteUnused(p *graphcloak.Plan) {
+	if a.config.Origin("aim").Layer == config.LayerFlag && p.TauChoice == nil {
+		a.note("Note: --aim is what --tau auto searches for; at a τ that is given it changes nothing.")
+	}
+	if a.config.Origin("sources").Layer == config.LayerFlag || a.config.Origin("falseAlarm").Layer == config.LayerFlag {
+		a.note("Note: the simulation is of releases with one source, and of whether it is found; --sources and --false-alarm are for the answer of a run.")
+	}
 }
 
 // noteBracket tells of a joint sensitivity that is certified roughly only.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -31,6 +32,7 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 		{text: accuracyLimit(p)},
 		{text: worstServed(p)},
 		{text: allocationCost(p)},
+		{text: toleranceBought(p)},
 	}
 	sections = append(sections, tauSection(p)...)
 	if len(misfits) > 0 {
@@ -59,7 +61,7 @@ func planAnswer(p *graphcloak.Plan) string {
 
 // accuracyLimit says what no analysis of the measurements could pass.
 func accuracyLimit(p *graphcloak.Plan) string {
-	if p.Accuracy == nil || p.Accuracy.Limit == nil {
+	if p.Accuracy == nil || p.Accuracy.Limit == nil || p.Accuracy.Limit.Gaussian > .99 { // a bound of 100 % bounds nothing
 		return ""
 	}
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
@@ -148,6 +150,15 @@ func allocationCost(p *graphcloak.Plan) string {
 	}
 	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides among %.3g nodes on average, "+
 		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", here, uniform)
+}
+
+// toleranceBought says what noise for lying sensors was chosen to withstand.
+func toleranceBought(p *graphcloak.Plan) string {
+	if p.Allocated == nil || p.Allocated.TolerateFaulty == 0 {
+		return ""
+	}
+	return fmt.Sprintf("--tolerate-faulty %d: the noise is spread over more sensors, so that at least half of the simulated right answers withstand an attack of %s. It was tried, and is no proof.",
+		p.Allocated.TolerateFaulty, connector.Count(int64(p.Allocated.TolerateFaulty), "liar"))
 }
 
 // sigmas shows the σ of all sensors.
