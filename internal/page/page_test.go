@@ -396,6 +396,14 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 	html := write(t, page.View{Report: r})
 	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%", "A uniform background explains them better than the model, by a factor of 10²³.",
 		"Another τ, such as 3, explains them no better", "under a model that the measurements do not fit", "for measurements that fit the model, as these do not")
+	for k := range r.Communities {
+		r.Communities[k].SourceMass = 0
+	}
+	if strings.Contains(write(t, page.View{Report: r}), "number\">mass of f̂</th>") {
+		t.Error("a column of noughts is shown")
+	}
+	r.Communities[0].SourceMass = .2
+	says(write(t, page.View{Report: r}), "number\">mass of f̂</th>", "promised to whoever is a source, against anyone who sees")
 	r.Presence.FalseAlarm, r.Answer = 1, "Off by a factor of 10^4200, at x10^2."
 	says(write(t, page.View{Report: r}), "supposed and not tested (--false-alarm 1)", "a factor of 10⁴²⁰⁰, at x10^2")
 	if strings.Contains(html, `class="rim" d="M`) || strings.Contains(html, "blue band") {

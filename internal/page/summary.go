@@ -5,6 +5,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/report"
@@ -133,7 +134,7 @@ func (c *content) FitSentences() (list []string) {
 		if p.Detected {
 			verdict = "There is a source"
 		}
-		list = append(list, fmt.Sprintf("%s: of measurements without one, %s would speak for one as clearly, and %s is allowed.", verdict, rare(p.PValue), rare(p.FalseAlarm)))
+		list = append(list, fmt.Sprintf("%s: of measurements without one, %s would speak for one as clearly, and %s is allowed.", verdict, rare(p.PValue), percent(p.FalseAlarm)))
 	}
 	return list
 }
@@ -181,6 +182,11 @@ func (c *content) Suspects() (list []suspect) {
 		list = append(list, suspect{string(s.NodeID), s.Probability})
 	}
 	return list
+}
+
+// AnyMass reports whether Basis Pursuit Denoising found a source in any community.
+func (c *content) AnyMass() bool {
+	return slices.ContainsFunc(c.Report.Communities, func(x report.Community) bool { return x.SourceMass != 0 })
 }
 
 // AllBroken reports whether every sensor is likelier broken than sound: then none is left
