@@ -39,7 +39,7 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 		sections = append(sections, section{
 			title: fmt.Sprintf("What ε = %v at δ = %v becomes where the process is not the model", p.Epsilon, p.Delta), columns: []string{"process", "epsilon"},
 			rows: rowsOf(misfits, func(x graphcloak.Misfit) []any { return []any{x.Process, misfitEpsilon(x)} }),
-			text: "--tau FROM..TO, --weight-error and --relationship-error declare how far it may be off, and the guarantee is certified for all of that.",
+			text: "--tau FROM..TO, --weight-error, --relationship-error and --scenario FILE declare how far it may be off, and the guarantee is certified for all of that.",
 		})
 	}
 	return a.render(p, append(append(sections, robust...), section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: []item{
