@@ -59,8 +59,24 @@ func (m *Model) addSensitivity(ctx context.Context, spec *privacy.Spec, opts Pla
 				spec.Sensitivity.Failure, spec.Sensitivity.Seed = max(spec.Sensitivity.Failure, b.Failure), seed
 			}
 		}
+		chargeUnreached(spec.PerSensor, m.computingError())
 	}
 	return nil
+}
+
+// unreached is the number of computing errors up to which a sensitivity is not told from none.
+const unreached = 1024
+
+// chargeUnreached charges sensors that no relationship reaches, as far as computing tells, with the
+// sensitivity of the most sensitive one: that of a component of one node is rounding alone,
+// and noise of its size would be below that of the products.
+func chargeUnreached(charged []float64, computingError float64) {
+	largest := slices.Max(charged)
+	for k, v := range charged {
+		if v <= unreached*computingError {
+			charged[k] = largest
+		}
+	}
 }
 
 // toSensitivity converts a bracket: nodes to ids, the margin added.
