@@ -65,7 +65,7 @@ func allocation() []Setting {
 			field: func(c *Config) any { return &c.Privacy.MinSensors },
 		},
 		{
-			Key: "tolerateFaulty", Group: g, Default: "0", Help: "sensors that may lie and not turn half of the answers of a simulation; the allocation is mixed with uniform noise as far as that takes", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			Key: "tolerateFaulty", Group: g, Default: "0", Help: "liars under whom half of 12 simulated answers stand, in the attack that is searched for: no proof; the allocation is mixed with uniform noise as far as that takes", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Privacy.TolerateFaulty },
 		},
 		{
