@@ -220,7 +220,7 @@ func (p *ball) step(b *balls, size int, factor float64) {
 	}
 	for i, x := range p.cur[:size] {
 		x *= h
-		if p.val == nil || len(p.val) == 0 {
+		if len(p.val) == 0 {
 			for _, t := range p.adj[p.ptr[i]:p.ptr[i+1]] {
 				p.prev[t] -= x
 			}

@@ -16,6 +16,7 @@ const (
 	localSteps   = 24
 	localEntries = 1 << 14
 	localBatch   = 4096
+	localCost    = 3 // least time of an entry, relative to one of a block product
 	localSample  = 256
 )
 
@@ -43,7 +44,11 @@ func (s *search) localQuadrature(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if open > size/4 || float64(work)/float64(size)*float64(len(s.rest)) > screenWork {
+		perEdge := float64(work) / float64(size)
+		if size == localSample { // a small sample is too uncertain to say more than that
+			perEdge *= localCost
+		}
+		if open > size/4 || perEdge*float64(len(s.rest)) > screenWork {
 			return nil
 		}
 	}
