@@ -71,31 +71,25 @@ func descending(a, b scored) int { return cmp.Or(cmp.Compare(b.v, a.v), cmp.Comp
 // largest returns the k items with the largest value, in descending order; ties go
 // to the lower item. It may ask for several values at the same time.
 func largest(items []int32, k int, value func(int32) float64) []int32 {
-	piece := max(64*k, 1<<12)
-	tops := make([][]scored, (len(items)+piece-1)/piece)
-	parallel.Rows(len(tops), boundWork*piece, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			tops[p] = top(items[p*piece:min((p+1)*piece, len(items))], k, value)
+	values := make([]float64, len(items))
+	parallel.Rows(len(items), boundWork, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			values[j] = value(items[j])
 		}
 	})
-	all := slices.Concat(tops...)
-	slices.SortFunc(all, descending)
-	out := make([]int32, min(k, len(all)))
-	for j := range out {
-		out[j] = all[j].i
-	}
-	return out
-}
-
-func top(items []int32, k int, value func(int32) float64) (best []scored) {
-	for _, i := range items {
-		if x := (scored{i, value(i)}); len(best) < k || descending(x, best[k-1]) < 0 {
-			place, _ := slices.BinarySearchFunc(best, x, descending)
-			best = slices.Insert(best, place, x)
-			best = best[:min(len(best), k)]
+	var top []scored
+	for j, i := range items {
+		if x := (scored{i, values[j]}); len(top) < k || descending(x, top[k-1]) < 0 {
+			place, _ := slices.BinarySearchFunc(top, x, descending)
+			top = slices.Insert(top, place, x)
+			top = top[:min(len(top), k)]
 		}
 	}
-	return best
+	out := make([]int32, len(top))
+	for j, x := range top {
+		out[j] = x.i
+	}
+	return out
 }
 
 // addDifferences adds to squares_i, for the edges in pick, ‖Y_u − Y_v‖₂² of k row-major
