@@ -59,6 +59,7 @@ func studies() []experiment {
 		fitStudy(),
 		sourcesStudy(),
 		faultyStudy(),
+		amplitudeStudy(),
 		scenarioStudy(),
 		tauRangeStudy(),
 		limitStudy(),
