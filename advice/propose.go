@@ -95,6 +95,19 @@ func CandidatesOf(s connector.Schema, c Choice, leftOut []string) Candidates {
 	}
 }
 
+// Partial lists properties that are called like a weight or a length and that some of the
+// chosen relationships lack: they are proposed as neither.
+func Partial(s connector.Schema, c Choice, leftOut []string) (out []string) {
+	_, relationships := c.properties(s, leftOut)
+	for _, p := range relationships {
+		called := slices.Contains(weightWords, word(p.Name)) || slices.Contains(lengthWords, word(p.Name))
+		if called && p.Type.Numeric() && p.Share > 0 && p.Share < 1 {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
 // mayBePrivate holds for numbers that are no identity.
 func mayBePrivate(p connector.Property) bool { return p.Type.Numeric() && !p.Unique }
 

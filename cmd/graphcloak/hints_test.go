@@ -16,6 +16,7 @@ func TestHints(t *testing.T) {
 	writeGraph(t, "path", "id,leak,zone\n1,0,a\n2,1,a\n3,0,b\n", "source,target\n1,2\n2,3\n")
 	writeGraph(t, "alone", "id,leak\n1,0\n", "source,target\n")
 	writeGraph(t, "astray", "id,leak\n1,0\n2,1\n", "source,target\n1,2\n1,7\n")
+	writeGraph(t, "gaps", "id,leak\n1,0\n2,1\n3,0\n", "source,target,type,length\n1,2,ROAD,2\n2,3,PATH,\n")
 	if err := os.WriteFile(settingsFile, []byte("from: folder:path\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +40,7 @@ func TestHints(t *testing.T) {
 		{"plan --from folder:path --tau 1 --aim location --trials 0", exitOK, "at a τ that is given it changes nothing", none},
 		{"plan --from folder:path --tau 1 --sources 2 --trials 0", exitOK, "releases with one source", none},
 		{"inspect --from folder:path", exitOK, "this is at τ = 2; without --tau", none},
+		{"init gaps.yaml --yes --from folder:gaps", exitOK, `some of the relationships lack "length"`, none},
 		{"runs show", exitUsage, "takes RUNID, and was given none", "usage:"},
 	} {
 		exit, _, stderr := called(t, append(strings.Fields(c.args), "--format", "table")...)

@@ -117,6 +117,9 @@ func (a *app) choose(ctx context.Context, s graphStore, schema connector.Schema,
 	if given.Private() == "" && len(released) > 0 {
 		choice = preferReleased(schema, choice, given, written, released)
 	}
+	for _, name := range advice.Partial(schema, choice, written) {
+		a.note("Note: some of the relationships lack %q, so it is proposed as no weight or length; --relationship-types selects those that have it", name)
+	}
 	if !yes {
 		return a.interview(ctx, s, schema, given, choice, written)
 	}
