@@ -42,7 +42,7 @@ type PlanOptions struct {
 // so that the communities of [Public] are told apart best.
 type Allocation struct {
 	Uniform                bool                 // the same σ everywhere, as in the paper
-	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 10,000 nodes
+	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 200,000 nodes
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
 	// TolerateFaulty is how many sensors may lie, within the range that readings are clipped to, and
@@ -53,7 +53,7 @@ type Allocation struct {
 
 // autoLimit is the order up to which noise is allocated unless an objective is
 // named: beyond it the search takes many minutes.
-const autoLimit = 10_000
+const autoLimit = 200_000
 
 // IsUniform reports whether every sensor gets the same σ on a graph of n nodes.
 func (a Allocation) IsUniform(n int) bool {

@@ -63,6 +63,9 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 			return nil, err
 		}
 	}
+	if n := m.Graph.Order(); !opts.Allocation.Uniform && opts.Allocation.IsUniform(n) {
+		p.UniformReason = fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; name an objective to have one", autoLimit, n)
+	}
 	if p.Allocated == nil && opts.Allocation.TolerateFaulty > 0 {
 		if err := m.tolerateUniform(ctx, p, opts); err != nil {
 			return nil, err
@@ -100,7 +103,12 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	best, bracket, err := m.optimize(ctx, part.Labels, noise, opts, p.Seed)
-	if errors.Is(err, allocation.ErrNothing) {
+	switch {
+	case errors.Is(err, allocation.ErrNothing):
+		p.UniformReason = "no allocation was found under which more can be told"
+		return nil
+	case errors.Is(err, allocation.ErrWork) && opts.Allocation.Objective == allocation.Auto:
+		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes; name an --objective to have one", m.Graph.Order(), m.Graph.Size())
 		return nil
 	}
 	if err != nil {

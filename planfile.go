@@ -24,6 +24,9 @@ type Plan struct {
 	// Allocated says how the noise was allocated; nil: uniformly.
 	Allocated *Allocated
 	Breakdown *report.Breakdown // by simulation; nil: unknown
+	// UniformReason says why noise is uniform although it might have been allocated; "": it is
+	// allocated, or uniform was asked for. Not in the file.
+	UniformReason string
 	// PublicProperties are read without noise, by the model, the plan or its expected
 	// accuracy: none of them can be the signal. Ascending.
 	PublicProperties []string

@@ -52,15 +52,16 @@ type Objective int
 
 // The objectives. All but Location need at least two communities.
 const (
-	Auto        Objective = iota // Information, or Location where there is one community
+	Auto        Objective = iota // Information, or Energy above 10,000 nodes, or Location where there is one community
 	Separation                   // Σ over community pairs of the squared distance of their means
 	MaxMin                       // the least of these distances
 	Bound                        // the Bhattacharyya bound on the error of naming the community
 	Location                     // mean squared distance of nodes at least Options.Hops apart
 	Information                  // the expected log loss of the community by simulation
+	Energy                       // the expected log loss of the community, as if log-likelihood ratios were normal; keeps no rows
 )
 
-var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location", "information"}
+var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location", "information", "energy"}
 
 // String returns the name in lower case.
 func (o Objective) String() string {
@@ -80,7 +81,7 @@ func ParseObjective(s string) (Objective, error) {
 			return Objective(i), nil
 		}
 	}
-	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound, location or information", s)
+	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound, location, information or energy", s)
 }
 
 // MarshalText writes the name.
@@ -129,6 +130,7 @@ type Options struct {
 	Progress func(stage string, done, total int64)
 
 	clock func() time.Time // nil: time.Now
+	rows  bool             // Auto is an objective that reads rows
 }
 
 // Result is an allocation. Whatever its Gap, a release with its Weights is private at the
@@ -179,8 +181,14 @@ type Diffusion interface {
 //
 // Proof: docs/proofs/allocation.md.
 func Optimize(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*Result, error) {
-	p, err := newProblem(ctx, m, diffusion, labels, opts)
+	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
 	if err != nil {
+		return nil, err
+	}
+	if p.opts.Objective == Energy {
+		return p.optimizeEnergy(diffusion, sensors)
+	}
+	if err := p.read(ctx, diffusion, sensors); err != nil {
 		return nil, err
 	}
 	return p.optimize()
@@ -188,7 +196,7 @@ func Optimize(ctx context.Context, m sensitivity.Model, diffusion Diffusion, lab
 
 func (o *Options) check(n, sensors int) error {
 	switch {
-	case o.Objective < Auto || o.Objective > Information:
+	case o.Objective < Auto || o.Objective > Energy:
 		return fmt.Errorf("%w: there is no objective %d", ErrInvalid, int(o.Objective))
 	case !(o.Noise >= 0) || math.IsInf(o.Noise, 1):
 		return fmt.Errorf("%w: noise is %v, want a finite number > 0", ErrInvalid, o.Noise)

@@ -43,7 +43,7 @@ var fullSize = size{hypotheses: 1000, minReleases: 200, maxReleases: 600, ascent
 
 // sampleNodes returns at most most nodes, from every community in proportion to its order.
 func (p *problem) sampleNodes(most int) []int {
-	order := make([]int, p.rows.n)
+	order := make([]int, len(p.labels))
 	for i := range order {
 		order[i] = i
 	}

@@ -159,16 +159,23 @@ func (p *problem) setLabels(labels []int) (err error) {
 	}
 	o := &p.opts.Objective
 	if *o == Auto {
-		*o = Information
-		if p.count == 1 {
+		switch {
+		case n > rowsLimit && !p.opts.rows:
+			*o = Energy
+		case p.count == 1:
 			*o = Location
+		default:
+			*o = Information
 		}
 	}
-	if p.count > 1 || *o == Location {
+	if p.count > 1 || *o == Location || *o == Energy {
 		return nil
 	}
 	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
 }
+
+// rowsLimit is the order up to which Auto reads rows of M: those of most sensors fit.
+const rowsLimit = 10_000
 
 // numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale
 // is 1.

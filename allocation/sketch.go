@@ -45,7 +45,7 @@ func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	if most := 8 * int64(max(draftValues, leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {
 		opts.Memory = most
 	}
-	opts.Gap, opts.Time = max(opts.Gap, sketchGap), 0 // it is short, and ends by itself
+	opts.Gap, opts.Time, opts.rows = max(opts.Gap, sketchGap), 0, true // it is short, and ends by itself
 	p, err := newProblem(ctx, m, diffusion, labels, opts)
 	if err != nil {
 		return Sketch{}, err

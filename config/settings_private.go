@@ -48,11 +48,11 @@ func allocation() []Setting {
 	return []Setting{
 		{
 			Key: "allocation", Group: g, Default: "optimal", Values: []string{"optimal", "uniform"},
-			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; equally above 10,000 nodes unless an objective is named",
+			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; equally above 200,000 nodes unless an objective is named",
 			field: func(c *Config) any { return &c.Privacy.Allocation },
 		},
 		{
-			Key: "objective", Group: g, Default: "auto", Values: []string{"auto", "information", "separation", "bound", "maxmin", "location"},
+			Key: "objective", Group: g, Default: "auto", Values: []string{"auto", "information", "separation", "bound", "maxmin", "location", "energy"},
 			Help:  "what the optimal allocation aims at; auto: the least simulated log loss of the community",
 			field: func(c *Config) any { return &c.Privacy.Objective },
 		},
