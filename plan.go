@@ -121,7 +121,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 			return err
 		}
 		if !slices.Equal(best.Weights, allocated) {
-			best.Gap = math.NaN() // that of the allocation before
+			best.Gap, best.Simulated = math.NaN(), nil // those of the allocation before
 		}
 	}
 	spec.Weights = best.Weights
@@ -135,7 +135,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	}
 	p.Plan = allocated
 	p.Allocated = &Allocated{
-		TolerateFaulty: asked,
+		TolerateFaulty: asked, Simulated: best.Simulated,
 		Objective:      best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
@@ -187,7 +187,7 @@ func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	allocated.Uniform.Accuracy, allocated.Uniform.Sigma = nil, uniform.Sigma()
+	allocated.Uniform.Accuracy, allocated.Uniform.Sigma, allocated.Simulated = nil, uniform.Sigma(), nil
 	return q, nil
 }
 

@@ -40,12 +40,14 @@ type Plan struct {
 // same guarantee.
 type Allocated struct {
 	Objective allocation.Objective `json:"objective"`
-	Gap       *float64             `json:"gap,omitempty"`           // to what is proven to be the best, relative; an estimate for the objective information; nil: unknown
+	Gap       *float64             `json:"gap,omitempty"`           // to what is proven to be the best, relative; an estimate for the objectives information and energy; nil: unknown
 	CutShort  bool                 `json:"cutShort,omitempty"`      // the time ended the search
 	Prior     string               `json:"priorProperty,omitempty"` // public property that shaped the noise; "": flat
 	// TolerateFaulty is [Allocation].TolerateFaulty.
-	TolerateFaulty int     `json:"tolerateFaulty,omitempty"`
-	Uniform        Uniform `json:"uniform"`
+	TolerateFaulty int `json:"tolerateFaulty,omitempty"`
+	// Simulated compares it with uniform noise, where the search itself did; nil: it did not.
+	Simulated *allocation.Simulated `json:"simulated,omitempty"`
+	Uniform   Uniform               `json:"uniform"`
 }
 
 // Uniform is the paper's noise at the same guarantee.

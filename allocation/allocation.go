@@ -14,7 +14,8 @@
 //
 //	max wᵀu   subject to   α² Σ_s D_es² u_s ≤ 1 for every edge, 0 ≤ u ≤ u_max;
 //
-// the other objectives solve one or several of them. Where the operator is not certain,
+// the other objectives solve one or several of them, but for [Energy], which keeps no row of
+// M and serves graphs of a hundred thousand nodes. Where the operator is not certain,
 // [Options.Worlds] adds the constraints of others. A sensor with
 // u_s = 0 does not report.
 //
@@ -137,7 +138,8 @@ type Options struct {
 // noise calibrated to their certified sensitivity; Gap bounds how far they are from optimal.
 type Result struct {
 	// Weights u ≥ 0 has one value for each sensor of the model, in units where
-	// α·max_e ‖diag(√u) M_S b_e‖₂/ℓ_e = 1 up to rounding. Sensor s then adds
+	// α·max_e ‖diag(√u) M_S b_e‖₂/ℓ_e = 1 up to rounding, or to some ten per cent for
+	// Energy, which estimates it. Sensor s then adds
 	// σ_s = r/√u_s.
 	Weights []float64
 	// Objective is the objective that was optimised; never Auto.
@@ -146,7 +148,8 @@ type Result struct {
 	// of the candidates: an upper bound, or a lower bound for Bound and Information,
 	// which are minimised. MaxSensors and MinSensors are relaxed in the Limit.
 	// Information, the simulated mean of −log of the posterior of the true community,
-	// is not convex; its Limit is an estimate from the gradient at Weights, not proven.
+	// is not convex; its Limit is an estimate from the gradient at Weights, not proven. So is
+	// that of Energy, by random vectors.
 	// Where Time ended the search, Limit is NaN for Information and where candidates were
 	// left out, and Value is NaN for weights that were not simulated.
 	Value, Limit float64
@@ -155,12 +158,15 @@ type Result struct {
 	// CutShort reports whether Options.Time ran out before the search was complete.
 	CutShort bool
 	// ActiveEdges are the edges {U, V}, U < V, whose constraint is active: it holds with
-	// equality at Weights, within 1e-6.
+	// equality at Weights, within 1e-6; nil for Energy.
 	ActiveEdges [][2]int
 	// Reporting is the number of sensors with a weight.
 	Reporting int
-	// Rounds is the number of linear programmes solved.
+	// Rounds is the number of linear programmes solved, or of updates for Energy.
 	Rounds int
+	// Simulated compares the weights of Energy with equal noise at all sensors; nil for other
+	// objectives, and where fewer may report.
+	Simulated *Simulated
 }
 
 // Diffusion is the operator M with access to its rows; [expm.Diffusion] implements it.
@@ -174,8 +180,9 @@ type Diffusion interface {
 // community of each node by a number ≥ 0; Location ignores it. diffusion is M for
 // the model's Laplacian and τ.
 //
-// It returns [ErrNothing] where no allocation can help, and [ErrInvalid] for options that
-// contradict each other or the model. The same input gives the
+// It returns [ErrNothing] where no allocation can help, or a simulation says that the one
+// found for Energy does not, [ErrWork] where its search would take minutes, and
+// [ErrInvalid] for options that contradict each other or the model. The same input gives the
 // same bits at any number of workers, unless Options.Time ends the search. When ctx
 // ends, its error is returned.
 //

@@ -305,7 +305,7 @@ func (s *energy) mean(e []float64) float64 {
 
 // confusion returns φ(E) and −φ'(E) = ½E[σ²] against e^odds rivals, by the trapezoidal rule.
 func confusion(e, odds float64) (loss, slope float64) {
-	const most, step = 5, .5
+	const most, step = 8, .5
 	root, total := math.Sqrt(e), 0.0
 	for z := -float64(most); z <= most; z += step {
 		q := math.Exp(-z * z / 2)

@@ -12,21 +12,33 @@ import (
 	"github.com/graphcloak/graphcloak/linop"
 )
 
-// judge returns [ErrNothing] where simulated releases tell the community no better under u
-// than under equal weights. Every node is a hypothesis, and both see the same sources and
-// the same random numbers.
-func (p *problem) judge(m Diffusion, sensors []int, u []float64, equal float64, b budget) error {
+// Simulated compares an allocation with equal noise by simulated releases of a source of
+// amplitude 1, the same for both, with every node as a hypothesis. The norms of the columns
+// of M are estimates, which errs towards less accuracy where it is high.
+type Simulated struct {
+	Trials    int     `json:"trials"`
+	Right     float64 `json:"right"`        // share in which the likeliest community is the true one; the node, where there is one community
+	Equal     float64 `json:"rightUniform"` // under equal noise
+	Loss      float64 `json:"logLoss"`      // mean −log of the probability of the truth, in nats
+	EqualLoss float64 `json:"logLossUniform"`
+}
+
+// compare simulates under u and under equal weights. It returns [ErrNothing] where u tells no
+// more.
+func (p *problem) compare(m Diffusion, sensors []int, u []float64, equal float64, b budget) (*Simulated, error) {
 	j := p.newJury(m, sensors, b)
 	even := make([]float64, len(u))
 	floats.AddConst(equal, even)
-	mine, theirs := j.loss(u), j.loss(even)
+	s := &Simulated{Trials: len(j.sources)}
+	s.Loss, s.Right = j.simulate(u)
+	s.EqualLoss, s.Equal = j.simulate(even)
 	if err := p.ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	if !(mine < theirs) {
-		return fmt.Errorf("%w: in a simulation the allocation that was found told no more than equal noise", ErrNothing)
+	if !(s.Loss < s.EqualLoss) {
+		return nil, fmt.Errorf("%w: in a simulation the allocation that was found told no more than equal noise", ErrNothing)
 	}
-	return nil
+	return s, nil
 }
 
 // jury holds simulated sources of amplitude 1 and their readings.
@@ -65,8 +77,9 @@ func (p *problem) newJury(m Diffusion, sensors []int, b budget) *jury {
 	return j
 }
 
-// loss returns the mean −log of the probability of the true community under u.
-func (j *jury) loss(u []float64) float64 {
+// simulate returns the mean −log of the probability of the true community under u, and how
+// often it is the likeliest.
+func (j *jury) simulate(u []float64) (loss, right float64) {
 	n := j.p.model.Graph.Order()
 	root := make([]float64, len(u))
 	for k, v := range u {
@@ -74,7 +87,7 @@ func (j *jury) loss(u []float64) float64 {
 	}
 	half := j.halfNorms(root)
 	in, out := make([]float64, n*width), make([]float64, n*width)
-	losses := make([]float64, len(j.sources))
+	losses, rights := make([]float64, len(j.sources)), make([]float64, len(j.sources))
 	for b, y := range j.readings {
 		clear(in)
 		for k := range width {
@@ -84,9 +97,10 @@ func (j *jury) loss(u []float64) float64 {
 			}
 		}
 		linop.MulBlockTo(j.m, out, true, in, width)
-		parallel(width, func(k int) { losses[b*width+k] = j.trial(out, half, k, j.sources[b*width+k]) })
+		parallel(width, func(k int) { losses[b*width+k], rights[b*width+k] = j.trial(out, half, k, j.sources[b*width+k]) })
 	}
-	return floats.Sum(losses) / float64(len(losses))
+	trials := float64(len(losses))
+	return floats.Sum(losses) / trials, floats.Sum(rights) / trials
 }
 
 // halfNorms estimates Σ_s u_s M_si²/2r² of every node i, by ‖x_i‖² = ‖x_i − a‖² + 2aᵀx_i − ‖a‖² for
@@ -135,21 +149,30 @@ func (j *jury) shared(root []float64) []float64 {
 // estimates, and one trial must not outweigh all others.
 const certainty = .99
 
-// trial returns the loss of column k, whose source is known: of naming the community or,
-// where there is one, the node.
-func (j *jury) trial(c, half []float64, k, source int) float64 {
-	n := len(half)
+// trial returns the loss of column k, whose source is known, of naming the community or,
+// where there is one, the node; and 1 where that is the likeliest, else 0.
+func (j *jury) trial(c, half []float64, k, source int) (loss, right float64) {
+	n, labels, count := len(half), j.p.labels, j.p.count
+	if count == 1 {
+		count, labels = n, make([]int, n)
+		for i := range labels {
+			labels[i] = i
+		}
+	}
 	post, mean := make([]float64, n), make([]float64, n)
 	for i := range mean {
 		mean[i] = c[i*width+k]
 	}
 	integrate(post, mean, half, j.p.prior)
-	right, share := 0.0, 0.0
-	for i, a := range j.p.labels {
-		if i == source || j.p.count > 1 && a == j.p.labels[source] {
-			right += post[i]
+	weight, share, truth := make([]float64, count), 0.0, labels[source]
+	for i, a := range labels {
+		weight[a] += post[i]
+		if a == truth {
 			share += j.p.prior[i]
 		}
 	}
-	return -math.Log(certainty*right + (1-certainty)*share)
+	if floats.MaxIdx(weight) == truth {
+		right = 1
+	}
+	return -math.Log(certainty*weight[truth] + (1-certainty)*share), right
 }

@@ -26,14 +26,18 @@ const (
 	leastRounds  = 8
 	mostRounds   = 30
 	roundBlocks  = 3.25 // with M, of width columns, that a round takes
-	otherBlocks  = 9    // for the odds and the gap
+	otherBlocks  = 24   // for equal weights, the odds, the result and its gap
+	chosenBy     = 4    // blocks for gradient and prices, by which the sensors of the bound are chosen
+	estimatedBy  = 2    // blocks by which it is estimated
 	freshness    = .5   // of an estimate that is blended into those of earlier rounds
 	sharpness    = 6    // of the prices: edges count by the sixth power of their constraint
-	stride       = .2   // of the first rounds: the exponent of an update
+	stride       = .4   // of the first rounds: the exponent of an update
 	settling     = 10   // rounds after which half of it is left
 	largestStep  = 4    // the factor by which a weight changes in a round
 	unheard      = 1e-3 // share of the mean below which a sensor is made silent
 	boundSensors = 1e-3 // share of the sensors that the bound is estimated from
+	pruned       = 2    // thirds of the rounds after which sensors are made silent for the last time
+	settled      = 4    // blocks for the constraints of the result
 	peakEdges    = 4    // whose constraints are computed exactly in a round
 )
 
@@ -86,7 +90,13 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return r, p.judge(m, sensors, s.u, 1/peak, budget)
+	if p.opts.MaxSensors == 0 && p.opts.Candidates == nil { // equal noise is of all sensors
+		r.Simulated, err = p.compare(m, sensors, s.u, 1/peak, budget)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // budget says how long to search.
@@ -147,40 +157,64 @@ func (s *search) keep(some []int) {
 	s.u = kept
 }
 
-// run searches for so many rounds, and returns how many it took.
+// run searches for so many rounds, and returns how many it took. Its result is the best point
+// of the last third, by its estimate: updates overshoot now and then.
 func (s *search) run(rounds int) int {
+	best, least := s.u, math.Inf(1)
 	for t := range rounds {
 		s.p.opts.Progress("allocate: rounds", int64(t), int64(rounds))
 		if t > 0 && s.p.expired() {
-			s.normalise()
+			s.settle()
 			return t
 		}
 		drawn, y := s.look(max(freshness, 1/float64(t+1)))
+		if f := s.mean(s.energies); t > pruned*rounds/3 && f < least {
+			best, least = slices.Clone(s.u), f
+		}
 		if t >= rounds/2 {
 			floats.Add(s.dual, y)
 		}
 		w, price := s.gradient(s.energies, drawn), s.prices(y)
 		s.update(w, price, stride/(1+float64(t)/settling))
-		if t == rounds/2 || t == rounds-1 {
+		if t == rounds/2 || t == pruned*rounds/3 {
 			s.prune(price)
 		}
-		s.normalise()
 	}
+	if s.look(freshness); s.mean(s.energies) > least {
+		s.u = best
+	}
+	s.settle()
 	return rounds
 }
 
-// look estimates energies and constraints at u, and returns the rivals drawn and the dual
-// point.
+// settle estimates energies and constraints at the last u anew, and scales u by the edges that
+// look worst.
+func (s *search) settle() {
+	for k := range settled {
+		s.hear(s.u)
+		s.addConstraints(s.constraints, 1/float64(k+1))
+		s.addEnergies(s.energies, s.drawRivals(), 1/float64(k+1))
+	}
+	s.normalise(width)
+}
+
+// look estimates energies and constraints at u, scales u, and returns the rivals drawn and
+// the dual point.
 func (s *search) look(f float64) (drawn [][]int, y []float64) {
 	drawn = s.drawRivals()
 	s.hear(s.u)
 	s.addConstraints(s.constraints, f)
 	s.addEnergies(s.energies, drawn, f)
-	top := slices.Max(s.constraints)
-	y = make([]float64, len(s.edges))
+	s.normalise(peakEdges)
+	return drawn, s.tight()
+}
+
+// tight returns a dual point that sums to 1: the sharper, the nearer to the largest constraints.
+func (s *search) tight() []float64 {
+	top, y := slices.Max(s.constraints), make([]float64, len(s.edges))
 	each(len(y), 4, func(j int) { y[j] = math.Pow(s.constraints[j]/top, sharpness) })
 	floats.Scale(1/floats.Sum(y), y)
-	return drawn, y
+	return y
 }
 
 // update raises and lowers the weights, by the ratio of gradient and price to their mean.
@@ -216,9 +250,9 @@ func (s *search) prune(price []float64) {
 
 // normalise scales u so that the largest constraint is about 1: of the edges whose
 // constraints look largest, it is computed exactly.
-func (s *search) normalise() {
+func (s *search) normalise(most int) {
 	var order []int
-	for range min(peakEdges, len(s.edges)) {
+	for range min(most, len(s.edges)) {
 		next := -1
 		for j, v := range s.constraints {
 			if (next < 0 || v > s.constraints[next]) && !slices.Contains(order, j) {
@@ -250,17 +284,16 @@ func (s *search) normalise() {
 
 // bound returns F(u) and an estimate of the least F. F is convex, so none is less than
 // F(u) − max_v wᵀ(v − u), w = −∇F, over the v that satisfy the constraints; and
-// wᵀv ≤ max_s w_s/price_s by duality. The sensors where that is largest are found by one
-// half of the random vectors, and the quotient there is estimated by the other: the
+// wᵀv ≤ max_s w_s/price_s by duality. The sensors where that is largest are found by some
+// random vectors, and the quotient there is estimated by others: the
 // largest of many estimates would be far too large.
 func (s *search) bound() (value, limit float64) {
-	drawn, y := s.look(freshness)
-	floats.Add(s.dual, y)
-	y = s.dual // any point of the dual bounds, and the mean has less of the estimates' errors
+	drawn, y := s.drawRivals(), s.dual
+	floats.Add(y, s.tight()) // any dual point bounds, and the mean has less of the estimates' errors
 	floats.Scale(1/floats.Sum(y), y)
 	value = s.mean(s.energies)
-	first, firstPrice := s.gradient(s.energies, drawn), s.prices(y)
-	second, secondPrice := s.gradient(s.energies, drawn), s.prices(y)
+	first, firstPrice := s.ratio(y, drawn, chosenBy)
+	second, secondPrice := s.ratio(y, drawn, estimatedBy)
 	var order []int
 	for k := range s.u {
 		if firstPrice[k] > 0 && s.most[k] > 0 {
@@ -274,4 +307,14 @@ func (s *search) bound() (value, limit float64) {
 	}
 	promise := max(0, w/price-floats.Dot(second, s.u))
 	return value, max(0, value-promise)
+}
+
+// ratio returns means of so many estimates of the gradient and of the prices.
+func (s *search) ratio(y []float64, drawn [][]int, blocks int) (w, price []float64) {
+	w, price = make([]float64, len(s.u)), make([]float64, len(s.u))
+	for range blocks {
+		floats.AddScaled(w, 1/float64(blocks), s.gradient(s.energies, drawn))
+		floats.AddScaled(price, 1/float64(blocks), s.prices(y))
+	}
+	return w, price
 }

@@ -160,7 +160,7 @@ func (p *problem) setLabels(labels []int) (err error) {
 	o := &p.opts.Objective
 	if *o == Auto {
 		switch {
-		case n > rowsLimit && !p.opts.rows:
+		case n > RowsLimit && !p.opts.rows:
 			*o = Energy
 		case p.count == 1:
 			*o = Location
@@ -174,8 +174,8 @@ func (p *problem) setLabels(labels []int) (err error) {
 	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
 }
 
-// rowsLimit is the order up to which Auto reads rows of M: those of most sensors fit.
-const rowsLimit = 10_000
+// RowsLimit is the order up to which Auto reads rows of M: those of most sensors fit.
+const RowsLimit = 10_000
 
 // numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale
 // is 1.

@@ -227,6 +227,9 @@ func (w workload) planning() []step {
 	}
 	certify.seconds *= 2
 	certify.extraSeconds *= 2
+	if a.Objective == allocation.Energy || a.Objective == allocation.Auto && w.nodes > allocation.RowsLimit {
+		return append(w.choosing(), certify, w.updates())
+	}
 	rows := min(w.sensors, allocation.DefaultMemory/(8*w.nodes))
 	hypotheses := min(w.nodes, 1000)
 	trials := min(600, max(200, (1<<29)/(hypotheses*rows)))
@@ -236,6 +239,17 @@ func (w workload) planning() []step {
 		search = min(search, 2*a.Time.Seconds()) // on two processors
 	}
 	return append(w.choosing(), certify, step{name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, extraSeconds: search})
+}
+
+// updates is the search for an allocation that keeps no rows: at most some 150 blocks of 16
+// columns, of which a few are held at a time, and work that is bounded.
+func (w workload) updates() step {
+	const columns, blocks, bound, held = 16, 155, 60, 12
+	seconds := min(bound, blocks*columns*(w.cost.Column+4e-9*(w.nodes+2*w.relationships)))
+	if t := w.plan.Allocation.Time; t > 0 {
+		seconds = min(seconds, 2*t.Seconds()) // on two processors
+	}
+	return step{name: "allocation", transient: 8*columns*held*w.nodes + 64*w.relationships, seconds: seconds}
 }
 
 // choosing is the search for τ: some 600 products with M for each of about ten, and a rough

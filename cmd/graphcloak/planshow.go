@@ -29,6 +29,7 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 			title: "Noise at this guarantee, the plan's first; a source hides among so many nodes", columns: []string{"allocation", "sensors", "right", "interval", "hidden", "known mass"},
 			rows: slices.Values(planChoices(p)),
 		},
+		{text: uniformReason(p)},
 		{text: accuracyLimit(p)},
 		{text: worstServed(p)},
 		{text: allocationCost(p)},
@@ -52,11 +53,23 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 func planAnswer(p *graphcloak.Plan) string {
 	head := fmt.Sprintf("At ε = %v and δ = %v", p.Epsilon, p.Delta)
 	e := p.Accuracy
+	if a := p.Allocated; e == nil && a != nil && a.Simulated != nil {
+		s := a.Simulated
+		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs; with the same σ everywhere it was in %s.", head, report.Percent(s.Right), s.Trials, report.Percent(s.Equal))
+	}
 	if e == nil {
 		return head + " a source stays hidden within α; how often the answer would be right was not simulated."
 	}
 	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; the source would stay hidden among %.3g nodes on average.",
 		head, report.Percent(e.Probability), 100*e.Lower, 100*e.Upper, report.Percent(e.Chance), e.CredibleSetSize)
+}
+
+// uniformReason says why noise is uniform though it might have been allocated.
+func uniformReason(p *graphcloak.Plan) string {
+	if p.UniformReason == "" {
+		return ""
+	}
+	return "Noise is uniform: " + p.UniformReason + "."
 }
 
 // accuracyLimit says what no analysis of the measurements could pass.
@@ -179,7 +192,7 @@ func gap(a *graphcloak.Allocated) string {
 		return "unknown: " + cut
 	}
 	text := cell(*a.Gap, 2)
-	if a.Objective == allocation.Information {
+	if a.Objective == allocation.Information || a.Objective == allocation.Energy {
 		text = "about " + text // a first-order estimate
 	}
 	if a.CutShort {
