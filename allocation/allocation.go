@@ -182,7 +182,8 @@ type Diffusion interface {
 //
 // It returns [ErrNothing] where no allocation can help, or a simulation says that the one
 // found for Energy does not, [ErrWork] where its search would take minutes, and
-// [ErrInvalid] for options that contradict each other or the model. The same input gives the
+// [ErrInvalid] for options that contradict each other or the model. An operator whose
+// products have [expm.ErrAccuracy], so that it has eigenpairs, is searched all the same. The same input gives the
 // same bits at any number of workers, unless Options.Time ends the search. When ctx
 // ends, its error is returned.
 //
