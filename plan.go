@@ -136,7 +136,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	p.Plan = allocated
 	p.Allocated = &Allocated{
 		TolerateFaulty: asked, Simulated: best.Simulated,
-		Objective:      best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
+		Objective: best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil
