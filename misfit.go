@@ -4,6 +4,7 @@ package graphcloak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -20,43 +21,46 @@ type Misfit struct {
 	Bound   bool    // Epsilon is an upper bound, not attained
 }
 
-// misfitNodes is the largest graph that Misfits works on, and misfitWork the largest
-// n³·relationships for which each relationship in turn is left out.
+// misfitNodes is the largest graph that Misfits works on, and misfitWork the most of n³ times the
+// graphs of a row, and times misfitSteps where τ has a range: a row of more is left out.
 const (
-	misfitNodes = 2000
-	misfitWork  = 1e10
+	misfitNodes     = 2000
+	misfitWork      = 1e10
+	misfitSteps     = 8
+	misfitTolerance = .01 // relative, of a row where τ has a range
 )
 
-// Misfits says what the ε of a plan for measured readings, which declares no
-// uncertainty, becomes under other τ, weights and relationships. It is nil for other
-// plans, and beyond 2,000 nodes. The errors are those of [sensitivity.WorstCase].
+// Misfits says what the ε of a plan for measured readings becomes under τ, weights and
+// relationships that its uncertainty does not cover: each row is of all that is declared and of
+// one thing more. It is nil for other plans, and beyond 2,000 nodes; rows that would take long
+// are left out. The errors are those of [sensitivity.WorstCase].
 func (m *Model) Misfits(ctx context.Context, p *Plan) ([]Misfit, error) {
-	n := m.Graph.Order()
-	if !p.Measured() || p.Uncertainty.Any() || p.Guarantee != privacy.Joint || n > misfitNodes {
+	if !p.Measured() || p.Guarantee != privacy.Joint || m.Graph.Order() > misfitNodes {
 		return nil, nil
 	}
-	list := []misfit{}
-	for _, f := range []float64{1.25, .9, .8, .5} {
-		tau := f * m.Tau
-		list = append(list, misfit{fmt.Sprintf("τ is %.4g", tau), privacy.Uncertainty{TauFrom: tau, TauTo: tau}})
-	}
-	if m.Settings.Laplacian == laplacian.Combinatorial {
-		list = append(list, misfit{"every weight, each by itself, is up to 20 % off", privacy.Uncertainty{WeightError: .2}})
-	}
-	if size := m.Graph.Size(); size <= sensitivity.MaxAlternatives && float64(n)*float64(n)*float64(n)*float64(size) <= misfitWork {
-		list = append(list, misfit{"one relationship, the worst, is absent", privacy.Uncertainty{RelationshipError: 1}})
-	}
 	u := m.weights(p.Plan)
-	out := make([]Misfit, len(list))
-	for i, x := range list {
-		b, err := m.bound(ctx, p.Alpha, u, x.set, sensitivity.Options{Progress: m.opts.Progress})
+	var out []Misfit
+	for _, x := range m.undeclared(p.Uncertainty) {
+		set, err := m.uncertain(x.set)
+		if errors.Is(err, sensitivity.ErrUncertainty) || err == nil && m.misfitWork(set) > misfitWork {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("certify sensitivity: %w", err)
 		}
-		out[i] = Misfit{Process: x.process, Bound: x.set.WeightError > 0}
-		if out[i].Epsilon, err = privacy.GDPEpsilon(p.JointMu*b.Upper/p.Sensitivity.Upper, p.Delta); err != nil {
-			out[i].Epsilon = math.Inf(1)
+		options := sensitivity.Options{Progress: m.opts.Progress}
+		if set.TauFrom < set.TauTo {
+			options.Tolerance = misfitTolerance
 		}
+		e, err := sensitivity.WorstCase(ctx, m.sensitivityModel(p.Alpha), u, set, options)
+		if err != nil {
+			return nil, fmt.Errorf("certify sensitivity: %w", err)
+		}
+		row := Misfit{Process: x.process, Bound: x.set.WeightError > 0}
+		if row.Epsilon, err = privacy.GDPEpsilon(p.JointMu*e.Upper/p.Sensitivity.Upper, p.Delta); err != nil {
+			row.Epsilon = math.Inf(1)
+		}
+		out = append(out, row)
 	}
 	return out, nil
 }
@@ -64,4 +68,38 @@ func (m *Model) Misfits(ctx context.Context, p *Plan) ([]Misfit, error) {
 type misfit struct {
 	process string
 	set     privacy.Uncertainty
+}
+
+// undeclared lists what the process may be beside what is declared.
+func (m *Model) undeclared(u privacy.Uncertainty) []misfit {
+	taus := []float64{1.25 * m.Tau, .9 * m.Tau, .8 * m.Tau, .5 * m.Tau}
+	if u.TauFrom < u.TauTo {
+		taus = []float64{1.25 * u.TauTo, .8 * u.TauFrom, .5 * u.TauFrom}
+	}
+	var list []misfit
+	for _, tau := range taus {
+		x := misfit{fmt.Sprintf("τ is %.4g", tau), u}
+		x.set.TauFrom, x.set.TauTo = tau, tau
+		list = append(list, x)
+	}
+	if u.WeightError == 0 && m.Settings.Laplacian == laplacian.Combinatorial {
+		x := misfit{"every weight, each by itself, is up to 20 % off", u}
+		x.set.WeightError = .2
+		list = append(list, x)
+	}
+	if u.RelationshipError == 0 {
+		x := misfit{"one relationship, the worst, is absent", u}
+		x.set.RelationshipError = 1
+		list = append(list, x)
+	}
+	return list
+}
+
+// misfitWork is n³ for each graph of a set, and each of the steps of its τ.
+func (m *Model) misfitWork(set sensitivity.Uncertainty) float64 {
+	work := math.Pow(float64(m.Graph.Order()), 3) * float64(1+len(set.Alternatives))
+	if set.TauFrom < set.TauTo {
+		work *= misfitSteps
+	}
+	return work
 }

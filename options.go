@@ -3,6 +3,7 @@
 package graphcloak
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/graphcloak/graphcloak/allocation"
@@ -42,6 +43,7 @@ type PlanOptions struct {
 // so that the communities of [Public] are told apart best.
 type Allocation struct {
 	Uniform                bool                 // the same σ everywhere, as in the paper
+	Optimal                bool                 // asked for by name: also where sensors measure and nothing is declared of how far the model is off
 	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 200,000 nodes
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
@@ -69,6 +71,26 @@ func (o PlanOptions) Allocates(n int) bool {
 	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
 		return false
 	}
-	asked := a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0 || a.TolerateFaulty > 0
+	asked := a.Optimal || a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0 || a.TolerateFaulty > 0
 	return !o.Measured || o.Uncertainty.Any() && o.Uncertainty.WeightError == 0 || asked
+}
+
+// equalReason says why noise that is not allocated on a graph of n nodes is uniform, "" where
+// that was asked for, or follows from a guarantee that was.
+func (o PlanOptions) equalReason(n int) string {
+	a := o.Allocation
+	switch {
+	case a.Uniform || o.Allocates(n):
+		return ""
+	case o.Guarantee == privacy.PerSensor && !a.Optimal:
+		return ""
+	case o.Guarantee == privacy.PerSensor:
+		return "the guarantee is for each sensor by itself, and an allocation is for all readings together (--guarantee joint)"
+	case a.IsUniform(n):
+		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; name an objective to have one", autoLimit, n)
+	case o.Uncertainty.WeightError > 0:
+		return "the weight error that is declared counts by the sensor that is weighted most, which an allocation makes worse; --allocation optimal has it allocated all the same, with the same guarantee"
+	}
+	return "sensors measure, and nothing is declared of how far their process may be from the model, which an allocation forgives less; " +
+		"--tau FROM..TO, --relationship-error or --scenario FILE declares it, and noise is allocated for all of that; --allocation optimal has it allocated without"
 }

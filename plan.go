@@ -58,13 +58,11 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
 		return nil, m.explainTau(ctx, spec, opts, err)
 	}
+	p.UniformReason = opts.equalReason(m.Graph.Order())
 	if opts.Allocates(m.Graph.Order()) {
 		if err := m.allocate(ctx, p, spec, opts); err != nil {
 			return nil, err
 		}
-	}
-	if n := m.Graph.Order(); !opts.Allocation.Uniform && opts.Allocation.IsUniform(n) {
-		p.UniformReason = fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; name an objective to have one", autoLimit, n)
 	}
 	if p.Allocated == nil && opts.Allocation.TolerateFaulty > 0 {
 		if err := m.tolerateUniform(ctx, p, opts); err != nil {
@@ -131,6 +129,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	if opts.Uncertainty.Any() && louder(allocated, uniform.Sigma()) {
+		p.UniformReason = "certified for all that is declared, an allocation has at least as much noise at every sensor"
 		return nil
 	}
 	p.Plan = allocated

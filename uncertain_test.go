@@ -154,10 +154,18 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 	if p.Allocated != nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("allocated %v; %s", p.Allocated, p.Sentence())
 	}
-	job := measuredJob(privacy.Uncertainty{})
-	job.Plan.Allocation.MaxSensors = 20
-	if _, p := testkit.Planned(t, s, job); p.Allocated == nil {
-		t.Error("an allocation that was asked for is not made")
+	if !strings.Contains(p.UniformReason, "--tau FROM..TO") {
+		t.Errorf("it says %q of why noise is uniform", p.UniformReason)
+	}
+	for _, ask := range []func(*graphcloak.Allocation){
+		func(a *graphcloak.Allocation) { a.MaxSensors = 20 },
+		func(a *graphcloak.Allocation) { a.Optimal = true },
+	} {
+		job := measuredJob(privacy.Uncertainty{})
+		ask(&job.Plan.Allocation)
+		if _, p := testkit.Planned(t, s, job); p.Allocated == nil || p.UniformReason != "" {
+			t.Errorf("an allocation that was asked for is not made: %q", p.UniformReason)
+		}
 	}
 	if _, p := testkit.Planned(t, s, paperJob()); strings.Contains(p.Sentence(), words) {
 		t.Error("computed readings have a condition")
@@ -180,9 +188,38 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 	if err != nil || math.Abs(rows[3].Epsilon-want) > 1e-3*want || rows[3].Epsilon < want {
 		t.Errorf("at τ = 1 ε is %v, want %v and no less", rows[3].Epsilon, want)
 	}
-	_, declared := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3}))
-	if rows, err := m.Misfits(t.Context(), declared); rows != nil || err != nil {
-		t.Errorf("misfits of a plan that declares some: %v, %v", rows, err)
+}
+
+// What is declared leaves its rows, and those of the rest stay, under the noise that was chosen.
+func TestMisfitsBesideTheDeclared(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	m, p := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}))
+	rows, err := m.Misfits(t.Context(), p)
+	if err != nil || len(rows) != 5 {
+		t.Fatalf("%+v, %v: want τ above and twice below, weights and relationships", rows, err)
+	}
+	for _, r := range rows[1:] {
+		if !(r.Epsilon > p.Epsilon) {
+			t.Errorf("%s: ε = %v, want more than %v", r.Process, r.Epsilon, p.Epsilon)
+		}
+	}
+	// One relationship absent is worst at some τ of the range: no less than at its lower end.
+	for e := range m.Graph.Edges() {
+		if min(m.Graph.Degree(e.U), m.Graph.Degree(e.V)) > 1 {
+			continue
+		}
+		g, err := m.Graph.Changed([]graph.Change{{Source: m.Graph.ID(e.U), Target: m.Graph.ID(e.V)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu := mostMu(t, m, p, laplacian.New(g, laplacian.Combinatorial), 1.5)
+		if least, err := privacy.GDPEpsilon(mu, p.Delta); err != nil || rows[4].Epsilon < least {
+			t.Errorf("without a relationship ε is %v, and %v is attained", rows[4].Epsilon, least)
+		}
+	}
+	m, p = testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5, WeightError: .05, RelationshipError: 1}))
+	if rows, err = m.Misfits(t.Context(), p); err != nil || len(rows) != 3 {
+		t.Errorf("%+v, %v: want other τ alone", rows, err)
 	}
 }
 

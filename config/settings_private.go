@@ -48,7 +48,7 @@ func allocation() []Setting {
 	return []Setting{
 		{
 			Key: "allocation", Group: g, Default: "optimal", Values: []string{"optimal", "uniform"},
-			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; equally above 200,000 nodes unless an objective is named",
+			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; unless given, equally where sensors measure and no range of τ, absent relationship or other graph is declared; equally above 200,000 nodes unless an objective is named",
 			field: func(c *Config) any { return &c.Privacy.Allocation },
 		},
 		{

@@ -124,6 +124,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Calibration: calibration, Guarantee: guarantee, Randomness: randomness,
 		Allocation: graphcloak.Allocation{
 			Uniform: p.Allocation == "uniform", Objective: objective,
+			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
 			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,
 			TolerateFaulty: p.TolerateFaulty,
 		},

@@ -114,6 +114,9 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	p.Warnings = slices.Clone(a.warnings)
 	a.noteTau(p)
 	a.noteUnused(p)
+	if a.outputFormat() != "table" && p.UniformReason != "" {
+		a.note("Note: %s", uniformReason(p))
+	}
 	var misfits []graphcloak.Misfit
 	var err error
 	if a.outputFormat() == "table" {

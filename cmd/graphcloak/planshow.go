@@ -37,8 +37,12 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 	}
 	sections = append(sections, tauSection(p)...)
 	if len(misfits) > 0 {
+		far := "the process is not the model"
+		if p.Uncertainty.Any() {
+			far = "the process is, beside all that is declared, also this"
+		}
 		sections = append(sections, section{
-			title: fmt.Sprintf("What ε = %v at δ = %v becomes where the process is not the model", p.Epsilon, p.Delta), columns: []string{"process", "epsilon"},
+			title: fmt.Sprintf("What ε = %v at δ = %v becomes where %s", p.Epsilon, p.Delta, far), columns: []string{"process", "epsilon"},
 			rows: rowsOf(misfits, func(x graphcloak.Misfit) []any { return []any{x.Process, misfitEpsilon(x)} }),
 			text: "--tau FROM..TO, --weight-error, --relationship-error and --scenario FILE declare how far it may be off, and the guarantee is certified for all of that.",
 		})
