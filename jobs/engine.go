@@ -71,6 +71,10 @@ type Options struct {
 	Parallel int              // runs at once, of different jobs; 1
 	Log      *slog.Logger     // nil: none
 
+	// Cautions says, by the name of the job, what will refuse the first run of each of these
+	// jobs as the store stands. It spends nothing. nil: nothing is looked for.
+	Cautions func(ctx context.Context, waiting []Definition) map[string]string
+
 	// Began is told of every tick that this instance begins or goes on with, before it
 	// does, and Ended of every tick that it ended. nil: nobody is told.
 	Began func(ctx context.Context, d Definition, t Tick)
@@ -107,6 +111,9 @@ func New(o Options) *Engine {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Cautions == nil {
+		o.Cautions = func(context.Context, []Definition) map[string]string { return nil }
 	}
 	if o.Began == nil {
 		o.Began = func(context.Context, Definition, Tick) {}
@@ -246,8 +253,14 @@ func (e *Engine) show(ctx context.Context, j Job, s State) {
 	if err != nil && !errors.Is(err, ErrNoJob) && ctx.Err() == nil {
 		e.Log.Warn("the state of a job cannot be written", "job", j.Name, "error", err)
 	}
-	if err == nil && s.Status == Invalid && j.State.Message != s.Message {
+	if err != nil || j.State.Message == s.Message {
+		return
+	}
+	switch {
+	case s.Status == Invalid:
 		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", s.Message)
+	case s.Status == Pending && s.Message != "":
+		e.Log.Warn("the first run of a job will be refused", "job", j.Name, "reason", s.Message)
 	}
 }
 

@@ -766,3 +766,49 @@ func (l *lockedBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+// TestCaution: what will refuse the first run of a job stands at it, and is logged once; a
+// job that has run tells how that ended.
+func TestCaution(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clockTo(t, "2026-06-01T00:30:00Z")
+		w, log := newWorld(), new(lockedBuffer)
+		w.options.Log = slog.New(slog.NewTextHandler(log, nil))
+		w.options.Cautions = func(_ context.Context, waiting []Definition) map[string]string {
+			found := make(map[string]string)
+			for _, d := range waiting {
+				found[d.Name] = "no cap\nfor " + d.Name
+			}
+			return found
+		}
+		w.options.Settings = []map[string]any{job("own", "@daily")}
+		w.file(job("filed", "@hourly"))
+		w.file(job("bad", "at night"))
+		stop := w.instance("a", w)
+		said := func() map[string]string {
+			o := w.options
+			o.Store, o.Runner = w, w.runner
+			all, _, err := New(o).Jobs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			by := make(map[string]string)
+			for _, j := range all {
+				by[j.Name] = j.Summary().Message
+			}
+			return by
+		}
+		clockTo(t, "2026-06-01T00:40:00Z")
+		if got := said(); got["own"] != "no cap; for own" || got["filed"] != "no cap; for filed" || strings.Contains(got["bad"], "no cap") {
+			t.Errorf("before the first run: %q", got)
+		}
+		clockTo(t, "2026-06-01T01:30:00Z")
+		if got := said(); got["own"] != "no cap; for own" || strings.Contains(got["filed"], "no cap") {
+			t.Errorf("after the first run of one: %q", got)
+		}
+		stop()
+		if n := strings.Count(log.String(), "will be refused"); n != 2 {
+			t.Errorf("logged %d times: %s", n, log)
+		}
+	})
+}

@@ -23,6 +23,7 @@ type Job struct {
 	Last       Claim // of the latest tick; zero: none
 
 	pausedInSettings bool
+	caution          string // what will refuse its first run
 }
 
 // maxJobs bounds what a look at the store works through.
@@ -72,7 +73,28 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 			v.orphans = append(v.orphans, c)
 		}
 	}
+	e.caution(ctx, v.jobs)
 	return v, nil
+}
+
+// caution asks about the jobs that wait for their first run: how a later one will end, the
+// last one tells.
+func (e *Engine) caution(ctx context.Context, all []Job) {
+	var waiting []Definition
+	for _, j := range all {
+		if j.Problem == nil && j.Last.Status == "" {
+			waiting = append(waiting, j.Definition)
+		}
+	}
+	if len(waiting) == 0 {
+		return
+	}
+	cautions := e.Cautions(ctx, waiting)
+	for i, j := range all {
+		if j.Problem == nil && j.Last.Status == "" {
+			all[i].caution = cautions[j.Name]
+		}
+	}
 }
 
 func (v view) find(name string) (Job, error) {
@@ -169,7 +191,7 @@ func (j Job) state(now time.Time) State {
 		LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID,
 	}
 	if s.Status == "" {
-		s.Status = Pending
+		s.Status, s.Message = Pending, oneLine(j.caution)
 	}
 	switch {
 	case j.Problem != nil:

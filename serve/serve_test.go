@@ -73,6 +73,9 @@ func newSite(t *testing.T, token string) *site {
 	site.engine = jobs.New(jobs.Options{Store: site.store, Runner: site.runner, Instance: "test", Settings: []map[string]any{
 		{"name": "yearly", "schedule": "@yearly"}, {"name": "wrong", "schedule": "<script>"}, {"name": "still", "schedule": "@yearly", "paused": true},
 	}})
+	site.engine.Cautions = func(context.Context, []jobs.Definition) map[string]string {
+		return map[string]string{"still": "its scope has no cap: `graphcloak budget set <b>`"}
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { site.engine.Run(ctx); close(done) }()
@@ -264,9 +267,9 @@ func TestPages(t *testing.T) {
 	s := newSite(t, testToken)
 	id := s.runOnce(jobs.Finished)
 	for path, wants := range map[string][]string{
-		"/":            {"yearly", "cannot run", "property=risk", "per 30 days", "no cap", "90 %", "no answer: the measurements do not fit the model", "/runs/" + id, "&lt;script&gt;alert(1)"},
+		"/":            {"yearly", "its scope has no cap: `graphcloak budget set &lt;b&gt;", "cannot run", "property=risk", "per 30 days", "no cap", "90 %", "no answer: the measurements do not fit the model", "/runs/" + id, "&lt;script&gt;alert(1)"},
 		"/jobs/yearly": {"@yearly", "Run now", "Pause", "finished", "/runs/" + id},
-		"/jobs/still":  {"paused", "Resume", "It was not run yet."},
+		"/jobs/still":  {"paused", "its scope has no cap: `graphcloak budget set ", "Resume", "It was not run yet."},
 		"/runs/" + id:  {"ε = 1", "property=risk", "&lt;i&gt;", "the graph"},
 	} {
 		_, w, body := s.ask("GET", path)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/jobs"
@@ -39,7 +40,7 @@ func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	all, _, err := jobs.New(jobs.Options{Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Log: a.log}).Jobs(ctx)
+	all, _, err := jobs.New(jobs.Options{Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Log: a.log, Cautions: jobRunner{a, s}.cautions}).Jobs(ctx)
 	return all, err
 }
 
@@ -52,6 +53,11 @@ func examineJob(j jobs.Job) neo4j.CheckResult {
 	case jobs.JobStatus(jobs.TooDear):
 		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s", j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)
 		c.Err, c.Fix = privacy.ErrTooDear, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`; its next run tells anew"
+	case jobs.Pending:
+		c.OK = c.Detail == ""
+		if !c.OK {
+			c.Err = graphcloak.ErrNoCap
+		}
 	default:
 		c.OK = true
 	}

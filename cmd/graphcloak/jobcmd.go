@@ -48,7 +48,7 @@ func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
 	return s, jobs.New(jobs.Options{
 		Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
 		Lease: c.Lease, Poll: c.PollInterval, Drain: c.Drain, Parallel: c.ParallelJobs, Log: a.log,
-		Began: a.pingStart, Ended: a.pingEnd,
+		Cautions: jobRunner{a, s}.cautions, Began: a.pingStart, Ended: a.pingEnd,
 	}), nil
 }
 

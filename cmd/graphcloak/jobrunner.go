@@ -82,6 +82,29 @@ func (r jobRunner) Check(d jobs.Definition) error {
 	return err
 }
 
+// cautions tells of jobs whose scope has no cap where they need one. Each account is read
+// once; what cannot be read now says nothing.
+func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]string {
+	found, free := make(map[string]string), make(map[string]bool)
+	for _, d := range waiting {
+		a, err := r.of(d)
+		if err != nil || !a.config.Privacy.RequireCap {
+			continue
+		}
+		scope := scopeOf(a.config)
+		unlimited, known := free[scope]
+		if !known {
+			account, _, err := graphcloak.Account(ctx, r.s.Ledger(), scope)
+			unlimited = err == nil && account.Cap == nil
+			free[scope] = unlimited
+		}
+		if unlimited {
+			found[d.Name] = stripControl(fmt.Sprintf("its budget scope %q has no cap, so its first run will be refused: %s", scope, limitFirst(scope)))
+		}
+	}
+	return found
+}
+
 // tickJob returns the job of the settings, with its noise.
 func (a *app) tickJob() (graphcloak.Job, error) {
 	if mode := a.config.Write.Mode; mode == "estimate" {
@@ -159,7 +182,7 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	job.Write.To = tickSink{s, w, &kept}
 	rep, err := m.Run(ctx, job)
 	if err != nil {
-		return nil, err
+		return nil, explain(ctx, s, job, err)
 	}
 	a.keepCurve(ctx, rep)
 	return rep, nil

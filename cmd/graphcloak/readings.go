@@ -71,7 +71,12 @@ func explain(ctx context.Context, s graphStore, job graphcloak.Job, err error) e
 	}
 	scopes, failed := s.Ledger().Scopes(ctx)
 	if near := suggestScope(job.Scope, scopes); failed == nil && near != "" {
-		return fmt.Errorf("%w%s", err, near)
+		err = fmt.Errorf("%w%s", err, near)
 	}
-	return err
+	return fail(exitBudget, "%w", err).hint("%s", limitFirst(job.Scope))
+}
+
+// limitFirst is the command that gives a scope its cap.
+func limitFirst(scope string) string {
+	return fmt.Sprintf("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, with the same --from or --uri", quoteShell(scope))
 }

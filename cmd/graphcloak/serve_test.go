@@ -159,15 +159,28 @@ func TestValidateJobs(t *testing.T) {
 	}
 }
 
-// TestJobNeedsACap: a job does not spend from data that nothing limits.
+// TestJobNeedsACap: a job does not spend from data that nothing limits, and says so, with
+// the command that limits it, before its first time comes.
 func TestJobNeedsACap(t *testing.T) {
-	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: source, budgetScope: elsewhere}\n")
-	code, said := obey(t, "job", "run", "a", "--from", "folder:"+graph, "--config", settings)
-	if code != exitBudget || !strings.Contains(said, "elsewhere") || !strings.Contains(said, "Hint: limit it first: ") {
+	const limit = "limit it first: `graphcloak budget set --create --budget-scope elsewhere "
+	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: source, budgetScope: elsewhere}\n"+
+		"  - {name: b, schedule: '@daily', sourceProperty: source}\n  - {name: c, schedule: '@daily', sourceProperty: source, budgetScope: free, requireCap: false}\n")
+	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}} {
+		_, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...)
+		if strings.Count(said, "has no cap, so its first run will be refused: "+limit) != 1 {
+			t.Errorf("%v does not say once that the first run will be refused: %s", words, said)
+		}
+	}
+	code, said := obey(t, "doctor", "--from", "folder:"+graph, "--config", settings)
+	if code != exitBudget || !strings.Contains(said, limit) {
+		t.Errorf("doctor: exit %d: %s", code, said)
+	}
+	code, said = obey(t, "job", "run", "a", "--from", "folder:"+graph, "--config", settings)
+	if code != exitBudget || !strings.Contains(said, "elsewhere") || !strings.Contains(said, "Hint: "+limit) {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}, {"runs", "list"}} {
-		if _, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...); !strings.Contains(said, "limit it first: ") {
+		if _, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...); !strings.Contains(said, limit) {
 			t.Errorf("%v does not say what to do: %s", words, said)
 		}
 	}
