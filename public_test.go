@@ -105,7 +105,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 		job := paperJob()
 		job.Public = public
 		m, made := testkit.Planned(t, s, job)
-		if err := study.Expect(t.Context(), m, made, job.Recover, 2); err != nil {
+		if err := study.Expect(t.Context(), m, made, job.Recover, study.Sample{Trials: 2}); err != nil {
 			t.Fatal(err)
 		}
 		p := through(t, made)

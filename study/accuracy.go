@@ -18,20 +18,26 @@ import (
 // DefaultTrials is the number of simulated releases behind an expected accuracy.
 const DefaultTrials = 200
 
+// Sample is what an expected accuracy is simulated from.
+type Sample struct {
+	Trials int    // simulated releases
+	Seed   uint64 // of sources and noise: the same seed, the same bits
+}
+
 // Expect simulates how often the right community would be named under the plan,
 // and under uniform noise with the same guarantee, and what no mechanism with this
 // guarantee exceeds, and says so in the plan. On graphs of
 // more than 6,000 nodes it does nothing; [Evaluate] takes them. It
 // returns [recovery.ErrInvalid] for fewer than one trial, [limit.ErrInvalid] for an α out
 // of range, and the errors of [Evaluate].
-func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) error {
+func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) error {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil
 	}
 	if err := m.Matches(p.Plan); err != nil {
 		return err
 	}
-	s, err := newExpectation(ctx, m, opts, trials)
+	s, err := newExpectation(ctx, m, opts, sample)
 	if err != nil {
 		return err
 	}
@@ -57,11 +63,11 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 
 // PlanAccuracy simulates the plan as [Expect] does, without uniform noise beside it, and
 // leaves it as it is: nil for graphs that Expect leaves out. The errors are those of Expect.
-func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Accuracy, error) {
+func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) (*report.Accuracy, error) {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil, nil
 	}
-	s, err := newExpectation(ctx, m, opts, trials)
+	s, err := newExpectation(ctx, m, opts, sample)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +76,11 @@ func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, 
 
 // newExpectation simulates sources of amplitude 1. Every plan sees the same sources and the
 // same random numbers.
-func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Options, trials int) (*evaluator, error) {
-	if trials < 1 {
-		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, trials)
+func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Options, sample Sample) (*evaluator, error) {
+	if sample.Trials < 1 {
+		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, sample.Trials)
 	}
-	s, err := newEvaluator(ctx, m, Options{Trials: trials, Amplitude: 1, Recover: opts})
+	s, err := newEvaluator(ctx, m, Options{Trials: sample.Trials, Seed: sample.Seed, Amplitude: 1, Recover: opts})
 	if err != nil {
 		return nil, err
 	}

@@ -28,9 +28,9 @@ var ErrNoBreakdown = errors.New("study: no breakdown point")
 // BreakdownOf simulates sources of amplitude 1 under a plan, at most trials of them, and brackets
 // the breakdown point of each right answer. It returns [ErrNoBreakdown],
 // [recovery.ErrInvalid], and the errors of [Evaluate].
-func BreakdownOf(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Breakdown, error) {
+func BreakdownOf(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) (*report.Breakdown, error) {
 	n, sensors := m.Graph.Order(), len(p.Sensors)
-	trials = min(trials, breakdownWork/max(1, n*sensors))
+	trials := min(sample.Trials, breakdownWork/max(1, n*sensors))
 	if trials < 1 || n > analyst.DenseLimit {
 		return nil, fmt.Errorf("%w: %d sensors on a graph of %d nodes take too long", ErrNoBreakdown, sensors, n)
 	}
@@ -45,7 +45,7 @@ func BreakdownOf(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o
 	if err != nil {
 		return nil, err
 	}
-	s, err := newEvaluator(ctx, m, Options{Trials: trials, Amplitude: 1, Recover: opts})
+	s, err := newEvaluator(ctx, m, Options{Trials: trials, Seed: sample.Seed, Amplitude: 1, Recover: opts})
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func TestBreakdownOfPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := BreakdownOf(t.Context(), m, p, analyst.Options{}, 6)
+		b, err := BreakdownOf(t.Context(), m, p, analyst.Options{}, Sample{Trials: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,10 +48,10 @@ func TestBreakdownOfPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := 1.0
-	if _, err := BreakdownOf(t.Context(), m, p, analyst.Options{FaultRate: &bad}, 6); !errors.Is(err, recovery.ErrInvalid) {
+	if _, err := BreakdownOf(t.Context(), m, p, analyst.Options{FaultRate: &bad}, Sample{Trials: 6}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("rate 1: %v", err)
 	}
-	if _, err := BreakdownOf(t.Context(), m, p, analyst.Options{}, 0); !errors.Is(err, ErrNoBreakdown) {
+	if _, err := BreakdownOf(t.Context(), m, p, analyst.Options{}, Sample{}); !errors.Is(err, ErrNoBreakdown) {
 		t.Errorf("no trial: %v", err)
 	}
 }

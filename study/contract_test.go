@@ -29,7 +29,7 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 	read := new(graphcloak.Plan)
 	testkit.RoundTrip(t, p, read)
 	for _, q := range []*graphcloak.Plan{p, read} {
-		if err := study.Expect(t.Context(), m, q, job.Recover, trials); err != nil {
+		if err := study.Expect(t.Context(), m, q, job.Recover, study.Sample{Trials: trials}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 	var curves [2][]study.Point
 	for i, q := range []*graphcloak.Plan{p, read} {
 		var err error
-		if curves[i], err = study.Curve(t.Context(), m, q, job.Recover, []float64{1, 4}, trials); err != nil {
+		if curves[i], err = study.Curve(t.Context(), m, q, job.Recover, []float64{1, 4}, study.Sample{Trials: trials}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,13 +60,13 @@ func TestNoTrials(t *testing.T) {
 	job := karate()
 	m, p := testkit.Planned(t, open(t, "karate"), job)
 	for _, trials := range []int{0, -1} {
-		if err := study.Expect(t.Context(), m, p, job.Recover, trials); !errors.Is(err, recovery.ErrInvalid) || p.Accuracy != nil {
+		if err := study.Expect(t.Context(), m, p, job.Recover, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) || p.Accuracy != nil {
 			t.Errorf("expected accuracy of %d trials: %v, %+v", trials, err, p.Accuracy)
 		}
-		if _, err := study.Curve(t.Context(), m, p, job.Recover, []float64{1}, trials); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := study.Curve(t.Context(), m, p, job.Recover, []float64{1}, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("curve of %d trials: %v", trials, err)
 		}
-		if _, err := study.PlanFor(t.Context(), m, job.Plan, job.Recover, study.Target{Accuracy: .8}, trials); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := study.PlanFor(t.Context(), m, job.Plan, job.Recover, study.Target{Accuracy: .8}, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("target by %d trials: %v", trials, err)
 		}
 	}
@@ -81,10 +81,10 @@ func TestPlanOfAnotherGraph(t *testing.T) {
 	job.Communities.Property = ""
 	_, p := testkit.Planned(t, open(t, "net3"), job)
 	m, _ := testkit.Planned(t, open(t, "karate"), job)
-	if err := study.Expect(t.Context(), m, p, analyst.Options{}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {
+	if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {
 		t.Errorf("expected accuracy: %v, %+v", err, p.Accuracy)
 	}
-	if _, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{1}, 5); !errors.Is(err, graphcloak.ErrGraphChanged) {
+	if _, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{1}, study.Sample{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) {
 		t.Errorf("curve: %v", err)
 	}
 	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) {
@@ -103,5 +103,21 @@ func (bare) Sensors(context.Context, *graph.Graph, graph.SensorSelection) ([]int
 func TestEstimateWithoutSensors(t *testing.T) {
 	if all, err := study.EstimateCommands(t.Context(), bare{open(t, "karate")}, karate()); !errors.Is(err, graphcloak.ErrEmpty) {
 		t.Errorf("%d estimates, %v; want ErrEmpty", len(all), err)
+	}
+}
+
+// TestSampleSeed: another seed draws other releases of the same plan, and the same one the
+// same; what the plan says of its accuracy follows.
+func TestSampleSeed(t *testing.T) {
+	m, p := testkit.Planned(t, open(t, "karate"), karate())
+	said := make(map[float64]int)
+	for _, seed := range []uint64{0, 0, 1, 2, 3} {
+		if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 100, Seed: seed}); err != nil {
+			t.Fatal(err)
+		}
+		said[p.Accuracy.MeanEMD]++
+	}
+	if len(said) != 4 {
+		t.Errorf("seeds 0, 0, 1, 2 and 3 give %d results, want 4: %v", len(said), said)
 	}
 }

@@ -36,7 +36,7 @@ func TestKnownMass(t *testing.T) {
 		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
 	}
 	expected := func(a posterior.Amplitude) report.Accuracy {
-		if err := study.Expect(t.Context(), m, p, analyst.Options{Amplitude: a}, 50); err != nil {
+		if err := study.Expect(t.Context(), m, p, analyst.Options{Amplitude: a}, study.Sample{Trials: 50}); err != nil {
 			t.Fatal(err)
 		}
 		return *p.Accuracy

@@ -42,7 +42,7 @@ func (t Target) reached(a *report.Accuracy) bool {
 // says what it reached in Accuracy. It returns [ErrTarget] where ε = 1000 does not
 // reach it, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
 // the errors of [graph.Graph.Changed], [graphcloak.Model.Plan], [graphcloak.Model.WithBudget] and [Expect].
-func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec analyst.Options, t Target, trials int) (*graphcloak.Plan, error) {
+func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec analyst.Options, t Target, sample Sample) (*graphcloak.Plan, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 		if err != nil {
 			return nil, err
 		}
-		s, err := newExpectation(ctx, m, rec, trials) // of the τ that the plan may have chosen
+		s, err := newExpectation(ctx, m, rec, sample) // of the τ that the plan may have chosen
 		if err != nil {
 			return nil, err
 		}
@@ -173,14 +173,14 @@ type Point struct {
 // common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
 // [limit.ErrInvalid], [graph.ErrBadWeight] and the errors of [graph.Graph.Changed], [Expect] and [graphcloak.Model.WithBudget]. Beside
 // the error of a ctx that ended stand the points that were had until then.
-func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64, trials int) ([]Point, error) {
+func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64, sample Sample) ([]Point, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
 	}
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err
 	}
-	s, err := newExpectation(ctx, m, rec, trials)
+	s, err := newExpectation(ctx, m, rec, sample)
 	if err != nil {
 		return nil, err
 	}

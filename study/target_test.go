@@ -25,11 +25,11 @@ func TestPlanFor(t *testing.T) {
 	job.Plan.Allocation.Uniform = true
 	const trials = 100
 	for _, target := range []study.Target{{Accuracy: 0.8}, {EMD: 1.2}} {
-		p, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, target, trials)
+		p, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, target, study.Sample{Trials: trials})
 		if err != nil {
 			t.Fatal(err)
 		}
-		curve, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{p.Epsilon / 1.03, p.Epsilon}, trials)
+		curve, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{p.Epsilon / 1.03, p.Epsilon}, study.Sample{Trials: trials})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestPlanFor(t *testing.T) {
 		}
 	}
 	for _, impossible := range []study.Target{{Accuracy: 0.1}, {EMD: 1e-6}} {
-		if _, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, impossible, 50); !errors.Is(err, study.ErrTarget) {
+		if _, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, impossible, study.Sample{Trials: 50}); !errors.Is(err, study.ErrTarget) {
 			t.Errorf("%+v: %v, want ErrTarget", impossible, err)
 		}
 	}
@@ -68,14 +68,14 @@ func TestPlanForChoosesTau(t *testing.T) {
 		}
 		opts := job.Plan
 		opts.Allocation.Uniform = uniform
-		p, err := study.PlanFor(t.Context(), m, opts, analyst.Options{}, study.Target{Accuracy: 0.8}, 100)
+		p, err := study.PlanFor(t.Context(), m, opts, analyst.Options{}, study.Target{Accuracy: 0.8}, study.Sample{Trials: 100})
 		if err != nil {
 			t.Fatalf("uniform %v: %v", uniform, err)
 		}
 		if p.TauChoice == nil || p.Public.Tau != m.Tau {
 			t.Fatalf("uniform %v: τ = %v and %v, choice %v", uniform, p.Public.Tau, m.Tau, p.TauChoice)
 		}
-		again, err := study.PlanAccuracy(t.Context(), m, p, analyst.Options{}, 100)
+		again, err := study.PlanAccuracy(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 100})
 		if err != nil || again.Probability < 0.8 || again.Probability != p.Accuracy.Probability {
 			t.Errorf("uniform %v: %+v, simulated again %+v, %v", uniform, p.Accuracy, again, err)
 		}

@@ -51,7 +51,7 @@ func limitRow(ctx context.Context, s settings, name string, b privacy.Budget) ([
 			if err != nil {
 				return err
 			}
-			if err := study.Expect(ctx, m, p, analyst.Options{}, s.trials); err != nil {
+			if err := study.Expect(ctx, m, p, analyst.Options{}, study.Sample{Trials: s.trials}); err != nil {
 				return err
 			}
 			if best == nil || p.Accuracy.Probability > best.Probability {

@@ -86,7 +86,7 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
 	limited, cancel := context.WithTimeout(ctx, adviceTime)
 	defer cancel()
-	accuracy, err := study.PlanAccuracy(limited, m, p, opts, adviceTrials)
+	accuracy, err := study.PlanAccuracy(limited, m, p, opts, a.sample(adviceTrials))
 	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.
 	var accuracy *report.Accuracy
 	p, err := m.Plan(limited, job.Plan)
 	if err == nil {
-		accuracy, err = study.PlanAccuracy(limited, m, p, job.Recover, adviceTrials)
+		accuracy, err = study.PlanAccuracy(limited, m, p, job.Recover, a.sample(adviceTrials))
 	}
 	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
 		return err

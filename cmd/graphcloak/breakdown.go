@@ -23,7 +23,7 @@ func (a *app) breakdown(ctx context.Context, m *graphcloak.Model, p *graphcloak.
 	if !p.Measured() && (rate == nil || *rate == 0) {
 		return nil, nil
 	}
-	b, err := study.BreakdownOf(ctx, m, p, job.Recover, breakdownTrials)
+	b, err := study.BreakdownOf(ctx, m, p, job.Recover, a.sample(breakdownTrials))
 	if errors.Is(err, study.ErrNoBreakdown) {
 		return nil, nil
 	}

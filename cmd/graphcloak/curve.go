@@ -69,17 +69,17 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 	planned := m.Plan
 	if c.aimed() {
 		planned = func(ctx context.Context, opts graphcloak.PlanOptions) (*graphcloak.Plan, error) {
-			return study.PlanFor(ctx, m, opts, job.Recover, c.target, c.trials)
+			return study.PlanFor(ctx, m, opts, job.Recover, c.target, a.sample(c.trials))
 		}
 	}
 	p, err := planned(ctx, job.Plan)
 	if err != nil {
 		return nil, err
 	}
-	if err := study.Expect(ctx, m, p, job.Recover, c.trials); err != nil || c.curve == "" {
+	if err := study.Expect(ctx, m, p, job.Recover, a.sample(c.trials)); err != nil || c.curve == "" {
 		return p, err
 	}
-	points, err := study.Curve(ctx, m, p, job.Recover, epsilonGrid(), c.trials)
+	points, err := study.Curve(ctx, m, p, job.Recover, epsilonGrid(), a.sample(c.trials))
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,11 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 		a.note("Note: the curve keeps %s of ε = %v throughout; a plan at another ε chooses anew, and may be right more often.", keptBy(p), p.Epsilon)
 	}
 	return p, a.writeCurve(c.curve, p, points)
+}
+
+// sample is what accuracies are simulated from, keyed by --random-seed.
+func (a *app) sample(trials int) study.Sample {
+	return study.Sample{Trials: trials, Seed: uint64(a.config.Community.RandomSeed)}
 }
 
 // epsilonGrid returns values of ε from 0.1 to 100, five a decade.

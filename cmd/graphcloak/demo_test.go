@@ -52,7 +52,7 @@ func TestDemoIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := study.Expect(ctx, m, plan, analyst.Options{}, 1000); err != nil {
+	if err := study.Expect(ctx, m, plan, analyst.Options{}, study.Sample{Trials: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	if a := plan.Accuracy; a.Lower < .95 {

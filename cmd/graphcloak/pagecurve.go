@@ -48,7 +48,7 @@ func (a *app) curveOf(m *graphcloak.Model, p *privacy.Plan, opts analyst.Options
 		for k, step := range curveSteps {
 			list[k] = step * p.Epsilon
 		}
-		points, err := study.Curve(limited, m, &graphcloak.Plan{Plan: p}, opts, list, curveTrials)
+		points, err := study.Curve(limited, m, &graphcloak.Plan{Plan: p}, opts, list, a.sample(curveTrials))
 		switch {
 		case ctx.Err() != nil:
 			return nil, "", ctx.Err()
