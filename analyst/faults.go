@@ -56,6 +56,17 @@ const (
 	exclusion = 0.5
 )
 
+// Sound returns the measurements whose sensors are not more likely broken than sound, given the probability
+// of each to be broken.
+func Sound(faulty []float64) (rows []int) {
+	for k, p := range faulty {
+		if p <= exclusion {
+			rows = append(rows, k)
+		}
+	}
+	return rows
+}
+
 // addSuspects reports the sensors that may be broken and returns the measurements of those that
 // more likely are not, or all where none would be left.
 func (a *analysis) addSuspects(faulty []float64) *Whitened {
@@ -65,14 +76,9 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	}
 	rep.SensorFaultRate = *a.opts.FaultRate
 	rows := a.Data.A.(linop.Scaled).Rows
-	var sound []int // rows of Data
-	broken := 0
+	sound := Sound(faulty)
+	broken := len(faulty) - len(sound)
 	for k, p := range faulty {
-		if p > exclusion {
-			broken++
-		} else {
-			sound = append(sound, k)
-		}
 		if p >= suspicion {
 			rep.SuspectSensors = append(rep.SuspectSensors, report.Suspect{NodeID: a.op.Graph.ID(a.in.Nodes[rows[k]]), Probability: p})
 		}
@@ -86,7 +92,7 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 		return a.Whitened
 	}
 	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely broken than sound, and left out of Basis Pursuit Denoising; a further source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
-	return a.subset(sound)
+	return a.Subset(sound)
 }
 
 // breakdownWork bounds nodes times sensors where the breakdown point of an answer is looked for: it
@@ -116,8 +122,8 @@ func sensorsAre(n int) string {
 	return fmt.Sprintf("%d sensors are", n)
 }
 
-// subset returns the measurements of some of the rows of Data.
-func (w *Whitened) subset(rows []int) *Whitened {
+// Subset returns the measurements of some of the rows of Data.
+func (w *Whitened) Subset(rows []int) *Whitened {
 	out := &Whitened{op: w.op, Data: subsetData(w.Data, rows), products: subsetData(w.products, rows)}
 	out.in.Clip = w.in.Clip
 	of := w.Data.A.(linop.Scaled).Rows

@@ -19,8 +19,10 @@ type Performance struct {
 
 	// Right is how often the community that ranks first holds the source.
 	Right Proportion `json:"right"`
-	// Answered is how often the report names a community; Unanswered is the number of
-	// trials that end with "no community stands out". RightAnswers is how often a named
+	// Detected is how often a source is found: the other trials end with "no sign of a source".
+	Detected Proportion `json:"detected"`
+	// Answered is how often a source is found and a community named; Unanswered is the number of
+	// trials that end with "no sign of a source" or "no community stands out". RightAnswers is how often a named
 	// community holds the source; nil: none was named.
 	Answered     Proportion  `json:"answered"`
 	Unanswered   int         `json:"unanswered"`
@@ -113,10 +115,11 @@ func Summarize(trials []Trial, seed uint64) (*Performance, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("%w: no trial to summarise", recovery.ErrInvalid)
 	}
-	var right, answered, rightAnswers, covered int
+	var right, detected, answered, rightAnswers, covered int
 	f := new(Performance)
 	for _, t := range trials {
 		right += indicator(t.Right)
+		detected += indicator(t.Detected)
 		answered += indicator(t.Answered)
 		rightAnswers += indicator(t.Answered && t.Right)
 		covered += indicator(t.Covered)
@@ -125,7 +128,7 @@ func Summarize(trials []Trial, seed uint64) (*Performance, error) {
 		f.MeanEMD += t.Distance / float64(n)
 		f.Elsewhere += t.Elsewhere / float64(n)
 	}
-	f.Right, f.Answered, f.Coverage = proportion(right, n), proportion(answered, n), proportion(covered, n)
+	f.Right, f.Detected, f.Answered, f.Coverage = proportion(right, n), proportion(detected, n), proportion(answered, n), proportion(covered, n)
 	f.Unanswered, f.RightAnswers = n-answered, proportionOrNil(rightAnswers, answered)
 	f.Calibration = calibrate(trials, seed)
 	if trials[0].Denoised != nil {

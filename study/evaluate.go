@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -56,6 +57,9 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	if opts.Trials < 0 || !(opts.Amplitude >= 0 && opts.Amplitude <= 1) {
 		return nil, fmt.Errorf("%w: %d trials at amplitude %v, want > 0 and in [0, 1]", recovery.ErrInvalid, opts.Trials, opts.Amplitude)
 	}
+	if err := analyst.CheckFalseAlarm(opts.Recover.FalseAlarm); err != nil {
+		return nil, err
+	}
 	s, err := newEvaluator(ctx, m, opts)
 	if err != nil {
 		return nil, err
@@ -87,6 +91,9 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string) (*Performance, []Trial, error) {
 	r, err := s.newSimulation(ctx, p)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.prepareDetection(ctx); err != nil {
 		return nil, nil, err
 	}
 	trials, err := r.run(ctx, stage)

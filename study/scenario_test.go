@@ -45,6 +45,10 @@ func TestScenarios(t *testing.T) {
 	if e := outcome["no-source"]; e.Right.Rate != 0 || e.Coverage.Rate != 0 || e.MeanEMD != 0 || e.Answered.Rate >= model.Answered.Rate {
 		t.Errorf("no source: right %v, covered %v, named %v of %v with one", e.Right.Rate, e.Coverage.Rate, e.Answered.Rate, model.Answered.Rate)
 	}
+	// Of 200 false alarms of probability .05 between 1 and 23 are raised with a probability above .999.
+	if e := outcome["no-source"]; e.Detected.Rate < .005 || e.Detected.Rate > .115 || e.Answered.Rate > e.Detected.Rate || model.Detected.Rate < .7 {
+		t.Errorf("a source is found in %v where there is none, named in %v; with one in %v", e.Detected.Rate, e.Answered.Rate, model.Detected.Rate)
+	}
 	if e := outcome["faulty-sensors"]; e.Calibration.Error < model.Calibration.Error || e.Coverage.Rate > model.Coverage.Rate {
 		t.Errorf("faulty sensors: error %v, coverage %v; sound ones %v, %v", e.Calibration.Error, e.Coverage.Rate, model.Calibration.Error, model.Coverage.Rate)
 	}

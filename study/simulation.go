@@ -24,6 +24,8 @@ type simulation struct {
 	norms    posterior.Norms
 	whitened *analyst.Whitened
 	moments  []moment
+	// detection is the test of no source; nil: a source is supposed.
+	detection *detection
 }
 
 // transposed is an operator A of which only Aᵀy is known, for the one y of a trial: the

@@ -10,7 +10,8 @@ type Trial struct {
 	Named            int     // the community that ranks first
 	Confidence       float64 // posterior probability of the community that ranks first
 	Right            bool    // it holds the source, or one of several
-	Answered         bool    // it stands out: it would be named
+	Detected         bool    // a source is found; false where it was not tested
+	Answered         bool    // a source is found, and the community stands out: it would be named
 	Covered          bool    // the credible set holds the source
 	CredibleSetSize  int     // size of the 95 % credible set
 	KnownMassSetSize int     // the same to a reader who knows that the amplitude is 1

@@ -146,6 +146,12 @@ func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c []trans
 	for _, s := range rank {
 		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Prior: chance[s.Community], Probability: min(1, s.Probability)})
 	}
+	if r.detection != nil {
+		if t.Detected, err = r.detected(ctx, post, c, values); err != nil {
+			return fmt.Errorf("evaluate: %w", err)
+		}
+		rep.Presence = &report.Presence{Detected: t.Detected}
+	}
 	t.Answered = rep.StandsOut()
 	var d []float64
 	if len(truth) > 0 {

@@ -93,7 +93,7 @@ func results(t *testing.T, g *graph.Graph, falseAlarm float64) (digests [4][32]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 2, Seed: 1})
+	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 2, Seed: 1, Recover: analyst.Options{FalseAlarm: falseAlarm}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func example(ctx context.Context, name string) error {
 		for _, x := range settings {
 			e, err := study.Evaluate(ctx, m, p, study.Options{
 				Trials: times * len(sources), Seed: 1, Amplitude: x.amplitude, Sources: sources,
-				Recover: analyst.Options{Amplitude: x.assumed},
+				Recover: analyst.Options{Amplitude: x.assumed, FalseAlarm: 1},
 			})
 			if err != nil {
 				return err
@@ -147,7 +147,7 @@ func block(ctx context.Context, seed int, trials [][]study.Trial) error {
 		for i, x := range settings {
 			e, err := study.Evaluate(ctx, m, p, study.Options{
 				Trials: *each, Seed: uint64(seed), Amplitude: x.amplitude,
-				Recover: analyst.Options{Amplitude: x.assumed},
+				Recover: analyst.Options{Amplitude: x.assumed, FalseAlarm: 1},
 			})
 			if err != nil {
 				return err

@@ -51,16 +51,16 @@ func scenarioTable(ctx context.Context, s settings, name string, m *graphcloak.M
 	}
 	t := table{
 		title:   fmt.Sprintf("%s, τ = %v, ε = 4, δ = 0.01: %s.", name, scenarioTau, how),
-		columns: []string{"scenario", "what happens", "right", "stands out", "mean confidence", "ECE", "coverage of the 95 % set"},
+		columns: []string{"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "ECE", "coverage of the 95 % set"},
 	}
 	for _, x := range study.Scenarios() {
 		e, err := study.Evaluate(ctx, m, p, study.Options{Trials: s.trials, Amplitude: 1, Seed: s.seed, Scenario: x.Name})
 		if err != nil {
 			return table{}, err
 		}
-		row := []string{x.Name, x.About, rate(e.Right.Rate), rate(e.Answered.Rate), rate(e.Calibration.MeanConfidence), rate(e.Calibration.Error), rate(e.Coverage.Rate)}
+		row := []string{x.Name, x.About, rate(e.Right.Rate), rate(e.Detected.Rate), rate(e.Answered.Rate), rate(e.Calibration.MeanConfidence), rate(e.Calibration.Error), rate(e.Coverage.Rate)}
 		if x.Sourceless() {
-			row[2], row[4], row[5], row[6] = "–", "–", "–", "–"
+			row[2], row[5], row[6], row[7] = "–", "–", "–", "–"
 		}
 		log.Printf("%s: %v", name, row)
 		t.rows = append(t.rows, row)

@@ -124,7 +124,7 @@ func rateColumns() []string {
 	return []string{
 		"scenario", "allocation", "communityId", "communityName", "trials", "sensorCount", "right", "rightLower", "rightUpper", "answered", "meanConfidence",
 		"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
-		"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere", "named", "rightNamed",
+		"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere", "named", "rightNamed", "detected",
 	}
 }
 
@@ -144,7 +144,7 @@ func noiseRates(e *study.Evaluation, allocation string, p *study.Performance) []
 	return []any{
 		e.Scenario, allocation, nil, nil, e.Trials, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate, c.MeanConfidence,
 		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.KnownMassSetSize, p.MeanEMD, p.Elsewhere,
-		nil, nil,
+		nil, nil, p.Detected.Rate,
 	}
 }
 
@@ -213,6 +213,7 @@ func compared(e *study.Evaluation, list []*study.Performance) [][]any {
 		{"reporting sensors", func(p *study.Performance) string { return strconv.Itoa(p.SensorCount) }},
 		{"right community ranks first", func(p *study.Performance) string { return rate(&p.Right) }},
 		{"  by chance", func(*study.Performance) string { return decimals(e.Chance) }},
+		{"a source is found", func(p *study.Performance) string { return rate(&p.Detected) }},
 		{"a community stands out", func(p *study.Performance) string { return rate(&p.Answered) }},
 		{"  it is the right one", func(p *study.Performance) string { return rate(p.RightAnswers) }},
 		{"mean confidence", func(p *study.Performance) string { return decimals(p.Calibration.MeanConfidence) }},

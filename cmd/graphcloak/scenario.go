@@ -111,7 +111,7 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	}
 	return a.render(all, section{
 		title:   fmt.Sprintf("%d simulated releases in each scenario; %s the model only", o.Trials, who),
-		columns: []string{"scenario", "what happens", "right", "stands out", "mean confidence", "calibration error", "coverage of the 95 % set"},
+		columns: []string{"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "calibration error", "coverage of the 95 % set"},
 		rows: func(yield func([]any) bool) {
 			for k, e := range all.Scenarios {
 				if !yield(scenarioRow(list[k], e)) {
@@ -136,24 +136,24 @@ func calibrated(e *study.Evaluation) string {
 
 func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
 	if s.Sourceless() {
-		return []any{s.Name, s.About, "–", rate(&e.Answered), "–", "–", "–"}
+		return []any{s.Name, s.About, "–", rate(&e.Detected), rate(&e.Answered), "–", "–", "–"}
 	}
 	return []any{
-		s.Name, s.About, rate(&e.Right), decimals(e.Answered.Rate), decimals(e.Calibration.MeanConfidence), decimals(e.Calibration.Error), rate(&e.Coverage),
+		s.Name, s.About, rate(&e.Right), decimals(e.Detected.Rate), decimals(e.Answered.Rate), decimals(e.Calibration.MeanConfidence), decimals(e.Calibration.Error), rate(&e.Coverage),
 	}
 }
 
 // narrowScenarios is the comparison on a screen of 80 columns; what happens stands below it.
 func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 	s := &section{
-		columns: []string{"scenario", "right", "stands out", "confidence", "its error", "coverage"},
+		columns: []string{"scenario", "right", "found", "stands out", "confidence", "its error", "coverage"},
 		rows: func(yield func([]any) bool) {
 			for k, e := range all {
 				row := scenarioRow(list[k], e)
 				if !list[k].Sourceless() {
-					row[2], row[6] = decimals(e.Right.Rate), decimals(e.Coverage.Rate)
+					row[2], row[7] = decimals(e.Right.Rate), decimals(e.Coverage.Rate)
 				} else {
-					row[3] = decimals(e.Answered.Rate)
+					row[3], row[4] = decimals(e.Detected.Rate), decimals(e.Answered.Rate)
 				}
 				if !yield(append(row[:1], row[2:]...)) {
 					return
@@ -164,7 +164,7 @@ func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 	for _, x := range list {
 		s.text += "- " + x.Name + ": " + x.About + "\n"
 	}
-	s.text += "Confidence is the mean of what is stated, its error that of its calibration, coverage that of the 95 % set; -v has the intervals."
+	s.text += "Found is how often the answer finds a source at all. Confidence is the mean of what is stated, its error that of its calibration, coverage that of the 95 % set; -v has the intervals."
 	return s
 }
 
