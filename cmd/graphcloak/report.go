@@ -73,6 +73,9 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
+	if told, err := toldReport(ctx, s, runID); err == nil { // what no property holds
+		rep.Curve = told.Curve
+	}
 	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
 }
 

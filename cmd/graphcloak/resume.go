@@ -120,7 +120,9 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runI
 	start := time.Now()
 	saveMemory(m.Graph.Order())
 	rep, err := m.Complete(ctx, r, job)
-	err = a.chronicle(ctx, s, job, cmp.Or(kept.Mode, "write"), time.Since(start), rep, a.outdated(err, runID))
+	took := time.Since(start)
+	a.keepShownCurve(ctx, rep)
+	err = a.chronicle(ctx, s, job, cmp.Or(kept.Mode, "write"), took, rep, a.outdated(err, runID))
 	return a.conclude(ctx, s, job, rep, err)
 }
 

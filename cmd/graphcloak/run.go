@@ -146,8 +146,10 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)
+	took := time.Since(start)
 	if err != nil || !job.DryRun {
-		err = a.chronicle(ctx, s, job, a.config.Write.Mode, time.Since(start), rep, explain(ctx, s, job, err))
+		a.keepShownCurve(ctx, rep)
+		err = a.chronicle(ctx, s, job, a.config.Write.Mode, took, rep, explain(ctx, s, job, err))
 		return a.conclude(ctx, s, job, rep, a.unspent(job.RunID, err))
 	}
 	if err := a.noteNewScope(ctx, s.Ledger(), job.Scope); err != nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -81,6 +82,52 @@ jobs:
 		rep.Configuration["nodeQuery"] = "MATCH (n) RETURN n"
 		if _, err := a.mapOf(t.Context(), s, &rep); err == nil || whyNoMap(err) != whyNoMap(errQueried) {
 			t.Errorf("a run by a query: %v", err)
+		}
+	}
+}
+
+// TestCurveOfARun: the curve of a run with --report is kept, for the page that `report RUNID`
+// makes of it later and for the server's.
+func TestCurveOfARun(t *testing.T) {
+	graph, _ := hall(t, "")
+	const curve = "The dot is this run: ε = 0.4"
+	for _, mode := range []string{"write", "stats"} {
+		dir := t.TempDir()
+		code, said := obey(t, "run", "--from", "folder:"+graph, "--source-property", "source", "--epsilon", "0.4", "--delta", "1e-6", "--tau", "1",
+			"--allocation", "uniform", "--mode", mode, "--report", filepath.Join(dir, "first.html"), "--format", "json")
+		if code != exitOK {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+		a, _, _ := kit(t, "--from", "folder:"+graph)
+		s, engine, err := a.openJobs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := engine.Store.ListRuns(t.Context(), jobs.RunQuery{})
+		if err != nil || len(runs) == 0 {
+			t.Fatalf("%d runs: %v", len(runs), err)
+		}
+		own, err := engine.Store.GetRun(t.Context(), runs[0].RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var served bytes.Buffer
+		if err := a.reportPage(s)(t.Context(), &served, own.Report); err != nil || own.Mode != mode {
+			t.Fatalf("mode %s: %v", own.Mode, err)
+		}
+		s.Close(t.Context())
+		later := filepath.Join(dir, "later.html")
+		if code, said := obey(t, "report", own.RunID, "--from", "folder:"+graph, "--report", later); code != exitOK {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+		made, err := os.ReadFile(later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, page := range map[string]string{"served": served.String(), "made later": string(made)} {
+			if !strings.Contains(page, curve) {
+				t.Errorf("mode %s: the page that is %s has no curve", mode, name)
+			}
 		}
 	}
 }
