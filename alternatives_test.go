@@ -152,7 +152,7 @@ func TestAlternativesRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) {
+	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, graphcloak.ErrComputed) {
 		t.Errorf("computed: %v", err)
 	}
 	var set graphcloak.Settings
