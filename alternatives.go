@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
@@ -89,8 +91,14 @@ func listAlternatives(g *graph.Graph, list []Alternative) (*listed, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w %q: %w", ErrAlternative, a.Name, err)
 		}
-		l.graphs = append(l.graphs, other)
 		digest := other.Digest()
+		switch {
+		case digest == g.Digest():
+			return nil, fmt.Errorf("%w %q changes nothing: every relationship that it names is as in the graph", ErrAlternative, a.Name)
+		case math.IsInf(laplacian.New(other, laplacian.Combinatorial).Bound(), 1):
+			return nil, fmt.Errorf("%w %q: the weights at a node add up to more than double precision holds", ErrAlternative, a.Name)
+		}
+		l.graphs = append(l.graphs, other)
 		h.Write(digest[:])
 	}
 	h.Sum(l.digest[:0])

@@ -98,13 +98,24 @@ func (a *analysis) addDenoised(res *recovery.Result) {
 		rep.Notes = append(rep.Notes, "f̂ = 0 explains the measurements within the radius: Basis Pursuit Denoising names no source, and only the posterior ranks")
 	}
 	if res.Status == recovery.Stalled {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("Basis Pursuit Denoising stopped without a certificate, at a relative gap of %.2g", res.Gap))
+		rep.Notes = append(rep.Notes, stalled(res.Gap))
 	}
 	for i, v := range res.F {
 		if v > 0 {
 			b.Support = append(b.Support, report.Source{NodeID: a.op.Graph.ID(i), Value: v})
 		}
 	}
+}
+
+// stalled says what is known of f̂ where the solver stopped at a relative gap.
+func stalled(gap float64) string {
+	text := "Basis Pursuit Denoising stopped without a certificate: f̂ may not be optimal, "
+	if math.IsInf(gap, 0) || math.IsNaN(gap) {
+		text += "and nothing bounds how far from it"
+	} else {
+		text += fmt.Sprintf("by a relative gap of up to %.2g", gap)
+	}
+	return text + "; the posterior does not depend on it"
 }
 
 // addNodes adds the values of the nodes, and the sentence that answers.

@@ -24,16 +24,18 @@ const maxAlternativesFile = 16 << 20
 // is other than in the store; rows with one scenario make one graph.
 var alternativeColumns = []string{"scenario", "source", "target", "weight"}
 
+// alternativesHint says what such a file is.
+const alternativesHint = "the file has the columns scenario,source,target,weight: a row for each relationship that is other in that scenario; weight 0 takes it away"
+
 // readAlternatives reads a file of alternative graphs.
 func readAlternatives(path string) ([]graphcloak.Alternative, error) {
 	data, err := disk.Read(path, maxAlternativesFile)
 	if err != nil {
-		return nil, fmt.Errorf("--scenario: %w", err)
+		return nil, fail(exitCode(err), "--scenario: %w", err).hint(alternativesHint)
 	}
 	list, err := parseAlternatives(data)
 	if err != nil {
-		return nil, fail(exitValidation, "--scenario %s: %w", path, err).
-			hint("the file has the columns scenario,source,target,weight: a row for each relationship that is other in that scenario; weight 0 takes it away")
+		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
 	}
 	return list, nil
 }
@@ -52,6 +54,7 @@ func parseAlternatives(data []byte) ([]graphcloak.Alternative, error) {
 		}
 	}
 	var list []graphcloak.Alternative
+	given := make(map[[3]string]bool) // scenario and both ends, in either order
 	index := make(map[string]int)
 	for {
 		row, err := r.Read()
@@ -67,8 +70,14 @@ func parseAlternatives(data []byte) ([]graphcloak.Alternative, error) {
 			k = len(list)
 			index[name], list = k, append(list, graphcloak.Alternative{Name: name})
 		}
+		line, _ := r.FieldPos(0)
+		pair := [3]string{name, min(row[at[1]], row[at[2]]), max(row[at[1]], row[at[2]])}
+		if given[pair] {
+			return nil, fmt.Errorf("line %d: %.40q–%.40q is given twice in the scenario %.40q", line, row[at[1]], row[at[2]], name)
+		}
+		given[pair] = true
 		weight, err := strconv.ParseFloat(row[at[3]], 64)
-		if line, _ := r.FieldPos(0); err != nil || !(weight >= 0) {
+		if err != nil || !(weight >= 0) {
 			return nil, fmt.Errorf("line %d: weight is %.40q, want a number ≥ 0", line, row[at[3]])
 		}
 		list[k].Changes = append(list[k].Changes, graph.Change{Source: graph.ID(row[at[1]]), Target: graph.ID(row[at[2]]), Weight: weight})

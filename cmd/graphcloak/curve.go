@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -49,6 +50,8 @@ func (c *epsilonFlags) check(a *app) error {
 		return fail(exitUsage, "--target-emd is %v, want a finite number > 0", t.EMD)
 	case c.trials < 0:
 		return fail(exitUsage, "--trials is %d, want a number ≥ 0", c.trials)
+	case c.aimed() && a.config.Origin("epsilon").Layer == config.LayerFlag:
+		return fail(exitUsage, "--epsilon says which ε, and a target finds one").hint("leave --epsilon out: the plan says which ε it takes; or leave --target-accuracy and --target-emd out")
 	case c.trials == 0 && (c.aimed() || c.curve != ""):
 		return fail(exitUsage, "targets and the curve are simulated, and --trials is 0").hint("leave --trials out, or give more")
 	}

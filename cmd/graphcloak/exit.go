@@ -299,12 +299,12 @@ var ownPackages = []string{
 	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "study",
 }
 
-// textOf is an error without the name of our package before it.
+// textOf is an error without the names of our packages before what they say.
 func textOf(err error) string {
-	if name, rest, ok := strings.Cut(err.Error(), ": "); ok && slices.Contains(ownPackages, name) {
-		return rest
-	}
-	return err.Error()
+	parts := strings.Split(err.Error(), ": ")
+	last := len(parts) - 1
+	said := slices.DeleteFunc(parts[:last], func(s string) bool { return slices.Contains(ownPackages, s) })
+	return strings.Join(append(said, parts[last]), ": ")
 }
 
 // messages returns one text for each member of a joined error. One that wraps several in

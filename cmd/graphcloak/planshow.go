@@ -56,6 +56,9 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 // planAnswer says what the plan promises, and how often the answer would be right.
 func planAnswer(p *graphcloak.Plan) string {
 	head := fmt.Sprintf("At ε = %v and δ = %v", p.Epsilon, p.Delta)
+	if u := p.Uncertainty; u.TauFrom < u.TauTo {
+		head += fmt.Sprintf(", certified for any τ from %v to %v,", u.TauFrom, u.TauTo)
+	}
 	e := p.Accuracy
 	if a := p.Allocated; e == nil && a != nil && a.Simulated != nil {
 		s := a.Simulated
@@ -103,7 +106,7 @@ func planFacts(p *graphcloak.Plan) [][]any {
 		{"componentCount", cell(p.ComponentCount, -1)},
 		{"epsilon", cell(p.Epsilon, -1)},
 		{"delta", cell(p.Delta, -1)},
-		{"tau", cell(p.Public.Tau, -1)},
+		{"tau", planTau(p)},
 		{"sensitivity", fmt.Sprintf("%s to %s", cell(bracket.Lower, shownDigits), cell(bracket.Upper, shownDigits))},
 		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
 		{"rho", cell(p.Cost().Rho(), shownDigits)},
@@ -116,6 +119,15 @@ func planFacts(p *graphcloak.Plan) [][]any {
 			[]any{"gap", gap(a)})
 	}
 	return append(facts, accuracyFacts(p.Accuracy)...)
+}
+
+// planTau is τ, or the range that the guarantee is certified for with its middle.
+func planTau(p *graphcloak.Plan) string {
+	tau := cell(p.Public.Tau, -1)
+	if u := p.Uncertainty; u.TauFrom < u.TauTo {
+		return fmt.Sprintf("%s to %s; noise is laid out at %s, their geometric mean", cell(u.TauFrom, -1), cell(u.TauTo, -1), tau)
+	}
+	return tau
 }
 
 // accuracyFacts are the simulated numbers that no column of the table holds.
