@@ -3,7 +3,6 @@
 package allocation
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	loops "github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
@@ -115,12 +115,13 @@ func readings(m linop.Operator, nodes, sensors []int) *mat.Dense {
 			in[i*k+j] = 1
 		}
 		linop.MulBlockTo(m, out, false, in, k)
-		for j := range part {
-			row := x.RawRowView(at + j)
-			for s, i := range sensors {
-				row[s] = out[i*k+j]
+		loops.Rows(len(sensors), 2*k, func(lo, hi int) {
+			for s := lo; s < hi; s++ {
+				for j, v := range out[sensors[s]*k:][:k] {
+					x.RawRowView(at + j)[s] = v
+				}
 			}
-		}
+		})
 	}
 	return x
 }
@@ -141,19 +142,35 @@ func (p *problem) equalPeak(m Diffusion, sensors []int) float64 {
 			}
 		}
 		linop.MulBlockTo(m, out, true, in, blockRows)
-		for k, e := range edges {
-			u, v := out[int(e.u)*blockRows:][:blockRows], out[int(e.v)*blockRows:][:blockRows]
-			for j, x := range u {
-				value[k] += e.scale * (x - v[j]) * (x - v[j])
+		loops.Rows(len(edges), 2*blockRows, func(lo, hi int) {
+			for k := lo; k < hi; k++ {
+				e := edges[k]
+				u, v := out[int(e.u)*blockRows:][:blockRows], out[int(e.v)*blockRows:][:blockRows]
+				for j, x := range u {
+					value[k] += e.scale * (x - v[j]) * (x - v[j])
+				}
 			}
+		})
+	}
+	return p.exactPeak(m, sensors, edges, largest(value, sketchEdges))
+}
+
+// largest returns the places of the count largest values, largest first and equal ones in
+// order, in O(len(value)) where few are large.
+func largest(value []float64, count int) []int {
+	pick := make([]int, 0, count+1)
+	for k, v := range value {
+		if len(pick) == count && !(v > value[pick[count-1]]) {
+			continue
 		}
+		at := slices.IndexFunc(pick, func(i int) bool { return v > value[i] })
+		if at < 0 {
+			at = len(pick)
+		}
+		pick = slices.Insert(pick, at, k)
+		pick = pick[:min(count, len(pick))]
 	}
-	order := make([]int, len(edges))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
-	return p.exactPeak(m, sensors, edges, order[:min(len(order), sketchEdges)])
+	return pick
 }
 
 // exactPeak is the largest of (α/ℓ)² Σ_s (M_si − M_sj)² over at most sketchEdges edges.
@@ -164,15 +181,17 @@ func (p *problem) exactPeak(m Diffusion, sensors []int, edges []edge, pick []int
 		in[int(edges[i].u)*k+j], in[int(edges[i].v)*k+j] = 1, -1
 	}
 	linop.MulBlockTo(m, out, false, in, k)
-	largest := 0.0
-	for j, i := range pick {
-		sum := 0.0
-		for _, s := range sensors {
-			sum += out[s*k+j] * out[s*k+j]
+	sums := make([]float64, k)
+	for _, s := range sensors {
+		for j, v := range out[s*k:][:k] {
+			sums[j] += v * v
 		}
-		largest = max(largest, edges[i].scale*sum)
 	}
-	return largest
+	peak := 0.0
+	for j, i := range pick {
+		peak = max(peak, edges[i].scale*sums[j])
+	}
+	return peak
 }
 
 // sample makes some nodes the hypotheses.
