@@ -130,8 +130,32 @@ func (t table) Open(name string) (fs.File, error) {
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	next, stop := iter.Pull(lines())
+	next, stop := iter.Pull(blocks(lines()))
 	return &file{info: info{name, 0o444}, next: next, stop: stop}, nil
+}
+
+// blockSize is the size of a block of lines: large enough that the change between the one who
+// writes and the one who reads costs nothing beside the lines.
+const blockSize = 1 << 15
+
+// blocks joins lines to blocks of at least blockSize, the last excepted.
+func blocks(lines iter.Seq[[]byte]) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var block []byte
+		for line := range lines {
+			block = append(block, line...)
+			if len(block) < blockSize {
+				continue
+			}
+			if !yield(block) {
+				return
+			}
+			block = block[:0]
+		}
+		if len(block) > 0 {
+			yield(block)
+		}
+	}
 }
 
 // info describes a file or the directory. As for the files of /proc, the size is
@@ -150,7 +174,7 @@ func (i info) IsDir() bool                { return i.mode.IsDir() }
 func (i info) Sys() any                   { return nil }
 func (i info) Info() (fs.FileInfo, error) { return i, nil }
 
-// file reads lines that are made on the way.
+// file reads blocks that are made on the way.
 type file struct {
 	info   info
 	next   func() ([]byte, bool)
@@ -167,11 +191,11 @@ func (f *file) Read(p []byte) (int, error) {
 		return 0, &fs.PathError{Op: "read", Path: f.info.name, Err: fs.ErrClosed}
 	}
 	for f.buffer.Len() < len(p) {
-		line, ok := f.next()
+		block, ok := f.next()
 		if !ok {
 			break
 		}
-		f.buffer.Write(line)
+		f.buffer.Write(block)
 	}
 	return f.buffer.Read(p)
 }

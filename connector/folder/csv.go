@@ -40,7 +40,7 @@ type CSV struct {
 	Progress func(stage string, done, total int64) // nil: silent
 
 	notices connector.Notices
-	nodes   connector.PerGraph[map[string]int] // number of each selected node, by the column id
+	nodes   connector.PerGraph[map[string]int32] // number of each selected node, by the column id
 }
 
 // Notices returns what was left out while reading.
@@ -227,10 +227,17 @@ func (t *table) column(name string) int {
 	return -1
 }
 
-// each hands over the rows; the slice is valid during the call only.
+// each hands over the rows; the slice is valid during the call only. A table that keeps the
+// bytes of its rows has read no further than the row that is handed over.
 func (t *table) each(ctx context.Context, progress func(string, int64, int64), row func(line int, fields []string) error) error {
 	defer t.file.Close()
 	stage := strings.TrimSuffix(t.name, ".csv")
+	next := t.next
+	if !t.source.keep {
+		var stop func()
+		next, stop = t.ahead()
+		defer stop()
+	}
 	n := int64(0)
 	for ; ; n++ {
 		if n%reportEvery == 0 {
@@ -241,7 +248,7 @@ func (t *table) each(ctx context.Context, progress func(string, int64, int64), r
 				progress(stage, n, 0)
 			}
 		}
-		fields, line, err := t.next()
+		fields, line, err := next()
 		if errors.Is(err, io.EOF) {
 			break
 		}

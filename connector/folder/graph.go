@@ -22,45 +22,62 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 		return nil, fmt.Errorf("%w: a folder takes no Cypher; select by labels and types", connector.ErrInput)
 	}
 	b := &graph.Builder{Aggregation: sel.Aggregation}
-	nodes, err := c.readNodes(ctx, sel, b)
+	nodes, keys, err := c.readNodes(ctx, sel, b)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.relationships(ctx, sel, nodes, b); err != nil {
+	if err := c.relationships(ctx, sel, nodes, keys, b); err != nil {
 		return nil, err
 	}
 	g, err := b.Graph()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
-	numbers := make(map[string]int, g.Order())
-	for id, n := range nodes {
-		if n.handle >= 0 {
-			numbers[id], _ = g.Index(n.key)
-		}
-	}
-	c.nodes.Put(g, numbers)
+	renumber(nodes, keys, g)
+	c.nodes.Put(g, nodes)
 	return g, nil
 }
 
-// node is what the relationships need to know of a row of nodes.csv.
-type node struct {
-	key    graph.ID
-	handle int // −1: not selected
+// unselected stands for the handle of a node that is not part of the graph.
+const unselected = -1
+
+// renumber makes the handles of nodes their numbers in the graph, and leaves the others out.
+func renumber(nodes map[string]int32, keys []graph.ID, g *graph.Graph) {
+	moved := make([]int32, len(keys))
+	same := len(keys) == len(nodes)
+	for h, key := range keys {
+		i := h
+		if g.ID(h) != key {
+			i, _ = g.Index(key)
+			same = false
+		}
+		moved[h] = int32(i)
+	}
+	if same {
+		return
+	}
+	for id, h := range nodes {
+		if h == unselected {
+			delete(nodes, id)
+		} else {
+			nodes[id] = moved[h]
+		}
+	}
 }
 
-// readNodes adds the selected nodes; the map has an entry for every id.
-func (c *CSV) readNodes(ctx context.Context, sel graph.Selection, b *graph.Builder) (map[string]node, error) {
+// readNodes adds the selected nodes. The map has an entry for every id, its handle, and keys
+// are the ids of the handles in the graph.
+func (c *CSV) readNodes(ctx context.Context, sel graph.Selection, b *graph.Builder) (nodes map[string]int32, keys []graph.ID, err error) {
 	t, err := c.open(nodesFile, idColumn, sel.NodeKey)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	id, labels := t.column(idColumn), t.column(labelsColumn)
 	named := id
 	if sel.NodeKey != "" {
 		named = t.column(sel.NodeKey)
 	}
-	nodes := make(map[string]node)
+	nodes = make(map[string]int32)
 	seen := make(map[string]bool) // labels
 	var bad, twice connector.Offenders
 	err = t.each(ctx, c.Progress, func(line int, fields []string) error {
@@ -68,31 +85,38 @@ func (c *CSV) readNodes(ctx context.Context, sel graph.Selection, b *graph.Build
 			twice.Add("id %q", fields[id])
 			return nil
 		}
-		n := node{handle: -1}
-		if selected(fields, labels, sel.NodeLabels, seen) {
-			n.key = graph.ID(strings.Clone(fields[named]))
-			if n.key == "" {
-				bad.Add("line %d: %s is missing", line, t.header[named])
-				return nil
-			}
-			var err error
-			if n.handle, err = b.AddNode(n.key); err != nil {
-				twice.Add("%s %q", t.header[named], n.key)
-			}
+		own := strings.Clone(fields[id])
+		if !selected(fields, labels, sel.NodeLabels, seen) {
+			nodes[own] = unselected
+			return nil
 		}
-		nodes[strings.Clone(fields[id])] = n
+		key := graph.ID(own)
+		if named != id {
+			key = graph.ID(strings.Clone(fields[named]))
+		}
+		if key == "" {
+			bad.Add("line %d: %s is missing", line, t.header[named])
+			return nil
+		}
+		handle, err := b.AddNode(key)
+		if err != nil {
+			twice.Add("%s %q", t.header[named], key)
+		} else {
+			keys = append(keys, key)
+		}
+		nodes[own] = int32(handle)
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := known("node label", sel.NodeLabels, seen); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := bad.Err("nodes have no usable key", "fill in the column, or choose another --node-key"); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return nodes, twice.Err("nodes share their key", "make the column unique, or choose another --node-key")
+	return nodes, keys, twice.Err("nodes share their key", "make the column unique, or choose another --node-key")
 }
 
 // selected looks for one of the wanted names in a column of names, and notes
@@ -124,7 +148,7 @@ func known(kind string, wanted []string, seen map[string]bool) error {
 }
 
 // relationships connects the selected nodes.
-func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[string]node, b *graph.Builder) error {
+func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[string]int32, keys []graph.ID, b *graph.Builder) error {
 	t, err := c.open(relationshipsFile, sourceColumn, targetColumn, sel.RelationshipWeightProperty, sel.LengthProperty)
 	if err != nil {
 		return err
@@ -141,10 +165,10 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[
 			strangers.Add("line %d: %q–%q", line, fields[source], fields[target])
 			return nil
 		}
-		if !selected(fields, types, sel.RelationshipTypes, seen) || u.handle < 0 || v.handle < 0 {
+		if !selected(fields, types, sel.RelationshipTypes, seen) || u == unselected || v == unselected {
 			return nil
 		}
-		return e.Add(u.handle, v.handle, u.key, v.key, field(fields, weight), field(fields, length))
+		return e.Add(int(u), int(v), keys[u], keys[v], field(fields, weight), field(fields, length))
 	})
 	if err != nil {
 		return err
@@ -172,7 +196,7 @@ func (c *CSV) property(ctx context.Context, g *graph.Graph, property string, tak
 	id, column, seen := t.column(idColumn), t.column(property), 0
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		if i, ok := numbers[fields[id]]; ok {
-			take(i, fields[column])
+			take(int(i), fields[column])
 			seen++
 		}
 		return nil
