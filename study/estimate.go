@@ -39,6 +39,7 @@ type Estimate struct {
 	SecondsMin        float64          `json:"secondsMin"`
 	SecondsMax        float64          `json:"secondsMax"`
 	KernelMethod      string           `json:"kernelMethod"`
+	Tau               float64          `json:"tau"` // supposed: the job's, else the middle of what a search tries
 	EpsilonWouldSpend float64          `json:"epsilonWouldSpend"`
 	// SigmaAtMost bounds the σ of uniform noise before the sensitivity is computed, by
 	// the largest sensitivity that a diffusion on this graph can have.
@@ -78,7 +79,7 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 	var all []Estimate
 	for _, c := range w.commands() {
 		e := Estimate{
-			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: w.cost.Method.String(),
+			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: w.cost.Method.String(), Tau: w.tau,
 			SigmaAtMost: sigma, MapView: map[string]int64{},
 		}
 		if c.spends {
@@ -112,7 +113,7 @@ func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job graphc
 	}
 	cost, err := expm.Estimate(l, tau, expm.Options{Method: job.Method})
 	return workload{
-		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(sensors), cost: cost,
+		tau: tau, nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(sensors), cost: cost,
 		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources, chooses: job.Tau == 0,
 	}, err
 }
@@ -154,6 +155,7 @@ type command struct {
 // workload is what the estimates depend on.
 type workload struct {
 	nodes, relationships, sensors float64
+	tau                           float64 // supposed
 	weighted, lengths             bool
 	cost                          expm.Cost
 	plan                          graphcloak.PlanOptions

@@ -97,6 +97,17 @@ func (a *app) sample(trials int) study.Sample {
 	return study.Sample{Trials: trials, Seed: uint64(a.config.Community.RandomSeed)}
 }
 
+// farTooNear is a mean distance that no length of a relationship comes near: as good as none.
+const farTooNear = 1e-9
+
+// distanceText is a mean distance for a reader.
+func distanceText(d float64) string {
+	if d < farTooNear {
+		d = 0
+	}
+	return cell(d, barDigits)
+}
+
 // epsilonGrid returns values of ε from 0.1 to 100, five a decade.
 func epsilonGrid() []float64 {
 	var list []float64

@@ -42,7 +42,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 			}
 			app.notices(s)
 			return app.render(map[string]any{"commands": all}, section{
-				title: "Estimate: nothing was run", columns: estimateColumns(), rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
+				title: "Estimate: nothing was run", text: supposedTau(all[0], job), columns: estimateColumns(), rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
 			})
 		},
 	}
@@ -54,15 +54,24 @@ func newEstimateCommand(app *app) *cobra.Command {
 func estimateColumns() []string {
 	return []string{
 		"command", "nodeCount", "relationshipCount", "requiredMemory", "bytesMin", "bytesMax", "secondsMin", "secondsMax",
-		"kernelMethod", "epsilonWouldSpend", "uniformSigmaAtMost",
+		"kernelMethod", "tau", "epsilonWouldSpend", "uniformSigmaAtMost",
 	}
 }
 
 func estimateRow(e study.Estimate) []any {
 	return []any{
 		e.Command, e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
-		e.KernelMethod, e.EpsilonWouldSpend, e.SigmaAtMost,
+		e.KernelMethod, e.Tau, e.EpsilonWouldSpend, e.SigmaAtMost,
 	}
+}
+
+// supposedTau says at which τ the work is estimated. What is tried ends on the graph, which
+// is not computed with here.
+func supposedTau(e study.Estimate, job graphcloak.Job) string {
+	if job.Tau > 0 {
+		return fmt.Sprintf("At τ = %s.", cell(e.Tau, barDigits))
+	}
+	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.", cell(e.Tau, barDigits))
 }
 
 // narrowEstimates are the estimates on a screen of 80 columns.
@@ -89,5 +98,5 @@ func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, co
 		return a.render(e, one)
 	}
 	return a.render(e, section{title: "Estimate: nothing was run", columns: []string{"name", "value"}, rows: nameValueRows(one)},
-		section{text: e.TreeView})
+		section{text: supposedTau(e, job)}, section{text: e.TreeView})
 }

@@ -225,7 +225,7 @@ func compared(e *study.Evaluation, list []*study.Performance) [][]any {
 		{"95 % credible set holds the source", func(p *study.Performance) string { return rate(&p.Coverage) }},
 		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *study.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) }},
 		{"  to a reader who knows that the mass is 1", func(p *study.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) }},
-		{"mean distance to the source, in its component", func(p *study.Performance) string { return cell(p.MeanEMD, 3) }},
+		{"mean distance to the source, in its component", func(p *study.Performance) string { return distanceText(p.MeanEMD) }},
 		{"  share of the posterior in other components", func(p *study.Performance) string { return decimals(p.Elsewhere) }},
 	}
 	if e.BPDN != nil {
@@ -254,7 +254,7 @@ func denoisedMeasures() []measure {
 			if p.BPDN.MeanEMD == nil {
 				return "–"
 			}
-			return cell(*p.BPDN.MeanEMD, 3)
+			return distanceText(*p.BPDN.MeanEMD)
 		}},
 	}
 }

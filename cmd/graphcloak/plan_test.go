@@ -55,3 +55,29 @@ func TestPlanSeed(t *testing.T) {
 		t.Errorf("three seeds give %d simulations: %v", len(said), said)
 	}
 }
+
+// TestEstimateSaysItsTau: what is estimated is at a τ, the given one or one that a search
+// would try.
+func TestEstimateSaysItsTau(t *testing.T) {
+	kit(t)
+	for _, c := range []struct{ tau, want string }{{"auto", "in the middle of what --tau auto tries"}, {"3", "At τ = 3."}} {
+		for _, words := range [][]string{{"estimate"}, {"run", "--mode", "estimate"}} {
+			if _, said, _ := called(t, append(words, "--from", "example:karate", "--tau", c.tau, "--format", "table")...); !strings.Contains(strings.ReplaceAll(said, "\n", " "), c.want) {
+				t.Errorf("%v does not say %q: %s", words, c.want, said)
+			}
+		}
+	}
+	_, said, _ := called(t, "estimate", "--from", "example:karate", "--tau", "3", "--format", "json")
+	if n := strings.Count(said, `"tau": 3`); n != 5 {
+		t.Errorf("τ stands at %d of 5 commands: %s", n, said)
+	}
+}
+
+// TestDistanceText: a distance that is rounding is none.
+func TestDistanceText(t *testing.T) {
+	for d, want := range map[float64]string{3.88e-119: "0", 0.00123: "0.00123", 2.5: "2.5", 0: "0"} {
+		if got := distanceText(d); got != want {
+			t.Errorf("%v is shown as %s, want %s", d, got, want)
+		}
+	}
+}

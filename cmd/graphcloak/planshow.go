@@ -135,7 +135,7 @@ func accuracyFacts(e *report.Accuracy) [][]any {
 	if e == nil {
 		return nil
 	}
-	return [][]any{{"trials", cell(e.Trials, -1)}, {"chance", decimals(e.Chance)}, {"meanEmd", cell(e.MeanEMD, barDigits)}, {"meanElsewhere", decimals(e.Elsewhere)}}
+	return [][]any{{"trials", cell(e.Trials, -1)}, {"chance", decimals(e.Chance)}, {"meanEmd", distanceText(e.MeanEMD)}, {"meanElsewhere", decimals(e.Elsewhere)}}
 }
 
 // planChoices are the plan's noise and what it was chosen over: a row each.

@@ -67,7 +67,7 @@ func tauSection(p *graphcloak.Plan) []section {
 			if x.Tau == p.Public.Tau {
 				chosen = "yes"
 			}
-			return []any{cell(x.Tau, -1), cell(x.Accuracy, 3), cell(x.LogLoss, 3), cell(x.Distance, 3), noiseOf(x), chosen}
+			return []any{cell(x.Tau, -1), cell(x.Accuracy, 3), cell(x.LogLoss, 3), distanceText(x.Distance), noiseOf(x), chosen}
 		}),
 	}}
 }
