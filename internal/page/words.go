@@ -39,9 +39,21 @@ func plain(text string) string {
 // power is a power of ten as a terminal has it.
 var power = regexp.MustCompile(`\b10\^(\d{1,6})\b`)
 
-// prose is plain, with powers raised and no line break before a percent sign.
+// countOf is a number of things as a terminal has it, and what they are.
+var countOf = regexp.MustCompile(`(^|[\s(])(\d{4,15}) (nodes|relationships|sensors|sources|components|communities)\b`)
+
+// prose is plain, with powers raised, large counts grouped and no line break before a percent
+// sign.
 func prose(text string) string {
 	text = power.ReplaceAllStringFunc(plain(text), func(p string) string { return "10" + raised(p[len("10^"):]) })
+	text = countOf.ReplaceAllStringFunc(text, func(found string) string {
+		part := countOf.FindStringSubmatch(found)
+		n, err := strconv.Atoi(part[2])
+		if err != nil {
+			return found
+		}
+		return part[1] + thousands(n) + " " + part[3]
+	})
 	return strings.ReplaceAll(text, " %", "\u00a0%")
 }
 
@@ -90,12 +102,22 @@ func thousands(n int) string {
 	return s
 }
 
-// factor is e^ε.
+// factor is e^ε, which bounds: in short, and from 100 on not less than it is.
 func factor(eps float64) string {
-	if x := math.Exp(eps); x >= 100 && x < 1e6 {
+	switch x := math.Exp(eps); {
+	case x < 100:
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	case x < 1e6:
 		return thousands(int(math.Ceil(x)))
+	case x < 999e6:
+		return strconv.Itoa(int(math.Ceil(x/1e6))) + "\u00a0million"
 	}
-	return strconv.FormatFloat(math.Exp(eps), 'g', 3, 64)
+	decade, rest := math.Modf(eps / math.Ln10) // e^ε itself may be beyond float64
+	hundredths := math.Ceil(100 * math.Pow(10, rest))
+	if hundredths >= 1000 {
+		decade, hundredths = decade+1, 100
+	}
+	return strconv.FormatFloat(hundredths/100, 'f', 2, 64) + "·10" + raised(strconv.Itoa(int(decade)))
 }
 
 // times says how a ratio of at most 1 compares.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"math"
+	"testing"
+)
+
+// TestFactor: e^ε is read in words or with a raised exponent, never as 4.85e+08, and is not
+// below what it bounds.
+func TestFactor(t *testing.T) {
+	for eps, want := range map[float64]string{
+		0.1: "1.11", 4: "54.6", 5: "149", 10: "22\u202f027", 20: "486\u00a0million", 21: "1.32·10⁹", 30: "1.07·10¹³", 1000: "1.98·10⁴³⁴",
+		math.Log(9.9999e9): "1.00·10¹⁰",
+	} {
+		if got := factor(eps); got != want {
+			t.Errorf("e^%v is %s, want %s", eps, got, want)
+		}
+	}
+}
+
+// TestProseGroupsCounts: a large count has its digits grouped, and nothing else does.
+func TestProseGroupsCounts(t *testing.T) {
+	for text, want := range map[string]string{
+		"the set has 94119 nodes (1234 sensors)": "the set has 94\u202f119 nodes (1\u202f234 sensors)",
+		"34 nodes, node 94119, 0.94119 nodes":    "34 nodes, node 94119, 0.94119 nodes",
+		"x94119 nodes off by 10^12":              "x94119 nodes off by 10¹²",
+	} {
+		if got := prose(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}
