@@ -3,6 +3,7 @@
 package analyst
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -129,4 +130,14 @@ func (a *analysis) addNodes(res *recovery.Result) {
 		Sensors: a.in.Nodes, PrivateHeat: a.in.Values, Sigma: a.in.Sigmas,
 	})
 	a.report.SetAnswer()
+}
+
+// extra takes the error of what a report can do without: the measurements are paid for, so that it
+// becomes a note on what is left out, unless ctx has ended.
+func (a *analysis) extra(ctx context.Context, what string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf("%s could not be computed, and is left out: %v", what, err))
+	return nil
 }

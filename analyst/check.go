@@ -61,18 +61,26 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 	if err := a.addFit(ctx, w, opts, c); err != nil || a.report.Fit.PValue >= report.PoorFit {
 		return err
 	}
-	one := c.LogPresence
-	if severalTau {
-		if w, err = a.atLikeliestTau(ctx, w); err != nil {
-			return err
-		}
-		p, err := posterior.New(ctx, w.Data, opts)
+	return a.extra(ctx, "the evidence for other explanations", a.explainOtherwise(ctx, w, opts, c.LogPresence))
+}
+
+// explainOtherwise weighs other explanations against one source of log evidence one, which is that at
+// the likeliest τ where several are possible.
+func (a *analysis) explainOtherwise(ctx context.Context, w *Whitened, opts posterior.Options, one float64) error {
+	if len(a.report.TauPosterior) > 0 {
+		at, err := a.atLikeliestTau(ctx, w)
 		if err != nil {
 			return err
 		}
-		one = p.LogPresence
+		p, err := posterior.New(ctx, at.Data, opts)
+		if err != nil {
+			return err
+		}
+		w, one = at, p.LogPresence
 	}
-	return a.addAlternatives(ctx, w, opts, one)
+	err := a.addAlternatives(ctx, w, opts, one)
+	slices.SortStableFunc(a.report.Fit.Alternatives, func(x, y report.Alternative) int { return cmp.Compare(y.LogEvidence, x.LogEvidence) })
+	return err
 }
 
 // NewChecker tests many measurements as [Operator.Analyse] tests one, of sound sensors whose τ is known.
@@ -175,7 +183,7 @@ const (
 )
 
 // addAlternatives reports the evidence for other explanations than one source under the
-// model, likeliest first: where one cannot be weighed it is left out.
+// model.
 func (a *analysis) addAlternatives(ctx context.Context, w *Whitened, opts posterior.Options, one float64) error {
 	fit, n := a.report.Fit, a.op.Graph.Order()
 	add := func(what string, log float64, err error) error {
@@ -217,15 +225,6 @@ func (a *analysis) addAlternatives(ctx context.Context, w *Whitened, opts poster
 			}
 		}
 	}
-	slices.SortStableFunc(fit.Alternatives, func(x, y report.Alternative) int {
-		switch {
-		case x.LogEvidence > y.LogEvidence:
-			return -1
-		case x.LogEvidence < y.LogEvidence:
-			return 1
-		}
-		return 0
-	})
 	return nil
 }
 

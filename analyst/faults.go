@@ -100,11 +100,13 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 const breakdownWork = 25_000
 
 // addBreakdown reports how many lying sensors the answer withstands: of one source at a known τ,
-// where sensors may be broken in a known range and their number is small.
+// where sensors may be broken in a known range, their number is small and the entries of the operator
+// are held.
 func (a *analysis) addBreakdown(ctx context.Context, opts posterior.Options) error {
 	rep := a.report
 	several := rep.Sources != nil && rep.Sources.Count > 1 || len(rep.TauPosterior) > 0
-	if opts.Faults.Low == nil || several || a.partition.Count < 2 || a.op.Graph.Order()*len(a.Data.Y) > breakdownWork {
+	large := a.op.Graph.Order()*len(a.Data.Y) > breakdownWork || !linop.HoldsEntries(a.Data.A)
+	if opts.Faults.Low == nil || several || a.partition.Count < 2 || large {
 		return nil
 	}
 	b, err := posterior.NewBreakdown(ctx, a.Data, opts, a.partition.Labels)

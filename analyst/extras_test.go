@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analyst
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// TestFewSensorsOfALargeGraph: up to the order up to which rows are held and beyond, what few sensors
+// measured is analysed, where no source explains it too.
+func TestFewSensorsOfALargeGraph(t *testing.T) {
+	for _, n := range []int{DenseLimit, DenseLimit + 1} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			rep := analyseFew(t, n, 3)
+			if held := n <= DenseLimit; (rep.Breakdown != nil) != held {
+				t.Errorf("breakdown point %v", rep.Breakdown)
+			}
+			if len(rep.Communities) != 2 || slices.ContainsFunc(rep.Notes, func(s string) bool { return strings.Contains(s, "left out: ") }) {
+				t.Errorf("communities %v, notes %q", rep.Communities, rep.Notes)
+			}
+		})
+	}
+}
+
+// analyseFew analyses what neighbours on a path measured, the first of them more than any source
+// makes.
+func analyseFew(t *testing.T, n, sensors int) *report.Report {
+	t.Helper()
+	g, err := graph.Path(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]int, n)
+	for i := n / 2; i < n; i++ {
+		labels[i] = 1
+	}
+	part, err := community.FromLabels(g, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := laplacian.New(g, laplacian.Combinatorial)
+	d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate := DefaultFaultRate
+	in := Measurements{Clip: &privacy.Interval{Lo: 0, Hi: 1}}
+	for s := range sensors {
+		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, n/2+s), append(in.Values, .2), append(in.Sigmas, .05)
+	}
+	in.Values[0] = .9
+	rep := &report.Report{}
+	o := &Operator{Graph: g, Laplacian: l, Diffusion: d}
+	if err := o.Analyse(t.Context(), in, part, nil, Options{FaultRate: &rate}, rep); err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+// TestExtra: what a report can do without becomes a note where it fails, and ends nothing but for the end
+// of the context.
+func TestExtra(t *testing.T) {
+	a := analysis{report: &report.Report{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	wrong := errors.New("no number")
+	if err := a.extra(ctx, "a figure", wrong); err != nil || len(a.report.Notes) != 1 || !strings.Contains(a.report.Notes[0], "a figure could not be computed") {
+		t.Errorf("%v, notes %q", err, a.report.Notes)
+	}
+	if err := a.extra(ctx, "a figure", nil); err != nil || len(a.report.Notes) != 1 {
+		t.Errorf("%v, notes %q", err, a.report.Notes)
+	}
+	cancel()
+	if err := a.extra(ctx, "a figure", wrong); !errors.Is(err, wrong) || len(a.report.Notes) != 1 {
+		t.Errorf("at the end of the context: %v, notes %q", err, a.report.Notes)
+	}
+}
