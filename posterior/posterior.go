@@ -178,12 +178,14 @@ func (e evidence) weightBounds(c []float64, norms Norms, cError float64, logPrio
 // (e^high − e^low)/Z.
 func logShareErrors(low, high []float64, logZ float64) []float64 {
 	width := make([]float64, len(low))
-	for i := range low {
-		width[i] = math.Inf(-1)
-		if !(high[i] <= low[i]) {
-			width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
+	parallel.Rows(len(low), logWork, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			width[i] = math.Inf(-1)
+			if !(high[i] <= low[i]) {
+				width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
+			}
 		}
-	}
+	})
 	return width
 }
 

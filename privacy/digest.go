@@ -41,6 +41,15 @@ func lp(parts ...[]byte) []byte {
 	return out
 }
 
-func hash(parts ...[]byte) Digest { return sha256.Sum256(lp(parts...)) }
+// hash is SHA-256 of lp of the parts, without a copy of them.
+func hash(parts ...[]byte) (d Digest) {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(p))))
+		h.Write(p)
+	}
+	h.Sum(d[:0])
+	return d
+}
 
 func be64(x int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(x)) }

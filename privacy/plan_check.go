@@ -120,15 +120,14 @@ func (s Sensitivity) validate(optional bool) error {
 
 // validateSensors checks ids, weights and bounds.
 func (p *Plan) validateSensors() error {
-	seen := make(map[graph.ID]bool, len(p.Sensors))
-	for _, s := range p.Sensors {
+	seen := distinct{sensors: p.Sensors}
+	for i, s := range p.Sensors {
 		if err := CheckID("sensor id", string(s.ID)); err != nil {
 			return err
 		}
-		if seen[s.ID] {
+		if !seen.add(i) {
 			return fmt.Errorf("privacy: sensor %q is given twice", s.ID)
 		}
-		seen[s.ID] = true
 		if !(s.Weight >= 0x1p-200 && s.Weight <= 0x1p200) {
 			return fmt.Errorf("privacy: sensor %q has weight %v, want 0 or a number from 2^-200 to 2^200", s.ID, s.Weight)
 		}
@@ -137,6 +136,36 @@ func (p *Plan) validateSensors() error {
 		}
 	}
 	return nil
+}
+
+// distinct finds ids that are given twice. It takes no memory while the ids ascend by length,
+// then bytewise, as those of all nodes of a graph do.
+type distinct struct {
+	sensors []SensorNoise
+	seen    map[graph.ID]bool // nil while the ids ascend
+}
+
+// add says whether the id of sensor i is new; the sensors before have been added.
+func (d *distinct) add(i int) bool {
+	id := d.sensors[i].ID
+	if d.seen == nil {
+		if i == 0 {
+			return true
+		}
+		before := d.sensors[i-1].ID
+		if len(before) < len(id) || len(before) == len(id) && before < id {
+			return true
+		}
+		d.seen = make(map[graph.ID]bool, len(d.sensors))
+		for _, s := range d.sensors[:i] {
+			d.seen[s.ID] = true
+		}
+	}
+	if d.seen[id] {
+		return false
+	}
+	d.seen[id] = true
+	return true
 }
 
 // checkPrecision refuses a plan whose numerical error swamps the sensitivity.

@@ -130,17 +130,26 @@ func plain(name []byte) bool {
 	})
 }
 
-// valueEnd returns where the mark stands first outside of strings, objects and arrays, or
-// the length.
+// structure marks the bytes that say where a value ends: all others are passed over.
+var structure = func() (marks [256]bool) {
+	for _, c := range `"{}[],:` {
+		marks[c] = true
+	}
+	return marks
+}()
+
+// valueEnd returns where the mark, a comma or a colon, stands first outside of strings, objects
+// and arrays, or the length.
 func valueEnd(text []byte, mark byte) int {
-	depth, quoted := 0, false
+	depth := 0
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
+		c := text[i]
+		if !structure[c] {
+			continue
+		}
+		switch {
 		case c == '"':
-			quoted = !quoted
-		case quoted:
+			i = stringEnd(text, i+1)
 		case c == mark && depth == 0:
 			return i
 		case c == '{' || c == '[':
@@ -150,4 +159,16 @@ func valueEnd(text []byte, mark byte) int {
 		}
 	}
 	return len(text)
+}
+
+// stringEnd returns where the quotation mark stands that ends the string whose text begins at
+// i, or the length.
+func stringEnd(text []byte, i int) int {
+	for i < len(text) && text[i] != '"' {
+		if text[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return i
 }
