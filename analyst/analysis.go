@@ -75,6 +75,9 @@ func (a *analysis) addRanking(p *posterior.Posterior) {
 	if e := p.ProbabilityError; e > 0.01 {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("the column norms of M are bounded, not exact: probabilities may be off by up to %.2g", e))
 	}
+	if p.Raised > 0 {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("the noise of %d of %d measurements is so small that rounding would decide what they tell where sensors may be broken: it was taken for larger, so that one source is at most a hundred thousand times the noise, and probabilities say rather too little than too much", p.Raised, len(a.Data.Y)))
+	}
 	a.probability, a.faulty = p.Probability, p.Faulty
 }
 

@@ -176,6 +176,7 @@ func newAttack(ctx context.Context, d measurement.Data, opts Options, labels []i
 	if err != nil {
 		return nil, nil, err
 	}
+	d, opts.Faults, _ = resolved(d, opts.Faults)
 	a := &attack{d: d, opts: opts, labels: labels, columns: make([]float64, n*m), largest: make([]float64, m)}
 	if a.groups, err = p.Groups(labels); err != nil {
 		return nil, nil, err

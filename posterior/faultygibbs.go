@@ -60,6 +60,7 @@ func newFaultyGibbs(ctx context.Context, g gibbs, opts SampleOptions) (*faultyGi
 	if err != nil {
 		return nil, err
 	}
+	g.d = f.d
 	one, err := f.exact(ctx)
 	if err != nil {
 		return nil, err

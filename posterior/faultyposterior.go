@@ -29,6 +29,7 @@ type faulty struct {
 	d        measurement.Data
 	logPrior []float64
 	level    float64
+	raised   int // measurements whose noise was raised
 }
 
 // newFaulty returns the posterior of a single source where sensors may be broken.
@@ -55,7 +56,8 @@ func prepareFaulty(d measurement.Data, opts Options) (*faulty, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &faulty{newFaultyEvidence(d.Y, opts.Faults, opts.Amplitude), d, logPrior, opts.Level}, nil
+	d, faults, raised := resolved(d, opts.Faults)
+	return &faulty{newFaultyEvidence(d.Y, faults, opts.Amplitude), d, logPrior, opts.Level, raised}, nil
 }
 
 // exact is the posterior where the entries of A are at hand.
@@ -64,7 +66,7 @@ func (f *faulty) exact(ctx context.Context) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Posterior{LogEvidence: slices.Clone(weight), Probability: weight}
+	p := &Posterior{LogEvidence: slices.Clone(weight), Probability: weight, Raised: f.raised}
 	for i, l := range f.logPrior {
 		p.LogEvidence[i] -= l
 		if math.IsInf(l, -1) {
@@ -101,6 +103,14 @@ func (f *faulty) weights(ctx context.Context) ([]float64, error) {
 		return f.columns(ctx, nodes, func(i int, c *column) { weight[i] = c.log(floor-f.logPrior[i]) + f.logPrior[i] })
 	}
 	first := order[:min(firstNodes, n)]
+	// What they have at least keeps each from being integrated where another leaves it negligible.
+	err = f.columns(ctx, first, func(i int, c *column) { weight[i] = c.floor() + f.logPrior[i] })
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range first {
+		floor = max(floor, weight[i])
+	}
 	if err := settle(first); err != nil {
 		return nil, err
 	}

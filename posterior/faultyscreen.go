@@ -51,6 +51,9 @@ func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := checkResolvable(norms); err != nil {
+		return nil, err
+	}
 	s, err := f.newScreen(ctx, norms)
 	if err != nil {
 		return nil, err
