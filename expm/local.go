@@ -119,7 +119,7 @@ type ball struct {
 	val      []float64
 
 	sum, cur, prev []float64
-	widest         int // entries of a row
+	widest         int // most entries of a row of a node in it: what a sum of step can have
 	work           int // entries read
 }
 
@@ -128,7 +128,7 @@ type ball struct {
 func (p *ball) collect(b *balls, j, steps int) {
 	p.nodes, p.position[j] = append(p.nodes[:0], int32(j)), 1
 	p.reach, p.ptr, p.adj, p.val = append(p.reach[:0], 1), append(p.ptr[:0], 0), p.adj[:0], p.val[:0]
-	p.widest = 0
+	p.widest = int(b.ptr[j+1] - b.ptr[j])
 	for first := 0; len(p.reach) <= steps; {
 		layer := p.nodes[first:]
 		more := len(p.adj)
@@ -158,6 +158,7 @@ func (p *ball) addRow(b *balls, t int32) {
 			p.nodes = append(p.nodes, other)
 			at = int32(len(p.nodes))
 			p.position[other] = at
+			p.widest = max(p.widest, int(b.ptr[other+1]-b.ptr[other]))
 		}
 		p.adj = append(p.adj, at-1)
 	}
@@ -165,11 +166,18 @@ func (p *ball) addRow(b *balls, t int32) {
 		p.val = append(p.val, b.val[from:to]...)
 	}
 	p.ptr = append(p.ptr, int32(len(p.adj)))
-	p.widest = max(p.widest, int(to-from))
 }
 
-// bounds returns bounds for column j. The rounding error is that of [chebyshev], where a row
-// of S is a plain sum.
+// gamma bounds the rounding error of [ball.step], relative to |S||x| and the other terms, as
+// a Generator's Rounding does: a plain sum of as many terms as the widest row that the ball
+// reaches, of which twelve roundings are for its other operations and for the stored S.
+func (p *ball) gamma() float64 {
+	g := float64(p.widest+12) * unit
+	return g / (1 - g)
+}
+
+// bounds returns bounds for column j. The rounding error is that of [chebyshev], with the
+// gamma of the ball.
 func (b *balls) bounds(p *ball, j int) (low, high float64) {
 	p.collect(b, j, len(b.chebyshev)-1)
 	degree := min(len(b.chebyshev), len(p.reach)) - 1
@@ -178,7 +186,7 @@ func (b *balls) bounds(p *ball, j int) (low, high float64) {
 	for i, v := range p.sum {
 		square += b.weights[p.nodes[i]] * v * v
 	}
-	rounding := float64(7*(p.widest+6))*unit*b.spread + float64(degree+66)*unit
+	rounding := 7*p.gamma()*b.spread + float64(degree+66)*unit
 	off := b.peak * (b.dropped[degree] + rounding) * (1 + 1e-9)
 	slack := float64(len(p.sum)+8) * unit
 	low = max(0, math.Sqrt(square)*(1-slack)-off)

@@ -151,3 +151,22 @@ func TestColumnSquaresRefused(t *testing.T) {
 		t.Errorf("%v, %v: want false and no error", ok, err)
 	}
 }
+
+// The rounding bound of a ball counts the row of a node that it reaches last: a hub adds up as
+// many terms as it has neighbours, whether or not the ball goes beyond it.
+func TestBallCountsTheLastRow(t *testing.T) {
+	g := hub(t)
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Normalized), 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := make([]float64, g.Order())
+	for i := range ones {
+		ones[i] = 1
+	}
+	for j, terms := range map[int]float64{0: 40_001, 2: 40_001, 250: 2} {
+		if got, least := expm.BallGamma(d, j, ones), terms*0x1p-53; !(got >= least && got <= 2*least+0x1p-49) {
+			t.Errorf("node %d: gamma is %v, want at least %v and about that", j, got, least)
+		}
+	}
+}
