@@ -28,8 +28,8 @@ type Job struct {
 	Attempt string        // token of its payment: who repeats it, with the same plan, is not charged again; "": a new one
 	Version string        // of the program, for the record
 
-	// Planned is called with the plan before the signal is read, unless nil. Its error ends
-	// the run.
+	// Planned is called with the plan before anything is made of the signal, unless nil. Its
+	// error ends the run.
 	Planned func(*Plan) error
 	// DryRun stops the run where it would begin to write and spend.
 	DryRun bool

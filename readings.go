@@ -43,7 +43,6 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 
 // diffused reads the sources f₀ and returns M f₀.
 func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
-	property := s.SourceProperty
 	if m.operator.Diffusion.Method() == expm.Lanczos {
 		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrSignalKind)
 	}
@@ -53,7 +52,25 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	if e := m.computingError(); e > p.NormError || p.EntryError > 0 && e > p.EntryError {
 		return nil, fmt.Errorf("%w: the computed diffusion may be off by %v, the plan charges %v", ErrGraphChanged, e, p.NormError)
 	}
-	f, err := m.source.Signal(ctx, m.Graph, property)
+	f, err := m.sources(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	y := make([]float64, m.Graph.Order())
+	if err := m.operator.Diffusion.MulPrivateTo(ctx, y, f); err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		out[k] = y[s.Node]
+	}
+	return out, ctx.Err()
+}
+
+// sources reads f₀, and refuses what no sources are. It needs no plan, so that a long search
+// for one need not end in a refusal.
+func (m *Model) sources(ctx context.Context, s Signal) ([]float64, error) {
+	f, err := m.source.Signal(ctx, m.Graph, s.SourceProperty)
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
@@ -68,20 +85,12 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 		}
 	}
 	if outside > 0 {
-		return nil, badSignal(property, "is outside [0, 1]", outside)
+		return nil, badSignal(s.SourceProperty, "is outside [0, 1]", outside)
 	}
 	if !mass && !s.AllowZero { // no neighbour has mass either: total mass is public
-		return nil, fmt.Errorf("%w: %q is zero or missing on every selected node", ErrZeroSignal, property)
+		return nil, fmt.Errorf("%w: %q is zero or missing on every selected node", ErrZeroSignal, s.SourceProperty)
 	}
-	y := make([]float64, m.Graph.Order())
-	if err := m.operator.Diffusion.MulPrivateTo(ctx, y, f); err != nil {
-		return nil, err
-	}
-	out := make([]float64, len(p.Sensors))
-	for k, s := range p.Sensors {
-		out[k] = y[s.Node]
-	}
-	return out, ctx.Err()
+	return f, nil
 }
 
 // measured returns the readings of a property. Every reporting sensor needs one.

@@ -52,6 +52,9 @@ func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 			return nil, err
 		}
 	}
+	if err := m.checkEarly(ctx, job.Signal); err != nil {
+		return nil, err
+	}
 	p, err := m.prepare(ctx, job)
 	if err != nil {
 		return nil, err
@@ -72,7 +75,17 @@ func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 	return m.Complete(ctx, r, job)
 }
 
-// prepare does what a run does with public data before it reads the signal.
+// checkEarly refuses bad sources before τ is searched for, which may take minutes. They are
+// read again for the release: nothing of them is kept, or enters the plan.
+func (m *Model) checkEarly(ctx context.Context, s Signal) error {
+	if !m.open || s.SourceProperty == "" || s.validate() != nil {
+		return nil
+	}
+	_, err := m.sources(ctx, s)
+	return err
+}
+
+// prepare does what a run does with public data alone.
 func (m *Model) prepare(ctx context.Context, job Job) (*Plan, error) {
 	start := time.Now()
 	p, err := m.Plan(ctx, job.Plan)

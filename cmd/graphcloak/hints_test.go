@@ -14,6 +14,7 @@ func TestHints(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak,zone\n1,0,a\n2,1,a\n3,0,b\n", "source,target\n1,2\n2,3\n")
+	writeGraph(t, "hot", "id,leak\n1,0\n2,1.5\n3,0\n", "source,target\n1,2\n2,3\n")
 	writeGraph(t, "alone", "id,leak\n1,0\n", "source,target\n")
 	writeGraph(t, "astray", "id,leak\n1,0\n2,1\n", "source,target\n1,2\n1,7\n")
 	writeGraph(t, "gaps", "id,leak\n1,0\n2,1\n3,0\n", "source,target,type,length\n1,2,ROAD,2\n2,3,PATH,\n")
@@ -32,6 +33,7 @@ func TestHints(t *testing.T) {
 		{"plan --from folder:path --measurement-property soon --tau 1", exitOK, `there is no property "soon", so far`, none},
 		{"plan --from folder:alone", exitValidation, "the graph has no relationship", "check labels"},
 		{"plan --from folder:path --weight-error 10%", exitValidation, "GraphCloak computes is certain", "name the readings by --measurement-property, or leave"},
+		{"run --from folder:hot --source-property leak", exitValidation, `"leak" is outside [0, 1] on 1 node`, "look through the column leak"},
 		{"run --from folder:astray --source-property leak", exitValidation, "1 relationship has an end that is not in nodes.csv", ""},
 		{"plan --from folder:path --epsilon much", exitUsage, `epsilon is "much" (flag --epsilon)`, none},
 		{"plan --from folder:path --target-accuracy 0.9 --epsilon 4", exitUsage, "--epsilon says which ε, and a target finds one", "leave --epsilon out"},
