@@ -44,6 +44,7 @@ type TauChoice struct {
 	// CutShort reports whether half of [Allocation].Time ran out before the search was
 	// complete: on a faster machine the choice may be another.
 	CutShort bool
+	Untried  int    // τ that were to be tried still where it was cut short, at most
 	Note     string // what a reader should know of the choice; "": nothing
 }
 

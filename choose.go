@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -113,6 +114,7 @@ type tauSearch struct {
 	deadline time.Time
 	tried    map[int]*TauPoint // nil: out of reach
 	cut      bool              // the time ended the search
+	left     int               // τ that were to be tried then, at most
 	note     string
 }
 
@@ -211,10 +213,15 @@ func (s *tauSearch) run() error {
 			break
 		}
 	}
+	if s.cut {
+		s.left = mostTries - len(s.tried) + refinements(s.stride/2)
+		return nil
+	}
 	for step := s.stride / 2; step >= 1 && len(s.tried) > 0; step /= 2 {
 		best := s.best()
-		for _, k := range []int{best - step, best + step} {
+		for tried, k := range []int{best - step, best + step} {
 			if s.expired() {
+				s.left = refinements(step) - tried
 				return nil
 			}
 			if k > best && s.m.Graph.Order() > draftOrder {
@@ -227,6 +234,9 @@ func (s *tauSearch) run() error {
 	}
 	return nil
 }
+
+// refinements is the number of neighbours that are tried from a step on: two a step, which is halved down to 1.
+func refinements(step int) int { return 2 * bits.Len(uint(step)) }
 
 // past reports whether the last step is worse after a clear gain, or nothing is left to gain.
 func (s *tauSearch) past(last *TauPoint) bool {
@@ -402,7 +412,7 @@ func (s *tauSearch) decide() (float64, error) {
 }
 
 func (s *tauSearch) choice() *TauChoice {
-	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, CutShort: s.cut, Note: s.note}
+	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, CutShort: s.cut, Untried: s.left, Note: s.note}
 	if s.byDistance() {
 		c.Aim = AimLocation
 	}

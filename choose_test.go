@@ -101,11 +101,11 @@ func TestTauSearchIsCutShort(t *testing.T) {
 	job := openJob()
 	job.Plan.Allocation.Time = 1
 	_, p := testkit.Planned(t, s, job)
-	if c := p.TauChoice; !c.CutShort || len(c.Points) != 1 || c.Points[0].Tau != p.Model.Tau {
+	if c := p.TauChoice; !c.CutShort || c.Untried < 13 || len(c.Points) != 1 || c.Points[0].Tau != p.Model.Tau {
 		t.Errorf("τ = %v of %+v", p.Model.Tau, c)
 	}
 	job.Plan.Allocation.Time = 0
-	if _, p := testkit.Planned(t, s, job); p.TauChoice.CutShort {
+	if _, p := testkit.Planned(t, s, job); p.TauChoice.CutShort || p.TauChoice.Untried != 0 {
 		t.Error("a search without a limit says that it was cut short")
 	}
 }

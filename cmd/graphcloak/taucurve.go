@@ -39,7 +39,7 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 	case c.Note != "":
 		a.note("Note: %s.", c.Note)
 	case c.CutShort:
-		a.note("Note: τ = %v is the best of %d that were tried before half of --allocation-time was over; a longer one may find a better one.", p.Public.Tau, len(c.Points))
+		a.note("Note: τ = %v is the best of %d that were tried before half of --allocation-time was over, and up to %d more were not; a longer one may find a better one.", p.Public.Tau, len(c.Points), c.Untried)
 	default:
 		aim := "to name the community best"
 		if c.Aim == graphcloak.AimLocation {
