@@ -56,7 +56,11 @@ func (a *Accuracy) Possible() bool {
 
 // ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.
 func ScoreInterval(k, n int) (lower, upper float64) {
-	const z = 1.959963984540054
+	return scoreInterval(k, n, 1.959963984540054)
+}
+
+// scoreInterval is Wilson's with the quantile z of the normal distribution.
+func scoreInterval(k, n int, z float64) (lower, upper float64) {
 	p, m := float64(k)/float64(n), float64(n)
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // CommunityAccuracy is how often sources of one community were named rightly.
@@ -36,29 +38,37 @@ func (c CommunityAccuracy) Label() string {
 	return strconv.Itoa(c.CommunityID)
 }
 
-// WorstServed returns the community that is surely served worst, which is the one whose
-// interval ends lowest; of equal ones the first. It is nil for fewer than two.
-func WorstServed(list []CommunityAccuracy) *CommunityAccuracy {
-	if len(list) < 2 {
+// WorstServed returns the community that is found less often than the average beyond what chance
+// does, most surely: whose interval ends lowest, of equal ones the first. The intervals hold
+// together with 95 %, by Bonferroni's correction: the worst of many with two trials each says
+// nothing. It is nil where there is none.
+func (a *Accuracy) WorstServed() *CommunityAccuracy {
+	if len(a.Communities) < 2 {
 		return nil
 	}
-	worst := &list[0]
-	for k := range list {
-		if list[k].Upper < worst.Upper {
-			worst = &list[k]
+	z := distuv.UnitNormal.Quantile(1 - .025/float64(len(a.Communities)))
+	var worst *CommunityAccuracy
+	least := a.Probability
+	for k := range a.Communities {
+		c := &a.Communities[k]
+		if c.Trials == 0 {
+			continue
+		}
+		if _, upper := scoreInterval(int(math.Round(c.Probability*float64(c.Trials))), c.Trials, z); upper < least {
+			worst, least = c, upper
 		}
 	}
 	return worst
 }
 
-// WorstSentence names the community that is served worst; "" where none is worse than the
-// average by more than chance.
+// WorstSentence names the community that is surely served worse than the average; "" where
+// chance explains the differences.
 func (a *Accuracy) WorstSentence() string {
-	w := WorstServed(a.Communities)
-	if w == nil || w.Upper >= a.Probability || w.Probability >= a.Probability {
+	w := a.WorstServed()
+	if w == nil {
 		return ""
 	}
-	return fmt.Sprintf("Worst served is community %s, of %d nodes: sources there are found %.0f %% of the time (%d simulated, 95 %% interval %.0f to %.0f %%).",
+	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the time (%d simulated, 95 %% interval %.0f to %.0f %%).",
 		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*w.Lower, 100*w.Upper)
 }
 

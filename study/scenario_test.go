@@ -97,8 +97,8 @@ func TestByCommunity(t *testing.T) {
 	}
 }
 
-// The community that is surely served worst is named, and only where chance does not
-// explain it.
+// The community that is surely served worse than the average is named, and only where chance does
+// not explain it: nor that it is the worst of many.
 func TestWorstServed(t *testing.T) {
 	list := []report.CommunityAccuracy{
 		{CommunityID: 0, Size: 9, Trials: 90, Probability: .9, Lower: .82, Upper: .94},
@@ -106,10 +106,10 @@ func TestWorstServed(t *testing.T) {
 		{CommunityID: 2, Size: 1, Trials: 1, Probability: 0, Lower: 0, Upper: .79},
 	}
 	a := report.Accuracy{Probability: .52, Communities: list}
-	if w := report.WorstServed(list); w == nil || w.CommunityID != 1 {
+	if w := a.WorstServed(); w == nil || w.CommunityID != 1 {
 		t.Errorf("worst %+v", w)
 	}
-	if got, want := a.WorstSentence(), "Worst served is community north, of 4 nodes: sources there are found 10 % of the time (100 simulated, 95 % interval 5 to 17 %)."; got != want {
+	if got, want := a.WorstSentence(), "Most surely served worse than the average is community north, of 4 nodes: sources there are found 10 % of the time (100 simulated, 95 % interval 5 to 17 %)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a.Communities = list[:1]
@@ -119,5 +119,14 @@ func TestWorstServed(t *testing.T) {
 	a.Communities, a.Probability = []report.CommunityAccuracy{list[0], list[2]}, .6
 	if got := a.WorstSentence(); got != "" {
 		t.Errorf("within chance: %q", got)
+	}
+	many := make([]report.CommunityAccuracy, 60)
+	for k := range many {
+		many[k] = report.CommunityAccuracy{CommunityID: k, Size: 9, Trials: 2, Probability: 1, Lower: .34, Upper: 1}
+	}
+	many[58].Probability, many[58].Lower, many[58].Upper = 0, 0, .66
+	a.Communities, a.Probability = many, .7
+	if got := a.WorstSentence(); got != "" {
+		t.Errorf("the worst of 60: %q", got)
 	}
 }

@@ -87,7 +87,7 @@ func accuracyLimit(p *graphcloak.Plan) string {
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
 }
 
-// worstServed names the community whose sources are found least.
+// worstServed names a community whose sources are surely found less often than others.
 func worstServed(p *graphcloak.Plan) string {
 	if p.Accuracy == nil {
 		return ""
