@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -226,5 +227,21 @@ func TestSensorsReleaseIsKnown(t *testing.T) {
 	out.Reset()
 	if code, text := release(out, "--from-sensors", "v8"); code != exitOK || !strings.Contains(out.String(), `"8"`) {
 		t.Errorf("exit %d: %s%s", code, text, out)
+	}
+}
+
+// TestResumeFinished: a run that is finished is not called one to be given up.
+func TestResumeFinished(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n", "source,target\n1,2\n2,3\n")
+	exit, stdout, stderr := called(t, strings.Fields("run --from folder:path --source-property leak --tau 1 --delta 0.01 --format json")...)
+	var rep struct{ RunID string }
+	if err := json.Unmarshal([]byte(stdout), &rep); err != nil || exit != exitOK || rep.RunID == "" {
+		t.Fatalf("exit %d, run %q, %v: %s", exit, rep.RunID, err, stderr)
+	}
+	exit, _, stderr = called(t, "run", "--from", "folder:path", "--resume", rep.RunID, "--format", "table")
+	if exit != exitConflict || !strings.Contains(stderr, "is finished: there is nothing to resume") || strings.Contains(stderr, "--undo") {
+		t.Errorf("exit %d: %s", exit, stderr)
 	}
 }

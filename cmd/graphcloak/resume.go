@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -77,8 +78,12 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 		if err != nil {
 			return err
 		}
+		if r, err := s.Jobs().GetRun(ctx, runID); err == nil && r.Status == jobs.Finished && r.Report != nil {
+			return fail(exitConflict, "run %s is finished: there is nothing to resume", r.RunID).
+				hint("`graphcloak runs show %s` shows it", r.RunID).about("run", r.RunID)
+		}
 		return fail(exitNotFound, "nothing is kept of run %s here", runID).
-			hint("it is finished, or it was started by another user or on another machine: resume it there, or give it up with --undo %s; %s", runID, describeRuns(here)).
+			hint("it was started by another user or on another machine: resume it there, or give it up with --undo %s; %s", runID, describeRuns(here)).
 			about("run", runID)
 	}
 	if err != nil {
