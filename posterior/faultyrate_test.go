@@ -3,6 +3,7 @@
 package posterior_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -32,6 +33,14 @@ func TestFaultRates(t *testing.T) {
 			}
 			want *= (a + float64(order)) / (a + b + float64(order)) / small
 		}
+	}
+}
+
+// TestFaultRatesOfDefault: at a mean of .01 the rates are those that the documentation gives.
+func TestFaultRatesOfDefault(t *testing.T) {
+	rates, prior := posterior.Faults{Rate: .01}.Rates()
+	if got, want := fmt.Sprintf("%.4f %.4f", rates, prior), "[0.0024 0.0400 0.1219 0.2550] [0.8312 0.1543 0.0143 0.0003]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
