@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	lapack "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // symmetricEigen replaces the symmetric n × n matrix a by its orthonormal
@@ -167,17 +167,8 @@ func (r *rotator) add(i int, c, s float64) {
 }
 
 func (r *rotator) flush() {
-	var wait sync.WaitGroup
 	panels := (r.n + panelColumns - 1) / panelColumns
-	workers := min(runtime.GOMAXPROCS(0), panels)
-	for w := range workers {
-		wait.Go(func() {
-			for p := w; p < panels; p += workers {
-				r.panel(p*panelColumns, min((p+1)*panelColumns, r.n))
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Each(panels, func(p int) { r.panel(p*panelColumns, min((p+1)*panelColumns, r.n)) })
 	r.list = r.list[:0]
 }
 

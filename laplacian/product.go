@@ -5,6 +5,8 @@ package laplacian
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // A product of fewer entries than this is not worth a second worker.
@@ -22,6 +24,7 @@ type job struct {
 	a, b, c, d  float64
 	next        atomic.Int64
 	wait        sync.WaitGroup
+	net         parallel.Net
 	run         func()
 	scratch     []float64
 }
@@ -39,7 +42,8 @@ func (l *Laplacian) job() *job {
 }
 
 func (j *job) work() {
-	for p := j.next.Add(1) - 1; p < int64(len(j.l.cuts)-1); p = j.next.Add(1) - 1 {
+	defer j.net.Catch()
+	for p := j.next.Add(1) - 1; p < int64(len(j.l.cuts)-1) && !j.net.Caught(); p = j.next.Add(1) - 1 {
 		j.l.multiply(j, int(j.l.cuts[p]), int(j.l.cuts[p+1]))
 	}
 }
@@ -90,6 +94,7 @@ func (l *Laplacian) do(j *job) {
 	}
 	j.work()
 	j.wait.Wait()
+	j.net.Raise()
 }
 
 // MulVecTo sets dst to L x, or to Lᵀx.

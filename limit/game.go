@@ -5,9 +5,9 @@ package limit
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // game is the choice of weights: of the probability p_i of node i the share w_iz is bound by
@@ -245,16 +245,7 @@ func (a *game) bound() float64 {
 
 // respond lets the other player maximise at every star.
 func (a *game) respond() {
-	var wait sync.WaitGroup
-	workers := min(len(a.stars), runtime.GOMAXPROCS(0))
-	for w := range workers {
-		wait.Go(func() {
-			for z := w; z < len(a.stars); z += workers {
-				a.maximise(&a.stars[z])
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Each(len(a.stars), func(z int) { a.maximise(&a.stars[z]) })
 }
 
 // maximise bounds the largest Σ_c g_c(r_c) over distributions r, where g_c is the

@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
@@ -163,14 +162,14 @@ func (f *fitting) add(k *checker, b *noiseBlock) {
 		f.columns = make([]float64, m*b.width)
 	}
 	nodes, amplitudes, columns := make([]int, b.width), make([]float64, b.width), f.columns[:m*b.width]
-	inParallel(b.width, func(j int) {
+	parallel.Each(b.width, func(j int) {
 		c := stride(b.w, j, b.width, n)
 		floats.Add(c, f.shift)
 		nodes[j], amplitudes[j] = k.best(c)
 	})
 	linop.ColumnsTo(k.d.A, columns, nodes)
 	poor := make([]bool, b.width)
-	inParallel(b.width, func(j int) {
+	parallel.Each(b.width, func(j int) {
 		rest := stride(b.z, j, b.width, m)
 		floats.Add(rest, f.mean)
 		floats.AddScaled(rest, -amplitudes[j], columns[j*m:(j+1)*m])
@@ -296,20 +295,6 @@ func stride(x []float64, j, k, n int) []float64 {
 		out[i] = x[i*k+j]
 	}
 	return out
-}
-
-// inParallel calls f for 0 … n−1; no two calls may write to the same place.
-func inParallel(n int, f func(i int)) {
-	var wait sync.WaitGroup
-	workers := min(n, runtime.GOMAXPROCS(0))
-	for w := range workers {
-		wait.Go(func() {
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // LeastResidual returns a least ‖y − Σ a_k A z_k‖² over as many sources as there are nodes

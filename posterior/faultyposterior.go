@@ -5,13 +5,11 @@ package posterior
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
@@ -149,20 +147,11 @@ func (f *faulty) columns(ctx context.Context, nodes []int, do func(i int, c *col
 // inBlocks calls do for [0, blockWidth), [blockWidth, 2·blockWidth), … below n, on every
 // processor.
 func inBlocks(ctx context.Context, n int, do func(from, to int)) error {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 1+n/blockWidth) {
-		wait.Go(func() {
-			for ctx.Err() == nil {
-				to := int(next.Add(blockWidth))
-				if to-blockWidth >= n {
-					return
-				}
-				do(to-blockWidth, min(to, n))
-			}
-		})
-	}
-	wait.Wait()
+	parallel.Each((n+blockWidth-1)/blockWidth, func(b int) {
+		if ctx.Err() == nil {
+			do(b*blockWidth, min((b+1)*blockWidth, n))
+		}
+	})
 	return ctx.Err()
 }
 

@@ -103,7 +103,7 @@ func overOperators(ctx context.Context, data iter.Seq2[measurement.Data, error],
 
 // addNull adds, to logarithms, the odds of a source in each trial of a block without one.
 func (k *checker) addNull(null []float64, b *noiseBlock) {
-	inParallel(b.width, func(j int) { null[j] = logAdd(null[j], k.trial(stride(b.w, j, b.width, len(k.norms)))) })
+	parallel.Each(b.width, func(j int) { null[j] = logAdd(null[j], k.trial(stride(b.w, j, b.width, len(k.norms)))) })
 }
 
 // lineValues is the number of values of a cache line: columns are drawn by as many, so that

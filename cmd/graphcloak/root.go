@@ -59,6 +59,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
@@ -108,7 +109,11 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 	go func() {
 		defer func() {
 			if fault := recover(); fault != nil {
-				fmt.Fprintf(a.stderr, "%s\n", debug.Stack())
+				stack := debug.Stack()
+				if p, ok := fault.(*parallel.Panic); ok {
+					fault, stack = p.Value, p.Stack
+				}
+				fmt.Fprintf(a.stderr, "%s\n", stack)
 				done <- fmt.Errorf("internal error: %v; please report it, with the lines above", fault)
 			}
 		}()

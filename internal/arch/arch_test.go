@@ -47,7 +47,7 @@ var table = map[string]row{
 	"expm":        {layer: 1, imports: []string{"linop", "internal/parallel"}},
 	"measurement": {layer: 1, imports: []string{"linop", "internal/parallel"}},
 
-	"limit":     {layer: 2, imports: []string{"graph", "emd"}},
+	"limit":     {layer: 2, imports: []string{"graph", "emd", "internal/parallel"}},
 	"posterior": {layer: 2, imports: []string{"linop", "measurement", "internal/dense", "internal/parallel"}},
 	"recovery":  {layer: 2, imports: []string{"linop", "measurement", "internal/dense", "internal/parallel"}},
 

@@ -27,6 +27,7 @@ type job struct {
 	parts            []float64 // one for each piece
 	next             atomic.Int64
 	wait             sync.WaitGroup
+	net              Net
 	run              func()
 }
 
@@ -42,7 +43,8 @@ var jobs = sync.Pool{New: func() any {
 // Rows calls f on ranges of rows lo … hi−1 that cover 0 … n−1, each row once, several at
 // the same time and in no order. f writes to what belongs to its rows only. width is the
 // work of a row, in values that are read or written; rows of at least 2¹⁴ each are a range of
-// their own. Calls may be nested. Rows allocates nothing but f: where that matters, f is
+// their own. Calls may be nested. Where f panics, Rows panics with the first *[Panic] once no f runs any
+// more, or with the value itself where there is one range. Rows allocates nothing but f: where that matters, f is
 // made once and kept.
 func Rows(n, width int, f func(lo, hi int)) {
 	if n <= 0 {
@@ -58,6 +60,16 @@ func Rows(n, width int, f func(lo, hi int)) {
 	j.do()
 	j.loop = nil
 	jobs.Put(j)
+}
+
+// Each calls f for 0 … n−1, several at the same time and in no order, each of them worth a worker. No two
+// calls may write to the same place. See [Rows].
+func Each(n int, f func(i int)) {
+	Rows(n, pieceWork, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
 }
 
 // Sum sets sum to the total of what f adds up over ranges of rows that cover 0 … n−1: f adds
@@ -128,11 +140,13 @@ func (j *job) do() {
 	}
 	j.work()
 	j.wait.Wait()
+	j.net.Raise()
 }
 
-// work does pieces until none is left.
+// work does pieces until none is left, or one has panicked.
 func (j *job) work() {
-	for p := int(j.next.Add(1) - 1); p < j.pieces; p = int(j.next.Add(1) - 1) {
+	defer j.net.Catch()
+	for p := int(j.next.Add(1) - 1); p < j.pieces && !j.net.Caught(); p = int(j.next.Add(1) - 1) {
 		lo, hi := p*j.piece, min((p+1)*j.piece, j.n)
 		if j.loop != nil {
 			j.loop(lo, hi)
