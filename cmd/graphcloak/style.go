@@ -20,7 +20,9 @@ const (
 	strong paint = "1"  // the answer, titles
 	bad    paint = "31" // what failed
 	good   paint = "32" // what is in order
-	wary   paint = "33" // warnings, what waits
+	// warnings, what waits: yellow is as good as invisible on white, and plain magenta dim on
+	// black where the terminal's is dark.
+	wary paint = "1;35"
 )
 
 // on paints a text, where colour is wanted.
