@@ -269,12 +269,7 @@ func (p *Posterior) setCredible(level float64) {
 	if out := 1 - level; out > 1e-9 {
 		least = out / 2 / float64(len(p.Probability))
 	}
-	var order []int
-	for i, v := range p.Probability {
-		if !(v < least) {
-			order = append(order, i)
-		}
-	}
+	order := atLeast(p.Probability, headOf(p.Probability, level, least))
 	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(p.Probability[j], p.Probability[i]), cmp.Compare(i, j))
 	})
@@ -284,6 +279,38 @@ func (p *Posterior) setCredible(level float64) {
 		k++
 	}
 	p.Credible = order[:k]
+}
+
+// headOf returns a bound ≥ least such that the values from it on add up to more than level, in
+// any order, so that no others need sorting; least where there is no such bound.
+func headOf(probability []float64, level, least float64) float64 {
+	const rounding = 1e-6 // far above that of a sum
+	if level+rounding >= 1 {
+		return least
+	}
+	for bound := floats.Max(probability) / 4; bound > least; bound /= 4 {
+		sum := 0.0
+		for _, v := range probability {
+			if !(v < bound) {
+				sum += v
+			}
+		}
+		if sum > level+rounding {
+			return bound
+		}
+	}
+	return least
+}
+
+// atLeast returns the places of the values that are not below least.
+func atLeast(x []float64, least float64) []int {
+	var places []int
+	for i, v := range x {
+		if !(v < least) {
+			places = append(places, i)
+		}
+	}
+	return places
 }
 
 // Ceiling returns Φ(Δ₂/2σ), the largest probability with which any test distinguishes two
