@@ -53,3 +53,19 @@ func hash(parts ...[]byte) (d Digest) {
 }
 
 func be64(x int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(x)) }
+
+// hashJoined is the hash of two parts, the second in pieces, without a copy of them.
+func hashJoined(first []byte, pieces [][]byte) (d Digest) {
+	size := 0
+	for _, p := range pieces {
+		size += len(p)
+	}
+	h := sha256.New()
+	h.Write(lp(first))
+	h.Write(binary.BigEndian.AppendUint32(nil, uint32(size)))
+	for _, p := range pieces {
+		h.Write(p)
+	}
+	h.Sum(d[:0])
+	return d
+}

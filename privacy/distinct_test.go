@@ -46,4 +46,10 @@ func TestHashOfParts(t *testing.T) {
 	if got, want := hash(parts...), Digest(sha256.Sum256(lp(parts...))); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
+	if got, want := hashJoined(parts[0], parts[1:]), hash(parts[0], parts[2]); got != want {
+		t.Errorf("in pieces %v, want %v", got, want)
+	}
+	if got, want := hashJoined(parts[0], [][]byte{[]byte("ab"), nil, []byte("c")}), hash(parts[0], []byte("abc")); got != want {
+		t.Errorf("in pieces %v, want %v", got, want)
+	}
 }

@@ -42,5 +42,10 @@ func marshalArray[T any](x []T) ([]byte, error) {
 
 // extend adds a member to the text of an object that has some already.
 func extend(object []byte, name string, value []byte) []byte {
-	return slices.Concat(object[:len(object)-1], []byte(`,"`+name+`":`), value, []byte("}"))
+	return slices.Concat(extended(object, name, value)...)
+}
+
+// extended returns the pieces of the text that [extend] joins.
+func extended(object []byte, name string, value []byte) [][]byte {
+	return [][]byte{object[:len(object)-1], []byte(`,"` + name + `":`), value, []byte("}")}
 }

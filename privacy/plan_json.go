@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
@@ -91,9 +92,11 @@ func (p *Plan) marshal() (head, sensors []byte, err error) {
 		return nil, nil, err
 	}
 	elements := make([]sensorElement, len(p.Sensors))
-	for i, s := range p.Sensors {
-		elements[i] = sensorElement{s, s.Sigma()}
-	}
+	parallel.Rows(len(elements), 64, func(lo, hi int) {
+		for i, s := range p.Sensors[lo:hi] {
+			elements[lo+i] = sensorElement{s, s.Sigma()}
+		}
+	})
 	sensors, err = marshalArray(elements)
 	return head, sensors, err
 }
@@ -141,14 +144,15 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 
 // Digest returns SHA-256 of the plan's JSON.
 func (p *Plan) Digest() (Digest, error) {
-	data, err := p.MarshalJSON()
+	head, sensors, err := p.marshal()
 	if err != nil {
 		return Digest{}, err
 	}
-	return planDigest(data), nil
+	return planDigest(extended(head, "sensors", sensors)...), nil
 }
 
-func planDigest(data []byte) Digest { return hash([]byte("graphcloak/v1/plan"), data) }
+// planDigest is the digest of a plan from the pieces of its text.
+func planDigest(text ...[]byte) Digest { return hashJoined([]byte("graphcloak/v1/plan"), text) }
 
 func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor") }
 
