@@ -19,6 +19,9 @@ func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) sec
 		return section{items: []item{{mark: "Spent", text: "nothing: to recover costs no privacy"}, next}}
 	}
 	spent := item{mark: "Spent", text: fmt.Sprintf("ε = %v at δ = %v, from scope %s", rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
+	if q := rep.Qualification(); q != "" {
+		spent.text += ": " + q
+	}
 	left := item{mark: "Left", text: "unknown: `graphcloak budget show` tells"}
 	if b, err := spentSoFar(ctx, s, rep); err == nil && b != nil {
 		left.text = whatIsLeft(b)

@@ -93,10 +93,21 @@ func (c *content) BPDNFacts() factTable {
 
 // plainPromise says beside ε what it is, where e^ε is a number that says something.
 func (c *content) plainPromise() string {
-	if r := c.Report; r.Epsilon == 0 || r.EpsilonSpent != r.Epsilon || r.Epsilon > 20 {
+	if r := c.Report; r.Epsilon == 0 || r.EpsilonSpent != r.Epsilon || r.Epsilon > 20 && r.Qualification() == "" {
 		return ""
 	}
+	if q := c.Report.Qualification(); q != "" {
+		return ": " + q
+	}
 	return fmt.Sprintf(": any result is at most %s times as likely as from a source %s away, but for δ", factor(c.Report.Epsilon), c.Radius())
+}
+
+// Published is what the guarantee is of.
+func (c *content) Published() string {
+	if c.Report.EachSensor() {
+		return "published value of any single sensor"
+	}
+	return "published result"
 }
 
 // Radius is how far apart neighbours are at most.
