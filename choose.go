@@ -149,7 +149,7 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 			return s, nil
 		}
 	}
-	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: tau = %v was taken; try others by --tau", m.Graph.Order(), m.Graph.Size(), fallbackTau)
+	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: τ = %v was taken; try others by --tau", m.Graph.Order(), m.Graph.Size(), fallbackTau)
 	return s, nil
 }
 
@@ -390,14 +390,14 @@ func (s *tauSearch) decide() (float64, error) {
 		})
 		slices.Sort(order[:near])
 		if !s.byDistance() && 1-best < s.chance+nothing*(1-s.chance) {
-			s.note = "at no tau that was tried is the right community named more often than by chance"
+			s.note = "at no τ that was tried is the right community named clearly more often than by chance"
 		}
 	}
 	for _, k := range order {
 		tau := s.tried[k].Tau
 		if s.m.feasibleAt(s.ctx, tau, s.m.newSpec(s.opts), s.opts) {
 			if s.note != "" {
-				s.note += fmt.Sprintf(": tau = %v was taken", tau)
+				s.note += fmt.Sprintf(": τ = %v was taken", tau)
 			}
 			return tau, nil
 		}
@@ -406,7 +406,7 @@ func (s *tauSearch) decide() (float64, error) {
 		}
 	}
 	if s.note == "" || len(order) > 0 {
-		s.note = fmt.Sprintf("no tau tells anything apart here: tau = %v was taken", fallbackTau)
+		s.note = fmt.Sprintf("no τ tells anything apart here: τ = %v was taken", fallbackTau)
 	}
 	return fallbackTau, nil
 }

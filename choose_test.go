@@ -118,7 +118,7 @@ func TestNoTauBeatsChance(t *testing.T) {
 		job.Plan.Epsilon = epsilon
 		_, p := testkit.Planned(t, s, job)
 		c := p.TauChoice
-		want := fmt.Sprintf("named more often than by chance: tau = %v was taken", p.Model.Tau)
+		want := fmt.Sprintf("named clearly more often than by chance: τ = %v was taken", p.Model.Tau)
 		if strings.HasSuffix(c.Note, want) != told || c.Chance < .3 || c.Chance > .4 {
 			t.Errorf("ε = %v: %q at a chance of %v", epsilon, c.Note, c.Chance)
 		}

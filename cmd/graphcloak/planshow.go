@@ -59,6 +59,9 @@ func planAnswer(p *graphcloak.Plan) string {
 	if u := p.Uncertainty; u.TauFrom < u.TauTo {
 		head += fmt.Sprintf(", certified for any τ from %v to %v,", u.TauFrom, u.TauTo)
 	}
+	if p.Guarantee == privacy.PerSensor {
+		head += " of each sensor's value by itself (of all together ε is larger),"
+	}
 	e := p.Accuracy
 	if a := p.Allocated; e == nil && a != nil && a.Simulated != nil {
 		s := a.Simulated
