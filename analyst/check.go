@@ -38,8 +38,9 @@ func CheckFalseAlarm(rate float64) error {
 
 // check reports whether there is a source at all, and whether the sources that the answer
 // supposes explain the measurements w, which are those of sensors that are not suspect. Where
-// several τ are possible both are asked of all of them, along the directions that are visible under
-// the operator's own, and other explanations are weighed at the likeliest.
+// several τ are possible both are asked of all of the grid, along the directions that are visible under
+// the operator's own, and where the fit is poor at those, between them too; other explanations are weighed
+// at the likeliest.
 func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Options) error {
 	opts.Faults = posterior.Faults{}
 	severalTau := len(a.report.TauPosterior) > 0
@@ -56,6 +57,11 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 	c, err := posterior.NewChecks(ctx, a.atEachTau(ctx, w), check)
 	if err != nil {
 		return err
+	}
+	if severalTau && c.Fit < report.PoorFit {
+		if err := a.extra(ctx, "how well the model fits between the τ of the grid", a.betweenTaus(ctx, w, check, c)); err != nil {
+			return err
+		}
 	}
 	a.addPresence(&c.Presence)
 	if err := a.addFit(ctx, w, opts, c); err != nil || a.report.Fit.PValue >= report.PoorFit {
@@ -105,29 +111,18 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	if s == nil || s.Count <= 1 {
 		return nil
 	}
-	residual := math.Inf(1)
-	for d, err := range a.atEachTau(ctx, w) {
-		if err != nil {
-			return err
-		}
-		least, err := posterior.LeastResidual(ctx, d, a.indices(s.Count), opts)
-		if err != nil {
-			return err
-		}
-		residual = min(residual, least)
+	var residual float64
+	var err error
+	if len(a.report.TauPosterior) > 0 {
+		residual, err = a.leastResidual(ctx, w, opts, s.Count)
+	} else {
+		residual, err = posterior.LeastResidual(ctx, w.Data, a.indices(s.Count), opts)
+	}
+	if err != nil {
+		return err
 	}
 	a.report.Fit = &report.Fit{PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual, Measurements: len(w.Data.Y)}
 	return nil
-}
-
-// indices are the nodes that are likeliest one by one.
-func (a *analysis) indices(k int) []int {
-	order := make([]int, len(a.probability))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.probability[j], a.probability[i]) })
-	return order[:k]
 }
 
 // atLikeliestTau returns the measurements under the τ of the largest posterior, where it is
@@ -164,16 +159,6 @@ func (a *analysis) atEachTau(ctx context.Context, w *Whitened) iter.Seq2[measure
 			}
 		}
 	}
-}
-
-// atTau returns the measurements under another τ.
-func (a *analysis) atTau(ctx context.Context, w *Whitened, tau float64) (*Whitened, error) {
-	d, err := a.op.Diffusion.WithTau(tau)
-	if err != nil {
-		return nil, err
-	}
-	at := &Operator{Graph: a.op.Graph, Laplacian: a.op.Laplacian, Diffusion: d, Guard: a.op.Guard}
-	return at.Whiten(ctx, w.in)
 }
 
 // Alternatives to the model, and what is tried of them.

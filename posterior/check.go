@@ -235,6 +235,24 @@ func (k *checker) best(c []float64) (node int, amplitude float64) {
 	return node, amplitude
 }
 
+// Residuals returns, of each node, the least ‖y − aAe_i‖² of a single source there; +∞ where the
+// prior allows none.
+func Residuals(ctx context.Context, d measurement.Data, opts Options) ([]float64, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return nil, err
+	}
+	e, square := newEvidence(opts.Amplitude), floats.Dot(d.Y, d.Y)
+	for i, v := range c {
+		a := e.likeliest(v, norms.N[i])
+		c[i] = math.Max(0, square-2*a*v+a*a*norms.N[i])
+		if math.IsInf(logPrior[i], -1) {
+			c[i] = math.Inf(1)
+		}
+	}
+	return c, nil
+}
+
 // likeliest returns the amplitude of the largest likelihood that the prior allows.
 func (e evidence) likeliest(c, n float64) float64 {
 	switch {
