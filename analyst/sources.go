@@ -5,6 +5,7 @@ package analyst
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -54,9 +55,10 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 	}
 	var groups []float64
 	var err error
-	if s.Count == 2 && posterior.ExactPairs(a.Data, opts.Faults) {
+	if s.Count == 2 {
 		groups, err = a.pairs(ctx, opts)
-	} else {
+	}
+	if err == nil && groups == nil {
 		sampling.Sources = s.Count
 		groups, err = a.sample(ctx, sampling)
 	}
@@ -90,14 +92,16 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		return nil
 	}
 	var groups []float64
-	if exact := a.op.Graph.Order() <= PairedNodes && posterior.ExactPairs(a.Data, opts.Faults); exact {
+	var p *posterior.Pairs
+	if a.op.Graph.Order() <= PairedNodes {
+		if p, err = a.exactPairs(ctx, opts); err != nil {
+			return fmt.Errorf("posterior of 2 sources: %w", err)
+		}
+	}
+	if p != nil {
 		one, err := posterior.New(ctx, a.Data, opts)
 		if err != nil {
 			return err
-		}
-		p, err := posterior.NewPairs(ctx, a.Data, opts)
-		if err != nil {
-			return fmt.Errorf("posterior of 2 sources: %w", err)
 		}
 		second = p.LogPresence - one.LogPresence
 		a.report.Sources.LogSecond = report.Finite(second)
@@ -119,10 +123,25 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 // PairedNodes is the order up to which [OneOrTwo] weighs every pair, in some ten seconds.
 const PairedNodes = 1500
 
-// pairs returns the probability that each community holds a source, for two sources.
-func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64, error) {
+// exactPairs returns the posterior of every pair, or nil where there are too many to weigh: beyond
+// sizes that the operator tells, or, with a note, because the measurements leave too many open.
+func (a *analysis) exactPairs(ctx context.Context, opts posterior.Options) (*posterior.Pairs, error) {
+	if !posterior.ExactPairs(a.Data, opts.Faults) {
+		return nil, nil
+	}
 	p, err := posterior.NewPairs(ctx, a.Data, opts)
-	if err != nil {
+	if errors.Is(err, posterior.ErrWork) {
+		a.report.Notes = append(a.report.Notes, "two sources are weighed by sampling: where sensors may be broken, these measurements leave so many pairs of nodes open that weighing each would take minutes")
+		return nil, nil
+	}
+	return p, err
+}
+
+// pairs returns the probability that each community holds a source, for two sources: nil where
+// [analysis.exactPairs] is.
+func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64, error) {
+	p, err := a.exactPairs(ctx, opts)
+	if p == nil {
 		return nil, err
 	}
 	a.report.Sources.Method = "exact"

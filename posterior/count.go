@@ -4,6 +4,7 @@ package posterior
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -23,8 +24,8 @@ type Count struct {
 func (c *Count) Best() int { return floats.MaxIdx(c.Probability) }
 
 // NewCount returns the posterior of the number of sources, 0 to most: the evidence is exact
-// for one, exact for two where [ExactPairs] says so, and by bridge sampling for each further
-// number, up to the number of nodes with prior > 0.
+// for one, exact for two where [ExactPairs] says so and [NewPairs] does not end with [ErrWork], and by
+// bridge sampling for each further number, up to the number of nodes with prior > 0.
 // opts.Sources is not used.
 func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOptions) (*Count, error) {
 	_, n := d.A.Dims()
@@ -50,10 +51,12 @@ func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOpti
 	opts.evidence = true
 	if most > 1 && ExactPairs(d, opts.Faults) {
 		two, err := NewPairs(ctx, d, opts.Options)
-		if err != nil {
+		switch {
+		case err == nil:
+			c.LogEvidence = append(c.LogEvidence, two.LogPresence)
+		case !errors.Is(err, ErrWork):
 			return nil, err
 		}
-		c.LogEvidence = append(c.LogEvidence, two.LogPresence)
 	}
 	var before *Sample
 	for k := len(c.LogEvidence) - 1; k <= most && len(c.LogEvidence) <= most; k++ {

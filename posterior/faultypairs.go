@@ -4,17 +4,28 @@ package posterior
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // faultyPairWork bounds pairs times measurements for which every pair is evaluated where sensors may
-// be broken: each takes some hundred likelihoods, so that it is seconds.
+// be broken: where a source explains the measurements few pairs matter, so that it is seconds.
 const faultyPairWork = 2_500_000
+
+// faultyPairLikelihoods bounds the likelihoods of sensors that the integrals over both amplitudes of the
+// pairs that matter take: some ten seconds.
+const faultyPairLikelihoods = 200_000_000
+
+// ErrWork is returned by [NewPairs] where sensors may be broken and so many pairs matter, as where no
+// source explains the measurements, that weighing them would take minutes: use [NewSample].
+var ErrWork = errors.New("posterior: too much work")
 
 // ExactPairs reports whether [NewPairs] takes measurements of this size; beyond it use
 // [NewSample].
@@ -74,7 +85,7 @@ func (f *faulty) newPairs(n, m int) *faultyPairs {
 }
 
 // weigh sets the weights. Pairs that are more than [negligible] below the best have an upper
-// bound.
+// bound; [ErrWork] where the others would take too long.
 func (e *faultyPairs) weigh(ctx context.Context) error {
 	order := make([]int, len(e.pairs))
 	for k := range order {
@@ -85,6 +96,9 @@ func (e *faultyPairs) weigh(ctx context.Context) error {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return compareDown(e.weight[a], e.weight[b]) })
 	first := order[:min(firstNodes, len(order))]
+	if err := e.affordable(first); err != nil {
+		return err
+	}
 	if err := e.set(ctx, first, e.pair); err != nil {
 		return err
 	}
@@ -93,7 +107,36 @@ func (e *faultyPairs) weigh(ctx context.Context) error {
 		floor = max(floor, e.weight[k])
 	}
 	rest := slices.DeleteFunc(order[len(first):], func(k int) bool { return !(e.weight[k] >= floor-negligible) })
+	if err := e.affordable(rest); err != nil {
+		return err
+	}
 	return e.set(ctx, rest, e.pair)
+}
+
+// affordable returns [ErrWork] where some pairs would take more than [faultyPairLikelihoods].
+func (e *faultyPairs) affordable(list []int) error {
+	if w := e.work(list); w > faultyPairLikelihoods {
+		return fmt.Errorf("%w: %d pairs of nodes matter, and would take %.2g likelihoods of sensors, above %.2g", ErrWork, len(list), w, float64(faultyPairLikelihoods))
+	}
+	return nil
+}
+
+// work returns the number of likelihoods of a sensor that it takes to integrate over both amplitudes of
+// some pairs, as their columns alone tell it.
+func (e *faultyPairs) work(list []int) (sum float64) {
+	m := len(e.sensors)
+	inner, outer := make([]float64, len(e.logPrior)), make([]float64, len(e.logPrior))
+	for i := range inner {
+		column := e.columns[i*m : (i+1)*m]
+		norm := floats.Norm(column, 2)
+		inner[i] = 1 + panelNodes*min(math.Ceil(norm/panelWidth), 2*directPanels) // of more, most are negligible
+		outer[i] = 1 + panelNodes*float64(len(e.pairCuts(column))-1)
+	}
+	for _, k := range list {
+		i, j := e.pairs[k][0], e.pairs[k][1]
+		sum += inner[i] * outer[j] * float64(m)
+	}
+	return sum
 }
 
 // set sets the weights of pairs by the log evidence of their columns.

@@ -152,3 +152,20 @@ func TestFaultyCount(t *testing.T) {
 		t.Error("pairs by products")
 	}
 }
+
+// TestFaultyPairsWork: sensors that no two sources explain leave all pairs open, which is refused before it
+// takes minutes; the number of sources is then found by sampling.
+func TestFaultyPairsWork(t *testing.T) {
+	d, f := sensing(60, .05, -1)
+	opts := posterior.Options{Faults: f}
+	for s := range d.Y {
+		d.Y[s] = f.High[s] * (.3 + .2*math.Sin(float64(7*s)))
+	}
+	if _, err := posterior.NewPairs(t.Context(), d, opts); !errors.Is(err, posterior.ErrWork) {
+		t.Errorf("no source: %v", err)
+	}
+	c, err := posterior.NewCount(t.Context(), d, 2, posterior.SampleOptions{Options: opts, Sweeps: 10, Seed: 1})
+	if err != nil || len(c.LogEvidence) != 3 || math.IsInf(c.ESS, 1) {
+		t.Errorf("number of sources: %+v, %v", c, err)
+	}
+}

@@ -67,7 +67,7 @@ func (p *Pairs) Groups(labels []int) ([]float64, error) {
 // NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
 // of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
 // to a constant. opts.Norms is ignored. Where sensors may be broken, fewer nodes are taken:
-// [ExactPairs].
+// [ExactPairs]; and it returns [ErrWork] where too many pairs matter.
 func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
 	if opts.Faults.Rate != 0 {
 		return newFaultyPairs(ctx, d, opts)
