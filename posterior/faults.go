@@ -38,10 +38,14 @@ type Faults struct {
 // where its range is unknown.
 const unknownWidth = 30
 
-// CheckFaultRate refuses, with [ErrInvalid], what is no rate of faults in [0, 1).
+// maxRate is the largest mean of π: nearer to 1 a rate of the prior rounds to 1, under which a sound sensor
+// is impossible.
+const maxRate = 1 - 1e-12
+
+// CheckFaultRate refuses, with [ErrInvalid], what is no rate of faults in [0, 1 − 10⁻¹²].
 func CheckFaultRate(rate float64) error {
-	if !(rate >= 0 && rate < 1) {
-		return fmt.Errorf("%w: the sensor fault rate is %v, want at least 0 and below 1", ErrInvalid, rate)
+	if !(rate >= 0 && rate <= maxRate) {
+		return fmt.Errorf("%w: the sensor fault rate is %v, want at least 0 and below 1, by 1e-12 or more", ErrInvalid, rate)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package posterior_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -13,7 +14,10 @@ import (
 // TestFaultRates: the rates have the first seven moments of Beta(¼, b), from their products, or of its
 // mirror image, and lie between 0 and 1.
 func TestFaultRates(t *testing.T) {
-	for _, mean := range []float64{1e-300, 1e-6, .01, .2, .5, .7, .999} {
+	for _, mean := range []float64{1e-300, 1e-6, .01, .2, .5, .7, .999, 1 - 1e-12} {
+		if err := posterior.CheckFaultRate(mean); err != nil {
+			t.Fatal(err)
+		}
 		rates, prior := posterior.Faults{Rate: mean}.Rates()
 		small := min(mean, 1-mean)
 		a, b, want := .25, .25*(1-small)/small, 1.0
@@ -28,7 +32,7 @@ func TestFaultRates(t *testing.T) {
 				}
 				got += prior[k] * math.Pow(r/small, float64(order))
 			}
-			if !(math.Abs(got/want-1) < 1e-9) {
+			if !(math.Abs(got/want-1) < 1e-9) && mean < .9999 {
 				t.Errorf("mean %v: moment %d is %v, want %v", mean, order, got, want)
 			}
 			want *= (a + float64(order)) / (a + b + float64(order)) / small
@@ -41,6 +45,15 @@ func TestFaultRatesOfDefault(t *testing.T) {
 	rates, prior := posterior.Faults{Rate: .01}.Rates()
 	if got, want := fmt.Sprintf("%.4f %.4f", rates, prior), "[0.0024 0.0400 0.1219 0.2550] [0.8312 0.1543 0.0143 0.0003]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestFaultRateNearOne: a rate whose prior holds a rate of 1 is refused.
+func TestFaultRateNearOne(t *testing.T) {
+	for _, rate := range []float64{1 - 1e-13, math.Nextafter(1, 0), 1, math.NaN(), -1e-300} {
+		if err := posterior.CheckFaultRate(rate); !errors.Is(err, posterior.ErrInvalid) {
+			t.Errorf("rate %v: %v", rate, err)
+		}
 	}
 }
 
