@@ -257,7 +257,7 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 			return nil, kept.Mode, err
 		}
 	}
-	saveMemory(m.Graph.Order())
+	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Complete(ctx, made, job)
 	if err == nil {
 		a.simulate = a.curveOf(m, made.Plan(), job.Recover)

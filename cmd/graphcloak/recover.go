@@ -100,7 +100,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 		return err
 	}
 	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
-	saveMemory(m.Graph.Order())
+	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Complete(ctx, &r, job)
 	return a.conclude(ctx, s, job, rep, err)
 }

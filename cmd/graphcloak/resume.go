@@ -123,7 +123,7 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runI
 	}
 	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
 	start := time.Now()
-	saveMemory(m.Graph.Order())
+	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Complete(ctx, r, job)
 	took := time.Since(start)
 	a.keepShownCurve(ctx, rep)

@@ -79,15 +79,19 @@ func (e *evaluation) choose(planned []graphcloak.Alternative) ([]study.Scenario,
 
 // errScenario refuses what is no name and no file.
 func errScenario(name string, planned []graphcloak.Alternative) error {
-	names := scenarioNames()
+	var own []string
 	for _, x := range planned {
-		names = append(names, x.Name)
+		own = append(own, x.Name)
 	}
 	err := fail(exitUsage, "there is no scenario %q, and no such file", name)
-	if near := suggest.Nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, append(scenarioNames(), own...)); near != "" {
 		return err.hint("--scenario %s", near)
 	}
-	return err.hint("the scenarios are %s", strings.Join(scenarioNames(), ", "))
+	known := strings.Join(scenarioNames(), ", ")
+	if len(own) > 0 {
+		return err.hint("the scenarios are %s, and the plan's own: %s", known, fewNames(own))
+	}
+	return err.hint("the scenarios are %s", known)
 }
 
 // compareScenarios evaluates the plan in every scenario of a list.
