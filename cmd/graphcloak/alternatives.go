@@ -37,6 +37,9 @@ func readAlternatives(path string) ([]graphcloak.Alternative, error) {
 	if err != nil {
 		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
 	}
+	if k := slices.IndexFunc(list, named); k >= 0 {
+		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path, list[k].Name).hint("give the graph another name")
+	}
 	return list, nil
 }
 

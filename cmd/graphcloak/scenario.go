@@ -65,8 +65,8 @@ func (e *evaluation) choose(planned []graphcloak.Alternative) ([]study.Scenario,
 	}
 	e.options.Alternatives = planned
 	for _, x := range planned {
-		if _, known := study.FindScenario(x.Name); known || x.Name == allScenarios {
-			return nil, fail(exitValidation, "a graph is called %q, as a scenario is that evaluate knows", x.Name).hint("give the graph another name")
+		if named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
+			continue
 		}
 		list = append(list, study.OnAlternative(x))
 	}
@@ -76,6 +76,9 @@ func (e *evaluation) choose(planned []graphcloak.Alternative) ([]study.Scenario,
 	k := slices.IndexFunc(list, func(s study.Scenario) bool { return s.Name == name })
 	return list[k : k+1], nil
 }
+
+// named reports whether a graph has the name of a scenario that evaluate knows.
+func named(x graphcloak.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
 
 // errScenario refuses what is no name and no file.
 func errScenario(name string, planned []graphcloak.Alternative) error {

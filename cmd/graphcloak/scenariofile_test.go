@@ -20,6 +20,8 @@ func TestScenarioFileRefused(t *testing.T) {
 		"a,0,1,1":          {exitValidation, `alternative graph "a" changes nothing`, "the message names the scenario"},
 		"a,0,33,0":         {exitValidation, `alternative graph "a": no such change: "0"–"33"`, "the message names the scenario"},
 		"a,0,1,1e308":      {exitValidation, `alternative graph "a": the weights at a node`, "the message names the scenario"},
+		"model,0,1,2":      {exitValidation, `a graph is called "model"`, "another name"},
+		"all,0,1,2":        {exitValidation, `a graph is called "all"`, "another name"},
 		"a,0,1,-1":         {exitValidation, "line 2: weight is", "scenario,source,target,weight"},
 	} {
 		if err := os.WriteFile("s.csv", []byte("scenario,source,target,weight\n"+rows+"\n"), 0o600); err != nil {
