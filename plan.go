@@ -18,9 +18,13 @@ import (
 // ErrComputed says that an uncertainty of the process is declared where no sensor measures it.
 var ErrComputed = errors.New("graphcloak: a process that GraphCloak computes is certain")
 
+// ErrEachSensor says that the guarantee of each sensor is asked for over what only the joint one is
+// certified over.
+var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is certified for a range of tau alone")
+
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
 // Only the public graph enters. It returns [ErrEmpty] where there is no
-// relationship, [ErrComputed], the errors of [privacy.NewPlan], [ErrTau]
+// relationship, [ErrComputed], [ErrEachSensor], the errors of [privacy.NewPlan], [ErrTau]
 // where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
 // [allocation.ErrInvalid], [ErrTolerance], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
@@ -28,6 +32,9 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	opts.Uncertainty.Alternatives, opts.Uncertainty.AlternativesDigest = len(m.listed.graphs), m.listed.digest
 	if err := checkComputed(opts); err != nil {
 		return nil, err
+	}
+	if u := opts.Uncertainty; opts.Guarantee == privacy.PerSensor && (u.WeightError != 0 || u.RelationshipError != 0 || u.Alternatives != 0) {
+		return nil, fmt.Errorf("%w, not for other weights, relationships or graphs", ErrEachSensor)
 	}
 	if m.Graph.Size() == 0 {
 		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)

@@ -223,16 +223,31 @@ func TestMisfitsBesideTheDeclared(t *testing.T) {
 	}
 }
 
+// What is certified for all readings together alone is refused before that is, which may take long.
+func TestEachSensorRefused(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	for _, u := range []privacy.Uncertainty{{RelationshipError: 1}, {WeightError: .1}} {
+		job := measuredJob(u)
+		job.Plan.Guarantee = privacy.PerSensor
+		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, graphcloak.ErrEachSensor) {
+			t.Errorf("%+v: %v, want ErrEachSensor", u, err)
+		}
+	}
+}
+
 func TestUncertainRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for name, change := range map[string]func(*graphcloak.Job){
-		"computed":              func(j *graphcloak.Job) { j.Plan.Measured = false },
-		"tau outside":           func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 4} },
-		"empty interval":        func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 1} },
-		"all weights":           func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{WeightError: 1} },
-		"too many":              func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: 5} },
-		"fewer than none":       func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: -1} },
-		"each sensor by itself": func(j *graphcloak.Job) { j.Plan.Guarantee, j.Plan.Uncertainty.RelationshipError = privacy.PerSensor, 1 },
+		"computed":        func(j *graphcloak.Job) { j.Plan.Measured = false },
+		"tau outside":     func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 4} },
+		"empty interval":  func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 1} },
+		"all weights":     func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{WeightError: 1} },
+		"too many":        func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: 5} },
+		"fewer than none": func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: -1} },
 		"weights of another shape": func(j *graphcloak.Job) {
 			j.Laplacian, j.Plan.Uncertainty = laplacian.Normalized, privacy.Uncertainty{WeightError: .1}
 		},

@@ -58,6 +58,7 @@ func sentinels() []sentinel {
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
 		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
 		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error, --relationship-error and a range of --tau out"},
+		{graphcloak.ErrEachSensor, exitValidation, "leave --scenario, --weight-error and --relationship-error out, or take --guarantee joint"},
 		{graphcloak.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
 		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: mend its rows in the file of --scenario"},
 		{graphcloak.ErrTolerance, exitValidation, "ask for fewer by --tolerate-faulty, or for less noise by a larger --epsilon"},
