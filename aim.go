@@ -41,6 +41,8 @@ type TauChoice struct {
 	Aim    Aim        // [AimLocation] too where there is a single community
 	Points []TauPoint // ascending; none where nothing could be compared
 	Chance float64    // probability of the likeliest community without measurements
+	// Hopeless reports whether no τ names the right community clearly more often than Chance.
+	Hopeless bool
 	// CutShort reports whether half of [Allocation].Time ran out before the search was
 	// complete: on a faster machine the choice may be another.
 	CutShort bool

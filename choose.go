@@ -115,6 +115,7 @@ type tauSearch struct {
 	tried    map[int]*TauPoint // nil: out of reach
 	cut      bool              // the time ended the search
 	left     int               // τ that were to be tried then, at most
+	hopeless bool              // no τ tells more than chance
 	note     string
 }
 
@@ -127,6 +128,9 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint),
 		chance: likeliest(part, m.Prior),
 		sketch: allocation.Options{Objective: opts.Allocation.Objective, Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
+	}
+	if opts.Allocation.MaxSensors < len(m.Sensors) {
+		s.sketch.MaxSensors = opts.Allocation.MaxSensors
 	}
 	calibration := opts.Calibration
 	if calibration == nil {
@@ -177,6 +181,9 @@ func distances(g *graph.Graph) func(int) []float64 {
 // work estimates the seconds of a search with steps of 2^stride.
 func (s *tauSearch) work(stride int) float64 {
 	sum, columns := 0.0, float64(allocation.SketchProducts(s.m.Graph.Order(), s.drafts()))
+	if s.perSensor() {
+		columns += float64(len(s.m.Sensors))
+	}
 	for k := range 2 * planTries / stride {
 		cost, err := expm.Estimate(s.m.operator.Laplacian, math.Ldexp(1, s.first+k*stride), expm.Options{Method: s.method()})
 		if err != nil {
@@ -315,27 +322,30 @@ func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 	return p, s.relaxed(d), nil
 }
 
-// judge simulates equal noise and, where noise is allocated, a rough allocation, and
-// returns the better; nil where nothing can be told.
+// judge simulates equal noise, or that of each sensor, and, where noise is allocated, a rough
+// allocation, and returns the better; nil where nothing can be told. Where fewer sensors may
+// report than there are, equal noise at all of them is no plan that could be made.
 func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint, error) {
-	equal, err := allocation.Equal(s.ctx, model, d, s.labels, s.sketch)
-	if errors.Is(err, allocation.ErrNothing) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	p := &TauPoint{Tau: d.Tau(), Accuracy: equal.Accuracy, LogLoss: equal.Loss, Distance: equal.Distance}
+	var p *TauPoint
 	if s.drafts() {
-		draft, err := allocation.Draft(s.ctx, model, d, s.labels, s.sketch)
-		if errors.Is(err, allocation.ErrNothing) {
-			return p, nil
-		}
+		draft, err := s.simulate(allocation.Draft, model, d)
 		if err != nil {
 			return nil, err
 		}
-		q := &TauPoint{Tau: d.Tau(), Accuracy: draft.Accuracy, LogLoss: draft.Loss, Distance: draft.Distance, Allocated: true}
-		if s.value(q) < s.value(p) {
+		if p = draft; p != nil {
+			p.Allocated = true
+		}
+	}
+	if p == nil || s.sketch.MaxSensors == 0 {
+		unallocated := allocation.Equal
+		if s.perSensor() {
+			unallocated = allocation.PerSensor
+		}
+		q, err := s.simulate(unallocated, model, d)
+		if err != nil || q == nil {
+			return nil, err
+		}
+		if !(s.value(p) < s.value(q)) {
 			p = q
 		}
 	}
@@ -343,6 +353,39 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 		return nil, nil
 	}
 	return p, nil
+}
+
+// simulate is nil where a sketch has nothing to tell apart.
+func (s *tauSearch) simulate(
+	sketch func(context.Context, sensitivity.Model, allocation.Diffusion, []int, allocation.Options) (allocation.Sketch, error),
+	model sensitivity.Model, d *expm.Diffusion,
+) (*TauPoint, error) {
+	found, err := sketch(s.ctx, model, d, s.labels, s.sketch)
+	if errors.Is(err, allocation.ErrNothing) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &TauPoint{Tau: d.Tau(), Accuracy: found.Accuracy, LogLoss: found.Loss, Distance: found.Distance}, nil
+}
+
+// perSensor reports whether the noise of each sensor by itself is judged: it takes a product
+// a sensor.
+func (s *tauSearch) perSensor() bool {
+	return s.opts.Guarantee == privacy.PerSensor && s.m.Graph.Order() <= draftOrder
+}
+
+// otherNoise says what the plan has and the search did not judge, "" where it judged the same
+// kind of noise.
+func (s *tauSearch) otherNoise() string {
+	switch n := s.m.Graph.Order(); {
+	case s.opts.Guarantee == privacy.PerSensor && !s.perSensor():
+		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise for all readings together, which is not that of the guarantee perSensor", draftOrder)
+	case s.sketch.MaxSensors > 0 && s.opts.Allocates(n) && !s.drafts():
+		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise at all sensors, of which %d report at most", draftOrder, s.sketch.MaxSensors)
+	}
+	return ""
 }
 
 // drafts reports whether a rough allocation is judged beside equal noise.
@@ -380,6 +423,7 @@ func (s *tauSearch) relaxed(d *expm.Diffusion) bool {
 func (s *tauSearch) decide() (float64, error) {
 	order := s.ranked()
 	if len(order) > 0 {
+		s.note = s.otherNoise()
 		best := s.value(s.tried[order[0]])
 		enough := s.enough(best, s.value(s.tried[order[len(order)-1]]))
 		near, _ := slices.BinarySearchFunc(order, enough, func(k int, v float64) int {
@@ -389,7 +433,7 @@ func (s *tauSearch) decide() (float64, error) {
 			return 1
 		})
 		slices.Sort(order[:near])
-		if !s.byDistance() && 1-best < s.chance+nothing*(1-s.chance) {
+		if s.hopeless = !s.byDistance() && 1-best < s.chance+nothing*(1-s.chance); s.hopeless {
 			s.note = "at no τ that was tried is the right community named clearly more often than by chance"
 		}
 	}
@@ -412,7 +456,7 @@ func (s *tauSearch) decide() (float64, error) {
 }
 
 func (s *tauSearch) choice() *TauChoice {
-	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, CutShort: s.cut, Untried: s.left, Note: s.note}
+	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, Hopeless: s.hopeless, CutShort: s.cut, Untried: s.left, Note: s.note}
 	if s.byDistance() {
 		c.Aim = AimLocation
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // openJob is a job that leaves τ to the plan.
@@ -119,8 +120,32 @@ func TestNoTauBeatsChance(t *testing.T) {
 		_, p := testkit.Planned(t, s, job)
 		c := p.TauChoice
 		want := fmt.Sprintf("named clearly more often than by chance: τ = %v was taken", p.Model.Tau)
-		if strings.HasSuffix(c.Note, want) != told || c.Chance < .3 || c.Chance > .4 {
+		if strings.HasSuffix(c.Note, want) != told || c.Hopeless != told || c.Chance < .3 || c.Chance > .4 {
 			t.Errorf("ε = %v: %q at a chance of %v", epsilon, c.Note, c.Chance)
+		}
+	}
+}
+
+// The search judges the noise that the plan gets: of few sensors, or of each sensor by
+// itself. The accuracy of the chosen τ is near that of the plan's own simulation.
+func TestTauIsChosenForThePlan(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	for name, set := range map[string]func(*graphcloak.PlanOptions){
+		"few sensors": func(o *graphcloak.PlanOptions) { o.Allocation = graphcloak.Allocation{MaxSensors: 5} },
+		"per sensor":  func(o *graphcloak.PlanOptions) { o.Guarantee = privacy.PerSensor },
+	} {
+		job := openJob()
+		job.Plan.Budget = privacy.Budget{Epsilon: 4, Delta: .001}
+		set(&job.Plan)
+		m, p := testkit.Planned(t, s, job)
+		found, err := study.PlanAccuracy(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 400})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range p.TauChoice.Points {
+			if x.Tau == p.Model.Tau && math.Abs(x.Accuracy-found.Probability) > .08 {
+				t.Errorf("%s: τ = %v is judged to be right %.3f of the time, the plan is %.3f", name, x.Tau, x.Accuracy, found.Probability)
+			}
 		}
 	}
 }

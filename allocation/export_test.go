@@ -2,10 +2,24 @@
 
 package allocation
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/graphcloak/graphcloak/sensitivity"
+)
 
 // WithClock returns options with another clock.
 func WithClock(o Options, now func() time.Time) Options {
 	o.clock = now
 	return o
+}
+
+// SensorPeaks returns the squared sensitivities of [PerSensor]'s noise.
+func SensorPeaks(ctx context.Context, m sensitivity.Model, d Diffusion) ([]float64, error) {
+	p, sensors, err := newUnread(ctx, m, d, nil, Options{Objective: Location})
+	if err != nil {
+		return nil, err
+	}
+	return p.sensorPeaks(d, sensors), nil
 }

@@ -80,6 +80,9 @@ func (p *problem) dropSensors(f *solution, k int) (*solution, error) {
 	h := slices.Clone(p.cap)
 	for on := reporting(f.u); on > k; on = reporting(f.u) {
 		keep := k + (on-k)/2
+		if p.size == draftSize { // at once: it is rough anyway
+			keep = k
+		}
 		order := make([]int, len(h))
 		for s := range order {
 			order[s] = s

@@ -39,7 +39,7 @@ const (
 var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascents: 4}
 
 // Draft allocates noise roughly, among all of a thousand sensors or at least 512 of
-// more, and simulates. The errors are those of [Optimize].
+// more, between the limits of the options, and simulates. The errors are those of [Optimize].
 func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
 	n, _ := diffusion.Dims()
 	if most := 8 * int64(max(draftValues, leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {
@@ -74,14 +74,38 @@ func Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	if peak == 0 {
 		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
 	}
+	return p.simulate(diffusion, sensors, slices.Repeat([]float64{peak}, len(sensors))), ctx.Err()
+}
+
+// PerSensor simulates noise of each sensor's own worst edge, as the guarantee perSensor
+// has it; it takes a product for each sensor. The errors are those of
+// [Optimize].
+func PerSensor(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
+	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
+	if err != nil {
+		return Sketch{}, err
+	}
+	peaks := p.sensorPeaks(diffusion, sensors)
+	if slices.Max(peaks) == 0 {
+		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
+	}
+	return p.simulate(diffusion, sensors, peaks), ctx.Err()
+}
+
+// simulate judges noise of variance r²·peak_s at each sensor.
+func (p *problem) simulate(diffusion Diffusion, sensors []int, peaks []float64) Sketch {
 	n := p.model.Graph.Order()
 	p.rows = &rows{n: n}
 	c := &channel{p: p}
 	c.sample(p.sampleNodes(equalNodes(n)))
-	scale := 1 / (math.Sqrt(peak) * p.opts.Noise)
 	x := readings(diffusion, c.nodes, sensors)
-	x.Scale(scale, x)
-	return c.judge(x), ctx.Err()
+	for k := range c.nodes {
+		row := x.RawRowView(k)
+		for s, peak := range peaks {
+			row[s] *= 1 / (math.Sqrt(peak) * p.opts.Noise)
+		}
+	}
+	return c.judge(x)
 }
 
 // equalNodes is the number of sources of a sketch of equal noise on n nodes: where memory
@@ -154,6 +178,39 @@ func (p *problem) equalPeak(m Diffusion, sensors []int) float64 {
 	}
 	return p.exactPeak(m, sensors, edges, largest(value, sketchEdges))
 }
+
+// sensorPeaks returns max (α/ℓ)² (M_si − M_sj)² over the edges for each sensor. One that no
+// edge reaches, as far as products tell, has the largest of all: a plan charges it so.
+func (p *problem) sensorPeaks(m Diffusion, sensors []int) []float64 {
+	n := p.model.Graph.Order()
+	edges := edgesOf(p.model.Graph, p.model.Alpha)
+	peaks := make([]float64, len(sensors))
+	in, out := make([]float64, n*blockRows), make([]float64, n*blockRows)
+	for at := 0; at < len(sensors); at += blockRows {
+		part := sensors[at:min(at+blockRows, len(sensors))]
+		clear(in)
+		for k, s := range part {
+			in[s*blockRows+k] = 1
+		}
+		linop.MulBlockTo(m, out, true, in, blockRows)
+		for _, e := range edges {
+			u, v := out[int(e.u)*blockRows:][:blockRows], out[int(e.v)*blockRows:][:blockRows]
+			for k := range part {
+				peaks[at+k] = max(peaks[at+k], e.scale*(u[k]-v[k])*(u[k]-v[k]))
+			}
+		}
+	}
+	largest, least := slices.Max(peaks), unreached*(float64(n)*0x1p-52+m.Err())
+	for s, v := range peaks {
+		if v <= least*least {
+			peaks[s] = largest
+		}
+	}
+	return peaks
+}
+
+// unreached is how many errors of a product a difference is up to which it counts as none.
+const unreached = 1024
 
 // largest returns the places of the count largest values, largest first and equal ones in
 // order, in O(len(value)) where few are large.

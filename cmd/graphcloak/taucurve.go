@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"image/color"
 	"io"
 	"math"
@@ -54,13 +55,9 @@ func tauSection(p *graphcloak.Plan) []section {
 	if p.TauChoice == nil || len(p.TauChoice.Points) == 0 {
 		return nil
 	}
-	judged := "accuracy, how often the right community is the likeliest. More is better, and the smallest tau within half a point of the best is chosen."
-	if p.TauChoice.Aim == graphcloak.AimLocation {
-		judged = "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen."
-	}
 	return []section{{
 		title:   "Diffusion times that were tried, in a rough simulation",
-		text:    "Judged by " + judged,
+		text:    "Judged by " + judgedBy(p.TauChoice),
 		columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "noise", "chosen"},
 		rows: rowsOf(p.TauChoice.Points, func(x graphcloak.TauPoint) []any {
 			chosen := ""
@@ -70,6 +67,17 @@ func tauSection(p *graphcloak.Plan) []section {
 			return []any{cell(x.Tau, -1), cell(x.Accuracy, 3), cell(x.LogLoss, 3), distanceText(x.Distance), noiseOf(x), chosen}
 		}),
 	}}
+}
+
+// judgedBy says by what the values of τ are compared, and which of nearly equal ones is taken.
+func judgedBy(c *graphcloak.TauChoice) string {
+	switch {
+	case c.Aim == graphcloak.AimLocation:
+		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, or within a tenth of what the best gains over the worst where that is less."
+	case c.Hopeless:
+		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s, so the rows hardly differ, and the one that is chosen is no better than the others in practice.", cell(c.Chance, 3))
+	}
+	return "accuracy, how often the right community is the likeliest. More is better, and the smallest tau within half a point of the best is chosen, or within a tenth of what the best gains over the worst where that is less."
 }
 
 func noiseOf(x graphcloak.TauPoint) string {
