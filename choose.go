@@ -328,20 +328,13 @@ func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint, error) {
 	var p *TauPoint
 	if s.drafts() {
-		draft, err := s.simulate(allocation.Draft, model, d)
-		if err != nil {
+		var err error
+		if p, err = s.simulate(model, d, true); err != nil {
 			return nil, err
-		}
-		if p = draft; p != nil {
-			p.Allocated = true
 		}
 	}
 	if p == nil || s.sketch.MaxSensors == 0 {
-		unallocated := allocation.Equal
-		if s.perSensor() {
-			unallocated = allocation.PerSensor
-		}
-		q, err := s.simulate(unallocated, model, d)
+		q, err := s.simulate(model, d, false)
 		if err != nil || q == nil {
 			return nil, err
 		}
@@ -355,11 +348,15 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 	return p, nil
 }
 
-// simulate is nil where a sketch has nothing to tell apart.
-func (s *tauSearch) simulate(
-	sketch func(context.Context, sensitivity.Model, allocation.Diffusion, []int, allocation.Options) (allocation.Sketch, error),
-	model sensitivity.Model, d *expm.Diffusion,
-) (*TauPoint, error) {
+// simulate judges allocated noise, or what there is without; nil where nothing can be told.
+func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocated bool) (*TauPoint, error) {
+	sketch := allocation.Equal
+	switch {
+	case allocated:
+		sketch = allocation.Draft
+	case s.perSensor():
+		sketch = allocation.PerSensor
+	}
 	found, err := sketch(s.ctx, model, d, s.labels, s.sketch)
 	if errors.Is(err, allocation.ErrNothing) {
 		return nil, nil
@@ -367,7 +364,7 @@ func (s *tauSearch) simulate(
 	if err != nil {
 		return nil, err
 	}
-	return &TauPoint{Tau: d.Tau(), Accuracy: found.Accuracy, LogLoss: found.Loss, Distance: found.Distance}, nil
+	return &TauPoint{Tau: d.Tau(), Accuracy: found.Accuracy, LogLoss: found.Loss, Distance: found.Distance, Allocated: allocated}, nil
 }
 
 // perSensor reports whether the noise of each sensor by itself is judged: it takes a product
