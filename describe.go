@@ -36,7 +36,9 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	plan := r.Plan()
 	rep.ReleaseID, rep.RunID = r.ID(), r.ID()
 	rep.Signal = r.Signal.Property()
-	rep.Guarantee = plan.Sentence()
+	rep.Guarantee, rep.NotProtected = plan.Sentence(), report.ExposedBy(plan)
+	promise := plan.Promise()
+	rep.Promise = &promise
 	rep.Ceiling = posterior.Ceiling(plan.JointMu, 1)
 	rep.SensorCount = len(plan.Sensors)
 	rep.Epsilon, rep.Delta, rep.Alpha = plan.Epsilon, plan.Delta, plan.Alpha

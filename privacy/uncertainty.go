@@ -63,7 +63,20 @@ func (p *Plan) condition() string {
 	if u.TauFrom > 0 {
 		tau = fmt.Sprintf("any τ from %s to %s", short(u.TauFrom), short(u.TauTo))
 	}
-	parts := []string{tau}
+	parts := append([]string{tau}, u.errors()...)
+	along, further := "the relationships of the graph", "is further from the model"
+	switch {
+	case u.Alternatives == 1:
+		along, further = "the relationships of the graph, or of the one listed beside it and not of graphs between them,", "is another"
+	case u.Alternatives > 1:
+		along, further = fmt.Sprintf("the relationships of the graph, or of one of the %d listed beside it and not of graphs between them,", u.Alternatives), "is another"
+	}
+	return "On which condition: it is certified for heat that flows along " + along + " with " + strings.Join(parts, ", and with ") +
+		"; where the process " + further + ", ε can be larger. "
+}
+
+// errors are those of weights and of relationships in words.
+func (u Uncertainty) errors() (parts []string) {
 	if u.WeightError > 0 {
 		parts = append(parts, fmt.Sprintf("every weight, each by itself, up to %s %% below or above what is stated", short(math.Round(u.WeightError*1e8)/1e6)))
 	}
@@ -74,13 +87,5 @@ func (p *Plan) condition() string {
 		}
 		parts = append(parts, fmt.Sprintf("any %d of %s, or fewer, absent in truth", u.RelationshipError, of))
 	}
-	along, further := "the relationships of the graph", "is further from the model"
-	switch {
-	case u.Alternatives == 1:
-		along, further = "the relationships of the graph, or of the one listed beside it and not of graphs between them,", "is another"
-	case u.Alternatives > 1:
-		along, further = fmt.Sprintf("the relationships of the graph, or of one of the %d listed beside it and not of graphs between them,", u.Alternatives), "is another"
-	}
-	return "On which condition: it is certified for heat that flows along " + along + " with " + strings.Join(parts, ", and with ") +
-		"; where the process " + further + ", ε can be larger. "
+	return parts
 }

@@ -23,10 +23,12 @@ type Report struct {
 	Store     string    `json:"store"`
 	StartedAt time.Time `json:"startedAt"`
 
-	Answer       string   `json:"answer"`       // the sentence
-	Guarantee    string   `json:"guarantee"`    // who is protected, at which ε and δ
-	NotProtected []string `json:"notProtected"` // what is public all the same
-	Notes        []string `json:"notes,omitempty"`
+	Answer    string `json:"answer"`    // the sentence
+	Guarantee string `json:"guarantee"` // who is protected, at which ε and δ
+	// Promise is what ε and δ are of; nil: nothing is known of the release, or the report does not say.
+	Promise      *privacy.Promise `json:"promise,omitempty"`
+	NotProtected []string         `json:"notProtected"` // what is public all the same
+	Notes        []string         `json:"notes,omitempty"`
 
 	Curve []CurvePoint `json:"curve,omitempty"` // accuracy over ε, ascending, where it was simulated
 
@@ -364,6 +366,19 @@ func Exposed(components int) []string {
 	}
 	if components > 1 {
 		s = append(s, fmt.Sprintf("the component of a source: the graph has %d components, and no source is a neighbour of one in another", components))
+	}
+	return s
+}
+
+// ExposedBy says what a plan does not protect: what no noise hides, and what its own
+// promise leaves out.
+func ExposedBy(p *privacy.Plan) []string {
+	s := Exposed(p.ComponentCount)
+	if p.Guarantee == privacy.PerSensor {
+		s = append(s, "what the values of several sensors say together: the promise is of each sensor alone")
+	}
+	if p.Measured() {
+		s = append(s, "a source whose process is not the model, or not within what was declared of it: ε is another there, and can be much larger")
 	}
 	return s
 }

@@ -121,6 +121,7 @@ func SigmaOf(property string) string { return property + "Sigma" }
 // releaseProperties are the properties of a run's node that describe its release.
 func releaseProperties(release *privacy.Release, r *Report, columns []Column) []Property {
 	plan := release.Plan()
+	promise := plan.Promise()
 	low, high := plan.Sensors[0].Exponent, plan.Sensors[0].Exponent
 	for _, s := range plan.Sensors {
 		low, high = min(low, s.Exponent), max(high, s.Exponent)
@@ -136,6 +137,9 @@ func releaseProperties(release *privacy.Release, r *Report, columns []Column) []
 		{"store", r.Store},
 		{"startedAt", r.StartedAt.Format(TimeLayout)},
 		{"guarantee", r.Guarantee},
+		{"guaranteeOf", promise.Guarantee},
+		{"epsilonTogether", promise.Together},
+		{"condition", promise.Condition},
 		{"notProtected", r.NotProtected},
 		{"epsilon", plan.Epsilon},
 		{"delta", plan.Delta},

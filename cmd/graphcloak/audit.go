@@ -127,7 +127,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		Verdict      string   `json:"verdict"`
 		Guarantee    string   `json:"guarantee"`
 		NotProtected []string `json:"notProtected"`
-	}{r, o.weaken, r.String(), p.Sentence(), report.Exposed(p.ComponentCount)}
+	}{r, o.weaken, r.String(), p.Sentence(), report.ExposedBy(p)}
 	if err := a.render(result, section{title: "Audit", text: r.String()}, section{title: "Guarantee", text: p.Sentence()}); err != nil {
 		return err
 	}

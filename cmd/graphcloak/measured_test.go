@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -39,5 +40,48 @@ func TestPlanSaysTauRange(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, stdout)
 		}
+	}
+}
+
+// TestPromiseInText: without -v too, plan and run say that ε is of each sensor alone, with the
+// ε of all together, and of which process it holds where sensors measure; the page and what is
+// not protected say it as well, also where it is made from the record.
+func TestPromiseInText(t *testing.T) {
+	kit(t)
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	for _, c := range []struct{ settings, want, exposed string }{
+		{"--source-property source --tau 2 --guarantee perSensor", "of any single sensor's value; together all sensors promise ε = ", "what the values of several sensors say together"},
+		{"--measurement-property source --tau 2", "as far as the process is the model, with τ = 2 and the stated weights", "a source whose process is not the model"},
+		{"--measurement-property source --tau 1.5..2.5", "for every τ from 1.5 to 2.5, as far as the process is the model beside that", "a source whose process is not the model"},
+	} {
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
+		with := strings.Fields(c.settings + " --epsilon 4 --delta 0.01 --format table")
+		exit, stdout, stderr := called(t, append(strings.Fields("plan --from example:karate --trials 20"), with...)...)
+		if text := words(stdout); exit != 0 || !strings.Contains(text, "Promised ε and δ are "+c.want) || strings.Contains(c.want, "single") != strings.Contains(text, "each sensor's value by itself (of all together ε is larger), the answer") {
+			t.Errorf("plan %s: exit %d\n%s%s", c.settings, exit, stdout, stderr)
+		}
+		if code, text := told(t, "", "graph", "generate", "example:karate", "g"); code != 0 {
+			t.Fatal(text)
+		}
+		exit, stdout, stderr = called(t, append(strings.Fields("run --from folder:g --report r.html"), with...)...)
+		if text := words(stdout); exit != 0 || !strings.Contains(text, "Promised ε and δ are "+c.want) {
+			t.Errorf("run %s: exit %d\n%s%s", c.settings, exit, stdout, stderr)
+		}
+		listed := decoded[struct{ Runs []struct{ RunID string } }](t, "runs", "list", "--from", "folder:g")
+		if code, text := told(t, "", "report", listed.Runs[0].RunID, "--from", "folder:g", "--report", "again.html"); code != 0 {
+			t.Fatal(text)
+		}
+		for _, name := range []string{"r.html", "again.html"} {
+			page, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			html := strings.ReplaceAll(string(page), "&#39;", "'")
+			if n := strings.Count(html, c.want); n < 3 || !strings.Contains(html, "<li>"+c.exposed) {
+				t.Errorf("%s of %s says %q %d times, want the card, the section and the cost; it lists %q: %v", name, c.settings, c.want, n, c.exposed, strings.Contains(html, c.exposed))
+			}
+			os.Remove(name)
+		}
+		os.RemoveAll("g")
 	}
 }

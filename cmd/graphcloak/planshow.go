@@ -47,10 +47,10 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 			text: "--tau FROM..TO, --weight-error, --relationship-error and --scenario FILE declare how far it may be off, and the guarantee is certified for all of that.",
 		})
 	}
-	return a.render(p, append(append(sections, robust...), section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: []item{
-		{mark: "Spent", text: "nothing: a plan reads no signal"},
-		{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the guarantee in words"},
-	}})...)
+	return a.render(p, append(append(sections, robust...), section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: append(qualified(p.Promise().Qualified()),
+		item{mark: "Spent", text: "nothing: a plan reads no signal"},
+		item{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the guarantee in words"},
+	)})...)
 }
 
 // planAnswer says what the plan promises, and how often the answer would be right.

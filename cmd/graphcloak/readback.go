@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -67,6 +68,9 @@ func recorded(own connector.Run) *report.Report {
 		BPDN: report.BPDN{
 			Status: r.text("bpdnStatus"), Radius: r.number("bpdnRadius"), RadiusRule: r.text("bpdnRadiusRule"), Residual: r.number("bpdnResidual"),
 		},
+	}
+	if of := r.text("guaranteeOf"); of != "" {
+		rep.Promise = &privacy.Promise{Guarantee: of, Together: r.text("epsilonTogether"), Condition: r.text("condition")}
 	}
 	rep.StartedAt = startTime(own)
 	if gap, ok := r["bpdnGap"].(float64); ok {

@@ -184,7 +184,7 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 		NotProtected        []string `json:"notProtected"`
 	}{
 		true, p.Epsilon, p.Delta, p.Cost().Rho(), noise, p.NodeCount, len(p.Sensors), names,
-		p.Sentence(), report.Exposed(p.ComponentCount),
+		p.Sentence(), report.ExposedBy(p.Plan),
 	}
 	rows := [][]any{
 		{"epsilonWouldSpend", cell(p.Epsilon, -1)},

@@ -19,19 +19,25 @@ func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) sec
 		return section{items: []item{{mark: "Spent", text: "nothing: to recover costs no privacy"}, next}}
 	}
 	spent := item{mark: "Spent", text: fmt.Sprintf("ε = %v at δ = %v, from scope %s", rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
-	if q := rep.Qualification(); q != "" {
-		spent.text += ": " + q
-	}
 	left := item{mark: "Left", text: "unknown: `graphcloak budget show` tells"}
 	if b, err := spentSoFar(ctx, s, rep); err == nil && b != nil {
 		left.text = whatIsLeft(b)
 	}
-	return section{items: []item{spent, left, next}}
+	items := append([]item{spent}, qualified(rep.Qualification())...)
+	return section{items: append(items, left, next)}
+}
+
+// qualified says of what ε and δ are, where it is less than of all values in any case.
+func qualified(limits string) []item {
+	if limits == "" {
+		return nil
+	}
+	return []item{{mark: "Promised", text: "ε and δ are " + limits}}
 }
 
 // whatIsLeft tells of a scope after a run.
 func whatIsLeft(b *page.Budget) string {
-	together := fmt.Sprintf("; %d releases together are at ε = %.4g, δ = %v", b.Releases, b.Epsilon, b.Delta)
+	together := fmt.Sprintf("; %d releases together are at ε = %.4g, δ = %v", b.Releases, b.Epsilon, b.Delta) + b.Of()
 	if b.Releases == 1 {
 		together = ""
 	}

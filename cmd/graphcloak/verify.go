@@ -92,7 +92,7 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 		NotChecked   []string       `json:"notChecked"`
 		Guarantee    string         `json:"guarantee"`
 		NotProtected []string       `json:"notProtected"`
-	}{r.ID(), digest, true, findings, open, p.Sentence(), report.Exposed(p.ComponentCount)}
+	}{r.ID(), digest, true, findings, open, p.Sentence(), report.ExposedBy(p)}
 	return a.render(result, section{text: fmt.Sprintf("Release %s: what was checked holds.", r.ID())},
 		section{columns: []string{"check", "found"}, rows: rowsOf(findings, func(f finding) []any { return []any{f.Check, f.Found} })},
 		section{title: "Not checked", columns: []string{"what"}, rows: rowsOf(open, func(what string) []any { return []any{what} })},

@@ -42,7 +42,16 @@ type Budget struct {
 	CapEpsilon float64 `json:"capEpsilon,omitempty"` // 0: no limit
 	CapDelta   float64 `json:"capDelta,omitempty"`
 	Left       float64 `json:"remainingEpsilon,omitempty"`
-	Per        string  `json:"capPer,omitempty"` // span of time that the limit is for; "": all time
+	Per        string  `json:"capPer,omitempty"`    // span of time that the limit is for; "": all time
+	PerSensor  bool    `json:"perSensor,omitempty"` // all ε and δ are of any single sensor's values
+}
+
+// Of continues the ε of a scope with what it is of, "" where it is all values.
+func (b Budget) Of() string {
+	if b.PerSensor {
+		return " for any single sensor's values, not for several together"
+	}
+	return ""
 }
 
 // Truth is where the sources really were, which only a demonstration knows.

@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/page"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -46,6 +47,7 @@ func sample(t *testing.T, g *graph.Graph, labels []int, sensors int) *report.Rep
 	gap := 1e-9
 	r := &report.Report{
 		RunID: "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11", Store: "folder:example", Guarantee: "Who is protected, in words.",
+		Promise:      &privacy.Promise{Guarantee: "joint"},
 		NotProtected: report.Exposed(1), NodeCount: n, RelationshipCount: g.Size(), SensorCount: sensors, Ceiling: .8,
 		Tau: 2, Laplacian: "combinatorial", Metric: "hops", Epsilon: 4, Delta: .01, Alpha: 1, EpsilonSpent: 4, DeltaSpent: .01,
 		Posterior: report.Posterior{NodeID: g.ID(n / 3), Probability: nodes.Probability[n/3], CredibleSetSize: min(n, 12)},
@@ -408,5 +410,48 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 	says(write(t, page.View{Report: r}), "supposed and not tested (--false-alarm 1)", "a factor of 10⁴²⁰⁰, at x10^2")
 	if strings.Contains(html, `class="rim" d="M`) || strings.Contains(html, "blue band") {
 		t.Error("a community is outlined as the answer of measurements that do not fit")
+	}
+}
+
+// TestPromiseIsNoMoreThanGiven: the card, the section and what it cost say of what ε is where
+// each sensor is promised alone, and under which condition where the readings are measured; a
+// bound of nearly every case is none.
+func TestPromiseIsNoMoreThanGiven(t *testing.T) {
+	g, err := graph.Path(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sample(t, g, make([]int, 10), 10)
+	r.Ceiling = .99999
+	r.Promise = &privacy.Promise{Guarantee: "perSensor", Together: "107.7", Condition: "as far as the <b>process</b> is the model"}
+	b := &page.Budget{Scope: "nights", Releases: 2, Epsilon: 6, Delta: .01, PerSensor: true}
+	html := write(t, page.View{Report: r, Budget: b})
+	const limits = "of any single sensor’s value; together all sensors promise ε = 107.7; as far as the &lt;b&gt;process&lt;/b&gt; is the model"
+	html = strings.ReplaceAll(html, "&#39;", "’")
+	for what, want := range map[string]string{
+		"card":    "at δ = 0.01, " + limits + ": any published value of any single sensor is at most 54.6 times as likely",
+		"section": "makes no published value of any single sensor more than 54.6 times as likely",
+		"limits":  "<strong>That is " + limits + ".</strong>",
+		"whom":    "against anyone who sees the value of one sensor,",
+		"cost":    "This run spent ε = 4 at δ = 0.01 " + limits + ".",
+		"scope":   "together spent ε = 6 at δ = 0.01 for any single sensor’s values, not for several together.",
+		"ceiling": "may tell almost always which of the two it was",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("%s: the page does not say %q", what, want)
+		}
+	}
+	for _, not := range []string{"published result", "at most over", "at most 100 %"} {
+		if strings.Contains(html, not) {
+			t.Errorf("the page says %q", not)
+		}
+	}
+	r.Ceiling, r.Promise.Guarantee = .801, "joint"
+	if html = write(t, page.View{Report: r}); !strings.Contains(html, "condition under which the promise holds: somebody") || !strings.Contains(html, "at most 81 % of cases") {
+		t.Error("the bound on telling neighbours apart has no condition, or is rounded down")
+	}
+	r.Promise, r.Guarantee = nil, "Every event about the published value of any single sensor is private."
+	if html = write(t, page.View{Report: r}); strings.Contains(html, "published result") {
+		t.Error("of a report that has only the sentence, the page promises more than that")
 	}
 }

@@ -93,13 +93,32 @@ func (c *content) BPDNFacts() factTable {
 
 // plainPromise says beside ε what it is, where e^ε is a number that says something.
 func (c *content) plainPromise() string {
-	if r := c.Report; r.Epsilon == 0 || r.EpsilonSpent != r.Epsilon || r.Epsilon > 20 && r.Qualification() == "" {
+	r := c.Report
+	if r.Epsilon == 0 || r.EpsilonSpent != r.Epsilon {
 		return ""
 	}
-	if q := c.Report.Qualification(); q != "" {
-		return ": " + q
+	limits := ""
+	if q := r.Qualification(); q != "" {
+		limits = ", " + q
 	}
-	return fmt.Sprintf(": any result is at most %s times as likely as from a source %s away, but for δ", factor(c.Report.Epsilon), c.Radius())
+	if r.Epsilon > 20 {
+		return limits
+	}
+	return fmt.Sprintf("%s: any %s is at most %s times as likely as from a source %s away, but for δ", limits, c.Published(), factor(r.Epsilon), c.Radius())
+}
+
+// CeilingSentence says how often two neighbours are told apart by all values together, and
+// nothing where the bound bounds nothing. Its per cent are rounded up.
+func (c *content) CeilingSentence() string {
+	who := "Somebody to whom two neighbours are equally likely, and who then sees all the published values, "
+	most := math.Ceil(100*c.Report.Ceiling - 1e-9)
+	if most > 99 {
+		return who + "may tell almost always which of the two it was: the noise does not hinder it."
+	}
+	if c.Report.Conditional() {
+		who = "Provided that the process is within the condition under which the promise holds: " + strings.ToLower(who[:1]) + who[1:]
+	}
+	return fmt.Sprintf("%scan tell which of the two it was in at most %.0f %% of cases, however they compute. A coin is right in 50 %%.", who, most)
 }
 
 // Published is what the guarantee is of.
