@@ -166,7 +166,13 @@ func exists(path string) error {
 func (a *app) toOutput(write func(io.Writer) error) error {
 	a.clearProgress()
 	if path := a.outputPath(); path != "" {
-		return a.create(path, write)
+		if err := a.create(path, write); err != nil {
+			return err
+		}
+		if a.tty.err { // a script needs no word of it
+			a.note("Wrote %s.", path)
+		}
+		return nil
 	}
 	a.rendered = true
 	return write(a.stdout)

@@ -159,6 +159,9 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 	if job.Write.Enabled {
 		a.note("Wrote %d node properties as run %s", written, job.RunID)
 	}
+	if path := a.outputPath(); path != "" && a.tty.err {
+		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri", r.Plan().Epsilon, r.Plan().Delta, job.Scope, path)
+	}
 	return nil
 }
 

@@ -11,18 +11,27 @@ document.querySelectorAll("svg.map").forEach(svg => {
 	const texts = [...svg.querySelectorAll("text")].map(e => ({ e, edge: 4 }))
 	const names = svg.appendChild(document.createElementNS(svg.namespaceURI, "g"))
 	let x = 0, y = 0, k = 1
+	let answer = true // the middle is the likeliest, which is drawn last, until somebody moves the map
 
 	const tools = document.createElement("p")
 	tools.className = "tools"
 	const said = document.createElement("span")
 	said.setAttribute("role", "status")
 	tools.append(
-		button("+", "Magnify", () => zoom(1.6, .5, .5)), button("−", "Reduce", () => zoom(1 / 1.6, .5, .5)), button("Whole map", "Whole map", whole), said)
+		button("+", "Magnify", () => step(1.6)), button("−", "Reduce", () => step(1 / 1.6)), button("Whole map", "Whole map", whole), said)
 	region.before(tools)
 	region.setAttribute("aria-keyshortcuts", "+ - 0 ArrowLeft ArrowRight ArrowUp ArrowDown")
 	show()
 
-	function zoom(factor, across, down) {
+	function step(factor) {
+		zoom(factor, .5, .5, answer)
+		if (!answer) return
+		x = marks.at(-1).x - width / k / 2
+		y = marks.at(-1).y - height / k / 2
+		show()
+	}
+	function zoom(factor, across, down, keep = false) {
+		answer = keep
 		const before = k
 		k = Math.min(most, Math.max(1, k * factor))
 		x += width * across * (1 / before - 1 / k)
@@ -30,12 +39,14 @@ document.querySelectorAll("svg.map").forEach(svg => {
 		show()
 	}
 	function move(across, down) {
+		answer = false
 		x += width * across / k
 		y += height * down / k
 		show()
 	}
 	function whole() {
 		k = 1
+		answer = true
 		show()
 	}
 	function show() {
@@ -72,7 +83,7 @@ document.querySelectorAll("svg.map").forEach(svg => {
 	region.addEventListener("keydown", e => {
 		if (e.ctrlKey || e.metaKey || e.altKey) return
 		const act = {
-			"+": () => zoom(1.6, .5, .5), "=": () => zoom(1.6, .5, .5), "-": () => zoom(1 / 1.6, .5, .5), "0": whole,
+			"+": () => step(1.6), "=": () => step(1.6), "-": () => step(1 / 1.6), "0": whole,
 			ArrowLeft: () => move(-.15, 0), ArrowRight: () => move(.15, 0), ArrowUp: () => move(0, -.15), ArrowDown: () => move(0, .15),
 		}[e.key]
 		if (!act || (k == 1 ? e.key.startsWith("Arrow") : false)) return // the arrows scroll the page past a whole map

@@ -15,6 +15,7 @@ const (
 	shownWidth = `document.querySelector("svg.map").viewBox.baseVal.width`
 	shownLeft  = `document.querySelector("svg.map").viewBox.baseVal.x`
 	firstMark  = `document.querySelector("svg.map circle").getBoundingClientRect().width`
+	inSight    = `(s => { const m = [...s.querySelectorAll("circle,rect:not(.ground)")].at(-1), b = s.getBoundingClientRect(), r = m.getBoundingClientRect(); return r.left >= b.left && r.right <= b.right && r.top >= b.top && r.bottom <= b.bottom })(document.querySelector("svg.map"))`
 	namesThere = `[...document.querySelector("svg.map").lastElementChild.children].map(e => e.textContent)`
 )
 
@@ -39,6 +40,10 @@ func TestZoom(t *testing.T) {
 	press("Magnify")
 	if names := ask[[]string](t, v, namesThere); len(names) == 0 || len(names) > 40 {
 		t.Errorf("%d names are shown", len(names))
+	}
+	press("Magnify")
+	if !ask[bool](t, v, inSight) {
+		t.Error("the likeliest node, drawn last, is out of sight")
 	}
 	press("Reduce")
 	press("Whole map")
