@@ -381,7 +381,7 @@ func testKilledRun(t *testing.T, c cli) {
 	if left := c.staged(t); len(left) != 0 {
 		t.Errorf("the staged release is still there: %q", left)
 	}
-	c.refused(t, 3, "nothing is kept", "run", "--resume", runID)
+	c.refused(t, 5, "is finished", "run", "--resume", runID)
 }
 
 func testImportCommand(t *testing.T, c cli) {

@@ -4,6 +4,7 @@ package posterior_test
 
 import (
 	"errors"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -193,11 +194,13 @@ func TestAlternativesAgainstSums(t *testing.T) {
 				}
 				louder += p / (5 * n * steps)
 			}
-			p := 1.0
-			for r, y := range d.Y {
-				p *= ((1-faults.Rate)*normal(y-x*a.At(r, i), 1) + faults.Rate*cauchy(y)) / normal(y, 1)
+			for rate, share := range betas(.25, .25*(1-faults.Rate)/faults.Rate) {
+				p := share
+				for r, y := range d.Y {
+					p *= ((1-rate)*normal(y-x*a.At(r, i), 1) + rate*cauchy(y)) / normal(y, 1)
+				}
+				broken += p / (n * steps)
 			}
-			broken += p / (n * steps)
 		}
 		for k := range 60 {
 			x := (float64(k) + .5) / 60
@@ -223,6 +226,26 @@ func TestAlternativesAgainstSums(t *testing.T) {
 	opts.Faults = faults
 	if got, err = posterior.Broken(t.Context(), d, opts); err != nil || math.Abs(got-math.Log(broken)) > 1e-4 {
 		t.Errorf("broken sensors: %v, want %v (%v)", got, math.Log(broken), err)
+	}
+}
+
+// betas are values of a variable of law Beta(a, b) and their shares, by the midpoint rule in
+// u with x = u^(1/a), where the density has no pole at 0.
+func betas(a, b float64) iter.Seq2[float64, float64] {
+	const points = 400
+	var sum float64
+	share := make([]float64, points)
+	at := func(k int) float64 { return math.Pow((float64(k)+.5)/points, 1/a) }
+	for k := range share {
+		share[k] = math.Pow(1-at(k), b-1)
+		sum += share[k]
+	}
+	return func(yield func(float64, float64) bool) {
+		for k, v := range share {
+			if !yield(at(k), v/sum) {
+				return
+			}
+		}
 	}
 }
 

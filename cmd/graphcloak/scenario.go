@@ -153,7 +153,7 @@ func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
 // narrowScenarios is the comparison on a screen of 80 columns; what happens stands below it.
 func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 	s := &section{
-		columns: []string{"scenario", "right", "found", "stands out", "confidence", "its error", "coverage"},
+		columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"},
 		rows: func(yield func([]any) bool) {
 			for k, e := range all {
 				row := scenarioRow(list[k], e)
@@ -171,7 +171,7 @@ func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 	for _, x := range list {
 		s.text += "- " + x.Name + ": " + x.About + "\n"
 	}
-	s.text += "Found is how often the answer finds a source at all. Confidence is the mean of what is stated, its error that of its calibration, coverage that of the 95 % set; -v has the intervals."
+	s.text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence that is stated, error that of its calibration, cover the coverage of the 95 % set; -v has the intervals."
 	return s
 }
 
