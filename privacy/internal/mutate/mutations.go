@@ -116,7 +116,7 @@ var fast = []mutation{
 	{"values off the lattice", []change{{"privacy/release.go", "return math.Ldexp(float64(x), k)", "return math.Ldexp(float64(x)*(1+0x1p-45), k)"}}, "privacy/audit:TestLowBits"},
 	{"half of an exact δ", []change{{"privacy/audit/exact.go", "return max(0, p-grow*q)", "return max(0, p-grow*q) / 4"}}, "TestExactDelta"},
 	{"an interval that is too short", []change{{"privacy/audit/audit.go", "float64(n-k+1), mid) <= alpha", "float64(n-k+1), mid) <= 100*alpha"}}, "TestClopperPearson"},
-	{"a bracket of the last edge", []change{{"sensitivity/search.go", "maximum(s.upper)", "maximum(s.upper[:len(s.upper)-1])"}}, "TestSearch"},
+	{"a bracket of the last edge", []change{{"sensitivity/search.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}}, "TestSearch"},
 
 	// What is public, what is whole.
 	{"a public property that is the signal", []change{{"signal.go", "if slices.Contains(public, name) {", "if name == \"\" && slices.Contains(public, name) {"}}, "TestNoPublicSettingIsTheSignal|TestPlanRemembersWhatIsPublic|TestReleaseRemembersItsSignal"},
