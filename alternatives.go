@@ -84,7 +84,7 @@ func listAlternatives(g *graph.Graph, list []Alternative) (*listed, error) {
 	if size := float64(len(list)) * float64(g.Order()+g.Size()); size > maxListed {
 		return nil, fmt.Errorf("%w: %d graphs of %d nodes and %d relationships are too many", ErrAlternative, len(list), g.Order(), g.Size())
 	}
-	h := sha256.New()
+	own, h := g.Digest(), sha256.New()
 	h.Write([]byte("graphcloak/alternatives/v1"))
 	for _, a := range list {
 		other, err := g.Changed(a.Changes)
@@ -93,7 +93,7 @@ func listAlternatives(g *graph.Graph, list []Alternative) (*listed, error) {
 		}
 		digest := other.Digest()
 		switch {
-		case digest == g.Digest():
+		case digest == own:
 			return nil, fmt.Errorf("%w %q changes nothing: every relationship that it names is as in the graph", ErrAlternative, a.Name)
 		case math.IsInf(laplacian.New(other, laplacian.Combinatorial).Bound(), 1):
 			return nil, fmt.Errorf("%w %q: the weights at a node add up to more than double precision holds", ErrAlternative, a.Name)
