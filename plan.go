@@ -39,6 +39,10 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if m.Graph.Size() == 0 {
 		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)
 	}
+	if most := opts.Allocation.MaxSensors; most > 0 && most < len(m.Sensors) && !opts.Allocates(m.Graph.Order()) {
+		return nil, fmt.Errorf("%w: at most %d of %d sensors are to report, and noise that is not allocated is the same at all of them: leave --max-sensors out, or have the noise allocated (--allocation optimal, --guarantee joint; beyond %d nodes an --objective)",
+			allocation.ErrInvalid, most, len(m.Sensors), autoLimit)
+	}
 	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
 		if _, err := m.operator.Diffusion.WithTau(u.TauTo); err != nil {
 			return nil, err

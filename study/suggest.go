@@ -88,7 +88,7 @@ func Suggest(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 	if k < 1 || k > n-len(chosen) {
 		return nil, fmt.Errorf("%w: %d further are wanted, and %d of %d nodes have none", ErrSuggest, k, n-len(chosen), n)
 	}
-	opts.Allocation.Uniform = true
+	opts.Allocation = graphcloak.Allocation{Uniform: true}
 	pl, err := newPlacement(ctx, m, opts, s)
 	if err != nil {
 		return nil, err
