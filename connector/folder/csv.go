@@ -55,6 +55,7 @@ type table struct {
 	header []string          // names of the columns
 	as     []string          // the same as they are written
 	alias  map[string]string // other names of columns
+	raw    [][]byte          // the fields of the row that was put last
 }
 
 // maxColumns bounds the columns of a file: more than a node can have properties.

@@ -19,7 +19,7 @@ var delimiters = []byte{',', '\t', ';', '|'}
 func delimiter(start []byte) rune {
 	line := start[blank(start):]
 	for _, d := range delimiters {
-		if fields := split(firstLine(line), d); len(fields) > 1 {
+		if fields := split(nil, firstLine(line), d); len(fields) > 1 {
 			return rune(d)
 		}
 	}

@@ -99,7 +99,8 @@ func (t *table) put(w *bufio.Writer, was, now []string, used []bool) error {
 	lead := raw[:blank(raw)]
 	body := bytes.TrimSuffix(bytes.TrimSuffix(raw[len(lead):], []byte{'\n'}), []byte{'\r'})
 	end := raw[len(lead)+len(body):]
-	fields := split(body, byte(t.reader.Comma))
+	t.raw = split(t.raw[:0], body, byte(t.reader.Comma))
+	fields := t.raw
 	if len(fields) != len(was) {
 		return fmt.Errorf("%w: %s has a row that cannot be rewritten", connector.ErrInput, t.name)
 	}
@@ -140,8 +141,8 @@ func blank(raw []byte) int {
 	}
 }
 
-// split parts a row at the delimiters outside quotation marks.
-func split(row []byte, delimiter byte) (fields [][]byte) {
+// split parts a row at the delimiters outside quotation marks, behind other fields.
+func split(fields [][]byte, row []byte, delimiter byte) [][]byte {
 	start, quoted := 0, false
 	for k, c := range row {
 		switch {
@@ -155,7 +156,23 @@ func split(row []byte, delimiter byte) (fields [][]byte) {
 	return append(fields, row[start:])
 }
 
+// plain reports whether a text is written as it is, whatever the delimiter.
+func plain(text string) bool {
+	for k := range len(text) {
+		switch c := text[k]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '.', c == '-', c == '+':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 func putField(w *bufio.Writer, text string, delimiter rune) error {
+	if plain(text) {
+		_, err := w.WriteString(text)
+		return err
+	}
 	var field bytes.Buffer
 	c := csv.NewWriter(&field)
 	c.Comma = delimiter
@@ -163,8 +180,6 @@ func putField(w *bufio.Writer, text string, delimiter rune) error {
 		return err
 	}
 	c.Flush()
-	if text != "" { // alone in its row it would be quoted
-		w.Write(bytes.TrimSuffix(field.Bytes(), []byte{'\n'}))
-	}
+	w.Write(bytes.TrimSuffix(field.Bytes(), []byte{'\n'}))
 	return c.Error()
 }

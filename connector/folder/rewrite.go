@@ -18,48 +18,83 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// textTable holds the values of a table as the text of CSV, by node number.
-type textTable struct {
-	text    map[string][]string
-	covered []bool
+// texts turns a table into the text of CSV, row by row.
+type texts struct {
+	columns map[string]textColumn
+	covered []bool // by node number
 	count   int
+	buffer  []byte
+	ends    []int
 }
 
-func cells(t report.Table, n int) textTable {
-	v := textTable{text: map[string][]string{}, covered: make([]bool, n)}
+// textColumn is a column with the place of each node's value in it: nil where that is the
+// node's number, −1 where it has none.
+type textColumn struct {
+	report.Column
+	place []int32
+}
+
+func newTexts(t report.Table, n int) *texts {
+	v := &texts{columns: map[string]textColumn{}, covered: make([]bool, n)}
 	nodes := connector.Covered(t, n)
 	v.count = len(nodes)
 	for _, i := range nodes {
 		v.covered[i] = true
 	}
 	for _, c := range t.Columns() {
-		column := make([]string, n)
-		put := func(i, k int) {
-			switch x := connector.Cell(c, k).(type) {
-			case float64:
-				column[i] = strconv.FormatFloat(x, 'g', -1, 64)
-			case int64:
-				column[i] = strconv.FormatInt(x, 10)
-			case string:
-				column[i] = x
-			}
-		}
-		if c.Nodes == nil {
-			for i := range n {
-				put(i, i)
-			}
-		}
-		for k, i := range c.Nodes {
-			put(i, k)
-		}
-		v.text[c.Name] = column
+		v.columns[c.Name] = textColumn{c, places(c.Nodes, n)}
 	}
 	return v
 }
 
-// rewrite copies nodes.csv with the added columns, lets edit change each row in
-// place, and puts the copy in the place of the original.
-func (s *Store) rewrite(ctx context.Context, add []string, edit func(header, fields []string)) error {
+// places returns the place of each of n nodes in a list of some of them, nil for all.
+func places(nodes []int, n int) []int32 {
+	if nodes == nil {
+		return nil
+	}
+	place := make([]int32, n)
+	for i := range place {
+		place[i] = -1
+	}
+	for k, i := range nodes {
+		place[i] = int32(k)
+	}
+	return place
+}
+
+// appendTo appends the text of node i.
+func (c textColumn) appendTo(text []byte, i int32) []byte {
+	if c.place != nil {
+		i = c.place[i]
+	}
+	switch {
+	case i < 0:
+		return text
+	case c.Floats != nil:
+		return strconv.AppendFloat(text, c.Floats[i], 'g', -1, 64)
+	case c.Ints != nil:
+		return strconv.AppendInt(text, c.Ints[i], 10)
+	}
+	return append(text, c.Strings[i]...)
+}
+
+// fill sets the fields at some places to the texts of node i in some columns. It allocates one
+// string for all of them.
+func (v *texts) fill(fields []string, at []int, columns []textColumn, i int32) {
+	v.buffer, v.ends = v.buffer[:0], v.ends[:0]
+	for _, c := range columns {
+		v.buffer = c.appendTo(v.buffer, i)
+		v.ends = append(v.ends, len(v.buffer))
+	}
+	row, start := string(v.buffer), 0
+	for k, end := range v.ends {
+		fields[at[k]], start = row[start:end], end
+	}
+}
+
+// rewrite copies nodes.csv with the added columns, lets what begin returns for the header
+// change each row in place, and puts the copy in the place of the original.
+func (s *Store) rewrite(ctx context.Context, add []string, begin func(header []string) (edit func(fields []string))) error {
 	t, err := s.csv.openTable(nodesFile, true, idColumn)
 	if err != nil {
 		return err
@@ -70,14 +105,14 @@ func (s *Store) rewrite(ctx context.Context, add []string, edit func(header, fie
 			header = append(header, name)
 		}
 	}
-	row := make([]string, len(header))
+	row, edit := make([]string, len(header)), begin(header)
 	was, err := t.file.Stat()
 	if err != nil {
 		return errors.Join(err, t.file.Close())
 	}
 	return s.replace(ctx, t, was, header, nil, func(fields []string) []string {
 		clear(row[copy(row, fields):])
-		edit(header, row)
+		edit(row)
 		return row
 	})
 }

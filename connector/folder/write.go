@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,17 +47,24 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 	}
 	o := connector.NewObstacles(run, runs)
 	id, owner := t.column(idColumn), t.column(run.RunIDColumn)
-	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		if _, ok := numbers[fields[id]]; !ok {
-			return nil
+	columns := map[int]any{} // those that are there, and their names
+	for _, c := range run.Columns {
+		if k := t.column(c); k >= 0 {
+			columns[k] = c
 		}
+	}
+	if len(columns) == 0 {
+		return nil, errors.Join(ctx.Err(), t.file.Close())
+	}
+	at := slices.Sorted(maps.Keys(columns))
+	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		var present []any
-		for _, c := range run.Columns {
-			if k := t.column(c); k >= 0 && fields[k] != "" {
-				present = append(present, c)
+		for _, k := range at {
+			if fields[k] != "" {
+				present = append(present, columns[k])
 			}
 		}
-		if len(present) == 0 {
+		if _, ok := numbers[fields[id]]; !ok || len(present) == 0 {
 			return nil
 		}
 		if owner < 0 {
@@ -162,18 +170,27 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return err
 	}
-	values := cells(t, g.Order())
+	values := newTexts(t, g.Order())
 	written := int64(0)
-	err = s.rewrite(ctx, run.Columns, func(header, fields []string) {
-		i, ok := numbers[fields[slices.Index(header, idColumn)]]
-		if !ok || !values.covered[i] {
-			return
-		}
-		written++
+	err = s.rewrite(ctx, run.Columns, func(header []string) func(fields []string) {
+		id := slices.Index(header, idColumn)
+		var at, empty []int
+		var columns []textColumn
 		for k, name := range header {
-			if column, ok := values.text[name]; ok {
-				fields[k] = column[i]
+			if c, ok := values.columns[name]; ok {
+				at, columns = append(at, k), append(columns, c)
 			} else if slices.Contains(stale, name) {
+				empty = append(empty, k)
+			}
+		}
+		return func(fields []string) {
+			i, ok := numbers[fields[id]]
+			if !ok || !values.covered[i] {
+				return
+			}
+			written++
+			values.fill(fields, at, columns, i)
+			for _, k := range empty {
 				fields[k] = ""
 			}
 		}
@@ -203,15 +220,17 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	}
 	removed := int64(0)
 	if run.Status != connector.Undone && run.RunIDColumn != "" {
-		err = s.rewrite(ctx, nil, func(header, fields []string) {
+		err = s.rewrite(ctx, nil, func(header []string) func(fields []string) {
 			owner := slices.Index(header, run.RunIDColumn)
-			if owner < 0 || fields[owner] != run.ID {
-				return
-			}
-			removed++
-			for k, name := range header {
-				if slices.Contains(run.Columns, name) {
-					fields[k] = ""
+			return func(fields []string) {
+				if owner < 0 || fields[owner] != run.ID {
+					return
+				}
+				removed++
+				for k, name := range header {
+					if slices.Contains(run.Columns, name) {
+						fields[k] = ""
+					}
 				}
 			}
 		})
