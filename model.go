@@ -33,14 +33,21 @@ type Model struct {
 
 	source   Source
 	started  time.Time
-	captions []string             // of nodes, that detected communities are named by
-	found    *community.Partition // for all models with this graph; no labels: not yet
+	captions []string   // of nodes, that detected communities are named by
+	found    *detection // for all models with this graph
 	operator *analyst.Operator
 	listed   *listed // alternatives, for all models with this graph
 	opts     LoadOptions
 	millis   report.Millis
 	notes    []string
 	open     bool // τ is to be chosen by the next plan
+}
+
+// detection is the communities of a graph, without labels until they are found, and the search
+// for them that goes on beside other work, if any.
+type detection struct {
+	community.Partition
+	wait func() (community.Partition, error)
 }
 
 // Load reads the selected graph and what [Public] names, and prepares the diffusion.
@@ -73,7 +80,7 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(community.Partition), listed: alternatives, opts: opts, open: set.Tau == 0}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(detection), listed: alternatives, opts: opts, open: set.Tau == 0}
 	if err := m.readPublic(ctx); err != nil {
 		return nil, err
 	}
@@ -166,7 +173,7 @@ func (m *Model) readPublic(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read communities: %w", err)
 		}
-		if *m.found, err = community.FromStrings(m.Graph, values); err != nil {
+		if m.found.Partition, err = community.FromStrings(m.Graph, values); err != nil {
 			return err
 		}
 	case c.Caption != "":
@@ -184,25 +191,6 @@ func (m *Model) readPublic(ctx context.Context) error {
 	}
 	m.Prior, err = analyst.Prior(values, m.PriorProperty)
 	return err
-}
-
-// Partition returns the communities that allocation tells apart and a report ranks.
-// Where no property names them they are detected, which takes a while on a large graph:
-// once, when they are first asked for.
-func (m *Model) Partition(ctx context.Context) (community.Partition, error) {
-	if m.found.Labels != nil {
-		return *m.found, nil
-	}
-	d := m.Communities.Detector
-	if d == nil {
-		d = community.Leiden{}
-	}
-	p, err := d.Detect(ctx, m.Graph)
-	if err == nil {
-		p = p.NameByMembers(m.Graph, m.captions)
-		*m.found = p
-	}
-	return p, err
 }
 
 // publicPart describes the model for the plan.

@@ -297,6 +297,31 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 	}
 }
 
+// TestDetectionBesidePlan: communities are detected while a run plans, and a plan that fails
+// breaks the search off.
+func TestDetectionBesidePlan(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	var broken error
+	job := paperJob()
+	job.Communities = community.Options{Detector: endless{&broken}}
+	job.Plan.Uncertainty.WeightError = .1
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, graphcloak.ErrComputed) {
+		t.Errorf("%v, want ErrComputed", err)
+	}
+	if !errors.Is(broken, context.Canceled) {
+		t.Errorf("the detection ended with %v, want that it is broken off", broken)
+	}
+}
+
+// endless is a detector that searches until it is broken off.
+type endless struct{ why *error }
+
+func (d endless) Detect(ctx context.Context, _ *graph.Graph) (community.Partition, error) {
+	<-ctx.Done()
+	*d.why = ctx.Err()
+	return community.Partition{}, ctx.Err()
+}
+
 // TestDryRun: it is told the plan, spends and writes nothing, and is refused what a run
 // is refused.
 func TestDryRun(t *testing.T) {
