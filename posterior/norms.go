@@ -3,14 +3,13 @@
 package posterior
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
@@ -48,7 +47,7 @@ const (
 
 // effort limits the work of boundedNorms.
 type effort struct {
-	rounds int // of directions and probes, each with four times as many as the last
+	rounds int // of directions and probes, each of up to four times as many as the last
 	probes int // of the first round
 	peaks  int // exact norms at a time
 	most   int // exact norms in all, shared among the rounds
@@ -82,91 +81,10 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 		}
 		return out, p.columnNorms(ctx, out.N, all)
 	case m <= exactSensors:
-		return out, p.addSquares(ctx, out.N, m, identity)
+		_, err := p.addSquares(ctx, out.N, m, identity)
+		return out, err
 	}
 	return p.boundedNorms(ctx, e, logPrior, defaultEffort())
-}
-
-// bounding narrows bounds on the norms of all nodes until they no longer matter to the
-// posterior.
-type bounding struct {
-	*products
-	e           evidence
-	logPrior, c []float64 // c = Aᵀy
-	cError      float64   // of an entry of c
-	out         Norms
-	low, high   []float64 // bounds on the log weight of each node
-	uncertainty
-	done int // exact norms
-}
-
-func (p *products) newBounding(e evidence, logPrior []float64) *bounding {
-	n := len(logPrior)
-	s := &bounding{products: p, e: e, logPrior: logPrior, c: make([]float64, n), cError: productError(p.Data)}
-	s.out = Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	floats.AddConst(math.Inf(1), s.out.High)
-	p.A.MulVecTo(s.c, true, p.Y)
-	s.exact = make([]bool, n)
-	return s
-}
-
-// assess updates the uncertainty that the bounds leave, and lists k candidates.
-func (s *bounding) assess(k int) {
-	weight := s.e.logs(s.c, s.out.N)
-	floats.Add(weight, s.logPrior)
-	s.low, s.high = s.e.weightBounds(s.c, s.out, s.cError, s.logPrior)
-	s.rank(weight, s.low, s.high, k)
-}
-
-// boundedNorms bounds the norms by the balls that heat reaches where that is cheap, else in
-// rounds of probes. Each round computes exactly the norms that contribute most to the
-// uncertainty that the rounds before left.
-func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []float64, b effort) (Norms, error) {
-	s := p.newBounding(e, logPrior)
-	if local, err := s.local(ctx); local || err != nil {
-		if err == nil && !s.settled() {
-			err = s.peaks(ctx, b.peaks, b.most)
-		}
-		return s.out, err
-	}
-	f := newDeflation(p, 1)
-	for round := range b.rounds {
-		if err := f.grow(ctx, probeWidth<<(2*round), s.weights(), s.out.N); err != nil {
-			return Norms{}, err
-		}
-		bounds, err := f.bounds(ctx, b.probes<<(2*round), normFailure/float64(b.rounds))
-		if err != nil {
-			return Norms{}, err
-		}
-		s.out.intersect(bounds)
-		if err := s.peaks(ctx, b.peaks, b.most*(round+1)/b.rounds); err != nil {
-			return Norms{}, err
-		}
-		if s.settled() {
-			break
-		}
-	}
-	return s.out, nil
-}
-
-// peaks computes up to so many norms in all exactly, some at a time, as long as that is
-// worthwhile.
-func (s *bounding) peaks(ctx context.Context, atATime, budget int) error {
-	s.assess(budget)
-	for odds := math.Inf(1); s.done < min(budget, len(s.c)) && s.worthwhile(budget-s.done, odds); {
-		picks := s.candidates[:min(max(1, atATime), budget-s.done, len(s.candidates))]
-		if err := s.columnNorms(ctx, s.out.N, picks); err != nil {
-			return err
-		}
-		for _, i := range picks {
-			s.exact[i] = true
-			s.out.Low[i], s.out.High[i] = widen(s.out.N[i], s.out.N[i], linop.Err(s.A))
-		}
-		s.done += len(picks)
-		odds = s.odds
-		s.assess(budget)
-	}
-	return nil
 }
 
 // grow extends Q by blocks of 16, up to k vectors for nodes of these weights, as long as
@@ -183,96 +101,6 @@ func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) er
 		}
 	}
 	return ctx.Err()
-}
-
-// uncertainty is the error of the posterior that bounds on the norms permit.
-type uncertainty struct {
-	exact      []bool    // nodes of exact norms
-	logShare   []float64 // error of each posterior probability, at the other nodes
-	candidates []int     // nodes of the largest shares, largest first
-	logTotal   float64   // of all shares, those of exact norms too
-	odds       float64   // error of the log odds of the first two
-}
-
-// rank updates the uncertainty from the weights and their bounds, and lists k candidates.
-func (u *uncertainty) rank(weight, low, high []float64, k int) {
-	u.logShare = logShareErrors(low, high, logSum(weight))
-	u.logTotal, u.odds = logSum(u.logShare), logOddsError(weight, low, high)
-	for i, exact := range u.exact {
-		if exact {
-			u.logShare[i] = math.Inf(-1)
-		}
-	}
-	u.candidates = largest(u.logShare, u.exact, k)
-}
-
-// largest returns the k largest values but those of exact norms, largest first; of equal
-// ones those of lower nodes come first.
-func largest(x []float64, exact []bool, k int) []int {
-	if k == 0 {
-		return nil
-	}
-	open := make([]float64, 0, len(x))
-	for i, v := range x {
-		if !exact[i] {
-			open = append(open, v)
-		}
-	}
-	if k = min(k, len(open)); k == 0 {
-		return nil
-	}
-	slices.Sort(open)
-	least := open[len(open)-k]
-	above, _ := slices.BinarySearch(open, math.Nextafter(least, math.Inf(1)))
-	equal := k - (len(open) - above)
-	out := make([]int, 0, k)
-	for i, v := range x {
-		switch {
-		case exact[i] || v < least:
-			continue
-		case v == least && equal == 0:
-			continue
-		case v == least:
-			equal--
-		}
-		out = append(out, i)
-	}
-	slices.SortStableFunc(out, func(i, j int) int { return cmp.Compare(x[j], x[i]) })
-	return out
-}
-
-func (u *uncertainty) settled() bool {
-	return u.logTotal <= math.Log(posteriorTol) && u.odds <= posteriorTol
-}
-
-// worthwhile reports whether to compute k more norms exactly: they account for half of the
-// error of the posterior, or the error of the log odds is above the tolerance and fell by a
-// tenth from its value before the last step.
-func (u *uncertainty) worthwhile(k int, before float64) bool {
-	if len(u.candidates) == 0 {
-		return false
-	}
-	mass := make([]float64, 0, k)
-	for _, i := range u.candidates[:min(k, len(u.candidates))] {
-		mass = append(mass, u.logShare[i])
-	}
-	return u.logTotal > math.Log(posteriorTol) && logSum(mass) >= u.logTotal-math.Ln2 ||
-		u.odds > posteriorTol && u.odds < 0.9*before
-}
-
-// weights returns the shares relative to the largest, or nil where none is finite.
-func (u *uncertainty) weights() []float64 {
-	if u.logShare == nil {
-		return nil
-	}
-	w, largest := make([]float64, len(u.logShare)), floats.Max(u.logShare)
-	if math.IsInf(largest, 0) || math.IsNaN(largest) {
-		return nil
-	}
-	for i, v := range u.logShare {
-		w[i] = math.Exp(v - largest)
-	}
-	return w
 }
 
 // intersect narrows the bounds to what b allows, and takes the N of the narrower bounds.
@@ -333,27 +161,30 @@ func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) e
 }
 
 // addSquares adds to sum_i the squares (Aᵀv)_i² of count vectors v. fill stores vectors
-// first … first+width−1 as the columns of in, in row-major order.
-func (p *products) addSquares(ctx context.Context, sum []float64, count int, fill func(in []float64, first, width int)) error {
+// first … first+width−1 as the columns of in, in row-major order. It returns the products of
+// the last block.
+func (p *products) addSquares(ctx context.Context, sum []float64, count int, fill func(in []float64, first, width int)) ([]float64, error) {
 	m, n := p.A.Dims()
 	width := min(probeWidth, count)
 	in, out := make([]float64, m*width), make([]float64, n*width)
 	for first := 0; first < count; first += width {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		width = min(width, count-first)
 		in, out = in[:m*width], out[:n*width]
 		fill(in, first, width)
 		linop.MulBlockTo(p.A, out, true, in, width)
-		for i := range sum {
-			for _, v := range out[i*width : (i+1)*width] {
-				sum[i] += v * v
+		parallel.Rows(n, width+1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for _, v := range out[i*width : (i+1)*width] {
+					sum[i] += v * v
+				}
 			}
-		}
+		})
 		p.count(width)
 	}
-	return ctx.Err()
+	return out, ctx.Err()
 }
 
 // identity fills in unit vectors.

@@ -141,17 +141,45 @@ func TestProgressOfNorms(t *testing.T) {
 	}
 }
 
-// What the error of the operator leaves open no exact norm closes: each node has its
-// turn once, and a second round of probes does not undo it.
+// asked counts how often each column is asked for by a unit vector.
+type asked struct {
+	vague
+	times map[int]int
+}
+
+func (a asked) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	for j := range k {
+		at, others := -1, 0
+		for i := j; i < len(x) && !trans; i += k {
+			switch x[i] {
+			case 0:
+			case 1:
+				at = i / k
+			default:
+				others++
+			}
+		}
+		if at >= 0 && others == 0 {
+			a.times[at]++
+		}
+	}
+	linop.MulBlockTo(a.hidden, dst, trans, x, k)
+}
+
+// What the error of the operator leaves open no exact norm closes: each node has its turn
+// once, a second round of probes does not undo it, and where the error is large neither exact
+// norms nor many probes are tried.
 func TestBoundedNormsOfVagueOperator(t *testing.T) {
 	const m, n = 200, 400
 	for _, c := range []struct {
-		own           float64
-		rounds, peaks int
-		fewest, most  int
+		err, own     float64
+		rounds       int
+		fewest, most int
+		products     int64 // at most, in all
 	}{
-		{2, 2, 10, 20, 30},
-		{8, 1, 1, 1, 29}, // the source's own norm stays widest
+		{.1, 2, 2, 10, 30, 700},
+		{.1, 8, 1, 1, 29, 200}, // the source's own norm stays widest
+		{2, 2, 2, 0, 10, 30},
 	} {
 		rnd := rand.New(rand.NewPCG(24, 1))
 		a := groups(rnd, m, n, 1, 0, c.own)
@@ -161,28 +189,46 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 				y[i] += rnd.NormFloat64()
 			}
 		}
-		p := &products{Data: measurement.Data{A: vague{hidden{linop.Dense{M: a}}, .1}, Y: y}}
-		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: c.rounds, probes: 100, peaks: c.peaks, most: 30})
+		peaks := 10
+		if c.rounds == 1 {
+			peaks = 1
+		}
+		op := asked{vague{hidden{linop.Dense{M: a}}, c.err}, map[int]int{}}
+		p := &products{Data: measurement.Data{A: op, Y: y}}
+		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: c.rounds, probes: 100, peaks: peaks, most: 30})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := norms.check(n); err != nil {
 			t.Error(err)
 		}
-		exact := 0
-		for j := range n {
+		exact := len(op.times)
+		for j, times := range op.times {
 			col := mat.Col(nil, j, a)
-			if scalar.EqualWithinRel(norms.N[j], floats.Dot(col, col), 1e-14) {
-				exact++
+			if times != 1 || !scalar.EqualWithinRel(norms.N[j], floats.Dot(col, col), 1e-14) {
+				t.Errorf("column %d asked for %d times, its norm is not exact", j, times)
 			}
 		}
-		if exact < c.fewest || exact > c.most {
-			t.Errorf("%d rounds: %d exact norms, want %d to %d", c.rounds, exact, c.fewest, c.most)
+		if exact < c.fewest || exact > c.most || p.done > c.products {
+			t.Errorf("error %v: %d exact norms, want %d to %d; %d products, want at most %d", c.err, exact, c.fewest, c.most, p.done, c.products)
 		}
-		const others = 64 + 100 // of the first round, for directions and probes
-		if made := int(p.done) - others; c.rounds == 1 && made != exact {
-			t.Errorf("%d products for %d exact norms", made, exact)
+	}
+}
+
+// The failures of all numbers of probes that may be chosen add up: of 16 to 64 without
+// directions, with those of the first round, and those of the second, which has up to 256.
+func TestLooks(t *testing.T) {
+	seen := map[[2]int]bool{}
+	b := defaultEffort()
+	for directions := range b.rounds + 1 {
+		for round := range b.rounds {
+			for probes := probeWidth; probes <= b.probes<<(2*round); probes += probeWidth {
+				seen[[2]int{directions, probes}] = true
+			}
 		}
+	}
+	if len(seen) > b.looks() {
+		t.Errorf("%d choices, and %d looks allowed for", len(seen), b.looks())
 	}
 }
 
@@ -246,8 +292,8 @@ func TestSharedDirections(t *testing.T) {
 	}
 }
 
-// With more groups than directions the second round takes those of the nodes that the
-// first left open: one group of 25, and leaves nothing to exact norms.
+// With more groups than directions those are taken that matter to the posterior, one group
+// of 25, and nothing is left to exact norms; the longest directions of all leave it open.
 func TestWeightedDirections(t *testing.T) {
 	const m, n, k, source = 400, 5000, 200, 17
 	rnd := rand.New(rand.NewPCG(32, 1))
@@ -257,11 +303,15 @@ func TestWeightedDirections(t *testing.T) {
 		y[i] += rnd.NormFloat64()
 	}
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
-	for rounds, want := range map[int]bool{1: false, 2: true} {
-		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: rounds, probes: 64, peaks: 0, most: 0})
-		if err != nil {
-			t.Fatal(err)
-		}
+	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest, err := ProbedNorms(t.Context(), d, 64, normFailure, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, norms := range map[bool]Norms{true: weighted, false: longest} {
 		p, err := New(t.Context(), d, Options{Norms: &norms})
 		if err != nil {
 			t.Fatal(err)
@@ -269,11 +319,11 @@ func TestWeightedDirections(t *testing.T) {
 		for j := range norms.N {
 			col := mat.Col(nil, j, a)
 			if v := floats.Dot(col, col); v < norms.Low[j] || v > norms.High[j] {
-				t.Errorf("%d rounds: N[%d] is in [%v, %v], exactly %v", rounds, j, norms.Low[j], norms.High[j], v)
+				t.Errorf("weighted %v: N[%d] is in [%v, %v], exactly %v", want, j, norms.Low[j], norms.High[j], v)
 			}
 		}
 		if got := p.ProbabilityError <= posteriorTol; got != want || len(p.Credible) < n/k/2 {
-			t.Errorf("%d rounds: %v of the posterior open, %d nodes credible", rounds, p.ProbabilityError, len(p.Credible))
+			t.Errorf("weighted %v: %v of the posterior open, %d nodes credible", want, p.ProbabilityError, len(p.Credible))
 		}
 	}
 }
@@ -395,10 +445,10 @@ func TestWorthOfExactNorms(t *testing.T) {
 		{shares(.003, .003, .003), 3, 0, math.Inf(1), false},
 		{shares(.003, .003, .003), 3, .5, 1, true},
 		{shares(.003, .003, .003), 3, .95, 1, false},
-		{uncertainty{logTotal: 1, odds: 1}, 3, 1, 2, false},
+		{uncertainty{logTotal: 1}, 3, 0, 2, false},
 	} {
 		c.u.odds = c.odds
-		if got := c.u.worthwhile(c.k, c.before); got != c.want {
+		if got := c.u.concentrated(c.k) || c.u.unclear(c.before); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -164,6 +164,13 @@ func (e evidence) logs(c, norms []float64) []float64 {
 	return out
 }
 
+// weights returns the log weight of each node, evidence plus prior.
+func (e evidence) weights(c, norms, logPrior []float64) []float64 {
+	w := e.logs(c, norms)
+	floats.Add(w, logPrior)
+	return w
+}
+
 // weightBounds returns bounds on the log weight of each node, evidence plus prior, where c
 // has an error of at most cError. The weight rises with c and falls with N.
 func (e evidence) weightBounds(c []float64, norms Norms, cError float64, logPrior []float64) (low, high []float64) {

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
@@ -48,7 +49,10 @@ func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float
 	if _, err := f.extend(ctx, nil); err != nil {
 		return Norms{}, err
 	}
-	return f.bounds(ctx, probes, beta)
+	if err := f.probe(ctx, probes); err != nil {
+		return Norms{}, err
+	}
+	return f.bounds(float64(probes), beta), nil
 }
 
 // deflation separates from every column its projection on a few dominant directions.
@@ -57,6 +61,10 @@ type deflation struct {
 	rnd      *rand.Rand
 	q        dense.Basis // the directions
 	captured []float64   // ‖QᵀA e_i‖²
+
+	probes int       // of what Q leaves
+	rest   []float64 // sums of their squares
+	block  []float64 // the products of the last of them, row-major
 }
 
 func newDeflation(p *products, seed uint64) *deflation {
@@ -75,6 +83,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	if k == 0 {
 		return 0, ctx.Err()
 	}
+	f.probes, f.block = 0, nil // which are of fewer directions
 	x, y := make([]float64, n*k), make([]float64, m*k)
 	f.normal(x)
 	for i, w := range weight {
@@ -100,7 +109,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	f.count(2 * k)
 	old, before := f.q.K, f.sum(weight)
 	f.q.Extend(dense.Transpose(y, m, k), k)
-	err = f.addSquares(ctx, f.captured, f.q.K-old, func(in []float64, at, width int) {
+	_, err = f.addSquares(ctx, f.captured, f.q.K-old, func(in []float64, at, width int) {
 		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
 	return f.sum(weight) - before, err
@@ -120,28 +129,90 @@ func (f *deflation) normal(x []float64) {
 	}
 }
 
-// bounds returns norms that hold with probability at least 1 − beta, by new probes.
-func (f *deflation) bounds(ctx context.Context, probes int, beta float64) (Norms, error) {
-	_, n := f.A.Dims()
-	rest := make([]float64, n)
-	err := f.addSquares(ctx, rest, probes, func(in []float64, _, width int) {
+// probe adds so many probes of what Q leaves.
+func (f *deflation) probe(ctx context.Context, count int) error {
+	if f.probes == 0 {
+		f.rest = make([]float64, len(f.captured))
+	}
+	block, err := f.addSquares(ctx, f.rest, count, func(in []float64, _, width int) {
 		f.normal(in)
 		f.q.Remove(in, width)
 	})
-	if err != nil {
-		return Norms{}, err
+	f.block = block
+	f.probes += count
+	return err
+}
+
+// bounds returns norms that hold with probability at least 1 − beta: of r probes, whose mean
+// squares are taken to be those of the probes made. +Inf probes leave no error but that of A.
+func (f *deflation) bounds(r, beta float64) Norms {
+	n := len(f.captured)
+	probes := float64(f.probes)
+	low, high := probes, probes // of the sum over R_i
+	if !math.IsInf(r, 1) {
+		chi, tail := distuv.ChiSquared{K: r}, beta/(2*float64(n))
+		// A lower quantile of 0 would give 0/0 for a column of zeros.
+		low, high = max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(r, tail)
+		low, high = low*(probes/r), high*(probes/r)
 	}
-	chi := distuv.ChiSquared{K: float64(probes)}
-	tail := beta / (2 * float64(n))
-	// A lower quantile of 0 would give 0/0 for a column of zeros.
-	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(float64(probes), tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	e, theta := linop.Err(f.A), f.orthogonalityError()
-	for i, s := range rest {
-		norms.N[i] = f.captured[i] + s/float64(probes)
-		norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.captured[i]+s/high, (1+theta)*f.captured[i]+s/low, e)
+	parallel.Rows(n, 8, func(lo, hi int) {
+		for i, s := range f.rest[lo:hi] {
+			i += lo
+			norms.N[i] = f.captured[i] + s/probes
+			norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.captured[i]+s/high, (1+theta)*f.captured[i]+s/low, e)
+		}
+	})
+	return norms
+}
+
+// directionWork is the number of products that 16 directions take, and new probes of what they
+// leave.
+const directionWork = 5 * probeWidth
+
+// worthwhile reports whether to add 16 directions or more, for nodes of these weights: the
+// probes that they save, of those that are needed, at most a given number or else too many,
+// cost more than they do; or all those are not enough, and directions hold a quarter of what
+// they leave.
+func (f *deflation) worthwhile(weight []float64, need, most int) bool {
+	if need <= f.probes {
+		return false
 	}
-	return norms, nil
+	share := f.sharable(weight)
+	if need > most {
+		return share >= .25
+	}
+	return float64(need-f.probes) > directionWork+float64(need)*(1-share)*(1-share)
+}
+
+// sharable estimates the largest share of Σ weight_i·R_i that 16 directions can hold. Of a
+// matrix G of trace t whose squares sum up to s, 16 eigenvalues sum up to at most 4√s. Probes
+// ω_j give G = RWRᵀ, R = (I − QQᵀ)A, by t = E‖ω_jᵀR√W‖² and s = E(ω_jᵀRWRᵀω_k)², j ≠ k.
+func (f *deflation) sharable(weight []float64) float64 {
+	k := len(f.block) / len(f.captured)
+	if k < 2 {
+		return 1
+	}
+	gram := make([]float64, k*k)
+	parallel.Sum(len(f.captured), k*k/2, gram, func(lo, hi int, sum []float64) {
+		for i := lo; i < hi; i++ {
+			w, row := 1.0, f.block[i*k:(i+1)*k]
+			if weight != nil {
+				w = weight[i]
+			}
+			for a, v := range row {
+				floats.AddScaled(sum[a*k:a*k+a+1], w*v, row[:a+1])
+			}
+		}
+	})
+	trace, squares := 0.0, 0.0
+	for a := range k {
+		trace += gram[a*k+a] / float64(k)
+		off := gram[a*k : a*k+a]
+		squares += floats.Dot(off, off) / float64(k*(k-1)/2)
+	}
+	return min(1, math.Sqrt(probeWidth*squares)/trace)
 }
 
 // orthogonalityError bounds ‖QᵀQ − I‖₂, including the rounding of its own sums.
