@@ -225,6 +225,16 @@ func parallel(f Facts) (Warning, bool) {
 // chance to certainty: little for what it costs.
 func little(right, chance float64) bool { return 2*(right-chance) < 1-chance }
 
+// ask says what leaves more to be told. An α below the lengths of the relationships hides
+// nothing, so that a smaller one is named only above them.
+func (f Facts) ask() string {
+	wishes := "fewer communities or a larger ε"
+	if f.Graph != nil && f.Alpha > Alpha(f.Graph) {
+		wishes = "fewer communities, a smaller α or a larger ε"
+	}
+	return "ask for " + wishes + ", which `graphcloak plan --target-accuracy 0.9` finds"
+}
+
 // accuracy compares how often the right community would be named with always naming the
 // likeliest. A rough simulation serves where no other was made.
 func accuracy(f Facts) (Warning, bool) {
@@ -255,7 +265,7 @@ func accuracy(f Facts) (Warning, bool) {
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
 		w.Text += "; " + a.Limit.Clause("(ε, δ)")
 		if little(a.Limit.Gaussian, a.Chance) {
-			w.Advice = "ask for fewer communities, a larger ε or a smaller α: another τ, allocation or more sensors cannot help enough"
+			w.Advice = f.ask() + "; another τ, allocation or more sensors cannot help enough"
 		}
 	}
 	return w, true

@@ -24,10 +24,13 @@ func (l *Limit) possible() bool {
 }
 
 // LimitSentence says what the limit, which is known, means for who chooses a plan at (ε, δ).
-func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
+// At leastAlpha, the least α that hides a source from a neighbour, a smaller one is no advice.
+func (a *Accuracy) LimitSentence(epsilon, delta float64, leastAlpha bool) string {
 	l := a.Limit
 	text := fmt.Sprintf("%s right, chance %s; %s", Percent(a.Probability), Percent(a.Chance), l.Clause(fmt.Sprintf("(%v, %v)", epsilon, delta)))
 	switch {
+	case 2*(l.Gaussian-a.Chance) < 1-a.Chance && leastAlpha:
+		text += ": ask for fewer communities or larger ε."
 	case 2*(l.Gaussian-a.Chance) < 1-a.Chance:
 		text += ": ask for fewer communities, larger ε or smaller α."
 	case a.Upper-a.Chance < (l.Gaussian-a.Chance)/2:

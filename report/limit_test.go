@@ -16,14 +16,16 @@ func TestLimitSentence(t *testing.T) {
 		most            *float64
 		want            []string
 		never           string
+		leastAlpha      bool
 	}{
-		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 31 % of the time", "(1, 1e-05)-private more than 90 %", "ask for fewer communities, larger ε or smaller α"}, "room"},
-		{.08, .9, nil, []string{"more than 90 %", "leaves room for another τ"}, "private"},
-		{.665, .9, nil, []string{"67 % right"}, "66"},
-		{.85, .9, nil, []string{"85 % right", "of the time."}, "ask"},
+		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 31 % of the time", "(1, 1e-05)-private more than 90 %", "ask for fewer communities, larger ε or smaller α"}, "room", false},
+		{.08, .301, &ninety, []string{"ask for fewer communities or larger ε."}, "α", true},
+		{.08, .9, nil, []string{"more than 90 %", "leaves room for another τ"}, "private", false},
+		{.665, .9, nil, []string{"67 % right"}, "66", false},
+		{.85, .9, nil, []string{"85 % right", "of the time."}, "ask", false},
 	} {
 		a := report.Accuracy{Probability: c.right, Upper: c.right + .01, Chance: .05, Limit: &report.Limit{Gaussian: c.gaussian, AnyMechanism: c.most}}
-		got := a.LimitSentence(1, 1e-5)
+		got := a.LimitSentence(1, 1e-5, c.leastAlpha)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%q lacks %q", got, w)

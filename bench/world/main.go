@@ -21,8 +21,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/graphcloak/graphcloak"
 )
 
 // settings are what all studies share.
@@ -34,7 +32,7 @@ type settings struct {
 
 	taus    string  // diffusion times to compare, separated by commas
 	epsilon float64 // of the budgets, the one to study; 0: all
-	aim     graphcloak.Aim
+	cells   string  // file of finished cells; "": none
 }
 
 // chosenGraphs returns the graphs to study.
@@ -83,10 +81,7 @@ func run(ctx context.Context) error {
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of sources and noise")
 	flag.StringVar(&s.taus, "taus", "", "diffusion times to compare, separated by commas; none: the study's own")
 	flag.Float64Var(&s.epsilon, "epsilon", 0, "of the study's budgets, the one with this ε; 0: all")
-	flag.Func("aim", "what τ is chosen for: community, the default, or location", func(text string) (err error) {
-		s.aim, err = graphcloak.ParseAim(text)
-		return err
-	})
+	flag.StringVar(&s.cells, "cells", "", "file of finished cells: those in it are taken, and new ones added; study tau alone")
 	only := flag.String("only", "", "studies to run, separated by commas: "+strings.Join(names(), ", "))
 	graphs := flag.String("graphs", "", "graphs to study, separated by semicolons: a folder of -data or a generator; none: the study's own")
 	flag.Parse()
@@ -146,9 +141,6 @@ func commandLine(name string, s settings) string {
 	}
 	if s.taus != "" {
 		more += " -taus " + s.taus
-	}
-	if s.aim != graphcloak.AimCommunity {
-		more += fmt.Sprintf(" -aim %v", s.aim)
 	}
 	if s.epsilon != 0 {
 		more += fmt.Sprintf(" -epsilon %v", s.epsilon)

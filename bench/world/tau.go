@@ -14,16 +14,20 @@ import (
 	"strings"
 	"syscall"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// tauStudy compares diffusion times at one guarantee with the one that is chosen.
+// tauStudy compares diffusion times at one guarantee with those that are chosen.
 func tauStudy() experiment {
-	return experiment{name: "tau", about: "accuracy and mean earth mover's distance over the diffusion time", trials: 1000, run: runTau}
+	return experiment{name: "tau", about: "accuracy and mean earth mover's distance over the diffusion time", trials: 2000, run: runTau}
 }
 
 // budgets are those of the study.
@@ -32,7 +36,7 @@ func (s settings) budgets() []privacy.Budget {
 	return slices.DeleteFunc(all, func(b privacy.Budget) bool { return s.epsilon != 0 && b.Epsilon != s.epsilon })
 }
 
-// tauBefore was the default, and is always in the grid.
+// tauBefore is the fixed τ that the choice is compared with, and is always in the grid.
 const tauBefore = 2
 
 // tauGrid are the diffusion times that are compared with the chosen one.
@@ -52,109 +56,252 @@ func (s settings) tauGrid() ([]float64, error) {
 	return slices.Compact(grid), nil
 }
 
-// tauCell is what a plan at one τ is worth.
+// tauCell is what a plan at one τ is worth, trial by trial.
 type tauCell struct {
-	tau, accuracy, distance, chance float64
-	cpu                             float64 // seconds of the plan
-	beyond                          bool    // of double precision
+	Graph  string         `json:"graph"`
+	Budget privacy.Budget `json:"budget"`
+	Tau    float64        `json:"tau"`
+	Trials int            `json:"trials"`
+	Seed   uint64         `json:"seed"`
+
+	Right    []float64 `json:"right"`    // 1 or 0
+	Distance []float64 `json:"distance"` // of the posterior from the source
+	Chance   float64   `json:"chance"`
+	CPU      float64   `json:"cpu"`              // seconds of the plan
+	Beyond   bool      `json:"beyond,omitempty"` // of double precision
 }
 
-// score is what τ is chosen for, and is to be small.
-func (s settings) score(c tauCell) float64 {
-	if s.aim == graphcloak.AimLocation {
-		return c.distance
+// loss is what τ is chosen for, to be small, by trial.
+func (c tauCell) loss(aim graphcloak.Aim) []float64 {
+	if aim == graphcloak.AimLocation {
+		return c.Distance
 	}
-	return -c.accuracy
+	wrong := make([]float64, len(c.Right))
+	for t, r := range c.Right {
+		wrong[t] = 1 - r
+	}
+	return wrong
 }
+
+func (c tauCell) String() string {
+	if c.Beyond {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%.3g)", rate(stat.Mean(c.Right, nil)), stat.Mean(c.Distance, nil))
+}
+
+// worth is a cell in a table for an aim.
+func (c tauCell) worth(aim graphcloak.Aim) string {
+	if aim == graphcloak.AimLocation && !c.Beyond {
+		return fmt.Sprintf("%.3g", stat.Mean(c.Distance, nil))
+	}
+	return c.String()
+}
+
+// tauRow is a graph at one budget.
+type tauRow struct {
+	graph  string
+	budget privacy.Budget
+	grid   []tauCell
+	auto   map[graphcloak.Aim]tauCell
+	search map[graphcloak.Aim]float64 // CPU seconds
+}
+
+// tauAims are what τ is chosen for.
+var tauAims = []graphcloak.Aim{graphcloak.AimCommunity, graphcloak.AimLocation}
 
 func runTau(ctx context.Context, s settings) ([]table, error) {
-	graphs := s.chosenGraphs("karate", "net3", "sbm,n=500,k=5,in=0.05,out=0.001,seed=1",
-		"barabasi-albert,n=1000,m=2,seed=1", "minnesota", "net6")
+	graphs := s.chosenGraphs("karate", "net3", "lfr", "sbm,n=500,k=5,in=0.05,out=0.001,seed=1", "minnesota", "net6")
 	grid, err := s.tauGrid()
 	if err != nil {
 		return nil, err
 	}
-	var tables []table
-	for _, b := range s.budgets() {
-		t := table{
-			title: fmt.Sprintf("ε = %v, δ = %v, chosen for the %v: how often the right community is named, and in brackets the mean distance of the posterior from the source in hops. "+
-				"Short: by how much auto falls short of the best of the grid, in what it was chosen for. CPU: seconds of the plan with its search, and of the plan with that τ given.", b.Epsilon, b.Delta, s.aim),
-			columns: []string{"graph", "chance", "auto", "before (τ = 2)", "best of the grid", "short", "CPU"},
-		}
-		for _, tau := range grid {
-			t.columns = append(t.columns, fmt.Sprintf("τ = %v", tau))
-		}
-		for _, name := range graphs {
-			row, err := tauRow(ctx, s, name, b, grid)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			t.rows = append(t.rows, row)
-		}
-		tables = append(tables, t)
-	}
-	return tables, nil
-}
-
-// tauRow is a graph at one budget.
-func tauRow(ctx context.Context, s settings, name string, b privacy.Budget, taus []float64) ([]string, error) {
-	var cells []tauCell
-	for _, tau := range append([]float64{0}, taus...) { // 0: auto
-		c, err := tauAt(ctx, s, name, tau, b)
-		if err != nil {
-			return nil, fmt.Errorf("τ = %v: %w", tau, err)
-		}
-		log.Printf("%s, ε = %v, τ = %v: %s, planned in %.1f CPU s", name, b.Epsilon, c.tau, c, c.cpu)
-		cells = append(cells, c)
-	}
-	auto, grid := cells[0], cells[1:]
-	best := slices.MinFunc(grid, func(x, y tauCell) int { return cmp.Compare(s.score(x), s.score(y)) })
-	planOnly := s
-	planOnly.trials = 0
-	given, err := tauAt(ctx, planOnly, name, auto.tau, b)
+	known, err := openCells(s.cells)
 	if err != nil {
 		return nil, err
 	}
-	row := []string{
-		name, rate(auto.chance), fmt.Sprintf("τ = %v: %s", auto.tau, auto), grid[slices.Index(taus, tauBefore)].String(),
-		fmt.Sprintf("τ = %v: %s", best.tau, best), fmt.Sprintf("%.2f", s.score(auto)-s.score(best)), fmt.Sprintf("%.1f, %.1f", auto.cpu, given.cpu),
+	defer known.close()
+	var rows []tauRow
+	for _, name := range graphs {
+		for _, b := range s.budgets() {
+			row, err := s.tauRow(ctx, known, name, b, grid)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			rows = append(rows, row)
+		}
 	}
-	for _, c := range grid {
-		row = append(row, c.String())
+	tables := []table{gridTable(rows, grid)}
+	for _, aim := range tauAims {
+		tables = append(tables, choiceTable(rows, aim))
+	}
+	return append(tables, costTable(rows)), nil
+}
+
+// tauRow chooses τ for each aim, and plans and simulates at these τ and over the grid.
+func (s settings) tauRow(ctx context.Context, known *cellFile, name string, b privacy.Budget, taus []float64) (tauRow, error) {
+	row := tauRow{graph: name, budget: b, auto: make(map[graphcloak.Aim]tauCell), search: make(map[graphcloak.Aim]float64)}
+	for _, tau := range taus {
+		c, err := s.tauCell(ctx, known, name, b, tau)
+		if err != nil {
+			return row, err
+		}
+		row.grid = append(row.grid, c)
+	}
+	for _, aim := range tauAims {
+		tau, seconds, err := s.chooseTau(ctx, name, b, aim)
+		if err != nil {
+			return row, err
+		}
+		row.search[aim] = seconds
+		if row.auto[aim], err = s.tauCell(ctx, known, name, b, tau); err != nil {
+			return row, err
+		}
+		log.Printf("%s, ε = %v: %s", name, b.Epsilon, strings.Join(row.choice(aim), " | "))
 	}
 	return row, nil
 }
 
-func (c tauCell) String() string {
-	if c.beyond {
-		return "–"
-	}
-	return fmt.Sprintf("%s (%.3g)", rate(c.accuracy), c.distance)
+// chooseTau searches as `--tau auto` does.
+func (s settings) chooseTau(ctx context.Context, name string, b privacy.Budget, aim graphcloak.Aim) (tau, seconds float64, err error) {
+	err = instance.With(ctx, s.data, name, 0, func(m *graphcloak.Model) error {
+		start := userSeconds()
+		_, err := m.ChooseTau(ctx, graphcloak.PlanOptions{Budget: b, Alpha: 1, Aim: aim})
+		tau, seconds = m.Tau, userSeconds()-start
+		return err
+	})
+	return tau, seconds, err
 }
 
-// tauAt plans as the command does, and simulates.
-func tauAt(ctx context.Context, s settings, name string, tau float64, b privacy.Budget) (c tauCell, err error) {
+// tauCell plans as the command does with τ given, and simulates; a cell that is known is not
+// computed again.
+func (s settings) tauCell(ctx context.Context, known *cellFile, name string, b privacy.Budget, tau float64) (c tauCell, err error) {
+	c = tauCell{Graph: name, Budget: b, Tau: tau, Trials: s.trials, Seed: s.seed}
+	if done, ok := known.find(c); ok {
+		return done, nil
+	}
 	err = instance.With(ctx, s.data, name, tau, func(m *graphcloak.Model) error {
 		start := userSeconds()
-		p, err := m.Plan(ctx, graphcloak.PlanOptions{Budget: b, Alpha: 1, Aim: s.aim})
+		p, err := m.Plan(ctx, graphcloak.PlanOptions{Budget: b, Alpha: 1})
 		if err != nil {
 			return err
 		}
-		c.cpu = userSeconds() - start
-		if s.trials == 0 {
-			return nil
-		}
-		e, err := study.Evaluate(ctx, m, p, study.Options{Trials: s.trials, Seed: s.seed, Amplitude: 1})
+		c.CPU = userSeconds() - start
+		part, err := m.Partition(ctx)
 		if err != nil {
 			return err
 		}
-		c.tau, c.accuracy, c.distance, c.chance = m.Tau, e.Right.Rate, e.MeanEMD, e.Chance
-		return nil
+		n := m.Graph.Order()
+		c.Chance = floats.Max(part.Sums(slices.Repeat([]float64{1}, n))) / float64(n)
+		trials, err := study.PlanTrials(ctx, m, p, analyst.Options{}, study.Sample{Trials: s.trials, Seed: s.seed})
+		for _, t := range trials {
+			right := 0.
+			if t.Right {
+				right = 1
+			}
+			c.Right, c.Distance = append(c.Right, right), append(c.Distance, t.Distance)
+		}
+		return err
 	})
-	if errors.Is(err, graphcloak.ErrTau) || errors.Is(err, expm.ErrAccuracy) {
-		return tauCell{tau: tau, beyond: true, distance: math.Inf(1)}, nil
+	c.Beyond = errors.Is(err, graphcloak.ErrTau) || errors.Is(err, expm.ErrAccuracy)
+	if err != nil && !c.Beyond {
+		return c, fmt.Errorf("τ = %v: %w", tau, err)
 	}
-	return c, err
+	log.Printf("%s, ε = %v, τ = %v: %s, planned in %.1f CPU s", name, b.Epsilon, tau, c, c.CPU)
+	return c, known.add(c)
+}
+
+// best returns the cell of the grid that is best for an aim.
+func (r tauRow) best(aim graphcloak.Aim) tauCell {
+	feasible := slices.DeleteFunc(slices.Clone(r.grid), func(c tauCell) bool { return c.Beyond })
+	return slices.MinFunc(feasible, func(x, y tauCell) int {
+		return cmp.Compare(stat.Mean(x.loss(aim), nil), stat.Mean(y.loss(aim), nil))
+	})
+}
+
+// at returns the cell of the grid at τ.
+func (r tauRow) at(tau float64) tauCell {
+	return r.grid[slices.IndexFunc(r.grid, func(c tauCell) bool { return c.Tau == tau })]
+}
+
+// choice is a row of the table for an aim. The trials of two plans share source and random
+// numbers, so that the standard error of short is that of the paired differences.
+func (r tauRow) choice(aim graphcloak.Aim) []string {
+	auto, best := r.auto[aim], r.best(aim)
+	difference := slices.Clone(auto.loss(aim))
+	for t, x := range best.loss(aim) {
+		difference[t] -= x
+	}
+	mean, deviation := stat.MeanStdDev(difference, nil)
+	return []string{
+		r.graph, budgetName(r.budget), rate(auto.Chance), fmt.Sprintf("τ = %v: %s", auto.Tau, auto.worth(aim)), r.at(tauBefore).worth(aim),
+		fmt.Sprintf("τ = %v: %s", best.Tau, best.worth(aim)), short(mean) + " ± " + short(deviation/math.Sqrt(float64(len(difference)))),
+	}
+}
+
+// short writes a difference with three digits after the point.
+func short(x float64) string {
+	text := strings.Replace(fmt.Sprintf("%.3f", math.Abs(x)), "0.", ".", 1)
+	if x < 0 && text != ".000" {
+		return "−" + text
+	}
+	return text
+}
+
+func budgetName(b privacy.Budget) string { return fmt.Sprintf("%v, %v", b.Epsilon, b.Delta) }
+
+// gridTable is accuracy and distance over the grid.
+func gridTable(rows []tauRow, taus []float64) table {
+	t := table{
+		title: "How often the right community is named, and in brackets the mean distance of the posterior from the source in hops, " +
+			"with the noise that is allocated for that τ.",
+		columns: []string{"graph", "ε, δ", "chance"},
+	}
+	for _, tau := range taus {
+		t.columns = append(t.columns, fmt.Sprintf("τ = %v", tau))
+	}
+	for _, r := range rows {
+		cells := []string{r.graph, budgetName(r.budget), rate(r.grid[0].Chance)}
+		for _, c := range r.grid {
+			cells = append(cells, c.String())
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t
+}
+
+// choiceTable compares auto with the best of the grid.
+func choiceTable(rows []tauRow, aim graphcloak.Aim) table {
+	t := table{
+		title:   fmt.Sprintf("τ chosen for the %v. Short: by how much auto is worse than the best of the grid, ± its standard error over paired trials.", aim),
+		columns: []string{"graph", "ε, δ", "chance", "auto", fmt.Sprintf("τ = %v", tauBefore), "best of the grid", "short"},
+	}
+	for _, r := range rows {
+		t.rows = append(t.rows, r.choice(aim))
+	}
+	if aim == graphcloak.AimLocation { // chance is that of a community
+		t.columns = slices.Delete(t.columns, 2, 3)
+		for k := range t.rows {
+			t.rows[k] = slices.Delete(t.rows[k], 2, 3)
+		}
+	}
+	return t
+}
+
+// costTable is what the search takes beside the plan.
+func costTable(rows []tauRow) table {
+	t := table{
+		title:   "CPU seconds of the search, and of the plan at the τ that it found.",
+		columns: []string{"graph", "ε, δ", "search, community", "plan", "search, location", "plan"},
+	}
+	for _, r := range rows {
+		cells := []string{r.graph, budgetName(r.budget)}
+		for _, aim := range tauAims {
+			cells = append(cells, fmt.Sprintf("%.1f", r.search[aim]), fmt.Sprintf("%.1f", r.auto[aim].CPU))
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t
 }
 
 // userSeconds is the processor time of this process so far, outside of the system.
