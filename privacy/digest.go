@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	hashing "hash"
 )
 
 // Digest is a SHA-256 hash; text form is lower-case hexadecimal.
@@ -42,13 +43,47 @@ func lp(parts ...[]byte) []byte {
 }
 
 // hash is SHA-256 of lp of the parts, without a copy of them.
-func hash(parts ...[]byte) (d Digest) {
-	h := sha256.New()
+func hash(parts ...[]byte) Digest {
+	h := partsHash{h: sha256.New()}
 	for _, p := range parts {
-		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(p))))
-		h.Write(p)
+		h.add(p)
 	}
-	h.Sum(d[:0])
+	return h.sum()
+}
+
+// partsHash is [hash] of parts that come one by one: small ones are gathered first.
+type partsHash struct {
+	h       hashing.Hash
+	waiting []byte
+}
+
+func (h *partsHash) add(part []byte) {
+	h.waiting = binary.BigEndian.AppendUint32(h.waiting, uint32(len(part)))
+	if len(part) >= 1<<12 {
+		h.flush()
+		h.h.Write(part)
+		return
+	}
+	if h.waiting = append(h.waiting, part...); len(h.waiting) >= 1<<12 {
+		h.flush()
+	}
+}
+
+// addInt adds what [be64] makes of x.
+func (h *partsHash) addInt(x int64) {
+	var text [8]byte
+	binary.BigEndian.PutUint64(text[:], uint64(x))
+	h.add(text[:])
+}
+
+func (h *partsHash) flush() {
+	h.h.Write(h.waiting)
+	h.waiting = h.waiting[:0]
+}
+
+func (h *partsHash) sum() (d Digest) {
+	h.flush()
+	h.h.Sum(d[:0])
 	return d
 }
 

@@ -75,8 +75,16 @@ func (p *Plan) Fields() (map[string]json.RawMessage, error) {
 
 // marshal returns the JSON of the plan without its sensors, and that of the sensors.
 func (p *Plan) marshal() (head, sensors []byte, err error) {
+	if head, err = p.marshalHead(); err != nil {
+		return nil, nil, err
+	}
+	sensors, err = p.marshalSensors()
+	return head, sensors, err
+}
+
+func (p *Plan) marshalHead() ([]byte, error) {
 	if p.Calibration == nil {
-		return nil, nil, errors.New("privacy: the plan names no calibration")
+		return nil, errors.New("privacy: the plan names no calibration")
 	}
 	d := planHead{
 		SchemaVersion: SchemaVersion, Public: p.Public, Budget: p.Budget,
@@ -88,17 +96,17 @@ func (p *Plan) marshal() (head, sensors []byte, err error) {
 	if sigma := p.Sigma(); sigma > 0 {
 		d.Sigma = &sigma
 	}
-	if head, err = json.Marshal(d); err != nil {
-		return nil, nil, err
-	}
+	return json.Marshal(d)
+}
+
+func (p *Plan) marshalSensors() ([]byte, error) {
 	elements := make([]sensorElement, len(p.Sensors))
 	parallel.Rows(len(elements), 64, func(lo, hi int) {
 		for i, s := range p.Sensors[lo:hi] {
 			elements[lo+i] = sensorElement{s, s.Sigma()}
 		}
 	})
-	sensors, err = marshalArray(elements)
-	return head, sensors, err
+	return marshalArray(elements)
 }
 
 // UnmarshalJSON reads a plan and repeats every check of [NewPlan].
@@ -140,15 +148,6 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	}
 	*p = q
 	return nil
-}
-
-// Digest returns SHA-256 of the plan's JSON.
-func (p *Plan) Digest() (Digest, error) {
-	head, sensors, err := p.marshal()
-	if err != nil {
-		return Digest{}, err
-	}
-	return planDigest(extended(head, "sensors", sensors)...), nil
 }
 
 // planDigest is the digest of a plan from the pieces of its text.

@@ -3,6 +3,7 @@
 package privacy
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,14 +135,18 @@ func (r *Release) Digest() (Digest, error) {
 
 // digest is [Release.Digest] for the digest of the plan.
 func (r *Release) digest(plan Digest) Digest {
-	parts := [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment), be64(int64(r.epoch))}
+	h := partsHash{h: sha256.New()}
+	for _, part := range [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment)} {
+		h.add(part)
+	}
+	h.addInt(int64(r.epoch))
 	for _, x := range r.x {
-		parts = append(parts, be64(x))
+		h.addInt(x)
 	}
-	for _, n := range r.nonces {
-		parts = append(parts, n[:])
+	for k := range r.nonces {
+		h.add(r.nonces[k][:])
 	}
-	return hash(parts...)
+	return h.sum()
 }
 
 type releaseDocument struct {
