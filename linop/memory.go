@@ -32,3 +32,10 @@ func (b *block) back() { blocks.Put(b) }
 func setZero(x []float64) {
 	parallel.Rows(len(x), 1, func(lo, hi int) { clear(x[lo:hi]) })
 }
+
+// WithBlock lends f memory for a block of size values, with whatever they hold, until it returns.
+func WithBlock(size int, f func(v []float64)) {
+	b := borrow(size)
+	defer b.back()
+	f(b.v)
+}

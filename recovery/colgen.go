@@ -18,8 +18,9 @@ import (
 // solver to start with: solutions are sparse, so few columns are ever needed.
 //
 // It holds 8·m·k bytes for k columns, at most the numerical rank of M, and again as
-// much where they are ill conditioned. Where they are well conditioned and would take
-// more than a GiB, it holds 8·k² bytes instead, and a column costs two products.
+// much where they are ill conditioned. Where they are well conditioned, it holds their entries
+// that are not 0 in place of more than 128 MiB, if those are few; and where that would take more
+// than half a GiB, 8·k² bytes instead, and a column costs two products.
 type ColumnGeneration struct {
 	Options
 	memory int // for columns beside their Gram matrix; 0: gramMemory, from gramSensors on

@@ -22,7 +22,8 @@ const gramSensors = 1000
 // of theirs: a few refinements then reach rounding.
 const gramCond = 1e10
 
-// gramMemory bounds the memory of the columns, in bytes. Beyond it they are dropped: a new
+// gramMemory bounds the memory of the columns, in bytes. Beyond it, and beyond a quarter of it
+// where that saves most, they are held as thin ones, and where those take more, dropped: a new
 // column then costs two products instead of one, and a refinement four.
 const gramMemory = 1 << 29
 
@@ -40,7 +41,9 @@ type gram struct {
 	k       int
 	nodes   []int
 	blocks  []blas64.General // the columns as rows, in the order in which they came
-	memory  int              // that blocks may take
+	thin    *thinColumns     // in place of blocks; nil: blocks
+	thick   bool             // blocks have few zeros
+	memory  int              // that blocks, or thin columns, may take
 	dropped bool             // they would take more: products with A instead
 	g       []float64        // k × k
 	aty     []float64        // A_Wᵀy
@@ -65,16 +68,7 @@ func (s *gram) grow(picks []int) {
 	}
 	old, k := s.k, s.k+p
 	s.k, s.nodes = k, append(s.nodes, picks...)
-	if !s.dropped && 8*k*len(s.p.Y) > s.memory {
-		s.dropped, s.blocks = true, nil
-	}
-	var cross []float64 // A_WᵀA_new
-	var aty []float64
-	if s.dropped {
-		cross, aty = s.crossProducts(picks)
-	} else {
-		cross, aty = s.crossColumns(picks)
-	}
+	cross, aty := s.crossAll(picks)
 	g := make([]float64, k*k)
 	for i := range old {
 		copy(g[i*k:], s.g[i*old:(i+1)*old])
@@ -88,6 +82,36 @@ func (s *gram) grow(picks []int) {
 	s.aty = append(s.aty, aty...)
 	s.at = append(s.at, make([]place, p)...)
 	s.f, s.cw = append(s.f, make([]float64, p)...), make([]float64, k)
+}
+
+// crossAll returns A_WᵀA_new and A_newᵀy for the columns that are added, and holds them as
+// memory allows.
+func (s *gram) crossAll(picks []int) (cross, aty []float64) {
+	if !s.dropped && s.thin == nil {
+		size := 8 * s.k * len(s.p.Y)
+		if size <= s.memory && (size <= s.memory/4 || s.thick || len(s.blocks) == 0) {
+			return s.crossColumns(picks)
+		}
+		if s.thick = !s.makeThin(size > s.memory); s.thick {
+			return s.crossColumns(picks)
+		}
+		s.drop(!s.thin.fits(s.memory))
+	}
+	if s.thin != nil {
+		cross, aty, ok := s.crossThin(picks)
+		if ok {
+			return cross, aty
+		}
+		s.drop(true)
+	}
+	return s.crossProducts(picks)
+}
+
+// drop lets go of the thin columns where they take too much.
+func (s *gram) drop(tooMuch bool) {
+	if tooMuch {
+		s.dropped, s.thin = true, nil
+	}
 }
 
 // crossColumns adds a block of columns and multiplies all by it.
@@ -285,6 +309,10 @@ func (s *gram) updateResidual() {
 			s.cw[i] = full[j]
 		}
 	}
+	if s.thin != nil {
+		s.thin.subtract(s.resid, s.x)
+		s.thin.dots(s.cw, s.resid)
+	}
 	b := blas64.Vector{N: len(s.resid), Inc: 1, Data: s.resid}
 	s.each(func(block blas64.General, v blas64.Vector) {
 		blas64.Gemv(blas.Trans, -1, block, v, 1, b)
@@ -367,8 +395,11 @@ func (s *gram) violated() []int {
 // columns whatever memory they need.
 func (s *gram) handOver(b *dense.Basis, to *master) {
 	at, f := s.at, s.f
-	if s.dropped {
+	switch {
+	case s.dropped:
 		s.blocks = []blas64.General{{Rows: s.k, Data: s.columns(s.nodes)}}
+	case s.thin != nil:
+		s.blocks, s.thin = []blas64.General{{Rows: s.k, Data: s.thin.thick(len(s.p.Y))}}, nil
 	}
 	for _, block := range s.blocks {
 		coords := b.Extend(block.Data, block.Rows)

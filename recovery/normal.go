@@ -38,9 +38,10 @@ func (p normal) MulVecTo(dst []float64, trans bool, x []float64) { p.MulBlockTo(
 
 func (p normal) MulBlockTo(dst []float64, _ bool, x []float64, k int) {
 	m, _ := p.a.Dims()
-	middle := make([]float64, m*k)
-	linop.MulBlockTo(p.a, middle, false, x, k)
-	linop.MulBlockTo(p.a, dst, true, middle, k)
+	linop.WithBlock(m*k, func(middle []float64) {
+		linop.MulBlockTo(p.a, middle, false, x, k)
+		linop.MulBlockTo(p.a, dst, true, middle, k)
+	})
 }
 
 // errorAlong bounds the error along z: with the error E of A it is Eᵀ(Az), and
