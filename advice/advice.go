@@ -245,6 +245,9 @@ func accuracy(f Facts) (Warning, bool) {
 		}, true
 	}
 	a := f.Accuracy
+	if a != nil && a.Few() { // which tell nothing
+		a = nil
+	}
 	if a == nil && f.Rough > 0 && little(f.Rough, f.Chance) {
 		return Warning{
 			Code: "accuracy",
@@ -263,7 +266,7 @@ func accuracy(f Facts) (Warning, bool) {
 		Advice: "raise ε, or use fewer communities; `graphcloak plan --target-accuracy 0.9` finds the ε",
 	}
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
-		w.Text += "; " + a.Limit.Clause("(ε, δ)")
+		w.Text += "; " + a.LimitClause("(ε, δ)")
 		if little(a.Limit.Gaussian, a.Chance) {
 			w.Advice = f.ask() + "; another τ, allocation or more sensors cannot help enough"
 		}

@@ -34,6 +34,12 @@ type CurvePoint struct {
 
 const mostTrials = 1 << 40
 
+// LeastTrials is the least number of trials from which anything is concluded.
+const LeastTrials = 20
+
+// Few reports whether there were fewer trials than [LeastTrials].
+func (a *Accuracy) Few() bool { return a.Trials < LeastTrials }
+
 // Possible reports whether so many trials can give these numbers.
 func (a *Accuracy) Possible() bool {
 	if a.Trials < 1 || a.Trials > mostTrials || !(a.Probability >= 0 && a.Probability <= 1) {

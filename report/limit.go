@@ -27,16 +27,30 @@ func (l *Limit) possible() bool {
 // At leastAlpha, the least α that hides a source from a neighbour, a smaller one is no advice.
 func (a *Accuracy) LimitSentence(epsilon, delta float64, leastAlpha bool) string {
 	l := a.Limit
-	text := fmt.Sprintf("%s right, chance %s; %s", Percent(a.Probability), Percent(a.Chance), l.Clause(fmt.Sprintf("(%v, %v)", epsilon, delta)))
+	text := "Chance is " + Percent(a.Chance)
+	if !a.Few() {
+		text = fmt.Sprintf("%s right, chance %s", Percent(a.Probability), Percent(a.Chance))
+	}
+	text += "; " + a.LimitClause(fmt.Sprintf("(%v, %v)", epsilon, delta))
 	switch {
 	case 2*(l.Gaussian-a.Chance) < 1-a.Chance && leastAlpha:
 		text += ": ask for fewer communities or larger ε."
 	case 2*(l.Gaussian-a.Chance) < 1-a.Chance:
 		text += ": ask for fewer communities, larger ε or smaller α."
-	case a.Upper-a.Chance < (l.Gaussian-a.Chance)/2:
+	case !a.Few() && a.Upper-a.Chance < (l.Gaussian-a.Chance)/2:
 		text += ": the guarantee leaves room for another τ, allocation or more sensors."
 	default:
 		text += "."
+	}
+	return text
+}
+
+// LimitClause is [Limit.Clause] of the limit, which is known, with a word on a simulation that
+// came out above it.
+func (a *Accuracy) LimitClause(guarantee string) string {
+	text := a.Limit.Clause(guarantee)
+	if !a.Few() && a.Probability > a.Limit.Gaussian {
+		text += fmt.Sprintf("; that the simulation shows %s, which is more, is the noise of %d runs", Percent(a.Probability), a.Trials)
 	}
 	return text
 }
@@ -52,7 +66,7 @@ func (l *Limit) Clause(guarantee string) string {
 	return text
 }
 
-// percentUp is a bound in hundredths, rounded up.
+// percentUp is a bound in per cent, rounded up to a tenth.
 func percentUp(x float64) string {
-	return strconv.FormatFloat(min(100, math.Ceil(100*x)), 'f', 0, 64) + " %"
+	return strconv.FormatFloat(min(1000, math.Ceil(1000*x))/10, 'f', -1, 64) + " %"
 }

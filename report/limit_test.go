@@ -18,13 +18,14 @@ func TestLimitSentence(t *testing.T) {
 		never           string
 		leastAlpha      bool
 	}{
-		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 31 % of the time", "(1, 1e-05)-private more than 90 %", "ask for fewer communities, larger ε or smaller α"}, "room", false},
+		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 30.1 % of the time", "(1, 1e-05)-private more than 90 %", "ask for fewer communities, larger ε or smaller α"}, "room", false},
 		{.08, .301, &ninety, []string{"ask for fewer communities or larger ε."}, "α", true},
 		{.08, .9, nil, []string{"more than 90 %", "leaves room for another τ"}, "private", false},
 		{.665, .9, nil, []string{"67 % right"}, "66", false},
-		{.85, .9, nil, []string{"85 % right", "of the time."}, "ask", false},
+		{.85, .9, nil, []string{"85 % right", "of the time."}, "noise of", false},
+		{.44, .4231, nil, []string{"44 % right", "more than 42.4 % of the time; that the simulation shows 44 %, which is more, is the noise of 200 runs"}, "room", false},
 	} {
-		a := report.Accuracy{Probability: c.right, Upper: c.right + .01, Chance: .05, Limit: &report.Limit{Gaussian: c.gaussian, AnyMechanism: c.most}}
+		a := report.Accuracy{Trials: 200, Probability: c.right, Upper: c.right + .01, Chance: .05, Limit: &report.Limit{Gaussian: c.gaussian, AnyMechanism: c.most}}
 		got := a.LimitSentence(1, 1e-5, c.leastAlpha)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
@@ -41,7 +42,7 @@ func TestLimitSentence(t *testing.T) {
 func TestLimitClause(t *testing.T) {
 	seventy := .6997
 	l := report.Limit{Gaussian: .4436, AnyMechanism: &seventy}
-	if got, want := l.Clause("(ε, δ)"), "no mechanism with the guarantee of this noise is right more than 45 % of the time, and none that is (ε, δ)-private more than 70 %"; got != want {
+	if got, want := l.Clause("(ε, δ)"), "no mechanism with the guarantee of this noise is right more than 44.4 % of the time, and none that is (ε, δ)-private more than 70 %"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -64,5 +65,18 @@ func TestLimitPossible(t *testing.T) {
 		if a.Possible() != c.want {
 			t.Errorf("%+v: possible %v", c.limit, a.Possible())
 		}
+	}
+}
+
+// From a handful of trials nothing is concluded: only the bound, which is proven, is told.
+func TestLimitSentenceOfFewTrials(t *testing.T) {
+	a := report.Accuracy{Trials: report.LeastTrials - 1, Probability: 0, Upper: .1, Chance: .35, Limit: &report.Limit{Gaussian: .9}}
+	const want = "Chance is 35 %; no mechanism with the guarantee of this noise is right more than 90 % of the time."
+	if got := a.LimitSentence(1, 1e-5, false); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a.Probability = 1
+	if got := a.LimitSentence(1, 1e-5, false); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -243,21 +243,21 @@ func (r *Report) plainAnswer() string {
 		return r.multiSourceAnswer()
 	}
 	top := r.Communities[0]
-	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", count(r.Posterior.CredibleSetSize, "node"))
+	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", Count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize == 1 {
 		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, Percent(r.Posterior.Probability))
 	} else if k := r.Posterior.KnownMassSetSize; k > 0 && k < r.Posterior.CredibleSetSize {
-		set += fmt.Sprintf(" To a reader who knows that the mass is 1, which is not protected, it is %s.", count(k, "node"))
+		set += fmt.Sprintf(" To a reader who knows that the mass is 1, which is not protected, it is %s.", Count(k, "node"))
 	}
 	switch {
 	case len(r.Communities) == 1:
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case r.standsOut(top) && top.Probability < 0.5:
 		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is in another. %s",
-			top.Name, count(top.Size, "node"), Percent(top.Probability), r.chance(), Percent(top.Prior), set)
+			top.Name, Count(top.Size, "node"), Percent(top.Probability), r.chance(), Percent(top.Prior), set)
 	case r.standsOut(top):
 		return fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
-			top.Name, count(top.Size, "node"), Percent(top.Probability), set)
+			top.Name, Count(top.Size, "node"), Percent(top.Probability), set)
 	default:
 		return fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s. %s",
 			top.Name, Percent(top.Probability), r.chance(), Percent(top.Prior), set)
@@ -300,12 +300,12 @@ func (r *Report) multiSourceAnswer() string {
 	var named []string
 	for _, c := range r.Communities {
 		if c.Probability >= .5 && r.standsOut(c) {
-			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, count(c.Size, "node"), Percent(c.Probability)))
+			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, Count(c.Size, "node"), Percent(c.Probability)))
 		}
 	}
-	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", count(r.Posterior.CredibleSetSize, "node"))
+	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", Count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize <= k {
-		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.", count(r.Posterior.CredibleSetSize, "node"))
+		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.", Count(r.Posterior.CredibleSetSize, "node"))
 	}
 	switch top := r.Communities[0]; {
 	case len(r.Communities) == 1:
@@ -318,13 +318,6 @@ func (r *Report) multiSourceAnswer() string {
 	default:
 		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k, strings.Join(named, ", "), set)
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Distribution describes sizes, in the form that GDS reports.

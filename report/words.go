@@ -17,3 +17,11 @@ func Percent(p float64) string {
 	}
 	return fmt.Sprintf("%.0f %%", math.Floor(100*p+0.5))
 }
+
+// Count says how many there are of a thing, such as "1 node" or "2 nodes".
+func Count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

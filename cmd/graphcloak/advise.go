@@ -12,7 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/advice"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -76,7 +75,7 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 		return err
 	}
 	if a.config.Execution.Strict && len(a.warnings) > before {
-		return fail(exitValidation, "--strict refuses to run in the face of %s; nothing was spent", connector.Count(int64(len(a.warnings)-before), "warning")).
+		return fail(exitValidation, "--strict refuses to run in the face of %s; nothing was spent", report.Count(len(a.warnings)-before, "warning")).
 			hint("mend what they name, or leave --strict out")
 	}
 	return nil

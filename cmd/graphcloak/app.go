@@ -52,9 +52,12 @@ type app struct {
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
 	talking             sync.Mutex    // held while a line or the progress is written
-	holding             sync.Mutex    // of held and lock
+	holding             sync.Mutex    // of held, lock, paying and unpaid
 	held                string        // run that was begun and is not ended
 	lock                *os.File      // its lock
+	pays                bool          // the command is one that spends
+	paying              bool          // it has come to a payment
+	unpaid              bool          // it has ended, and comes to none
 	scheduled           scheduled     // what is told at the end
 	moreGrace           time.Duration // beyond the usual
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind

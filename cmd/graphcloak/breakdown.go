@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -38,17 +37,17 @@ func (a *app) breakdown(ctx context.Context, m *graphcloak.Model, p *graphcloak.
 func breakdownText(b *report.Breakdown, sensors int) string {
 	proven := "none is proven to withstand a single liar"
 	if k := b.AtLeast.Median - 1; k > 0 {
-		proven = fmt.Sprintf("half are proven to withstand any %s", connector.Count(int64(k), "liar"))
+		proven = fmt.Sprintf("half are proven to withstand any %s", report.Count(k, "liar"))
 	}
 	if k := b.AtLeast.Tenth - 1; k > 0 {
-		proven += fmt.Sprintf(", nine in ten any %s", connector.Count(int64(k), "liar"))
+		proven += fmt.Sprintf(", nine in ten any %s", report.Count(k, "liar"))
 	}
-	broken := fmt.Sprintf("an attack turned half of them with %s", connector.Count(int64(b.AtMost.Median), "liar"))
+	broken := fmt.Sprintf("an attack turned half of them with %s", report.Count(b.AtMost.Median, "liar"))
 	if b.AtMost.Median > sensors {
 		broken = "an attack with all sensors did not turn half of them"
 	}
 	if b.AtMost.Tenth < b.AtMost.Median {
-		broken += fmt.Sprintf(", one in ten with %s", connector.Count(int64(b.AtMost.Tenth), "liar"))
+		broken += fmt.Sprintf(", one in ten with %s", report.Count(b.AtMost.Tenth, "liar"))
 	}
 	return fmt.Sprintf("Of %d simulated right answers %s; %s. A liar reads anything in the range that readings are clipped to; the posterior supposes a fault rate of %v.",
 		b.Answers, proven, broken, b.FaultRate)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // headRow is the head of a scope's chain.
@@ -99,7 +99,7 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 		if err := app.checkMarks(ctx, l, scopes); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("Every chain is whole (%s), and holds all that this machine has seen of it.", connector.Count(int64(len(rows)), "scope"))
+		text := fmt.Sprintf("Every chain is whole (%s), and holds all that this machine has seen of it.", report.Count(len(rows), "scope"))
 		if len(heads) > 0 {
 			text += " They contain every head that was given."
 		}

@@ -35,6 +35,7 @@ func newDemoCommand(app *app) *cobra.Command {
 			"  graphcloak demo --from generate:sbm,n=300,k=3,in=0.1,out=0.002,seed=7 --dir sbm-demo",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			app.pays = true
 			return app.demo(cmd.Context(), dir)
 		},
 	}

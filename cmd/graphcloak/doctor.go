@@ -14,7 +14,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/advice"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
@@ -211,7 +210,7 @@ func (a *app) readAndAdvise(ctx context.Context, detail *string) error {
 	if err != nil {
 		return err
 	}
-	*detail = connector.Count(int64(m.Graph.Order()), "node") + " and " + connector.Count(int64(m.Graph.Size()), "relationship") + " were read"
+	*detail = report.Count(m.Graph.Order(), "node") + " and " + report.Count(m.Graph.Size(), "relationship") + " were read"
 	return a.adviseOf(ctx, m, job)
 }
 

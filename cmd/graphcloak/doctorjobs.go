@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // examineJobs looks at the jobs of the settings file and of the store: each that cannot
@@ -29,7 +29,7 @@ func (a *app) examineJobs(ctx context.Context) []neo4j.CheckResult {
 		}
 	}
 	if fine := len(all) - len(checks); fine > 0 {
-		checks = append(checks, neo4j.CheckResult{Name: "jobs", OK: true, Detail: connector.Count(int64(fine), "job") + " can be run"})
+		checks = append(checks, neo4j.CheckResult{Name: "jobs", OK: true, Detail: report.Count(fine, "job") + " can be run"})
 	}
 	return checks
 }

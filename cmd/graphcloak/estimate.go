@@ -11,7 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -82,7 +82,7 @@ func narrowEstimates(all []study.Estimate) *section {
 			return []any{e.Command, e.RequiredMemory, fmt.Sprintf("%.2g to %.2g", e.SecondsMin, e.SecondsMax), e.EpsilonWouldSpend}
 		}),
 		text: fmt.Sprintf("%s and %s, by the method %s. -v or --format json gives all.",
-			connector.Count(int64(all[0].NodeCount), "node"), connector.Count(int64(all[0].RelationshipCount), "relationship"), all[0].KernelMethod),
+			report.Count(all[0].NodeCount, "node"), report.Count(all[0].RelationshipCount, "relationship"), all[0].KernelMethod),
 	}
 }
 

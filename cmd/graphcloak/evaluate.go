@@ -16,9 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// minTrials is the least number of trials that an interval is given for.
-const minTrials = 20
-
 func newEvaluateCommand(app *app) *cobra.Command {
 	var e evaluation
 	cmd := &cobra.Command{
@@ -66,8 +63,8 @@ type evaluation struct {
 
 // check reads the flags, before anything is computed.
 func (e *evaluation) check() error {
-	if e.options.Trials < minTrials {
-		return fail(exitUsage, "--trials is %d, want a number ≥ %d", e.options.Trials, minTrials)
+	if e.options.Trials < report.LeastTrials {
+		return fail(exitUsage, "--trials is %d, want a number ≥ %d", e.options.Trials, report.LeastTrials)
 	}
 	if e.amplitude == "uniform" {
 		return nil

@@ -179,23 +179,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 		return exitOK
 	}
 	err = a.found(err)
-	if cause := context.Cause(ctx); ctx.Err() != nil && cause != nil {
-		stopped := fail(exitCode(cause), "%w", cause)
-		if !errors.Is(err, context.Canceled) {
-			stopped = fail(exitCode(cause), "%w (%w)", cause, err)
-		}
-		if f, ok := errors.AsType[*failure](err); ok { // what to do next stays true
-			stopped.suggestion, stopped.resourceType, stopped.resourceID = f.suggestion, f.resourceType, f.resourceID
-		}
-		err = stopped
-	} else if errors.Is(err, context.DeadlineExceeded) && a.config != nil && a.config.Execution.Timeout > 0 {
-		late := fail(exitTransient, "not finished after %s", a.config.Execution.Timeout).hint("give more time by --timeout")
-		if f, ok := errors.AsType[*failure](err); ok && f.suggestion != "" {
-			late.suggestion, late.resourceType, late.resourceID = f.suggestion, f.resourceType, f.resourceID
-		}
-		err = late
-	}
-	err = a.withRun(err)
+	err = a.withRun(a.stopped(ctx, err), err)
 	p := describe(err)
 	lines := messages(err)
 	if a.format() == "json" || a.format() == "ndjson" {
@@ -209,24 +193,29 @@ func (a *app) finish(ctx context.Context, err error) int {
 }
 
 // withRun adds how to go on where a run was begun and not ended, and where another
-// run is in the way. A signal keeps its exit code.
-func (a *app) withRun(err error) error {
-	begun, ours := errors.AsType[*graphcloak.UnfinishedError](err)
-	if e, ok := errors.AsType[*connector.UnfinishedError](err); ok && !ours {
+// run is in the way. A signal keeps its exit code. why is the error before a signal or
+// --timeout took its place.
+func (a *app) withRun(err, why error) error {
+	begun, ours := errors.AsType[*graphcloak.UnfinishedError](why)
+	if e, ok := errors.AsType[*connector.UnfinishedError](why); ok && !ours {
 		return explainBlockingRun(e, err)
 	}
 	id := a.unfinishedRun()
 	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {
 		return err
 	}
+	spent := graphcloak.MaySpent
+	if ours {
+		spent = begun.Spent
+	}
+	if _, said := errors.AsType[*graphcloak.UnfinishedError](err); !said {
+		err = fmt.Errorf("run %s is unfinished, %v: %w", id, spent, err)
+	}
 	exit, hint := exitUnfinished, "the same command again, or `graphcloak run --resume %s` with "+a.sameStore()+", goes on with it; nothing is spent twice"
 	if code := exitCode(err); code == exitInterrupt || code == exitTerminated {
 		exit = code
 	}
-	switch {
-	case !ours:
-		err = fmt.Errorf("run %s is unfinished, %v: %w", id, graphcloak.MaySpent, err)
-	case begun.Spent == graphcloak.NotSpent:
+	if spent == graphcloak.NotSpent {
 		exit, hint = exitCode(err), "`graphcloak run --resume %s` with "+a.sameStore()+" takes its reservation back"
 	}
 	return fail(exit, "%w", err).hint(hint, id).about("run", id)

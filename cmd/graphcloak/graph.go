@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 func newGraphCommand(app *app) *cobra.Command {
@@ -70,7 +70,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 				"nodeColumns": nodes, "relationshipColumns": relationships,
 			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s and %s in %s.",
 				strings.Join(nodes, ", "), strings.Join(relationships, ", "),
-				connector.Count(done.Deleted, "node"), connector.Count(done.Nodes, "node"), connector.Count(done.Relationships, "relationship"), s.Name())})
+				report.Count(done.Deleted, "node"), report.Count(done.Nodes, "node"), report.Count(done.Relationships, "relationship"), s.Name())})
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)
@@ -85,7 +85,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 
 // agreeToReplace asks before an import deletes nodes.
 func (a *app) agreeToReplace(ctx context.Context, nodes int64, label string) error {
-	yes, err := a.confirm(ctx, fmt.Sprintf("Delete %s with the label %s?", connector.Count(nodes, "node"), label))
+	yes, err := a.confirm(ctx, fmt.Sprintf("Delete %s with the label %s?", report.Count(nodes, "node"), label))
 	if err == nil && !yes {
 		err = fail(exitConflict, "there are nodes with the label %s (%d), and nothing was replaced", label, nodes).hint("choose another --label")
 	}

@@ -333,7 +333,7 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 	}
 	end := " --config " + quoteShell(path) + a.repeated(lines)
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
-	graph := fmt.Sprintf("%s and %s", connector.Count(int64(m.Graph.Order()), "node"), connector.Count(int64(m.Graph.Size()), "relationship"))
+	graph := fmt.Sprintf("%s and %s", report.Count(m.Graph.Order(), "node"), report.Count(m.Graph.Size(), "relationship"))
 	return a.render(map[string]any{"file": path, "settings": settings, "nodeCount": m.Graph.Order(), "relationshipCount": m.Graph.Size(), "next": next},
 		section{title: "Settings", columns: []string{"key", "value"}, rows: rowsOf(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} })},
 		section{text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},

@@ -21,11 +21,11 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/inspect"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -182,7 +182,7 @@ func (in inspection) facts() [][]any {
 	rows := [][]any{
 		{"nodes", in.NodeCount},
 		{"relationships", in.RelationshipCount},
-		{"components", fmt.Sprintf("%d; the largest has %s", len(in.Components), connector.Count(int64(largest), "node"))},
+		{"components", fmt.Sprintf("%d; the largest has %s", len(in.Components), report.Count(largest, "node"))},
 		{"sensors", in.SensorCount},
 		{"τ, Laplacian", fmt.Sprintf("%v, %s", in.Tau, in.Laplacian)},
 	}

@@ -191,6 +191,8 @@ func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 			hint("the same command goes on with it, and so does `graphcloak serve`; nothing is spent twice").about("run", end.RunID)
 	case end.Status == jobs.WaitingForBudget && !end.RenewsAt.IsZero():
 		return fail(exitBudget, "%s", end.Message).hint("nothing was released; there is room from %s on", timeText(end.RenewsAt))
+	case end.Retry:
+		return fail(max(int(end.ExitCode), exitInternal), "the run of job %s has ended; nothing was spent: %s", c.JobName, end.Message).hint("%s", end.Hint)
 	}
 	return fail(max(int(end.ExitCode), exitInternal), "%s", end.Message).hint("%s", end.Hint)
 }

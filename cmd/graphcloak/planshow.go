@@ -9,7 +9,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -69,6 +68,10 @@ func planAnswer(p *graphcloak.Plan) string {
 	}
 	if e == nil {
 		return head + " a source stays hidden within α; how often the answer would be right was not simulated."
+	}
+	if e.Few() {
+		return fmt.Sprintf("%s a source stays hidden within α; how often the answer would be right is not told by %s: --trials %d or more are.",
+			head, report.Count(e.Trials, "simulated run"), report.LeastTrials)
 	}
 	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; the source would stay hidden among %.3g nodes on average.",
 		head, report.Percent(e.Probability), 100*e.Lower, 100*e.Upper, report.Percent(e.Chance), e.CredibleSetSize)
@@ -190,7 +193,7 @@ func toleranceBought(p *graphcloak.Plan) string {
 		return ""
 	}
 	return fmt.Sprintf("--tolerate-faulty %d: the noise is spread over more sensors, so that at least half of the simulated right answers withstand an attack of %s. It was tried, and is no proof.",
-		p.Allocated.TolerateFaulty, connector.Count(int64(p.Allocated.TolerateFaulty), "liar"))
+		p.Allocated.TolerateFaulty, report.Count(p.Allocated.TolerateFaulty, "liar"))
 }
 
 // sigmas shows the σ of all sensors.

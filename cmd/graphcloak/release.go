@@ -32,6 +32,7 @@ func newReleaseCommand(app *app) *cobra.Command {
 			"  graphcloak release --from folder:mygraph --plan plan.json --from-sensors private.ndjson --release-id 7 -o release.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			app.pays = true
 			if err := app.needJSON("a release file"); err != nil {
 				return err
 			}

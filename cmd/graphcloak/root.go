@@ -58,9 +58,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/internal/suggest"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // Groups of commands in the help of the root.
@@ -241,7 +241,7 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 		if _, words, ok := strings.Cut(cmd.Use, " "); ok {
 			given := "none"
 			if len(args) > 0 {
-				given = connector.Count(int64(len(args)), "word")
+				given = report.Count(len(args), "word")
 			}
 			err = fmt.Errorf("`%s` takes %s, and was given %s", cmd.CommandPath(), words, given)
 		}

@@ -40,6 +40,7 @@ func newRunCommand(app *app) *cobra.Command {
 			"  graphcloak run --uri neo4j://localhost:7687 -u neo4j --undo 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			app.pays = true
 			if resume != "" && undo != "" {
 				return fail(exitUsage, "--resume and --undo cannot go together").hint("give one of them")
 			}
@@ -169,6 +170,7 @@ func (a *app) unspent(runID string, err error) error {
 	if left := a.forget(runID); left != nil {
 		return errors.Join(err, left)
 	}
+	a.hasNotPaid()
 	return err
 }
 
@@ -290,7 +292,7 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 		return err
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, section{
-		text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID, connector.Count(nodes, "node")),
+		text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID, report.Count(nodes, "node")),
 	})
 }
 

@@ -141,6 +141,9 @@ func (a *app) begin(runID string, kept *staged, room int64) error {
 	if err != nil {
 		return err
 	}
+	if err := a.mayPay(); err != nil {
+		return err
+	}
 	err = a.lockRun(runID)
 	if errors.Is(err, disk.ErrLocked) { // what is kept under the id is that process's
 		return underWay(runID)

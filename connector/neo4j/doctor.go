@@ -47,7 +47,7 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	}
 	add("version", s.server.check(), "Neo4j "+s.Version(), "upgrade to Neo4j 5.23 or later")
 	n, err := s.readable(ctx, sel)
-	add("read", err, connector.Count(n.nodes, "node")+", "+connector.Count(n.relationships, "relationship"), readFix(err))
+	add("read", err, report.Count(n.nodes, "node")+", "+report.Count(n.relationships, "relationship"), readFix(err))
 	if sel.NodeKey != "" {
 		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", keyHint(sel))
 	}

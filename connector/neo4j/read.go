@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // Graph reads the selected part of the database as an undirected graph: nodes first, then
@@ -50,7 +51,7 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	}
 	if after != before || sel.NodeQuery == "" && len(nodes.ids) != int(before.nodes) {
 		return nil, fmt.Errorf("%w: the graph changed while it was read (%s and %s before, %d and %d after); run again",
-			connector.ErrConflict, connector.Count(before.nodes, "node"), connector.Count(before.relationships, "relationship"), after.nodes, after.relationships)
+			connector.ErrConflict, report.Count(before.nodes, "node"), report.Count(before.relationships, "relationship"), after.nodes, after.relationships)
 	}
 	g, err := b.Graph()
 	if err != nil {

@@ -281,12 +281,16 @@ func TestCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := sample(t, g, make([]int, 10), 10)
+	r := sample(t, g, []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 10)
 	for _, x := range []struct{ eps, p float64 }{{1, .4}, {2, .6}, {8, .8}} {
 		r.Curve = append(r.Curve, report.CurvePoint{Epsilon: x.eps, Accuracy: report.Accuracy{Probability: x.p, Lower: x.p - .1, Upper: x.p + .1, Chance: .2, Trials: 200}})
 	}
-	if html := write(t, page.View{Report: r, NoCurve: "It took too long."}); !strings.Contains(html, "ε = 4, right in 70 % of releases") {
+	html := write(t, page.View{Report: r, NoCurve: "It took too long."})
+	if !strings.Contains(html, "ε = 4, right in 70 % of releases") {
 		t.Error("halfway between 60 % and 80 %, in the logarithm, the run is not at 70 %")
+	}
+	if strings.Contains(html, "chance, ") || !strings.Contains(html, "the best blind guess, 20 %") || !strings.Contains(html, "and its share of the nodes is") {
+		t.Error("the share of a community and the accuracy of a blind guess have one name")
 	}
 	r.Epsilon = 20
 	if html := write(t, page.View{Report: r, NoCurve: "It took too long."}); strings.Contains(html, "of releases") {

@@ -47,11 +47,7 @@ func (c *content) Sums() []sum {
 	var list []sum
 	if len(r.Communities) > 1 {
 		top := r.Communities[0]
-		before := "chance"
-		if r.Prior != "" {
-			before = "the prior"
-		}
-		note := fmt.Sprintf("where %s alone gives %s", before, percent(top.Prior))
+		note := c.beforehand(percent(top.Prior))
 		switch {
 		case r.Misfits():
 			note = "under a model that the measurements do not fit"
@@ -72,6 +68,17 @@ func (c *content) Sums() []sum {
 		list = append(list, s)
 	}
 	return list
+}
+
+// beforehand says what the probability of a community was before the measurements.
+func (c *content) beforehand(prior string) string {
+	switch {
+	case c.Report.Prior != "":
+		return "where the prior alone gives " + prior
+	case c.Several():
+		return "where chance alone gives " + prior
+	}
+	return "and its share of the nodes is " + prior
 }
 
 // BPDNFacts are the numbers of the certificate.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+// TestStoppedSaysWhatWasSpent: whoever stops a command that spends is told whether it did, and
+// how to go on where it did.
+func TestStoppedSaysWhatWasSpent(t *testing.T) {
+	paid := &graphcloak.UnfinishedError{RunID: "r1", Spent: graphcloak.IsSpent, Err: context.Canceled}
+	late := &graphcloak.UnfinishedError{RunID: "r1", Spent: graphcloak.IsSpent, Err: context.DeadlineExceeded}
+	for _, c := range []struct {
+		name         string
+		args         []string
+		pays, begins bool
+		signal       bool
+		err          error
+		exit         int
+		want, not    string
+	}{
+		{"before", nil, true, false, true, context.Canceled, exitInterrupt, "interrupt; nothing was spent", "resume"},
+		{"too late before", []string{"--timeout", "1ms"}, true, false, false, context.DeadlineExceeded, exitTransient, "1ms; nothing was spent", "resume"},
+		{"of a plan", nil, false, false, true, context.Canceled, exitInterrupt, "interrupt", "spent"},
+		{"after", nil, true, true, true, fmt.Errorf("write: %w", paid), exitInterrupt, "run r1 is unfinished, its budget is spent", "nothing was spent"},
+		{"too late after", []string{"--timeout", "1ms"}, true, true, false, late, exitUnfinished, "run r1 is unfinished, its budget is spent", "nothing was spent"},
+		{"the work goes on", nil, true, true, true, context.Canceled, exitInterrupt, "its budget may be spent", "nothing was spent"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, _, stderr := kit(t, append(c.args, "--format", "table")...)
+			t.Setenv("XDG_STATE_HOME", t.TempDir())
+			a.pays = c.pays
+			if c.begins {
+				if err := a.mayPay(); err != nil {
+					t.Fatal(err)
+				}
+				if err := a.lockRun("r1"); err != nil {
+					t.Fatal(err)
+				}
+				defer a.drop()
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			if c.signal {
+				cancel(signalError{syscall.SIGINT})
+			}
+			exit := a.finish(ctx, c.err)
+			text := strings.Join(strings.Fields(stderr.String()), " ")
+			if exit != c.exit || !strings.Contains(text, c.want) || strings.Contains(text, c.not) || c.begins && !strings.Contains(text, "--resume r1") {
+				t.Errorf("exit %d, want %d: %s", exit, c.exit, text)
+			}
+			if err := a.mayPay(); (err == nil) == (c.pays && !c.begins) {
+				t.Errorf("after its end the command may pay: %v", err)
+			}
+		})
+	}
+}
+
+// TestCommandsThatPay: the commands that spend say that they did not.
+func TestCommandsThatPay(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n", "source,target\n1,2\n2,3\n")
+	if exit, _, stderr := called(t, strings.Fields("plan --from folder:path --tau 1 --delta 0.01 --trials 0 -o plan.json")...); exit != exitOK {
+		t.Fatal(stderr)
+	}
+	for _, args := range []string{
+		"run --from folder:path --source-property leak --delta 0.01",
+		"release --from folder:path --source-property leak --plan plan.json",
+		"demo",
+	} {
+		exit, _, stderr := called(t, append(strings.Fields(args), "--timeout", "1us")...)
+		if exit != exitTransient || !strings.Contains(stderr, "not finished after 1µs; nothing was spent") {
+			t.Errorf("%s: exit %d: %s", args, exit, stderr)
+		}
+	}
+}
+
+// TestJobStoppedBeforeItSpent: a job that may be tried again says that it spent nothing.
+func TestJobStoppedBeforeItSpent(t *testing.T) {
+	a, _, _ := kit(t)
+	for spent, want := range map[bool]string{false: "nothing was spent", true: "its budget is or may be spent"} {
+		end := jobs.Ending{Outcome: jobs.Outcome{ExitCode: exitInterrupt, Message: "context canceled"}, Retry: true, Spent: spent}
+		if err := a.tickEnded(jobs.Claim{}, end); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
