@@ -47,7 +47,7 @@ func checkCap(ctx context.Context, l privacy.Ledger, scope string, required bool
 
 // checkGrant asks the ledger whether it would pay for the release, and spends nothing.
 func (m *Model) checkGrant(ctx context.Context, p *Plan, job Job) error {
-	token := privacy.NewAttempt()
+	token := cmp.Or(job.Attempt, privacy.NewAttempt())
 	a := Attempt{Scope: m.scope(job.Scope, job.Signal), ReleaseID: cmp.Or(job.RunID, token), Token: token, Plan: p}
 	c, err := a.charge()
 	if err != nil {

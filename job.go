@@ -31,6 +31,8 @@ type Job struct {
 	// Planned is called with the plan before anything is made of the signal, unless nil. Its
 	// error ends the run.
 	Planned func(*Plan) error
+	// AskFirst asks the ledger before anything is kept or reserved: a refusal leaves no trace.
+	AskFirst bool
 	// DryRun stops the run where it would begin to write and spend.
 	DryRun bool
 	// Begin stores the attempt durably before anything is reserved or spent, and returns

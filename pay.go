@@ -93,10 +93,8 @@ func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool)
 	if e, err := privacy.PaidBefore(ctx, l, account, c); e != nil || err != nil {
 		return err
 	}
-	if _, err := privacy.Spend(ctx, l, c); err != nil {
-		return fmt.Errorf("spend: %w", err)
-	}
-	return nil
+	_, err = privacy.Spend(ctx, l, c)
+	return err
 }
 
 // drawAndStage draws a release that is paid for and stages it.

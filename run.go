@@ -64,8 +64,10 @@ func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if job.DryRun {
-		return nil, m.checkGrant(ctx, p, job)
+	if job.DryRun || job.AskFirst {
+		if err := m.checkGrant(ctx, p, job); err != nil || job.DryRun {
+			return nil, err
+		}
 	}
 	r, err := m.release(ctx, p, y, job)
 	if err != nil {

@@ -50,6 +50,9 @@ func (run Run) history() jobs.Run {
 		Answer: text(keyCommunity), Probability: number(keyProbability), Verdict: text(keyVerdict), BPDNStatus: text(keyBPDN),
 		EpsilonSpent: number(keyEpsilon), DeltaSpent: number(keyDelta),
 	}
+	if run.Status == Reserved || run.Status == Running { // what it wrote so far is no answer
+		r.Answer, r.Probability, r.Verdict = "", 0, ""
+	}
 	switch run.Status {
 	case Reserved:
 		r.Status, r.Message = jobs.Running, "its budget is about to be spent, or is"

@@ -250,7 +250,9 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		}
 	}
 	end.Message = end.told()
-	h.put(ctx, end, end.Status, end.Message, took)
+	if id := h.put(ctx, end, end.Status, end.Message, took); id != "" {
+		end.RunID = id
+	}
 	if err := h.e.Store.Finish(ctx, h.claim.Tick, h.claim.Token, end.Outcome); err != nil {
 		h.e.Log.Warn("the end of a tick could not be recorded", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
@@ -279,16 +281,16 @@ func (e Ending) told() string {
 	return oneLine(e.Message + "; " + e.Hint)
 }
 
-// put adds the run to the history.
-func (h *holding) put(ctx context.Context, end Ending, status Status, message string, took time.Duration) {
+// put adds the run to the history, and returns the id of its entry; "" where there is none.
+func (h *holding) put(ctx context.Context, end Ending, status Status, message string, took time.Duration) string {
 	if end.Run == nil {
-		return
+		return ""
 	}
 	r := *end.Run
 	now, err := h.e.Store.Now(ctx)
 	if err != nil {
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
-		return
+		return ""
 	}
 	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second)) // part of it was spent on private values: no more is told of it
 	r.StartedAt, r.DurationMillis = now.Add(-took).Truncate(time.Second), whole.Milliseconds()
@@ -296,9 +298,24 @@ func (h *holding) put(ctx context.Context, end Ending, status Status, message st
 		r.EndedAt = r.StartedAt.Add(whole)
 	}
 	r.JobName, r.NominalTime, r.Status, r.ExitCode, r.Message = h.d.Name, h.claim.NominalTime, status, end.ExitCode, message
+	r = h.joined(ctx, r)
 	if err := h.e.Store.PutRun(ctx, r); err != nil {
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
 	}
+	return r.RunID
+}
+
+// joined makes a refusal that spent nothing the entry of the one before it, where that was the
+// same: a job that waits for budget is tried at every tick, and its wait is one entry.
+func (h *holding) joined(ctx context.Context, r Run) Run {
+	if r.Spent || r.Status != WaitingForBudget && r.Status != TooDear {
+		return r
+	}
+	last, err := h.e.Store.ListRuns(ctx, RunQuery{JobName: h.d.Name, Limit: 1})
+	if err == nil && len(last) > 0 && last[0].Status == r.Status && !last[0].Spent {
+		r.RunID, r.ReleaseID, r.StartedAt = last[0].RunID, last[0].ReleaseID, last[0].StartedAt
+	}
+	return r
 }
 
 func closed(c <-chan struct{}) bool {

@@ -158,7 +158,22 @@ func (m *memory) PutRun(_ context.Context, r Run) error {
 	return m.down
 }
 
-func (m *memory) ListRuns(context.Context, RunQuery) ([]Run, error)       { return nil, m.down }
+func (m *memory) ListRuns(_ context.Context, q RunQuery) ([]Run, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []Run
+	for _, r := range m.runs {
+		if q.JobName == "" || r.JobName == q.JobName {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Run) int { return b.StartedAt.Compare(a.StartedAt) })
+	if q.Limit > 0 {
+		list = list[:min(q.Limit, len(list))]
+	}
+	return list, m.down
+}
+
 func (m *memory) GetRun(context.Context, string) (Run, error)             { return Run{}, m.down }
 func (m *memory) PruneRuns(_ context.Context, _ time.Time) (int64, error) { return 0, m.down }
 

@@ -223,7 +223,7 @@ type Run struct {
 	DeltaSpent     float64   `json:"deltaSpent"`
 	Answer         string    `json:"answer,omitempty"`  // name or number of the likeliest community
 	Probability    float64   `json:"probability"`       // of the answer, in [0, 1]
-	Verdict        string    `json:"verdict,omitempty"` // what the answer is worth: named, undecided, misfit or no sign of a source
+	Verdict        string    `json:"verdict,omitempty"` // what the answer is worth: named, perhaps, undecided, misfit or no sign of a source
 	BPDNStatus     string    `json:"bpdnStatus,omitempty"`
 	ExitCode       int64     `json:"exitCode"`
 	Message        string    `json:"message,omitempty"`

@@ -14,6 +14,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{Report{Communities: clear}, Named},
 		{Report{Communities: clear, Fit: &Fit{PValue: .01}}, Named},
+		{Report{Communities: []Community{{Prior: .1, Probability: .33}, {Prior: .9, Probability: .67}}}, Perhaps},
 		{Report{Communities: even}, Undecided},
 		{Report{Communities: clear[:1]}, Undecided},
 		{Report{Communities: even, Fit: &Fit{PValue: 1e-4}}, Misfit},

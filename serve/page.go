@@ -182,6 +182,8 @@ func verdict(of string) string {
 		return "no answer: the measurements do not fit the model"
 	case report.Undecided:
 		return "no community stands out"
+	case report.Perhaps:
+		return "perhaps: it is more likely in another"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,8 +14,12 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// scopeAccount is an account, and the part of it that counts against its cap now.
-type scopeAccount struct{ account, recent privacy.Account }
+// scopeAccount is an account, the part of it that counts against its cap now, and the δ of its
+// last release, 0 where there was none.
+type scopeAccount struct {
+	account, recent privacy.Account
+	lastDelta       float64
+}
 
 // readHoldings folds the entries of each scope, and so checks them.
 func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]scopeAccount, error) {
@@ -34,6 +39,11 @@ func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]sco
 		}
 		if h.recent, err = h.account.Recent(entries, now); err != nil {
 			return nil, err
+		}
+		for _, e := range entries {
+			if e.Kind == privacy.KindSpent {
+				h.lastDelta = e.Charge.Budget.Delta
+			}
 		}
 	}
 	return holdings, nil
@@ -58,9 +68,16 @@ type balance struct {
 	MovedTo          string   `json:"movedTo,omitempty"` // the scope that counts all this
 }
 
-// newBalance converts at the δ of the cap, or at delta.
+// defaultDelta is where ε is told of a scope without a cap and without a release.
+const defaultDelta = 1e-5
+
+// newBalance converts at the δ of the cap, else at delta, else, where that is 0, at the δ of the
+// last release.
 func newBalance(h scopeAccount, delta float64) balance {
 	a := h.account
+	if delta == 0 {
+		delta = cmp.Or(h.lastDelta, defaultDelta)
+	}
 	if a.Cap != nil {
 		delta = a.Cap.Delta
 	}
@@ -133,6 +150,9 @@ func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 	var remarks []string
 	shown := balances[:0:0]
 	sliding := a.outputFormat() != "table"
+	if len(holdings) == 0 {
+		return a.render(map[string]any{"scopes": balances}, section{columns: balanceColumns, rows: rowsOf(shown, balance.row), none: "Nothing was spent yet, and no cap is set: `graphcloak budget set` sets one."})
+	}
 	for i, h := range holdings {
 		balances[i] = newBalance(h, delta)
 		if h.account.MovedTo != "" {
@@ -152,14 +172,14 @@ func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 		columns: columns,
 		rows:    rowsOf(shown, func(b balance) []any { return b.row()[:len(columns)] }),
 		narrow:  narrowBalances(shown, sliding),
-	}, section{text: "Each ε holds at the δ of its row; rho adds up whatever the δ. " + strings.Join(remarks, " ")})
+	}, section{text: "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --format json has. " + strings.Join(remarks, " ")})
 }
 
-// remainingAtDelta says what remains in capped scopes at a δ other than the cap's.
+// remainingAtDelta says what remains in capped scopes at a δ other than the cap's; 0: none.
 func remainingAtDelta(h scopeAccount, delta float64) []string {
 	a := h.account
 	left, ok := h.recent.Remaining()
-	if !ok || delta == a.Cap.Delta || left == 0 {
+	if !ok || delta == 0 || delta == a.Cap.Delta || left == 0 {
 		return nil
 	}
 	there, err := left.Epsilon(a.Cap.Delta)

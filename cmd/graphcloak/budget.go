@@ -166,18 +166,19 @@ func (a *app) setCap(ctx context.Context, l privacy.Ledger, scope string, limit 
 
 func newBudgetShowCommand(app *app) *cobra.Command {
 	delta := 0.0
-	cmd := app.budget(&cobra.Command{
+	var cmd *cobra.Command
+	cmd = app.budget(&cobra.Command{
 		Use:   "show",
 		Short: "What every scope spent, and what is left",
 		Long: "show adds up the releases of each scope. Their costs ρ add exactly; epsilon is the ε at which all of them\n" +
 			"together are private, by the exact conversion of Gaussian differential privacy, at the delta of its row: that of\n" +
-			"the cap, or --delta. So is remainingEpsilon, what one more release may cost. The same cost is another ε at\n" +
+			"the cap, or --delta, or else that of the last release. So is remainingEpsilon, what one more release may cost. The same cost is another ε at\n" +
 			"another δ: a release at ε = 1, δ = 1e-5 is one at ε = 0.4, δ = 0.01. Under the guarantee perSensor\n" +
 			"the numbers are those of the sensor that spent most, alone. A scope that goes on under another name is counted\n" +
 			"there.",
 		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j --budget-scope hospital --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {
-		if !(delta >= privacy.MinDelta && delta < 1) {
+		if cmd.Flags().Changed("delta") && !(delta >= privacy.MinDelta && delta < 1) {
 			return fail(exitUsage, "--delta is %v, want a number from %v to below 1", delta, privacy.MinDelta)
 		}
 		scopes, err := app.scopes(ctx, l)
@@ -190,7 +191,7 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		}
 		return app.showAccounts(holdings, delta)
 	})
-	cmd.Flags().Float64Var(&delta, "delta", 1e-5, "δ at which ε is shown where a scope has no cap, and what is left too, a `NUMBER`")
+	cmd.Flags().Float64Var(&delta, "delta", 0, "δ at which ε is shown where a scope has no cap, and what is left too, a `NUMBER`; 0: that of the last release")
 	return cmd
 }
 

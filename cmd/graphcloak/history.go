@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -128,7 +129,50 @@ func allRuns(ctx context.Context, s graphStore, q jobs.RunQuery) ([]jobs.Run, er
 			told = append(told, r)
 		}
 	}
+	if err := sayHowToGoOn(ctx, s, told); err != nil {
+		return nil, err
+	}
 	return connector.SelectRuns(told, q), nil
+}
+
+// sayHowToGoOn says of each run that is not complete whether a process is at it, and else what
+// completes it. What its claim tells of a job's run stays.
+func sayHowToGoOn(ctx context.Context, s graphStore, all []jobs.Run) error {
+	if !slices.ContainsFunc(all, func(r jobs.Run) bool { return r.Status == jobs.Running }) {
+		return nil
+	}
+	ticks, err := s.Jobs().Ticks(ctx, jobs.TickQuery{Open: true})
+	if err != nil {
+		return err
+	}
+	for k := range all {
+		r := &all[k]
+		if r.Status != jobs.Running || r.JobName != "" {
+			continue
+		}
+		if at := slices.IndexFunc(ticks, func(c jobs.Claim) bool { return c.ReleaseID() == r.RunID }); at >= 0 {
+			r.JobName = ticks[at].JobName
+			r.Message = fmt.Sprintf("its job is at it, or goes on with it at no further cost: `graphcloak job run %s` does so now", r.JobName)
+			continue
+		}
+		why := ""
+		if r.ExitCode != 0 { // it has ended by an error
+			why = r.Message + "; "
+		}
+		r.Message = why + openMessage(r.RunID)
+	}
+	return nil
+}
+
+// openMessage says of a run of the command what completes it.
+func openMessage(id string) string {
+	switch conditionOf(id) {
+	case running:
+		return "it is under way"
+	case stopped:
+		return "it was interrupted: `graphcloak run --resume " + id + "` completes it at no further cost"
+	}
+	return "it is not complete: where it was started, `graphcloak run --resume " + id + "` completes it at no further cost"
 }
 
 // openReleases tells of the releases in a ledger that are paid for, and neither written
@@ -150,7 +194,6 @@ func openReleases(ctx context.Context, l privacy.Ledger) (runs []jobs.Run, err e
 				open = append(open, jobs.Run{
 					RunID: e.ReleaseID, ReleaseID: e.ReleaseID, Status: jobs.Running, BudgetScope: scope, StartedAt: e.Time,
 					Spent: true, EpsilonSpent: e.Charge.Budget.Epsilon, DeltaSpent: e.Charge.Budget.Delta,
-					Message: "it is paid for and not complete: where it was started, `graphcloak run --resume " + e.ReleaseID + "` completes it at no further cost",
 				})
 			case privacy.KindWritten, privacy.KindVoid:
 				open = slices.DeleteFunc(open, func(r jobs.Run) bool { return r.ReleaseID == e.ReleaseID })

@@ -156,7 +156,7 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	if err != nil {
 		return nil, err
 	}
-	job.RunID, job.Attempt = w.ReleaseID, "tick-"+w.ReleaseID
+	job.RunID, job.Attempt, job.AskFirst = w.ReleaseID, "tick-"+w.ReleaseID, true
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
 	s := a.watch(r.s)
 	if err := a.checkSignal(ctx, s, job.Signal); err != nil {

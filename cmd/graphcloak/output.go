@@ -37,6 +37,7 @@ type section struct {
 	items   []item   // likewise
 	columns []string // camelCase; none: no table
 	rows    iter.Seq[[]any]
+	none    string   // said in place of a table without rows
 	narrow  *section // the table in fewer columns, for a screen that has no room for all
 	detail  bool     // shown under --verbose only, in the table format
 	last    bool     // shown below the answer of a report
@@ -348,9 +349,20 @@ func (a *app) printSection(b *bytes.Buffer, s section) {
 	prose(s.answer, strong)
 	prose(s.text, plain)
 	writeItems(b, s.items, width, coloured)
-	if s.columns != nil {
+	switch {
+	case s.columns == nil:
+	case s.none != "" && !s.anyRow():
+		prose(s.none, plain)
+	default:
 		b.WriteString(a.table(s))
 	}
+}
+
+func (s section) anyRow() bool {
+	for range s.rows {
+		return true
+	}
+	return false
 }
 
 // item is a line of a list with a mark or a name before it, such as a check and how it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
@@ -73,8 +74,17 @@ func planAnswer(p *graphcloak.Plan) string {
 		return fmt.Sprintf("%s a source stays hidden within α; how often the answer would be right is not told by %s: --trials %d or more are.",
 			head, report.Count(e.Trials, "simulated run"), report.LeastTrials)
 	}
-	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; the source would stay hidden among %.3g nodes on average.",
-		head, report.Percent(e.Probability), 100*e.Lower, 100*e.Upper, report.Percent(e.Chance), e.CredibleSetSize)
+	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; the source would stay hidden among %s on average.",
+		head, report.Percent(e.Probability), 100*e.Lower, 100*e.Upper, report.Percent(e.Chance), nodesOnAverage(e.CredibleSetSize))
+}
+
+// nodesOnAverage is a mean number of nodes.
+func nodesOnAverage(n float64) string {
+	text := strconv.FormatFloat(n, 'g', barDigits, 64)
+	if text == "1" {
+		return "1 node"
+	}
+	return text + " nodes"
 }
 
 // uniformReason says why noise is uniform though it might have been allocated.
@@ -183,8 +193,8 @@ func allocationCost(p *graphcloak.Plan) string {
 	if here >= uniform {
 		return ""
 	}
-	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides among %.3g nodes on average, "+
-		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", here, uniform)
+	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides among %s on average, "+
+		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", nodesOnAverage(here), uniform)
 }
 
 // toleranceBought says what noise for lying sensors was chosen to withstand.

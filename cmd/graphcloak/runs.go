@@ -53,38 +53,87 @@ func likelihood(verdict string, p float64) any {
 	return p
 }
 
-// listed are the runs as a table: for people in short, without columns that go without saying.
+// listed are the runs as a table: for people in short, without columns that go without saying,
+// and with what there is to say of single runs below.
 func (a *app) listed(runs []jobs.Run) []section {
-	all := section{columns: runColumns, rows: rowsOf(runs, runRow)}
 	if a.outputFormat() != "table" {
-		return []section{all}
+		return []section{{columns: runColumns, rows: rowsOf(runs, runRow)}}
 	}
-	brief := func(clock string, id func(jobs.Run) string) section {
-		s := section{
-			columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "ε", "message"},
-			rows: rowsOf(runs, func(r jobs.Run) []any {
-				row := runRow(r)
-				row[0], row[1] = r.StartedAt.UTC().Format(clock), id(r)
-				if r.Status == jobs.Finished {
-					row[7], row[9] = r.Verdict+warnedSign(r), briefMessage(r)
-				}
-				if _, ok := row[6].(float64); ok {
-					row[6] = report.Percent(r.Probability)
-				}
-				return row
-			}),
-		}
-		return s.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 9: ""})
-	}
-	table := brief("2006-01-02 15:04", func(r jobs.Run) string { return r.RunID })
-	short := brief("01-02 15:04", func(r jobs.Run) string { return shortID(r.RunID, runs) })
-	short.text = "A runId is shortened here; commands take it as it stands."
+	table := section{
+		none:    "There was no run yet.",
+		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "ε"},
+		rows: rowsOf(runs, func(r jobs.Run) []any {
+			prob, epsilon := answered(r)
+			return []any{r.StartedAt.UTC().Format("2006-01-02 15:04"), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, prob, r.Verdict + warnedSign(r), epsilon}
+		}),
+	}.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write"})
+	short := section{
+		text:    "A runId is shortened here; commands take it as it stands.",
+		columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "ε"},
+		rows: rowsOf(runs, func(r jobs.Run) []any {
+			prob, epsilon := answered(r)
+			community := r.Answer
+			if r.Verdict == report.NoSource {
+				community = ""
+			}
+			return []any{r.StartedAt.UTC().Format("01-02 15:04"), shortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r), epsilon}
+		}),
+	}.without(map[int]string{2: "", 3: "write"})
 	table.narrow = &short
 	notes := doubts(runs)
 	if slices.ContainsFunc(runs, func(r jobs.Run) bool { return warnedSign(r) != "" }) {
 		notes = strings.TrimLeft(notes+"\n*: there were warnings before it spent; `graphcloak runs show RUNID` has them.", "\n")
 	}
-	return []section{table, {text: notes}}
+	return []section{table, {text: notes}, {items: remarks(runs)}}
+}
+
+// answered are the probability of a run's answer and what it spent, nil where there is none.
+func answered(r jobs.Run) (prob, epsilon any) {
+	if _, ok := likelihood(r.Verdict, r.Probability).(float64); ok && r.Answer != "" {
+		prob = report.Percent(r.Probability)
+	}
+	if r.EpsilonSpent > 0 {
+		epsilon = r.EpsilonSpent
+	}
+	return prob, epsilon
+}
+
+// outcome is the verdict of a run that has one, else how it ended, in few letters.
+func outcome(r jobs.Run) any {
+	switch {
+	case r.Status == jobs.WaitingForBudget:
+		return waits
+	case r.Status == jobs.TooDear:
+		return tooDear
+	case r.Status != jobs.Finished || r.Verdict == "":
+		return state(r.Status)
+	case r.Verdict == report.NoSource:
+		return "no source" + warnedSign(r)
+	}
+	return r.Verdict + warnedSign(r)
+}
+
+// remarks are what there is to say of single runs, the same of several once.
+func remarks(runs []jobs.Run) (list []item) {
+	more := map[string]int{}
+	for _, r := range runs {
+		text := r.Message
+		if r.Status == jobs.Finished {
+			text = briefMessage(r)
+		}
+		if text == "" {
+			continue
+		}
+		if more[text]++; more[text] == 1 {
+			list = append(list, item{mark: state(shortID(r.RunID, runs)), text: text})
+		}
+	}
+	for k, i := range list {
+		if n := more[i.text] - 1; n > 0 {
+			list[k].text += fmt.Sprintf(" (and so of %s before)", report.Count(n, "run"))
+		}
+	}
+	return list
 }
 
 // shortRunID is the length of the part of a UUIDv7 that is its time, in milliseconds.
@@ -133,6 +182,7 @@ func doubts(runs []jobs.Run) string {
 	var lines []string
 	for _, v := range []struct{ verdict, means string }{
 		{report.Misfit, "the measurements do not fit the model, and the community is no answer"},
+		{report.Perhaps, "the community stands out, and the source is more likely in another"},
 		{report.Undecided, "no community stands out; the one here is only the likeliest"},
 	} {
 		if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.Verdict == v.verdict }) {
@@ -288,7 +338,12 @@ func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
 		return jobs.Run{}, err
 	}
 	r, err := s.Jobs().GetRun(ctx, id)
-	if err == nil || !errors.Is(err, jobs.ErrNoJob) {
+	if err == nil {
+		one := []jobs.Run{r}
+		err = sayHowToGoOn(ctx, s, one)
+		return one[0], err
+	}
+	if !errors.Is(err, jobs.ErrNoJob) {
 		return r, err
 	}
 	var ids []string

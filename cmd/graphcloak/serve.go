@@ -179,7 +179,7 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 	}
 	list := make([]serve.Budget, len(holdings))
 	for i, h := range holdings {
-		b := newBalance(h, defaultDelta)
+		b := newBalance(h, 0)
 		list[i] = serve.Budget{
 			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon, CapDelta: b.CapDelta,
 			CapPerSeconds: b.CapPerSeconds, RecentEpsilon: b.RecentEpsilon, RemainingEpsilon: b.RemainingEpsilon, MovedTo: b.MovedTo,
@@ -187,9 +187,6 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 	}
 	return list, nil
 }
-
-// defaultDelta is where ε is told of a scope without a cap.
-const defaultDelta = 1e-5
 
 // tickStatus is what metrics call the end of a tick.
 func tickStatus(s jobs.Status) string {

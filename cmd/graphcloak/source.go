@@ -68,7 +68,7 @@ func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 		if err := copyFolder(source, dir); err != nil {
 			return nil, err
 		}
-		return a.openFolder(ctx, dir)
+		return a.openOwn(ctx, dir)
 	}
 	options, err := a.connectorOptions(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	}
 	copied := temporary{dir: dir}
 	if err = copyFolder(source, dir); err == nil {
-		copied.graphStore, err = a.openFolder(ctx, dir)
+		copied.graphStore, err = a.openOwn(ctx, dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -143,6 +143,11 @@ func (a *app) source() (config.From, error) {
 
 func (a *app) openFolder(ctx context.Context, dir string) (graphStore, error) {
 	return folder.New(ctx, dir, folder.Options{Progress: a.progress})
+}
+
+// openOwn opens a folder whose files the program made.
+func (a *app) openOwn(ctx context.Context, dir string) (graphStore, error) {
+	return folder.New(ctx, dir, folder.Options{Progress: a.progress, Generated: true})
 }
 
 // connectorOptions describes the server of the settings.

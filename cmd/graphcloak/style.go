@@ -36,13 +36,19 @@ func (p paint) on(text string, coloured bool) string {
 // state is a word that tells how something stands, such as FAILED. A table paints it.
 type state string
 
+// Statuses of a run in few letters.
+const (
+	waits   state = "waits"    // for budget
+	tooDear state = "too dear" // for its whole cap
+)
+
 func (s state) paint() paint {
 	switch s {
-	case "FAILED", "INVALID", "broken", "TOO_DEAR":
+	case "FAILED", "INVALID", "broken", "TOO_DEAR", tooDear:
 		return bad
 	case "ok", "FINISHED":
 		return good
-	case "WAITING_FOR_BUDGET", "CANCELED", "PAUSED", "unfinished":
+	case "WAITING_FOR_BUDGET", waits, "CANCELED", "PAUSED", "unfinished":
 		return wary
 	}
 	return plain

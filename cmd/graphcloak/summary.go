@@ -3,8 +3,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/page"
@@ -14,9 +16,9 @@ import (
 // summary says under the answer, a line each, what the run spent, what is left, and what
 // may come next. What the ledger does not tell now is said to be unknown: the run is done.
 func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) section {
-	next := item{mark: "Next", text: a.nextStep(rep)}
+	last := append(a.whatWasWritten(rep), item{mark: "Next", text: a.nextStep(rep)})
 	if rep.BudgetScope == "" {
-		return section{items: []item{{mark: "Spent", text: "nothing: to recover costs no privacy"}, next}}
+		return section{items: append([]item{{mark: "Spent", text: "nothing: to recover costs no privacy"}}, last...)}
 	}
 	spent := item{mark: "Spent", text: fmt.Sprintf("ε = %v at δ = %v, from scope %s", rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
 	left := item{mark: "Left", text: "unknown: `graphcloak budget show` tells"}
@@ -24,7 +26,21 @@ func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) sec
 		left.text = whatIsLeft(b)
 	}
 	items := append([]item{spent}, qualified(rep.Qualification())...)
-	return section{items: append(items, left, next)}
+	return section{items: append(append(items, left), last...)}
+}
+
+// whatWasWritten says where the values of a run went, and how to take them back.
+func (a *app) whatWasWritten(rep *report.Report) []item {
+	if rep.NodePropertiesWritten == 0 || a.command == "demo" { // which says more
+		return nil
+	}
+	prefix := cmp.Or(a.config.Write.PropertyPrefix, report.DefaultPrefix)
+	where := fmt.Sprintf("properties %s… of the nodes", prefix)
+	if a.config.From.Kind == config.FromFolder {
+		where = fmt.Sprintf("columns %s… of %s", prefix, filepath.Join(a.config.From.Arg, "nodes.csv"))
+	}
+	return []item{{mark: "Written", text: fmt.Sprintf("%s in the %s; `graphcloak run --undo RUNID` takes them out",
+		report.Count(rep.NodePropertiesWritten, "value"), where)}}
 }
 
 // qualified says of what ε and δ are, where it is less than of all values in any case.

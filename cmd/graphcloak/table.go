@@ -97,9 +97,12 @@ func (g grid) squeezed(widths []int, limit int) []int {
 	return nil
 }
 
+// leastFold is how narrow a column of text may become for a screen, where its words have room.
+const leastFold = 10
+
 // folds reports whether the text of a column can stand in lines of a width.
 func (g grid) folds(column, width int) bool {
-	if width < max(minColumn, uniseg.StringWidth(g.columns[column])) {
+	if width < max(leastFold, uniseg.StringWidth(g.columns[column])) {
 		return false
 	}
 	for _, row := range g.rows {

@@ -39,8 +39,9 @@ type CSV struct {
 	FS       fs.FS
 	Progress func(stage string, done, total int64) // nil: silent
 
-	notices connector.Notices
-	nodes   connector.PerGraph[map[string]int32] // number of each selected node, by the column id
+	generated bool
+	notices   connector.Notices
+	nodes     connector.PerGraph[map[string]int32] // number of each selected node, by the column id
 }
 
 // Notices returns what was left out while reading.
@@ -92,7 +93,7 @@ func (t *table) readHeader(wanted []string) error {
 	start, _ := r.Peek(readAhead) // an error comes again
 	t.reader.Comma = delimiter(start)
 	if t.as, err = t.reader.Read(); err != nil {
-		return fmt.Errorf("%w: %s has no header line (%w)", connector.ErrInput, t.name, err)
+		return t.headless(err)
 	}
 	t.reader.ReuseRecord = true
 	if len(t.as) > maxColumns {
@@ -129,28 +130,6 @@ func (t *table) checkHeader() error {
 	return nil
 }
 
-// headerError is that of a header that does not name what is needed.
-type headerError struct{ err error }
-
-func (e *headerError) Error() string { return e.err.Error() }
-func (e *headerError) Unwrap() error { return e.err }
-
-// Suggestion says how a header names columns.
-func (e *headerError) Suggestion() string {
-	return "name the columns in the first line, parted by comma, tab, semicolon or bar; neo4j-admin's :ID, :START_ID and :END_ID serve too"
-}
-
-// missing is the error of a column that is not there.
-func (t *table) missing(w string) error {
-	needed := needs[t.name]
-	if !slices.Contains(needed, w) {
-		return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
-	}
-	// The names found are not shown: without a header they are a row of data.
-	return &headerError{fmt.Errorf("%w: %s needs the column %s; its header has %s, and none is %q",
-		connector.ErrInput, t.name, strings.Join(needed, " and the column "), columnCount(len(t.header)), w)}
-}
-
 // needs lists the columns without which a file is no part of a graph.
 var needs = map[string][]string{nodesFile: {idColumn}, relationshipsFile: {sourceColumn, targetColumn}}
 
@@ -179,11 +158,8 @@ func (t *table) next() (fields []string, line int, err error) {
 	if errors.Is(err, io.EOF) {
 		return nil, 0, err
 	}
-	if parse, ok := errors.AsType[*csv.ParseError](err); ok && t.name == nodesFile { // a line is a node, and the field may be private
-		return nil, 0, fmt.Errorf("%w: %s: in some row: %w", connector.ErrInput, t.name, parse.Err)
-	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %s: %w", connector.ErrInput, t.name, err)
+		return nil, 0, t.malformed(err)
 	}
 	line, _ = t.reader.FieldPos(0)
 	for k, f := range fields {

@@ -135,7 +135,7 @@ func TestDialectRefusals(t *testing.T) {
 	for name, bad := range map[string][2]string{
 		"two spaces of ids": {plain, ":START_ID(A),:END_ID(B)\na,a\n"},
 		"id twice":          {"id,x:ID\na,a\n", "source,target\n"},
-		"no id":             {"name;size\na;1\n", "source,target\n"},
+		"no id":             {"anna;size\na;1\n", "source,target\n"},
 	} {
 		_, err := open(t, files(t, bad[0], bad[1])).Graph(t.Context(), graph.Selection{})
 		if !errors.Is(err, connector.ErrInput) {

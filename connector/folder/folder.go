@@ -47,6 +47,8 @@ type Options struct {
 	// LockWait bounds the wait for another process that uses the state of the same folder;
 	// 0: 10 s. One that writes nodes.csv is waited for as long as the context lasts.
 	LockWait time.Duration
+	// Generated says that a program made the files: a column that it does not use is no slip.
+	Generated bool
 }
 
 // Store is a folder. It is safe for concurrent use, by several processes too.
@@ -73,7 +75,7 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 		file, err := files.Open(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%w: %s holds no %s", connector.ErrNotFound, dir, name)
+			return nil, &hinted{fmt.Errorf("%w: %s holds no %s", connector.ErrNotFound, dir, name), layoutHint}
 		case errors.Is(err, fs.ErrPermission):
 			return nil, fmt.Errorf("%w: %w", connector.ErrAuth, err)
 		case err != nil:
@@ -83,7 +85,7 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	return &Store{dir: dir, options: o, csv: CSV{FS: files, Progress: o.Progress}}, nil
+	return &Store{dir: dir, options: o, csv: CSV{FS: files, Progress: o.Progress, generated: o.Generated}}, nil
 }
 
 // Name returns folder:DIR with the absolute path, links resolved: one folder has

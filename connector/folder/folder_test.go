@@ -156,16 +156,18 @@ func TestOtherWriters(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	for name, test := range map[string]struct{ nodes, relationships, says string }{
-		"empty nodes":         {"", "source,target\n", "no header"},
-		"no id":               {"name\na\n", "source,target\n", "nodes.csv needs the column id; its header has 1 column"},
+		"empty nodes":         {"", "source,target\n", "nodes.csv is empty"},
+		"no id":               {"name\na\n", "source,target\n", `nodes.csv needs the column id; its header has 1 column, "name", and none is "id"`},
 		"no target":           {"id\n1\n", "source,to\n1,1\n", `none is "target"`},
-		"slashes":             {"id\n1\n", "source/target\n1;1\n", "needs the column source and the column target; its header has 1 column"},
+		"slashes":             {"id\n1\n", "source/target\n1;1\n", "needs the column source and the column target; its first line has 1 column, not shown"},
 		"a column twice":      {"id,x,x\n1,2,3\n", "source,target\n", `"x" twice`},
 		"an id twice":         {"id\n1\n2\n1\n", "source,target\n", `id "1"`},
 		"an empty id":         {"id,x\n1,a\n,b\n", "source,target\n", "line 3"},
 		"a node that is not":  {"id\n1\n", "source,target\n1,9\n", `line 2: "1"–"9"`},
-		"a short row":         {"id,x\n1\n", "source,target\n", "wrong number of fields"},
-		"a quote without end": {"id\n\"1\n", "source,target\n", "nodes.csv"},
+		"a short row":         {"id,x\n1\n", "source,target\n", "nodes.csv, some row: there are more or fewer fields"},
+		"a quote without end": {"id\n\"1\n", "source,target\n", "nodes.csv, some row: a quotation mark is not closed"},
+		"an open quote":       {"id\n1\n", "source,target\n\"1,1\n", "relationships.csv, line 2: a quotation mark is not closed"},
+		"a header alone":      {"id\n", "source,target\n", "nodes.csv has no row below its header"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, files(t, test.nodes, test.relationships))

@@ -110,6 +110,9 @@ func (c *CSV) readNodes(ctx context.Context, sel graph.Selection, b *graph.Build
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(nodes) == 0 {
+		return nil, nil, errNoRows
+	}
 	if err := known("node label", sel.NodeLabels, seen); err != nil {
 		return nil, nil, err
 	}
@@ -153,6 +156,7 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[
 	if err != nil {
 		return err
 	}
+	c.noteWeight(t, sel)
 	e := connector.Edges{Selection: sel, Builder: b}
 	source, target, types := t.column(sourceColumn), t.column(targetColumn), t.column(typeColumn)
 	weight, length := t.column(sel.RelationshipWeightProperty), t.column(sel.LengthProperty)

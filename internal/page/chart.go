@@ -12,8 +12,8 @@ import (
 
 // chart is accuracy over ε, in a view box of 640 × 300.
 type chart struct {
-	Band, Line     string // a polygon's and a polyline's points
-	Limit          string // likewise; "": unknown
+	Band, Line     string  // a polygon's and a polyline's points
+	Limit          string  // likewise; "": unknown
 	Chance         float64 // of who names the likeliest community beforehand
 	X, Y           []tick
 	HereX, HereY   float64 // this run, where the curve has it

@@ -106,6 +106,8 @@ func doubt(verdict string) string {
 		return ", but the measurements do not fit the model"
 	case report.Undecided:
 		return ", but no community stands out"
+	case report.Perhaps:
+		return ", but it is more likely in another"
 	}
 	return ""
 }

@@ -175,7 +175,7 @@ class RunRecord:
     delta_spent: float | None = None
     answer: str | None = None  # the likeliest community; whether it stands out, verdict says
     probability: float | None = None
-    verdict: str | None = None  # "named", "undecided", "misfit" or "no sign of a source"
+    verdict: str | None = None  # "named", "perhaps", "undecided", "misfit" or "no sign of a source"
     signal_property: str | None = None
     budget_scope: str | None = None
     ended_at: str | None = None  # RFC 3339

@@ -77,7 +77,7 @@ class Program(InFolder):
         for name, hint in get_type_hints(g.RunRecord).items():
             described = run[results.camel(name)]
             self.assertIn(types[described.get("type", "string")], (hint, *get_args(hint)), name)
-        self.assertEqual(run["verdict"]["enum"], ["named", "undecided", "misfit", "no sign of a source"])
+        self.assertEqual(run["verdict"]["enum"], ["named", "perhaps", "undecided", "misfit", "no sign of a source"])
 
     def test_run_writes_back(self) -> None:
         report = self.run_it()

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package folder
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// hinted is an error that says what to do.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (e *hinted) Error() string { return e.err.Error() }
+func (e *hinted) Unwrap() error { return e.err }
+
+// Suggestion is what to do about the error.
+func (e *hinted) Suggestion() string { return e.hint }
+
+// What to do about a folder or a file that is no graph.
+const (
+	layoutHint = "a folder has nodes.csv with a column id, and relationships.csv with the columns source and target"
+	headerHint = "name the columns in the first line, parted by comma, tab, semicolon or bar; neo4j-admin's :ID, :START_ID and :END_ID serve too"
+	quoteHint  = "a field with a delimiter, a quotation mark or a line's end stands in quotation marks, each mark in it twice"
+	rowsHint   = "give every row a field for every column of the header, empty where there is nothing"
+	weightHint = "relationships.csv has the column %q, and it is not used: every relationship weighs 1; --relationship-weight-property %[1]s uses it"
+)
+
+// missing is the error of a column that is not there.
+func (t *table) missing(w string) error {
+	needed := needs[t.name]
+	if !slices.Contains(needed, w) {
+		return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
+	}
+	saw := fmt.Sprintf("its first line has %s, not shown because they may be data", columnCount(len(t.header)))
+	if isHeader(t.header) {
+		saw = "its header has " + listed(t.header)
+	}
+	return &hinted{fmt.Errorf("%w: %s needs the column %s; %s, and none is %q",
+		connector.ErrInput, t.name, strings.Join(needed, " and the column "), saw, w), headerHint}
+}
+
+// headerWords are names that the columns of other programs' graphs have. A first line that has
+// one of them and no number is a header, whose names may be shown; any other may be data.
+var headerWords = []string{
+	"id", "nodeid", "key", "name", "label", "labels", "type", "weight", "source", "target", "sourceid", "targetid",
+	"src", "dst", "from", "to", "start", "end", "startid", "endid", "startnode", "endnode", "relationship", "relationshiptype",
+}
+
+func isHeader(names []string) bool {
+	known := false
+	for _, name := range names {
+		if _, err := strconv.ParseFloat(strings.TrimSpace(name), 64); err == nil {
+			return false
+		}
+		plain := strings.NewReplacer("_", "", " ", "", "-", "", ":", "").Replace(strings.ToLower(name))
+		known = known || slices.Contains(headerWords, plain) || isAdminID(name)
+	}
+	return known
+}
+
+// mostNamed is how many columns of a header are named.
+const mostNamed = 8
+
+// listed names the columns of a header.
+func listed(names []string) string {
+	quoted := make([]string, min(len(names), mostNamed))
+	for k := range quoted {
+		quoted[k] = strconv.Quote(names[k])
+	}
+	text := columnCount(len(names)) + ", " + strings.Join(quoted, ", ")
+	if len(names) > mostNamed {
+		text += ", …"
+	}
+	return text
+}
+
+// malformed is the error of text that is no CSV. A line of nodes is a node, and its field may
+// be private: it is not named.
+func (t *table) malformed(err error) error {
+	parse, ok := errors.AsType[*csv.ParseError](err)
+	if !ok {
+		return fmt.Errorf("%w: %s: %w", connector.ErrInput, t.name, err)
+	}
+	place, what, hint := fmt.Sprintf("line %d", parse.Line), parse.Err.Error(), ""
+	if t.name == nodesFile {
+		place = "some row"
+	}
+	switch {
+	case errors.Is(parse.Err, csv.ErrFieldCount):
+		what, hint = "there are more or fewer fields than the header has", rowsHint
+	case errors.Is(parse.Err, csv.ErrQuote), errors.Is(parse.Err, csv.ErrBareQuote):
+		what, hint = "a quotation mark is not closed, or stands within a field that has none around it", quoteHint
+	}
+	return &hinted{fmt.Errorf("%w: %s, %s: %s", connector.ErrInput, t.name, place, what), hint}
+}
+
+// headless is the error of a file without a header line.
+func (t *table) headless(err error) error {
+	if errors.Is(err, io.EOF) {
+		return &hinted{fmt.Errorf("%w: %s is empty", connector.ErrInput, t.name), headerHint}
+	}
+	return t.malformed(err)
+}
+
+// errNoRows says that nodes.csv has a header and nothing below it.
+var errNoRows = &hinted{fmt.Errorf("%w: nodes.csv has no row below its header", connector.ErrInput), "give each node a row with its id"}
+
+// noteWeight tells of a column that is named weight and not used.
+func (c *CSV) noteWeight(t *table, sel graph.Selection) {
+	k := slices.IndexFunc(t.header, func(name string) bool { return strings.EqualFold(name, "weight") })
+	if k < 0 || c.generated || sel.RelationshipWeightProperty != "" || sel.LengthProperty == t.header[k] {
+		return
+	}
+	c.notices.Add(fmt.Sprintf(weightHint, t.header[k]))
+}
