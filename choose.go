@@ -43,6 +43,9 @@ const (
 	plenty     = .05    // probability to be wrong that a rough simulation need not tell from 0
 	nothing    = .02    // of the way from chance to certainty: what counts as none of it
 	plentyDear = .1     // the same where a try is dear
+	dropped    = 1e-15  // factor of an eigenpair that is left out
+	finally    = 4000   // releases that are simulated for those that may be the best
+	surely     = 3      // standard errors of a difference beyond which they cannot be
 )
 
 // The smallest τ that is nearly as good as the best is taken: arithmetic carries it best, and
@@ -79,6 +82,7 @@ func (m *Model) chooseTau(ctx context.Context, opts PlanOptions) (*TauChoice, er
 		if err := s.run(); err != nil {
 			return nil, err
 		}
+		s.sharpen()
 	}
 	tau, err := s.decide()
 	if err != nil {
@@ -113,9 +117,10 @@ type tauSearch struct {
 	stride   int // 0: not affordable
 	deadline time.Time
 	tried    map[int]*TauPoint // nil: out of reach
-	cut      bool              // the time ended the search
-	left     int               // τ that were to be tried then, at most
-	hopeless bool              // no τ tells more than chance
+	sketches map[*TauPoint]*allocation.Sketch
+	cut      bool // the time ended the search
+	left     int  // τ that were to be tried then, at most
+	hopeless bool // no τ tells more than chance
 	note     string
 }
 
@@ -126,8 +131,9 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 	}
 	s := &tauSearch{
 		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint),
-		chance: likeliest(part, m.Prior),
-		sketch: allocation.Options{Objective: opts.Allocation.Objective, Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
+		sketches: make(map[*TauPoint]*allocation.Sketch),
+		chance:   likeliest(part, m.Prior),
+		sketch:   allocation.Options{Objective: opts.Allocation.Objective, Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
 	}
 	if opts.Allocation.MaxSensors < len(m.Sensors) {
 		s.sketch.MaxSensors = opts.Allocation.MaxSensors
@@ -245,6 +251,35 @@ func (s *tauSearch) run() error {
 // refinements is the number of neighbours that are tried from a step on: two a step, which is halved down to 1.
 func refinements(step int) int { return 2 * bits.Len(uint(step)) }
 
+// sharpen simulates more releases for all that may be the best: the first ones only tell which.
+func (s *tauSearch) sharpen() {
+	for _, p := range s.leaders() {
+		s.sketches[p].Simulate(finally)
+		p.set(s.sketches[p])
+	}
+}
+
+// leaders are those that may be as good as the best, as far as so few releases tell.
+func (s *tauSearch) leaders() []*TauPoint {
+	var list []*TauPoint
+	order := s.ranked()
+	for _, k := range order {
+		p, best := s.tried[k], s.tried[order[0]]
+		if s.value(p) <= s.enough(s.value(best), math.Inf(1))+surely*math.Hypot(s.doubt(p), s.doubt(best)) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// doubt is the standard error of a value.
+func (s *tauSearch) doubt(p *TauPoint) float64 {
+	if s.byDistance() {
+		return s.sketches[p].DistanceError
+	}
+	return s.sketches[p].AccuracyError
+}
+
 // past reports whether the last step is worse after a clear gain, or nothing is left to gain.
 func (s *tauSearch) past(last *TauPoint) bool {
 	best, start := s.value(s.tried[s.best()]), s.value(s.tried[s.first])
@@ -322,9 +357,9 @@ func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 	return p, s.relaxed(d), nil
 }
 
-// judge simulates equal noise, or that of each sensor, and, where noise is allocated, a rough
-// allocation, and returns the better; nil where nothing can be told. Where fewer sensors may
-// report than there are, equal noise at all of them is no plan that could be made.
+// judge simulates a rough allocation, where noise is allocated, and equal noise, or that of each
+// sensor, where that could be better, and returns the better; nil where nothing can be told. Where
+// fewer sensors may report than there are, equal noise at all of them is no plan that could be made.
 func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint, error) {
 	var p *TauPoint
 	if s.drafts() {
@@ -333,7 +368,7 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 			return nil, err
 		}
 	}
-	if p == nil || s.sketch.MaxSensors == 0 {
+	if p == nil || s.sketch.MaxSensors == 0 && !allocation.DraftsAll(s.m.Graph.Order(), len(s.m.Sensors)) {
 		q, err := s.simulate(model, d, false)
 		if err != nil || q == nil {
 			return nil, err
@@ -350,6 +385,7 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 
 // simulate judges allocated noise, or what there is without; nil where nothing can be told.
 func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocated bool) (*TauPoint, error) {
+	operator := s.stored(d)
 	sketch := allocation.Equal
 	switch {
 	case allocated:
@@ -357,14 +393,29 @@ func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocat
 	case s.perSensor():
 		sketch = allocation.PerSensor
 	}
-	found, err := sketch(s.ctx, model, d, s.labels, s.sketch)
+	found, err := sketch(s.ctx, model, operator, s.labels, s.sketch)
 	if errors.Is(err, allocation.ErrNothing) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &TauPoint{Tau: d.Tau(), Accuracy: found.Accuracy, LogLoss: found.Loss, Distance: found.Distance, Allocated: allocated}, nil
+	p := &TauPoint{Tau: d.Tau(), Allocated: allocated}
+	s.sketches[p] = &found
+	p.set(&found)
+	return p, nil
+}
+
+func (p *TauPoint) set(s *allocation.Sketch) {
+	p.Accuracy, p.LogLoss, p.Distance = s.Accuracy, s.Loss, s.Distance
+}
+
+// stored is M as numbers, where eigenpairs are known and most rows are wanted.
+func (s *tauSearch) stored(d *expm.Diffusion) allocation.Diffusion {
+	if n := s.m.Graph.Order(); d.Method() != expm.Eigen || !allocation.DraftsAll(n, n) {
+		return d
+	}
+	return d.Stored(dropped)
 }
 
 // perSensor reports whether the noise of each sensor by itself is judged: it takes a product

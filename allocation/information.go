@@ -27,9 +27,8 @@ type channel struct {
 
 // Sizes of a simulation.
 const (
-	amplitudeLevels = 16      // amplitudes at which the posterior is summed
-	maxProducts     = 1 << 29 // multiplications in all trials
-	batches         = 20      // of trials, each summed on its own
+	maxProducts = 1 << 29 // multiplications in all trials
+	batches     = 20      // of trials, each summed on its own
 )
 
 // size bounds a simulation and the search by it.
@@ -37,9 +36,10 @@ type size struct {
 	hypotheses               int // nodes in the sample
 	minReleases, maxReleases int // trials, fewer where a trial takes more than maxProducts/maxReleases
 	ascents                  int // steps of the search
+	levels                   int // of the amplitude, at which the posterior is summed
 }
 
-var fullSize = size{hypotheses: 1000, minReleases: 200, maxReleases: 600, ascents: 24}
+var fullSize = size{hypotheses: 1000, minReleases: 200, maxReleases: 600, ascents: 24, levels: 16}
 
 // sampleNodes returns at most most nodes, from every community in proportion to its order.
 func (p *problem) sampleNodes(most int) []int {
@@ -150,19 +150,19 @@ func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float6
 	for i := range mean {
 		mean[i] = floats.Dot(y, z.RawRowView(i))
 	}
-	integrate(post, mean, half, c.prior)
+	integrate(post, mean, half, c.prior, c.p.size.levels)
 }
 
-// integrate is posterior given yᵀz_i in mean.
-func integrate(post, mean, half, prior []float64) {
+// integrate is posterior given yᵀz_i in mean, with the amplitude summed over so many levels.
+func integrate(post, mean, half, prior []float64, levels int) {
 	top := math.Inf(-1)
 	for i, t := range mean {
 		peak, lo, hi := support(t, 2*half[i])
 		// The largest exponent is subtracted, so that no exponent overflows.
 		most := peak*t - peak*peak*half[i]
 		var sum, first float64
-		for q := range amplitudeLevels {
-			a := lo + (hi-lo)*(float64(q)+.5)/amplitudeLevels
+		for q := range levels {
+			a := lo + (hi-lo)*(float64(q)+.5)/float64(levels)
 			e := math.Exp(a*t - a*a*half[i] - most)
 			sum += e
 			first += a * e

@@ -3,78 +3,134 @@
 package allocation
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// sketchTrials is the number of releases that a sketch simulates. Accuracy is a mean of
+// SketchTrials is the number of releases that a sketch simulates at first. Accuracy is a mean of
 // posterior probabilities, not of zeros and ones, which vary more.
-const sketchTrials = 2000
+const SketchTrials = 1000
 
-// pivotTolerance is the share of the largest variance below which noise is left out of a
-// sketch.
-const pivotTolerance = 1e-12
+// pivotTolerance is the share of the largest variance, and pivotNats that in nats², below which
+// noise is left out of a sketch: log-likelihoods that are off by a three-hundredth change no answer.
+const (
+	pivotTolerance = 1e-12
+	pivotNats      = 1e-5
+)
 
-// judge simulates releases of a source of amplitude 1, which is known, under unit noise;
-// row k of z is what the sensors read of node k of the sample. The posterior depends on
-// the differences of these rows alone, through their inner products, so that a trial costs
-// the square of the sample whatever the number of sensors.
+// judgement simulates releases of a source of amplitude 1, which is known, under unit noise.
+// The posterior depends on the differences of readings alone, through their inner
+// products, so that a trial costs the square of the sample whatever the number of sensors.
+type judgement struct {
+	ctx        context.Context
+	nodes      []int
+	labels     []int
+	count      int
+	prior      cumulative
+	distances  func(int) []float64
+	gram, root *mat.Dense
+	start      []float64 // log posterior but for what depends on the release
+	trials     int       // done
+	sums       moments
+}
+
+// moments are sums over trials.
+type moments struct{ accuracy, accuracySquare, loss, distance, distanceSquare float64 }
+
+// judge simulates; row k of z is what the sensors read of node k of the sample.
 func (c *channel) judge(z *mat.Dense) Sketch {
-	gram := centredGram(z)
-	root := gramRoot(gram)
-	h, rank := root.Dims()
-	start := make([]float64, h) // log posterior but for what depends on the release
-	for i := range start {
-		start[i] = math.Log(c.prior[i]) - gram.At(i, i)/2
+	j := &judgement{
+		ctx: c.p.ctx, nodes: c.nodes, labels: c.labels, count: c.p.count, prior: cumulate(c.prior), distances: c.p.opts.Distances,
+		gram: centredGram(z), start: make([]float64, len(c.prior)),
 	}
-	total := cumulate(c.prior)
-	part := make([]Sketch, batches)
-	parallel(batches, func(k int) {
-		noise, post, weight := make([]float64, rank), make([]float64, h), make([]float64, c.p.count)
-		for trial := k; trial < sketchTrials && c.p.ctx.Err() == nil; trial += batches {
-			random := rand.New(rand.NewPCG(1, uint64(trial))) // public on purpose: this noise hides nothing
-			for s := range noise {
-				noise[s] = random.NormFloat64()
-			}
-			source := total.at((float64(trial) + .5) / sketchTrials)
-			copy(post, gram.RawRowView(source))
-			for i := range post {
-				post[i] += start[i] + floats.Dot(root.RawRowView(i), noise)
-			}
-			c.count(&part[k], post, weight, source)
-		}
-	})
-	var s Sketch
-	for _, o := range part {
-		s.Accuracy += o.Accuracy / sketchTrials
-		s.Loss += o.Loss / sketchTrials
-		s.Distance += o.Distance / sketchTrials
+	j.root = gramRoot(j.gram, pivotNats)
+	for i, v := range c.prior {
+		j.start[i] = math.Log(v) - j.gram.At(i, i)/2
 	}
+	s := Sketch{judged: j}
+	s.Simulate(SketchTrials)
 	return s
 }
 
-// count adds a trial whose log posterior, up to a constant, is post. The posterior is that
+// Simulate goes on until so many releases are simulated, of the same sources and noise for
+// every sketch.
+func (s *Sketch) Simulate(trials int) {
+	j := s.judged
+	part := make([]moments, batches)
+	parallel(batches, func(k int) { part[k] = j.simulate(j.trials+k, trials) })
+	for _, o := range part {
+		j.sums.add(o)
+	}
+	j.trials = max(j.trials, trials)
+	n, sum := float64(j.trials), j.sums
+	s.Accuracy, s.Loss, s.Distance = sum.accuracy/n, sum.loss/n, sum.distance/n
+	s.AccuracyError, s.DistanceError = standardError(s.Accuracy, sum.accuracySquare/n, n), standardError(s.Distance, sum.distanceSquare/n, n)
+}
+
+// standardError is that of a mean of n values with a mean square.
+func standardError(mean, square, n float64) float64 {
+	return math.Sqrt(max(0, square-mean*mean) / n)
+}
+
+func (m *moments) add(o moments) {
+	m.accuracy += o.accuracy
+	m.accuracySquare += o.accuracySquare
+	m.loss += o.loss
+	m.distance += o.distance
+	m.distanceSquare += o.distanceSquare
+}
+
+// simulate returns the sums of every [batches]-th trial.
+func (j *judgement) simulate(from, to int) moments {
+	h, rank := j.root.Dims()
+	var m moments
+	noise, post, weight := make([]float64, rank), make([]float64, h), make([]float64, j.count)
+	for trial := from; trial < to && j.ctx.Err() == nil; trial += batches {
+		random := rand.New(rand.NewPCG(1, uint64(trial))) // public on purpose: this noise hides nothing
+		for s := range noise {
+			noise[s] = random.NormFloat64()
+		}
+		_, quantile := math.Modf((float64(trial) + .5) * math.Phi) // evenly spread at any number of trials
+		source := j.prior.at(quantile)
+		copy(post, j.gram.RawRowView(source))
+		for i := range post {
+			post[i] += j.start[i] + floats.Dot(j.root.RawRowView(i), noise)
+		}
+		j.addTrial(&m, post, weight, source)
+	}
+	return m
+}
+
+// addTrial adds a trial whose log posterior, up to a constant, is post. The posterior is that
 // of the simulation itself, so its largest probability has the mean of being right.
-func (c *channel) count(s *Sketch, post, weight []float64, source int) {
+func (j *judgement) addTrial(m *moments, post, weight []float64, source int) {
 	floats.AddConst(-floats.LogSumExp(post), post)
 	clear(weight)
 	for i, v := range post {
 		post[i] = math.Exp(v)
-		weight[c.labels[i]] += post[i]
+		weight[j.labels[i]] += post[i]
 	}
-	s.Accuracy += floats.Max(weight)
-	s.Loss -= math.Log(max(weight[c.labels[source]], tiny))
-	s.Distance += c.distance(source, post)
+	right, distance := floats.Max(weight), j.distance(source, post)
+	m.add(moments{right, right * right, -math.Log(max(weight[j.labels[source]], tiny)), distance, distance * distance})
 }
 
 // centredGram returns the inner products of the rows of z less their mean.
 func centredGram(z *mat.Dense) *mat.Dense {
 	h, _ := z.Dims()
-	g := mat.NewDense(h, h, nil)
-	g.Mul(z, z.T())
+	half := blas64.Symmetric{N: h, Stride: h, Uplo: blas.Upper, Data: make([]float64, h*h)}
+	blas64.Syrk(blas.NoTrans, 1, z.RawMatrix(), 0, half)
+	g := mat.NewDense(h, h, half.Data)
+	for i := range h {
+		for j := range i {
+			g.Set(i, j, g.At(j, i))
+		}
+	}
 	mean := make([]float64, h)
 	for i := range mean {
 		mean[i] = floats.Sum(g.RawRowView(i)) / float64(h)
@@ -89,20 +145,20 @@ func centredGram(z *mat.Dense) *mat.Dense {
 	return g
 }
 
-// gramRoot returns R with RRᵀ = g but for [pivotTolerance]: standard normal x give Rx the
+// gramRoot returns R with RRᵀ = g but for [pivotTolerance] and variances below least: standard normal x give Rx the
 // covariance g. g is often singular, where only pivoting keeps rounding small (Higham,
 // Accuracy and Stability, 2002, §10.3).
-func gramRoot(g *mat.Dense) *mat.Dense {
+func gramRoot(g *mat.Dense, least float64) *mat.Dense {
 	h, _ := g.Dims()
 	most := 0.0
 	for i := range h {
 		most = max(most, g.At(i, i))
 	}
-	if !(most > 0) {
+	if !(most > least) {
 		return mat.NewDense(h, 1, nil)
 	}
 	var c mat.PivotedCholesky
-	c.Factorize(symmetric{g}, pivotTolerance*most)
+	c.Factorize(symmetric{g}, max(least, pivotTolerance*most))
 	var u mat.TriDense
 	c.UTo(&u)
 	r := mat.NewDense(h, c.Rank(), nil)
@@ -124,14 +180,14 @@ func (s symmetric) SymmetricDim() int {
 }
 
 // distance is the mean distance of the posterior from a source within its component.
-func (c *channel) distance(source int, post []float64) float64 {
-	if c.p.opts.Distances == nil {
+func (j *judgement) distance(source int, post []float64) float64 {
+	if j.distances == nil {
 		return 0
 	}
-	d := c.p.opts.Distances(c.nodes[source])
+	d := j.distances(j.nodes[source])
 	var sum, share float64
 	for i, v := range post {
-		if x := d[c.nodes[i]]; !math.IsInf(x, 1) {
+		if x := d[j.nodes[i]]; !math.IsInf(x, 1) {
 			sum, share = sum+v*x, share+v
 		}
 	}

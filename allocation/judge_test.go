@@ -75,7 +75,7 @@ func TestJudgeIsDirectSimulation(t *testing.T) {
 func TestGramRoot(t *testing.T) {
 	for _, sensors := range []int{1, 8, 100} {
 		g := centredGram(readingsOfFew(60, sensors))
-		r := gramRoot(g)
+		r := gramRoot(g, 0)
 		var back mat.Dense
 		back.Mul(r, r.T())
 		back.Sub(&back, g)
@@ -86,7 +86,35 @@ func TestGramRoot(t *testing.T) {
 			t.Errorf("%d sensors have rank %d", sensors, rank)
 		}
 	}
-	if r := gramRoot(mat.NewDense(4, 4, nil)); mat.Norm(r, 2) != 0 {
+	if r := gramRoot(mat.NewDense(4, 4, nil), 0); mat.Norm(r, 2) != 0 {
 		t.Error("no readings have noise")
+	}
+}
+
+// More releases of a sketch narrow its errors, and the first ones lie within them.
+func TestSketchGoesOn(t *testing.T) {
+	c, z := channelOf(t, 60), readingsOfFew(60, 8)
+	c.p.opts.Distances = func(i int) []float64 {
+		d := make([]float64, 60)
+		for j := range d {
+			d[j] = math.Abs(float64(i - j))
+		}
+		return d
+	}
+	first := c.judge(z)
+	long := first
+	long.Simulate(16 * SketchTrials)
+	for name, v := range map[string][4]float64{
+		"accuracy": {first.Accuracy, first.AccuracyError, long.Accuracy, long.AccuracyError},
+		"distance": {first.Distance, first.DistanceError, long.Distance, long.DistanceError},
+	} {
+		if !(v[1] > 0) || math.Abs(v[0]-v[2]) > 3*v[1] || math.Abs(v[1]/v[3]-4) > .5 {
+			t.Errorf("%s: %v ± %v at first, %v ± %v of 16 times as many", name, v[0], v[1], v[2], v[3])
+		}
+	}
+	again := long
+	again.Simulate(SketchTrials)
+	if again.Accuracy != long.Accuracy {
+		t.Error("fewer releases change what was simulated")
 	}
 }

@@ -163,7 +163,7 @@ func (j *jury) trial(c, half []float64, k, source int) (loss, right float64) {
 	for i := range mean {
 		mean[i] = c[i*width+k]
 	}
-	integrate(post, mean, half, j.p.prior)
+	integrate(post, mean, half, j.p.prior, fullSize.levels)
 	weight, share, truth := make([]float64, count), 0.0, labels[source]
 	for i, a := range labels {
 		weight[a] += post[i]

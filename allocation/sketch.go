@@ -22,6 +22,10 @@ type Sketch struct {
 	Accuracy float64 // probability that the likeliest community is the true one
 	Loss     float64 // −log of the probability of the true community, in nats
 	Distance float64 // of the posterior from the source, within its component; 0 without [Options].Distances
+
+	AccuracyError, DistanceError float64 // standard errors
+
+	judged *judgement
 }
 
 // Sizes of a sketch.
@@ -35,8 +39,9 @@ const (
 	sketchNodes     = 400     // at which a source may be, where the memory holds them
 )
 
-// draftSize is for the search of an allocation, which then is judged on a larger sample.
-var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascents: 4}
+// draftSize is for the search of an allocation, which then is judged on a larger sample. Its levels
+// are at most two standard deviations apart, so that the midpoint rule is off by 1.5 %.
+var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascents: 4, levels: 6}
 
 // Draft allocates noise roughly, among all of a thousand sensors or at least 512 of
 // more, between the limits of the options, and simulates. The errors are those of [Optimize].
@@ -113,6 +118,10 @@ func (p *problem) simulate(diffusion Diffusion, sensors []int, peaks []float64) 
 func equalNodes(n int) int {
 	return min(n, sketchNodes, max(1, sketchValues/(n*blockRows))*blockRows)
 }
+
+// DraftsAll reports whether all of so many sensors may report in a [Draft] on n nodes: equal noise is
+// among what it considers then.
+func DraftsAll(n, sensors int) bool { return sensors <= max(leastCandidates, draftValues/n) }
 
 // SketchProducts is about how many products with M [Equal] takes on n nodes, and [Draft]
 // where it comes too.

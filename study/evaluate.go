@@ -21,6 +21,7 @@ type Evaluation struct {
 	CommunityCount   int     `json:"communityCount"`
 	Epsilon          float64 `json:"epsilon"`
 	Delta            float64 `json:"delta"`
+	Tau              float64 `json:"tau"` // of the plan, in the middle of its range where there is one
 	Trials           int     `json:"trials"`
 	RandomSeed       uint64  `json:"randomSeed"`
 	SourceAmplitude  string  `json:"sourceAmplitude"` // that sources had: "uniform" or a number
@@ -65,7 +66,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 		return nil, err
 	}
 	e := &Evaluation{
-		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Trials: opts.Trials,
+		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Tau: p.Public.Tau, Trials: opts.Trials,
 		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(), Chance: floats.Max(s.part.Sums(s.prior)),
 		Scenario: s.world.Name, Allocation: "uniform", Notes: s.notes(p.Plan),
 	}

@@ -54,6 +54,7 @@ type experiment struct {
 func studies() []experiment {
 	return []experiment{
 		tauStudy(),
+		searchStudy(),
 		fitStudy(),
 		sourcesStudy(),
 		faultyStudy(),

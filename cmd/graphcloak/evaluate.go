@@ -103,6 +103,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 			if p, err = m.Plan(ctx, job.Plan); err != nil {
 				return err
 			}
+			a.noteTau(p)
 		}
 		if len(list) > 1 {
 			return a.compareScenarios(ctx, m, p, e.options, list)
@@ -170,7 +171,7 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 		return a.render(e, section{rows: slices.Values(rates(e)), columns: rateColumns()})
 	}
 	facts := section{
-		title:   fmt.Sprintf("Evaluation: %d simulated sources of amplitude %s; the posterior assumes %s", e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
+		title:   fmt.Sprintf("Evaluation at τ = %s: %d simulated sources of amplitude %s; the posterior assumes %s", cell(e.Tau, -1), e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
 		columns: append([]string{"noise"}, names...),
 		rows:    slices.Values(compared(e, list)),
 	}

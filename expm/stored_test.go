@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm_test
+
+import (
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// The entries are those of the operator within the error that is stated, for symmetric forms and
+// others, with few eigenpairs left and with all.
+func TestStored(t *testing.T) {
+	g, err := graph.BarabasiAlbert(60, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+		l := laplacian.New(g, kind)
+		for _, tau := range []float64{.1, 3, 40} {
+			d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, least := range []float64{1e-15, 1e-3} {
+				s := d.Stored(least)
+				rows, err := s.Rows(t.Context(), []int{59, 0})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := d.Rows(t.Context(), []int{59, 0})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows.Sub(rows, want)
+				if off := mat.Norm(rows, 2); off > 2*s.Err() || s.Err() < least || s.Err() > d.Err()+8*least {
+					t.Errorf("%v, τ = %v, least %v: off by %.2g, stated %.2g, of the operator %.2g", kind, tau, least, off, s.Err(), d.Err())
+				}
+			}
+		}
+	}
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{Method: expm.Chebyshev})
+	if err != nil || d.Stored(0) != nil {
+		t.Errorf("%v: without eigenpairs something is stored", err)
+	}
+}
