@@ -45,6 +45,7 @@ const (
 	plentyDear = .1     // the same where a try is dear
 	dropped    = 1e-15  // factor of an eigenpair that is left out
 	finally    = 4000   // releases that are simulated for those that may be the best
+	farAbove   = 1e4    // what computing loses: differences that a plan can be made of
 	surely     = 3      // standard errors of a difference beyond which they cannot be
 )
 
@@ -113,6 +114,7 @@ type tauSearch struct {
 	single   bool    // community: there is only its place to be told
 	chance   float64 // share of the likeliest community
 	sketch   allocation.Options
+	equal    allocation.Comparison
 	first    int // k
 	stride   int // 0: not affordable
 	deadline time.Time
@@ -186,7 +188,8 @@ func distances(g *graph.Graph) func(int) []float64 {
 
 // work estimates the seconds of a search with steps of 2^stride.
 func (s *tauSearch) work(stride int) float64 {
-	sum, columns := 0.0, float64(allocation.SketchProducts(s.m.Graph.Order(), s.drafts()))
+	products, shared := allocation.SketchProducts(s.m.sensitivityModel(s.opts.Alpha), len(s.m.Sensors), s.drafts())
+	sum, last, columns := 0.0, 0.0, float64(products)
 	if s.perSensor() {
 		columns += float64(len(s.m.Sensors))
 	}
@@ -195,9 +198,10 @@ func (s *tauSearch) work(stride int) float64 {
 		if err != nil {
 			break
 		}
+		last = math.Sqrt2 * float64(shared) * cost.Column
 		sum += columns * cost.Column
 	}
-	return sum
+	return sum + last
 }
 
 // method is Eigen where the eigenpairs are known, else Chebyshev: a search that needed them
@@ -386,7 +390,7 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 // simulate judges allocated noise, or what there is without; nil where nothing can be told.
 func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocated bool) (*TauPoint, error) {
 	operator := s.stored(d)
-	sketch := allocation.Equal
+	sketch := s.equal.Equal
 	switch {
 	case allocated:
 		sketch = allocation.Draft
@@ -487,7 +491,7 @@ func (s *tauSearch) decide() (float64, error) {
 	}
 	for _, k := range order {
 		tau := s.tried[k].Tau
-		if s.m.feasibleAt(s.ctx, tau, s.m.newSpec(s.opts), s.opts) {
+		if s.surelyFeasible(s.tried[k]) || s.m.feasibleAt(s.ctx, tau, s.m.newSpec(s.opts), s.opts) {
 			if s.note != "" {
 				s.note += fmt.Sprintf(": τ = %v was taken", tau)
 			}
@@ -501,6 +505,17 @@ func (s *tauSearch) decide() (float64, error) {
 		s.note = fmt.Sprintf("no τ tells anything apart here: τ = %v was taken", fallbackTau)
 	}
 	return fallbackTau, nil
+}
+
+// surelyFeasible reports whether differences across edges are so far above what computing loses
+// that a plan can be made, without a certificate that the plan takes anew.
+func (s *tauSearch) surelyFeasible(p *TauPoint) bool {
+	d, err := s.operator(p.Tau)
+	if err != nil || s.opts.Guarantee != privacy.Joint {
+		return false
+	}
+	lost := d.Err() * math.Sqrt(float64(s.m.Graph.Order()))
+	return s.sketches[p].Sensitivity > farAbove*lost
 }
 
 func (s *tauSearch) choice() *TauChoice {

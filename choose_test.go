@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
@@ -73,6 +74,36 @@ func TestTauIsChosen(t *testing.T) {
 		given.Settings.Tau = first.Model.Tau
 		if p := plan(t, s, given); !reflect.DeepEqual(p.Sensors, first.Sensors) || p.TauChoice != nil {
 			t.Errorf("%v: τ = %v given makes another plan", aim, given.Settings.Tau)
+		}
+	}
+}
+
+// The search gives the same bits at any number of workers, by eigenpairs and by Chebyshev's
+// polynomials.
+func TestTauSearchAtAnyNumberOfWorkers(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	s, _ := testkit.Example(t, "net3")
+	for _, method := range []expm.Method{expm.Eigen, expm.Chebyshev} {
+		var first *graphcloak.TauChoice
+		for _, workers := range []int{1, 2, 3, 7, 16} {
+			runtime.GOMAXPROCS(workers)
+			job := openJob()
+			job.Settings.Method = method
+			m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := m.ChooseTau(t.Context(), job.Plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = c
+			}
+			if len(c.Points) < 6 || !reflect.DeepEqual(c, first) {
+				t.Errorf("%v, %d workers: %+v, one finds %+v", method, workers, c, first)
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/expm"
 	loops "github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/sensitivity"
@@ -25,18 +26,21 @@ type Sketch struct {
 
 	AccuracyError, DistanceError float64 // standard errors
 
+	Sensitivity float64 // for α, of equal noise at all sensors, roughly; 0 where that is not simulated
+
 	judged *judgement
 }
 
 // Sizes of a sketch.
 const (
-	draftValues     = 1 << 21 // readings of the sensors that may report in a draft
-	leastCandidates = 512     // of them
-	sketchValues    = 6 << 20 // readings that are held for equal noise
-	sketchProbes    = 32      // random vectors for the differences across all edges
-	sketchEdges     = 16      // of the largest differences, computed exactly
-	sketchGap       = .05     // of a draft's programmes
-	sketchNodes     = 400     // at which a source may be, where the memory holds them
+	draftValues     = 1 << 21  // readings of the sensors that may report in a draft
+	leastCandidates = 512      // of them
+	sketchValues    = 6 << 20  // readings that are held for equal noise
+	sketchProbes    = 32       // random vectors for the differences across all edges; half beyond RowsLimit
+	sketchEdges     = 16       // of the largest differences, computed exactly
+	momentBytes     = 64 << 20 // of what sketches share
+	sketchGap       = .05      // of a draft's programmes
+	sketchNodes     = 400      // at which a source may be, where the memory holds them
 )
 
 // draftSize is for the search of an allocation, which then is judged on a larger sample. Its levels
@@ -67,10 +71,15 @@ func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	return c.judge(z), ctx.Err()
 }
 
+// Comparison sketches equal noise for one τ after the other on one graph. Beyond 10,000 nodes
+// with sensors at all of them it takes the inner products of readings, which are entries of
+// M² = e^{-2τL}, from one recurrence for all τ.
+type Comparison struct{ moments *expm.Moments }
+
 // Equal simulates equal noise at all sensors of the model. The largest difference across
 // an edge is found by random vectors: it may be missed by a few per cent, and nothing
 // private may rest on it. The errors are those of [Optimize].
-func Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
+func (e *Comparison) Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
 	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
 	if err != nil {
 		return Sketch{}, err
@@ -79,7 +88,44 @@ func Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	if peak == 0 {
 		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
 	}
-	return p.simulate(diffusion, sensors, slices.Repeat([]float64{peak}, len(sensors))), ctx.Err()
+	s, ok := e.shared(p, sensors, peak)
+	if !ok {
+		s = p.simulate(diffusion, sensors, slices.Repeat([]float64{peak}, len(sensors)))
+	}
+	s.Sensitivity = math.Sqrt(peak)
+	return s, ctx.Err()
+}
+
+// shared simulates by entries of e^{-2τL}, where that is M².
+func (e *Comparison) shared(p *problem, sensors []int, peak float64) (Sketch, bool) {
+	if !sharesProducts(p.model, len(sensors)) {
+		return Sketch{}, false
+	}
+	c := p.sampled()
+	if e.moments == nil {
+		e.moments = expm.NewMoments(p.model.Laplacian, c.nodes)
+	}
+	gram, err := e.moments.Entries(p.ctx, 2*p.model.Tau, momentBytes)
+	if err != nil {
+		return Sketch{}, false // products serve
+	}
+	gram.Scale(1/(peak*p.opts.Noise*p.opts.Noise), gram)
+	return c.judgeGram(centred(gram)), true
+}
+
+// sharesProducts reports whether sketches of equal noise share products over τ.
+func sharesProducts(m sensitivity.Model, sensors int) bool {
+	n := m.Graph.Order()
+	return n > RowsLimit && sensors == n && m.Laplacian.Similarity() == nil
+}
+
+// sampled returns a channel of the nodes for a sketch of equal noise.
+func (p *problem) sampled() *channel {
+	n := p.model.Graph.Order()
+	p.rows = &rows{n: n}
+	c := &channel{p: p}
+	c.sample(p.sampleNodes(equalNodes(n)))
+	return c
 }
 
 // PerSensor simulates noise of each sensor's own worst edge, as the guarantee perSensor
@@ -99,10 +145,7 @@ func PerSensor(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 
 // simulate judges noise of variance r²·peak_s at each sensor.
 func (p *problem) simulate(diffusion Diffusion, sensors []int, peaks []float64) Sketch {
-	n := p.model.Graph.Order()
-	p.rows = &rows{n: n}
-	c := &channel{p: p}
-	c.sample(p.sampleNodes(equalNodes(n)))
+	c := p.sampled()
 	x := readings(diffusion, c.nodes, sensors)
 	for k := range c.nodes {
 		row := x.RawRowView(k)
@@ -123,17 +166,31 @@ func equalNodes(n int) int {
 // among what it considers then.
 func DraftsAll(n, sensors int) bool { return sensors <= max(leastCandidates, draftValues/n) }
 
-// SketchProducts is about how many products with M [Equal] takes on n nodes, and [Draft]
-// where it comes too.
-func SketchProducts(n int, draft bool) int {
-	products := sketchProbes + sketchEdges + equalNodes(n)
+// SketchProducts is about how many products with M a [Comparison] takes for each τ, and [Draft]
+// where it comes too; and how many it takes with the largest of them, √2 times as long, for all together.
+func SketchProducts(m sensitivity.Model, sensors int, draft bool) (each, together int) {
+	n := m.Graph.Order()
+	each, together = sketchEdges+probesFor(n), 0
+	if sharesProducts(m, sensors) {
+		together = equalNodes(n)
+	} else {
+		each += equalNodes(n)
+	}
 	if draft {
-		products += min(n, max(leastCandidates, draftValues/n))
+		each += min(n, max(leastCandidates, draftValues/n))
 		if n > leastCandidates {
-			products += 2 * probes
+			each += 2 * probes
 		}
 	}
-	return products
+	return each, together
+}
+
+// probesFor is the number of random vectors of [problem.equalPeak].
+func probesFor(n int) int {
+	if n > RowsLimit {
+		return sketchProbes / 2
+	}
+	return sketchProbes
 }
 
 // readings returns what sensors read of unit sources at some nodes, a row for each source.
@@ -168,7 +225,7 @@ func (p *problem) equalPeak(m Diffusion, sensors []int) float64 {
 	value := make([]float64, len(edges))
 	random := rand.New(rand.NewPCG(2, 5)) // public on purpose: these numbers hide nothing
 	in, out := make([]float64, n*blockRows), make([]float64, n*blockRows)
-	for range sketchProbes / blockRows {
+	for range probesFor(n) / blockRows {
 		for _, s := range sensors {
 			for k := range blockRows {
 				in[s*blockRows+k] = float64(2*int(random.Uint64()&1) - 1)
