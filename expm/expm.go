@@ -224,13 +224,17 @@ type tauTooLarge struct {
 }
 
 func (e *tauTooLarge) Error() string {
-	return fmt.Sprintf("%v, and tau up to %.2g is in reach%s", e.err, e.d.largestTau(), e.advice)
+	most := e.d.largestTau()
+	if most == 0 {
+		return fmt.Sprintf("%v%s", e.err, e.advice)
+	}
+	return fmt.Sprintf("%v, and tau up to %.2g is in reach%s", e.err, most, e.advice)
 }
 
 func (e *tauTooLarge) Unwrap() error { return e.err }
 
 // largestTau returns the largest τ, within a factor of 2^(1/4), whose error bound is small
-// enough; 0: none above τ/2⁶⁰ is.
+// enough; 0: none above τ/2¹²⁰ is.
 func (d *Diffusion) largestTau() float64 {
 	good := func(tau float64) bool {
 		var err float64
@@ -246,7 +250,7 @@ func (d *Diffusion) largestTau() float64 {
 	}
 	tau := d.tau
 	for k := 0; !good(tau); k++ {
-		if k == 4*60 {
+		if k == 4*120 {
 			return 0
 		}
 		tau /= math.Sqrt(math.Sqrt2)

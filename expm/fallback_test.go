@@ -3,7 +3,11 @@
 package expm_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,4 +45,55 @@ func TestWithoutEigenvalues(t *testing.T) {
 	if _, err := expm.New(t.Context(), unsolvable{l}, 128, expm.Options{Method: expm.Eigen}); err == nil || !strings.Contains(err.Error(), "chebyshev needs none") {
 		t.Errorf("%v, want advice to take chebyshev", err)
 	}
+}
+
+// A τ that neither method carries is refused by name, with the largest that is carried, which then
+// is; with eigenpairs the limit is another than without.
+func TestRefusedTauNamesTheLimit(t *testing.T) {
+	g, err := graph.Star(40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := laplacian.New(g, laplacian.Combinatorial)
+	for name, c := range map[string]struct {
+		l    expm.Generator
+		tau  float64
+		says string
+	}{
+		"products":   {unsolvable{l}, 1e7, "tau = 1e+07"},
+		"eigenpairs": {heavyTail(t), 1e18, "tau = 1e+18"},
+	} {
+		_, err := expm.New(t.Context(), c.l, c.tau, expm.Options{})
+		named := regexp.MustCompile(`tau up to (\S+) is in reach`).FindStringSubmatch(fmt.Sprint(err))
+		if !errors.Is(err, expm.ErrAccuracy) || !strings.Contains(err.Error(), c.says) || named == nil {
+			t.Errorf("%s: %v, want a refusal of %s with a limit", name, err, c.says)
+			continue
+		}
+		most, _ := strconv.ParseFloat(named[1], 64)
+		if _, err := expm.New(t.Context(), c.l, .9*most, expm.Options{}); err != nil || !(most > 0) {
+			t.Errorf("%s: τ = %v is said to be in reach: %v", name, most, err)
+		}
+	}
+}
+
+// heavyTail has relationships of twelve magnitudes, so that its eigenpairs are not near enough
+// where τ is large.
+func heavyTail(t *testing.T) *laplacian.Laplacian {
+	t.Helper()
+	b := new(graph.Builder)
+	for i := range 13 {
+		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			if err := b.Connect(i-1, i, math.Pow(10, float64(i)), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return laplacian.New(g, laplacian.Combinatorial)
 }

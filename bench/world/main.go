@@ -55,6 +55,7 @@ func studies() []experiment {
 	return []experiment{
 		tauStudy(),
 		searchStudy(),
+		largeStudy(),
 		fitStudy(),
 		sourcesStudy(),
 		faultyStudy(),
