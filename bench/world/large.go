@@ -29,7 +29,7 @@ func runLarge(ctx context.Context, s settings) ([]table, error) {
 			columns: []string{"graph", "τ", "chosen", "equal noise", "allocated"},
 		}
 		for _, name := range graphs {
-			rows, err := s.largeRows(ctx, name, graphcloak.PlanOptions{Budget: b, Alpha: 1, Aim: s.aim})
+			rows, err := s.largeRows(ctx, name, graphcloak.PlanOptions{Budget: b, Alpha: 1})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
