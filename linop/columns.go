@@ -3,8 +3,6 @@
 package linop
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -118,7 +116,9 @@ func (s Scaled) Norm() float64 { return s.largest() * Norm(s.A) * (1 + 0x1p-50) 
 func (s Scaled) largest() float64 {
 	largest := 0.0
 	for _, v := range s.Scale {
-		largest = math.Max(largest, v)
+		if v > largest { // no NaN: they are ≥ 0
+			largest = v
+		}
 	}
 	return largest
 }

@@ -15,7 +15,17 @@ const (
 type rowBatch struct {
 	fields []string
 	lines  []int
-	err    error // of the row behind them
+	bytes  []byte // of the rows, where the table keeps them
+	ends   []int  // of each row in them
+	err    error  // of the row behind them
+}
+
+// row returns the bytes of row k.
+func (b *rowBatch) row(k int) []byte {
+	if k == 0 {
+		return b.bytes[:b.ends[0]]
+	}
+	return b.bytes[b.ends[k-1]:b.ends[k]]
 }
 
 // ahead returns a function that returns the rows as [table.next] does, until its first error,
@@ -30,6 +40,9 @@ func (t *table) ahead() (next func() (fields []string, line int, err error), end
 				return nil, 0, b.err
 			}
 			b, k = <-full, 0
+		}
+		if t.source.keep {
+			t.bytes = b.row(k)
 		}
 		k++
 		return b.fields[(k-1)*width : k*width], b.lines[k-1], nil
@@ -71,6 +84,10 @@ func (t *table) batch() *rowBatch {
 			size += len(f)
 		}
 		b.fields, b.lines = append(b.fields, fields...), append(b.lines, line)
+		if t.source.keep {
+			b.bytes = append(b.bytes, t.rowBytes()...)
+			b.ends = append(b.ends, len(b.bytes))
+		}
 	}
 	return b
 }

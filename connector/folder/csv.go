@@ -56,6 +56,7 @@ type table struct {
 	header []string          // names of the columns
 	as     []string          // the same as they are written
 	alias  map[string]string // other names of columns
+	bytes  []byte            // of the row that was handed over last, where they are kept
 	raw    [][]byte          // the fields of the row that was put last
 }
 
@@ -204,17 +205,12 @@ func (t *table) column(name string) int {
 	return -1
 }
 
-// each hands over the rows; the slice is valid during the call only. A table that keeps the
-// bytes of its rows has read no further than the row that is handed over.
+// each hands over the rows; the slice is valid during the call only.
 func (t *table) each(ctx context.Context, progress func(string, int64, int64), row func(line int, fields []string) error) error {
 	defer t.file.Close()
 	stage := strings.TrimSuffix(t.name, ".csv")
-	next := t.next
-	if !t.source.keep {
-		var stop func()
-		next, stop = t.ahead()
-		defer stop()
-	}
+	next, stop := t.ahead()
+	defer stop()
 	n := int64(0)
 	for ; ; n++ {
 		if n%reportEvery == 0 {

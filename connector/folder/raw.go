@@ -78,6 +78,7 @@ func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, us
 	if t.source.mark > 0 {
 		w.WriteString(byteOrderMark)
 	}
+	t.bytes = t.rowBytes()
 	if err := t.put(w, t.as, append(slices.Clone(t.as), header[len(t.as):]...), used); err != nil {
 		return errors.Join(err, t.file.Close())
 	}
@@ -91,11 +92,14 @@ func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, us
 	return w.Flush()
 }
 
-// put writes the row that was read last with other values: those that did not
+// rowBytes returns the bytes of the row that was read last.
+func (t *table) rowBytes() []byte { return t.source.bytes[:t.reader.InputOffset()-t.source.row] }
+
+// put writes the row that was handed over last with other values: those that did not
 // change byte by byte, quotes, blank lines and the end of the line included.
 // Columns that are not used are left out; those beyond the old ones are new.
 func (t *table) put(w *bufio.Writer, was, now []string, used []bool) error {
-	raw := t.source.bytes[:t.reader.InputOffset()-t.source.row]
+	raw := t.bytes
 	lead := raw[:blank(raw)]
 	body := bytes.TrimSuffix(bytes.TrimSuffix(raw[len(lead):], []byte{'\n'}), []byte{'\r'})
 	end := raw[len(lead)+len(body):]

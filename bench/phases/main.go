@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+// Command phases does one run as `graphcloak run` does it, on a generated graph in a folder,
+// and writes a table of its phases: wall and processor seconds, how many processors were busy,
+// and the peak of memory, of this process alone:
+//
+//	go run ./bench/phases -n 1000000
+//
+// How many processors were busy is told rightly on a machine that does nothing else.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+var (
+	nodes = flag.Int("n", 1_000_000, "`number` of nodes")
+	spec  = flag.String("graph", "road-like,n=%d", "graph as `graphcloak graph generate` names it, %d the number of nodes")
+	tau   = flag.Float64("tau", 2, "diffusion time")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "phases-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Println("| phase | wall s | CPU s | processors busy | peak MiB |\n|---|---|---|---|---|")
+	c := &clock{total: now()}
+	c.begin()
+	store, err := generate(ctx, dir)
+	if err != nil {
+		return err
+	}
+	c.end("generate and write the graph")
+	set := graphcloak.Settings{Tau: *tau}
+	m, err := graphcloak.Load(ctx, store, set, graphcloak.LoadOptions{})
+	if err != nil {
+		return err
+	}
+	c.end("read the graph, Laplacian")
+	_, err = m.Run(ctx, graphcloak.Job{
+		Settings: set,
+		Plan: graphcloak.PlanOptions{
+			Budget: privacy.Budget{Epsilon: 50, Delta: 1e-7}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
+		},
+		Signal:  graphcloak.Signal{SourceProperty: builtin.SourceProperty},
+		Write:   graphcloak.WriteOptions{Enabled: true, To: &sink{store, c}},
+		Planned: func(*graphcloak.Plan) error { c.end("certificate of Δ₂, communities"); return nil },
+		Begin: func(a *graphcloak.Attempt) error {
+			c.end("read the sources, check")
+			return stage(dir, a.Plan)
+		},
+		Stage: func(r *graphcloak.Release) error {
+			debug.SetGCPercent(25) // as the command does
+			err := stage(dir, r)
+			c.end("spend, noise, keep the release")
+			return err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	c.end("write back")
+	c.row("all", c.total, now(), c.most)
+	return nil
+}
+
+// generate writes the graph into a folder and opens it.
+func generate(ctx context.Context, dir string) (*folder.Store, error) {
+	text := *spec
+	if strings.Contains(text, "%d") {
+		text = fmt.Sprintf(text, *nodes)
+	}
+	g, err := builtin.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	f, err := g.Folder()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(dir, f); err != nil {
+		return nil, err
+	}
+	return folder.New(ctx, dir, folder.Options{})
+}
+
+// stage keeps a document as the command does, for who resumes a run.
+func stage(dir string, v json.Marshaler) error {
+	text, err := v.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "staged.json"), text, 0o600)
+}
+
+// sink is a store before whose writing recovery ends.
+type sink struct {
+	*folder.Store
+	clock *clock
+}
+
+func (s *sink) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	s.clock.end("recover")
+	return s.Store.Write(ctx, g, t, force)
+}
+
+// moment is what a process has taken.
+type moment struct {
+	wall time.Time
+	cpu  time.Duration
+}
+
+func now() moment {
+	var r syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // zero where there is none
+	return moment{time.Now(), time.Duration(r.Utime.Nano() + r.Stime.Nano())}
+}
+
+// clock measures phases, one after the other.
+type clock struct {
+	total, last moment
+	most        int64
+}
+
+// begin starts a phase. Where the kernel allows, the peak of memory is that of the phase, else
+// that of all before too.
+func (c *clock) begin() {
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+	c.last = now()
+}
+
+func (c *clock) end(phase string) {
+	peak := peakMemory()
+	c.most = max(c.most, peak)
+	c.row(phase, c.last, now(), peak)
+	c.begin()
+}
+
+func (c *clock) row(phase string, from, to moment, peak int64) {
+	wall, cpu := to.wall.Sub(from.wall).Seconds(), (to.cpu - from.cpu).Seconds()
+	fmt.Printf("| %s | %.2f | %.2f | %.2f | %d |\n", phase, wall, cpu, cpu/wall, peak>>20)
+}
+
+// peakMemory is the largest resident memory, in bytes; 0 where the kernel does not tell.
+func peakMemory() int64 {
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
