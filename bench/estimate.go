@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build unix
-
 package main
 
 import (
@@ -14,7 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/graphcloak/graphcloak/bench/internal/usage"
 )
 
 var estimates = topic{
@@ -138,9 +137,10 @@ func (c cli) run(ctx context.Context, args ...string) (outcome, error) {
 		}
 		return outcome{}, fmt.Errorf("%s: %w: %s", args[0], err, problem)
 	}
-	r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return outcome{}, errors.New("no account of the process")
+	s := cmd.ProcessState
+	o := outcome{text, (s.UserTime() + s.SystemTime()).Seconds(), float64(usage.PeakOf(s))}
+	if o.bytes == 0 {
+		return o, errors.New("this system does not tell how much memory a process held")
 	}
-	return outcome{text, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), float64(peakOf(r))}, nil
+	return o, nil
 }

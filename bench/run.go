@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/graphcloak/graphcloak/bench/internal/usage"
 )
 
 // measure is what one side reports, as the last line of its standard output.
@@ -162,7 +164,9 @@ func runChild(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			_, m.Memory = usage()
+			if m.Memory == 0 {
+				m.Memory = usage.Peak()
+			}
 			return json.NewEncoder(os.Stdout).Encode(m)
 		}
 	}
@@ -188,12 +192,11 @@ func measured(work func() error) (measure, error) {
 	var times []float64
 	for total := 0.0; total < budget && len(times) < most; total += times[len(times)-1] {
 		runtime.GC()
-		begin, _ := usage()
+		begin := usage.CPU()
 		if err := work(); err != nil {
 			return measure{}, err
 		}
-		end, _ := usage()
-		times = append(times, (end - begin).Seconds())
+		times = append(times, (usage.CPU() - begin).Seconds())
 	}
 	return measure{CPU: median(times)}, nil
 }

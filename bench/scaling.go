@@ -23,6 +23,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/bench/internal/usage"
 	stores "github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -101,7 +102,7 @@ func timed(work task) (measure, error) {
 func window(work task, runs int) (m measure, err error) {
 	runtime.GC()
 	idle := idleSeconds()
-	cpu, _ := usage()
+	cpu := usage.CPU()
 	begin := time.Now()
 	var result any
 	for range runs {
@@ -110,7 +111,7 @@ func window(work task, runs int) (m measure, err error) {
 		}
 	}
 	m.Wall = time.Since(begin).Seconds() / float64(runs)
-	after, _ := usage()
+	after := usage.CPU()
 	runtime.GC() // brings the account of idle time up to date
 	m.CPU, m.Idle = (after-cpu).Seconds()/float64(runs), (idleSeconds()-idle)/float64(runs)
 	m.Digest, err = digestOf(result)

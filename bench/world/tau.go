@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -20,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
+	"github.com/graphcloak/graphcloak/bench/internal/usage"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
@@ -306,9 +306,5 @@ func costTable(rows []tauRow) table {
 
 // userSeconds is the processor time of this process so far, outside of the system.
 func userSeconds() float64 {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		return math.NaN()
-	}
-	return float64(r.Utime.Nano()) / 1e9
+	return usage.User().Seconds()
 }
