@@ -108,16 +108,28 @@ func TestRow(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	r := begin(false)
-	r.add(topic{title: "Title", about: "About."}, []line{{name: "a case", program: us}, {name: "b", err: errors.New("no")}})
-	var text strings.Builder
-	if err := r.write(&text); err != nil {
+	r := &results{}
+	r.add(topic{title: runs.title, about: "About."}, []line{{name: "a case", program: us}, {name: "b", err: errors.New("no")}}, stamp(true)())
+	text, err := r.page("# Results\n\nIntro.\n\n## Other\n\nby hand\n\n## " + runs.title + "\n\nold\n\n## " + diffusion.title + "\n\nkept\n")
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"## Title\n\nAbout.\n", "\n| a case | **ours** | 0 |", "**failed** | no |", "scipy 1.", r.Begun} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("the page lacks %q:\n%s", want, text.String())
+	at := -1
+	for _, want := range []string{
+		"# Results\n", "## " + diffusion.title + "\n\nkept\n\n## " + runs.title + "\n\nAbout.\n\n", "\n| a case | **ours** | 0 |",
+		"**failed** | no |", time.Now().UTC().Format("2006-01-02"), "scipy 1.", "\n\n## Other\n\nby hand\n",
+	} {
+		next := strings.Index(text, want)
+		if next <= at {
+			t.Errorf("the page lacks %q, or has it too early:\n%s", want, text)
 		}
+		at = next
+	}
+	if strings.Contains(text, "old") || strings.Contains(text, "Intro.") {
+		t.Errorf("what was written anew is still there:\n%s", text)
+	}
+	if again, err := (&results{}).page(text); err != nil || again != text {
+		t.Errorf("a page without new sections is not what it was: %v\n%s", err, again)
 	}
 	if r.failed != 1 {
 		t.Errorf("%d failed, want 1", r.failed)

@@ -62,9 +62,8 @@ func promise(ctx context.Context, dir, spec, allocation string) (measure, error)
 // estimate said before and what the command took.
 func promised(ctx context.Context, dir, spec, allocation string, each func(interval, outcome), only ...string) error {
 	c := cli{path: filepath.Join(dir, "program"), dir: dir}
-	const program = "github.com/graphcloak/graphcloak/cmd/graphcloak"
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", c.path, program).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+	if err := c.build(ctx); err != nil {
+		return err
 	}
 	from := []string{"--from", "generate:" + spec}
 	ask := append(from, "--epsilon", "4", "--delta", "0.1", "--allocation", allocation)
@@ -119,6 +118,14 @@ func (p interval) beside(o outcome) string {
 
 // cli is the program in a folder of its own.
 type cli struct{ path, dir string }
+
+func (c cli) build(ctx context.Context) error {
+	const program = "github.com/graphcloak/graphcloak/cmd/graphcloak"
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", c.path, program).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
 
 type outcome struct {
 	text           []byte

@@ -3,11 +3,14 @@
 // Command bench runs GraphCloak beside its peers on the same graphs and writes
 // bench/RESULTS.md:
 //
-//	go run ./bench                     everything, into bench/RESULTS.md
-//	go run ./bench -quick              small graphs, to standard output
-//	go run ./bench -only diffusion     one topic, to standard output
-//	go run ./bench -only scaling       the same work at 1, 2, 4, … and all processors
-//	go run ./bench -case posterior     the cases with this text in their name, to standard output
+//	go run ./bench                       everything, into bench/RESULTS.md
+//	go run ./bench -quick                small graphs, to standard output
+//	go run ./bench -only diffusion       one topic, to standard output
+//	go run ./bench -only run -refresh    one topic, into its section of bench/RESULTS.md
+//	go run ./bench -only scaling         the same work at 1, 2, 4, … and all processors
+//	go run ./bench -only revisions -against v1.0
+//	                                     the same work by an older revision, on one processor
+//	go run ./bench -case road-like       the cases with this text in their name, to standard output
 //
 // It needs Python 3.11 or later with venv. The peers, at the versions of
 // requirements.txt, go into a virtual environment in the user's cache folder.
@@ -33,13 +36,15 @@ import (
 )
 
 var (
-	only   = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
-	cases  = flag.String("case", "", "text that the names of the cases to run contain")
-	quick  = flag.Bool("quick", false, "small graphs, a few minutes in all")
-	output = flag.String("o", "", "file to write; default: bench/RESULTS.md for a full run, else standard output")
-	limit  = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
-	child  = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
-	folder = flag.String("dir", "", "internal: folder of the case")
+	only    = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
+	cases   = flag.String("case", "", "text that the names of the cases to run contain")
+	quick   = flag.Bool("quick", false, "small graphs, a few minutes in all")
+	output  = flag.String("o", "", "file whose sections of these topics to write anew; default: bench/RESULTS.md for a full run or with -refresh, else standard output")
+	refresh = flag.Bool("refresh", false, "write into bench/RESULTS.md, whose other sections stay")
+	against = flag.String("against", "7203c8a", "revision that topic revisions compares with; the default had its loops on one processor")
+	limit   = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
+	child   = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
+	folder  = flag.String("dir", "", "internal: folder of the case")
 )
 
 func main() {
@@ -59,7 +64,7 @@ func main() {
 
 // topics are the sections of the results.
 func topics() []topic {
-	return []topic{diffusion, product, memory, sensitivities, bpdn, leiden, movers, allocations, estimates, scaling}
+	return []topic{diffusion, product, memory, sensitivities, bpdn, posteriors, leiden, movers, allocations, estimates, runs, scaling, revisions}
 }
 
 func topicNames() (names []string) {
@@ -88,7 +93,7 @@ func runAll(ctx context.Context) error {
 		return err
 	}
 	var python string
-	if !slices.Equal(wanted, []string{scaling.name}) { // which has no peers
+	if anyPeers(wanted) {
 		if python, err = environment(ctx, cache); err != nil {
 			return err
 		}
@@ -101,14 +106,15 @@ func runAll(ctx context.Context) error {
 	if err := os.CopyFS(work, peers); err != nil {
 		return err
 	}
-	r := runner{python: python, work: work}
-	res, found := begin(*quick), false
+	r := &runner{python: python, work: work}
+	res, found := &results{Quick: *quick}, false
 	for _, t := range topics() {
 		if !slices.Contains(wanted, t.name) || ctx.Err() != nil {
 			continue
 		}
+		done := stamp(t.hasPeers(*quick))
 		if lines := r.topic(ctx, t); len(lines) > 0 {
-			res.add(t, lines)
+			res.add(t, lines, done())
 			found = true
 		}
 	}
@@ -116,5 +122,21 @@ func runAll(ctx context.Context) error {
 		return fmt.Errorf("no case with %q in its name", *cases)
 	}
 	// An interrupt shows what was measured.
-	return errors.Join(ctx.Err(), res.finish(*output, *only == "" && *cases == "" && !*quick && ctx.Err() == nil))
+	return errors.Join(ctx.Err(), res.finish(target(ctx)))
+}
+
+// target is the file to write, "" for standard output.
+func target(ctx context.Context) string {
+	whole := *only == "" && *cases == "" && !*quick
+	if *output == "" && ctx.Err() == nil && (whole || *refresh) {
+		return filepath.Join("bench", "RESULTS.md")
+	}
+	return *output
+}
+
+// anyPeers reports whether any of these topics runs other programs.
+func anyPeers(names []string) bool {
+	return slices.ContainsFunc(topics(), func(t topic) bool {
+		return slices.Contains(names, t.name) && t.hasPeers(*quick)
+	})
 }

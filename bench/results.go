@@ -4,10 +4,10 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,34 +18,43 @@ import (
 //go:embed RESULTS.tmpl
 var page string
 
-// results are what the page shows.
+// results are sections of the page.
 type results struct {
-	Quick                                   bool
-	Machine, Begun, Before, After, Versions string
-	Minutes                                 int
-	Sections                                []section
-	start                                   time.Time
-	failed                                  int
+	Quick    bool
+	Sections []section
+	failed   int
 }
 
+// section is a part of the page, measured at one time on one machine.
 type section struct {
 	Title, About, Head string
 	Rows               []string
+	Stamp              string // when and where
 }
 
 // head of a table of comparisons.
 var head = []string{"case", "program", "CPU s", "GiB", "error", "its time / ours", "target", "met", "remarks"}
 
-func begin(quick bool) *results {
-	now := time.Now()
-	return &results{
-		Quick: quick, Machine: machine(), Before: load(), Versions: versions(),
-		Begun: now.UTC().Format("2006-01-02 15:04 UTC"), start: now,
+// stamp returns a description of the machine now; what it returns completes that after the
+// measurements.
+func stamp(peers bool) func() string {
+	begun, before := time.Now(), load()
+	return func() string {
+		text := fmt.Sprintf("%s, %.0f minutes; load (1, 5, 15 minutes) before %s, after %s. %s",
+			begun.UTC().Format("2006-01-02 15:04 UTC"), time.Since(begun).Minutes(), before, load(), machine())
+		if peers {
+			text += " Peers: " + versions() + "."
+		}
+		return text
 	}
 }
 
-func (r *results) add(t topic, lines []line) {
-	s, rowOf := section{Title: t.title, About: t.about, Head: header(head)}, row
+func (t topic) hasPeers(quick bool) bool {
+	return slices.ContainsFunc(t.cases(quick), func(c comparison) bool { return c.script != "" })
+}
+
+func (r *results) add(t topic, lines []line, stamp string) {
+	s, rowOf := section{Title: t.title, About: t.about, Head: header(head), Stamp: stamp}, row
 	if t.head != nil {
 		s.Head, rowOf = header(t.head), t.row
 	}
@@ -58,19 +67,23 @@ func (r *results) add(t topic, lines []line) {
 	r.Sections = append(r.Sections, s)
 }
 
-// finish writes the page to a file, or to standard output.
-func (r *results) finish(file string, whole bool) error {
-	r.After, r.Minutes = load(), int(time.Since(r.start).Minutes()+.5)
-	if file == "" && whole {
-		file = filepath.Join("bench", "RESULTS.md")
+// finish writes the sections into a file, whose others stay, or the page to standard output.
+func (r *results) finish(file string) error {
+	old := ""
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		old = string(text)
 	}
-	var text strings.Builder
-	if err := r.write(&text); err != nil {
+	text, err := r.page(old)
+	if err != nil {
 		return err
 	}
 	if file == "" {
-		fmt.Print(text.String())
-	} else if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+		fmt.Print(text)
+	} else if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return err
 	}
 	if r.failed > 0 {
@@ -79,8 +92,48 @@ func (r *results) finish(file string, whole bool) error {
 	return nil
 }
 
-func (r *results) write(w io.Writer) error {
-	return template.Must(template.New("").Parse(page)).Execute(w, r)
+// page returns the page: the sections in the order of the topics, in place of those of the same
+// title of an older page, then the others of that page.
+func (r *results) page(old string) (string, error) {
+	var intro strings.Builder
+	if err := template.Must(template.New("").Parse(page)).Execute(&intro, r); err != nil {
+		return "", err
+	}
+	parts, order := sections(old)
+	for _, s := range r.Sections {
+		parts[s.Title] = s.String()
+	}
+	out := strings.TrimSpace(intro.String()) + "\n"
+	write := func(title string) {
+		if text, ok := parts[title]; ok {
+			out += "\n## " + title + "\n\n" + text + "\n"
+			delete(parts, title)
+		}
+	}
+	for _, t := range topics() {
+		write(t.title)
+	}
+	for _, title := range order {
+		write(title)
+	}
+	return out, nil
+}
+
+// sections splits a page at its headings.
+func sections(page string) (text map[string]string, order []string) {
+	text = map[string]string{}
+	parts := strings.Split("\n"+page, "\n## ")
+	for _, part := range parts[1:] {
+		title, body, _ := strings.Cut(part, "\n")
+		text[title] = strings.TrimSpace(body)
+		order = append(order, title)
+	}
+	return text, order
+}
+
+// String is what stands below the title.
+func (s section) String() string {
+	return strings.Join([]string{s.About, s.Head + "\n" + strings.Join(s.Rows, "\n"), s.Stamp}, "\n\n")
 }
 
 // row is a line as a row of a table in Markdown.

@@ -30,6 +30,9 @@ type measure struct {
 	Wall   float64  `json:"wall,omitempty"`
 	Idle   float64  `json:"idle,omitempty"`   // seconds, of all processors together
 	Digest string   `json:"digest,omitempty"` // of the result
+
+	Phases []float64 `json:"phases,omitempty"` // seconds
+	Ratios []float64 `json:"ratios,omitempty"` // of CPU seconds, new over old
 }
 
 // topic is a section of the results.
@@ -50,6 +53,7 @@ type comparison struct {
 	peers  []peer
 
 	workers []int // numbers of processors at which our side runs; nil: one, beside the peers
+	pairs   int   // of runs of two revisions; 0: of this one only
 }
 
 type peer struct {
@@ -76,9 +80,12 @@ var threads = []string{
 	"RAYON_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1",
 }
 
-type runner struct{ python, work string }
+type runner struct {
+	python, work string
+	built        *trees // once revisions were compared
+}
 
-func (r runner) topic(ctx context.Context, t topic) (lines []line) {
+func (r *runner) topic(ctx context.Context, t topic) (lines []line) {
 	for _, c := range t.cases(*quick) {
 		if ctx.Err() != nil {
 			return lines
@@ -87,9 +94,12 @@ func (r runner) topic(ctx context.Context, t topic) (lines []line) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, c.name)
-		if c.workers != nil {
+		switch {
+		case c.pairs > 0:
+			lines = append(lines, r.compare(ctx, c)...)
+		case c.workers != nil:
 			lines = append(lines, r.scale(ctx, t.name, c)...)
-		} else {
+		default:
 			lines = append(lines, r.comparison(ctx, t.name, c)...)
 		}
 	}
@@ -98,7 +108,7 @@ func (r runner) topic(ctx context.Context, t topic) (lines []line) {
 
 // comparison runs our side, which leaves its data in a folder, then the judge and
 // the peers on that folder.
-func (r runner) comparison(ctx context.Context, topic string, c comparison) []line {
+func (r *runner) comparison(ctx context.Context, topic string, c comparison) []line {
 	failed := func(name string, err error) []line { return []line{{name: c.name, program: name, err: err}} }
 	dir, err := os.MkdirTemp(r.work, "case-")
 	if err != nil {

@@ -276,7 +276,7 @@ func evaluation(ctx context.Context, dir string, g *graph.Graph) (task, error) {
 }
 
 // scale runs our side at every number of processors.
-func (r runner) scale(ctx context.Context, topic string, c comparison) (lines []line) {
+func (r *runner) scale(ctx context.Context, topic string, c comparison) (lines []line) {
 	dir, err := os.MkdirTemp(r.work, "case-")
 	if err != nil {
 		return []line{{name: c.name, program: "1", err: err}}
