@@ -130,7 +130,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 			return err
 		}
 		if !slices.Equal(best.Weights, allocated) {
-			best.Gap, best.Simulated = math.NaN(), nil // those of the allocation before
+			best.Gap, best.Proven, best.Simulated = math.NaN(), false, nil // those of the allocation before
 		}
 	}
 	spec.Weights = best.Weights
@@ -146,7 +146,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	p.Plan = allocated
 	p.Allocated = &Allocated{
 		TolerateFaulty: asked, Simulated: best.Simulated,
-		Objective: best.Objective, Gap: report.Finite(best.Gap), CutShort: best.CutShort, Prior: m.PriorProperty,
+		Objective: best.Objective, Gap: report.Finite(best.Gap), GapProven: best.Proven, CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil

@@ -40,7 +40,8 @@ type Plan struct {
 // same guarantee.
 type Allocated struct {
 	Objective allocation.Objective `json:"objective"`
-	Gap       *float64             `json:"gap,omitempty"`           // to what is proven to be the best, relative; an estimate for the objectives information and energy; nil: unknown
+	Gap       *float64             `json:"gap,omitempty"`           // to the best there may be, relative: see [allocation.Result]; nil: unknown
+	GapProven bool                 `json:"gapProven,omitempty"`     // Gap is proven, no estimate
 	CutShort  bool                 `json:"cutShort,omitempty"`      // the time ended the search
 	Prior     string               `json:"priorProperty,omitempty"` // public property that shaped the noise; "": flat
 	// TolerateFaulty is [Allocation].TolerateFaulty.

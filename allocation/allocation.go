@@ -148,13 +148,18 @@ type Result struct {
 	// of the candidates: an upper bound, or a lower bound for Bound and Information,
 	// which are minimised. MaxSensors and MinSensors are relaxed in the Limit.
 	// Information, the simulated mean of −log of the posterior of the true community,
-	// is not convex; its Limit is an estimate from the gradient at Weights, not proven. So is
-	// that of Energy, by random vectors.
+	// is not convex; its Limit is an estimate from the gradient at Weights, not proven. That of
+	// Energy is proven where heat stays near every sensor, and estimated from sampled sensors
+	// elsewhere; its Value is an estimate, rather too high.
 	// Where Time ended the search, Limit is NaN for Information and where candidates were
 	// left out, and Value is NaN for weights that were not simulated.
 	Value, Limit float64
-	// Gap is |Value − Limit| relative to the larger one; NaN where one of them is.
+	// Gap is |Value − Limit| relative to the larger one; NaN where one of them is. For Energy it is
+	// relative to what separates Limit from the loss without measurements: the share of what the
+	// best weights could tell of the community that these may not tell.
 	Gap float64
+	// Proven reports whether Limit is proven, beside rounding.
+	Proven bool
 	// CutShort reports whether Options.Time ran out before the search was complete.
 	CutShort bool
 	// ActiveEdges are the edges {U, V}, U < V, whose constraint is active: it holds with

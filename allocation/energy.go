@@ -45,6 +45,9 @@ type energy struct {
 // relative standard error is √(2/width).
 const width = 16
 
+// half is the number of columns for each of two estimates that share a product.
+const half = width / 2
+
 // rivals are communities with their shares.
 type rivals struct {
 	communities []int
@@ -245,8 +248,27 @@ func (s *energy) addEnergies(dst []float64, drawn [][]int, f float64) {
 	})
 }
 
-// gradient returns −∂F/∂u_s for the rivals drawn, at energies e.
-func (s *energy) gradient(e []float64, drawn [][]int) []float64 {
+// slopes returns −∂F/∂u_s for the rivals drawn, at energies e, and the prices Σ_e y_e D_es² of
+// every sensor, where D²u are the constraints: each by half of a block.
+func (s *energy) slopes(e []float64, drawn [][]int, y []float64) (gradient, prices []float64) {
+	s.setGradient(e, drawn)
+	each(len(s.in)/width, width, func(i int) { clear(s.in[i*width+half : (i+1)*width]) })
+	for j, e := range s.edges {
+		u, v := s.in[int(e.u)*width+half:][:half], s.in[int(e.v)*width+half:][:half]
+		s.addSigned(u, v, math.Sqrt(e.scale*y[j]))
+	}
+	linop.MulBlockTo(s.m, s.out, false, s.in, width)
+	gradient, prices = make([]float64, len(s.sensors)), make([]float64, len(s.sensors))
+	each(len(gradient), width, func(k int) {
+		x := s.out[s.sensors[k]*width:][:width]
+		gradient[k], prices[k] = floats.Dot(x[:half], x[:half])/half, floats.Dot(x[half:], x[half:])/half
+	})
+	return gradient, prices
+}
+
+// setGradient sets in to random vectors whose images under M have, in the mean, the squares
+// −∂F/∂u_s.
+func (s *energy) setGradient(e []float64, drawn [][]int) {
 	count := s.p.count
 	root := make([]float64, len(e))
 	each(len(e), 64*width, func(i int) {
@@ -269,28 +291,6 @@ func (s *energy) gradient(e []float64, drawn [][]int) []float64 {
 		axpy(-s.p.prior[i]/s.share[a], sums[a*width:(a+1)*width], row)
 		axpy(-s.p.prior[i], sums[count*width:], row)
 	}
-	return s.atSensors()
-}
-
-// prices returns Σ_e y_e D_es² of every sensor, where D²u are the constraints.
-func (s *energy) prices(y []float64) []float64 {
-	clear(s.in)
-	for j, e := range s.edges {
-		u, v := s.in[int(e.u)*width:][:width], s.in[int(e.v)*width:][:width]
-		s.addSigned(u, v, math.Sqrt(e.scale*y[j]))
-	}
-	return s.atSensors()
-}
-
-// atSensors returns the mean squares of M times the block in.
-func (s *energy) atSensors() []float64 {
-	linop.MulBlockTo(s.m, s.out, false, s.in, width)
-	dst := make([]float64, len(s.sensors))
-	each(len(dst), width, func(k int) {
-		x := s.out[s.sensors[k]*width:][:width]
-		dst[k] = floats.Dot(x, x) / width
-	})
-	return dst
 }
 
 // mean returns F at energies e.

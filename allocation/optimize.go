@@ -175,7 +175,7 @@ func (p *problem) result(f *solution) (*Result, error) {
 	}
 	r := &Result{
 		Weights: make([]float64, p.sensors()), Objective: f.objective, Value: f.value, Limit: f.limit, Rounds: p.rounds,
-		CutShort: cut,
+		CutShort: cut, Proven: f.objective != Information && !math.IsNaN(f.limit),
 	}
 	for k, v := range f.u {
 		if v > 0 {

@@ -22,23 +22,24 @@ var ErrWork = errors.New("allocation: the search would take too long")
 // Bounds of the search for [Energy]. Work is in seconds of one core, by [expm.Estimate], so
 // that the result does not depend on the machine.
 const (
-	searchWork   = 60.0
-	leastRounds  = 8
-	mostRounds   = 30
-	roundBlocks  = 3.25 // with M, of width columns, that a round takes
-	otherBlocks  = 24   // for equal weights, the odds, the result and its gap
-	chosenBy     = 4    // blocks for gradient and prices, by which the sensors of the bound are chosen
-	estimatedBy  = 2    // blocks by which it is estimated
-	freshness    = .5   // of an estimate that is blended into those of earlier rounds
-	sharpness    = 6    // of the prices: edges count by the sixth power of their constraint
-	stride       = .4   // of the first rounds: the exponent of an update
-	settling     = 10   // rounds after which half of it is left
-	largestStep  = 4    // the factor by which a weight changes in a round
-	unheard      = 1e-3 // share of the mean below which a sensor is made silent
-	boundSensors = 1e-3 // share of the sensors that the bound is estimated from
-	pruned       = 2    // thirds of the rounds after which sensors are made silent for the last time
-	settled      = 4    // blocks for the constraints of the result
-	peakEdges    = 4    // whose constraints are computed exactly in a round
+	searchWork  = 60.0
+	leastRounds = 8
+	mostRounds  = 60
+	roundBlocks = 3.25   // with M, of width columns, that a round takes
+	otherBlocks = 24     // for equal weights, the odds and the result
+	hearings    = 2      // blocks of a round for the constraints, whose errors matter most
+	freshness   = .35    // of an estimate that is blended into those of earlier rounds
+	bluntest    = 6      // of the prices: at first edges count by the sixth power of their constraint
+	sharpest    = 12     // at last by the twelfth
+	stride      = .4     // of the first rounds: the exponent of an update
+	settling    = 10     // rounds after which half of it is left
+	largestStep = 4      // the factor by which a weight changes in a round
+	unheard     = 1e-3   // share of the mean below which a sensor is made silent
+	pruned      = 2. / 3 // of the rounds after which sensors are made silent for the last time
+	averaged    = 5. / 6 // of the rounds after which weights are those of the result, in the mean
+	settled     = 4      // blocks for the constraints of the result
+	peakEdges   = 4      // whose constraints are computed exactly in a round
+	coarseness  = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
 )
 
 // each calls f(0) … f(n−1), each once, for work of so many values each.
@@ -54,10 +55,12 @@ func each(n, width int, f func(i int)) {
 // constraints. Each round prices every sensor by the edges that are nearly violated, and
 // raises those whose gradient is more than their price:
 //
-//	u_s ← u_s · (−∂F/∂u_s / Σ_e y_e D_es²)^η,   y_e ∝ (Σ_s D_es² u_s)⁶.
+//	u_s ← u_s · (−∂F/∂u_s / Σ_e y_e D_es²)^η,   y_e ∝ (Σ_s D_es² u_s)^κ.
 //
 // At a fixed point the quotient is the same for all that report, and y is an optimal dual
-// point but for its smoothing (compare Titterington 1976; Grigoriadis & Khachiyan 1994).
+// point but for its smoothing (compare Titterington 1976; Grigoriadis & Khachiyan 1994); κ
+// grows with the rounds. Random errors of gradient and price average out over the rounds;
+// those of the constraints are raised to the power κ, and get most of the random vectors.
 type search struct {
 	*energy
 	u           []float64
@@ -65,6 +68,7 @@ type search struct {
 	energies    []float64
 	most        []float64 // the largest weight of each sensor
 	dual        []float64 // sum of the dual points of the later rounds
+	unit        float64   // the largest constraint of unit weights
 }
 
 // optimizeEnergy is [Optimize] for [Energy].
@@ -81,11 +85,11 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 		return nil, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
 	}
 	s := p.newSearch(m, sensors, 1/peak)
+	s.m = p.coarse(m, peak)
 	rounds := s.run(budget.rounds)
 	r := &Result{Objective: Energy, Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u, Reporting: reporting(s.u)}
-	r.Value, r.Limit = s.bound()
-	if r.Value > 0 {
-		r.Gap = (r.Value - r.Limit) / r.Value
+	if err := s.judge(r); err != nil {
+		return nil, err
 	}
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
@@ -102,6 +106,16 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 // budget says how long to search.
 type budget struct {
 	rounds, trials, probes int // the last two in blocks
+}
+
+// coarse returns an operator that is accurate enough to search with, and to bound the result
+// where its error is counted; peak is the largest constraint of unit weights.
+func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
+	d, err := expm.New(p.ctx, p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev, Tolerance: coarseness * min(1, math.Sqrt(peak))})
+	if err != nil {
+		return m
+	}
+	return d
 }
 
 // affordable returns how many rounds searchWork pays for.
@@ -128,7 +142,7 @@ func (b budget) blocks() float64 { return float64(3*b.trials + 2*b.probes) }
 
 // newSearch starts from equal weights.
 func (p *problem) newSearch(m Diffusion, sensors []int, equal float64) *search {
-	s := &search{energy: p.newEnergy(m, sensors), u: make([]float64, len(sensors)), most: make([]float64, len(sensors))}
+	s := &search{energy: p.newEnergy(m, sensors), unit: 1 / equal, u: make([]float64, len(sensors)), most: make([]float64, len(sensors))}
 	s.constraints, s.dual, s.energies = make([]float64, len(s.edges)), make([]float64, len(s.edges)), make([]float64, p.model.Graph.Order())
 	n := float64(p.model.Graph.Order())
 	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*m.Err()
@@ -154,32 +168,31 @@ func (s *search) keep(some []int) {
 	s.u = kept
 }
 
-// run searches for so many rounds, and returns how many it took. Its result is the best point
-// of the last third, by its estimate: updates overshoot now and then.
+// run searches for so many rounds, and returns how many it took. Its result is the mean of the
+// last points, which satisfies the constraints if they do: updates overshoot now and then.
 func (s *search) run(rounds int) int {
-	best, least := s.u, math.Inf(1)
+	mean := make([]float64, len(s.u))
 	for t := range rounds {
 		s.p.opts.Progress("allocate: rounds", int64(t), int64(rounds))
 		if t > 0 && s.p.expired() {
 			s.settle()
 			return t
 		}
-		drawn, y := s.look(max(freshness, 1/float64(t+1)))
-		if f := s.mean(s.energies); t > pruned*rounds/3 && f < least {
-			best, least = slices.Clone(s.u), f
+		done := float64(t) / float64(rounds)
+		drawn, y := s.look(max(freshness, 1/float64(t+1)), bluntest*math.Pow(sharpest/bluntest, done))
+		if done >= averaged {
+			floats.Add(mean, s.u)
 		}
-		if t >= rounds/2 {
+		if done >= .5 {
 			floats.Add(s.dual, y)
 		}
-		w, price := s.gradient(s.energies, drawn), s.prices(y)
+		w, price := s.slopes(s.energies, drawn, y)
 		s.update(w, price, stride/(1+float64(t)/settling))
-		if t == rounds/2 || t == pruned*rounds/3 {
+		if t == rounds/2 || t == int(pruned*float64(rounds)) {
 			s.prune(price)
 		}
 	}
-	if s.look(freshness); s.mean(s.energies) > least {
-		s.u = best
-	}
+	s.u = mean
 	s.settle()
 	return rounds
 }
@@ -195,33 +208,41 @@ func (s *search) settle() {
 	s.normalise(width)
 }
 
-// look estimates energies and constraints at u, scales u, and returns the rivals drawn and
-// the dual point.
-func (s *search) look(f float64) (drawn [][]int, y []float64) {
-	drawn = s.drawRivals()
-	s.hear(s.u)
-	s.addConstraints(s.constraints, f)
-	s.addEnergies(s.energies, drawn, f)
+// look estimates energies and constraints at u, of which a share f is to be new, scales u, and
+// returns the rivals drawn last and the dual point.
+func (s *search) look(f, sharpness float64) (drawn [][]int, y []float64) {
+	for k := range hearings {
+		drawn = s.drawRivals()
+		part := f / (hearings - float64(hearings-1-k)*f) // so that all hearings count alike
+		s.hear(s.u)
+		s.addConstraints(s.constraints, part)
+		s.addEnergies(s.energies, drawn, part)
+	}
 	s.normalise(peakEdges)
-	return drawn, s.tight()
+	return drawn, s.tight(sharpness)
 }
 
 // tight returns a dual point that sums to 1: the sharper, the nearer to the largest constraints.
-func (s *search) tight() []float64 {
+func (s *search) tight(sharpness float64) []float64 {
 	top, y := slices.Max(s.constraints), make([]float64, len(s.edges))
 	each(len(y), 4, func(j int) { y[j] = math.Pow(s.constraints[j]/top, sharpness) })
 	floats.Scale(1/floats.Sum(y), y)
 	return y
 }
 
-// update raises and lowers the weights, by the ratio of gradient and price to their mean.
+// update raises and lowers the weights, by the ratio of gradient and price, and keeps their
+// price in all: estimates of earlier rounds stay those of weights of the same scale.
 func (s *search) update(w, price []float64, exponent float64) {
-	mean := floats.Dot(s.u, price) / floats.Dot(s.u, w)
+	spent := floats.Dot(s.u, price)
+	mean := spent / floats.Dot(s.u, w)
 	for k, v := range price {
 		if v > 0 && s.u[k] > 0 {
 			f := math.Pow(w[k]/v*mean, exponent)
 			s.u[k] = min(s.most[k], s.u[k]*max(1./largestStep, min(largestStep, f)))
 		}
+	}
+	if now := floats.Dot(s.u, price); now > 0 {
+		floats.Scale(spent/now, s.u)
 	}
 }
 
@@ -277,41 +298,4 @@ func (s *search) normalise(most int) {
 		floats.Scale(1/peak, s.constraints)
 		floats.Scale(1/peak, s.energies)
 	}
-}
-
-// bound returns F(u) and an estimate of the least F. F is convex, so none is less than
-// F(u) − max_v wᵀ(v − u), w = −∇F, over the v that satisfy the constraints; and
-// wᵀv ≤ max_s w_s/price_s by duality. The sensors where that is largest are found by some
-// random vectors, and the quotient there is estimated by others: the
-// largest of many estimates would be far too large.
-func (s *search) bound() (value, limit float64) {
-	drawn, y := s.drawRivals(), s.dual
-	floats.Add(y, s.tight()) // any dual point bounds, and the mean has less of the estimates' errors
-	floats.Scale(1/floats.Sum(y), y)
-	value = s.mean(s.energies)
-	first, firstPrice := s.ratio(y, drawn, chosenBy)
-	second, secondPrice := s.ratio(y, drawn, estimatedBy)
-	var order []int
-	for k := range s.u {
-		if firstPrice[k] > 0 && s.most[k] > 0 {
-			order = append(order, k)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(first[b]/firstPrice[b], first[a]/firstPrice[a]) })
-	var w, price float64
-	for _, k := range order[:min(len(order), 1+int(boundSensors*float64(len(order))))] {
-		w, price = w+second[k], price+secondPrice[k]
-	}
-	promise := max(0, w/price-floats.Dot(second, s.u))
-	return value, max(0, value-promise)
-}
-
-// ratio returns means of so many estimates of the gradient and of the prices.
-func (s *search) ratio(y []float64, drawn [][]int, blocks int) (w, price []float64) {
-	w, price = make([]float64, len(s.u)), make([]float64, len(s.u))
-	for range blocks {
-		floats.AddScaled(w, 1/float64(blocks), s.gradient(s.energies, drawn))
-		floats.AddScaled(price, 1/float64(blocks), s.prices(y))
-	}
-	return w, price
 }

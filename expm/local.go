@@ -39,19 +39,7 @@ func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float
 		return false, ctx.Err()
 	}
 	b := d.newBalls(rows, weights, tol)
-	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work()) / ballCost
-	step := max(1, len(js)/ballSample)
-	var work, cut, count float64
-	for k := 0; k < len(js); k += step {
-		p := b.pool.Get().(*ball)
-		b.bounds(p, js[k])
-		work, count = work+float64(p.work), count+1
-		if len(p.reach) < len(b.chebyshev) {
-			cut++
-		}
-		b.pool.Put(p)
-	}
-	if cut > count/4 || work/count*float64(len(js)) > budget {
+	if !d.cheaper(b, js, most) {
 		return false, ctx.Err()
 	}
 	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
@@ -61,6 +49,49 @@ func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float
 		p := b.pool.Get().(*ball)
 		for k := lo; k < hi; k++ {
 			low[k], high[k] = b.bounds(p, js[k])
+		}
+		b.pool.Put(p)
+	})
+	return true, ctx.Err()
+}
+
+// cheaper reports whether the balls of the columns js take less than as many products as given
+// by most, and at most a quarter of them would be cut, as a sample shows.
+func (d *Diffusion) cheaper(b *balls, js []int, most int) bool {
+	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work()) / ballCost
+	step := max(1, len(js)/ballSample)
+	var work, cut, count float64
+	for k := 0; k < len(js); k += step {
+		p := b.pool.Get().(*ball)
+		b.column(p, js[k])
+		work, count = work+float64(p.work), count+1
+		if len(p.reach) < len(b.chebyshev) {
+			cut++
+		}
+		b.pool.Put(p)
+	}
+	return cut <= count/4 && work/count*float64(len(js)) <= budget
+}
+
+// LocalColumns calls f with the entries of column js[k] of M = e^{-τL} in the ball around
+// js[k] that heat reaches: their rows, and a bound on the 2-norm of how far they are from the
+// column, entries elsewhere included. tol and most are those of [Diffusion.ColumnSquares], and
+// so is what is reported; L has to be symmetric. f is called by several goroutines at once, and
+// keeps none of its arguments.
+func (d *Diffusion) LocalColumns(ctx context.Context, js []int, tol float64, most int, f func(k int, nodes []int32, values []float64, off float64)) (bool, error) {
+	rows, ok := d.gen.(entries)
+	if !ok || d.method != Chebyshev || d.gen.Similarity() != nil || len(js) == 0 {
+		return false, ctx.Err()
+	}
+	b := d.newBalls(rows, []float64{1}, tol)
+	if !d.cheaper(b, js, most) {
+		return false, ctx.Err()
+	}
+	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
+		p := b.pool.Get().(*ball)
+		for k := lo; k < hi && ctx.Err() == nil; k++ {
+			off := b.column(p, js[k])
+			f(k, p.nodes[:len(p.sum)], p.sum, off*(1+1e-9))
 		}
 		b.pool.Put(p)
 	})
@@ -176,18 +207,23 @@ func (p *ball) gamma() float64 {
 	return g / (1 - g)
 }
 
-// bounds returns bounds for column j. The rounding error is that of [chebyshev], with the
-// gamma of the ball.
-func (b *balls) bounds(p *ball, j int) (low, high float64) {
+// column sets sum to column j of e^{-τS}, and returns its error in the 2-norm, at most. The
+// rounding error is that of [chebyshev], with the gamma of the ball.
+func (b *balls) column(p *ball, j int) (off float64) {
 	p.collect(b, j, len(b.chebyshev)-1)
 	degree := min(len(b.chebyshev), len(p.reach)) - 1
 	p.heat(b, degree)
+	rounding := 7*p.gamma()*b.spread + float64(degree+66)*unit
+	return b.dropped[degree] + rounding
+}
+
+// bounds returns bounds for column j.
+func (b *balls) bounds(p *ball, j int) (low, high float64) {
+	off := b.peak * b.column(p, j) * (1 + 1e-9)
 	var square float64
 	for i, v := range p.sum {
 		square += b.weights[p.nodes[i]] * v * v
 	}
-	rounding := 7*p.gamma()*b.spread + float64(degree+66)*unit
-	off := b.peak * (b.dropped[degree] + rounding) * (1 + 1e-9)
 	slack := float64(len(p.sum)+8) * unit
 	low = max(0, math.Sqrt(square)*(1-slack)-off)
 	high = math.Sqrt(square)*(1+slack) + off

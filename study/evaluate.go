@@ -80,12 +80,16 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	if err != nil {
 		return nil, err
 	}
-	if uniform == nil {
-		return e, nil
+	if uniform != nil {
+		e.Allocation, e.UniformSigma = "optimal", uniform.Sigma()
+		if e.Uniform, _, err = s.evaluate(ctx, uniform, "evaluate uniform noise"); err != nil {
+			return nil, err
+		}
 	}
-	e.Allocation, e.UniformSigma = "optimal", uniform.Sigma()
-	e.Uniform, _, err = s.evaluate(ctx, uniform, "evaluate uniform noise")
-	return e, err
+	if s.estimated {
+		e.Notes = append(e.Notes, fmt.Sprintf("column norms were estimated by %d random products", normProbes))
+	}
+	return e, nil
 }
 
 // evaluate simulates one plan.

@@ -53,16 +53,9 @@ type evaluator struct {
 	// that accuracy is a smooth function of σ and can be searched by bisection.
 	commonNoise bool
 	world       *reality
+	estimated   bool            // the column norms of a plan were
 	question    *limit.Question // whose limit was asked for; nil: none yet
 }
-
-// exactNormsLimit is the order up to which column norms are exact: they take a product
-// for each node. Beyond it they are estimated from normProbes random products, with a
-// relative standard error of about √(2/normProbes).
-const (
-	exactNormsLimit = 10_000
-	normProbes      = 1024
-)
 
 // blockValues bounds a block of trials at 64 MiB.
 const blockValues = 1 << 23
@@ -121,9 +114,6 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 	strength := map[posterior.Amplitude]float64{posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1}
 	if assumed, ok := strength[s.opts.Recover.Amplitude]; !ok || s.opts.Amplitude != assumed {
 		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
-	}
-	if s.model.Graph.Order() > exactNormsLimit {
-		notes = append(notes, fmt.Sprintf("column norms were estimated by %d random products", normProbes))
 	}
 	switch {
 	case s.faults(p):

@@ -38,11 +38,9 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 			return nil, err
 		}
 	}
-	if s.model.Graph.Order() <= exactNormsLimit {
-		r.norms, err = posterior.ColumnNorms(ctx, r.whitened.Data, posterior.Options{})
-	} else {
-		r.norms, err = posterior.ProbedNorms(ctx, r.whitened.Data, normProbes, 1e-6, s.opts.Seed)
-	}
+	var estimated bool
+	r.norms, estimated, err = columnNorms(ctx, r.whitened.Data, sigmas, s.opts.Seed)
+	s.estimated = s.estimated || estimated
 	if err != nil {
 		return nil, err
 	}

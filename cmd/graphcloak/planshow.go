@@ -30,6 +30,7 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 			rows: slices.Values(planChoices(p)),
 		},
 		{text: uniformReason(p)},
+		{text: gapSentence(p)},
 		{text: accuracyLimit(p)},
 		{text: worstServed(p)},
 		{text: allocationCost(p)},
@@ -160,7 +161,16 @@ func planChoices(p *graphcloak.Plan) [][]any {
 		return [][]any{planChoice("uniform", len(p.Sensors), p.Accuracy)}
 	}
 	uniform := p.Allocated.Uniform
+	if s := p.Allocated.Simulated; s != nil && p.Accuracy == nil {
+		return [][]any{searchedChoice("optimal", len(p.Sensors), s.Right, s.Trials), searchedChoice("uniform", uniform.SensorCount, s.Equal, s.Trials)}
+	}
 	return [][]any{planChoice("optimal", len(p.Sensors), p.Accuracy), planChoice("uniform", uniform.SensorCount, uniform.Accuracy)}
+}
+
+// searchedChoice is the row of noise that the search for an allocation simulated.
+func searchedChoice(name string, sensors int, right float64, trials int) []any {
+	lower, upper := report.ScoreInterval(int(math.Round(right*float64(trials))), trials)
+	return []any{name, sensors, probability(right), fmt.Sprintf("%.2f–%.2f", lower, upper), nil, nil}
 }
 
 func planChoice(name string, sensors int, e *report.Accuracy) []any {
@@ -214,6 +224,19 @@ func sigmas(n report.Noise) string {
 	return cell(n.Sigma, shownDigits)
 }
 
+// gapSentence says how far from the best an allocation is that was not simulated node by node.
+func gapSentence(p *graphcloak.Plan) string {
+	a := p.Allocated
+	if a == nil || a.Gap == nil || a.Objective != allocation.Energy {
+		return ""
+	}
+	how, certainty := "at most", ", which is proven"
+	if !a.GapProven {
+		how, certainty = "about", ", by an estimate"
+	}
+	return fmt.Sprintf("Of what the best noise with this guarantee could tell of the community, by the measure that noise was allocated by, this plan loses %s %.2g %%%s.", how, 100**a.Gap, certainty)
+}
+
 // gap is how far the allocation may be from the best, relative to the objective.
 func gap(a *graphcloak.Allocated) string {
 	const cut = "the search was cut short by --allocation-time"
@@ -224,8 +247,11 @@ func gap(a *graphcloak.Allocated) string {
 		return "unknown: " + cut
 	}
 	text := cell(*a.Gap, 2)
-	if a.Objective == allocation.Information || a.Objective == allocation.Energy {
-		text = "about " + text // a first-order estimate
+	if !a.GapProven {
+		text = "about " + text // an estimate
+	}
+	if a.Objective == allocation.Energy {
+		text += " of what could be told of the community"
 	}
 	if a.CutShort {
 		text += ": " + cut
