@@ -78,15 +78,25 @@ func (s *search) judge(r *Result) error {
 	if !proven {
 		d.sample()
 	}
-	r.Value, r.Proven = s.mean(s.energies), proven
+	r.Value, r.Proven = s.finely(s.energies), proven
 	for k, t := range d.tangent {
 		r.Limit = max(r.Limit, t-knapsack(d.w[k], d.q, d.h, d.weight))
 	}
 	r.Limit = min(r.Limit, r.Value)
-	if most := s.mean(make([]float64, len(s.energies))); most > r.Limit {
+	if most := s.finely(make([]float64, len(s.energies))); most > r.Limit {
 		r.Gap = (r.Value - r.Limit) / (most - r.Limit)
 	}
 	return s.p.ctx.Err()
+}
+
+// finely returns F at energies e, as exactly as the bound.
+func (s *search) finely(e []float64) float64 {
+	loss := make([]float64, len(e))
+	each(len(e), 256*width, func(i int) {
+		v, _ := quadrature(e[i], s.odds[i], fineStep)
+		loss[i] = s.p.prior[i] * v
+	})
+	return floats.Sum(loss)
 }
 
 func (s *search) newDual() *dual {
@@ -166,9 +176,9 @@ func (d *dual) setRho() {
 func (d *dual) addTangent(f float64) {
 	n, noise := len(d.energies), d.p.opts.Noise*d.p.opts.Noise
 	slope, value := make([]float64, n), make([]float64, n)
-	each(n, 64*width, func(i int) {
+	each(n, 256*width, func(i int) {
 		e := f * d.energies[i]
-		v, s := confusion(e, d.odds[i])
+		v, s := quadrature(e, d.odds[i], fineStep)
 		slope[i], value[i] = d.p.prior[i]*s/noise, d.p.prior[i]*(v+s*e)
 	})
 	sums, against := make([]float64, d.p.count), make([]float64, d.p.count+1)

@@ -303,9 +303,15 @@ func (s *energy) mean(e []float64) float64 {
 	return floats.Sum(loss)
 }
 
-// confusion returns φ(E) and −φ'(E) = ½E[σ²] against e^odds rivals, by the trapezoidal rule.
-func confusion(e, odds float64) (loss, slope float64) {
-	const most, step = 8, .5
+// confusion returns φ(E) and −φ'(E) = ½E[σ²] against e^odds rivals, to about 10⁻³.
+func confusion(e, odds float64) (loss, slope float64) { return quadrature(e, odds, .5) }
+
+// fineStep is that of a quadrature that is off by less than 10⁻¹¹ in φ and 10⁻⁸ in −Eφ'.
+const fineStep = .125
+
+// quadrature returns what confusion does, by the trapezoidal rule.
+func quadrature(e, odds, step float64) (loss, slope float64) {
+	const most = 8
 	root, total := math.Sqrt(e), 0.0
 	for z := -float64(most); z <= most; z += step {
 		q := math.Exp(-z * z / 2)
