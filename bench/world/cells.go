@@ -8,19 +8,26 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 )
 
-// cellFile keeps the cells of a study as they are finished, a JSON object each, so that a study
-// that was stopped goes on where it was.
+// cellFile keeps what a study has finished, a JSON object each, so that a study that was stopped
+// goes on where it was. It holds for the program that wrote it: after a change of the program it
+// is to be begun anew.
 type cellFile struct {
-	file  *os.File // nil: nothing is kept
-	cells []tauCell
+	file    *os.File // nil: nothing is kept
+	cells   map[cellKey]tauCell
+	choices map[choiceKey]tauChoice
+}
+
+// line is one of either.
+type line struct {
+	Cell   *tauCell   `json:"cell,omitempty"`
+	Choice *tauChoice `json:"choice,omitempty"`
 }
 
 // openCells reads what a file holds, which need not be there; "" keeps nothing.
 func openCells(name string) (*cellFile, error) {
-	k := new(cellFile)
+	k := &cellFile{cells: make(map[cellKey]tauCell), choices: make(map[choiceKey]tauChoice)}
 	if name == "" {
 		return k, nil
 	}
@@ -29,35 +36,33 @@ func openCells(name string) (*cellFile, error) {
 		return nil, err
 	}
 	for in := json.NewDecoder(k.file); ; {
-		var c tauCell
-		err := in.Decode(&c)
+		var l line
+		err := in.Decode(&l)
 		if errors.Is(err, io.EOF) {
 			return k, nil
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", name, err), k.close())
 		}
-		k.cells = append(k.cells, c)
+		k.keep(l)
 	}
 }
 
-// find returns the cell with the same graph, budget, τ, trials and seed.
-func (k *cellFile) find(c tauCell) (tauCell, bool) {
-	i := slices.IndexFunc(k.cells, func(x tauCell) bool {
-		return x.Graph == c.Graph && x.Budget == c.Budget && x.Tau == c.Tau && x.Trials == c.Trials && x.Seed == c.Seed
-	})
-	if i < 0 {
-		return tauCell{}, false
+func (k *cellFile) keep(l line) {
+	if l.Cell != nil {
+		k.cells[l.Cell.cellKey] = *l.Cell
 	}
-	return k.cells[i], true
+	if l.Choice != nil {
+		k.choices[l.Choice.choiceKey] = *l.Choice
+	}
 }
 
-func (k *cellFile) add(c tauCell) error {
-	k.cells = append(k.cells, c)
+func (k *cellFile) add(l line) error {
+	k.keep(l)
 	if k.file == nil {
 		return nil
 	}
-	return json.NewEncoder(k.file).Encode(c)
+	return json.NewEncoder(k.file).Encode(l)
 }
 
 func (k *cellFile) close() error {

@@ -56,14 +56,18 @@ func (s settings) tauGrid() ([]float64, error) {
 	return slices.Compact(grid), nil
 }
 
-// tauCell is what a plan at one τ is worth, trial by trial.
-type tauCell struct {
+// cellKey is what a cell is of.
+type cellKey struct {
 	Graph  string         `json:"graph"`
 	Budget privacy.Budget `json:"budget"`
 	Tau    float64        `json:"tau"`
 	Trials int            `json:"trials"`
 	Seed   uint64         `json:"seed"`
+}
 
+// tauCell is what a plan at one τ is worth, trial by trial.
+type tauCell struct {
+	cellKey
 	Right    []float64 `json:"right"`    // 1 or 0
 	Distance []float64 `json:"distance"` // of the posterior from the source
 	Chance   float64   `json:"chance"`
@@ -96,6 +100,20 @@ func (c tauCell) worth(aim graphcloak.Aim) string {
 		return fmt.Sprintf("%.3g", stat.Mean(c.Distance, nil))
 	}
 	return c.String()
+}
+
+// choiceKey is what a choice is for.
+type choiceKey struct {
+	Graph  string         `json:"graph"`
+	Budget privacy.Budget `json:"budget"`
+	Aim    string         `json:"aim"`
+}
+
+// tauChoice is what `--tau auto` finds.
+type tauChoice struct {
+	choiceKey
+	Tau float64 `json:"tau"`
+	CPU float64 `json:"cpu"` // seconds of the search
 }
 
 // tauRow is a graph at one budget.
@@ -149,12 +167,12 @@ func (s settings) tauRow(ctx context.Context, known *cellFile, name string, b pr
 		row.grid = append(row.grid, c)
 	}
 	for _, aim := range tauAims {
-		tau, seconds, err := s.chooseTau(ctx, name, b, aim)
+		c, err := s.chooseTau(ctx, known, name, b, aim)
 		if err != nil {
 			return row, err
 		}
-		row.search[aim] = seconds
-		if row.auto[aim], err = s.tauCell(ctx, known, name, b, tau); err != nil {
+		row.search[aim] = c.CPU
+		if row.auto[aim], err = s.tauCell(ctx, known, name, b, c.Tau); err != nil {
 			return row, err
 		}
 		log.Printf("%s, ε = %v: %s", name, b.Epsilon, strings.Join(row.choice(aim), " | "))
@@ -162,22 +180,29 @@ func (s settings) tauRow(ctx context.Context, known *cellFile, name string, b pr
 	return row, nil
 }
 
-// chooseTau searches as `--tau auto` does.
-func (s settings) chooseTau(ctx context.Context, name string, b privacy.Budget, aim graphcloak.Aim) (tau, seconds float64, err error) {
+// chooseTau searches as `--tau auto` does, unless the choice is known.
+func (s settings) chooseTau(ctx context.Context, known *cellFile, name string, b privacy.Budget, aim graphcloak.Aim) (c tauChoice, err error) {
+	c.choiceKey = choiceKey{Graph: name, Budget: b, Aim: aim.String()}
+	if done, ok := known.choices[c.choiceKey]; ok {
+		return done, nil
+	}
 	err = instance.With(ctx, s.data, name, 0, func(m *graphcloak.Model) error {
 		start := userSeconds()
 		_, err := m.ChooseTau(ctx, graphcloak.PlanOptions{Budget: b, Alpha: 1, Aim: aim})
-		tau, seconds = m.Tau, userSeconds()-start
+		c.Tau, c.CPU = m.Tau, userSeconds()-start
 		return err
 	})
-	return tau, seconds, err
+	if err != nil {
+		return c, err
+	}
+	return c, known.add(line{Choice: &c})
 }
 
 // tauCell plans as the command does with τ given, and simulates; a cell that is known is not
 // computed again.
 func (s settings) tauCell(ctx context.Context, known *cellFile, name string, b privacy.Budget, tau float64) (c tauCell, err error) {
-	c = tauCell{Graph: name, Budget: b, Tau: tau, Trials: s.trials, Seed: s.seed}
-	if done, ok := known.find(c); ok {
+	c.cellKey = cellKey{Graph: name, Budget: b, Tau: tau, Trials: s.trials, Seed: s.seed}
+	if done, ok := known.cells[c.cellKey]; ok {
 		return done, nil
 	}
 	err = instance.With(ctx, s.data, name, tau, func(m *graphcloak.Model) error {
@@ -208,7 +233,7 @@ func (s settings) tauCell(ctx context.Context, known *cellFile, name string, b p
 		return c, fmt.Errorf("τ = %v: %w", tau, err)
 	}
 	log.Printf("%s, ε = %v, τ = %v: %s, planned in %.1f CPU s", name, b.Epsilon, tau, c, c.CPU)
-	return c, known.add(c)
+	return c, known.add(line{Cell: &c})
 }
 
 // best returns the cell of the grid that is best for an aim.
