@@ -277,9 +277,10 @@ func budgetName(b privacy.Budget) string { return fmt.Sprintf("%v, %v", b.Epsilo
 
 // gridTable is accuracy and distance over the grid.
 func gridTable(rows []tauRow, taus []float64) table {
+	accuracy, distance := standardErrors(rows)
 	t := table{
-		title: "How often the right community is named, and in brackets the mean distance of the posterior from the source in hops, " +
-			"with the noise that is allocated for that τ.",
+		title: fmt.Sprintf("How often the right community is named, and in brackets the mean distance of the posterior from the source in hops, "+
+			"with the noise that is allocated for that τ. The standard errors are at most %s, and %.1f %% of the distance.", short(accuracy), 100*distance),
 		columns: []string{"graph", "ε, δ", "chance"},
 	}
 	for _, tau := range taus {
@@ -293,6 +294,21 @@ func gridTable(rows []tauRow, taus []float64) table {
 		t.rows = append(t.rows, cells)
 	}
 	return t
+}
+
+// standardErrors returns the largest of accuracy, and of distance relative to it.
+func standardErrors(rows []tauRow) (accuracy, distance float64) {
+	for _, r := range rows {
+		for _, c := range r.grid {
+			if c.Beyond {
+				continue
+			}
+			root := math.Sqrt(float64(c.Trials))
+			mean, deviation := stat.MeanStdDev(c.Distance, nil)
+			accuracy, distance = max(accuracy, stat.StdDev(c.Right, nil)/root), max(distance, deviation/root/mean)
+		}
+	}
+	return accuracy, distance
 }
 
 // choiceTable compares auto with the best of the grid.
