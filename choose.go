@@ -255,11 +255,19 @@ func (s *tauSearch) run() error {
 // refinements is the number of neighbours that are tried from a step on: two a step, which is halved down to 1.
 func refinements(step int) int { return 2 * bits.Len(uint(step)) }
 
-// sharpen simulates more releases for all that may be the best: the first ones only tell which.
+// sharpen simulates more releases for all that may be the best: the first ones only tell which. It
+// ends when no other may be.
 func (s *tauSearch) sharpen() {
-	for _, p := range s.leaders() {
-		s.sketches[p].Simulate(finally)
-		p.set(s.sketches[p])
+	done := make(map[*TauPoint]bool)
+	for again := true; again; {
+		again = false
+		for _, p := range s.leaders() {
+			if !done[p] {
+				s.sketches[p].Simulate(finally)
+				p.set(s.sketches[p])
+				done[p], again = true, true
+			}
+		}
 	}
 }
 
@@ -378,8 +386,9 @@ func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint
 			return nil, err
 		}
 		if !(s.value(p) < s.value(q)) {
-			p = q
+			p, q = q, p
 		}
+		delete(s.sketches, q) // its inner products are not needed again
 	}
 	if math.IsNaN(p.Accuracy) || math.IsNaN(p.LogLoss) || math.IsNaN(p.Distance) {
 		return nil, nil
