@@ -30,7 +30,7 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 	}
 	fields[versionKey] = version
 	digest := sha256.New()
-	if err := strictjson.WriteCanonical(digest, strictjson.Object(fields)); err != nil {
+	if err := strictjson.WriteCanonicalMembers(digest, fields); err != nil {
 		return nil, err
 	}
 	if fields[sealKey], err = json.Marshal(privacy.Digest(digest.Sum(nil))); err != nil {

@@ -107,12 +107,16 @@ func (v dualPoint) penalty(t float64) float64 {
 }
 
 // sum adds f(i), all of one sign, with the rounding of each addition carried along: its
-// relative error is at most 2⁻⁵² + n²2⁻¹⁰⁶.
+// relative error is at most 2⁻⁵² + n²2⁻¹⁰⁶. Zeros, which change no bit of it, are left out.
 func (v dualPoint) sum(f func(i int) float64) float64 {
-	terms := make([]float64, len(v.c))
+	var terms []float64
 	for i := range v.c {
-		if terms[i] = f(i); math.IsInf(terms[i], 0) {
-			return terms[i]
+		x := f(i)
+		if math.IsInf(x, 0) {
+			return x
+		}
+		if x != 0 {
+			terms = append(terms, x)
 		}
 	}
 	return floats.SumCompensated(terms)
@@ -133,9 +137,26 @@ func (v dualPoint) best(u float64) (bound, t float64, infeasible bool) {
 		}
 		return v.gain / top * (1 - few*unit), 1 / top, false
 	}
+	top := max(0, v.maxEntry())
+	for floor := top / 2; ; floor /= 4 {
+		if floor < top/(1<<8) || math.IsInf(top, 1) {
+			floor = 0
+		}
+		if t, ok := v.crossing(u, floor); ok {
+			return v.gain*t + u*v.penalty(t), t, false
+		}
+		if floor == 0 {
+			return math.Inf(1), 0, true
+		}
+	}
+}
+
+// crossing looks for the t of best among the entries above a floor: the largest are enough for
+// most, and are sorted in no time.
+func (v dualPoint) crossing(u, floor float64) (t float64, ok bool) {
 	var pos []float64
 	for i := range v.c {
-		if x := v.upperEntry(i); x > 0 {
+		if x := v.upperEntry(i); x > floor {
 			pos = append(pos, x)
 		}
 	}
@@ -144,11 +165,10 @@ func (v dualPoint) best(u float64) (bound, t float64, infeasible bool) {
 	for k := len(pos) - 1; k >= 0; k-- {
 		taken += pos[k]
 		if u*taken >= v.gain {
-			t = 1 / pos[k]
-			return v.gain*t + u*v.penalty(t), t, false
+			return 1 / pos[k], true
 		}
 	}
-	return math.Inf(1), 0, true
+	return 0, false
 }
 
 // errorCost is by how much the operator error lowers the best bound.

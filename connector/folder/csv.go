@@ -41,7 +41,7 @@ type CSV struct {
 
 	generated bool
 	notices   connector.Notices
-	nodes     connector.PerGraph[map[string]int32] // number of each selected node, by the column id
+	nodes     connector.PerGraph[numbering]
 }
 
 // Notices returns what was left out while reading.

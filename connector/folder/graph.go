@@ -34,8 +34,31 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
 	renumber(nodes, keys, g)
-	c.nodes.Put(g, nodes)
+	c.nodes.Put(g, numbering{of: nodes, byID: sel.NodeKey == "" || sel.NodeKey == idColumn})
 	return g, nil
+}
+
+// numbering has the number of each selected node, by the column id.
+type numbering struct {
+	of   map[string]int32
+	byID bool // the ids of the graph are those of the column
+}
+
+// finder returns a function that finds the number of a node. Rows mostly come in the order of
+// the graph: that the next node has the id is seen faster than it is looked up.
+func (n numbering) finder(g *graph.Graph) func(id string) (int32, bool) {
+	next := 0
+	return func(id string) (int32, bool) {
+		if n.byID && next < g.Order() && string(g.ID(next)) == id {
+			next++
+			return int32(next - 1), true
+		}
+		i, ok := n.of[id]
+		if ok {
+			next = int(i) + 1
+		}
+		return i, ok
+	}
 }
 
 // unselected stands for the handle of a node that is not part of the graph.
@@ -162,8 +185,14 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[
 	weight, length := t.column(sel.RelationshipWeightProperty), t.column(sel.LengthProperty)
 	seen := make(map[string]bool)
 	var strangers connector.Offenders
+	var last string // source, which rows mostly share with the one before
+	var u int32
+	var okU bool
 	err = t.each(ctx, c.Progress, func(line int, fields []string) error {
-		u, okU := nodes[fields[source]]
+		if from := fields[source]; from != last || !okU {
+			u, okU = nodes[from]
+			last = from
+		}
 		v, okV := nodes[fields[target]]
 		if !okU || !okV {
 			strangers.Add("line %d: %q–%q", line, fields[source], fields[target])
@@ -197,15 +226,15 @@ func (c *CSV) property(ctx context.Context, g *graph.Graph, property string, tak
 	if err != nil {
 		return err
 	}
-	id, column, seen := t.column(idColumn), t.column(property), 0
+	id, column, seen, find := t.column(idColumn), t.column(property), 0, numbers.finder(g)
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		if i, ok := numbers[fields[id]]; ok {
+		if i, ok := find(fields[id]); ok {
 			take(int(i), fields[column])
 			seen++
 		}
 		return nil
 	})
-	if err == nil && seen != len(numbers) {
+	if err == nil && seen != len(numbers.of) {
 		err = fmt.Errorf("%w: nodes.csv changed since the graph was read; run again", connector.ErrConflict)
 	}
 	return err

@@ -92,10 +92,10 @@ func (c *CSV) label(ctx context.Context, g *graph.Graph, label string, keep []bo
 	if err != nil {
 		return err
 	}
-	id, labels, seen := t.column(idColumn), t.column(labelsColumn), map[string]bool{}
+	id, labels, seen, find := t.column(idColumn), t.column(labelsColumn), map[string]bool{}, numbers.finder(g)
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		has := selected(fields, labels, []string{label}, seen)
-		if i, ok := numbers[fields[id]]; ok {
+		if i, ok := find(fields[id]); ok {
 			keep[i] = keep[i] && has
 		}
 		return nil

@@ -64,7 +64,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 				present = append(present, columns[k])
 			}
 		}
-		if _, ok := numbers[fields[id]]; !ok || len(present) == 0 {
+		if _, ok := numbers.of[fields[id]]; !ok || len(present) == 0 {
 			return nil
 		}
 		if owner < 0 {
@@ -173,7 +173,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	values := newTexts(t, g.Order())
 	written := int64(0)
 	err = s.rewrite(ctx, run.Columns, func(header []string) func(fields []string) {
-		id := slices.Index(header, idColumn)
+		id, find := slices.Index(header, idColumn), numbers.finder(g)
 		var at, empty []int
 		var columns []textColumn
 		for k, name := range header {
@@ -184,7 +184,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 			}
 		}
 		return func(fields []string) {
-			i, ok := numbers[fields[id]]
+			i, ok := find(fields[id])
 			if !ok || !values.covered[i] {
 				return
 			}

@@ -46,7 +46,7 @@ func TestWriteCanonical(t *testing.T) {
 	}
 	elements = append(elements, element{"long", 1, make([]float64, 80_000)})
 	for name, v := range map[string]any{
-		"small": map[string]any{"b": 1, "a": []int{}}, "array": elements, "empty": []int{},
+		"small": map[string]any{"b": 1, "a": []int{}}, "array": elements, "empty": []int{}, "no members": map[string]any{},
 		"object":     map[string]any{"z": elements, "A": 1e30, "a": map[string]any{"q": elements, "b": nil}},
 		"odd names":  map[string]any{"é": elements, "\"": 1},
 		"long value": strings.Repeat("x", 1<<18), "one element": [][]element{elements},
@@ -63,14 +63,40 @@ func TestWriteCanonical(t *testing.T) {
 		if err := strictjson.WriteCanonical(&got, text); err != nil || !bytes.Equal(got.Bytes(), want) {
 			t.Errorf("%s: %d bytes, want %d; %v", name, got.Len(), len(want), err)
 		}
+		if _, ok := v.(map[string]any); !ok || name == "odd names" { // which Object does not take
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(text, &members); err != nil {
+			t.Fatal(err)
+		}
+		got.Reset()
+		if err := strictjson.WriteCanonicalMembers(&got, members); err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("members of %s: %d bytes, want %d; %v", name, got.Len(), len(want), err)
+		}
 	}
 	long, err := json.Marshal(elements)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for room := 1; room < len(long)/2; room = 3*room + 1<<15 { // refused at once, and on the way
+		if err := strictjson.WriteCanonical(&small{room}, long); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("room for %d of %d bytes: %v", room, len(long), err)
+		}
 	}
 	for _, text := range []string{string(long[:len(long)-1]) + ",]", "[" + string(long), `{"a":` + string(long) + `,"a":1}`} {
 		if err := strictjson.WriteCanonical(io.Discard, []byte(text)); !errors.Is(err, strictjson.ErrInvalid) {
 			t.Errorf("%.20s…: %v", text, err)
 		}
 	}
+}
+
+// small takes so many bytes.
+type small struct{ room int }
+
+func (s *small) Write(p []byte) (int, error) {
+	if s.room -= len(p); s.room < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
 }
