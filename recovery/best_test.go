@@ -25,6 +25,8 @@ func TestBestOfTheLargest(t *testing.T) {
 			c[0] = math.Inf(1)
 		case 2:
 			c = []float64{math.SmallestNonzeroFloat64}
+		case 3:
+			c[0] = math.NaN()
 		}
 		v := dualPoint{c: c, gain: math.Pow(10, 4*rnd.Float64()-2), opErr: operatorError{along: []float64{0}, norm: []float64{0}}}
 		const u = 1.5

@@ -139,7 +139,7 @@ func (v dualPoint) best(u float64) (bound, t float64, infeasible bool) {
 	}
 	top := max(0, v.maxEntry())
 	for floor := top / 2; ; floor /= 4 {
-		if floor < top/(1<<8) || math.IsInf(top, 1) {
+		if !(floor >= top/(1<<8)) || math.IsInf(top, 1) { // also where rounding or an overflow leaves NaN
 			floor = 0
 		}
 		if t, ok := v.crossing(u, floor); ok {
