@@ -47,7 +47,7 @@ func (a *analysis) leastTau(ctx context.Context, w *Whitened, opts posterior.Opt
 	logs := a.logTaus()
 	residuals := make([][]float64, len(logs))
 	for k, x := range logs {
-		at, err := a.atTau(ctx, w, a.tauOf(x))
+		at, err := w.atTau(ctx, a.tauOf(x))
 		if err != nil {
 			return 0, err
 		}
@@ -142,7 +142,7 @@ func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterio
 	nodes := a.indices(sources)
 	var err error
 	f := func(logTau float64) float64 {
-		at, e := a.atTau(ctx, w, a.tauOf(logTau))
+		at, e := w.atTau(ctx, a.tauOf(logTau))
 		r := math.Inf(1)
 		if e == nil {
 			r, e = posterior.LeastResidual(ctx, at.Data, nodes, opts)
@@ -190,16 +190,19 @@ func goldenSection(f func(float64) float64, ends, values [2]float64) (x, least f
 // betweenTaus raises the p-value of a single source to that under the likeliest τ between those of
 // the grid, where it is so small that the model is in doubt: with little noise the measurements tell the
 // τ that made them from its neighbours on the grid.
-func (a *analysis) betweenTaus(ctx context.Context, w *Whitened, check posterior.CheckOptions, c *posterior.Check) error {
-	tau, err := a.leastTau(ctx, w, check.Options)
+func (a *analysis) betweenTaus(ctx context.Context, w *Whitened, opts posterior.Options, c *posterior.Check) error {
+	tau, err := a.leastTau(ctx, w, opts)
 	if err != nil {
 		return err
 	}
-	x, err := a.atTau(ctx, w, tau)
+	x, err := w.atTau(ctx, tau)
 	if err != nil {
 		return err
 	}
-	check.Trials = c.Trials
+	check, err := w.checkOptions(ctx, opts, a.opts.falseAlarm(), false)
+	if err != nil {
+		return err
+	}
 	one, err := posterior.NewCheck(ctx, x.Data, check)
 	if err != nil {
 		return err

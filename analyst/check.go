@@ -53,13 +53,12 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 		}
 		opts.Norms = &norms
 	}
-	check := posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: a.opts.falseAlarm()}
-	c, err := posterior.NewChecks(ctx, a.atEachTau(ctx, w), check)
+	c, err := a.test(ctx, w, opts, severalTau)
 	if err != nil {
 		return err
 	}
 	if severalTau && c.Fit < report.PoorFit {
-		if err := a.extra(ctx, "how well the model fits between the τ of the grid", a.betweenTaus(ctx, w, check, c)); err != nil {
+		if err := a.extra(ctx, "how well the model fits between the τ of the grid", a.betweenTaus(ctx, w, opts, c)); err != nil {
 			return err
 		}
 	}
@@ -68,6 +67,42 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 		return err
 	}
 	return a.extra(ctx, "the evidence for other explanations", a.explainOtherwise(ctx, w, opts, c.LogPresence))
+}
+
+// test asks whether there is a source, and whether one explains the measurements. What it simulates is kept
+// for the next measurements with the same noise at the same sensors.
+func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options, severalTau bool) (*posterior.Check, error) {
+	if severalTau || !linop.HoldsEntries(w.Data.A) {
+		check, err := w.checkOptions(ctx, opts, a.opts.falseAlarm(), !severalTau)
+		if err != nil {
+			return nil, err
+		}
+		return posterior.NewChecks(ctx, a.atEachTau(ctx, w), check)
+	}
+	of := simulated{in: Measurements{Nodes: w.in.Nodes, Sigmas: w.in.Sigmas}, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(), rule: a.opts.Rule}
+	if !w.op.last.is(of) {
+		var err error
+		if of.checker, err = w.NewChecker(ctx, opts, of.falseAlarm, 0); err != nil {
+			return nil, err
+		}
+		w.op.last = of
+	}
+	return w.op.last.checker.Check(w.Data.Y), nil
+}
+
+// simulated is what a checker was made for.
+type simulated struct {
+	in         Measurements
+	prior      []float64
+	amplitude  posterior.Amplitude
+	falseAlarm float64
+	rule       recovery.Rule
+	checker    *posterior.Checker // nil: none was made
+}
+
+func (s simulated) is(of simulated) bool {
+	return s.checker != nil && s.amplitude == of.amplitude && s.falseAlarm == of.falseAlarm && s.rule == of.rule &&
+		slices.Equal(s.in.Nodes, of.in.Nodes) && slices.Equal(s.in.Sigmas, of.in.Sigmas) && slices.Equal(s.prior, of.prior)
 }
 
 // explainOtherwise weighs other explanations against one source of log evidence one, which is that at
@@ -84,15 +119,38 @@ func (a *analysis) explainOtherwise(ctx context.Context, w *Whitened, opts poste
 		}
 		w, one = at, p.LogPresence
 	}
-	err := a.addAlternatives(ctx, w, opts, one)
-	slices.SortStableFunc(a.report.Fit.Alternatives, func(x, y report.Alternative) int { return cmp.Compare(y.LogEvidence, x.LogEvidence) })
+	var err error
+	a.report.Fit.Alternatives, err = w.Explanations(ctx, opts, one)
 	return err
 }
 
 // NewChecker tests many measurements as [Operator.Analyse] tests one, of sound sensors whose τ is known.
-// The directions that are looked at are those of the last ComputeSpectrum.
-func (w *Whitened) NewChecker(ctx context.Context, opts posterior.Options, falseAlarm float64) (*posterior.Checker, error) {
-	return posterior.NewChecker(ctx, w.Data, posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: falseAlarm})
+// The directions that are looked at are those of the last ComputeSpectrum; Analyse takes seed 0.
+func (w *Whitened) NewChecker(ctx context.Context, opts posterior.Options, falseAlarm float64, seed uint64) (*posterior.Checker, error) {
+	check, err := w.checkOptions(ctx, opts, falseAlarm, true)
+	if err != nil {
+		return nil, err
+	}
+	check.Seed = seed
+	return posterior.NewChecker(ctx, w.Data, check)
+}
+
+// checkOptions say what the measurements are held against; another τ where it is known and entries of M are held.
+func (w *Whitened) checkOptions(ctx context.Context, opts posterior.Options, falseAlarm float64, tauKnown bool) (posterior.CheckOptions, error) {
+	check := posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: falseAlarm, Background: uniformBackground(w.Data)}
+	n, m := w.op.Graph.Order(), len(w.Data.Y)
+	if !tauKnown || n > DenseLimit || float64(n)*float64(n)*float64(m) > fitTauWork {
+		return check, nil
+	}
+	for _, by := range []float64{0.5, 2} {
+		if err := ctx.Err(); err != nil {
+			return check, err
+		}
+		if at, err := w.atTau(ctx, by*w.op.Diffusion.Tau()); err == nil { // what cannot be computed with is no explanation
+			check.Others = append(check.Others, at.Data.A)
+		}
+	}
+	return check, nil
 }
 
 // addPresence reports whether there is a source at all.
@@ -106,7 +164,7 @@ func (a *analysis) addPresence(p *posterior.Presence) {
 
 // addFit reports whether the sources that the answer supposes explain the measurements.
 func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Options, c *posterior.Check) error {
-	a.report.Fit = &report.Fit{PValue: c.Fit, Method: "simulated", Trials: c.Trials, Residual: c.Residual, Measurements: len(w.Data.Y)}
+	a.report.Fit = &report.Fit{PValue: c.Fit, Method: "simulated", Trials: c.FitTrials, Residual: c.Residual, Measurements: len(w.Data.Y)}
 	s := a.report.Sources
 	if s == nil || s.Count <= 1 {
 		return nil
@@ -137,7 +195,7 @@ func (a *analysis) atLikeliestTau(ctx context.Context, w *Whitened) (*Whitened, 
 	if best < 0 {
 		return w, nil
 	}
-	return a.atTau(ctx, w, tau)
+	return w.atTau(ctx, tau)
 }
 
 // atEachTau yields the measurements under every τ that the posterior is summed over, or under the
@@ -149,7 +207,7 @@ func (a *analysis) atEachTau(ctx context.Context, w *Whitened) iter.Seq2[measure
 			return
 		}
 		for _, t := range a.report.TauPosterior {
-			at, err := a.atTau(ctx, w, t.Tau)
+			at, err := w.atTau(ctx, t.Tau)
 			if err != nil {
 				yield(measurement.Data{}, err)
 				return
@@ -164,53 +222,49 @@ func (a *analysis) atEachTau(ctx context.Context, w *Whitened) iter.Seq2[measure
 // Alternatives to the model, and what is tried of them.
 const (
 	tauWork        = 1e10 // entries of M times nodes, for each other τ
+	fitTauWork     = 2e9  // the same, where the fit is not known to be poor
 	suspectedFault = 0.02 // rate of broken sensors
 )
 
-// addAlternatives reports the evidence for other explanations than one source under the
-// model.
-func (a *analysis) addAlternatives(ctx context.Context, w *Whitened, opts posterior.Options, one float64) error {
-	fit, n := a.report.Fit, a.op.Graph.Order()
-	add := func(what string, log float64, err error) error {
-		if err == nil && !math.IsNaN(log) && !math.IsInf(log, 0) {
-			fit.Alternatives = append(fit.Alternatives, report.Alternative{Name: what, LogEvidence: log - one})
+// Explanations weighs other explanations against one source under the model, of log evidence one: the best first, and
+// with an error those that were weighed until then.
+func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, one float64) (list []report.Alternative, err error) {
+	n, m := w.op.Graph.Order(), len(w.Data.Y)
+	add := func(what string, log, tau float64, e error) {
+		if e == nil && !math.IsNaN(log) && !math.IsInf(log, 0) {
+			list = append(list, report.Alternative{Name: what, LogEvidence: log - one, Tau: tau})
 		}
-		return err
+		err = e
 	}
+	var log, tau float64
 	if n > 1 && n <= DenseLimit {
-		log, err := posterior.Second(ctx, w.Data, opts)
-		if err := add(report.SecondSource, log+one, err); err != nil {
-			return err
-		}
+		log, err = posterior.Second(ctx, w.Data, opts)
+		add(report.SecondSource, log+one, 0, err)
 	}
-	log, err := posterior.Louder(ctx, w.Data, opts)
-	if err := add(report.LouderNoise, log, err); err != nil {
-		return err
+	if err == nil {
+		log, err = posterior.Louder(ctx, w.Data, opts)
+		add(report.LouderNoise, log, 0, err)
 	}
-	log, err = posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
-	if err := add(report.UniformBackground, log, err); err != nil {
-		return err
+	if err == nil {
+		log, err = posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
+		add(report.UniformBackground, log, 0, err)
 	}
-	if n <= DenseLimit {
+	if err == nil && opts.Amplitude == posterior.UnitAmplitude {
+		log, err = posterior.Weaker(ctx, w.Data, opts)
+		add(report.WeakerSource, log, 0, err)
+	}
+	if err == nil && n <= DenseLimit {
 		faulty := opts
 		faulty.Faults.Rate = suspectedFault
 		log, err = posterior.Broken(ctx, w.Data, faulty)
-		if err := add(report.BrokenSensors, log, err); err != nil {
-			return err
-		}
+		add(report.BrokenSensors, log, 0, err)
 	}
-	if float64(n)*float64(n)*float64(len(w.Data.Y)) <= tauWork {
-		log, tau, err := a.otherTau(ctx, w, opts)
-		if err := add(report.OtherTau, log, err); err != nil {
-			return err
-		}
-		for k := range fit.Alternatives {
-			if fit.Alternatives[k].Name == report.OtherTau {
-				fit.Alternatives[k].Tau = tau
-			}
-		}
+	if err == nil && float64(n)*float64(n)*float64(m) <= tauWork {
+		log, tau, err = w.otherTau(ctx, opts)
+		add(report.OtherTau, log, tau, err)
 	}
-	return nil
+	slices.SortStableFunc(list, func(x, y report.Alternative) int { return cmp.Compare(y.LogEvidence, x.LogEvidence) })
+	return list, err
 }
 
 // uniformBackground is a reading of 1 at every sensor, in units of its noise.
@@ -222,7 +276,7 @@ func uniformBackground(d measurement.Data) []float64 {
 // otherTau returns the log evidence of one source where τ is a quarter, half, twice or four
 // times what it is said to be, each as likely, and the likeliest of these. A τ that cannot
 // be computed with is left out; −Inf where all are.
-func (a *analysis) otherTau(ctx context.Context, w *Whitened, opts posterior.Options) (log, best float64, err error) {
+func (w *Whitened) otherTau(ctx context.Context, opts posterior.Options) (log, best float64, err error) {
 	opts.Norms = nil
 	var logs, taus []float64
 	for _, by := range []float64{0.25, 0.5, 2, 4} {
@@ -230,7 +284,7 @@ func (a *analysis) otherTau(ctx context.Context, w *Whitened, opts posterior.Opt
 			return 0, 0, err
 		}
 		tau := by * w.op.Diffusion.Tau()
-		at, err := a.atTau(ctx, w, tau)
+		at, err := w.atTau(ctx, tau)
 		if err != nil {
 			continue
 		}

@@ -22,7 +22,7 @@ import (
 const DenseLimit = 6000
 
 // Operator is e^{-τL} with the graph and the Laplacian that it was made from. It keeps
-// the matrix of the last sensors: it is for one goroutine.
+// the matrix of the last sensors, and what was simulated for their noise: it is for one goroutine.
 type Operator struct {
 	Graph     *graph.Graph
 	Laplacian *laplacian.Laplacian
@@ -35,6 +35,7 @@ type Operator struct {
 
 	nodes  []int // sensors of matrix
 	matrix linop.Operator
+	last   simulated
 }
 
 // With returns the operator of another τ, without the rows that are held.

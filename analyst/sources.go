@@ -72,7 +72,8 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 // oneOrTwo supposes a second source where the evidence for it is large: under the model of
 // one source the ratio of the evidence of two to that of one has mean 1, so it exceeds 1/α
 // with probability α at most. The ratio is estimated, and exact where it is large and pairs
-// can be enumerated.
+// can be enumerated. Where the noise at all sensors, or a background, explains more, one source is supposed,
+// whose fit is then tested.
 func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	if a.op.Graph.Order() > DenseLimit {
 		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes only one source is weighed unless `sources` says otherwise", DenseLimit))
@@ -89,6 +90,14 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	a.report.Sources = &report.Sources{Count: 1, Method: "exact", LogSecond: report.Finite(second)}
 	enough := -math.Log(min(a.opts.falseAlarm(), DefaultFalseAlarm))
 	if !(second >= enough) {
+		return nil
+	}
+	better, err := a.simpler(ctx, opts)
+	if err != nil {
+		return fmt.Errorf("what explains more than a second source: %w", err)
+	}
+	if better != "" {
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("two sources explain the measurements better than one, and %s better still: one source is supposed", better))
 		return nil
 	}
 	var groups []float64
@@ -118,6 +127,42 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	a.report.Sources.Count = 2
 	a.rerank(groups, opts.Prior)
 	return nil
+}
+
+// simpler is [Whitened.Simpler] without the sensors that are more likely broken than sound.
+func (a *analysis) simpler(ctx context.Context, opts posterior.Options) (string, error) {
+	if rows := Sound(a.faulty); len(rows) > 0 && len(rows) < len(a.faulty) {
+		opts.Norms = nil
+		return a.Subset(rows).Simpler(ctx, opts)
+	}
+	return a.Simpler(ctx, opts)
+}
+
+// Simpler names the explanation of all sensors at once, louder noise or a background, that has more evidence than a
+// second source where all sensors are sound; "" for none.
+func (w *Whitened) Simpler(ctx context.Context, opts posterior.Options) (string, error) {
+	opts.Faults = posterior.Faults{}
+	one, err := posterior.New(ctx, w.Data, opts)
+	if err != nil {
+		return "", err
+	}
+	second, err := posterior.Second(ctx, w.Data, opts)
+	if err != nil {
+		return "", err
+	}
+	louder, err := posterior.Louder(ctx, w.Data, opts)
+	if err != nil {
+		return "", err
+	}
+	background, err := posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
+	switch most := one.LogPresence + second; {
+	case err != nil || most >= max(louder, background):
+		return "", err
+	case louder > background:
+		return report.LouderNoise, nil
+	default:
+		return report.UniformBackground, nil
+	}
 }
 
 // PairedNodes is the order up to which [OneOrTwo] weighs every pair, in some ten seconds.

@@ -66,11 +66,10 @@ func (a *analysis) overTau(ctx context.Context, p *posterior.Posterior, opts pos
 }
 
 // atTau returns the measurements under another τ.
-func (a *analysis) atTau(ctx context.Context, w *Whitened, tau float64) (*Whitened, error) {
-	d, err := a.op.Diffusion.WithTau(tau)
+func (w *Whitened) atTau(ctx context.Context, tau float64) (*Whitened, error) {
+	d, err := w.op.Diffusion.WithTau(tau)
 	if err != nil {
 		return nil, err
 	}
-	at := &Operator{Graph: a.op.Graph, Laplacian: a.op.Laplacian, Diffusion: d, Guard: a.op.Guard}
-	return at.Whiten(ctx, w.in)
+	return w.op.With(d).Whiten(ctx, w.in)
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
+// What other explanations suppose: how much larger the noise is, and the standard deviation of a background.
+var (
+	louderBy             = []float64{1.25, 1.5, 2, 3, 5}
+	backgroundDeviations = []float64{0.01, 0.1, 1}
+)
+
 // Louder returns the log evidence, against no source under the noise that is stated, of one
 // source under noise that is 1.25, 1.5, 2, 3 or 5 times as large, each as likely.
 func Louder(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
@@ -21,7 +27,7 @@ func Louder(ctx context.Context, d measurement.Data, opts Options) (float64, err
 	k := &checker{e: newEvidence(opts.Amplitude), logPrior: logPrior}
 	square, m := floats.Dot(d.Y, d.Y), float64(len(d.Y))
 	var logs []float64
-	for _, s := range []float64{1.25, 1.5, 2, 3, 5} {
+	for _, s := range louderBy {
 		by := 1 / (s * s)
 		k.norms = scaled(by, norms.N)
 		logs = append(logs, k.presence(scaled(by, c))+square*(1-by)/2-m*math.Log(s))
@@ -43,7 +49,7 @@ func Background(ctx context.Context, d measurement.Data, h []float64, opts Optio
 	d.A.MulVecTo(v, true, h)
 	along, square := floats.Dot(h, d.Y), floats.Dot(h, h)
 	var logs []float64
-	for _, s := range []float64{0.01, 0.1, 1} {
+	for _, s := range backgroundDeviations {
 		kappa := s * s / (1 + s*s*square)
 		for i, x := range v {
 			shifted[i], k.norms[i] = c[i]-kappa*along*x, max(0, norms.N[i]-kappa*x*x)
@@ -51,6 +57,16 @@ func Background(ctx context.Context, d measurement.Data, h []float64, opts Optio
 		logs = append(logs, k.presence(shifted)+kappa*along*along/2-math.Log1p(s*s*square)/2)
 	}
 	return logMean(logs), nil
+}
+
+// Weaker returns the log evidence, against no source, of one source whose amplitude is uniform in [0, 1].
+func Weaker(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
+	opts.Amplitude = UniformAmplitude
+	p, err := New(ctx, d, opts)
+	if err != nil {
+		return 0, err
+	}
+	return p.LogPresence, nil
 }
 
 // Broken returns the log evidence, against no source and sound sensors, of one source where

@@ -29,6 +29,11 @@ type CheckOptions struct {
 	// Visible holds, as rows, orthonormal directions of the measurements that the noise
 	// lets one see; nil: none is looked at by itself.
 	Visible *mat.Dense
+	// Background is what a uniform background of 1 adds to the measurements, and Others are the operators of other
+	// explanations, each as likely, that the fit is to be held against; nil: it is not. They count where
+	// entries of A are held.
+	Background []float64
+	Others     []linop.Operator
 }
 
 // Check says whether there is a source at all, and whether one source explains the
@@ -38,12 +43,16 @@ type Check struct {
 	Node      int // of the single source of the largest likelihood
 	Amplitude float64
 	Residual  float64 // ‖y − aAe_i‖² for it
-	// Presence is the test of no source; as many trials have the single source.
+	// Presence is the test of no source.
 	Presence
-	// Fit is the p-value of a single source. Where no trial fits as poorly it is at most the
-	// least of three tails, times three: a bound where that tail is of all measurements, which
-	// no source leaves larger than the best does, and near one for the other two.
-	Fit float64
+	// Fit is the p-value of a single source. Where entries of A are held, it is at most α with a probability of at most α for a
+	// source that the prior draws, be its amplitude 1 or uniform: it is the largest of those against trials of each
+	// kind, FitTrials of each, of what [judge] measures. Where no trial is as large, it may be less than
+	// 1/(FitTrials + 1): a bound by the exact parts. Where A is known by products, the trials are of
+	// the source that fits best, and the p-value at most the least of three tails of the residual, times
+	// three, where none fits as poorly.
+	Fit       float64
+	FitTrials int
 }
 
 // checkWork bounds the products of a check: trials times entries of A. Rare false alarms
@@ -97,10 +106,8 @@ func newChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*ch
 	return k, c, nil
 }
 
-// NewCheck simulates measurements without a source, and with the single source that fits
-// best. The log odds of a source against none are compared with those of the former. With
-// the latter it compares the worst of three residuals of the best single source: of all
-// measurements, of their visible directions, and of the measurement that fits worst.
+// NewCheck simulates measurements without a source, and with one. The log odds of a source against none
+// are compared with those of the former, and with the latter what speaks against a single source.
 func NewCheck(ctx context.Context, d measurement.Data, opts CheckOptions) (*Check, error) {
 	return NewChecks(ctx, func(yield func(measurement.Data, error) bool) { yield(d, nil) }, opts)
 }
@@ -113,13 +120,8 @@ func NewCheck(ctx context.Context, d measurement.Data, opts CheckOptions) (*Chec
 func NewChecks(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions) (*Check, error) {
 	var out *Check
 	p, err := overOperators(ctx, data, opts, func(k *checker, c, null []float64) error {
-		fit := k.fit(c, len(null))
-		err := k.simulate(ctx, len(null), opts.Progress, func(at int, b *noiseBlock) bool {
-			k.addNull(null[at:], b)
-			fit.add(k, b)
-			return true
-		})
-		if now := fit.check(); out == nil || now.Fit > out.Fit {
+		now, err := k.test(ctx, c, null, opts)
+		if err == nil && (out == nil || now.Fit > out.Fit) {
 			out = now
 		}
 		return err
@@ -131,7 +133,33 @@ func NewChecks(ctx context.Context, data iter.Seq2[measurement.Data, error], opt
 	return out, nil
 }
 
-// fitting is the test of a single source.
+// test tests a single source, and adds, to the logarithms null, the odds of a source in each trial without one.
+func (k *checker) test(ctx context.Context, c, null []float64, opts CheckOptions) (*Check, error) {
+	var fit *fitting // nil: by what the model is held against
+	if !linop.HoldsEntries(k.d.A) {
+		fit = k.fit(c, len(null))
+	}
+	err := k.simulate(ctx, len(null), opts.Progress, func(at int, b *noiseBlock) {
+		k.addNull(null[at:], b)
+		if fit != nil {
+			fit.add(k, b)
+		}
+	})
+	if err != nil || fit != nil {
+		return fit.check(), err
+	}
+	j, err := newJudge(ctx, k, opts)
+	if err != nil {
+		return nil, err
+	}
+	law, err := j.law(ctx, opts.fitTrials(k.d.A), opts.Progress)
+	if err != nil {
+		return nil, err
+	}
+	return law.check(j.measure(k.d.Y, 1)[0]), nil
+}
+
+// fitting is the test of a single source by the residual of the best one.
 type fitting struct {
 	Check
 	mean, shift []float64 // A·a·e_i of the best source, and Aᵀ of it
@@ -185,9 +213,12 @@ func (f *fitting) add(k *checker, b *noiseBlock) {
 // pValue is the share of trials, of all and of the measurements, that fit as poorly.
 func (f *fitting) pValue() float64 { return float64(f.poor+1) / float64(f.trials+1) }
 
-// check returns the test with its p-value.
+// check returns the test with its p-value; nil for none.
 func (f *fitting) check() *Check {
-	f.Fit = f.pValue()
+	if f == nil {
+		return nil
+	}
+	f.Fit, f.FitTrials = f.pValue(), f.trials
 	if f.poor == 0 {
 		f.Fit = min(f.Fit, 3*f.worst)
 	}
@@ -264,20 +295,6 @@ func (e evidence) likeliest(c, n float64) float64 {
 	return c / n
 }
 
-// tail returns the least of three probabilities that noise alone leaves as large a
-// residual: χ² of all measurements, χ² along the visible directions, and the largest.
-func (k *checker) tail(rest []float64) float64 {
-	m := float64(len(rest))
-	p := mathext.GammaIncRegComp(m/2, floats.Dot(rest, rest)/2)
-	if k.visible != nil {
-		r, _ := k.visible.Dims()
-		along := mat.NewVecDense(r, nil)
-		along.MulVec(k.visible, mat.NewVecDense(len(rest), rest))
-		p = min(p, mathext.GammaIncRegComp(float64(r)/2, mat.Dot(along, along)/2))
-	}
-	return min(p, -math.Expm1(m*math.Log1p(-2*tail(floats.Norm(rest, math.Inf(1))))))
-}
-
 // checkBlock is the number of trials that are multiplied together.
 const checkBlock = 16
 
@@ -287,18 +304,16 @@ type noiseBlock struct {
 	width int
 }
 
-// simulate calls do for the noise of trials, block by block, until it returns false; at is the first
+// simulate calls do for the noise of trials, block by block; at is the first
 // trial of a block, whose memory is that of the next one too.
-func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock) bool) error {
+func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock)) error {
 	b := &noiseBlock{}
 	for at := 0; at < trials; at += checkBlock {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		b.draw(k, at, min(checkBlock, trials-at))
-		if !do(at, b) {
-			return nil
-		}
+		do(at, b)
 		if progress != nil {
 			progress("check the model", int64(min(at+checkBlock, trials)), int64(trials))
 		}

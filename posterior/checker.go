@@ -4,55 +4,51 @@ package posterior
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
+	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// Checker tests many measurements under one operator as [NewCheck] does each: what is simulated
-// without a source, and the noise, are kept, which takes 8·(m + n) bytes a trial.
+// Checker tests many measurements under one operator as [NewCheck] does each: both laws are simulated once.
 type Checker struct {
-	k      *checker
-	null   Presence
-	blocks []*noiseBlock
+	j    *judge
+	null Presence
+	law  fitLaw
 }
 
-// NewChecker simulates; d.Y is not looked at. It returns [ErrInvalid].
+// NewChecker simulates; d.Y is not looked at. It returns [ErrInvalid], also for an operator that is known by
+// products.
 func NewChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*Checker, error) {
+	if !linop.HoldsEntries(d.A) {
+		return nil, fmt.Errorf("%w: the law of the fit takes the entries of an operator", ErrInvalid)
+	}
 	k, _, err := newChecker(ctx, d, opts)
 	if err != nil {
 		return nil, err
 	}
-	c := &Checker{k: k, null: Presence{Trials: opts.trials(d.A)}}
+	c := &Checker{null: Presence{Trials: opts.trials(d.A)}}
 	c.null.Null = slices.Repeat([]float64{math.Inf(-1)}, c.null.Trials)
-	err = k.simulate(ctx, c.null.Trials, opts.Progress, func(at int, b *noiseBlock) bool {
-		c.blocks = append(c.blocks, &noiseBlock{slices.Clone(b.z), slices.Clone(b.w), b.width})
-		k.addNull(c.null.Null[at:], b)
-		return true
-	})
+	if err := k.simulate(ctx, c.null.Trials, opts.Progress, func(at int, b *noiseBlock) { k.addNull(c.null.Null[at:], b) }); err != nil {
+		return nil, err
+	}
 	slices.Sort(c.null.Null)
+	if c.j, err = newJudge(ctx, k, opts); err != nil {
+		return nil, err
+	}
+	c.law, err = c.j.law(ctx, opts.fitTrials(d.A), opts.Progress)
 	return c, err
 }
 
-// Check tests the measurements y. A p-value of the fit that is above enough is known from
-// below only, by a number above enough; 1 gives all exactly.
-func (c *Checker) Check(y []float64, enough float64) *Check {
-	k := *c.k
-	k.d.Y = y
-	_, n := k.d.A.Dims()
-	sums := make([]float64, n)
+// Check tests the measurements y.
+func (c *Checker) Check(y []float64) *Check {
+	k := c.j.k
+	sums := make([]float64, len(k.norms))
 	k.d.A.MulVecTo(sums, true, y)
-	fit := k.fit(sums, c.null.Trials)
-	for _, b := range c.blocks {
-		if fit.add(&k, b); fit.pValue() > enough {
-			break
-		}
-	}
-	out := fit.check()
-	out.Presence = c.null
-	out.LogPresence = k.presence(sums)
-	out.settle()
+	out := c.law.check(c.j.measure(y, 1)[0])
+	out.Presence = c.Presence(k.presence(sums))
 	return out
 }
 

@@ -59,9 +59,8 @@ func (p *Presence) settle() {
 // It returns the errors that data yields, and [ErrInvalid].
 func NewPresence(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions) (*Presence, error) {
 	return overOperators(ctx, data, opts, func(k *checker, _, null []float64) error {
-		return k.simulate(ctx, len(null), opts.Progress, func(at int, b *noiseBlock) bool {
+		return k.simulate(ctx, len(null), opts.Progress, func(at int, b *noiseBlock) {
 			k.addNull(null[at:], b)
-			return true
 		})
 	})
 }

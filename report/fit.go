@@ -49,6 +49,7 @@ const (
 	UniformBackground = "a uniform background"
 	BrokenSensors     = "broken sensors"
 	OtherTau          = "another τ"
+	WeakerSource      = "a weaker source" // where amplitude 1 is supposed
 )
 
 // NoSource stands in a history in place of the community of a run that found no source.
