@@ -19,14 +19,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// falseAlarm is the probability with which a source may be found where there is none.
-func (o Options) falseAlarm() float64 {
-	if o.FalseAlarm == 0 {
-		return DefaultFalseAlarm
-	}
-	return o.FalseAlarm
-}
-
 // CheckFalseAlarm refuses, with [recovery.ErrInvalid], what is no rate of false alarms in
 // (0, 1], 0 being the default.
 func CheckFalseAlarm(rate float64) error {
@@ -79,7 +71,7 @@ func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options
 		}
 		return posterior.NewChecks(ctx, a.atEachTau(ctx, w), check)
 	}
-	of := simulated{in: Measurements{Nodes: w.in.Nodes, Sigmas: w.in.Sigmas}, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(), rule: a.opts.Rule}
+	of := simulated{nodes: w.in.Nodes, sigmas: w.in.Sigmas, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(), rule: a.opts.Rule}
 	if !w.op.last.is(of) {
 		var err error
 		if of.checker, err = w.NewChecker(ctx, opts, of.falseAlarm, 0); err != nil {
@@ -88,21 +80,6 @@ func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options
 		w.op.last = of
 	}
 	return w.op.last.checker.Check(w.Data.Y), nil
-}
-
-// simulated is what a checker was made for.
-type simulated struct {
-	in         Measurements
-	prior      []float64
-	amplitude  posterior.Amplitude
-	falseAlarm float64
-	rule       recovery.Rule
-	checker    *posterior.Checker // nil: none was made
-}
-
-func (s simulated) is(of simulated) bool {
-	return s.checker != nil && s.amplitude == of.amplitude && s.falseAlarm == of.falseAlarm && s.rule == of.rule &&
-		slices.Equal(s.in.Nodes, of.in.Nodes) && slices.Equal(s.in.Sigmas, of.in.Sigmas) && slices.Equal(s.prior, of.prior)
 }
 
 // explainOtherwise weighs other explanations against one source of log evidence one, which is that at
@@ -122,35 +99,6 @@ func (a *analysis) explainOtherwise(ctx context.Context, w *Whitened, opts poste
 	var err error
 	a.report.Fit.Alternatives, err = w.Explanations(ctx, opts, one)
 	return err
-}
-
-// NewChecker tests many measurements as [Operator.Analyse] tests one, of sound sensors whose τ is known.
-// The directions that are looked at are those of the last ComputeSpectrum; Analyse takes seed 0.
-func (w *Whitened) NewChecker(ctx context.Context, opts posterior.Options, falseAlarm float64, seed uint64) (*posterior.Checker, error) {
-	check, err := w.checkOptions(ctx, opts, falseAlarm, true)
-	if err != nil {
-		return nil, err
-	}
-	check.Seed = seed
-	return posterior.NewChecker(ctx, w.Data, check)
-}
-
-// checkOptions say what the measurements are held against; another τ where it is known and entries of M are held.
-func (w *Whitened) checkOptions(ctx context.Context, opts posterior.Options, falseAlarm float64, tauKnown bool) (posterior.CheckOptions, error) {
-	check := posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: falseAlarm, Background: uniformBackground(w.Data)}
-	n, m := w.op.Graph.Order(), len(w.Data.Y)
-	if !tauKnown || n > DenseLimit || float64(n)*float64(n)*float64(m) > fitTauWork {
-		return check, nil
-	}
-	for _, by := range []float64{0.5, 2} {
-		if err := ctx.Err(); err != nil {
-			return check, err
-		}
-		if at, err := w.atTau(ctx, by*w.op.Diffusion.Tau()); err == nil { // what cannot be computed with is no explanation
-			check.Others = append(check.Others, at.Data.A)
-		}
-	}
-	return check, nil
 }
 
 // addPresence reports whether there is a source at all.
@@ -222,12 +170,11 @@ func (a *analysis) atEachTau(ctx context.Context, w *Whitened) iter.Seq2[measure
 // Alternatives to the model, and what is tried of them.
 const (
 	tauWork        = 1e10 // entries of M times nodes, for each other τ
-	fitTauWork     = 2e9  // the same, where the fit is not known to be poor
 	suspectedFault = 0.02 // rate of broken sensors
 )
 
 // Explanations weighs other explanations against one source under the model, of log evidence one: the best first, and
-// with an error those that were weighed until then.
+// with an error, [posterior.ErrInvalid] or [expm.ErrAccuracy], those that were weighed until then.
 func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, one float64) (list []report.Alternative, err error) {
 	n, m := w.op.Graph.Order(), len(w.Data.Y)
 	add := func(what string, log, tau float64, e error) {
@@ -265,12 +212,6 @@ func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, one
 	}
 	slices.SortStableFunc(list, func(x, y report.Alternative) int { return cmp.Compare(y.LogEvidence, x.LogEvidence) })
 	return list, err
-}
-
-// uniformBackground is a reading of 1 at every sensor, in units of its noise.
-func uniformBackground(d measurement.Data) []float64 {
-	scale := d.A.(linop.Scaled).Scale
-	return append([]float64(nil), scale...)
 }
 
 // otherTau returns the log evidence of one source where τ is a quarter, half, twice or four

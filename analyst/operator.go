@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
@@ -36,6 +37,22 @@ type Operator struct {
 	nodes  []int // sensors of matrix
 	matrix linop.Operator
 	last   simulated
+}
+
+// simulated is a checker and what it was made for.
+type simulated struct {
+	nodes      []int
+	sigmas     []float64
+	prior      []float64
+	amplitude  posterior.Amplitude
+	falseAlarm float64
+	rule       recovery.Rule
+	checker    *posterior.Checker // nil: none was made
+}
+
+func (s simulated) is(of simulated) bool {
+	return s.checker != nil && s.amplitude == of.amplitude && s.falseAlarm == of.falseAlarm && s.rule == of.rule &&
+		slices.Equal(s.nodes, of.nodes) && slices.Equal(s.sigmas, of.sigmas) && slices.Equal(s.prior, of.prior)
 }
 
 // With returns the operator of another τ, without the rows that are held.

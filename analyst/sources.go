@@ -139,7 +139,8 @@ func (a *analysis) simpler(ctx context.Context, opts posterior.Options) (string,
 }
 
 // Simpler names the explanation of all sensors at once, louder noise or a background, that has more evidence than a
-// second source where all sensors are sound; "" for none.
+// second source where all sensors are sound; "" for none. It returns [posterior.ErrInvalid] for options that do not
+// fit to the measurements.
 func (w *Whitened) Simpler(ctx context.Context, opts posterior.Options) (string, error) {
 	opts.Faults = posterior.Faults{}
 	one, err := posterior.New(ctx, w.Data, opts)
