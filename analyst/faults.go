@@ -15,7 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// DefaultFaultRate is the prior probability of a sensor to be broken where sensors measure: one in
+// DefaultFaultRate is the mean rate of broken sensors that is supposed where sensors measure: one in
 // a hundred costs next to nothing where all are sound.
 const DefaultFaultRate = 0.01
 
@@ -52,7 +52,7 @@ func (w *Whitened) Faults(o Options) posterior.Faults {
 // suspicion is the probability from which a sensor is listed as suspect, and exclusion that from
 // which Basis Pursuit Denoising does without it.
 const (
-	suspicion = 0.1
+	suspicion = 0.25
 	exclusion = 0.5
 )
 

@@ -40,9 +40,9 @@ type Breakdown struct {
 //
 // of what it says instead and of what it said. Fewer sensors than it takes of the largest of
 // these to make up the odds of the likeliest label against the second cannot change the answer.
-// Where π may be one of several rates, what sensors say changes the weights of these too; but
+// Where the network may be in one of several states, what sensors say changes the weights of these too; but
 // the odds of a sum are at least the least of the odds of its parts, so the least of the
-// bounds at each rate holds.
+// bounds in each state holds.
 func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels []int) (*Breakdown, error) {
 	a, p, err := newAttack(ctx, d, opts, labels)
 	if err != nil {
@@ -79,13 +79,13 @@ func Withstands(ctx context.Context, d measurement.Data, opts Options, labels []
 	return true, nil
 }
 
-// certified returns a lower bound on the breakdown point: the least of those at each fault rate.
+// certified returns a lower bound on the breakdown point: the least of those in each state.
 func (a *attack) certified(ctx context.Context) (int, error) {
-	rates, _ := a.opts.Faults.rates()
+	states, _ := a.opts.Faults.states()
 	least := len(a.d.Y) + 1
-	for _, rate := range rates {
+	for k := range states {
 		at := *a
-		at.opts.Faults.Rate, at.opts.Faults.known = rate, true
+		at.opts.Faults.only = k + 1
 		p, err := New(ctx, a.d, at.opts)
 		if err != nil {
 			return 0, err
@@ -211,20 +211,22 @@ func (a *attack) breaks(ctx context.Context, lies []lie) (bool, error) {
 
 func (a *attack) column(i int) []float64 { return a.columns[i*len(a.largest):][:len(a.largest)] }
 
-// certify returns the least number of sensors whose influence makes up the log odds.
+// certify returns the least number of sensors whose influence makes up the log odds, where the state is known.
 func (a *attack) certify(odds float64) int {
 	m := len(a.largest)
 	influence := make([]float64, m)
 	known := map[[3]float64]float64{}
 	f := a.opts.Faults
+	states, _ := f.states()
+	p := states[0]
 	for s, x := range a.largest {
 		key := [3]float64{x, f.Low[s], f.High[s]}
 		worst, ok := known[key]
 		if !ok {
-			worst = f.influence(s, x)
+			worst = f.influence(p, s, x)
 			known[key] = worst
 		}
-		influence[s] = worst + f.spread(s, a.d.Y[s], a.d.Y[s], x)
+		influence[s] = worst + f.spread(p, s, a.d.Y[s], a.d.Y[s], x)
 	}
 	slices.SortFunc(influence, func(x, y float64) int { return cmp.Compare(y, x) })
 	sum := 0.0
@@ -246,40 +248,44 @@ const meanRounding = 0x1p-40
 // influence bounds log max_x f(y|x)/min_x f(y|x), over all y and 0 ≤ x ≤ largest. Further out
 // than the grid, [Faults.beyond] bounds it. It is +Inf where a mean may be outside of the
 // range: the farther y, the more it says for that mean.
-func (f Faults) influence(s int, largest float64) float64 {
+func (f Faults) influence(p kinds, s int, largest float64) float64 {
 	if f.Low[s] > 0 || largest > f.High[s]+meanRounding*largest {
 		return math.Inf(1)
 	}
 	const tails = 12
 	low, high := min(f.Low[s], 0)-tails, max(f.High[s], largest)+tails
 	step := max(.02, (high-low)/influenceSteps)
-	worst := f.beyond()
+	worst := f.beyond(p)
 	for y := low; y < high; y += step {
-		worst = max(worst, f.spread(s, y, y+step, largest))
+		worst = max(worst, f.spread(p, s, y, y+step, largest))
 	}
 	return worst
 }
 
-// beyond bounds the influence of a measurement that is outside of the range and of all means: W is
-// at least a quarter of the normal density about the nearer end, which is larger than that
+// beyond bounds the influence of a measurement that is outside of the range and of all means: an eighth of the
+// density of a broken sensor is the normal one about the nearer end, and another the wider one, each larger than that
 // about any mean in the range.
-func (f Faults) beyond() float64 { return math.Log1p(4 * (1 - f.Rate) / f.Rate) }
+func (f Faults) beyond(p kinds) float64 { return math.Log1p(8 * max(p.sound, p.shifted) / p.broken) }
 
 // spread bounds log max_x f(y|x)/min_x f(y|x) for from ≤ y ≤ to and 0 ≤ x ≤ largest: the
-// numerator by the least distance from y to an x, the denominator by the largest, and W,
+// numerator by the least distance from y to an x, the denominator by the largest, and what a deaf sensor says,
 // which lowers the ratio, by the lower end of each of its unimodal parts.
-func (f Faults) spread(s int, from, to, largest float64) float64 {
+func (f Faults) spread(p kinds, s int, from, to, largest float64) float64 {
 	nearest := max(0, from-largest, -to)
 	farthest := max(math.Abs(to), math.Abs(from), math.Abs(largest-from), math.Abs(largest-to))
-	l, h := f.Low[s], f.High[s]
-	least := func(density func(y float64) float64) float64 { return min(density(from), density(to)) }
-	broken := math.Log(f.Rate) + logSum([]float64{
-		least(func(y float64) float64 { return logUniform(y, l, h) }) - math.Ln2,
-		least(func(y float64) float64 { return logNormal(y - l) }) - 2*math.Ln2,
-		least(func(y float64) float64 { return logNormal(y - h) }) - 2*math.Ln2,
-	})
-	sound := math.Log1p(-f.Rate)
-	return softplus(sound+logNormal(nearest)-broken) - softplus(sound+logNormal(farthest)-broken)
+	parts, other := f.brokenParts(s, from), f.brokenParts(s, to)
+	for k := range parts {
+		parts[k] = min(parts[k], other[k])
+	}
+	silent := min(logNormal(from-f.silence(s)), logNormal(to-f.silence(s)))
+	deaf := logAdd(math.Log(p.broken)+logSum(parts[:]), math.Log(p.silent)+silent)
+	return p.logDensity(nearest, deaf) - p.logDensity(farthest, deaf)
+}
+
+// logDensity returns the log density of a measurement at a distance from its mean, given that of a
+// deaf sensor.
+func (p kinds) logDensity(distance, deaf float64) float64 {
+	return sensorLogs{math.Log(p.sound) + logNormal(distance), math.Log(p.shifted) + logShifted(distance), deaf}.sum()
 }
 
 // search breaks the answer by lies, one sensor after the other: each time the sensor and the
@@ -365,13 +371,13 @@ func (a *attack) toward(ctx context.Context, lies []lie, bound int) ([]int, erro
 func (a *attack) lies(rival, truth int) []lie {
 	const grid = 60
 	f := a.opts.Faults
+	p := f.mean()
 	var lies []lie
 	for s := range a.largest {
 		x, z := a.column(rival)[s], a.column(truth)[s]
 		odds := func(y float64) float64 {
-			broken := math.Log(f.Rate) + f.logBroken(s, y)
-			sound := math.Log1p(-f.Rate)
-			return softplus(sound+logNormal(y-x)-broken) - softplus(sound+logNormal(y-z)-broken)
+			deaf := f.logDeaf(s, y, p)
+			return p.logDensity(y-x, deaf) - p.logDensity(y-z, deaf)
 		}
 		best := lie{row: s, y: a.d.Y[s]}
 		now := odds(a.d.Y[s])

@@ -9,36 +9,45 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// Faults says how often sensors are broken: given the rate π each by itself, and π has a prior
-// of mean Rate, so that sensors that are seen to be broken make others the more suspect. A broken
-// sensor's reading does not depend on the sources, but its noise is still added. The
-// likelihood of measurement s of a sound sensor with mean x is N(y_s; x, 1), so that of any
-// sensor is
+// Faults says how often sensors are faulty: given the state of their network each by itself. The noise of a faulty
+// sensor is added all the same. In units of the noise, what sensor s published is, where a source
+// gives it the mean x, of density
 //
-//	(1 − π)·N(y_s; x, 1) + π·W_s(y_s).
+//	sound:   N(y; x, 1)
+//	broken:  W_s(y)
+//	silent:  N(y; 0, 1), the reading being 0, or the end of the range nearest to it
+//	shifted: N(y; x, v), v = 10: a drift, or a wrong scale, of a few times the noise
 //
 // A broken reading is anywhere in [l, h], the range that readings are clipped to, with
-// probability ½, and at each end, where all lands that lies beyond, with probability ¼:
+// probability ½, and at each end, where all lands that lies beyond, with probability ¼, half
+// the time with the variance of a shifted one:
 //
-//	W_s(y) = ½·(Φ(y − l) − Φ(y − h))/(h − l) + ¼·φ(y − l) + ¼·φ(y − h).
+//	W_s(y) = ½·(Φ(y − l) − Φ(y − h))/(h − l) + ⅛·(φ(y − l) + φ(y − h) + φ_v(y − l) + φ_v(y − h)).
 //
-// The ends also keep N/W bounded by 4 where y is outside the range, of every mean within it.
+// The ends also keep what one sensor says bounded where y is outside the range, of every mean within it.
 // Where no range is known, W_s is a Cauchy density about 0 of half width 30, under which no measurement, however
-// large, speaks for more than a few nats. The zero value is no fault at all.
+// large, speaks for more than a few nats.
+//
+// Rate is the mean of the rate of broken sensors. The odds of a silent sensor are three times, those of a shifted one
+// in the mean four times as large. How many are broken, and how many shifted, is learnt: sensors that are seen to be faulty make others the more
+// suspect. The zero value is no fault at all.
 type Faults struct {
-	Rate float64 // the mean of π, in [0, 1)
+	Rate float64 // in [0, 1)
 	// Low and High are l and h in units of the noise, one a row of A, up to
 	// [measurement.MaxLength] either way; nil: unknown.
 	Low, High []float64
 
-	known bool // π is Rate
+	only int // the state that is known, from 1; 0: none
 }
+
+// shiftedVariance is v.
+const shiftedVariance = 10
 
 // unknownWidth is the half width of a broken sensor's measurement in units of the noise,
 // where its range is unknown.
 const unknownWidth = 30
 
-// maxRate is the largest mean of π: nearer to 1 a rate of the prior rounds to 1, under which a sound sensor
+// maxRate is the largest mean rate: nearer to 1 a rate of the prior rounds to 1, under which a sound sensor
 // is impossible.
 const maxRate = 1 - 1e-12
 
@@ -74,10 +83,30 @@ func (f Faults) logBroken(s int, y float64) float64 {
 	if f.Low == nil {
 		return -math.Log(math.Pi*unknownWidth) - math.Log1p(y/unknownWidth*(y/unknownWidth))
 	}
+	parts := f.brokenParts(s, y)
+	return logSum(parts[:])
+}
+
+// brokenParts are the logarithms of the parts of W_s(y), each with one peak, where the range is known.
+func (f Faults) brokenParts(s int, y float64) [5]float64 {
 	l, h := f.Low[s], f.High[s]
-	return logSum([]float64{
-		logUniform(y, l, h) - math.Ln2, logNormal(y-l) - 2*math.Ln2, logNormal(y-h) - 2*math.Ln2,
-	})
+	const end = 3 * math.Ln2
+	return [5]float64{
+		logUniform(y, l, h) - math.Ln2, logNormal(y-l) - end, logNormal(y-h) - end, logShifted(y-l) - end, logShifted(y-h) - end,
+	}
+}
+
+// silence is what a silent sensor reads.
+func (f Faults) silence(s int) float64 {
+	if f.Low == nil {
+		return 0
+	}
+	return min(max(0, f.Low[s]), f.High[s])
+}
+
+// logDeaf returns the log density of a sensor that is broken or silent, with the probabilities of both.
+func (f Faults) logDeaf(s int, y float64, p kinds) float64 {
+	return logAdd(math.Log(p.broken)+f.logBroken(s, y), math.Log(p.silent)+logNormal(y-f.silence(s)))
 }
 
 // narrowRange is a width, in units of the noise, within which a uniform reading cannot be
@@ -103,5 +132,7 @@ func logUniform(y, l, h float64) float64 {
 // logNormal returns log φ(x).
 func logNormal(x float64) float64 { return -x*x/2 - math.Log(2*math.Pi)/2 }
 
-// softplus returns log(1 + e^x).
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+// logShifted returns log φ_v(x).
+func logShifted(x float64) float64 {
+	return -x*x/(2*shiftedVariance) - math.Log(2*math.Pi*shiftedVariance)/2
+}

@@ -31,23 +31,48 @@ func brokenDensity(f posterior.Faults, s int, y float64) float64 {
 	for k := range steps {
 		sum += normal.Prob(y-l-(h-l)*(float64(k)+.5)/steps) / steps
 	}
-	return sum/2 + normal.Prob(y-l)/4 + normal.Prob(y-h)/4
+	wide := distuv.Normal{Sigma: math.Sqrt(posterior.ShiftedVariance)}
+	return sum/2 + (normal.Prob(y-l)+normal.Prob(y-h)+wide.Prob(y-l)+wide.Prob(y-h))/8
 }
 
-// brokenSets are the log probabilities of the sets of broken sensors, by their bits, where there is
+// What a sensor may be.
+const (
+	isSound = iota
+	isShifted
+	isDeaf
+	fates
+)
+
+// fateOf returns what a sensor is in a set.
+func fateOf(set, s int) int {
+	for range s {
+		set /= fates
+	}
+	return set % fates
+}
+
+// faultySets are the log probabilities of what all sensors are, by their digits, where there is
 // no source.
-func brokenSets(f posterior.Faults, y []float64) []float64 {
-	rates, prior := f.Rates()
-	sets := make([]float64, 1<<len(y))
+func faultySets(f posterior.Faults, y []float64) []float64 {
+	states, prior := f.States()
+	wide := distuv.Normal{Sigma: math.Sqrt(posterior.ShiftedVariance)}
+	sets := make([]float64, int(math.Pow(fates, float64(len(y)))))
+	density := make([]float64, len(y))
+	for s, v := range y {
+		density[s] = brokenDensity(f, s, v)
+	}
 	for set := range sets {
-		logs := make([]float64, len(rates))
-		for k, rate := range rates {
+		logs := make([]float64, len(states))
+		for k, p := range states {
 			logs[k] = math.Log(prior[k])
 			for s, v := range y {
-				if set>>s&1 == 1 {
-					logs[k] += math.Log(rate * brokenDensity(f, s, v))
-				} else {
-					logs[k] += math.Log(1-rate) + distuv.UnitNormal.LogProb(v)
+				switch fateOf(set, s) {
+				case isSound:
+					logs[k] += math.Log(p[0]) + distuv.UnitNormal.LogProb(v)
+				case isShifted:
+					logs[k] += math.Log(p[3]) + wide.LogProb(v)
+				default: // the ranges of these tests hold 0
+					logs[k] += math.Log(p[1]*density[s] + p[2]*distuv.UnitNormal.Prob(v))
 				}
 			}
 		}
@@ -57,11 +82,14 @@ func brokenSets(f posterior.Faults, y []float64) []float64 {
 	return sets
 }
 
+// fateWeight is the inverse of the variance of what a sensor says of a source.
+func fateWeight(fate int) float64 { return [...]float64{1, 1. / posterior.ShiftedVariance, 0}[fate] }
+
 // faultyByDefinition is the log evidence of each node and the probability of each sensor to be
-// broken, summed over all sets of broken sensors.
+// faulty, summed over all that sensors may be.
 func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []float64, one float64) (evidence, broken []float64) {
 	m, n := a.Dims()
-	sets := brokenSets(f, y)
+	sets := faultySets(f, y)
 	var logs, weights []float64
 	var of []int
 	evidence, broken = make([]float64, n), make([]float64, m)
@@ -70,9 +98,8 @@ func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []f
 		for set, log := range sets {
 			c, sum := 0.0, 0.0
 			for s, v := range y {
-				if set>>s&1 == 0 {
-					c, sum = c+a.At(s, i)*v, sum+a.At(s, i)*a.At(s, i)
-				}
+				w := fateWeight(fateOf(set, s))
+				c, sum = c+w*a.At(s, i)*v, sum+w*a.At(s, i)*a.At(s, i)
 			}
 			log += floats.LogSumExp([]float64{math.Log(one) + c - sum/2, math.Log1p(-one) + integral(c, sum)})
 			logs = append(logs, log)
@@ -83,7 +110,7 @@ func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []f
 	total := floats.LogSumExp(weights)
 	for k, w := range weights {
 		for s := range broken {
-			if of[k]>>s&1 == 1 {
+			if fateOf(of[k], s) != isSound {
 				broken[s] += math.Exp(w - total)
 			}
 		}
@@ -172,7 +199,7 @@ func TestStuckSensorIsSeen(t *testing.T) {
 		t.Errorf("the source has %v, and %v with faults; the stuck sensor is broken with probability %v", plain.Probability[4], p.Probability[4], p.Faulty[40])
 	}
 	for s, v := range p.Faulty {
-		if s != 40 && v > .2 {
+		if s != 40 && v > .5 {
 			t.Errorf("sensor %d is sound and broken with probability %v", s, v)
 		}
 	}

@@ -9,16 +9,17 @@ import (
 )
 
 // faultyEvidence integrates the likelihood of one source over its amplitude where sensors
-// may be broken. Multiplied out, the likelihood of amplitude a is a sum over the fault rates
-// and the sets S of sound sensors, with positive weights, of e^{a·c_S − a²N_S/2}, and
-// N_S ≤ N, the sum of squares of the whole column. So whatever rule integrates every normal density of
+// may be faulty. Multiplied out, the likelihood of amplitude a is a sum over the states of the
+// network and of each sensor, with positive weights, of e^{a·c − a²N'/2}, N' the sum of squares of the
+// column over the sound sensors and a v-th of that over the shifted ones, at most
+// N, that of the whole column. So whatever rule integrates every normal density of
 // width 1/√N and more to a relative error does it for the sum.
 type faultyEvidence struct {
-	sensors  []sensor
-	logRates []float64 // log probabilities of the fault rates, given what is known of sources
-	base     float64   // log evidence of no source and faults against sound sensors
-	prior    amplitudePrior
-	at, w    []float64 // Gauss–Legendre on [0, 1]
+	sensors   []sensor
+	logStates []float64 // log probabilities of the states, given what is known of sources
+	base      float64   // log evidence of no source and faults against sound sensors
+	prior     amplitudePrior
+	at, w     []float64 // Gauss–Legendre on [0, 1]
 }
 
 // amplitudePrior is a mass on amplitude 1 and the rest even on [0, 1].
@@ -43,20 +44,20 @@ const negligible = 50
 
 func newFaultyEvidence(y []float64, f Faults, a Amplitude) *faultyEvidence {
 	e := &faultyEvidence{prior: a.prior(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
-	e.sensors, e.logRates, e.base = f.sensors(y)
+	e.sensors, e.logStates, e.base = f.sensors(y)
 	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
 	return e
 }
 
-// mix returns the log likelihood from that at each fault rate.
-func (e *faultyEvidence) mix(logs *[maxRates]float64) float64 {
+// mix returns the log likelihood from that in each state.
+func (e *faultyEvidence) mix(logs *[maxStates]float64) float64 {
 	largest := math.Inf(-1)
-	for k, l := range e.logRates {
+	for k, l := range e.logStates {
 		logs[k] += l
 		largest = max(largest, logs[k])
 	}
 	sum := 0.0
-	for k := range e.logRates {
+	for k := range e.logStates {
 		sum += math.Exp(logs[k] - largest)
 	}
 	return largest + math.Log(sum)
@@ -68,7 +69,7 @@ func (e *faultyEvidence) mix(logs *[maxRates]float64) float64 {
 type column struct {
 	*faultyEvidence
 	moved []movedSensor
-	faint [maxRates]parabola
+	faint [maxStates]parabola
 	norm  float64 // Σ x²
 }
 
@@ -104,7 +105,7 @@ func (e *faultyEvidence) column(x []float64, c *column) {
 }
 
 func (c *column) reset(e *faultyEvidence) {
-	c.faultyEvidence, c.moved, c.faint, c.norm = e, c.moved[:0], [maxRates]parabola{}, 0
+	c.faultyEvidence, c.moved, c.faint, c.norm = e, c.moved[:0], [maxStates]parabola{}, 0
 }
 
 // add adds the entry of a row.
@@ -115,20 +116,20 @@ func (c *column) add(row int, x float64) {
 		c.moved = append(c.moved, movedSensor{t, row, x})
 		return
 	}
-	for k := range c.logRates {
-		g := t.sound[k]
-		c.faint[k].linear += g * x * t.y
-		c.faint[k].quadratic += g * x * x * (t.broken[k]*t.y*t.y - 1) / 2
+	for k := range c.logStates {
+		gain, variance := t.gain(k)
+		c.faint[k].linear += gain * x * t.y
+		c.faint[k].quadratic += x * x * (variance*t.y*t.y - gain) / 2
 	}
 }
 
-// values returns the log likelihood of amplitude a against none at each fault rate.
-func (c *column) values(a float64) (logs [maxRates]float64) {
+// values returns the log likelihood of amplitude a against none in each state.
+func (c *column) values(a float64) (logs [maxStates]float64) {
 	p := newRatios()
 	for i := range c.moved {
 		p.times(c.moved[i].sensor, a*c.moved[i].x)
 	}
-	for k := range c.logRates {
+	for k := range c.logStates {
 		logs[k] = p.value(k) + c.faint[k].value(a)
 	}
 	return logs
@@ -140,11 +141,11 @@ func (c *column) value(a float64) float64 {
 	return c.mix(&logs)
 }
 
-// shares returns the probability of each fault rate at amplitude a.
-func (c *column) shares(a float64) (out [maxRates]float64) {
+// shares returns the probability of each state at amplitude a.
+func (c *column) shares(a float64) (out [maxStates]float64) {
 	out = c.values(a)
 	total := c.mix(&out)
-	for k := range c.logRates {
+	for k := range c.logStates {
 		out[k] = math.Exp(out[k] - total)
 	}
 	return out
@@ -152,15 +153,18 @@ func (c *column) shares(a float64) (out [maxRates]float64) {
 
 // slope returns the derivative of value.
 func (c *column) slope(a float64) (sum float64) {
-	for k, share := range c.shares(a) {
-		if share == 0 {
-			continue
+	shares, states := c.shares(a), len(c.logStates)
+	for k := range states {
+		sum += shares[k] * (c.faint[k].linear + 2*a*c.faint[k].quadratic)
+	}
+	for i := range c.moved {
+		m := &c.moved[i]
+		sound, shifted := m.at(a*m.x, states)
+		weight := 0.0
+		for k := range states {
+			weight += shares[k] * (sound[k] + shifted[k]/shiftedVariance)
 		}
-		slope := c.faint[k].linear + 2*a*c.faint[k].quadratic
-		for _, m := range c.moved {
-			slope += m.soundAt(k, a*m.x) * m.x * (m.y - a*m.x)
-		}
-		sum += share * slope
+		sum += weight * m.x * (m.y - a*m.x)
 	}
 	return sum
 }
@@ -172,8 +176,8 @@ func (c *column) bound(from, to float64) float64 {
 		m := &c.moved[i]
 		p.times(m.sensor, min(max(m.y/m.x, from), to)*m.x)
 	}
-	var logs [maxRates]float64
-	for k := range c.logRates {
+	var logs [maxStates]float64
+	for k := range c.logStates {
 		logs[k] = p.value(k) + c.faint[k].most(from, to)
 	}
 	return c.mix(&logs)

@@ -30,16 +30,15 @@ type chain interface {
 	state() *gibbs
 }
 
-// faultyGibbs samples sources where sensors may be broken: the fault rate and which are sound, given the
-// sources; each source, given the others and the sound sensors, in closed form; and, since
-// both hold each other in place, a move of each source that sums over all sets of sound
-// sensors.
+// faultyGibbs samples sources where sensors may be faulty: the state of the network and what each sensor is, given the
+// sources; each source, given the others and the sensors, in closed form; and, since
+// both hold each other in place, a move of each source that sums over all that sensors may be.
 type faultyGibbs struct {
 	gibbs
 	faults   *faultyEvidence
 	columns  blas64.General // Aᵀ, n × m
-	sound    []bool
-	mean     []float64 // A f
+	weight   []float64      // of each sensor: 1 where it is sound, 1/v where it is shifted, else 0
+	mean     []float64      // A f
 	residual []float64
 	proposal []float64 // probability of each node in a move
 	sums     []float64 // its partial sums
@@ -76,7 +75,7 @@ func newFaultyGibbs(ctx context.Context, g gibbs, opts SampleOptions) (*faultyGi
 		c.thin = max(1, opts.Sweeps/thinned)
 	}
 	c.norms, c.rest = make([]float64, n), make([]float64, n)
-	c.sound, c.mean, c.residual = make([]bool, m), make([]float64, m), make([]float64, m)
+	c.weight, c.mean, c.residual = make([]float64, m), make([]float64, m), make([]float64, m)
 	c.proposal = make([]float64, n)
 	for i, p := range one.Probability {
 		c.proposal[i] = (p + math.Exp(g.logPrior[i])) / 2
@@ -95,8 +94,8 @@ func (g *faultyGibbs) column(i int) []float64 {
 func (g *faultyGibbs) start(k int, rnd *rand.Rand) {
 	g.rnd, g.z, g.a = rnd, nil, nil
 	clear(g.mean)
-	for s := range g.sound {
-		g.sound[s] = true
+	for s := range g.weight {
+		g.weight[s] = 1
 	}
 	g.setNorms()
 	g.w = slices.Clone(g.logPrior)
@@ -125,32 +124,27 @@ func (g *faultyGibbs) remove() (z int, a float64) {
 	return z, a
 }
 
-// setRest sets rest to what the sound sensors say of each node beyond the sources.
+// setRest sets rest to what the sensors that hear them say of each node beyond the sources.
 func (g *faultyGibbs) setRest() {
 	for s, t := range g.faults.sensors {
-		g.residual[s] = 0
-		if g.sound[s] {
-			g.residual[s] = t.y - g.mean[s]
-		}
+		g.residual[s] = g.weight[s] * (t.y - g.mean[s])
 	}
 	blas64.Gemv(blas.NoTrans, 1, g.columns, blas64.Vector{N: len(g.residual), Inc: 1, Data: g.residual}, 0, blas64.Vector{N: len(g.rest), Inc: 1, Data: g.rest})
 }
 
-// setNorms sets the sums of squares over the sound sensors.
+// setNorms sets the weighted sums of squares.
 func (g *faultyGibbs) setNorms() {
 	for i := range g.norms {
 		sum := 0.0
 		for s, x := range g.column(i) {
-			if g.sound[s] {
-				sum += x * x
-			}
+			sum += g.weight[s] * x * x
 		}
 		g.norms[i] = sum
 	}
 }
 
 func (g *faultyGibbs) sweep() (moved []float64) {
-	g.drawSound()
+	g.drawWeights()
 	g.sweeps++
 	weigh := len(g.z) > 1 && g.thin > 0 && g.sweeps%g.thin == 0 // of one source the evidence is exact
 	for range g.z {
@@ -169,20 +163,26 @@ func (g *faultyGibbs) sweep() (moved []float64) {
 	return moved
 }
 
-// drawSound draws the fault rate, summed over all sets of sound sensors, and then which are
-// sound, given the sources.
-func (g *faultyGibbs) drawSound() {
-	changed, k := false, 0
-	shares := g.rateShares()
-	for u := g.rnd.Float64(); k < len(g.faults.logRates)-1; k++ {
+// drawWeights draws the state of the network, summed over those of all sensors, and then these, given the
+// sources.
+func (g *faultyGibbs) drawWeights() {
+	changed, k, states := false, 0, len(g.faults.logStates)
+	shares := g.stateShares()
+	for u := g.rnd.Float64(); k < states-1; k++ {
 		if u -= shares[k]; u < 0 {
 			break
 		}
 	}
 	for s := range g.faults.sensors {
-		sound := g.rnd.Float64() < g.faults.sensors[s].soundAt(k, g.mean[s])
-		if sound != g.sound[s] {
-			g.sound[s], changed = sound, true
+		sound, shifted := g.faults.sensors[s].at(g.mean[s], states)
+		weight, u := 0.0, g.rnd.Float64()
+		if u < sound[k] {
+			weight = 1
+		} else if u < sound[k]+shifted[k] {
+			weight = 1. / shiftedVariance
+		}
+		if weight != g.weight[s] {
+			g.weight[s], changed = weight, true
 		}
 	}
 	if changed {
@@ -212,14 +212,14 @@ func (g *faultyGibbs) evidenceOfOneMore() float64 {
 	return logSum(weight)
 }
 
-// rateShares are the probabilities of the fault rates, given the sources.
-func (g *faultyGibbs) rateShares() (shares [maxRates]float64) {
+// stateShares are the probabilities of the states, given the sources.
+func (g *faultyGibbs) stateShares() (shares [maxStates]float64) {
 	p := g.ratios()
-	for k := range g.faults.logRates {
+	for k := range g.faults.logStates {
 		shares[k] = p.value(k)
 	}
 	total := g.faults.mix(&shares)
-	for k := range g.faults.logRates {
+	for k := range g.faults.logStates {
 		shares[k] = math.Exp(shares[k] - total)
 	}
 	return shares
@@ -243,12 +243,11 @@ func (g *faultyGibbs) addBroken(sum []float64) []float64 {
 	if sum == nil {
 		sum = make([]float64, len(g.faults.sensors))
 	}
-	for k, share := range g.rateShares() {
-		if share == 0 {
-			continue
-		}
-		for s := range g.faults.sensors {
-			sum[s] += share * (1 - g.faults.sensors[s].soundAt(k, g.mean[s]))
+	shares, states := g.stateShares(), len(g.faults.logStates)
+	for s := range sum {
+		sound, _ := g.faults.sensors[s].at(g.mean[s], states)
+		for k := range states {
+			sum[s] += shares[k] * (1 - sound[k])
 		}
 	}
 	return sum

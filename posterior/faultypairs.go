@@ -211,8 +211,8 @@ func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
 
 // mixed returns the log likelihood of products.
 func (e *faultyEvidence) mixed(p *ratios) float64 {
-	var logs [maxRates]float64
-	for k := range e.logRates {
+	var logs [maxStates]float64
+	for k := range e.logStates {
 		logs[k] = p.value(k)
 	}
 	return e.mix(&logs)
@@ -221,17 +221,17 @@ func (e *faultyEvidence) mixed(p *ratios) float64 {
 // beyond returns the evidence of a further source where the means are known already, and the log
 // likelihood of these against no source.
 func (e *faultyEvidence) beyond(mean func(row int) float64) (rest *faultyEvidence, log float64) {
-	n := len(e.logRates)
-	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), logRates: make([]float64, n), prior: e.prior, at: e.at, w: e.w}
+	n := len(e.logStates)
+	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), logStates: make([]float64, n), prior: e.prior, at: e.at, w: e.w}
 	p := newRatios()
 	for s := range e.sensors {
 		x := mean(s)
-		rest.sensors[s] = e.sensors[s].beyond(x)
+		rest.sensors[s] = e.sensors[s].beyond(x, n)
 		p.times(&e.sensors[s], x)
 	}
 	log = e.mixed(&p)
-	for k, l := range e.logRates {
-		rest.logRates[k] = l + p.value(k) - log
+	for k, l := range e.logStates {
+		rest.logStates[k] = l + p.value(k) - log
 	}
 	return rest, log
 }

@@ -158,8 +158,8 @@ func inBlocks(ctx context.Context, n int, do func(from, to int)) error {
 // unseenMass is the posterior probability of the nodes that suspects are not asked about.
 const unseenMass = 1e-6
 
-// suspects returns the probability of each sensor to be broken, given one source: under no source
-// and at one fault rate it is sensor.broken, and each source changes it where it moves the mean.
+// suspects returns the probability of each sensor to be faulty, given one source: under no source
+// and in one state it is 1 − sensor.sound, and each source changes it where it moves the mean.
 // It is off by at most [unseenMass].
 func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
 	nodes := likeliest(p.Probability, 1-unseenMass)
@@ -168,7 +168,7 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(contex
 		place[i] = k / blockWidth
 	}
 	parts := make([][]float64, 1+(len(nodes)-1)/blockWidth) // a block has one worker
-	masses := make([][maxRates]float64, len(parts))
+	masses := make([][maxStates]float64, len(parts))
 	for b := range parts {
 		parts[b] = make([]float64, len(f.sensors))
 	}
@@ -177,15 +177,15 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(contex
 		c.suspect(parts[b], &masses[b], f.logPrior[i]-p.LogPresence)
 	})
 	out := make([]float64, len(f.sensors))
-	var mass [maxRates]float64
+	var mass [maxStates]float64
 	for b, part := range parts {
 		floats.Add(out, part)
 		floats.Add(mass[:], masses[b][:])
 	}
 	total := floats.Sum(mass[:])
 	for s := range f.sensors {
-		for k := range f.logRates {
-			out[s] += mass[k] * f.sensors[s].broken[k]
+		for k := range f.logStates {
+			out[s] += mass[k] * (1 - f.sensors[s].sound[k])
 		}
 		out[s] = min(1, max(0, out[s]/total))
 	}
@@ -208,10 +208,10 @@ func likeliest(probability []float64, share float64) []int {
 	return order
 }
 
-// suspect adds to mass, for each fault rate, the integral of the posterior density, and to sum, for each
-// sensor that the column moves, by how much it changes the probability to be broken, times that
+// suspect adds to mass, for each state, the integral of the posterior density, and to sum, for each
+// sensor that the column moves, by how much it changes the probability to be faulty, times that
 // density. offset is the log prior less the log evidence of all.
-func (c *column) suspect(sum []float64, mass *[maxRates]float64, offset float64) {
+func (c *column) suspect(sum []float64, mass *[maxStates]float64, offset float64) {
 	const tiny = 1e-12
 	c.visit(c.raise(-offset), func(a, logWeight, value float64) {
 		density := math.Exp(offset + logWeight + value)
@@ -219,15 +219,16 @@ func (c *column) suspect(sum []float64, mass *[maxRates]float64, offset float64)
 			mass[0] += density
 			return
 		}
-		for k, share := range c.shares(a) {
-			share *= density
-			mass[k] += share
-			if share < tiny {
-				continue
-			}
-			for i := range c.moved {
-				m := &c.moved[i]
-				sum[m.row] += share * (1 - m.soundAt(k, a*m.x) - m.broken[k])
+		shares, states := c.shares(a), len(c.logStates)
+		for k := range states {
+			shares[k] *= density
+			mass[k] += shares[k]
+		}
+		for i := range c.moved {
+			m := &c.moved[i]
+			sound, _ := m.at(a*m.x, states)
+			for k := range states {
+				sum[m.row] += shares[k] * (m.sound[k] - sound[k])
 			}
 		}
 	})

@@ -24,24 +24,24 @@ var curvatures = [...]float64{1, .5, 0}
 
 // screen bounds the evidence of every node where A is known by products. The likelihood of the
 // measurements farthest from 0, of which a broken sensor is one wherever it matters, is kept
-// as it is. With t = xy − x²/2, the others are bounded by normal ones, at each fault rate:
+// as it is. With t = xy − x²/2, the others are bounded by normal ones, in each state:
 //
-//	g·t ≤ log(1 − g + g·e^t) ≤ α·x − κ·x²/2,
+//	g·t ≤ log(deaf + sound·e^t + shifted·e^{t/v}) ≤ α·x − κ·x²/2,
 //
-// g the probability of a sound sensor under no source, the left side since the logarithm is
+// g = sound + shifted/v, of the probabilities under no source, the left side since the logarithm is
 // concave, and α the least found that holds for 0 ≤ x ≤ √max N. Of a few κ the best
 // counts: 1 where entries are small, less where a broken sensor may explain a large one.
 type screen struct {
 	*faulty
 	rows []int     // kept as they are
 	a    []float64 // these rows of A: entry (i, k) at i·len(rows) + k
-	// Of the others: Aᵀ of g∘y and, for each κ, of α, at each fault rate; and the sums of squares
+	// Of the others: Aᵀ of g∘y and, for each κ, of α, in each state; and the sums of squares
 	// with bounds.
-	sound     [maxRates][]float64
-	most      [len(curvatures)][maxRates][]float64
-	norms     Norms
-	meanSound [maxRates]float64
-	err       float64 // bounds what the error of A makes of any of the exponents
+	gain     [maxStates][]float64
+	most     [len(curvatures)][maxStates][]float64
+	norms    Norms
+	meanGain [maxStates]float64
+	err      float64 // bounds what the error of A makes of any of the exponents
 }
 
 // screened returns the posterior with bounds. The evidence of the nodes of the largest upper
@@ -135,7 +135,7 @@ func (f *faulty) newScreen(ctx context.Context, norms Norms) (*screen, error) {
 // product, and returns the largest norm of what A is multiplied with.
 func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 	m, n := s.d.A.Dims()
-	rates := len(s.logRates)
+	rates := len(s.logStates)
 	width := rates * (1 + len(curvatures))
 	slopes, squares := make([]float64, m*width), make([]float64, width)
 	for r := range s.sensors {
@@ -145,8 +145,9 @@ func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 		t := &s.sensors[r]
 		row := slopes[r*width : (r+1)*width]
 		for k := range rates {
-			row[k] = t.sound[k] * t.y
-			s.meanSound[k] += t.sound[k] / float64(max(1, m-len(s.rows)))
+			gain, _ := t.gain(k)
+			row[k] = gain * t.y
+			s.meanGain[k] += gain / float64(max(1, m-len(s.rows)))
 			for c, curvature := range curvatures {
 				row[(c+1)*rates+k] = t.slopeBound(k, largest, curvature)
 			}
@@ -158,7 +159,7 @@ func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 	product := make([]float64, n*width)
 	linop.MulBlockTo(s.d.A, product, true, slopes, width)
 	for k := range rates {
-		s.sound[k] = stride(product, k, width, n)
+		s.gain[k] = stride(product, k, width, n)
 		for c := range curvatures {
 			s.most[c][k] = stride(product, (c+1)*rates+k, width, n)
 		}
@@ -183,12 +184,12 @@ func (s *screen) without(norms Norms) Norms {
 
 // slopeBound returns an α with log ratio(x) ≤ α·x − κ·x²/2 for 0 ≤ x ≤ largest: from one
 // point of a grid to the next the likelihood is largest where x is nearest to y, and
-// κx²/2 at the upper end; below the grid log(1 + v) ≤ v and e^t − 1 ≤ t + t²e^{max(0, t)}/2,
+// κx²/2 at the upper end; below the grid log(1 + u) ≤ u and e^t − 1 ≤ t + t²e^{max(0, t)}/2,
 // and the log ratio is at most max(0, t), which counts where y is far off.
 func (t *sensor) slopeBound(k int, largest, curvature float64) float64 {
 	const finest, growth = 1e-3, 1.02
-	logSound, _ := t.logs(k)
-	slope := t.sound[k]*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(logSound+finest*max(0, t.y))/2
+	gain, variance := t.gain(k)
+	slope := gain*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(math.Log(variance+gain*gain)+finest*max(0, t.y))/2
 	slope = min(slope, max(0, t.y)) + finest*curvature/2
 	for x := finest; x < largest; x *= growth {
 		to := x * growth
@@ -208,16 +209,16 @@ func (s *screen) bounds(i int, c *column) (low, estimate, high float64) {
 	s.estimate(i, c)
 	estimate = c.log(math.Inf(-1))
 	faint := c.faint
-	for k := range s.logRates {
+	for k := range s.logStates {
 		c.faint[k].linear -= s.err
-		c.faint[k].quadratic += (s.norms.N[i]*s.meanSound[k] - s.norms.High[i]) / 2
+		c.faint[k].quadratic += (s.norms.N[i]*s.meanGain[k] - s.norms.High[i]) / 2
 	}
 	low = c.log(math.Inf(-1))
 	high = math.Inf(1)
 	for j, curvature := range curvatures {
-		for k := range s.logRates {
-			c.faint[k].linear = faint[k].linear + s.most[j][k][i] - s.sound[k][i] + s.err
-			c.faint[k].quadratic = faint[k].quadratic + (s.norms.N[i]*s.meanSound[k]-curvature*s.norms.Low[i])/2
+		for k := range s.logStates {
+			c.faint[k].linear = faint[k].linear + s.most[j][k][i] - s.gain[k][i] + s.err
+			c.faint[k].quadratic = faint[k].quadratic + (s.norms.N[i]*s.meanGain[k]-curvature*s.norms.Low[i])/2
 		}
 		high = min(high, c.log(math.Inf(-1)))
 	}
@@ -232,9 +233,9 @@ func (s *screen) estimate(i int, c *column) {
 	for k, r := range s.rows {
 		c.add(r, s.a[i*width+k])
 	}
-	for k := range s.logRates {
-		c.faint[k].linear += s.sound[k][i]
-		c.faint[k].quadratic -= s.norms.N[i] * s.meanSound[k] / 2
+	for k := range s.logStates {
+		c.faint[k].linear += s.gain[k][i]
+		c.faint[k].quadratic -= s.norms.N[i] * s.meanGain[k] / 2
 	}
 	c.norm += s.norms.High[i]
 }

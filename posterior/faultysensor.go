@@ -4,59 +4,80 @@ package posterior
 
 import "math"
 
-// sensor is one measurement whose sensor may be broken, at each of the fault rates that are
-// possible. Against no source anywhere the likelihood of a mean x is
-// broken + sound·e^{x·y − x²/2}: the probabilities are those of no source, and their sum is 1.
+// sensor is one measurement whose sensor may be faulty, in each of the states that are
+// possible. Against no source anywhere the likelihood of a mean x is, with t = x·y − x²/2,
+//
+//	deaf + sound·e^t + shifted·e^{t/v},
+//
+// v = [shiftedVariance]: the probabilities are those of no source, and their sum is 1. Deaf
+// sensors, broken or silent, read what has nothing to do with the source.
 type sensor struct {
-	y             float64
-	sound, broken [maxRates]float64
-	// odds are the log odds of broken against sound where one of them is below smallRatio; else nil.
-	odds *[maxRates]float64
+	y                    float64
+	sound, shifted, deaf [maxStates]float64
+	// logs are the logarithms of the three where one of them is below smallRatio; else nil.
+	logs *[maxStates]sensorLogs
 }
 
-// setOdds sets the probabilities by the log odds of broken against sound.
-func (s *sensor) setOdds(odds [maxRates]float64) {
+// sensorLogs are the logarithms of the probabilities of a sensor.
+type sensorLogs struct{ sound, shifted, deaf float64 }
+
+// sum returns the logarithm of the sum.
+func (l sensorLogs) sum() float64 {
+	largest := max(l.sound, l.shifted, l.deaf)
+	return largest + math.Log(math.Exp(l.sound-largest)+math.Exp(l.shifted-largest)+math.Exp(l.deaf-largest))
+}
+
+// moved returns the logarithms at the exponent t.
+func (l sensorLogs) moved(t float64) sensorLogs {
+	return sensorLogs{l.sound + t, l.shifted + t/shiftedVariance, l.deaf}
+}
+
+// set sets the probabilities in a number of states by logarithms of any scale.
+func (s *sensor) set(logs *[maxStates]sensorLogs, states int) {
 	far := false
-	for k, v := range odds {
-		s.sound[k], s.broken[k] = math.Exp(-softplus(v)), math.Exp(-softplus(-v))
-		far = far || min(s.sound[k], s.broken[k]) <= smallRatio
+	for k := range states {
+		l := &logs[k]
+		sum := l.sum()
+		l.sound, l.shifted, l.deaf = l.sound-sum, l.shifted-sum, l.deaf-sum
+		s.sound[k], s.shifted[k], s.deaf[k] = math.Exp(l.sound), math.Exp(l.shifted), math.Exp(l.deaf)
+		far = far || min(s.sound[k], s.shifted[k], s.deaf[k]) <= smallRatio
 	}
 	if far {
-		s.odds = &odds
+		s.logs = logs
 	}
 }
 
-// logs returns the logarithms of both probabilities at a rate.
-func (s *sensor) logs(k int) (sound, broken float64) {
-	if s.odds != nil {
-		return -softplus(s.odds[k]), -softplus(-s.odds[k])
+// log returns the logarithms in a state.
+func (s *sensor) log(k int) sensorLogs {
+	if s.logs != nil {
+		return s.logs[k]
 	}
-	return math.Log(s.sound[k]), math.Log(s.broken[k])
+	return sensorLogs{math.Log(s.sound[k]), math.Log(s.shifted[k]), math.Log(s.deaf[k])}
 }
 
-// sensors prepares the measurements y. logRates are the log probabilities of the fault rates given
+// sensors prepares the measurements y. logStates are the log probabilities of the states given
 // no source, and base is the log evidence of that against sound sensors.
-func (f Faults) sensors(y []float64) (out []sensor, logRates []float64, base float64) {
-	rates, logRates := f.rates()
+func (f Faults) sensors(y []float64) (out []sensor, logStates []float64, base float64) {
+	states, logStates := f.states()
 	out = make([]sensor, len(y))
-	for k, p := range logRates {
-		logRates[k] = math.Log(p)
+	for k, p := range logStates {
+		logStates[k] = math.Log(p)
 	}
 	for s, v := range y {
 		out[s].y = v
-		against := f.logBroken(s, v) - logNormal(v)
-		var odds [maxRates]float64
-		for k, rate := range rates {
-			odds[k] = math.Log(rate) - math.Log1p(-rate) + against
-			logRates[k] += math.Log1p(-rate) + softplus(odds[k]) // log((1−π)N + πW) − log N
+		sound := logNormal(v)
+		logs := new([maxStates]sensorLogs)
+		for k, p := range states {
+			logs[k] = sensorLogs{math.Log(p.sound) + sound, math.Log(p.shifted) + logShifted(v), f.logDeaf(s, v, p)}
+			logStates[k] += logs[k].sum() - sound
 		}
-		out[s].setOdds(odds)
+		out[s].set(logs, len(states))
 	}
-	base = logSum(logRates)
-	for k := range logRates {
-		logRates[k] -= base
+	base = logSum(logStates)
+	for k := range logStates {
+		logStates[k] -= base
 	}
-	return out, logRates, base
+	return out, logStates, base
 }
 
 // Between these a ratio of likelihoods is a number to full precision, and so is a product of two;
@@ -72,58 +93,79 @@ func plain(ratio float64) bool { return ratio > smallRatio && ratio < largeRatio
 // exponent returns x·y − x²/2.
 func (s *sensor) exponent(x float64) float64 { return x * (s.y - x/2) }
 
-// logRatio returns, at a rate, the logarithm of the likelihood of exponent t against that of mean 0,
+// logRatio returns, in a state, the logarithm of the likelihood of exponent t against that of mean 0,
 // finite, and to full precision where that is near 0.
 func (s *sensor) logRatio(k int, t float64) float64 {
 	if t < 1 {
-		if v := s.sound[k] * math.Expm1(t); v > -.5 {
+		if v := s.sound[k]*math.Expm1(t) + s.shifted[k]*math.Expm1(t/shiftedVariance); v > -.5 {
 			return math.Log1p(v)
 		}
 	}
-	sound, broken := s.logs(k)
-	sound += t
-	return max(sound, broken) + math.Log1p(math.Exp(-math.Abs(sound-broken)))
+	return s.log(k).moved(t).sum()
 }
 
-// soundAt returns the probability that the sensor is sound at a rate where its mean is x.
-func (s *sensor) soundAt(k int, x float64) float64 {
+// at returns the probabilities of the sensor to be sound, and to be shifted, in each state where its
+// mean is x.
+func (s *sensor) at(x float64, states int) (sound, shifted [maxStates]float64) {
 	t := s.exponent(x)
 	if e := math.Exp(t); plain(e) {
-		return 1 - s.broken[k]/(s.broken[k]+s.sound[k]*e)
+		q := math.Exp(t / shiftedVariance)
+		for k := range states {
+			a, b := s.sound[k]*e, s.shifted[k]*q
+			scale := 1 / (a + b + s.deaf[k])
+			sound[k], shifted[k] = a*scale, b*scale
+		}
+		return sound, shifted
 	}
-	_, broken := s.logs(k)
-	return 1 - math.Exp(min(0, broken-s.logRatio(k, t)))
+	for k := range states {
+		logs := s.log(k).moved(t)
+		sum := logs.sum()
+		sound[k], shifted[k] = math.Exp(logs.sound-sum), math.Exp(logs.shifted-sum)
+	}
+	return sound, shifted
+}
+
+// gain is the mean weight of the sensor where it moves little: what it adds to the log likelihood is
+// gain·t, and curves with the variance of the weight.
+func (s *sensor) gain(k int) (mean, variance float64) {
+	mean = s.sound[k] + s.shifted[k]/shiftedVariance
+	return mean, s.sound[k] + s.shifted[k]/(shiftedVariance*shiftedVariance) - mean*mean
 }
 
 // beyond returns the sensor where a mean is known already: y is what remains.
-func (s *sensor) beyond(mean float64) (out sensor) {
+func (s *sensor) beyond(mean float64, states int) (out sensor) {
 	out.y = s.y - mean
 	t := s.exponent(mean)
-	if e := math.Exp(t); plain(e) && s.odds == nil {
-		least := 1.0
-		for k := range s.sound {
-			r := s.broken[k] + s.sound[k]*e
-			out.sound[k], out.broken[k] = s.sound[k]*e/r, s.broken[k]/r
-			least = min(least, out.sound[k], out.broken[k])
+	if e := math.Exp(t); plain(e) && s.logs == nil {
+		q, least := math.Exp(t/shiftedVariance), 1.0
+		for k := range states {
+			sound, shifted := s.sound[k]*e, s.shifted[k]*q
+			sum := sound + shifted + s.deaf[k]
+			out.sound[k], out.shifted[k], out.deaf[k] = sound/sum, shifted/sum, s.deaf[k]/sum
+			least = min(least, out.sound[k], out.shifted[k], out.deaf[k])
 		}
 		if least > smallRatio {
 			return out
 		}
 	}
-	var odds [maxRates]float64
-	for k := range odds {
-		sound, broken := s.logs(k)
-		odds[k] = broken - sound - t
+	logs := new([maxStates]sensorLogs)
+	for k := range states {
+		logs[k] = s.log(k).moved(t)
 	}
-	out.setOdds(odds)
+	out.set(logs, states)
 	return out
 }
 
-// ratios are the logarithms of products of ratios, one for each fault rate, of which few logarithms
+// ratios are the logarithms of products of ratios, one for each state, of which few logarithms
 // are taken.
-type ratios struct{ log, factor [maxRates]float64 }
+type ratios struct{ log, factor [maxStates]float64 }
 
-func newRatios() ratios { return ratios{factor: [maxRates]float64{1, 1, 1, 1}} }
+func newRatios() (p ratios) {
+	for k := range p.factor {
+		p.factor[k] = 1
+	}
+	return p
+}
 
 // times multiplies by the likelihood of mean x. Where e^t is a plain number each ratio is.
 func (p *ratios) times(s *sensor, x float64) {
@@ -135,8 +177,9 @@ func (p *ratios) times(s *sensor, x float64) {
 		}
 		return
 	}
+	q := math.Exp(t / shiftedVariance)
 	for k := range p.factor {
-		f := p.factor[k] * (s.broken[k] + s.sound[k]*e)
+		f := p.factor[k] * (s.deaf[k] + s.sound[k]*e + s.shifted[k]*q)
 		if !plain(f) {
 			p.log[k] += math.Log(f)
 			f = 1

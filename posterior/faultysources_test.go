@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -34,18 +35,20 @@ func twoOfSix() (*mat.Dense, measurement.Data, posterior.Faults) {
 	return a, measurement.Data{A: linop.Dense{M: a}, Y: y}, f
 }
 
-// pairsByDefinition sums the evidence of each pair over all sets of broken sensors: that of
-// the sound ones is the posterior of two sources that trusts them.
+// pairsByDefinition sums the evidence of each pair over all that sensors may be: that of
+// those that hear it is the posterior of two sources that trusts them.
 func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faults, amplitude posterior.Amplitude) (p *mat.SymDense, presence float64) {
 	t.Helper()
 	_, n := a.Dims()
 	p = mat.NewSymDense(n, nil)
-	for set, log := range brokenSets(f, y) {
+	for set, log := range faultySets(f, y) {
 		var rows []float64
 		var sound []float64
 		for s, v := range y {
-			if set>>s&1 == 0 {
-				rows, sound = append(rows, a.RawRowView(s)...), append(sound, v)
+			if w := math.Sqrt(fateWeight(fateOf(set, s))); w > 0 {
+				row := slices.Clone(a.RawRowView(s))
+				floats.Scale(w, row)
+				rows, sound = append(rows, row...), append(sound, w*v)
 			}
 		}
 		if len(sound) == 0 {

@@ -41,7 +41,7 @@ type Sample struct {
 	// Reference: Vehtari et al. (2021), Bayesian Anal. 16(2).
 	RHat, ESS float64
 
-	// Faulty is the probability of each measurement to be that of a broken sensor; nil where
+	// Faulty is the probability of each measurement to be that of a faulty sensor; nil where
 	// none may be.
 	Faulty []float64
 

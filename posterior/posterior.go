@@ -57,7 +57,7 @@ type Posterior struct {
 	// every sum of them. Both are 0 where all norms are exact, whatever the error of A;
 	// rounding is not included.
 	LogOddsError, ProbabilityError float64
-	// Faulty is the probability of each measurement to be that of a broken sensor, given
+	// Faulty is the probability of each measurement to be that of a faulty sensor, given
 	// that there is one source; nil where [Options].Faults supposes none.
 	Faulty []float64
 	// Raised is the number of measurements whose noise is so small, where sensors may be broken, that rounding
