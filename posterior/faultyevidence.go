@@ -19,6 +19,7 @@ type faultyEvidence struct {
 	logStates []float64 // log probabilities of the states, given what is known of sources
 	base      float64   // log evidence of no source and faults against sound sensors
 	prior     amplitudePrior
+	faint     float64   // the largest |x·y| + x² of a sensor that is expanded
 	at, w     []float64 // Gauss–Legendre on [0, 1]
 }
 
@@ -43,7 +44,7 @@ const directPanels = 8
 const negligible = 50
 
 func newFaultyEvidence(y []float64, f Faults, a Amplitude) *faultyEvidence {
-	e := &faultyEvidence{prior: a.prior(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
+	e := &faultyEvidence{prior: a.prior(), faint: faintExponent, at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
 	e.sensors, e.logStates, e.base = f.sensors(y)
 	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
 	return e
@@ -71,6 +72,8 @@ type column struct {
 	moved []movedSensor
 	faint [maxStates]parabola
 	norm  float64 // Σ x²
+	// expanded bounds the error of the expansion.
+	expanded float64
 }
 
 type movedSensor struct {
@@ -105,22 +108,25 @@ func (e *faultyEvidence) column(x []float64, c *column) {
 }
 
 func (c *column) reset(e *faultyEvidence) {
-	c.faultyEvidence, c.moved, c.faint, c.norm = e, c.moved[:0], [maxStates]parabola{}, 0
+	*c = column{faultyEvidence: e, moved: c.moved[:0]}
 }
 
 // add adds the entry of a row.
 func (c *column) add(row int, x float64) {
 	t := &c.sensors[row]
 	c.norm += x * x
-	if math.Abs(x*t.y)+x*x > faintExponent {
+	size, widest := math.Abs(x*t.y)+x*x, 0.0
+	if size > c.faultyEvidence.faint {
 		c.moved = append(c.moved, movedSensor{t, row, x})
 		return
 	}
 	for k := range c.logStates {
 		gain, variance := t.gain(k)
+		widest = max(widest, variance)
 		c.faint[k].linear += gain * x * t.y
 		c.faint[k].quadratic += x * x * (variance*t.y*t.y - gain) / 2
 	}
+	c.expanded += size * size * (widest/8 + size/60)
 }
 
 // values returns the log likelihood of amplitude a against none in each state.

@@ -222,7 +222,7 @@ func (e *faultyEvidence) mixed(p *ratios) float64 {
 // likelihood of these against no source.
 func (e *faultyEvidence) beyond(mean func(row int) float64) (rest *faultyEvidence, log float64) {
 	n := len(e.logStates)
-	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), logStates: make([]float64, n), prior: e.prior, at: e.at, w: e.w}
+	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), logStates: make([]float64, n), prior: e.prior, faint: e.faint, at: e.at, w: e.w}
 	p := newRatios()
 	for s := range e.sensors {
 		x := mean(s)

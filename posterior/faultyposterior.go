@@ -36,10 +36,13 @@ func newFaulty(ctx context.Context, d measurement.Data, opts Options) (*Posterio
 	if err != nil {
 		return nil, err
 	}
-	if !linop.HoldsEntries(d.A) {
-		return f.screened(ctx, opts)
+	if linop.HoldsEntries(d.A) {
+		return f.exact(ctx)
 	}
-	return f.exact(ctx)
+	if p, ok, err := f.local(ctx); ok || err != nil {
+		return p, err
+	}
+	return f.screened(ctx, opts)
 }
 
 func prepareFaulty(d measurement.Data, opts Options) (*faulty, error) {
@@ -162,7 +165,11 @@ const unseenMass = 1e-6
 // and in one state it is 1 − sensor.sound, and each source changes it where it moves the mean.
 // It is off by at most [unseenMass].
 func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
-	nodes := likeliest(p.Probability, 1-unseenMass)
+	return f.suspectsAt(ctx, p, likeliest(p.Probability, 1-unseenMass), columns)
+}
+
+// suspectsAt supposes that the source is at one of some nodes.
+func (f *faulty) suspectsAt(ctx context.Context, p *Posterior, nodes []int, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
 	place := make(map[int]int, len(nodes))
 	for k, i := range nodes {
 		place[i] = k / blockWidth

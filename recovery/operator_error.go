@@ -57,6 +57,10 @@ func (s separate) ColumnSquares(ctx context.Context, js []int, weights []float64
 	return linop.ColumnSquares(ctx, s.Operator, js, weights, tol, most, low, high)
 }
 
+func (s separate) ReadColumns(js []int, tol float64, most int) (linop.ColumnReader, bool) {
+	return linop.ReadColumns(s.Operator, js, tol, most)
+}
+
 func (s separate) Dense() *mat.Dense { return linop.Entries(s.Operator) }
 
 // operatorError bounds the error E of an operator, and Eᵀz for one z, block by block.

@@ -59,6 +59,7 @@ func studies() []experiment {
 		fitStudy(),
 		sourcesStudy(),
 		faultyStudy(),
+		faultyTimeStudy(),
 		amplitudeStudy(),
 		scenarioStudy(),
 		tauRangeStudy(),
