@@ -226,7 +226,7 @@ func (a *attack) certify(odds float64) int {
 			worst = f.influence(p, s, x)
 			known[key] = worst
 		}
-		influence[s] = worst + f.spread(p, s, a.d.Y[s], a.d.Y[s], x)
+		influence[s] = worst + p.spread(a.d.Y[s], a.d.Y[s], x, f.logDeaf(s, a.d.Y[s], p))
 	}
 	slices.SortFunc(influence, func(x, y float64) int { return cmp.Compare(y, x) })
 	sum := 0.0
@@ -256,8 +256,11 @@ func (f Faults) influence(p kinds, s int, largest float64) float64 {
 	low, high := min(f.Low[s], 0)-tails, max(f.High[s], largest)+tails
 	step := max(.02, (high-low)/influenceSteps)
 	worst := f.beyond(p)
+	before := f.deafParts(s, low, p)
 	for y := low; y < high; y += step {
-		worst = max(worst, f.spread(p, s, y, y+step, largest))
+		after := f.deafParts(s, y+step, p)
+		worst = max(worst, p.spread(y, y+step, largest, before.least(after)))
+		before = after
 	}
 	return worst
 }
@@ -269,17 +272,31 @@ func (f Faults) beyond(p kinds) float64 { return math.Log1p(8 * max(p.sound, p.s
 
 // spread bounds log max_x f(y|x)/min_x f(y|x) for from ≤ y ≤ to and 0 ≤ x ≤ largest: the
 // numerator by the least distance from y to an x, the denominator by the largest, and what a deaf sensor says,
-// which lowers the ratio, by the lower end of each of its unimodal parts.
-func (f Faults) spread(p kinds, s int, from, to, largest float64) float64 {
+// which lowers the ratio, by its least density.
+func (p kinds) spread(from, to, largest, deaf float64) float64 {
 	nearest := max(0, from-largest, -to)
 	farthest := max(math.Abs(to), math.Abs(from), math.Abs(largest-from), math.Abs(largest-to))
-	parts, other := f.brokenParts(s, from), f.brokenParts(s, to)
-	for k := range parts {
-		parts[k] = min(parts[k], other[k])
-	}
-	silent := min(logNormal(from-f.silence(s)), logNormal(to-f.silence(s)))
-	deaf := logAdd(math.Log(p.broken)+logSum(parts[:]), math.Log(p.silent)+silent)
 	return p.logDensity(nearest, deaf) - p.logDensity(farthest, deaf)
+}
+
+// deafParts are the densities of what a deaf sensor publishes, by parts with one peak each.
+type deafParts [6]float64
+
+func (f Faults) deafParts(s int, y float64, p kinds) (parts deafParts) {
+	for k, log := range f.brokenParts(s, y) {
+		parts[k] = math.Exp(log) * p.broken
+	}
+	parts[len(parts)-1] = math.Exp(logNormal(y-f.silence(s))) * p.silent
+	return parts
+}
+
+// least returns the logarithm of a lower bound on the density from one place to another: each part is least at one of them.
+func (d deafParts) least(other deafParts) float64 {
+	sum := 0.0
+	for k, v := range d {
+		sum += min(v, other[k])
+	}
+	return math.Log(sum)
 }
 
 // logDensity returns the log density of a measurement at a distance from its mean, given that of a
