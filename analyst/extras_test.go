@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -31,6 +32,31 @@ func TestFewSensorsOfALargeGraph(t *testing.T) {
 				t.Errorf("communities %v, notes %q", rep.Communities, rep.Notes)
 			}
 		})
+	}
+}
+
+// TestSeveralSourcesOfALargeGraph: where entries are not held, sources that are asked for are sampled as if all
+// sensors were sound, which is said, and not refused. The sampler meets the end of the context.
+func TestSeveralSourcesOfALargeGraph(t *testing.T) {
+	g, err := graph.Path(DenseLimit + 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := laplacian.New(g, laplacian.Combinatorial)
+	d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := (&Operator{Graph: g, Laplacian: l, Diffusion: d}).Whiten(t.Context(), Measurements{Nodes: []int{3, 4}, Values: []float64{.9, .2}, Sigmas: []float64{.05, .05}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := analysis{Whitened: w, opts: Options{Sources: 2}, report: &report.Report{}}
+	err = a.severalSources(ctx, posterior.Options{Faults: posterior.Faults{Rate: .01}})
+	if !errors.Is(err, context.Canceled) || len(a.report.Notes) != 1 || !strings.Contains(a.report.Notes[0], "as if all sensors were sound") {
+		t.Errorf("%v, notes %q", err, a.report.Notes)
 	}
 }
 
