@@ -114,7 +114,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	best, bracket, err := m.optimize(ctx, part.Labels, noise, opts, p.Seed)
 	switch {
 	case errors.Is(err, allocation.ErrNothing):
-		p.UniformReason = "no allocation was found under which more can be told"
+		p.UniformReason = "an allocation was searched for, and none was found under which more can be told of the community"
 		return nil
 	case errors.Is(err, allocation.ErrWork) && opts.Allocation.Objective == allocation.Auto:
 		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes; name an --objective to have one", m.Graph.Order(), m.Graph.Size())

@@ -133,7 +133,7 @@ func planFacts(p *graphcloak.Plan) [][]any {
 		facts = append(facts,
 			[]any{"uniformSigma", cell(a.Uniform.Sigma, shownDigits)},
 			[]any{"objective", a.Objective.String()},
-			[]any{"gap", gap(a)})
+			[]any{"gap", allocationGap(a)})
 	}
 	return append(facts, accuracyFacts(p.Accuracy)...)
 }
@@ -237,8 +237,8 @@ func gapSentence(p *graphcloak.Plan) string {
 	return fmt.Sprintf("Of what the best noise with this guarantee could tell of the community, by the measure that noise was allocated by, this plan loses %s %.2g %%%s.", how, 100**a.Gap, certainty)
 }
 
-// gap is how far the allocation may be from the best, relative to the objective.
-func gap(a *graphcloak.Allocated) string {
+// allocationGap is how far the allocation may be from the best, relative to the objective.
+func allocationGap(a *graphcloak.Allocated) string {
 	const cut = "the search was cut short by --allocation-time"
 	if a.Gap == nil && !a.CutShort && a.TolerateFaulty > 0 {
 		return "unknown: mixed with uniform noise, for --tolerate-faulty"

@@ -403,7 +403,7 @@ var free = []struct{ pattern, commands, reason string }{
 	{`.*/expectedAccuracy/(chance|meanEmd|meanElsewhere|credibleSetSize|credibleSetSizeKnownMass) .*`, "release verify recover", "simulations are not repeated; verify says so"},
 	{`/expectedAccuracy/(limit|communities)(/.*)? .*`, "release verify recover", "nothing that is released rests on them; verify says so"},
 	{`/warnings.*`, "release verify", "they are for the reader, and nothing rests on them"},
-	{`/allocation/gap .*`, "release verify recover", "how good an allocation is weakens no guarantee; verify says so"},
+	{`/allocation/gap(Proven)? .*`, "release verify recover", "how good an allocation is weakens no guarantee; verify says so"},
 	{`.*/(s|whitenedS)ensitivity/lower (zero|tiny|over 16)`, "release verify recover", "a lower end that is lower is a true statement; noise follows the upper one"},
 	{`(/release/plan)?/normError a little more`, "release recover", "within the rounding of μ: more is charged, not less"},
 	{`/release/releaseId longer`, "recover", "verify asks the ledger, recover does not"},
