@@ -120,7 +120,8 @@ type Options struct {
 	Worlds []Diffusion
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
-	// Time limits the search, which then ends with the best weights so far; 0: no limit. At
+	// Time limits the search, which then ends with the best weights so far; 0: no limit, and
+	// more work for a proof of the gap of Energy. At
 	// most half of it is spent on rows of M; two passes over the edges come after it. A
 	// result that was cut short depends on the machine's speed.
 	Time time.Duration

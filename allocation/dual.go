@@ -15,12 +15,13 @@ import (
 
 // Bounds of the work of a dual bound.
 const (
-	localProducts  = 12_000 // that balls may take the time of
-	localPart      = 8192   // sensors between two looks at the time
-	localTolerance = 1e-3   // of the rows of M, relative to the worst edge at equal weights
-	rankedBy       = 2      // blocks by which sensors are ranked where rows are sampled
-	sampledRows    = 256
-	topRows        = 96 // of them, of the sensors that rank first
+	localProducts   = 4096   // that balls may take the time of: about what the search takes
+	patientProducts = 12_000 // the same where no time is set
+	localPart       = 8192   // sensors between two looks at the time
+	localTolerance  = 1e-3   // of the rows of M, relative to the worst edge at equal weights
+	rankedBy        = 2      // blocks by which sensors are ranked where rows are sampled
+	sampledRows     = 256
+	topRows         = 96 // of them, of the sensors that rank first
 )
 
 // stretches are the factors of the energies at which tangents are taken: an optimum has more
@@ -219,14 +220,17 @@ func (d *dual) local() (bool, error) {
 	for at, k := range d.chosen {
 		nodes[at] = d.sensors[k]
 	}
-	tol := localTolerance * min(1, math.Sqrt(d.unit))
+	tol, most := localTolerance*min(1, math.Sqrt(d.unit)), localProducts
+	if d.p.deadline.IsZero() {
+		most = patientProducts
+	}
 	for first := 0; first < len(nodes); first += localPart {
 		d.p.opts.Progress("allocate: bound", int64(first), int64(len(nodes)))
 		if d.p.expired() {
 			return false, d.p.ctx.Err()
 		}
 		part := nodes[first:min(first+localPart, len(nodes))]
-		ok, err := m.LocalColumns(d.p.ctx, part, tol, 1+localProducts*len(part)/len(nodes), func(k int, nodes []int32, values []float64, off float64) {
+		ok, err := m.LocalColumns(d.p.ctx, part, tol, 1+most*len(part)/len(nodes), func(k int, nodes []int32, values []float64, off float64) {
 			f := d.pool.Get().(*form)
 			for z, i := range nodes {
 				f.x[i], f.inside[i] = values[z], true
