@@ -41,7 +41,7 @@ var (
 	quick   = flag.Bool("quick", false, "small graphs, a few minutes in all")
 	output  = flag.String("o", "", "file whose sections of these topics to write anew; default: bench/RESULTS.md for a full run or with -refresh, else standard output")
 	refresh = flag.Bool("refresh", false, "write into bench/RESULTS.md, whose other sections stay")
-	against = flag.String("against", "7203c8a", "revision that topic revisions compares with; the default had its loops on one processor")
+	against = flag.String("against", "65241c9", "revision that topic revisions compares with; the default had its loops on one processor")
 	limit   = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
 	child   = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
 	folder  = flag.String("dir", "", "internal: folder of the case")

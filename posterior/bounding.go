@@ -84,26 +84,34 @@ func (s *bounding) round(ctx context.Context, f *deflation, b effort, round int)
 		}
 	}
 	left := s.forecast(f, most, beta)
-	need := s.needed(f, most, beta, left)
-	if weight := left.weights(); f.worthwhile(weight, need, most) {
+	if weight := left.weights(); f.worthwhile(weight, s.needed(f, most, beta, left), most) {
 		if err := f.grow(ctx, probeWidth<<(2*round), weight, s.out.N); err != nil {
 			return err
 		}
 		if err := s.probe(ctx, f, first, beta); err != nil {
 			return err
 		}
-		left = s.forecast(f, most, beta)
-		need = s.needed(f, most, beta, left)
 	}
-	if need > most && s.excess(left) < s.excess(s.uncertainty)-little {
-		need = most
-	}
-	if need <= most && need > f.probes {
-		if err := s.probe(ctx, f, need-f.probes, beta); err != nil {
+	for more := s.more(f, most, beta); more > 0; more = s.more(f, most, beta) {
+		if err := s.probe(ctx, f, more, beta); err != nil {
 			return err
 		}
 	}
 	return s.peaks(ctx, b.peaks, b.most*(round+1)/b.rounds)
+}
+
+// more returns how many more probes to take, for at most so many in all: as many as are seen to
+// settle the posterior, or all where these do not but leave a tenth less open.
+func (s *bounding) more(f *deflation, most int, beta float64) int {
+	left := s.forecast(f, most, beta)
+	need := s.needed(f, most, beta, left)
+	if need <= most {
+		return max(0, need-f.probes)
+	}
+	if s.excess(left) < s.excess(s.uncertainty)-little {
+		return max(0, most-f.probes)
+	}
+	return 0
 }
 
 // little is by how much the logarithm of what is open has to fall for probes that do not settle

@@ -303,7 +303,7 @@ func TestWeightedDirections(t *testing.T) {
 		y[i] += rnd.NormFloat64()
 	}
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
-	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 64})
+	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n), effort{rounds: 1, probes: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

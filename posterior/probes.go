@@ -58,7 +58,8 @@ func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float
 // deflation separates from every column its projection on a few dominant directions.
 type deflation struct {
 	*products
-	rnd      *rand.Rand
+	seed     uint64
+	drawn    uint64      // pieces of random numbers so far
 	q        dense.Basis // the directions
 	captured []float64   // ‖QᵀA e_i‖²
 
@@ -70,7 +71,7 @@ type deflation struct {
 func newDeflation(p *products, seed uint64) *deflation {
 	m, n := p.A.Dims()
 	return &deflation{
-		products: p, rnd: rand.New(rand.NewPCG(seed, 0)), q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
+		products: p, seed: seed, q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
 	}
 }
 
@@ -86,9 +87,11 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	f.probes, f.block = 0, nil // which are of fewer directions
 	x, y := make([]float64, n*k), make([]float64, m*k)
 	f.normal(x)
+	roots := make([]float64, len(weight))
 	for i, w := range weight {
-		floats.Scale(math.Sqrt(w), x[i*k:(i+1)*k])
+		roots[i] = math.Sqrt(w)
 	}
+	parallel.ScaleRows(x, roots, k)
 	linop.MulBlockTo(f.A, y, false, x, k)
 	f.count(k)
 	if err := ctx.Err(); err != nil {
@@ -99,9 +102,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 		return 0, nil
 	}
 	linop.MulBlockTo(f.A, x, true, y, k)
-	for i, w := range weight {
-		floats.Scale(w, x[i*k:(i+1)*k])
-	}
+	parallel.ScaleRows(x, weight, k)
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -123,10 +124,20 @@ func (f *deflation) sum(weight []float64) float64 {
 	return floats.Dot(weight, f.captured)
 }
 
+// randomPiece is how many values come from one random stream.
+const randomPiece = 1 << 13
+
+// normal fills x with numbers from N(0, 1): each piece has a stream of its own.
 func (f *deflation) normal(x []float64) {
-	for i := range x {
-		x[i] = f.rnd.NormFloat64()
-	}
+	pieces := (len(x) + randomPiece - 1) / randomPiece
+	parallel.Each(pieces, func(p int) {
+		random := rand.New(rand.NewPCG(f.seed, f.drawn+uint64(p)))
+		part := x[p*randomPiece : min((p+1)*randomPiece, len(x))]
+		for i := range part {
+			part[i] = random.NormFloat64()
+		}
+	})
+	f.drawn += uint64(pieces)
 }
 
 // probe adds so many probes of what Q leaves.

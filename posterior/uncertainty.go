@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // uncertainty is the error of the posterior that bounds on the norms permit.
@@ -112,8 +114,10 @@ func (u *uncertainty) weights() []float64 {
 	if math.IsInf(largest, 0) || math.IsNaN(largest) {
 		return nil
 	}
-	for i, v := range u.logShare {
-		w[i] = math.Exp(v - largest)
-	}
+	parallel.Rows(len(w), logWork/16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			w[i] = math.Exp(u.logShare[i] - largest)
+		}
+	})
 	return w
 }

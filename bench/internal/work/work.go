@@ -67,7 +67,7 @@ func list(quick bool) []item {
 		{"column norms, 64 probes", block, 100_000 / k, probes},
 		{"column norms", neighbours, 50_000 / k, norms},
 		{"run", block, 100_000 / k, wholeRun},
-		{"run", neighbours, 20_000 / k, wholeRun},
+		{"run", neighbours, 10_000 / k, wholeRun},
 		{"run", roads, 100_000 / k, wholeRun},
 	}
 }
