@@ -67,6 +67,7 @@ func TestWarnings(t *testing.T) {
 		{"α below the pipes of one node in five", advice.Facts{Graph: pipes(t, 0, 1, 1, 1, 7.0001), Alpha: 1, Metric: "length"}, "alpha", "1 of 5 nodes have no neighbour so near"},
 		{"α below the pipes of one node in eleven", advice.Facts{Graph: pipes(t, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7), Alpha: 1, Metric: "length"}, "", ""},
 		{"two parts", advice.Facts{Graph: pipes(t, 1, 1, 1), Alpha: 1}, "parts", "2 parts, the largest of 3 of 4 nodes: in which of them the source lies is not hidden, and 1 is of one node"},
+		{"nothing follows from a few", advice.Facts{Accuracy: &report.Accuracy{Chance: 0.35, Upper: 0.8, Trials: report.LeastTrials - 1}}, "", ""},
 		{"one community", advice.Facts{Communities: 1, Accuracy: right(1, 1)}, "communities", "nothing to tell apart"},
 		{"half of the way", advice.Facts{Accuracy: right(0.75, 0.5)}, "", ""},
 		{"less", advice.Facts{Accuracy: right(0.74, 0.5)}, "accuracy", "right 74 % of the time"},

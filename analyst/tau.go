@@ -56,13 +56,21 @@ func (a *analysis) overTau(ctx context.Context, p *posterior.Posterior, opts pos
 	for k, tau := range grid {
 		a.report.TauPosterior = append(a.report.TauPosterior, report.TauProbability{Tau: tau, Probability: min(1, share[k])})
 	}
-	best := floats.MaxIdx(share)
-	a.report.Notes = append(a.report.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is summed over it: τ near %.3g is the likeliest, with probability %s where chance gives %s",
-		a.opts.TauFrom, a.opts.TauTo, grid[best], report.Percent(min(1, share[best])), report.Percent(1.0/tauPoints)))
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is summed over it: %s", a.opts.TauFrom, a.opts.TauTo, learntOfTau(grid, share)))
 	if s := a.opts.Sources; s != 0 && s != 1 && s != OneOrTwo {
 		a.report.Notes = append(a.report.Notes, "the number of sources, and more than one of them, are weighed at the plan's τ alone, though it may be another")
 	}
 	return mixed, nil
+}
+
+// learntOfTau says which τ of a grid is the likeliest, where one stands out as a community does.
+func learntOfTau(grid, share []float64) string {
+	best, chance := floats.MaxIdx(share), 1/float64(len(share))
+	p := min(1, share[best])
+	if p*(1-chance) < report.MinBayesFactor*chance*(1-p) {
+		return "the measurements hardly tell which"
+	}
+	return fmt.Sprintf("τ near %.3g is the likeliest, with probability %s where chance gives %s", grid[best], report.Percent(p), report.Percent(chance))
 }
 
 // atTau returns the measurements under another τ.

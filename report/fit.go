@@ -76,7 +76,7 @@ func (r *Report) qualified(answer string) string {
 
 // instead names the explanation with the most evidence, where that is above a threefold.
 func (f *Fit) instead() string {
-	if len(f.Alternatives) == 0 || f.Alternatives[0].LogEvidence < math.Log(minBayesFactor) {
+	if len(f.Alternatives) == 0 || f.Alternatives[0].LogEvidence < math.Log(MinBayesFactor) {
 		return "; no other explanation that was weighed is much likelier"
 	}
 	best := f.Alternatives[0]

@@ -19,13 +19,14 @@ func TestQualification(t *testing.T) {
 		want   []string
 	}{
 		{privacy.Joint, 1e-12, nil},
-		{privacy.Joint, 0, []string{"where the process"}},
-		{privacy.PerSensor, 1e-12, []string{"each sensor"}},
-		{privacy.PerSensor, 0, []string{"each sensor", "where the process"}},
+		{privacy.Joint, 0, []string{"as far as the process"}},
+		{privacy.PerSensor, 1e-12, []string{"any single sensor"}},
+		{privacy.PerSensor, 0, []string{"any single sensor", "as far as the process"}},
 	} {
 		p := privacy.Plan{Guarantee: c.kind, NormError: c.errors, Budget: privacy.Budget{Epsilon: 4, Delta: .01}}
 		p.Alpha, p.Tau = 1, 2
-		got := (&report.Report{Guarantee: p.Sentence()}).Qualification()
+		promise := p.Promise()
+		got := (&report.Report{Guarantee: p.Sentence(), Promise: &promise}).Qualification()
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%v: %q, want %q", c, got, want)
@@ -34,5 +35,17 @@ func TestQualification(t *testing.T) {
 		if c.want == nil && got != "" {
 			t.Errorf("%v: %q, want nothing", c, got)
 		}
+	}
+}
+
+// TestPromiseThatIsNotSaid: of a report that does not say what its guarantee is of, nothing is
+// guessed from its words, and neither is the most supposed.
+func TestPromiseThatIsNotSaid(t *testing.T) {
+	old := report.Report{Guarantee: "the published value of any single sensor"}
+	if got := old.Qualification(); !strings.Contains(got, "an earlier version wrote this report") || old.EachSensor() || !old.Conditional() {
+		t.Errorf("%q, of each sensor %v, conditional %v", got, old.EachSensor(), old.Conditional())
+	}
+	if none := (&report.Report{}); none.Qualification() != "" || none.Conditional() {
+		t.Errorf("without a guarantee: %q", none.Qualification())
 	}
 }

@@ -227,9 +227,9 @@ func (r *Report) SetNodes(n Nodes) { r.nodes = n }
 // Nodes returns what [Report.SetNodes] attached.
 func (r *Report) Nodes() Nodes { return r.nodes }
 
-// minBayesFactor is the ratio of posterior to prior odds from which a community is
+// MinBayesFactor is the ratio of posterior to prior odds from which a community is
 // named. It is a convention: a factor of 3 turns even odds into 75 %.
-const minBayesFactor = 3
+const MinBayesFactor = 3
 
 // SetAnswer writes the sentence from the ranking and the posterior.
 func (r *Report) SetAnswer() { r.Answer = r.qualified(r.plainAnswer()) }
@@ -280,7 +280,7 @@ func (r *Report) standsOut(c Community) bool {
 		unknown = 3 / max(3, *s.EffectiveSampleSize)
 	}
 	p := min(c.Probability, 1-unknown)
-	return p*(1-c.Prior) >= minBayesFactor*c.Prior*(1-p)
+	return p*(1-c.Prior) >= MinBayesFactor*c.Prior*(1-p)
 }
 
 // chance names what a community has before the measurements.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
@@ -38,12 +39,32 @@ type Scenario struct {
 
 // OnAlternative is the scenario in which the process runs on another graph.
 func OnAlternative(a graphcloak.Alternative) Scenario {
-	about := fmt.Sprintf("the process runs on another graph, in which %d relationships are other", len(a.Changes))
-	if len(a.Changes) == 1 {
-		about = "the process runs on another graph, in which one relationship is other"
+	var told []string
+	for _, c := range a.Changes[:min(len(a.Changes), toldChanges)] {
+		what := fmt.Sprintf("weighs %v", c.Weight)
+		if c.Weight == 0 {
+			what = "is absent"
+		}
+		told = append(told, fmt.Sprintf("%q–%q %s", c.Source, c.Target, what))
+	}
+	about := "the process runs on a graph in which " + strings.Join(told, " and ")
+	if more := len(a.Changes) - len(told); more > 0 {
+		about += fmt.Sprintf(", and %d more changed", more)
 	}
 	return Scenario{Name: a.Name, About: about, changes: a.Changes}
 }
+
+// toldChanges is how many changes of a graph a scenario names.
+const toldChanges = 2
+
+// OfProcess reports whether the process or a sensor differs from the model, which it cannot where
+// readings are computed from sources.
+func (s Scenario) OfProcess() bool {
+	return s.tau != 0 || s.weights || s.absent > 0 || s.faulty > 0 || s.floor > 0 || s.changes != nil
+}
+
+// Several reports whether there are further sources.
+func (s Scenario) Several() bool { return s.sources > 0 }
 
 // Sourceless reports whether there is nothing to be found.
 func (s Scenario) Sourceless() bool { return s.sources < 0 }

@@ -127,8 +127,25 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 			}
 		},
 		narrow: narrowScenarios(list, all.Scenarios),
-		text:   fmt.Sprintf("Chance is %s. %s With two sources it is right to name the community of either.", decimals(first.Chance), calibrated(first)),
+		text:   strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...), " "),
 	})
+}
+
+// scenarioRemarks say what of a table cannot happen, and what is right with two sources.
+func (a *app) scenarioRemarks(list []study.Scenario) (texts []string) {
+	if slices.ContainsFunc(list, study.Scenario.Several) {
+		texts = append(texts, "With two sources it is right to name the community of either.")
+	}
+	var never []string
+	for _, s := range list {
+		if s.OfProcess() {
+			never = append(never, s.Name)
+		}
+	}
+	if a.config.Signal.MeasurementProperty == "" && len(never) > 0 {
+		texts = append(texts, fmt.Sprintf("Where --source-property names the sources, GraphCloak computes the readings by the model itself, and this cannot happen: %s. With --measurement-property it can.", strings.Join(never, ", ")))
+	}
+	return texts
 }
 
 // calibrated compares the calibration error of the model with what chance makes of none.
@@ -195,12 +212,32 @@ func served(e *study.Evaluation) []section {
 			}
 			return []any{c.Label(), c.Size, c.Trials, found, c.Named, mean(c.MeanConfidence, decimals), rate(c.RightNamed), rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) })}
 		}),
+		narrow: servedNarrow(e),
 		detail: len(list) > manyCommunities,
 	}
 	if text := a.WorstSentence(); text != "" {
 		return []section{table, {text: text}}
 	}
 	return []section{table}
+}
+
+// servedNarrow is the table by community on a screen of 80 columns.
+func servedNarrow(e *study.Evaluation) *section {
+	return &section{
+		columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
+		rows: rowsOf(e.Communities, func(c study.CommunityPerformance) []any {
+			found := "–"
+			if c.Trials > 0 {
+				found = fmt.Sprintf("%.2f (%.2f to %.2f)", c.Probability, c.Lower, c.Upper)
+			}
+			cover := "–"
+			if c.Coverage != nil {
+				cover = decimals(c.Coverage.Rate)
+			}
+			return []any{c.Label(), c.Size, c.Trials, found, mean(c.MeanConfidence, decimals), cover, mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) })}
+		}),
+		text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the community is named, cover how often the 95 % set holds the source, set its mean size; -v has all columns.",
+	}
 }
 
 // mean is a number, or a dash for none.

@@ -51,6 +51,7 @@ func TestWhatIsTold(t *testing.T) {
 		{name: "what was written", args: hallRun, want: "Written 35 values in the columns gc… of hall/nodes.csv; `graphcloak run --undo RUNID` takes them out"},
 		{name: "nothing was written", args: hallStats, want: "Spent ε = 1", not: "Written"},
 		{name: "a single node", args: "plan --from folder:hall --tau 0.1 --epsilon 500 --delta 0.01 --allocation uniform --trials 20 --community-property part", want: "hidden among 1 node on average"},
+		{name: "communities side by side", args: "evaluate --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 40 --community-property part", want: "│ community │ nodes │ sources │ found │ conf. │ cover │ set │", not: "right if named:"},
 		{name: "a handful of runs", args: "plan --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 1", want: "is not told by 1 simulated run: --trials 20 or more are", not: "% of the runs"},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.check(t) })

@@ -396,7 +396,7 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 		}
 	}
 	says(write(t, page.View{Report: r}), "<p>Yes: of measurements that do follow the model, 36\u00a0% would", "There is a source: of measurements without one, 2.4\u00a0%",
-		"at most 54.6 times as likely as from a source 1 hop away", "Neighbours are at most 1 hop apart", "This is no second answer",
+		"at most 54.6 times as likely as from a source 1 hop away", "Neighbours are at most 1 hop apart", "This is no second answer", "only where the noise is within the radius",
 		"no mechanism with the guarantee of this noise exceeds", "promises only the same ε and δ may be right more often", `class="rim" d="M`)
 	r.Fit = &report.Fit{PValue: 1e-14, Alternatives: []report.Alternative{{Name: report.UniformBackground, LogEvidence: 54.29}, {Name: report.OtherTau, Tau: 3, LogEvidence: -2}}}
 	html := write(t, page.View{Report: r})

@@ -108,7 +108,7 @@ func (c *content) plainPromise() string {
 	if q := r.Qualification(); q != "" {
 		limits = ", " + q
 	}
-	if r.Epsilon > 20 {
+	if r.Epsilon > 20 || r.Promise == nil { // then nobody knows of what it is
 		return limits
 	}
 	return fmt.Sprintf("%s: any %s is at most %s times as likely as from a source %s away, but for δ", limits, c.Published(), factor(r.Epsilon), c.Radius())

@@ -244,7 +244,7 @@ func (c *content) Certificate() string {
 		if b.Gap != nil {
 			gap = fmt.Sprintf(" No source vector that fits has a total mass smaller by more than a relative %s: the duality gap proves it.", strconv.FormatFloat(*b.Gap, 'g', 2, 64))
 		}
-		return fmt.Sprintf("The least source vector that explains the measurements has mass %s, on %s.%s This is no second answer: it bounds the mass and does not tell where the source is. With noise a smaller mass, also at another node, fits as well as the true one. The ranking above rests on the posterior.", digits(b.Objective), nodesOf(len(b.Support)), gap)
+		return fmt.Sprintf("The least source vector within the radius of the measurements has mass %s, on %s.%s This is no second answer: it does not tell where the source is. It bounds the true mass from below only where the noise is within the radius, which by the rule that is taken by default it is in half of all runs. The ranking above rests on the posterior.", digits(b.Objective), nodesOf(len(b.Support)), gap)
 	case "zero":
 		return "No source at all explains the measurements just as well within the noise: f̂ = 0 is optimal, and this method names nothing. The ranking above rests on the posterior."
 	case "infeasible":
