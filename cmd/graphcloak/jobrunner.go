@@ -82,18 +82,26 @@ func (r jobRunner) Check(d jobs.Definition) error {
 	return err
 }
 
-// cautions tells of jobs whose scope has no cap where they need one. Each account is read
-// once; what cannot be read now says nothing.
+// cautions tells of jobs whose private property the store does not have, and of jobs whose scope
+// has no cap where they need one. Each account is read once; what cannot be read now says nothing.
 func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]string {
 	found, free := make(map[string]string), make(map[string]bool)
+	_, _, known, unread := r.s.Names(ctx)
 	for _, d := range waiting {
 		a, err := r.of(d)
-		if err != nil || !a.config.Privacy.RequireCap {
+		if err != nil {
+			continue
+		}
+		if property := signalOf(a.config).Property(); unread == nil && property != "" && !slices.Contains(known, property) {
+			found[d.Name] = stripControl(fmt.Sprintf("no node of the store has the property %q, so its first run will fail: mend the job, or give the nodes the property", property))
+			continue
+		}
+		if !a.config.Privacy.RequireCap {
 			continue
 		}
 		scope := scopeOf(a.config)
-		unlimited, known := free[scope]
-		if !known {
+		unlimited, asked := free[scope]
+		if !asked {
 			account, _, err := graphcloak.Account(ctx, r.s.Ledger(), scope)
 			unlimited = err == nil && account.Cap == nil
 			free[scope] = unlimited
