@@ -8,8 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sort"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
