@@ -25,8 +25,8 @@ func sourceTables(ctx context.Context, s settings) ([]table, error) {
 		columns: []string{"graph", "nodes", "τ", "found", "5 % is within", "threshold of the log odds", "found where there is one of amplitude 1"},
 	}
 	for _, name := range s.chosenGraphs(
-		"karate", "net3", "minnesota", "net6", "sbm,n=300,k=3,in=0.1,out=0.002,seed=1", "grid,rows=15,cols=15",
-		"barabasi-albert,n=300,m=2,seed=1", "knn,n=300,k=6,seed=1",
+		"karate", "net3", "sbm,n=300,k=3,in=0.1,out=0.002,seed=1", "grid,rows=15,cols=15",
+		"barabasi-albert,n=300,m=2,seed=1", "knn,n=300,k=6,seed=1", "minnesota", "net6",
 	) {
 		tau := sourcesTau(name)
 		err := withSensed(ctx, s, name, tau, 1e-5, func(x *sensed) error {
