@@ -155,6 +155,26 @@ func TestMisfitIsSaid(t *testing.T) {
 	}
 }
 
+// TestBackgroundIsNoSecondSource: what a second source explains better than one, and a background better still, is said not
+// to fit instead of being called two sources, whether sensors may be broken or not.
+func TestBackgroundIsNoSecondSource(t *testing.T) {
+	m, in := grid(t, []int{7}, .03, "")
+	in = withNoise(in, 3)
+	for k := range in.Values {
+		in.Values[k] += .05
+	}
+	for _, faults := range []float64{0, .01} {
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: analyst.OneOrTwo, FaultRate: rate(faults)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, f := rep.Sources, rep.Fit
+		if s.Count != 1 || s.LogSecond == nil || *s.LogSecond < 3 || f.PValue >= report.NoFit || f.Alternatives[0].Name != report.UniformBackground || !strings.Contains(strings.Join(rep.Notes, "\n"), "a uniform background better still") {
+			t.Errorf("faults at %v: %+v, %+v, %q", faults, *s, *f, rep.Notes)
+		}
+	}
+}
+
 // TestDegenerateReadings: readings that are all 0 or all equal, and one sensor alone, give
 // a sentence and finite numbers.
 func TestDegenerateReadings(t *testing.T) {
