@@ -190,15 +190,13 @@ func (f *fitting) add(k *checker, b *noiseBlock) {
 		f.columns = make([]float64, m*b.width)
 	}
 	nodes, amplitudes, columns := make([]int, b.width), make([]float64, b.width), f.columns[:m*b.width]
-	parallel.Each(b.width, func(j int) {
-		c := stride(b.w, j, b.width, n)
+	eachColumn(b.w, b.width, n, func(j int, c []float64) {
 		floats.Add(c, f.shift)
 		nodes[j], amplitudes[j] = k.best(c)
 	})
 	linop.ColumnsTo(k.d.A, columns, nodes)
 	poor := make([]bool, b.width)
-	parallel.Each(b.width, func(j int) {
-		rest := stride(b.z, j, b.width, m)
+	eachColumn(b.z, b.width, m, func(j int, rest []float64) {
 		floats.Add(rest, f.mean)
 		floats.AddScaled(rest, -amplitudes[j], columns[j*m:(j+1)*m])
 		poor[j] = k.tail(rest) <= f.worst
@@ -324,10 +322,26 @@ func (k *checker) simulate(ctx context.Context, trials int, progress func(string
 // stride returns column j of n rows of k values.
 func stride(x []float64, j, k, n int) []float64 {
 	out := make([]float64, n)
-	for i := range out {
-		out[i] = x[i*k+j]
-	}
+	strideTo(out, x, j, k)
 	return out
+}
+
+func strideTo(dst, x []float64, j, k int) {
+	for i := range dst {
+		dst[i] = x[i*k+j]
+	}
+}
+
+// eachColumn calls do with a copy of each of k columns of n row-major values, several at the same
+// time. The memory of the copy is that of the next one too.
+func eachColumn(x []float64, k, n int, do func(j int, column []float64)) {
+	copies := func() []float64 { return make([]float64, n) }
+	parallel.RowsWith(k, 1<<14, copies, func(column []float64, lo, hi int) {
+		for j := lo; j < hi; j++ {
+			strideTo(column, x, j, k)
+			do(j, column)
+		}
+	})
 }
 
 // LeastResidual returns a least ‖y − Σ a_k A z_k‖² over as many sources as there are nodes

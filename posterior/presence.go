@@ -102,7 +102,7 @@ func overOperators(ctx context.Context, data iter.Seq2[measurement.Data, error],
 
 // addNull adds, to logarithms, the odds of a source in each trial of a block without one.
 func (k *checker) addNull(null []float64, b *noiseBlock) {
-	parallel.Each(b.width, func(j int) { null[j] = logAdd(null[j], k.trial(stride(b.w, j, b.width, len(k.norms)))) })
+	eachColumn(b.w, b.width, len(k.norms), func(j int, c []float64) { null[j] = logAdd(null[j], k.trial(c)) })
 }
 
 // lineValues is the number of values of a cache line: columns are drawn by as many, so that
