@@ -62,13 +62,13 @@ func list(quick bool) []item {
 		{"e^{-τL}, τ = 10, 16 columns", block, 100_000 / k, diffusion},
 		{"e^{-τL}, τ = 10, 16 columns", neighbours, 100_000 / k, diffusion},
 		{"Δ₂", neighbours, 200_000 / k, certificate},
-		{"Δ₂", block, 100_000 / k, certificate},
-		{"Δ₂", preferential, 20_000 / k, certificate},
+		{"Δ₂", block, 50_000 / k, certificate},
+		{"Δ₂", preferential, 10_000 / k, certificate},
 		{"column norms, 64 probes", block, 100_000 / k, probes},
 		{"column norms", neighbours, 50_000 / k, norms},
 		{"run", block, 100_000 / k, wholeRun},
 		{"run", neighbours, 10_000 / k, wholeRun},
-		{"run", roads, 100_000 / k, wholeRun},
+		{"run", roads, 50_000 / k, wholeRun},
 	}
 }
 
