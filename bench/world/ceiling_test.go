@@ -52,11 +52,12 @@ func TestRatiosAreOfDensities(t *testing.T) {
 			sum, squares := 0.0, 0.0
 			for k := range trials {
 				random := rand.New(rand.NewPCG(9, uint64(k)))
-				y, d, err := model.draw(t.Context(), random)
+				y, _, err := model.draw(t.Context(), random)
 				if err != nil {
 					return err
 				}
-				if d = w.diffusion; w.weights > 0 || w.absent > 0 {
+				d := w.diffusion
+				if w.weights > 0 || w.absent > 0 {
 					if k > trials/10 {
 						break
 					}
