@@ -774,10 +774,10 @@ func TestCaution(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w, log := newWorld(), new(lockedBuffer)
 		w.options.Log = slog.New(slog.NewTextHandler(log, nil))
-		w.options.Cautions = func(_ context.Context, waiting []Definition) map[string]string {
-			found := make(map[string]string)
+		w.options.Cautions = func(_ context.Context, waiting []Definition) map[string]error {
+			found := make(map[string]error)
 			for _, d := range waiting {
-				found[d.Name] = "no cap\nfor " + d.Name
+				found[d.Name] = errors.New("no cap\nfor " + d.Name)
 			}
 			return found
 		}

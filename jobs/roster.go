@@ -21,9 +21,9 @@ type Job struct {
 	Paused     bool
 	State      State // as it stands in the store
 	Last       Claim // of the latest tick; zero: none
+	Caution    error // what will refuse its first run, by [Options.Cautions]; nil: nothing known
 
 	pausedInSettings bool
-	caution          string // what will refuse its first run
 }
 
 // maxJobs bounds what a look at the store works through.
@@ -92,7 +92,7 @@ func (e *Engine) caution(ctx context.Context, all []Job) {
 	cautions := e.Cautions(ctx, waiting)
 	for i, j := range all {
 		if j.Problem == nil && j.Last.Status == "" {
-			all[i].caution = cautions[j.Name]
+			all[i].Caution = cautions[j.Name]
 		}
 	}
 }
@@ -191,7 +191,10 @@ func (j Job) state(now time.Time) State {
 		LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID,
 	}
 	if s.Status == "" {
-		s.Status, s.Message = Pending, oneLine(j.caution)
+		s.Status = Pending
+		if j.Caution != nil {
+			s.Message = oneLine(j.Caution.Error())
+		}
 	}
 	switch {
 	case j.Problem != nil:

@@ -73,8 +73,8 @@ func newSite(t *testing.T, token string) *site {
 	site.engine = jobs.New(jobs.Options{Store: site.store, Runner: site.runner, Instance: "test", Settings: []map[string]any{
 		{"name": "yearly", "schedule": "@yearly"}, {"name": "wrong", "schedule": "<script>"}, {"name": "still", "schedule": "@yearly", "paused": true},
 	}})
-	site.engine.Cautions = func(context.Context, []jobs.Definition) map[string]string {
-		return map[string]string{"still": "its scope has no cap: `graphcloak budget set <b>`"}
+	site.engine.Cautions = func(context.Context, []jobs.Definition) map[string]error {
+		return map[string]error{"still": errors.New("its scope has no cap: `graphcloak budget set <b>`")}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,7 @@ type app struct {
 	configPath, envPath string
 	defaults            map[*cobra.Command]map[string]string
 	line                *progressLine // nil between stages
+	drawn               atomic.Bool   // the progress is on the screen
 	whole               wholeTime     // of this command
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
@@ -196,9 +198,9 @@ func (a *app) logHandler() slog.Handler {
 		return attr
 	}}
 	if a.config.Terminal.LogFormat == "json" {
-		return slog.NewJSONHandler(escapingWriter{a.stderr}, options)
+		return slog.NewJSONHandler(escapingWriter{belowProgress{a}}, options)
 	}
-	return slog.NewTextHandler(a.stderr, options)
+	return slog.NewTextHandler(belowProgress{a}, options)
 }
 
 // quiet holds from the first argument on, before settings are resolved.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -35,5 +36,36 @@ func TestJobListNamesWhatWillFail(t *testing.T) {
 	}
 	if exit != exitOK || len(want) > 0 {
 		t.Errorf("exit %d, not listed: %v: %s", exit, want, stderr)
+	}
+}
+
+// TestDoctorNamesWhyAJobWillFail: the exit code and what to do are those of the cause.
+func TestDoctorNamesWhyAJobWillFail(t *testing.T) {
+	for _, c := range []struct {
+		name, job, detail, fix string
+		exit                   int
+	}{
+		{"a property that is missing", "sourceProperty: nope", "has the property", "mend the job, or give the nodes the property", exitNotFound},
+		{"a scope without a cap", "sourceProperty: leak", "has no cap", "limit it first: `graphcloak budget set --create --budget-scope property=leak", exitBudget},
+		{"a job that can run", "{sourceProperty: leak, requireCap: false}", "", "", exitOK},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spoken{args: "version"}.check(t)
+			job := strings.Trim(c.job, "{}")
+			if err := os.WriteFile("night.yaml", []byte("jobs:\n  - {name: nightly, schedule: \"@daily\", "+job+"}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			exit, stdout, stderr := called(t, "doctor", "--from", "folder:hall", "--config", "night.yaml", "--format", "json")
+			var said struct {
+				Checks []struct{ Name, Detail, Fix string }
+			}
+			if err := json.Unmarshal([]byte(stdout), &said); err != nil {
+				t.Fatal(err, stdout)
+			}
+			check := said.Checks[len(said.Checks)-1]
+			if exit != c.exit || c.exit != exitOK && (check.Name != "job nightly" || !strings.Contains(check.Detail, c.detail) || !strings.HasPrefix(check.Fix, c.fix) || strings.Contains(check.Detail, c.fix)) {
+				t.Errorf("exit %d, want %d; %+v\n%s", exit, c.exit, check, stderr)
+			}
+		})
 	}
 }

@@ -4,10 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -54,9 +54,9 @@ func examineJob(j jobs.Job) neo4j.CheckResult {
 		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s", j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)
 		c.Err, c.Fix = privacy.ErrTooDear, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`; its next run tells anew"
 	case jobs.Pending:
-		c.OK = c.Detail == ""
-		if !c.OK {
-			c.Err = graphcloak.ErrNoCap
+		c.OK = j.Caution == nil
+		if f, ok := errors.AsType[*failure](j.Caution); ok {
+			c.Detail, c.Fix, c.Err = stripControl(f.Error()), stripControl(f.suggestion), f
 		}
 	default:
 		c.OK = true

@@ -84,8 +84,8 @@ func (r jobRunner) Check(d jobs.Definition) error {
 
 // cautions tells of jobs whose private property the store does not have, and of jobs whose scope
 // has no cap where they need one. Each account is read once; what cannot be read now says nothing.
-func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]string {
-	found, free := make(map[string]string), make(map[string]bool)
+func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]error {
+	found, free := make(map[string]error), make(map[string]bool)
 	_, _, known, unread := r.s.Names(ctx)
 	for _, d := range waiting {
 		a, err := r.of(d)
@@ -93,7 +93,7 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 			continue
 		}
 		if property := signalOf(a.config).Property(); unread == nil && property != "" && !slices.Contains(known, property) {
-			found[d.Name] = stripControl(fmt.Sprintf("no node of the store has the property %q, so its first run will fail: mend the job, or give the nodes the property", property))
+			found[d.Name] = inFull(fail(exitNotFound, "no node of the store has the property %q, so its first run will fail", property).hint("mend the job, or give the nodes the property"))
 			continue
 		}
 		if !a.config.Privacy.RequireCap {
@@ -107,10 +107,15 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 			free[scope] = unlimited
 		}
 		if unlimited {
-			found[d.Name] = stripControl(fmt.Sprintf("its budget scope %q has no cap, so its first run will be refused: %s", scope, limitFirst(scope)))
+			found[d.Name] = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", scope).hint("%s", stripControl(limitFirst(scope))))
 		}
 	}
 	return found
+}
+
+// inFull is a failure whose message says what to do too, for where the message is all that is shown.
+func inFull(f *failure) error {
+	return fmt.Errorf("%w: %s", f, f.suggestion)
 }
 
 // tickJob returns the job of the settings, with its noise.

@@ -169,6 +169,7 @@ func (a *app) draw(p *progressLine) {
 	if width == 0 {
 		width = defaultWidth
 	}
+	a.drawn.Store(true)
 	_, _ = io.WriteString(a.stderr, eraseLine+p.text(time.Now(), width-1, a.ascii))
 	p.drawn = time.Now()
 }
@@ -272,7 +273,21 @@ func (a *app) clearProgress() {
 
 // clear needs a.talking.
 func (a *app) clear() {
-	if a.line != nil && a.line.shows && !a.line.drawn.IsZero() {
+	if a.drawn.Swap(false) {
 		_, _ = io.WriteString(a.stderr, eraseLine)
 	}
+}
+
+// belowProgress writes lines of the log, each in the place of the progress that is shown. It
+// takes no lock: the log is written to by who holds a.talking too.
+type belowProgress struct{ a *app }
+
+func (w belowProgress) Write(line []byte) (int, error) {
+	if w.a.drawn.Swap(false) {
+		line = append([]byte(eraseLine), line...)
+	}
+	if _, err := w.a.stderr.Write(line); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }

@@ -199,6 +199,27 @@ func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 	}
 }
 
+// TestLogTakesTheProgressAway: a line of the log stands by itself, whatever its form.
+func TestLogTakesTheProgressAway(t *testing.T) {
+	for form, begins := range map[string]string{"text": "time=", "json": `{"time":`} {
+		t.Run(form, func(t *testing.T) {
+			a, s := onScreen(t, "--log-format", form)
+			a.progress("diffuse", 1, 2)
+			time.Sleep(2 * drawEvery)
+			a.progress("diffuse", 1, 2)
+			a.log.Warn("lost")
+			a.log.Warn("again")
+			s.wait(t, "again")
+			_, after, _ := strings.Cut(s.text(), "diffuse")
+			lines := strings.SplitAfter(after, "\n")
+			if !strings.Contains(lines[0], eraseLine+begins) || !strings.HasPrefix(lines[1], begins) {
+				t.Errorf("the screen shows %q", after)
+			}
+			a.stopProgress()
+		})
+	}
+}
+
 // TestNewScopesAreAskedAbout: budget set makes a scope that the ledger does not know
 // only where somebody says so.
 func TestNewScopesAreAskedAbout(t *testing.T) {
