@@ -28,6 +28,9 @@ type CloakOptions struct {
 	SigmaMin float64            // the owner's own minimum; 0: the package's
 }
 
+// ErrReading says that a line is not a [Reading].
+var ErrReading = errors.New("sensor: not a reading")
+
 // maxLine bounds a line of input in bytes.
 const maxLine = 64 << 10
 
@@ -38,7 +41,7 @@ const maxLine = 64 << 10
 // kept in StateDir, synced before a value is written: a value that a crash loses stays
 // spent.
 //
-// privacy.ErrReplay for an id that does not grow, privacy.ErrExhausted past the
+// [ErrReading] for a line that is none; privacy.ErrReplay for an id that does not grow, privacy.ErrExhausted past the
 // sensor's limit. An error never holds a reading.
 func Cloak(ctx context.Context, p Package, in io.Reader, out io.Writer, opts CloakOptions) (err error) {
 	if err := p.Validate(); err != nil {
@@ -74,14 +77,37 @@ func Cloak(ctx context.Context, p Package, in io.Reader, out io.Writer, opts Clo
 	return ctx.Err()
 }
 
+// misread says what is wrong with a line that is no [Reading], in words that hold nothing of it:
+// even a key may be a reading that was put in the wrong place.
+func misread(line []byte) string {
+	var given map[string]json.RawMessage
+	if strictjson.Unmarshal(line, &given) != nil {
+		return "it is not one JSON object in which each key stands once"
+	}
+	wanted := []string{"releaseId", "reading"}
+	for _, key := range wanted {
+		if _, ok := given[key]; ok {
+			continue
+		}
+		if len(given) < len(wanted) {
+			return fmt.Sprintf("the key %q is missing", key)
+		}
+		return fmt.Sprintf("the key %q is missing, and there is one that is neither %q nor %q (case counts)", key, wanted[0], wanted[1])
+	}
+	switch {
+	case len(given) > len(wanted):
+		return fmt.Sprintf("there is a key that is neither %q nor %q", wanted[0], wanted[1])
+	case given[wanted[0]][0] != '"':
+		return fmt.Sprintf("%q is not a text in quotation marks", wanted[0])
+	}
+	return fmt.Sprintf("%q is not a number", wanted[1])
+}
+
 // cloakLine spends first, then draws.
 func cloakLine(p Package, s *state, line []byte, out io.Writer, key *privacy.SensorKey) error {
 	var r Reading
-	if err := strictjson.Unmarshal(line, &r); err != nil {
-		return errors.New(`want {"releaseId": "…", "reading": number}`) // the cause would quote the reading
-	}
-	if r.Reading == nil {
-		return errors.New("the reading is missing")
+	if err := strictjson.Unmarshal(line, &r); err != nil || r.Reading == nil {
+		return fmt.Errorf("%w: %s", ErrReading, misread(line)) // the cause would quote the line
 	}
 	if err := s.spend(p, r.ReleaseID); err != nil {
 		return err

@@ -207,6 +207,28 @@ func TestCloakRefusesReadings(t *testing.T) {
 	}
 }
 
+// TestMisreadLinesAreExplained: what is wrong is said of the keys that are wanted, and nothing
+// of the line is repeated.
+func TestMisreadLinesAreExplained(t *testing.T) {
+	pk := packages(t, plan(t, nil), sensor.Options{})[0]
+	for in, want := range map[string]string{
+		`{"releaseId":"1"}`:                        `the key "reading" is missing`,
+		`{"releaseId":"1","raeding":0.7361}`:       `the key "reading" is missing, and there is one that is neither "releaseId" nor "reading" (case counts)`,
+		`{"ReleaseId":"1","reading":0.7361}`:       `the key "releaseId" is missing, and there is one that is neither "releaseId" nor "reading" (case counts)`,
+		`{"releaseId":"1","reading":1,"0.7361":1}`: `there is a key that is neither "releaseId" nor "reading"`,
+		`{"releaseId":7361,"reading":0.5}`:         `"releaseId" is not a text in quotation marks`,
+		`{"releaseId":"1","reading":"0.7361"}`:     `"reading" is not a number`,
+		`{"releaseId":"1","reading":null}`:         `"reading" is not a number`,
+		`{"reading":1,"reading":0.7361}`:           `it is not one JSON object in which each key stands once`,
+		`0.7361`:                                   `it is not one JSON object in which each key stands once`,
+	} {
+		_, err := cloak(pk, in, sensor.CloakOptions{StateDir: t.TempDir()})
+		if full := "sensor: line 1: " + sensor.ErrReading.Error() + ": " + want; !errors.Is(err, sensor.ErrReading) || err.Error() != full {
+			t.Errorf("%s: %v, want %s", in, err, full)
+		}
+	}
+}
+
 func TestCloakRefusesPackages(t *testing.T) {
 	dir := t.TempDir()
 	good := packages(t, plan(t, nil), sensor.Options{Releases: 5})

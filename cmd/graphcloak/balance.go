@@ -40,13 +40,28 @@ func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]sco
 		if h.recent, err = h.account.Recent(entries, now); err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
-			if e.Kind == privacy.KindSpent {
-				h.lastDelta = e.Charge.Budget.Delta
-			}
-		}
+		h.lastDelta = lastDeltaOf(entries)
 	}
 	return holdings, nil
+}
+
+// lastDeltaOf is the δ of the last release among the entries, 0 where there was none.
+func lastDeltaOf(entries []privacy.Entry) (delta float64) {
+	for _, e := range entries {
+		if e.Kind == privacy.KindSpent {
+			delta = e.Charge.Budget.Delta
+		}
+	}
+	return delta
+}
+
+// delta is where ε is told: that of the cap, else the one given, else, where that is 0, that of
+// the last release.
+func (h scopeAccount) delta(given float64) float64 {
+	if h.account.Cap != nil {
+		return h.account.Cap.Delta
+	}
+	return cmp.Or(given, h.lastDelta, defaultDelta)
 }
 
 // balance is an account as a reader sees it. Numbers that do not exist are null:
@@ -71,16 +86,9 @@ type balance struct {
 // defaultDelta is where ε is told of a scope without a cap and without a release.
 const defaultDelta = 1e-5
 
-// newBalance converts at the δ of the cap, else at delta, else, where that is 0, at the δ of the
-// last release.
-func newBalance(h scopeAccount, delta float64) balance {
-	a := h.account
-	if delta == 0 {
-		delta = cmp.Or(h.lastDelta, defaultDelta)
-	}
-	if a.Cap != nil {
-		delta = a.Cap.Delta
-	}
+// newBalance converts at [scopeAccount.delta].
+func newBalance(h scopeAccount, given float64) balance {
+	a, delta := h.account, h.delta(given)
 	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String(), MovedTo: a.MovedTo}
 	b.Epsilon = orNil(a.Epsilon(delta))
 	left, ok := h.recent.Remaining()

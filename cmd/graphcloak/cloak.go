@@ -21,8 +21,10 @@ func newCloakCommand(app *app) *cobra.Command {
 		Long: "cloak reads one reading a line on standard input, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be\n" +
 			"published on standard output, one line each. All it needs is the sensor's package, made by\n" +
 			"`graphcloak plan --sensor-package-dir`. It opens no connection. Release ids must grow (1, 2, …, 10); the last id\n" +
-			"and the budget spent are on disk before a value is written. A reading that is not a number is refused; one\n" +
-			"outside the package's range is clipped. Messages never hold a reading. What was started stays spent.",
+			"and the budget spent are on disk before a value is written. A reading that is not a number is refused.\n" +
+			"One outside the package's range, [0, 1] unless the plan has another, is clipped to it, and nothing says so: a log\n" +
+			"that did would tell of the reading. See to it that its unit fits the range, \"clip\" in the package. Messages never\n" +
+			"hold a reading. What was started stays spent.",
 		Example: "  read-meter | graphcloak cloak --package sensor-17.json > private.ndjson\n" +
 			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2\n" +
 			"  graphcloak cloak --package sensor-17.json --key sensor-17.key --state-dir /var/lib/graphcloak < readings.ndjson",

@@ -285,7 +285,7 @@ func defaultSuggestion(err error, exit int) string {
 // a command.
 var ownPackages = []string{
 	"graphcloak", "advice", "allocation", "analyst", "builtin", "community", "config", "emd", "expm", "graph", "inspect", "jobs", "laplacian",
-	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "study",
+	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "sensor", "study",
 }
 
 // textOf is an error without the names of our packages before what they say.

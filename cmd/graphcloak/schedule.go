@@ -119,14 +119,15 @@ func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metric
 	if err != nil {
 		return metrics.Account{}, err
 	}
-	told, delta := metrics.Account{Scope: scope}, defaultDelta
+	h := scopeAccount{account: account, recent: recent, lastDelta: lastDeltaOf(entries)}
+	told := metrics.Account{Scope: scope, Delta: h.delta(0)}
 	if account.Cap != nil {
-		delta, told.Limit = account.Cap.Delta, account.Cap.Epsilon
+		told.Limit = account.Cap.Epsilon
 	}
-	if told.Spent, err = account.Epsilon(delta); err != nil {
+	if told.Spent, err = account.Epsilon(told.Delta); err != nil {
 		told.Spent = math.NaN()
 	}
-	if told.Counted, err = recent.Epsilon(delta); err != nil {
+	if told.Counted, err = recent.Epsilon(told.Delta); err != nil {
 		told.Counted = math.NaN()
 	}
 	return told, nil

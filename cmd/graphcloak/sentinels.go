@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/sensor"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -45,6 +46,7 @@ func sentinels() []sentinel {
 		{jobs.ErrLost, exitConflict, "another instance goes on with the run: `graphcloak job show NAME`"},
 		{connector.ErrConflict, exitConflict, ""},
 		{connector.ErrInput, exitValidation, ""},
+		{sensor.ErrReading, exitValidation, "a line is like {\"releaseId\": \"1\", \"reading\": 0.7}; nothing was spent or published for it"},
 		{connector.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{privacy.ErrTooDear, exitBudget, "nothing was released, and no waiting helps: use a smaller --epsilon, or let its owner raise the cap by `graphcloak budget set`"},
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data of this --budget-scope has given what it may"},

@@ -12,6 +12,7 @@ import (
 	"math"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,9 +41,10 @@ type Run struct {
 	Nodes    int64
 }
 
-// Account is what a budget scope has spent. Each ε holds at the δ of the cap.
+// Account is what a budget scope has spent. Each ε holds at Delta, which is a label of its series.
 type Account struct {
 	Scope   string
+	Delta   float64   // of the cap; without one, of the last release
 	Spent   float64   // ε of all releases together, however old
 	Counted float64   // ε of those that count against the cap
 	Limit   float64   // ε of the cap; 0: there is none
@@ -61,6 +63,7 @@ type Set struct {
 const (
 	nameLabel   = "name"
 	ledgerLabel = "ledger"
+	deltaLabel  = "delta"
 	statusLabel = "status"
 
 	namespace   = "graphcloak"
@@ -83,9 +86,9 @@ func New(name, version string) *Set {
 	s.end = gauge("run_last_end_timestamp_seconds", "When a run last ended, however it did, in Unix time.")
 	s.exit = gauge("run_last_exit_code", "Exit code of the last run.")
 	s.waiting = gauge("run_waiting_for_budget", "1 where the budget refused the last run, else 0.")
-	s.spent = gauge("epsilon_spent", "Privacy loss of all releases of a budget scope together, at the delta of its cap.", ledgerLabel)
-	s.counted = gauge("epsilon_counted", "Privacy loss of the releases that count against the cap of a budget scope: all, or where it slides those of its window.", ledgerLabel)
-	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel)
+	s.spent = gauge("epsilon_spent", "Privacy loss of all releases of a budget scope together, at the delta of its cap or else of its last release.", ledgerLabel, deltaLabel)
+	s.counted = gauge("epsilon_counted", "Privacy loss of the releases that count against the cap of a budget scope: all, or where it slides those of its window.", ledgerLabel, deltaLabel)
+	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel, deltaLabel)
 	s.free = gauge("budget_free_timestamp_seconds", "When the release that the budget refused can be paid, in Unix time.", ledgerLabel)
 	s.nodes = gauge("nodes", "Nodes of the graph of the last run.")
 	s.info = gauge("build_info", "1, labelled with the version of the program and of Go.", "version", "goversion")
@@ -136,12 +139,14 @@ func (s *Set) Account(name string, a Account) {
 			*epsilon = math.Inf(1)
 		}
 	}
-	s.spent.WithLabelValues(name, scope).Set(a.Spent)
-	s.limit.DeleteLabelValues(name, scope)
-	s.counted.DeleteLabelValues(name, scope)
+	for _, old := range []*prometheus.GaugeVec{s.spent, s.limit, s.counted} { // maybe at another δ
+		old.DeletePartialMatch(prometheus.Labels{nameLabel: name, ledgerLabel: scope})
+	}
+	delta := strconv.FormatFloat(a.Delta, 'g', -1, 64)
+	s.spent.WithLabelValues(name, scope, delta).Set(a.Spent)
 	if a.Limit > 0 {
-		s.counted.WithLabelValues(name, scope).Set(a.Counted)
-		s.limit.WithLabelValues(name, scope).Set(a.Limit)
+		s.counted.WithLabelValues(name, scope, delta).Set(a.Counted)
+		s.limit.WithLabelValues(name, scope, delta).Set(a.Limit)
 	}
 	s.free.DeleteLabelValues(name, scope)
 	if !a.Free.IsZero() {

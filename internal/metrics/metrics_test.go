@@ -179,19 +179,23 @@ func TestHostileNames(t *testing.T) {
 	name := "a\"b\\c\n# TYPE \xff"
 	s := metrics.New(name, name)
 	s.Ended(name, ended(metrics.Success, night))
-	s.Account(name, metrics.Account{Scope: name, Spent: math.NaN(), Counted: math.NaN(), Limit: 8, Free: night})
-	s.Account(name, metrics.Account{Scope: "open", Spent: 2.5})
+	s.Account(name, metrics.Account{Scope: name, Delta: 1e-6, Spent: math.NaN(), Counted: math.NaN(), Limit: 8, Free: night})
+	s.Account(name, metrics.Account{Scope: "open", Delta: 1e-5, Spent: 2})
+	s.Account(name, metrics.Account{Scope: "open", Delta: 0.01, Spent: 2.5}) // the series at another δ is gone
 	write(t, s, path)
 	got := parse(t, path)
 	clean := strings.ToValidUTF8(name, "\uFFFD")
-	if x := sample(t, got, "graphcloak_epsilon_spent", clean, clean); !math.IsInf(x, 1) {
+	if x := sample(t, got, "graphcloak_epsilon_spent", "1e-06", clean, clean); !math.IsInf(x, 1) {
 		t.Errorf("spent %v", x)
 	}
-	if x := sample(t, got, "graphcloak_epsilon_counted", clean, clean); !math.IsInf(x, 1) {
+	if x := sample(t, got, "graphcloak_epsilon_counted", "1e-06", clean, clean); !math.IsInf(x, 1) {
 		t.Errorf("counted %v", x)
 	}
-	if x := sample(t, got, "graphcloak_epsilon_spent", "open", clean); x != 2.5 {
+	if x := sample(t, got, "graphcloak_epsilon_spent", "0.01", "open", clean); x != 2.5 {
 		t.Errorf("spent %v", x)
+	}
+	if n := len(got["graphcloak_epsilon_spent"].GetMetric()); n != 2 {
+		t.Errorf("%d series of what is spent, want one a scope", n)
 	}
 	if n := len(got["graphcloak_epsilon_limit"].GetMetric()); n != 1 {
 		t.Errorf("%d limits, want the one that there is", n)

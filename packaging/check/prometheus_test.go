@@ -53,7 +53,7 @@ func TestForms(t *testing.T) {
 		if got := samples[`{__name__="graphcloak_runs_total", name="risk", status="success"}`]; got != 1 {
 			t.Errorf("%s: %v runs, want 1 of %v", file, got, samples)
 		}
-		if got := samples[`{__name__="graphcloak_epsilon_spent", ledger="a \"scope\" \\ of", name="risk"}`]; !(got > 0) {
+		if got := samples[`{__name__="graphcloak_epsilon_spent", delta="1e-05", ledger="a \"scope\" \\ of", name="risk"}`]; !(got > 0) {
 			t.Errorf("%s: spent %v of %v", file, got, samples)
 		}
 	}
@@ -148,9 +148,9 @@ func series(success, end, exit, waiting int, spent, limit float64, free int) str
 	add(`run_last_end_timestamp_seconds{name="risk"}`, float64(end))
 	add(`run_last_exit_code{name="risk"}`, float64(exit))
 	add(`run_waiting_for_budget{name="risk"}`, float64(waiting))
-	add(`epsilon_spent{name="risk",ledger="property=risk"}`, 10*spent) // of many windows
-	add(`epsilon_counted{name="risk",ledger="property=risk"}`, spent)
-	add(`epsilon_limit{name="risk",ledger="property=risk"}`, limit)
+	add(`epsilon_spent{name="risk",ledger="property=risk",delta="1e-05"}`, 10*spent) // of many windows
+	add(`epsilon_counted{name="risk",ledger="property=risk",delta="1e-05"}`, spent)
+	add(`epsilon_limit{name="risk",ledger="property=risk",delta="1e-05"}`, limit)
 	if free > 0 {
 		add(`budget_free_timestamp_seconds{name="risk",ledger="property=risk"}`, float64(free))
 	}
