@@ -3,7 +3,6 @@
 package allocation
 
 import (
-	"context"
 	"math"
 	"slices"
 	"sync"
@@ -208,14 +207,12 @@ func (d *dual) reserve(rows int) {
 	d.q, d.h, d.weight = make([]float64, rows), make([]float64, rows), ones(rows)
 }
 
-// local evaluates the rows of all sensors by the balls that heat reaches. It reports false where
-// that would take too long, or the time is over.
+// local evaluates the rows of all sensors by the balls that heat reaches, as columns of an M that
+// is symmetric. It reports false where it is not, that would take too long, or the time is over.
 func (d *dual) local() (bool, error) {
-	m, ok := d.m.(localizer)
-	if !ok {
+	if d.p.model.Laplacian.Similarity() != nil {
 		return false, nil
 	}
-	d.reserve(len(d.chosen))
 	nodes := make([]int, len(d.chosen))
 	for at, k := range d.chosen {
 		nodes[at] = d.sensors[k]
@@ -224,31 +221,35 @@ func (d *dual) local() (bool, error) {
 	if d.p.deadline.IsZero() {
 		most = patientProducts
 	}
+	read, ok := linop.ReadColumns(d.m, nodes, tol, most)
+	if !ok {
+		return false, nil
+	}
+	d.reserve(len(nodes))
 	for first := 0; first < len(nodes); first += localPart {
 		d.p.opts.Progress("allocate: bound", int64(first), int64(len(nodes)))
 		if d.p.expired() {
 			return false, d.p.ctx.Err()
 		}
 		part := nodes[first:min(first+localPart, len(nodes))]
-		ok, err := m.LocalColumns(d.p.ctx, part, tol, 1+most*len(part)/len(nodes), func(k int, nodes []int32, values []float64, off float64) {
-			f := d.pool.Get().(*form)
-			for z, i := range nodes {
-				f.x[i], f.inside[i] = values[z], true
+		each(len(part), 1<<8, func(k int) {
+			if d.p.ctx.Err() == nil {
+				read(part[k], func(rows []int32, x []float64, off float64) { d.readRow(first+k, rows, x, off) })
 			}
-			f.nodes = append(f.nodes[:0], nodes...)
-			d.evaluate(f, first+k, d.chosen[first+k], off)
-			d.pool.Put(f)
 		})
-		if !ok || err != nil {
-			return false, err
-		}
 	}
-	return true, nil
+	return true, d.p.ctx.Err()
 }
 
-// localizer knows rows of a symmetric M where heat stays near.
-type localizer interface {
-	LocalColumns(ctx context.Context, js []int, tol float64, most int, f func(k int, nodes []int32, values []float64, off float64)) (bool, error)
+// readRow evaluates the row at place at, whose entries at some nodes are x, and which these miss by off.
+func (d *dual) readRow(at int, nodes []int32, x []float64, off float64) {
+	f := d.pool.Get().(*form)
+	for z, i := range nodes {
+		f.x[i], f.inside[i] = x[z], true
+	}
+	f.nodes = append(f.nodes[:0], nodes...)
+	d.evaluate(f, at, d.chosen[at], off)
+	d.pool.Put(f)
 }
 
 // evaluate sets w, q and h at place at for a sensor, by its row in f, which is off by at most

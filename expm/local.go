@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // entries is a Generator whose rows can be read: S = diag(diag) − B, row i of B being
@@ -34,12 +35,8 @@ const (
 // many products as given by most, or a quarter of the balls would be cut, as a sample of the
 // columns shows; and with methods other than Chebyshev. The bits do not depend on the number of workers.
 func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
-	rows, ok := d.gen.(entries)
-	if !ok || d.method != Chebyshev || len(js) == 0 {
-		return false, ctx.Err()
-	}
-	b := d.newBalls(rows, weights, tol)
-	if !d.cheaper(b, js, most) {
+	b := d.affordable(js, weights, tol, most)
+	if b == nil {
 		return false, ctx.Err()
 	}
 	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
@@ -53,6 +50,35 @@ func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float
 		b.pool.Put(p)
 	})
 	return true, ctx.Err()
+}
+
+// ReadColumns reads columns of e^{-τL} itself, the similarity included, one at a time where its caller wants them: their
+// entries in the ball around j that heat reaches, and a bound on the 2-norm of how far these are from the column, entries
+// elsewhere included. tol and most are those of [Diffusion.ColumnSquares], and so is what is reported.
+func (d *Diffusion) ReadColumns(js []int, tol float64, most int) (linop.ColumnReader, bool) {
+	b := d.affordable(js, slices.Repeat([]float64{1}, d.gen.Order()), tol, most)
+	if b == nil {
+		return nil, false
+	}
+	return func(j int, do func(rows []int32, x []float64, off float64)) {
+		p := b.pool.Get().(*ball)
+		off := b.read(p, j)
+		do(p.nodes[:len(p.sum)], p.sum, off)
+		b.pool.Put(p)
+	}, true
+}
+
+// affordable returns what the columns js share, or nil where they are not to be had by balls or take longer than as many
+// products as given by most.
+func (d *Diffusion) affordable(js []int, weights []float64, tol float64, most int) *balls {
+	rows, ok := d.gen.(entries)
+	if !ok || d.method != Chebyshev || len(js) == 0 {
+		return nil
+	}
+	if b := d.newBalls(rows, weights, tol); d.cheaper(b, js, most) {
+		return b
+	}
+	return nil
 }
 
 // cheaper reports whether the balls of the columns js take less than as many products as given
@@ -71,31 +97,6 @@ func (d *Diffusion) cheaper(b *balls, js []int, most int) bool {
 		b.pool.Put(p)
 	}
 	return cut <= count/4 && work/count*float64(len(js)) <= budget
-}
-
-// LocalColumns calls f with the entries of column js[k] of M = e^{-τL} in the ball around
-// js[k] that heat reaches: their rows, and a bound on the 2-norm of how far they are from the
-// column, entries elsewhere included. tol and most are those of [Diffusion.ColumnSquares], and
-// so is what is reported; L has to be symmetric. f is called by several goroutines at once, and
-// keeps none of its arguments.
-func (d *Diffusion) LocalColumns(ctx context.Context, js []int, tol float64, most int, f func(k int, nodes []int32, values []float64, off float64)) (bool, error) {
-	rows, ok := d.gen.(entries)
-	if !ok || d.method != Chebyshev || d.gen.Similarity() != nil || len(js) == 0 {
-		return false, ctx.Err()
-	}
-	b := d.newBalls(rows, []float64{1}, tol)
-	if !d.cheaper(b, js, most) {
-		return false, ctx.Err()
-	}
-	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
-		p := b.pool.Get().(*ball)
-		for k := lo; k < hi && ctx.Err() == nil; k++ {
-			off := b.column(p, js[k])
-			f(k, p.nodes[:len(p.sum)], p.sum, off*(1+1e-9))
-		}
-		b.pool.Put(p)
-	})
-	return true, ctx.Err()
 }
 
 // balls is what the columns of one call share.
@@ -215,6 +216,20 @@ func (b *balls) column(p *ball, j int) (off float64) {
 	p.heat(b, degree)
 	rounding := 7*p.gamma()*b.spread + float64(degree+66)*unit
 	return b.dropped[degree] + rounding
+}
+
+// read sets sum to column j of e^{-τL} at the nodes of its ball, and bounds the 2-norm of what it misses.
+func (b *balls) read(p *ball, j int) (off float64) {
+	off = b.column(p, j) * (1 + 1e-9)
+	if b.similarity == nil {
+		return off
+	}
+	s, square := b.similarity[j], 0.0
+	for i := range p.sum {
+		p.sum[i] *= s / b.similarity[p.nodes[i]]
+		square += p.sum[i] * p.sum[i]
+	}
+	return off*b.peak*s*(1+4*unit) + 8*unit*math.Sqrt(square)
 }
 
 // bounds returns bounds for column j.
