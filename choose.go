@@ -83,7 +83,9 @@ func (m *Model) chooseTau(ctx context.Context, opts PlanOptions) (*TauChoice, er
 		if err := s.run(); err != nil {
 			return nil, err
 		}
-		s.sharpen()
+		if err := s.sharpen(); err != nil {
+			return nil, err
+		}
 	}
 	tau, err := s.decide()
 	if err != nil {
@@ -256,19 +258,31 @@ func (s *tauSearch) run() error {
 func refinements(step int) int { return 2 * bits.Len(uint(step)) }
 
 // sharpen simulates more releases for all that may be the best: the first ones only tell which. It
-// ends when no other may be.
-func (s *tauSearch) sharpen() {
-	done := make(map[*TauPoint]bool)
+// ends when no other may be. Where the time is over before, all have the values of the first
+// releases, which are of the same sources and noise: those of more and of fewer releases differ
+// by chance too.
+func (s *tauSearch) sharpen() error {
+	rough := make(map[*TauPoint]TauPoint)
 	for again := true; again; {
 		again = false
 		for _, p := range s.leaders() {
-			if !done[p] {
-				s.sketches[p].Simulate(finally)
-				p.set(s.sketches[p])
-				done[p], again = true, true
+			if _, done := rough[p]; done {
+				continue
 			}
+			if s.expired() {
+				for q, values := range rough {
+					*q = values
+				}
+				return nil
+			}
+			rough[p], again = *p, true
+			if err := s.sketches[p].Simulate(finally); err != nil {
+				return err
+			}
+			p.set(s.sketches[p])
 		}
 	}
+	return nil
 }
 
 // leaders are those that may be as good as the best, as far as so few releases tell.

@@ -57,16 +57,20 @@ func (c *channel) judgeGram(gram *mat.Dense) Sketch {
 		j.start[i] = math.Log(v) - j.gram.At(i, i)/2
 	}
 	s := Sketch{judged: j}
-	s.Simulate(SketchTrials)
+	_ = s.Simulate(SketchTrials) // whoever asked for a sketch is told of the context
 	return s
 }
 
 // Simulate goes on until so many releases are simulated, of the same sources and noise for
-// every sketch.
-func (s *Sketch) Simulate(trials int) {
+// every sketch. Where the context of the sketch ends before, it returns the error of that and
+// leaves the sketch as it was: sums over a part of the releases are no means.
+func (s *Sketch) Simulate(trials int) error {
 	j := s.judged
 	part := make([]moments, batches)
 	parallel(batches, func(k int) { part[k] = j.simulate(j.trials+k, trials) })
+	if err := j.ctx.Err(); err != nil {
+		return err
+	}
 	for _, o := range part {
 		j.sums.add(o)
 	}
@@ -74,6 +78,7 @@ func (s *Sketch) Simulate(trials int) {
 	n, sum := float64(j.trials), j.sums
 	s.Accuracy, s.Loss, s.Distance = sum.accuracy/n, sum.loss/n, sum.distance/n
 	s.AccuracyError, s.DistanceError = standardError(s.Accuracy, sum.accuracySquare/n, n), standardError(s.Distance, sum.distanceSquare/n, n)
+	return nil
 }
 
 // standardError is that of a mean of n values with a mean square.

@@ -103,7 +103,9 @@ func TestSketchGoesOn(t *testing.T) {
 	}
 	first := c.judge(z)
 	long := first
-	long.Simulate(16 * SketchTrials)
+	if err := long.Simulate(16 * SketchTrials); err != nil {
+		t.Fatal(err)
+	}
 	for name, v := range map[string][4]float64{
 		"accuracy": {first.Accuracy, first.AccuracyError, long.Accuracy, long.AccuracyError},
 		"distance": {first.Distance, first.DistanceError, long.Distance, long.DistanceError},
@@ -113,7 +115,9 @@ func TestSketchGoesOn(t *testing.T) {
 		}
 	}
 	again := long
-	again.Simulate(SketchTrials)
+	if err := again.Simulate(SketchTrials); err != nil {
+		t.Fatal(err)
+	}
 	if again.Accuracy != long.Accuracy {
 		t.Error("fewer releases change what was simulated")
 	}
