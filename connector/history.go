@@ -97,8 +97,10 @@ func SelectRuns(all []jobs.Run, q jobs.RunQuery) []jobs.Run {
 	return first(chosen, q.Limit)
 }
 
-// Prunable returns the ids of ended runs that started before a time, ascending. A run
-// whose record is RESERVED or RUNNING is not among them, whatever its history says.
+// Prunable returns the ids of runs that ended before a time, ascending; one whose end is not
+// known counts from its start. A run whose record is RESERVED or RUNNING is not among them,
+// whatever its history says. A job that waits for budget keeps the entry of its wait, which
+// ends with its last refusal, however long ago the first was.
 func Prunable(all []jobs.Run, known []Run, before time.Time) []string {
 	open := map[string]bool{}
 	for _, k := range known {
@@ -106,7 +108,11 @@ func Prunable(all []jobs.Run, known []Run, before time.Time) []string {
 	}
 	var ids []string
 	for _, r := range all {
-		if r.Status != jobs.Running && r.StartedAt.Before(before) && !open[r.RunID] {
+		last := r.EndedAt
+		if last.IsZero() {
+			last = r.StartedAt
+		}
+		if r.Status != jobs.Running && last.Before(before) && !open[r.RunID] {
 			ids = append(ids, r.RunID)
 		}
 	}

@@ -198,7 +198,7 @@ type History interface {
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
 	// GetRun returns a run with its report. [ErrNoJob] where there is none.
 	GetRun(ctx context.Context, runID string) (Run, error)
-	// PruneRuns removes ended runs that started before a time, with their reports and
+	// PruneRuns removes runs that ended before a time, with their reports and
 	// their values on nodes, and the records of ended ticks of before it. It returns the
 	// number of runs. It keeps the newest tick of every job, unfinished runs, and every
 	// entry of the ledger. What was removed before an error stays removed.

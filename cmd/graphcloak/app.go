@@ -58,6 +58,7 @@ type app struct {
 	held                string        // run that was begun and is not ended
 	lock                *os.File      // its lock
 	pays                bool          // the command is one that spends
+	resumes             bool          // it names a run that may have been paid for
 	paying              bool          // it has come to a payment
 	unpaid              bool          // it has ended, and comes to none
 	scheduled           scheduled     // what is told at the end

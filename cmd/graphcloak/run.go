@@ -40,7 +40,7 @@ func newRunCommand(app *app) *cobra.Command {
 			"  graphcloak run --uri neo4j://localhost:7687 -u neo4j --undo 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			app.pays = true
+			app.pays, app.resumes = true, resume != "" || undo != ""
 			if resume != "" && undo != "" {
 				return fail(exitUsage, "--resume and --undo cannot go together").hint("give one of them")
 			}

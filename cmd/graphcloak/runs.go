@@ -381,7 +381,7 @@ func newRunsPruneCommand(app *app) *cobra.Command {
 		}
 		return app.prune(ctx, s, before, dry)
 	})
-	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that started longer ago than this `SPAN`, such as 90d, or before a time such as 2026-03-01T00:00:00Z")
+	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `SPAN`, such as 90d, or before a time such as 2026-03-01T00:00:00Z")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say how many runs there are")
 	return cmd
 }

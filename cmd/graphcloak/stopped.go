@@ -25,7 +25,11 @@ func (a *app) stopped(ctx context.Context, err error) error {
 		return err
 	}
 	if _, begun := errors.AsType[*graphcloak.UnfinishedError](err); !begun && a.pays && a.endsUnpaid() {
-		end = fail(end.exit, "%w; nothing was spent", end.err).hint("%s", end.suggestion)
+		spent := "nothing was spent"
+		if a.resumes {
+			spent = "nothing more was spent"
+		}
+		end = fail(end.exit, "%w; %s", end.err, spent).hint("%s", end.suggestion)
 	}
 	if f, ok := errors.AsType[*failure](err); ok && f.suggestion != "" {
 		end.suggestion, end.resourceType, end.resourceID = f.suggestion, f.resourceType, f.resourceID

@@ -64,7 +64,8 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 	}
 }
 
-// TestCommandsThatPay: the commands that spend say that they did not.
+// TestCommandsThatPay: the commands that spend say that they did not, and of a run that is named,
+// which may be paid for, that they spent nothing more.
 func TestCommandsThatPay(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -72,13 +73,15 @@ func TestCommandsThatPay(t *testing.T) {
 	if exit, _, stderr := called(t, strings.Fields("plan --from folder:path --tau 1 --delta 0.01 --trials 0 -o plan.json")...); exit != exitOK {
 		t.Fatal(stderr)
 	}
-	for _, args := range []string{
-		"run --from folder:path --source-property leak --delta 0.01",
-		"release --from folder:path --source-property leak --plan plan.json",
-		"demo",
+	for args, spent := range map[string]string{
+		"run --from folder:path --source-property leak --delta 0.01":                    "nothing was spent",
+		"run --from folder:path --source-property leak --delta 0.01 --resume unknownid": "nothing more was spent",
+		"run --from folder:path --source-property leak --delta 0.01 --undo unknownid":   "nothing more was spent",
+		"release --from folder:path --source-property leak --plan plan.json":            "nothing was spent",
+		"demo": "nothing was spent",
 	} {
 		exit, _, stderr := called(t, append(strings.Fields(args), "--timeout", "1us")...)
-		if exit != exitTransient || !strings.Contains(stderr, "not finished after 1µs; nothing was spent") {
+		if exit != exitTransient || !strings.Contains(stderr, "not finished after 1µs; "+spent) {
 			t.Errorf("%s: exit %d: %s", args, exit, stderr)
 		}
 	}

@@ -189,7 +189,10 @@ func testPrune(t *testing.T, s Suite) {
 	old, open, young := historyRun(t, job, 0, jobs.Finished), historyRun(t, job, 1, jobs.Running), historyRun(t, job, 48, jobs.Failed)
 	of := historyRun(t, job, 0, jobs.Finished)
 	of.RunID = table.RunID()
-	put(t, j, old, open, young, of)
+	waits, unended := historyRun(t, job, 0, jobs.WaitingForBudget), historyRun(t, job, 48, jobs.Failed)
+	waits.EndedAt = noon.Add(30 * time.Hour) // refused again and again until then
+	unended.EndedAt = time.Time{}
+	put(t, j, old, open, young, of, waits, unended)
 	for k := range 3 {
 		c := claimed(t, j, tick(job, k), longLease)
 		if err := j.Finish(ctx, c.Tick, c.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
@@ -211,7 +214,7 @@ func testPrune(t *testing.T, s Suite) {
 	if _, err := st.Run(ctx, table.RunID()); err == nil {
 		t.Error("the record of a run that was pruned is there")
 	}
-	for _, r := range []jobs.Run{open, young} {
+	for _, r := range []jobs.Run{open, young, waits, unended} {
 		if got, err := j.GetRun(ctx, r.RunID); err != nil || !same(got, r) {
 			t.Errorf("the run %s is %+v, %v", r.Status, got, err)
 		}
