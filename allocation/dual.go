@@ -14,8 +14,9 @@ import (
 
 // Bounds of the work of a dual bound.
 const (
-	localProducts   = 4096   // that balls may take the time of: about what the search takes
-	patientProducts = 12_000 // the same where no time is set
+	localProducts   = 4096   // that rows by balls may take the time of: about what the search takes
+	patientProducts = 24_000 // the same where no time is set
+	localShare      = .55    // of the time of a row is for reading it: the rest for its forms
 	localPart       = 8192   // sensors between two looks at the time
 	localTolerance  = 1e-3   // of the rows of M, relative to the worst edge at equal weights
 	rankedBy        = 2      // blocks by which sensors are ranked where rows are sampled
@@ -221,7 +222,7 @@ func (d *dual) local() (bool, error) {
 	if d.p.deadline.IsZero() {
 		most = patientProducts
 	}
-	read, ok := linop.ReadColumns(d.m, nodes, tol, most)
+	read, ok := linop.ReadColumns(d.m, nodes, tol, int(localShare*float64(most)))
 	if !ok {
 		return false, nil
 	}

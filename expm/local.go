@@ -23,8 +23,10 @@ const (
 	ballEntries = 1 << 15
 	// ballSample is the number of columns that show what the others cost.
 	ballSample = 64
-	// ballCost is the time of an entry that a ball reads, relative to one of a block product.
-	ballCost = 8
+	// collectCost and stepCost are the times of an entry that is taken into a ball, and of one that a step in it reads,
+	// relative to one of a block product: BenchmarkReadColumns measures them.
+	collectCost = 60
+	stepCost    = 16
 )
 
 // ColumnSquares sets low[k] and high[k] to bounds on Σ_i weights[i]·M_ij² for column
@@ -68,25 +70,25 @@ func (d *Diffusion) ReadColumns(js []int, tol float64, most int) (linop.ColumnRe
 	}, true
 }
 
-// affordable returns what the columns js share, or nil where they are not to be had by balls or take longer than as many
-// products as given by most.
+// affordable returns what the columns js share, or nil where they are not to be had by balls, take longer than as many
+// products as given by most, or a quarter of the balls would be cut.
 func (d *Diffusion) affordable(js []int, weights []float64, tol float64, most int) *balls {
 	rows, ok := d.gen.(entries)
 	if !ok || d.method != Chebyshev || len(js) == 0 {
 		return nil
 	}
-	if b := d.newBalls(rows, weights, tol); d.cheaper(b, js, most) {
-		return b
+	b := d.newBalls(rows, weights, tol)
+	if products, cut := d.products(b, js); cut > .25 || products > float64(most) {
+		return nil
 	}
-	return nil
+	return b
 }
 
-// cheaper reports whether the balls of the columns js take less than as many products as given
-// by most, and at most a quarter of them would be cut, as a sample shows.
-func (d *Diffusion) cheaper(b *balls, js []int, most int) bool {
-	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work()) / ballCost
+// products returns in how many products as much time is spent as on the balls of the columns js, as a sample of them shows,
+// and the share of the sample that would be cut.
+func (d *Diffusion) products(b *balls, js []int) (products, cut float64) {
 	step := max(1, len(js)/ballSample)
-	var work, cut, count float64
+	var work, count float64
 	for k := 0; k < len(js); k += step {
 		p := b.pool.Get().(*ball)
 		b.column(p, js[k])
@@ -96,7 +98,7 @@ func (d *Diffusion) cheaper(b *balls, js []int, most int) bool {
 		}
 		b.pool.Put(p)
 	}
-	return cut <= count/4 && work/count*float64(len(js)) <= budget
+	return work / count * float64(len(js)) / (float64(d.Degree()) * float64(d.gen.Work())), cut / count
 }
 
 // balls is what the columns of one call share.
@@ -152,7 +154,7 @@ type ball struct {
 
 	sum, cur, prev []float64
 	widest         int // most entries of a row of a node in it: what a sum of step can have
-	work           int // entries read
+	work           int // time, in entries of a block product
 }
 
 // collect makes the ball around j of so many steps, or of as many as the entries that a
@@ -257,7 +259,7 @@ func (p *ball) heat(b *balls, degree int) {
 	clear(p.cur)
 	clear(p.prev)
 	p.cur[0], p.sum[0] = 1, b.chebyshev[0]
-	p.work = len(p.adj)
+	p.work = collectCost * len(p.adj)
 	for k := 1; k <= degree; k++ {
 		factor := 2.0
 		if k == 1 {
@@ -290,5 +292,5 @@ func (p *ball) step(b *balls, size int, factor float64) {
 			p.prev[t] -= val[e] * x
 		}
 	}
-	p.work += int(p.ptr[size])
+	p.work += stepCost * int(p.ptr[size])
 }
