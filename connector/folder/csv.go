@@ -104,6 +104,11 @@ func (t *table) readHeader(wanted []string) error {
 	if t.header, t.alias, err = interpret(t.name, t.as); err != nil {
 		return err
 	}
+	for _, w := range needs[t.name] { // first: without them the line may be data, of which nothing is told
+		if slices.Contains(wanted, w) && t.column(w) < 0 {
+			return t.missing(w)
+		}
+	}
 	if err := t.checkHeader(); err != nil {
 		return err
 	}

@@ -43,15 +43,16 @@ func (t *table) missing(w string) error {
 		return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
 	}
 	saw := fmt.Sprintf("its first line has %s, not shown because they may be data", columnCount(len(t.header)))
-	if isHeader(t.header) {
+	if t.name == relationshipsFile && isHeader(t.header) {
 		saw = "its header has " + listed(t.header)
 	}
 	return &hinted{fmt.Errorf("%w: %s needs the column %s; %s, and none is %q",
 		connector.ErrInput, t.name, strings.Join(needed, " and the column "), saw, w), headerHint}
 }
 
-// headerWords are names that the columns of other programs' graphs have. A first line that has
-// one of them and no number is a header, whose names may be shown; any other may be data.
+// headerWords are names that the columns of other programs' graphs have. A first line of relationships that has
+// one of them and no number is a header, whose names may be shown; any other may be data. One of nodes is never shown: a
+// node may be called any of them, and beside it stands what is private.
 var headerWords = []string{
 	"id", "nodeid", "key", "name", "label", "labels", "type", "weight", "source", "target", "sourceid", "targetid",
 	"src", "dst", "from", "to", "start", "end", "startid", "endid", "startnode", "endnode", "relationship", "relationshiptype",

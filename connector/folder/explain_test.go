@@ -11,15 +11,19 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// TestHeaderIsShown: the names of a header are told where one is needed that it lacks, and a
-// first line that may be data never.
+// TestHeaderIsShown: the names of a header of relationships are told where one is needed that it lacks, and a
+// first line that may be data never, nor any of nodes.csv without an id: a node may be called "to".
 func TestHeaderIsShown(t *testing.T) {
 	for _, c := range []struct {
 		nodes, relationships, want, never string
 	}{
-		{"nodeId,leak\na,1\n", "source,target\n", `its header has 2 columns, "nodeId", "leak", and none is "id"`, "may be data"},
+		{"nodeId,leak\na,1\n", "source,target\n", `its first line has 2 columns, not shown because they may be data, and none is "id"`, "leak"},
+		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", `"to"`},
+		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", "infected"},
+		{"ann,ann\nbob,eve\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
+		{"ann\x01,1\nbob,2\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
 		{"id\na\n", "From,To,Weight\na,a,1\n", `its header has 3 columns, "From", "To", "Weight"`, "may be data"},
-		{"key,a,b,c,d,e,f,g,h\n", "source,target\n", `9 columns, "key", "a", "b", "c", "d", "e", "f", "g", …`, `"h"`},
+		{"id\na\n", "key,a,b,c,d,e,f,g,h\n", `9 columns, "key", "a", "b", "c", "d", "e", "f", "g", …`, `"h"`},
 		{"ann,1\nbob,0\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
 		{"name,1\nbob,0\n", "source,target\n", "its first line has 2 columns, not shown", "name"},
 		{"id\nann\nbob\n", "ann,bob\n", "its first line has 2 columns, not shown", "ann"},

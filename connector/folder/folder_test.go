@@ -157,7 +157,7 @@ func TestOtherWriters(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	for name, test := range map[string]struct{ nodes, relationships, says string }{
 		"empty nodes":         {"", "source,target\n", "nodes.csv is empty"},
-		"no id":               {"name\na\n", "source,target\n", `nodes.csv needs the column id; its header has 1 column, "name", and none is "id"`},
+		"no id":               {"name\na\n", "source,target\n", `nodes.csv needs the column id; its first line has 1 column, not shown because they may be data, and none is "id"`},
 		"no target":           {"id\n1\n", "source,to\n1,1\n", `none is "target"`},
 		"slashes":             {"id\n1\n", "source/target\n1;1\n", "needs the column source and the column target; its first line has 1 column, not shown"},
 		"a column twice":      {"id,x,x\n1,2,3\n", "source,target\n", `"x" twice`},
