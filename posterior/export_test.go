@@ -2,6 +2,8 @@
 
 package posterior
 
+import "math"
+
 // Frugal makes a sampler keep columns of so many bytes.
 func Frugal(o SampleOptions, memory int) SampleOptions {
 	o.memory = memory
@@ -24,11 +26,26 @@ func (f Faults) States() (states [][4]float64, prior []float64) {
 	return states, prior
 }
 
-// The rates of the prior, and what it takes for them.
-var (
-	Rates    = rates
-	Commoner = commoner
-)
+// Expanded returns the log likelihood of amplitude 1 against none of one sensor, by expansion and without it, and the bound
+// on what is between them.
+func Expanded(f Faults, y, x float64) (got, want, bound float64) {
+	e := newFaultyEvidence([]float64{y}, f, UnitAmplitude)
+	var expanded, full column
+	e.faint = math.Inf(1)
+	e.column([]float64{x}, &expanded)
+	e.faint = 0
+	e.column([]float64{x}, &full)
+	return expanded.value(1), full.value(1), expanded.expanded
+}
+
+// RateMeans are the means of the rates of the prior.
+func (f Faults) RateMeans() [3]float64 {
+	broken, silent, shifted := f.rateMeans()
+	return [3]float64{broken, silent, shifted}
+}
+
+// Rates are those of the prior.
+var Rates = rates
 
 // Shapes of the priors of broken and of shifted sensors, and how much commoner silent and shifted ones are.
 const (

@@ -28,8 +28,8 @@ import (
 // Where no range is known, W_s is a Cauchy density about 0 of half width 30, under which no measurement, however
 // large, speaks for more than a few nats.
 //
-// Rate is the mean of the rate of broken sensors. The odds of a silent sensor are three times, those of a shifted one
-// in the mean four times as large. How many are broken, and how many shifted, is learnt: sensors that are seen to be faulty make others the more
+// Rate is the mean of the rate of broken sensors. Of the others, 3o are silent and 4o shifted for each that is sound, in the
+// mean, with o the odds of Rate. How many are broken, and how many shifted, is learnt: sensors that are seen to be faulty make others the more
 // suspect. The zero value is no fault at all.
 type Faults struct {
 	Rate float64 // in [0, 1)

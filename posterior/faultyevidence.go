@@ -96,8 +96,8 @@ func (p parabola) most(from, to float64) float64 {
 	return best
 }
 
-// faintExponent is the largest |x·y| + x² that is expanded: what is left out is of third
-// order, below 1e-12 a sensor.
+// faintExponent is the largest |x·y| + x² that is expanded: what is left out is below 5e-10 a
+// sensor, and of third order in x.
 const faintExponent = 1e-4
 
 func (e *faultyEvidence) column(x []float64, c *column) {
@@ -126,7 +126,7 @@ func (c *column) add(row int, x float64) {
 		c.faint[k].linear += gain * x * t.y
 		c.faint[k].quadratic += x * x * (variance*t.y*t.y - gain) / 2
 	}
-	c.expanded += size * size * (widest/8 + size/60)
+	c.expanded += size * size * (widest/6 + size/60)
 }
 
 // values returns the log likelihood of amplitude a against none in each state.

@@ -28,8 +28,8 @@ const (
 //
 // since the derivative of log f(y|x) is at most |y| + |x|. What is expanded is the cumulant function K of a weight
 // in [0, 1], whose third derivative is at most a tenth: with t = a·x·y − a²x²/2
-// and T = |x·y| + x², K(t) is within T³/60 of its second order, of which K″·T²/8 bounds the part that is left
-// out, beyond a².
+// and T = |x·y| + x², K(t) is within T³/60 of its second order, of which K″·T²/6 bounds the part that is left
+// out, beyond a²: K″/2·(|x³y| + x⁴/4), largest where |y| is half of |x|.
 func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 	n := len(f.logPrior)
 	all := make([]int, n)

@@ -89,3 +89,24 @@ func testLocalFaults(t *testing.T, d *expm.Diffusion, sigma float64) {
 		t.Errorf("σ = %v: one worker gives other bits (%v)", sigma, err)
 	}
 }
+
+// TestExpansionBound: what the expansion of a sensor is off by is within its bound, most of all where y is against x and half of
+// it, where the bound is tight.
+func TestExpansionBound(t *testing.T) {
+	tightest := 0.0
+	for _, rate := range []float64{.01, .1, .3, .5} {
+		f := posterior.Known(posterior.Faults{Rate: rate, Low: []float64{0}, High: []float64{1}})
+		for _, x := range []float64{.01, .02, .05, .08, .1} {
+			for _, quotient := range []float64{-4, -2, -1, -.7, -.5, -.3, -.1, 0, .1, .5, 1, 4} {
+				got, want, bound := posterior.Expanded(f, quotient*x, x)
+				tightest = max(tightest, math.Abs(got-want)/bound)
+				if !(math.Abs(got-want) <= bound) {
+					t.Errorf("rate %v, x = %v, y = %v: off by %v, bound %v", rate, x, quotient*x, math.Abs(got-want), bound)
+				}
+			}
+		}
+	}
+	if tightest < .9 {
+		t.Errorf("at most %v of the bound is reached", tightest)
+	}
+}

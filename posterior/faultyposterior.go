@@ -233,10 +233,7 @@ func (c *column) suspect(sum []float64, mass *[maxStates]float64, offset float64
 		}
 		for i := range c.moved {
 			m := &c.moved[i]
-			sound, _ := m.at(a*m.x, states)
-			for k := range states {
-				sum[m.row] += shares[k] * (m.sound[k] - sound[k])
-			}
+			sum[m.row] += m.unsound(a*m.x, &shares, states)
 		}
 	})
 }

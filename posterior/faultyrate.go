@@ -3,14 +3,16 @@
 package posterior
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
 // maxStates is the number of states of a network that are summed over.
-const maxStates = 2*rateNodes - 1
+const maxStates = rateNodes * rateNodes
 
 // rateNodes is the number of Gauss nodes that stand for the prior of one rate.
 const rateNodes = 3
@@ -22,7 +24,7 @@ const (
 )
 
 // How much commoner silent and shifted sensors are supposed than those that read anything: what
-// is hard to see is seldom mended.
+// is hard to see is seldom mended. The odds are those against a sound one.
 const (
 	silentOdds  = 3
 	shiftedOdds = 4
@@ -31,37 +33,41 @@ const (
 // kinds are the probabilities of what a sensor may be. They sum to 1.
 type kinds struct{ sound, broken, silent, shifted float64 }
 
-// kindsOf returns the probabilities whose odds against a sound sensor are those of three rates below 1.
+// kindsOf returns the probabilities where a sensor is broken with probability broken, else silent with probability
+// silent, else shifted with probability shifted, else sound. They are linear in each of the three, so
+// that the means of independent rates give the means of the probabilities.
 func kindsOf(broken, silent, shifted float64) kinds {
-	b, z, d := broken/(1-broken), silent/(1-silent), shifted/(1-shifted)
-	total := 1 + b + z + d
-	return kinds{1 / total, b / total, z / total, d / total}
+	whole := 1 - broken
+	heard := whole * (1 - silent)
+	return kinds{heard * (1 - shifted), broken, whole * silent, heard * shifted}
 }
 
-// commoner returns the rate of odds that are a multiple of those of a rate below 1.
-func commoner(rate, times float64) float64 { return times * rate / (1 + (times-1)*rate) }
-
-// mean returns the probabilities at the means of all rates.
-func (f Faults) mean() kinds {
-	return kindsOf(f.Rate, commoner(f.Rate, silentOdds), commoner(f.Rate, shiftedOdds))
+// rateMeans returns the mean of each rate of [kindsOf]. Of the sensors that are not broken, 3o are silent and 4o
+// shifted for each that is sound, with o the odds of the rate of broken ones.
+func (f Faults) rateMeans() (broken, silent, shifted float64) {
+	r := f.Rate
+	silent = silentOdds * r / (1 - r + (silentOdds+shiftedOdds)*r)
+	shifted = shiftedOdds * r / (1 - r + shiftedOdds*r)
+	return r, silent, shifted
 }
 
-// states returns the states that the network may be in and the prior probability of each. How
+// mean returns the probabilities in the mean over all states.
+func (f Faults) mean() kinds { return kindsOf(f.rateMeans()) }
+
+// states returns the states that the network may be in and the prior probability of each, the likeliest first. How
 // many sensors of a network are broken, and how many shifted, is known by its mean at best, so each of the two rates has
 // a Beta prior of that mean, with first parameter ¼ and 1, whose three Gauss nodes stand for it: they have the same
-// first five moments. A state is a node of either, of which at most one is not the
-// likeliest. Silent sensors have a known rate: one by one they cannot be seen, and nothing is learnt of it.
+// first five moments. A state is a node of either, by itself. Silent sensors have a known rate: one by one they cannot be
+// seen, and nothing is learnt of it.
 func (f Faults) states() (states []kinds, prior []float64) {
-	broken, p := rates(f.Rate, brokenShape)
-	shifted, q := rates(commoner(f.Rate, shiftedOdds), shiftedShape)
-	silent := commoner(f.Rate, silentOdds)
-	for k, r := range broken {
-		states, prior = append(states, kindsOf(r, silent, shifted[0])), append(prior, p[k]*q[0])
+	meanBroken, silent, meanShifted := f.rateMeans()
+	broken, p := rates(meanBroken, brokenShape)
+	shifted, q := rates(meanShifted, shiftedShape)
+	for i, r := range broken {
+		for j, d := range shifted {
+			states, prior = append(states, kindsOf(r, silent, d)), append(prior, p[i]*q[j])
+		}
 	}
-	for k := 1; k < rateNodes; k++ {
-		states, prior = append(states, kindsOf(broken[0], silent, shifted[k])), append(prior, p[0]*q[k])
-	}
-	floats.Scale(1/floats.Sum(prior), prior)
 	if f.only > 0 {
 		return states[f.only-1 : f.only], []float64{1}
 	}
@@ -71,12 +77,15 @@ func (f Faults) states() (states []kinds, prior []float64) {
 // rates returns the nodes and weights of the Gauss rule for Beta(shape, b) of a mean below 1, or for its
 // mirror image above ½: the likeliest first.
 func rates(mean, shape float64) (nodes, weights []float64) {
-	if mean <= .5 {
-		return betaNodes(mean, shape)
+	small, sign, from := mean, 1.0, 0.0
+	if mean > .5 {
+		small, sign, from = 1-mean, -1, 1
 	}
-	nodes, weights = betaNodes(1-mean, shape)
-	for k, x := range nodes {
-		nodes[k] = 1 - x
+	x, w := betaNodes(small, shape)
+	order := []int{0, 1, 2}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(w[j], w[i]) })
+	for _, k := range order {
+		nodes, weights = append(nodes, from+sign*x[k]), append(weights, w[k])
 	}
 	return nodes, weights
 }

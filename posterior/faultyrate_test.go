@@ -14,7 +14,7 @@ import (
 )
 
 // TestFaultRates: the rates have the moments of a Beta distribution from their products, or of its
-// mirror image, and lie between 0 and 1.
+// mirror image, lie between 0 and 1, and stand by falling weight.
 func TestFaultRates(t *testing.T) {
 	for _, shape := range []float64{.25, 1} {
 		for _, mean := range []float64{1e-300, 1e-6, .01, .2, .5, .7, .999, 1 - 1e-12} {
@@ -24,6 +24,9 @@ func TestFaultRates(t *testing.T) {
 			rates, prior := posterior.Rates(mean, shape)
 			small := min(mean, 1-mean)
 			a, b, want := shape, shape*(1-small)/small, 1.0
+			if !(prior[0] >= prior[1] && prior[1] >= prior[2]) {
+				t.Errorf("mean %v: weights %v", mean, prior)
+			}
 			for order := range 6 {
 				got := 0.0
 				for k, r := range rates {
@@ -44,32 +47,48 @@ func TestFaultRates(t *testing.T) {
 	}
 }
 
-// TestFaultStates: in every state the probabilities of a sensor sum to 1, their odds are those of the rates, and at most one
-// rate is not its likeliest.
+// TestFaultStates: in every state the probabilities of a sensor sum to 1 and are those of the rates, and no state is likelier
+// than the first.
 func TestFaultStates(t *testing.T) {
 	for _, mean := range []float64{1e-300, 1e-6, .01, .3, .7, 1 - 1e-12} {
-		states, prior := posterior.Faults{Rate: mean}.States()
-		broken, p := posterior.Rates(mean, posterior.BrokenShape)
-		shifted, q := posterior.Rates(posterior.Commoner(mean, posterior.ShiftedOdds), posterior.ShiftedShape)
-		if len(states) != 5 || math.Abs(floats.Sum(prior)-1) > 1e-12 {
+		f := posterior.Faults{Rate: mean}
+		states, prior := f.States()
+		means := f.RateMeans()
+		broken, p := posterior.Rates(means[0], posterior.BrokenShape)
+		shifted, q := posterior.Rates(means[2], posterior.ShiftedShape)
+		if len(states) != 9 || math.Abs(floats.Sum(prior)-1) > 1e-12 || floats.Max(prior) != prior[0] {
 			t.Fatalf("mean %v: %v with %v", mean, states, prior)
 		}
 		for k, s := range states {
-			i, j := min(k, 2), 0
-			if k > 2 {
-				i, j = 0, k-2
-			}
-			odds := func(rate float64) float64 { return rate / (1 - rate) }
+			i, j := k/3, k%3
 			for name, pair := range map[string][2]float64{
-				"broken":  {s[1] / s[0], odds(broken[i])},
-				"silent":  {s[2] / s[0], 3 * odds(mean)},
-				"shifted": {s[3] / s[0], odds(shifted[j])},
-				"prior":   {prior[k] / prior[0], p[i] * q[j] / (p[0] * q[0])},
+				"broken":  {s[1], broken[i]},
+				"silent":  {s[2], (1 - broken[i]) * means[1]},
+				"shifted": {s[3] / (s[0] + s[3]), shifted[j]},
+				"prior":   {prior[k], p[i] * q[j]},
 				"all":     {floats.Sum(s[:]), 1},
 			} {
-				if !(math.Abs(pair[0]/pair[1]-1) < 1e-3) || mean < .9999 && !(math.Abs(pair[0]/pair[1]-1) < 1e-9) {
+				if !(math.Abs(pair[0]/pair[1]-1) < 1e-9) {
 					t.Errorf("mean %v, state %d: %s is %v, want %v", mean, k, name, pair[0], pair[1])
 				}
+			}
+		}
+	}
+}
+
+// TestFaultStatesHoldTheMean: over the states, as many sensors are broken as the rate says, and of the others 3o are silent and
+// 4o shifted for each that is sound, with o the odds of the rate.
+func TestFaultStatesHoldTheMean(t *testing.T) {
+	for _, rate := range []float64{.01, .02, .05, .1, .2, .25, .5, .9} {
+		states, prior := posterior.Faults{Rate: rate}.States()
+		var mean [4]float64
+		for k, s := range states {
+			floats.AddScaled(mean[:], prior[k], s[:])
+		}
+		o := rate / (1 - rate)
+		for kind, want := range [4]float64{(1 - rate) / (1 + 7*o), rate, (1 - rate) * 3 * o / (1 + 7*o), (1 - rate) * 4 * o / (1 + 7*o)} {
+			if !(math.Abs(mean[kind]/want-1) < 1e-9) {
+				t.Errorf("rate %v: kind %d has a mean of %v, want %v", rate, kind, mean[kind], want)
 			}
 		}
 	}
@@ -79,7 +98,7 @@ func TestFaultStates(t *testing.T) {
 func TestFaultRatesOfDefault(t *testing.T) {
 	for want, means := range map[string][2]float64{
 		"[0.0033 0.0553 0.1741] [0.8805 0.1156 0.0039]": {.01, posterior.BrokenShape},
-		"[0.0151 0.0808 0.2066] [0.6711 0.3122 0.0167]": {posterior.Commoner(.01, posterior.ShiftedOdds), posterior.ShiftedShape},
+		"[0.0151 0.0808 0.2066] [0.6711 0.3122 0.0167]": {posterior.Faults{Rate: .01}.RateMeans()[2], posterior.ShiftedShape},
 	} {
 		rates, prior := posterior.Rates(means[0], means[1])
 		if got := fmt.Sprintf("%.4f %.4f", rates, prior); got != want {

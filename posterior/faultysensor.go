@@ -90,6 +90,14 @@ const (
 // plain reports whether a ratio is between the two.
 func plain(ratio float64) bool { return ratio > smallRatio && ratio < largeRatio }
 
+// powers returns e^t and e^{t/v}, v = 10: the first is the tenth power of the second.
+func powers(t float64) (e, q float64) {
+	q = math.Exp(t / shiftedVariance)
+	square := q * q
+	fourth := square * square
+	return fourth * fourth * square, q
+}
+
 // exponent returns x·y − x²/2.
 func (s *sensor) exponent(x float64) float64 { return x * (s.y - x/2) }
 
@@ -108,8 +116,7 @@ func (s *sensor) logRatio(k int, t float64) float64 {
 // mean is x.
 func (s *sensor) at(x float64, states int) (sound, shifted [maxStates]float64) {
 	t := s.exponent(x)
-	if e := math.Exp(t); plain(e) {
-		q := math.Exp(t / shiftedVariance)
+	if e, q := powers(t); plain(e) {
 		for k := range states {
 			a, b := s.sound[k]*e, s.shifted[k]*q
 			scale := 1 / (a + b + s.deaf[k])
@@ -125,6 +132,24 @@ func (s *sensor) at(x float64, states int) (sound, shifted [maxStates]float64) {
 	return sound, shifted
 }
 
+// unsound returns the sum, over the states, of a share times how much likelier the sensor is to be faulty where its
+// mean is x than where that is 0.
+func (s *sensor) unsound(x float64, shares *[maxStates]float64, states int) (sum float64) {
+	t := s.exponent(x)
+	if e, q := powers(t); plain(e) {
+		for k := range states {
+			a := s.sound[k] * e
+			sum += shares[k] * (s.sound[k] - a/(a+s.shifted[k]*q+s.deaf[k]))
+		}
+		return sum
+	}
+	for k := range states {
+		logs := s.log(k).moved(t)
+		sum += shares[k] * (s.sound[k] - math.Exp(logs.sound-logs.sum()))
+	}
+	return sum
+}
+
 // gain is the mean weight of the sensor where it moves little: what it adds to the log likelihood is
 // gain·t, and curves with the variance of the weight.
 func (s *sensor) gain(k int) (mean, variance float64) {
@@ -136,8 +161,8 @@ func (s *sensor) gain(k int) (mean, variance float64) {
 func (s *sensor) beyond(mean float64, states int) (out sensor) {
 	out.y = s.y - mean
 	t := s.exponent(mean)
-	if e := math.Exp(t); plain(e) && s.logs == nil {
-		q, least := math.Exp(t/shiftedVariance), 1.0
+	if e, q := powers(t); plain(e) && s.logs == nil {
+		least := 1.0
 		for k := range states {
 			sound, shifted := s.sound[k]*e, s.shifted[k]*q
 			sum := sound + shifted + s.deaf[k]
@@ -158,33 +183,47 @@ func (s *sensor) beyond(mean float64, states int) (out sensor) {
 
 // ratios are the logarithms of products of ratios, one for each state, of which few logarithms
 // are taken.
-type ratios struct{ log, factor [maxStates]float64 }
+type ratios struct {
+	log, factor [maxStates]float64
+	span        float64 // bounds the logarithm of every factor
+}
 
 func newRatios() (p ratios) {
-	for k := range p.factor {
-		p.factor[k] = 1
-	}
+	p.one()
 	return p
 }
 
-// times multiplies by the likelihood of mean x. Where e^t is a plain number each ratio is.
+// one makes every factor 1.
+func (p *ratios) one() {
+	for k := range p.factor {
+		p.factor[k] = 1
+	}
+	p.span = 0
+}
+
+// mostSpan is the largest span: the logarithm of largeRatio.
+const mostSpan = 345
+
+// times multiplies by the likelihood of mean x. Where e^t is a plain number each ratio is: a mean of 1, e^t and e^{t/v}, it is
+// between 1 and e^t.
 func (p *ratios) times(s *sensor, x float64) {
 	t := s.exponent(x)
-	e := math.Exp(t)
-	if !plain(e) {
+	if !(math.Abs(t) < mostSpan) {
 		for k := range p.log {
 			p.log[k] += s.logRatio(k, t)
 		}
 		return
 	}
-	q := math.Exp(t / shiftedVariance)
-	for k := range p.factor {
-		f := p.factor[k] * (s.deaf[k] + s.sound[k]*e + s.shifted[k]*q)
-		if !plain(f) {
+	if p.span += math.Abs(t); p.span > mostSpan {
+		for k, f := range p.factor {
 			p.log[k] += math.Log(f)
-			f = 1
 		}
-		p.factor[k] = f
+		p.one()
+		p.span = math.Abs(t)
+	}
+	e, q := powers(t)
+	for k := range p.factor {
+		p.factor[k] *= s.deaf[k] + s.sound[k]*e + s.shifted[k]*q
 	}
 }
 
