@@ -8,10 +8,15 @@
 //
 //	go run ./bench/phases -n 1000000
 //
+// What recovery takes depends on the draw of the noise. -keep writes the release of a run into a
+// file, and -release recovers from it, in place of a draw of its own: so two programs are compared
+// on one draw.
+//
 // How many processors were busy is told rightly on a machine that does nothing else.
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -37,7 +42,12 @@ var (
 	nodes = flag.Int("n", 1_000_000, "`number` of nodes")
 	spec  = flag.String("graph", "road-like,n=%d", "graph as `graphcloak graph generate` names it, %d the number of nodes")
 	tau   = flag.Float64("tau", 2, "diffusion time")
+	keep  = flag.String("keep", "", "write the release into this `file`")
+	from  = flag.String("release", "", "recover from the release in this `file`")
 )
+
+// largeHeap is the share of the live heap that may be garbage, in percent, as the command has it.
+const largeHeap = 25
 
 func main() {
 	flag.Parse()
@@ -66,31 +76,75 @@ func run(ctx context.Context) error {
 		return err
 	}
 	c.end("read the graph, Laplacian")
-	_, err = m.Run(ctx, graphcloak.Job{
-		Settings: set,
-		Plan: graphcloak.PlanOptions{
-			Budget: privacy.Budget{Epsilon: 50, Delta: 1e-7}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
-		},
-		Signal:  graphcloak.Signal{SourceProperty: builtin.SourceProperty},
-		Write:   graphcloak.WriteOptions{Enabled: true, To: &sink{store, c}},
-		Planned: func(*graphcloak.Plan) error { c.end("certificate of Δ₂, communities"); return nil },
-		Begin: func(a *graphcloak.Attempt) error {
-			c.end("read the sources, check")
-			return stage(dir, a.Plan)
-		},
-		Stage: func(r *graphcloak.Release) error {
-			debug.SetGCPercent(25) // as the command does
-			err := stage(dir, r)
-			c.end("spend, noise, keep the release")
-			return err
-		},
-	})
+	job := graphcloak.Job{
+		Settings: set, Write: graphcloak.WriteOptions{Enabled: true, To: &sink{store, c}},
+	}
+	if *from != "" {
+		err = recoverFrom(ctx, m, job, c)
+	} else {
+		err = runAll(ctx, m, job, c, dir)
+	}
 	if err != nil {
 		return err
 	}
 	c.end("write back")
 	c.row("all", c.total, now(), c.most)
 	return nil
+}
+
+// runAll draws and recovers.
+func runAll(ctx context.Context, m *graphcloak.Model, job graphcloak.Job, c *clock, dir string) error {
+	job.Plan = graphcloak.PlanOptions{
+		Budget: privacy.Budget{Epsilon: 50, Delta: 1e-7}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
+	}
+	job.Signal = graphcloak.Signal{SourceProperty: builtin.SourceProperty}
+	job.Planned = func(*graphcloak.Plan) error { c.end("certificate of Δ₂, communities"); return nil }
+	job.Begin = func(a *graphcloak.Attempt) error {
+		c.end("read the sources, check")
+		return stage(filepath.Join(dir, "staged.json"), a.Plan)
+	}
+	job.Stage = func(r *graphcloak.Release) error {
+		debug.SetGCPercent(largeHeap)
+		err := stage(cmp.Or(*keep, filepath.Join(dir, "staged.json")), r)
+		c.end("spend, noise, keep the release")
+		return err
+	}
+	rep, err := m.Run(ctx, job)
+	if err != nil {
+		return err
+	}
+	describe(rep)
+	return nil
+}
+
+// recoverFrom recovers from a release that was kept.
+func recoverFrom(ctx context.Context, m *graphcloak.Model, job graphcloak.Job, c *clock) error {
+	text, err := os.ReadFile(*from)
+	if err != nil {
+		return err
+	}
+	r := &graphcloak.Release{}
+	if err := r.UnmarshalJSON(text); err != nil {
+		return err
+	}
+	if _, err := m.Partition(ctx); err != nil {
+		return err
+	}
+	debug.SetGCPercent(largeHeap)
+	c.end("read the release, communities")
+	job.RunID = "phases"
+	rep, err := m.Complete(ctx, r, job)
+	if err != nil {
+		return err
+	}
+	describe(rep)
+	return nil
+}
+
+// describe says on standard error what f̂ is, which is to be the same before and after a change.
+func describe(rep *report.Report) {
+	b := rep.BPDN
+	fmt.Fprintf(os.Stderr, "f̂: %s, mass %v at %d nodes, residual %v of %v\n", b.Status, b.Objective, len(b.Support), b.Residual, b.Radius)
 }
 
 // generate writes the graph into a folder and opens it.
@@ -114,12 +168,12 @@ func generate(ctx context.Context, dir string) (*folder.Store, error) {
 }
 
 // stage keeps a document as the command does, for who resumes a run.
-func stage(dir string, v json.Marshaler) error {
+func stage(file string, v json.Marshaler) error {
 	text, err := v.MarshalJSON()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "staged.json"), text, 0o600)
+	return os.WriteFile(file, text, 0o600)
 }
 
 // sink is a store before whose writing recovery ends.
