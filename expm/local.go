@@ -210,14 +210,12 @@ func (p *ball) gamma() float64 {
 	return g / (1 - g)
 }
 
-// column sets sum to column j of e^{-τS}, and returns its error in the 2-norm, at most. The
-// rounding error is that of [chebyshev], with the gamma of the ball.
+// column sets sum to column j of e^{-τS}, and returns its error in the 2-norm, at most.
 func (b *balls) column(p *ball, j int) (off float64) {
 	p.collect(b, j, len(b.chebyshev)-1)
 	degree := min(len(b.chebyshev), len(p.reach)) - 1
 	p.heat(b, degree)
-	rounding := 7*p.gamma()*b.spread + float64(degree+66)*unit
-	return b.dropped[degree] + rounding
+	return b.off(p, degree)
 }
 
 // read sets sum to column j of e^{-τL} at the nodes of its ball, and bounds the 2-norm of what it misses.
@@ -253,21 +251,28 @@ func (b *balls) bounds(p *ball, j int) (low, high float64) {
 
 // heat sets sum to the polynomial of the given degree times e_j.
 func (p *ball) heat(b *balls, degree int) {
-	size := p.reach[degree]
+	p.work = collectCost * len(p.adj)
+	p.heatFrom(b, []float64{1}, 0, degree)
+}
+
+// heatFrom sets sum to the polynomial of the given degree times x, which has the nodes within distance from.
+func (p *ball) heatFrom(b *balls, x []float64, from, degree int) {
+	size := p.reach[from+degree]
 	p.sum, p.cur, p.prev = resize(p.sum, size), resize(p.cur, size), resize(p.prev, size)
-	clear(p.sum)
 	clear(p.cur)
 	clear(p.prev)
-	p.cur[0], p.sum[0] = 1, b.chebyshev[0]
-	p.work = collectCost * len(p.adj)
+	copy(p.cur, x)
+	for i, v := range p.cur {
+		p.sum[i] = b.chebyshev[0] * v
+	}
 	for k := 1; k <= degree; k++ {
 		factor := 2.0
 		if k == 1 {
 			factor = 1
 		}
-		p.step(b, p.reach[k-1], factor)
+		p.step(b, p.reach[from+k-1], factor)
 		p.prev, p.cur = p.cur, p.prev
-		for i, v := range p.cur[:p.reach[k]] {
+		for i, v := range p.cur[:p.reach[from+k]] {
 			p.sum[i] += b.chebyshev[k] * v
 		}
 	}

@@ -60,8 +60,8 @@ func (p Problem) evaluateDual(z []float64) (dualPoint, error) {
 	}
 	_, n := p.A.Dims()
 	c := make([]float64, n)
-	p.A.MulVecTo(c, true, z)
-	return p.dualPoint(z, c, 0), nil
+	along := multiplyAlong(p.A, c, z)
+	return p.dualPoint(z, c, 0, along), nil
 }
 
 // dualPoint holds the dual direction r with the product Mᵀr, from which bounds follow.
@@ -73,15 +73,16 @@ type dualPoint struct {
 	unit  float64       // what rounding of the product adds to each entry
 }
 
-// dualPoint returns the bounds of r from c = Mᵀr. scale estimates ‖M‖₂ from below.
-func (p Problem) dualPoint(r, c []float64, scale float64) dualPoint {
+// dualPoint returns the bounds of r from c = Mᵀr and the error of M along r. scale estimates ‖M‖₂
+// from below.
+func (p Problem) dualPoint(r, c []float64, scale float64, along operatorError) dualPoint {
 	norm := math.Sqrt(dot2(r, r))
 	yr := dot2(p.Y, r)
 	if norm > 0 {
 		scale = max(scale, floats.Norm(c, 2)/norm)
 	}
 	return dualPoint{
-		c: c, norm: norm, opErr: errorAlong(p.A, r), unit: 2 * unit * scale * norm,
+		c: c, norm: norm, opErr: along, unit: 2 * unit * scale * norm,
 		gain: yr - p.Radius*norm - 4*unit*(math.Abs(yr)+p.Radius*norm),
 	}
 }

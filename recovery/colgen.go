@@ -83,6 +83,9 @@ func newGeneration(j *certifier, memory int) *generation {
 	}
 	if memory != 0 {
 		s.gram = &gram{certifier: j, memory: memory, resid: make([]float64, m)}
+		if a, ok := j.p.A.(normal); ok {
+			s.gram.readLocal(a.reader())
+		}
 	}
 	return s
 }
@@ -94,7 +97,7 @@ func (s *generation) choose() []int {
 		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
-	if !linop.HoldsEntries(s.p.A) { // a column costs a product: add fewer, in multiples of the block of 16
+	if !linop.HoldsEntries(s.p.A) && (s.gram == nil || s.gram.local == nil) { // a column costs a product: add fewer, in multiples of the block of 16
 		limit = max(16, s.res.Support/5/16*16)
 	}
 	var all, peaks []int

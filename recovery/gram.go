@@ -40,13 +40,14 @@ type gram struct {
 	*certifier
 	k       int
 	nodes   []int
-	blocks  []blas64.General // the columns as rows, in the order in which they came
-	thin    *thinColumns     // in place of blocks; nil: blocks
-	thick   bool             // blocks have few zeros
-	memory  int              // that blocks, or thin columns, may take
-	dropped bool             // they would take more: products with A instead
-	g       []float64        // k × k
-	aty     []float64        // A_Wᵀy
+	blocks  []blas64.General   // the columns as rows, in the order in which they came
+	thin    *thinColumns       // in place of blocks; nil: blocks
+	thick   bool               // blocks have few zeros
+	memory  int                // that blocks, or thin columns, may take
+	dropped bool               // they would take more: products with A instead
+	local   linop.ColumnReader // of the thin columns; nil: products
+	g       []float64          // k × k
+	aty     []float64          // A_Wᵀy
 	at      []place
 	f       []float64 // the last solution
 

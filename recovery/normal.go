@@ -47,13 +47,54 @@ func (p normal) MulBlockTo(dst []float64, _ bool, x []float64, k int) {
 // errorAlong bounds the error along z: with the error E of A it is Eᵀ(Az), and
 // ‖AᵀE_b‖ ≤ ‖A‖·‖E_b‖; both are doubled as in Err.
 func (p normal) errorAlong(z []float64) operatorError {
+	return p.errorOf(p.image(z))
+}
+
+// multiplyAlong sets dst to AᵀAz, and bounds the error along z.
+func (p normal) multiplyAlong(dst, z []float64) operatorError {
+	v := p.image(z)
+	linop.MulBlockTo(p.a, dst, true, v, 1)
+	return p.errorOf(v)
+}
+
+// image returns Az.
+func (p normal) image(z []float64) []float64 {
 	m, _ := p.a.Dims()
 	v := make([]float64, m)
 	linop.MulBlockTo(p.a, v, false, z, 1)
+	return v
+}
+
+// errorOf is errorAlong for v = Az.
+func (p normal) errorOf(v []float64) operatorError {
 	b := errorAlong(p.a, v)
 	floats.Scale(2, b.along)
 	floats.Scale(2*p.norm, b.norm)
 	return b
+}
+
+// localError is the error of a column that is read, relative to ‖A‖₂², and cutError that from which it is
+// computed by products after all. What is solved with it is held against full products.
+const (
+	localError = 1e-13
+	cutError   = 1e-10
+)
+
+// localSample is the number of columns that show whether reading them is cheaper than products.
+const localSample = 16
+
+// reader returns a reader of the columns of AᵀA; nil where there is none, or products are cheaper.
+func (p normal) reader() linop.ColumnReader {
+	_, n := p.a.Dims()
+	var sample []int
+	for k := range localSample {
+		sample = append(sample, k*(n/localSample))
+	}
+	read, ok := linop.ReadNormalColumns(p.a, nil, sample, localError*p.norm*p.norm, len(sample))
+	if !ok {
+		return nil
+	}
+	return read
 }
 
 // normalMoments returns the mean and the variance of ‖Aᵀν‖² for ν ~ N(0, I), tr AᵀA and

@@ -61,6 +61,10 @@ func (s separate) ReadColumns(js []int, tol float64, most int) (linop.ColumnRead
 	return linop.ReadColumns(s.Operator, js, tol, most)
 }
 
+func (s separate) ReadNormalColumns(weights []float64, js []int, tol float64, most int) (linop.ColumnReader, bool) {
+	return linop.ReadNormalColumns(s.Operator, weights, js, tol, most)
+}
+
 func (s separate) Dense() *mat.Dense { return linop.Entries(s.Operator) }
 
 // operatorError bounds the error E of an operator, and Eᵀz for one z, block by block.
@@ -140,6 +144,16 @@ func errorAlong(a linop.Operator, z []float64) operatorError {
 	}
 	d := linop.Err(a)
 	return operatorError{along: []float64{d * floats.Norm(z, 2)}, norm: []float64{d}}
+}
+
+// multiplyAlong sets dst to Aᵀz, and bounds the error of A along z: the normal equations have the one
+// on the way to the other.
+func multiplyAlong(a linop.Operator, dst, z []float64) operatorError {
+	if a, ok := a.(normal); ok {
+		return a.multiplyAlong(dst, z)
+	}
+	a.MulVecTo(dst, true, z)
+	return errorAlong(a, z)
 }
 
 // scaledErrorAlong is errorAlong for scaled rows: with the error F of the operator before

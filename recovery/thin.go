@@ -3,6 +3,9 @@
 package recovery
 
 import (
+	"math"
+	"slices"
+
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 )
@@ -10,8 +13,7 @@ import (
 // thinEntry is the memory of an entry of a thin column.
 const thinEntry = 12
 
-// thin is a column by its entries that are not 0, in the order of the rows. Where heat stays
-// near, as on roads, that is a ball around its node.
+// thin is a column by its entries that are not 0. Where heat stays near, as on roads, that is a ball around its node.
 type thin struct {
 	rows []int32
 	vals []float64
@@ -111,8 +113,15 @@ func (t *thinColumns) dots(dst, r []float64) {
 func (s *gram) crossThin(picks []int) (cross, aty []float64, ok bool) {
 	m := len(s.p.Y)
 	first, width := len(s.thin.columns), min(16, linop.BlockColumns(m))
+	if s.local != nil {
+		width = len(picks)
+	}
 	for at := 0; at < len(picks); at += width {
-		s.thin.add(s.columns(picks[at:min(at+width, len(picks))]), m)
+		if part := picks[at:min(at+width, len(picks))]; s.local != nil {
+			s.addLocal(part)
+		} else {
+			s.thin.add(s.columns(part), m)
+		}
 		if !s.thin.fits(s.memory) {
 			return nil, nil, false
 		}
@@ -122,6 +131,33 @@ func (s *gram) crossThin(picks []int) (cross, aty []float64, ok bool) {
 		aty[c] = s.thin.columns[first+c].dot(s.p.Y)
 	}
 	return s.thin.cross(first, m), aty, true
+}
+
+// readLocal takes a reader of columns, unless it is nil.
+func (s *gram) readLocal(read linop.ColumnReader) {
+	if read != nil {
+		s.local, s.thin = read, &thinColumns{}
+	}
+}
+
+// addLocal adds columns that are read, and by a product where heat goes too far for that.
+func (s *gram) addLocal(picks []int) {
+	far := cutError * math.Pow(s.p.A.(normal).norm, 2)
+	columns := make([]thin, len(picks))
+	parallel.Each(len(picks), func(k int) {
+		s.local(picks[k], func(rows []int32, x []float64, off float64) {
+			if off <= far {
+				columns[k] = thin{slices.Clone(rows), slices.Clone(x)}
+			}
+		})
+	})
+	for k, c := range columns {
+		if c.rows == nil {
+			columns[k] = newThin(s.columns(picks[k : k+1]))
+		}
+		s.thin.entries += len(columns[k].rows)
+	}
+	s.thin.columns = append(s.thin.columns, columns...)
 }
 
 // makeThin holds the columns of the blocks as thin ones in their place: where they must, or where
