@@ -166,13 +166,13 @@ type fitting struct {
 	worst       float64   // the least tail of the measurements
 	trials      int
 	poor        int       // trials that fit as poorly
-	columns     []float64 // memory for the best sources of a block
+	columns     bestColumns // of the best sources
 }
 
 // fit returns the test of the measurements, c being Aᵀ of them.
 func (k *checker) fit(c []float64, trials int) *fitting {
 	m, n := k.d.A.Dims()
-	f := &fitting{mean: make([]float64, m), shift: make([]float64, n), trials: trials}
+	f := &fitting{mean: make([]float64, m), shift: make([]float64, n), trials: trials, columns: newBestColumns(k.d.A)}
 	f.Node, f.Amplitude = k.best(c)
 	linop.ColumnsTo(k.d.A, f.mean, []int{f.Node})
 	floats.Scale(f.Amplitude, f.mean)
@@ -186,19 +186,16 @@ func (k *checker) fit(c []float64, trials int) *fitting {
 // add counts the trials of a block that fit as poorly.
 func (f *fitting) add(k *checker, b *noiseBlock) {
 	m, n := k.d.A.Dims()
-	if f.columns == nil {
-		f.columns = make([]float64, m*b.width)
-	}
-	nodes, amplitudes, columns := make([]int, b.width), make([]float64, b.width), f.columns[:m*b.width]
+	nodes, amplitudes := make([]int, b.width), make([]float64, b.width)
 	eachColumn(b.w, b.width, n, func(j int, c []float64) {
 		floats.Add(c, f.shift)
 		nodes[j], amplitudes[j] = k.best(c)
 	})
-	linop.ColumnsTo(k.d.A, columns, nodes)
+	f.columns.load(nodes)
 	poor := make([]bool, b.width)
 	eachColumn(b.z, b.width, m, func(j int, rest []float64) {
 		floats.Add(rest, f.mean)
-		floats.AddScaled(rest, -amplitudes[j], columns[j*m:(j+1)*m])
+		f.columns.subtract(rest, j, amplitudes[j])
 		poor[j] = k.tail(rest) <= f.worst
 	})
 	for _, v := range poor {

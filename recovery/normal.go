@@ -102,16 +102,17 @@ func (p normal) reader() linop.ColumnReader {
 // tr B is the mean of xᵀBx.
 func normalMoments(ctx context.Context, a linop.Operator) (mean, variance float64, err error) {
 	m, n := a.Dims()
-	rnd := rand.New(rand.NewPCG(1, 3))
+	rnd := rand.NewPCG(1, 3)
 	width, probes := min(16, linop.BlockColumns(max(m, n))), traceProbes(max(m, n))
+	block, image := make([]float64, m*width), make([]float64, n*width)
 	for left := probes; left > 0; left -= width {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
 		k := min(width, left)
-		x, v := make([]float64, m*k), make([]float64, n*k)
+		x, v := block[:m*k], image[:n*k]
 		for i := range x {
-			x[i] = 1 - 2*float64(rnd.IntN(2))
+			x[i] = 1 - 2*float64(rnd.Uint64()&1)
 		}
 		linop.MulBlockTo(a, v, true, x, k)
 		linop.MulBlockTo(a, x, false, v, k)
