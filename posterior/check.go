@@ -165,7 +165,7 @@ type fitting struct {
 	mean, shift []float64 // A·a·e_i of the best source, and Aᵀ of it
 	worst       float64   // the least tail of the measurements
 	trials      int
-	poor        int       // trials that fit as poorly
+	poor        int         // trials that fit as poorly
 	columns     bestColumns // of the best sources
 }
 
