@@ -32,9 +32,10 @@ func (d *Diffusion) ReadNormalColumns(weights []float64, js []int, tol float64, 
 	}, true
 }
 
-// cheaperNormal is cheaper for the columns of a normal matrix.
+// cheaperNormal reports whether columns of a normal matrix take no longer than as many products as given by
+// most, and at most a quarter of their balls would be cut, as a sample of them shows.
 func (d *Diffusion) cheaperNormal(b *balls, js []int, most int) bool {
-	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work()) / ballCost
+	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work())
 	step := max(1, len(js)/normalSample)
 	var work, cut, count float64
 	p := b.pool.Get().(*ball)
