@@ -198,7 +198,7 @@ func TestFitRefuses(t *testing.T) {
 	}
 	byProducts := measurement.Data{A: linop.Rows(d.A, []int{0, 1, 2, 3}), Y: d.Y}
 	if linop.HoldsEntries(byProducts.A) {
-		return
+		t.Fatal("rows of a matrix hold its entries: give another operator that is known by products alone")
 	}
 	if _, err := NewChecker(t.Context(), byProducts, CheckOptions{}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("an operator known by products: %v", err)
