@@ -172,6 +172,9 @@ func openMessage(id string) string {
 	case stopped:
 		return "it was interrupted: `graphcloak run --resume " + id + "` completes it at no further cost"
 	}
+	if _, err := stagedPath(id); err != nil { // nothing to put into a command
+		return "it is not complete, and GraphCloak gives no run such an id"
+	}
 	return "it is not complete: where it was started, `graphcloak run --resume " + id + "` completes it at no further cost"
 }
 

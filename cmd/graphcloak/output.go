@@ -373,13 +373,14 @@ type item struct {
 	more string // what to do; "": nothing
 }
 
-// writeItems aligns the texts behind their marks.
+// writeItems aligns the texts behind their marks, none of which steers the terminal.
 func writeItems(b *bytes.Buffer, items []item, width int, coloured bool) {
-	depth := 0
-	for _, it := range items {
-		depth = max(depth, uniseg.StringWidth(string(it.mark))+2)
+	depth, names := 0, make([]string, len(items))
+	for k, it := range items {
+		names[k] = stripControl(string(it.mark))
+		depth = max(depth, uniseg.StringWidth(names[k])+2)
 	}
-	for _, it := range items {
+	for j, it := range items {
 		lines := wrap(stripControl(it.text), max(width-depth, minColumn))
 		if it.more != "" {
 			lines = append(lines, wrap(stripControl(it.more), max(width-depth, minColumn))...)
@@ -387,7 +388,7 @@ func writeItems(b *bytes.Buffer, items []item, width int, coloured bool) {
 		for k, line := range lines {
 			mark := strings.Repeat(" ", depth)
 			if k == 0 {
-				mark = it.mark.paint().on(string(it.mark), coloured) + pad("", depth-uniseg.StringWidth(string(it.mark)), false)
+				mark = it.mark.paint().on(names[j], coloured) + pad("", depth-uniseg.StringWidth(names[j]), false)
 			}
 			b.WriteString(strings.TrimRight(mark+line, " ") + "\n")
 		}

@@ -139,9 +139,10 @@ func remarks(runs []jobs.Run) (list []item) {
 // shortRunID is the length of the part of a UUIDv7 that is its time, in milliseconds.
 const shortRunID = 13
 
-// shortID is the beginning of a run's id, where that names it alone.
+// shortID is the beginning of a run's id, where that names it alone. An id that the program
+// cannot have written is shown as it is.
 func shortID(id string, among []jobs.Run) string {
-	if len(id) <= shortRunID {
+	if _, err := stagedPath(id); err != nil || len(id) <= shortRunID {
 		return id
 	}
 	short := id[:shortRunID]

@@ -118,3 +118,22 @@ func TestRunOfAJobIsItsJobs(t *testing.T) {
 		t.Error(text.String())
 	}
 }
+
+// TestHostileRunID: an id that the store holds neither steers the terminal beside its remark nor
+// stands in a command to paste.
+func TestHostileRunID(t *testing.T) {
+	const id = "\x1b]0;owned\x07\x1b[2Jx; touch x"
+	a, stdout, _ := kit(t, "--format", "table")
+	if err := a.printTables(stdout, a.listed([]jobs.Run{{RunID: id, Status: "FAILED", Message: "the disk is full"}})); err != nil {
+		t.Fatal(err)
+	}
+	if s := stdout.String(); !strings.Contains(s, "the disk is full") || strings.ContainsAny(s, "\x1b\x07") {
+		t.Errorf("%q", s)
+	}
+	if s := openMessage(id); strings.Contains(s, "touch") {
+		t.Error(s)
+	}
+	if s := shortID("äääääääää", []jobs.Run{{RunID: "äääääääää"}}); s != "äääääääää" {
+		t.Errorf("%q is cut within a letter", s)
+	}
+}
