@@ -77,6 +77,7 @@ func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options
 		if of.checker, err = w.NewChecker(ctx, opts, of.falseAlarm, 0); err != nil {
 			return nil, err
 		}
+		of.nodes, of.sigmas, of.prior = slices.Clone(of.nodes), slices.Clone(of.sigmas), slices.Clone(of.prior)
 		w.op.last = of
 	}
 	return w.op.last.checker.Check(w.Data.Y), nil
