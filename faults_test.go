@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // noisy adds the noise of the measurements of grid.
@@ -90,6 +92,32 @@ func TestBadFaultRate(t *testing.T) {
 	for _, bad := range []float64{-.1, 1, 2, math.NaN(), math.Inf(1)} {
 		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: &bad}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("rate %v: %v", bad, err)
+		}
+	}
+}
+
+// TestEqualReadingsNameNothing: readings that are all equal leave a few sensors that are not suspect, which any source fits:
+// no community is named by them.
+func TestEqualReadingsNameNothing(t *testing.T) {
+	g, err := graph.Path(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(t.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(6) {
+		var in analyst.Measurements
+		for i := range g.Order() {
+			in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, .3), append(in.Sigmas, .03)
+		}
+		rep, err := m.RecoverFrom(t.Context(), noisy(in, seed), analyst.Options{FaultRate: rate(.01)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := rep.Verdict(); v == report.Named || v == report.Perhaps {
+			t.Errorf("seed %d: %s, %d of %d sensors faulty, %+v: %s", seed, v, rep.FaultySensors(), rep.SensorCount, *rep.Fit, rep.Answer)
 		}
 	}
 }

@@ -61,7 +61,10 @@ func (r *Report) Detected() bool { return r.Presence == nil || r.Presence.Detect
 // qualified puts before an answer what speaks against it: that there may be no source, and
 // that the measurements do not fit.
 func (r *Report) qualified(answer string) string {
-	if f := r.Fit; f != nil && f.PValue < NoFit {
+	if f := r.Fit; r.MostlyFaulty() {
+		answer = fmt.Sprintf("The measurements do not fit the model: %d of %s are more likely faulty than sound. Taken as they are: %s",
+			r.FaultySensors(), Count(r.SensorCount, "sensor"), lowerFirst(answer))
+	} else if f != nil && f.PValue < NoFit {
 		answer = fmt.Sprintf("The measurements do not fit the model (p %s%s). Taken as they are: %s", tailProbability(f.PValue), f.instead(), lowerFirst(answer))
 	} else if f != nil && f.PValue < PoorFit {
 		answer += fmt.Sprintf(" The measurements fit the model poorly (p %s%s).", tailProbability(f.PValue), f.instead())

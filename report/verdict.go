@@ -10,8 +10,28 @@ const (
 	Misfit    = "misfit"    // the measurements do not fit the model, so it is no answer
 )
 
-// Misfits reports whether the measurements do not fit the model at all.
-func (r *Report) Misfits() bool { return r.Fit != nil && r.Fit.PValue < NoFit }
+// Misfits reports whether the measurements do not fit the model at all: those of sensors that are not suspect, or
+// those of so many that are that the others are no test of it.
+func (r *Report) Misfits() bool { return r.Fit != nil && r.Fit.PValue < NoFit || r.MostlyFaulty() }
+
+// faultyAbove is the probability above which a sensor is more likely faulty than sound.
+const faultyAbove = .5
+
+// FaultySensors counts the sensors that are more likely faulty than sound.
+func (r *Report) FaultySensors() (count int) {
+	for _, s := range r.SuspectSensors {
+		if s.Probability > faultyAbove {
+			count++
+		}
+	}
+	return count
+}
+
+// MostlyFaulty reports whether half or more of the reporting sensors are more likely faulty than sound.
+func (r *Report) MostlyFaulty() bool {
+	k := r.FaultySensors()
+	return k > 0 && 2*k >= r.SensorCount
+}
 
 // Verdict is [NoSource], [Misfit], [Undecided], [Perhaps] or [Named]: the first that holds.
 func (r *Report) Verdict() string {

@@ -2,7 +2,10 @@
 
 package report
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestVerdict: whether there is a source comes before whether it fits, and that before where.
 func TestVerdict(t *testing.T) {
@@ -21,9 +24,31 @@ func TestVerdict(t *testing.T) {
 		{Report{Communities: clear, Fit: &Fit{PValue: 1e-4}}, Misfit},
 		{Report{Communities: clear, Presence: &Presence{}, Fit: &Fit{PValue: 1e-4}}, NoSource},
 		{Report{Communities: clear, Sources: &Sources{Count: 0}}, NoSource},
+		{Report{Communities: clear, SensorCount: 4, SuspectSensors: suspected(.9, .6), Fit: &Fit{PValue: .3}}, Misfit},
+		{Report{Communities: clear, SensorCount: 4, SuspectSensors: suspected(.9, .5), Fit: &Fit{PValue: .3}}, Named},
+		{Report{Communities: clear, SensorCount: 5, SuspectSensors: suspected(.9, .6), Fit: &Fit{PValue: .3}}, Named},
 	} {
 		if got := test.r.Verdict(); got != test.want {
 			t.Errorf("%+v is %q, want %q", test.r, got, test.want)
 		}
+	}
+}
+
+func suspected(probability ...float64) (list []Suspect) {
+	for _, p := range probability {
+		list = append(list, Suspect{Probability: p})
+	}
+	return list
+}
+
+// TestMostSensorsSuspect: where half of the sensors are suspect, what the others fit is no answer, and the sentence says so first.
+func TestMostSensorsSuspect(t *testing.T) {
+	r := Report{
+		Communities: []Community{{Name: "a", Size: 2, Prior: .5, Probability: .9}, {Name: "b", Size: 2, Prior: .5, Probability: .1}},
+		SensorCount: 4, SuspectSensors: suspected(.9, .6), Fit: &Fit{PValue: .3},
+	}
+	r.SetAnswer()
+	if !strings.HasPrefix(r.Answer, "The measurements do not fit the model: 2 of 4 sensors are more likely faulty than sound. Taken as they are: the source") {
+		t.Error(r.Answer)
 	}
 }

@@ -365,6 +365,10 @@ func TestSuspects(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
+	r.Fit = &report.Fit{PValue: .3}
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, "<p>No: 23 of 30 sensors are more likely faulty than sound") || !strings.Contains(html, "<h1>The measurements do not fit the model") {
+		t.Error("where most sensors are suspect, the page has the model explain the measurements")
+	}
 	r.SensorCount = 23
 	if html := write(t, page.View{Report: r}); !strings.Contains(html, "Basis Pursuit Denoising takes them all") || strings.Contains(html, "does without") {
 		t.Error("where all sensors are broken, the page has Basis Pursuit Denoising do without them")

@@ -151,14 +151,7 @@ func (c *content) Radius() string {
 // where it does so poorly, and whether there is a source.
 func (c *content) FitSentences() (list []string) {
 	if f := c.Report.Fit; f != nil {
-		verdict := "Yes"
-		switch {
-		case f.PValue < report.NoFit:
-			verdict = "No"
-		case f.PValue < report.PoorFit:
-			verdict = "Poorly"
-		}
-		list = append(list, fmt.Sprintf("%s: of measurements that do follow the model, %s would fit as poorly as these or worse.", verdict, rare(f.PValue)))
+		list = append(list, c.fitSentence(f))
 		for _, a := range f.Alternatives {
 			list = append(list, compared(a))
 		}
@@ -174,6 +167,21 @@ func (c *content) FitSentences() (list []string) {
 		list = append(list, fmt.Sprintf("%s: of measurements without one, %s would speak for one as clearly, and %s is allowed.", verdict, rare(p.PValue), percent(p.FalseAlarm)))
 	}
 	return list
+}
+
+// fitSentence says yes or no, and by what. What is left where most sensors are suspect is no test.
+func (c *content) fitSentence(f *report.Fit) string {
+	verdict := "Yes"
+	switch {
+	case c.Report.MostlyFaulty():
+		return fmt.Sprintf("No: %d of %s are more likely faulty than sound, and what the others measured is no test of the model.",
+			c.Report.FaultySensors(), counted(c.Report.SensorCount, "sensor"))
+	case f.PValue < report.NoFit:
+		verdict = "No"
+	case f.PValue < report.PoorFit:
+		verdict = "Poorly"
+	}
+	return fmt.Sprintf("%s: of measurements that do follow the model, %s would fit as poorly as these or worse.", verdict, rare(f.PValue))
 }
 
 // rare is a share that is not read for what it is below one in a thousand.
@@ -226,17 +234,9 @@ func (c *content) AnyMass() bool {
 	return slices.ContainsFunc(c.Report.Communities, func(x report.Community) bool { return x.SourceMass != 0 })
 }
 
-// AllBroken reports whether every sensor is likelier broken than sound: then none is left
+// AllBroken reports whether every sensor is likelier faulty than sound: then none is left
 // out of Basis Pursuit Denoising.
-func (c *content) AllBroken() bool {
-	broken := 0
-	for _, s := range c.Report.SuspectSensors {
-		if s.Probability > .5 {
-			broken++
-		}
-	}
-	return broken == c.Report.SensorCount
-}
+func (c *content) AllBroken() bool { return c.Report.FaultySensors() == c.Report.SensorCount }
 
 // MoreSuspects is the number of those that are not listed.
 func (c *content) MoreSuspects() int { return max(0, len(c.Report.SuspectSensors)-listed) }
