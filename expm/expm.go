@@ -100,11 +100,11 @@ type Diffusion struct {
 	tol       float64
 	method    Method
 	err       float64
-	rounding  float64   // part of err; Chebyshev only
-	condition float64   // max s/min s
-	spec      *Spectrum // Eigen
-	weights   []float64 // Chebyshev: coefficient of T_k
-	work      sync.Pool // *space
+	rounding  float64    // part of err; Chebyshev only
+	condition float64    // max s/min s
+	spec      *Spectrum  // Eigen
+	weights   []float64  // Chebyshev: coefficient of T_k
+	work      *sync.Pool // *workspace
 
 	denseOnce sync.Once
 	dense     *mat.Dense
@@ -161,7 +161,7 @@ func newUnprepared(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	case math.IsInf(l.Bound(), 1):
 		return nil, fmt.Errorf("%w: the sum of the weights at a node overflows", ErrAccuracy)
 	}
-	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, condition: similarityCondition(l)}
+	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, condition: similarityCondition(l), work: &sync.Pool{}}
 	if d.tol == 0 {
 		d.tol = 1e-13 * d.condition
 	}

@@ -16,14 +16,15 @@ const bestError = 1e-12
 
 // bestColumns are columns of A, of a block of trials: read where that is cheaper, else from one product.
 type bestColumns struct {
-	a     linop.Operator
+	a     linop.Operator     // of products
 	read  linop.ColumnReader // nil: products
 	far   float64            // error from which a column that is read is not taken
 	nodes []int
 	all   []float64 // of nodes, one after the other, from products
 }
 
-func newBestColumns(a linop.Operator) bestColumns {
+// newBestColumns returns columns of a, from products with one near it where none are read.
+func newBestColumns(a, near linop.Operator) bestColumns {
 	_, n := a.Dims()
 	sample := make([]int, min(n, checkBlock))
 	for k := range sample {
@@ -33,7 +34,7 @@ func newBestColumns(a linop.Operator) bestColumns {
 	if math.IsInf(norm, 1) {
 		norm = 1
 	}
-	b := bestColumns{a: a, far: 1e3 * bestError * norm}
+	b := bestColumns{a: near, far: 1e3 * bestError * norm}
 	if read, ok := linop.ReadColumns(a, sample, bestError*norm, len(sample)); ok {
 		b.read = read
 	}

@@ -28,7 +28,7 @@ func TestBestColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, computed, cut := newBestColumns(d), newBestColumns(unread{d}), newBestColumns(d)
+	read, computed, cut := newBestColumns(d, d), newBestColumns(unread{d}, d), newBestColumns(d, d)
 	if read.read == nil || computed.read != nil {
 		t.Fatalf("reads %v, without a reader %v", read.read != nil, computed.read != nil)
 	}

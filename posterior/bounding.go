@@ -27,12 +27,17 @@ type bounding struct {
 
 func (p *products) newBounding(e evidence, logPrior []float64) *bounding {
 	n := len(logPrior)
-	s := &bounding{products: p, e: e, logPrior: logPrior, c: make([]float64, n), cError: productError(p.Data)}
-	s.out = Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	floats.AddConst(math.Inf(1), s.out.High)
+	s := &bounding{products: p, e: e, logPrior: logPrior, c: make([]float64, n), cError: productError(p.Data), out: unbounded(n)}
 	p.A.MulVecTo(s.c, true, p.Y)
 	s.exact = make([]bool, n)
 	return s
+}
+
+// unbounded returns bounds of 0 and +∞.
+func unbounded(n int) Norms {
+	out := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
+	floats.AddConst(math.Inf(1), out.High)
+	return out
 }
 
 // assess updates the uncertainty that the bounds leave, and lists k candidates.
@@ -55,13 +60,38 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 		}
 		return s.out, err
 	}
-	f := newDeflation(p, 1)
+	f, err := s.begin(ctx, b)
+	if err != nil {
+		return s.out, err
+	}
 	for round := range b.rounds {
 		if err := s.round(ctx, f, b, round); err != nil || s.settled() {
 			return s.out, err
 		}
 	}
 	return s.out, nil
+}
+
+// coarseShare is the share of the errors allowed to the posterior that cheaper products for
+// probes may make.
+const coarseShare = 0.1
+
+// begin takes 16 probes, by products that are as coarse as the posterior allows. The column of a
+// source that stands out by ‖A‖₂ standard deviations has a log evidence that an error of its length
+// changes by ‖A‖₂ times as much. Where more than a share of the allowed would be open because of the error of
+// coarse products, they are dropped: what follows does not depend on them.
+func (s *bounding) begin(ctx context.Context, b effort) (*deflation, error) {
+	f, first, beta := newDeflation(s.products, 1), min(probeWidth, b.probes), normFailure/float64(b.looks())
+	f.a = linop.Coarse(s.A, coarseShare*posteriorTol/linop.Norm(s.A))
+	if err := s.probe(ctx, f, first, beta); err != nil || linop.Err(f.a) <= linop.Err(s.A) {
+		return f, err
+	}
+	open := s.foreseen(f, math.Inf(1), beta, linop.Err(f.a))
+	if math.Exp(open.logTotal) <= coarseShare*posteriorTol && open.odds <= coarseShare*posteriorTol {
+		return f, nil
+	}
+	f.a, f.probes, s.out = s.A, 0, unbounded(len(s.c))
+	return f, s.probe(ctx, f, first, beta)
 }
 
 // looks is the number of bounds that rounds may look at, each of which may fail: for each
@@ -72,43 +102,52 @@ func (b effort) looks() int {
 	return (b.rounds + 1) * (blocks + b.rounds)
 }
 
-// round takes 16 probes, then directions where these hold so much that fewer probes make up
-// for their products, then as many probes as are seen to settle the posterior, and norms
-// exactly. Probes of a round before count on while the directions are the same.
+// round takes directions where these hold so much that fewer probes make up for their products,
+// then as many probes as are seen to settle the posterior, and norms exactly. Probes before
+// count on while the directions are the same.
 func (s *bounding) round(ctx context.Context, f *deflation, b effort, round int) error {
 	most, beta := b.probes<<(2*round), normFailure/float64(b.looks())
-	first := min(probeWidth, most)
-	if f.probes == 0 {
-		if err := s.probe(ctx, f, first, beta); err != nil {
-			return err
-		}
-	}
-	left := s.forecast(f, most, beta)
-	if weight := left.weights(); f.worthwhile(weight, s.needed(f, most, beta, left), most) {
+	p := s.plan(f, most, beta)
+	if weight := p.left.weights(); f.worthwhile(weight, p.need, most) {
 		if err := f.grow(ctx, probeWidth<<(2*round), weight, s.out.N); err != nil {
 			return err
 		}
-		if err := s.probe(ctx, f, first, beta); err != nil {
+		if err := s.probe(ctx, f, min(probeWidth, most), beta); err != nil {
 			return err
 		}
+		p = s.plan(f, most, beta)
 	}
-	for more := s.more(f, most, beta); more > 0; more = s.more(f, most, beta) {
+	for more := s.more(f, p, most); more > 0; more = s.more(f, p, most) {
 		if err := s.probe(ctx, f, more, beta); err != nil {
 			return err
 		}
+		p = s.plan(f, most, beta)
 	}
 	return s.peaks(ctx, b.peaks, b.most*(round+1)/b.rounds)
 }
 
+// probePlan is what more probes are seen to do.
+type probePlan struct {
+	left uncertainty // after the most that may be taken
+	need int         // how many in all settle the posterior; more than may be taken where these do not
+}
+
+// plan looks ahead, as far as there is a choice.
+func (s *bounding) plan(f *deflation, most int, beta float64) probePlan {
+	if s.excess(s.uncertainty) <= 0 || f.probes >= most && s.done > 0 {
+		return probePlan{need: f.probes}
+	}
+	left := s.forecast(f, most, beta)
+	return probePlan{left, s.needed(f, most, beta, left)}
+}
+
 // more returns how many more probes to take, for at most so many in all: as many as are seen to
 // settle the posterior, or all where these do not but leave a tenth less open.
-func (s *bounding) more(f *deflation, most int, beta float64) int {
-	left := s.forecast(f, most, beta)
-	need := s.needed(f, most, beta, left)
-	if need <= most {
-		return max(0, need-f.probes)
+func (s *bounding) more(f *deflation, p probePlan, most int) int {
+	if p.need <= most {
+		return max(0, p.need-f.probes)
 	}
-	if s.excess(left) < s.excess(s.uncertainty)-little {
+	if s.excess(p.left) < s.excess(s.uncertainty)-little {
 		return max(0, most-f.probes)
 	}
 	return 0
@@ -134,18 +173,19 @@ func (s *bounding) least(f *deflation, beta float64) {
 	if s.cError == 0 {
 		return
 	}
-	u := s.foreseen(f, math.Inf(1), beta)
+	u := s.foreseen(f, math.Inf(1), beta, linop.Err(s.A))
 	s.leastTotal, s.leastOdds = math.Exp(u.logTotal), u.odds
 }
 
 // forecast returns what as many probes in all would leave open, as far as those made so far
 // tell.
 func (s *bounding) forecast(f *deflation, probes int, beta float64) uncertainty {
-	return s.foreseen(f, float64(probes), beta)
+	return s.foreseen(f, float64(probes), beta, linop.Err(f.a))
 }
 
-func (s *bounding) foreseen(f *deflation, probes, beta float64) (u uncertainty) {
-	norms := f.bounds(probes, beta)
+// foreseen is forecast for products of a given error.
+func (s *bounding) foreseen(f *deflation, probes, beta, e float64) (u uncertainty) {
+	norms := f.boundsWithin(probes, beta, e)
 	for i, exact := range s.exact {
 		if exact {
 			norms.N[i], norms.Low[i], norms.High[i] = s.out.N[i], s.out.Low[i], s.out.High[i]

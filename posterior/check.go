@@ -79,9 +79,14 @@ func (o CheckOptions) trials(a linop.Operator) int {
 	return int(max(usual, min(least, rarely*(usual+1)-1)))
 }
 
-// checker simulates.
+// trialError is what products for trials may be off by, in units of the noise.
+const trialError = 1e-6
+
+// checker simulates. What its products are off by counts against the measurements.
 type checker struct {
 	d        measurement.Data
+	coarse   linop.Operator // A for trials
+	off      float64        // a bound on ‖coarse − A‖₂; 0: it is A
 	e        evidence
 	norms    []float64
 	logPrior []float64
@@ -100,6 +105,10 @@ func newChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*ch
 		return nil, nil, fmt.Errorf("%w: directions among %d measurements, want %d", ErrInvalid, opts.Visible.RawMatrix().Cols, m)
 	}
 	k := &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior, visible: opts.Visible, seed: opts.Seed}
+	k.coarse = linop.Coarse(d.A, trialError)
+	if e := linop.Err(k.coarse); e > linop.Err(d.A) {
+		k.off = e + linop.Err(d.A)
+	}
 	if len(c) > exactOrder {
 		k.quick = newQuickEvidence(k.e, k.norms, logPrior)
 	}
@@ -172,7 +181,7 @@ type fitting struct {
 // fit returns the test of the measurements, c being Aᵀ of them.
 func (k *checker) fit(c []float64, trials int) *fitting {
 	m, n := k.d.A.Dims()
-	f := &fitting{mean: make([]float64, m), shift: make([]float64, n), trials: trials, columns: newBestColumns(k.d.A)}
+	f := &fitting{mean: make([]float64, m), shift: make([]float64, n), trials: trials, columns: newBestColumns(k.d.A, k.coarse)}
 	f.Node, f.Amplitude = k.best(c)
 	linop.ColumnsTo(k.d.A, f.mean, []int{f.Node})
 	floats.Scale(f.Amplitude, f.mean)
@@ -196,13 +205,24 @@ func (f *fitting) add(k *checker, b *noiseBlock) {
 	eachColumn(b.z, b.width, m, func(j int, rest []float64) {
 		floats.Add(rest, f.mean)
 		f.columns.subtract(rest, j, amplitudes[j])
-		poor[j] = k.tail(rest) <= f.worst
+		poor[j] = k.leastTail(rest) <= f.worst
 	})
 	for _, v := range poor {
 		if v {
 			f.poor++
 		}
 	}
+}
+
+// leastTail bounds from below the tail of what is within off of the residuals: for the norm of
+// all or some of them, −log P(χ²_m > r²) changes by at most r·dr, and for the largest x of them by at
+// most (x + 1)dx.
+func (k *checker) leastTail(rest []float64) float64 {
+	p := k.tail(rest)
+	if k.off > 0 {
+		p *= math.Exp(-k.off * (floats.Norm(rest, 2) + k.off + 1))
+	}
+	return p
 }
 
 // pValue is the share of trials, of all and of the measurements, that fit as poorly.

@@ -81,7 +81,7 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 		}
 		return out, p.columnNorms(ctx, out.N, all)
 	case m <= exactSensors:
-		_, err := p.addSquares(ctx, out.N, m, identity)
+		_, err := p.addSquares(ctx, p.A, out.N, m, identity)
 		return out, err
 	}
 	return p.boundedNorms(ctx, e, logPrior, defaultEffort())
@@ -160,11 +160,11 @@ func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) e
 	return ctx.Err()
 }
 
-// addSquares adds to sum_i the squares (Aᵀv)_i² of count vectors v. fill stores vectors
+// addSquares adds to sum_i the squares (aᵀv)_i² of count vectors v. fill stores vectors
 // first … first+width−1 as the columns of in, in row-major order. It returns the products of
 // the last block.
-func (p *products) addSquares(ctx context.Context, sum []float64, count int, fill func(in []float64, first, width int)) ([]float64, error) {
-	m, n := p.A.Dims()
+func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int, fill func(in []float64, first, width int)) ([]float64, error) {
+	m, n := a.Dims()
 	width := min(probeWidth, count)
 	in, out := make([]float64, m*width), make([]float64, n*width)
 	for first := 0; first < count; first += width {
@@ -174,7 +174,7 @@ func (p *products) addSquares(ctx context.Context, sum []float64, count int, fil
 		width = min(width, count-first)
 		in, out = in[:m*width], out[:n*width]
 		fill(in, first, width)
-		linop.MulBlockTo(p.A, out, true, in, width)
+		linop.MulBlockTo(a, out, true, in, width)
 		parallel.Rows(n, width+1, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				for _, v := range out[i*width : (i+1)*width] {

@@ -100,9 +100,17 @@ func overOperators(ctx context.Context, data iter.Seq2[measurement.Data, error],
 	return p, nil
 }
 
-// addNull adds, to logarithms, the odds of a source in each trial of a block without one.
+// deviations is the number of standard deviations that none of 10⁶ normal numbers exceeds,
+// but with a probability of 1e-7.
+const deviations = 7.5
+
+// addNull adds, to logarithms, the odds of a source in each trial of a block without one, or at most so
+// much more as makes up for coarse products: these change an entry of Aᵀz by a normal number of a standard deviation of
+// at most off, and the odds, whose amplitudes are at most 1, by no more than the largest of those.
 func (k *checker) addNull(null []float64, b *noiseBlock) {
-	eachColumn(b.w, b.width, len(k.norms), func(j int, c []float64) { null[j] = logAdd(null[j], k.trial(c)) })
+	eachColumn(b.w, b.width, len(k.norms), func(j int, c []float64) {
+		null[j] = logAdd(null[j], k.trial(c)+deviations*k.off)
+	})
 }
 
 // lineValues is the number of values of a cache line: columns are drawn by as many, so that
@@ -124,5 +132,5 @@ func (b *noiseBlock) draw(k *checker, at, width int) {
 			}
 		}
 	})
-	linop.MulBlockTo(k.d.A, b.w, true, b.z, width)
+	linop.MulBlockTo(k.coarse, b.w, true, b.z, width)
 }

@@ -58,6 +58,7 @@ func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float
 // deflation separates from every column its projection on a few dominant directions.
 type deflation struct {
 	*products
+	a        linop.Operator // A, or a cheaper operator near what A approximates
 	seed     uint64
 	drawn    uint64      // pieces of random numbers so far
 	q        dense.Basis // the directions
@@ -71,7 +72,7 @@ type deflation struct {
 func newDeflation(p *products, seed uint64) *deflation {
 	m, n := p.A.Dims()
 	return &deflation{
-		products: p, seed: seed, q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
+		products: p, a: p.A, seed: seed, q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
 	}
 }
 
@@ -92,7 +93,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 		roots[i] = math.Sqrt(w)
 	}
 	parallel.ScaleRows(x, roots, k)
-	linop.MulBlockTo(f.A, y, false, x, k)
+	linop.MulBlockTo(f.a, y, false, x, k)
 	f.count(k)
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -101,16 +102,16 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	if f.q.Remove(y, k); !(floats.Norm(y, 2) > aligned*whole) {
 		return 0, nil
 	}
-	linop.MulBlockTo(f.A, x, true, y, k)
+	linop.MulBlockTo(f.a, x, true, y, k)
 	parallel.ScaleRows(x, weight, k)
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	linop.MulBlockTo(f.A, y, false, x, k)
+	linop.MulBlockTo(f.a, y, false, x, k)
 	f.count(2 * k)
 	old, before := f.q.K, f.sum(weight)
 	f.q.Extend(dense.Transpose(y, m, k), k)
-	_, err = f.addSquares(ctx, f.captured, f.q.K-old, func(in []float64, at, width int) {
+	_, err = f.addSquares(ctx, f.a, f.captured, f.q.K-old, func(in []float64, at, width int) {
 		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
 	return f.sum(weight) - before, err
@@ -145,7 +146,7 @@ func (f *deflation) probe(ctx context.Context, count int) error {
 	if f.probes == 0 {
 		f.rest = make([]float64, len(f.captured))
 	}
-	block, err := f.addSquares(ctx, f.rest, count, func(in []float64, _, width int) {
+	block, err := f.addSquares(ctx, f.a, f.rest, count, func(in []float64, _, width int) {
 		f.normal(in)
 		f.q.Remove(in, width)
 	})
@@ -155,8 +156,11 @@ func (f *deflation) probe(ctx context.Context, count int) error {
 }
 
 // bounds returns norms that hold with probability at least 1 − beta: of r probes, whose mean
-// squares are taken to be those of the probes made. +Inf probes leave no error but that of A.
-func (f *deflation) bounds(r, beta float64) Norms {
+// squares are taken to be those of the probes made.
+func (f *deflation) bounds(r, beta float64) Norms { return f.boundsWithin(r, beta, linop.Err(f.a)) }
+
+// boundsWithin is bounds for products of a given error. +Inf probes leave no other.
+func (f *deflation) boundsWithin(r, beta, e float64) Norms {
 	n := len(f.captured)
 	probes := float64(f.probes)
 	low, high := probes, probes // of the sum over R_i
@@ -167,7 +171,7 @@ func (f *deflation) bounds(r, beta float64) Norms {
 		low, high = low*(probes/r), high*(probes/r)
 	}
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	e, theta := linop.Err(f.A), f.orthogonalityError()
+	theta := f.orthogonalityError()
 	parallel.Rows(n, 8, func(lo, hi int) {
 		for i, s := range f.rest[lo:hi] {
 			i += lo
