@@ -168,9 +168,10 @@ func (s *bounding) probe(ctx context.Context, f *deflation, count int, beta floa
 	return nil
 }
 
-// least notes what exact norms would leave open, because of the error that A declares.
+// least notes what exact norms would leave open, because of the error that A declares. Coarse
+// products are taken only where that is far below the goal.
 func (s *bounding) least(f *deflation, beta float64) {
-	if s.cError == 0 {
+	if s.cError == 0 || linop.Err(f.a) > linop.Err(s.A) {
 		return
 	}
 	u := s.foreseen(f, math.Inf(1), beta, linop.Err(s.A))
