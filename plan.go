@@ -74,6 +74,9 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		if err := m.allocate(ctx, p, spec, opts); err != nil {
 			return nil, err
 		}
+		if most := opts.Allocation.MaxSensors; p.Allocated == nil && most > 0 && most < len(p.Sensors) {
+			p.UniformReason += fmt.Sprintf("; so all %d sensors report, not at most %d", len(p.Sensors), most)
+		}
 	}
 	if p.Allocated == nil && opts.Allocation.TolerateFaulty > 0 {
 		if err := m.tolerateUniform(ctx, p, opts); err != nil {

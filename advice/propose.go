@@ -95,6 +95,20 @@ func CandidatesOf(s connector.Schema, c Choice, leftOut []string) Candidates {
 	}
 }
 
+// Unused returns a property of the chosen relationships that is called like a weight or a length,
+// and that nothing is chosen to be; "" where there is none, or where one is chosen.
+func Unused(types []connector.Kind, c Choice) (property string, isLength bool) {
+	if c.Weight != "" || c.Length != "" {
+		return "", false
+	}
+	measures := filter(merge(types, nil), measures)
+	if property = byWord(measures, weightWords); property != "" {
+		return property, false
+	}
+	property = byWord(measures, lengthWords)
+	return property, property != ""
+}
+
 // Partial lists properties that are called like a weight or a length and that some of the
 // chosen relationships lack: they are proposed as neither.
 func Partial(s connector.Schema, c Choice, leftOut []string) (out []string) {

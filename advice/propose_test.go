@@ -125,6 +125,37 @@ func TestProposeKey(t *testing.T) {
 	}
 }
 
+// A weight or a length that nothing uses is found by its name, where every relationship has it.
+func TestUnused(t *testing.T) {
+	on := func(share float64, positive bool, names ...string) (types []connector.Kind) {
+		k := connector.Kind{Name: "KNOWS", Count: 9}
+		for _, name := range names {
+			k.Properties = append(k.Properties, connector.Property{Name: name, Type: connector.NumberType, Share: share, Positive: positive})
+		}
+		return []connector.Kind{k}
+	}
+	for _, c := range []struct {
+		name     string
+		types    []connector.Kind
+		chosen   advice.Choice
+		want     string
+		isLength bool
+	}{
+		{"a weight", on(1, true, "year", "Weight"), advice.Choice{}, "Weight", false},
+		{"a length", on(1, true, "year", "dist"), advice.Choice{}, "dist", true},
+		{"both", on(1, true, "length", "strength"), advice.Choice{}, "strength", false},
+		{"neither", on(1, true, "year"), advice.Choice{}, "", false},
+		{"some lack it", on(.5, true, "weight"), advice.Choice{}, "", false},
+		{"not positive", on(1, false, "weight"), advice.Choice{}, "", false},
+		{"a weight is chosen", on(1, true, "length", "strength"), advice.Choice{Weight: "strength"}, "", false},
+		{"a length is chosen", on(1, true, "weight"), advice.Choice{Length: "weight"}, "", false},
+	} {
+		if got, isLength := advice.Unused(c.types, c.chosen); got != c.want || isLength != c.isLength {
+			t.Errorf("%s: %q, %v", c.name, got, isLength)
+		}
+	}
+}
+
 // The private property is a candidate for nothing else.
 func TestCandidates(t *testing.T) {
 	c := advice.CandidatesOf(films(), advice.Choice{NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "born"}, nil)

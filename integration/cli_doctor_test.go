@@ -60,6 +60,29 @@ func testDoctor(t *testing.T, c cli) {
 	}
 }
 
+// testUnusedWeight: a weight or a length that nothing uses is told of, and only where the chosen
+// relationships have it.
+func testUnusedWeight(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	for kind, property := range map[string]string{"W": "weight", "D": "distance", "Y": "year"} {
+		Query(t, "MATCH (a:`"+label+"`)-[r]->(b:`"+label+"`) WHERE r.distance IS NULL AND r.year IS NULL AND NOT type(r) STARTS WITH 'W' CREATE (a)-[:`"+kind+label+"` {"+property+": 2}]->(b)", nil)
+	}
+	for _, test := range []struct {
+		name, kind, note string
+		more             []string
+	}{
+		{"a weight", "W", `the property "weight", and it is not used: every relationship weighs 1; --relationship-weight-property weight uses it`, nil},
+		{"a length", "D", `the property "distance", and it is not used: each is one hop; --metric distance takes it for their length`, nil},
+		{"neither", "Y", "", nil},
+		{"a weight that is used", "W", "", []string{"--relationship-weight-property", "weight"}},
+	} {
+		r := c.run(t, append([]string{"plan", "--node-labels", label, "--node-key", "id", "--relationship-types", test.kind + label, "--tau", "1", "--delta", "0.02", "--allocation", "uniform", "--trials", "20"}, test.more...)...)
+		if r.exit != 0 || !strings.Contains(r.stderr, test.note) || test.note == "" && strings.Contains(r.stderr, "is not used") {
+			t.Errorf("%s: exit %d, %q is not in\n%s", test.name, r.exit, test.note, r.stderr)
+		}
+	}
+}
+
 // testSuperseded resumes a run after a later one was finished: not without --force
 // do its values take the place of the later ones.
 func testSuperseded(t *testing.T, c cli) {

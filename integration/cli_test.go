@@ -127,6 +127,7 @@ func TestCLI(t *testing.T) {
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("queries in files", func(t *testing.T) { testForeignQueries(t, c) })
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
+	t.Run("unused weight", func(t *testing.T) { testUnusedWeight(t, c) })
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
 	t.Run("init", func(t *testing.T) { testInit(t, c) })
 	t.Run("tutorial", func(t *testing.T) { testTutorial(t, c) })

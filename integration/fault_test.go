@@ -12,12 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/graphcloak/graphcloak/internal/faultproxy"
+	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -112,24 +112,7 @@ func (b *broken) finished(t *testing.T, scope string, rep map[string]any) {
 type running struct {
 	*exec.Cmd
 	stdout bytes.Buffer
-	stderr lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	stderr lockedbuffer.Buffer
 }
 
 func (b *broken) begin(t *testing.T, args ...string) *running {

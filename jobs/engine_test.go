@@ -3,7 +3,6 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 )
 
 // pay is the work of a run as the ledger sees it: one payment for each release, one
@@ -306,7 +307,7 @@ func TestFailingJob(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w := newWorld()
 		w.options.Parallel = 3
-		var log lockedBuffer
+		var log lockedbuffer.Buffer
 		w.options.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		w.file(job("broken", "@hourly"))
 		w.file(job("flaky", "@hourly", "maxRetries", int64(2), "retryDelay", "1m"))
@@ -749,30 +750,12 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// lockedBuffer is written by several goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // TestCaution: what will refuse the first run of a job stands at it, and is logged once; a
 // job that has run tells how that ended.
 func TestCaution(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
-		w, log := newWorld(), new(lockedBuffer)
+		w, log := newWorld(), new(lockedbuffer.Buffer)
 		w.options.Log = slog.New(slog.NewTextHandler(log, nil))
 		w.options.Cautions = func(_ context.Context, waiting []Definition) map[string]error {
 			found := make(map[string]error)

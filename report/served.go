@@ -46,7 +46,6 @@ func (a *Accuracy) WorstServed() *CommunityAccuracy {
 	if len(a.Communities) < 2 {
 		return nil
 	}
-	z := distuv.UnitNormal.Quantile(1 - .025/float64(len(a.Communities)))
 	var worst *CommunityAccuracy
 	least := a.Probability
 	for k := range a.Communities {
@@ -54,22 +53,30 @@ func (a *Accuracy) WorstServed() *CommunityAccuracy {
 		if c.Trials == 0 {
 			continue
 		}
-		if _, upper := scoreInterval(int(math.Round(c.Probability*float64(c.Trials))), c.Trials, z); upper < least {
+		if _, upper := c.intervalOf(len(a.Communities)); upper < least {
 			worst, least = c, upper
 		}
 	}
 	return worst
 }
 
+// intervalOf is the interval of a community that was tried, one of so many whose intervals hold
+// together with 95 %.
+func (c *CommunityAccuracy) intervalOf(many int) (lower, upper float64) {
+	z := distuv.UnitNormal.Quantile(1 - .025/float64(many))
+	return scoreInterval(int(math.Round(c.Probability*float64(c.Trials))), c.Trials, z)
+}
+
 // WorstSentence names the community that is surely served worse than the average; "" where
-// chance explains the differences.
+// chance explains the differences. Its interval is the one that says so.
 func (a *Accuracy) WorstSentence() string {
 	w := a.WorstServed()
 	if w == nil {
 		return ""
 	}
-	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the time (%d simulated, 95 %% interval %.0f to %.0f %%).",
-		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*w.Lower, 100*w.Upper)
+	lower, upper := w.intervalOf(len(a.Communities))
+	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the time (%d simulated, 95 %% interval %.0f to %.0f %%, as one of %d communities).",
+		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*lower, 100*upper, len(a.Communities))
 }
 
 // possible reports whether so many trials can give these numbers.

@@ -42,9 +42,12 @@ func newDemoCommand(app *app) *cobra.Command {
 	cmd = app.withSettings(cmd, demoDefaults(),
 		config.GroupSource, config.GroupDiffusion, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
 		config.GroupReport, config.GroupOutput, config.GroupExecution)
-	cmd.Flags().StringVar(&dir, "dir", "graphcloak-demo", "`FOLDER` for the graph and the result")
+	cmd.Flags().StringVar(&dir, "dir", demoDir, "`FOLDER` for the graph and the result")
 	return cmd
 }
+
+// demoDir is the folder of a demo unless another is named.
+const demoDir = "graphcloak-demo"
 
 // demoDefaults tell three districts of the water network apart: the right one is the likeliest in more than
 // 95 % of runs: TestDemoIsRight. The shipped graph has a source, so that one is supposed.
@@ -138,6 +141,9 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 	source, err := s.Signal(ctx, m.Graph, job.Signal.SourceProperty)
 	if err != nil {
 		return err
+	}
+	if dir != demoDir {
+		view.Command = " --dir=" + quoteShell(dir)
 	}
 	a.simulate = a.curveOf(m, p.Plan, job.Recover)
 	a.page = func(rep *report.Report) (section, error) {

@@ -31,8 +31,36 @@ func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) 
 	m, err := graphcloak.Load(ctx, s, set, loadOptions(a))
 	if err == nil {
 		a.notices(s)
+		a.noteMeasures(ctx, s)
 	}
 	return m, err
+}
+
+// typed is a store that can look at single types of relationships.
+type typed interface {
+	Kinds(ctx context.Context, types []string) ([]connector.Kind, error)
+}
+
+// noteMeasures tells of a weight or a length of the relationships that is not used. It is public,
+// as all that stands on relationships is. Where it cannot be read, nothing is said.
+func (a *app) noteMeasures(ctx context.Context, s graphStore) {
+	t, ok := unwatched(s).(typed)
+	p := a.config.Projection
+	if !ok || a.quiet() || p.RelationshipQuery != "" {
+		return
+	}
+	kinds, err := t.Kinds(ctx, p.RelationshipTypes)
+	if err != nil {
+		a.log.Info("a look for a weight or a length that is not used failed", "error", err)
+		return
+	}
+	switch property, isLength := advice.Unused(kinds, a.given()); {
+	case property == "":
+	case isLength:
+		a.note("Note: the relationships have the property %q, and it is not used: each is one hop; --metric %s takes it for their length", property, quoteShell(property))
+	default:
+		a.note("Note: the relationships have the property %q, and it is not used: every relationship weighs 1; --relationship-weight-property %s uses it", property, quoteShell(property))
+	}
 }
 
 // Shares of the live heap, in percent, that may be garbage: as the runtime has it, and while

@@ -105,10 +105,7 @@ var spots = []string{"location", "position", "point", "coordinates", "place", "g
 
 // points reads where nodes are from a property of points, in a store that has such.
 func points(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
-	if w, ok := s.(watchedStore); ok {
-		s = w.graphStore
-	}
-	spatial, ok := s.(interface {
+	spatial, ok := unwatched(s).(interface {
 		Points(ctx context.Context, g *graph.Graph, property string) (x, y []float64, geographic bool, err error)
 	})
 	if !ok {
@@ -152,9 +149,11 @@ func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y strin
 	return vectors(xs, ys), nil
 }
 
-// writePage writes the page of a report, and says where it is.
+// writePage writes the page of a report, and says where it is. The Command of v is what stands
+// behind the settings in the command that repeats them.
 func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (section, error) {
-	v.Report, v.Command, v.Queries = rep, repeated(a.command, configuration(a.config)), memberQueries(rep, a.config.Write.PropertyPrefix)
+	v.Report, v.Queries = rep, memberQueries(rep, a.config.Write.PropertyPrefix)
+	v.Command = repeated(a.command, configuration(a.config)) + v.Command
 	if a.command == "recover" && rep.ReleaseID != "" {
 		v.Command += " --release=FILE"
 	}

@@ -164,6 +164,14 @@ type watchedStore struct {
 
 func (s watchedStore) Ledger() privacy.Ledger { return s.ledger }
 
+// unwatched is the store itself, which may be able to do more than the others.
+func unwatched(s graphStore) graphStore {
+	if w, ok := s.(watchedStore); ok {
+		return w.graphStore
+	}
+	return s
+}
+
 // watch holds the ledger of a store against what this machine has seen of it.
 func (a *app) watch(s graphStore) graphStore {
 	return watchedStore{s, a.watchLedger(s.Ledger())}

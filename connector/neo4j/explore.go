@@ -63,6 +63,26 @@ func (s *Store) Schema(ctx context.Context) (connector.Schema, error) {
 	return out, nil
 }
 
+// Kinds returns the types with these names, all where none is named, as [Store.Schema] does.
+// Of labels it returns none.
+func (s *Store) Kinds(ctx context.Context, types []string) (out []connector.Kind, err error) {
+	if len(types) == 0 {
+		if types, err = s.known(ctx, typeNames); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range types[:min(len(types), connector.SchemaKinds)] {
+		kind, _, err := s.explore(ctx, name, "()-[x:"+quote(name)+"]->()", true)
+		if err != nil {
+			return nil, err
+		}
+		if kind.Count > 0 {
+			out = append(out, kind)
+		}
+	}
+	return out, nil
+}
+
 // explore looks at a sample of a label or type.
 func (s *Store) explore(ctx context.Context, name string, pattern cypher, ends bool) (kind connector.Kind, cut bool, err error) {
 	params := map[string]any{"sample": connector.SchemaSample, "keys": maxKeys, "most": connector.SchemaProperties + 1}

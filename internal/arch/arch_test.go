@@ -88,12 +88,13 @@ var table = map[string]row{
 	"packaging/…":    {layer: 4}, // a module of its own
 	"python":         {layer: 4}, // tests that run the program
 	// Test kits: only tests, and the other kits named, import them.
-	"internal/testgraph":  {layer: 0, imports: []string{"graph"}},
-	"internal/testkit":    {layer: 3, imports: []string{root, "graph", "connector/builtin", "connector/folder"}, kit: true},
-	"internal/faultproxy": {layer: 3, kit: true},
-	"internal/documented": {layer: 3, kit: true},
-	"privacy/ledgertest":  {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
-	"connector/storetest": {layer: 3, imports: []string{root, "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"}, kit: true},
+	"internal/testgraph":    {layer: 0, imports: []string{"graph"}},
+	"internal/testkit":      {layer: 3, imports: []string{root, "graph", "connector/builtin", "connector/folder"}, kit: true},
+	"internal/faultproxy":   {layer: 3, kit: true},
+	"internal/documented":   {layer: 3, kit: true},
+	"internal/lockedbuffer": {layer: 0, kit: true},
+	"privacy/ledgertest":    {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
+	"connector/storetest":   {layer: 3, imports: []string{root, "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"}, kit: true},
 
 	"internal/arch": {layer: 4},
 }
