@@ -63,7 +63,7 @@ func newBudgetHeadCommand(app *app) *cobra.Command {
 		}
 		return app.toOutput(func(w io.Writer) error { // no line is broken
 			for _, r := range rows {
-				if _, err := fmt.Fprintf(w, "%s  %d  %s\n", r.Head, r.Entries, stripControl(r.Scope)); err != nil {
+				if _, err := fmt.Fprintf(w, "%s  %d  %s\n", r.Head, r.Entries, visible(r.Scope)); err != nil {
 					return err
 				}
 			}

@@ -46,7 +46,7 @@ func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
 
 // examineJob tells of a job what its state says.
 func examineJob(j jobs.Job) neo4j.CheckResult {
-	c := neo4j.CheckResult{Name: "job " + stripControl(j.Name), Detail: stripControl(j.State.Message)}
+	c := neo4j.CheckResult{Name: "job " + visible(j.Name), Detail: visible(j.State.Message)}
 	switch j.State.Status {
 	case jobs.Invalid:
 		c.Err, c.Fix = jobs.ErrInvalid, defaultSuggestion(jobs.ErrInvalid, exitConflict)
@@ -56,7 +56,7 @@ func examineJob(j jobs.Job) neo4j.CheckResult {
 	case jobs.Pending:
 		c.OK = j.Caution == nil
 		if f, ok := errors.AsType[*failure](j.Caution); ok {
-			c.Detail, c.Fix, c.Err = stripControl(f.Error()), stripControl(f.suggestion), f
+			c.Detail, c.Fix, c.Err = visible(f.Error()), visible(f.suggestion), f
 		}
 	default:
 		c.OK = true

@@ -34,7 +34,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		use = cmd.CommandPath() + " COMMAND [flags]"
 	}
 	fmt.Fprintf(w, "\nUsage:\n  %s\n", use)
-	printCommands(w, cmd)
+	a.printCommands(w, cmd)
 	all := cmd.LocalFlags()
 	if cmd.HasParent() {
 		all.AddFlagSet(cmd.InheritedFlags())
@@ -215,7 +215,7 @@ func reflow(text string, width int) string {
 	return out.String()
 }
 
-func printCommands(w io.Writer, cmd *cobra.Command) {
+func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 	children := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
 	if len(children) == 0 {
 		return
@@ -235,7 +235,12 @@ func printCommands(w io.Writer, cmd *cobra.Command) {
 		var lines strings.Builder
 		for _, c := range children {
 			if member(c, title) {
-				fmt.Fprintf(&lines, "  %-12s %s\n", c.Name(), c.Short)
+				const column = 15
+				name := fmt.Sprintf("  %-12s ", c.Name())
+				for _, row := range wrap(c.Short, max(min(a.width, proseWidth)-column, minColumn)) {
+					fmt.Fprintf(&lines, "%-*s%s\n", column, name, row)
+					name = ""
+				}
 			}
 		}
 		if lines.Len() > 0 {
@@ -244,7 +249,8 @@ func printCommands(w io.Writer, cmd *cobra.Command) {
 	}
 	for _, c := range cmd.Commands() {
 		if c.IsAdditionalHelpTopicCommand() {
-			fmt.Fprintf(w, "\n`%s help %s`: %s\n", cmd.CommandPath(), c.Name(), c.Short)
+			topic := fmt.Sprintf("`%s help %s`: %s", cmd.CommandPath(), c.Name(), c.Short)
+			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(topic, min(a.width, proseWidth)), "\n"))
 		}
 	}
 }

@@ -51,7 +51,7 @@ func withWarnings(message string, warnings []string) string {
 	if len(warnings) == 0 {
 		return message
 	}
-	return strings.TrimSpace(message + " " + warnedMark + stripControl(strings.Join(warnings, "; ")) + ".")
+	return strings.TrimSpace(message + " " + warnedMark + visible(strings.Join(warnings, "; ")) + ".")
 }
 
 // chronicleUndone ends a run in the history that was given up.
@@ -79,7 +79,7 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 	}
 	r := jobs.Run{
 		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: job.Scope, Status: jobs.Failed,
-		ExitCode: int64(exitCode(err)), Message: stripControl(strings.Join(messages(err), "; ")),
+		ExitCode: int64(exitCode(err)), Message: visible(strings.Join(messages(err), "; ")),
 	}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
 		r.Spent = e.Spent != graphcloak.NotSpent

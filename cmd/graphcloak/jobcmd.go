@@ -35,7 +35,7 @@ func instance() string {
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%s/%d", stripControl(host), os.Getpid())
+	return fmt.Sprintf("%s/%d", visible(host), os.Getpid())
 }
 
 // openJobs opens the store and makes an engine for its jobs.

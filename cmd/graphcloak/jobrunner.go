@@ -107,7 +107,7 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 			free[scope] = unlimited
 		}
 		if unlimited {
-			found[d.Name] = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", scope).hint("%s", stripControl(limitFirst(scope))))
+			found[d.Name] = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", scope).hint("%s", visible(limitFirst(scope))))
 		}
 	}
 	return found
@@ -305,8 +305,8 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 	}
 	what := describe(err)
 	end := jobs.Ending{Outcome: jobs.Outcome{
-		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(what.ExitCode), Message: stripControl(what.Message),
-	}, Hint: stripControl(what.Suggestion), Spent: resumed}
+		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(what.ExitCode), Message: visible(what.Message),
+	}, Hint: visible(what.Suggestion), Spent: resumed}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
 		end.Spent = e.Spent != graphcloak.NotSpent
 	}

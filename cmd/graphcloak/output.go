@@ -377,13 +377,13 @@ type item struct {
 func writeItems(b *bytes.Buffer, items []item, width int, coloured bool) {
 	depth, names := 0, make([]string, len(items))
 	for k, it := range items {
-		names[k] = stripControl(string(it.mark))
+		names[k] = visible(string(it.mark))
 		depth = max(depth, uniseg.StringWidth(names[k])+2)
 	}
 	for j, it := range items {
-		lines := wrap(stripControl(it.text), max(width-depth, minColumn))
+		lines := wrap(visible(it.text), max(width-depth, minColumn))
 		if it.more != "" {
-			lines = append(lines, wrap(stripControl(it.more), max(width-depth, minColumn))...)
+			lines = append(lines, wrap(visible(it.more), max(width-depth, minColumn))...)
 		}
 		for k, line := range lines {
 			mark := strings.Repeat(" ", depth)

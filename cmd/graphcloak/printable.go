@@ -22,18 +22,24 @@ func isTerminalControl(r rune) bool {
 	return false
 }
 
-// stripControl removes what could steer a terminal. Line breaks and tabs become
-// spaces.
-func stripControl(text string) string {
-	return strings.Map(func(r rune) rune {
+// visible is a text with what could steer a terminal as its code point, so that two names stay
+// two, as on a page: "b[U+202E]x". Line breaks and tabs become spaces.
+func visible(text string) string {
+	if strings.IndexFunc(text, isTerminalControl) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
 		switch {
 		case r == '\n' || r == '\t':
-			return ' '
+			b.WriteByte(' ')
 		case isTerminalControl(r):
-			return -1
+			fmt.Fprintf(&b, "[U+%04X]", r)
+		default:
+			b.WriteRune(r)
 		}
-		return r
-	}, text)
+	}
+	return b.String()
 }
 
 // escapeControl writes as \u escapes what JSON lets through raw and a terminal
@@ -69,7 +75,7 @@ func (e escapingWriter) Write(p []byte) (int, error) {
 // steers a terminal, and behind an apostrophe where it would be taken for a
 // formula (OWASP, CSV Injection). A text that is a number stays one.
 func spreadsheet(text string) string {
-	clean := stripControl(text)
+	clean := visible(text)
 	start, _ := utf8.DecodeRuneInString(strings.TrimLeft(clean, " "))
 	if !strings.ContainsRune("=+-@＝＋－＠", start) {
 		return clean

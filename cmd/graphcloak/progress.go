@@ -176,11 +176,11 @@ func (a *app) draw(p *progressLine) {
 
 // text is the line at some time, cut to a width: a line that wraps could not be erased.
 func (p *progressLine) text(now time.Time, width int, ascii bool) string {
-	text := stripControl(p.stage)
+	text := visible(p.stage)
 	if p.step > 0 {
 		text = fmt.Sprintf("[%d/%d] %s", p.step, len(runSteps), runSteps[p.step-1].name)
-		if name := runSteps[p.step-1].name; stripControl(p.stage) != name {
-			text += ": " + stripControl(p.stage)
+		if name := runSteps[p.step-1].name; visible(p.stage) != name {
+			text += ": " + visible(p.stage)
 		}
 	}
 	if p.total > 0 {

@@ -28,7 +28,7 @@ func wrap(line string, width int) []string {
 // a terminal.
 func wrapped(text string, width int) (rows []string) {
 	for line := range strings.Lines(text) {
-		for _, row := range wrap(stripControl(strings.TrimSuffix(line, "\n")), width) {
+		for _, row := range wrap(visible(strings.TrimSuffix(line, "\n")), width) {
 			rows = append(rows, strings.TrimRight(row, " ")+"\n")
 		}
 	}
@@ -86,7 +86,7 @@ func (a *app) messageWidth() int {
 // laidOut is a message as it stands on standard error, its end without spaces: on a terminal
 // what follows the first line stands deeper.
 func (a *app) laidOut(text string) string {
-	text = strings.TrimRight(stripControl(text), " ")
+	text = strings.TrimRight(visible(text), " ")
 	width := a.messageWidth()
 	if width == 0 {
 		return text

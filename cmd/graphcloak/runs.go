@@ -197,7 +197,7 @@ func newRunsListCommand(app *app) *cobra.Command {
 	q, status, since := jobs.RunQuery{}, "", ""
 	cmd := app.onStore(&cobra.Command{
 		Use:   "list",
-		Short: "Every run of a store, the latest first, with its answer and its cost",
+		Short: "Every run, the latest first, with its answer and its cost",
 		Long: "list tells of every run on a store: those of jobs and of the command, in every mode, also those that were refused\n" +
 			"once they had begun, and those that were paid for and interrupted, with what to do. Times are UTC, by the store's\n" +
 			"clock.",
@@ -295,7 +295,7 @@ func answerOf(r jobs.Run) string {
 	if json.Unmarshal(r.Report, &left) != nil {
 		return ""
 	}
-	return stripControl(left.Answer)
+	return visible(left.Answer)
 }
 
 // Lengths of a run's id: the least part of it that is taken for it, and that of a UUID.

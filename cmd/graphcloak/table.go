@@ -33,7 +33,7 @@ func (a *app) grid(s section) grid {
 		}
 		cells := make([]shown, len(row))
 		for i, v := range row {
-			cells[i] = shown{text: stripControl(cell(v, shownDigits))}
+			cells[i] = shown{text: visible(cell(v, shownDigits))}
 			switch v := v.(type) {
 			case probability:
 				cells[i].text = v.text() + " " + drawBar(float64(v), barWidth, a.ascii)

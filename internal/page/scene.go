@@ -308,7 +308,7 @@ func (c *content) communityScene() *scene {
 			b++
 		}
 		r := max(2.5, tenth(scale*radii[k]))
-		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, fmt.Sprintf("%s: %s nodes, probability %s", plain(row.Name), thousands(row.Size), percent(row.Probability)), insideLink(k)})
+		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodes(row.Size), percent(row.Probability)), insideLink(k)})
 		if k < 40 {
 			y := at[k].Y + 5
 			if r < 24 {

@@ -195,8 +195,11 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// TestPrint: on paper the guarantee is unfolded, in black on white also for a reader of
-// dark pages.
+// A sheet of US Letter without its margins of 1 cm, in pixels: the lower of the usual two.
+const letterWide, letterHigh = 740, 980
+
+// TestPrint: on paper the answer and its map share the first sheet, tables are whole, and the
+// guarantee is unfolded, in black on white also for a reader of dark pages.
 func TestPrint(t *testing.T) {
 	browser := start(t)
 	v := open(t, browser, serve(t, html(t, 120, true), "").URL, 1440, true)
@@ -207,9 +210,16 @@ func TestPrint(t *testing.T) {
 	if !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20_000 {
 		t.Errorf("a PDF of %d bytes", len(pdf))
 	}
+	v.run(t, chromedp.EmulateViewport(letterWide, letterHigh))
 	v.run(t, media(emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
 	if got := ask[string](t, v, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.body).color`); got != "rgb(255, 255, 255)rgb(0, 0, 0)" {
 		t.Errorf("on paper the colours are %s", got)
+	}
+	if low := ask[float64](t, v, `document.querySelector("figcaption").getBoundingClientRect().top + scrollY`); low > letterHigh {
+		t.Errorf("the first map ends %v pixels below the top, on the second page", low)
+	}
+	if broken := ask[int64](t, v, `[...document.querySelectorAll("table:not(.facts)")].filter(t => getComputedStyle(t).breakInside != "avoid").length`); broken > 0 {
+		t.Errorf("%d tables may be broken over two pages", broken)
 	}
 	if !ask[bool](t, v, `[...document.querySelectorAll("details p")][0].checkVisibility({contentVisibilityAuto: true}) && [...document.querySelectorAll("details p")][0].getBoundingClientRect().height > 0`) {
 		t.Error("on paper the guarantee is folded away")
