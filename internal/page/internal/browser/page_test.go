@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -167,7 +168,12 @@ func TestKeyboard(t *testing.T) {
 		}
 		if ask[bool](t, v, `document.activeElement.innerText == "The guarantee in words"`) {
 			v.run(t, chromedp.KeyEvent(kb.Enter))
-			opened = ask[bool](t, v, `document.activeElement.parentElement.open`)
+			for range 100 { // the page may take its time over the key
+				if opened = ask[bool](t, v, `document.activeElement.parentElement.open`); opened {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
 		}
 	}
 	if len(seen) != want || !opened {
