@@ -22,8 +22,8 @@ func isTerminalControl(r rune) bool {
 	return false
 }
 
-// visible is a text with what could steer a terminal as its code point, so that two names stay
-// two, as on a page: "b[U+202E]x". Line breaks and tabs become spaces.
+// visible is a text without controls, and with marks that reorder it as code points, so that two
+// names stay two, as on a page: "b[U+202E]x". Line breaks and tabs become spaces.
 func visible(text string) string {
 	if strings.IndexFunc(text, isTerminalControl) < 0 {
 		return text
@@ -33,8 +33,9 @@ func visible(text string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			b.WriteByte(' ')
-		case isTerminalControl(r):
+		case r > 0xa0 && isTerminalControl(r):
 			fmt.Fprintf(&b, "[U+%04X]", r)
+		case isTerminalControl(r):
 		default:
 			b.WriteRune(r)
 		}

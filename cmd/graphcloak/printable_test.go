@@ -78,3 +78,12 @@ func TestEscaped(t *testing.T) {
 		t.Errorf("%q, %v", b.Bytes(), err)
 	}
 }
+
+// TestReorderedNamesStayTwo: a mark that reorders a name is shown, other controls are gone.
+func TestReorderedNamesStayTwo(t *testing.T) {
+	for text, want := range map[string]string{"bx": "bx", "b\u202ex": "b[U+202E]x", "\x1b[31mb\u009b\n\u200fx": "[31mb [U+200F]x"} {
+		if got := visible(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}

@@ -32,3 +32,11 @@ func TestProseGroupsCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestNodesAgreeWithTheirNumber(t *testing.T) {
+	for n, want := range map[int]string{1: "1 node", 2: "2 nodes", 18065: "18\u202f065 nodes"} {
+		if got := nodes(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
