@@ -375,7 +375,7 @@ func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 		return nil, false, err
 	}
 	other := s.m.at(tau, d)
-	p, err = s.judge(other.sensitivityModel(s.opts.Alpha), d)
+	p, err = s.simulated(other.sensitivityModel(s.opts.Alpha), d)
 	if p == nil || err != nil {
 		return nil, false, err
 	}
@@ -383,10 +383,10 @@ func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 	return p, s.relaxed(d), nil
 }
 
-// judge simulates a rough allocation, where noise is allocated, and equal noise, or that of each
+// simulated simulates a rough allocation, where noise is allocated, and equal noise, or that of each
 // sensor, where that could be better, and returns the better; nil where nothing can be told. Where
 // fewer sensors may report than there are, equal noise at all of them is no plan that could be made.
-func (s *tauSearch) judge(model sensitivity.Model, d *expm.Diffusion) (*TauPoint, error) {
+func (s *tauSearch) simulated(model sensitivity.Model, d *expm.Diffusion) (*TauPoint, error) {
 	var p *TauPoint
 	if s.drafts() {
 		var err error

@@ -14,6 +14,7 @@ var ErrMemory = errors.New("graphcloak: not enough memory")
 
 // LoadOptions steer [Load]; the zero value is the default.
 type LoadOptions struct {
+	// Progress may be called by several goroutines at once, and beside a progress of the detector of communities.
 	Progress func(stage string, done, total int64) // total is 0 where it is unknown; nil: silent
 	// MemoryLimit in bytes; 0: what this machine has left. A model that needs more
 	// is refused with [ErrMemory] before it is made.

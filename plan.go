@@ -126,14 +126,14 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	if err != nil {
 		return err
 	}
-	uniform, asked := p.Plan, opts.Allocation.TolerateFaulty
+	uniform, asked, mixed := p.Plan, opts.Allocation.TolerateFaulty, false
 	if asked > 0 {
 		allocated := best.Weights
 		if best.Weights, bracket, err = m.tolerant(ctx, part.Labels, allocated, bracket, uniform, noise, opts, p.Seed); err != nil {
 			return err
 		}
-		if !slices.Equal(best.Weights, allocated) {
-			best.Gap, best.Proven, best.Simulated = math.NaN(), false, nil // those of the allocation before
+		if mixed = !slices.Equal(best.Weights, allocated); mixed {
+			best.Simulated = nil // that of the allocation before
 		}
 	}
 	spec.Weights = best.Weights
@@ -147,12 +147,27 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return nil
 	}
 	p.Plan = allocated
+	gap, proven := math.NaN(), false
+	if !mixed {
+		gap, proven = best.GapAt(heard(allocated, noise))
+	}
 	p.Allocated = &Allocated{
 		TolerateFaulty: asked, Simulated: best.Simulated,
-		Objective: best.Objective, Gap: report.Finite(best.Gap), GapProven: best.Proven, CutShort: best.CutShort, Prior: m.PriorProperty,
+		Objective: best.Objective, Gap: report.Finite(gap), GapProven: proven, CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil
+}
+
+// heard is the largest share of the weights of all sensors that noise leaves: that with which
+// σ_s ≤ noise/√(share·u_s) at each. All that the certificate adds counts, and so does what is declared uncertain.
+func heard(p *privacy.Plan, noise float64) float64 {
+	share := math.Inf(1)
+	for _, s := range p.Sensors {
+		root := noise / s.Sigma()
+		share = min(share, root*root/s.Weight)
+	}
+	return share
 }
 
 // UniformPlan returns uniform noise with the guarantee of a plan whose noise is
@@ -177,7 +192,8 @@ func (m *Model) uniformPlan(p *privacy.Plan, a *Allocated) (*privacy.Plan, error
 }
 
 // WithBudget returns the plan with another budget: the same weights, and the sensitivity
-// that was certified for them, which does not depend on the budget. It returns
+// that was certified for them, which does not depend on the budget; the gap is kept where the objective
+// does not depend on it either. It returns
 // [privacy.ErrNotPrivate] beyond the range of the calibration, and the other errors of
 // [privacy.NewPlan].
 func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
@@ -201,7 +217,27 @@ func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
 		return nil, err
 	}
 	allocated.Uniform.Accuracy, allocated.Uniform.Sigma, allocated.Simulated = nil, uniform.Sigma(), nil
-	return q, nil
+	return q, allocated.moveGap(p.Plan, q.Plan)
+}
+
+// moveGap makes of the gap of one plan that of another budget, of the same weights. Only an objective that
+// is linear in them has one: the bound of another is that of the noise before.
+func (a *Allocated) moveGap(from, to *privacy.Plan) error {
+	if a.Gap == nil || !a.Objective.Linear() {
+		a.Gap, a.GapProven = nil, false
+		return nil
+	}
+	before, err := from.Calibration.Sigma(from.Budget, 1)
+	if err != nil {
+		return err
+	}
+	after, err := to.Calibration.Sigma(to.Budget, 1)
+	if err != nil {
+		return err
+	}
+	gap := max(0, 1-(1-*a.Gap)*heard(to, after)/heard(from, before))
+	a.Gap = &gap
+	return nil
 }
 
 func rebudget(p *privacy.Plan, b privacy.Budget) (*privacy.Plan, error) {

@@ -159,7 +159,8 @@ type Result struct {
 	// relative to what separates Limit from the loss without measurements: the share of what the
 	// best weights could tell of the community that these may not tell.
 	Gap float64
-	// Proven reports whether Limit is proven, beside rounding.
+	// Proven reports whether Limit is proven, beside rounding. The Gap of Energy is an estimate all
+	// the same, as its Value is; see [Result.GapAt].
 	Proven bool
 	// CutShort reports whether Options.Time ran out before the search was complete.
 	CutShort bool
@@ -173,6 +174,8 @@ type Result struct {
 	// Simulated compares the weights of Energy with equal noise at all sensors; nil for other
 	// objectives, and where fewer may report.
 	Simulated *Simulated
+
+	losses *losses // nil but for Energy
 }
 
 // Diffusion is the operator M with access to its rows; [expm.Diffusion] implements it.

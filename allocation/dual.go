@@ -67,8 +67,8 @@ type form struct {
 	seen    []bool // communities in touched
 }
 
-// judge sets Value, Limit, Gap and Proven at the last weights.
-func (s *search) judge(r *Result) error {
+// boundBelow sets Value, Limit, Gap and Proven at the last weights.
+func (s *search) boundBelow(r *Result) error {
 	floats.Add(s.dual, s.tight(sharpest)) // any dual point bounds, and the mean has less of the estimates' errors
 	floats.Scale(1/floats.Sum(s.dual), s.dual)
 	d := s.newDual()
@@ -84,20 +84,14 @@ func (s *search) judge(r *Result) error {
 		r.Limit = max(r.Limit, t-knapsack(d.w[k], d.q, d.h, d.weight))
 	}
 	r.Limit = min(r.Limit, r.Value)
-	if most := s.finely(make([]float64, len(s.energies))); most > r.Limit {
-		r.Gap = (r.Value - r.Limit) / (most - r.Limit)
-	}
+	r.losses = &losses{prior: s.p.prior, odds: s.odds, energies: slices.Clone(s.energies), blank: s.finely(make([]float64, len(s.energies)))}
+	r.Gap, _ = r.GapAt(1)
 	return s.p.ctx.Err()
 }
 
 // finely returns F at energies e, as exactly as the bound.
 func (s *search) finely(e []float64) float64 {
-	loss := make([]float64, len(e))
-	each(len(e), 256*width, func(i int) {
-		v, _ := quadrature(e[i], s.odds[i], fineStep)
-		loss[i] = s.p.prior[i] * v
-	})
-	return floats.Sum(loss)
+	return (&losses{prior: s.p.prior, odds: s.odds, energies: e}).at(1)
 }
 
 func (s *search) newDual() *dual {

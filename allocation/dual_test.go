@@ -144,8 +144,8 @@ func TestDualBounds(t *testing.T) {
 		mat.NewVecDense(len(e), e).MulVec(told, mat.NewVecDense(len(u), u))
 		least = min(least, d.finely(e))
 		copy(d.energies, e)
-		var r Result
-		if err := d.judge(&r); err != nil {
+		r := Result{Objective: Energy}
+		if err := d.boundBelow(&r); err != nil {
 			t.Fatal(err)
 		}
 		if !r.Proven || r.Limit > least || r.Limit > r.Value || r.Gap < 0 || r.Gap > 1 || math.Abs(r.Value-d.finely(e)) > 1e-12 {
@@ -163,5 +163,39 @@ func TestKnapsack(t *testing.T) {
 	}
 	if v := knapsack(w, q, h, []float64{1, 2, 1, 1}); math.Abs(v-(4+3)) > 1e-12 {
 		t.Errorf("%v where the second stands for two", v)
+	}
+}
+
+// What noise leaves of the weights is what the gap is of: F is convex in it, the linear objectives
+// are linear, and only these have a proven gap.
+func TestGapAt(t *testing.T) {
+	d, _ := newTestDual(t, true)
+	for i := range d.energies {
+		d.energies[i] = float64(1 + i%5)
+	}
+	r := &Result{Objective: Energy}
+	if err := d.boundBelow(r); err != nil {
+		t.Fatal(err)
+	}
+	e := slices.Clone(d.energies)
+	floats.Scale(.25, e)
+	most := d.finely(make([]float64, len(e)))
+	got, proven := r.GapAt(.25)
+	if want := (d.finely(e) - r.Limit) / (most - r.Limit); math.Abs(got-want) > 1e-12 || got < r.Gap+.05 || proven {
+		t.Errorf("gap %v, proven %v, want the estimate %v after %v", got, proven, want, r.Gap)
+	}
+	for _, c := range []struct {
+		o           Objective
+		share, want float64
+		proven      bool
+	}{
+		{Separation, .5, .55, true}, {MaxMin, 1, .1, true}, {Location, 1.2, 0, true},
+		{Bound, .99, .1, false}, {Bound, .97, math.NaN(), false}, {Information, .99, .1, false}, {Information, .97, math.NaN(), false},
+	} {
+		r := &Result{Objective: c.o, Gap: .1, Proven: c.o != Information}
+		got, proven := r.GapAt(c.share)
+		if !(math.Abs(got-c.want) < 1e-12) && !(math.IsNaN(got) && math.IsNaN(c.want)) || proven != c.proven {
+			t.Errorf("%s at %v: %v, %v", c.o, c.share, got, proven)
+		}
 	}
 }

@@ -37,11 +37,11 @@ type judgement struct {
 	gram, root *mat.Dense
 	start      []float64 // log posterior but for what depends on the release
 	trials     int       // done
-	sums       moments
+	sums       tally
 }
 
-// moments are sums over trials.
-type moments struct{ accuracy, accuracySquare, loss, distance, distanceSquare float64 }
+// tally is sums over trials.
+type tally struct{ accuracy, accuracySquare, loss, distance, distanceSquare float64 }
 
 // judge simulates; row k of z is what the sensors read of node k of the sample.
 func (c *channel) judge(z *mat.Dense) Sketch { return c.judgeGram(centredGram(z)) }
@@ -66,7 +66,7 @@ func (c *channel) judgeGram(gram *mat.Dense) Sketch {
 // leaves the sketch as it was: sums over a part of the releases are no means.
 func (s *Sketch) Simulate(trials int) error {
 	j := s.judged
-	part := make([]moments, batches)
+	part := make([]tally, batches)
 	parallel(batches, func(k int) { part[k] = j.simulate(j.trials+k, trials) })
 	if err := j.ctx.Err(); err != nil {
 		return err
@@ -86,7 +86,7 @@ func standardError(mean, square, n float64) float64 {
 	return math.Sqrt(max(0, square-mean*mean) / n)
 }
 
-func (m *moments) add(o moments) {
+func (m *tally) add(o tally) {
 	m.accuracy += o.accuracy
 	m.accuracySquare += o.accuracySquare
 	m.loss += o.loss
@@ -95,9 +95,9 @@ func (m *moments) add(o moments) {
 }
 
 // simulate returns the sums of every [batches]-th trial.
-func (j *judgement) simulate(from, to int) moments {
+func (j *judgement) simulate(from, to int) tally {
 	h, rank := j.root.Dims()
-	var m moments
+	var m tally
 	noise, post, weight := make([]float64, rank), make([]float64, h), make([]float64, j.count)
 	for trial := from; trial < to && j.ctx.Err() == nil; trial += batches {
 		random := rand.New(rand.NewPCG(1, uint64(trial))) // public on purpose: this noise hides nothing
@@ -117,7 +117,7 @@ func (j *judgement) simulate(from, to int) moments {
 
 // addTrial adds a trial whose log posterior, up to a constant, is post. The posterior is that
 // of the simulation itself, so its largest probability has the mean of being right.
-func (j *judgement) addTrial(m *moments, post, weight []float64, source int) {
+func (j *judgement) addTrial(m *tally, post, weight []float64, source int) {
 	floats.AddConst(-floats.LogSumExp(post), post)
 	clear(weight)
 	for i, v := range post {
@@ -125,7 +125,7 @@ func (j *judgement) addTrial(m *moments, post, weight []float64, source int) {
 		weight[j.labels[i]] += post[i]
 	}
 	right, distance := floats.Max(weight), j.distance(source, post)
-	m.add(moments{right, right * right, -math.Log(max(weight[j.labels[source]], tiny)), distance, distance * distance})
+	m.add(tally{right, right * right, -math.Log(max(weight[j.labels[source]], tiny)), distance, distance * distance})
 }
 
 // centredGram returns the inner products of the rows of z less their mean.

@@ -166,7 +166,7 @@ func (p *problem) result(f *solution) (*Result, error) {
 		return nil, fmt.Errorf("%w: only sensors that no relationship reaches would report", ErrNothing)
 	}
 	cut := p.expired()
-	if f.objective != Bound && f.objective != Information {
+	if f.objective.Linear() {
 		f.value = min(f.value/peak, f.limit) // the others are linear in u
 	}
 	dropped := p.rows.k < len(p.index) // the limit does not cover candidates without rows

@@ -88,7 +88,7 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	s.m = p.coarse(m, peak)
 	rounds := s.run(budget.rounds)
 	r := &Result{Objective: Energy, Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u, Reporting: reporting(s.u)}
-	if err := s.judge(r); err != nil {
+	if err := s.boundBelow(r); err != nil {
 		return nil, err
 	}
 	if err := p.ctx.Err(); err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,6 +46,9 @@ type trees struct {
 func (r *runner) builds(ctx context.Context) (*trees, error) {
 	if r.built != nil {
 		return r.built, nil
+	}
+	if *against == "" {
+		return nil, errors.New("name a revision to compare with: -against REV")
 	}
 	old, err := printed(ctx, "git", "rev-parse", "--short", *against+"^{commit}")
 	if err != nil {

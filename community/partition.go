@@ -21,7 +21,8 @@ var ErrInvalid = errors.New("community: parameter refused")
 var ErrMissing = errors.New("community: nodes without a community")
 
 // Detector finds communities. It is deterministic: one graph and one detector
-// give the same partition, bit by bit, at any number of workers.
+// give the same partition, bit by bit, at any number of workers. A plan calls it in a goroutine beside its
+// other work, so that what a detector tells of its progress may come at the same time as what the plan tells.
 type Detector interface {
 	Detect(ctx context.Context, g *graph.Graph) (Partition, error)
 }

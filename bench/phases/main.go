@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build unix
-
 // Command phases does one run as `graphcloak run` does it, on a generated graph in a folder,
 // and writes a table of its phases: wall and processor seconds, how many processors were busy,
 // and the peak of memory, of this process alone:
@@ -27,10 +25,10 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/bench/internal/usage"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
@@ -193,11 +191,7 @@ type moment struct {
 	cpu  time.Duration
 }
 
-func now() moment {
-	var r syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // zero where there is none
-	return moment{time.Now(), time.Duration(r.Utime.Nano() + r.Stime.Nano())}
-}
+func now() moment { return moment{time.Now(), usage.CPU()} }
 
 // clock measures phases, one after the other.
 type clock struct {

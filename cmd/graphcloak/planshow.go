@@ -230,11 +230,7 @@ func gapSentence(p *graphcloak.Plan) string {
 	if a == nil || a.Gap == nil || a.Objective != allocation.Energy {
 		return ""
 	}
-	how, certainty := "at most", ", which is proven"
-	if !a.GapProven {
-		how, certainty = "about", ", by an estimate"
-	}
-	return fmt.Sprintf("Of what the best noise with this guarantee could tell of the community, by the measure that noise was allocated by, this plan loses %s %.2g %%%s.", how, 100**a.Gap, certainty)
+	return fmt.Sprintf("Of what the best noise with this guarantee could tell of the community, by the measure that noise was allocated by, this plan loses about %.2g %%, by an estimate.", 100**a.Gap)
 }
 
 // allocationGap is how far the allocation may be from the best, relative to the objective.
@@ -243,8 +239,11 @@ func allocationGap(a *graphcloak.Allocated) string {
 	if a.Gap == nil && !a.CutShort && a.TolerateFaulty > 0 {
 		return "unknown: mixed with uniform noise, for --tolerate-faulty"
 	}
-	if a.Gap == nil {
+	if a.Gap == nil && a.CutShort {
 		return "unknown: " + cut
+	}
+	if a.Gap == nil {
+		return "unknown: the search was for other noise"
 	}
 	text := cell(*a.Gap, 2)
 	if !a.GapProven {
