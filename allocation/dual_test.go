@@ -189,8 +189,13 @@ func TestGapAt(t *testing.T) {
 		share, want float64
 		proven      bool
 	}{
-		{Separation, .5, .55, true}, {MaxMin, 1, .1, true}, {Location, 1.2, 0, true},
-		{Bound, .99, .1, false}, {Bound, .97, math.NaN(), false}, {Information, .99, .1, false}, {Information, .97, math.NaN(), false},
+		{Separation, .5, .55, true},
+		{MaxMin, 1, .1, true},
+		{Location, 1.2, 0, true},
+		{Bound, .99, .1, false},
+		{Bound, .97, math.NaN(), false},
+		{Information, .99, .1, false},
+		{Information, .97, math.NaN(), false},
 	} {
 		r := &Result{Objective: c.o, Gap: .1, Proven: c.o != Information}
 		got, proven := r.GapAt(c.share)
