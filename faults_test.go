@@ -48,13 +48,13 @@ func TestStuckSensorIsNamed(t *testing.T) {
 	if naive.Posterior.NodeID == source || naive.SuspectSensors != nil || naive.SensorFaultRate != 0 {
 		t.Errorf("without faults: %v, suspects %v", naive.Posterior, naive.SuspectSensors)
 	}
-	if rep.Posterior.NodeID != source || len(rep.SuspectSensors) != 1 || rep.SuspectSensors[0].NodeID != stuck || rep.SuspectSensors[0].Probability < .99 || rep.SensorFaultRate != .01 {
+	if rep.Posterior.NodeID != source || len(rep.SuspectSensors) != 1 || rep.SuspectSensors[0].NodeID != stuck || rep.SuspectSensors[0].Probability < .99 || rep.SensorFaultRate != .01 || math.Abs(rep.SensorFaultyPrior-.0754) > 1e-4 {
 		t.Errorf("with faults: %v, suspects %v", rep.Posterior, rep.SuspectSensors)
 	}
 	if b := rep.Breakdown; naive.Breakdown != nil || b == nil || b.AtLeast < 1 || b.AtMost < b.AtLeast || b.AtMost > len(in.Nodes)+1 {
 		t.Errorf("breakdown %v, and %v without faults", b, naive.Breakdown)
 	}
-	if !strings.Contains(strings.Join(rep.Notes, "\n"), "1 sensor is more likely broken") {
+	if !strings.Contains(strings.Join(rep.Notes, "\n"), "1 sensor is more likely faulty") {
 		t.Errorf("notes %q", rep.Notes)
 	}
 	if naive.BPDN.Status != "infeasible" || rep.BPDN.Status != "optimal" {

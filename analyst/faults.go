@@ -56,7 +56,7 @@ const (
 	exclusion = 0.5
 )
 
-// Sound returns the measurements whose sensors are not more likely broken than sound, given the probability
+// Sound returns the measurements whose sensors are not more likely faulty than sound, given the probability
 // of each to be broken.
 func Sound(faulty []float64) (rows []int) {
 	for k, p := range faulty {
@@ -67,14 +67,14 @@ func Sound(faulty []float64) (rows []int) {
 	return rows
 }
 
-// addSuspects reports the sensors that may be broken and returns the measurements of those that
+// addSuspects reports the sensors that may be faulty and returns the measurements of those that
 // more likely are not, or all where none would be left.
 func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	rep := a.report
 	if faulty == nil {
 		return a.Whitened
 	}
-	rep.SensorFaultRate = *a.opts.FaultRate
+	rep.SensorFaultRate, rep.SensorFaultyPrior = *a.opts.FaultRate, posterior.FaultyPrior(*a.opts.FaultRate)
 	rows := a.Data.A.(linop.Scaled).Rows
 	sound := Sound(faulty)
 	broken := len(faulty) - len(sound)
@@ -88,10 +88,10 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	case broken == 0:
 		return a.Whitened
 	case len(sound) == 0:
-		rep.Notes = append(rep.Notes, fmt.Sprintf("all %d sensors are more likely broken than sound: the measurements do not fit, and Basis Pursuit Denoising was solved with all of them", broken))
+		rep.Notes = append(rep.Notes, fmt.Sprintf("all %d sensors are more likely faulty than sound: the measurements do not fit, and Basis Pursuit Denoising was solved with all of them", broken))
 		return a.Whitened
 	}
-	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely broken than sound, and left out of Basis Pursuit Denoising; a further source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
+	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely faulty than sound, and left out of Basis Pursuit Denoising; a further source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
 	return a.Subset(sound)
 }
 

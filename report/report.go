@@ -41,11 +41,12 @@ type Report struct {
 	// TauPosterior is the posterior of τ, where only a range of τ is given.
 	TauPosterior []TauProbability `json:"tauPosterior,omitempty"`
 	BPDN         BPDN             `json:"bpdn"`
-	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes,
-	// and SuspectSensors those that it holds to be broken with probability .1 and more,
-	// likeliest first.
-	SensorFaultRate float64   `json:"sensorFaultRate,omitempty"`
-	SuspectSensors  []Suspect `json:"suspectSensors,omitempty"`
+	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes, SensorFaultyPrior that to
+	// be faulty, which is broken, silent or shifted, and SuspectSensors those that it holds to be faulty with probability
+	// .25 and more, likeliest first.
+	SensorFaultRate   float64   `json:"sensorFaultRate,omitempty"`
+	SensorFaultyPrior float64   `json:"sensorFaultyPrior,omitempty"`
+	SuspectSensors    []Suspect `json:"suspectSensors,omitempty"`
 	// Breakdown brackets how many lying sensors the answer withstands; nil: unknown.
 	Breakdown *BreakdownPoint `json:"breakdown,omitempty"`
 	Ceiling   float64         `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
@@ -111,7 +112,7 @@ type Posterior struct {
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
 }
 
-// Suspect is a sensor that may be broken, with the posterior probability that it is.
+// Suspect is a sensor that may be faulty: broken, silent or shifted, with the posterior probability that it is.
 type Suspect struct {
 	NodeID      graph.ID `json:"nodeId"`
 	Probability float64  `json:"probability"`

@@ -132,13 +132,14 @@ func (a *app) communities(r *report.Report) section {
 	return s
 }
 
-// suspects are the sensors that may be broken.
+// suspects are the sensors that may be faulty.
 func suspects(r *report.Report) section {
 	if len(r.SuspectSensors) == 0 {
 		return section{}
 	}
 	return section{
-		title:   "Sensors that may be broken" + strings.Replace(moreText(len(r.SuspectSensors)), "csv", "json", 1),
+		title:   "Sensors that may be faulty" + strings.Replace(moreText(len(r.SuspectSensors)), "csv", "json", 1),
+		text:    fmt.Sprintf("Faulty is broken, silent or shifted: before the measurements each was with probability %s.", report.Percent(r.SensorFaultyPrior)),
 		columns: []string{"nodeId", "probability"},
 		rows: rowsOf(r.SuspectSensors[:min(shownRows, len(r.SuspectSensors))], func(s report.Suspect) []any {
 			return []any{string(s.NodeID), probability(s.Probability)}

@@ -351,16 +351,16 @@ func TestSuspects(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := sample(t, g, make([]int, 30), 30)
-	if html := write(t, page.View{Report: r}); strings.Contains(html, "may be broken") {
+	if html := write(t, page.View{Report: r}); strings.Contains(html, "may be faulty") {
 		t.Error("a page without suspects has their section")
 	}
-	r.SensorFaultRate = .01
+	r.SensorFaultRate, r.SensorFaultyPrior = .01, .08
 	for i := range 23 {
 		r.SuspectSensors = append(r.SuspectSensors, report.Suspect{NodeID: g.ID(i), Probability: .97})
 	}
 	r.SuspectSensors[1].NodeID = `<b>"x"</b>`
 	html := write(t, page.View{Report: r})
-	for _, want := range []string{"Sensors that may be broken", "before the measurements it was 1 %", "does without those above one half", "97 %", "&lt;b&gt;", "3 further sensors"} {
+	for _, want := range []string{"Sensors that may be faulty", "Before the measurements it was 8 %", "does without those above one half", "97 %", "&lt;b&gt;", "3 further sensors"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -215,13 +215,13 @@ func (c *content) SettingsFacts() factTable { return factTable{"Settings", c.Set
 // RunFacts identify the run.
 func (c *content) RunFacts() factTable { return factTable{"The run", c.Facts} }
 
-// suspect is a sensor that may be broken.
+// suspect is a sensor that may be faulty.
 type suspect struct {
 	Name        string
 	Probability float64
 }
 
-// Suspects are the likeliest of the sensors that may be broken.
+// Suspects are the likeliest of the sensors that may be faulty.
 func (c *content) Suspects() (list []suspect) {
 	for _, s := range c.Report.SuspectSensors[:len(c.Report.SuspectSensors)-c.MoreSuspects()] {
 		list = append(list, suspect{string(s.NodeID), s.Probability})
