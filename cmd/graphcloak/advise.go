@@ -49,11 +49,33 @@ func rough(p *graphcloak.Plan) (right, chance float64) {
 	return p.TauChoice.Points[k].Accuracy, p.TauChoice.Chance
 }
 
+// neverRight stands for a simulation that was never right, for 0 is unknown.
+const neverRight = 1e-9
+
+// searched is how often the right community is named by the simulation that compared an allocation with uniform noise, and
+// by chance.
+func searched(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (right, chance float64, err error) {
+	part, err := m.Partition(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	prior := m.Prior
+	if prior == nil {
+		prior = slices.Repeat([]float64{1 / float64(m.Graph.Order())}, m.Graph.Order())
+	}
+	return max(neverRight, p.Allocated.Simulated.Right), slices.Max(part.Sums(prior)), nil
+}
+
 // advise warns of what will disappoint about a plan, which may be nil.
 func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	f, err := a.facts(ctx, m, accuracy)
 	if err == nil && p != nil && f.Communities > 1 {
 		f.Rough, f.Chance = rough(p)
+		if p.Allocated != nil && p.Allocated.Simulated != nil { // of the plan itself, where no other simulation is made
+			if f.Rough, f.Chance, err = searched(ctx, m, p); err != nil {
+				return err
+			}
+		}
 	}
 	if err == nil {
 		a.warnOf(advice.Warnings(f))

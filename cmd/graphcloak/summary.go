@@ -39,8 +39,8 @@ func (a *app) whatWasWritten(rep *report.Report) []item {
 	if a.config.From.Kind == config.FromFolder {
 		where = fmt.Sprintf("columns %s… of %s", prefix, filepath.Join(a.config.From.Arg, "nodes.csv"))
 	}
-	return []item{{mark: "Written", text: fmt.Sprintf("%s in the %s; `graphcloak run --undo RUNID` takes them out",
-		report.Count(rep.NodePropertiesWritten, "value"), where)}}
+	return []item{{mark: "Written", text: fmt.Sprintf("%s in the %s; `graphcloak run --undo %s %s` takes them out",
+		report.Count(rep.NodePropertiesWritten, "value"), where, rep.RunID, a.storeFlag())}}
 }
 
 // qualified says of what ε and δ are, where it is less than of all values in any case.

@@ -48,7 +48,8 @@ func TestWhatIsTold(t *testing.T) {
 		{name: "an empty ledger", args: "budget show --from folder:hall", want: "Nothing was spent yet, and no cap is set", not: "scope"},
 		{name: "ε at the δ of the last release", before: []string{hallStats}, args: "budget show --from folder:hall", want: "│ property=leak │ 1 │ 1 │ 0.01 │", not: "rho"},
 		{name: "ε at a δ that was asked for", before: []string{hallStats}, args: "budget show --from folder:hall --delta 0.05", want: "│ 0.05 │"},
-		{name: "what was written", args: hallRun, want: "Written 35 values in the columns gc… of hall/nodes.csv; `graphcloak run --undo RUNID` takes them out"},
+		{name: "what was written", args: hallRun, want: "Written 35 values in the columns gc… of hall/nodes.csv; `graphcloak run --undo 0", not: "RUNID"},
+		{name: "how what was written is taken out", args: hallRun, want: " --from folder:hall` takes them out"},
 		{name: "nothing was written", args: hallStats, want: "Spent ε = 1", not: "Written"},
 		{name: "a single node", args: "plan --from folder:hall --tau 0.1 --epsilon 500 --delta 0.01 --allocation uniform --trials 20 --community-property part", want: "hidden among 1 node on average"},
 		{name: "communities side by side", args: "evaluate --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 40 --community-property part", want: "│ community │ nodes │ sources │ found │ conf. │ cover │ set │", not: "right if named:"},
@@ -58,4 +59,15 @@ func TestWhatIsTold(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { c.check(t) })
 	}
+}
+
+// TestPlanOfOtherCommunities: a plan that is evaluated with other communities than it was made for is not so in silence, and
+// one that is evaluated with its own is.
+func TestPlanOfOtherCommunities(t *testing.T) {
+	const flags = " --from folder:hall --trials 20"
+	made := []string{"plan" + flags + " --tau 0.1 --epsilon 100 --delta 0.01 --allocation uniform --community-property leak -o plan.json"}
+	const note = "the plan was made for 2 communities, from the public properties \"leak\"; this is of 5 communities, from \"id\""
+	spoken{before: made, args: "evaluate --plan plan.json --community-property id" + flags, want: note}.check(t)
+	spoken{before: made, args: "evaluate --plan plan.json --community-property leak" + flags, want: "Spent", not: "the plan was made for"}.check(t)
+	spoken{before: made, args: "evaluate --plan plan.json --community-property part" + flags, want: "the plan was made for 2 communities"}.check(t)
 }
