@@ -80,8 +80,8 @@ func TestCommandsThatPay(t *testing.T) {
 		"release --from folder:path --source-property leak --plan plan.json":            "nothing was spent",
 		"demo": "nothing was spent",
 	} {
-		exit, _, stderr := called(t, append(strings.Fields(args), "--timeout", "1us")...)
-		if exit != exitTransient || !strings.Contains(stderr, "not finished after 1µs; "+spent) {
+		exit, _, stderr := called(t, append(strings.Fields(args), "--timeout", "1ns")...)
+		if exit != exitTransient || !strings.Contains(stderr, "not finished after 1ns; "+spent) {
 			t.Errorf("%s: exit %d: %s", args, exit, stderr)
 		}
 	}
