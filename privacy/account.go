@@ -287,7 +287,7 @@ func (a Account) charge(c Charge, h *chain) (*Entry, error) {
 		return nil, err
 	}
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
-		return nil, inputError{fmt.Errorf("privacy: scope %q holds %s releases; a %s release needs a scope of its own", a.Scope, a.Guarantee, c.Guarantee)}
+		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release needs a scope of its own", ErrGuarantee, a.Scope, a.Guarantee, c.Guarantee)
 	}
 	if err := a.sameKey(c.NodeKey, c.Sensors); err != nil {
 		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before, or a scope of its own", err)}

@@ -15,6 +15,7 @@ var (
 	ErrImprecise  = errors.New("privacy: numerical error exceeds the sensitivity")
 	ErrExhausted  = errors.New("privacy: the budget would be exceeded")
 	ErrUncertain  = errors.New("privacy: the answer was lost, and with it whether anything was stored")
+	ErrGuarantee  = error(inputError{errors.New("privacy: the scope is of another guarantee")}) // and [ErrInput]
 	ErrReplay     = errors.New("privacy: the release id was used before")
 	ErrChain      = errors.New("privacy: the ledger's hash chain is broken")
 	ErrRollback   = errors.New("privacy: the ledger went back")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -110,5 +112,44 @@ func TestCalibrated(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("error %v: %q, want %q", e, text, want)
 		}
+	}
+}
+
+// TestSearchedAllocationWarns: where the accuracy of a plan is known by the search for its noise alone, as above 10,000 nodes,
+// it is held against chance all the same.
+func TestSearchedAllocationWarns(t *testing.T) {
+	a, _, stderr := kit(t, "--from", "example:karate", "--community-property", "club", "--tau", "1", "--delta", "0.01", "--allocation", "uniform")
+	_, m, p, _ := planned(t, a)
+	for _, c := range []struct {
+		right float64
+		want  string
+	}{
+		{.11, "in a rough simulation the answer is right 11 % of the time; chance is 50 %"},
+		{0, "the answer is right under 1 % of the time; chance is 50 %"},
+		{.9, ""},
+	} {
+		stderr.Reset()
+		p.Allocated = &graphcloak.Allocated{Simulated: &allocation.Simulated{Trials: 64, Right: c.right}}
+		if err := a.advise(t.Context(), m, p, nil); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(stderr.String()), " ")
+		if !strings.Contains(text, c.want) || c.want == "" && strings.Contains(text, "of the time") {
+			t.Errorf("right in %v: %q, want %q", c.right, text, c.want)
+		}
+	}
+}
+
+// TestToleranceIsSaid: noise that was allocated and left as it is was not spread, and that it is allocated though sensors measure is said.
+func TestToleranceIsSaid(t *testing.T) {
+	a, _, _ := kit(t, "--from", "example:karate", "--tau", "1", "--delta", "0.01", "--allocation", "uniform")
+	_, _, p, _ := planned(t, a)
+	p.Allocated = &graphcloak.Allocated{TolerateFaulty: 1}
+	if text := toleranceBought(p); !strings.Contains(text, "spread over more sensors") || strings.Contains(text, "though sensors measure") {
+		t.Error(text)
+	}
+	p.Allocated.Simulated = &allocation.Simulated{Trials: 64}
+	if text := toleranceBought(p); strings.Contains(text, "spread over more sensors") {
+		t.Error(text)
 	}
 }

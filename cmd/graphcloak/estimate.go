@@ -41,6 +41,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
+			app.noteFaults(job)
 			return app.render(map[string]any{"commands": all}, section{
 				title: "Estimate: nothing was run", text: supposedTau(all[0], job), columns: estimateColumns(), rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
 			})
@@ -49,6 +50,15 @@ func newEstimateCommand(app *app) *cobra.Command {
 	return app.withSettings(cmd, nil,
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
+}
+
+// noteFaults says, where sensors may be faulty, that the seconds leave that out.
+func (a *app) noteFaults(job graphcloak.Job) {
+	rate := job.Recover.FaultRate
+	if rate == nil && job.Signal.MeasurementProperty == "" || rate != nil && *rate == 0 {
+		return
+	}
+	a.note("Note: these seconds leave out that sensors may be faulty: with that, and with the simulated liars of plan, a command may take tens of times as long, and evaluate so for each --scenario.")
 }
 
 func estimateColumns() []string {
@@ -92,6 +102,7 @@ func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, co
 	if err != nil {
 		return err
 	}
+	a.noteFaults(job)
 	e := all[slices.IndexFunc(all, func(e study.Estimate) bool { return e.Command == command })]
 	one := section{columns: estimateColumns(), rows: rowsOf([]study.Estimate{e}, estimateRow)}
 	if a.outputFormat() != "table" {

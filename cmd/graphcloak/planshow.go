@@ -212,8 +212,17 @@ func toleranceBought(p *graphcloak.Plan) string {
 	if p.Allocated == nil || p.Allocated.TolerateFaulty == 0 {
 		return ""
 	}
-	return fmt.Sprintf("--tolerate-faulty %d: the noise is spread over more sensors, so that at least half of the simulated right answers withstand an attack of %s. It was tried, and is no proof.",
-		p.Allocated.TolerateFaulty, report.Count(p.Allocated.TolerateFaulty, "liar"))
+	a := p.Allocated
+	how := "under the noise as it was allocated"
+	if a.Gap == nil && a.Simulated == nil && !a.CutShort {
+		how = "the noise is spread over more sensors, so that"
+	}
+	text := fmt.Sprintf("--tolerate-faulty %d: %s at least half of the simulated right answers withstand an attack of %s. It was tried, and is no proof.",
+		a.TolerateFaulty, how, report.Count(a.TolerateFaulty, "liar"))
+	if p.Measured() {
+		text += " It has noise allocated though sensors measure, and an allocation forgives a process that is not the model less; --allocation uniform asks the same of uniform noise."
+	}
+	return text
 }
 
 // sigmas shows the σ of all sensors.
