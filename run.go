@@ -36,7 +36,7 @@ func Run(ctx context.Context, s Source, job Job, opts LoadOptions) (*report.Repo
 // [ErrSignalPublic]. An [UnfinishedError] says that the run stopped once it was
 // reserved or paid for. A dry run ends before, with no report: its error is what would
 // stop the run, or what the ledger would refuse it with, such as
-// [privacy.ErrExhausted]. Other errors are those of [Model.Plan], [Model.CheckRelease],
+// [privacy.ErrExhausted] or [privacy.ErrGuarantee]. Other errors are those of [Model.Plan], [Model.CheckRelease],
 // [Model.Release] and [Model.Complete].
 func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 	job.Settings = m.Settings

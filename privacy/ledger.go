@@ -56,7 +56,7 @@ type Rule func(account Account, prior []Entry) (*Entry, error)
 // same attempt returns the entry of the first one; another attempt with the same
 // release id is [ErrReplay]; past the cap it is [ErrExhausted], past all of it alone [ErrTooDear], and a [WaitError] where the
 // cap slides and will have room. [ErrMoved]: the scope goes on under another name.
-// [ErrJoin]: the release has another guarantee than the account, or other names for its
+// [ErrGuarantee]: the release has another guarantee than the account. [ErrJoin]: it has other names for its
 // sensors. [ErrChain]: the chain does not hold. Nothing is refunded.
 func Spend(ctx context.Context, l Ledger, c Charge) (Entry, error) {
 	e, err := spend(ctx, l, c, nil)
