@@ -293,16 +293,6 @@ func (s *energy) setGradient(e []float64, drawn [][]int) {
 	}
 }
 
-// mean returns F at energies e.
-func (s *energy) mean(e []float64) float64 {
-	loss := make([]float64, len(e))
-	each(len(e), 64*width, func(i int) {
-		v, _ := confusion(e[i], s.odds[i])
-		loss[i] = s.p.prior[i] * v
-	})
-	return floats.Sum(loss)
-}
-
 // confusion returns φ(E) and −φ'(E) = ½E[σ²] against e^odds rivals, to about 10⁻³.
 func confusion(e, odds float64) (loss, slope float64) { return quadrature(e, odds, .5) }
 
