@@ -47,7 +47,7 @@ func (a *app) misplaced(ctx context.Context, s graphStore, schema connector.Sche
 		if x.property == "" || inside || private && (!seenAll || schema.Cut) {
 			continue
 		}
-		if h, ok := s.(holder); ok && !private && (!seenAll || schema.Cut) {
+		if h, ok := unwatched(s).(holder); ok && !private && (!seenAll || schema.Cut) {
 			if inside, err = h.Holds(ctx, sel, x.property, x.onRelationships); err != nil {
 				return nil, err
 			}
