@@ -31,10 +31,28 @@ type Scenario struct {
 	weights bool
 	absent  float64 // share of the relationships
 	blob    bool
-	sources int // further ones; −1: none at all
-	faulty  float64
+	sources int     // further ones; −1: none at all
+	fault   fault   // nil: every sensor is sound
 	floor   float64 // added to every reading
 	changes []graph.Change
+}
+
+// fault is what a broken sensor reads in place of y; clip is the range that readings are clipped to.
+type fault func(random *rand.Rand, y float64, clip privacy.Interval) float64
+
+// brokenShare is the share of the reporting sensors that break together.
+const brokenShare = .02
+
+// drift is how far a drifting sensor is off at most, as a share of the range of readings.
+const drift = .3
+
+func stuck(_ *rand.Rand, _ float64, clip privacy.Interval) float64 { return clip.Hi }
+
+func silent(*rand.Rand, float64, privacy.Interval) float64 { return 0 }
+
+func drifting(random *rand.Rand, y float64, clip privacy.Interval) float64 {
+	off := drift * (clip.Hi - clip.Lo) * (2*random.Float64() - 1)
+	return min(max(y+off, clip.Lo), clip.Hi)
 }
 
 // OnAlternative is the scenario in which the process runs on another graph.
@@ -60,7 +78,7 @@ const toldChanges = 2
 // OfProcess reports whether the process or a sensor differs from the model, which it cannot where
 // readings are computed from sources.
 func (s Scenario) OfProcess() bool {
-	return s.tau != 0 || s.weights || s.absent > 0 || s.faulty > 0 || s.floor > 0 || s.changes != nil
+	return s.tau != 0 || s.weights || s.absent > 0 || s.fault != nil || s.floor > 0 || s.changes != nil
 }
 
 // Several reports whether there are further sources.
@@ -80,7 +98,9 @@ func Scenarios() []Scenario {
 		{Name: "weights", About: "each weight, by itself, is up to 20 % off", weights: true},
 		{Name: "relationships", About: "5 % of the relationships are absent in truth", absent: .05},
 		{Name: "blob", About: "half of the source's mass is at its neighbours", blob: true},
-		{Name: "faulty-sensors", About: "2 % of the reporting sensors, at least one, are stuck at the highest reading", faulty: .02},
+		{Name: "faulty-sensors", About: "2 % of the reporting sensors, at least one, are stuck at the highest reading", fault: stuck},
+		{Name: "silent-sensors", About: "2 % of the reporting sensors, at least one, read zero", fault: silent},
+		{Name: "drifting-sensors", About: "2 % of the reporting sensors, at least one, are off by up to 30 % of the range of readings", fault: drifting},
 		{Name: "background", About: "every reading is .05 too high", floor: .05},
 		{Name: "two-sources", About: "there is a second source, as strong", sources: 1},
 		{Name: "no-source", About: "there is no source", sources: -1},
@@ -188,10 +208,10 @@ func (w *reality) disturb(readings []float64, clip privacy.Interval, trial int) 
 	if w.floor > 0 {
 		floats.AddConst(w.floor, readings)
 	}
-	if w.faulty > 0 {
-		count := max(1, int(math.Round(w.faulty*float64(len(readings)))))
-		for _, s := range w.random(trial).Perm(len(readings))[:min(count, len(readings))] {
-			readings[s] = clip.Hi
+	if w.fault != nil {
+		random, count := w.random(trial), max(1, int(math.Round(brokenShare*float64(len(readings)))))
+		for _, s := range random.Perm(len(readings))[:min(count, len(readings))] {
+			readings[s] = w.fault(random, readings[s], clip)
 		}
 	}
 }

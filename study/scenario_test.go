@@ -52,6 +52,12 @@ func TestScenarios(t *testing.T) {
 	if e := outcome["faulty-sensors"]; e.Calibration.Error < model.Calibration.Error || e.Coverage.Rate > model.Coverage.Rate {
 		t.Errorf("faulty sensors: error %v, coverage %v; sound ones %v, %v", e.Calibration.Error, e.Coverage.Rate, model.Calibration.Error, model.Coverage.Rate)
 	}
+	// A few hot readings are mistaken for a source, a few cold ones only hide it.
+	for _, name := range []string{"silent-sensors", "drifting-sensors"} {
+		if e := outcome[name]; e.Calibration.Error >= outcome["faulty-sensors"].Calibration.Error || e.Right.Rate <= outcome["faulty-sensors"].Right.Rate {
+			t.Errorf("%s: error %v, right %v; stuck ones %v, %v", name, e.Calibration.Error, e.Right.Rate, outcome["faulty-sensors"].Calibration.Error, outcome["faulty-sensors"].Right.Rate)
+		}
+	}
 	if e := outcome["tau-double"]; e.Right.Rate >= outcome["tau-half"].Right.Rate {
 		t.Errorf("right %v where heat has spread further than supposed, %v where less", e.Right.Rate, outcome["tau-half"].Right.Rate)
 	}

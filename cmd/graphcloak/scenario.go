@@ -32,7 +32,7 @@ func scenarioNames() []string {
 func scenarioList() string {
 	var lines []string
 	for _, s := range study.Scenarios() {
-		lines = append(lines, fmt.Sprintf("  %-15s %s", s.Name, s.About))
+		lines = append(lines, fmt.Sprintf("  %-16s %s", s.Name, s.About))
 	}
 	return strings.Join(lines, "\n")
 }
