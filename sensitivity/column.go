@@ -60,10 +60,8 @@ func (s *search) within(tol float64) (*operator, error) {
 }
 
 // longest returns the largest α/length among the edges that remain.
-func (s *search) longest() (scale float64) {
-	for _, i := range s.rest {
-		scale = max(scale, s.edges[i].scale)
-	}
+func (s *search) longest() float64 {
+	scale, _ := largestOf(len(s.rest), 1, func(k int) float64 { return s.edges[s.rest[k]].scale })
 	return scale
 }
 

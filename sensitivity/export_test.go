@@ -257,3 +257,25 @@ func ByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, opts
 	}
 	return byProducts(ctx, p, m, u, set, opts)
 }
+
+// Which, Filter, Largest and LargestOf are for their tests.
+var (
+	Which     = which
+	Filter    = filter
+	Largest   = largest
+	LargestOf = largestOf
+)
+
+// Dominated lists the edges that another with the same norm dominates.
+func Dominated(m Model) ([][2]int32, error) {
+	p, err := newProblem(m, nil, &Options{})
+	if err != nil {
+		return nil, err
+	}
+	ptr, _, _, _ := p.lap.CSR()
+	var list [][2]int32
+	for _, i := range p.dominated(ptr) {
+		list = append(list, [2]int32{p.edges[i].u, p.edges[i].v})
+	}
+	return list, nil
+}

@@ -62,7 +62,7 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 		}
 	}
 	p.addEdges(m)
-	if i := slices.IndexFunc(p.edges, func(e edge) bool { return math.IsInf(e.scale, 1) }); i >= 0 {
+	if most, i := largestOf(len(p.edges), 1, func(i int) float64 { return p.edges[i].scale }); math.IsInf(most, 1) {
 		return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, p.edges[i].u, p.edges[i].v)
 	}
 	return p, nil
@@ -73,10 +73,15 @@ func (p *problem) addEdges(m Model) {
 	ptr, adj, val, _ := p.lap.CSR()
 	n := m.Graph.Order()
 	first := make([]int, n+1) // edges at lower ends below a node
+	parallel.Rows(n, 16, func(lo, hi int) {
+		for u := lo; u < hi; u++ {
+			row := adj[ptr[u]:ptr[u+1]]
+			lower, _ := slices.BinarySearch(row, int32(u))
+			first[u+1] = len(row) - lower
+		}
+	})
 	for u := range n {
-		row := adj[ptr[u]:ptr[u+1]]
-		lower, _ := slices.BinarySearch(row, int32(u))
-		first[u+1] = first[u] + len(row) - lower
+		first[u+1] += first[u]
 	}
 	p.edges = make([]edge, first[n])
 	unitLengths := m.Graph.UnitLengths()

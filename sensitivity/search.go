@@ -7,8 +7,6 @@ import (
 	"errors"
 	"math"
 	"sync"
-
-	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // search narrows the bracket in tiers. upper[i] is a valid bound on edge i at any time,
@@ -86,7 +84,9 @@ func (s *search) dropClosed(stage string) {
 	t := s.target()
 	s.rest = filter(s.rest, func(i int32) bool { return s.upper[i] > t })
 	s.opts.Progress(stage, int64(len(s.edges)-len(s.rest)), int64(len(s.edges)))
-	s.opts.Report(s.bracket())
+	if s.opts.Report != nil { // a bracket reads all bounds
+		s.opts.Report(s.bracket())
+	}
 }
 
 // raiseLower records v as a lower bound of edge i.
@@ -96,32 +96,25 @@ func (s *search) raiseLower(i int32, v float64) {
 	}
 }
 
-// boundAll gives every edge its O(1) bounds, see [moments]. With ω the norm is at most
-// √(max ω) times them, and there is no lower bound unless ω is uniform. Leaves of one hub
-// with equal weights have equal values, see [twins].
+// boundAll gives every edge its O(1) bounds, see [moments], and lists those above the target.
+// With ω the norm is at most √(max ω) times them, and there is no lower bound unless ω is
+// uniform. Leaves of one hub with equal weights have equal values, see [problem.dominated].
 func (s *search) boundAll() {
 	m := s.moments()
-	lower := make([]float64, len(s.edges))
-	parallel.Rows(len(s.edges), boundWork, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			e := s.edges[i]
-			up, low := m.bounds(e)
-			s.upper[i] = s.scaled(e, up)
-			lower[i] = e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit)
-		}
+	low, i := largestOf(len(s.edges), boundWork, func(i int) float64 {
+		e := s.edges[i]
+		up, low := m.bounds(e)
+		s.upper[i] = s.scaled(e, up)
+		return e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit)
 	})
-	twins := s.newTwins(m.ptr)
-	s.rest = make([]int32, 0, len(s.edges))
-	for i, e := range s.edges {
-		if s.uniform {
-			s.raiseLower(int32(i), lower[i])
-		}
-		if twins.dominated(e) {
-			s.upper[i] = 0
-			continue
-		}
-		s.rest = append(s.rest, int32(i))
+	if s.uniform && i >= 0 {
+		s.raiseLower(int32(i), low)
 	}
+	for _, i := range s.dominated(m.ptr) {
+		s.upper[i] = 0
+	}
+	target := s.target()
+	s.rest = which(len(s.edges), func(i int) bool { return s.upper[i] > target })
 }
 
 // boundWork is the work of the O(1) bounds of an edge, in values that a loop reads.

@@ -163,8 +163,5 @@ func (o *Options) setDefaults(n int) error {
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
 	}
-	if o.Report == nil {
-		o.Report = func(Bracket) {}
-	}
 	return nil
 }

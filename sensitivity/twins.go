@@ -2,55 +2,45 @@
 
 package sensitivity
 
-// twins finds edges that an automorphism of the graph maps to each other: leaves of one
-// hub with equal weights. Only the shortest of them can attain the maximum.
-type twins struct {
-	p    *problem
-	ptr  []int64
-	best map[leaf]float64
-}
-
+// leaf is what edges to leaves have in common that an automorphism of the graph maps to each
+// other.
 type leaf struct {
 	hub    int32
 	weight float64
 }
 
-func (p *problem) newTwins(ptr []int64) *twins {
-	t := &twins{p: p, ptr: ptr, best: map[leaf]float64{}}
-	if !p.uniform {
-		return t
-	}
-	for _, e := range p.edges {
-		if k, ok := t.leaf(e); ok {
-			t.best[k] = max(t.best[k], e.scale)
-		}
-	}
-	return t
-}
-
-func (t *twins) leaf(e edge) (leaf, bool) {
+// leafOf returns what identifies the twins of an edge to a leaf.
+func (p *problem) leafOf(ptr []int64, e edge) (leaf, bool) {
 	switch {
-	case t.ptr[e.v+1]-t.ptr[e.v] == 1:
+	case ptr[e.v+1]-ptr[e.v] == 1:
 		return leaf{e.u, e.b}, true
-	case t.ptr[e.u+1]-t.ptr[e.u] == 1:
+	case ptr[e.u+1]-ptr[e.u] == 1:
 		return leaf{e.v, e.b}, true
 	}
 	return leaf{}, false
 }
 
-// dominated reports whether another edge has the same norm and at least the scale; of
-// equal ones the first that it is called for is kept.
-func (t *twins) dominated(e edge) bool {
-	if !t.p.uniform {
-		return false
+// dominated lists the edges that have the same norm as another and at most its scale: leaves of
+// one hub with equal weights. Of equal ones all but the first are listed.
+func (p *problem) dominated(ptr []int64) (list []int32) {
+	if !p.uniform {
+		return nil
 	}
-	k, ok := t.leaf(e)
-	if !ok {
-		return false
+	leaves := which(len(p.edges), func(i int) bool {
+		_, ok := p.leafOf(ptr, p.edges[i])
+		return ok
+	})
+	best := make(map[leaf]int32, len(leaves))
+	for _, i := range leaves {
+		k, _ := p.leafOf(ptr, p.edges[i])
+		switch j, ok := best[k]; {
+		case !ok:
+			best[k] = i
+		case p.edges[i].scale > p.edges[j].scale:
+			best[k], list = i, append(list, j)
+		default:
+			list = append(list, i)
+		}
 	}
-	if e.scale < t.best[k] {
-		return true
-	}
-	t.best[k] = 2 * e.scale // the representative is taken
-	return false
+	return list
 }
