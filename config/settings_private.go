@@ -315,7 +315,7 @@ func terminal() []Setting {
 			field: func(c *Config) any { return &c.Terminal.Verbose },
 		},
 		{
-			Key: "noProgress", Group: g, Default: "false", Help: "no progress bar",
+			Key: "noProgress", Group: g, Default: "false", Help: "no progress bar, and no lines of progress",
 			field: func(c *Config) any { return &c.Terminal.NoProgress },
 		},
 		{

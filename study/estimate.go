@@ -115,6 +115,7 @@ func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job graphc
 	return workload{
 		tau: tau, nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(sensors), cost: cost,
 		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources, chooses: job.Tau == 0,
+		faults: newFaultWorkload(float64(g.Order()), float64(sensors), job),
 	}, err
 }
 
@@ -161,6 +162,7 @@ type workload struct {
 	plan                          graphcloak.PlanOptions
 	sources                       int  // as in analyst.Options
 	chooses                       bool // τ
+	faults                        faultWorkload
 }
 
 // typicalSpread is λ_max·τ in the middle of the values of τ that are tried.
@@ -186,10 +188,10 @@ const (
 
 func (w workload) commands() []command {
 	return []command{
-		{name: "plan", steps: append(w.planning(), w.expectation())},
+		{name: "plan", steps: append(w.planning(), w.expectation(), step{name: "lying sensors", seconds: w.faults.breakdown()})},
 		{name: "release", spends: true, steps: []step{w.certificate(), w.release()}},
 		{name: "recover", steps: []step{w.readSensorFile(), w.recovery()}},
-		{name: "run", spends: true, steps: append(w.planning(), w.release(), w.recovery())},
+		{name: "run", spends: true, steps: append(w.planning(), w.expectation(), w.release(), w.recovery())},
 		{name: "evaluate", steps: append(w.planning(), w.evaluation())},
 	}
 }
@@ -223,6 +225,7 @@ func (w workload) planning() []step {
 	if w.cost.Method == expm.Eigen {
 		certify = step{name: "sensitivity", transient: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
 	}
+	certify.extraSeconds += w.faults.tolerance()
 	a := w.plan.Allocation
 	if !w.plan.Allocates(int(w.nodes)) {
 		return append(w.choosing(), certify)
@@ -283,14 +286,19 @@ func (w workload) evaluation() step {
 	if bytes == 0 {
 		bytes, seconds = 1000*w.nodes, normProbes*w.cost.Column
 	}
-	return step{name: "simulation", transient: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise)}
+	return step{name: "simulation", transient: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise) + w.alsoUniform(1000)*w.faults.trial()}
+}
+
+// alsoUniform is n trials, or where noise is allocated what n of few sensors are, and n of uniform noise beside.
+func (w workload) alsoUniform(n float64) float64 {
+	if !w.plan.Allocates(int(w.nodes)) {
+		return n
+	}
+	return 1.5 * n
 }
 
 func (w workload) trials(n, noise float64) float64 {
-	if !w.plan.Allocation.Uniform {
-		n *= 1.5 // uniform noise beside, and few sensors here
-	}
-	return n * (2*w.cost.Column + perPosterior*w.nodes + noise*w.sensors)
+	return w.alsoUniform(n) * (2*w.cost.Column + perPosterior*w.nodes + noise*w.sensors)
 }
 
 // readSensorFile is the reading of a file that lists the sensors.
@@ -330,9 +338,19 @@ func (w workload) recovery() step {
 		bytes, extra = 0, extra+2*bytes
 	}
 	several, kept := w.severalSources()
+	faulty, faultyAtMost := w.faults.recovery(seconds + perPosterior*w.nodes)
 	return step{
-		name: "recovery", transient: bytes, seconds: seconds + perPosterior*w.nodes, extraSeconds: search + several, extraBytes: extra + kept,
+		name: "recovery", transient: bytes, extraBytes: extra + kept,
+		seconds: seconds + perPosterior*w.nodes + w.checks() + faulty, extraSeconds: search + several + faultyAtMost,
 	}
+}
+
+// checks are the simulations that a recovery is held against: of no source, and of one and the misfits.
+func (w workload) checks() float64 {
+	if w.nodes > analyst.DenseLimit {
+		return 0 // among the products of the recovery
+	}
+	return 2500 * (w.cost.Column + perPosterior*w.nodes)
 }
 
 // severalSources is what more than one source may take: all pairs, where they are

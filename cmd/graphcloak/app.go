@@ -50,6 +50,8 @@ type app struct {
 	line                *progressLine // nil between stages
 	drawn               atomic.Bool   // the progress is on the screen
 	whole               wholeTime     // of this command
+	told                time.Time     // when the last line of progress was written, where no terminal shows any; zero: none was
+	part                string        // which of several things of a kind the command is at; "": there is one
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once

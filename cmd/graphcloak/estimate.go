@@ -41,24 +41,14 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
-			app.noteFaults(job)
 			return app.render(map[string]any{"commands": all}, section{
-				title: "Estimate: nothing was run", text: supposedTau(all[0], job), columns: estimateColumns(), rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
+				title: "Estimate: nothing was run", text: supposedTau(all[0], job) + scenariosTogether(), columns: estimateColumns(), rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
 			})
 		},
 	}
 	return app.withSettings(cmd, nil,
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
-}
-
-// noteFaults says, where sensors may be faulty, that the seconds leave that out.
-func (a *app) noteFaults(job graphcloak.Job) {
-	rate := job.Recover.FaultRate
-	if rate == nil && job.Signal.MeasurementProperty == "" || rate != nil && *rate == 0 {
-		return
-	}
-	a.note("Note: these seconds leave out that sensors may be faulty: with that, and with the simulated liars of plan, a command may take tens of times as long, and evaluate so for each --scenario.")
 }
 
 func estimateColumns() []string {
@@ -84,6 +74,11 @@ func supposedTau(e study.Estimate, job graphcloak.Job) string {
 	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.", cell(e.Tau, barDigits))
 }
 
+// scenariosTogether says that evaluate is estimated as it is by default.
+func scenariosTogether() string {
+	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.", len(study.Scenarios()))
+}
+
 // narrowEstimates are the estimates on a screen of 80 columns.
 func narrowEstimates(all []study.Estimate) *section {
 	return &section{
@@ -102,7 +97,6 @@ func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, co
 	if err != nil {
 		return err
 	}
-	a.noteFaults(job)
 	e := all[slices.IndexFunc(all, func(e study.Estimate) bool { return e.Command == command })]
 	one := section{columns: estimateColumns(), rows: rowsOf([]study.Estimate{e}, estimateRow)}
 	if a.outputFormat() != "table" {

@@ -17,13 +17,14 @@ import (
 // has come, and how long it may still take.
 type progressLine struct {
 	stage       string // as it is reported
+	part        string // which of several things of a kind the command is at; "": there is one
 	done, total int64  // total 0: unknown
 	started     time.Time
 	whole       *wholeTime // of the command; nil: only the stage's time is told
 	drawn       time.Time
 	step        int         // the farthest, counted from 1; 0: the command has no steps
 	shows       bool        // on a terminal
-	tick        *time.Timer // draws the time on while nothing is reported
+	tick        *time.Timer // draws the time on while nothing is reported; nil: nobody is told
 }
 
 // wholeTime is when a command began, and how long it may take from then on, at least and at
@@ -103,15 +104,17 @@ func stepOf(stage string) int {
 	})
 }
 
-// Times of the progress line: between two drawings, and from when on it tells any.
+// Times of the progress line: between two drawings, from when on it tells any, and between two
+// lines where there is no terminal.
 const (
 	drawEvery = 100 * time.Millisecond
 	timeFrom  = time.Second
+	lineEvery = 30 * time.Second
 )
 
 // progress reports how far a stage has come; total is 0 where it is unknown. A terminal
-// shows one line for the whole command; elsewhere --verbose writes a line a step. The
-// time of each stage is logged.
+// shows one line for the whole command; elsewhere --verbose writes a line a step, and one is written
+// each half minute that the command takes. The time of each stage is logged.
 func (a *app) progress(stage string, done, total int64) {
 	a.talking.Lock()
 	defer a.talking.Unlock()
@@ -140,10 +143,48 @@ func (a *app) newStage(stage string) *progressLine {
 	if !p.shows && p.step > step && a.verbose() && !a.quiet() {
 		fmt.Fprintf(a.stderr, "Step %d of %d: %s\n", p.step, len(runSteps), runSteps[p.step-1].name)
 	}
-	if p.shows {
+	p.part = a.part
+	switch {
+	case p.shows:
 		p.tick = time.AfterFunc(timeFrom, func() { a.drawOn(p) })
+	case a.writesProgress():
+		p.tick = time.AfterFunc(time.Until(a.toldProgress().Add(lineEvery)), func() { a.writeOn(p, lineEvery) })
 	}
 	return p
+}
+
+// toldProgress is when the last line of progress was written, or the command began. It needs a.talking.
+func (a *app) toldProgress() time.Time {
+	if a.told.IsZero() {
+		return a.whole.began
+	}
+	return a.told
+}
+
+// writesProgress reports whether long work writes lines of how far it has come: where no terminal shows it, of
+// a command that somebody waits for.
+func (a *app) writesProgress() bool {
+	return !a.showsProgress() && !a.quiet() && a.config != nil && !a.config.Terminal.NoProgress && a.command != "serve"
+}
+
+// writeOn writes a line, and again and again until the stage ends.
+func (a *app) writeOn(p *progressLine, every time.Duration) {
+	a.talking.Lock()
+	defer a.talking.Unlock()
+	if a.line != p {
+		return
+	}
+	a.told = time.Now()
+	fmt.Fprintln(a.stderr, "Progress: "+p.written(a.told))
+	p.tick.Reset(every)
+}
+
+// partOf says which of several things of a kind the command is at, from the next stage on.
+func (a *app) partOf(k, n int, kind, name string) {
+	a.stopProgress()
+	a.talking.Lock()
+	defer a.talking.Unlock()
+	a.part = fmt.Sprintf("%s %d of %d, %s", kind, k, n, name)
 }
 
 // drawOn draws again and again until the stage ends.
@@ -176,6 +217,18 @@ func (a *app) draw(p *progressLine) {
 
 // text is the line at some time, cut to a width: a line that wraps could not be erased.
 func (p *progressLine) text(now time.Time, width int, ascii bool) string {
+	text := p.what()
+	if p.total > 0 {
+		text += "  " + drawBar(p.share(), barWidth, ascii)
+	}
+	return fitted(text+p.percent()+p.time(now), width)
+}
+
+// written is the line as it stands in a log.
+func (p *progressLine) written(now time.Time) string { return p.what() + p.percent() + p.time(now) }
+
+// what the command is at.
+func (p *progressLine) what() string {
 	text := visible(p.stage)
 	if p.step > 0 {
 		text = fmt.Sprintf("[%d/%d] %s", p.step, len(runSteps), runSteps[p.step-1].name)
@@ -183,13 +236,23 @@ func (p *progressLine) text(now time.Time, width int, ascii bool) string {
 			text += ": " + visible(p.stage)
 		}
 	}
-	if p.total > 0 {
-		share := min(max(float64(p.done)/float64(p.total), 0), 1)
-		text += fmt.Sprintf("  %s %2.0f %%", drawBar(share, barWidth, ascii), 100*share)
-	} else if p.done > 0 {
-		text += fmt.Sprintf("  %d", p.done)
+	if p.part != "" {
+		text = visible(p.part) + ": " + text
 	}
-	return fitted(text+p.time(now), width)
+	return text
+}
+
+func (p *progressLine) share() float64 { return min(max(float64(p.done)/float64(p.total), 0), 1) }
+
+// percent is how far the stage has come, in percent where its end is known.
+func (p *progressLine) percent() string {
+	switch {
+	case p.total > 0:
+		return fmt.Sprintf(" %2.0f %%", 100*p.share())
+	case p.done > 0:
+		return fmt.Sprintf("  %d", p.done)
+	}
+	return ""
 }
 
 // time says how long the command has taken, or the stage of one without steps, and how long
@@ -211,7 +274,7 @@ func (p *progressLine) time(now time.Time) string {
 		text += span
 	case ok && inStage >= timeFrom:
 		text += ", about " + left.String() + " left"
-		if p.step > 0 { // the step may have other parts, and the command other steps
+		if p.step > 0 || p.part != "" { // the step may have other parts, and the command other steps
 			text += " here"
 		}
 	}

@@ -58,6 +58,39 @@ func TestProgressOffATerminal(t *testing.T) {
 	}
 }
 
+// Off a terminal, long work says each half minute where it is; not where that is not wanted, nor in the log of a
+// server.
+func TestProgressLines(t *testing.T) {
+	a, _, stderr := kit(t)
+	a.whole.began = time.Now().Add(-time.Hour)
+	a.partOf(2, 12, "scenario", "tau-half")
+	a.progress("evaluate", 1, 4)
+	for range 100 { // the line is written by another goroutine
+		if a.talking.Lock(); stderr.Len() > 0 {
+			a.talking.Unlock()
+			break
+		}
+		a.talking.Unlock()
+		time.Sleep(10 * time.Millisecond)
+	}
+	a.stopProgress()
+	if next := time.Until(a.toldProgress().Add(lineEvery)); next < lineEvery/2 {
+		t.Errorf("the next line would come in %v", next)
+	}
+	if want := "Progress: scenario 2 of 12, tau-half: evaluate 25 %\n"; stderr.String() != want {
+		t.Errorf("%q, want %q", stderr, want)
+	}
+	for _, args := range [][]string{{"--quiet"}, {"--no-progress"}, nil} {
+		a, _, _ := kit(t, args...)
+		if args == nil {
+			a.command = "serve"
+		}
+		if a.progress("evaluate", 1, 4); a.line.tick != nil {
+			t.Errorf("%q, %q: lines would come", args, a.command)
+		}
+	}
+}
+
 // Every step has a stage of its own.
 func TestStepOf(t *testing.T) {
 	for i, step := range runSteps {

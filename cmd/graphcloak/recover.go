@@ -64,7 +64,7 @@ func (a *app) estimateRecovery(ctx context.Context, s graphStore, path string) e
 			return err
 		}
 		p := r.Plan()
-		job.Settings, job.Plan = r.Model, graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration}
+		job.Settings, job.Plan = r.Model, graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration, Measured: p.Measured()}
 	}
 	return a.estimate(ctx, s, job, "recover")
 }

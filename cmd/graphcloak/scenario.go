@@ -101,7 +101,8 @@ func errScenario(name string, planned []graphcloak.Alternative) error {
 func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options, list []study.Scenario) error {
 	var all scenarioTable
 	var machine [][]any
-	for _, s := range list {
+	for k, s := range list {
+		a.partOf(k+1, len(list), "scenario", s.Name)
 		o.Scenario = s.Name
 		e, err := study.Evaluate(ctx, m, p, o)
 		if err != nil {

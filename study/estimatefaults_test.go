@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study_test
+
+import (
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// estimates returns those of a job, by command.
+func estimates(t *testing.T, s graphcloak.Source, job graphcloak.Job) map[string]study.Estimate {
+	t.Helper()
+	all, err := study.EstimateCommands(t.Context(), s, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]study.Estimate{}
+	for _, e := range all {
+		out[e.Command] = e
+	}
+	return out
+}
+
+// Where sensors may be faulty, each command that supposes it is estimated to take longer, by what it
+// does for that; and none where they are said to be sound, but the liars of a plan for readings that are measured.
+func TestEstimateOfFaultySensors(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	job := graphcloak.Job{}
+	job.Plan.Epsilon, job.Plan.Delta, job.Plan.Alpha, job.Tau = 4, 1e-3, 1, 2
+	job.Plan.Allocation.Uniform = true
+	computed := estimates(t, s, job)
+	none, some := 0., .01
+	job.Recover.FaultRate = &some
+	asked := estimates(t, s, job)
+	job.Recover.FaultRate = nil
+	job.Plan.Measured = true
+	measured := estimates(t, s, job)
+	job.Recover.FaultRate = &none
+	sound := estimates(t, s, job)
+	for _, c := range []string{"plan", "recover", "run", "evaluate"} {
+		if m, a := measured[c].SecondsMax, asked[c].SecondsMax; m != a || m <= computed[c].SecondsMax {
+			t.Errorf("%s: %v s where sensors measure, %v s where faults are asked for, %v s where nothing can be faulty", c, m, a, computed[c].SecondsMax)
+		}
+		if c != "plan" && sound[c].SecondsMax != computed[c].SecondsMax {
+			t.Errorf("%s: %v s with sound sensors, %v s without any that measure", c, sound[c].SecondsMax, computed[c].SecondsMax)
+		}
+	}
+	if sound["plan"].SecondsMax != measured["plan"].SecondsMax || measured["release"].SecondsMax != computed["release"].SecondsMax {
+		t.Errorf("plan %v s and %v s, release %v s and %v s", sound["plan"].SecondsMax, measured["plan"].SecondsMax, measured["release"].SecondsMax, computed["release"].SecondsMax)
+	}
+	if r := measured["evaluate"].SecondsMin / computed["evaluate"].SecondsMin; r < 5 {
+		t.Errorf("evaluate takes %v times as long", r)
+	}
+	job.Plan.Allocation.TolerateFaulty = 1
+	if e := estimates(t, s, job)["plan"]; e.SecondsMax <= sound["plan"].SecondsMax || e.SecondsMin != sound["plan"].SecondsMin {
+		t.Errorf("--tolerate-faulty: %v to %v s, without %v to %v s", e.SecondsMin, e.SecondsMax, sound["plan"].SecondsMin, sound["plan"].SecondsMax)
+	}
+}
