@@ -78,6 +78,7 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	rows := a.Data.A.(linop.Scaled).Rows
 	sound := Sound(faulty)
 	broken := len(faulty) - len(sound)
+	rep.FaultySensorCount = broken
 	for k, p := range faulty {
 		if p >= suspicion {
 			rep.SuspectSensors = append(rep.SuspectSensors, report.Suspect{NodeID: a.op.Graph.ID(a.in.Nodes[rows[k]]), Probability: p})

@@ -5,6 +5,7 @@ package connector
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 	keyCommunity   = "community"
 	keyProbability = "communityProbability"
 	keyVerdict     = report.VerdictKey
+	keyFaulty      = report.FaultySensorsKey
 	keyBPDN        = "bpdnStatus"
 )
 
@@ -47,11 +49,11 @@ func (run Run) history() jobs.Run {
 	number := func(name string) float64 { x, _ := run.Record[name].(float64); return x }
 	r := jobs.Run{
 		RunID: run.ID, Mode: "write", Signal: text(keySignal), BudgetScope: text(keyScope), ReleaseID: text(keyReleaseID), StartedAt: moment(run.Record[keyStarted]),
-		Answer: text(keyCommunity), Probability: number(keyProbability), Verdict: text(keyVerdict), BPDNStatus: text(keyBPDN),
+		Answer: text(keyCommunity), Probability: number(keyProbability), Verdict: text(keyVerdict), FaultySensors: run.count(keyFaulty), BPDNStatus: text(keyBPDN),
 		EpsilonSpent: number(keyEpsilon), DeltaSpent: number(keyDelta),
 	}
 	if run.Status == Reserved || run.Status == Running { // what it wrote so far is no answer
-		r.Answer, r.Probability, r.Verdict = "", 0, ""
+		r.Answer, r.Probability, r.Verdict, r.FaultySensors = "", 0, "", 0
 	}
 	switch run.Status {
 	case Reserved:
@@ -66,6 +68,19 @@ func (run Run) history() jobs.Run {
 		r.Status, r.Spent, r.Message = jobs.Finished, true, "its values were removed"
 	}
 	return r
+}
+
+// count reads a number of a record, whatever a store makes of its type; 0 for none that is a count.
+func (run Run) count(name string) int64 {
+	switch k := run.Record[name].(type) {
+	case int64:
+		return max(0, k)
+	case float64:
+		if k >= 0 && k <= math.MaxInt32 {
+			return int64(k)
+		}
+	}
+	return 0
 }
 
 // moment reads a time that a store holds as one, or as text.

@@ -221,9 +221,10 @@ type Run struct {
 	Spent          bool      `json:"spent"` // its release is in the ledger
 	EpsilonSpent   float64   `json:"epsilonSpent"`
 	DeltaSpent     float64   `json:"deltaSpent"`
-	Answer         string    `json:"answer,omitempty"`  // name or number of the likeliest community
-	Probability    float64   `json:"probability"`       // of the answer, in [0, 1]
-	Verdict        string    `json:"verdict,omitempty"` // what the answer is worth: named, perhaps, undecided, misfit or no sign of a source
+	Answer         string    `json:"answer,omitempty"`            // name or number of the likeliest community
+	Probability    float64   `json:"probability"`                 // of the answer, in [0, 1]
+	Verdict        string    `json:"verdict,omitempty"`           // what the answer is worth: named, perhaps, undecided, misfit or no sign of a source
+	FaultySensors  int64     `json:"faultySensorCount,omitempty"` // more likely faulty than sound
 	BPDNStatus     string    `json:"bpdnStatus,omitempty"`
 	ExitCode       int64     `json:"exitCode"`
 	Message        string    `json:"message,omitempty"`

@@ -43,10 +43,11 @@ type Report struct {
 	BPDN         BPDN             `json:"bpdn"`
 	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes, SensorFaultyPrior that to
 	// be faulty, which is broken, silent or shifted, and SuspectSensors those that it holds to be faulty with probability
-	// .25 and more, likeliest first.
+	// .25 and more, likeliest first. FaultySensorCount is the number of those that are more likely faulty than sound.
 	SensorFaultRate   float64   `json:"sensorFaultRate,omitempty"`
 	SensorFaultyPrior float64   `json:"sensorFaultyPrior,omitempty"`
 	SuspectSensors    []Suspect `json:"suspectSensors,omitempty"`
+	FaultySensorCount int       `json:"faultySensorCount,omitempty"`
 	// Breakdown brackets how many lying sensors the answer withstands; nil: unknown.
 	Breakdown *BreakdownPoint `json:"breakdown,omitempty"`
 	Ceiling   float64         `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance

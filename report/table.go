@@ -114,6 +114,9 @@ const SignalKey = "signalProperty"
 // VerdictKey is the property of a run's record that holds its [Report.Verdict].
 const VerdictKey = "verdict"
 
+// FaultySensorsKey is the property of a run's record that holds its [Report.FaultySensors], where it is not 0.
+const FaultySensorsKey = "faultySensorCount"
+
 // SigmaOf names the property that holds the σ of each private value beside a
 // property of private values.
 func SigmaOf(property string) string { return property + "Sigma" }
@@ -210,6 +213,9 @@ func recoveryProperties(r *Report) []Property {
 	}
 	if r.Fit != nil {
 		p = append(p, Property{"fitPValue", r.Fit.PValue})
+	}
+	if k := r.FaultySensors(); k > 0 {
+		p = append(p, Property{FaultySensorsKey, int64(k)})
 	}
 	if len(r.Communities) > 0 && r.Detected() {
 		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability})

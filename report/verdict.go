@@ -17,8 +17,12 @@ func (r *Report) Misfits() bool { return r.Fit != nil && r.Fit.PValue < NoFit ||
 // faultyAbove is the probability above which a sensor is more likely faulty than sound.
 const faultyAbove = .5
 
-// FaultySensors counts the sensors that are more likely faulty than sound.
+// FaultySensors counts the sensors that are more likely faulty than sound: those that are listed, or where a record
+// lists none, as many as it says.
 func (r *Report) FaultySensors() (count int) {
+	if r.SuspectSensors == nil {
+		return r.FaultySensorCount
+	}
 	for _, s := range r.SuspectSensors {
 		if s.Probability > faultyAbove {
 			count++

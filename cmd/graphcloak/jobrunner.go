@@ -349,7 +349,7 @@ func mayPass(err error, spent bool) bool {
 func runRecord(rep *report.Report, mode string) *jobs.Run {
 	run := &jobs.Run{
 		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope, Spent: rep.EpsilonSpent > 0,
-		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), BPDNStatus: rep.BPDN.Status,
+		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensors()), BPDNStatus: rep.BPDN.Status,
 	}
 	switch {
 	case !rep.Detected():

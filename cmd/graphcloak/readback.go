@@ -57,7 +57,7 @@ func recorded(own connector.Run) *report.Report {
 	rep := &report.Report{
 		RunID: own.ID, ReleaseID: r.text("releaseId"), Signal: r.text(report.SignalKey), Version: r.text("version"), Store: r.text("store"),
 		Answer: r.text("answer"), Guarantee: r.text("guarantee"), NotProtected: r.list("notProtected"), Prior: r.text("priorProperty"),
-		Ceiling: r.number("ceiling"), NodeCount: r.count("nodeCount"), RelationshipCount: r.count("relationshipCount"), SensorCount: r.count("sensorCount"),
+		Ceiling: r.number("ceiling"), NodeCount: r.count("nodeCount"), RelationshipCount: r.count("relationshipCount"), SensorCount: r.count("sensorCount"), FaultySensorCount: r.count(report.FaultySensorsKey),
 		Tau: r.number("tau"), Laplacian: r.text("laplacian"), Metric: r.text("metric"), Epsilon: r.number("epsilon"), Delta: r.number("delta"),
 		Alpha: r.number("alpha"), Calibration: r.text("calibration"), Randomness: r.text("randomness"),
 		EpsilonSpent: r.number("epsilonSpent"), DeltaSpent: r.number("deltaSpent"), BudgetScope: r.text("budgetScope"), LedgerHead: r.text("ledgerHead"),

@@ -74,7 +74,7 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 		return err
 	}
 	if told, err := toldReport(ctx, s, runID); err == nil { // what no property holds
-		rep.Curve = told.Curve
+		rep.Curve, rep.SuspectSensors, rep.SensorFaultyPrior = told.Curve, told.SuspectSensors, told.SensorFaultyPrior
 	}
 	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
 }

@@ -39,10 +39,10 @@ func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphSt
 	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
 }
 
-var runColumns = []string{"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "verdict", "epsilonSpent", "message"}
+var runColumns = []string{"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "verdict", "epsilonSpent", "message", "faultySensorCount"}
 
 func runRow(r jobs.Run) []any {
-	return []any{timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability), r.Verdict, r.EpsilonSpent, r.Message}
+	return []any{timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability), r.Verdict, r.EpsilonSpent, r.Message, r.FaultySensors}
 }
 
 // likelihood is the probability of an answer, none where there is no sign of a source.
@@ -61,24 +61,24 @@ func (a *app) listed(runs []jobs.Run) []section {
 	}
 	table := section{
 		none:    "There was no run yet.",
-		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "ε"},
+		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "faulty", "ε"},
 		rows: rowsOf(runs, func(r jobs.Run) []any {
 			prob, epsilon := answered(r)
-			return []any{r.StartedAt.UTC().Format("2006-01-02 15:04"), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, prob, r.Verdict + warnedSign(r), epsilon}
+			return []any{r.StartedAt.UTC().Format("2006-01-02 15:04"), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, prob, r.Verdict + warnedSign(r), r.FaultySensors, epsilon}
 		}),
-	}.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write"})
+	}.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 8: "0"})
 	short := section{
 		text:    "A runId is shortened here; commands take it as it stands.",
-		columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "ε"},
+		columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "faulty", "ε"},
 		rows: rowsOf(runs, func(r jobs.Run) []any {
 			prob, epsilon := answered(r)
 			community := r.Answer
 			if r.Verdict == report.NoSource {
 				community = ""
 			}
-			return []any{r.StartedAt.UTC().Format("01-02 15:04"), shortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r), epsilon}
+			return []any{r.StartedAt.UTC().Format("01-02 15:04"), shortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r), r.FaultySensors, epsilon}
 		}),
-	}.without(map[int]string{2: "", 3: "write"})
+	}.without(map[int]string{2: "", 3: "write", 7: "0"})
 	table.narrow = &short
 	notes := doubts(runs)
 	if slices.ContainsFunc(runs, func(r jobs.Run) bool { return warnedSign(r) != "" }) {
@@ -189,6 +189,9 @@ func doubts(runs []jobs.Run) string {
 		if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.Verdict == v.verdict }) {
 			lines = append(lines, v.verdict+": "+v.means+".")
 		}
+	}
+	if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.FaultySensors > 0 }) {
+		lines = append(lines, "faulty: as many sensors are more likely faulty than sound.")
 	}
 	return strings.Join(lines, "\n")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // The history of a run is kept on the node of its record, if it has one: as JSON, and as
@@ -55,7 +56,10 @@ func runProperties(r jobs.Run) (own, shared map[string]any) {
 	shared = map[string]any{
 		"budgetScope": nilIfEmpty(r.BudgetScope), "releaseId": nilIfEmpty(r.ReleaseID), keyStart: connector.Moment(r.StartedAt),
 		"epsilonSpent": r.EpsilonSpent, "deltaSpent": r.DeltaSpent, "community": nilIfEmpty(r.Answer), "communityProbability": r.Probability,
-		"verdict": nilIfEmpty(r.Verdict), "bpdnStatus": nilIfEmpty(r.BPDNStatus),
+		"verdict": nilIfEmpty(r.Verdict), report.FaultySensorsKey: nil, "bpdnStatus": nilIfEmpty(r.BPDNStatus),
+	}
+	if r.FaultySensors > 0 {
+		shared[report.FaultySensorsKey] = r.FaultySensors
 	}
 	return own, shared
 }

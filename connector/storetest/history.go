@@ -21,7 +21,7 @@ func historyRun(t *testing.T, job string, hours int, status jobs.Status) jobs.Ru
 	return jobs.Run{
 		RunID: runID(t, job), JobName: job, NominalTime: start, Status: status, Mode: "stats", Signal: "source", BudgetScope: "property=source", ReleaseID: "r",
 		StartedAt: start, EndedAt: start.Add(1500 * time.Millisecond), DurationMillis: 1500, Spent: true, EpsilonSpent: 0.5, DeltaSpent: 1e-6,
-		Answer: "club 1", Probability: 0.875, Verdict: "named", BPDNStatus: "optimal", ExitCode: 12, Message: "with warnings", Report: []byte(`{"runId":"r"}`),
+		Answer: "club 1", Probability: 0.875, Verdict: "named", FaultySensors: 2, BPDNStatus: "optimal", ExitCode: 12, Message: "with warnings", Report: []byte(`{"runId":"r"}`),
 	}
 }
 

@@ -176,6 +176,7 @@ class RunRecord:
     answer: str | None = None  # the likeliest community; whether it stands out, verdict says
     probability: float | None = None
     verdict: str | None = None  # "named", "perhaps", "undecided", "misfit" or "no sign of a source"
+    faulty_sensor_count: int = 0  # sensors more likely faulty than sound
     signal_property: str | None = None
     budget_scope: str | None = None
     ended_at: str | None = None  # RFC 3339
