@@ -191,8 +191,12 @@ func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, e
 }
 
 // finish brackets all edges that remain: by nodes that many of them share, then edge by
-// edge, the largest bounds first.
+// edge, the largest bounds first, or by quadrature where that is cheaper.
 func (c *screening) finish(ctx context.Context) error {
+	_, columns := c.nodes.groups()
+	if err := c.globalQuadrature(ctx, columns); err != nil {
+		return err
+	}
 	for {
 		pick, _ := c.nodes.groups()
 		if len(pick) == 0 {

@@ -279,3 +279,18 @@ func Dominated(m Model) ([][2]int32, error) {
 	}
 	return list, nil
 }
+
+// QuadratureByRows brackets an edge by quadrature after the most steps, with vectors over all rows
+// once they have so many entries.
+func QuadratureByRows(m Model, index, rowsFrom int) (low, up float64, err error) {
+	p, err := newProblem(m, nil, &Options{})
+	if err != nil {
+		return 0, 0, err
+	}
+	q := newProcess(p)
+	q.rowsFrom, q.limit = rowsFrom, globalEntries
+	for range 2 { // memory that was used gives the same
+		up, low = q.bracket(p.edges[index], 0, 0)
+	}
+	return low, up, nil
+}

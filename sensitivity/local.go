@@ -88,9 +88,14 @@ func (c *screening) globalQuadrature(ctx context.Context, columns int) error {
 	for done := 0; done < len(c.rest) && len(sample) < globalSample; done += step {
 		sample = append(sample, c.rest[done])
 	}
-	work, open, err := c.quadrature(ctx, sample, globalEntries)
-	if err != nil {
-		return err
+	var work int64
+	open := 0
+	for part := sample; len(part) > 0 && 4*open <= len(sample); part = part[min(globalSample/2, len(part)):] {
+		w, o, err := c.quadrature(ctx, part[:min(globalSample/2, len(part))], globalEntries)
+		if err != nil {
+			return err
+		}
+		work, open = work+w, open+o
 	}
 	perEdge := 4 * float64(work) / float64(len(sample))
 	c.skipQuadrature = 4*open > len(sample) || perEdge*float64(len(c.rest)) > budget
@@ -156,6 +161,11 @@ type process struct {
 	v           [][]float64 // basis, v[k] over the first len(v[k]) nodes
 	entriesRead int64
 	limit       int64
+	counted     int   // nodes whose entries are counted
+	entries     int64 // of the rows of so many nodes
+	wide        bool  // vectors are over all rows, see stepByRows
+	rowsFrom    int   // the length of a vector from which they are
+	spare       []float64
 	alpha       []float64
 	beta        []float64
 }
@@ -175,7 +185,8 @@ func (s *search) process(limit int64) *process {
 }
 
 func newProcess(p *problem) *process {
-	q := &process{p: p, position: make([]int32, p.lap.Order()), v: make([][]float64, localSteps+1)}
+	n := p.lap.Order()
+	q := &process{p: p, position: make([]int32, n), v: make([][]float64, localSteps+1), rowsFrom: max(wideNodes, n/4)}
 	q.ptr, q.adj, q.val, q.diag = p.lap.CSR()
 	return q
 }
@@ -207,19 +218,39 @@ func (q *process) initialize(e edge, bu, bv float64) {
 	q.position[e.u], q.position[e.v] = 1, 2
 	q.v[0] = append(q.v[0][:0], bu, bv)
 	q.alpha, q.beta, q.entriesRead = q.alpha[:0], q.beta[:0], 0
+	q.counted, q.entries, q.wide = 0, 0, false
 }
 
 // step makes v_{m+1} with full reorthogonalisation, twice. It reports false where the
 // limit of entries read would be exceeded.
 func (q *process) step(m int) bool {
 	v := q.v[m]
-	for k := range v {
-		t := q.nodes[k]
-		q.entriesRead += q.ptr[t+1] - q.ptr[t]
+	for ; !q.wide && q.counted < len(v); q.counted++ {
+		t := q.nodes[q.counted]
+		q.entries += q.ptr[t+1] - q.ptr[t]
 	}
-	if q.entriesRead > q.limit {
+	if q.entriesRead += q.entries; q.entriesRead > q.limit {
 		return false
 	}
+	var alpha, beta float64
+	if q.wide || len(v) >= q.rowsFrom {
+		alpha, beta = q.stepByRows(m)
+	} else {
+		q.multiply(m)
+		w := q.v[m+1]
+		alpha = dot(v, w[:len(v)])
+		for range 2 {
+			dense.Orthogonalize(w, q.v[:m+1], nil)
+		}
+		beta = normalize(w, math.Sqrt(dot(w, w)))
+	}
+	q.alpha, q.beta = append(q.alpha, alpha), append(q.beta, beta)
+	return true
+}
+
+// multiply sets v_{m+1} to S v_m, and appends the nodes that it comes to first.
+func (q *process) multiply(m int) {
+	v := q.v[m]
 	w := append(q.v[m+1][:0], make([]float64, len(v))...)
 	for k, x := range v {
 		t := q.nodes[k]
@@ -240,23 +271,14 @@ func (q *process) step(m int) bool {
 		}
 	}
 	q.v[m+1] = w
-	var alpha float64
-	for k, x := range v {
-		alpha += x * w[k]
-	}
-	for range 2 {
-		dense.Orthogonalize(w, q.v[:m+1], nil)
-	}
-	var square float64
-	for _, x := range w {
-		square += x * x
-	}
-	beta := math.Sqrt(square)
-	q.alpha, q.beta = append(q.alpha, alpha), append(q.beta, beta)
+}
+
+// normalize divides w by its norm beta, unless that is 0, and returns it.
+func normalize(w []float64, beta float64) float64 {
 	if beta > 0 {
 		for k := range w {
 			w[k] /= beta
 		}
 	}
-	return true
+	return beta
 }

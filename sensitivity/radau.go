@@ -20,7 +20,7 @@ import "math"
 func (q *process) radau(mass float64) (up, low float64) {
 	m := len(q.alpha)
 	c := 2 * q.p.tau
-	units := float64(m+2) * (64 + 8*float64(len(q.nodes))) * unit
+	units := float64(m+2) * (64 + 8*float64(len(q.v[m]))) * unit
 	kappa := units * q.p.lap.Bound()
 	slack := (4*c*kappa + 8*units) * math.Exp(2*c*kappa)
 	var diag, off [localSteps + 1]float64

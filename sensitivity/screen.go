@@ -43,11 +43,11 @@ func (s *search) screen(ctx context.Context) error {
 	}
 	c.q = c.failurePerBound()
 	for round, want := 0, firstColumns; round < maxRounds; round, want = round+1, 2*want {
-		if err := c.globalQuadrature(ctx, want-c.columns); err != nil {
-			return err
-		}
 		if _, columns := c.nodes.groups(); columns <= want-c.columns {
 			break
+		}
+		if err := c.globalQuadrature(ctx, want-c.columns); err != nil {
+			return err
 		}
 		if round >= deflateRound && c.sub == nil && c.ineffective(want) && c.lowRank() {
 			if err := c.deflate(ctx); err != nil {

@@ -101,3 +101,39 @@ func normal(rnd *rand.Rand, n int) []float64 {
 	}
 	return x
 }
+
+// Projecting out leaves what is orthogonal to the vectors, of which some are shorter, and has the
+// same bits at any number of workers.
+func TestProjectOut(t *testing.T) {
+	const n = 50_000
+	rnd := rand.New(rand.NewPCG(1, 2))
+	vectors := [][]float64{{0, 1}, make([]float64, n/3), make([]float64, n)}
+	for k, v := range vectors[1:] {
+		for i := range v {
+			v[i] = rnd.NormFloat64()
+		}
+		for range 2 {
+			dense.Orthogonalize(v, vectors[:k+1], nil)
+		}
+		floats.Scale(1/floats.Norm(v, 2), v)
+	}
+	start, want := make([]float64, n), make([]float64, n)
+	for i := range start {
+		start[i] = rnd.NormFloat64()
+	}
+	copy(want, start)
+	dense.Orthogonalize(want, vectors, nil)
+	var first []float64
+	for _, workers := range []int{1, 2, 7, 16} {
+		before := runtime.GOMAXPROCS(workers)
+		w := slices.Clone(start)
+		dense.ProjectOut(w, vectors)
+		runtime.GOMAXPROCS(before)
+		if first == nil {
+			first = w
+		}
+		if !floats.EqualApprox(w, want, 1e-12) || !slices.Equal(w, first) {
+			t.Errorf("%d workers: off by %v, want 0", workers, floats.Distance(w, want, math.Inf(1)))
+		}
+	}
+}
