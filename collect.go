@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -97,7 +96,7 @@ func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error)
 		if err != nil {
 			return 0, err
 		}
-		rep := m.newReport(community.Partition{})
+		rep := m.newReport()
 		rep.SetPayment(paid[0])
 		m.describeRelease(rep, r)
 		rep.RunID, rep.Version = job.RunID, job.Version

@@ -11,23 +11,27 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// newReport describes the model, before anything is known of a release.
-func (m *Model) newReport(p community.Partition) *report.Report {
+// newReport describes the model, before anything is known of a release or of communities.
+func (m *Model) newReport() *report.Report {
 	_, components := m.Graph.Components()
 	rep := &report.Report{
 		Store: m.source.Name(), StartedAt: m.started.UTC(),
 		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.notes),
 		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
 		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.operator.Diffusion.Method().String(), Metric: m.metric(),
-		Communities: []report.Community{}, CommunityCount: p.Count, Modularity: p.Modularity, Millis: m.millis,
+		Communities: []report.Community{}, Millis: m.millis,
 	}
 	rep.ComputeMillis = m.millis.ProjectMillis + m.millis.PreProcessingMillis + m.millis.PrivacyMillis
+	return rep
+}
+
+func describeCommunities(rep *report.Report, p community.Partition) {
+	rep.CommunityCount, rep.Modularity = p.Count, p.Modularity
 	orders := p.Orders()
 	slices.Sort(orders)
 	if p.Count > 0 {
 		rep.CommunityDistribution = report.NewDistribution(orders)
 	}
-	return rep
 }
 
 // describeRelease adds the guarantee of a release, and its spend where this run

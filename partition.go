@@ -4,27 +4,45 @@ package graphcloak
 
 import (
 	"context"
+	"errors"
+	"runtime"
 
 	"github.com/graphcloak/graphcloak/community"
 )
 
+// detection is the communities of a graph, without labels until they are found, and the search
+// for them that goes on beside other work, if any.
+type detection struct {
+	community.Partition
+	search *community.Search
+}
+
 // Partition returns the communities that allocation tells apart and a report ranks.
 // Where no property names them they are detected, which takes a while on a large graph:
-// once, when they are first asked for.
+// once, from the first [Model.Plan] or [Model.Recover] on, beside what these compute without them, or
+// here, where nothing has begun it.
 func (m *Model) Partition(ctx context.Context) (community.Partition, error) {
 	if m.found.Labels != nil {
 		return m.found.Partition, nil
 	}
-	wait := m.found.wait
-	if wait == nil {
-		wait = func() (community.Partition, error) { return m.detector().Detect(ctx, m.Graph) }
-	}
-	p, err := wait()
+	p, err := m.detect(ctx)
 	if err == nil {
 		p = p.NameByMembers(m.Graph, m.captions)
-		m.found.Partition = p
+		m.found.Partition, m.found.search = p, nil
 	}
 	return p, err
+}
+
+// detect waits for the search that goes on. Where that was broken off by the end of the context under which
+// it was begun, or there is none, it searches itself.
+func (m *Model) detect(ctx context.Context) (community.Partition, error) {
+	if s := m.found.search; s != nil {
+		p, err := s.Wait(ctx)
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return p, err
+		}
+	}
+	return m.detector().Detect(ctx, m.Graph)
 }
 
 func (m *Model) detector() community.Detector {
@@ -35,17 +53,21 @@ func (m *Model) detector() community.Detector {
 }
 
 // beginPartition begins to detect communities that will be asked for, beside what comes before
-// that. A search that nobody has asked for when end is called is broken off.
-func (m *Model) beginPartition(ctx context.Context) (end func()) {
-	if m.found.Labels != nil {
+// that, unless they are known or a search goes on. undo breaks off what it began and waits for its
+// end. Else the search ends by itself, with ctx, or when no model is left that could ask for it.
+func (m *Model) beginPartition(ctx context.Context) (undo func()) {
+	d := m.found
+	if d.Labels != nil || d.search != nil {
 		return func() {}
 	}
-	ctx, stop := context.WithCancel(ctx)
-	wait := community.Beside(ctx, m.detector(), m.Graph)
-	m.found.wait = wait
+	s := community.Beside(ctx, m.detector(), m.Graph)
+	d.search = s
+	runtime.AddCleanup(d, (*community.Search).Stop, s)
 	return func() {
-		stop()
-		m.found.wait = nil
-		_, _ = wait() // the error is that of being broken off, or Partition has returned it
+		if d.search == s {
+			d.search = nil
+		}
+		s.Stop()
+		_, _ = s.Wait(context.WithoutCancel(ctx)) // the error is that of being broken off, or Partition has returned it
 	}
 }

@@ -304,9 +304,9 @@ func TestDetectionBesidePlan(t *testing.T) {
 	var broken error
 	job := paperJob()
 	job.Communities = community.Options{Detector: endless{&broken}}
-	job.Plan.Uncertainty.WeightError = .1
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, graphcloak.ErrComputed) {
-		t.Errorf("%v, want ErrComputed", err)
+	job.Plan.Budget.Epsilon = -1
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrInput) {
+		t.Errorf("%v, want ErrInput", err)
 	}
 	if !errors.Is(broken, context.Canceled) {
 		t.Errorf("the detection ended with %v, want that it is broken off", broken)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -55,19 +56,25 @@ func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts a
 // analyse recovers; describe adds what is known of the release.
 func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts analyst.Options, describe func(*report.Report)) (*report.Report, error) {
 	start := time.Now()
-	partition, err := m.Partition(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rep := m.newReport(partition)
+	undo := m.beginPartition(ctx)
+	rep := m.newReport()
 	describe(rep)
 	rep.PostProcessingMillis = since(start)
 	start = time.Now()
-	if err := m.checkSources(opts.Sources); err != nil {
-		return nil, err
-	}
 	rep.Prior = m.PriorProperty
-	if err := m.operator.Analyse(ctx, in, partition, m.Prior, opts, rep); err != nil {
+	communities := func(ctx context.Context) (community.Partition, error) {
+		p, err := m.Partition(ctx)
+		if err == nil {
+			describeCommunities(rep, p)
+		}
+		return p, err
+	}
+	err := m.checkSources(opts.Sources)
+	if err == nil {
+		err = m.operator.Analyse(ctx, in, communities, m.Prior, opts, rep)
+	}
+	if err != nil {
+		undo()
 		return nil, err
 	}
 	rep.RecoveryMillis = since(start)

@@ -13,10 +13,10 @@ import (
 // Analyse computes the posterior, the ranking of the communities and f̂, and puts them
 // into the report. A nil prior is flat. Where Basis Pursuit Denoising ends without a
 // certificate, its status is stalled and its gap is what was proven; the posterior does
-// not depend on it. It returns [recovery.ErrInvalid] for measurements that do not fit together or to
-// the graph, and for a number of sources that the prior does not allow; and
+// not depend on it. The communities are asked for once, where nothing is left to compute without them. It returns [recovery.ErrInvalid] for measurements that do not fit together or to
+// the graph, for a number of sources that the prior does not allow; and
 // [expm.ErrAccuracy] where double precision does not carry [Options].TauTo.
-func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.Partition, prior []float64, opts Options, rep *report.Report) error {
+func (o *Operator) Analyse(ctx context.Context, in Measurements, communities func(context.Context) (community.Partition, error), prior []float64, opts Options, rep *report.Report) error {
 	if err := CheckFaultRate(opts.FaultRate); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (o *Operator) Analyse(ctx context.Context, in Measurements, part community.
 	if err != nil {
 		return err
 	}
-	a := analysis{Whitened: w, partition: part, prior: prior, opts: opts, report: rep}
+	a := analysis{Whitened: w, communities: communities, prior: prior, opts: opts, report: rep}
 	return a.run(ctx)
 }
 
@@ -45,16 +45,20 @@ func (a *analysis) run(ctx context.Context) error {
 	if post, err = a.overTau(ctx, post, opts, true); err != nil {
 		return err
 	}
-	a.addRanking(post)
 	known := opts
 	known.Amplitude = posterior.UnitAmplitude
-	if post, err = posterior.New(ctx, a.Data, known); err != nil {
+	unit, err := posterior.New(ctx, a.Data, known)
+	if err != nil {
 		return err
 	}
-	if post, err = a.overTau(ctx, post, known, false); err != nil {
+	if unit, err = a.overTau(ctx, unit, known, false); err != nil {
 		return err
 	}
-	a.report.Posterior.KnownMassSetSize = len(post.Credible)
+	if a.partition, err = a.communities(ctx); err != nil {
+		return err
+	}
+	a.addRanking(post)
+	a.report.Posterior.KnownMassSetSize = len(unit.Credible)
 	if err := a.severalSources(ctx, opts); err != nil {
 		return err
 	}

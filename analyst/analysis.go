@@ -47,10 +47,11 @@ type Options struct {
 // analysis is one recovery.
 type analysis struct {
 	*Whitened
-	partition community.Partition
-	prior     []float64
-	opts      Options
-	report    *report.Report
+	communities func(context.Context) (community.Partition, error)
+	partition   community.Partition // once they were asked for
+	prior       []float64
+	opts        Options
+	report      *report.Report
 
 	probability []float64 // of each node to be a source
 	faulty      []float64 // of each measurement to be that of a broken sensor; nil: none may be

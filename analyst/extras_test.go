@@ -89,7 +89,7 @@ func analyseFew(t *testing.T, n, sensors int) *report.Report {
 	in.Values[0] = .9
 	rep := &report.Report{}
 	o := &Operator{Graph: g, Laplacian: l, Diffusion: d}
-	if err := o.Analyse(t.Context(), in, part, nil, Options{FaultRate: &rate}, rep); err != nil {
+	if err := o.Analyse(t.Context(), in, detected(part), nil, Options{FaultRate: &rate}, rep); err != nil {
 		t.Fatal(err)
 	}
 	return rep

@@ -16,7 +16,7 @@ func TestSlicesAreReused(t *testing.T) {
 	analyse := func(o *Operator) *report.Report {
 		t.Helper()
 		rep := &report.Report{}
-		if err := o.Analyse(t.Context(), in, one, nil, Options{}, rep); err != nil {
+		if err := o.Analyse(t.Context(), in, detected(one), nil, Options{}, rep); err != nil {
 			t.Fatal(err)
 		}
 		return rep

@@ -9,22 +9,40 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// Beside begins a detection that goes on beside other work: a detector walks from node to node
-// and keeps one processor busy. wait returns what [Detector.Detect] does, once it has ended,
-// and panics where that did. It may be called again.
-func Beside(ctx context.Context, d Detector, g *graph.Graph) (wait func() (Partition, error)) {
-	var p Partition
-	var err error
-	var net parallel.Net
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer net.Catch()
-		p, err = d.Detect(ctx, g)
-	}()
-	return func() (Partition, error) {
-		<-done
-		net.Raise()
-		return p, err
-	}
+// Search is a detection that goes on beside other work: a detector walks from node to node and
+// keeps one processor busy.
+type Search struct {
+	found Partition
+	err   error
+	net   parallel.Net
+	done  chan struct{}
+	stop  context.CancelFunc
 }
+
+// Beside begins a detection, which ends by itself, with ctx, or by [Search.Stop].
+func Beside(ctx context.Context, d Detector, g *graph.Graph) *Search {
+	ctx, stop := context.WithCancel(ctx)
+	s := &Search{done: make(chan struct{}), stop: stop}
+	go func() {
+		defer close(s.done)
+		defer stop()
+		defer s.net.Catch()
+		s.found, s.err = d.Detect(ctx, g)
+	}()
+	return s
+}
+
+// Wait returns what [Detector.Detect] does, once it has ended, and panics where that did; or the
+// error of ctx, where that ends sooner. It may be called again.
+func (s *Search) Wait(ctx context.Context) (Partition, error) {
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		return Partition{}, ctx.Err()
+	}
+	s.net.Raise()
+	return s.found, s.err
+}
+
+// Stop tells the detector to break off, and does not wait for that.
+func (s *Search) Stop() { s.stop() }

@@ -14,6 +14,8 @@ import (
 	"slices"
 
 	"golang.org/x/crypto/chacha20"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Nonce is the synthetic nonce of one sensor's escrowed noise, published with X.
@@ -48,6 +50,10 @@ type Escrow struct {
 type secret func() []byte
 
 func newSecret(key []byte) secret { return func() []byte { return key } }
+
+// drawWork is the work of drawing the noise of one sensor from its key, in values: some
+// microseconds.
+const drawWork = 1 << 8
 
 // KeySize is the size of a master secret in bytes.
 const KeySize = 32
@@ -96,16 +102,22 @@ func (e *Escrow) SensorKey(sensor string) (*SensorKey, error) {
 
 func (e *Escrow) perturb(p *Plan, releaseID string, readings []int64) ([]int64, []Nonce, error) {
 	x, nonces := make([]int64, len(p.Sensors)), make([]Nonce, len(p.Sensors))
-	for i, s := range p.Sensors {
-		key, err := e.SensorKey(string(s.ID))
-		if err != nil {
-			return nil, nil, err
+	err := parallel.Try(len(p.Sensors), drawWork, func(lo, hi int) error {
+		for i, s := range p.Sensors[lo:hi] {
+			key, err := e.SensorKey(string(s.ID))
+			if err != nil {
+				return err
+			}
+			noise, nonce, err := key.noise(releaseID, s.calibration(), readings[lo+i], s.Steps)
+			if err != nil {
+				return err
+			}
+			x[lo+i], nonces[lo+i] = readings[lo+i]+noise, nonce
 		}
-		var noise int64
-		if noise, nonces[i], err = key.noise(releaseID, s.calibration(), readings[i], s.Steps); err != nil {
-			return nil, nil, err
-		}
-		x[i] = readings[i] + noise
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	return x, nonces, nil
 }
