@@ -43,6 +43,13 @@ type Model struct {
 	open     bool // τ is to be chosen by the next plan
 }
 
+// detection is the communities of a graph, without labels until they are found, and the search
+// for them that goes on beside other work, if any.
+type detection struct {
+	community.Partition
+	search *community.Search
+}
+
 // Load reads the selected graph and what [Public] names, and prepares the diffusion.
 // Queries in settings that were read from a file are refused with [ErrForeignQuery];
 // see [Settings.Agree]. It returns [ErrEmpty] for a selection without nodes or without

@@ -10,13 +10,6 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 )
 
-// detection is the communities of a graph, without labels until they are found, and the search
-// for them that goes on beside other work, if any.
-type detection struct {
-	community.Partition
-	search *community.Search
-}
-
 // Partition returns the communities that allocation tells apart and a report ranks.
 // Where no property names them they are detected, which takes a while on a large graph:
 // once, from the first [Model.Plan] or [Model.Recover] on, beside what these compute without them, or

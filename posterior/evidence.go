@@ -147,19 +147,3 @@ func mills(x float64) float64 {
 	}
 	return 1 / f
 }
-
-// logSum returns log Σ e^{x_i}, −Inf for none.
-func logSum(x []float64) float64 {
-	largest := math.Inf(-1)
-	for _, v := range x {
-		largest = max(largest, v)
-	}
-	if math.IsInf(largest, 0) {
-		return largest
-	}
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Exp(v - largest)
-	}
-	return largest + math.Log(sum)
-}

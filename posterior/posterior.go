@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -137,9 +136,11 @@ func (p *Posterior) normalize(low, high []float64, level float64) {
 			p.ProbabilityError = 1
 		}
 	}
-	for i, v := range weight {
-		p.Probability[i] = math.Exp(v - p.LogPresence)
-	}
+	parallel.Rows(len(weight), logWork/16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			weight[i] = math.Exp(weight[i] - p.LogPresence)
+		}
+	})
 	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
 	if level == 0 {
 		level = 0.95
@@ -210,15 +211,6 @@ func logOddsError(weight, low, high []float64) float64 {
 	return max(h[0]-l[1]-odds, odds-max(0, l[0]-h[1]))
 }
 
-// firstTwo returns the two largest values, −Inf where there are fewer.
-func firstTwo(x []float64) (two [2]float64) {
-	two = [2]float64{math.Inf(-1), math.Inf(-1)}
-	for _, v := range x {
-		two[0], two[1] = max(two[0], v), max(two[1], min(two[0], v))
-	}
-	return two
-}
-
 // sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.
 func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
 	_, n := d.A.Dims()
@@ -277,7 +269,7 @@ func (p *Posterior) setCredible(level float64) {
 		least = out / 2 / float64(len(p.Probability))
 	}
 	order := atLeast(p.Probability, headOf(p.Probability, level, least))
-	slices.SortFunc(order, func(i, j int) int {
+	parallel.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(p.Probability[j], p.Probability[i]), cmp.Compare(i, j))
 	})
 	sum, k := 0.0, 0
@@ -295,29 +287,12 @@ func headOf(probability []float64, level, least float64) float64 {
 	if level+rounding >= 1 {
 		return least
 	}
-	for bound := floats.Max(probability) / 4; bound > least; bound /= 4 {
-		sum := 0.0
-		for _, v := range probability {
-			if !(v < bound) {
-				sum += v
-			}
-		}
-		if sum > level+rounding {
+	for bound := maximum(probability) / 4; bound > least; bound /= 4 {
+		if sumFrom(probability, bound) > level+rounding {
 			return bound
 		}
 	}
 	return least
-}
-
-// atLeast returns the places of the values that are not below least.
-func atLeast(x []float64, least float64) []int {
-	var places []int
-	for i, v := range x {
-		if !(v < least) {
-			places = append(places, i)
-		}
-	}
-	return places
 }
 
 // Ceiling returns Φ(Δ₂/2σ), the largest probability with which any test distinguishes two

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -47,22 +48,36 @@ func (u *uncertainty) totalGoal() float64 { return math.Log(max(posteriorTol, ne
 
 func (u *uncertainty) oddsGoal() float64 { return max(posteriorTol, nearly*u.leastOdds) }
 
+// largestOpen returns at least the k largest values but those of exact norms, or all of these, ascending.
+func largestOpen(x []float64, exact []bool, k int) []float64 {
+	var lock sync.Mutex
+	var all []float64
+	parallel.Rows(len(x), 1, func(lo, hi int) {
+		own := make([]float64, 0, hi-lo)
+		for i := lo; i < hi; i++ {
+			if !exact[i] {
+				own = append(own, x[i])
+			}
+		}
+		slices.Sort(own)
+		lock.Lock()
+		defer lock.Unlock()
+		all = append(all, own[max(0, len(own)-k):]...)
+	})
+	slices.Sort(all)
+	return all
+}
+
 // largest returns the k largest values but those of exact norms, largest first; of equal
 // ones those of lower nodes come first.
 func largest(x []float64, exact []bool, k int) []int {
 	if k == 0 {
 		return nil
 	}
-	open := make([]float64, 0, len(x))
-	for i, v := range x {
-		if !exact[i] {
-			open = append(open, v)
-		}
-	}
+	open := largestOpen(x, exact, k)
 	if k = min(k, len(open)); k == 0 {
 		return nil
 	}
-	slices.Sort(open)
 	least := open[len(open)-k]
 	above, _ := slices.BinarySearch(open, math.Nextafter(least, math.Inf(1)))
 	equal := k - (len(open) - above)
