@@ -3,6 +3,7 @@
 package expm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -198,26 +199,60 @@ func (d *Diffusion) unitVectorImages(ctx context.Context, pick []int, trans bool
 		}
 	}
 	m := mat.NewDense(len(pick), n, nil)
-	x, y := make([]float64, n*blockColumns), make([]float64, n*blockColumns)
-	for first := 0; first < len(pick); first += blockColumns {
-		c := min(blockColumns, len(pick)-first)
-		clear(x[:n*c])
-		for j, p := range pick[first : first+c] {
-			x[p*c+j] = 1
+	errs := make([]error, (len(pick)+blockColumns-1)/blockColumns)
+	blocks := func(u *unitVectors, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			first := k * blockColumns
+			errs[k] = u.imagesTo(ctx, m, first, pick[first:min(first+blockColumns, len(pick))], trans)
 		}
-		if err := d.Apply(ctx, y[:n*c], trans, x[:n*c], c); err != nil {
-			return nil, err
-		}
-		parallel.Rows(n, 2*c, func(lo, hi int) {
-			for j := range c {
-				row := m.RawRowView(first + j)
-				for i := lo; i < hi; i++ {
-					row[i] = y[i*c+j]
-				}
-			}
-		})
+	}
+	if n*blockColumns <= aloneValues {
+		parallel.RowsWith(len(errs), aloneValues, d.newUnitVectors, blocks)
+	} else {
+		blocks(d.newUnitVectors(), 0, len(errs))
+	}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// aloneValues bounds the values of a block of columns that one worker diffuses by itself, while others diffuse
+// other blocks: they fit into its cache, and a step of a recurrence on so few is hardly worth sharing. Larger
+// blocks are shared, one after the other.
+const aloneValues = 1 << 18
+
+// unitVectors is the memory of a block of unit vectors and their images.
+type unitVectors struct {
+	d    *Diffusion
+	x, y []float64
+}
+
+func (d *Diffusion) newUnitVectors() *unitVectors {
+	size := d.gen.Order() * blockColumns
+	return &unitVectors{d: d, x: make([]float64, size), y: make([]float64, size)}
+}
+
+// imagesTo sets the rows of m from the first on to the images of the unit vectors that are picked.
+func (u *unitVectors) imagesTo(ctx context.Context, m *mat.Dense, first int, pick []int, trans bool) error {
+	n, c := u.d.gen.Order(), len(pick)
+	x, y := u.x[:n*c], u.y[:n*c]
+	clear(x)
+	for j, p := range pick {
+		x[p*c+j] = 1
+	}
+	if err := u.d.Apply(ctx, y, trans, x, c); err != nil {
+		return err
+	}
+	parallel.Rows(n, 2*c, func(lo, hi int) {
+		for j := range c {
+			row := m.RawRowView(first + j)
+			for i := lo; i < hi; i++ {
+				row[i] = y[i*c+j]
+			}
+		}
+	})
+	return nil
 }
 
 // Dense returns M̃ as a matrix where the method is Eigen, and nil otherwise. The

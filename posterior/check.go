@@ -316,6 +316,7 @@ const checkBlock = 16
 // noiseBlock is the noise z of some trials, and w = Aᵀz, each with one column a trial.
 type noiseBlock struct {
 	z, w  []float64
+	drawn []float64 // some rows of z, one trial after the other
 	width int
 }
 

@@ -113,24 +113,39 @@ func (k *checker) addNull(null []float64, b *noiseBlock) {
 	})
 }
 
-// lineValues is the number of values of a cache line: columns are drawn by as many, so that
-// no two workers write to one line.
-const lineValues = 8
+// drawRows is the number of rows of noise that are drawn before they are put side by side: each trial has a
+// stream of its own, which one worker draws, and no two write to one line of the cache.
+const drawRows = 1 << 15
 
 // draw fills the block with the noise of width trials from the at-th on.
 func (b *noiseBlock) draw(k *checker, at, width int) {
 	m, n := k.d.A.Dims()
 	if b.z == nil {
-		b.z, b.w = make([]float64, m*width), make([]float64, n*width)
+		b.z, b.w, b.drawn = make([]float64, m*width), make([]float64, n*width), make([]float64, min(m, drawRows)*width)
 	}
 	b.z, b.w, b.width = b.z[:m*width], b.w[:n*width], width
-	parallel.Rows((width+lineValues-1)/lineValues, m*lineValues, func(lo, hi int) {
-		for j := lo * lineValues; j < min(hi*lineValues, width); j++ {
-			random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
-			for s := range m {
-				b.z[s*width+j] = random.NormFloat64()
+	streams := make([]rand.PCG, width)
+	for j := range streams {
+		streams[j].Seed(k.seed, uint64(at+j))
+	}
+	for lo := 0; lo < m; lo += drawRows {
+		rows := min(drawRows, m-lo)
+		parallel.Each(width, func(j int) {
+			stream := streams[j]
+			random, column := rand.New(&stream), b.drawn[j*rows:(j+1)*rows]
+			for s := range column {
+				column[s] = random.NormFloat64()
 			}
-		}
-	})
+			streams[j] = stream
+		})
+		z := b.z[lo*width : (lo+rows)*width]
+		parallel.Rows(rows, 2*width, func(from, to int) {
+			for s := from; s < to; s++ {
+				for j := range width {
+					z[s*width+j] = b.drawn[j*rows+s]
+				}
+			}
+		})
+	}
 	linop.MulBlockTo(k.coarse, b.w, true, b.z, width)
 }
