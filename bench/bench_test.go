@@ -95,10 +95,10 @@ func TestRow(t *testing.T) {
 		quick bool
 		want  string
 	}{
-		{line{"", "scipy", ours, theirs, []goal{faster(10), within(.4)}, nil}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10×, ≤ 0.4 s | **no** | theirs |"},
-		{line{"", "scipy", ours, theirs, []goal{faster(10)}, nil}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10× | yes | theirs |"},
-		{line{"", "scipy", ours, theirs, []goal{faster(10)}, nil}, true, "|   | scipy | 6 | 1 | 2.0e-09 | 12× |   |   | theirs |"},
-		{line{"a case", us, ours, ours, nil, nil}, false, "| a case | **ours** | 0.5 | 0.5 | 1.2e-09 |   |   |   | ours |"},
+		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10), within(.4)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10×, ≤ 0.4 s | **no** | theirs |"},
+		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10× | yes | theirs |"},
+		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, true, "|   | scipy | 6 | 1 | 2.0e-09 | 12× |   |   | theirs |"},
+		{line{name: "a case", program: us, ours: ours, theirs: ours}, false, "| a case | **ours** | 0.5 | 0.5 | 1.2e-09 |   |   |   | ours |"},
 		{line{name: "a case", program: "judge", err: errors.New("one\ntwo|three")}, false, "| a case | judge |   |   |   |   |   | **failed** | one two/three |"},
 	} {
 		if got := row(c.l, c.quick); got != c.want {
@@ -221,14 +221,61 @@ func TestProcess(t *testing.T) {
 // A row of the table of scaling has the speed-up, the efficiency and the share of the wall on
 // one processor.
 func TestScalingRow(t *testing.T) {
-	l := line{name: "work", program: "4", ours: measure{Wall: 8}, theirs: measure{Wall: 2.5, CPU: 9, Idle: 1.5, Memory: 1 << 29}}
-	want := "| work | 4 | 2.5 | 3.20 | 80 % | 20.0 % | 9 | 0.5 | the same |"
+	l := line{name: "work", program: "4", ours: measure{Wall: 8}, theirs: measure{Wall: 2.5, CPU: 9, Idle: 1.5, Memory: 1 << 29}, given: 3.75}
+	want := "| work | 4 | 2.5 | 3.20 | 3.75 | 80 % | 20.0 % | 9 | 0.5 | the same |"
 	if got := scalingRow(l, false); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	l.err = errors.New("other bits than on one processor")
 	if got := scalingRow(l, false); !strings.Contains(got, "**other bits than on one processor**") {
 		t.Errorf("%s does not say what is wrong", got)
+	}
+}
+
+// Of several runs the fastest counts, and what the machine gives is the best of what it gave; other bits are an
+// error whichever run has them.
+func TestScaled(t *testing.T) {
+	s := scaled{workers: []int{1, 2}, best: make([]measure, 2), errs: make([]error, 2)}
+	for _, wall := range []float64{9, 8, 10} {
+		s.add(0, measure{Wall: wall, Digest: "a"}, nil)
+		s.add(1, measure{Wall: wall / 2, Digest: "a"}, nil)
+	}
+	s.addTogether([]measure{{Wall: 10}, {Wall: 16}})
+	s.addTogether([]measure{{Wall: 16}, {Wall: 16}})
+	lines := s.lines("work")
+	if len(lines) != 2 || lines[0].theirs.Wall != 8 || lines[1].theirs.Wall != 4 || lines[1].ours.Wall != 8 || lines[0].given != 0 || lines[1].given != 8*(1./10+1./16) || lines[1].err != nil {
+		t.Errorf("%+v", lines)
+	}
+	s.add(1, measure{Wall: 1, Digest: "b"}, nil)
+	if lines = s.lines("work"); lines[0].err != nil || lines[1].err == nil || lines[1].theirs.Wall != 4 {
+		t.Errorf("other bits: %+v", lines)
+	}
+}
+
+// Processes side by side go on only once all are ready, and not at all for one that fails before.
+func TestSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	script := `touch "$0/$$"; echo ready; read line; ls "$0" | wc -l | sed 's/.*/{"cpu": &}/'`
+	list, err := sideBySide(t.Context(), 3, "sh", "-c", script, dir)
+	if err != nil || len(list) != 3 {
+		t.Fatal(list, err)
+	}
+	for _, m := range list {
+		if m.CPU != 3 {
+			t.Errorf("one went on with %v of 3 ready", m.CPU)
+		}
+	}
+	if _, err := sideBySide(t.Context(), 2, "sh", "-c", `mkdir "$0/one" 2>/dev/null || exit 3; echo ready; read line; echo '{}'`, dir); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("one failed: %v", err)
+	}
+}
+
+// A comparison of revisions without one to compare with is refused before anything is measured.
+func TestNoRevision(t *testing.T) {
+	defer func(before string) { *only = before }(*only)
+	*only = "scaling,revisions"
+	if err := runAll(t.Context()); !errors.Is(err, errNoRevision) {
+		t.Errorf("%v, want that a revision is to be named", err)
 	}
 }
 

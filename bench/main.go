@@ -36,15 +36,16 @@ import (
 )
 
 var (
-	only    = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
-	cases   = flag.String("case", "", "text that the names of the cases to run contain")
-	quick   = flag.Bool("quick", false, "small graphs, a few minutes in all")
-	output  = flag.String("o", "", "file whose sections of these topics to write anew; default: bench/RESULTS.md for a full run or with -refresh, else standard output")
-	refresh = flag.Bool("refresh", false, "write into bench/RESULTS.md, whose other sections stay")
-	against = flag.String("against", "", "revision that topic revisions compares with; without it that topic is left out, or refused where it is named")
-	limit   = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
-	child   = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
-	folder  = flag.String("dir", "", "internal: folder of the case")
+	only     = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
+	cases    = flag.String("case", "", "text that the names of the cases to run contain")
+	quick    = flag.Bool("quick", false, "small graphs, a few minutes in all")
+	output   = flag.String("o", "", "file whose sections of these topics to write anew; default: bench/RESULTS.md for a full run or with -refresh, else standard output")
+	refresh  = flag.Bool("refresh", false, "write into bench/RESULTS.md, whose other sections stay")
+	against  = flag.String("against", "", "revision that topic revisions compares with; without it that topic is left out, or refused where it is named")
+	limit    = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
+	child    = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
+	folder   = flag.String("dir", "", "internal: folder of the case")
+	together = flag.Bool("together", false, "internal: wait before measuring until standard input has a line")
 )
 
 func main() {
@@ -84,6 +85,9 @@ func runAll(ctx context.Context) error {
 		for _, name := range wanted {
 			if !slices.Contains(topicNames(), name) {
 				return fmt.Errorf("no topic %q, want some of %s", name, strings.Join(topicNames(), ", "))
+			}
+			if name == revisions.name && *against == "" {
+				return errNoRevision
 			}
 		}
 	}

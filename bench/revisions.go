@@ -35,6 +35,8 @@ var revisions = topic{
 // slowdown is the ratio of CPU seconds from which work counts as slower.
 const slowdown = 1.03
 
+var errNoRevision = errors.New("name a revision to compare with: -against REV")
+
 // trees are the programs of two revisions.
 type trees struct {
 	old, new string // what they are called
@@ -46,9 +48,6 @@ type trees struct {
 func (r *runner) builds(ctx context.Context) (*trees, error) {
 	if r.built != nil {
 		return r.built, nil
-	}
-	if *against == "" {
-		return nil, errors.New("name a revision to compare with: -against REV")
 	}
 	old, err := printed(ctx, "git", "rev-parse", "--short", *against+"^{commit}")
 	if err != nil {

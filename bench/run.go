@@ -69,6 +69,7 @@ type line struct {
 	theirs  measure // ours again where the program is ours
 	goals   []goal
 	err     error
+	given   float64 // speed-up of as many processes side by side; 0: unknown
 }
 
 // us is our name in the tables.
@@ -134,10 +135,10 @@ func (r *runner) comparison(ctx context.Context, topic string, c comparison) []l
 		}
 		ours.Error, ours.Note = verdict.Error, cmp.Or(ours.Note, verdict.Note)
 	}
-	lines := []line{{c.name, us, ours, ours, c.goals, nil}}
+	lines := []line{{name: c.name, program: us, ours: ours, theirs: ours, goals: c.goals}}
 	for _, p := range c.peers {
 		theirs, err := beside(p.name)
-		lines = append(lines, line{"", p.name, ours, theirs, p.goals, err})
+		lines = append(lines, line{program: p.name, ours: ours, theirs: theirs, goals: p.goals, err: err})
 	}
 	return lines
 }
@@ -147,14 +148,19 @@ func (r *runner) comparison(ctx context.Context, topic string, c comparison) []l
 func process(ctx context.Context, env []string, name string, args ...string) (m measure, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(append(append(os.Environ(), threads...), "BENCH_SECONDS="+budget()), env...)
+	cmd := command(ctx, env, name, args...)
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {
 		return m, errors.Join(ctx.Err(), fmt.Errorf("%w: %s", err, lastLine(problem.String())))
 	}
 	return m, json.Unmarshal([]byte(lastLine(out.String())), &m)
+}
+
+func command(ctx context.Context, env []string, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(append(append(os.Environ(), threads...), "BENCH_SECONDS="+budget()), env...)
+	return cmd
 }
 
 func lastLine(text string) string {

@@ -27,6 +27,7 @@ import (
 	stores "github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	free "github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -38,10 +39,12 @@ var scaling = topic{
 	name:  "scaling",
 	title: "From one processor to all",
 	about: "The same work at 1, 2, 4, … and all processors, each in a process of its own. Wall seconds and the peak of memory (resident, " +
-		"of the whole process) are those of one run, or the mean of runs for half a second; speed-up and efficiency are " +
-		"relative to one processor. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
+		"of the whole process) are those of one run, or the mean of runs for half a second: where that is less than 15 seconds on one processor, of the " +
+		"fastest of three processes at each number, in turn. Speed-up and efficiency are relative to one processor. What the machine gives is the " +
+		"speed-up of as many processes side by side as there are processors, each with the work of one and nothing to wait for: they share " +
+		"memory and clock, so that it may be less than their number. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
 		"scheduler, so that other programs on the machine do not count. The results' bits are compared with those of one processor.",
-	head: []string{"case", "processors", "wall s", "speed-up", "efficiency", "on one processor", "CPU s", "GiB", "bits"},
+	head: []string{"case", "processors", "wall s", "speed-up", "the machine gives", "efficiency", "on one processor", "CPU s", "GiB", "bits"},
 	row:  scalingRow,
 	cases: func(quick bool) (list []comparison) {
 		k := 1
@@ -91,6 +94,9 @@ const enough = .5
 // timed measures a task: once, or where it takes less than enough the mean of as many as
 // take that.
 func timed(work task) (measure, error) {
+	if err := othersReady(); err != nil {
+		return measure{}, err
+	}
 	m, err := window(work, 1)
 	if err == nil && m.Wall < enough {
 		m, err = window(work, int(math.Ceil(enough/max(m.Wall, 1e-6))))
@@ -98,9 +104,9 @@ func timed(work task) (measure, error) {
 	return m, err
 }
 
-// window measures the mean of some runs of a task.
+// window measures the mean of some runs of a task. A collection of garbage brings the account of idle time up to
+// date, and idles itself: what one more takes is taken off.
 func window(work task, runs int) (m measure, err error) {
-	runtime.GC()
 	idle := idleSeconds()
 	cpu := usage.CPU()
 	begin := time.Now()
@@ -112,15 +118,16 @@ func window(work task, runs int) (m measure, err error) {
 	}
 	m.Wall = time.Since(begin).Seconds() / float64(runs)
 	after := usage.CPU()
-	runtime.GC() // brings the account of idle time up to date
-	m.CPU, m.Idle = (after-cpu).Seconds()/float64(runs), (idleSeconds()-idle)/float64(runs)
+	end := idleSeconds()
+	collection := idleSeconds() - end
+	m.CPU, m.Idle = (after-cpu).Seconds()/float64(runs), max(0, end-idle-collection)/float64(runs)
 	m.Digest, err = digestOf(result)
 	return m, err
 }
 
-// idleSeconds returns for how long processors had nothing to do, as of the last collection of
-// garbage.
+// idleSeconds returns for how long processors had nothing to do.
 func idleSeconds() float64 {
+	runtime.GC() // the account is as of the last one
 	s := []metrics.Sample{{Name: "/cpu/classes/idle:cpu-seconds"}}
 	metrics.Read(s)
 	return s[0].Value.Float64()
@@ -242,6 +249,9 @@ func wholeRun(ctx context.Context, dir string, g *graph.Graph) (task, error) {
 	if err := keep(filepath.Join(dir, "release.json"), kept, func() (any, error) { return p.newRelease(ctx, "kept") }); err != nil {
 		return nil, err
 	}
+	if p, err = prepare(ctx, g); err != nil { // nothing is known yet, as in a process that finds a release
+		return nil, err
+	}
 	runs := 0
 	return func() (any, error) {
 		runs++
@@ -267,6 +277,9 @@ func evaluation(ctx context.Context, dir string, g *graph.Graph) (task, error) {
 	if err := keep(filepath.Join(dir, "plan.json"), kept, func() (any, error) { return p.Plan(ctx, p.opts) }); err != nil {
 		return nil, err
 	}
+	if p, err = prepare(ctx, g); err != nil { // as for a run
+		return nil, err
+	}
 	return func() (any, error) {
 		if _, err := p.Plan(ctx, p.opts); err != nil {
 			return nil, err
@@ -275,29 +288,81 @@ func evaluation(ctx context.Context, dir string, g *graph.Graph) (task, error) {
 	}, nil
 }
 
-// scale runs our side at every number of processors.
+// Work of less than shortRun on one processor is measured scalingRounds times: a machine's speed goes up and down.
+const (
+	shortRun      = 15 // seconds
+	scalingRounds = 3
+)
+
+// scale runs our side at every number of processors, in turn.
 func (r *runner) scale(ctx context.Context, topic string, c comparison) (lines []line) {
+	failed := func(err error) []line { return []line{{name: c.name, program: "1", err: err}} }
 	dir, err := os.MkdirTemp(r.work, "case-")
 	if err != nil {
-		return []line{{name: c.name, program: "1", err: err}}
+		return failed(err)
 	}
 	defer os.RemoveAll(dir)
 	self, err := os.Executable()
 	if err != nil {
-		return []line{{name: c.name, program: "1", err: err}}
+		return failed(err)
 	}
-	var one measure
-	for i, k := range c.workers {
-		m, err := process(ctx, []string{"GOMAXPROCS=" + strconv.Itoa(k)}, self, fmt.Sprintf("-quick=%v", *quick), "-dir", dir, "-child", topic+"/"+c.name)
-		if i == 0 {
-			one = m
+	args := []string{fmt.Sprintf("-quick=%v", *quick), "-dir", dir, "-child", topic + "/" + c.name}
+	s := scaled{workers: c.workers, best: make([]measure, len(c.workers)), errs: make([]error, len(c.workers))}
+	for round := range scalingRounds {
+		for i, k := range c.workers {
+			m, err := process(ctx, []string{"GOMAXPROCS=" + strconv.Itoa(k)}, self, args...)
+			s.add(i, m, err)
 		}
-		if err == nil && m.Digest != one.Digest {
-			err = errors.New("other bits than on one processor")
+		if most := c.workers[len(c.workers)-1]; round < 2 && most > 1 && int64(most)*s.best[0].Memory <= free.Available() {
+			if list, err := sideBySide(ctx, most, self, append(args, "-together")...); err == nil {
+				s.addTogether(list)
+			}
 		}
-		l := line{program: strconv.Itoa(k), ours: one, theirs: m, err: err}
+		if !(s.best[0].Wall < shortRun) {
+			break
+		}
+	}
+	return s.lines(c.name)
+}
+
+// scaled is what was measured of a case: of each number of processors the fastest run.
+type scaled struct {
+	workers []int
+	best    []measure
+	errs    []error // of each number, the first
+	rate    float64 // at which processes side by side do the work together, 1/s; 0: unknown
+}
+
+// add adds a run on the i-th number of processors.
+func (s *scaled) add(i int, m measure, err error) {
+	if err == nil && s.best[0].Digest != "" && m.Digest != s.best[0].Digest {
+		err = errors.New("other bits than on one processor")
+	}
+	if s.errs[i] == nil {
+		s.errs[i] = err
+	}
+	if err == nil && (s.best[i].Digest == "" || m.Wall < s.best[i].Wall) {
+		s.best[i] = m
+	}
+}
+
+// addTogether adds runs side by side, on one processor each.
+func (s *scaled) addTogether(list []measure) {
+	rate := 0.0
+	for _, m := range list {
+		rate += 1 / m.Wall
+	}
+	s.rate = max(s.rate, rate)
+}
+
+func (s *scaled) lines(name string) (lines []line) {
+	for i, k := range s.workers {
+		l := line{program: strconv.Itoa(k), ours: s.best[0], theirs: s.best[i], err: s.errs[i]}
 		if i == 0 {
-			l.name = c.name
+			l.name = name
+		}
+		if i == len(s.workers)-1 {
+			l.given = s.rate * s.best[0].Wall
 		}
 		lines = append(lines, l)
 	}
@@ -307,14 +372,17 @@ func (r *runner) scale(ctx context.Context, topic string, c comparison) (lines [
 // scalingRow is a line as a row of the table of [scaling].
 func scalingRow(l line, _ bool) string {
 	if l.err != nil {
-		return cells(l.name, l.program, "", "", "", "", "", "", "**"+oneLine(l.err)+"**")
+		return cells(l.name, l.program, "", "", "", "", "", "", "", "**"+oneLine(l.err)+"**")
 	}
 	k, _ := strconv.ParseFloat(l.program, 64)
 	speed, m := l.ours.Wall/l.theirs.Wall, l.theirs
-	share := ""
+	share, given := "", ""
+	if l.given > 0 {
+		given = fmt.Sprintf("%.2f", l.given)
+	}
 	if k > 1 {
 		share = fmt.Sprintf("%.1f %%", 100*m.Idle/((k-1)*m.Wall))
 	}
-	return cells(l.name, l.program, fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.2f", speed), fmt.Sprintf("%.0f %%", 100*speed/k),
+	return cells(l.name, l.program, fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.2f", speed), given, fmt.Sprintf("%.0f %%", 100*speed/k),
 		share, fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)), "the same")
 }
