@@ -23,7 +23,7 @@ func (m *Model) attemptFromSensors(p *Plan, values []privacy.SensorValue, scope 
 	s := Signal{Cloaked: true}
 	a := &Attempt{
 		Scope: m.scope(scope, s), ReleaseID: r.ID(), Token: digest.String(), Signal: s, Plan: p,
-		Release: &Release{Release: r, Model: m.Settings, Signal: s, Allocated: p.Allocated},
+		Release: &Release{Release: r, Model: m.Settings, Signal: s, Allocated: p.Allocated, Communities: p.Communities},
 	}
 	return a, func() (*Release, error) { return a.Release, nil }, nil
 }

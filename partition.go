@@ -38,6 +38,21 @@ func (m *Model) detect(ctx context.Context) (community.Partition, error) {
 	return m.detector().Detect(ctx, m.Graph)
 }
 
+// PlannedCommunities describes the communities of the model, for a plan that is made of them and for whoever compares. It
+// returns the errors of [Model.Partition].
+func (m *Model) PlannedCommunities(ctx context.Context) (*PlannedCommunities, error) {
+	part, err := m.Partition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &PlannedCommunities{Count: part.Count, Property: m.Communities.Property}
+	if c.Property == "" {
+		c.Detection = detectionOf(m.detector())
+	}
+	c.Digest = communitiesDigest(m.Graph.Digest(), part.Labels)
+	return c, nil
+}
+
 func (m *Model) detector() community.Detector {
 	if d := m.Communities.Detector; d != nil {
 		return d

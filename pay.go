@@ -182,5 +182,5 @@ func (m *Model) draw(a *Attempt, y []float64, noise privacy.Noise) (*Release, er
 	if err != nil {
 		return nil, err
 	}
-	return &Release{Release: r, Model: m.Settings, Signal: a.Signal, Allocated: a.Plan.Allocated}, nil
+	return &Release{Release: r, Model: m.Settings, Signal: a.Signal, Allocated: a.Plan.Allocated, Communities: a.Plan.Communities}, nil
 }

@@ -95,6 +95,11 @@ func (m *Model) plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 			return nil, err
 		}
 	}
+	if choice != nil || p.Allocated != nil || opts.Allocation.TolerateFaulty > 0 {
+		if p.Communities, err = m.PlannedCommunities(ctx); err != nil {
+			return nil, err
+		}
+	}
 	p.certified, err = p.Digest()
 	return p, err
 }

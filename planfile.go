@@ -24,6 +24,9 @@ type Plan struct {
 	// Allocated says how the noise was allocated; nil: uniformly.
 	Allocated *Allocated
 	Breakdown *report.Breakdown // by simulation; nil: unknown
+	// Communities are those that τ or the noise was chosen for, or the accuracy simulated with; nil: nothing rests on any,
+	// or the file does not say.
+	Communities *PlannedCommunities
 	// UniformReason says why noise is uniform although it might have been allocated; "": it is
 	// allocated, or uniform was asked for. Not in the file.
 	UniformReason string
@@ -95,12 +98,14 @@ type planExtra struct {
 	Exposed   []string             `json:"notProtected"` // for the reader
 	Breakdown *report.Breakdown    `json:"breakdown,omitempty"`
 	Warnings  []string             `json:"warnings,omitempty"`
+
+	Communities *PlannedCommunities `json:"communities,omitempty"`
 }
 
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Breakdown: p.Breakdown, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Breakdown: p.Breakdown, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings, Communities: p.Communities}
 	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		report.Noise
@@ -139,7 +144,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "breakdown", "allocation", "whitenedSensitivity", "publicProperties", "notProtected", "warnings"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "breakdown", "allocation", "whitenedSensitivity", "publicProperties", "notProtected", "warnings", "communities"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -166,7 +171,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Breakdown: extra.Breakdown, Allocated: extra.Allocated, PublicProperties: extra.Public, Warnings: extra.Warnings}
+	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Breakdown: extra.Breakdown, Allocated: extra.Allocated, PublicProperties: extra.Public, Warnings: extra.Warnings, Communities: extra.Communities}
 	if err := q.consistent(); err != nil {
 		return err
 	}
@@ -183,6 +188,9 @@ func (p *Plan) consistent() error {
 		return fmt.Errorf("%w: publicProperties is no list", strictjson.ErrInvalid)
 	}
 	if err := p.Model.checkPlan(p.Public); err != nil {
+		return err
+	}
+	if err := p.Communities.check(p.NodeCount, p.PublicProperties); err != nil {
 		return err
 	}
 	for _, a := range []*report.Accuracy{p.Accuracy, p.uniformAccuracy()} {

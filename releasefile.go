@@ -18,6 +18,8 @@ type Release struct {
 	Model     Settings
 	Signal    Signal     // what was released, by name
 	Allocated *Allocated // nil: uniform noise
+	// Communities are those of the plan: nil where nothing rests on any, or the file does not say.
+	Communities *PlannedCommunities
 }
 
 // releaseDocument is a release file. Guarantee and NotProtected are for the
@@ -36,6 +38,8 @@ type releaseHead struct {
 	Model         *Settings      `json:"model"`
 	Signal        Signal         `json:"signal"`
 	Allocated     *Allocated     `json:"allocation,omitempty"`
+
+	Communities *PlannedCommunities `json:"communities,omitempty"`
 }
 
 // MarshalJSON writes a release file.
@@ -44,7 +48,7 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 	fields := make(map[string]json.RawMessage)
 	if err := merge(fields, releaseHead{
 		Guarantee: p.Sentence(), NotProtected: report.Exposed(p.ComponentCount),
-		Model: &r.Model, Signal: r.Signal, Allocated: r.Allocated,
+		Model: &r.Model, Signal: r.Signal, Allocated: r.Allocated, Communities: r.Communities,
 	}); err != nil {
 		return nil, err
 	}
@@ -86,9 +90,17 @@ func (r *Release) unmarshal(data []byte) error {
 	if err := d.Signal.checkPrivate(d.Model.PublicProperties()); err != nil {
 		return err
 	}
-	q := Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated}
+	q := Release{Release: d.Release, Model: *d.Model, Signal: d.Signal, Allocated: d.Allocated, Communities: d.Communities}
 	if err := q.Model.checkPlan(q.Plan().Public); err != nil {
 		return err
+	}
+	if c := q.Communities; c != nil {
+		if err := c.check(q.Plan().NodeCount, []string{c.Property}); err != nil {
+			return err
+		}
+		if err := q.Signal.checkPrivate(d.Model.PublicProperties(c.Property)); err != nil {
+			return err
+		}
 	}
 	if q.Allocated != nil && q.Allocated.Uniform.Accuracy != nil && !q.Allocated.Uniform.Accuracy.Possible() {
 		return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)

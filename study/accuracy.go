@@ -42,6 +42,9 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 		return err
 	}
 	p.AddPublicProperties(m.PublicProperties()...)
+	if p.Communities, err = m.PlannedCommunities(ctx); err != nil {
+		return err
+	}
 	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
 		return err
 	}

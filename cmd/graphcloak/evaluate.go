@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -117,52 +116,6 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		}
 		return a.showEvaluation(result)
 	})
-}
-
-// noteCommunities tells where a plan from a file rests on other properties, or was simulated with another number of
-// communities, than it is evaluated with: the plan's accuracy, and noise that was allocated, are for its own.
-func (a *app) noteCommunities(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) error {
-	part, err := m.Partition(ctx)
-	if err != nil {
-		return err
-	}
-	ours := m.PublicProperties(a.config.Report.Caption)
-	planned := 0
-	if p.Accuracy != nil {
-		planned = len(p.Accuracy.Communities)
-	}
-	further := slices.ContainsFunc(ours, func(name string) bool { return !slices.Contains(p.PublicProperties, name) })
-	other := planned > 0 && planned != part.Count || planned == 0 && !slices.Equal(ours, p.PublicProperties)
-	if !further && !other {
-		return nil
-	}
-	of := "other communities"
-	if planned > 0 {
-		of = countOf(planned)
-	}
-	a.note("Note: the plan was made for %s, from the public properties %s; this is of %s, from %s. Its noise and its own accuracy are for what it was made for: name the same --community-property and --prior-property.",
-		of, listed(p.PublicProperties), countOf(part.Count), listed(ours))
-	return nil
-}
-
-// countOf writes a number of communities.
-func countOf(n int) string {
-	if n == 1 {
-		return "1 community"
-	}
-	return fmt.Sprintf("%d communities", n)
-}
-
-// listed writes the names of properties.
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	quoted := make([]string, len(names))
-	for k, s := range names {
-		quoted[k] = strconv.Quote(s)
-	}
-	return strings.Join(quoted, ", ")
 }
 
 // rateColumns are those of the rows of machine-readable formats: one for each noise, then

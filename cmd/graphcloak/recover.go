@@ -102,6 +102,11 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
 	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Complete(ctx, &r, job)
+	if err == nil {
+		if err := a.noteReleased(ctx, m, &r); err != nil {
+			return err
+		}
+	}
 	return a.conclude(ctx, s, job, rep, err)
 }
 

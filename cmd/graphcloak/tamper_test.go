@@ -402,6 +402,7 @@ var free = []struct{ pattern, commands, reason string }{
 	{`.*/?expectedAccuracy delete`, "release verify recover", "a plan need not be simulated"},
 	{`.*/expectedAccuracy/(chance|meanEmd|meanElsewhere|credibleSetSize|credibleSetSizeKnownMass) .*`, "release verify recover", "simulations are not repeated; verify says so"},
 	{`/expectedAccuracy/(limit|communities)(/.*)? .*`, "release verify recover", "nothing that is released rests on them; verify says so"},
+	{`/communities(/.*)? .*`, "release verify recover", "a reader compares them with its own, and says so; nothing rests on them"},
 	{`/warnings.*`, "release verify", "they are for the reader, and nothing rests on them"},
 	{`/allocation/gap(Proven)? .*`, "release verify recover", "how good an allocation is weakens no guarantee; verify says so"},
 	{`.*/(s|whitenedS)ensitivity/lower (zero|tiny|over 16)`, "release verify recover", "a lower end that is lower is a true statement; noise follows the upper one"},

@@ -62,14 +62,3 @@ func TestWhatIsTold(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { c.check(t) })
 	}
 }
-
-// TestPlanOfOtherCommunities: a plan that is evaluated with other communities than it was made for is not so in silence, and
-// one that is evaluated with its own is.
-func TestPlanOfOtherCommunities(t *testing.T) {
-	const flags = " --from folder:hall --trials 20"
-	made := []string{"plan" + flags + " --tau 0.1 --epsilon 100 --delta 0.01 --allocation uniform --community-property leak -o plan.json"}
-	const note = "the plan was made for 2 communities, from the public properties \"leak\"; this is of 5 communities, from \"id\""
-	spoken{before: made, args: "evaluate --plan plan.json --community-property id" + flags, want: note}.check(t)
-	spoken{before: made, args: "evaluate --plan plan.json --community-property leak" + flags, want: "Spent", not: "the plan was made for"}.check(t)
-	spoken{before: made, args: "evaluate --plan plan.json --community-property part" + flags, want: "the plan was made for 2 communities"}.check(t)
-}
