@@ -149,6 +149,17 @@ func (d *Diffusion) WithTau(tau float64) (*Diffusion, error) {
 	return o.finish()
 }
 
+// WithTolerance returns the diffusion for another tolerance. Eigenpairs are shared, not computed
+// again, and so is the memory of applications. It returns [ErrAccuracy] as [New] does.
+func (d *Diffusion) WithTolerance(tol float64) (*Diffusion, error) {
+	o, err := newUnprepared(d.gen, d.tau, Options{Method: d.method, Tolerance: tol})
+	if err != nil {
+		return nil, err
+	}
+	o.spec, o.work = d.spec, d.work
+	return o.finish()
+}
+
 // newUnprepared checks the input and chooses the method, without heavy work.
 func newUnprepared(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	switch {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // operator is a polynomial p(L) ≈ M with a proved error, for blocks of columns.
@@ -17,7 +18,6 @@ type operator struct {
 	n      int
 	block  int // columns of a random block
 	few    int // columns that cost much less than a block, evaluated to raise the lower end
-	x, y   []float64
 	u      []float64 // node weights u_t; nil: all peak
 	peak   float64
 	slackB float64 // ‖diag(√u)(M̃ − M)(e_i − e_j)‖₂ is at most this
@@ -49,32 +49,42 @@ func (s *search) within(tol float64) (*operator, error) {
 	}
 	tol = min(max(tol, 1e-15), 1e-2)
 	var err error
-	o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
+	if s.heat == nil {
+		o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
+	} else {
+		o.d, err = s.heat.WithTolerance(tol)
+	}
 	if err != nil {
 		return nil, errNoProgress
 	}
+	s.heat = o.d
 	o.slackB = math.Sqrt(2*o.peak) * o.d.Err() * (1 + 8*unit)
 	o.roundB = math.Sqrt(2*o.peak) * o.d.Rounding() * (1 + 8*unit)
-	o.x, o.y = make([]float64, n*o.block), make([]float64, n*o.block)
+	s.x, s.y = resize(s.x, n*o.block), resize(s.y, n*o.block)
 	return o, nil
 }
 
 // longest returns the largest α/length among the edges that remain.
 func (s *search) longest() float64 {
-	scale, _ := largestOf(len(s.rest), 1, func(k int) float64 { return s.edges[s.rest[k]].scale })
+	scale, _ := largestOf(len(s.rest), 1, func(k int) float64 { return s.edges.at(s.rest[k]).scale })
 	return scale
 }
 
 // nodeWeights returns u_t = ω_t s_t² and its maximum.
-func (p *problem) nodeWeights() (u []float64, peak float64) {
-	u = p.omega
-	if p.s != nil {
-		u = make([]float64, len(p.omega))
-		for t, w := range p.omega {
-			u[t] = w * (p.s[t] * p.s[t])
+func (s *search) nodeWeights() (u []float64, peak float64) {
+	if s.weights == nil {
+		s.weights = s.omega
+		if s.s != nil {
+			s.weights = slices.Clone(s.omega)
+			parallel.Rows(len(s.weights), 3, func(lo, hi int) {
+				for t := lo; t < hi; t++ {
+					s.weights[t] *= s.s[t] * s.s[t]
+				}
+			})
 		}
+		s.weightPeak = maximum(s.weights) * (1 + 4*unit)
 	}
-	return u, slices.Max(u) * (1 + 4*unit)
+	return s.weights, s.weightPeak
 }
 
 // evaluate brackets some edges by computing M̃b.
@@ -82,11 +92,11 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 	for ; len(pick) > 0; pick = pick[min(o.block, len(pick)):] {
 		part := pick[:min(o.block, len(pick))]
 		k := len(part)
-		x, y := o.x[:o.n*k], o.y[:o.n*k]
+		x, y := s.x[:o.n*k], s.y[:o.n*k]
 		setZero(x)
 		for j, i := range part {
-			x[int(s.edges[i].u)*k+j] = 1
-			x[int(s.edges[i].v)*k+j] = -1
+			x[int(s.edges.at(i).u)*k+j] = 1
+			x[int(s.edges.at(i).v)*k+j] = -1
 		}
 		if err := o.d.Apply(ctx, y, false, x, k); err != nil {
 			return err
@@ -95,7 +105,7 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 		// n + 8 roundings of a sum of squares, halved by the root.
 		relative := (float64(o.n) + 16) * unit
 		for j, i := range part {
-			scale := s.edges[i].scale
+			scale := s.edges.at(i).scale
 			s.upper[i] = min(s.upper[i], scale*(norms[j]*(1+relative)+o.slackB))
 			s.raiseLower(i, scale*(norms[j]*(1-relative)-o.slackB))
 		}
@@ -112,7 +122,7 @@ const seedPool = 1 << 10
 func (s *search) seed(ctx context.Context) error {
 	_, _, _, diag := s.lap.CSR()
 	promise := func(i int32) float64 {
-		e := s.edges[i]
+		e := s.edges.at(i)
 		bu, bv, _ := s.incidence(e)
 		size := math.Hypot(bu*math.Exp(-s.tau*diag[e.u]), bv*math.Exp(-s.tau*diag[e.v]))
 		return min(s.upper[i], e.scale*math.Sqrt(s.peak)*size)
@@ -136,8 +146,8 @@ func (s *search) seed(ctx context.Context) error {
 		// Among values within a percent prefer the edge at the largest hub, which returns the
 		// least heat.
 		pick := largest(pool, o.few, func(i int32) float64 {
-			hub := max(diag[s.edges[i].u], diag[s.edges[i].v])
-			return math.Round(100*math.Log(value[i])) + 0.5*hub/(s.edges[i].b+hub)
+			hub := max(diag[s.edges.at(i).u], diag[s.edges.at(i).v])
+			return math.Round(100*math.Log(value[i])) + 0.5*hub/(s.edges.at(i).b+hub)
 		})
 		if done, err := s.seedByQuadrature(ctx, o, pick, expected); done || err != nil {
 			return err
@@ -168,7 +178,7 @@ func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, e
 	index := map[int32]int{}
 	var pick []int32
 	for _, i := range pool {
-		for _, t := range [2]int32{s.edges[i].u, s.edges[i].v} {
+		for _, t := range [2]int32{s.edges.at(i).u, s.edges.at(i).v} {
 			if _, ok := index[t]; !ok {
 				index[t] = len(pick)
 				pick = append(pick, t)
@@ -181,7 +191,7 @@ func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, e
 	}
 	value := make(map[int32]float64, len(pool))
 	for _, i := range pool {
-		e := s.edges[i]
+		e := s.edges.at(i)
 		value[i] = s.upper[i]
 		if v := e.scale * s.distance(&list[index[e.u]], &list[index[e.v]]); v < value[i] {
 			value[i] = v

@@ -131,7 +131,7 @@ func (p *problem) exact(ctx context.Context, spec *expm.Spectrum) (Bracket, erro
 	m := p.moments()
 	b := Bracket{Edge: [2]int{-1, -1}, Exact: true}
 	best := -1.0
-	for i, e := range p.edges {
+	for i, e := range p.edges.all() {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return Bracket{}, ctx.Err()
 		}
@@ -156,7 +156,7 @@ func (d *spectral) gapBound() float64 {
 		return math.Inf(1)
 	}
 	var scale float64
-	for _, e := range d.p.edges {
+	for _, e := range d.p.edges.all() {
 		scale = max(scale, e.scale)
 	}
 	return scale * math.Sqrt(2*d.p.peak) * math.Exp(-d.p.tau*g) * (1 + (d.p.tau*g+16)*4*unit)

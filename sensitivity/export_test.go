@@ -31,8 +31,8 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &search{problem: p, opts: opts, upper: make([]float64, len(p.edges)), lower: 1e-3}
-	for i := range p.edges {
+	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), lower: 1e-3}
+	for i := range p.edges.all() {
 		s.upper[i] = math.Inf(1)
 		s.rest = append(s.rest, int32(i))
 	}
@@ -40,7 +40,7 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &screening{search: s, operator: o, squares: make([]float64, len(p.edges)), q: q}
+	c := &screening{search: s, operator: o, squares: make([]float64, p.edges.len()), q: q}
 	c.nodes = newNodes(c)
 	return c, newSpectral(p, spec), nil
 }
@@ -83,12 +83,12 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 		c.applyProjection()
 	}
 	low := 0
-	for i, e := range c.edges {
+	for i, e := range c.edges.all() {
 		if c.upper[i] < d.norm(e) {
 			low++
 		}
 	}
-	return float64(low) / float64(len(c.edges)), nil
+	return float64(low) / float64(c.edges.len()), nil
 }
 
 // nodeViolations compares the bound of each node with ‖M(e_i − 1/n)‖ from all
@@ -115,7 +115,7 @@ func Certify(ctx context.Context, m Model, u []float64, both bool, f func(low, u
 	if err := c.project(ctx); err != nil {
 		return err
 	}
-	for i, e := range c.edges {
+	for i, e := range c.edges.all() {
 		c.rest, c.upper[i], c.lower = []int32{int32(i)}, math.Inf(1), 0
 		clear(c.nodes.exact)
 		if both {
@@ -140,7 +140,7 @@ func Moments(ctx context.Context, m Model, f func(low, up, exactLow, exactUp flo
 		return err
 	}
 	b := c.moments()
-	for _, e := range c.edges {
+	for _, e := range c.edges.all() {
 		v := d.norm(e)
 		over, under := d.errorBounds(e, v)
 		up, low := b.bounds(e)
@@ -171,7 +171,7 @@ func Conductance(m Model, f func(u, v int, common, detour float64)) error {
 		return err
 	}
 	find := newPathFinder(p)
-	for _, e := range p.edges {
+	for _, e := range p.edges.all() {
 		f(int(e.u), int(e.v), find.commonNeighbours(e, math.Inf(1)), e.b+find.detour(e))
 	}
 	return nil
@@ -190,7 +190,7 @@ func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exact
 		return err
 	}
 	d, q := newSpectral(p, spec), (&search{problem: p}).process(limit)
-	for _, e := range p.edges {
+	for _, e := range p.edges.all() {
 		v := d.norm(e)
 		over, under := d.errorBounds(e, v)
 		up, low := q.bracket(e, 0, 1e-9)
@@ -275,7 +275,7 @@ func Dominated(m Model) ([][2]int32, error) {
 	ptr, _, _, _ := p.lap.CSR()
 	var list [][2]int32
 	for _, i := range p.dominated(ptr) {
-		list = append(list, [2]int32{p.edges[i].u, p.edges[i].v})
+		list = append(list, [2]int32{p.edges.at(i).u, p.edges.at(i).v})
 	}
 	return list, nil
 }
@@ -290,7 +290,7 @@ func QuadratureByRows(m Model, index, rowsFrom int) (low, up float64, err error)
 	q := newProcess(p)
 	q.rowsFrom, q.limit = rowsFrom, globalEntries
 	for range 2 { // memory that was used gives the same
-		up, low = q.bracket(p.edges[index], 0, 0)
+		up, low = q.bracket(p.edges.at(int32(index)), 0, 0)
 	}
 	return low, up, nil
 }

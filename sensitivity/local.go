@@ -106,7 +106,7 @@ func (c *screening) globalQuadrature(ctx context.Context, columns int) error {
 			return err
 		}
 		done += len(batch)
-		c.opts.Progress("quadrature", int64(len(c.edges)-len(c.rest)+done), int64(len(c.edges)))
+		c.opts.Progress("quadrature", int64(c.edges.len()-len(c.rest)+done), int64(c.edges.len()))
 	}
 	c.dropClosed("quadrature")
 	return nil
@@ -126,7 +126,7 @@ func (s *search) quadrature(ctx context.Context, batch []int32, limit int64) (wo
 		p := s.process(limit)
 		defer s.processes.Put(p)
 		for k := lo; k < hi && ctx.Err() == nil; k++ {
-			e := s.edges[batch[k]]
+			e := s.edges.at(batch[k])
 			unitScale := e.scale * math.Sqrt(s.peak)
 			up, low := p.bracket(e, target/unitScale, s.opts.Tolerance)
 			out[k] = result{up * unitScale * (1 + 8*unit), low * unitScale * (1 - 8*unit), p.entriesRead}

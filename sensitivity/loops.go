@@ -183,7 +183,7 @@ func (l *leaders) cut() {
 func (p *problem) addDifferences(squares []float64, pick []int32, y []float64, k int) {
 	parallel.Rows(len(pick), 2*k, func(lo, hi int) {
 		for _, i := range pick[lo:hi] {
-			squares[i] += difference(y, k, p.edges[i])
+			squares[i] += difference(y, k, p.edges.at(i))
 		}
 	})
 }

@@ -37,7 +37,7 @@ func newNodes(c *screening) *nodes {
 
 // reset discards the columns.
 func (t *nodes) reset() {
-	clear(t.squares)
+	setZero(t.squares)
 	t.meanRounding = 0
 }
 
@@ -121,7 +121,7 @@ func (t *nodes) groups() (pick []int32, columns int) {
 	}
 	count := map[int32]int{}
 	for _, i := range t.c.rest {
-		count[t.lowDegreeEnd(t.c.edges[i])]++
+		count[t.lowDegreeEnd(t.c.edges.at(i))]++
 	}
 	for node, k := range count {
 		if _, done := t.exact[node]; done || k < 3 {
@@ -163,7 +163,7 @@ func (t *nodes) certify(ctx context.Context, pick []int32) error {
 		t.exact[i] = norms[j]*(1+(float64(n)+16)*unit) + c.roundB
 	}
 	for _, i := range c.rest {
-		e := c.edges[i]
+		e := c.edges.at(i)
 		if j, ok := column[e.u]; ok {
 			t.bracketEdge(i, e.v, norms[j], x[int(e.v)*k+j])
 		}
@@ -179,7 +179,7 @@ func (t *nodes) certify(ctx context.Context, pick []int32) error {
 // entry has both, since ‖P‖ ≤ 1 + Err, and v_j is rounded by a unit.
 func (t *nodes) bracketEdge(i, other int32, norm, entry float64) {
 	c := t.c
-	scale, rounding := c.edges[i].scale, c.d.Rounding()*(1+8*unit)
+	scale, rounding := c.edges.at(i).scale, c.d.Rounding()*(1+8*unit)
 	norm1 := norm / math.Sqrt(c.peak)
 	off := rounding*(norm1+1+c.d.Err()+rounding) + 16*unit
 	up, down := norm*(1+(float64(c.n)+16)*unit)+c.roundB, norm*(1-(float64(c.n)+16)*unit)-c.roundB

@@ -49,37 +49,68 @@ func normals(seed [32]byte, block int, x []float64) {
 	fillNormals(rand.NewChaCha8([32]byte(h.Sum(nil))), x)
 }
 
-// normalBatch is the number of pairs of normals whose words are drawn at a time: 4 MB.
-const normalBatch = 1 << 18
+// normalBatch is the number of pairs of normals whose words are drawn at a time: 1 MB.
+const normalBatch = 1 << 16
 
-// fillNormals fills x with pairs of normals. Words are drawn in the order of the stream;
-// what is computed from them is computed on all processors.
+// normalPiece is the number of pairs that are computed at a time.
+const normalPiece = 1 << 8
+
+// fillNormals fills x with pairs of normals. Words are drawn in the order of the stream, on one
+// processor, while the others compute normals from those drawn before.
 func fillNormals(stream rand.Source, x []float64) {
-	words := make([][2]uint64, min(normalBatch, (len(x)+1)/2))
-	for ; len(x) > 0; x = x[min(2*len(words), len(x)):] {
-		words = words[:min(len(words), (len(x)+1)/2)]
-		rare := map[int]float64{} // ln U of pairs that took more words
-		for p := range words {
-			a := stream.Uint64()
-			if a < 1<<32 {
-				rare[p] = logUniform(a, stream)
+	var now, next normalWords
+	pairs := (len(x) + 1) / 2
+	size := min(normalBatch, pairs)
+	now.words, next.words = make([][2]uint64, size), make([][2]uint64, size)
+	now.draw(stream, pairs)
+	for ; len(now.words) > 0; now, next = next, now {
+		done := len(now.words)
+		pairs -= done
+		parallel.Each(1+(done+normalPiece-1)/normalPiece, func(k int) {
+			if k == 0 {
+				next.draw(stream, pairs)
+				return
 			}
-			words[p] = [2]uint64{a, stream.Uint64()}
-		}
-		parallel.Rows(len(words), boundWork, func(lo, hi int) {
-			for p := lo; p < hi; p++ {
-				log, ok := rare[p]
-				if !ok {
-					log = logUniform(words[p][0], nil)
-				}
-				r := math.Sqrt(-2 * log)
-				sin, cos := math.Sincos(2 * math.Pi * (float64(words[p][1]>>11) * 0x1p-53))
-				x[2*p] = r * cos
-				if 2*p+1 < len(x) {
-					x[2*p+1] = r * sin
-				}
-			}
+			now.normals(x, (k-1)*normalPiece, min(k*normalPiece, done))
 		})
+		x = x[min(2*done, len(x)):]
+	}
+}
+
+// normalWords is a batch of words, two for a pair of normals.
+type normalWords struct {
+	words [][2]uint64
+	rare  map[int]float64 // ln U of pairs that took more words
+}
+
+// draw draws the words of so many pairs, at most a batch.
+func (b *normalWords) draw(stream rand.Source, pairs int) {
+	b.words, b.rare = b.words[:min(cap(b.words), pairs)], nil
+	for p := range b.words {
+		u := stream.Uint64()
+		if u < 1<<32 {
+			if b.rare == nil {
+				b.rare = map[int]float64{}
+			}
+			b.rare[p] = logUniform(u, stream)
+		}
+		b.words[p] = [2]uint64{u, stream.Uint64()}
+	}
+}
+
+// normals computes pairs lo … hi−1; x begins with the first of the batch.
+func (b *normalWords) normals(x []float64, lo, hi int) {
+	for p := lo; p < hi; p++ {
+		log, ok := b.rare[p]
+		if !ok {
+			log = logUniform(b.words[p][0], nil)
+		}
+		r := math.Sqrt(-2 * log)
+		sin, cos := math.Sincos(2 * math.Pi * (float64(b.words[p][1]>>11) * 0x1p-53))
+		x[2*p] = r * cos
+		if 2*p+1 < len(x) {
+			x[2*p+1] = r * sin
+		}
 	}
 }
 

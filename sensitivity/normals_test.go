@@ -26,7 +26,7 @@ func (s *smallWords) Uint64() uint64 {
 // Normals that many workers compute are those of the stream taken word by word, also where
 // a radius takes several words, and for an odd number of them.
 func TestFillNormals(t *testing.T) {
-	const n = 2*normalBatch + 4097
+	const n = 6*normalBatch + 4097 // four batches
 	want := make([]float64, n+1)
 	stream := &smallWords{PCG: rand.NewPCG(1, 1)}
 	for i := 0; i < n; i += 2 {

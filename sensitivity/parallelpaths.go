@@ -34,7 +34,7 @@ func (s *search) parallelPaths(ctx context.Context) error {
 		}
 		f := finders.Get().(*pathFinder)
 		for _, i := range s.rest[lo:hi] {
-			s.upper[i] = min(s.upper[i], f.bound(s.edges[i], target))
+			s.upper[i] = min(s.upper[i], f.bound(s.edges.at(i), target))
 		}
 		finders.Put(f)
 	})

@@ -48,7 +48,7 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 		d := newSpectral(p, spec)
 		kernel := d.spec.Shifted(p.tau, d.from)
 		joint := p.momentBounds()
-		parallel.Rows(len(sensors), 4*len(p.edges), func(lo, hi int) {
+		parallel.Rows(len(sensors), 4*p.edges.len(), func(lo, hi int) {
 			for k := lo; k < hi && ctx.Err() == nil; k++ {
 				out[k] = d.coordinate(kernel.RawRowView(sensors[k]), sensors[k], joint)
 			}
@@ -61,11 +61,12 @@ func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 // momentBounds returns the O(1) bound of each edge, which bounds every reading too.
 func (p *problem) momentBounds() []float64 {
 	m := p.moments()
-	up := make([]float64, len(p.edges))
-	parallel.Rows(len(p.edges), boundWork, func(lo, hi int) {
+	up := make([]float64, p.edges.len())
+	parallel.Rows(p.edges.len(), boundWork, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			g, _ := m.bounds(p.edges[i])
-			up[i] = p.scaled(p.edges[i], g)
+			e := p.edges.at(int32(i))
+			g, _ := m.bounds(e)
+			up[i] = p.scaled(e, g)
 		}
 	})
 	return up
@@ -80,7 +81,7 @@ func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 		inverse = 1 / p.s[s]
 	}
 	relative := (16 + p.tau*d.spec.Lambda()[d.from]) * unit
-	for i, e := range p.edges {
+	for i, e := range p.edges.all() {
 		bu, bv, square := p.incidence(e)
 		scale := e.scale * inverse
 		v := scale * d.base * math.Abs(bu*row[e.u]+bv*row[e.v])
@@ -123,7 +124,7 @@ func (p *problem) bracketByRows(parent context.Context, m Model, sensors []int, 
 		if stop != nil {
 			break
 		}
-		parallel.Rows(len(part), 4*len(p.edges), func(lo, hi int) {
+		parallel.Rows(len(part), 4*p.edges.len(), func(lo, hi int) {
 			for k := lo; k < hi; k++ {
 				out[done+k] = p.bracketRow(block.RawRowView(k), d.Err())
 			}
@@ -142,7 +143,7 @@ func (p *problem) bracketByRows(parent context.Context, m Model, sensors []int, 
 
 // rowsAffordable reports whether the rows of so many sensors fit in the time.
 func (p *problem) rowsAffordable(d *expm.Diffusion, sensors int, opts Options) bool {
-	entries := float64(sensors) * (float64(d.Degree()+1)*float64(p.lap.Work()) + 2*float64(len(p.edges)))
+	entries := float64(sensors) * (float64(d.Degree()+1)*float64(p.lap.Work()) + 2*float64(p.edges.len()))
 	if opts.Time > 0 {
 		return entries*secondsPerEntry < opts.Time.Seconds()/2
 	}
@@ -206,7 +207,6 @@ func (p *problem) productBounds(ctx context.Context, m Model, half Bracket, sens
 		if err := c.project(ctx); err != nil {
 			return err
 		}
-		c.keptBlocks = nil
 		opts.Progress("norms", int64(c.columns), nodeNormColumns)
 	}
 	for k, t := range sensors {
@@ -230,7 +230,7 @@ func (p *problem) newNodeScreen(half Bracket, opts Options) (*screening, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n)}
+	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n), keepsNone: true}
 	c.nodes = newNodes(c)
 	return c, nil
 }
@@ -238,7 +238,7 @@ func (p *problem) newNodeScreen(half Bracket, opts Options) (*screening, error) 
 // bracketRow brackets one reading from its row of M.
 func (p *problem) bracketRow(row []float64, rowErr float64) Bracket {
 	b := Bracket{Edge: [2]int{-1, -1}}
-	for _, e := range p.edges {
+	for _, e := range p.edges.all() {
 		v := e.scale * math.Abs(row[e.u]-row[e.v])
 		slack := e.scale*math.Sqrt2*rowErr*(1+8*unit) + 4*unit*v
 		b.Upper = max(b.Upper, v+slack)

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -24,7 +23,7 @@ type problem struct {
 	lap   *laplacian.Laplacian
 	tau   float64
 	alpha float64
-	edges []edge
+	edges edgeList
 	s     []float64 // nil: ones
 	omega []float64 // nil: ones
 	peak  float64   // max ω
@@ -33,13 +32,6 @@ type problem struct {
 	// crossesComponents: an edge joins two components of lap, so that b has a part in the
 	// null space.
 	crossesComponents bool
-}
-
-// edge is an edge with B_uv, its entry of S, and α/length.
-type edge struct {
-	u, v  int32
-	b     float64
-	scale float64
 }
 
 func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
@@ -61,46 +53,11 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 			return nil, fmt.Errorf("sensitivity: degrees from %.3g to %.3g overflow with %v", slices.Min(p.lap.Degrees()), top*top, p.lap.Kind())
 		}
 	}
-	p.addEdges(m)
-	if most, i := largestOf(len(p.edges), 1, func(i int) float64 { return p.edges[i].scale }); math.IsInf(most, 1) {
-		return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, p.edges[i].u, p.edges[i].v)
+	p.edges = newEdgeList(m, p.alpha)
+	if most, i := largestOf(p.edges.len(), 1, func(i int) float64 { return p.edges.at(int32(i)).scale }); math.IsInf(most, 1) {
+		return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, p.edges.ends[i][0], p.edges.ends[i][1])
 	}
 	return p, nil
-}
-
-// addEdges lists the edges by their ends.
-func (p *problem) addEdges(m Model) {
-	ptr, adj, val, _ := p.lap.CSR()
-	n := m.Graph.Order()
-	first := make([]int, n+1) // edges at lower ends below a node
-	parallel.Rows(n, 16, func(lo, hi int) {
-		for u := lo; u < hi; u++ {
-			row := adj[ptr[u]:ptr[u+1]]
-			lower, _ := slices.BinarySearch(row, int32(u))
-			first[u+1] = len(row) - lower
-		}
-	})
-	for u := range n {
-		first[u+1] += first[u]
-	}
-	p.edges = make([]edge, first[n])
-	unitLengths := m.Graph.UnitLengths()
-	parallel.Rows(n, 2+2*len(adj)/max(1, n), func(lo, hi int) {
-		for u := lo; u < hi; u++ {
-			end := ptr[u+1]
-			for k := end - int64(first[u+1]-first[u]); k < end; k++ {
-				e := edge{u: int32(u), v: adj[k], b: 1, scale: p.alpha}
-				if val != nil {
-					e.b = val[k]
-				}
-				if !unitLengths {
-					x, _ := m.Graph.Edge(u, int(e.v))
-					e.scale /= x.Length
-				}
-				p.edges[first[u+1]-int(end-k)] = e
-			}
-		}
-	})
 }
 
 // setWeights computes ω.
@@ -142,7 +99,7 @@ func (p *problem) setWeights(m Model, u []float64) error {
 }
 
 // trivial reports whether Δ₂ is 0: no edges, or no sensor with a weight.
-func (p *problem) trivial() bool { return len(p.edges) == 0 || p.peak == 0 }
+func (p *problem) trivial() bool { return p.edges.len() == 0 || p.peak == 0 }
 
 // incidence returns the two entries of b_e and ‖b_e‖².
 func (p *problem) incidence(e edge) (bu, bv, square float64) {

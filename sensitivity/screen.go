@@ -36,7 +36,7 @@ func (s *search) screen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &screening{search: s, operator: o, squares: make([]float64, len(s.edges))}
+	c := &screening{search: s, operator: o, squares: make([]float64, s.edges.len())}
 	c.nodes = newNodes(c)
 	if s.opts.Seed == [32]byte{} {
 		return c.finish(ctx)
@@ -102,6 +102,7 @@ type screening struct {
 	nodes          *nodes
 	split          *surrogateSplit
 	keptBlocks     []keptBlock // blocks drawn before split was made
+	keepsNone      bool        // blocks are not kept
 	skipQuadrature bool        // quadrature on the whole graph costs more than columns
 }
 
@@ -125,7 +126,7 @@ func (c *screening) estimate(i int32) float64 {
 	if c.split != nil {
 		return c.split.estimate(c, i)
 	}
-	e := c.edges[i]
+	e := c.edges.at(i)
 	square := c.squares[i] / float64(max(c.columns, 1))
 	if c.sub != nil {
 		square += c.sub.square(e)
@@ -156,8 +157,9 @@ func (c *screening) project(ctx context.Context) error {
 	switch {
 	case c.split != nil:
 		c.split.project(c, c.x, c.y)
-	case len(c.y)*(len(c.keptBlocks)+1) <= keptEntries:
-		c.keptBlocks = append(c.keptBlocks, keptBlock{c.blocks, slices.Clone(c.y)})
+	case !c.keepsNone && len(c.y)*(len(c.keptBlocks)+1) <= keptEntries:
+		c.keptBlocks = append(c.keptBlocks, keptBlock{c.blocks, c.y})
+		c.y = make([]float64, len(c.y))
 	}
 	c.columns += c.block
 	c.blocks++
@@ -209,7 +211,7 @@ func (c *screening) applyProjection() {
 // bound lowers the bound of edge i, given the bound up on the part of Wb outside the
 // subspace.
 func (c *screening) bound(i int32, up float64) {
-	e := c.edges[i]
+	e := c.edges.at(i)
 	if c.sub != nil {
 		up = math.Hypot(up, (math.Sqrt(c.sub.square(e))*(1+64*unit)+c.sub.roundB)*c.sub.inflate)
 	}

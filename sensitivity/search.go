@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"sync"
+
+	"github.com/graphcloak/graphcloak/expm"
 )
 
 // search narrows the bracket in tiers. upper[i] is a valid bound on edge i at any time,
@@ -20,7 +22,11 @@ type search struct {
 	resolution float64 // bounds below this cannot be told from rounding
 	edge       [2]int
 	failure    float64
-	processes  sync.Pool // *process
+	processes  sync.Pool       // *process
+	heat       *expm.Diffusion // the last that was made, whose memory the next uses
+	x, y       []float64       // of a block of columns
+	weights    []float64       // see nodeWeights
+	weightPeak float64
 }
 
 // search runs the tiers: an O(1) bound for each edge, exact values of a few
@@ -33,7 +39,7 @@ func (p *problem) search(parent context.Context, opts Options) (Bracket, error) 
 		ctx, cancel = context.WithTimeout(parent, opts.Time)
 		defer cancel()
 	}
-	s := &search{problem: p, opts: opts, upper: make([]float64, len(p.edges)), edge: [2]int{-1, -1}}
+	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
 	s.boundAll()
 	err := s.narrow(ctx)
 	if parent.Err() != nil {
@@ -83,7 +89,7 @@ func (s *search) target() float64 {
 func (s *search) dropClosed(stage string) {
 	t := s.target()
 	s.rest = filter(s.rest, func(i int32) bool { return s.upper[i] > t })
-	s.opts.Progress(stage, int64(len(s.edges)-len(s.rest)), int64(len(s.edges)))
+	s.opts.Progress(stage, int64(s.edges.len()-len(s.rest)), int64(s.edges.len()))
 	if s.opts.Report != nil { // a bracket reads all bounds
 		s.opts.Report(s.bracket())
 	}
@@ -91,7 +97,7 @@ func (s *search) dropClosed(stage string) {
 
 // raiseLower records v as a lower bound of edge i.
 func (s *search) raiseLower(i int32, v float64) {
-	if e := s.edges[i]; v > s.lower {
+	if e := s.edges.at(i); v > s.lower {
 		s.lower, s.edge = v, [2]int{int(e.u), int(e.v)}
 	}
 }
@@ -101,8 +107,8 @@ func (s *search) raiseLower(i int32, v float64) {
 // uniform. Leaves of one hub with equal weights have equal values, see [problem.dominated].
 func (s *search) boundAll() {
 	m := s.moments()
-	low, i := largestOf(len(s.edges), boundWork, func(i int) float64 {
-		e := s.edges[i]
+	low, i := largestOf(s.edges.len(), boundWork, func(i int) float64 {
+		e := s.edges.at(int32(i))
 		up, low := m.bounds(e)
 		s.upper[i] = s.scaled(e, up)
 		return e.scale * math.Sqrt(s.peak*low) * (1 - 64*unit)
@@ -114,7 +120,7 @@ func (s *search) boundAll() {
 		s.upper[i] = 0
 	}
 	target := s.target()
-	s.rest = which(len(s.edges), func(i int) bool { return s.upper[i] > target })
+	s.rest = which(s.edges.len(), func(i int) bool { return s.upper[i] > target })
 }
 
 // boundWork is the work of the O(1) bounds of an edge, in values that a loop reads.

@@ -33,28 +33,28 @@ func (z *subspace) square(e edge) float64 { return difference(z.g, z.k, e) }
 // deflate makes the subspace from an earlier block, and restarts the projections.
 func (c *screening) deflate(ctx context.Context) error {
 	k := c.block
-	copy(c.x, c.keptBlocks[len(c.keptBlocks)-1].y)
-	if err := c.d.Apply(ctx, c.y, false, c.x, k); err != nil {
+	zs := make([]float64, len(c.y))
+	if err := c.d.Apply(ctx, zs, false, c.keptBlocks[len(c.keptBlocks)-1].y, k); err != nil {
 		return err
 	}
-	c.scaleRows(c.y, k)
+	c.scaleRows(zs, k)
 	// Sums of chunk terms, added up, k of them for a projection.
 	sums := float64(min(c.n, chunk)+c.n/chunk+8) * unit
-	z := &subspace{k: k, z: append([]float64(nil), c.y...), g: make([]float64, len(c.y)), rounding: 4 * float64(k) * sums}
+	z := &subspace{k: k, z: zs, g: make([]float64, len(c.y)), rounding: 4 * float64(k) * sums}
 	theta := orthonormalize(z.z, k) + float64(k)*sums
 	if !(theta < 1e-6) {
 		return nil
 	}
 	z.inflate = (1 + 4*unit) / (1 - theta)
 	z.roundB = math.Sqrt(float64(k)) * c.roundB * (1 + theta)
-	copy(c.x, z.z)
+	parallel.Rows(len(c.x), 2, func(lo, hi int) { copy(c.x[lo:hi], z.z[lo:hi]) })
 	c.scaleRows(c.x, k)
 	if err := c.d.Apply(ctx, z.g, true, c.x, k); err != nil {
 		return err
 	}
 	z.computeMean()
 	c.sub, c.columns, c.keptBlocks, c.split = z, 0, nil, nil
-	clear(c.squares)
+	setZero(c.squares)
 	c.nodes.reset()
 	return nil
 }
@@ -91,7 +91,7 @@ func (c *screening) lowRank() bool {
 	d := make([]float64, k)
 	step := 1 + len(c.rest)/4096
 	for index := 0; index < len(c.rest); index += step {
-		e := c.edges[c.rest[index]]
+		e := c.edges.at(c.rest[index])
 		u, v := y[int(e.u)*k:][:k], y[int(e.v)*k:][:k]
 		for j := range d {
 			d[j] = u[j] - v[j]

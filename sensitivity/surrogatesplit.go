@@ -5,6 +5,7 @@ package sensitivity
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
@@ -20,7 +21,8 @@ type surrogateSplit struct {
 	position []int32 // 1 + index of a node in list; 0: none
 	nodes    []int32
 	list     []surrogate
-	norm     []float64 // ‖diag(√u)(a_i − a_j)‖ of each edge that remains
+	edges    []int32   // those that remained when it was made, ascending
+	norm     []float64 // ‖diag(√u)(a_i − a_j)‖ of each of them
 	squares  []float64 // of the projected difference
 	columns  int
 	rows     []float64
@@ -51,7 +53,8 @@ func (c *screening) applySurrogates(ctx context.Context) (err error) {
 	relative := 1 + float64(l.columns+32)*unit
 	parallel.Rows(len(c.rest), boundWork, func(lo, hi int) {
 		for _, i := range c.rest[lo:hi] {
-			c.bound(i, l.norm[i]*(1+256*unit)+(math.Sqrt(l.squares[i])*relative+rounding)/root)
+			at := l.index(i)
+			c.bound(i, l.norm[at]*(1+256*unit)+(math.Sqrt(l.squares[at])*relative+rounding)/root)
 		}
 	})
 	return nil
@@ -67,7 +70,7 @@ func (c *screening) affordable() (ends []int32) {
 	limit := int(float64(c.block) * column / surrogateWork)
 	seen := make([]bool, c.n)
 	for _, i := range c.rest {
-		for _, t := range [2]int32{c.edges[i].u, c.edges[i].v} {
+		for _, t := range [2]int32{c.edges.at(i).u, c.edges.at(i).v} {
 			if !seen[t] {
 				seen[t] = true
 				ends = append(ends, t)
@@ -88,16 +91,16 @@ func (c *screening) newSurrogateSplit(ctx context.Context, ends []int32) (*surro
 		return nil, err
 	}
 	l := &surrogateSplit{
-		position: make([]int32, c.n), nodes: ends, list: list,
-		norm: make([]float64, len(c.edges)), squares: make([]float64, len(c.edges)),
+		position: make([]int32, c.n), nodes: ends, list: list, edges: slices.Clone(c.rest),
+		norm: make([]float64, len(c.rest)), squares: make([]float64, len(c.rest)),
 	}
 	for index, t := range ends {
 		l.position[t] = int32(index) + 1
 	}
 	parallel.Rows(len(c.rest), 4*surrogateNodes, func(lo, hi int) {
-		for _, i := range c.rest[lo:hi] {
-			e := c.edges[i]
-			l.norm[i] = c.distance(&l.list[l.position[e.u]-1], &l.list[l.position[e.v]-1])
+		for at := lo; at < hi; at++ {
+			e := c.edges.at(l.edges[at])
+			l.norm[at] = c.distance(&l.list[l.position[e.u]-1], &l.list[l.position[e.v]-1])
 		}
 	})
 	for _, k := range c.keptBlocks {
@@ -108,6 +111,12 @@ func (c *screening) newSurrogateSplit(ctx context.Context, ends []int32) (*surro
 		l.project(c, c.x, k.y)
 	}
 	return l, nil
+}
+
+// index returns the place of edge i in norm and squares.
+func (l *surrogateSplit) index(i int32) int {
+	at, _ := slices.BinarySearch(l.edges, i)
+	return at
 }
 
 // project adds one block of random columns, applied to the differences between the
@@ -131,8 +140,8 @@ func (l *surrogateSplit) project(c *screening, x, y []float64) {
 	})
 	parallel.Rows(len(c.rest), 2*k, func(lo, hi int) {
 		for _, i := range c.rest[lo:hi] {
-			e := c.edges[i]
-			l.squares[i] += difference(l.rows, k, edge{u: l.position[e.u] - 1, v: l.position[e.v] - 1})
+			e := c.edges.at(i)
+			l.squares[l.index(i)] += difference(l.rows, k, edge{u: l.position[e.u] - 1, v: l.position[e.v] - 1})
 		}
 	})
 	l.columns += k
@@ -140,11 +149,12 @@ func (l *surrogateSplit) project(c *screening, x, y []float64) {
 
 // estimate predicts the value of an edge from its surrogates and the columns so far.
 func (l *surrogateSplit) estimate(c *screening, i int32) float64 {
-	square := l.norm[i]*l.norm[i] + l.squares[i]/float64(max(l.columns, 1))
+	at := l.index(i)
+	square := l.norm[at]*l.norm[at] + l.squares[at]/float64(max(l.columns, 1))
 	if c.sub != nil {
-		square += c.sub.square(c.edges[i])
+		square += c.sub.square(c.edges.at(i))
 	}
-	return c.edges[i].scale * math.Sqrt(square)
+	return c.edges.at(i).scale * math.Sqrt(square)
 }
 
 // distance returns ‖diag(√u)(a − b)‖₂.

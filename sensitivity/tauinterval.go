@@ -47,7 +47,7 @@ func (g tauGrid) bend(top float64) float64 {
 // largest returns the largest ‖b‖·α/length over the edges.
 func (p *problem) largest() float64 {
 	most := 0.0
-	for _, e := range p.edges {
+	for _, e := range p.edges.all() {
 		_, _, square := p.incidence(e)
 		most = max(most, e.scale*math.Sqrt(square))
 	}

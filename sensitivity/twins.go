@@ -26,17 +26,17 @@ func (p *problem) dominated(ptr []int64) (list []int32) {
 	if !p.uniform {
 		return nil
 	}
-	leaves := which(len(p.edges), func(i int) bool {
-		_, ok := p.leafOf(ptr, p.edges[i])
+	leaves := which(p.edges.len(), func(i int) bool {
+		_, ok := p.leafOf(ptr, p.edges.at(int32(i)))
 		return ok
 	})
 	best := make(map[leaf]int32, len(leaves))
 	for _, i := range leaves {
-		k, _ := p.leafOf(ptr, p.edges[i])
+		k, _ := p.leafOf(ptr, p.edges.at(i))
 		switch j, ok := best[k]; {
 		case !ok:
 			best[k] = i
-		case p.edges[i].scale > p.edges[j].scale:
+		case p.edges.at(i).scale > p.edges.at(j).scale:
 			best[k], list = i, append(list, j)
 		default:
 			list = append(list, i)

@@ -158,7 +158,7 @@ func newOperatorFamily(ctx context.Context, base *problem, m Model, u []float64,
 		}
 	}
 	w.top = w.lap.Bound() * (1 + set.WeightError) * (1 + 4*unit)
-	for _, e := range w.edges {
+	for _, e := range w.edges.all() {
 		_, _, square := w.incidence(e)
 		w.square = max(w.square, square)
 	}
@@ -189,7 +189,7 @@ func (p *problem) joinsComponents(l *laplacian.Laplacian) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(p.edges, func(e edge) bool { return label[e.u] != label[e.v] })
+	return slices.ContainsFunc(p.edges.ends, func(e [2]int32) bool { return label[e[0]] != label[e[1]] })
 }
 
 // evaluation holds the bounds at one τ. For every edge: upper ≥ α‖diag(√ω)e^{-τS'}b‖/ℓ for
@@ -213,9 +213,9 @@ func (w *operatorFamily) evaluateAt(tau float64) *evaluation {
 	if !w.crossesComponents && w.lap.Kind() == laplacian.Combinatorial {
 		decay = math.Exp(-tau*w.gap()) * (1 + 64*unit)
 	}
-	l := &evaluation{tau: tau, upper: make([]float64, len(w.edges)), edge: [2]int{-1, -1}}
+	l := &evaluation{tau: tau, upper: make([]float64, w.edges.len()), edge: [2]int{-1, -1}}
 	scale := 0.0
-	for i, e := range w.edges {
+	for i, e := range w.edges.all() {
 		v := d.norm(e)
 		up, down := d.errorBounds(e, v)
 		_, _, square := w.incidence(e)
@@ -258,8 +258,8 @@ func (w *operatorFamily) curvatures(tau float64) []float64 {
 	kernel.Mul(half.T(), half)
 	beta, o, size := w.spec.BackwardError(), w.spec.OrthogonalityError(), float64(n)
 	slack := w.top * (w.top*(tau*beta+2*o+o*o+4*(size+16)*math.Sqrt(size)*unit) + 2*beta)
-	out := make([]float64, len(w.edges))
-	for i, e := range w.edges {
+	out := make([]float64, w.edges.len())
+	for i, e := range w.edges.all() {
 		bu, bv, square := w.incidence(e)
 		x, y := kernel.RawRowView(int(e.u)), kernel.RawRowView(int(e.v))
 		sum := 0.0
@@ -284,7 +284,7 @@ const perturbationSteps = 64
 // φ(τ−s) grows with s, and the other factor is convex and falls: on each cell the
 // integral is at most that of φ times the mean of the factor at both ends (Chebyshev).
 func (w *operatorFamily) perturbation(tau float64) []float64 {
-	out := make([]float64, len(w.edges))
+	out := make([]float64, w.edges.len())
 	if w.x == 0 {
 		return out
 	}
@@ -306,7 +306,7 @@ func (w *operatorFamily) perturbation(tau float64) []float64 {
 	}
 	beta, o := w.spec.BackwardError(), w.spec.OrthogonalityError()
 	square := make([]float64, n)
-	for i, e := range w.edges {
+	for i, e := range w.edges.all() {
 		for k := range square {
 			v := w.spec.Vector(k)
 			d := v[e.u] - v[e.v]
