@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -187,6 +188,32 @@ func TestProperties(t *testing.T) {
 		if math.Abs(left-right) > 1e-10 {
 			t.Errorf("%v: ⟨Mf, h⟩ = %v, ⟨f, Mh⟩ = %v", m, left, right)
 		}
+	}
+}
+
+// TestWithTolerance: another tolerance gives what a new diffusion gives, and both can be applied in
+// turn with the memory that they share.
+func TestWithTolerance(t *testing.T) {
+	g, _, err := graph.SBM(900, 3, 0.05, 0.005, 1)
+	l := laplacian.New(must[*graph.Graph](t)(g, err), laplacian.Combinatorial)
+	f := make([]float64, l.Order())
+	for i := range f {
+		f[i] = float64(i % 7)
+	}
+	for _, m := range methods {
+		coarse := must[*expm.Diffusion](t)(expm.New(background, l, 0.3, expm.Options{Method: m, Tolerance: 1e-3}))
+		before := apply(coarse, f)
+		fine := must[*expm.Diffusion](t)(coarse.WithTolerance(1e-11))
+		fresh := must[*expm.Diffusion](t)(expm.New(background, l, 0.3, expm.Options{Method: m, Tolerance: 1e-11}))
+		if got, want := apply(fine, f), apply(fresh, f); !slices.Equal(got, want) || fine.Err() != fresh.Err() || fine.Degree() != fresh.Degree() {
+			t.Errorf("%v: another tolerance gives Err %v and degree %d, want %v and %d", m, fine.Err(), fine.Degree(), fresh.Err(), fresh.Degree())
+		}
+		if !slices.Equal(apply(coarse, f), before) {
+			t.Errorf("%v: the first diffusion changed", m)
+		}
+	}
+	if _, err := must[*expm.Diffusion](t)(expm.New(background, l, 1, expm.Options{})).WithTolerance(-1); err == nil {
+		t.Error("a tolerance below 0 is accepted")
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 type operator struct {
 	d      *expm.Diffusion
 	n      int
-	block  int // columns of a random block
-	few    int // columns that cost much less than a block, evaluated to raise the lower end
+	block  int       // columns of a random block
+	few    int       // columns that cost much less than a block, evaluated to raise the lower end
 	u      []float64 // node weights u_t; nil: all peak
 	peak   float64
 	slackB float64 // ‖diag(√u)(M̃ − M)(e_i − e_j)‖₂ is at most this
