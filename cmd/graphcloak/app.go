@@ -43,6 +43,8 @@ type app struct {
 	simulate func(context.Context) ([]report.CurvePoint, string, error)
 	rendered bool // a result went to standard output
 	secret   bool // the result is for its owner alone
+	// chosenByFile says that a plan, a release or a kept run settles what is read of the graph.
+	chosenByFile atomic.Bool
 
 	args                []string
 	configPath, envPath string

@@ -46,7 +46,7 @@ type typed interface {
 func (a *app) noteMeasures(ctx context.Context, s graphStore) {
 	t, ok := unwatched(s).(typed)
 	p := a.config.Projection
-	if !ok || a.quiet() || p.RelationshipQuery != "" {
+	if !ok || a.quiet() || a.chosenByFile.Load() || p.RelationshipQuery != "" {
 		return
 	}
 	kinds, err := t.Kinds(ctx, p.RelationshipTypes)

@@ -180,8 +180,9 @@ func (a *app) readRelease(path string, r *graphcloak.Release) error {
 	return nil
 }
 
-// agreeQueries lets the queries of a file run that the user gives as well.
+// agreeQueries lets the queries of a file run that the user gives as well. The file settles what is read.
 func (a *app) agreeQueries(s *graphcloak.Settings) {
+	a.chosenByFile.Store(true)
 	s.Agree(a.config.Projection.NodeQuery, a.config.Projection.RelationshipQuery)
 }
 

@@ -247,7 +247,11 @@ func (a *app) certified(b report.BPDN) error {
 
 // notices passes on what a store left out.
 func (a *app) notices(s graphStore) {
-	for _, n := range s.Notices() {
+	list := s.Notices()
+	if u, ok := unwatched(s).(interface{ Unused() []string }); ok && !a.chosenByFile.Load() {
+		list = append(list, u.Unused()...)
+	}
+	for _, n := range list {
 		a.note("Note: %s", n)
 	}
 }

@@ -41,11 +41,16 @@ type CSV struct {
 
 	generated bool
 	notices   connector.Notices
+	unused    connector.Notices
 	nodes     connector.PerGraph[numbering]
 }
 
 // Notices returns what was left out while reading.
 func (c *CSV) Notices() []string { return c.notices.List() }
+
+// Unused returns what was there to be read and was not asked for, such as a column of weights: news to who chooses what is
+// read.
+func (c *CSV) Unused() []string { return c.unused.List() }
 
 // table is an open CSV file.
 type table struct {

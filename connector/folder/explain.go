@@ -123,5 +123,5 @@ func (c *CSV) noteWeight(t *table, sel graph.Selection) {
 	if k < 0 || c.generated || sel.RelationshipWeightProperty != "" || sel.LengthProperty == t.header[k] {
 		return
 	}
-	c.notices.Add(fmt.Sprintf(weightHint, t.header[k]))
+	c.unused.Add(fmt.Sprintf(weightHint, t.header[k]))
 }

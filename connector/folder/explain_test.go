@@ -81,15 +81,15 @@ func TestUnusedWeightIsTold(t *testing.T) {
 		if _, err := s.Graph(t.Context(), c.sel); err != nil {
 			t.Fatal(err)
 		}
-		if told := strings.Contains(strings.Join(s.Notices(), "\n"), "is not used"); told != c.told {
-			t.Errorf("%s, %+v: %q", c.header, c.sel, s.Notices())
+		if told := strings.Contains(strings.Join(s.Unused(), "\n"), "is not used"); told != c.told {
+			t.Errorf("%s, %+v: %q", c.header, c.sel, s.Unused())
 		}
 	}
 	s, err := folder.New(t.Context(), files(t, "id\n1\n2\n", "source,target,weight\n1,2,3\n"), folder.Options{Generated: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Graph(t.Context(), graph.Selection{}); err != nil || len(s.Notices()) > 0 {
-		t.Errorf("%v, of a graph that ships: %q", err, s.Notices())
+	if _, err := s.Graph(t.Context(), graph.Selection{}); err != nil || len(s.Unused()) > 0 {
+		t.Errorf("%v, of a graph that ships: %q", err, s.Unused())
 	}
 }

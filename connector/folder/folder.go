@@ -105,6 +105,9 @@ func (s *Store) Name() string {
 // number of relationships that were left out.
 func (s *Store) Notices() []string { return s.csv.Notices() }
 
+// Unused is [CSV.Unused].
+func (s *Store) Unused() []string { return s.csv.Unused() }
+
 // Close releases the folder; there is nothing to release between calls.
 func (s *Store) Close(context.Context) error { return nil }
 
