@@ -132,7 +132,11 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return err
 	}
 	best, bracket, err := m.optimize(ctx, part.Labels, noise, opts, p.Seed)
+	var none *allocation.NoGain
 	switch {
+	case errors.As(err, &none):
+		p.Simulated, p.UniformReason = &none.Simulated, noGain(&none.Simulated)
+		return nil
 	case errors.Is(err, allocation.ErrNothing):
 		p.UniformReason = "an allocation was searched for, and none was found under which more can be told of the community"
 		return nil
@@ -174,6 +178,12 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil
+}
+
+// noGain says why an allocation that was found is not taken.
+func noGain(s *allocation.Simulated) string {
+	return fmt.Sprintf("an allocation was found that tells no more: in %s it was right in %s with a log loss of %.3f nats, uniform noise in %s with %.3f",
+		report.Count(s.Trials, "simulated run"), report.Percent(s.Right), s.Loss, report.Percent(s.Equal), s.EqualLoss)
 }
 
 // heard is the largest share of the weights of all sensors that noise leaves: that with which

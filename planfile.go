@@ -30,6 +30,9 @@ type Plan struct {
 	// UniformReason says why noise is uniform although it might have been allocated; "": it is
 	// allocated, or uniform was asked for. Not in the file.
 	UniformReason string
+	// Simulated compares an allocation that was found with uniform noise, where it told no more and the noise is
+	// uniform; nil: none was found, or the noise is allocated.
+	Simulated *allocation.Simulated
 	// PublicProperties are read without noise, by the model, the plan or its expected
 	// accuracy: none of them can be the signal. Ascending.
 	PublicProperties []string
@@ -99,13 +102,14 @@ type planExtra struct {
 	Breakdown *report.Breakdown    `json:"breakdown,omitempty"`
 	Warnings  []string             `json:"warnings,omitempty"`
 
-	Communities *PlannedCommunities `json:"communities,omitempty"`
+	Communities *PlannedCommunities   `json:"communities,omitempty"`
+	Simulated   *allocation.Simulated `json:"simulated,omitempty"`
 }
 
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Breakdown: p.Breakdown, Allocated: p.Allocated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings, Communities: p.Communities}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Breakdown: p.Breakdown, Allocated: p.Allocated, Simulated: p.Simulated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings, Communities: p.Communities}
 	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		report.Noise
@@ -144,7 +148,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "breakdown", "allocation", "whitenedSensitivity", "publicProperties", "notProtected", "warnings", "communities"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "breakdown", "allocation", "whitenedSensitivity", "simulated", "publicProperties", "notProtected", "warnings", "communities"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -171,7 +175,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Breakdown: extra.Breakdown, Allocated: extra.Allocated, PublicProperties: extra.Public, Warnings: extra.Warnings, Communities: extra.Communities}
+	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Breakdown: extra.Breakdown, Allocated: extra.Allocated, Simulated: extra.Simulated, PublicProperties: extra.Public, Warnings: extra.Warnings, Communities: extra.Communities}
 	if err := q.consistent(); err != nil {
 		return err
 	}
@@ -201,7 +205,18 @@ func (p *Plan) consistent() error {
 	if p.Breakdown != nil && !p.Breakdown.Possible(len(p.Sensors)) {
 		return fmt.Errorf("%w: breakdown is not what simulation under this plan can give", strictjson.ErrInvalid)
 	}
+	if s := p.Searched(); s != nil && !s.Possible() {
+		return fmt.Errorf("%w: simulated is not what so many trials can give", strictjson.ErrInvalid)
+	}
 	return nil
+}
+
+// Searched is what the search for an allocation simulated, whether its result is taken or not; nil: nothing.
+func (p *Plan) Searched() *allocation.Simulated {
+	if p.Allocated == nil {
+		return p.Simulated
+	}
+	return p.Allocated.Simulated
 }
 
 func (p *Plan) uniformAccuracy() *report.Accuracy {

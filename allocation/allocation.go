@@ -149,9 +149,9 @@ type Result struct {
 	// of the candidates: an upper bound, or a lower bound for Bound and Information,
 	// which are minimised. MaxSensors and MinSensors are relaxed in the Limit.
 	// Information, the simulated mean of −log of the posterior of the true community,
-	// is not convex; its Limit is an estimate from the gradient at Weights, not proven. That of
-	// Energy is proven where heat stays near every sensor, and estimated from sampled sensors
-	// elsewhere; its Value is an estimate, rather too high.
+	// is not convex; its Limit is an estimate from the gradient at Weights, not proven. For
+	// Energy both are proven where heat stays near every sensor, Value as an upper bound; elsewhere
+	// Limit is estimated from sampled sensors and Value by random vectors, rather too high.
 	// Where Time ended the search, Limit is NaN for Information and where candidates were
 	// left out, and Value is NaN for weights that were not simulated.
 	Value, Limit float64
@@ -159,8 +159,7 @@ type Result struct {
 	// relative to what separates Limit from the loss without measurements: the share of what the
 	// best weights could tell of the community that these may not tell.
 	Gap float64
-	// Proven reports whether Limit is proven, beside rounding. The Gap of Energy is an estimate all
-	// the same, as its Value is; see [Result.GapAt].
+	// Proven reports whether Limit is proven, beside rounding, and for Energy Value too; see [Result.GapAt].
 	Proven bool
 	// CutShort reports whether Options.Time ran out before the search was complete.
 	CutShort bool
@@ -189,7 +188,7 @@ type Diffusion interface {
 // community of each node by a number ≥ 0; Location ignores it. diffusion is M for
 // the model's Laplacian and τ.
 //
-// It returns [ErrNothing] where no allocation can help, or a simulation says that the one
+// It returns [ErrNothing] where no allocation can help, as a [NoGain] where a simulation says that the one
 // found for Energy does not, [ErrWork] where its search would take minutes, and
 // [ErrInvalid] for options that contradict each other or the model. An operator whose
 // products have [expm.ErrAccuracy], so that it has eigenpairs, is searched all the same. The same input gives the

@@ -18,7 +18,7 @@ const (
 	patientProducts = 24_000 // the same where no time is set
 	localShare      = .55    // of the time of a row is for reading it: the rest for its forms
 	localPart       = 8192   // sensors between two looks at the time
-	localTolerance  = 1e-3   // of the rows of M, relative to the worst edge at equal weights
+	localTolerance  = 3e-4   // of the rows of M, relative to the worst edge at equal weights
 	rankedBy        = 2      // blocks by which sensors are ranked where rows are sampled
 	sampledRows     = 256
 	topRows         = 96 // of them, of the sensors that rank first
@@ -54,6 +54,7 @@ type dual struct {
 	square  []float64   // Σ p_i²/share² of each community, and of all nodes
 	weight  []float64   // sensors that each sampled one stands for
 	chosen  []int       // sensors that may report, by their numbers
+	least   *least      // of the weights; nil where not all rows are read
 }
 
 // form is memory to evaluate the forms of a row of M.
@@ -62,6 +63,7 @@ type form struct {
 	inside  []bool
 	nodes   []int32
 	mean    []float64 // of communities, and of all nodes
+	rival   []float64 // of communities, the mean of the means of the rivals
 	first   [][]float64
 	touched []int
 	seen    []bool // communities in touched
@@ -77,21 +79,25 @@ func (s *search) boundBelow(r *Result) error {
 		return err
 	}
 	if !proven {
-		d.sample()
+		proven = d.sample()
 	}
-	r.Value, r.Proven = s.finely(s.energies), proven
+	if r.losses = s.estimated(); proven {
+		r.losses = d.least.losses(d)
+	}
+	r.Value, r.Proven = r.losses.at(1), proven
 	for k, t := range d.tangent {
 		r.Limit = max(r.Limit, t-knapsack(d.w[k], d.q, d.h, d.weight))
 	}
 	r.Limit = min(r.Limit, r.Value)
-	r.losses = &losses{prior: s.p.prior, odds: s.odds, energies: slices.Clone(s.energies), blank: s.finely(make([]float64, len(s.energies)))}
 	r.Gap, _ = r.GapAt(1)
 	return s.p.ctx.Err()
 }
 
-// finely returns F at energies e, as exactly as the bound.
-func (s *search) finely(e []float64) float64 {
-	return (&losses{prior: s.p.prior, odds: s.odds, energies: e}).at(1)
+// estimated returns F of the energies that were estimated.
+func (s *search) estimated() *losses {
+	f := &losses{prior: s.p.prior, odds: s.odds, energies: slices.Clone(s.energies)}
+	f.blank = f.at(0)
+	return f
 }
 
 func (s *search) newDual() *dual {
@@ -118,7 +124,7 @@ func (s *search) newDual() *dual {
 		d.addTangent(f)
 	}
 	d.pool.New = func() any {
-		f := &form{x: make([]float64, n), inside: make([]bool, n), mean: make([]float64, count+1), seen: make([]bool, count)}
+		f := &form{x: make([]float64, n), inside: make([]bool, n), mean: make([]float64, count+1), rival: make([]float64, count), seen: make([]bool, count)}
 		for range stretches {
 			f.first = append(f.first, make([]float64, count))
 		}
@@ -176,22 +182,27 @@ func (d *dual) addTangent(f float64) {
 		v, s := quadrature(e, d.odds[i], fineStep)
 		slope[i], value[i] = d.p.prior[i]*s/noise, d.p.prior[i]*(v+s*e)
 	})
+	against, spread := d.spreadOf(slope)
+	d.slopes, d.tangent, d.against = append(d.slopes, slope), append(d.tangent, floats.Sum(value)), append(d.against, against)
+	d.spreads = append(d.spreads, spread)
+	d.w = append(d.w, nil)
+}
+
+// spreadOf returns Σ_a ρ_ab Σ_{i∈a} c_i of each rival b, and a bound on the norm of the form Σ_i c_i Σ_b ρ_ab (x_i − m_b)².
+func (d *dual) spreadOf(c []float64) (against []float64, norm float64) {
 	sums, against := make([]float64, d.p.count), make([]float64, d.p.count+1)
 	for i, a := range d.p.labels {
-		sums[a] += slope[i]
+		sums[a] += c[i]
 	}
 	for a, r := range d.rho {
 		for k, b := range r.communities {
 			against[b] += r.shares[k] * sums[a]
 		}
 	}
-	norm := 0.0
 	for b, v := range against {
 		norm = max(norm, v*d.square[b])
 	}
-	d.slopes, d.tangent, d.against = append(d.slopes, slope), append(d.tangent, floats.Sum(value)), append(d.against, against)
-	d.spreads = append(d.spreads, 2*slices.Max(slope)+2*norm+2*against[d.p.count]*d.square[d.p.count])
-	d.w = append(d.w, nil)
+	return against, 2*slices.Max(c) + 2*norm + 2*against[d.p.count]*d.square[d.p.count]
 }
 
 // reserve makes room for so many rows.
@@ -221,6 +232,7 @@ func (d *dual) local() (bool, error) {
 		return false, nil
 	}
 	d.reserve(len(nodes))
+	d.least = d.newLeast(len(nodes))
 	for first := 0; first < len(nodes); first += localPart {
 		d.p.opts.Progress("allocate: bound", int64(first), int64(len(nodes)))
 		if d.p.expired() {
@@ -243,12 +255,28 @@ func (d *dual) readRow(at int, nodes []int32, x []float64, off float64) {
 		f.x[i], f.inside[i] = x[z], true
 	}
 	f.nodes = append(f.nodes[:0], nodes...)
-	d.evaluate(f, at, d.chosen[at], off)
+	d.use(f, at, d.chosen[at], off)
+}
+
+// use evaluates the row in f of a sensor, which is off by at most off in the 2-norm, at place at, and makes f
+// serve for another row.
+func (d *dual) use(f *form, at, sensor int, off float64) {
+	d.addMeans(f)
+	d.evaluate(f, at, sensor, off)
+	if d.least != nil {
+		d.least.add(d, f, at, sensor, off)
+	}
+	for _, i := range f.nodes {
+		f.x[i], f.inside[i] = 0, false
+	}
+	for _, a := range f.touched {
+		f.mean[a], f.rival[a], f.seen[a] = 0, 0, false
+	}
+	f.mean[d.p.count] = 0
 	d.pool.Put(f)
 }
 
-// evaluate sets w, q and h at place at for a sensor, by its row in f, which is off by at most
-// off in the 2-norm. It clears f.
+// evaluate sets w, q and h at place at for a sensor, by its row in f with its means.
 func (d *dual) evaluate(f *form, at, sensor int, off float64) {
 	w := d.told(f)
 	for k, v := range w {
@@ -261,18 +289,11 @@ func (d *dual) evaluate(f *form, at, sensor int, off float64) {
 	if peak > 0 {
 		d.h[at] = min(d.h[at], (1+1e-9)/peak)
 	}
-	for _, i := range f.nodes {
-		f.x[i], f.inside[i] = 0, false
-	}
 }
 
-// told returns w of each stretch: with x the row, m_b its mean over b, and sums over the
-// nodes i of community a,
-//
-//	w = Σ_a (Σ c_i x_i² − 2 Σ c_i x_i Σ_b ρ_ab m_b) + Σ_b m_b² Σ_a ρ_ab Σ c_i.
-func (d *dual) told(f *form) (w [len(stretches)]float64) {
+// addMeans adds the means of the row in f.
+func (d *dual) addMeans(f *form) {
 	f.touched = f.touched[:0]
-	count := d.p.count
 	for _, i := range f.nodes {
 		x, a, p := f.x[i], d.p.labels[i], d.p.prior[i]
 		if x == 0 {
@@ -284,30 +305,45 @@ func (d *dual) told(f *form) (w [len(stretches)]float64) {
 		if d.share[a] > 0 {
 			f.mean[a] += p * x / d.share[a]
 		}
-		f.mean[count] += p * x
+		f.mean[d.p.count] += p * x
+	}
+	for _, a := range f.touched {
+		r := d.rho[a]
+		for z, b := range r.communities {
+			f.rival[a] += r.shares[z] * f.mean[b]
+		}
+	}
+}
+
+// told returns w of each stretch, at least: with x the row, m_b its mean over b, and sums over the
+// nodes i of community a,
+//
+//	w = Σ_a (Σ c_i x_i² − 2 Σ c_i x_i Σ_b ρ_ab m_b) + Σ_b m_b² Σ_a ρ_ab Σ c_i.
+//
+// The middle term is at most the others, which bound the rounding of all.
+func (d *dual) told(f *form) (w [len(stretches)]float64) {
+	var cross [len(stretches)]float64
+	for _, i := range f.nodes {
+		x, a := f.x[i], d.p.labels[i]
+		if x == 0 {
+			continue
+		}
 		for k, c := range d.slopes {
 			w[k] += c[i] * x * x
 			f.first[k][a] += c[i] * x
 		}
 	}
-	for k := range w {
-		for _, a := range f.touched {
-			r := d.rho[a]
-			m := 0.0
-			for z, b := range r.communities {
-				m += r.shares[z] * f.mean[b]
-			}
-			w[k] -= 2 * f.first[k][a] * m
-			w[k] += d.against[k][a] * f.mean[a] * f.mean[a]
-		}
-		w[k] += d.against[k][count] * f.mean[count] * f.mean[count]
-	}
-	f.mean[count] = 0
-	for _, a := range f.touched {
-		f.mean[a], f.seen[a] = 0, false
+	for _, a := range append(f.touched, d.p.count) {
 		for k := range w {
-			f.first[k][a] = 0
+			w[k] += d.against[k][a] * f.mean[a] * f.mean[a]
+			if a < d.p.count {
+				cross[k] += 2 * f.first[k][a] * f.rival[a]
+				f.first[k][a] = 0
+			}
 		}
+	}
+	for k, v := range cross {
+		w[k] = w[k]*(1+1e-9) - v
 	}
 	return w
 }
@@ -331,8 +367,15 @@ func (d *dual) given(f *form, off float64) (price, peak float64) {
 }
 
 // sample evaluates the rows of some sensors by products: those that rank first by an estimate
-// of w/q, and others that stand for the rest.
-func (d *dual) sample() {
+// of w/q, and others that stand for the rest. It reports whether these are all.
+func (d *dual) sample() bool {
+	d.least = nil
+	if len(d.chosen) <= sampledRows {
+		d.reserve(len(d.chosen))
+		d.least = d.newLeast(len(d.chosen))
+		d.take(d.chosen)
+		return true
+	}
 	order := d.ranked()
 	top := min(topRows, len(order))
 	rest := min(sampledRows-topRows, len(order)-top)
@@ -349,6 +392,7 @@ func (d *dual) sample() {
 		d.weight[k] = float64(len(order)-top) / float64(rest)
 	}
 	d.take(pick)
+	return false
 }
 
 // take evaluates the rows of sensors by products.
@@ -368,8 +412,7 @@ func (d *dual) take(pick []int) {
 				f.x[i], f.inside[i] = d.out[i*width+c], true
 				f.nodes = append(f.nodes, int32(i))
 			}
-			d.evaluate(f, at+c, part[c], d.m.Err())
-			d.pool.Put(f)
+			d.use(f, at+c, part[c], d.m.Err())
 		})
 	}
 }

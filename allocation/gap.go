@@ -15,23 +15,24 @@ const unmoved = .98
 type losses struct {
 	prior, odds, energies []float64
 	blank                 float64 // F without measurements
+	missed, rounded       float64 // what F may be more by, at all the weights: it goes with the root of the share, and with the share
+	certified             bool    // F is no more, beside the rounding of φ
 }
 
-// at returns F at a share of the energies.
+// at returns F at a share of the weights, at most where that is certified.
 func (l *losses) at(share float64) float64 {
 	loss := make([]float64, len(l.energies))
 	each(len(loss), 256*width, func(i int) {
 		v, _ := quadrature(share*l.energies[i], l.odds[i], fineStep)
 		loss[i] = l.prior[i] * v
 	})
-	return floats.Sum(loss)
+	return floats.Sum(loss) + math.Sqrt(share)*l.missed + share*l.rounded
 }
 
 // GapAt returns Gap at the weights share·Weights: those of noise σ_s ≤ r/√(share·u_s) at every
 // sensor, as it is calibrated to a certified sensitivity, and whether the gap is proven. Where
 // that share is the certified one, share·Weights satisfy all constraints.
-// For [Separation], [MaxMin] and [Location], which are linear, it is proven where Limit is. For [Energy] it
-// is an estimate, since the energies at Weights are. For [Bound] and [Information] it is Gap, an
+// For [Separation], [MaxMin] and [Location], which are linear, and for [Energy] it is proven where Limit is. For [Bound] and [Information] it is Gap, an
 // estimate, down to a share of .98, and NaN below.
 func (r *Result) GapAt(share float64) (gap float64, proven bool) {
 	switch {
@@ -40,7 +41,7 @@ func (r *Result) GapAt(share float64) (gap float64, proven bool) {
 		if !(most > 0) {
 			return 0, false
 		}
-		return min(1, max(0, (r.losses.at(share)-r.Limit)/most)), false
+		return min(1, max(0, (r.losses.at(share)-r.Limit)/most)), r.losses.certified
 	case r.Objective.Linear():
 		return max(0, 1-(1-r.Gap)*share), r.Proven
 	case share < unmoved:

@@ -3,7 +3,6 @@
 package allocation
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -23,7 +22,24 @@ type Simulated struct {
 	EqualLoss float64 `json:"logLossUniform"`
 }
 
-// compare simulates under u and under equal weights. It returns [ErrNothing] where u tells no
+// Possible reports whether a simulation can give this.
+func (s *Simulated) Possible() bool {
+	share := func(v float64) bool { return v >= 0 && v <= 1 }
+	return s.Trials > 0 && share(s.Right) && share(s.Equal) && s.Loss >= 0 && s.EqualLoss >= 0
+}
+
+// NoGain is an [ErrNothing] with the simulation that says so: of an allocation that was found, and of
+// equal noise.
+type NoGain struct{ Simulated Simulated }
+
+func (e *NoGain) Error() string {
+	return ErrNothing.Error() + ": in a simulation the allocation that was found told no more than equal noise"
+}
+
+// Unwrap returns [ErrNothing].
+func (e *NoGain) Unwrap() error { return ErrNothing }
+
+// compare simulates under u and under equal weights. It returns a [NoGain] where u tells no
 // more.
 func (p *problem) compare(m Diffusion, sensors []int, u []float64, equal float64, b budget) (*Simulated, error) {
 	j := p.newJury(m, sensors, b)
@@ -36,7 +52,7 @@ func (p *problem) compare(m Diffusion, sensors []int, u []float64, equal float64
 		return nil, err
 	}
 	if !(s.Loss < s.EqualLoss) {
-		return nil, fmt.Errorf("%w: in a simulation the allocation that was found told no more than equal noise", ErrNothing)
+		return nil, &NoGain{*s}
 	}
 	return s, nil
 }

@@ -63,7 +63,11 @@ func searched(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (rig
 	if prior == nil {
 		prior = slices.Repeat([]float64{1 / float64(m.Graph.Order())}, m.Graph.Order())
 	}
-	return max(neverRight, p.Allocated.Simulated.Right), slices.Max(part.Sums(prior)), nil
+	right = p.Searched().Right
+	if p.Allocated == nil {
+		right = p.Searched().Equal
+	}
+	return max(neverRight, right), slices.Max(part.Sums(prior)), nil
 }
 
 // advise warns of what will disappoint about a plan, which may be nil.
@@ -71,7 +75,7 @@ func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 	f, err := a.facts(ctx, m, accuracy)
 	if err == nil && p != nil && f.Communities > 1 {
 		f.Rough, f.Chance = rough(p)
-		if p.Allocated != nil && p.Allocated.Simulated != nil { // of the plan itself, where no other simulation is made
+		if p.Searched() != nil { // of the plan itself, where no other simulation is made
 			if f.Rough, f.Chance, err = searched(ctx, m, p); err != nil {
 				return err
 			}

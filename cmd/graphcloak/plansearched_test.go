@@ -13,7 +13,7 @@ import (
 )
 
 // Where only the search for an allocation simulated, the table has what it found, with its
-// interval, and a sentence says what the gap is of, which is an estimate.
+// interval, and a sentence says what the gap is of, and whether it is proven.
 func TestSearchedPlan(t *testing.T) {
 	gap := .123
 	p := &graphcloak.Plan{Plan: &privacy.Plan{}, Allocated: &graphcloak.Allocated{
@@ -32,11 +32,12 @@ func TestSearchedPlan(t *testing.T) {
 	if s := allocationGap(p.Allocated); !strings.Contains(s, "about") {
 		t.Error(s)
 	}
+	gap = .1204
+	if p.Allocated.GapProven = true; !strings.Contains(gapSentence(p), "loses at most 13 %, which is proven") || !strings.HasPrefix(allocationGap(p.Allocated), "0.13 of") {
+		t.Errorf("a gap that is at most .1204: %s %s", gapSentence(p), allocationGap(p.Allocated))
+	}
 	if p.Allocated.Objective = allocation.Separation; gapSentence(p) != "" {
 		t.Error("another objective's gap is taken for one of energy")
-	}
-	if p.Allocated.GapProven = true; strings.Contains(allocationGap(p.Allocated), "about") {
-		t.Error("a proven gap is taken for an estimate")
 	}
 	if p.Allocated.Gap = nil; !strings.Contains(allocationGap(p.Allocated), "other noise") {
 		t.Error(allocationGap(p.Allocated))

@@ -64,8 +64,9 @@ func planAnswer(p *graphcloak.Plan) string {
 		head += " of each sensor's value by itself (of all together ε is larger),"
 	}
 	e := p.Accuracy
-	if a := p.Allocated; e == nil && a != nil && a.Simulated != nil {
-		s := a.Simulated
+	if s := p.Searched(); e == nil && s != nil && p.Allocated == nil {
+		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs.", head, report.Percent(s.Equal), s.Trials)
+	} else if e == nil && s != nil {
 		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs; with the same σ everywhere it was in %s.", head, report.Percent(s.Right), s.Trials, report.Percent(s.Equal))
 	}
 	if e == nil {
@@ -157,6 +158,9 @@ func accuracyFacts(e *report.Accuracy) [][]any {
 
 // planChoices are the plan's noise and what it was chosen over: a row each.
 func planChoices(p *graphcloak.Plan) [][]any {
+	if s := p.Simulated; s != nil && p.Allocated == nil && p.Accuracy == nil {
+		return [][]any{searchedChoice("uniform", len(p.Sensors), s.Equal, s.Trials)}
+	}
 	if p.Allocated == nil {
 		return [][]any{planChoice("uniform", len(p.Sensors), p.Accuracy)}
 	}
@@ -239,7 +243,21 @@ func gapSentence(p *graphcloak.Plan) string {
 	if a == nil || a.Gap == nil || a.Objective != allocation.Energy {
 		return ""
 	}
-	return fmt.Sprintf("Of what the best noise with this guarantee could tell of the community, by the measure that noise was allocated by, this plan loses about %.2g %%, by an estimate.", 100**a.Gap)
+	how, certainty := "about", ", by an estimate"
+	if a.GapProven {
+		how, certainty = "at most", ", which is proven"
+	}
+	return fmt.Sprintf("Of what the best noise with this guarantee could tell of the community, by the measure that noise was allocated by, this plan loses %s %s %%%s.", how, shownGap(a, 100), certainty)
+}
+
+// shownGap is so many times the gap by two digits, rounded up where it is proven.
+func shownGap(a *graphcloak.Allocated, times float64) string {
+	v := *a.Gap * times
+	if a.GapProven && v > 0 {
+		unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+		v = math.Ceil(v/unit*(1-1e-12)) * unit
+	}
+	return cell(v, 2)
 }
 
 // allocationGap is how far the allocation may be from the best, relative to the objective.
@@ -254,7 +272,7 @@ func allocationGap(a *graphcloak.Allocated) string {
 	if a.Gap == nil {
 		return "unknown: the search was for other noise"
 	}
-	text := cell(*a.Gap, 2)
+	text := shownGap(a, 1)
 	if !a.GapProven {
 		text = "about " + text // an estimate
 	}
