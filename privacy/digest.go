@@ -34,7 +34,11 @@ func unhex(dst, text []byte, what string) error {
 // lp concatenates the parts, each behind its length as uint32 big-endian, so that
 // no two lists of parts give the same bytes.
 func lp(parts ...[]byte) []byte {
-	var out []byte
+	size := 1 // for the caller's last byte
+	for _, p := range parts {
+		size += 4 + len(p)
+	}
+	out := make([]byte, 0, size)
 	for _, p := range parts {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(p)))
 		out = append(out, p...)

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	hashes "hash"
 	"slices"
 
 	"golang.org/x/crypto/chacha20"
@@ -101,18 +102,34 @@ func (e *Escrow) SensorKey(sensor string) (*SensorKey, error) {
 }
 
 func (e *Escrow) perturb(p *Plan, releaseID string, readings []int64) ([]int64, []Nonce, error) {
-	x, nonces := make([]int64, len(p.Sensors)), make([]Nonce, len(p.Sensors))
-	err := parallel.Try(len(p.Sensors), drawWork, func(lo, hi int) error {
-		for i, s := range p.Sensors[lo:hi] {
+	x, nonces, err := e.perturbEach(p, []string{releaseID}, [][]int64{readings})
+	if err != nil {
+		return nil, nil, err
+	}
+	return x[0], nonces[0], nil
+}
+
+// perturbEach is perturb for several releases: what they share of a sensor is computed once.
+func (e *Escrow) perturbEach(p *Plan, releaseIDs []string, readings [][]int64) ([][]int64, [][]Nonce, error) {
+	x, nonces := make([][]int64, len(releaseIDs)), make([][]Nonce, len(releaseIDs))
+	for k := range x {
+		x[k], nonces[k] = make([]int64, len(p.Sensors)), make([]Nonce, len(p.Sensors))
+	}
+	err := parallel.Try(len(p.Sensors), drawWork*max(1, len(releaseIDs)), func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			s := p.Sensors[i]
 			key, err := e.SensorKey(string(s.ID))
 			if err != nil {
 				return err
 			}
-			noise, nonce, err := key.noise(releaseID, s.calibration(), readings[lo+i], s.Steps)
-			if err != nil {
-				return err
+			mac, calibration := key.newMAC(), s.calibration()
+			for k, id := range releaseIDs {
+				noise, nonce, err := mac.noise(id, calibration, readings[k][i], s.Steps)
+				if err != nil {
+					return err
+				}
+				x[k][i], nonces[k][i] = readings[k][i]+noise, nonce
 			}
-			x[lo+i], nonces[lo+i] = readings[lo+i]+noise, nonce
 		}
 		return nil
 	})
@@ -139,27 +156,37 @@ func (k *SensorKey) Bytes() []byte { return slices.Clone(k.key()) }
 func (k *SensorKey) String() string   { return "sensor key" }
 func (k *SensorKey) GoString() string { return k.String() }
 
+// sensorMAC is HMAC-SHA-256 with a sensor's key, one message after the other.
+type sensorMAC struct {
+	hash hashes.Hash
+	sum  [sha256.Size]byte
+}
+
+func (k *SensorKey) newMAC() *sensorMAC { return &sensorMAC{hash: hmac.New(sha256.New, k.key())} }
+
+// tag returns the HMAC of a message, which the next call overwrites.
+func (m *sensorMAC) tag(message []byte) []byte {
+	m.hash.Reset()
+	m.hash.Write(message)
+	return m.hash.Sum(m.sum[:0])
+}
+
 // noise returns N and the nonce for a reading of so many lattice steps.
-func (k *SensorKey) noise(releaseID string, calibration Digest, reading, steps int64) (int64, Nonce, error) {
-	nonce := k.nonce(releaseID, calibration, reading)
-	n, err := k.noiseOf(releaseID, calibration, nonce, steps)
+func (m *sensorMAC) noise(releaseID string, calibration Digest, reading, steps int64) (int64, Nonce, error) {
+	nonce := m.nonce(releaseID, calibration, reading)
+	n, err := m.noiseOf(releaseID, calibration, nonce, steps)
 	return n, nonce, err
 }
 
-func (k *SensorKey) nonce(releaseID string, calibration Digest, reading int64) (n Nonce) {
-	mac := hmac.New(sha256.New, k.key())
-	mac.Write(lp([]byte("graphcloak/v1/siv"), []byte(releaseID), calibration[:], be64(reading)))
-	copy(n[:], mac.Sum(nil))
-	return n
+func (m *sensorMAC) nonce(releaseID string, calibration Digest, reading int64) Nonce {
+	return Nonce(m.tag(lp([]byte("graphcloak/v1/siv"), []byte(releaseID), calibration[:], be64(reading)))[:len(Nonce{})])
 }
 
-// noiseOf computes N again from the nonce.
-func (k *SensorKey) noiseOf(releaseID string, calibration Digest, nonce Nonce, steps int64) (int64, error) {
-	key, err := expand(k.key(), lp([]byte("graphcloak/v1/noise"), []byte(releaseID), calibration[:], nonce[:]))
-	if err != nil {
-		return 0, err
-	}
-	src, err := newKeyStream(key)
+// noiseOf computes N again from the nonce. HKDF-Expand to the length of a hash is the HMAC of its info
+// and a byte 1 (RFC 5869, 2.3).
+func (m *sensorMAC) noiseOf(releaseID string, calibration Digest, nonce Nonce, steps int64) (int64, error) {
+	info := lp([]byte("graphcloak/v1/noise"), []byte(releaseID), calibration[:], nonce[:])
+	src, err := newKeyStream(m.tag(append(info, 1)))
 	if err != nil {
 		return 0, err
 	}

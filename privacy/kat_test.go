@@ -79,7 +79,7 @@ func TestKnownAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		noise, nonce, err := key.noise(v.Release, calibration, v.Reading, v.S)
+		noise, nonce, err := key.newMAC().noise(v.Release, calibration, v.Reading, v.S)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,21 +34,12 @@ func (p *Plan) Perturb(readings []float64, releaseID string, noise Noise) (*Rele
 	if noise == nil {
 		noise = System{}
 	}
-	if err := p.validate(); err != nil {
+	if err := p.accepts(noise); err != nil {
 		return nil, err
 	}
-	if err := CheckID("release id", releaseID); err != nil {
+	rounded, err := p.round(readings, releaseID)
+	if err != nil {
 		return nil, err
-	}
-	if noise.randomness() != p.Randomness {
-		return nil, fmt.Errorf("privacy: the plan asks for %s randomness, not %s", p.Randomness, noise.randomness())
-	}
-	if err := p.CheckReadings(readings); err != nil {
-		return nil, err
-	}
-	rounded := make([]int64, len(readings))
-	for i, y := range readings {
-		rounded[i] = p.Clip.round(y, p.Sensors[i].Exponent)
 	}
 	x, nonces, err := noise.perturb(p, releaseID, rounded)
 	if err != nil {
@@ -59,6 +50,59 @@ func (p *Plan) Perturb(readings []float64, releaseID string, noise Noise) (*Rele
 		r.deployment, r.epoch = e.deployment, e.epoch
 	}
 	return r, nil
+}
+
+// PerturbEach is [Plan.Perturb] for several releases of one plan, as simulations make them: the same bits
+// in less time, for the keys of a sensor are derived once.
+func (p *Plan) PerturbEach(readings [][]float64, releaseIDs []string, noise *Escrow) ([]*Release, error) {
+	if err := p.accepts(noise); err != nil {
+		return nil, err
+	}
+	if len(readings) != len(releaseIDs) {
+		return nil, fmt.Errorf("privacy: readings of %d releases for %d release ids", len(readings), len(releaseIDs))
+	}
+	rounded := make([][]int64, len(readings))
+	for k, y := range readings {
+		var err error
+		if rounded[k], err = p.round(y, releaseIDs[k]); err != nil {
+			return nil, err
+		}
+	}
+	x, nonces, err := noise.perturbEach(p, releaseIDs, rounded)
+	if err != nil {
+		return nil, err
+	}
+	releases := make([]*Release, len(x))
+	for k := range x {
+		releases[k] = &Release{plan: p, id: releaseIDs[k], x: x[k], nonces: nonces[k], deployment: noise.deployment, epoch: noise.epoch}
+	}
+	return releases, nil
+}
+
+// accepts refuses a plan that is not valid, and noise of another kind than it asks for.
+func (p *Plan) accepts(noise Noise) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	if noise.randomness() != p.Randomness {
+		return fmt.Errorf("privacy: the plan asks for %s randomness, not %s", p.Randomness, noise.randomness())
+	}
+	return nil
+}
+
+// round clips the readings of a release to lattice steps.
+func (p *Plan) round(readings []float64, releaseID string) ([]int64, error) {
+	if err := CheckID("release id", releaseID); err != nil {
+		return nil, err
+	}
+	if err := p.CheckReadings(readings); err != nil {
+		return nil, err
+	}
+	rounded := make([]int64, len(readings))
+	for i, y := range readings {
+		rounded[i] = p.Clip.round(y, p.Sensors[i].Exponent)
+	}
+	return rounded, nil
 }
 
 // CheckReadings refuses what Perturb would refuse. Call it before the release is

@@ -24,12 +24,13 @@ func (e *Escrow) Reveal(r *Release) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := key.noiseOf(r.id, s.calibration(), r.nonces[i], s.Steps)
+		mac := key.newMAC()
+		n, err := mac.noiseOf(r.id, s.calibration(), r.nonces[i], s.Steps)
 		if err != nil {
 			return nil, err
 		}
 		reading := r.x[i] - n
-		if key.nonce(r.id, s.calibration(), reading) != r.nonces[i] {
+		if mac.nonce(r.id, s.calibration(), reading) != r.nonces[i] {
 			return nil, fmt.Errorf("%w: sensor %q of release %q", ErrReveal, s.ID, r.id)
 		}
 		y[i] = value(reading, s.Exponent)

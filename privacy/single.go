@@ -54,7 +54,7 @@ func (s SensorNoise) Perturb(reading float64, clip Interval, releaseID string, k
 		noise, err = sample(src, s.Steps)
 	} else {
 		v.Nonce = new(Nonce)
-		noise, *v.Nonce, err = key.noise(releaseID, s.calibration(), rounded, s.Steps)
+		noise, *v.Nonce, err = key.newMAC().noise(releaseID, s.calibration(), rounded, s.Steps)
 	}
 	if err != nil {
 		return SensorValue{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/emd"
+	workers "github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -74,23 +75,27 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 	}
 	clear(x)
 	values := make([][]float64, k)
-	err := parallel(ctx, k, func(j int) (err error) {
-		readings := make([]float64, len(r.nodes))
+	err := parallel(ctx, k, func(j int) error {
+		values[j] = make([]float64, len(r.nodes))
 		for s, i := range r.nodes {
-			readings[s] = y[i*k+j]
+			values[j][s] = y[i*k+j]
 		}
-		r.world.disturb(readings, r.plan.Clip, first+j)
-		if values[j], err = r.release(readings, first+j); err != nil {
-			return err
-		}
-		for s, i := range r.nodes {
-			x[i*k+j] = r.u[s] * values[j][s]
-		}
+		r.world.disturb(values[j], r.plan.Clip, first+j)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	if err := r.release(values, first); err != nil {
+		return err
+	}
+	workers.Rows(len(r.nodes), 2*k, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			for j := range k {
+				x[r.nodes[s]*k+j] = r.u[s] * values[j][s]
+			}
+		}
+	})
 	c, err := r.products(ctx, x, k)
 	if err != nil {
 		return err
@@ -98,15 +103,34 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 	return parallel(ctx, k, func(j int) error { return r.score(ctx, &trials[j], truth[j], c[j], values[j]) })
 }
 
-// release adds the noise of a trial.
-func (r *simulation) release(readings []float64, trial int) ([]float64, error) {
-	if !r.commonNoise {
-		release, err := r.plan.Perturb(readings, "trial-"+strconv.Itoa(trial), r.noise)
-		if err != nil {
-			return nil, err
-		}
-		return release.Values(), nil
+// releaseValues bounds the readings that are released together, of 32 bytes each: 64 MiB.
+const releaseValues = 1 << 21
+
+// release makes of the readings of the trials first, first+1, … what is released.
+func (r *simulation) release(readings [][]float64, first int) error {
+	if r.commonNoise {
+		workers.Each(len(readings), func(j int) { r.addCommonNoise(readings[j], first+j) })
+		return nil
 	}
+	for part := range slices.Chunk(readings, max(1, releaseValues/max(1, len(r.nodes)))) {
+		ids := make([]string, len(part))
+		for j := range ids {
+			ids[j] = "trial-" + strconv.Itoa(first+j)
+		}
+		releases, err := r.plan.PerturbEach(part, ids, r.noise)
+		if err != nil {
+			return err
+		}
+		for j, x := range releases {
+			part[j] = x.Values()
+		}
+		first += len(part)
+	}
+	return nil
+}
+
+// addCommonNoise adds noise whose standard normal numbers are the same under every plan.
+func (r *simulation) addCommonNoise(readings []float64, trial int) {
 	random := rand.New(rand.NewPCG(^r.opts.Seed, uint64(trial))) // not the stream of its source
 	next := 0
 	for s, i := range r.nodes {
@@ -116,7 +140,6 @@ func (r *simulation) release(readings []float64, trial int) ([]float64, error) {
 		}
 		readings[s] += x * r.plan.Sensors[s].Sigma()
 	}
-	return readings, nil
 }
 
 // score recovers one trial, c = Mᵀ diag(u) ỹ of each moment, and compares with its sources: the first of

@@ -47,7 +47,7 @@ var fast = []mutation{
 	{"no boundary check when exact", []change{{"privacy/sampler.go", "return sample, lo.Cmp(new(big.Int).Add(left, one)) >= 0 && hi.Cmp(new(big.Int).Sub(right, one)) <= 0", "return sample, true"}}, "TestKnownEdges"},
 	{"closed forms not checked", []change{{"privacy/calibration.go", "if !private(b, 1/r) {", "if r < 0 {"}}, "TestSigmaTable|TestReferenceCalibrations"},
 	{"cost rounded down", []change{{"privacy/cost.go", "units := math.Ceil(up(mu*mu/2, 2) / costUnit)", "units := math.Floor(mu * mu / 2 / costUnit)"}}, "TestCostRoundsUp"},
-	{"reveal does not verify", []change{{"privacy/reveal.go", "if key.nonce(r.id, s.calibration(), reading) != r.nonces[i] {", "if key == nil {"}}, "TestReveal"},
+	{"reveal does not verify", []change{{"privacy/reveal.go", "if mac.nonce(r.id, s.calibration(), reading) != r.nonces[i] {", "if mac == nil {"}}, "TestReveal"},
 	{"readings not clipped", []change{{"privacy/lattice.go", "math.Ldexp(min(max(y, c.Lo), c.Hi), -k)", "math.Ldexp(y, -k)"}}, "TestRound"},
 	{"off-lattice values read", []change{{"privacy/release.go", "case v.Value != value(v.Steps, s.Exponent):", "case v.Steps == math.MaxInt64:"}}, "TestRefusesTamperedReleases"},
 	{"cap not enforced", []change{{"privacy/account.go", "return err == nil && a.Spent <= limit", "return err == nil && a.Spent/2 <= limit"}}, "TestLedger"},
