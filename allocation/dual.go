@@ -173,14 +173,15 @@ func (d *dual) setRho() {
 	}
 }
 
-// addTangent prepares w at f times the energies.
+// addTangent prepares w at f times the energies. A slope that is too large by ε is one of a line that is lower by no
+// more than εe at the energies that count against it, those below e.
 func (d *dual) addTangent(f float64) {
 	n, noise := len(d.energies), d.p.opts.Noise*d.p.opts.Noise
 	slope, value := make([]float64, n), make([]float64, n)
 	each(n, 256*width, func(i int) {
 		e := f * d.energies[i]
 		v, s := quadrature(e, d.odds[i], fineStep)
-		slope[i], value[i] = d.p.prior[i]*s/noise, d.p.prior[i]*(v+s*e)
+		slope[i], value[i] = d.p.prior[i]*(s+slopeError)/noise, d.p.prior[i]*(v-lossError+(s-slopeError)*e)
 	})
 	against, spread := d.spreadOf(slope)
 	d.slopes, d.tangent, d.against = append(d.slopes, slope), append(d.tangent, floats.Sum(value)), append(d.against, against)

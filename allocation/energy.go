@@ -296,9 +296,13 @@ func (s *energy) setGradient(e []float64, drawn [][]int) {
 // confusion returns φ(E) and −φ'(E) = ½E[σ²] against e^odds rivals, to about 10⁻³.
 func confusion(e, odds float64) (loss, slope float64) { return quadrature(e, odds, .5) }
 
-// fineStep is that of a quadrature that is off by less than 10⁻¹¹ in φ and 10⁻⁸ in −Eφ', at every E, against up to
-// 2³¹ rivals.
-const fineStep = 3. / 32
+// fineStep is that of a quadrature that is off by less than lossError in φ and slopeError in φ', at every E, against
+// up to 2³¹ rivals.
+const (
+	fineStep   = 3. / 32
+	lossError  = 1e-11
+	slopeError = 1e-10
+)
 
 // quadrature returns what confusion does, by the trapezoidal rule.
 func quadrature(e, odds, step float64) (loss, slope float64) {

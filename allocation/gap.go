@@ -26,7 +26,7 @@ func (l *losses) at(share float64) float64 {
 		v, _ := quadrature(share*l.energies[i], l.odds[i], fineStep)
 		loss[i] = l.prior[i] * v
 	})
-	return floats.Sum(loss) + math.Sqrt(share)*l.missed + share*l.rounded
+	return floats.Sum(loss) + lossError + math.Sqrt(share)*l.missed + share*l.rounded
 }
 
 // GapAt returns Gap at the weights share·Weights: those of noise σ_s ≤ r/√(share·u_s) at every

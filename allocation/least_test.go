@@ -69,3 +69,17 @@ func TestUnknownRow(t *testing.T) {
 		t.Errorf("energies of %v, missed %v, F %v of %v", floats.Sum(f.energies), f.missed, f.at(1), f.blank)
 	}
 }
+
+// φ is convex and falls by at most ½, against one rival or many.
+func TestConvexity(t *testing.T) {
+	for odds := 0.0; odds <= 21; odds += 1.5 {
+		before, steep := 0.0, .5
+		for e := 0.0; e < 120; e += .25 {
+			v, slope := quadrature(e, odds, fineStep)
+			if slope > steep+slopeError || e > 0 && v > before {
+				t.Fatalf("φ(%v) = %v after %v, slope %v after %v, against e^%v rivals", e, v, before, slope, steep, odds)
+			}
+			before, steep = v, slope
+		}
+	}
+}
