@@ -25,7 +25,7 @@ func TestTolerateFaulty(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts := graphcloak.PlanOptions{
-		Budget: privacy.Budget{Epsilon: 46, Delta: .01}, Alpha: 1, Measured: true, Clip: &privacy.Interval{Lo: 0, Hi: 1},
+		Budget: privacy.Budget{Epsilon: 47, Delta: .01}, Alpha: 1, Measured: true, Clip: &privacy.Interval{Lo: 0, Hi: 1},
 		Allocation: graphcloak.Allocation{Objective: allocation.Information},
 	}
 	part, err := m.Partition(t.Context())

@@ -255,7 +255,7 @@ func (f Faults) influence(p kinds, s int, largest float64) float64 {
 	const tails = 12
 	low, high := min(f.Low[s], 0)-tails, max(f.High[s], largest)+tails
 	step := max(.02, (high-low)/influenceSteps)
-	worst := f.beyond(p)
+	worst := f.beyond(p, s)
 	before := f.deafParts(s, low, p)
 	for y := low; y < high; y += step {
 		after := f.deafParts(s, y+step, p)
@@ -265,10 +265,12 @@ func (f Faults) influence(p kinds, s int, largest float64) float64 {
 	return worst
 }
 
-// beyond bounds the influence of a measurement that is outside of the range and of all means: an eighth of the
-// density of a broken sensor is the normal one about the nearer end, and another the wider one, each larger than that
-// about any mean in the range.
-func (f Faults) beyond(p kinds) float64 { return math.Log1p(8 * max(p.sound, p.shifted) / p.broken) }
+// beyond bounds the influence of a measurement that is outside of the range and of all means: half of the
+// density of a sensor that is stuck at the nearer end is the normal one about it, and the other half the wider one, each
+// larger than that about any mean in the range.
+func (f Faults) beyond(p kinds, s int) float64 {
+	return math.Log1p(2 * max(p.sound, p.shifted) / (min(f.ends(s)) * p.stuck))
+}
 
 // spread bounds log max_x f(y|x)/min_x f(y|x) for from ≤ y ≤ to and 0 ≤ x ≤ largest: the
 // numerator by the least distance from y to an x, the denominator by the largest, and what a deaf sensor says,
@@ -283,10 +285,9 @@ func (p kinds) spread(from, to, largest, deaf float64) float64 {
 type deafParts [6]float64
 
 func (f Faults) deafParts(s int, y float64, p kinds) (parts deafParts) {
-	for k, log := range f.brokenParts(s, y) {
-		parts[k] = math.Exp(log) * p.broken
+	for k, log := range f.logDeafParts(s, y, p) {
+		parts[k] = math.Exp(log)
 	}
-	parts[len(parts)-1] = math.Exp(logNormal(y-f.silence(s))) * p.silent
 	return parts
 }
 

@@ -175,11 +175,11 @@ func TestThreshold(t *testing.T) {
 
 // The evidence of other explanations is that of their densities, summed point by point.
 func TestAlternativesAgainstSums(t *testing.T) {
-	const n, steps = 5, 400
-	d := heated(rand.New(rand.NewPCG(4, 5)), n, .7, 4)
+	const n, steps = 3, 400
+	d := heated(rand.New(rand.NewPCG(4, 5)), n, .7, 2)
 	a := d.A.(linop.Dense).M
 	opts := posterior.Options{Amplitude: posterior.UniformAmplitude}
-	h := []float64{1, 2, 1, 1, 3}
+	h := []float64{1, 2, 3}
 	louder, background := 0.0, 0.0
 	faults := posterior.Faults{Rate: .1}
 	normal := func(y, s float64) float64 { return math.Exp(-y*y/(2*s*s)) / (s * math.Sqrt(2*math.Pi)) }
@@ -223,38 +223,56 @@ func TestAlternativesAgainstSums(t *testing.T) {
 }
 
 // brokenSum is the evidence of one source and faults of unknown range against no source and sound sensors, summed over nodes,
-// amplitudes and both rates. Five sensors make a polynomial of fifth degree in either, of which three Gauss nodes have the mean.
+// amplitudes and all rates. Three sensors make a polynomial of third degree in each, of which two Gauss nodes have the mean.
 func brokenSum(y []float64, a *mat.Dense, rate float64) (sum float64) {
 	const steps = 100
 	odds := rate / (1 - rate)
-	silent, shifted := 3*odds/(1+7*odds), 4*odds/(1+4*odds)
+	silent, shifted := 2*odds/(1+6*odds), 4*odds/(1+4*odds)
 	m, n := a.Dims()
 	normal := func(y, variance float64) float64 { return math.Exp(-y*y/(2*variance)) / math.Sqrt(2*math.Pi*variance) }
-	cauchy, sound, off := make([]float64, m), make([]float64, m), make([]float64, m) // against no source and a sound sensor
+	broken := brokenMoments(rate, m)
 	for i := range n {
 		for k := range steps {
-			for r, y := range y {
-				rest := y - (float64(k)+.5)/steps*a.At(r, i)
-				cauchy[r] = 1 / (math.Pi * 30 * (1 + y*y/900)) / normal(y, 1)
-				sound[r], off[r] = normal(rest, 1)/normal(y, 1), normal(rest, 10)/normal(y, 1)
-			}
-			for b, p := range betas(.25, .25*(1-rate)/rate) {
-				for q, share := range betas(1, (1-shifted)/shifted) {
-					for r := range m {
-						share *= b*cauchy[r] + (1-b)*(silent+(1-silent)*((1-q)*sound[r]+q*off[r]))
+			for q, share := range betas(.5, .5*(1-shifted)/shifted) {
+				some := make([]float64, m+1) // by how many are broken
+				some[0] = 1
+				for r, y := range y {
+					rest := y - (float64(k)+.5)/steps*a.At(r, i)
+					cauchy := 1 / (math.Pi * 30 * (1 + y*y/900)) / normal(y, 1) // against no source and a sound sensor
+					not := silent + (1-silent)*((1-q)*normal(rest, 1)+q*normal(rest, 10))/normal(y, 1)
+					for j := m; j > 0; j-- {
+						some[j] = some[j]*not + some[j-1]*cauchy
 					}
-					sum += p * share / float64(n*steps)
+					some[0] *= not
 				}
+				sum += share * floats.Dot(broken, some) / float64(n*steps)
 			}
 		}
 	}
 	return sum
 }
 
+// brokenMoments are the probabilities that each of a given set of 0 to m sensors is broken and no other of m, over the
+// rates of random and of stuck ones.
+func brokenMoments(rate float64, m int) []float64 {
+	out := make([]float64, m+1)
+	random := rate / 2
+	stuck := random / (1 - random)
+	for b, p := range betas(.25, .25*(1-random)/random) {
+		for e, q := range betas(.25, .25*(1-stuck)/stuck) {
+			sound := (1 - b) * (1 - e)
+			for j := range out {
+				out[j] += p * q * math.Pow(1-sound, float64(j)) * math.Pow(sound, float64(m-j))
+			}
+		}
+	}
+	return out
+}
+
 // betas are values of a variable of law Beta(a, b) and their shares, by the midpoint rule in
 // u with x = u^(1/a), where the density has no pole at 0.
 func betas(a, b float64) iter.Seq2[float64, float64] {
-	const points = 120
+	const points = 400
 	var sum float64
 	share := make([]float64, points)
 	at := func(k int) float64 { return math.Pow((float64(k)+.5)/points, 1/a) }

@@ -230,8 +230,8 @@ func (b backgrounds) gain(along float64) float64 {
 // probability, to that of sound sensors.
 func brokenLog(rest []float64) float64 {
 	sum := 0.0
-	for s, r := range rest {
-		sum += logAdd(math.Log1p(-suspected), math.Log(suspected)+Faults{}.logBroken(s, r)-logNormal(r))
+	for _, r := range rest {
+		sum += logAdd(math.Log1p(-suspected), math.Log(suspected)+logUnknown(r)-logNormal(r))
 	}
 	return sum
 }
