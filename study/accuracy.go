@@ -4,12 +4,15 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -70,6 +73,27 @@ func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, 
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil, nil
 	}
+	return simulatedAccuracy(ctx, m, p, opts, sample)
+}
+
+// ErrLong says that a simulation would take longer than it may.
+var ErrLong = errors.New("study: the simulation would take longer than it may")
+
+// LargeAccuracy is [PlanAccuracy] for graphs of any size, within some time of a processor: beyond 6,000 nodes a trial takes two
+// products and a posterior, and the column norms before them up to a thousand products. It returns [ErrLong] where these
+// are foreseen to take longer.
+func LargeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample, limit time.Duration) (*report.Accuracy, error) {
+	cost, err := expm.Estimate(m.Operator().Laplacian, m.Tau, expm.Options{Method: m.Method})
+	if err != nil {
+		return nil, err
+	}
+	if products := normProbes + 2*float64(sample.Trials); products*cost.Column > limit.Seconds() {
+		return nil, ErrLong
+	}
+	return simulatedAccuracy(ctx, m, p, opts, sample)
+}
+
+func simulatedAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) (*report.Accuracy, error) {
 	s, err := newExpectation(ctx, m, opts, sample)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 		if err := a.writeTauCurve(choice.tau, p); err != nil {
 			return err
 		}
-		return a.tellPlan(ctx, m, p, job)
+		return a.tellPlan(ctx, m, p, job, choice.trials)
 	})
 }
 
@@ -105,10 +105,15 @@ func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags, suggested
 	return job, err
 }
 
-// tellPlan shows a plan with what speaks against it.
-func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job) error {
+// tellPlan shows a plan with what speaks against it. Where its accuracy was not simulated for the file, it is by few trials
+// of those that are asked for, for the reader.
+func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, trials int) error {
 	a.noteBracket(p, job.Plan.SensitivityTime)
-	if err := a.advise(ctx, m, p, p.Accuracy); err != nil {
+	accuracy, err := a.largeAccuracy(ctx, m, p, job.Recover, trials)
+	if err != nil {
+		return err
+	}
+	if err := a.advise(ctx, m, p, accuracy); err != nil {
 		return err
 	}
 	p.Warnings = slices.Clone(a.warnings)
@@ -118,7 +123,6 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 		a.note("Note: %s", uniformReason(p))
 	}
 	var misfits []graphcloak.Misfit
-	var err error
 	if a.outputFormat() == "table" {
 		if misfits, err = m.Misfits(ctx, p); err != nil {
 			return err
@@ -128,7 +132,7 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	if err != nil {
 		return err
 	}
-	return a.showPlan(p, misfits, robust...)
+	return a.showPlan(p, accuracy, misfits, robust...)
 }
 
 // noteUnused tells of flags that were given and change nothing in this plan.

@@ -14,7 +14,8 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust ...section) error {
+// showPlan shows a plan. Its file holds no other accuracy than its own; a reader is told the one that is given.
+func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy, misfits []graphcloak.Misfit, robust ...section) error {
 	if a.outputFormat() != "table" {
 		return a.render(p, section{
 			columns: []string{"nodeId", "sigma", "latticeExponent"},
@@ -23,6 +24,9 @@ func (a *app) showPlan(p *graphcloak.Plan, misfits []graphcloak.Misfit, robust .
 			}),
 		})
 	}
+	told := *p
+	told.Accuracy = accuracy
+	p = &told
 	sections := []section{
 		{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(planFacts(p)), detail: true},
 		{
@@ -83,6 +87,10 @@ func planAnswer(p *graphcloak.Plan) string {
 // nodesOnAverage is a mean number of nodes.
 func nodesOnAverage(n float64) string {
 	text := strconv.FormatFloat(n, 'g', barDigits, 64)
+	if n >= 999.5 { // as many digits count, and all are written
+		digits := math.Pow(10, math.Floor(math.Log10(n))+1-barDigits)
+		text = strconv.FormatFloat(math.Round(n/digits)*digits, 'f', 0, 64)
+	}
 	if text == "1" {
 		return "1 node"
 	}
