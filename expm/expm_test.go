@@ -194,7 +194,7 @@ func TestProperties(t *testing.T) {
 // TestWithTolerance: another tolerance gives what a new diffusion gives, and both can be applied in
 // turn with the memory that they share.
 func TestWithTolerance(t *testing.T) {
-	g, _, err := graph.SBM(900, 3, 0.05, 0.005, 1)
+	g, _, err := graph.SBM(150, 3, 0.2, 0.02, 1)
 	l := laplacian.New(must[*graph.Graph](t)(g, err), laplacian.Combinatorial)
 	f := make([]float64, l.Order())
 	for i := range f {

@@ -23,7 +23,8 @@ func (p *problem) leafOf(ptr []int64, e edge) (leaf, bool) {
 // dominated lists the edges that have the same norm as another and at most its scale: leaves of
 // one hub with equal weights. Of equal ones all but the first are listed.
 func (p *problem) dominated(ptr []int64) (list []int32) {
-	if !p.uniform {
+	ends := func(t int) bool { return ptr[t+1]-ptr[t] == 1 }
+	if !p.uniform || len(which(len(ptr)-1, ends)) == 0 {
 		return nil
 	}
 	leaves := which(p.edges.len(), func(i int) bool {
