@@ -189,11 +189,17 @@ func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, e
 	if err != nil {
 		return nil, err
 	}
+	distance := make([]float64, len(pool))
+	parallel.Rows(len(pool), 4*surrogateNodes, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			e := s.edges.at(pool[k])
+			distance[k] = s.distance(&list[index[e.u]], &list[index[e.v]])
+		}
+	})
 	value := make(map[int32]float64, len(pool))
-	for _, i := range pool {
-		e := s.edges.at(i)
+	for k, i := range pool {
 		value[i] = s.upper[i]
-		if v := e.scale * s.distance(&list[index[e.u]], &list[index[e.v]]); v < value[i] {
+		if v := s.edges.at(i).scale * distance[k]; v < value[i] {
 			value[i] = v
 		}
 	}

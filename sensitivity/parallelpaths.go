@@ -71,20 +71,23 @@ func (f *pathFinder) widest(e edge) float64 {
 // pathFinder finds paths between the ends of edges.
 type pathFinder struct {
 	*problem
-	ptr        []int64
-	adj        []int32
-	val        []float64
-	diag       []float64
-	queue      []int32
-	seen       []int32 // the last search that came to a node
-	hops       []int8
-	resistance []float64 // from the start
-	search     int32
+	ptr   []int64
+	adj   []int32
+	val   []float64
+	diag  []float64
+	queue []visit
+	at    []int32 // place in queue of a node that it holds; anything else of another
+}
+
+// visit is a node that a search came to.
+type visit struct {
+	node       int32
+	hops       int32
+	resistance float64 // from the start
 }
 
 func newPathFinder(p *problem) *pathFinder {
-	n := p.lap.Order()
-	f := &pathFinder{problem: p, seen: make([]int32, n), hops: make([]int8, n), resistance: make([]float64, n)}
+	f := &pathFinder{problem: p, at: make([]int32, p.lap.Order())}
 	f.ptr, f.adj, f.val, f.diag = p.lap.CSR()
 	return f
 }
@@ -124,24 +127,23 @@ func (f *pathFinder) detour(e edge) float64 {
 	if len(f.row(u)) > len(f.row(v)) {
 		u, v = v, u
 	}
-	f.search++
+	f.queue = f.queue[:0]
 	f.visit(u, 0, 0)
-	f.queue = append(f.queue[:0], u)
 	goal, read := f.row(v), 0
 	for index := 0; index < len(f.queue) && read < detourEntries; index++ {
-		i := f.queue[index]
-		if f.hops[i] == detourHops-1 {
+		from := f.queue[index]
+		if from.hops == detourHops-1 {
 			break
 		}
-		for k, t := range f.row(i) {
-			if f.seen[t] == f.search || t == v {
+		for k, t := range f.row(from.node) {
+			if f.seen(t) || t == v {
 				continue
 			}
-			f.visit(t, f.hops[i]+1, f.resistance[i]+1/f.weight(i, k))
+			resistance := from.resistance + 1/f.weight(from.node, k)
+			f.visit(t, from.hops+1, resistance)
 			if index, ok := slices.BinarySearch(goal, t); ok {
-				return 1 / (f.resistance[t] + 1/f.weight(v, index)) * (1 - 32*unit)
+				return 1 / (resistance + 1/f.weight(v, index)) * (1 - 32*unit)
 			}
-			f.queue = append(f.queue, t)
 			if read++; read >= detourEntries {
 				break
 			}
@@ -150,6 +152,14 @@ func (f *pathFinder) detour(e edge) float64 {
 	return 0
 }
 
-func (f *pathFinder) visit(t int32, hops int8, resistance float64) {
-	f.seen[t], f.hops[t], f.resistance[t] = f.search, hops, resistance
+func (f *pathFinder) visit(t, hops int32, resistance float64) {
+	f.at[t] = int32(len(f.queue))
+	f.queue = append(f.queue, visit{t, hops, resistance})
+}
+
+// seen reports whether this search came to a node: what at holds needs no clearing (P. Briggs &
+// L. Torczon, ACM LOPLAS 2, 1993).
+func (f *pathFinder) seen(t int32) bool {
+	k := int(f.at[t])
+	return k < len(f.queue) && f.queue[k].node == t
 }
