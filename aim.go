@@ -56,5 +56,5 @@ type TauPoint struct {
 	Accuracy  float64 // probability that the likeliest community is the right one
 	LogLoss   float64 // of the community, in nats
 	Distance  float64 // of the posterior from the source, in units of the metric
-	Allocated bool    // allocated noise was better than equal noise
+	Allocated bool    // of allocated noise; beyond 10,000 nodes equal noise is tried only where there is none
 }

@@ -34,19 +34,19 @@ const fallbackTau = 2
 // Bounds of the search. Work is in seconds of one core, by [expm.Estimate], so that the
 // choice does not depend on the machine.
 const (
-	mostTries  = 12     // of the coarse grid
-	planTries  = 8      // of them are counted before the search starts
-	searchWork = 60.0   // seconds
-	draftOrder = 10_000 // nodes beyond which a try is dear: none is of an allocation, and fewer are made
-	fewRelaxed = 4      // λ₂τ at which all but the slowest difference is gone
-	clearly    = .95    // of the value at the start: a gain that counts
-	plenty     = .05    // probability to be wrong that a rough simulation need not tell from 0
-	nothing    = .02    // of the way from chance to certainty: what counts as none of it
-	plentyDear = .1     // the same where a try is dear
-	dropped    = 1e-15  // factor of an eigenpair that is left out
-	finally    = 4000   // releases that are simulated for those that may be the best
-	farAbove   = 1e4    // what computing loses: differences that a plan can be made of
-	surely     = 3      // standard errors of a difference beyond which they cannot be
+	mostTries  = 12                   // of the coarse grid
+	planTries  = 8                    // of them are counted before the search starts
+	searchWork = 60.0                 // seconds
+	draftOrder = allocation.RowsLimit // nodes beyond which a try is dear, and fewer are made
+	fewRelaxed = 4                    // λ₂τ at which all but the slowest difference is gone
+	clearly    = .95                  // of the value at the start: a gain that counts
+	plenty     = .05                  // probability to be wrong that a rough simulation need not tell from 0
+	nothing    = .02                  // of the way from chance to certainty: what counts as none of it
+	plentyDear = .1                   // the same where a try is dear
+	dropped    = 1e-15                // factor of an eigenpair that is left out
+	finally    = 4000                 // releases that are simulated for those that may be the best
+	farAbove   = 1e4                  // what computing loses: differences that a plan can be made of
+	surely     = 3                    // standard errors of a difference beyond which they cannot be
 )
 
 // The smallest τ that is nearly as good as the best is taken: arithmetic carries it best, and
@@ -117,8 +117,11 @@ type tauSearch struct {
 	chance   float64 // share of the likeliest community
 	sketch   allocation.Options
 	equal    allocation.Comparison
-	first    int // k
-	stride   int // 0: not affordable
+	first    int     // k
+	stride   int     // 0: not affordable
+	drafting bool    // a rough allocation is judged
+	spent    float64 // seconds of one core, by estimate
+	halted   bool    // larger τ would take too long
 	deadline time.Time
 	tried    map[int]*TauPoint // nil: out of reach
 	sketches map[*TauPoint]*allocation.Sketch
@@ -157,10 +160,12 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 		return s, nil
 	}
 	s.first = int(math.Ceil(-math.Log2(m.operator.Laplacian.Bound())))
-	for _, stride := range []int{2, 4} {
-		if s.work(stride) <= searchWork {
-			s.stride = stride
-			return s, nil
+	for _, s.drafting = range s.drafts() {
+		for _, stride := range []int{2, 4} {
+			if s.work(stride) <= searchWork {
+				s.stride = stride
+				return s, nil
+			}
 		}
 	}
 	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: τ = %v was taken; try others by --tau", m.Graph.Order(), m.Graph.Size(), fallbackTau)
@@ -190,20 +195,48 @@ func distances(g *graph.Graph) func(int) []float64 {
 
 // work estimates the seconds of a search with steps of 2^stride.
 func (s *tauSearch) work(stride int) float64 {
-	products, shared := allocation.SketchProducts(s.m.sensitivityModel(s.opts.Alpha), len(s.m.Sensors), s.drafts())
-	sum, last, columns := 0.0, 0.0, float64(products)
-	if s.perSensor() {
-		columns += float64(len(s.m.Sensors))
-	}
+	_, shared := s.products()
+	sum, last := 0.0, 0.0
 	for k := range 2 * planTries / stride {
-		cost, err := expm.Estimate(s.m.operator.Laplacian, math.Ldexp(1, s.first+k*stride), expm.Options{Method: s.method()})
+		seconds, column, err := s.seconds(s.first + k*stride)
 		if err != nil {
 			break
 		}
-		last = math.Sqrt2 * float64(shared) * cost.Column
-		sum += columns * cost.Column
+		last = math.Sqrt2 * float64(shared) * column
+		sum += seconds
 	}
 	return sum + last
+}
+
+// products is how many a try takes, and how many the search beside.
+func (s *tauSearch) products() (each, together int) {
+	each, together = allocation.SketchProducts(s.m.sensitivityModel(s.opts.Alpha), len(s.m.Sensors), s.drafting)
+	if s.perSensor() {
+		each += len(s.m.Sensors)
+	}
+	return each, together
+}
+
+// seconds estimates those of a try of τ = 2ᵏ, and of a product with its M in a block.
+func (s *tauSearch) seconds(k int) (try, column float64, err error) {
+	cost, err := expm.Estimate(s.m.operator.Laplacian, math.Ldexp(1, k), expm.Options{Method: s.method()})
+	each, _ := s.products()
+	return float64(each) * cost.Column, cost.Column, err
+}
+
+// affords reports whether the search may try τ = 2ᵏ too, and counts it. Rough allocations without rows
+// cost more with every step upwards, and the number of steps is not known before.
+func (s *tauSearch) affords(k int) bool {
+	if !s.drafting || s.m.Graph.Order() <= draftOrder {
+		return true
+	}
+	seconds, _, err := s.seconds(k)
+	if err != nil || s.spent+seconds <= searchWork {
+		s.spent += seconds
+		return true
+	}
+	s.halted = true
+	return false
 }
 
 // method is Eigen where the eigenpairs are known, else Chebyshev: a search that needed them
@@ -243,7 +276,7 @@ func (s *tauSearch) run() error {
 				s.left = refinements(step) - tried
 				return nil
 			}
-			if k > best && s.m.Graph.Order() > draftOrder {
+			if k > best && s.m.Graph.Order() > draftOrder && !s.drafting {
 				break
 			}
 			if _, _, err := s.try(k); err != nil {
@@ -360,11 +393,14 @@ func (s *tauSearch) ranked() []int {
 	return keys
 }
 
-// try judges τ = 2ᵏ. Its point is nil where double precision does not carry τ, or where
-// nothing can be told; done says that hardly a difference is left to diffuse.
+// try judges τ = 2ᵏ. Its point is nil where double precision does not carry τ, where
+// nothing can be told, or where that takes too long; done says that hardly a difference is left to diffuse.
 func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 	if p, ok := s.tried[k]; ok {
 		return p, false, nil
+	}
+	if !s.affords(k) {
+		return nil, false, nil
 	}
 	tau := math.Ldexp(1, k)
 	d, err := s.operator(tau)
@@ -386,15 +422,17 @@ func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
 // simulated simulates a rough allocation, where noise is allocated, and equal noise, or that of each
 // sensor, where that could be better, and returns the better; nil where nothing can be told. Where
 // fewer sensors may report than there are, equal noise at all of them is no plan that could be made.
+// Beyond draftOrder nodes a draft starts from equal noise and costs the most, and equal noise serves where
+// there is none.
 func (s *tauSearch) simulated(model sensitivity.Model, d *expm.Diffusion) (*TauPoint, error) {
 	var p *TauPoint
-	if s.drafts() {
+	if s.drafting {
 		var err error
 		if p, err = s.simulate(model, d, true); err != nil {
 			return nil, err
 		}
 	}
-	if p == nil || s.sketch.MaxSensors == 0 && !allocation.DraftsAll(s.m.Graph.Order(), len(s.m.Sensors)) {
+	if n := s.m.Graph.Order(); p == nil || n <= draftOrder && s.sketch.MaxSensors == 0 && !allocation.DraftsAll(n, len(s.m.Sensors)) {
 		q, err := s.simulate(model, d, false)
 		if err != nil || q == nil {
 			return nil, err
@@ -421,7 +459,7 @@ func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocat
 		sketch = allocation.PerSensor
 	}
 	found, err := sketch(s.ctx, model, operator, s.labels, s.sketch)
-	if errors.Is(err, allocation.ErrNothing) {
+	if errors.Is(err, allocation.ErrNothing) || errors.Is(err, allocation.ErrWork) {
 		return nil, nil
 	}
 	if err != nil {
@@ -457,16 +495,29 @@ func (s *tauSearch) otherNoise() string {
 	switch n := s.m.Graph.Order(); {
 	case s.opts.Guarantee == privacy.PerSensor && !s.perSensor():
 		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise for all readings together, which is not that of the guarantee perSensor", draftOrder)
-	case s.sketch.MaxSensors > 0 && s.opts.Allocates(n) && !s.drafts():
+	case s.sketch.MaxSensors > 0 && s.opts.Allocates(n) && !s.drafting:
 		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise at all sensors, of which %d report at most", draftOrder, s.sketch.MaxSensors)
+	case s.opts.Allocates(n) && !s.drafting:
+		return fmt.Sprintf("on %d nodes the search for τ judged equal noise, not the noise that is allocated", n)
+	case s.halted:
+		return fmt.Sprintf("on %d nodes larger τ, or more of them, would take minutes to judge", n)
 	}
 	return ""
 }
 
-// drafts reports whether a rough allocation is judged beside equal noise.
-func (s *tauSearch) drafts() bool {
-	n := s.m.Graph.Order()
-	return n <= draftOrder && s.opts.Allocates(n)
+// drafts lists whether a rough allocation may be judged, what is wanted first. Beyond 10,000 nodes only
+// [allocation.Energy] is drafted, and equal noise serves where that takes too long.
+func (s *tauSearch) drafts() []bool {
+	n, o := s.m.Graph.Order(), s.opts.Allocation.Objective
+	switch {
+	case !s.opts.Allocates(n):
+		return []bool{false}
+	case n <= draftOrder:
+		return []bool{true}
+	case o != allocation.Auto && o != allocation.Energy:
+		return []bool{false}
+	}
+	return []bool{true, false}
 }
 
 func (s *tauSearch) operator(tau float64) (*expm.Diffusion, error) {

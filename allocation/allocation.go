@@ -132,7 +132,6 @@ type Options struct {
 	Progress func(stage string, done, total int64)
 
 	clock func() time.Time // nil: time.Now
-	rows  bool             // Auto is an objective that reads rows
 }
 
 // Result is an allocation. Whatever its Gap, a release with its Weights is private at the

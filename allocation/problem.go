@@ -160,7 +160,7 @@ func (p *problem) setLabels(labels []int) (err error) {
 	o := &p.opts.Objective
 	if *o == Auto {
 		switch {
-		case n > RowsLimit && !p.opts.rows:
+		case n > RowsLimit:
 			*o = Energy
 		case p.count == 1:
 			*o = Location

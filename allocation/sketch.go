@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
@@ -33,7 +34,7 @@ type Sketch struct {
 
 // Sizes of a sketch.
 const (
-	draftValues     = 1 << 21  // readings of the sensors that may report in a draft
+	draftValues     = 1 << 19  // readings of the sensors that may report in a draft
 	leastCandidates = 512      // of them
 	sketchValues    = 6 << 20  // readings that are held for equal noise
 	sketchProbes    = 32       // random vectors for the differences across all edges; half beyond RowsLimit
@@ -47,16 +48,22 @@ const (
 // are at most two standard deviations apart, so that the midpoint rule is off by 1.5 %.
 var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascents: 4, levels: 6}
 
-// Draft allocates noise roughly, among all of a thousand sensors or at least 512 of
-// more, between the limits of the options, and simulates. The errors are those of [Optimize].
+// Draft allocates noise roughly, between the limits of the options, and simulates: for [Energy] in few
+// rounds, else among all of 724 sensors or at least 512 of more. The errors are those of [Optimize].
 func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
 	n, _ := diffusion.Dims()
 	if most := 8 * int64(max(draftValues, leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {
 		opts.Memory = most
 	}
-	opts.Gap, opts.Time, opts.rows = max(opts.Gap, sketchGap), 0, true // it is short, and ends by itself
-	p, err := newProblem(ctx, m, diffusion, labels, opts)
+	opts.Gap, opts.Time = max(opts.Gap, sketchGap), 0 // it is short, and ends by itself
+	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
 	if err != nil {
+		return Sketch{}, err
+	}
+	if p.opts.Objective == Energy {
+		return p.draftEnergy(diffusion, sensors)
+	}
+	if err := p.read(ctx, diffusion, sensors); err != nil {
 		return Sketch{}, err
 	}
 	p.size = draftSize
@@ -90,7 +97,7 @@ func (e *Comparison) Equal(ctx context.Context, m sensitivity.Model, diffusion D
 	}
 	s, ok := e.shared(p, sensors, peak)
 	if !ok {
-		s = p.simulate(diffusion, sensors, slices.Repeat([]float64{peak}, len(sensors)))
+		s = p.simulate(diffusion, sensors, slices.Repeat([]float64{1 / (math.Sqrt(peak) * p.opts.Noise)}, len(sensors)))
 	}
 	s.Sensitivity = math.Sqrt(peak)
 	return s, ctx.Err()
@@ -140,18 +147,19 @@ func PerSensor(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 	if slices.Max(peaks) == 0 {
 		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
 	}
+	for s, peak := range peaks {
+		peaks[s] = 1 / (math.Sqrt(peak) * p.opts.Noise)
+	}
 	return p.simulate(diffusion, sensors, peaks), ctx.Err()
 }
 
-// simulate judges noise of variance r²·peak_s at each sensor.
-func (p *problem) simulate(diffusion Diffusion, sensors []int, peaks []float64) Sketch {
+// simulate judges noise of standard deviation 1/scale_s at each sensor.
+func (p *problem) simulate(diffusion Diffusion, sensors []int, scale []float64) Sketch {
 	c := p.sampled()
 	x := readings(diffusion, c.nodes, sensors)
 	for k := range c.nodes {
 		row := x.RawRowView(k)
-		for s, peak := range peaks {
-			row[s] *= 1 / (math.Sqrt(peak) * p.opts.Noise)
-		}
+		floats.Mul(row, scale)
 	}
 	return c.judge(x)
 }
@@ -167,9 +175,13 @@ func equalNodes(n int) int {
 func DraftsAll(n, sensors int) bool { return sensors <= max(leastCandidates, draftValues/n) }
 
 // SketchProducts is about how many products with M a [Comparison] takes for each τ, and [Draft]
-// where it comes too; and how many it takes with the largest of them, √2 times as long, for all together.
+// where it comes too, or instead on more than [RowsLimit] nodes; and how many it takes with the largest of
+// them, √2 times as long, for all together.
 func SketchProducts(m sensitivity.Model, sensors int, draft bool) (each, together int) {
 	n := m.Graph.Order()
+	if draft && n > RowsLimit {
+		return energyDraftProducts(n), 0
+	}
 	each, together = sketchEdges+probesFor(n), 0
 	if sharesProducts(m, sensors) {
 		together = equalNodes(n)
