@@ -62,6 +62,9 @@ func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts analy
 	rep.PostProcessingMillis = since(start)
 	start = time.Now()
 	rep.Prior = m.PriorProperty
+	if list := m.ListedGraphs(); list != nil {
+		opts.Graphs = list
+	}
 	communities := func(ctx context.Context) (community.Partition, error) {
 		p, err := m.Partition(ctx)
 		if err == nil {

@@ -42,23 +42,20 @@ func (a *analysis) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if post, err = a.overTau(ctx, post, opts, true); err != nil {
-		return err
-	}
-	known := opts
-	known.Amplitude = posterior.UnitAmplitude
-	unit, err := posterior.New(ctx, a.Data, known)
+	sure := opts
+	sure.Amplitude = posterior.UnitAmplitude
+	known, err := posterior.New(ctx, a.Data, sure)
 	if err != nil {
 		return err
 	}
-	if unit, err = a.overTau(ctx, unit, known, false); err != nil {
+	if post, known, err = a.overProcesses(ctx, post, known, opts); err != nil {
 		return err
 	}
 	if a.partition, err = a.communities(ctx); err != nil {
 		return err
 	}
 	a.addRanking(post)
-	a.report.Posterior.KnownMassSetSize = len(unit.Credible)
+	a.report.Posterior.KnownMassSetSize = len(known.Credible)
 	if err := a.severalSources(ctx, opts); err != nil {
 		return err
 	}

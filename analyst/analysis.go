@@ -39,6 +39,12 @@ type Options struct {
 	// TauFrom and TauTo bound what τ may be where sensors measure; both 0: the operator's.
 	// The posterior of one source is then summed over τ, on up to [DenseLimit] nodes.
 	TauFrom, TauTo float64
+	// Graphs are what the process may have run on instead, where sensors measure. The posterior of one
+	// source is then summed over the operator's graph and these, each as likely beforehand, on up to
+	// [DenseLimit] nodes and as far as [Operator.Processes] says.
+	Graphs []ListedGraph
+	// StoredGraph supposes the operator's graph alone, whatever is listed.
+	StoredGraph bool
 	// FaultRate is the prior probability of each sensor to be broken, in [0, 1). nil is the
 	// default: here 0; the front door sets [DefaultFaultRate] where sensors measure.
 	FaultRate *float64
@@ -56,6 +62,10 @@ type analysis struct {
 	probability []float64 // of each node to be a source
 	faulty      []float64 // of each measurement to be that of a broken sensor; nil: none may be
 	rHat        float64   // the worst so far
+
+	graphs    []ListedGraph // that the posterior is summed over
+	processes []Process     // that the posterior is summed over; nil: the operator alone
+	shares    []float64     // the posterior probability of each
 }
 
 // addRanking reports the posterior of nodes and communities.

@@ -44,6 +44,10 @@ func (a *analysis) tauOf(logTau float64) float64 {
 // nodes. So the nodes whose valleys are deepest, by a parabola through three values of the
 // grid, are followed one by one, by golden section in log τ.
 func (a *analysis) leastTau(ctx context.Context, w *Whitened, opts posterior.Options) (float64, error) {
+	w, err := w.under(ctx, a.likeliest().Operator)
+	if err != nil {
+		return 0, err
+	}
 	logs := a.logTaus()
 	residuals := make([][]float64, len(logs))
 	for k, x := range logs {
@@ -73,7 +77,6 @@ func (a *analysis) leastTau(ctx context.Context, w *Whitened, opts posterior.Opt
 				best, least = x, v
 			}
 		}
-		var err error
 		f := func(logTau float64) float64 {
 			r, e := a.residualOf(ctx, w, opts, i, a.tauOf(logTau))
 			err = cmp.Or(err, e)
@@ -115,7 +118,7 @@ func valley(logs []float64, residuals [][]float64, i int) (k int, depth float64)
 
 // residualOf returns the residual of a source at one node under another τ.
 func (a *analysis) residualOf(ctx context.Context, w *Whitened, opts posterior.Options, node int, tau float64) (float64, error) {
-	d, err := a.op.Diffusion.WithTau(tau)
+	d, err := w.op.Diffusion.WithTau(tau)
 	if err != nil {
 		return 0, err
 	}
@@ -136,11 +139,28 @@ func (a *analysis) residualOf(ctx context.Context, w *Whitened, opts posterior.O
 	return r[0], nil
 }
 
-// leastResidual returns the least residual that so many sources leave under any τ of the range: of
-// the grid, and between the neighbours of the best, by golden section in log τ.
+// leastResidual returns the least residual that so many sources leave under any process, and on the
+// likeliest graph under any τ of the range: of the grid, and between the neighbours of the best, by golden
+// section in log τ.
 func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterior.Options, sources int) (float64, error) {
-	nodes := a.indices(sources)
-	var err error
+	nodes, least := a.indices(sources), math.Inf(1)
+	for data, err := range a.underEach(ctx, w) {
+		if err != nil {
+			return 0, err
+		}
+		r, err := posterior.LeastResidual(ctx, data, nodes, opts)
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, r)
+	}
+	if a.opts.TauFrom == a.opts.TauTo {
+		return least, nil
+	}
+	w, err := w.under(ctx, a.likeliest().Operator)
+	if err != nil {
+		return 0, err
+	}
 	f := func(logTau float64) float64 {
 		at, e := w.atTau(ctx, a.tauOf(logTau))
 		r := math.Inf(1)
@@ -156,8 +176,8 @@ func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterio
 		values[k] = f(x)
 	}
 	k := min(max(1, floats.MinIdx(values)), len(logs)-2)
-	_, least := goldenSection(f, [2]float64{logs[k-1], logs[k+1]}, [2]float64{values[k-1], values[k+1]})
-	return min(least, floats.Min(values)), err
+	_, between := goldenSection(f, [2]float64{logs[k-1], logs[k+1]}, [2]float64{values[k-1], values[k+1]})
+	return min(least, between, floats.Min(values)), err
 }
 
 // goldenSection returns where f is least between two places, of which it is given the

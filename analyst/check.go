@@ -6,14 +6,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -32,11 +30,11 @@ func CheckFalseAlarm(rate float64) error {
 // supposes explain the measurements w, which are those of sensors that are not suspect. Where
 // several τ are possible both are asked of all of the grid, along the directions that are visible under
 // the operator's own, and where the fit is poor at those, between them too; other explanations are weighed
-// at the likeliest.
+// at the likeliest. So it is for listed graphs.
 func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Options) error {
 	opts.Faults = posterior.Faults{}
-	severalTau := len(a.report.TauPosterior) > 0
-	if severalTau {
+	several := a.severalProcesses()
+	if several {
 		opts.Norms = nil
 	} else if w != a.Whitened {
 		norms, err := posterior.ColumnNorms(ctx, w.Data, opts)
@@ -45,11 +43,11 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 		}
 		opts.Norms = &norms
 	}
-	c, err := a.test(ctx, w, opts, severalTau)
+	c, err := a.test(ctx, w, opts, several)
 	if err != nil {
 		return err
 	}
-	if severalTau && c.Fit < report.PoorFit {
+	if a.opts.TauFrom < a.opts.TauTo && several && c.Fit < report.PoorFit {
 		if err := a.extra(ctx, "how well the model fits between the τ of the grid", a.betweenTaus(ctx, w, opts, c)); err != nil {
 			return err
 		}
@@ -63,13 +61,13 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 
 // test asks whether there is a source, and whether one explains the measurements. What it simulates is kept
 // for the next measurements with the same noise at the same sensors.
-func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options, severalTau bool) (*posterior.Check, error) {
-	if severalTau || !linop.HoldsEntries(w.Data.A) {
-		check, err := w.checkOptions(ctx, opts, a.opts.falseAlarm(), !severalTau)
+func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options, several bool) (*posterior.Check, error) {
+	if several || !linop.HoldsEntries(w.Data.A) {
+		check, err := w.checkOptions(ctx, opts, a.opts.falseAlarm(), !several)
 		if err != nil {
 			return nil, err
 		}
-		return posterior.NewChecks(ctx, a.atEachTau(ctx, w), check)
+		return posterior.NewChecks(ctx, a.underEach(ctx, w), check)
 	}
 	of := simulated{nodes: w.in.Nodes, sigmas: w.in.Sigmas, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(), rule: a.opts.Rule}
 	if !w.op.last.is(of) {
@@ -83,11 +81,11 @@ func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options
 	return w.op.last.checker.Check(w.Data.Y), nil
 }
 
-// explainOtherwise weighs other explanations against one source of log evidence one, which is that at
-// the likeliest τ where several are possible.
+// explainOtherwise weighs other explanations against one source of log evidence one, which is that under
+// the likeliest process where several are possible.
 func (a *analysis) explainOtherwise(ctx context.Context, w *Whitened, opts posterior.Options, one float64) error {
-	if len(a.report.TauPosterior) > 0 {
-		at, err := a.atLikeliestTau(ctx, w)
+	if a.severalProcesses() {
+		at, err := w.under(ctx, a.likeliest().Operator)
 		if err != nil {
 			return err
 		}
@@ -120,7 +118,7 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	}
 	var residual float64
 	var err error
-	if len(a.report.TauPosterior) > 0 {
+	if a.severalProcesses() {
 		residual, err = a.leastResidual(ctx, w, opts, s.Count)
 	} else {
 		residual, err = posterior.LeastResidual(ctx, w.Data, a.indices(s.Count), opts)
@@ -130,42 +128,6 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	}
 	a.report.Fit = &report.Fit{PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual, Measurements: len(w.Data.Y)}
 	return nil
-}
-
-// atLikeliestTau returns the measurements under the τ of the largest posterior, where it is
-// summed over several.
-func (a *analysis) atLikeliestTau(ctx context.Context, w *Whitened) (*Whitened, error) {
-	best, tau := -1.0, 0.0
-	for _, t := range a.report.TauPosterior {
-		if t.Probability > best {
-			best, tau = t.Probability, t.Tau
-		}
-	}
-	if best < 0 {
-		return w, nil
-	}
-	return w.atTau(ctx, tau)
-}
-
-// atEachTau yields the measurements under every τ that the posterior is summed over, or under the
-// operator's.
-func (a *analysis) atEachTau(ctx context.Context, w *Whitened) iter.Seq2[measurement.Data, error] {
-	return func(yield func(measurement.Data, error) bool) {
-		if len(a.report.TauPosterior) == 0 {
-			yield(w.Data, nil)
-			return
-		}
-		for _, t := range a.report.TauPosterior {
-			at, err := w.atTau(ctx, t.Tau)
-			if err != nil {
-				yield(measurement.Data{}, err)
-				return
-			}
-			if !yield(at.Data, nil) {
-				return
-			}
-		}
-	}
 }
 
 // Alternatives to the model, and what is tried of them.

@@ -100,12 +100,12 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 // takes a second.
 const breakdownWork = 25_000
 
-// addBreakdown reports how many lying sensors the answer withstands: of one source at a known τ,
+// addBreakdown reports how many lying sensors the answer withstands: of one source of a known process,
 // where sensors may be broken in a known range, their number is small and the entries of the operator
 // are held.
 func (a *analysis) addBreakdown(ctx context.Context, opts posterior.Options) error {
 	rep := a.report
-	several := rep.Sources != nil && rep.Sources.Count > 1 || len(rep.TauPosterior) > 0
+	several := rep.Sources != nil && rep.Sources.Count > 1 || a.severalProcesses()
 	large := a.op.Graph.Order()*len(a.Data.Y) > breakdownWork || !linop.HoldsEntries(a.Data.A)
 	if opts.Faults.Low == nil || several || a.partition.Count < 2 || large {
 		return nil

@@ -83,6 +83,10 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		a.report.Notes = append(a.report.Notes, "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that τ is known")
 		return nil
 	}
+	if a.severalProcesses() {
+		a.report.Notes = append(a.report.Notes, "where the graph is known by a list only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that the graph is known")
+		return nil
+	}
 	second, err := posterior.Second(ctx, a.Data, opts)
 	if err != nil {
 		return fmt.Errorf("evidence of a second source: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +41,9 @@ type Report struct {
 	Sources     *Sources    `json:"sources,omitempty"`  // where more than one source may be supposed
 	// TauPosterior is the posterior of τ, where only a range of τ is given.
 	TauPosterior []TauProbability `json:"tauPosterior,omitempty"`
-	BPDN         BPDN             `json:"bpdn"`
+	// GraphPosterior is the posterior of the graph, the stored one first, where others are listed.
+	GraphPosterior []GraphProbability `json:"graphPosterior,omitempty"`
+	BPDN           BPDN               `json:"bpdn"`
 	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes, SensorFaultyPrior that to
 	// be faulty, which is broken, silent or shifted, and SuspectSensors those that it holds to be faulty with probability
 	// .25 and more, likeliest first. FaultySensorCount is the number of those that are more likely faulty than sound.
@@ -124,6 +127,21 @@ type Suspect struct {
 type TauProbability struct {
 	Tau         float64 `json:"tau"`
 	Probability float64 `json:"probability"`
+}
+
+// GraphProbability is the posterior probability that the process ran on one of several public graphs, which
+// are as likely beforehand, supposing one source.
+type GraphProbability struct {
+	Name        string  `json:"name,omitempty"` // printable; "": the stored graph
+	Probability float64 `json:"probability"`
+}
+
+// Label is the name in quotes, or what is said of the stored graph.
+func (g GraphProbability) Label() string {
+	if g.Name == "" {
+		return "the stored graph"
+	}
+	return strconv.Quote(g.Name)
 }
 
 // Sources says how many sources the posterior supposes, and how it was computed.

@@ -128,6 +128,13 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 		}
 		notes = append(notes, fmt.Sprintf("τ was drawn from %v to %v, evenly on a logarithmic scale, and the posterior %s", u.TauFrom, u.TauTo, who))
 	}
+	if graphs := s.model.ListedGraphs(); len(graphs) > 0 {
+		who := "sums over the stored graph and the"
+		if _, told := s.model.Operator().Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told || s.opts.Recover.StoredGraph {
+			who = "supposes the stored graph, and none of the"
+		}
+		notes = append(notes, fmt.Sprintf("the posterior %s %d listed, each as likely", who, len(graphs)))
+	}
 	if s.world.Name != modelScenario {
 		notes = append(notes, "what happened was not the model: "+s.world.About)
 	}

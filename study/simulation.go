@@ -36,7 +36,7 @@ func (c transposed) Dims() (rows, columns int) { return 0, len(c) }
 
 func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) }
 
-// moment is the model at one of the τ that the posterior supposes possible.
+// moment is the model under one of the processes that the posterior supposes possible.
 type moment struct {
 	diffusion *expm.Diffusion
 	whitened  *analyst.Whitened
@@ -49,25 +49,30 @@ func (r *simulation) overTau() bool {
 	return u.TauFrom < u.TauTo
 }
 
-// addMoments adds the τ that the recovery of a release sums over: the plan's, or where a range is
-// declared those of [analyst.TauGrid].
+// addMoments adds the processes that the recovery of a release sums over: the model's, or where a range of
+// τ or graphs are declared those of [analyst.Operator.EachProcess].
 func (r *simulation) addMoments(ctx context.Context, in analyst.Measurements) error {
-	op := r.model.Operator()
-	if !r.overTau() || op.Graph.Order() > analyst.DenseLimit {
+	op, u, graphs := r.model.Operator(), r.plan.Uncertainty, r.model.ListedGraphs()
+	if r.opts.Recover.StoredGraph {
+		graphs = nil
+	}
+	count, told := op.Processes(graphs, u.TauFrom, u.TauTo, len(r.nodes))
+	if !told {
+		graphs = nil
+	}
+	if count == 1 {
 		r.moments = []moment{{op.Diffusion, r.whitened, r.norms}}
 		return nil
 	}
-	grid := analyst.TauGrid(r.plan.Uncertainty.TauFrom, r.plan.Uncertainty.TauTo)
-	if err := r.model.CheckMemory("evaluation over tau", 8*int64(len(grid))*int64(op.Graph.Order())*int64(len(r.nodes)+2*r.blockSize)); err != nil {
+	if err := r.model.CheckMemory("evaluation over tau and graphs", 8*int64(count)*int64(op.Graph.Order())*int64(len(r.nodes)+2*r.blockSize)); err != nil {
 		return err
 	}
-	for _, tau := range grid {
-		d, err := op.Diffusion.WithTau(tau)
+	for p, err := range op.EachProcess(ctx, graphs, u.TauFrom, u.TauTo) {
 		if err != nil {
-			return fmt.Errorf("tau %v: %w", tau, err)
+			return err
 		}
-		x := moment{diffusion: d}
-		if x.whitened, err = op.With(d).Whiten(ctx, in); err != nil {
+		x := moment{diffusion: p.Operator.Diffusion}
+		if x.whitened, err = p.Operator.Whiten(ctx, in); err != nil {
 			return err
 		}
 		if x.norms, err = posterior.ColumnNorms(ctx, x.whitened.Data, posterior.Options{}); err != nil {
@@ -131,7 +136,7 @@ func (r *simulation) products(ctx context.Context, x []float64, k int) ([][]tran
 	return out, nil
 }
 
-// posterior is that of a trial, summed over the τ that are possible, with faults where a recovery
+// posterior is that of a trial, summed over the processes that are possible, with faults where a recovery
 // would suppose them. c holds the product of each moment.
 func (r *simulation) posterior(ctx context.Context, c []transposed, values []float64, a posterior.Amplitude) (*posterior.Posterior, error) {
 	list := make([]*posterior.Posterior, len(r.moments))

@@ -63,6 +63,7 @@ func studies() []experiment {
 		amplitudeStudy(),
 		scenarioStudy(),
 		tauRangeStudy(),
+		graphsStudy(),
 		limitStudy(),
 	}
 }

@@ -19,8 +19,12 @@ import (
 // where there are any. Name is that of a folder below data, or
 // describes a generator, as in "sbm,n=500,k=2,in=0.05,out=0.001,seed=1".
 func With(ctx context.Context, data, name string, tau float64, do func(m *graphcloak.Model) error) (err error) {
+	return Open(ctx, data, name, graphcloak.Settings{Tau: tau}, do)
+}
+
+// Open is [With] for other settings.
+func Open(ctx context.Context, data, name string, set graphcloak.Settings, do func(m *graphcloak.Model) error) (err error) {
 	dir := filepath.Join(data, name)
-	set := graphcloak.Settings{Tau: tau}
 	if strings.Contains(name, ",") {
 		g, err := builtin.Parse(name)
 		if err != nil {
