@@ -4,12 +4,14 @@ package study
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -112,5 +114,45 @@ func TestSumOverTau(t *testing.T) {
 	}
 	if d := floats.Distance(got.Probability, one.Probability, math.Inf(1)); d < .01 {
 		t.Errorf("one τ gives the same within %v: nothing was tested", d)
+	}
+}
+
+// Where the process ran on a graph that is listed, the posterior that sums over the list covers the source
+// as often as it says, and the one of the stored graph alone does not.
+func TestCoverageOverGraphs(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	set := graphcloak.Settings{Tau: 4}
+	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := graphcloak.Alternative{Name: "wide"}
+	for e := range m.Graph.Edges() {
+		if (e.U+e.V)%2 == 0 {
+			wide.Changes = append(wide.Changes, graph.Change{Source: m.Graph.ID(e.U), Target: m.Graph.ID(e.V), Weight: 10 * e.Weight})
+		}
+	}
+	set.Alternatives = []graphcloak.Alternative{wide}
+	if m, err = graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true, Allocation: graphcloak.Allocation{Uniform: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, alone := range []bool{false, true} {
+		o := Options{Trials: 300, Seed: 3, Scenario: "wide", Alternatives: set.Alternatives}
+		o.Recover = analyst.Options{Amplitude: posterior.UniformAmplitude, FaultRate: new(float64), StoredGraph: alone}
+		e, err := Evaluate(t.Context(), m, p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		what := "the posterior sums over the stored graph and the 1 listed, each as likely"
+		if alone {
+			what = "the posterior supposes the stored graph, and none of the 1 listed, each as likely"
+		}
+		if (e.Coverage.Rate > .9) == alone || !slices.Contains(e.Notes, what) {
+			t.Errorf("alone %v: coverage %v, notes %q", alone, e.Coverage.Rate, e.Notes)
+		}
 	}
 }

@@ -51,27 +51,29 @@ func runGraphs(ctx context.Context, s settings) ([]table, error) {
 	return tables, nil
 }
 
-// listedFor are three graphs that lack a tenth of the relationships each, and one in which every second
-// relationship weighs five times as much.
+// listedFor are two graphs with shortcuts, one for every ten nodes, and two in which every second
+// relationship weighs ten times as much.
 func listedFor(g *graph.Graph) []graphcloak.Alternative {
-	edges := slices.Collect(g.Edges())
-	change := func(k int, factor float64) graph.Change {
-		e := edges[k]
-		return graph.Change{Source: g.ID(e.U), Target: g.ID(e.V), Weight: factor * e.Weight}
-	}
-	var list []graphcloak.Alternative
-	for _, name := range []string{"closed 1", "closed 2", "closed 3"} {
-		a := graphcloak.Alternative{Name: name}
-		for _, k := range rand.New(rand.NewPCG(7, uint64(len(list)))).Perm(len(edges))[:len(edges)/10] {
-			a.Changes = append(a.Changes, change(k, 0))
+	list := []graphcloak.Alternative{{Name: "shortcuts 1"}, {Name: "shortcuts 2"}, {Name: "wide 1"}, {Name: "wide 2"}}
+	for k := range 2 {
+		random := rand.New(rand.NewPCG(7, uint64(k)))
+		for len(list[k].Changes) < g.Order()/10 {
+			u, v := random.IntN(g.Order()), random.IntN(g.Order())
+			known := slices.ContainsFunc(list[k].Changes, func(c graph.Change) bool {
+				return c.Source == g.ID(u) && c.Target == g.ID(v) || c.Source == g.ID(v) && c.Target == g.ID(u)
+			})
+			if u != v && !known {
+				list[k].Changes = append(list[k].Changes, graph.Change{Source: g.ID(u), Target: g.ID(v), Weight: 1})
+			}
 		}
-		list = append(list, a)
 	}
-	heavy := graphcloak.Alternative{Name: "heavy"}
-	for k := 0; k < len(edges); k += 2 {
-		heavy.Changes = append(heavy.Changes, change(k, 5))
+	k := 0
+	for e := range g.Edges() {
+		wide := &list[2+k%2]
+		wide.Changes = append(wide.Changes, graph.Change{Source: g.ID(e.U), Target: g.ID(e.V), Weight: 10 * e.Weight})
+		k++
 	}
-	return append(list, heavy)
+	return list
 }
 
 func graphsTable(ctx context.Context, s settings, name string, m *graphcloak.Model, epsilon float64) (table, error) {

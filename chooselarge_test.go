@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphcloak
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Beyond 10,000 nodes a try is of allocated noise, whose work is counted and ends the search; equal
+// noise serves for other objectives, and the choice says so.
+func TestTauSearchDraftsBeyondRows(t *testing.T) {
+	made, err := builtin.Parse("grid,rows=2,cols=5001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := made.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, source); err != nil {
+		t.Fatal(err)
+	}
+	store, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close(context.Background()) })
+	m, err := Load(t.Context(), store, Settings{}, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1}
+	s, err := m.newTauSearch(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := s.try(s.first)
+	if err != nil || p == nil || !p.Allocated || !(s.spent > 0) || s.halted || s.otherNoise() != "" {
+		t.Errorf("%+v, %v seconds, halted %v, %q, %v", p, s.spent, s.halted, s.otherNoise(), err)
+	}
+	s.spent = searchWork
+	if q, _, err := s.try(s.first + 2); q != nil || err != nil || !s.halted || !strings.Contains(s.otherNoise(), "would take minutes to judge") {
+		t.Errorf("without work left: %+v, halted %v, %q, %v", q, s.halted, s.otherNoise(), err)
+	}
+	opts.Allocation.Objective = allocation.Separation
+	if s, err = m.newTauSearch(t.Context(), opts); err != nil || s.drafting || !strings.Contains(s.otherNoise(), "judged equal noise, not the noise that is allocated") {
+		t.Errorf("drafts of separation: %v, %q, %v", s.drafting, s.otherNoise(), err)
+	}
+}
