@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -62,15 +61,6 @@ func CheckAlternatives(list []Alternative) error {
 		seen[a.Name] = true
 	}
 	return nil
-}
-
-// ListedGraphs returns the graphs of [Settings].Alternatives, which the posterior is summed over.
-func (m *Model) ListedGraphs() []analyst.ListedGraph {
-	var list []analyst.ListedGraph
-	for k, g := range m.listed.graphs {
-		list = append(list, analyst.ListedGraph{Name: m.Settings.Alternatives[k].Name, Graph: g, Laplacian: laplacian.New(g, m.Settings.Laplacian)})
-	}
-	return list
 }
 
 func isPrintable(text string) bool {

@@ -119,6 +119,15 @@ func (m *Model) prepareDiffusion(ctx context.Context, tau float64) error {
 // Operator returns e^{-τL}, for what is computed from public data beside a plan.
 func (m *Model) Operator() *analyst.Operator { return m.operator }
 
+// ListedGraphs returns the graphs of [Settings].Alternatives, which the posterior is summed over.
+func (m *Model) ListedGraphs() []analyst.ListedGraph {
+	var list []analyst.ListedGraph
+	for k, g := range m.listed.graphs {
+		list = append(list, analyst.ListedGraph{Name: m.Settings.Alternatives[k].Name, Graph: g, Laplacian: laplacian.New(g, m.Settings.Laplacian)})
+	}
+	return list
+}
+
 // CheckMemory refuses a step that needs more memory than there is, with [ErrMemory].
 func (m *Model) CheckMemory(step string, bytes int64) error { return m.opts.guard(step, bytes) }
 

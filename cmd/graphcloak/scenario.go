@@ -113,12 +113,15 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	if a.outputFormat() != "table" {
 		return a.render(all, section{rows: slices.Values(machine), columns: rateColumns()})
 	}
-	first, who := all.Scenarios[0], "plan and posterior know"
-	if p.Uncertainty.Any() {
-		who = "the posterior knows"
+	first, who := all.Scenarios[0], "plan and posterior know the model only"
+	switch {
+	case p.Uncertainty.Alternatives > 0:
+		who = "the posterior knows the model and the graphs of the plan"
+	case p.Uncertainty.Any():
+		who = "the posterior knows the model only"
 	}
 	return a.render(all, section{
-		title:   fmt.Sprintf("%d simulated releases in each scenario; %s the model only", o.Trials, who),
+		title:   fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
 		columns: []string{"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "calibration error", "coverage of the 95 % set"},
 		rows: func(yield func([]any) bool) {
 			for k, e := range all.Scenarios {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analyst
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// overProcesses replaces a posterior under the operator, and that of a known mass, by those that are summed
+// over all processes that are possible, and reports what was learnt of them.
+func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Posterior, opts posterior.Options) (_, _ *posterior.Posterior, err error) {
+	if !a.opts.StoredGraph {
+		a.graphs = a.opts.Graphs
+	}
+	count, told := a.op.Processes(a.graphs, a.opts.TauFrom, a.opts.TauTo, len(a.in.Nodes))
+	if !told {
+		a.graphs = nil
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("the process may have run on any of %d listed graphs too, which are too many or too large to sum a posterior over: it supposes the stored graph", len(a.opts.Graphs)))
+	}
+	if count == 1 {
+		return p, known, nil
+	}
+	opts.Norms = nil // those of one process
+	var list, knownList []*posterior.Posterior
+	for x, err := range a.op.EachProcess(ctx, a.graphs, a.opts.TauFrom, a.opts.TauTo) {
+		if err != nil {
+			return nil, nil, err
+		}
+		w, err := a.under(ctx, x.Operator)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, amplitude := range []posterior.Amplitude{a.opts.Amplitude, posterior.UnitAmplitude} {
+			opts.Amplitude = amplitude
+			one, err := posterior.New(ctx, w.Data, opts)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(list) == len(knownList) {
+				list = append(list, one)
+			} else {
+				knownList = append(knownList, one)
+			}
+		}
+		a.processes = append(a.processes, x)
+	}
+	if known, _, err = posterior.Mix(knownList, nil, opts.Level); err != nil {
+		return nil, nil, err
+	}
+	if p, a.shares, err = posterior.Mix(list, nil, opts.Level); err == nil {
+		a.addLearnt()
+	}
+	return p, known, err
+}
+
+// under returns the measurements under another operator.
+func (w *Whitened) under(ctx context.Context, o *Operator) (*Whitened, error) {
+	if o == w.op {
+		return w, nil
+	}
+	return o.Whiten(ctx, w.in)
+}
+
+// severalProcesses reports whether the posterior is summed over several.
+func (a *analysis) severalProcesses() bool { return len(a.processes) > 1 }
+
+// likeliest returns the process of the largest posterior probability.
+func (a *analysis) likeliest() Process { return a.processes[floats.MaxIdx(a.shares)] }
+
+// underEach yields measurements under every process that the posterior is summed over, or under the
+// operator.
+func (a *analysis) underEach(ctx context.Context, w *Whitened) iter.Seq2[measurement.Data, error] {
+	return func(yield func(measurement.Data, error) bool) {
+		if !a.severalProcesses() {
+			yield(w.Data, nil)
+			return
+		}
+		for _, x := range a.processes {
+			at, err := w.under(ctx, x.Operator)
+			if err != nil {
+				yield(measurement.Data{}, err)
+				return
+			}
+			if !yield(at.Data, nil) {
+				return
+			}
+		}
+	}
+}
+
+// addLearnt reports what was learnt of τ and of the graph.
+func (a *analysis) addLearnt() {
+	rep := a.report
+	if a.opts.TauFrom < a.opts.TauTo {
+		grid, share := TauGrid(a.opts.TauFrom, a.opts.TauTo), make([]float64, tauPoints)
+		for k := range a.processes {
+			share[k%tauPoints] += a.shares[k]
+		}
+		for k, tau := range grid {
+			rep.TauPosterior = append(rep.TauPosterior, report.TauProbability{Tau: tau, Probability: min(1, share[k])})
+		}
+		rep.Notes = append(rep.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is summed over it: %s", a.opts.TauFrom, a.opts.TauTo, learntOfTau(grid, share)))
+		if a.asksForSources() {
+			rep.Notes = append(rep.Notes, "the number of sources, and more than one of them, are weighed at the plan's τ alone, though it may be another")
+		}
+	}
+	if len(a.graphs) == 0 {
+		return
+	}
+	share := make([]float64, 1+len(a.graphs))
+	for k, x := range a.processes {
+		share[x.Graph] += a.shares[k]
+	}
+	for g, v := range share {
+		x := report.GraphProbability{Probability: min(1, v)}
+		if g > 0 {
+			x.Name = a.graphs[g-1].Name
+		}
+		rep.GraphPosterior = append(rep.GraphPosterior, x)
+	}
+	rep.Notes = append(rep.Notes, fmt.Sprintf("the process may have run on the stored graph or on any of %d listed ones, each as likely beforehand, and the posterior of one source is summed over all %d: %s; "+
+		"Basis Pursuit Denoising supposes the stored graph", len(a.graphs), len(share), learntOfGraphs(rep.GraphPosterior)))
+	if a.asksForSources() {
+		rep.Notes = append(rep.Notes, "the number of sources, and more than one of them, are weighed on the stored graph alone, though the process may have run on another")
+	}
+}
+
+// asksForSources reports whether another number of sources than one was asked for by name.
+func (a *analysis) asksForSources() bool {
+	s := a.opts.Sources
+	return s != 0 && s != 1 && s != OneOrTwo
+}
+
+// toldGraphs is how many graphs a note names.
+const toldGraphs = 8
+
+// learntOfGraphs names the likeliest graphs with their probabilities.
+func learntOfGraphs(list []report.GraphProbability) string {
+	order := slices.Clone(list)
+	slices.SortStableFunc(order, func(x, y report.GraphProbability) int {
+		switch {
+		case x.Probability > y.Probability:
+			return -1
+		case x.Probability < y.Probability:
+			return 1
+		}
+		return 0
+	})
+	var names []string
+	for _, x := range order[:min(len(order), toldGraphs)] {
+		names = append(names, fmt.Sprintf("%s %s", x.Label(), report.Percent(x.Probability)))
+	}
+	text, chance, p := strings.Join(names, ", "), 1/float64(len(list)), order[0].Probability
+	if more := len(order) - len(names); more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	if p*(1-chance) < report.MinBayesFactor*chance*(1-p) {
+		return "the measurements hardly tell which (" + text + ")"
+	}
+	return text
+}
