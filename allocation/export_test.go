@@ -23,3 +23,12 @@ func SensorPeaks(ctx context.Context, m sensitivity.Model, d Diffusion) ([]float
 	}
 	return p.sensorPeaks(d, sensors), nil
 }
+
+// newProblem reads the rows of the candidates.
+func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, error) {
+	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.read(ctx, diffusion, sensors)
+}

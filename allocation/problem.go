@@ -33,15 +33,6 @@ type problem struct {
 	size   size
 }
 
-// newProblem reads the rows of the candidates.
-func newProblem(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, error) {
-	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.read(ctx, diffusion, sensors)
-}
-
 // newUnread checks the input. It returns the nodes of the sensors beside the problem.
 func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, []int, error) {
 	if m.Graph == nil || diffusion == nil {
