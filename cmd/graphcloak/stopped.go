@@ -25,16 +25,27 @@ func (a *app) stopped(ctx context.Context, err error) error {
 		return err
 	}
 	if _, begun := errors.AsType[*graphcloak.UnfinishedError](err); !begun && a.pays && a.endsUnpaid() {
-		spent := "nothing was spent"
-		if a.resumes {
-			spent = "nothing more was spent"
-		}
-		end = fail(end.exit, "%w; %s", end.err, spent).hint("%s", end.suggestion)
+		end = fail(end.exit, "%w; %s", end.err, a.spentNothing()).hint("%s", end.suggestion)
 	}
 	if f, ok := errors.AsType[*failure](err); ok && f.suggestion != "" {
 		end.suggestion, end.resourceType, end.resourceID = f.suggestion, f.resourceType, f.resourceID
 	}
 	return end
+}
+
+// spentNothing says of a command that has come to no payment what that means for the data: a run that it names, or one that
+// was interrupted here before and that it would have gone on with, may be paid for.
+func (a *app) spentNothing() string {
+	if a.resumes {
+		return "nothing more was spent"
+	}
+	switch ids, err := stagedRuns(); {
+	case err != nil || len(ids) > 1:
+		return "nothing more was spent; runs that were begun here before may be paid for, and the same command goes on with its own"
+	case len(ids) == 1:
+		return "nothing more was spent; run " + visible(ids[0]) + ", which was begun here before, may be paid for, and the same command goes on with it"
+	}
+	return "nothing was spent"
 }
 
 // endsUnpaid reports whether the command has come to no payment, and sees to it that it comes

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,6 +85,17 @@ func TestCommandsThatPay(t *testing.T) {
 		if exit != exitTransient || !strings.Contains(stderr, "not finished after 1ns; "+spent) {
 			t.Errorf("%s: exit %d: %s", args, exit, stderr)
 		}
+	}
+}
+
+// TestStoppedBesideAPaidRun: a run that is stopped before it finds the one that it would have gone on with does not say that
+// nothing was spent, for that one is paid for.
+func TestStoppedBesideAPaidRun(t *testing.T) {
+	graphFolder(t)
+	id := interrupted(t, unstaged, "--mode", "stats")
+	exit, _, stderr := called(t, "run", "--from", "folder:"+os.Getenv("GRAPH"), "--source-property", "source", "--delta", "0.01", "--timeout", "1ns")
+	if text := strings.Join(strings.Fields(stderr), " "); exit != exitTransient || !strings.Contains(text, "nothing more was spent; run "+id+", which was begun here before, may be paid for") {
+		t.Errorf("exit %d: %s", exit, stderr)
 	}
 }
 
