@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/posterior"
@@ -77,14 +78,16 @@ func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error
 		return nil, err
 	}
 	component, _ := o.Graph.Components()
-	for k, s := range nodes { // eigenvectors leave rounding between components
-		row := matrix.RawRowView(k)
-		for i := range row {
-			if component[i] != component[s] {
-				row[i] = 0
+	parallel.Rows(len(nodes), o.Graph.Order(), func(lo, hi int) { // eigenvectors leave rounding between components
+		for k := lo; k < hi; k++ {
+			row, own := matrix.RawRowView(k), component[nodes[k]]
+			for i := range row {
+				if component[i] != own {
+					row[i] = 0
+				}
 			}
 		}
-	}
+	})
 	op, err := o.byComponent(linop.Dense{M: matrix, Bound: o.Diffusion.Err()}, nodes)
 	if err != nil {
 		return nil, err

@@ -211,11 +211,13 @@ func rowNorms(d measurement.Data, sum []float64) bool {
 			w.Rows, w.Scale = append(w.Rows, s), append(w.Scale, 1)
 		}
 	}
-	for k, s := range w.Rows {
-		u := w.Scale[k] * w.Scale[k]
-		for j, v := range e.RawRowView(s) {
-			sum[j] += u * v * v
+	parallel.Rows(len(sum), len(w.Rows), func(lo, hi int) {
+		for k, s := range w.Rows {
+			u := w.Scale[k] * w.Scale[k]
+			for j, v := range e.RawRowView(s)[lo:hi] {
+				sum[lo+j] += u * v * v
+			}
 		}
-	}
+	})
 	return true
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // unit is the unit roundoff of float64, and few bounds a small number of roundings.
@@ -92,12 +95,45 @@ func (v dualPoint) upperEntry(i int) float64 { return v.c[i] + (v.opErr.entry(i)
 
 // maxEntry is the largest of them.
 func (v dualPoint) maxEntry() float64 {
+	var lock sync.Mutex
 	top := math.Inf(-1)
-	for i := range v.c {
-		top = max(top, v.upperEntry(i))
-	}
+	parallel.Rows(len(v.c), entryWork, func(lo, hi int) {
+		own := math.Inf(-1)
+		for i := lo; i < hi; i++ {
+			own = max(own, v.upperEntry(i))
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		top = max(top, own)
+	})
 	return top
 }
+
+// entryWork is the work of a pass over entries, in values that are read a node.
+const entryWork = 4
+
+// collect returns f(i) for those i, ascending, where it is not 0.
+func (v dualPoint) collect(f func(i int) float64) []float64 {
+	parts := make([][]float64, (len(v.c)+collectPiece-1)/collectPiece)
+	parallel.Rows(len(parts), entryWork*collectPiece, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			var own []float64
+			for i := k * collectPiece; i < min((k+1)*collectPiece, len(v.c)); i++ {
+				if x := f(i); x != 0 {
+					own = append(own, x)
+				}
+			}
+			parts[k] = own
+		}
+	})
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return slices.Concat(parts...)
+}
+
+// collectPiece is the number of nodes that one worker passes over at a time.
+const collectPiece = 1 << 12
 
 // penalty is Σ min(0, 1 − t·high_i), rounded down: each term by its four roundings.
 func (v dualPoint) penalty(t float64) float64 {
@@ -110,15 +146,9 @@ func (v dualPoint) penalty(t float64) float64 {
 // sum adds f(i), all of one sign, with the rounding of each addition carried along: its
 // relative error is at most 2⁻⁵² + n²2⁻¹⁰⁶. Zeros, which change no bit of it, are left out.
 func (v dualPoint) sum(f func(i int) float64) float64 {
-	var terms []float64
-	for i := range v.c {
-		x := f(i)
-		if math.IsInf(x, 0) {
-			return x
-		}
-		if x != 0 {
-			terms = append(terms, x)
-		}
+	terms := v.collect(f)
+	if k := slices.IndexFunc(terms, func(x float64) bool { return math.IsInf(x, 0) }); k >= 0 {
+		return terms[k]
 	}
 	return floats.SumCompensated(terms)
 }
@@ -155,12 +185,12 @@ func (v dualPoint) best(u float64) (bound, t float64, infeasible bool) {
 // crossing looks for the t of best among the entries above a floor: the largest are enough for
 // most, and are sorted in no time.
 func (v dualPoint) crossing(u, floor float64) (t float64, ok bool) {
-	var pos []float64
-	for i := range v.c {
+	pos := v.collect(func(i int) float64 {
 		if x := v.upperEntry(i); x > floor {
-			pos = append(pos, x)
+			return x
 		}
-	}
+		return 0
+	})
 	slices.Sort(pos)
 	taken := 0.0
 	for k := len(pos) - 1; k >= 0; k-- {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expm_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// TestRowsOfManyBlocks: rows that fill many blocks of columns have the bits of the product with each block by itself,
+// by any number of workers: on a small graph, where a block is one worker's, and on one where all share it.
+func TestRowsOfManyBlocks(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, c := range []struct{ n, rows int }{{300, 300}, {17_000, 40}} {
+		g := must[*graph.Graph](t)(graph.BarabasiAlbert(c.n, 2, 1))
+		var pick []int
+		for k := range c.rows {
+			pick = append(pick, (k*7919+5)%c.n)
+		}
+		for _, workers := range []int{1, 3, 16} {
+			runtime.GOMAXPROCS(workers)
+			d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, laplacian.RandomWalk), .3, expm.Options{Method: expm.Chebyshev}))
+			rows := must[*mat.Dense](t)(d.Rows(background, pick))
+			for first := 0; first < c.rows; first += 16 {
+				k := min(16, c.rows-first)
+				x, y := make([]float64, c.n*k), make([]float64, c.n*k)
+				for j, p := range pick[first : first+k] {
+					x[p*k+j] = 1
+				}
+				if err := d.Apply(background, y, true, x, k); err != nil {
+					t.Fatal(err)
+				}
+				for j := range k {
+					column := make([]float64, c.n)
+					for i := range column {
+						column[i] = y[i*k+j]
+					}
+					if !slices.Equal(rows.RawRowView(first+j), column) {
+						t.Fatalf("%d nodes, %d workers: row %d is not the product", c.n, workers, first+j)
+					}
+				}
+			}
+		}
+	}
+}
