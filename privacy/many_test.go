@@ -37,7 +37,7 @@ func TestEscrowOfManySensors(t *testing.T) {
 				t.Fatal(err)
 			}
 			step := p.Clip.round(readings[i], s.Exponent)
-			n, nonce, err := key.noise("r", s.calibration(), step, s.Steps)
+			n, nonce, err := key.newMAC().noise("r", s.calibration(), step, s.Steps)
 			if err != nil {
 				t.Fatal(err)
 			}
