@@ -47,6 +47,7 @@ type fault struct {
 	aim     aim
 	far     bool // most broken readings are more than 3σ from the sound ones
 	reading func(r *rand.Rand, y, decoy, high float64) float64
+	law     logLaw // of what a sensor anywhere publishes by that
 }
 
 // aim says which sensors are broken.
@@ -60,26 +61,43 @@ const (
 
 func faults() []fault {
 	clip := func(x, high float64) float64 { return min(max(x, 0), high) }
+	zero := func(*rand.Rand, float64, float64, float64) float64 { return 0 }
 	return []fault{
-		{"stuck anywhere", anywhere, true, func(r *rand.Rand, _, _, high float64) float64 { return r.Float64() * high }},
-		{"stuck at 1", anywhere, true, func(_ *rand.Rand, _, _, high float64) float64 { return high }},
-		{"drifting by up to ±.3", anywhere, false, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+.3*high*(2*r.Float64()-1), high) }},
-		{"silent: zero", anywhere, false, func(*rand.Rand, float64, float64, float64) float64 { return 0 }},
-		{"zero, where a source is heard most", atSource, false, func(*rand.Rand, float64, float64, float64) float64 { return 0 }},
-		{"3.5σ off, either way", anywhere, true, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+3.5*float64(1-2*r.IntN(2)), high) }},
-		{"6σ too high", anywhere, true, func(_ *rand.Rand, y, _, high float64) float64 { return clip(y+6, high) }},
-		{"what a decoy would be", atDecoy, false, func(_ *rand.Rand, _, decoy, _ float64) float64 { return decoy }},
-		{"a decoy, at least 3.5σ off", atDecoy, true, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(max(decoy, y+3.5), high) }},
-		{"a decoy, within 3σ", atDecoy, false, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(min(max(decoy, y-3), y+3), high) }},
+		{"stuck anywhere", anywhere, true, func(r *rand.Rand, _, _, high float64) float64 { return r.Float64() * high }, func(y, _, high float64) float64 { return logBetween(y, 0, high) }},
+		{"stuck at 1", anywhere, true, func(_ *rand.Rand, _, _, high float64) float64 { return high }, func(y, _, high float64) float64 { return logAt(y, high) }},
+		{"drifting by up to ±.3", anywhere, false, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+.3*high*(2*r.Float64()-1), high) }, func(y, x, high float64) float64 { return logDrift(y, x, .3*high, high) }},
+		{"silent: zero", anywhere, false, zero, func(y, _, _ float64) float64 { return logAt(y, 0) }},
+		{"zero, where a source is heard most", atSource, false, zero, nil},
+		{"3.5σ off, either way", anywhere, true, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+3.5*float64(1-2*r.IntN(2)), high) }, func(y, x, high float64) float64 {
+			return floats.LogSumExp([]float64{logAt(y, clip(x+3.5, high)), logAt(y, clip(x-3.5, high))}) - math.Ln2
+		}},
+		{"6σ too high", anywhere, true, func(_ *rand.Rand, y, _, high float64) float64 { return clip(y+6, high) }, func(y, x, high float64) float64 { return logAt(y, clip(x+6, high)) }},
+		{"what a decoy would be", atDecoy, false, func(_ *rand.Rand, _, decoy, _ float64) float64 { return decoy }, nil},
+		{"a decoy, at least 3.5σ off", atDecoy, true, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(max(decoy, y+3.5), high) }, nil},
+		{"a decoy, within 3σ", atDecoy, false, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(min(max(decoy, y-3), y+3), high) }, nil},
 	}
 }
 
+// chosenFaults are those of sensors anywhere ("random"), those that are aimed, or all ("").
+func chosenFaults(which string) ([]fault, error) {
+	if which != "" && which != "random" && which != "aimed" {
+		return nil, fmt.Errorf("the faults are %q, want random or aimed", which)
+	}
+	return slices.DeleteFunc(faults(), func(f fault) bool {
+		return which == "random" && f.aim != anywhere || which == "aimed" && f.aim == anywhere
+	}), nil
+}
+
 func runFaulty(ctx context.Context, s settings) ([]table, error) {
+	kinds, err := chosenFaults(s.faults)
+	if err != nil {
+		return nil, err
+	}
 	var tables []table
 	for _, name := range s.chosenGraphs("net3", "sbm,n=250,k=5,in=0.1,out=0.002,seed=1") {
 		for _, objective := range []allocation.Objective{allocation.Auto, allocation.Information} {
 			err := instance.With(ctx, s.data, name, faultTau, func(m *graphcloak.Model) error {
-				t, err := faultyTable(ctx, s, name, m, objective)
+				t, err := faultyTable(ctx, s, kinds, name, m, objective)
 				tables = append(tables, t)
 				return err
 			})
@@ -100,7 +118,7 @@ type faultBench struct {
 	seed   uint64
 }
 
-func faultyTable(ctx context.Context, s settings, name string, m *graphcloak.Model, objective allocation.Objective) (table, error) {
+func faultyTable(ctx context.Context, s settings, kinds []fault, name string, m *graphcloak.Model, objective allocation.Objective) (table, error) {
 	p, err := m.Plan(ctx, graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Measured: true,
 		Clip: &privacy.Interval{Lo: 0, Hi: 1}, Allocation: graphcloak.Allocation{Objective: objective},
@@ -118,14 +136,14 @@ func faultyTable(ctx context.Context, s settings, name string, m *graphcloak.Mod
 	}
 	t := table{
 		title:   fmt.Sprintf("%s, τ = %v, ε = 4, δ = .1, %d communities, %d reporting sensors, %s.", name, faultTau, b.part.Count, len(b.high), noise),
-		columns: []string{"fault", "broken", "right, trusting all", "its ECE", "right", "right at best", "loss", "loss a sensor", "ECE", "coverage of 95 % set", "suspects that are broken", "broken ones found", "missed"},
+		columns: []string{"fault", "broken", "right, trusting all", "its ECE", "right", "right, told which", "right at best", "loss", "loss a sensor", "ECE", "coverage of 95 % set", "suspects that are broken", "broken ones found", "missed"},
 	}
 	sound, err := b.trials(ctx, s.trials, fault{}, 0)
 	if err != nil {
 		return t, err
 	}
 	t.rows = append(t.rows, sound.row(fault{name: "none"}, 0, sound))
-	for _, f := range faults() {
+	for _, f := range kinds {
 		for _, k := range b.numbers() {
 			out, err := b.trials(ctx, s.trials, f, k)
 			if err != nil {
@@ -173,13 +191,13 @@ func newFaultBench(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan,
 
 // faultOutcome is what became of the trials of one cell, with and without faults in the likelihood.
 type faultOutcome struct {
-	robust, trusting, best            *study.Performance
+	robust, trusting, told, best      *study.Performance
 	suspected, suspectedBroken, found int
 	broken                            int
 }
 
 func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*faultOutcome, error) {
-	robust, trusting, best := make([]study.Trial, trials), make([]study.Trial, trials), make([]study.Trial, trials)
+	robust, trusting, told, best := make([]study.Trial, trials), make([]study.Trial, trials), make([]study.Trial, trials), make([]study.Trial, trials)
 	aimed := b.aimedAttack(f, k)
 	out := new(faultOutcome)
 	counts := make([]faultOutcome, trials)
@@ -189,7 +207,7 @@ func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*f
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for t := int(next.Add(1)) - 1; t < trials; t = int(next.Add(1)) - 1 {
-				errs[t] = b.trial(ctx, t, f, k, aimed, [3]*study.Trial{&robust[t], &trusting[t], &best[t]}, &counts[t])
+				errs[t] = b.trial(ctx, t, f, k, aimed, [4]*study.Trial{&robust[t], &trusting[t], &told[t], &best[t]}, &counts[t])
 			}
 		})
 	}
@@ -208,13 +226,16 @@ func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*f
 	if out.trusting, err = study.Summarize(trusting, b.seed); err != nil {
 		return nil, err
 	}
+	if out.told, err = study.Summarize(told, b.seed); err != nil {
+		return nil, err
+	}
 	out.best, err = study.Summarize(best, b.seed)
 	return out, err
 }
 
 // trial simulates one source of amplitude 1, which the posterior knows, and k broken sensors. It scores the posterior with
-// faults, the one that trusts all sensors, and the best there is.
-func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aimed *aimedAttack, scores [3]*study.Trial, c *faultOutcome) error {
+// faults, the one that trusts all sensors, the one that is told which are broken, and the best there is.
+func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aimed *aimedAttack, scores [4]*study.Trial, c *faultOutcome) error {
 	r := rand.New(rand.NewPCG(b.seed, uint64(number)))
 	n, m := len(b.column), len(b.high)
 	source, decoy := r.IntN(n), r.IntN(n)
@@ -241,11 +262,18 @@ func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aime
 		return err
 	}
 	b.score(scores[0], p, source)
-	best, err := b.atBest(ctx, d.Y, broken, aimed)
+	told, err := b.told(ctx, d.Y, broken)
 	if err != nil {
 		return err
 	}
-	b.score(scores[2], best, source)
+	b.score(scores[2], told, source)
+	best := told
+	if k > 0 {
+		if best, err = b.atBest(ctx, d.Y, f, k, aimed); err != nil {
+			return err
+		}
+	}
+	b.score(scores[3], best, source)
 	for s, q := range p.Faulty {
 		if q > .5 {
 			c.suspected++
@@ -308,7 +336,7 @@ func (o *faultOutcome) row(f fault, k int, sound *faultOutcome) []string {
 	}
 	return []string{
 		f.name, fmt.Sprint(k), fmt.Sprintf("%.3f", o.trusting.Right.Rate), fmt.Sprintf("%.3f", o.trusting.Calibration.Error),
-		fmt.Sprintf("%.3f", o.robust.Right.Rate), fmt.Sprintf("%.3f", o.best.Right.Rate), fmt.Sprintf("%.3f", loss), each, fmt.Sprintf("%.3f", o.robust.Calibration.Error),
+		fmt.Sprintf("%.3f", o.robust.Right.Rate), fmt.Sprintf("%.3f", o.told.Right.Rate), fmt.Sprintf("%.3f", o.best.Right.Rate), fmt.Sprintf("%.3f", loss), each, fmt.Sprintf("%.3f", o.robust.Calibration.Error),
 		fmt.Sprintf("%.3f", o.robust.Coverage.Rate), share(o.suspectedBroken, o.suspected), share(o.found, o.broken), o.missed(f, k, loss),
 	}
 }

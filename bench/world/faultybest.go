@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -68,21 +67,24 @@ func (a *aimedAttack) posterior(y []float64) []float64 {
 		}
 		logs[i] = floats.LogSumExp(over[:decoys])
 	}
-	total := floats.LogSumExp(logs)
-	for i, l := range logs {
-		logs[i] = math.Exp(l - total)
-	}
-	return logs
+	return fromLogs(logs)
 }
 
-// atBest is the posterior of one who is told which sensors are broken and does without them, or, where liars aim,
-// how they do, and not which they are.
-func (b *faultBench) atBest(ctx context.Context, y []float64, broken []int, aimed *aimedAttack) (*posterior.Posterior, error) {
+// atBest is the posterior of one who is told how sensors are broken and how many, or how liars aim, and not which they are.
+func (b *faultBench) atBest(ctx context.Context, y []float64, f fault, k int, aimed *aimedAttack) (*posterior.Posterior, error) {
+	var prior []float64
 	if aimed != nil {
-		// A row of zeros says nothing: the prior is the posterior.
-		nothing := measurement.Data{A: linop.Dense{M: mat.NewDense(1, len(b.column), nil)}, Y: []float64{0}}
-		return posterior.New(ctx, nothing, posterior.Options{Prior: aimed.posterior(y)})
+		prior = aimed.posterior(y)
+	} else {
+		prior = b.knownLaw(f.law, k, y)
 	}
+	// A row of zeros says nothing: the prior is the posterior.
+	nothing := measurement.Data{A: linop.Dense{M: mat.NewDense(1, len(b.column), nil)}, Y: []float64{0}}
+	return posterior.New(ctx, nothing, posterior.Options{Prior: prior})
+}
+
+// told is the posterior of one who is told which sensors are broken, and does without them.
+func (b *faultBench) told(ctx context.Context, y []float64, broken []int) (*posterior.Posterior, error) {
 	sound := b.a.A.(linop.Scaled)
 	sound.Scale = slices.Clone(sound.Scale)
 	for _, s := range broken {

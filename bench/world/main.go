@@ -33,6 +33,7 @@ type settings struct {
 	taus    string  // diffusion times to compare, separated by commas
 	epsilon float64 // of the budgets, the one to study; 0: all
 	cells   string  // file of finished cells; "": none
+	faults  string  // random or aimed faults alone; "": both
 }
 
 // chosenGraphs returns the graphs to study.
@@ -86,6 +87,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&s.taus, "taus", "", "diffusion times to compare, separated by commas; none: the study's own")
 	flag.Float64Var(&s.epsilon, "epsilon", 0, "of the study's budgets, the one with this ε; 0: all")
 	flag.StringVar(&s.cells, "cells", "", "file of finished cells: those in it are taken, and new ones added; study tau alone")
+	flag.StringVar(&s.faults, "faults", "", "faults to study: random, of sensors anywhere, or aimed; none: both; study faulty alone")
 	only := flag.String("only", "", "studies to run, separated by commas: "+strings.Join(names(), ", "))
 	graphs := flag.String("graphs", "", "graphs to study, separated by semicolons: a folder of -data or a generator; none: the study's own")
 	flag.Parse()
@@ -148,6 +150,9 @@ func commandLine(name string, s settings) string {
 	}
 	if s.epsilon != 0 {
 		more += fmt.Sprintf(" -epsilon %v", s.epsilon)
+	}
+	if s.faults != "" {
+		more += " -faults " + s.faults
 	}
 	return fmt.Sprintf("`go run ./bench/world -only %s -trials %d -seed %d%s`", name, s.trials, s.seed, more)
 }
