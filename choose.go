@@ -432,7 +432,7 @@ func (s *tauSearch) simulated(model sensitivity.Model, d *expm.Diffusion) (*TauP
 			return nil, err
 		}
 	}
-	if n := s.m.Graph.Order(); p == nil || n <= draftOrder && s.sketch.MaxSensors == 0 && !allocation.DraftsAll(n, len(s.m.Sensors)) {
+	if n := s.m.Graph.Order(); p == nil || n <= draftOrder && s.sketch.MaxSensors == 0 && !allocation.DraftsAll(s.m.Graph, len(s.m.Sensors)) {
 		q, err := s.simulate(model, d, false)
 		if err != nil || q == nil {
 			return nil, err
@@ -477,7 +477,7 @@ func (p *TauPoint) set(s *allocation.Sketch) {
 
 // stored is M as numbers, where eigenpairs are known and most rows are wanted.
 func (s *tauSearch) stored(d *expm.Diffusion) allocation.Diffusion {
-	if n := s.m.Graph.Order(); d.Method() != expm.Eigen || !allocation.DraftsAll(n, n) {
+	if g := s.m.Graph; d.Method() != expm.Eigen || !allocation.DraftsAll(g, g.Order()) {
 		return d
 	}
 	return d.Stored(dropped)

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
 	loops "github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/sensitivity"
@@ -34,7 +35,8 @@ type Sketch struct {
 
 // Sizes of a sketch.
 const (
-	draftValues     = 1 << 19  // readings of the sensors that may report in a draft
+	draftValues     = 1 << 21  // readings of the sensors that may report in a draft
+	manyEdges       = 2        // for each node: programmes are dear there, and a draft reads a quarter
 	leastCandidates = 512      // of them
 	sketchValues    = 6 << 20  // readings that are held for equal noise
 	sketchProbes    = 32       // random vectors for the differences across all edges; half beyond RowsLimit
@@ -49,10 +51,10 @@ const (
 var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascents: 4, levels: 6}
 
 // Draft allocates noise roughly, between the limits of the options, and simulates: for [Energy] in few
-// rounds, else among all of 724 sensors or at least 512 of more. The errors are those of [Optimize].
+// rounds, else among all of 1,448 sensors or at least 512 of more, or all of 724 where relationships are many. The errors are those of [Optimize].
 func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
 	n, _ := diffusion.Dims()
-	if most := 8 * int64(max(draftValues, leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {
+	if most := 8 * int64(max(draftReadings(m.Graph), leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {
 		opts.Memory = most
 	}
 	opts.Gap, opts.Time = max(opts.Gap, sketchGap), 0 // it is short, and ends by itself
@@ -170,9 +172,20 @@ func equalNodes(n int) int {
 	return min(n, sketchNodes, max(1, sketchValues/(n*blockRows))*blockRows)
 }
 
-// DraftsAll reports whether all of so many sensors may report in a [Draft] on n nodes: equal noise is
+// DraftsAll reports whether all of so many sensors may report in a [Draft] on a graph: equal noise is
 // among what it considers then.
-func DraftsAll(n, sensors int) bool { return sensors <= max(leastCandidates, draftValues/n) }
+func DraftsAll(g *graph.Graph, sensors int) bool { return sensors <= draftCandidates(g) }
+
+// draftCandidates is how many sensors may report in a [Draft].
+func draftCandidates(g *graph.Graph) int { return max(leastCandidates, draftReadings(g)/g.Order()) }
+
+// draftReadings is the number of readings of the sensors that may report in a [Draft].
+func draftReadings(g *graph.Graph) int {
+	if g.Size() > manyEdges*g.Order() {
+		return draftValues / 4
+	}
+	return draftValues
+}
 
 // SketchProducts is about how many products with M a [Comparison] takes for each τ, and [Draft]
 // where it comes too, or instead on more than [RowsLimit] nodes; and how many it takes with the largest of
@@ -189,7 +202,7 @@ func SketchProducts(m sensitivity.Model, sensors int, draft bool) (each, togethe
 		each += equalNodes(n)
 	}
 	if draft {
-		each += min(n, max(leastCandidates, draftValues/n))
+		each += min(n, draftCandidates(m.Graph))
 		if n > leastCandidates {
 			each += 2 * probes
 		}
