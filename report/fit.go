@@ -87,7 +87,7 @@ func (f *Fit) instead() string {
 	if best.Tau > 0 {
 		name = fmt.Sprintf("%s, such as %.3g", name, best.Tau)
 	}
-	return fmt.Sprintf("; %s explains them better, by %s", name, factor(best.LogEvidence))
+	return fmt.Sprintf("; %s would explain them better, by %s", name, factor(best.LogEvidence))
 }
 
 // factor writes a ratio of evidence e^x.

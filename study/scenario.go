@@ -158,7 +158,11 @@ func (w *reality) graph(random *rand.Rand) (*graph.Graph, error) {
 	g := w.model.Graph
 	switch {
 	case w.changes != nil:
-		return g.Changed(w.changes)
+		other, err := g.Changed(w.changes)
+		if err == nil && other.Digest() == g.Digest() {
+			err = fmt.Errorf("%w: the graph %q changes nothing: every relationship that it names is as in the model", recovery.ErrInvalid, w.Name)
+		}
+		return other, err
 	case w.absent > 0:
 		count := min(g.Size(), int(math.Ceil(w.absent*float64(g.Size()))))
 		gone := make([]bool, g.Size())

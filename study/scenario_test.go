@@ -7,7 +7,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -134,5 +136,15 @@ func TestWorstServed(t *testing.T) {
 	a.Communities, a.Probability = many, .7
 	if got := a.WorstSentence(); got != "" {
 		t.Errorf("the worst of 60: %q", got)
+	}
+}
+
+// A graph that differs in nothing is no scenario, as it is none of a plan.
+func TestScenarioThatChangesNothing(t *testing.T) {
+	m, p := testkit.Planned(t, open(t, "karate"), karate())
+	same := graphcloak.Alternative{Name: "nothing", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}
+	_, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Scenario: "nothing", Alternatives: []graphcloak.Alternative{same}})
+	if !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("%v, want %v", err, recovery.ErrInvalid)
 	}
 }

@@ -37,6 +37,7 @@ func TestHints(t *testing.T) {
 		{"run --from folder:astray --source-property leak", exitValidation, "1 relationship has an end that is not in nodes.csv", ""},
 		{"plan --from folder:path --epsilon much", exitUsage, `epsilon is "much" (flag --epsilon)`, none},
 		{"plan --from folder:path --target-accuracy 0.9 --epsilon 4", exitUsage, "--epsilon says which ε, and a target finds one", "leave --epsilon out"},
+		{"evaluate --from folder:path --plan nix.json", exitNotFound, "read nix.json", "`graphcloak plan -o FILE` makes one"},
 		{"plan", exitUsage, "no graph is named", settingsFile + " lies here: give --config " + settingsFile},
 		{"runs --from folder:path", exitUsage, "unknown flag: --from", "`graphcloak runs list`"},
 		{"graph generate path,n=5 -o path5", exitUsage, "takes SPEC DIR, and was given 1 word", "usage:"},

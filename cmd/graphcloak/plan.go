@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -193,6 +195,9 @@ func (a *app) agreeQueries(s *graphcloak.Settings) {
 // readJSON reads a file of ours.
 func readJSON(path, what string, v any) error {
 	data, err := disk.Read(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(exitNotFound, "%s: %w", what, err).hint("`graphcloak %s -o FILE` makes one", what)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

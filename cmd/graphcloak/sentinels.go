@@ -63,7 +63,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrEachSensor, exitValidation, "leave --scenario, --weight-error and --relationship-error out, or take --guarantee joint"},
 		{graphcloak.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
 		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: mend its rows in the file of --scenario"},
-		{graphcloak.ErrTolerance, exitValidation, "leave --tolerate-faulty out or ask for fewer, or for less noise by a larger --epsilon"},
+		{graphcloak.ErrTolerance, exitValidation, "leave --tolerate-faulty out; where the noise is the reason, ask for fewer, or for less noise by a larger --epsilon"},
 		{privacy.ErrGuarantee, exitValidation, "name a scope of its own with --budget-scope"},
 		{privacy.ErrInput, exitValidation, "change the value that the message names"},
 		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},

@@ -64,11 +64,14 @@ const (
 	barDigits = 3
 )
 
-// text is the number as a reader sees it. What is below 1 is not called 1.
+// text is the number as a reader sees it. What is below 1 is not called 1, and no digits are shown that no model carries.
 func (p probability) text() string {
 	text := cell(p, barDigits)
-	if text == "1" && p < 1 {
+	switch {
+	case text == "1" && p < 1:
 		return ">0.999"
+	case p > 0 && p < .001:
+		return "<0.001"
 	}
 	return text
 }

@@ -143,7 +143,7 @@ func TestNoColor(t *testing.T) {
 
 // What is nearly sure is not called sure.
 func TestProbabilityText(t *testing.T) {
-	for p, want := range map[probability]string{1: "1", 0.99996: ">0.999", 0.98033: "0.98", 0: "0", 1e-7: "1e-07"} {
+	for p, want := range map[probability]string{1: "1", 0.99996: ">0.999", 0.98033: "0.98", 0: "0", 1e-7: "<0.001", 0.001: "0.001"} {
 		if got := p.text(); got != want {
 			t.Errorf("%v is shown as %q, want %q", float64(p), got, want)
 		}

@@ -404,8 +404,8 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 		"no mechanism with the guarantee of this noise exceeds", "promises only the same ε and δ may be right more often", `class="rim" d="M`)
 	r.Fit = &report.Fit{PValue: 1e-14, Alternatives: []report.Alternative{{Name: report.UniformBackground, LogEvidence: 54.29}, {Name: report.OtherTau, Tau: 3, LogEvidence: -2}}}
 	html := write(t, page.View{Report: r})
-	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%", "A uniform background explains them better than the model, by a factor of 10²³.",
-		"Another τ, such as 3, explains them no better", "under a model that the measurements do not fit", "for measurements that fit the model, as these do not")
+	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%", "A uniform background would explain them better than the model, by a factor of 10²³.",
+		"Another τ, such as 3, would explain them no better", "under a model that the measurements do not fit", "for measurements that fit the model, as these do not")
 	for k := range r.Communities {
 		r.Communities[k].SourceMass = 0
 	}

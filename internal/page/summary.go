@@ -201,11 +201,11 @@ func compared(a report.Alternative) string {
 	name = strings.ToUpper(name[:1]) + name[1:]
 	switch x := a.LogEvidence; {
 	case x < math.Log(2):
-		return name + " explains them no better than the model."
+		return name + " would explain them no better than the model."
 	case x < math.Log(1000):
-		return fmt.Sprintf("%s explains them better than the model, by a factor of %.0f.", name, math.Exp(x))
+		return fmt.Sprintf("%s would explain them better than the model, by a factor of %.0f.", name, math.Exp(x))
 	default:
-		return fmt.Sprintf("%s explains them better than the model, by a factor of 10^%.0f.", name, math.Floor(x/math.Ln10))
+		return fmt.Sprintf("%s would explain them better than the model, by a factor of 10^%.0f.", name, math.Floor(x/math.Ln10))
 	}
 }
 
