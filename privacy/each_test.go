@@ -4,6 +4,7 @@ package privacy
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 	"testing"
 )
@@ -51,5 +52,9 @@ func TestPerturbEach(t *testing.T) {
 		if r, err := f(); err == nil || r != nil {
 			t.Errorf("%s: released", name)
 		}
+	}
+	// The nonces of equal readings would be equal.
+	if r, err := p.PerturbEach(readings, []string{"a", "b", "c", "d", "b"}, escrow); !errors.Is(err, ErrReplay) || r != nil {
+		t.Errorf("two releases of one id: %v, want ErrReplay", err)
 	}
 }

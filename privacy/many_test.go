@@ -5,39 +5,61 @@ package privacy
 import (
 	"bytes"
 	"runtime"
+	"strconv"
 	"testing"
 )
 
-// TestEscrowOfManySensors: the noise of a release of many sensors is, by any number of workers, what the key of each
-// sensor gives for its own reading.
+// TestEscrowOfManySensors: the noise of releases of more sensors than one worker draws for is, by any number of
+// workers, what the key of each sensor gives for its own readings.
 func TestEscrowOfManySensors(t *testing.T) {
-	const m = 500
-	spec := testSpec(0)
-	spec.Sensors, spec.Randomness = manySensors(t, m).sensors(), EscrowRandomness
-	p := mustPlan(t, spec)
 	e, err := NewEscrow(bytes.Repeat([]byte{7}, KeySize), "many", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	readings := make([]float64, m)
-	for i := range readings {
-		readings[i] = float64(i) / m
-	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, workers := range []int{1, 3, 16} {
-		runtime.GOMAXPROCS(workers)
-		r, err := p.Perturb(readings, "r", e)
-		if err != nil {
-			t.Fatal(err)
+	for _, m := range []int{65, 1000} {
+		p := manySensors(t, m)
+		p.Randomness = EscrowRandomness
+		readings, ids := manyReadings(3, m)
+		for _, workers := range []int{1, 3, 16} {
+			runtime.GOMAXPROCS(workers)
+			releases, err := p.PerturbEach(readings, ids, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone, err := p.Perturb(readings[0], ids[0], e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSensorKeys(t, e, append(releases, alone), append(readings, readings[0]))
 		}
+	}
+}
+
+// manyReadings are readings of m sensors, all of them different.
+func manyReadings(releases, m int) (readings [][]float64, ids []string) {
+	for k := range releases {
+		y := make([]float64, m)
+		for i := range y {
+			y[i] = float64(i+k*m) / float64(m*releases)
+		}
+		readings, ids = append(readings, y), append(ids, "r"+strconv.Itoa(k))
+	}
+	return readings, ids
+}
+
+// checkSensorKeys draws the noise of each value again, one after the other.
+func checkSensorKeys(t *testing.T, e *Escrow, releases []*Release, readings [][]float64) {
+	t.Helper()
+	for k, r := range releases {
 		wrong := 0
-		for i, s := range p.Sensors {
+		for i, s := range r.plan.Sensors {
 			key, err := e.SensorKey(string(s.ID))
 			if err != nil {
 				t.Fatal(err)
 			}
-			step := p.Clip.round(readings[i], s.Exponent)
-			n, nonce, err := key.newMAC().noise("r", s.calibration(), step, s.Steps)
+			step := r.plan.Clip.round(readings[k][i], s.Exponent)
+			n, nonce, err := key.newMAC().noise(r.id, s.calibration(), step, s.Steps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,15 +68,7 @@ func TestEscrowOfManySensors(t *testing.T) {
 			}
 		}
 		if wrong > 0 {
-			t.Errorf("%d workers: %d of %d values are not those of their sensors' keys", workers, wrong, m)
+			t.Errorf("release %d, %d workers: %d of %d values are not those of their sensors' keys", k, runtime.GOMAXPROCS(0), wrong, len(r.x))
 		}
 	}
-}
-
-// sensors are those of a plan, without their noise.
-func (p *Plan) sensors() (list []Sensor) {
-	for _, s := range p.Sensors {
-		list = append(list, s.Sensor)
-	}
-	return list
 }
