@@ -54,7 +54,7 @@ func TestPerturbEach(t *testing.T) {
 		}
 	}
 	// The nonces of equal readings would be equal.
-	if r, err := p.PerturbEach(readings, []string{"a", "b", "c", "d", "b"}, escrow); !errors.Is(err, ErrReplay) || r != nil {
-		t.Errorf("two releases of one id: %v, want ErrReplay", err)
+	if r, err := p.PerturbEach(readings, []string{"a", "b", "c", "d", "b"}, escrow); !errors.Is(err, ErrInput) || r != nil {
+		t.Errorf("two releases of one id: %v, want ErrInput", err)
 	}
 }

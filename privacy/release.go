@@ -54,7 +54,7 @@ func (p *Plan) Perturb(readings []float64, releaseID string, noise Noise) (*Rele
 
 // PerturbEach is [Plan.Perturb] for several releases of one plan, as simulations make them: the same bits
 // in less time, for the keys of a sensor are derived once. Each release is charged by itself. Two of one
-// id are [ErrReplay]: where a sensor reads the same in both, their nonces are equal and say so.
+// id are [ErrInput]: where a sensor reads the same in both, their nonces are equal and say so.
 //
 // Proof: docs/proofs/escrow.md.
 func (p *Plan) PerturbEach(readings [][]float64, releaseIDs []string, noise *Escrow) ([]*Release, error) {
@@ -68,7 +68,7 @@ func (p *Plan) PerturbEach(readings [][]float64, releaseIDs []string, noise *Esc
 	rounded := make([][]int64, len(readings))
 	for k, y := range readings {
 		if seen[releaseIDs[k]] {
-			return nil, fmt.Errorf("%w: %q names two of the %d releases", ErrReplay, releaseIDs[k], len(releaseIDs))
+			return nil, fmt.Errorf("%w: %q names two of the %d releases", ErrInput, releaseIDs[k], len(releaseIDs))
 		}
 		seen[releaseIDs[k]] = true
 		var err error
