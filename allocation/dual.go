@@ -18,7 +18,7 @@ const (
 	patientProducts = 24_000 // the same where no time is set
 	localShare      = .55    // of the time of a row is for reading it: the rest for its forms
 	localPart       = 8192   // sensors between two looks at the time
-	localTolerance  = 3e-4   // of the rows of M, relative to the worst edge at equal weights
+	localTolerance  = 1e-3   // of the rows of M, relative to the worst edge at equal weights
 	rankedBy        = 2      // blocks by which sensors are ranked where rows are sampled
 	sampledRows     = 256
 	topRows         = 96 // of them, of the sensors that rank first
