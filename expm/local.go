@@ -151,6 +151,7 @@ type ball struct {
 	ptr      []int32
 	adj      []int32
 	val      []float64
+	diag     []float64 // of the nodes
 
 	sum, cur, prev []float64
 	widest         int // most entries of a row of a node in it: what a sum of step can have
@@ -178,8 +179,9 @@ func (p *ball) collect(b *balls, j, steps int) {
 		}
 		p.reach = append(p.reach, len(p.nodes))
 	}
-	for _, t := range p.nodes {
-		p.position[t] = 0
+	p.diag = resize(p.diag, len(p.nodes))
+	for i, t := range p.nodes {
+		p.position[t], p.diag[i] = 0, b.diag[t]
 	}
 }
 
@@ -282,7 +284,7 @@ func (p *ball) heatFrom(b *balls, x []float64, from, degree int) {
 func (p *ball) step(b *balls, size int, factor float64) {
 	h := factor * b.h
 	for i, x := range p.cur[:size] {
-		p.prev[i] = (h*b.diag[p.nodes[i]]-factor)*x - p.prev[i]
+		p.prev[i] = (h*p.diag[i]-factor)*x - p.prev[i]
 	}
 	for i, x := range p.cur[:size] {
 		x *= h

@@ -2,7 +2,12 @@
 
 package posterior
 
-import "math"
+import (
+	"context"
+	"math"
+
+	"github.com/graphcloak/graphcloak/measurement"
+)
 
 // Frugal makes a sampler keep columns of so many bytes.
 func Frugal(o SampleOptions, memory int) SampleOptions {
@@ -57,3 +62,20 @@ const (
 	ShiftedOdds     = shiftedOdds
 	ShiftedVariance = shiftedVariance
 )
+
+// LocalWithin is [New] where columns are local and states below a margin are left out.
+func LocalWithin(ctx context.Context, d measurement.Data, opts Options, margin float64) (*Posterior, bool, error) {
+	f, err := prepareFaulty(d, opts)
+	if err != nil {
+		return nil, false, err
+	}
+	return f.localWithin(ctx, margin)
+}
+
+// The rule over the amplitude where columns are local.
+const (
+	RuleSteps = ruleSteps
+	RuleError = ruleError
+)
+
+var RuleWeight = ruleWeight

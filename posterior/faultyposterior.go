@@ -170,6 +170,16 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(contex
 
 // suspectsAt supposes that the source is at one of some nodes.
 func (f *faulty) suspectsAt(ctx context.Context, p *Posterior, nodes []int, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
+	return f.suspectsOf(nodes, func(visit func(int, suspecter)) error {
+		return columns(ctx, nodes, func(i int, c *column) { visit(i, c.suspect) })
+	}, p.LogPresence)
+}
+
+// suspecter is [column.suspect] of a node.
+type suspecter func(sum []float64, mass *[maxStates]float64, offset float64)
+
+// suspectsOf sums over nodes, each of which is visited once, those of a block by one worker. presence is the log evidence of all.
+func (f *faulty) suspectsOf(nodes []int, each func(visit func(int, suspecter)) error, presence float64) ([]float64, error) {
 	place := make(map[int]int, len(nodes))
 	for k, i := range nodes {
 		place[i] = k / blockWidth
@@ -179,9 +189,9 @@ func (f *faulty) suspectsAt(ctx context.Context, p *Posterior, nodes []int, colu
 	for b := range parts {
 		parts[b] = make([]float64, len(f.sensors))
 	}
-	err := columns(ctx, nodes, func(i int, c *column) {
+	err := each(func(i int, suspect suspecter) {
 		b := place[i]
-		c.suspect(parts[b], &masses[b], f.logPrior[i]-p.LogPresence)
+		suspect(parts[b], &masses[b], f.logPrior[i]-presence)
 	})
 	out := make([]float64, len(f.sensors))
 	var mass [maxStates]float64

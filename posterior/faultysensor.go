@@ -34,10 +34,18 @@ func (l sensorLogs) moved(t float64) sensorLogs {
 
 // set sets the probabilities in a number of states by logarithms of any scale.
 func (s *sensor) set(logs *[maxStates]sensorLogs, states int) {
-	far := false
+	var sums [maxStates]float64
 	for k := range states {
+		sums[k] = logs[k].sum()
+	}
+	s.scale(logs, sums[:states])
+}
+
+// scale sets the probabilities by logarithms whose sums are given.
+func (s *sensor) scale(logs *[maxStates]sensorLogs, sums []float64) {
+	far := false
+	for k, sum := range sums {
 		l := &logs[k]
-		sum := l.sum()
 		l.sound, l.shifted, l.deaf = l.sound-sum, l.shifted-sum, l.deaf-sum
 		s.sound[k], s.shifted[k], s.deaf[k] = math.Exp(l.sound), math.Exp(l.shifted), math.Exp(l.deaf)
 		far = far || min(s.sound[k], s.shifted[k], s.deaf[k]) <= smallRatio
@@ -55,23 +63,34 @@ func (s *sensor) log(k int) sensorLogs {
 	return sensorLogs{math.Log(s.sound[k]), math.Log(s.shifted[k]), math.Log(s.deaf[k])}
 }
 
+// logKinds are the logarithms of [kinds].
+type logKinds struct{ sound, broken, silent, shifted float64 }
+
+func (p kinds) logs() logKinds {
+	return logKinds{math.Log(p.sound), math.Log(p.broken), math.Log(p.silent), math.Log(p.shifted)}
+}
+
 // sensors prepares the measurements y. logStates are the log probabilities of the states given
 // no source, and base is the log evidence of that against sound sensors.
 func (f Faults) sensors(y []float64) (out []sensor, logStates []float64, base float64) {
 	states, logStates := f.states()
 	out = make([]sensor, len(y))
+	prior := make([]logKinds, len(states))
 	for k, p := range logStates {
-		logStates[k] = math.Log(p)
+		logStates[k], prior[k] = math.Log(p), states[k].logs()
 	}
+	logs, sums := new([maxStates]sensorLogs), make([]float64, len(states))
 	for s, v := range y {
 		out[s].y = v
-		sound := logNormal(v)
-		logs := new([maxStates]sensorLogs)
-		for k, p := range states {
-			logs[k] = sensorLogs{math.Log(p.sound) + sound, math.Log(p.shifted) + logShifted(v), f.logDeaf(s, v, p)}
-			logStates[k] += logs[k].sum() - sound
+		sound, shifted, broken, silent := logNormal(v), logShifted(v), f.logBroken(s, v), logNormal(v-f.silence(s))
+		for k, p := range prior {
+			logs[k] = sensorLogs{p.sound + sound, p.shifted + shifted, logAdd(p.broken+broken, p.silent+silent)}
+			sums[k] = logs[k].sum()
+			logStates[k] += sums[k] - sound
 		}
-		out[s].set(logs, len(states))
+		if out[s].scale(logs, sums); out[s].logs != nil {
+			logs = new([maxStates]sensorLogs)
+		}
 	}
 	base = logSum(logStates)
 	for k := range logStates {
