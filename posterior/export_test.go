@@ -6,6 +6,9 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
@@ -70,6 +73,23 @@ func LocalWithin(ctx context.Context, d measurement.Data, opts Options, margin f
 		return nil, false, err
 	}
 	return f.localWithin(ctx, margin)
+}
+
+// ReadColumn returns the log likelihood of amplitude 1 against none of one sensor, where its entry x is read as less by off, the
+// exact one, and the bound on what is between them.
+func ReadColumn(f Faults, y, x, off float64) (got, want, bound float64) {
+	d := measurement.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{x})}, Y: []float64{y}}
+	all, err := prepareFaulty(d, Options{Faults: f, Amplitude: UnitAmplitude})
+	if err != nil {
+		return math.NaN(), 0, 0
+	}
+	c := all.newLocal(math.Inf(1), 1).newNode()
+	c.set(0, []int32{0}, []float64{x - off}, math.Abs(off))
+	got, low, _ := c.log(math.Inf(-1))
+	var full column
+	all.faint = 0
+	all.column([]float64{x}, &full)
+	return got, full.value(1), got - low - ruleError
 }
 
 // The rule over the amplitude where columns are local.

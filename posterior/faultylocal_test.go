@@ -115,6 +115,33 @@ func TestExpansionBound(t *testing.T) {
 	}
 }
 
+// TestReadColumn: what a sensor says of a column that is read is within the bound of what it says, whether it is expanded or not and
+// whatever the column misses of it, and the bound is not loose.
+func TestReadColumn(t *testing.T) {
+	whole, missed := 0.0, 0.0
+	for _, rate := range []float64{.01, .1, .3, .5} {
+		f := posterior.Known(posterior.Faults{Rate: rate, Low: []float64{0}, High: []float64{1}})
+		for _, x := range []float64{.05, .1, .2, .3, .4, .5, 1, 3} {
+			for _, quotient := range []float64{-4, -2, -1, -.7, -.5, -.3, -.1, 0, .1, .5, 1, 4} {
+				for _, off := range []float64{0, .02, -.02} {
+					got, want, bound := posterior.ReadColumn(f, quotient*x, x, off)
+					if !(math.Abs(got-want) <= bound+1e-12) {
+						t.Errorf("rate %v, x = %v, y = %v, off by %v: off by %v, bound %v", rate, x, quotient*x, off, math.Abs(got-want), bound)
+					}
+					if off == 0 && bound > 0 {
+						whole = max(whole, math.Abs(got-want)/bound)
+					} else if off != 0 {
+						missed = max(missed, math.Abs(got-want)/bound)
+					}
+				}
+			}
+		}
+	}
+	if whole < .3 || missed < .3 {
+		t.Errorf("at most %v and %v of the bound is reached", whole, missed)
+	}
+}
+
 // TestAmplitudeRule: the rule integrates every normal density that it is for within its bound, which is not loose.
 func TestAmplitudeRule(t *testing.T) {
 	worst := 0.0
