@@ -63,11 +63,42 @@ func (s *sensor) log(k int) sensorLogs {
 	return sensorLogs{math.Log(s.sound[k]), math.Log(s.shifted[k]), math.Log(s.deaf[k])}
 }
 
-// logKinds are the logarithms of [kinds].
-type logKinds struct{ sound, broken, silent, shifted float64 }
+// logKinds are the logarithms of [kinds], and of random and stuck together.
+type logKinds struct{ sound, random, stuck, silent, shifted, broken float64 }
 
 func (p kinds) logs() logKinds {
-	return logKinds{math.Log(p.sound), math.Log(p.broken), math.Log(p.silent), math.Log(p.shifted)}
+	return logKinds{math.Log(p.sound), math.Log(p.random), math.Log(p.stuck), math.Log(p.silent), math.Log(p.shifted), math.Log(p.random + p.stuck)}
+}
+
+// deafReading is what [Faults.logDeaf] takes of a measurement in every state: the parts without their probabilities, and the log
+// probabilities of the ends of a known range.
+type deafReading struct {
+	known           bool
+	low, high       float64
+	unknown, silent float64
+	parts           [5]float64
+}
+
+func (f Faults) deafReading(s int, y float64) deafReading {
+	if f.Low == nil {
+		return deafReading{unknown: logUnknown(y), silent: logNormal(y)}
+	}
+	l, h := f.Low[s], f.High[s]
+	low, high := f.ends(s)
+	return deafReading{
+		known: true, low: math.Log(low / 2), high: math.Log(high / 2), silent: logNormal(y - f.silence(s)),
+		parts: [5]float64{logUniform(y, l, h), logNormal(y - l), logShifted(y - l), logNormal(y - h), logShifted(y - h)},
+	}
+}
+
+// log is [Faults.logDeaf].
+func (d *deafReading) log(p logKinds) float64 {
+	if !d.known {
+		return logAdd(p.broken+d.unknown, p.silent+d.silent)
+	}
+	low, high := p.stuck+d.low, p.stuck+d.high
+	parts := [6]float64{p.random + d.parts[0], low + d.parts[1], low + d.parts[2], high + d.parts[3], high + d.parts[4], p.silent + d.silent}
+	return logSum(parts[:])
 }
 
 // sensors prepares the measurements y. logStates are the log probabilities of the states given
@@ -82,9 +113,9 @@ func (f Faults) sensors(y []float64) (out []sensor, logStates []float64, base fl
 	logs, sums := new([maxStates]sensorLogs), make([]float64, len(states))
 	for s, v := range y {
 		out[s].y = v
-		sound, shifted, broken, silent := logNormal(v), logShifted(v), f.logBroken(s, v), logNormal(v-f.silence(s))
+		sound, shifted, deaf := logNormal(v), logShifted(v), f.deafReading(s, v)
 		for k, p := range prior {
-			logs[k] = sensorLogs{p.sound + sound, p.shifted + shifted, logAdd(p.broken+broken, p.silent+silent)}
+			logs[k] = sensorLogs{p.sound + sound, p.shifted + shifted, deaf.log(p)}
 			sums[k] = logs[k].sum()
 			logStates[k] += sums[k] - sound
 		}
