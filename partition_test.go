@@ -5,7 +5,7 @@ package graphcloak_test
 import (
 	"context"
 	"errors"
-	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // held is a detector that tells of each search that begins and ends, and goes on until it is let.
@@ -47,81 +48,105 @@ func searching(t *testing.T, d community.Detector) (*graphcloak.Model, graphcloa
 	return m, job
 }
 
-// within waits for a search, however slow the machine.
-func within(t *testing.T, c <-chan struct{}, what string) {
-	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(time.Minute):
-		t.Fatalf("no search that %s", what)
-	}
+// waiting is a calibration that waits for the search to begin, and then lets it go on.
+type waiting struct {
+	privacy.Analytic
+	t      *testing.T
+	search held
+	once   *sync.Once
 }
 
-// A plan of uniform noise does not wait for the communities that it begins to search for; a second one
-// begins no second search, and who asks gets what that finds.
-func TestPlanDoesNotWaitForCommunities(t *testing.T) {
-	d := newHeld()
-	m, job := searching(t, d)
-	for range 2 {
-		if _, err := m.Plan(t.Context(), job.Plan); err != nil {
-			t.Fatal(err)
+func (c waiting) Sigma(b privacy.Budget, l2 float64) (float64, error) {
+	c.once.Do(func() {
+		select {
+		case <-c.search.begun:
+		case <-time.After(time.Minute):
+			c.t.Error("no search that begins before the noise is calibrated")
+		}
+		close(c.search.let)
+	})
+	return c.Analytic.Sigma(b, l2)
+}
+
+// A run, and a plan that asks for communities, have them detected once, beside the rest.
+func TestCommunitiesAreDetectedBeside(t *testing.T) {
+	for name, do := range map[string]func(m *graphcloak.Model, job graphcloak.Job) error{
+		"a run of uniform noise": func(m *graphcloak.Model, job graphcloak.Job) error {
+			_, err := m.Run(t.Context(), job)
+			return err
+		},
+		"a plan of allocated noise": func(m *graphcloak.Model, job graphcloak.Job) error {
+			job.Plan.Allocation.Uniform = false
+			_, err := m.Plan(t.Context(), job.Plan)
+			return err
+		},
+	} {
+		d := newHeld()
+		m, job := searching(t, d)
+		job.Plan.Calibration = waiting{t: t, search: d, once: new(sync.Once)}
+		if err := do(m, job); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(d.begun) != 0 || len(d.ended) != 1 {
+			t.Errorf("%s: %d more searches began, %d ended", name, len(d.begun), len(d.ended))
 		}
 	}
-	within(t, d.begun, "begins with the plan")
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := m.Partition(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("asked for within a context that has ended: %v", err)
-	}
-	close(d.let)
-	want, err := community.Leiden{}.Detect(t.Context(), m.Graph)
-	if err != nil {
+}
+
+// A plan of uniform noise asks for no communities, and has none detected: one that was begun would have ended with it.
+func TestUniformPlanDetectsNothing(t *testing.T) {
+	d := newHeld()
+	m, job := searching(t, d)
+	if _, err := m.Plan(t.Context(), job.Plan); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := m.Partition(t.Context()); err != nil || p.Count != want.Count {
-		t.Errorf("%d communities, %v; want %d", p.Count, err, want.Count)
-	}
-	if len(d.begun) != 0 || len(d.ended) != 1 {
-		t.Errorf("%d more searches began, %d ended", len(d.begun), len(d.ended))
+	if len(d.begun) != 0 {
+		t.Error("a search began")
 	}
 }
 
-// A search that ended with the context of the plan is made again by who asks in another one.
+// A search ends with the plan that it was begun for, and the next plan has its own.
 func TestSearchBrokenOffIsMadeAgain(t *testing.T) {
 	d := newHeld()
 	m, job := searching(t, d)
+	job.Plan.Allocation.Uniform = false
 	ctx, stop := context.WithCancel(t.Context())
-	if _, err := m.Plan(ctx, job.Plan); err != nil {
+	go func() {
+		<-d.begun
+		stop()
+	}()
+	if _, err := m.Plan(ctx, job.Plan); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v, want that it is broken off", err)
+	}
+	if len(d.ended) != 1 {
+		t.Error("the plan has returned, and the search goes on")
+	}
+	close(d.let)
+	if _, err := m.Plan(t.Context(), job.Plan); err != nil {
 		t.Fatal(err)
 	}
-	within(t, d.begun, "begins with the plan")
-	stop()
-	within(t, d.ended, "ends with its context")
-	close(d.let)
-	if p, err := m.Partition(t.Context()); err != nil || p.Count == 0 {
-		t.Errorf("%d communities, %v", p.Count, err)
+	if p, err := m.Partition(t.Context()); err != nil || p.Count == 0 || len(d.ended) != 2 {
+		t.Errorf("%d communities, %v, after %d searches", p.Count, err, len(d.ended))
 	}
 }
 
-// A search that nobody is left to ask for is broken off.
-func TestSearchEndsWithItsModel(t *testing.T) {
-	d := newHeld()
-	func() {
-		m, job := searching(t, d)
-		if _, err := m.Plan(t.Context(), job.Plan); err != nil {
-			t.Fatal(err)
-		}
-	}()
-	within(t, d.begun, "begins with the plan")
-	for range 100 {
-		runtime.GC()
-		select {
-		case <-d.ended:
-			return
-		case <-time.After(10 * time.Millisecond):
-		}
+// faulty is a detector that panics.
+type faulty struct{ begun chan struct{} }
+
+func (d faulty) Detect(context.Context, *graph.Graph) (community.Partition, error) {
+	close(d.begun)
+	panic("a fault of the detector")
+}
+
+// A run that fails by itself says so, whatever became of the search that it had begun.
+func TestFaultOfDetectorHidesNoError(t *testing.T) {
+	d := faulty{make(chan struct{})}
+	m, job := searching(t, d)
+	job.Plan.Budget.Epsilon = -1
+	if _, err := m.Run(t.Context(), job); !errors.Is(err, privacy.ErrInput) {
+		t.Errorf("%v, want ErrInput", err)
 	}
-	t.Error("the search goes on")
+	<-d.begun
 }
 
 // A recovery that fails leaves no search behind.

@@ -23,8 +23,7 @@ var ErrComputed = errors.New("graphcloak: a process that GraphCloak computes is 
 var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is certified for a range of tau alone")
 
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
-// Only the public graph enters. Beside it begins the search for communities, for who asks [Model.Partition]
-// next; a plan that fails breaks it off. It returns [ErrEmpty] where there is no
+// Only the public graph enters. Communities are detected beside it where it asks for them. It returns [ErrEmpty] where there is no
 // relationship, [ErrComputed], [ErrEachSensor], the errors of [privacy.NewPlan], [ErrTau]
 // where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
@@ -52,13 +51,10 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if err := m.checkTolerance(opts); err != nil {
 		return nil, err
 	}
-	undo := m.beginPartition(ctx)
-	p, err := m.plan(ctx, opts)
-	if err != nil {
-		undo()
-		return nil, err
+	if m.open || opts.Allocates(m.Graph.Order()) || opts.Allocation.TolerateFaulty > 0 {
+		defer m.beginPartition(ctx)()
 	}
-	return p, nil
+	return m.plan(ctx, opts)
 }
 
 // plan makes the plan for options that fit together and to the model.

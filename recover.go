@@ -56,7 +56,7 @@ func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts a
 // analyse recovers; describe adds what is known of the release.
 func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts analyst.Options, describe func(*report.Report)) (*report.Report, error) {
 	start := time.Now()
-	undo := m.beginPartition(ctx)
+	defer m.beginPartition(ctx)()
 	rep := m.newReport()
 	describe(rep)
 	rep.PostProcessingMillis = since(start)
@@ -77,7 +77,6 @@ func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts analy
 		err = m.operator.Analyse(ctx, in, communities, m.Prior, opts, rep)
 	}
 	if err != nil {
-		undo()
 		return nil, err
 	}
 	rep.RecoveryMillis = since(start)

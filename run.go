@@ -90,6 +90,7 @@ func (m *Model) checkEarly(ctx context.Context, s Signal) error {
 // prepare does what a run does with public data alone.
 func (m *Model) prepare(ctx context.Context, job Job) (*Plan, error) {
 	start := time.Now()
+	defer m.beginPartition(ctx)()
 	p, err := m.Plan(ctx, job.Plan)
 	if err != nil {
 		return nil, err

@@ -44,5 +44,9 @@ func (s *Search) Wait(ctx context.Context) (Partition, error) {
 	return s.found, s.err
 }
 
-// Stop tells the detector to break off, and does not wait for that.
-func (s *Search) Stop() { s.stop() }
+// Stop tells the detector to break off and waits until it has returned. How that ended, a panic
+// included, is told by [Search.Wait] alone.
+func (s *Search) Stop() {
+	s.stop()
+	<-s.done
+}
