@@ -158,7 +158,8 @@ type Result struct {
 	// relative to what separates Limit from the loss without measurements: the share of what the
 	// best weights could tell of the community that these may not tell.
 	Gap float64
-	// Proven reports whether Limit is proven, beside rounding, and for Energy Value too; see [Result.GapAt].
+	// Proven reports whether Limit is proven, beside rounding, and for Energy Value too, beside rounding and
+	// the quadrature of φ, whose error is observed; see [Result.GapAt].
 	Proven bool
 	// CutShort reports whether Options.Time ran out before the search was complete.
 	CutShort bool

@@ -221,3 +221,16 @@ func TestGapAt(t *testing.T) {
 		}
 	}
 }
+
+// Where next to nothing can be told, the gap is of F without measurements from below, whatever the quadrature is off by.
+func TestGapOfLittle(t *testing.T) {
+	f := &losses{prior: []float64{1}, odds: []float64{1}, energies: []float64{4e-10}}
+	f.blank = f.at(0)
+	value, _ := quadrature(4e-10, 1, fineStep)
+	blank, _ := quadrature(0, 1, fineStep)
+	r := &Result{Objective: Energy, Limit: blank - 2e-10, losses: f}
+	got, _ := r.GapAt(1)
+	if want := (value + lossError - r.Limit) / (blank - lossError - r.Limit); got < want-1e-5 || got > .7 {
+		t.Errorf("gap %v, want %v", got, want)
+	}
+}

@@ -39,15 +39,22 @@ func (e *NoGain) Error() string {
 // Unwrap returns [ErrNothing].
 func (e *NoGain) Unwrap() error { return ErrNothing }
 
+// hearingErrors is the number of standard errors by which an allocation has to lose less than equal noise
+// to be taken at the first hearing.
+const hearingErrors = 2
+
 // compare simulates under u and under equal weights. It returns a [NoGain] where u tells no
-// more.
+// more. Neither chance nor norms that are estimates, which cost an allocation more than equal noise,
+// reject it at the first hearing: where u is not better beyond chance, a second one of more releases
+// and random vectors decides, where the budget has one.
 func (p *problem) compare(m Diffusion, sensors []int, u []float64, equal float64, b budget) (*Simulated, error) {
-	j := p.newJury(m, sensors, b)
 	even := make([]float64, len(u))
 	floats.AddConst(equal, even)
-	s := &Simulated{Trials: len(j.sources)}
-	s.Loss, s.Right = j.simulate(u)
-	s.EqualLoss, s.Equal = j.simulate(even)
+	s, deviation := p.newJury(m, sensors, b).hear(u, even)
+	if b.again > 1 && !(s.Loss < s.EqualLoss-hearingErrors*deviation) && !p.expired() {
+		b.trials, b.probes = b.again*b.trials, b.again*b.probes
+		s, _ = p.newJury(m, sensors, b).hear(u, even)
+	}
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -57,14 +64,13 @@ func (p *problem) compare(m Diffusion, sensors []int, u []float64, equal float64
 	return s, nil
 }
 
-// jury holds simulated sources of amplitude 1 and their readings.
+// jury holds simulated sources of amplitude 1.
 type jury struct {
-	p        *problem
-	m        Diffusion
-	sensors  []int
-	probes   int // blocks of random vectors, for the norms
-	sources  []int
-	readings [][]float64 // a block for width sources
+	p       *problem
+	m       Diffusion
+	sensors []int
+	probes  int   // blocks of random vectors, for the norms
+	sources []int // of whole blocks
 }
 
 func (p *problem) newJury(m Diffusion, sensors []int, b budget) *jury {
@@ -80,43 +86,63 @@ func (p *problem) newJury(m Diffusion, sensors []int, b budget) *jury {
 	for t := range trials {
 		j.sources = append(j.sources, order[total.at((float64(t)+.5)/float64(trials))])
 	}
-	in := make([]float64, n*width)
-	for at := 0; at < trials; at += width {
+	return j
+}
+
+// witness is an allocation with what was simulated under it, a value for each source.
+type witness struct {
+	root, half  []float64 // √u/r, and half the squared norms of the columns
+	loss, right []float64
+}
+
+func (j *jury) newWitness(u []float64) *witness {
+	w := &witness{root: make([]float64, len(u)), loss: make([]float64, len(j.sources)), right: make([]float64, len(j.sources))}
+	for k, v := range u {
+		w.root[k] = math.Sqrt(v) / j.p.opts.Noise
+	}
+	w.half = j.halfNorms(w.root)
+	return w
+}
+
+// hear simulates releases of the same sources and random numbers under u and under even, and
+// returns the standard error of the mean difference of their losses. The result means nothing where
+// the context has ended.
+func (j *jury) hear(u, even []float64) (s *Simulated, deviation float64) {
+	own, other := j.newWitness(u), j.newWitness(even)
+	n := j.p.model.Graph.Order()
+	in, y := make([]float64, n*width), make([]float64, n*width)
+	for at := 0; at < len(j.sources) && j.p.ctx.Err() == nil; at += width {
 		clear(in)
 		for k, i := range j.sources[at : at+width] {
 			in[i*width+k] = 1
 		}
-		out := make([]float64, n*width)
-		linop.MulBlockTo(m, out, false, in, width)
-		j.readings = append(j.readings, out)
+		linop.MulBlockTo(j.m, y, false, in, width)
+		j.testify(own, y, at)
+		j.testify(other, y, at)
 	}
-	return j
+	trials, square := float64(len(j.sources)), 0.0
+	for t, v := range own.loss {
+		square += (v - other.loss[t]) * (v - other.loss[t]) / trials
+	}
+	s = &Simulated{
+		Trials: len(j.sources), Right: floats.Sum(own.right) / trials, Equal: floats.Sum(other.right) / trials,
+		Loss: floats.Sum(own.loss) / trials, EqualLoss: floats.Sum(other.loss) / trials,
+	}
+	return s, standardError(s.Loss-s.EqualLoss, square, trials)
 }
 
-// simulate returns the mean −log of the probability of the true community under u, and how
-// often it is the likeliest.
-func (j *jury) simulate(u []float64) (loss, right float64) {
-	n := j.p.model.Graph.Order()
-	root := make([]float64, len(u))
-	for k, v := range u {
-		root[k] = math.Sqrt(v) / j.p.opts.Noise
-	}
-	half := j.halfNorms(root)
-	in, out := make([]float64, n*width), make([]float64, n*width)
-	losses, rights := make([]float64, len(j.sources)), make([]float64, len(j.sources))
-	for b, y := range j.readings {
-		clear(in)
-		for k := range width {
-			random := rand.New(rand.NewPCG(1, uint64(b*width+k))) // public on purpose: this noise hides nothing
-			for s, i := range j.sensors {
-				in[i*width+k] = root[s] * (root[s]*y[i*width+k] + random.NormFloat64())
-			}
+// testify simulates under w the block of sources from place at on, of which y is what sensors read: the
+// −log of the probability of the true community, and whether it is the likeliest.
+func (j *jury) testify(w *witness, y []float64, at int) {
+	in, out := make([]float64, len(y)), make([]float64, len(y))
+	for k := range width {
+		random := rand.New(rand.NewPCG(1, uint64(at+k))) // public on purpose: this noise hides nothing
+		for s, i := range j.sensors {
+			in[i*width+k] = w.root[s] * (w.root[s]*y[i*width+k] + random.NormFloat64())
 		}
-		linop.MulBlockTo(j.m, out, true, in, width)
-		parallel(width, func(k int) { losses[b*width+k], rights[b*width+k] = j.trial(out, half, k, j.sources[b*width+k]) })
 	}
-	trials := float64(len(losses))
-	return floats.Sum(losses) / trials, floats.Sum(rights) / trials
+	linop.MulBlockTo(j.m, out, true, in, width)
+	parallel(width, func(k int) { w.loss[at+k], w.right[at+k] = j.trial(out, w.half, k, j.sources[at+k]) })
 }
 
 // halfNorms estimates Σ_s u_s M_si²/2r² of every node i, by ‖x_i‖² = ‖x_i − a‖² + 2aᵀx_i − ‖a‖² for
@@ -128,6 +154,9 @@ func (j *jury) halfNorms(root []float64) []float64 {
 	in, out := make([]float64, n*width), make([]float64, n*width)
 	random := rand.New(rand.NewPCG(2, 13)) // public on purpose
 	for range j.probes {
+		if j.p.ctx.Err() != nil {
+			break
+		}
 		clear(in)
 		for s, i := range j.sensors {
 			bits := random.Uint64()

@@ -23,6 +23,9 @@ var ErrWork = errors.New("allocation: the search would take too long")
 // that the result does not depend on the machine.
 const (
 	searchWork  = 60.0
+	againWork   = 30.0 // of a second comparison with equal noise
+	mostAgain   = 4    // times the releases of the first
+	levelWork   = 1e-8 // of an amplitude at a node under which a release is judged
 	leastRounds = 8
 	mostRounds  = 60
 	roundBlocks = 3.25   // with M, of width columns, that a round takes
@@ -106,6 +109,7 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 // budget says how long to search.
 type budget struct {
 	rounds, trials, probes int // the last two in blocks
+	again                  int // times as many of these has a second comparison with equal noise; below 2: there is none
 }
 
 // coarse returns an operator that is accurate enough to search with, and to bound the result
@@ -120,7 +124,7 @@ func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
 
 // affordable returns how many rounds searchWork pays for.
 func (p *problem) affordable() (budget, error) {
-	b := budget{mostRounds, 4, 8}
+	b := budget{rounds: mostRounds, trials: 4, probes: 8, again: mostAgain}
 	cost, err := expm.Estimate(p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev})
 	if err != nil {
 		return b, nil // the operator that there is has eigenpairs, of a small graph
@@ -130,6 +134,8 @@ func (p *problem) affordable() (budget, error) {
 	if blocks < roundBlocks*mostRounds+b.blocks() {
 		b.trials, b.probes = 2, 4
 	}
+	heard := block*b.blocks() + levelWork*float64(2*b.trials*width*fullSize.levels)*float64(p.model.Graph.Order())
+	b.again = min(mostAgain, int(againWork/heard))
 	b.rounds = min(mostRounds, int((blocks-b.blocks())/roundBlocks))
 	if b.rounds < leastRounds {
 		return b, fmt.Errorf("%w: about %.0f seconds of one processor", ErrWork, block*(roundBlocks*leastRounds+otherBlocks+b.blocks()))
