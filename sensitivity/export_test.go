@@ -4,6 +4,7 @@ package sensitivity
 
 import (
 	"context"
+	"errors"
 	"math"
 )
 
@@ -178,8 +179,8 @@ func Conductance(m Model, f func(u, v int, common, detour float64)) error {
 }
 
 // Quadrature brackets every edge by Gauss and Gauss–Radau quadrature after at most
-// so many entries read, and calls f with the bracket and the exact one.
-func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exactLow, exactUp float64)) error {
+// so many entries read, with vectors over all rows once they have rowsFrom entries, and calls f with the bracket and the exact one.
+func Quadrature(ctx context.Context, m Model, limit int64, rowsFrom int, f func(low, up, exactLow, exactUp float64)) error {
 	opts := Options{}
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
@@ -190,11 +191,15 @@ func Quadrature(ctx context.Context, m Model, limit int64, f func(low, up, exact
 		return err
 	}
 	d, q := newSpectral(p, spec), (&search{problem: p}).process(limit)
+	q.rowsFrom = rowsFrom
 	for _, e := range p.edges.all() {
 		v := d.norm(e)
 		over, under := d.errorBounds(e, v)
 		up, low := q.bracket(e, 0, 1e-9)
 		f(e.scale*low, e.scale*up, v-under, v+over)
+	}
+	if rowsFrom <= 1 && !q.wide {
+		return errors.New("no vector was over all rows")
 	}
 	return nil
 }

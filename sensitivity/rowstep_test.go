@@ -51,3 +51,35 @@ func TestQuadratureByRows(t *testing.T) {
 		}
 	}
 }
+
+// Quadrature with vectors over all rows, from the start or from the middle on, brackets the exact value of every
+// edge, however few steps it takes.
+func TestQuadratureByRowsIsExact(t *testing.T) {
+	const n = 40
+	for name, g := range families(t, n) {
+		for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized} {
+			for _, tau := range []float64{.3, 10} {
+				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
+				for _, rowsFrom := range []int{1, n / 2} {
+					for _, limit := range []int64{4 * n, math.MaxInt64} {
+						var wide int
+						err := sensitivity.Quadrature(background, m, limit, rowsFrom, func(low, up, exactLow, exactUp float64) {
+							if low > exactUp || up < exactLow {
+								t.Errorf("%s %v τ=%v, rows from %d, limit %d: [%v, %v], exact [%v, %v]", name, kind, tau, rowsFrom, limit, low, up, exactLow, exactUp)
+							}
+							if up > 1.01*exactUp && up > 1e-5 {
+								wide++
+							}
+						})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if limit == math.MaxInt64 && tau < 1 && name != "weighted" && wide > g.Size()/10 {
+							t.Errorf("%s %v, rows from %d: %d of %d edges stay open", name, kind, rowsFrom, wide, g.Size())
+						}
+					}
+				}
+			}
+		}
+	}
+}

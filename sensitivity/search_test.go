@@ -150,7 +150,7 @@ func TestQuadrature(t *testing.T) {
 				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
 				for _, limit := range []int64{5, 100, math.MaxInt64} {
 					var wide int
-					err := sensitivity.Quadrature(background, m, limit, func(low, up, exactLow, exactUp float64) {
+					err := sensitivity.Quadrature(background, m, limit, math.MaxInt, func(low, up, exactLow, exactUp float64) {
 						if low > exactUp || up < exactLow {
 							t.Errorf("%s %v τ=%v limit %d: quadrature [%v, %v], exact [%v, %v]", name, kind, tau, limit, low, up, exactLow, exactUp)
 						}
