@@ -86,7 +86,7 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 	if err != nil {
 		return err
 	}
-	if err := r.release(values, first); err != nil {
+	if err := r.release(ctx, values, first); err != nil {
 		return err
 	}
 	workers.Rows(len(r.nodes), 2*k, func(lo, hi int) {
@@ -103,16 +103,20 @@ func (r *simulation) block(ctx context.Context, trials []Trial, first int, sourc
 	return parallel(ctx, k, func(j int) error { return r.score(ctx, &trials[j], truth[j], c[j], values[j]) })
 }
 
-// releaseValues bounds the readings that are released together, of 32 bytes each: 64 MiB.
-const releaseValues = 1 << 21
+// releaseValues bounds the readings that are released together, of 32 bytes each: 16 MiB, and a second or two of one processor
+// until the end of a context is seen.
+const releaseValues = 1 << 19
 
 // release makes of the readings of the trials first, first+1, … what is released.
-func (r *simulation) release(readings [][]float64, first int) error {
+func (r *simulation) release(ctx context.Context, readings [][]float64, first int) error {
 	if r.commonNoise {
 		workers.Each(len(readings), func(j int) { r.addCommonNoise(readings[j], first+j) })
 		return nil
 	}
 	for part := range slices.Chunk(readings, max(1, releaseValues/max(1, len(r.nodes)))) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		ids := make([]string, len(part))
 		for j := range ids {
 			ids[j] = "trial-" + strconv.Itoa(first+j)

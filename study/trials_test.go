@@ -4,6 +4,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -124,4 +125,23 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// A simulation that is broken off releases no further trials.
+func TestReleaseSeesTheEndOfItsContext(t *testing.T) {
+	m := loaded(t, 20, func(i int) []int { return []int{max(0, i-1)} })
+	e, err := newEvaluator(t.Context(), m, Options{Trials: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.newSimulation(t.Context(), planned(t, m).Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readings := [][]float64{make([]float64, 20)}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := r.release(ctx, readings, 0); !errors.Is(err, context.Canceled) || floats.Norm(readings[0], 1) != 0 {
+		t.Errorf("%v, and %v is released; want that it is broken off", err, readings)
+	}
 }

@@ -23,7 +23,7 @@ const (
 // largeAccuracy is the accuracy of a plan: its own, or where neither it nor a search has one, by at most largeTrials of the
 // trials that are asked for. Where that is not had in time or memory, a note says how it is found out.
 func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Accuracy, error) {
-	known := p.Accuracy != nil || p.TauChoice != nil || p.Allocated != nil && p.Allocated.Simulated != nil
+	known := p.Accuracy != nil || p.TauChoice != nil || p.Searched() != nil
 	if known || trials == 0 || m.Graph.Order() <= analyst.DenseLimit {
 		return p.Accuracy, nil
 	}

@@ -5,6 +5,9 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/allocation"
 )
 
 // TestLargePlanIsSimulated: a plan of a graph that is too large for its own simulation warns of its accuracy as one of a small
@@ -24,6 +27,27 @@ func TestLargePlanIsSimulated(t *testing.T) {
 	}
 	if _, stdout, stderr = called(t, strings.Fields(plan+" --trials 0 --format table")...); strings.Contains(stderr, "simulated") || !strings.Contains(strings.Join(strings.Fields(stdout), " "), "was not simulated") {
 		t.Errorf("%s%s", stdout, stderr)
+	}
+}
+
+// TestSearchedLargePlanIsNotSimulatedAgain: where the search for an allocation has simulated the plan, whatever it took, that
+// is told, and nothing is simulated that hangs on the speed of the machine.
+func TestSearchedLargePlanIsNotSimulatedAgain(t *testing.T) {
+	a, _, _ := kit(t, "--from", "generate:grid,rows=79,cols=79", "--tau", "1", "--epsilon", "1", "--delta", "1e-6", "--allocation", "uniform")
+	_, m, p, job := planned(t, a)
+	for _, c := range []struct {
+		simulated *allocation.Simulated
+		allocated *graphcloak.Allocated
+		want      bool
+	}{
+		{nil, nil, true},
+		{&allocation.Simulated{Trials: 64}, nil, false},
+		{nil, &graphcloak.Allocated{Simulated: &allocation.Simulated{Trials: 64}}, false},
+	} {
+		p.Simulated, p.Allocated = c.simulated, c.allocated
+		if made, err := a.largeAccuracy(t.Context(), m, p, job.Recover, 2); err != nil || (made != nil) != c.want {
+			t.Errorf("the search simulated %v, %v: %v is simulated, %v", c.simulated, c.allocated, made, err)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/graphcloak/graphcloak"
@@ -103,15 +102,15 @@ func detectionText(d, other *graphcloak.Detection) string {
 	}
 	for _, x := range []struct {
 		name        string
-		value, than float64
+		value, than any // of one type
 	}{
 		{"γ", d.Gamma, other.Gamma},
 		{"θ", d.Theta, other.Theta},
-		{"levels", float64(d.MaxLevels), float64(other.MaxLevels)},
-		{"seed", float64(d.RandomSeed), float64(other.RandomSeed)},
+		{"levels", d.MaxLevels, other.MaxLevels},
+		{"seed", d.RandomSeed, other.RandomSeed},
 	} {
-		if x.value != x.than && x.value != 0 { // 0: the method's own
-			parts = append(parts, x.name+" = "+strconv.FormatFloat(x.value, 'g', -1, 64))
+		if text := fmt.Sprint(x.value); x.value != x.than && text != "0" { // 0: the method's own
+			parts = append(parts, x.name+" = "+text)
 		}
 	}
 	return strings.Join(parts, ", ")

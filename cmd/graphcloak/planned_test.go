@@ -101,3 +101,14 @@ func TestPlanWithoutCommunities(t *testing.T) {
 		t.Error("the plan does not say its communities")
 	}
 }
+
+// TestSeedsOfDetections: seeds that differ in their last digit are told apart, and written out.
+func TestSeedsOfDetections(t *testing.T) {
+	ours, other := graphcloak.Detection{Method: "leiden", RandomSeed: 1<<53 + 1}, graphcloak.Detection{Method: "leiden", RandomSeed: 1 << 53}
+	if text := detectionText(&ours, &other); text != "detected by leiden, seed = 9007199254740993" {
+		t.Error(text)
+	}
+	if text := detectionText(&ours, &ours); text != "detected by leiden" {
+		t.Error(text)
+	}
+}
