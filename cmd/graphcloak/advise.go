@@ -120,6 +120,13 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 
 // adviseOnPlan is advise with an accuracy of its own, where it is had in time.
 func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
+	if m.Graph.Order() > analyst.DenseLimit {
+		accuracy, err := a.largeAccuracy(ctx, m, p, opts, runAllowance())
+		if err != nil {
+			return err
+		}
+		return a.advise(ctx, m, p, accuracy)
+	}
 	limited, cancel := context.WithTimeout(ctx, adviceTime)
 	defer cancel()
 	accuracy, err := study.PlanAccuracy(limited, m, p, opts, a.sample(adviceTrials))

@@ -5,6 +5,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
@@ -45,9 +46,32 @@ func TestSearchedLargePlanIsNotSimulatedAgain(t *testing.T) {
 		{nil, &graphcloak.Allocated{Simulated: &allocation.Simulated{Trials: 64}}, false},
 	} {
 		p.Simulated, p.Allocated = c.simulated, c.allocated
-		if made, err := a.largeAccuracy(t.Context(), m, p, job.Recover, 2); err != nil || (made != nil) != c.want {
+		if made, err := a.largeAccuracy(t.Context(), m, p, job.Recover, planAllowance(2)); err != nil || (made != nil) != c.want {
 			t.Errorf("the search simulated %v, %v: %v is simulated, %v", c.simulated, c.allocated, made, err)
 		}
+	}
+}
+
+// TestLargeRunIsSimulated: a run on such a graph warns before it spends as its plan does, and is refused under --strict.
+func TestLargeRunIsSimulated(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	const job = "run --from generate:grid,rows=79,cols=79 --source-property source --mode stats --tau 1 --epsilon 1 --delta 1e-6 --allocation uniform --strict"
+	exit, _, stderr := called(t, strings.Fields(job)...)
+	if exit != exitValidation || !strings.Contains(stderr, "from 50 simulated runs") || !strings.Contains(stderr, "nothing was spent") {
+		t.Errorf("exit %d: %s", exit, stderr)
+	}
+}
+
+// TestLargeRunIsNotHeldUp: a simulation that is foreseen to take long is not begun, and a note says what takes the time.
+func TestLargeRunIsNotHeldUp(t *testing.T) {
+	a, _, stderr := kit(t, strings.Fields("--from generate:grid,rows=79,cols=79 --tau 1 --epsilon 1 --delta 1e-6 --allocation uniform")...)
+	_, m, p, job := planned(t, a)
+	short := runAllowance()
+	short.limit = time.Microsecond
+	accuracy, err := a.largeAccuracy(t.Context(), m, p, job.Recover, short)
+	if err != nil || accuracy != nil || !strings.Contains(stderr.String(), "takes longer than 1µs, or more memory; `graphcloak plan` takes up to 30s") {
+		t.Errorf("%v, %v: %s", accuracy, err, stderr)
 	}
 }
 
