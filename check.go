@@ -60,9 +60,13 @@ func (m *Model) checkGrant(ctx context.Context, p *Plan, job Job) error {
 	return privacy.Grants(ctx, job.Ledger, account, c)
 }
 
-// checkRecovery finds what would stop a recovery from a release of some nodes.
-func (m *Model) checkRecovery(ctx context.Context, nodes []int, opts analyst.Options) error {
-	if err := m.operator.CheckMemory(nodes); err != nil {
+// checkRecovery finds what would stop a recovery from a release of a plan.
+func (m *Model) checkRecovery(ctx context.Context, p *Plan, opts analyst.Options) error {
+	var graphs []analyst.ListedGraph
+	if !opts.StoredGraph {
+		graphs = m.ListedGraphs()
+	}
+	if err := m.operator.CheckProcesses(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, sensorNodes(p)); err != nil {
 		return err
 	}
 	if _, err := m.Partition(ctx); err != nil {

@@ -5,6 +5,8 @@ package graphcloak_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -200,5 +202,38 @@ func TestTooManyGraphsToSum(t *testing.T) {
 	}
 	if n, ok := plain.Operator().Processes(many[:30], 1, 4, len(in.Nodes)); n != 9 || ok {
 		t.Errorf("30 graphs with a range of τ: %d processes, %v", n, ok)
+	}
+}
+
+// The rows of all listed graphs are asked for before anything is spent.
+func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
+	const n = 60
+	nodes, ring := "id,heat\n", "source,target\n"
+	for i := range n {
+		nodes += fmt.Sprintf("%d,%d\n", i, i%2)
+		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
+	}
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", nodes)
+	testkit.Write(t, dir, "relationships.csv", ring)
+	s := testkit.Folder(t, dir)
+	job := measuredJob(privacy.Uncertainty{})
+	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, 1
+	job.Plan.Allocation.Uniform = true
+	for k := range 20 {
+		job.Alternatives = append(job.Alternatives, graphcloak.Alternative{
+			Name: fmt.Sprint(k), Changes: []graph.Change{{Source: "0", Target: "1", Weight: float64(2 + k)}},
+		})
+	}
+	few := graphcloak.LoadOptions{MemoryLimit: 10 * 8 * n * n}
+	if _, err := graphcloak.Run(t.Context(), s, job, few); !errors.Is(err, graphcloak.ErrMemory) || !strings.Contains(err.Error(), "recovery over tau and graphs") {
+		t.Errorf("%v, want ErrMemory for the recovery", err)
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+		t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+	}
+	job.Recover.StoredGraph = true
+	if _, err := graphcloak.Run(t.Context(), s, job, few); err != nil {
+		t.Errorf("of the stored graph alone: %v", err)
 	}
 }

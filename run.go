@@ -107,12 +107,11 @@ func (m *Model) prepare(ctx context.Context, job Job) (*Plan, error) {
 
 // checkRun returns the readings, since they are checked too.
 func (m *Model) checkRun(ctx context.Context, p *Plan, job Job) ([]float64, error) {
-	nodes := sensorNodes(p)
-	y, err := m.check(ctx, p, job, report.Outline(job.RunID, job.Write.Prefix, nodes))
+	y, err := m.check(ctx, p, job, report.Outline(job.RunID, job.Write.Prefix, sensorNodes(p)))
 	if err != nil {
 		return nil, err
 	}
-	return y, m.checkRecovery(ctx, nodes, job.Recover)
+	return y, m.checkRecovery(ctx, p, job.Recover)
 }
 
 func (m *Model) release(ctx context.Context, p *Plan, y []float64, job Job) (*Release, error) {

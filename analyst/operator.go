@@ -105,7 +105,12 @@ func (o *Operator) CheckMemory(nodes []int) error {
 	if o.Guard == nil || o.Graph.Order() > DenseLimit || o.cached(nodes) {
 		return nil
 	}
-	return o.Guard("recovery", 3*8*int64(len(nodes))*int64(o.Graph.Order()))
+	return o.Guard("recovery", o.workspace(nodes)+8*int64(len(nodes))*int64(o.Graph.Order()))
+}
+
+// workspace is the bytes that a recovery takes beside the rows themselves: a scaled copy, and as much again.
+func (o *Operator) workspace(nodes []int) int64 {
+	return 2 * 8 * int64(len(nodes)) * int64(o.Graph.Order())
 }
 
 // products returns the rows through products.

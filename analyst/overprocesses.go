@@ -30,6 +30,9 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 	if count == 1 {
 		return p, known, nil
 	}
+	if err := a.op.CheckProcesses(a.graphs, a.opts.TauFrom, a.opts.TauTo, a.in.Nodes); err != nil {
+		return nil, nil, err
+	}
 	opts.Norms = nil // those of one process
 	var list, knownList []*posterior.Posterior
 	for x, err := range a.op.EachProcess(ctx, a.graphs, a.opts.TauFrom, a.opts.TauTo) {

@@ -27,18 +27,19 @@ type Process struct {
 	Operator *Operator
 }
 
-// Bounds of a posterior that is summed over graphs: processes, and those times the entries of M.
+// Bounds of a posterior that is summed over graphs. With these it never holds much more than 1 GiB: rows of a
+// minute are 240 MB, eigenpairs of a minute for at most so many graphs 1.2 GB.
 const (
-	maxProcesses = 200
-	processWork  = 4e8
+	maxProcesses   = 200
+	processSeconds = 60   // of one core, by estimate
+	entrySeconds   = 2e-6 // of the posteriors and tests for an entry of M
 )
 
 // Processes counts the graphs times τ that a posterior of so many sensors is summed over. It is 1
 // beyond [DenseLimit] nodes, and that of the operator's graph alone, with told false, where the listed
 // graphs would take too long.
 func (o *Operator) Processes(graphs []ListedGraph, from, to float64, sensors int) (count int, told bool) {
-	n := o.Graph.Order()
-	if n > DenseLimit {
+	if o.Graph.Order() > DenseLimit {
 		return 1, len(graphs) == 0
 	}
 	taus := 1
@@ -46,10 +47,49 @@ func (o *Operator) Processes(graphs []ListedGraph, from, to float64, sensors int
 		taus = tauPoints
 	}
 	count = taus * (1 + len(graphs))
-	if len(graphs) == 0 || count <= maxProcesses && float64(count)*float64(n)*float64(sensors) <= processWork {
+	if len(graphs) == 0 {
 		return count, true
 	}
-	return taus, false
+	if count > maxProcesses {
+		return taus, false
+	}
+	if seconds, _, _ := o.processCost(graphs, to, count, sensors); seconds > processSeconds { // the error is that of CheckProcesses and EachProcess
+		return taus, false
+	}
+	return count, true
+}
+
+// processCost estimates what a posterior over so many processes takes: seconds of one core, and the bytes that
+// it holds. It returns the errors of [expm.Estimate].
+func (o *Operator) processCost(graphs []ListedGraph, to float64, count, sensors int) (seconds float64, bytes int64, err error) {
+	entries := int64(count) * int64(o.Graph.Order()) * int64(sensors)
+	seconds, bytes = entrySeconds*float64(entries), 8*entries
+	for _, g := range graphs {
+		cost, e := o.costOn(g, to)
+		seconds += cost.Prepare
+		bytes += cost.Bytes
+		if err == nil && e != nil {
+			err = fmt.Errorf("graph %q: %w", g.Name, e)
+		}
+	}
+	return seconds, bytes, err
+}
+
+// CheckProcesses refuses a posterior over all processes that does not fit into memory, with the error of Guard,
+// and a graph whose operator cannot be computed, with that of [expm.Estimate].
+func (o *Operator) CheckProcesses(graphs []ListedGraph, from, to float64, nodes []int) error {
+	count, told := o.Processes(graphs, from, to, len(nodes))
+	if count == 1 {
+		return o.CheckMemory(nodes)
+	}
+	if !told {
+		graphs = nil
+	}
+	_, bytes, err := o.processCost(graphs, to, count, len(nodes))
+	if err != nil || o.Guard == nil {
+		return err
+	}
+	return o.Guard("recovery over tau and graphs", bytes+o.workspace(nodes))
 }
 
 // EachProcess yields every graph with every τ: the operator's own and those listed, and the operator's
@@ -63,7 +103,7 @@ func (o *Operator) EachProcess(ctx context.Context, graphs []ListedGraph, from, 
 		for g := range 1 + len(graphs) {
 			op, err := o, error(nil)
 			if g > 0 {
-				op, err = o.on(ctx, graphs[g-1], max(o.Diffusion.Tau(), to))
+				op, err = o.on(ctx, graphs[g-1], to)
 			}
 			for _, tau := range grid {
 				p := Process{g, tau, op}
@@ -87,14 +127,24 @@ func (o *Operator) at(tau float64) (*Operator, error) {
 	return o.With(d), nil
 }
 
-// on returns the operator of another graph, through products where these are accurate for every τ up to
-// most: eigenpairs of each graph would take longer.
-func (o *Operator) on(ctx context.Context, g ListedGraph, most float64) (*Operator, error) {
-	method := expm.Chebyshev
-	if _, err := expm.Estimate(g.Laplacian, most, expm.Options{Method: method}); err != nil {
-		method = expm.Eigen
+// costOn estimates the operator of another graph for every τ up to the operator's or to: through products
+// where these are accurate, for eigenpairs of each graph would take longer.
+func (o *Operator) costOn(g ListedGraph, to float64) (expm.Cost, error) {
+	most := max(o.Diffusion.Tau(), to)
+	cost, err := expm.Estimate(g.Laplacian, most, expm.Options{Method: expm.Chebyshev})
+	if err != nil {
+		return expm.Estimate(g.Laplacian, most, expm.Options{Method: expm.Eigen})
 	}
-	d, err := expm.New(ctx, g.Laplacian, o.Diffusion.Tau(), expm.Options{Method: method})
+	return cost, nil
+}
+
+// on returns the operator of another graph, for every τ up to the operator's or to.
+func (o *Operator) on(ctx context.Context, g ListedGraph, to float64) (*Operator, error) {
+	cost, err := o.costOn(g, to)
+	if err != nil {
+		return nil, fmt.Errorf("graph %q: %w", g.Name, err)
+	}
+	d, err := expm.New(ctx, g.Laplacian, o.Diffusion.Tau(), expm.Options{Method: cost.Method})
 	if err != nil {
 		return nil, fmt.Errorf("graph %q: %w", g.Name, err)
 	}
