@@ -33,6 +33,7 @@ const (
 	maxProcesses   = 200
 	processSeconds = 60   // of one core, by estimate
 	entrySeconds   = 2e-6 // of the posteriors and tests for an entry of M
+	nodeSeconds    = 3e-3 // of these for a node, where sensors are few
 )
 
 // Processes counts the graphs times τ that a posterior of so many sensors is summed over. It is 1
@@ -63,7 +64,7 @@ func (o *Operator) Processes(graphs []ListedGraph, from, to float64, sensors int
 // it holds. It returns the errors of [expm.Estimate].
 func (o *Operator) processCost(graphs []ListedGraph, to float64, count, sensors int) (seconds float64, bytes int64, err error) {
 	entries := int64(count) * int64(o.Graph.Order()) * int64(sensors)
-	seconds, bytes = entrySeconds*float64(entries), 8*entries
+	seconds, bytes = max(entrySeconds*float64(entries), nodeSeconds*float64(count)*float64(o.Graph.Order())), 8*entries
 	for _, g := range graphs {
 		cost, e := o.costOn(g, to)
 		seconds += cost.Prepare

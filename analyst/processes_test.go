@@ -41,11 +41,12 @@ func TestProcessesAreBounded(t *testing.T) {
 		told                   bool
 	}{
 		{600, 20, 600, 0, 0, 21, true},
-		{600, 99, 600, 0, 0, 1, false},
-		{600, 99, 100, 0, 0, 100, true},
-		{6000, 1, 3000, 0, 0, 1, false},
-		{3000, 1, 10, 1, 2, 18, true},
-		{3000, 1, 10, 1, 1e12, 9, false}, // beyond products: eigenpairs take a minute
+		{600, 20, 10, 0, 0, 21, true},
+		{600, 99, 10, 0, 0, 1, false},
+		{3000, 4, 2500, 0, 0, 1, false},
+		{3000, 4, 1500, 0, 0, 5, true},
+		{3000, 1, 10, 1, 1, 2, true},
+		{3000, 1, 10, 1e12, 1e12, 1, false}, // beyond products: eigenpairs take a minute
 		{100, 1, 10, 1, 1e12, 18, true},
 	} {
 		o, graphs := operatorOnPath(t, c.nodes, c.listed)
@@ -75,6 +76,7 @@ func TestCheckProcesses(t *testing.T) {
 		{1, 1, 1e12, 20*rows + 24*n*n, 20*rows + 24*n*n},
 		{0, 1, 2, 11 * rows, 11 * rows},
 		{250, 0, 0, 3 * rows, 3 * rows},
+		{250, 1, 2, 11 * rows, 11 * rows},
 	} {
 		o, graphs := operatorOnPath(t, n, c.listed)
 		full := errors.New("full")
