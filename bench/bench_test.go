@@ -226,6 +226,10 @@ func TestScalingRow(t *testing.T) {
 	if got := scalingRow(l, false); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	l.given, l.lost = 0, errors.New("one was killed")
+	if got := scalingRow(l, false); !strings.Contains(got, "| **one was killed** | 80 % |") {
+		t.Errorf("%s does not say why nothing is told of the machine", got)
+	}
 	l.err = errors.New("other bits than on one processor")
 	if got := scalingRow(l, false); !strings.Contains(got, "**other bits than on one processor**") {
 		t.Errorf("%s does not say what is wrong", got)
@@ -240,11 +244,15 @@ func TestScaled(t *testing.T) {
 		s.add(0, measure{Wall: wall, Digest: "a"}, nil)
 		s.add(1, measure{Wall: wall / 2, Digest: "a"}, nil)
 	}
-	s.addTogether([]measure{{Wall: 10}, {Wall: 16}})
-	s.addTogether([]measure{{Wall: 16}, {Wall: 16}})
+	s.addTogether([]measure{{Wall: 10}, {Wall: 16}}, nil)
+	s.addTogether([]measure{{Wall: 16}, {Wall: 16}}, nil)
 	lines := s.lines("work")
 	if len(lines) != 2 || lines[0].theirs.Wall != 8 || lines[1].theirs.Wall != 4 || lines[1].ours.Wall != 8 || lines[0].given != 0 || lines[1].given != 8*(1./10+1./16) || lines[1].err != nil {
 		t.Errorf("%+v", lines)
+	}
+	s.addTogether(nil, errors.New("one was killed"))
+	if lines = s.lines("work"); lines[1].given == 0 || lines[1].lost == nil || lines[0].lost != nil {
+		t.Errorf("what was lost side by side: %+v", lines)
 	}
 	s.add(1, measure{Wall: 1, Digest: "b"}, nil)
 	if lines = s.lines("work"); lines[0].err != nil || lines[1].err == nil || lines[1].theirs.Wall != 4 {

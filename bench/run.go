@@ -70,6 +70,7 @@ type line struct {
 	goals   []goal
 	err     error
 	given   float64 // speed-up of as many processes side by side; 0: unknown
+	lost    error   // why given is unknown, or of too few rounds
 }
 
 // us is our name in the tables.

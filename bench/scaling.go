@@ -42,7 +42,7 @@ var scaling = topic{
 		"of the whole process) are those of one run, or the mean of runs for half a second: where that is less than 15 seconds on one processor, of the " +
 		"fastest of three processes at each number, in turn. Speed-up and efficiency are relative to one processor. What the machine gives is the " +
 		"speed-up of as many processes side by side as there are processors, each with the work of one and nothing to wait for: they share " +
-		"memory and clock, so that it may be less than their number. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
+		"memory and clock, so that it may be less than their number, and what ends first leaves them to the others, so that it is rather told too high. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
 		"scheduler, so that other programs on the machine do not count. The results' bits are compared with those of one processor.",
 	head: []string{"case", "processors", "wall s", "speed-up", "the machine gives", "efficiency", "on one processor", "CPU s", "GiB", "bits"},
 	row:  scalingRow,
@@ -314,9 +314,8 @@ func (r *runner) scale(ctx context.Context, topic string, c comparison) (lines [
 			s.add(i, m, err)
 		}
 		if most := c.workers[len(c.workers)-1]; round < 2 && most > 1 && int64(most)*s.best[0].Memory <= free.Available() {
-			if list, err := sideBySide(ctx, most, self, append(args, "-together")...); err == nil {
-				s.addTogether(list)
-			}
+			list, err := sideBySide(ctx, most, self, append(args, "-together")...)
+			s.addTogether(list, err)
 		}
 		if !(s.best[0].Wall < shortRun) {
 			break
@@ -331,6 +330,7 @@ type scaled struct {
 	best    []measure
 	errs    []error // of each number, the first
 	rate    float64 // at which processes side by side do the work together, 1/s; 0: unknown
+	lost    error   // of processes side by side, the last
 }
 
 // add adds a run on the i-th number of processors.
@@ -346,8 +346,12 @@ func (s *scaled) add(i int, m measure, err error) {
 	}
 }
 
-// addTogether adds runs side by side, on one processor each.
-func (s *scaled) addTogether(list []measure) {
+// addTogether adds runs side by side, on one processor each, or why there are none.
+func (s *scaled) addTogether(list []measure, err error) {
+	if err != nil {
+		s.lost = err
+		return
+	}
 	rate := 0.0
 	for _, m := range list {
 		rate += 1 / m.Wall
@@ -362,7 +366,7 @@ func (s *scaled) lines(name string) (lines []line) {
 			l.name = name
 		}
 		if i == len(s.workers)-1 {
-			l.given = s.rate * s.best[0].Wall
+			l.given, l.lost = s.rate*s.best[0].Wall, s.lost
 		}
 		lines = append(lines, l)
 	}
@@ -379,6 +383,8 @@ func scalingRow(l line, _ bool) string {
 	share, given := "", ""
 	if l.given > 0 {
 		given = fmt.Sprintf("%.2f", l.given)
+	} else if l.lost != nil {
+		given = "**" + oneLine(l.lost) + "**"
 	}
 	if k > 1 {
 		share = fmt.Sprintf("%.1f %%", 100*m.Idle/((k-1)*m.Wall))

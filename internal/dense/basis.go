@@ -197,25 +197,18 @@ func Orthogonalize(w []float64, vectors [][]float64, coef []float64) {
 	}
 }
 
-// ProjectOut subtracts from w its components along orthonormal vectors, all at once (classical
-// Gram–Schmidt) and on all processors. A vector shorter than w is padded with zeros. See
-// [Orthogonalize] for what two calls do.
+// ProjectOut subtracts from w its components along orthonormal vectors of its length, all at once (classical
+// Gram–Schmidt) and on all processors. See [Orthogonalize] for what two calls do.
 func ProjectOut(w []float64, vectors [][]float64) {
 	along := make([]float64, len(vectors))
-	part := func(k, lo, hi int) []float64 {
-		q := vectors[k]
-		return q[min(lo, len(q)):min(hi, len(q))]
-	}
 	parallel.Sum(len(w), 1+len(vectors), along, func(lo, hi int, sum []float64) {
-		for k := range vectors {
-			q := part(k, lo, hi)
-			sum[k] += floats.Dot(q, w[lo:lo+len(q)])
+		for k, q := range vectors {
+			sum[k] += floats.Dot(q[lo:hi], w[lo:hi])
 		}
 	})
 	parallel.Rows(len(w), 1+len(vectors), func(lo, hi int) {
 		for k, c := range along {
-			q := part(k, lo, hi)
-			floats.AddScaled(w[lo:lo+len(q)], -c, q)
+			floats.AddScaled(w[lo:hi], -c, vectors[k][lo:hi])
 		}
 	})
 }

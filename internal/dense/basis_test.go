@@ -102,26 +102,21 @@ func normal(rnd *rand.Rand, n int) []float64 {
 	return x
 }
 
-// Projecting out leaves what is orthogonal to the vectors, of which some are shorter, and has the
-// same bits at any number of workers.
+// Projecting out leaves what is orthogonal to the vectors, and has the same bits at any number of workers.
 func TestProjectOut(t *testing.T) {
 	const n = 50_000
 	rnd := rand.New(rand.NewPCG(1, 2))
-	vectors := [][]float64{{0, 1}, make([]float64, n/3), make([]float64, n)}
-	for k, v := range vectors[1:] {
-		for i := range v {
-			v[i] = rnd.NormFloat64()
-		}
+	vectors := make([][]float64, 3)
+	for k := range vectors {
+		v := normal(rnd, n)
 		for range 2 {
-			dense.Orthogonalize(v, vectors[:k+1], nil)
+			dense.Orthogonalize(v, vectors[:k], nil)
 		}
 		floats.Scale(1/floats.Norm(v, 2), v)
+		vectors[k] = v
 	}
-	start, want := make([]float64, n), make([]float64, n)
-	for i := range start {
-		start[i] = rnd.NormFloat64()
-	}
-	copy(want, start)
+	start := normal(rnd, n)
+	want := slices.Clone(start)
 	dense.Orthogonalize(want, vectors, nil)
 	var first []float64
 	for _, workers := range []int{1, 2, 7, 16} {
