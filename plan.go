@@ -119,17 +119,25 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	if err != nil {
 		return err
 	}
-	calibration := opts.Calibration
-	if calibration == nil {
-		calibration = privacy.Analytic{}
-	}
-	noise, err := calibration.Sigma(opts.Budget, 1)
+	noise, err := opts.unitNoise()
 	if err != nil {
 		return err
 	}
 	best, bracket, err := m.optimize(ctx, part.Labels, noise, opts, p.Seed)
+	var none *allocation.NoGain
+	switch {
+	case errors.As(err, &none):
+		p.Simulated, p.UniformReason = &none.Simulated, noGain(&none.Simulated)
+		return nil
+	case errors.Is(err, allocation.ErrNothing):
+		p.UniformReason = "an allocation was searched for, and none was found under which more can be told of the community"
+		return nil
+	case errors.Is(err, allocation.ErrWork) && opts.Allocation.Objective == allocation.Auto:
+		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes; name an --objective to have one", m.Graph.Order(), m.Graph.Size())
+		return nil
+	}
 	if err != nil {
-		return m.stayUniform(p, opts.Allocation.Objective, err)
+		return err
 	}
 	uniform, asked, mixed := p.Plan, opts.Allocation.TolerateFaulty, false
 	if asked > 0 {
@@ -164,21 +172,12 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	return nil
 }
 
-// stayUniform says in the plan why its noise stays uniform where a search for an allocation had no result, and returns an
-// error that is another.
-func (m *Model) stayUniform(p *Plan, asked allocation.Objective, err error) error {
-	var none *allocation.NoGain
-	switch {
-	case errors.As(err, &none):
-		p.Simulated, p.UniformReason = &none.Simulated, noGain(&none.Simulated)
-	case errors.Is(err, allocation.ErrNothing):
-		p.UniformReason = "an allocation was searched for, and none was found under which more can be told of the community"
-	case errors.Is(err, allocation.ErrWork) && asked == allocation.Auto:
-		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes; name an --objective to have one", m.Graph.Order(), m.Graph.Size())
-	default:
-		return err
+// unitNoise is σ for a sensitivity of 1.
+func (o PlanOptions) unitNoise() (float64, error) {
+	if o.Calibration == nil {
+		return privacy.Analytic{}.Sigma(o.Budget, 1)
 	}
-	return nil
+	return o.Calibration.Sigma(o.Budget, 1)
 }
 
 // noGain says why an allocation that was found is not taken.

@@ -43,17 +43,17 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, amplitude := range []posterior.Amplitude{a.opts.Amplitude, posterior.UnitAmplitude} {
+		add := func(to *[]*posterior.Posterior, amplitude posterior.Amplitude) error {
 			opts.Amplitude = amplitude
 			one, err := posterior.New(ctx, w.Data, opts)
-			if err != nil {
-				return nil, nil, err
-			}
-			if len(list) == len(knownList) {
-				list = append(list, one)
-			} else {
-				knownList = append(knownList, one)
-			}
+			*to = append(*to, one)
+			return err
+		}
+		if err := add(&list, a.opts.Amplitude); err != nil {
+			return nil, nil, err
+		}
+		if err := add(&knownList, posterior.UnitAmplitude); err != nil {
+			return nil, nil, err
 		}
 		a.processes = append(a.processes, x)
 	}
