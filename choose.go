@@ -145,11 +145,7 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 	if opts.Allocation.MaxSensors < len(m.Sensors) {
 		s.sketch.MaxSensors = opts.Allocation.MaxSensors
 	}
-	calibration := opts.Calibration
-	if calibration == nil {
-		calibration = privacy.Analytic{}
-	}
-	if s.sketch.Noise, err = calibration.Sigma(opts.Budget, 1); err != nil {
+	if s.sketch.Noise, err = opts.unitNoise(); err != nil {
 		return nil, err
 	}
 	if limit := opts.Allocation.Time; limit > 0 {
