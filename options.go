@@ -94,3 +94,11 @@ func (o PlanOptions) equalReason(n int) string {
 	return "sensors measure, and nothing is declared of how far their process may be from the model, which an allocation forgives less; " +
 		"--tau FROM..TO, --relationship-error or --scenario FILE declares it, and noise is allocated for all of that; --allocation optimal has it allocated without"
 }
+
+// unitNoise is σ for a sensitivity of 1.
+func (o PlanOptions) unitNoise() (float64, error) {
+	if o.Calibration == nil {
+		return privacy.Analytic{}.Sigma(o.Budget, 1)
+	}
+	return o.Calibration.Sigma(o.Budget, 1)
+}

@@ -172,14 +172,6 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	return nil
 }
 
-// unitNoise is σ for a sensitivity of 1.
-func (o PlanOptions) unitNoise() (float64, error) {
-	if o.Calibration == nil {
-		return privacy.Analytic{}.Sigma(o.Budget, 1)
-	}
-	return o.Calibration.Sigma(o.Budget, 1)
-}
-
 // noGain says why an allocation that was found is not taken.
 func noGain(s *allocation.Simulated) string {
 	return fmt.Sprintf("an allocation was found that tells no more: in %s it was right in %s with a log loss of %.3f nats, uniform noise in %s with %.3f",
