@@ -415,3 +415,20 @@ func TestLocal(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesMarkRunsThatWereWarned: a run that gave warnings before it spent is marked, and they are there as text.
+func TestPagesMarkRunsThatWereWarned(t *testing.T) {
+	s := newSite(t, testToken)
+	const mark = "<summary>warned before it spent *</summary>"
+	s.runOnce(jobs.Finished)
+	if _, _, body := s.ask("GET", "/"); strings.Contains(body, mark) {
+		t.Error("a run is marked that gave no warning")
+	}
+	end := *s.runner.end.Load()
+	end.Message = jobs.WithWarnings("it is there", []string{"chance is <5 %>", "δ is large"})
+	s.runner.end.Store(&end)
+	s.runOnce(jobs.Finished)
+	if _, _, body := s.ask("GET", "/"); strings.Count(body, mark+"chance is &lt;5 %&gt;; δ is large.</details>") != 1 {
+		t.Errorf("no mark, or more than one: %s", body)
+	}
+}

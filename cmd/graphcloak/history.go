@@ -43,15 +43,13 @@ func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, m
 	return nil
 }
 
-// warnedMark begins what the history keeps of the warnings before a spend.
-const warnedMark = "Warned before it spent: "
-
 // withWarnings adds the warnings of a run to what the history tells of it.
 func withWarnings(message string, warnings []string) string {
-	if len(warnings) == 0 {
-		return message
+	shown := make([]string, len(warnings))
+	for i, w := range warnings {
+		shown[i] = visible(w)
 	}
-	return strings.TrimSpace(message + " " + warnedMark + visible(strings.Join(warnings, "; ")) + ".")
+	return jobs.WithWarnings(message, shown)
 }
 
 // chronicleUndone ends a run in the history that was given up.

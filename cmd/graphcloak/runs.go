@@ -164,15 +164,15 @@ func begunBy(start string, among []jobs.Run) (ids []string) {
 
 // briefMessage is that of a finished run in a list, which has the answer beside it.
 func briefMessage(r jobs.Run) string {
-	if before, _, _ := strings.Cut(r.Message, warnedMark); r.JobName == "" {
-		return strings.TrimSpace(before)
+	if end, _ := r.Told(); r.JobName == "" {
+		return end
 	}
 	return ""
 }
 
 // warnedSign marks a run that was warned of.
 func warnedSign(r jobs.Run) string {
-	if strings.Contains(r.Message, warnedMark) {
+	if r.Warnings() != "" {
 		return "*"
 	}
 	return ""
