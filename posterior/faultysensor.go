@@ -32,27 +32,20 @@ func (l sensorLogs) moved(t float64) sensorLogs {
 	return sensorLogs{l.sound + t, l.shifted + t/shiftedVariance, l.deaf}
 }
 
-// set sets the probabilities in a number of states by logarithms of any scale.
-func (s *sensor) set(logs *[maxStates]sensorLogs, states int) {
-	var sums [maxStates]float64
-	for k := range states {
-		sums[k] = logs[k].sum()
-	}
-	s.scale(logs, sums[:states])
-}
-
-// scale sets the probabilities by logarithms whose sums are given.
-func (s *sensor) scale(logs *[maxStates]sensorLogs, sums []float64) {
-	far := false
-	for k, sum := range sums {
+// set sets the probabilities in a number of states by logarithms of any scale, and returns their sums.
+func (s *sensor) set(logs *[maxStates]sensorLogs, states int) []float64 {
+	sums, far := make([]float64, states), false
+	for k := range sums {
 		l := &logs[k]
-		l.sound, l.shifted, l.deaf = l.sound-sum, l.shifted-sum, l.deaf-sum
+		sums[k] = l.sum()
+		l.sound, l.shifted, l.deaf = l.sound-sums[k], l.shifted-sums[k], l.deaf-sums[k]
 		s.sound[k], s.shifted[k], s.deaf[k] = math.Exp(l.sound), math.Exp(l.shifted), math.Exp(l.deaf)
 		far = far || min(s.sound[k], s.shifted[k], s.deaf[k]) <= smallRatio
 	}
 	if far {
 		s.logs = logs
 	}
+	return sums
 }
 
 // log returns the logarithms in a state.
@@ -70,37 +63,6 @@ func (p kinds) logs() logKinds {
 	return logKinds{math.Log(p.sound), math.Log(p.random), math.Log(p.stuck), math.Log(p.silent), math.Log(p.shifted), math.Log(p.random + p.stuck)}
 }
 
-// deafReading is what [Faults.logDeaf] takes of a measurement in every state: the parts without their probabilities, and the log
-// probabilities of the ends of a known range.
-type deafReading struct {
-	known           bool
-	low, high       float64
-	unknown, silent float64
-	parts           [5]float64
-}
-
-func (f Faults) deafReading(s int, y float64) deafReading {
-	if f.Low == nil {
-		return deafReading{unknown: logUnknown(y), silent: logNormal(y)}
-	}
-	l, h := f.Low[s], f.High[s]
-	low, high := f.ends(s)
-	return deafReading{
-		known: true, low: math.Log(low / 2), high: math.Log(high / 2), silent: logNormal(y - f.silence(s)),
-		parts: [5]float64{logUniform(y, l, h), logNormal(y - l), logShifted(y - l), logNormal(y - h), logShifted(y - h)},
-	}
-}
-
-// log is [Faults.logDeaf].
-func (d *deafReading) log(p logKinds) float64 {
-	if !d.known {
-		return logAdd(p.broken+d.unknown, p.silent+d.silent)
-	}
-	low, high := p.stuck+d.low, p.stuck+d.high
-	parts := [6]float64{p.random + d.parts[0], low + d.parts[1], low + d.parts[2], high + d.parts[3], high + d.parts[4], p.silent + d.silent}
-	return logSum(parts[:])
-}
-
 // sensors prepares the measurements y. logStates are the log probabilities of the states given
 // no source, and base is the log evidence of that against sound sensors.
 func (f Faults) sensors(y []float64) (out []sensor, logStates []float64, base float64) {
@@ -110,18 +72,20 @@ func (f Faults) sensors(y []float64) (out []sensor, logStates []float64, base fl
 	for k, p := range logStates {
 		logStates[k], prior[k] = math.Log(p), states[k].logs()
 	}
-	logs, sums := new([maxStates]sensorLogs), make([]float64, len(states))
+	sums, common := newRatios(), 0.0
 	for s, v := range y {
 		out[s].y = v
-		sound, shifted, deaf := logNormal(v), logShifted(v), f.deafReading(s, v)
-		for k, p := range prior {
-			logs[k] = sensorLogs{p.sound + sound, p.shifted + shifted, deaf.log(p)}
-			sums[k] = logs[k].sum()
-			logStates[k] += sums[k] - sound
+		r := newReading(v, f.deafReading(s, v))
+		if out[s].weigh(&r, states, &sums) {
+			common += r.scale - r.logSound
+			continue
 		}
-		if out[s].scale(logs, sums); out[s].logs != nil {
-			logs = new([maxStates]sensorLogs)
+		for k, sum := range out[s].set(r.logs(prior), len(states)) {
+			logStates[k] += sum - r.logSound
 		}
+	}
+	for k := range logStates {
+		logStates[k] += common + sums.value(k)
 	}
 	base = logSum(logStates)
 	for k := range logStates {
@@ -274,6 +238,16 @@ func (p *ratios) times(s *sensor, x float64) {
 	e, q := powers(t)
 	for k := range p.factor {
 		p.factor[k] *= s.deaf[k] + s.sound[k]*e + s.shifted[k]*q
+	}
+}
+
+// multiply multiplies by plain ratios up to 1.
+func (p *ratios) multiply(by []float64) {
+	for k, v := range by {
+		if p.factor[k] *= v; p.factor[k] < smallRatio {
+			p.log[k] += math.Log(p.factor[k])
+			p.factor[k] = 1
+		}
 	}
 }
 
