@@ -129,9 +129,16 @@ func (b *sensorBounds) bent(x, size, off float64) float64 {
 	x, y := math.Abs(x)+off, math.Abs(b.y)
 	g := x
 	if square := (y + x) * (y + x); square > 4 {
-		g = min(x*max(1, b.curvature(size+off*(y+2*x))*square), 2*y+x)
+		if t := size + off*(y+2*x); !b.bendsBelow(t, 1/square) {
+			g = min(x*max(1, b.curvature(t)*square), 2*y+x)
+		}
 	}
 	return g * g
+}
+
+// bendsBelow reports, for most of what is so, whether the curvature up to t is below a value: e^t ≤ 1 + t + t², 0 ≤ t ≤ 1.
+func (b *sensorBounds) bendsBelow(t, value float64) bool {
+	return t <= 1 && b.spread*(1+t+t*t) < value
 }
 
 // expand sets the polynomial of a state: K′t + K″t²/2 + K‴t³/6 at 0, t = a·u − a²·w, of the far sensors, what is of first
