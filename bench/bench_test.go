@@ -29,6 +29,9 @@ func TestCases(t *testing.T) {
 					t.Errorf("%s has two cases %q", topic.name, c.name)
 				}
 				seen[c.name] = true
+				if shown := slices.Contains(topic.head, sideBySideColumn); c.copies != shown {
+					t.Errorf("%s, %s: copies side by side are measured: %v, shown: %v", topic.name, c.name, c.copies, shown)
+				}
 				if c.script == "" {
 					if len(c.peers) > 0 {
 						t.Errorf("%s, %s has peers and no script", topic.name, c.name)

@@ -31,8 +31,9 @@ type measure struct {
 	Idle   float64  `json:"idle,omitempty"`   // seconds, of all processors together
 	Digest string   `json:"digest,omitempty"` // of the result
 
-	Phases []float64 `json:"phases,omitempty"` // seconds
-	Ratios []float64 `json:"ratios,omitempty"` // of CPU seconds, new over old
+	Phases  []float64 `json:"phases,omitempty"`  // seconds
+	Support int       `json:"support,omitempty"` // nodes of f̂
+	Ratios  []float64 `json:"ratios,omitempty"`  // of CPU seconds, new over old
 }
 
 // topic is a section of the results.
@@ -53,6 +54,7 @@ type comparison struct {
 	peers  []peer
 
 	workers []int // numbers of processors at which our side runs; nil: one, beside the peers
+	copies  bool  // beside as many copies side by side, in rounds; else each number once
 	pairs   int   // of runs of two revisions; 0: of this one only
 }
 

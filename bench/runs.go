@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"time"
 )
 
@@ -16,8 +17,8 @@ var runs = topic{
 	title: "A whole run",
 	about: "`graphcloak run --from generate:SPEC --source-property source --mode stats --epsilon 50 --delta 1e-7 --tau 2 --allocation uniform` " +
 		"on all processors, once: wall and CPU seconds (user and system) and the peak of resident memory are those of the process, with reading " +
-		"the program and generating the graph. The phases are the wall seconds that the report tells.",
-	head: []string{"SPEC", "processors", "wall s", "CPU s", "GiB", "read", "prepare", "privacy", "recovery", "write"},
+		"the program and generating the graph. The phases are the wall seconds that the report tells. Noise is drawn anew, and recovery takes less where f̂ is zero: at how many nodes it is not is told.",
+	head: []string{"SPEC", "processors", "nodes of f̂", "wall s", "CPU s", "GiB", "read", "prepare", "privacy", "recovery", "write"},
 	row:  runRow,
 	cases: func(quick bool) (list []comparison) {
 		specs := []string{
@@ -36,7 +37,7 @@ var runs = topic{
 	},
 }
 
-// phases are those of a run, as its report tells them, in milliseconds.
+// phases are those of a run, as its report tells them, in milliseconds, and where f̂ is not zero.
 type phases struct {
 	Read    float64 `json:"readMillis"`
 	Project float64 `json:"projectMillis"`
@@ -44,6 +45,9 @@ type phases struct {
 	Privacy float64 `json:"privacyMillis"`
 	Recover float64 `json:"recoveryMillis"`
 	Write   float64 `json:"writeMillis"`
+	BPDN    struct {
+		Support []json.RawMessage `json:"support"`
+	} `json:"bpdn"`
 }
 
 // seconds of reading, preparation, privacy, recovery and writing.
@@ -72,18 +76,18 @@ func commandRun(ctx context.Context, dir, spec string) (m measure, err error) {
 	if err := json.Unmarshal(o.text, &p); err != nil {
 		return m, err
 	}
-	m.CPU, m.Memory, m.Phases = o.seconds, int64(o.bytes), p.seconds()
+	m.CPU, m.Memory, m.Phases, m.Support = o.seconds, int64(o.bytes), p.seconds(), len(p.BPDN.Support)
 	return m, nil
 }
 
 // runRow is a line as a row of the table of [runs].
 func runRow(l line, _ bool) string {
 	if l.err != nil {
-		return cells(l.name, l.program, "", "", "", "", "", "", "", "**"+oneLine(l.err)+"**")
+		return cells(l.name, l.program, "", "", "", "", "", "", "", "", "**"+oneLine(l.err)+"**")
 	}
 	m := l.theirs
 	list := []string{
-		"`" + l.name + "`", l.program, fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)),
+		"`" + l.name + "`", l.program, strconv.Itoa(m.Support), fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)),
 	}
 	for _, v := range m.Phases {
 		list = append(list, fmt.Sprintf("%.2g", v))

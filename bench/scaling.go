@@ -44,7 +44,7 @@ var scaling = topic{
 		"speed-up of as many processes side by side as there are processors, each with the work of one and nothing to wait for: they share " +
 		"memory and clock, so that it may be less than their number, and what ends first leaves them to the others, so that it is rather told too high. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
 		"scheduler, so that other programs on the machine do not count. The results' bits are compared with those of one processor.",
-	head: []string{"case", "processors", "wall s", "speed-up", "the machine gives", "efficiency", "on one processor", "CPU s", "GiB", "bits"},
+	head: []string{"case", "processors", "wall s", "speed-up", sideBySideColumn, "efficiency", "on one processor", "CPU s", "GiB", "bits"},
 	row:  scalingRow,
 	cases: func(quick bool) (list []comparison) {
 		k := 1
@@ -52,7 +52,7 @@ var scaling = topic{
 			k = 50
 		}
 		add := func(name string, f family, n int, work func(ctx context.Context, dir string, g *graph.Graph) (task, error)) {
-			list = append(list, comparison{name: fmt.Sprintf("%s, %s n = %d", name, f.name, n), workers: processors(), ours: func(ctx context.Context, dir string) (measure, error) {
+			list = append(list, comparison{name: fmt.Sprintf("%s, %s n = %d", name, f.name, n), workers: processors(), copies: true, ours: func(ctx context.Context, dir string) (measure, error) {
 				g, err := f.make(n)
 				if err != nil {
 					return measure{}, err
@@ -76,6 +76,9 @@ var scaling = topic{
 		return list
 	},
 }
+
+// sideBySideColumn heads what copies side by side tell of the machine.
+const sideBySideColumn = "the machine gives"
 
 // processors returns 1, 2, 4, … and the number of processors.
 func processors() (list []int) {
@@ -288,7 +291,8 @@ func evaluation(ctx context.Context, dir string, g *graph.Graph) (task, error) {
 	}, nil
 }
 
-// Work of less than shortRun on one processor is measured scalingRounds times: a machine's speed goes up and down.
+// Work of less than shortRun on one processor is measured scalingRounds times beside its copies: a machine's speed goes up
+// and down.
 const (
 	shortRun      = 15 // seconds
 	scalingRounds = 3
@@ -308,12 +312,16 @@ func (r *runner) scale(ctx context.Context, topic string, c comparison) (lines [
 	}
 	args := []string{fmt.Sprintf("-quick=%v", *quick), "-dir", dir, "-child", topic + "/" + c.name}
 	s := scaled{workers: c.workers, best: make([]measure, len(c.workers)), errs: make([]error, len(c.workers))}
-	for round := range scalingRounds {
+	rounds := 1
+	if c.copies {
+		rounds = scalingRounds
+	}
+	for round := range rounds {
 		for i, k := range c.workers {
 			m, err := process(ctx, []string{"GOMAXPROCS=" + strconv.Itoa(k)}, self, args...)
 			s.add(i, m, err)
 		}
-		if most := c.workers[len(c.workers)-1]; round < 2 && most > 1 && int64(most)*s.best[0].Memory <= free.Available() {
+		if most := c.workers[len(c.workers)-1]; c.copies && round < 2 && most > 1 && int64(most)*s.best[0].Memory <= free.Available() {
 			list, err := sideBySide(ctx, most, self, append(args, "-together")...)
 			s.addTogether(list, err)
 		}
