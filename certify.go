@@ -52,9 +52,12 @@ func (m *Model) Matches(p *privacy.Plan) error {
 // matchSensors checks the sensors of a plan against the selected ones: distinct nodes in
 // ascending order, under their own ids.
 func (m *Model) matchSensors(p *privacy.Plan) error {
-	last := -1
+	last, next := -1, 0
 	for k, s := range p.Sensors {
-		switch _, selected := slices.BinarySearch(m.Sensors, s.Node); {
+		for next < len(m.Sensors) && m.Sensors[next] < s.Node {
+			next++
+		}
+		switch selected := next < len(m.Sensors) && m.Sensors[next] == s.Node; {
 		case s.Node <= last:
 			return fmt.Errorf("%w: sensor %d is node %d after node %d, want distinct nodes in ascending order", ErrPlan, k, s.Node, last)
 		case s.Node >= m.Graph.Order():
@@ -158,8 +161,11 @@ func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
 func (m *Model) weights(p *privacy.Plan) []float64 {
 	u := make([]float64, len(m.Sensors))
 	uniform := len(p.Sensors) == len(m.Sensors)
+	k := 0
 	for _, s := range p.Sensors {
-		k, _ := slices.BinarySearch(m.Sensors, s.Node)
+		for m.Sensors[k] < s.Node {
+			k++
+		}
 		u[k] = s.Weight
 		uniform = uniform && s.Weight == 1
 	}

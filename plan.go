@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -67,11 +68,8 @@ func (m *Model) plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if _, err := rand.Read(p.Seed[:]); err != nil {
 		return nil, err
 	}
-	spec := m.newSpec(opts)
-	if !opts.Measured {
-		spec.NormError = m.computingError()
-	}
-	if err := m.addSensitivity(ctx, &spec, opts, p.Seed); err != nil {
+	spec, err := m.certifiedSpec(ctx, opts, p.Seed)
+	if err != nil {
 		return nil, fmt.Errorf("certify sensitivity: %w", err)
 	}
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
@@ -98,6 +96,23 @@ func (m *Model) plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	}
 	p.certified, err = p.Digest()
 	return p, err
+}
+
+// certifiedSpec is what a plan is made from. The digest of the graph is computed beside the sensitivity.
+func (m *Model) certifiedSpec(ctx context.Context, opts PlanOptions, seed [32]byte) (spec privacy.Spec, err error) {
+	var certified privacy.Spec
+	parallel.Each(2, func(part int) {
+		if part == 0 {
+			spec = m.newSpec(opts)
+			return
+		}
+		err = m.addSensitivity(ctx, &certified, opts, seed)
+	})
+	spec.Sensitivity, spec.PerSensor = certified.Sensitivity, certified.PerSensor
+	if !opts.Measured {
+		spec.NormError = m.computingError()
+	}
+	return spec, err
 }
 
 // checkComputed refuses an uncertainty of a process that GraphCloak computes.

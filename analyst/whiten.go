@@ -79,9 +79,7 @@ func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, erro
 		if op, err = o.products(in.Nodes); err != nil {
 			return nil, err
 		}
-		if w.products, err = measurement.Whiten(op, in.Values, u); err != nil {
-			return nil, err
-		}
+		w.products = w.Data.Over(op)
 	}
 	return w, nil
 }

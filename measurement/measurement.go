@@ -54,15 +54,21 @@ func Whiten(m linop.Operator, y, u []float64) (Data, error) {
 			return Data{}, fmt.Errorf("%w: measurement %d is %v", ErrInvalid, s, v)
 		}
 	}
-	w := linop.Scaled{A: m}
-	var out []float64
+	reporting := 0
+	for _, v := range u {
+		if v > 0 {
+			reporting++
+		}
+	}
+	w := linop.Scaled{A: m, Rows: make([]int, 0, reporting), Scale: make([]float64, 0, reporting)}
+	out := make([]float64, 0, reporting)
 	for s, v := range u {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return Data{}, fmt.Errorf("%w: weight of sensor %d is %v, want ≥ 0 and finite", ErrInvalid, s, v)
 		}
 		if v > 0 {
-			w.Rows, w.Scale = append(w.Rows, s), append(w.Scale, math.Sqrt(v))
-			out = append(out, math.Sqrt(v)*y[s])
+			root := math.Sqrt(v)
+			w.Rows, w.Scale, out = append(w.Rows, s), append(w.Scale, root), append(out, root*y[s])
 		}
 	}
 	if len(out) == 0 {
@@ -72,6 +78,13 @@ func Whiten(m linop.Operator, y, u []float64) (Data, error) {
 		return Data{}, fmt.Errorf("%w: the measurements are %.3g times their noise, want at most %v", ErrInvalid, norm, MaxLength)
 	}
 	return Data{A: w, Y: out}, nil
+}
+
+// Over returns the data that [Whiten] made, by another operator for M.
+func (d Data) Over(m linop.Operator) Data {
+	w := d.A.(linop.Scaled)
+	w.A = m
+	return Data{A: w, Y: d.Y}
 }
 
 // Uniform returns the weights of m sensors with the same σ.

@@ -95,10 +95,18 @@ type SensorNoise struct {
 }
 
 // Sigma returns σ = S·2^k, exactly.
-func (s SensorNoise) Sigma() float64 { return math.Ldexp(float64(s.Steps), s.Exponent) }
+func (s SensorNoise) Sigma() float64 { return timesPower(float64(s.Steps), s.Exponent) }
 
 // Step returns the lattice constant g = 2^k.
-func (s SensorNoise) Step() float64 { return math.Ldexp(1, s.Exponent) }
+func (s SensorNoise) Step() float64 { return timesPower(1, s.Exponent) }
+
+// timesPower is math.Ldexp, in one product where 2^k is a normal number.
+func timesPower(x float64, k int) float64 {
+	if k < -1022 || k > 1023 {
+		return math.Ldexp(x, k)
+	}
+	return x * math.Float64frombits(uint64(k+1023)<<52)
+}
 
 // Plan holds everything about a release but the readings and the noise. All of it
 // is public. NewPlan makes one; a plan read from JSON was checked again.
@@ -198,6 +206,13 @@ func (p *Plan) addSensors(spec Spec) error {
 	for _, b := range spec.PerSensor {
 		largest = max(largest, b)
 	}
+	reporting := m
+	for _, w := range spec.Weights {
+		if w == 0 {
+			reporting--
+		}
+	}
+	p.Sensors = make([]SensorNoise, 0, reporting)
 	for i, s := range spec.Sensors {
 		n := SensorNoise{Sensor: s, Weight: 1}
 		if spec.Weights != nil {

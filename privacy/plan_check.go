@@ -56,8 +56,9 @@ func (p *Plan) validate() error {
 	if p.Calibration == nil || len(p.Sensors) == 0 {
 		return errors.New("privacy: the plan is empty: NewPlan makes one")
 	}
+	finest := p.Clip.finest()
 	for _, s := range p.Sensors {
-		if err := s.validateNoise(p.Clip); err != nil {
+		if err := s.validateNoise(p.Clip, finest); err != nil {
 			return err
 		}
 	}

@@ -15,15 +15,15 @@ func (s SensorNoise) Validate(clip Interval) error {
 	if err := clip.validate(); err != nil {
 		return err
 	}
-	return s.validateNoise(clip)
+	return s.validateNoise(clip, clip.finest())
 }
 
-// validateNoise is Validate without the parts that all sensors share.
-func (s SensorNoise) validateNoise(clip Interval) error {
+// validateNoise is Validate without the parts that all sensors share, such as the finest lattice of the clip.
+func (s SensorNoise) validateNoise(clip Interval, finest int) error {
 	switch {
 	case s.Exponent < -maxExponent || s.Exponent > maxExponent || s.Steps < 1 || s.Steps > maxSteps:
 		return fmt.Errorf("privacy: sensor %q has a lattice 2^%d and σ of %d steps, out of range", s.ID, s.Exponent, s.Steps)
-	case s.Exponent < clip.finest():
+	case s.Exponent < finest:
 		return fmt.Errorf("privacy: sensor %q has a lattice 2^%d too fine for readings in [%v, %v]", s.ID, s.Exponent, clip.Lo, clip.Hi)
 	}
 	return nil

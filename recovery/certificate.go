@@ -3,6 +3,7 @@
 package recovery
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -191,7 +192,7 @@ func (v dualPoint) crossing(u, floor float64) (t float64, ok bool) {
 		}
 		return 0
 	})
-	slices.Sort(pos)
+	parallel.SortFunc(pos, cmp.Compare)
 	taken := 0.0
 	for k := len(pos) - 1; k >= 0; k-- {
 		taken += pos[k]

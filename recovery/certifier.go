@@ -21,6 +21,7 @@ type certifier struct {
 	ctx       context.Context
 	opts      Options
 	p         Problem
+	squared   float64 // ‖Y‖²
 	tol       float64
 	opErr     operatorError // of the operator along the residual of the last prove
 	last      float64       // the norm of that residual
@@ -42,7 +43,8 @@ func newCertifier(ctx context.Context, opts Options, p Problem) (*certifier, *Re
 		return nil, nil, err
 	}
 	m, n := p.A.Dims()
-	norm := math.Sqrt(dot2(p.Y, p.Y))
+	squared := dot2(p.Y, p.Y)
+	norm := math.Sqrt(squared)
 	zero := Result{F: make([]float64, n), Dual: make([]float64, m), Residual: norm}
 	if norm <= p.Radius {
 		zero.Status = Zero
@@ -51,7 +53,7 @@ func newCertifier(ctx context.Context, opts Options, p Problem) (*certifier, *Re
 	zero.Gap = math.Inf(1)
 	opts = opts.withDefaults()
 	return &certifier{
-		ctx: ctx, opts: opts, p: p, eta: p.Radius, c: make([]float64, n), res: zero,
+		ctx: ctx, opts: opts, p: p, squared: squared, eta: p.Radius, c: make([]float64, n), res: zero,
 		tol: max(opts.Tol, min(worstTol, 100*2*unit*norm/p.Radius)),
 	}, nil, nil
 }

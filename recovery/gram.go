@@ -166,7 +166,7 @@ func (s *gram) crossProducts(picks []int) (cross, aty []float64) {
 // converge, or the columns are ill conditioned.
 func (s *gram) solve(eta float64, stop func() bool) bool {
 	// Under heavy cancellation in y − A f, squared norms lose the residual.
-	cancels := eta*eta < 1e-6*dot2(s.p.Y, s.p.Y)
+	cancels := eta*eta < 1e-6*s.squared
 	fewest, tries := math.MaxInt, 5
 	for !stop() {
 		if !s.factor() {
@@ -234,7 +234,7 @@ func (s *gram) pricesEqual(eta float64) bool {
 	if math.IsInf(s.lambda, 1) {
 		return true
 	}
-	size := s.norm + math.Sqrt(dot2(s.p.Y, s.p.Y))
+	size := s.norm + math.Sqrt(s.squared)
 	if s.lambda > 0 && math.Abs(s.norm-eta) > s.tol/10*eta+few*unit*size {
 		return false
 	}
@@ -250,7 +250,7 @@ func (s *gram) pricesEqual(eta float64) bool {
 func (s *gram) initial(eta float64) {
 	s.x = make([]float64, s.k)
 	copy(s.cw, s.aty)
-	squared := dot2(s.p.Y, s.p.Y)
+	squared := s.squared
 	for j, p := range s.at {
 		if p != atUpper {
 			continue
@@ -402,6 +402,7 @@ func (s *gram) handOver(b *dense.Basis, to *master) {
 	case s.thin != nil:
 		s.blocks, s.thin = []blas64.General{{Rows: s.k, Data: s.thin.thick(len(s.p.Y))}}, nil
 	}
+	b.Reserve(s.k)
 	for _, block := range s.blocks {
 		coords := b.Extend(block.Data, block.Rows)
 		q, _, rho2 := b.Project(s.p.Y)

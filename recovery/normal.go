@@ -121,20 +121,6 @@ func normalMoments(ctx context.Context, a linop.Operator) (mean, variance float6
 	return mean / float64(probes), variance / float64(probes), nil
 }
 
-// setSigns sets x to random signs. One bit of the stream makes one: they are drawn in their order and set
-// by all processors, for memory that nothing has touched yet is given page by page.
-func setSigns(x []float64, rnd *rand.PCG) {
-	bits := make([]uint64, (len(x)+63)/64)
-	for i := range x {
-		bits[i/64] |= (rnd.Uint64() & 1) << (i % 64)
-	}
-	parallel.Rows(len(x), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			x[i] = 1 - 2*float64(bits[i/64]>>(i%64)&1)
-		}
-	})
-}
-
 func sumSquares(x []float64) float64 {
 	var sum [1]float64
 	parallel.Sum(len(x), 1, sum[:], func(lo, hi int, sum []float64) { sum[0] = floats.Dot(x[lo:hi], x[lo:hi]) })

@@ -5,6 +5,7 @@ package dense
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -33,6 +34,9 @@ func (b *Basis) Vector(i int) []float64 { return b.Q[i*b.M : (i+1)*b.M] }
 func (b *Basis) Matrix() blas64.General {
 	return blas64.General{Rows: b.K, Cols: b.M, Stride: b.M, Data: b.Q}
 }
+
+// Reserve makes room for p more vectors at once.
+func (b *Basis) Reserve(p int) { b.Q = slices.Grow(b.Q, p*b.M) }
 
 // Extend adds p columns, stored one after the other in cols, which it overwrites,
 // and returns their coordinates. A column that depends on the basis adds no vector.
