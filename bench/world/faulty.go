@@ -78,10 +78,14 @@ func faults() []fault {
 	}
 }
 
-// chosenFaults are those of sensors anywhere ("random"), those that are aimed, or all ("").
+// chosenFaults are those of sensors anywhere ("random"), those that are aimed, or all (""), beside the row without faults, which
+// stands alone for "none".
 func chosenFaults(which string) ([]fault, error) {
-	if which != "" && which != "random" && which != "aimed" {
-		return nil, fmt.Errorf("the faults are %q, want random or aimed", which)
+	if which != "" && which != "random" && which != "aimed" && which != "none" {
+		return nil, fmt.Errorf("the faults are %q, want random, aimed or none", which)
+	}
+	if which == "none" {
+		return nil, nil
 	}
 	return slices.DeleteFunc(faults(), func(f fault) bool {
 		return which == "random" && f.aim != anywhere || which == "aimed" && f.aim == anywhere

@@ -87,7 +87,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&s.taus, "taus", "", "diffusion times to compare, separated by commas; none: the study's own")
 	flag.Float64Var(&s.epsilon, "epsilon", 0, "of the study's budgets, the one with this ε; 0: all")
 	flag.StringVar(&s.cells, "cells", "", "file of finished cells: those in it are taken, and new ones added; study tau alone")
-	flag.StringVar(&s.faults, "faults", "", "faults to study: random, of sensors anywhere, or aimed; none: both; study faulty alone")
+	flag.StringVar(&s.faults, "faults", "", "faults to study: random, of sensors anywhere, aimed, or none; not given: random and aimed; study faulty alone")
 	only := flag.String("only", "", "studies to run, separated by commas: "+strings.Join(names(), ", "))
 	graphs := flag.String("graphs", "", "graphs to study, separated by semicolons: a folder of -data or a generator; none: the study's own")
 	flag.Parse()
