@@ -23,6 +23,7 @@ type Facts struct {
 	Aggregation string           // of parallel relationships; "": the user chose it and knows
 	Communities int              // that the answer tells apart
 	Accuracy    *report.Accuracy // expected
+	Target      bool             // whether a plan can be searched for a target of accuracy
 	Rough       float64          // probability that the right community is named, in a rough simulation
 	Chance      float64          // the same without measurements
 	Misplaced   []Misplaced
@@ -221,9 +222,8 @@ func parallel(f Facts) (Warning, bool) {
 	}, true
 }
 
-// little reports whether a probability of being right is less than half of the way from
-// chance to certainty: little for what it costs.
-func little(right, chance float64) bool { return 2*(right-chance) < 1-chance }
+// little reports whether a probability of being right is below [report.Half].
+func little(right, chance float64) bool { return right < report.Half(chance) }
 
 // ask says what leaves more to be told. An α below the lengths of the relationships hides
 // nothing, so that a smaller one is named only above them.
@@ -231,6 +231,9 @@ func (f Facts) ask() string {
 	wishes := "fewer communities or a larger ε"
 	if f.Graph != nil && f.Alpha > Alpha(f.Graph) {
 		wishes = "fewer communities, a smaller α or a larger ε"
+	}
+	if !f.Target {
+		return "ask for " + wishes
 	}
 	return "ask for " + wishes + ", which `graphcloak plan --target-accuracy 0.9` finds"
 }
@@ -263,7 +266,10 @@ func accuracy(f Facts) (Warning, bool) {
 		Code: "accuracy",
 		Text: fmt.Sprintf("the answer will be right %s of the time (95 %% interval %.0f to %.0f %%, from %d simulated runs); chance is %s",
 			report.Percent(a.Probability), 100*a.Lower, 100*a.Upper, a.Trials, report.Percent(a.Chance)),
-		Advice: "raise ε, or use fewer communities; `graphcloak plan --target-accuracy 0.9` finds the ε",
+		Advice: "raise ε, or use fewer communities",
+	}
+	if f.Target {
+		w.Advice += "; `graphcloak plan --target-accuracy 0.9` finds the ε"
 	}
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
 		w.Text += "; " + a.LimitClause("(ε, δ)")

@@ -40,6 +40,9 @@ const LeastTrials = 20
 // Few reports whether there were fewer trials than [LeastTrials].
 func (a *Accuracy) Few() bool { return a.Trials < LeastTrials }
 
+// Half is the probability of being right half of the way from chance to certainty: less is little for what it costs.
+func Half(chance float64) float64 { return (1 + chance) / 2 }
+
 // Possible reports whether so many trials can give these numbers.
 func (a *Accuracy) Possible() bool {
 	if a.Trials < 1 || a.Trials > mostTrials || !(a.Probability >= 0 && a.Probability <= 1) {

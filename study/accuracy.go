@@ -12,7 +12,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -79,16 +78,12 @@ func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, 
 // ErrLong says that a simulation would take longer than it may.
 var ErrLong = errors.New("study: the simulation would take longer than it may")
 
-// LargeAccuracy is [PlanAccuracy] for graphs of any size, within some time of a processor: beyond 6,000 nodes a trial takes two
-// products and a posterior, and the column norms before them up to a thousand products. It returns [ErrLong] where these
-// are foreseen to take longer.
+// LargeAccuracy is [PlanAccuracy] for graphs of any size: beyond 6,000 nodes a trial takes two products and a posterior, and the
+// column norms before them up to a thousand products. It returns [ErrLong] where these are foreseen, from sizes alone, to take one
+// processor of the 2020s longer than limit: the same is simulated, or is not, on every machine.
 func LargeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample, limit time.Duration) (*report.Accuracy, error) {
-	cost, err := expm.Estimate(m.Operator().Laplacian, m.Tau, expm.Options{Method: m.Method})
-	if err != nil {
+	if err := affordable(m, p, sample.Trials, false, limit); err != nil {
 		return nil, err
-	}
-	if products := normProbes + 2*float64(sample.Trials); products*cost.Column > limit.Seconds() {
-		return nil, ErrLong
 	}
 	return simulatedAccuracy(ctx, m, p, opts, sample)
 }

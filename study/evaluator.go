@@ -52,6 +52,7 @@ type evaluator struct {
 	// commonNoise draws the same standard normal numbers for a node under every plan, so
 	// that accuracy is a smooth function of σ and can be searched by bisection.
 	commonNoise bool
+	brief       bool // of a trial only whether it is right
 	world       *reality
 	estimated   bool            // the column norms of a plan were
 	question    *limit.Question // whose limit was asked for; nil: none yet

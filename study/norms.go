@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/posterior"
@@ -20,33 +21,63 @@ const (
 	exactNormsLimit = 10_000
 	normTolerance   = 5e-3 // of a column by balls, in units of the noise
 	normProbes      = 1024
+	briefProducts   = 512 // worth of balls, for a brief simulation
 )
 
 // columnNorms returns the squared norms of the columns of the sensors' whitened rows, and whether
 // they are estimates. Bounds on them are left out: no trial asks how far off its posterior is, and
-// to know takes longer than the posterior.
-func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64, seed uint64) (norms posterior.Norms, estimated bool, err error) {
+// to know takes longer than the posterior. Brief ones come from balls wherever these are to be had sooner; where beyond
+// [exactNormsLimit] they take longer than briefProducts products, the error is [ErrLong].
+func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64, seed uint64, brief bool) (norms posterior.Norms, estimated bool, err error) {
 	_, n := d.A.Dims()
-	if n <= exactNormsLimit {
+	most, exact := normProbes, n <= exactNormsLimit
+	if brief {
+		most = briefProducts
+	}
+	if !exact || brief {
+		if low, err := ballNorms(ctx, d, sigmas, most); low != nil || err != nil {
+			return posterior.Norms{N: low}, false, err
+		}
+	}
+	switch {
+	case exact:
 		norms, err = posterior.ColumnNorms(ctx, d, posterior.Options{})
 		return norms, false, err
+	case brief:
+		return norms, false, ErrLong
 	}
+	norms, err = posterior.ProbedNorms(ctx, d, normProbes, 1e-6, seed)
+	return posterior.Norms{N: norms.N}, true, err
+}
+
+// ballNorms returns the squared norms by balls, nil where these take longer than so many products.
+func ballNorms(ctx context.Context, d measurement.Data, sigmas []float64, most int) ([]float64, error) {
+	_, n := d.A.Dims()
 	js := make([]int, n)
 	for i := range js {
 		js[i] = i
 	}
 	low, high := make([]float64, n), make([]float64, n)
-	ok, err := linop.ColumnSquares(ctx, d.A, js, nil, normTolerance*slices.Min(sigmas), normProbes, low, high)
-	if err != nil {
-		return norms, false, err
+	ok, err := linop.ColumnSquares(ctx, d.A, js, nil, normTolerance*slices.Min(sigmas), most, low, high)
+	if err != nil || !ok {
+		return nil, err
 	}
-	if ok {
-		for i := range low {
-			root := (math.Sqrt(low[i]) + math.Sqrt(high[i])) / 2
-			low[i] = root * root
-		}
-		return posterior.Norms{N: low}, false, nil
+	for i := range low {
+		root := (math.Sqrt(low[i]) + math.Sqrt(high[i])) / 2
+		low[i] = root * root
 	}
-	norms, err = posterior.ProbedNorms(ctx, d, normProbes, 1e-6, seed)
-	return posterior.Norms{N: norms.N}, true, err
+	return low, nil
+}
+
+// normProducts bounds the products that columnNorms takes of so many sensors; up to [analyst.DenseLimit] nodes the matrix is formed.
+func normProducts(n, sensors int, brief bool) int {
+	switch {
+	case n <= analyst.DenseLimit:
+		return min(n, sensors)
+	case n <= exactNormsLimit:
+		return n
+	case brief:
+		return briefProducts
+	}
+	return normProbes
 }

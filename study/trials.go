@@ -40,7 +40,7 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 		}
 	}
 	var estimated bool
-	r.norms, estimated, err = columnNorms(ctx, r.whitened.Data, sigmas, s.opts.Seed)
+	r.norms, estimated, err = columnNorms(ctx, r.whitened.Data, sigmas, s.opts.Seed, s.brief)
 	s.estimated = s.estimated || estimated
 	if err != nil {
 		return nil, err
@@ -52,14 +52,19 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 func (r *simulation) run(ctx context.Context, stage string) ([]Trial, error) {
 	sources, amplitudes := r.draw()
 	trials := make([]Trial, len(sources))
-	for at := 0; at < len(trials); at += r.blockSize {
+	return trials, r.runFrom(ctx, stage, trials, 0, sources, amplitudes)
+}
+
+// runFrom simulates the trials from one on, of all whose sources are given.
+func (r *simulation) runFrom(ctx context.Context, stage string, trials []Trial, from int, sources []int, amplitudes []float64) error {
+	for at := from; at < len(trials); at += r.blockSize {
 		r.model.Progress(stage, int64(at), int64(len(trials)))
 		end := min(at+r.blockSize, len(trials))
 		if err := r.block(ctx, trials[at:end], at, sources[at:end], amplitudes[at:end]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return trials, nil
+	return nil
 }
 
 // block simulates the trials first, first+1, …: two products for all of them where τ is known.
@@ -156,6 +161,9 @@ func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c []trans
 	rank := community.Rank(post.Probability, r.part)
 	t.Named, t.Confidence, t.Source = rank[0].Community, min(1, rank[0].Probability), -1
 	t.Right = slices.ContainsFunc(truth, func(i int) bool { return r.part.Labels[i] == t.Named })
+	if r.brief {
+		return nil
+	}
 	t.Covered = slices.ContainsFunc(truth, func(i int) bool { return slices.Contains(post.Credible, i) })
 	t.CredibleSetSize = len(post.Credible)
 	t.KnownMassSetSize = t.CredibleSetSize

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -16,8 +15,8 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// What a run simulates before it spends: few trials, for a warning needs no more, and no
-// longer than adviceTime.
+// What a run simulates before it spends: few trials, for a warning needs no more, and no more than adviceTime of one processor,
+// as sizes foresee it.
 const (
 	adviceTrials = 100
 	adviceTime   = 10 * time.Second
@@ -28,7 +27,7 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.A
 	part, err := m.Partition(ctx)
 	f := advice.Facts{
 		Graph: m.Graph, Metric: a.config.Privacy.Metric, Alpha: a.config.Privacy.Alpha, Delta: a.config.Privacy.Delta,
-		Communities: part.Count, Accuracy: accuracy,
+		Communities: part.Count, Accuracy: accuracy, Target: m.Graph.Order() <= analyst.DenseLimit,
 	}
 	if a.config.Origin("aggregation").Layer == config.LayerDefault {
 		f.Aggregation = a.config.Projection.Aggregation
@@ -118,23 +117,11 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 	return nil
 }
 
-// adviseOnPlan is advise with an accuracy of its own, where it is had in time.
+// adviseOnPlan is advise with an accuracy of its own, where sizes do not foresee it to take long.
 func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
-	if m.Graph.Order() > analyst.DenseLimit {
-		accuracy, err := a.largeAccuracy(ctx, m, p, opts, runAllowance())
-		if err != nil {
-			return err
-		}
-		return a.advise(ctx, m, p, accuracy)
-	}
-	limited, cancel := context.WithTimeout(ctx, adviceTime)
-	defer cancel()
-	accuracy, err := study.PlanAccuracy(limited, m, p, opts, a.sample(adviceTrials))
-	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
+	accuracy, err := a.briefAccuracy(ctx, m, p, opts)
+	if err != nil {
 		return err
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		a.note("Note: how often this would be right was not found within %s; `graphcloak plan` takes the time", adviceTime)
 	}
 	return a.advise(ctx, m, p, accuracy)
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
@@ -14,52 +13,54 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// What a plan of a graph that is too large for its own simulation simulates for the reader: few trials, for a warning needs no
-// more, and no longer than largeTime.
+// What `plan` simulates for its reader of a graph that is too large for a simulation of its own: largeTrials, and fewer the larger the
+// graph is, for as long as largeTime of one processor, as sizes foresee it.
 const (
 	largeTrials = 50
-	largeTime   = 30 * time.Second
+	largeNodes  = 200_000 // with so many trials
+	largeTime   = 60 * time.Second
 )
 
-// allowance is how much a simulation for the reader may take, and what to do where it takes more.
-type allowance struct {
-	trials    int
-	limit     time.Duration
-	otherwise string
+// trialsOf is how many of some trials are simulated on so many nodes.
+func trialsOf(trials, nodes int) int {
+	return min(trials, max(report.LeastTrials, largeTrials*largeNodes/max(largeNodes, nodes)))
 }
 
-// planAllowance is that of `plan`, of which some trials are asked for.
-func planAllowance(trials int) allowance {
-	return allowance{min(trials, largeTrials), largeTime, "`graphcloak evaluate --trials 20` with these flags takes the time"}
-}
-
-// runAllowance is that of `run`, which somebody waits for.
-func runAllowance() allowance {
-	return allowance{largeTrials, adviceTime, fmt.Sprintf("`graphcloak plan` takes up to %s", largeTime)}
-}
-
-// largeAccuracy is the accuracy of a plan: its own, or where neither it nor a search has one, by simulation. Where that is not
-// had in time or memory, a note says how it is found out. Communities are waited for as long as they take: every answer needs
-// them.
-func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, most allowance) (*report.Accuracy, error) {
-	known := p.Accuracy != nil || p.TauChoice != nil || p.Searched() != nil
-	if known || most.trials == 0 || m.Graph.Order() <= analyst.DenseLimit {
+// largeAccuracy is the accuracy of a plan: its own, or where neither it nor a search has one, by simulation of few trials. Where that
+// is foreseen to take long, or more memory than there is, a note says how it is found out. Communities are waited for as long as they
+// take: every answer needs them.
+func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Accuracy, error) {
+	if trials == 0 || simulated(p) || m.Graph.Order() <= analyst.DenseLimit {
 		return p.Accuracy, nil
 	}
-	if _, err := m.Partition(ctx); err != nil {
-		return nil, err
+	accuracy, err := study.LargeAccuracy(ctx, m, p, opts, a.sample(trialsOf(trials, m.Graph.Order())), largeTime)
+	return a.orNote(accuracy, err, largeTime, "`graphcloak evaluate --trials 20` with these flags takes the time")
+}
+
+// briefAccuracy is that of a plan before a run: what a warning needs.
+func (a *app) briefAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) (*report.Accuracy, error) {
+	if m.Graph.Order() <= analyst.DenseLimit {
+		accuracy, err := study.LargeAccuracy(ctx, m, p, opts, a.sample(adviceTrials), adviceTime)
+		return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes the time")
 	}
-	limited, cancel := context.WithTimeout(ctx, most.limit)
-	defer cancel()
-	accuracy, err := study.LargeAccuracy(limited, m, p, opts, a.sample(most.trials), most.limit)
-	switch {
-	case err == nil:
-		return accuracy, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case limited.Err() != nil, errors.Is(err, study.ErrLong), errors.Is(err, graphcloak.ErrMemory):
-		a.note("Note: how often the answer would be right was not simulated: on this graph it takes longer than %s, or more memory; %s", most.limit, most.otherwise)
+	part, err := m.Partition(ctx)
+	if err != nil || simulated(p) || part.Count == 1 { // which is told without it
+		return p.Accuracy, err
+	}
+	accuracy, err := study.BriefAccuracy(ctx, m, p, opts, a.sample(0).Seed, adviceTime)
+	return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes more time")
+}
+
+// simulated reports whether a plan, or the search for it, tells of its accuracy.
+func simulated(p *graphcloak.Plan) bool {
+	return p.Accuracy != nil || p.TauChoice != nil || p.Searched() != nil
+}
+
+// orNote is an accuracy, or a note on why there is none and what finds it out.
+func (a *app) orNote(accuracy *report.Accuracy, err error, limit time.Duration, otherwise string) (*report.Accuracy, error) {
+	if errors.Is(err, study.ErrLong) || errors.Is(err, graphcloak.ErrMemory) {
+		a.note("Note: how often the answer would be right was not simulated: on this graph it takes a processor more than about %s, or more memory; %s", limit, otherwise)
 		return nil, nil
 	}
-	return nil, err
+	return accuracy, err
 }

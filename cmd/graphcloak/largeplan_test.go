@@ -3,12 +3,15 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // TestLargePlanIsSimulated: a plan of a graph that is too large for its own simulation warns of its accuracy as one of a small
@@ -46,32 +49,45 @@ func TestSearchedLargePlanIsNotSimulatedAgain(t *testing.T) {
 		{nil, &graphcloak.Allocated{Simulated: &allocation.Simulated{Trials: 64}}, false},
 	} {
 		p.Simulated, p.Allocated = c.simulated, c.allocated
-		if made, err := a.largeAccuracy(t.Context(), m, p, job.Recover, planAllowance(2)); err != nil || (made != nil) != c.want {
+		if made, err := a.largeAccuracy(t.Context(), m, p, job.Recover, 2); err != nil || (made != nil) != c.want {
 			t.Errorf("the search simulated %v, %v: %v is simulated, %v", c.simulated, c.allocated, made, err)
 		}
 	}
 }
 
-// TestLargeRunIsSimulated: a run on such a graph warns before it spends as its plan does, and is refused under --strict.
+// TestLargeRunIsSimulated: a run on such a graph warns before it spends as its plan does, without naming a search that takes small graphs
+// only, and is refused under --strict.
 func TestLargeRunIsSimulated(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	const job = "run --from generate:grid,rows=79,cols=79 --source-property source --mode stats --tau 1 --epsilon 1 --delta 1e-6 --allocation uniform --strict"
 	exit, _, stderr := called(t, strings.Fields(job)...)
-	if exit != exitValidation || !strings.Contains(stderr, "from 50 simulated runs") || !strings.Contains(stderr, "nothing was spent") {
+	if exit != exitValidation || !strings.Contains(stderr, "from 20 simulated runs") || !strings.Contains(stderr, "nothing was spent") || strings.Contains(stderr, "--target-accuracy") {
 		t.Errorf("exit %d: %s", exit, stderr)
 	}
 }
 
-// TestLargeRunIsNotHeldUp: a simulation that is foreseen to take long is not begun, and a note says what takes the time.
+// TestLargeRunIsNotHeldUp: a note says why nothing was simulated, and what takes the time; another error is one.
 func TestLargeRunIsNotHeldUp(t *testing.T) {
-	a, _, stderr := kit(t, strings.Fields("--from generate:grid,rows=79,cols=79 --tau 1 --epsilon 1 --delta 1e-6 --allocation uniform")...)
-	_, m, p, job := planned(t, a)
-	short := runAllowance()
-	short.limit = time.Microsecond
-	accuracy, err := a.largeAccuracy(t.Context(), m, p, job.Recover, short)
-	if err != nil || accuracy != nil || !strings.Contains(stderr.String(), "takes longer than 1µs, or more memory; `graphcloak plan` takes up to 30s") {
-		t.Errorf("%v, %v: %s", accuracy, err, stderr)
+	a, _, stderr := kit(t)
+	for _, err := range []error{study.ErrLong, fmt.Errorf("evaluation: %w", graphcloak.ErrMemory)} {
+		stderr.Reset()
+		accuracy, err := a.orNote(nil, err, adviceTime, "`graphcloak plan` takes more time")
+		if err != nil || accuracy != nil || !strings.Contains(stderr.String(), "more than about 10s, or more memory; `graphcloak plan` takes more time") {
+			t.Errorf("%v, %v: %s", accuracy, err, stderr)
+		}
+	}
+	if _, err := a.orNote(nil, context.Canceled, adviceTime, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTrialsOf: no more than are asked for, 50 up to 200,000 nodes, and 20 at least.
+func TestTrialsOf(t *testing.T) {
+	for _, c := range [][3]int{{200, 6001, 50}, {200, 200_000, 50}, {200, 300_000, 33}, {200, 1_000_000, 20}, {7, 300_000, 7}} {
+		if got := trialsOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%d of %d nodes: %d trials, want %d", c[0], c[1], got, c[2])
+		}
 	}
 }
 

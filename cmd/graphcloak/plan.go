@@ -111,7 +111,7 @@ func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags, suggested
 // of those that are asked for, for the reader.
 func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, trials int) error {
 	a.noteBracket(p, job.Plan.SensitivityTime)
-	accuracy, err := a.largeAccuracy(ctx, m, p, job.Recover, planAllowance(trials))
+	accuracy, err := a.largeAccuracy(ctx, m, p, job.Recover, trials)
 	if err != nil {
 		return err
 	}

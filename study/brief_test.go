@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package study
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat/combin"
+
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// TestBriefAccuracy: what is right in a brief simulation is right in the whole one; where much or next to nothing is told the first
+// look decides, and between them it takes longer.
+func TestBriefAccuracy(t *testing.T) {
+	m := loadExample(t, "karate", 2)
+	for epsilon, want := range map[float64][2]int{.1: {firstLook, firstLook}, 400: {firstLook, firstLook}, 6: {firstLook + nextLook, BriefTrials}} {
+		opts := plainNoise()
+		opts.Epsilon = epsilon
+		p, err := m.Plan(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := BriefAccuracy(t.Context(), m, p, analyst.Options{}, 3, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trials, err := PlanTrials(t.Context(), m, p, analyst.Options{}, Sample{Trials: BriefTrials, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := 0
+		for _, x := range trials[:a.Trials] {
+			right += indicator(x.Right)
+		}
+		if math.Abs(a.Probability*float64(a.Trials)-float64(right)) > 1e-9 || !a.Possible() || a.Trials < want[0] || a.Trials > want[1] {
+			t.Errorf("ε = %v: %+v, where %d of these are right, want %v trials", epsilon, a, right, want)
+		}
+		t.Logf("ε = %v: %+v", epsilon, a)
+		if _, err := BriefAccuracy(t.Context(), m, p, analyst.Options{}, 3, time.Microsecond); !errors.Is(err, ErrLong) {
+			t.Errorf("within a microsecond: %v", err)
+		}
+		if _, err := LargeAccuracy(t.Context(), m, p, analyst.Options{}, Sample{Trials: 2}, time.Microsecond); !errors.Is(err, ErrLong) {
+			t.Errorf("within a microsecond: %v", err)
+		}
+	}
+}
+
+// TestLooksDecideWrongRarely: of a plan just at what is asked of it, by the exact law of all sequences of trials, no more than 1.5 %
+// end before the last look on one side, for any chance.
+func TestLooksDecideWrongRarely(t *testing.T) {
+	for _, chance := range []float64{.001, .05, .35, .7, .99} {
+		p := report.Half(chance)
+		alive, low, high := map[int]float64{0: 1}, 0.0, 0.0
+		for n, step := firstLook, firstLook; n < BriefTrials; n, step = n+nextLook, nextLook {
+			next := map[int]float64{}
+			for k, share := range alive {
+				for j := range step + 1 {
+					next[k+j] += share * math.Exp(combin.LogGeneralizedBinomial(float64(step), float64(j))+float64(j)*math.Log(p)+float64(step-j)*math.Log1p(-p))
+				}
+			}
+			for k, share := range next {
+				if !decided(k, n, p) {
+					continue
+				}
+				if float64(k) < p*float64(n) {
+					low += share
+				} else {
+					high += share
+				}
+				delete(next, k)
+			}
+			alive = next
+		}
+		if low > .015 || high > .015 || low+high == 0 && chance < .7 {
+			t.Errorf("chance %v: %v and %v of all end early", chance, low, high)
+		}
+	}
+	if decided(10, 20, .5) || !decided(20, 20, .5) || !decided(0, 20, .5) {
+		t.Error("half of 20 decides, or none and all do not")
+	}
+}
