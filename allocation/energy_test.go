@@ -305,7 +305,7 @@ func TestHalfNorms(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := p.newJury(d, sensors, budget{trials: 1, probes: 64})
-	half := j.halfNorms(ones(len(sensors)))
+	half := j.halfNorms(p.newWitness(ones(len(sensors)), false))
 	mean := 0.0
 	exact := make([]float64, len(half))
 	for i := range exact {

@@ -50,10 +50,11 @@ const hearingErrors = 2
 func (p *problem) compare(m Diffusion, sensors []int, u []float64, equal float64, b budget) (*Simulated, error) {
 	even := make([]float64, len(u))
 	floats.AddConst(equal, even)
-	s, deviation := p.newJury(m, sensors, b).hear(u, even)
+	own, other := p.newWitness(u, b.again > 1), p.newWitness(even, b.again > 1)
+	s, deviation := p.newJury(m, sensors, b).hear(own, other)
 	if b.again > 1 && !(s.Loss < s.EqualLoss-hearingErrors*deviation) && !p.expired() {
 		b.trials, b.probes = b.again*b.trials, b.again*b.probes
-		s, _ = p.newJury(m, sensors, b).hear(u, even)
+		s, _ = p.newJury(m, sensors, b).hear(own, other)
 	}
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
@@ -89,26 +90,36 @@ func (p *problem) newJury(m Diffusion, sensors []int, b budget) *jury {
 	return j
 }
 
-// witness is an allocation with what was simulated under it, a value for each source.
+// witness is an allocation with what was simulated under it, a value for each source. From one hearing to the next, of which every
+// one draws other sources, it keeps the squares of the random vectors.
 type witness struct {
 	root, half  []float64 // √u/r, and half the squared norms of the columns
+	keeps       bool
+	kept        [][]float64 // ‖x‖² of each node, for the first blocks of random vectors
 	loss, right []float64
 }
 
-func (j *jury) newWitness(u []float64) *witness {
-	w := &witness{root: make([]float64, len(u)), loss: make([]float64, len(j.sources)), right: make([]float64, len(j.sources))}
+func (p *problem) newWitness(u []float64, keeps bool) *witness {
+	w := &witness{root: make([]float64, len(u)), keeps: keeps}
 	for k, v := range u {
-		w.root[k] = math.Sqrt(v) / j.p.opts.Noise
+		w.root[k] = math.Sqrt(v) / p.opts.Noise
 	}
-	w.half = j.halfNorms(w.root)
 	return w
 }
 
-// hear simulates releases of the same sources and random numbers under u and under even, and
+// call prepares a witness for the sources of a hearing.
+func (j *jury) call(w *witness) {
+	w.loss, w.right = make([]float64, len(j.sources)), make([]float64, len(j.sources))
+	w.half = j.halfNorms(w)
+	w.keeps = false
+}
+
+// hear simulates releases of the same sources and random numbers under two allocations, and
 // returns the standard error of the mean difference of their losses. The result means nothing where
 // the context has ended.
-func (j *jury) hear(u, even []float64) (s *Simulated, deviation float64) {
-	own, other := j.newWitness(u), j.newWitness(even)
+func (j *jury) hear(own, other *witness) (s *Simulated, deviation float64) {
+	j.call(own)
+	j.call(other)
 	n := j.p.model.Graph.Order()
 	in, y := make([]float64, n*width), make([]float64, n*width)
 	for at := 0; at < len(j.sources) && j.p.ctx.Err() == nil; at += width {
@@ -148,30 +159,51 @@ func (j *jury) testify(w *witness, y []float64, at int) {
 // halfNorms estimates Σ_s u_s M_si²/2r² of every node i, by ‖x_i‖² = ‖x_i − a‖² + 2aᵀx_i − ‖a‖² for
 // the columns x_i and their mean a: random vectors estimate the first term alone, for the others
 // may be larger by magnitudes than all differences of columns.
-func (j *jury) halfNorms(root []float64) []float64 {
+func (j *jury) halfNorms(w *witness) []float64 {
 	n := j.p.model.Graph.Order()
-	half := j.shared(root)
+	half := j.shared(w.root)
 	in, out := make([]float64, n*width), make([]float64, n*width)
 	random := rand.New(rand.NewPCG(2, 13)) // public on purpose
-	for range j.probes {
+	for block := range j.probes {
 		if j.p.ctx.Err() != nil {
 			break
 		}
-		clear(in)
-		for s, i := range j.sensors {
-			bits := random.Uint64()
-			for k := range width {
-				in[i*width+k] = root[s] * float64(1-2*int(bits>>k&1))
-			}
+		signs := make([]uint64, len(j.sensors)) // drawn where the squares are kept too, for the blocks after them
+		for s := range signs {
+			signs[s] = random.Uint64()
 		}
-		linop.MulBlockTo(j.m, out, true, in, width)
-		center(out)
-		each(n, width, func(i int) {
-			x := out[i*width : (i+1)*width]
-			half[i] += floats.Dot(x, x) / float64(2*width*j.probes)
-		})
+		var squares []float64
+		if block < len(w.kept) {
+			squares = w.kept[block]
+		} else {
+			squares = j.squares(w, signs, in, out)
+		}
+		if w.keeps {
+			w.kept = append(w.kept, squares)
+		}
+		for i, v := range squares {
+			half[i] += v / float64(2*width*j.probes)
+		}
 	}
 	return half
+}
+
+// squares returns ‖x − a‖² of each node by a block of random signs, a word of them for each sensor.
+func (j *jury) squares(w *witness, signs []uint64, in, out []float64) []float64 {
+	clear(in)
+	for s, i := range j.sensors {
+		for k := range width {
+			in[i*width+k] = w.root[s] * float64(1-2*int(signs[s]>>k&1))
+		}
+	}
+	linop.MulBlockTo(j.m, out, true, in, width)
+	center(out)
+	squares := make([]float64, j.p.model.Graph.Order())
+	each(len(squares), width, func(i int) {
+		x := out[i*width : (i+1)*width]
+		squares[i] = floats.Dot(x, x)
+	})
+	return squares
 }
 
 // shared returns aᵀx_i − ‖a‖²/2 of every node i.

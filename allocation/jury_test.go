@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -48,6 +50,14 @@ func TestSecondHearing(t *testing.T) {
 		}
 		if s.Trials != c.trials || (err == nil) != c.gain {
 			t.Errorf("%+v: %+v, %v", c, *s, err)
+		}
+		if c.trials > 16 { // what the first hearing kept changes no bit
+			even := ones(len(sensors))
+			floats.Scale(equal, even)
+			j := p.newJury(d, sensors, budget{trials: c.again, probes: 2 * c.again})
+			if fresh, _ := j.hear(p.newWitness(u, false), p.newWitness(even, false)); *fresh != *s {
+				t.Errorf("%+v: %+v, and %+v where nothing was heard before", c, *s, *fresh)
+			}
 		}
 		workers := runtime.GOMAXPROCS(3)
 		same, err := p.compare(d, sensors, u, equal, b)
