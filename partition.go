@@ -10,7 +10,8 @@ import (
 
 // Partition returns the communities that allocation tells apart and a report ranks.
 // Where no property names them they are detected, which takes a while on a large graph: once, here or
-// before, beside what a plan, a run or a recovery that asks for them computes without them.
+// before, beside what a plan, a run or a recovery that asks for them computes without them. A plan of uniform noise asks for none,
+// and does not begin it for who may ask afterwards.
 func (m *Model) Partition(ctx context.Context) (community.Partition, error) {
 	if m.found.Labels != nil {
 		return m.found.Partition, nil

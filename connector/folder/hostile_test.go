@@ -176,6 +176,23 @@ func TestWideBatches(t *testing.T) {
 	}
 }
 
+// An id that no sensor can have is refused with its line, quoted, where its node is to be a sensor.
+func TestSensorIDs(t *testing.T) {
+	s := open(t, files(t, "id,sensor\na,1\n\"x\ny\",1\nb,0\n\"z\x1b[31m\",1\n\"\u0085\",0\n", "source,target\na,b\n"))
+	g, err := s.Graph(t.Context(), graph.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for property, want := range map[string]string{
+		"":       `3 nodes have an id that no sensor can have: nodes.csv line 3: id "x\ny" has a control character; nodes.csv line 6: id "z\x1b[31m" has a control character; nodes.csv line 7: id "\u0085" has a control character; want`,
+		"sensor": `2 nodes have an id that no sensor can have: nodes.csv line 3: id "x\ny" has a control character; nodes.csv line 6: id "z\x1b[31m" has a control character; want`,
+	} {
+		if _, err := s.Sensors(t.Context(), g, graph.SensorSelection{Property: property}); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("sensors by %q: %v, want %s", property, err, want)
+		}
+	}
+}
+
 // A run that is written and undone leaves every byte of the user's columns:
 // byte-order mark, line ends, blank lines, quotes that nobody needs, formulas and
 // control characters.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // Signal reads a numeric column of nodes.csv, NaN where a node has no value. A NaN that is
@@ -50,8 +51,8 @@ func (c *CSV) Labels(ctx context.Context, g *graph.Graph, property string) ([]st
 }
 
 // Sensors returns, in ascending order, the nodes that carry a sensor: those with the label
-// and with a property that is true or a number other than 0. It returns the errors of
-// [CSV.Columns], and [connector.ErrConflict] where the graph is another.
+// and with a property that is true or a number other than 0. Ids that no plan takes, by [privacy.CheckID], are an ErrInput with
+// their lines. It returns the errors of [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
 	keep := make([]bool, g.Order())
 	for i := range keep {
@@ -78,17 +79,56 @@ func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelec
 	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
 		return nil, err
 	}
-	return connector.Sensors(keep, sel)
+	sensors, err := connector.Sensors(keep, sel)
+	if err != nil {
+		return nil, err
+	}
+	return sensors, c.checkSensorIDs(ctx, g, sensors)
+}
+
+// checkSensorIDs names the rows of sensors with an id that no plan takes.
+func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int) error {
+	wrong := make(map[int32]error)
+	for _, i := range sensors {
+		if err := privacy.CheckID("id", string(g.ID(i))); err != nil {
+			wrong[int32(i)] = err
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	t, numbers, err := c.numbered(g)
+	if err != nil {
+		return err
+	}
+	id, find := t.column(idColumn), numbers.finder(g)
+	var bad connector.Offenders
+	err = t.each(ctx, nil, func(line int, fields []string) error {
+		if i, ok := find(fields[id]); ok && wrong[i] != nil {
+			bad.Add("%s line %d: %s", nodesFile, line, strings.TrimPrefix(wrong[i].Error(), "privacy: "))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return bad.Err("nodes have an id that no sensor can have", "want printable text of at most 1024 bytes; mend the column, or choose another --node-key")
+}
+
+// numbered opens the nodes of a graph that was read.
+func (c *CSV) numbered(g *graph.Graph) (*table, numbering, error) {
+	numbers, err := c.nodes.Get(g)
+	if err != nil {
+		return nil, numbers, err
+	}
+	t, err := c.open(nodesFile, idColumn)
+	return t, numbers, err
 }
 
 // label keeps the nodes that have the label. A file without the column labels has
 // no labels at all.
 func (c *CSV) label(ctx context.Context, g *graph.Graph, label string, keep []bool) error {
-	numbers, err := c.nodes.Get(g)
-	if err != nil {
-		return err
-	}
-	t, err := c.open(nodesFile, idColumn)
+	t, numbers, err := c.numbered(g)
 	if err != nil {
 		return err
 	}
