@@ -4,7 +4,6 @@ package study
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -74,9 +73,6 @@ func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, 
 	}
 	return simulatedAccuracy(ctx, m, p, opts, sample)
 }
-
-// ErrLong says that a simulation would take longer than it may.
-var ErrLong = errors.New("study: the simulation would take longer than it may")
 
 // LargeAccuracy is [PlanAccuracy] for graphs of any size: beyond 6,000 nodes a trial takes two products and a posterior, and the
 // column norms before them up to a thousand products. It returns [ErrLong] where these are foreseen, from sizes alone, to take one

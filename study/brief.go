@@ -11,7 +11,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -38,7 +37,7 @@ func BriefAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan,
 	if err != nil {
 		return nil, err
 	}
-	s.brief = true
+	s.brief, s.normsOf = true, briefNorms
 	r, err := s.newSimulation(ctx, p.Plan)
 	if err != nil {
 		return nil, err
@@ -70,19 +69,4 @@ func (r *simulation) untilDecided(ctx context.Context) (*report.Accuracy, error)
 func decided(k, n int, p float64) bool {
 	b := distuv.Binomial{N: float64(n), P: p}
 	return b.CDF(float64(k)) <= lookError || 1-b.CDF(float64(k-1)) <= lookError
-}
-
-// affordable returns [ErrLong] where so many trials, with the column norms before them, are foreseen to take longer than limit.
-func affordable(m *graphcloak.Model, p *graphcloak.Plan, trials int, brief bool, limit time.Duration) error {
-	cost, err := expm.Estimate(m.Operator().Laplacian, m.Tau, expm.Options{Method: m.Method})
-	if err != nil {
-		return err
-	}
-	u, order := p.Uncertainty, m.Graph.Order()
-	processes, _ := m.Operator().Processes(m.ListedGraphs(), u.TauFrom, u.TauTo, len(p.Sensors))
-	products := float64(processes) * float64(normProducts(order, len(p.Sensors), brief)+2*trials)
-	if products*cost.Column+float64(trials)*perPosterior*float64(order) > limit.Seconds() {
-		return ErrLong
-	}
-	return nil
 }

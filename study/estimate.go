@@ -178,7 +178,6 @@ const (
 // Seconds of the inner loops.
 const (
 	perCell      = 0.4e-9 // dense product, an entry
-	perPosterior = 0.6e-6 // posterior and distances, a node
 	perNoise     = 5e-6   // keyed noise, a sensor
 	perFile      = 15e-6  // sensor of a plan or release file
 	perRow       = 2e-6   // node or relationship, read

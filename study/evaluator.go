@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/limit"
+	"github.com/graphcloak/graphcloak/measurement"
 	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -53,6 +54,7 @@ type evaluator struct {
 	// that accuracy is a smooth function of σ and can be searched by bisection.
 	commonNoise bool
 	brief       bool // of a trial only whether it is right
+	normsOf     func(ctx context.Context, d measurement.Data, sigmas []float64, seed uint64) (n posterior.Norms, estimated bool, err error)
 	world       *reality
 	estimated   bool            // the column norms of a plan were
 	question    *limit.Question // whose limit was asked for; nil: none yet
@@ -62,7 +64,7 @@ type evaluator struct {
 const blockValues = 1 << 23
 
 func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*evaluator, error) {
-	s := &evaluator{model: m, opts: opts}
+	s := &evaluator{model: m, opts: opts, normsOf: columnNorms}
 	var err error
 	if s.part, err = m.Partition(ctx); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -24,30 +25,35 @@ const (
 	briefProducts   = 512 // worth of balls, for a brief simulation
 )
 
+// ErrLong says that a simulation would take longer than it may.
+var ErrLong = errors.New("study: the simulation would take longer than it may")
+
 // columnNorms returns the squared norms of the columns of the sensors' whitened rows, and whether
 // they are estimates. Bounds on them are left out: no trial asks how far off its posterior is, and
-// to know takes longer than the posterior. Brief ones come from balls wherever these are to be had sooner; where beyond
-// [exactNormsLimit] they take longer than briefProducts products, the error is [ErrLong].
-func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64, seed uint64, brief bool) (norms posterior.Norms, estimated bool, err error) {
-	_, n := d.A.Dims()
-	most, exact := normProbes, n <= exactNormsLimit
-	if brief {
-		most = briefProducts
-	}
-	if !exact || brief {
-		if low, err := ballNorms(ctx, d, sigmas, most); low != nil || err != nil {
-			return posterior.Norms{N: low}, false, err
-		}
-	}
-	switch {
-	case exact:
+// to know takes longer than the posterior.
+func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64, seed uint64) (norms posterior.Norms, estimated bool, err error) {
+	if _, n := d.A.Dims(); n <= exactNormsLimit {
 		norms, err = posterior.ColumnNorms(ctx, d, posterior.Options{})
 		return norms, false, err
-	case brief:
-		return norms, false, ErrLong
+	}
+	if low, err := ballNorms(ctx, d, sigmas, normProbes); low != nil || err != nil {
+		return posterior.Norms{N: low}, false, err
 	}
 	norms, err = posterior.ProbedNorms(ctx, d, normProbes, 1e-6, seed)
 	return posterior.Norms{N: norms.N}, true, err
+}
+
+// briefNorms are the norms by balls wherever these are had sooner than by briefProducts products; else, beyond [exactNormsLimit],
+// the error is [ErrLong].
+func briefNorms(ctx context.Context, d measurement.Data, sigmas []float64, _ uint64) (norms posterior.Norms, estimated bool, err error) {
+	if low, err := ballNorms(ctx, d, sigmas, briefProducts); low != nil || err != nil {
+		return posterior.Norms{N: low}, false, err
+	}
+	if _, n := d.A.Dims(); n > exactNormsLimit {
+		return norms, false, ErrLong
+	}
+	norms, err = posterior.ColumnNorms(ctx, d, posterior.Options{})
+	return norms, false, err
 }
 
 // ballNorms returns the squared norms by balls, nil where these take longer than so many products.
@@ -69,7 +75,7 @@ func ballNorms(ctx context.Context, d measurement.Data, sigmas []float64, most i
 	return low, nil
 }
 
-// normProducts bounds the products that columnNorms takes of so many sensors; up to [analyst.DenseLimit] nodes the matrix is formed.
+// normProducts bounds the products that columnNorms or briefNorms take of so many sensors; up to [analyst.DenseLimit] nodes the matrix is formed.
 func normProducts(n, sensors int, brief bool) int {
 	switch {
 	case n <= analyst.DenseLimit:

@@ -40,7 +40,7 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 		}
 	}
 	var estimated bool
-	r.norms, estimated, err = columnNorms(ctx, r.whitened.Data, sigmas, s.opts.Seed, s.brief)
+	r.norms, estimated, err = s.normsOf(ctx, r.whitened.Data, sigmas, s.opts.Seed)
 	s.estimated = s.estimated || estimated
 	if err != nil {
 		return nil, err
