@@ -24,7 +24,7 @@ var pageFiles embed.FS
 var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "span": span, "label": label,
+	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span, "label": label,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -82,12 +82,42 @@ func (s *server) home(r *http.Request) (string, frame, error) {
 	if err != nil {
 		return "", frame{}, err
 	}
+	tellOnce(list.Jobs, runs)
 	budgets, err := s.Budgets(r.Context())
 	return "home.html", frame{Title: "Jobs", Time: list.Time, Content: homeContent{list.Jobs, runs, budgets}}, err
 }
 
+// asAbove stands where a reader has just been told.
+const asAbove = "as above"
+
+// tellOnce leaves to a run what neither its job nor a run above it says.
+func tellOnce(list []jobs.Summary, runs []jobs.Run) {
+	told := make(map[string]bool)
+	for _, j := range list {
+		told[j.Message] = true
+	}
+	for k := range runs {
+		if runs[k].Status != jobs.Finished { // its warnings are in the message
+			runs[k].Message = once(told, runs[k].Message)
+		}
+	}
+}
+
+// once returns a text at its first time, and [asAbove] later.
+func once(told map[string]bool, text string) string {
+	if text != "" && told[text] {
+		return asAbove
+	}
+	told[text] = true
+	return text
+}
+
 func (s *server) jobPage(r *http.Request) (string, frame, error) {
 	j, err := s.job(r)
+	told := map[string]bool{j.Message: true}
+	for k := range j.Ticks {
+		j.Ticks[k].Message = once(told, j.Ticks[k].Message)
+	}
 	return "job.html", frame{Title: "Job " + j.Name, Content: j}, err
 }
 
@@ -162,6 +192,9 @@ func number(x *float64) string {
 	}
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
+
+// ran reports whether a run has taken its time: one that waits has not begun.
+func ran(status jobs.Status) bool { return status != jobs.WaitingForBudget && status != jobs.TooDear }
 
 func took(millis int64) string {
 	return (time.Duration(millis) * time.Millisecond).Round(100 * time.Millisecond).String()

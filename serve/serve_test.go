@@ -432,3 +432,23 @@ func TestPagesMarkRunsThatWereWarned(t *testing.T) {
 		t.Errorf("no mark, or more than one: %s", body)
 	}
 }
+
+// TestPagesTellARefusalOnce: what a job waits for is said in full by the job alone, and its runs spent nothing and took no time.
+func TestPagesTellARefusalOnce(t *testing.T) {
+	s := newSite(t, testToken)
+	const refusal = "its budget is spent: a larger cap would do"
+	s.runner.end.Store(&jobs.Ending{
+		Outcome: jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: 9, Message: refusal, RenewsAt: time.Now().Add(time.Hour)},
+		Run:     &jobs.Run{Mode: "write", DurationMillis: 1200},
+	})
+	s.runOnce(jobs.WaitingForBudget)
+	for path, above := range map[string]int{"/": 1, "/jobs/yearly": 1} {
+		_, _, body := s.ask("GET", path)
+		if strings.Count(body, refusal) != 1 || strings.Count(body, "<small>"+asAbove+"</small>") != above {
+			t.Errorf("%s: the refusal stands there %d times: %s", path, strings.Count(body, refusal), body)
+		}
+		if strings.Contains(body, "1.2s") || path == "/" && !strings.Contains(body, `data-label="ε spent">nothing<`) {
+			t.Errorf("%s: a run that waits took time, or spent: %s", path, body)
+		}
+	}
+}
