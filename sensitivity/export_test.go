@@ -165,15 +165,22 @@ func MomentsOf(m Model, u, v int32, b float64) (up float64, err error) {
 }
 
 // Conductance calls f with the ends of every edge and a lower bound on its effective
-// conductance: by common neighbours, and by a detour.
+// conductance: by common neighbours, and by a detour. It does so a second time where the numbers of searches
+// begin again.
 func Conductance(m Model, f func(u, v int, common, detour float64)) error {
 	p, err := newProblem(m, nil, &Options{})
 	if err != nil {
 		return err
 	}
 	find := newPathFinder(p)
-	for _, e := range p.edges.all() {
-		f(int(e.u), int(e.v), find.commonNeighbours(e, math.Inf(1)), e.b+find.detour(e))
+	for range 2 {
+		for _, e := range p.edges.all() {
+			f(int(e.u), int(e.v), find.commonNeighbours(e, math.Inf(1)), e.b+find.detour(e))
+		}
+		for t := range find.mark {
+			find.mark[t] = 2
+		}
+		find.search = math.MaxUint32 - 3
 	}
 	return nil
 }

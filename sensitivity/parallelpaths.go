@@ -11,10 +11,12 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// Limits of the search for detours of one edge.
+// Limits of the search for detours of one edge; where its goals are more than detourMarks they
+// are looked up, not marked.
 const (
 	detourHops    = 6
 	detourEntries = 1 << 12
+	detourMarks   = detourEntries / 16
 )
 
 // parallelPaths drops edges by a better bound on the effective resistance: paths that share
@@ -76,7 +78,10 @@ type pathFinder struct {
 	val   []float64
 	diag  []float64
 	queue []visit
-	at    []int32 // place in queue of a node that it holds; anything else of another
+	// mark of a node is search where the search came to it, search+1 where it is a goal of
+	// it, and less elsewhere: so that one number tells both, and nothing is cleared.
+	mark   []uint32
+	search uint32
 }
 
 // visit is a node that a search came to.
@@ -87,7 +92,7 @@ type visit struct {
 }
 
 func newPathFinder(p *problem) *pathFinder {
-	f := &pathFinder{problem: p, at: make([]int32, p.lap.Order())}
+	f := &pathFinder{problem: p, mark: make([]uint32, p.lap.Order())}
 	f.ptr, f.adj, f.val, f.diag = p.lap.CSR()
 	return f
 }
@@ -127,23 +132,32 @@ func (f *pathFinder) detour(e edge) float64 {
 	if len(f.row(u)) > len(f.row(v)) {
 		u, v = v, u
 	}
-	f.queue = f.queue[:0]
+	goal := f.row(v)
+	hub := len(goal) > detourMarks
+	f.begin()
+	if !hub {
+		f.markGoals(goal)
+	}
+	f.mark[v] = f.search // paths do not lead through it
 	f.visit(u, 0, 0)
-	goal, read := f.row(v), 0
+	read := 0
 	for index := 0; index < len(f.queue) && read < detourEntries; index++ {
 		from := f.queue[index]
 		if from.hops == detourHops-1 {
 			break
 		}
 		for k, t := range f.row(from.node) {
-			if f.seen(t) || t == v {
+			mark := f.mark[t]
+			if mark == f.search {
 				continue
 			}
 			resistance := from.resistance + 1/f.weight(from.node, k)
-			f.visit(t, from.hops+1, resistance)
-			if index, ok := slices.BinarySearch(goal, t); ok {
-				return 1 / (resistance + 1/f.weight(v, index)) * (1 - 32*unit)
+			if hub || mark > f.search {
+				if last, ok := slices.BinarySearch(goal, t); ok {
+					return 1 / (resistance + 1/f.weight(v, last)) * (1 - 32*unit)
+				}
 			}
+			f.visit(t, from.hops+1, resistance)
 			if read++; read >= detourEntries {
 				break
 			}
@@ -152,14 +166,22 @@ func (f *pathFinder) detour(e edge) float64 {
 	return 0
 }
 
-func (f *pathFinder) visit(t, hops int32, resistance float64) {
-	f.at[t] = int32(len(f.queue))
-	f.queue = append(f.queue, visit{t, hops, resistance})
+// begin begins a search.
+func (f *pathFinder) begin() {
+	if f.search += 2; f.search >= math.MaxUint32-1 {
+		clear(f.mark)
+		f.search = 2
+	}
+	f.queue = f.queue[:0]
 }
 
-// seen reports whether this search came to a node: what at holds needs no clearing (P. Briggs &
-// L. Torczon, ACM LOPLAS 2, 1993).
-func (f *pathFinder) seen(t int32) bool {
-	k := int(f.at[t])
-	return k < len(f.queue) && f.queue[k].node == t
+func (f *pathFinder) markGoals(list []int32) {
+	for _, t := range list {
+		f.mark[t] = f.search + 1
+	}
+}
+
+func (f *pathFinder) visit(t, hops int32, resistance float64) {
+	f.mark[t] = f.search
+	f.queue = append(f.queue, visit{t, hops, resistance})
 }

@@ -122,6 +122,36 @@ func TestConductance(t *testing.T) {
 	}
 }
 
+// TestDetours: on a wheel whose spokes end at every other node of the rim each edge has a detour of three
+// edges, at a hub of few neighbours and at one whose neighbours are looked up.
+func TestDetours(t *testing.T) {
+	for _, spokes := range []int{10, 300} {
+		var b graph.Builder
+		for i := range 1 + 2*spokes {
+			if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k := range spokes {
+			end, middle, next := 1+2*k, 2+2*k, 1+2*((k+1)%spokes)
+			for _, e := range [][2]int{{0, end}, {end, middle}, {middle, next}} {
+				if err := b.Connect(e[0], e[1], 1, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		g := must[*graph.Graph](t)(b.Graph())
+		err := sensitivity.Conductance(model(g, 1), func(u, v int, common, detour float64) {
+			if common != 1 || math.Abs(detour-4./3) > 1e-12 {
+				t.Errorf("%d spokes, edge (%d, %d): conductance ≥ %v, %v, want 1 and 1 + 1/3", spokes, u, v, common, detour)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestCertify: two columns of a node bracket each of its edges, and four columns
 // determine it up to the polynomial.
 func TestCertify(t *testing.T) {
