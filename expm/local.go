@@ -3,6 +3,7 @@
 package expm
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -41,17 +42,33 @@ func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float
 	if b == nil {
 		return false, ctx.Err()
 	}
+	order := d.nearby(js)
 	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
 		if ctx.Err() != nil {
 			return
 		}
 		p := b.pool.Get().(*ball)
-		for k := lo; k < hi; k++ {
+		for _, k := range order[lo:hi] {
 			low[k], high[k] = b.bounds(p, js[k])
 		}
 		b.pool.Put(p)
 	})
 	return true, ctx.Err()
+}
+
+// nearby returns the places of js in the order of their rows: columns that follow each other then have most of
+// their balls in common, and these in the cache.
+func (d *Diffusion) nearby(js []int) []int32 {
+	order := make([]int32, len(js))
+	for k := range order {
+		order[k] = int32(k)
+	}
+	row := d.gen.Permutation()
+	if row == nil {
+		return order
+	}
+	parallel.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(row[js[a]], row[js[b]]), cmp.Compare(a, b)) })
+	return order
 }
 
 // ReadColumns reads columns of e^{-τL} itself, the similarity included, one at a time where its caller wants them: their
@@ -283,21 +300,37 @@ func (p *ball) heatFrom(b *balls, x []float64, from, degree int) {
 // step sets prev to factor·(hS − I)cur − prev where cur has so many entries.
 func (p *ball) step(b *balls, size int, factor float64) {
 	h := factor * b.h
-	for i, x := range p.cur[:size] {
-		p.prev[i] = (h*p.diag[i]-factor)*x - p.prev[i]
+	cur, prev, ptr := p.cur[:size], p.prev, p.ptr[:size+1]
+	diag := p.diag[:size]
+	for i, x := range cur {
+		prev[i] = (h*diag[i]-factor)*x - prev[i]
 	}
-	for i, x := range p.cur[:size] {
-		x *= h
-		if len(p.val) == 0 {
-			for _, t := range p.adj[p.ptr[i]:p.ptr[i+1]] {
-				p.prev[t] -= x
-			}
-			continue
-		}
-		val := p.val[p.ptr[i]:p.ptr[i+1]]
-		for e, t := range p.adj[p.ptr[i]:p.ptr[i+1]] {
-			p.prev[t] -= val[e] * x
+	if len(p.val) == 0 {
+		subtractRows(prev, cur, h, ptr, p.adj)
+	} else {
+		subtractWeightedRows(prev, cur, h, ptr, p.adj, p.val)
+	}
+	p.work += stepCost * int(ptr[size])
+}
+
+// subtractRows subtracts h·x_i from the entries of y that row i lists.
+func subtractRows(y, x []float64, h float64, ptr, adj []int32) {
+	for i, v := range x {
+		v *= h
+		for _, t := range adj[ptr[i]:ptr[i+1]] {
+			y[t] -= v
 		}
 	}
-	p.work += stepCost * int(p.ptr[size])
+}
+
+// subtractWeightedRows subtracts h·x_i times the weight from the entries of y that row i lists.
+func subtractWeightedRows(y, x []float64, h float64, ptr, adj []int32, val []float64) {
+	for i, v := range x {
+		v *= h
+		row := adj[ptr[i]:ptr[i+1]]
+		weight := val[ptr[i]:][:len(row)]
+		for e, t := range row {
+			y[t] -= weight[e] * v
+		}
+	}
 }

@@ -39,6 +39,38 @@ func TestColumnSquares(t *testing.T) {
 	}
 }
 
+// Columns of a Laplacian whose rows are renumbered are bounded in the order of the rows, and each bound is where its
+// column was asked for.
+func TestColumnSquaresOfPermutedRows(t *testing.T) {
+	g, _, err := graph.KNN(33_000, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := laplacian.New(g, laplacian.Combinatorial)
+	if l.Permutation() == nil {
+		t.Fatal("rows are numbered as nodes are")
+	}
+	d, err := expm.New(t.Context(), l, 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := slices.Repeat([]float64{1}, g.Order())
+	squares := func(js ...int) []float64 {
+		low, high := make([]float64, len(js)), make([]float64, len(js))
+		if ok, err := d.ColumnSquares(t.Context(), js, ones, 1e-5, 1<<20, low, high); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return append(low, high...)
+	}
+	js := rand.New(rand.NewPCG(1, 2)).Perm(g.Order())[:300]
+	all := squares(js...)
+	for k, j := range js {
+		if one := squares(j); all[k] != one[0] || all[len(js)+k] != one[1] {
+			t.Errorf("column %d, asked for as number %d: %v to %v, alone %v", j, k, all[k], all[len(js)+k], one)
+		}
+	}
+}
+
 func testColumnSquares(t *testing.T, d *expm.Diffusion, tol float64, cut bool) {
 	n, _ := d.Dims()
 	rnd := rand.New(rand.NewPCG(1, 2))
