@@ -15,6 +15,18 @@ import (
 // blockColumns is the number of columns that are diffused at a time.
 const blockColumns = 16
 
+// padded returns the number of columns, at least c, at which c columns are diffused fastest: products have
+// kernels for four columns or fewer, for 8 and for 16.
+func (d *Diffusion) padded(c int) int {
+	switch {
+	case d.method != Chebyshev || c <= 4:
+		return c
+	case c <= 8:
+		return 8
+	}
+	return blockColumns
+}
+
 // workspace is the memory of one application: two vectors for the recurrence, and two
 // for input and output where they are copied. Its loops over rows are made once, so that
 // an application allocates nothing.
@@ -68,16 +80,17 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 	if len(dst) != n*k || len(x) != n*k {
 		panic("expm: length of a vector does not fit the operator")
 	}
-	if k <= blockColumns && d.gen.Similarity() == nil && d.gen.Permutation() == nil {
+	if k <= blockColumns && k == d.padded(k) && d.gen.Similarity() == nil && d.gen.Permutation() == nil {
 		w := d.workspace(n*k, false)
 		defer d.release(w)
 		return d.applySymmetric(ctx, dst, x, w, k)
 	}
 	for first := 0; first < k; first += blockColumns {
 		c := min(blockColumns, k-first)
-		w := d.workspace(n*c, true)
+		width := d.padded(c)
+		w := d.workspace(n*width, true)
 		d.toSymmetric(w, x, trans, k, first, c)
-		err := d.applySymmetric(ctx, w.y, w.x, w, c)
+		err := d.applySymmetric(ctx, w.y, w.x, w, width)
 		d.fromSymmetric(dst, w, trans, k, first, c)
 		d.release(w)
 		if err != nil {
@@ -100,16 +113,16 @@ func (d *Diffusion) applySymmetric(ctx context.Context, y, x []float64, w *works
 	}
 }
 
-// toSymmetric copies c columns of x into the rows of the symmetric form, in w.x:
-// M = diag(1/s) e^{-τS} diag(s).
+// toSymmetric copies c columns of x into the rows of the symmetric form, in w.x, and zeros in the
+// columns that pad them: M = diag(1/s) e^{-τS} diag(s).
 func (d *Diffusion) toSymmetric(w *workspace, x []float64, trans bool, k, first, c int) {
-	w.loop = rowLoop{d: d, dst: w.x, src: x, divide: trans, k: k, first: first, c: c}
+	w.loop = rowLoop{d: d, dst: w.x, src: x, divide: trans, k: k, first: first, c: c, width: d.padded(c)}
 	parallel.Rows(d.gen.Order(), 2*c, w.gather)
 }
 
 // fromSymmetric copies them back from w.y.
 func (d *Diffusion) fromSymmetric(dst []float64, w *workspace, trans bool, k, first, c int) {
-	w.loop = rowLoop{d: d, dst: dst, src: w.y, divide: !trans, k: k, first: first, c: c}
+	w.loop = rowLoop{d: d, dst: dst, src: w.y, divide: !trans, k: k, first: first, c: c, width: d.padded(c)}
 	parallel.Rows(d.gen.Order(), 2*c, w.scatter)
 }
 
@@ -120,6 +133,7 @@ type rowLoop struct {
 	more        []float64 // a second destination
 	divide      bool
 	k, first, c int // columns of the outer vectors, the first of them, and how many
+	width       int // columns of the inner vectors
 	factor      float64
 }
 
@@ -127,8 +141,8 @@ func (l *rowLoop) gather(lo, hi int) {
 	s, place := l.d.gen.Similarity(), l.d.gen.Permutation()
 	for i := lo; i < hi; i++ {
 		p := rowOf(place, i)
-		row := l.dst[p*l.c : (p+1)*l.c]
-		copy(row, l.src[i*l.k+l.first:])
+		row := l.dst[p*l.width:][:l.width]
+		clear(row[copy(row, l.src[i*l.k+l.first:][:l.c]):])
 		if s != nil {
 			scale(row, s[i], l.divide)
 		}
@@ -139,7 +153,7 @@ func (l *rowLoop) scatter(lo, hi int) {
 	s, place := l.d.gen.Similarity(), l.d.gen.Permutation()
 	for i := lo; i < hi; i++ {
 		row := l.dst[i*l.k+l.first : i*l.k+l.first+l.c]
-		copy(row, l.src[rowOf(place, i)*l.c:])
+		copy(row, l.src[rowOf(place, i)*l.width:])
 		if s != nil {
 			scale(row, s[i], l.divide)
 		}

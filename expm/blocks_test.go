@@ -3,6 +3,7 @@
 package expm_test
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -45,6 +46,41 @@ func TestRowsOfManyBlocks(t *testing.T) {
 					if !slices.Equal(rows.RawRowView(first+j), column) {
 						t.Fatalf("%d nodes, %d workers: row %d is not the product", c.n, workers, first+j)
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestPaddedColumns: any number of columns has the bits of as many among sixteen, with rows and columns that are
+// copied and with those that are not.
+func TestPaddedColumns(t *testing.T) {
+	g, err := graph.BarabasiAlbert(300, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 16
+	n := g.Order()
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+		d, err := expm.New(t.Context(), laplacian.New(g, kind), 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rnd := rand.New(rand.NewPCG(1, 2))
+		x, want := make([]float64, n*most), make([]float64, n*most)
+		for i := range x {
+			x[i] = rnd.NormFloat64()
+		}
+		d.MulBlockTo(want, false, x, most)
+		for k := 2; k < most; k++ {
+			part, got := make([]float64, n*k), make([]float64, n*k)
+			for i := range n {
+				copy(part[i*k:(i+1)*k], x[i*most:])
+			}
+			d.MulBlockTo(got, false, part, k)
+			for i := range n {
+				if !slices.Equal(got[i*k:(i+1)*k], want[i*most:i*most+k]) {
+					t.Fatalf("%v, %d columns: row %d has other bits than among %d", kind, k, i, most)
 				}
 			}
 		}

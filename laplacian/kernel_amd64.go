@@ -35,6 +35,11 @@ func rows1(p *kernelArgs)
 //go:noescape
 func rows16(p *kernelArgs)
 
+// rows8 is eight columns of a block.
+//
+//go:noescape
+func rows8(p *kernelArgs)
+
 // rows4 is one to four columns of a block, those of mask.
 //
 //go:noescape
@@ -68,6 +73,9 @@ func (l *Laplacian) multiply(j *job, lo, hi int) {
 		case w >= 16:
 			rows16(&p)
 			column += 16
+		case w >= 8:
+			rows8(&p)
+			column += 8
 		default:
 			for c := range p.mask {
 				p.mask[c] = 0

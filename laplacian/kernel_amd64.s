@@ -211,6 +211,91 @@ done:
 	VZEROUPPER
 	RET
 
+// func rows8(p *kernelArgs)
+TEXT ·rows8(SB), NOSPLIT, $16-8
+	LOAD
+
+row:
+	CMPQ R9, end-16(SP)
+	JGE  done
+	STREAM
+	LEAQ (BX)(R13*8), R14
+	PREFETCHT0 (DX)(R14*1)
+	PREFETCHT0 (DI)(R14*1)
+	TESTQ SI, SI
+	JEQ  alone
+	PREFETCHT0 (SI)(R14*1)
+
+alone:
+	MOVQ 8(R9), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+
+segment:
+	CMPQ AX, CX
+	JGE  put
+	SEGMENT
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	TESTQ R12, R12
+	JNE  weighted
+
+ones:
+	AHEAD
+	PREFETCHT0 (DX)(R14*1)
+	NEIGHBOR
+	ADD(0, Y4)
+	ADD(32, Y5)
+	INCQ AX
+	CMPQ AX, R15
+	JLT  ones
+	JMP  total
+
+weighted:
+	AHEAD
+	PREFETCHT0 (DX)(R14*1)
+	NEIGHBOR
+	VBROADCASTSD (R12)(AX*8), Y14
+	ADDTIMES(0, Y4)
+	ADDTIMES(32, Y5)
+	INCQ AX
+	CMPQ AX, R15
+	JLT  weighted
+
+total:
+	VADDPD Y4, Y0, Y0
+	VADDPD Y5, Y1, Y1
+	JMP  segment
+
+put:
+	VBROADCASTSD (R8), Y14
+	TAKE(0, Y4)
+	TAKE(32, Y5)
+	COMBINE(Y0, Y4)
+	COMBINE(Y1, Y5)
+	CMPQ old-8(SP), $0
+	JEQ  store
+	OLD(0, Y0, Y4)
+	OLD(32, Y1, Y5)
+
+store:
+	STORE(0, Y0)
+	STORE(32, Y1)
+	TESTQ SI, SI
+	JEQ  next
+	ACCUMULATE(0, Y0)
+	ACCUMULATE(32, Y1)
+
+next:
+	ADDQ $8, R8
+	ADDQ $8, R9
+	ADDQ R13, BX
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
 // func rows4(p *kernelArgs)
 //
 // One to four columns, those whose entry of mask is −1.
