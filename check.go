@@ -78,6 +78,9 @@ func (m *Model) checkRecovery(ctx context.Context, p *Plan, opts analyst.Options
 	if err := analyst.CheckFalseAlarm(opts.FalseAlarm); err != nil {
 		return err
 	}
+	if err := m.operator.CheckSeveralSources(len(sensorNodes(p)), supposing(opts, p.Measured())); err != nil {
+		return err
+	}
 	return m.checkSources(opts.Sources)
 }
 

@@ -30,12 +30,18 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts analyst.Options) (
 		return nil, err
 	}
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas(), Clip: &plan.Clip}
-	if opts.FaultRate == nil && plan.Measured() { // where the tool diffused, no sensor can be broken
+	opts = supposing(opts, plan.Measured())
+	opts.TauFrom, opts.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
+	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
+}
+
+// supposing are options with the rate of faults that is supposed unless they say one: where the tool diffused, no sensor can be broken.
+func supposing(opts analyst.Options, measured bool) analyst.Options {
+	if opts.FaultRate == nil && measured {
 		rate := analyst.DefaultFaultRate
 		opts.FaultRate = &rate
 	}
-	opts.TauFrom, opts.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
-	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
+	return opts
 }
 
 // RecoverFrom is [Model.Recover] for values whose noise is all that is known of

@@ -22,7 +22,7 @@ const (
 
 // OneOrTwo stands for one source, or two where the evidence for a second is so large that a
 // second would be claimed falsely with a probability of at most [Options].FalseAlarm and [DefaultFalseAlarm]. Above
-// [DenseLimit] nodes it is one.
+// [DenseLimit] nodes it is one, unless sensors may be broken, heat stays near and there are up to [SecondNodes].
 const OneOrTwo = -2
 
 // DefaultFalseAlarm is the probability with which a source is found where there is none.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -35,10 +36,106 @@ func TestFewSensorsOfALargeGraph(t *testing.T) {
 	}
 }
 
-// TestSeveralSourcesOfALargeGraph: where entries are not held, sources that are asked for are sampled as if all
-// sensors were sound, which is said, and not refused. The sampler meets the end of the context.
+// TestSeveralSourcesOfALargeGraph: where entries are not held, sources that are asked for are sampled with sensors that may be
+// broken, and two are told from one. The sampler meets the end of the context.
 func TestSeveralSourcesOfALargeGraph(t *testing.T) {
-	g, err := graph.Path(DenseLimit + 1)
+	const n, sigma = DenseLimit + 1, .02
+	in := Measurements{Clip: &privacy.Interval{Lo: 0, Hi: 1}}
+	for i := range 60 {
+		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, sigma*math.Sin(float64(3*i))), append(in.Sigmas, sigma)
+	}
+	for i, v := range []float64{.207, .179, .118, .061, .027} { // e⁻⁴I_i(4): heat of τ = 2 on a path
+		in.Values[10+i], in.Values[10-i] = v, v
+		in.Values[40+i], in.Values[40-i] = v, v
+	}
+	in.Values[25] = 1
+	a := largePath(t, n, in)
+	o := posterior.Options{Faults: a.Faults(a.opts)}
+	norms, err := posterior.ColumnNorms(t.Context(), a.Data, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Norms = &norms
+	one, err := posterior.New(t.Context(), a.Data, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.addRanking(one)
+	if err := a.severalSources(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	s := a.report.Sources
+	if s == nil || s.Count != 2 || s.Method != "gibbs" || len(a.report.Notes) != 0 {
+		t.Fatalf("sources %+v, notes %q", s, a.report.Notes)
+	}
+	ids := []graph.ID{a.op.Graph.ID(10), a.op.Graph.ID(40)}
+	if !slices.Contains(s.NodeIDs, ids[0]) || !slices.Contains(s.NodeIDs, ids[1]) {
+		t.Errorf("nodes %v, want %v", s.NodeIDs, ids)
+	}
+	for i, p := range a.faulty {
+		if broken := i == 25; p > .5 != broken {
+			t.Errorf("sensor %d is broken with %v", i, p)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err = a.severalSources(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestSeveralSourcesMemory: what sampling takes is asked for where sensors may be broken and more than one source may be weighed on a graph
+// whose rows are not held, and nowhere else.
+func TestSeveralSourcesMemory(t *testing.T) {
+	full := errors.New("no room")
+	rate, sound := DefaultFaultRate, 0.0
+	for _, c := range []struct {
+		n, sources int
+		rate       *float64
+		want       error
+	}{
+		{DenseLimit + 1, 2, &rate, full},
+		{DenseLimit + 1, OneOrTwo, &rate, full},
+		{DenseLimit + 1, ByEvidence, &rate, full},
+		{DenseLimit + 1, 1, &rate, nil},
+		{DenseLimit + 1, 0, &rate, nil},
+		{DenseLimit + 1, 2, &sound, nil},
+		{DenseLimit + 1, 2, nil, nil},
+		{DenseLimit, 2, &rate, nil},
+		{SecondNodes + 1, OneOrTwo, &rate, nil},
+		{SecondNodes + 1, 2, &rate, full},
+	} {
+		g, err := graph.Path(c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &Operator{Graph: g, Guard: func(_ string, bytes int64) error {
+			if bytes < 1000*100 {
+				t.Errorf("%+v: asks for %d bytes", c, bytes)
+			}
+			return full
+		}}
+		if err := o.CheckSeveralSources(100, Options{Sources: c.sources, FaultRate: c.rate}); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if posterior.SampleBytes(1_000_000, 1_000_000) < 1_600_000_000 {
+		t.Error("a million sensors take next to nothing")
+	}
+}
+
+// largePath is the analysis of what sensors of a path with two halves measured, of as many sources as the evidence says.
+func largePath(t *testing.T, n int, in Measurements) *analysis {
+	t.Helper()
+	g, err := graph.Path(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]int, n)
+	for i := n / 2; i < n; i++ {
+		labels[i] = 1
+	}
+	part, err := community.FromLabels(g, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,17 +144,12 @@ func TestSeveralSourcesOfALargeGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := (&Operator{Graph: g, Laplacian: l, Diffusion: d}).Whiten(t.Context(), Measurements{Nodes: []int{3, 4}, Values: []float64{.9, .2}, Sigmas: []float64{.05, .05}})
+	w, err := (&Operator{Graph: g, Laplacian: l, Diffusion: d}).Whiten(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	a := analysis{Whitened: w, opts: Options{Sources: 2}, report: &report.Report{}}
-	err = a.severalSources(ctx, posterior.Options{Faults: posterior.Faults{Rate: .01}})
-	if !errors.Is(err, context.Canceled) || len(a.report.Notes) != 1 || !strings.Contains(a.report.Notes[0], "as if all sensors were sound") {
-		t.Errorf("%v, notes %q", err, a.report.Notes)
-	}
+	rate := DefaultFaultRate
+	return &analysis{Whitened: w, partition: part, opts: Options{Sources: OneOrTwo, FaultRate: &rate}, report: &report.Report{}}
 }
 
 // analyseFew analyses what neighbours on a path measured, the first of them more than any source

@@ -32,18 +32,15 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 	if k == OneOrTwo {
 		return a.oneOrTwo(ctx, opts)
 	}
-	if opts.Faults.Rate > 0 && n > DenseLimit {
-		opts.Faults = posterior.Faults{}
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes more than one source is weighed as if all sensors were sound", DenseLimit))
-	}
 	sampling := posterior.SampleOptions{Options: opts}
 	s := &report.Sources{Count: k}
 	a.report.Sources = s
 	if k == ByEvidence {
-		count, err := posterior.NewCount(ctx, a.Data, min(maxSources, n-1), sampling)
+		count, err := a.count(ctx, &sampling)
 		if err != nil {
 			return fmt.Errorf("count sources: %w", err)
 		}
+		opts = sampling.Options
 		s.Count, s.Probabilities = count.Best(), count.Probability
 		if !math.IsInf(count.ESS, 1) { // it took samplers
 			a.addDiagnostics(count.RHat, count.ESS, "the number of sources is rough, and so is what rests on it")
@@ -69,14 +66,31 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 	return nil
 }
 
+// count returns the posterior of the number of sources. Where that is not to be had of sensors that may be broken, the options trust
+// all from then on, and a note says so.
+func (a *analysis) count(ctx context.Context, opts *posterior.SampleOptions) (*posterior.Count, error) {
+	most := min(maxSources, a.op.Graph.Order()-1)
+	c, err := posterior.NewCount(ctx, a.Data, most, *opts)
+	if !errors.Is(err, posterior.ErrWork) {
+		return c, err
+	}
+	opts.Faults = posterior.Faults{}
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes, where heat reaches everything, the number of sources is weighed as if all sensors were sound, and so are they", DenseLimit))
+	return posterior.NewCount(ctx, a.Data, most, *opts)
+}
+
 // oneOrTwo supposes a second source where the evidence for it is large: under the model of
 // one source the ratio of the evidence of two to that of one has mean 1, so it exceeds 1/α
 // with probability α at most. The ratio is estimated, and exact where it is large and pairs
 // can be enumerated. Where the noise at all sensors, or a background, explains more, one source is supposed,
 // whose fit is then tested.
 func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
-	if a.op.Graph.Order() > DenseLimit {
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes only one source is weighed unless `sources` says otherwise", DenseLimit))
+	switch n := a.op.Graph.Order(); {
+	case n > SecondNodes:
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes only one source is weighed unless `sources` says otherwise", SecondNodes))
+		return nil
+	case n > DenseLimit && opts.Faults.Rate == 0:
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes, where no sensor is broken, only one source is weighed unless `sources` says otherwise", DenseLimit))
 		return nil
 	}
 	if a.opts.TauFrom < a.opts.TauTo {
@@ -88,6 +102,10 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		return nil
 	}
 	second, err := posterior.Second(ctx, a.Data, opts)
+	if errors.Is(err, posterior.ErrWork) {
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes, where heat reaches everything, only one source is weighed unless `sources` says otherwise", DenseLimit))
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("evidence of a second source: %w", err)
 	}
@@ -132,6 +150,9 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	a.rerank(groups, opts.Prior)
 	return nil
 }
+
+// SecondNodes is the order up to which [OneOrTwo] weighs a second source, in some ten seconds; without faults it is [DenseLimit].
+const SecondNodes = 100_000
 
 // simpler is [Whitened.Simpler] without the sensors that are more likely broken than sound.
 func (a *analysis) simpler(ctx context.Context, opts posterior.Options) (string, error) {

@@ -171,7 +171,7 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.Amplitude },
 		},
 		{
-			Key: "sources", Group: g, Default: "auto", Help: "sources that the posterior supposes; auto: one, or two where the evidence for a second is clear, up to 6,000 nodes; 0: as many as the evidence favours, up to 5", arg: "auto|NUMBER",
+			Key: "sources", Group: g, Default: "auto", Help: "sources that the posterior supposes; auto: one, or two where the evidence for a second is clear, up to 6,000 nodes, or 100,000 where sensors may be broken; 0: as many as the evidence favours, up to 5", arg: "auto|NUMBER",
 			field: func(c *Config) any { return &c.Recovery.Sources },
 		},
 		{

@@ -112,8 +112,10 @@ func (c *column) reset(e *faultyEvidence) {
 }
 
 // add adds the entry of a row.
-func (c *column) add(row int, x float64) {
-	t := &c.sensors[row]
+func (c *column) add(row int, x float64) { c.addOf(&c.sensors[row], row, x) }
+
+// addOf adds the entry of a row whose sensor is this.
+func (c *column) addOf(t *sensor, row int, x float64) {
 	c.norm += x * x
 	size, widest := math.Abs(x*t.y)+x*x, 0.0
 	if size > c.faultyEvidence.faint {

@@ -4,7 +4,6 @@ package posterior
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,11 +20,11 @@ type chain interface {
 	start(k int, rnd *rand.Rand)
 	// sweep updates every source and returns, for some of them, the log evidence ratio of
 	// adding one to the others.
-	sweep() (moved []float64)
-	added() []float64 // log evidence ratios of adding a source to all
-	// addBroken adds the probability of each sensor to be broken, given the sources; nil where none
-	// may be.
-	addBroken(sum []float64) []float64
+	sweep(ctx context.Context) (moved []float64)
+	added(ctx context.Context) []float64 // log evidence ratios of adding a source to all
+	observe()                            // counts what the sources say of the sensors
+	// broken returns the mean probability of each sensor to be faulty over what was observed; nil where none may be.
+	broken() []float64
 	likelihood() float64
 	state() *gibbs
 }
@@ -42,6 +41,8 @@ type faultyGibbs struct {
 	residual []float64
 	proposal []float64 // probability of each node in a move
 	sums     []float64 // its partial sums
+	faulty   []float64 // sums of the probability of each sensor to be faulty
+	observed int       // their number
 	sweeps   int
 	thin     int // sweeps between two evidence ratios; 0: none
 }
@@ -52,9 +53,6 @@ const thinned = 16
 
 func newFaultyGibbs(ctx context.Context, g gibbs, opts SampleOptions) (*faultyGibbs, error) {
 	m, n := g.d.A.Dims()
-	if !linop.HoldsEntries(g.d.A) {
-		return nil, fmt.Errorf("%w: several sources with sensors that may be broken need the entries of the operator", ErrInvalid)
-	}
 	f, err := prepareFaulty(g.d, opts.Options)
 	if err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func newFaultyGibbs(ctx context.Context, g gibbs, opts SampleOptions) (*faultyGi
 		nodes[i] = i
 	}
 	linop.ColumnsTo(g.d.A, all.Data, nodes)
-	c := &faultyGibbs{gibbs: g, faults: f.faultyEvidence, columns: all}
+	c := &faultyGibbs{gibbs: g, faults: f.faultyEvidence, columns: all, faulty: make([]float64, m)}
 	if opts.evidence {
 		c.thin = max(1, opts.Sweeps/thinned)
 	}
@@ -143,14 +141,14 @@ func (g *faultyGibbs) setNorms() {
 	}
 }
 
-func (g *faultyGibbs) sweep() (moved []float64) {
+func (g *faultyGibbs) sweep(ctx context.Context) (moved []float64) {
 	g.drawWeights()
 	g.sweeps++
 	weigh := len(g.z) > 1 && g.thin > 0 && g.sweeps%g.thin == 0 // of one source the evidence is exact
 	for range g.z {
 		g.remove()
 		if weigh {
-			moved = append(moved, g.evidenceOfOneMore())
+			moved = append(moved, g.evidenceOfOneMore(ctx))
 		}
 		g.setRest()
 		g.setWeights()
@@ -191,21 +189,21 @@ func (g *faultyGibbs) drawWeights() {
 }
 
 // added returns the ratio of a thinned sweep.
-func (g *faultyGibbs) added() []float64 {
+func (g *faultyGibbs) added(ctx context.Context) []float64 {
 	if g.thin == 0 || g.sweeps%g.thin != 0 {
 		return nil
 	}
-	return []float64{g.evidenceOfOneMore()}
+	return []float64{g.evidenceOfOneMore(ctx)}
 }
 
 // evidenceOfOneMore returns the log evidence ratio of one source more, summed over all sets
 // of sound sensors.
-func (g *faultyGibbs) evidenceOfOneMore() float64 {
+func (g *faultyGibbs) evidenceOfOneMore(ctx context.Context) float64 {
 	rest := &faulty{faultyEvidence: g.evidenceBeyond(), d: g.d, logPrior: slices.Clone(g.logPrior)}
 	for _, z := range g.z {
 		rest.logPrior[z] = math.Inf(-1)
 	}
-	weight, err := rest.weights(context.Background()) // its only error is that of the context
+	weight, err := rest.weights(ctx) // its only error is that of the context
 	if err != nil {
 		return math.Inf(-1)
 	}
@@ -239,18 +237,23 @@ func (g *faultyGibbs) evidenceBeyond() *faultyEvidence {
 	return rest
 }
 
-func (g *faultyGibbs) addBroken(sum []float64) []float64 {
-	if sum == nil {
-		sum = make([]float64, len(g.faults.sensors))
-	}
+func (g *faultyGibbs) observe() {
 	shares, states := g.stateShares(), len(g.faults.logStates)
-	for s := range sum {
+	g.observed++
+	for s := range g.faulty {
 		sound, _ := g.faults.sensors[s].at(g.mean[s], states)
 		for k := range states {
-			sum[s] += shares[k] * (1 - sound[k])
+			g.faulty[s] += shares[k] * (1 - sound[k])
 		}
 	}
-	return sum
+}
+
+func (g *faultyGibbs) broken() []float64 {
+	out := slices.Clone(g.faulty)
+	for s, v := range out {
+		out[s] = min(1, v/float64(g.observed))
+	}
+	return out
 }
 
 // likelihood is the log likelihood against no source.

@@ -37,25 +37,36 @@ func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 // localWithin sums over the states whose log probability is within a margin of the likeliest's: the first that leaves little
 // open, or the last.
 func (f *faulty) localWithin(ctx context.Context, margins ...float64) (*Posterior, bool, error) {
+	p, l, read, err := f.localSource(ctx, margins...)
+	if p == nil {
+		return nil, false, err
+	}
+	nodes := likeliest(p.Probability, 1-unseenMass)
+	p.Faulty, err = l.suspects(ctx, p, read, nodes[:min(localSuspects, len(nodes))])
+	return p, err == nil, err
+}
+
+// localSource is localWithin without the suspects, and what these are asked of; nil where columns are not local.
+func (f *faulty) localSource(ctx context.Context, margins ...float64) (*Posterior, *local, linop.ColumnReader, error) {
 	n := len(f.logPrior)
 	tol := localError / (1 + min(linop.Norm(f.d.A), floats.Norm(f.d.Y, 2)))
 	read, ok := linop.ReadColumns(f.d.A, everyNode(n), tol, exactOrder)
 	if !ok {
-		return nil, false, ctx.Err()
+		return nil, nil, nil, ctx.Err()
 	}
 	var l *local
 	var e *estimates
 	for _, margin := range margins {
 		l, e = f.newLocal(margin, tol), newEstimates(n)
 		if err := l.weigh(ctx, read, e); err != nil {
-			return nil, false, err
+			return nil, nil, nil, err
 		}
 		if e.open() <= posteriorTol/4 {
 			break
 		}
 	}
 	if err := checkResolvable(Norms{N: e.squares}); err != nil {
-		return nil, false, err
+		return nil, nil, nil, err
 	}
 	p := &Posterior{LogEvidence: make([]float64, n), Probability: e.weight}
 	for i, prior := range f.logPrior {
@@ -64,10 +75,7 @@ func (f *faulty) localWithin(ctx context.Context, margins ...float64) (*Posterio
 		}
 	}
 	p.normalize(e.low, e.high, f.level)
-	nodes := likeliest(p.Probability, 1-unseenMass)
-	var err error
-	p.Faulty, err = l.suspects(ctx, p, read, nodes[:min(localSuspects, len(nodes))])
-	return p, err == nil, err
+	return p, l, read, nil
 }
 
 // everyNode returns 0, 1, … below n.

@@ -42,6 +42,8 @@ type screen struct {
 	norms    Norms
 	meanGain [maxStates]float64
 	err      float64 // bounds what the error of A makes of any of the exponents
+
+	curvatures []float64
 }
 
 // screened returns the posterior with bounds. The evidence of the nodes of the largest upper
@@ -54,7 +56,7 @@ func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error)
 	if err := checkResolvable(norms); err != nil {
 		return nil, err
 	}
-	s, err := f.newScreen(ctx, norms)
+	s, err := f.newScreen(ctx, norms, curvatures[:])
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +96,27 @@ func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error)
 	return p, err
 }
 
+// sketched is the posterior of the estimates alone, without bounds.
+func (f *faulty) sketched(ctx context.Context, norms Norms) (*Posterior, error) {
+	s, err := f.newScreen(ctx, norms, nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &Posterior{Probability: make([]float64, len(f.logPrior))}
+	err = inBlocks(ctx, len(f.logPrior), func(from, to int) {
+		var c column
+		for i := from; i < to; i++ {
+			s.estimate(i, &c)
+			p.Probability[i] = c.log(math.Inf(-1)) + f.logPrior[i]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.normalize(nil, nil, f.level)
+	return p, nil
+}
+
 func (f *faulty) normsOf(ctx context.Context, opts Options) (Norms, error) {
 	if opts.Norms == nil {
 		return ColumnNorms(ctx, f.d, opts)
@@ -101,9 +124,10 @@ func (f *faulty) normsOf(ctx context.Context, opts Options) (Norms, error) {
 	return *opts.Norms, opts.Norms.check(len(f.logPrior))
 }
 
-func (f *faulty) newScreen(ctx context.Context, norms Norms) (*screen, error) {
+// newScreen prepares bounds of some curvatures.
+func (f *faulty) newScreen(ctx context.Context, norms Norms, curvatures []float64) (*screen, error) {
 	m, n := len(f.d.Y), len(f.logPrior)
-	s := &screen{faulty: f, rows: make([]int, m)}
+	s := &screen{faulty: f, rows: make([]int, m), curvatures: curvatures}
 	for k := range s.rows {
 		s.rows[k] = k
 	}
@@ -136,7 +160,7 @@ func (f *faulty) newScreen(ctx context.Context, norms Norms) (*screen, error) {
 func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 	m, n := s.d.A.Dims()
 	rates := len(s.logStates)
-	width := rates * (1 + len(curvatures))
+	width := rates * (1 + len(s.curvatures))
 	slopes, squares := make([]float64, m*width), make([]float64, width)
 	for r := range s.sensors {
 		if kept[r] {
@@ -148,7 +172,7 @@ func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 			gain, _ := t.gain(k)
 			row[k] = gain * t.y
 			s.meanGain[k] += gain / float64(max(1, m-len(s.rows)))
-			for c, curvature := range curvatures {
+			for c, curvature := range s.curvatures {
 				row[(c+1)*rates+k] = t.slopeBound(k, largest, curvature)
 			}
 		}
@@ -160,7 +184,7 @@ func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 	linop.MulBlockTo(s.d.A, product, true, slopes, width)
 	for k := range rates {
 		s.gain[k] = stride(product, k, width, n)
-		for c := range curvatures {
+		for c := range s.curvatures {
 			s.most[c][k] = stride(product, (c+1)*rates+k, width, n)
 		}
 	}
@@ -215,7 +239,7 @@ func (s *screen) bounds(i int, c *column) (low, estimate, high float64) {
 	}
 	low = c.log(math.Inf(-1))
 	high = math.Inf(1)
-	for j, curvature := range curvatures {
+	for j, curvature := range s.curvatures {
 		for k := range s.logStates {
 			c.faint[k].linear = faint[k].linear + s.most[j][k][i] - s.gain[k][i] + s.err
 			c.faint[k].quadratic = faint[k].quadratic + (s.norms.N[i]*s.meanGain[k]-curvature*s.norms.Low[i])/2

@@ -45,7 +45,7 @@ func TestScreenBounds(t *testing.T) {
 		for i, v := range norms.N { // estimated: the bounds hold v, the estimate is off
 			norms.Low[i], norms.N[i], norms.High[i] = .8*v, .85*v, 1.1*v
 		}
-		s, err := f.newScreen(t.Context(), norms)
+		s, err := f.newScreen(t.Context(), norms, curvatures[:])
 		if err != nil {
 			t.Fatal(err)
 		}

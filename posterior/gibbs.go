@@ -88,11 +88,9 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 		return nil, fmt.Errorf("%w: the prior leaves fewer than %d nodes", ErrInvalid, opts.Sources)
 	}
 	g := gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cmp.Or(opts.memory, cacheMemory)}
-	var at chain = &g
-	if opts.Faults.Rate > 0 {
-		if at, err = newFaultyGibbs(ctx, g, opts); err != nil {
-			return nil, err
-		}
+	at, err := g.chain(ctx, opts)
+	if err != nil {
+		return nil, err
 	}
 	out := &Sample{n: n, Probability: make([]float64, n)}
 	like, mass := make([][]float64, opts.Chains), make([][]float64, opts.Chains)
@@ -102,13 +100,13 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			moved := at.sweep()
+			moved := at.sweep(ctx)
 			if t < opts.Burn {
 				continue
 			}
-			out.Faulty = at.addBroken(out.Faulty)
+			at.observe()
 			out.moved = append(out.moved, moved...)
-			out.added = append(out.added, at.added()...)
+			out.added = append(out.added, at.added(ctx)...)
 			now := at.state()
 			like[k], mass[k] = append(like[k], at.likelihood()), append(mass[k], floats.Sum(now.a))
 			out.sweeps = append(out.sweeps, slices.Clone(now.z))
@@ -120,11 +118,8 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 			opts.Progress("sample sources", int64(k+1), int64(opts.Chains))
 		}
 	}
-	total := float64(len(out.sweeps))
-	floats.Scale(1/total, out.Probability)
-	for s, v := range out.Faulty {
-		out.Faulty[s] = min(1, v/total)
-	}
+	floats.Scale(1/float64(len(out.sweeps)), out.Probability)
+	out.Faulty = at.broken()
 	out.diagnose(append(out.indicatorTraces(opts.Chains), like, mass))
 	return out, nil
 }
@@ -190,6 +185,18 @@ type gibbs struct {
 	total float64   // log Σ e^w
 }
 
+// chain returns what samples as the options say: where sensors may be faulty, by entries of A or by columns.
+func (g *gibbs) chain(ctx context.Context, opts SampleOptions) (chain, error) {
+	switch {
+	case opts.Faults.Rate == 0:
+		return g, nil
+	case linop.HoldsEntries(g.d.A):
+		return newFaultyGibbs(ctx, *g, opts)
+	default:
+		return newWalk(ctx, g, opts)
+	}
+}
+
 func (g *gibbs) start(k int, rnd *rand.Rand) {
 	g.rnd, g.z, g.a = rnd, nil, nil
 	g.rest = append(g.rest[:0], g.c...)
@@ -229,7 +236,7 @@ func (g *gibbs) column(z int) []float64 {
 }
 
 // sweep updates every source once and returns total at each update.
-func (g *gibbs) sweep() (totals []float64) {
+func (g *gibbs) sweep(context.Context) (totals []float64) {
 	for range g.z {
 		z, a := g.z[0], g.a[0]
 		g.z, g.a = g.z[1:], g.a[1:]
@@ -243,12 +250,14 @@ func (g *gibbs) sweep() (totals []float64) {
 }
 
 // added returns the log evidence ratio of adding a source.
-func (g *gibbs) added() []float64 {
+func (g *gibbs) added(context.Context) []float64 {
 	g.setWeights()
 	return []float64{g.total}
 }
 
-func (g *gibbs) addBroken([]float64) []float64 { return nil }
+func (g *gibbs) observe() {}
+
+func (g *gibbs) broken() []float64 { return nil }
 
 func (g *gibbs) state() *gibbs { return g }
 

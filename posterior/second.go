@@ -36,11 +36,9 @@ func Second(ctx context.Context, d measurement.Data, opts Options) (float64, err
 		return two, nil
 	}
 	g := gibbs{d: d, c: c, norms: norms.N, logPrior: logPrior, e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cacheMemory}
-	var at chain = &g
-	if opts.Faults.Rate > 0 {
-		if at, err = newFaultyGibbs(ctx, g, SampleOptions{Options: opts, Sweeps: secondSweeps, evidence: true}); err != nil {
-			return 0, err
-		}
+	at, err := g.chain(ctx, SampleOptions{Options: opts, Sources: 1, Sweeps: secondSweeps, evidence: true})
+	if err != nil {
+		return 0, err
 	}
 	at.start(1, rand.New(rand.NewPCG(0, 0)))
 	var logs []float64
@@ -48,10 +46,10 @@ func Second(ctx context.Context, d measurement.Data, opts Options) (float64, err
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		at.sweep()
+		at.sweep(ctx)
 		if t >= secondBurn {
-			logs = append(logs, at.added()...)
+			logs = append(logs, at.added(ctx)...)
 		}
 	}
-	return logMean(logs) - two, nil // Σ π = 1
+	return logMean(logs) - two, ctx.Err() // Σ π = 1
 }

@@ -356,9 +356,13 @@ func (w workload) checks() float64 {
 // enumerated, and Markov chains, which compute the columns of the nodes that they visit.
 func (w workload) severalSources() (seconds, bytes float64) {
 	counts := []int{w.sources}
-	switch w.sources {
-	case 0, 1:
+	if w.sources == 0 || w.sources == 1 {
 		return 0, 0
+	}
+	if w.faults.supposed && w.nodes > analyst.DenseLimit && w.sources != analyst.ByEvidence {
+		return w.walk()
+	}
+	switch w.sources {
 	case analyst.ByEvidence:
 		counts = []int{1, 2, 3, 4, 5}
 	case analyst.OneOrTwo: // a second source is weighed beside draws of one; pairs are enumerated where it is likely
@@ -386,6 +390,25 @@ func (w workload) severalSources() (seconds, bytes float64) {
 		bytes = max(bytes, min(1<<30, 8*w.nodes*columns))
 	}
 	return seconds, bytes
+}
+
+// walk is what more than one source takes where sensors may be faulty and heat stays near: posteriors of one given others, for what a
+// chain proposes and for the evidence of a second, and its moves.
+func (w workload) walk() (seconds, bytes float64) {
+	const (
+		perGiven = 15e-6 // seconds of a posterior, for each node
+		perMove  = 1e-4
+		moves    = 3 * 4 * 1500 // of each source
+		draws    = 9
+	)
+	k, posteriors := float64(w.sources), 3*float64(w.sources)
+	if w.sources == analyst.OneOrTwo {
+		if w.nodes > analyst.SecondNodes {
+			return 0, 0
+		}
+		k, posteriors = 2, draws+6
+	}
+	return posteriors*perGiven*w.nodes + k*moves*perMove, float64(posterior.SampleBytes(int(w.nodes), int(w.sensors)))
 }
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:
