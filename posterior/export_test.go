@@ -18,6 +18,11 @@ func Frugal(o SampleOptions, memory int) SampleOptions {
 	return o
 }
 
+// ReadsColumns reports whether a sampler of so many sources reads columns.
+func ReadsColumns(d measurement.Data, sources int) bool {
+	return newWalkColumns(d, sources, walkMemory).read != nil
+}
+
 // Known makes the likeliest state the only one.
 func Known(f Faults) Faults {
 	f.only = 1

@@ -269,8 +269,7 @@ const amplitudeBins = 48
 func (g *faultyGibbs) move() {
 	z, a := g.remove()
 	e := g.evidenceBeyond()
-	u := g.rnd.Float64() * g.sums[len(g.sums)-1]
-	to := min(len(g.sums)-1, searchAbove(g.sums, u))
+	to := drawn(g.sums, g.rnd)
 	if slices.Contains(g.z, to) || math.IsInf(g.logPrior[to], -1) {
 		g.add(z, a)
 		return

@@ -59,9 +59,6 @@ func newWalk(ctx context.Context, g *gibbs, opts SampleOptions) (*walk, error) {
 	w := &walk{gibbs: *g, faults: f, columns: newWalkColumns(f.d, opts.Sources, walkMemory), mean: make([]float64, m), moved: make([]bool, m), faulty: make([]float64, m)}
 	f.faint = walkFaint
 	if opts.evidence {
-		if !w.columns.local() {
-			return nil, fmt.Errorf("%w: the evidence of one source more where sensors may be broken and heat reaches everything", ErrWork)
-		}
 		w.thin = max(1, opts.Sweeps/walkThinned)
 	}
 	if err := w.pilot(ctx, opts); err != nil {
@@ -92,10 +89,7 @@ func (w *walk) pilot(ctx context.Context, opts SampleOptions) error {
 		if opts.Sources == 1 {
 			break
 		}
-		z := min(len(w.proposal)-1, searchAbove(floats.CumSum(make([]float64, len(w.proposal)), p.Probability), w.rnd.Float64()))
-		if slices.Contains(w.z, z) || math.IsInf(w.logPrior[z], -1) {
-			return fmt.Errorf("%w: the prior leaves no further node", ErrInvalid)
-		}
+		z := drawn(floats.CumSum(p.Probability, p.Probability), w.rnd)
 		w.z, w.a = append(w.z, z), append(w.a, w.law(0, w.given(), z).draw(w.rnd))
 	}
 	floats.Scale((1-proposedPrior)/floats.Sum(w.proposal), w.proposal)
@@ -104,6 +98,11 @@ func (w *walk) pilot(ctx context.Context, opts SampleOptions) error {
 	}
 	w.sums = floats.CumSum(make([]float64, len(w.proposal)), w.proposal)
 	return nil
+}
+
+// drawn draws a place in proportion to what partial sums grow by there.
+func drawn(sums []float64, rnd *rand.Rand) int {
+	return min(len(sums)-1, searchAbove(sums, rnd.Float64()*sums[len(sums)-1]))
 }
 
 // oneMore returns the posterior of one source more.
@@ -118,6 +117,9 @@ func (w *walk) oneMore(ctx context.Context) (*Posterior, error) {
 	p, _, _, err := rest.localSource(ctx, stateMargin, math.Inf(1))
 	if p != nil || err != nil {
 		return p, err
+	}
+	if w.thin > 0 { // what is sketched is no evidence
+		return nil, fmt.Errorf("%w: the evidence of one source more where sensors may be broken and heat reaches everything", ErrWork)
 	}
 	return rest.sketched(ctx, Norms{N: w.norms})
 }
@@ -240,7 +242,7 @@ func (w *walk) added(ctx context.Context) []float64 {
 
 // anywhere proposes any node for source j.
 func (w *walk) anywhere(j int) {
-	to := min(len(w.sums)-1, searchAbove(w.sums, w.rnd.Float64()*w.sums[len(w.sums)-1]))
+	to := drawn(w.sums, w.rnd)
 	w.propose(j, to, math.Log(w.proposal[to]), math.Log(w.proposal[w.z[j]]))
 }
 

@@ -15,6 +15,8 @@ import (
 const (
 	// walkError bounds, in nats, what the parts of columns that are not read make of the log likelihood of the sources.
 	walkError = 1e-4
+	// walkProducts is the number of products that reading a column may take as long as: it has fewer entries.
+	walkProducts = 8
 	// walkMemory bounds the columns that a walk keeps, in bytes: beyond it those kept are read again.
 	walkMemory = 1 << 27
 )
@@ -71,7 +73,7 @@ func newWalkColumns(d measurement.Data, sources, memory int) *walkColumns {
 		norm = floats.Norm(d.Y, 2)
 	}
 	tol := walkError / (k * (1 + floats.Norm(d.Y, 2) + k*norm))
-	if read, ok := linop.ReadColumns(d.A, sample, tol, len(sample)); ok {
+	if read, ok := linop.ReadColumns(d.A, sample, tol, walkProducts*len(sample)); ok {
 		c.read, c.far = read, 2*tol
 		return c
 	}
@@ -81,9 +83,6 @@ func newWalkColumns(d measurement.Data, sources, memory int) *walkColumns {
 	}
 	return c
 }
-
-// local reports whether columns are read.
-func (c *walkColumns) local() bool { return c.read != nil }
 
 // at returns column j.
 func (c *walkColumns) at(j int) *sparseColumn {

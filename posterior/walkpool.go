@@ -76,5 +76,5 @@ func (p *pool) step(z int, rnd *rand.Rand) int {
 	if len(sums) == 0 {
 		return z
 	}
-	return p.nodes[s][min(len(sums)-1, searchAbove(sums, rnd.Float64()*sums[len(sums)-1]))]
+	return p.nodes[s][drawn(sums, rnd)]
 }
