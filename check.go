@@ -84,6 +84,15 @@ func (m *Model) checkRecovery(ctx context.Context, p *Plan, opts analyst.Options
 	return m.checkSources(opts.Sources)
 }
 
+// supposing are options with the rate of faults that is supposed unless they say one: where the tool diffused, no sensor can be broken.
+func supposing(opts analyst.Options, measured bool) analyst.Options {
+	if opts.FaultRate == nil && measured {
+		rate := analyst.DefaultFaultRate
+		opts.FaultRate = &rate
+	}
+	return opts
+}
+
 // checkSources refuses more sources than the graph and the prior have room for.
 func (m *Model) checkSources(sources int) error {
 	if err := analyst.CheckSources(sources, m.Graph.Order()); err != nil {

@@ -35,15 +35,6 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts analyst.Options) (
 	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
 }
 
-// supposing are options with the rate of faults that is supposed unless they say one: where the tool diffused, no sensor can be broken.
-func supposing(opts analyst.Options, measured bool) analyst.Options {
-	if opts.FaultRate == nil && measured {
-		rate := analyst.DefaultFaultRate
-		opts.FaultRate = &rate
-	}
-	return opts
-}
-
 // RecoverFrom is [Model.Recover] for values whose noise is all that is known of
 // their release. Unless options say so, no sensor is broken. The report states no guarantee, and no store takes it. It returns
 // [recovery.ErrInvalid] for measurements that do not fit together or to the graph, and

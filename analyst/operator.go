@@ -108,17 +108,6 @@ func (o *Operator) CheckMemory(nodes []int) error {
 	return o.Guard("recovery", o.workspace(nodes)+8*int64(len(nodes))*int64(o.Graph.Order()))
 }
 
-// CheckSeveralSources refuses, with the error of Guard, what does not fit into memory of weighing more than one source where
-// so many sensors may be broken and the rows are not held.
-func (o *Operator) CheckSeveralSources(sensors int, opts Options) error {
-	n := o.Graph.Order()
-	one := opts.Sources == 0 || opts.Sources == 1 || opts.Sources == OneOrTwo && n > SecondNodes
-	if o.Guard == nil || n <= DenseLimit || one || opts.FaultRate == nil || *opts.FaultRate == 0 {
-		return nil
-	}
-	return o.Guard("recovery of several sources", posterior.SampleBytes(n, sensors))
-}
-
 // workspace is the bytes that a recovery takes beside the rows themselves: a scaled copy, and as much again.
 func (o *Operator) workspace(nodes []int) int64 {
 	return 2 * 8 * int64(len(nodes)) * int64(o.Graph.Order())

@@ -70,9 +70,8 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 // all from then on, and a note says so.
 func (a *analysis) count(ctx context.Context, opts *posterior.SampleOptions) (*posterior.Count, error) {
 	most := min(maxSources, a.op.Graph.Order()-1)
-	c, err := posterior.NewCount(ctx, a.Data, most, *opts)
-	if !errors.Is(err, posterior.ErrWork) {
-		return c, err
+	if posterior.KnowsEvidence(a.Data, opts.Faults) {
+		return posterior.NewCount(ctx, a.Data, most, *opts)
 	}
 	opts.Faults = posterior.Faults{}
 	a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes, where heat reaches everything, the number of sources is weighed as if all sensors were sound, and so are they", DenseLimit))
@@ -101,11 +100,11 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		a.report.Notes = append(a.report.Notes, "where the graph is known by a list only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that the graph is known")
 		return nil
 	}
-	second, err := posterior.Second(ctx, a.Data, opts)
-	if errors.Is(err, posterior.ErrWork) {
+	if !posterior.KnowsEvidence(a.Data, opts.Faults) {
 		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes, where heat reaches everything, only one source is weighed unless `sources` says otherwise", DenseLimit))
 		return nil
 	}
+	second, err := posterior.Second(ctx, a.Data, opts)
 	if err != nil {
 		return fmt.Errorf("evidence of a second source: %w", err)
 	}
@@ -153,6 +152,17 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 
 // SecondNodes is the order up to which [OneOrTwo] weighs a second source, in some ten seconds; without faults it is [DenseLimit].
 const SecondNodes = 100_000
+
+// CheckSeveralSources refuses, with the error of Guard, what does not fit into memory of weighing more than one source where
+// so many sensors may be broken and the rows are not held.
+func (o *Operator) CheckSeveralSources(sensors int, opts Options) error {
+	n := o.Graph.Order()
+	one := opts.Sources == 0 || opts.Sources == 1 || opts.Sources == OneOrTwo && n > SecondNodes
+	if o.Guard == nil || n <= DenseLimit || one || opts.FaultRate == nil || *opts.FaultRate == 0 {
+		return nil
+	}
+	return o.Guard("recovery of several sources", posterior.SampleBytes(n, sensors))
+}
 
 // simpler is [Whitened.Simpler] without the sensors that are more likely broken than sound.
 func (a *analysis) simpler(ctx context.Context, opts posterior.Options) (string, error) {

@@ -26,7 +26,7 @@ func (c *Count) Best() int { return floats.MaxIdx(c.Probability) }
 // NewCount returns the posterior of the number of sources, 0 to most: the evidence is exact
 // for one, exact for two where [ExactPairs] says so and [NewPairs] does not end with [ErrWork], and by
 // bridge sampling for each further number, up to the number of nodes with prior > 0.
-// opts.Sources is not used.
+// opts.Sources is not used. It returns [ErrInvalid] for more than one where [KnowsEvidence] is false.
 func NewCount(ctx context.Context, d measurement.Data, most int, opts SampleOptions) (*Count, error) {
 	_, n := d.A.Dims()
 	if most < 1 || most >= n {

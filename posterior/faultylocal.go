@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 const (
@@ -49,7 +50,7 @@ func (f *faulty) localWithin(ctx context.Context, margins ...float64) (*Posterio
 // localSource is localWithin without the suspects, and what these are asked of; nil where columns are not local.
 func (f *faulty) localSource(ctx context.Context, margins ...float64) (*Posterior, *local, linop.ColumnReader, error) {
 	n := len(f.logPrior)
-	tol := localError / (1 + min(linop.Norm(f.d.A), floats.Norm(f.d.Y, 2)))
+	tol := localTolerance(f.d)
 	read, ok := linop.ReadColumns(f.d.A, everyNode(n), tol, exactOrder)
 	if !ok {
 		return nil, nil, nil, ctx.Err()
@@ -76,6 +77,11 @@ func (f *faulty) localSource(ctx context.Context, margins ...float64) (*Posterio
 	}
 	p.normalize(e.low, e.high, f.level)
 	return p, l, read, nil
+}
+
+// localTolerance is that of columns that are read first.
+func localTolerance(d measurement.Data) float64 {
+	return localError / (1 + min(linop.Norm(d.A), floats.Norm(d.Y, 2)))
 }
 
 // everyNode returns 0, 1, … below n.

@@ -22,7 +22,7 @@ const (
 // drawn from the posterior of one, of the evidence of a further one beside it. It takes a
 // product of AᵀA for each node that is drawn, where [NewPairs] weighs every pair; where
 // sensors may be broken, the posterior of one source for each of fewer draws. It is
-// −Inf where the prior leaves no two nodes. The seed is fixed: the same data give the same bits.
+// −Inf where the prior leaves no two nodes, and [ErrInvalid] where [KnowsEvidence] is false. The seed is fixed: the same data give the same bits.
 func Second(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
 	if _, n := d.A.Dims(); n < 2 {
 		return 0, fmt.Errorf("%w: two sources on %d node", ErrInvalid, n)

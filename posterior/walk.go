@@ -9,9 +9,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/measurement"
-
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/measurement"
 )
 
 const (
@@ -59,6 +60,9 @@ func newWalk(ctx context.Context, g *gibbs, opts SampleOptions) (*walk, error) {
 	w := &walk{gibbs: *g, faults: f, columns: newWalkColumns(f.d, opts.Sources, walkMemory), mean: make([]float64, m), moved: make([]bool, m), faulty: make([]float64, m)}
 	f.faint = walkFaint
 	if opts.evidence {
+		if !KnowsEvidence(g.d, opts.Faults) {
+			return nil, fmt.Errorf("%w: where sensors may be broken and heat reaches everything, the evidence of one source more is not known", ErrInvalid)
+		}
 		w.thin = max(1, opts.Sweeps/walkThinned)
 	}
 	if err := w.pilot(ctx, opts); err != nil {
@@ -66,6 +70,17 @@ func newWalk(ctx context.Context, g *gibbs, opts SampleOptions) (*walk, error) {
 	}
 	w.near = newPool(w.proposal, w.columns)
 	return w, nil
+}
+
+// KnowsEvidence reports whether [Second] and [NewCount] are to be had: not where sensors may be broken and heat reaches
+// everything, unless the entries of A are held.
+func KnowsEvidence(d measurement.Data, f Faults) bool {
+	_, n := d.A.Dims()
+	if f.Rate == 0 || linop.HoldsEntries(d.A) {
+		return true
+	}
+	_, ok := linop.ReadColumns(d.A, everyNode(n), localTolerance(d), exactOrder)
+	return ok
 }
 
 // walkFaint is the largest |xy| + x² of a sensor that a walk expands: a sensor is off by 10⁻⁷ at most, and by 10⁻⁸ mostly.
@@ -117,9 +132,6 @@ func (w *walk) oneMore(ctx context.Context) (*Posterior, error) {
 	p, _, _, err := rest.localSource(ctx, stateMargin, math.Inf(1))
 	if p != nil || err != nil {
 		return p, err
-	}
-	if w.thin > 0 { // what is sketched is no evidence
-		return nil, fmt.Errorf("%w: the evidence of one source more where sensors may be broken and heat reaches everything", ErrWork)
 	}
 	return rest.sketched(ctx, Norms{N: w.norms})
 }
