@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -37,7 +36,9 @@ func seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	delete(fields, versionKey)
-	return slices.Concat([]byte(`{"`+versionKey+`":`), version, []byte{','}, strictjson.Object(fields)[1:]), nil
+	pieces := strictjson.Object(fields)
+	pieces[0] = []byte(`{"` + versionKey + `":` + string(version) + `,`)
+	return pieces.Join(), nil
 }
 
 // checkVersion reads the version of a file before anything else in it, so that an

@@ -116,13 +116,17 @@ func (e *Escrow) perturbEach(p *Plan, releaseIDs []string, readings [][]int64) (
 		x[k], nonces[k] = make([]int64, len(p.Sensors)), make([]Nonce, len(p.Sensors))
 	}
 	err := parallel.Try(len(p.Sensors), drawWork*max(1, len(releaseIDs)), func(lo, hi int) error {
+		calibration := p.Sensors[lo].calibration()
 		for i := lo; i < hi; i++ {
 			s := p.Sensors[i]
 			key, err := e.SensorKey(string(s.ID))
 			if err != nil {
 				return err
 			}
-			mac, calibration := key.newMAC(), s.calibration()
+			mac := key.newMAC()
+			if before := p.Sensors[max(i-1, lo)]; s.Exponent != before.Exponent || s.Steps != before.Steps {
+				calibration = s.calibration()
+			}
 			for k, id := range releaseIDs {
 				noise, nonce, err := mac.noise(id, calibration, readings[k][i], s.Steps)
 				if err != nil {

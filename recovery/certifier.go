@@ -76,13 +76,15 @@ func (j *certifier) prove(r []float64) bool {
 			j.opts.MassCap *= max(1, v.gain/top)
 		}
 	}
-	if f := v.farkas(j.p.upper(), j.opts.MassCap); f > 0 {
-		j.res.Status, j.res.Margin = Infeasible, f/v.norm
-		copy(j.res.Dual, r)
-		return true
+	if u := j.p.upper(); math.IsInf(u, 1) || !v.feasible(u) {
+		if f := v.farkas(u, j.opts.MassCap); f > 0 {
+			j.res.Status, j.res.Margin = Infeasible, f/v.norm
+			copy(j.res.Dual, r)
+			return true
+		}
 	}
 	if lb, t, unbounded := v.best(j.p.upper()); !unbounded && lb > j.res.LowerBound {
-		j.res.LowerBound, j.errorCost = lb, v.errorCost(j.p.upper())
+		j.res.LowerBound, j.errorCost = lb, v.errorCost(j.p.upper(), lb)
 		floats.ScaleTo(j.res.Dual, t, r)
 	}
 	return false

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -100,22 +101,34 @@ func (s *generation) choose() []int {
 	if !linop.HoldsEntries(s.p.A) && (s.gram == nil || s.gram.local == nil) { // a column costs a product: add fewer, in multiples of the block of 16
 		limit = max(16, s.res.Support/5/16*16)
 	}
-	var all, peaks []int
-	for j, c := range s.c {
-		if s.in[j] || c <= threshold {
-			continue
-		}
-		all = append(all, j)
-		if s.opts.Neighbors != nil && s.localMaximum(j) {
-			peaks = append(peaks, j)
-		}
-	}
-	if len(peaks) > 0 && !s.dense {
-		all = peaks
-	}
-	slices.SortFunc(all, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.c[b], s.c[a]), a-b)
+	return s.bestPrices(limit, func(j int) bool {
+		// Of the nodes that are left the best is a local maximum.
+		return !s.in[j] && !(s.c[j] <= threshold) && (s.dense || s.opts.Neighbors == nil || s.localMaximum(j))
 	})
+}
+
+// choosePiece is the number of nodes among which one worker looks for columns.
+const choosePiece = 1 << 12
+
+// bestPrices returns the nodes with the highest prices of those that are wanted, the best first and of equal ones
+// the first: the best of each range of nodes, and of them the best.
+func (s *generation) bestPrices(limit int, wanted func(j int) bool) []int {
+	better := func(a, b int) int { return cmp.Or(cmp.Compare(s.c[b], s.c[a]), a-b) }
+	ranges := make([][]int, (len(s.c)+choosePiece-1)/choosePiece)
+	parallel.Rows(len(ranges), entryWork*choosePiece, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			var own []int
+			for j := k * choosePiece; j < min((k+1)*choosePiece, len(s.c)); j++ {
+				if wanted(j) {
+					own = append(own, j)
+				}
+			}
+			slices.SortFunc(own, better)
+			ranges[k] = own[:min(limit, len(own))]
+		}
+	})
+	all := slices.Concat(ranges...)
+	slices.SortFunc(all, better)
 	return all[:min(limit, len(all))]
 }
 

@@ -88,7 +88,7 @@ type Options struct {
 	// MassCap is the mass 1ᵀf beyond which a problem without upper bound counts as
 	// infeasible; 0 means 1e3·n·max(1, first lower bound).
 	MassCap float64
-	// Neighbors returns the nodes next to node i, or is nil. Columns of neighbours
+	// Neighbors returns the nodes next to node i, to several callers at the same time, or is nil. Columns of neighbours
 	// are nearly parallel under a smooth operator, so only the best of them is tried first.
 	Neighbors func(i int) []int32
 	// Progress receives the gap and the support after each outer step.

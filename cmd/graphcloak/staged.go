@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -154,7 +155,7 @@ func (a *app) begin(runID string, kept *staged, room int64) error {
 	if err == nil {
 		var info os.FileInfo
 		if info, err = os.Stat(path); err == nil {
-			err = writeSynced(siblingPath(path, roomFile), make([]byte, stagedSize(info.Size(), len(kept.Attempt.Plan.Sensors))))
+			err = disk.Hold(siblingPath(path, roomFile), stagedSize(info.Size(), len(kept.Attempt.Plan.Sensors)))
 		}
 	}
 	if err != nil {
@@ -196,12 +197,12 @@ func writeStaged(runID string, kept *staged) error {
 	if err := removeIfExists(siblingPath(path, roomFile)); err != nil {
 		return err
 	}
-	return writeSynced(path, data)
+	return writeSynced(path, data...)
 }
 
 // document is the staged run as JSON. The plan and the release, whose texts may be long,
 // are put in as they write themselves.
-func (k *staged) document() ([]byte, error) {
+func (k *staged) document() (strictjson.Pieces, error) {
 	bare := *k
 	bare.Attempt, bare.Release = nil, nil
 	fields, err := membersOf(bare)
@@ -213,15 +214,20 @@ func (k *staged) document() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if k.Attempt != nil {
-		if fields["attempt"], err = attemptDocument(*k.Attempt); err != nil {
-			return nil, err
-		}
+	if k.Attempt == nil {
+		return strictjson.Object(fields), nil
 	}
-	return strictjson.Object(fields), nil
+	attempt, err := attemptDocument(*k.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	// "attempt" is before all other names.
+	rest := strictjson.Object(fields)
+	rest[0] = []byte{','}
+	return slices.Concat(strictjson.Pieces{[]byte(`{"attempt":`)}, attempt, rest), nil
 }
 
-func attemptDocument(a graphcloak.Attempt) ([]byte, error) {
+func attemptDocument(a graphcloak.Attempt) (strictjson.Pieces, error) {
 	plan, release := a.Plan, a.Release
 	a.Plan, a.Release = nil, nil
 	fields, err := membersOf(a)
@@ -250,10 +256,15 @@ func membersOf(v any) (map[string]json.RawMessage, error) {
 }
 
 // writeSynced writes a file of mode 0600 that survives a crash of the machine.
-func writeSynced(path string, data []byte) error {
+func writeSynced(path string, pieces ...[]byte) error {
 	return disk.Write(path, disk.Options{Mode: 0o600, Replace: true}, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
+		to := bufio.NewWriter(w) // for the short ones; the long ones go through
+		for _, p := range pieces {
+			if _, err := to.Write(p); err != nil {
+				return err
+			}
+		}
+		return to.Flush()
 	})
 }
 

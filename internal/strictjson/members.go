@@ -3,6 +3,7 @@
 package strictjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -11,17 +12,20 @@ import (
 // Object joins members to an object, by ascending name, as encoding/json writes a map, but
 // without a look at them: names need no escape, and members are as encoding/json writes
 // them.
-func Object(members map[string]json.RawMessage) []byte {
-	size := 2
-	for name, value := range members {
-		size += len(name) + len(value) + 4
-	}
-	text := append(make([]byte, 0, size), '{')
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if len(text) > 1 {
-			text = append(text, ',')
+func Object(members map[string]json.RawMessage) Pieces {
+	pieces := Pieces{{'{'}}
+	for k, name := range slices.Sorted(maps.Keys(members)) {
+		before := `"` + name + `":`
+		if k > 0 {
+			before = "," + before
 		}
-		text = append(append(text, `"`+name+`":`...), members[name]...)
+		pieces = append(pieces, []byte(before), members[name])
 	}
-	return append(text, '}')
+	return append(pieces, []byte{'}'})
 }
+
+// Pieces are a text in parts, in their order: a long text is not copied to be put into another.
+type Pieces [][]byte
+
+// Join returns the text.
+func (p Pieces) Join() []byte { return bytes.Join(p, nil) }

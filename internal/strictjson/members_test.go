@@ -26,7 +26,7 @@ func TestObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(strictjson.Object(members)); got != string(want) {
+		if got := string(strictjson.Object(members).Join()); got != string(want) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

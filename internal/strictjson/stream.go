@@ -45,7 +45,7 @@ func WriteCanonical(w io.Writer, text []byte) error {
 func WriteCanonicalMembers(w io.Writer, members map[string]json.RawMessage) error {
 	names := slices.Sorted(maps.Keys(members))
 	if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return !plain([]byte(name)) }) {
-		return WriteCanonical(w, Object(members))
+		return WriteCanonical(w, Object(members).Join())
 	}
 	values := make([][]byte, len(names))
 	for k, name := range names {
