@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/linop"
@@ -20,13 +19,12 @@ import (
 // fewer of its answers are turned; what cannot be is refused.
 func TestTolerateFaulty(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: .5}, graphcloak.LoadOptions{})
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := graphcloak.PlanOptions{
-		Budget: privacy.Budget{Epsilon: 47, Delta: .01}, Alpha: 1, Measured: true, Clip: &privacy.Interval{Lo: 0, Hi: 1},
-		Allocation: graphcloak.Allocation{Objective: allocation.Information},
+		Budget: privacy.Budget{Epsilon: 60, Delta: .01}, Alpha: 1, Measured: true, Clip: &privacy.Interval{Lo: 0, Hi: 1},
 	}
 	part, err := m.Partition(t.Context())
 	if err != nil {
@@ -67,9 +65,10 @@ func TestTolerateFaulty(t *testing.T) {
 	if err := m.Certify(t.Context(), p.Plan); err != nil {
 		t.Errorf("certify: %v", err)
 	}
+	const margin = 3 // from ε = 30 to 200, 4 to 6 more answers do
 	before, after := held(plain, 2), held(p, 2)
 	t.Logf("%d and %d answers of %d withstand 2 liars", before, after, m.Graph.Order()/2)
-	if p.Allocated == nil || p.Allocated.TolerateFaulty != 2 || after <= before {
+	if p.Allocated == nil || p.Allocated.TolerateFaulty != 2 || after < before+margin {
 		t.Errorf("%d answers withstand 2 liars, and %d of a plan that is asked for it: %+v", before, after, p.Allocated)
 	}
 	for _, k := range []int{-1, len(m.Sensors), math.MaxInt} {
