@@ -242,7 +242,19 @@ func (w workload) planning() []step {
 	if a.Time > 0 {
 		search = min(search, 2*a.Time.Seconds()) // on two processors
 	}
+	search += w.everyTau(rows)
 	return append(w.choosing(), certify, step{name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, extraSeconds: search})
+}
+
+// perConstraint is the seconds that an allocation for a range of τ takes more, for each node, row and relationship.
+const perConstraint = 14e-9
+
+// everyTau is what it takes at most to keep an allocation within the constraints of a range of τ, however wide.
+func (w workload) everyTau(rows float64) (atMost float64) {
+	if u := w.plan.Uncertainty; u.TauFrom == u.TauTo {
+		return 0
+	}
+	return 2 * perConstraint * w.nodes * rows * w.relationships
 }
 
 // updates is the search for an allocation that keeps no rows: at most some 150 blocks of 16

@@ -3,9 +3,11 @@
 package study_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -57,5 +59,32 @@ func TestEstimateOfFaultySensors(t *testing.T) {
 	job.Plan.Allocation.TolerateFaulty = 1
 	if e := estimates(t, s, job)["plan"]; e.SecondsMax <= sound["plan"].SecondsMax || e.SecondsMin != sound["plan"].SecondsMin {
 		t.Errorf("--tolerate-faulty: %v to %v s, without %v to %v s", e.SecondsMin, e.SecondsMax, sound["plan"].SecondsMin, sound["plan"].SecondsMax)
+	}
+}
+
+// TestEstimateOfRange: an allocation for a range of τ may take much longer than one for its middle; uniform noise does not.
+func TestEstimateOfRange(t *testing.T) {
+	grid, err := builtin.Parse("grid,rows=50,cols=50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := grid.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	s := testkit.Folder(t, dir)
+	job := graphcloak.Job{}
+	job.Plan.Epsilon, job.Plan.Delta, job.Plan.Alpha, job.Tau, job.Plan.Measured, job.Plan.Allocation.Optimal = 4, 1e-5, 1, 2, true, true
+	single := estimates(t, s, job)["plan"]
+	job.Plan.Uncertainty.TauFrom, job.Plan.Uncertainty.TauTo = 1, 4
+	ranged := estimates(t, s, job)["plan"]
+	job.Plan.Allocation = graphcloak.Allocation{Uniform: true}
+	uniform := estimates(t, s, job)["plan"]
+	if ranged.SecondsMin != single.SecondsMin || ranged.SecondsMax < single.SecondsMax+300 || uniform.SecondsMax > single.SecondsMax {
+		t.Errorf("%v to %v s at one τ, %v to %v s over a range, %v s under uniform noise", single.SecondsMin, single.SecondsMax, ranged.SecondsMin, ranged.SecondsMax, uniform.SecondsMax)
 	}
 }

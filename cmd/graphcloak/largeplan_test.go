@@ -82,6 +82,37 @@ func TestLargeRunIsNotHeldUp(t *testing.T) {
 	}
 }
 
+// TestRangeIsForeseen: only an allocation for a range of τ that may take minutes is told of beforehand.
+func TestRangeIsForeseen(t *testing.T) {
+	for _, c := range []struct {
+		from, tau, allocation string
+		want                  bool
+	}{
+		{"generate:grid,rows=50,cols=50", "1..4", "optimal", true},
+		{"generate:grid,rows=50,cols=50", "1..4", "uniform", false},
+		{"generate:grid,rows=50,cols=50", "2", "optimal", false},
+		{"example:karate", "1..4", "optimal", false},
+	} {
+		a, _, stderr := kit(t, "--from", c.from, "--measurement-property", "source", "--tau", c.tau, "--epsilon", "4", "--delta", "1e-5", "--allocation", c.allocation)
+		job, err := a.job()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := a.openStore(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := a.load(t.Context(), s, job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.noteRange(m, job)
+		if told := strings.Contains(stderr.String(), "at every τ from 1 to 4, which may take up to "); told != c.want {
+			t.Errorf("%+v: %s", c, stderr)
+		}
+	}
+}
+
 // TestTrialsOf: no more than are asked for, 50 up to 200,000 nodes, and 20 at least.
 func TestTrialsOf(t *testing.T) {
 	for _, c := range [][3]int{{200, 6001, 50}, {200, 200_000, 50}, {200, 300_000, 33}, {200, 1_000_000, 20}, {7, 300_000, 7}} {

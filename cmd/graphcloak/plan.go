@@ -64,6 +64,7 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 			}
 			return a.suggest(ctx, m, job, suggested, trials)
 		}
+		a.noteRange(m, job)
 		p, err := choice.plan(ctx, a, m, job)
 		if err != nil {
 			return err

@@ -144,6 +144,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	if least, most, err := study.RunTime(m, job); err == nil { // without it less is told
 		a.expectTime(least, most)
 	}
+	a.noteRange(m, job)
 	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)
