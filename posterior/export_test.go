@@ -23,6 +23,17 @@ func ReadsColumns(d measurement.Data, sources int) bool {
 	return newWalkColumns(d, sources, walkMemory).read != nil
 }
 
+// Pool takes every node as likely as any other into a pool.
+func Pool(ctx context.Context, d measurement.Data) error {
+	_, n := d.A.Dims()
+	law := make([]float64, n)
+	for i := range law {
+		law[i] = 1
+	}
+	_, err := newPool(ctx, law, newWalkColumns(d, 2, walkMemory))
+	return err
+}
+
 // Known makes the likeliest state the only one.
 func Known(f Faults) Faults {
 	f.only = 1

@@ -68,8 +68,8 @@ func newWalk(ctx context.Context, g *gibbs, opts SampleOptions) (*walk, error) {
 	if err := w.pilot(ctx, opts); err != nil {
 		return nil, err
 	}
-	w.near = newPool(w.proposal, w.columns)
-	return w, nil
+	w.near, err = newPool(ctx, w.proposal, w.columns)
+	return w, err
 }
 
 // KnowsEvidence reports whether [Second] and [NewCount] are to be had: not where sensors may be broken and heat reaches

@@ -287,6 +287,10 @@ func TestWalkEnds(t *testing.T) {
 		}
 	}
 	d.A = productsOnly{d.A}
+	ctx := &ending{Context: t.Context()}
+	if err := posterior.Pool(ctx, d); !errors.Is(err, context.Canceled) {
+		t.Errorf("products: the end is %v", err)
+	}
 	if _, err := posterior.Second(t.Context(), d, posterior.Options{Faults: f}); !errors.Is(err, posterior.ErrInvalid) || posterior.KnowsEvidence(d, f) {
 		t.Error(err)
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// walkError bounds, in nats, what the parts of columns that are not read make of the log likelihood of the sources.
+	// walkError bounds, in nats, what the parts of columns that are not read make of the log likelihood of the sources, where
+	// a bound on ‖A‖ is known; else ‖y‖ stands for that, and it is an estimate.
 	walkError = 1e-4
 	// walkProducts is the number of products that reading a column may take as long as: it has fewer entries.
 	walkProducts = 8
@@ -73,8 +74,8 @@ func newWalkColumns(d measurement.Data, sources, memory int) *walkColumns {
 		norm = floats.Norm(d.Y, 2)
 	}
 	tol := walkError / (k * (1 + floats.Norm(d.Y, 2) + k*norm))
-	if read, ok := linop.ReadColumns(d.A, sample, tol, walkProducts*len(sample)); ok {
-		c.read, c.far = read, 2*tol
+	if read, ok := linop.ReadColumns(d.A, sample, tol/2, walkProducts*len(sample)); ok {
+		c.read, c.far = read, tol
 		return c
 	}
 	c.all = make([]int32, m)
@@ -90,12 +91,31 @@ func (c *walkColumns) at(j int) *sparseColumn {
 		return col
 	}
 	col := c.find(j)
+	c.keep(j, col)
+	return col
+}
+
+// keep keeps column j, and where it does not fit no other.
+func (c *walkColumns) keep(j int, col *sparseColumn) {
 	if c.size += col.bytes(); c.size > c.memory {
 		clear(c.kept)
 		c.size = col.bytes()
 	}
 	c.kept[j] = col
-	return col
+}
+
+// take keeps columns that are products together: for many at once a product costs less for each.
+func (c *walkColumns) take(nodes []int) {
+	if c.read != nil {
+		return
+	}
+	missing := slices.DeleteFunc(slices.Clone(nodes), func(j int) bool { return c.kept[j] != nil })
+	m, _ := c.a.Dims()
+	x := make([]float64, m*len(missing))
+	linop.ColumnsTo(c.a, x, missing)
+	for k, j := range missing {
+		c.keep(j, newSparseColumn(c.all, x[k*m:(k+1)*m:(k+1)*m]))
+	}
 }
 
 func (c *walkColumns) find(j int) (col *sparseColumn) {

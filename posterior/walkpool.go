@@ -3,14 +3,17 @@
 package posterior
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 )
 
-// Sizes of a pool: nodes, and entries of their columns.
+// Sizes of a pool: nodes, or those whose columns are products; entries of the columns; and columns that are computed together.
 const (
-	poolNodes   = 4096
-	poolEntries = 1 << 20
+	poolNodes    = 4096
+	poolProducts = 256
+	poolEntries  = 1 << 20
+	poolBlock    = 16
 )
 
 // pool is the nodes that are likeliest to be sources, by the sensors that they move: from node z a step goes to a sensor s
@@ -23,22 +26,30 @@ type pool struct {
 }
 
 // newPool takes the likeliest nodes of a law, all of whose columns fit.
-func newPool(law []float64, columns *walkColumns) *pool {
+func newPool(ctx context.Context, law []float64, columns *walkColumns) (*pool, error) {
 	p := &pool{columns: map[int]*sparseColumn{}, nodes: map[int32][]int{}, sums: map[int32][]float64{}}
-	entries := 0
-	order := firstOf(law, poolNodes)
-	slices.SortStableFunc(order, func(i, j int) int { return compareDown(law[i], law[j]) })
-	for _, i := range order {
-		if law[i] == 0 {
-			break
-		}
-		c := columns.at(i)
-		if entries += len(c.rows); entries > poolEntries {
-			break
-		}
-		p.add(i, c)
+	nodes, entries := poolNodes, 0
+	if columns.read == nil {
+		nodes = poolProducts
 	}
-	return p
+	m, _ := columns.a.Dims()
+	together := min(poolBlock, max(1, poolEntries/m))
+	order := firstOf(law, nodes)
+	slices.SortStableFunc(order, func(i, j int) int { return compareDown(law[i], law[j]) })
+	for block := range slices.Chunk(order, together) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		columns.take(block)
+		for _, i := range block {
+			c := columns.at(i)
+			if entries += len(c.rows); law[i] == 0 || entries > poolEntries {
+				return p, nil
+			}
+			p.add(i, c)
+		}
+	}
+	return p, nil
 }
 
 func (p *pool) add(i int, c *sparseColumn) {

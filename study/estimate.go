@@ -404,14 +404,17 @@ func (w workload) severalSources() (seconds, bytes float64) {
 	return seconds, bytes
 }
 
-// walk is what more than one source takes where sensors may be faulty and heat stays near: posteriors of one given others, for what a
-// chain proposes and for the evidence of a second, and its moves.
+// walk is what more than one source takes where sensors may be faulty: posteriors of one given others, for what a chain proposes and for
+// the evidence of a second, and its moves. Among many relationships heat reaches everything: there a column is a product.
 func (w workload) walk() (seconds, bytes float64) {
 	const (
 		perGiven = 15e-6 // seconds of a posterior, for each node
 		perMove  = 1e-4
-		moves    = 3 * 4 * 1500 // of each source
+		sweeps   = 4 * 1500
+		moves    = 3 * sweeps // of each source
 		draws    = 9
+		pool     = 256 // columns
+		many     = 2   // relationships a node
 	)
 	k, posteriors := float64(w.sources), 3*float64(w.sources)
 	if w.sources == analyst.OneOrTwo {
@@ -420,7 +423,10 @@ func (w workload) walk() (seconds, bytes float64) {
 		}
 		k, posteriors = 2, draws+6
 	}
-	return posteriors*perGiven*w.nodes + k*moves*perMove, float64(posterior.SampleBytes(int(w.nodes), int(w.sensors)))
+	if w.relationships > many*w.nodes && w.sources != analyst.OneOrTwo {
+		seconds = pool*w.cost.Column + k*sweeps*w.cost.Apply
+	}
+	return seconds + posteriors*perGiven*w.nodes + k*moves*perMove, float64(posterior.SampleBytes(int(w.nodes), int(w.sensors)))
 }
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:
