@@ -84,6 +84,35 @@ func TestSeveralSourcesOfALargeGraph(t *testing.T) {
 	}
 }
 
+// TestSecondSourceWhereHeatReachesEverything: where columns are not read one source is weighed beside broken sensors, and where none is broken,
+// and on graphs that take long; each is said.
+func TestSecondSourceWhereHeatReachesEverything(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		rate float64
+		want string
+	}{{DenseLimit + 1, .01, "heat reaches everything"}, {DenseLimit + 1, 0, "no sensor is broken"}, {SecondNodes + 1, .01, "above 100000 nodes"}} {
+		g, err := graph.Star(c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := laplacian.New(g, laplacian.Normalized)
+		d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := (&Operator{Graph: g, Laplacian: l, Diffusion: d}).Whiten(t.Context(), Measurements{Nodes: []int{3, 4}, Values: []float64{.9, .2}, Sigmas: []float64{.05, .05}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := analysis{Whitened: w, opts: Options{Sources: OneOrTwo}, report: &report.Report{}}
+		err = a.severalSources(t.Context(), posterior.Options{Faults: posterior.Faults{Rate: c.rate}})
+		if err != nil || len(a.report.Notes) != 1 || !strings.Contains(a.report.Notes[0], c.want) {
+			t.Errorf("%+v: %v, notes %q", c, err, a.report.Notes)
+		}
+	}
+}
+
 // TestSeveralSourcesMemory: what sampling takes is asked for where sensors may be broken and more than one source may be weighed on a graph
 // whose rows are not held, and nowhere else.
 func TestSeveralSourcesMemory(t *testing.T) {

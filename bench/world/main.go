@@ -61,6 +61,7 @@ func studies() []experiment {
 		sourcesStudy(),
 		faultyStudy(),
 		faultyTimeStudy(),
+		faultySourcesStudy(),
 		amplitudeStudy(),
 		scenarioStudy(),
 		tauRangeStudy(),
