@@ -38,8 +38,8 @@ type workspace struct {
 }
 
 func (d *Diffusion) workspace(size int, copies bool) *workspace {
-	w, ok := d.work.Get().(*workspace)
-	if !ok {
+	w := d.work.take()
+	if w == nil {
 		w = &workspace{}
 		w.gather, w.scatter, w.begin, w.round = w.loop.gather, w.loop.scatter, w.loop.begin, w.loop.round
 	}
@@ -53,7 +53,7 @@ func (d *Diffusion) workspace(size int, copies bool) *workspace {
 // release gives the workspace back.
 func (d *Diffusion) release(w *workspace) {
 	w.loop = rowLoop{}
-	d.work.Put(w)
+	d.work.put(w)
 }
 
 func resize(v []float64, size int) []float64 {

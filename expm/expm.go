@@ -90,6 +90,9 @@ type Options struct {
 	Method    Method
 	Tolerance float64                               // truncation error in the 2-norm; 0: 1e-13 (× max s/min s)
 	Progress  func(stage string, done, total int64) // nil: silent
+	// Keep keeps the memory of an application, up to 512 bytes a node, for the next as long as the
+	// diffusion lives; else a collection of garbage between the two may free it.
+	Keep bool
 }
 
 // Diffusion is M̃ ≈ e^{-τL}, n × n, safe for concurrent use. It implements
@@ -100,11 +103,11 @@ type Diffusion struct {
 	tol       float64
 	method    Method
 	err       float64
-	rounding  float64    // part of err; Chebyshev only
-	condition float64    // max s/min s
-	spec      *Spectrum  // Eigen
-	weights   []float64  // Chebyshev: coefficient of T_k
-	work      *sync.Pool // *workspace
+	rounding  float64   // part of err; Chebyshev only
+	condition float64   // max s/min s
+	spec      *Spectrum // Eigen
+	weights   []float64 // Chebyshev: coefficient of T_k
+	work      *memory   // of applications
 
 	denseOnce sync.Once
 	dense     *mat.Dense
@@ -172,7 +175,7 @@ func newUnprepared(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	case math.IsInf(l.Bound(), 1):
 		return nil, fmt.Errorf("%w: the sum of the weights at a node overflows", ErrAccuracy)
 	}
-	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, condition: similarityCondition(l), work: &sync.Pool{}}
+	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, condition: similarityCondition(l), work: &memory{keep: opts.Keep}}
 	if d.tol == 0 {
 		d.tol = 1e-13 * d.condition
 	}

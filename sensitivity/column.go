@@ -50,7 +50,7 @@ func (s *search) within(tol float64) (*operator, error) {
 	tol = min(max(tol, 1e-15), 1e-2)
 	var err error
 	if s.heat == nil {
-		o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
+		o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol, Keep: true})
 	} else {
 		o.d, err = s.heat.WithTolerance(tol)
 	}
