@@ -84,24 +84,8 @@ func (a *analysis) count(ctx context.Context, opts *posterior.SampleOptions) (*p
 // can be enumerated. Where the noise at all sensors, or a background, explains more, one source is supposed,
 // whose fit is then tested.
 func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
-	switch n := a.op.Graph.Order(); {
-	case n > SecondNodes:
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes only one source is weighed unless `sources` says otherwise", SecondNodes))
-		return nil
-	case n > DenseLimit && opts.Faults.Rate == 0:
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes, where no sensor is broken, only one source is weighed unless `sources` says otherwise", DenseLimit))
-		return nil
-	}
-	if a.opts.TauFrom < a.opts.TauTo {
-		a.report.Notes = append(a.report.Notes, "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that τ is known")
-		return nil
-	}
-	if a.severalProcesses() {
-		a.report.Notes = append(a.report.Notes, "where the graph is known by a list only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that the graph is known")
-		return nil
-	}
-	if !posterior.KnowsEvidence(a.Data, opts.Faults) {
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("above %d nodes, where heat reaches everything, only one source is weighed unless `sources` says otherwise", DenseLimit))
+	if why := a.onlyOne(opts); why != "" {
+		a.report.Notes = append(a.report.Notes, why)
 		return nil
 	}
 	second, err := posterior.Second(ctx, a.Data, opts)
@@ -148,6 +132,24 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	a.report.Sources.Count = 2
 	a.rerank(groups, opts.Prior)
 	return nil
+}
+
+// onlyOne says why a second source is not weighed, or nothing where it is.
+func (a *analysis) onlyOne(opts posterior.Options) string {
+	n := a.op.Graph.Order()
+	switch {
+	case n > SecondNodes:
+		return fmt.Sprintf("above %d nodes only one source is weighed unless `sources` says otherwise", SecondNodes)
+	case n > DenseLimit && opts.Faults.Rate == 0:
+		return fmt.Sprintf("above %d nodes, where no sensor is broken, only one source is weighed unless `sources` says otherwise", DenseLimit)
+	case a.opts.TauFrom < a.opts.TauTo:
+		return "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that τ is known"
+	case a.severalProcesses():
+		return "where the graph is known by a list only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that the graph is known"
+	case !posterior.KnowsEvidence(a.Data, opts.Faults):
+		return fmt.Sprintf("above %d nodes, where heat reaches everything, only one source is weighed unless `sources` says otherwise", DenseLimit)
+	}
+	return ""
 }
 
 // SecondNodes is the order up to which [OneOrTwo] weighs a second source, in some ten seconds; without faults it is [DenseLimit].

@@ -23,6 +23,12 @@ func ReadsColumns(d measurement.Data, sources int) bool {
 	return newWalkColumns(d, sources, walkMemory).read != nil
 }
 
+// WithEvidence makes a sampler compute evidence ratios.
+func WithEvidence(o SampleOptions) SampleOptions {
+	o.evidence = true
+	return o
+}
+
 // Pool takes every node as likely as any other into a pool.
 func Pool(ctx context.Context, d measurement.Data) error {
 	_, n := d.A.Dims()

@@ -43,8 +43,9 @@ type faultyGibbs struct {
 	sums     []float64 // its partial sums
 	faulty   []float64 // sums of the probability of each sensor to be faulty
 	observed int       // their number
-	sweeps   int
-	thin     int // sweeps between two evidence ratios; 0: none
+	burn     int       // sweeps that are not observed
+	sweeps   int       // after them
+	thin     int       // sweeps between two evidence ratios; 0: none
 }
 
 // thinned is the number of sweeps of a chain whose evidence ratios are computed: each costs a
@@ -68,7 +69,7 @@ func newFaultyGibbs(ctx context.Context, g gibbs, opts SampleOptions) (*faultyGi
 		nodes[i] = i
 	}
 	linop.ColumnsTo(g.d.A, all.Data, nodes)
-	c := &faultyGibbs{gibbs: g, faults: f.faultyEvidence, columns: all, faulty: make([]float64, m)}
+	c := &faultyGibbs{gibbs: g, faults: f.faultyEvidence, columns: all, burn: opts.Burn, faulty: make([]float64, m)}
 	if opts.evidence {
 		c.thin = max(1, opts.Sweeps/thinned)
 	}
@@ -90,7 +91,7 @@ func (g *faultyGibbs) column(i int) []float64 {
 
 // start takes all sensors for sound and draws dispersed sources.
 func (g *faultyGibbs) start(k int, rnd *rand.Rand) {
-	g.rnd, g.z, g.a = rnd, nil, nil
+	g.rnd, g.z, g.a, g.sweeps = rnd, nil, nil, -g.burn
 	clear(g.mean)
 	for s := range g.weight {
 		g.weight[s] = 1
@@ -144,7 +145,7 @@ func (g *faultyGibbs) setNorms() {
 func (g *faultyGibbs) sweep(ctx context.Context) (moved []float64) {
 	g.drawWeights()
 	g.sweeps++
-	weigh := len(g.z) > 1 && g.thin > 0 && g.sweeps%g.thin == 0 // of one source the evidence is exact
+	weigh := len(g.z) > 1 && g.weighs() // of one source the evidence is exact
 	for range g.z {
 		g.remove()
 		if weigh {
@@ -188,9 +189,12 @@ func (g *faultyGibbs) drawWeights() {
 	}
 }
 
+// weighs reports whether the evidence of one source more is wanted of a sweep.
+func (g *faultyGibbs) weighs() bool { return g.thin > 0 && g.sweeps > 0 && g.sweeps%g.thin == 0 }
+
 // added returns the ratio of a thinned sweep.
 func (g *faultyGibbs) added(ctx context.Context) []float64 {
-	if g.thin == 0 || g.sweeps%g.thin != 0 {
+	if !g.weighs() {
 		return nil
 	}
 	return []float64{g.evidenceOfOneMore(ctx)}

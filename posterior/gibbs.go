@@ -118,6 +118,9 @@ func NewSample(ctx context.Context, d measurement.Data, opts SampleOptions) (*Sa
 			opts.Progress("sample sources", int64(k+1), int64(opts.Chains))
 		}
 	}
+	if err := ctx.Err(); err != nil { // of which the last sweep knew nothing
+		return nil, err
+	}
 	floats.Scale(1/float64(len(out.sweeps)), out.Probability)
 	out.Faulty = at.broken()
 	out.diagnose(append(out.indicatorTraces(opts.Chains), like, mass))

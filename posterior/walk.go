@@ -35,8 +35,9 @@ type walk struct {
 	near     *pool
 	proposal []float64 // probability of each node in a move to any
 	sums     []float64 // its partial sums
-	sweeps   int
-	thin     int // sweeps between two evidence ratios; 0: none
+	burn     int       // sweeps that are not observed
+	sweeps   int       // after them
+	thin     int       // sweeps between two evidence ratios; 0: none
 
 	mean    []float64 // of each sensor, of the sources that are set
 	moved   []bool    // whether one of them moves it
@@ -57,7 +58,7 @@ func newWalk(ctx context.Context, g *gibbs, opts SampleOptions) (*walk, error) {
 		return nil, err
 	}
 	m := len(f.d.Y)
-	w := &walk{gibbs: *g, faults: f, columns: newWalkColumns(f.d, opts.Sources, walkMemory), mean: make([]float64, m), moved: make([]bool, m), faulty: make([]float64, m)}
+	w := &walk{gibbs: *g, faults: f, columns: newWalkColumns(f.d, opts.Sources, walkMemory), burn: opts.Burn, mean: make([]float64, m), moved: make([]bool, m), faulty: make([]float64, m)}
 	f.faint = walkFaint
 	if opts.evidence {
 		if !KnowsEvidence(g.d, opts.Faults) {
@@ -140,7 +141,7 @@ func (w *walk) state() *gibbs { return &w.gibbs }
 
 // start draws dispersed sources, from the prior.
 func (w *walk) start(k int, rnd *rand.Rand) {
-	w.rnd, w.z, w.a = rnd, nil, nil
+	w.rnd, w.z, w.a, w.sweeps = rnd, nil, nil, -w.burn
 	w.w = slices.Clone(w.logPrior)
 	for range k {
 		w.total = logSum(w.w)
@@ -224,7 +225,7 @@ func (w *walk) sweep(ctx context.Context) (moved []float64) {
 }
 
 // weighs reports whether the evidence of one source more is wanted of a sweep.
-func (w *walk) weighs() bool { return w.thin > 0 && w.sweeps%w.thin == 0 }
+func (w *walk) weighs() bool { return w.thin > 0 && w.sweeps > 0 && w.sweeps%w.thin == 0 }
 
 // without returns the log evidence ratio of a source more than the others of j.
 func (w *walk) without(ctx context.Context, j int) float64 {

@@ -269,6 +269,10 @@ func TestWalkEnds(t *testing.T) {
 	opts := posterior.SampleOptions{Options: posterior.Options{Faults: f}, Sources: 2, Sweeps: 4}
 	for what, do := range map[string]func(context.Context) error{
 		"sample": func(ctx context.Context) error { _, err := posterior.NewSample(ctx, d, opts); return err },
+		"ratios": func(ctx context.Context) error {
+			_, err := posterior.NewSample(ctx, d, posterior.WithEvidence(opts))
+			return err
+		},
 		"second": func(ctx context.Context) error { _, err := posterior.Second(ctx, d, opts.Options); return err },
 	} {
 		const many = 1 << 40
