@@ -178,7 +178,8 @@ func (c *localNode) value(k int, a float64) float64 {
 	return a * (p[1] + a*(p[2]+a*(p[3]+a*(p[4]+a*(p[5]+a*p[6])))))
 }
 
-// log returns the log evidence and bounds on it. What is surely below floor − negligible may only be bounded.
+// log returns the log evidence and bounds on it. What is surely below floor − negligible may only be bounded, and of what is 50
+// below the floor, as a column has panels, they may know nothing.
 func (c *localNode) log(floor float64) (log, low, high float64) {
 	steps := c.steps()
 	if steps >= boundedSteps {

@@ -22,20 +22,25 @@ func faultySourcesStudy() experiment {
 	return experiment{name: "faulty-sources", about: "two sources beside stuck sensors, on more than 6,000 nodes", trials: 10, run: runFaultySources}
 }
 
-// faultSourcesNoise is the noise of the study, against readings of 1.
-const faultSourcesNoise = .05
+// faultSourcesNoise are the noises of the study, against readings of 1.
+func faultSourcesNoise() []float64 { return []float64{.05, .02} }
 
 // runFaultySources draws two sources of amplitude 1 in two communities, and sticks one sensor in a hundred at 1.
 func runFaultySources(ctx context.Context, s settings) ([]table, error) {
 	t := table{
-		title:   fmt.Sprintf("Two sources of amplitude 1 in two communities, τ = %v, noise %v, a sensor at every node, one in a hundred stuck at 1; %d trials a row.", faultTau, faultSourcesNoise, s.trials),
-		columns: []string{"graph", "both named", "told from one", "stuck ones among suspects", "suspects that are stuck", "not mixed", "CPU s, a second?", "CPU s, two"},
+		title:   fmt.Sprintf("Two sources of amplitude 1 in two communities, τ = %v, a sensor at every node, one in a hundred stuck at 1; %d trials a row.", faultTau, s.trials),
+		columns: []string{"graph", "noise", "both named", "told from one", "stuck ones among suspects", "suspects that are stuck", "not mixed", "CPU s, a second?", "CPU s, two"},
 	}
 	for _, name := range s.chosenGraphs("road-like,n=20000,seed=1") {
 		err := instance.With(ctx, s.data, name, faultTau, func(m *graphcloak.Model) error {
-			row, err := sourcesBesideFaults(ctx, m, s)
-			t.rows = append(t.rows, append([]string{name}, row...))
-			return err
+			for _, noise := range faultSourcesNoise() {
+				row, err := sourcesBesideFaults(ctx, m, s, noise)
+				if err != nil {
+					return err
+				}
+				t.rows = append(t.rows, append([]string{name, fmt.Sprint(noise)}, row...))
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -51,7 +56,7 @@ type foundSources struct {
 }
 
 // sourcesBesideFaults makes a row.
-func sourcesBesideFaults(ctx context.Context, m *graphcloak.Model, s settings) ([]string, error) {
+func sourcesBesideFaults(ctx context.Context, m *graphcloak.Model, s settings, noise float64) ([]string, error) {
 	part, err := m.Partition(ctx)
 	if err != nil {
 		return nil, err
@@ -59,14 +64,14 @@ func sourcesBesideFaults(ctx context.Context, m *graphcloak.Model, s settings) (
 	n := m.Graph.Order()
 	var in analyst.Measurements
 	for i := range n {
-		in.Nodes, in.Sigmas, in.Values = append(in.Nodes, i), append(in.Sigmas, faultSourcesNoise), append(in.Values, 0)
+		in.Nodes, in.Sigmas, in.Values = append(in.Nodes, i), append(in.Sigmas, noise), append(in.Values, 0)
 	}
 	w, err := m.Operator().Whiten(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	f := posterior.Faults{Rate: analyst.DefaultFaultRate, Low: make([]float64, n), High: make([]float64, n)}
-	floats.AddConst(1/faultSourcesNoise, f.High)
+	floats.AddConst(1/noise, f.High)
 	opts := posterior.Options{Faults: f}
 	norms, err := posterior.ColumnNorms(ctx, w.Data, opts)
 	if err != nil {
