@@ -171,7 +171,7 @@ const typicalSpread = 256
 // program is the resident size of a process that has done little yet, and startup
 // the seconds until then.
 const (
-	program = 26 << 20
+	program = 29 << 20
 	startup = 0.01
 )
 
