@@ -6,10 +6,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // blockColumns is the number of columns that are diffused at a time.
@@ -32,35 +34,41 @@ func (d *Diffusion) padded(c int) int {
 // an application allocates nothing.
 type workspace struct {
 	x, y, t0, t1 []float64
+	lent         [4]*linop.Block // of these vectors
 	loop         rowLoop
 	// The loops that rowLoop has.
 	gather, scatter, begin, round func(lo, hi int)
 }
 
-func (d *Diffusion) workspace(size int, copies bool) *workspace {
-	w := d.work.take()
-	if w == nil {
-		w = &workspace{}
-		w.gather, w.scatter, w.begin, w.round = w.loop.gather, w.loop.scatter, w.loop.begin, w.loop.round
-	}
-	w.t0, w.t1 = resize(w.t0, size), resize(w.t1, size)
+var workspaces = sync.Pool{New: func() any {
+	w := &workspace{}
+	w.gather, w.scatter, w.begin, w.round = w.loop.gather, w.loop.scatter, w.loop.begin, w.loop.round
+	return w
+}}
+
+func newWorkspace(size int, copies bool) *workspace {
+	w := workspaces.Get().(*workspace)
+	w.t0, w.t1 = w.borrow(0, size), w.borrow(1, size)
 	if copies {
-		w.x, w.y = resize(w.x, size), resize(w.y, size)
+		w.x, w.y = w.borrow(2, size), w.borrow(3, size)
 	}
 	return w
 }
 
-// release gives the workspace back.
-func (d *Diffusion) release(w *workspace) {
-	w.loop = rowLoop{}
-	d.work.put(w)
+func (w *workspace) borrow(i, size int) []float64 {
+	w.lent[i] = linop.Borrow(size)
+	return w.lent[i].V
 }
 
-func resize(v []float64, size int) []float64 {
-	if cap(v) < size {
-		return make([]float64, size)
+// release gives the workspace back.
+func (w *workspace) release() {
+	for _, b := range w.lent {
+		if b != nil {
+			b.Back()
+		}
 	}
-	return v[:size]
+	w.x, w.y, w.t0, w.t1, w.lent, w.loop = nil, nil, nil, nil, [4]*linop.Block{}, rowLoop{}
+	workspaces.Put(w)
 }
 
 // MulVecTo sets dst to M̃x, or to M̃ᵀx. It allocates nothing once its memory,
@@ -81,18 +89,18 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 		panic("expm: length of a vector does not fit the operator")
 	}
 	if k <= blockColumns && k == d.padded(k) && d.gen.Similarity() == nil && d.gen.Permutation() == nil {
-		w := d.workspace(n*k, false)
-		defer d.release(w)
+		w := newWorkspace(n*k, false)
+		defer w.release()
 		return d.applySymmetric(ctx, dst, x, w, k)
 	}
 	for first := 0; first < k; first += blockColumns {
 		c := min(blockColumns, k-first)
 		width := d.padded(c)
-		w := d.workspace(n*width, true)
+		w := newWorkspace(n*width, true)
 		d.toSymmetric(w, x, trans, k, first, c)
 		err := d.applySymmetric(ctx, w.y, w.x, w, width)
 		d.fromSymmetric(dst, w, trans, k, first, c)
-		d.release(w)
+		w.release()
 		if err != nil {
 			return err
 		}

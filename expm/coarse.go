@@ -5,8 +5,7 @@ package expm
 import "github.com/graphcloak/graphcloak/linop"
 
 // Coarse returns the polynomial whose truncation error is tol, where that saves a tenth of
-// the products with L, and M̃ itself elsewhere. Its Err bounds the distance from M too; it shares the
-// memory of M̃.
+// the products with L, and M̃ itself elsewhere. Its Err bounds the distance from M too.
 func (d *Diffusion) Coarse(tol float64) linop.Operator {
 	if d.method != Chebyshev || !(tol > d.tol) {
 		return d
@@ -15,7 +14,6 @@ func (d *Diffusion) Coarse(tol float64) linop.Operator {
 	if err != nil {
 		return d
 	}
-	o.work = d.work
 	if o, err = o.finish(); err != nil || 10*o.Degree() > 9*d.Degree() {
 		return d
 	}

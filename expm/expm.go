@@ -90,9 +90,6 @@ type Options struct {
 	Method    Method
 	Tolerance float64                               // truncation error in the 2-norm; 0: 1e-13 (× max s/min s)
 	Progress  func(stage string, done, total int64) // nil: silent
-	// Keep keeps the memory of an application, up to 512 bytes a node, for the next as long as the
-	// diffusion lives; else a collection of garbage between the two may free it.
-	Keep bool
 }
 
 // Diffusion is M̃ ≈ e^{-τL}, n × n, safe for concurrent use. It implements
@@ -107,7 +104,6 @@ type Diffusion struct {
 	condition float64   // max s/min s
 	spec      *Spectrum // Eigen
 	weights   []float64 // Chebyshev: coefficient of T_k
-	work      *memory   // of applications
 
 	denseOnce sync.Once
 	dense     *mat.Dense
@@ -153,13 +149,13 @@ func (d *Diffusion) WithTau(tau float64) (*Diffusion, error) {
 }
 
 // WithTolerance returns the diffusion for another tolerance. Eigenpairs are shared, not computed
-// again, and so is the memory of applications. It returns [ErrAccuracy] as [New] does.
+// again. It returns [ErrAccuracy] as [New] does.
 func (d *Diffusion) WithTolerance(tol float64) (*Diffusion, error) {
 	o, err := newUnprepared(d.gen, d.tau, Options{Method: d.method, Tolerance: tol})
 	if err != nil {
 		return nil, err
 	}
-	o.spec, o.work = d.spec, d.work
+	o.spec = d.spec
 	return o.finish()
 }
 
@@ -175,7 +171,7 @@ func newUnprepared(l Generator, tau float64, opts Options) (*Diffusion, error) {
 	case math.IsInf(l.Bound(), 1):
 		return nil, fmt.Errorf("%w: the sum of the weights at a node overflows", ErrAccuracy)
 	}
-	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, condition: similarityCondition(l), work: &memory{keep: opts.Keep}}
+	d := &Diffusion{gen: l, tau: tau, tol: opts.Tolerance, method: opts.Method, condition: similarityCondition(l)}
 	if d.tol == 0 {
 		d.tol = 1e-13 * d.condition
 	}

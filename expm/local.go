@@ -334,3 +334,10 @@ func subtractWeightedRows(y, x []float64, h float64, ptr, adj []int32, val []flo
 		}
 	}
 }
+
+func resize(v []float64, size int) []float64 {
+	if cap(v) < size {
+		return make([]float64, size)
+	}
+	return v[:size]
+}

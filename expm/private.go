@@ -26,8 +26,13 @@ func (d *Diffusion) MulPrivateTo(ctx context.Context, dst, x []float64) error {
 	if d.method == Lanczos {
 		return errors.New("expm: lanczos takes a time that depends on the vector; use chebyshev")
 	}
-	w := d.workspace(n, true)
-	defer d.release(w)
+	w := newWorkspace(n, true)
+	defer func() {
+		for _, v := range [][]float64{w.x, w.y, w.t0, w.t1} {
+			clear(v) // the memory goes to others
+		}
+		w.release()
+	}()
 	grid := d.grid()
 	d.toSymmetric(w, x, false, 1, 0, 1)
 	w.toGrid(w.x, grid)

@@ -66,12 +66,12 @@ func ColumnsTo(a Operator, dst []float64, js []int) {
 		return
 	}
 	width := min(len(js), BlockColumns(max(m, n)))
-	in, out := borrow(n*width), borrow(m*width)
-	defer in.back()
-	defer out.back()
+	in, out := Borrow(n*width), Borrow(m*width)
+	defer in.Back()
+	defer out.Back()
 	for first := 0; first < len(js); first += width {
 		part := js[first:min(first+width, len(js))]
-		productColumns(a, dst[first*m:], part, in.take(n*len(part)), out.take(m*len(part)))
+		productColumns(a, dst[first*m:], part, in.V[:n*len(part)], out.V[:m*len(part)])
 	}
 }
 
@@ -134,28 +134,28 @@ func (s Scaled) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	case trans:
 		check(dst, c*k)
 		check(x, len(s.Rows)*k)
-		full := borrow(m * k)
-		defer full.back()
+		full := Borrow(m * k)
+		defer full.Back()
 		if !all {
-			setZero(full.v)
+			setZero(full.V)
 		}
 		parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				scaleTo(full.v[s.Rows[i]*k:][:k], x[i*k:(i+1)*k], s.Scale[i])
+				scaleTo(full.V[s.Rows[i]*k:][:k], x[i*k:(i+1)*k], s.Scale[i])
 			}
 		})
-		MulBlockTo(s.A, dst, true, full.v, k)
+		MulBlockTo(s.A, dst, true, full.V, k)
 	case all:
 		MulBlockTo(s.A, dst, false, x, k)
 		parallel.ScaleRows(dst, s.Scale, k)
 	default:
 		check(dst, len(s.Rows)*k)
-		full := borrow(m * k)
-		defer full.back()
-		MulBlockTo(s.A, full.v, false, x, k)
+		full := Borrow(m * k)
+		defer full.Back()
+		MulBlockTo(s.A, full.V, false, x, k)
 		parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				scaleTo(dst[i*k:(i+1)*k], full.v[s.Rows[i]*k:][:k], s.Scale[i])
+				scaleTo(dst[i*k:(i+1)*k], full.V[s.Rows[i]*k:][:k], s.Scale[i])
 			}
 		})
 	}
@@ -165,9 +165,9 @@ func (s Scaled) columnsTo(dst []float64, js []int) {
 	m, _ := s.A.Dims()
 	r, full := len(s.Rows), dst
 	if !allRows(s.Rows, m) {
-		block := borrow(m * len(js))
-		defer block.back()
-		full = block.v
+		block := Borrow(m * len(js))
+		defer block.Back()
+		full = block.V
 	}
 	ColumnsTo(s.A, full, js)
 	parallel.Rows(r, 2*len(js), func(lo, hi int) {

@@ -177,16 +177,16 @@ func (r rows) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 		MulBlockTo(r.a, dst, trans, x, k)
 		return
 	}
-	full := borrow(n * k)
-	defer full.back()
+	full := Borrow(n * k)
+	defer full.Back()
 	if trans {
-		setZero(full.v)
-		r.each(k, func(whole, picked int) { copy(full.v[whole:whole+k], x[picked:picked+k]) })
-		MulBlockTo(r.a, dst, true, full.v, k)
+		setZero(full.V)
+		r.each(k, func(whole, picked int) { copy(full.V[whole:whole+k], x[picked:picked+k]) })
+		MulBlockTo(r.a, dst, true, full.V, k)
 		return
 	}
-	MulBlockTo(r.a, full.v, false, x, k)
-	r.each(k, func(whole, picked int) { copy(dst[picked:picked+k], full.v[whole:whole+k]) })
+	MulBlockTo(r.a, full.V, false, x, k)
+	r.each(k, func(whole, picked int) { copy(dst[picked:picked+k], full.V[whole:whole+k]) })
 }
 
 // each calls f with the places of every picked row in blocks of k columns: that in all

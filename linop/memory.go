@@ -3,39 +3,106 @@
 package linop
 
 import (
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// block is memory for a block of vectors, lent for one product.
-type block struct{ v []float64 }
+// Block is memory for a block of vectors, lent by [Borrow].
+type Block struct {
+	V    []float64
+	back time.Time // when it was given back
+}
 
-var blocks = sync.Pool{New: func() any { return &block{} }}
-
-// borrow returns a block of size values, with whatever they hold. It is given back after
-// use.
-func borrow(size int) *block {
-	b := blocks.Get().(*block)
-	if cap(b.v) < size {
-		b.v = make([]float64, size)
+// Borrow returns memory for size values, with whatever they hold. It is given back after use, and not used after.
+//
+// A large block is kept for a while for whoever asks next, in any package: fresh memory is cleared by one
+// processor and mapped page by page, which takes as long as a product, and a [sync.Pool] loses a block when
+// another processor asks, or when garbage is collected twice. Half a minute after its last use, or up to a whole one, it is dropped.
+func Borrow(size int) *Block {
+	if size >= keptSize {
+		return large.take(size)
 	}
-	b.v = b.v[:size]
+	b := small.Get().(*Block)
+	if cap(b.V) < size {
+		b.V = make([]float64, size)
+	}
+	b.V = b.V[:size]
 	return b
 }
 
-// take returns the first size values.
-func (b *block) take(size int) []float64 { return b.v[:size] }
+// Back gives the block back.
+func (b *Block) Back() {
+	if cap(b.V) >= keptSize {
+		large.put(b)
+	} else {
+		small.Put(b)
+	}
+}
 
-func (b *block) back() { blocks.Put(b) }
+const (
+	keptSize = 1 << 17          // values, a megabyte
+	keptFor  = 30 * time.Second // without use, as between two stages of a run
+	// A block serves for a size of at least this share of its own: one of sixteen columns for four.
+	leastShare = 4
+)
+
+var (
+	small = sync.Pool{New: func() any { return &Block{} }}
+	large shelf
+)
+
+// shelf keeps large blocks that nobody uses.
+type shelf struct {
+	lock  sync.Mutex
+	free  []*Block
+	timer *time.Timer // nil: none is kept
+}
+
+// take returns the smallest block that fits, or a new one.
+func (s *shelf) take(size int) *Block {
+	s.lock.Lock()
+	best := -1
+	for i, b := range s.free {
+		c := cap(b.V)
+		if c >= size && c/leastShare <= size && (best < 0 || c <= cap(s.free[best].V)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		s.lock.Unlock()
+		return &Block{V: make([]float64, size)}
+	}
+	b := s.free[best]
+	s.free = slices.Delete(s.free, best, best+1)
+	s.lock.Unlock()
+	b.V = b.V[:size]
+	return b
+}
+
+func (s *shelf) put(b *Block) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	b.back = time.Now()
+	s.free = append(s.free, b)
+	if s.timer == nil {
+		s.timer = time.AfterFunc(keptFor, s.drop)
+	}
+}
+
+// drop drops the blocks that have not been used for a while.
+func (s *shelf) drop() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.free = slices.DeleteFunc(s.free, func(b *Block) bool { return time.Since(b.back) >= keptFor })
+	s.timer = nil
+	if len(s.free) > 0 {
+		s.timer = time.AfterFunc(keptFor, s.drop)
+	}
+}
 
 func setZero(x []float64) {
 	parallel.Rows(len(x), 1, func(lo, hi int) { clear(x[lo:hi]) })
-}
-
-// WithBlock lends f memory for a block of size values, with whatever they hold, until it returns.
-func WithBlock(size int, f func(v []float64)) {
-	b := borrow(size)
-	defer b.back()
-	f(b.v)
 }

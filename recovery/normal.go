@@ -39,10 +39,10 @@ func (p normal) MulVecTo(dst []float64, trans bool, x []float64) { p.MulBlockTo(
 
 func (p normal) MulBlockTo(dst []float64, _ bool, x []float64, k int) {
 	m, _ := p.a.Dims()
-	linop.WithBlock(m*k, func(middle []float64) {
-		linop.MulBlockTo(p.a, middle, false, x, k)
-		linop.MulBlockTo(p.a, dst, true, middle, k)
-	})
+	middle := linop.Borrow(m * k)
+	defer middle.Back()
+	linop.MulBlockTo(p.a, middle.V, false, x, k)
+	linop.MulBlockTo(p.a, dst, true, middle.V, k)
 }
 
 // errorAlong bounds the error along z: with the error E of A it is Eᵀ(Az), and
@@ -105,13 +105,15 @@ func normalMoments(ctx context.Context, a linop.Operator) (mean, variance float6
 	m, n := a.Dims()
 	rnd := rand.NewPCG(1, 3)
 	width, probes := min(16, linop.BlockColumns(max(m, n))), traceProbes(max(m, n))
-	block, image := make([]float64, m*width), make([]float64, n*width)
+	block, image := linop.Borrow(m*width), linop.Borrow(n*width)
+	defer block.Back()
+	defer image.Back()
 	for left := probes; left > 0; left -= width {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
 		k := min(width, left)
-		x, v := block[:m*k], image[:n*k]
+		x, v := block.V[:m*k], image.V[:n*k]
 		setSigns(x, rnd)
 		linop.MulBlockTo(a, v, true, x, k)
 		linop.MulBlockTo(a, x, false, v, k)

@@ -50,7 +50,7 @@ func (s *search) within(tol float64) (*operator, error) {
 	tol = min(max(tol, 1e-15), 1e-2)
 	var err error
 	if s.heat == nil {
-		o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol, Keep: true})
+		o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
 	} else {
 		o.d, err = s.heat.WithTolerance(tol)
 	}
@@ -60,7 +60,7 @@ func (s *search) within(tol float64) (*operator, error) {
 	s.heat = o.d
 	o.slackB = math.Sqrt(2*o.peak) * o.d.Err() * (1 + 8*unit)
 	o.roundB = math.Sqrt(2*o.peak) * o.d.Rounding() * (1 + 8*unit)
-	s.x, s.y = resize(s.x, n*o.block), resize(s.y, n*o.block)
+	s.x, s.y = s.borrow(0, n*o.block), s.borrow(1, n*o.block)
 	return o, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // search narrows the bracket in tiers. upper[i] is a valid bound on edge i at any time,
@@ -23,8 +24,9 @@ type search struct {
 	edge       [2]int
 	failure    float64
 	processes  sync.Pool       // *process
-	heat       *expm.Diffusion // the last that was made, whose memory the next uses
+	heat       *expm.Diffusion // the last that was made
 	x, y       []float64       // of a block of columns
+	lent       [2]*linop.Block // of x and y; nil: none yet
 	weights    []float64       // see nodeWeights
 	weightPeak float64
 }
@@ -40,6 +42,7 @@ func (p *problem) search(parent context.Context, opts Options) (Bracket, error) 
 		defer cancel()
 	}
 	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
+	defer s.release()
 	s.boundAll()
 	err := s.narrow(ctx)
 	if parent.Err() != nil {
@@ -49,6 +52,26 @@ func (p *problem) search(parent context.Context, opts Options) (Bracket, error) 
 		return Bracket{}, err
 	}
 	return s.bracket(), nil
+}
+
+// borrow returns memory of size values for x (0) or y (1), until release.
+func (s *search) borrow(i, size int) []float64 {
+	if b := s.lent[i]; b == nil || cap(b.V) < size {
+		if b != nil {
+			b.Back()
+		}
+		s.lent[i] = linop.Borrow(size)
+	}
+	return s.lent[i].V[:size]
+}
+
+func (s *search) release() {
+	for _, b := range s.lent {
+		if b != nil {
+			b.Back()
+		}
+	}
+	s.x, s.y, s.lent = nil, nil, [2]*linop.Block{}
 }
 
 // errNoProgress says that no tier can narrow the bracket further.

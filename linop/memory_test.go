@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package linop
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestShelf: a large block that was given back is lent again to whoever asks for as much or for a quarter of it, the
+// smallest that fits; two at the same time are two; and some time after its last use none is kept.
+func TestShelf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shelf
+		a, b := s.take(4*keptSize), s.take(8*keptSize)
+		if &a.V[0] == &b.V[0] {
+			t.Fatal("one block is lent twice")
+		}
+		s.put(a)
+		s.put(b)
+		for _, c := range []struct {
+			size int
+			want *Block // nil: a new one
+		}{{4 * keptSize, a}, {3 * keptSize, a}, {4*keptSize + 1, b}, {keptSize, a}, {keptSize - 1, nil}, {8*keptSize + 1, nil}} {
+			got := s.take(c.size)
+			if want := c.want; got != want && (want != nil || got == a || got == b) {
+				t.Errorf("of %d values another block is lent", c.size)
+			}
+			if len(got.V) != c.size {
+				t.Errorf("a block of %d values has %d", c.size, len(got.V))
+			}
+			if c.want != nil {
+				s.put(got)
+			}
+		}
+		time.Sleep(keptFor / 2)
+		s.take(8 * keptSize)
+		s.put(b)
+		time.Sleep(keptFor/2 + 1)
+		synctest.Wait()
+		if len(s.free) != 1 || s.free[0] != b {
+			t.Errorf("%d blocks are kept, want the one used lately", len(s.free))
+		}
+		time.Sleep(keptFor)
+		synctest.Wait()
+		if len(s.free) != 0 || s.timer != nil {
+			t.Errorf("%d blocks are kept without use", len(s.free))
+		}
+	})
+}
+
+// TestBorrow: blocks of any size are lent and come back, and a large one is not lost in collections of garbage.
+func TestBorrow(t *testing.T) {
+	for _, size := range []int{0, 1, keptSize - 1, keptSize} {
+		b := Borrow(size)
+		if len(b.V) != size {
+			t.Errorf("a block of %d values has %d", size, len(b.V))
+		}
+		b.Back()
+	}
+	b := Borrow(3 * keptSize)
+	at := &b.V[0]
+	b.Back()
+	for range 3 {
+		runtime.GC()
+	}
+	if b = Borrow(3 * keptSize); &b.V[0] != at {
+		t.Error("a large block is lost")
+	}
+	b.Back()
+}
