@@ -5,8 +5,7 @@ package posterior
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -14,13 +13,11 @@ import (
 // the column comes from a product.
 const bestError = 1e-12
 
-// bestColumns are columns of A, of a block of trials: read where that is cheaper, else from one product.
+// bestColumns are columns of A: read where that is cheaper, else from products.
 type bestColumns struct {
-	a     linop.Operator     // of products
-	read  linop.ColumnReader // nil: products
-	far   float64            // error from which a column that is read is not taken
-	nodes []int
-	all   []float64 // of nodes, one after the other, from products
+	a    linop.Operator     // of products
+	read linop.ColumnReader // nil: products
+	far  float64            // error from which a column that is read is not taken
 }
 
 // newBestColumns returns columns of a, from products with one near it where none are read.
@@ -41,38 +38,41 @@ func newBestColumns(a, near linop.Operator) bestColumns {
 	return b
 }
 
-// load makes the columns of these nodes ready.
-func (b *bestColumns) load(nodes []int) {
-	b.nodes = nodes
-	if b.read != nil {
+// subtract subtracts from each column of y, with one trial each, what its source is expected to add.
+func (b *bestColumns) subtract(y []float64, sources []bestSource) {
+	width := len(sources)
+	products := make([]bool, width) // where the column comes from a product
+	parallel.Each(width, func(j int) {
+		if products[j] = b.read == nil; products[j] {
+			return
+		}
+		b.read(sources[j].node, func(rows []int32, column []float64, off float64) {
+			if products[j] = off > b.far; products[j] {
+				return
+			}
+			for k, i := range rows {
+				y[int(i)*width+j] -= sources[j].amplitude * column[k]
+			}
+		})
+	})
+	var trials, nodes []int
+	for j, s := range sources {
+		if products[j] {
+			trials, nodes = append(trials, j), append(nodes, s.node)
+		}
+	}
+	if len(trials) == 0 {
 		return
 	}
 	m, _ := b.a.Dims()
-	if len(b.all) < m*len(nodes) {
-		b.all = make([]float64, m*len(nodes))
-	}
-	linop.ColumnsTo(b.a, b.all[:m*len(nodes)], nodes)
-}
-
-// subtract subtracts a multiple of the column of the j-th node from x. It may be called concurrently.
-func (b *bestColumns) subtract(x []float64, j int, scale float64) {
-	m := len(x)
-	if b.read == nil {
-		floats.AddScaled(x, -scale, b.all[j*m:(j+1)*m])
-		return
-	}
-	far := false
-	b.read(b.nodes[j], func(rows []int32, column []float64, off float64) {
-		if far = off > b.far; far {
-			return
-		}
-		for k, i := range rows {
-			x[i] -= scale * column[k]
+	all := linop.Borrow(m * len(nodes))
+	defer all.Back()
+	linop.ColumnsTo(b.a, all.V, nodes)
+	parallel.Rows(m, 2*len(nodes), func(lo, hi int) {
+		for k, j := range trials {
+			for i := lo; i < hi; i++ {
+				y[i*width+j] -= sources[j].amplitude * all.V[k*m+i]
+			}
 		}
 	})
-	if far {
-		column := make([]float64, m)
-		linop.ColumnsTo(b.a, column, b.nodes[j:j+1])
-		floats.AddScaled(x, -scale, column)
-	}
 }

@@ -3,9 +3,8 @@
 package posterior
 
 import (
+	"math"
 	"testing"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -33,18 +32,21 @@ func TestBestColumns(t *testing.T) {
 		t.Fatalf("reads %v, without a reader %v", read.read != nil, computed.read != nil)
 	}
 	cut.read = func(j int, do func(rows []int32, x []float64, off float64)) { do([]int32{int32(j)}, []float64{7}, 1) }
-	nodes := []int{5, n - 1, 77, 5}
-	for _, b := range []*bestColumns{&read, &computed, &cut} {
-		b.load(nodes)
-	}
-	for j := range nodes {
-		want := make([]float64, n)
-		computed.subtract(want, j, 3)
-		for _, b := range []*bestColumns{&read, &cut} {
-			x := make([]float64, n)
-			b.subtract(x, j, 3)
-			if floats.Sub(x, want); floats.Norm(x, 2) > 1e-11 || floats.Norm(want, 2) < .1 {
-				t.Errorf("column %d is off by %v of %v", nodes[j], floats.Norm(x, 2), floats.Norm(want, 2))
+	cut.far = .5
+	sources := []bestSource{{node: 5, amplitude: 3}, {node: n - 1, amplitude: .5}, {node: 77, amplitude: 1}, {node: 5, amplitude: 2}}
+	for name, b := range map[string]*bestColumns{"read": &read, "computed": &computed, "cut": &cut} {
+		y := make([]float64, n*len(sources))
+		for i := range y {
+			y[i] = float64(i)
+		}
+		b.subtract(y, sources)
+		for j, s := range sources {
+			want := make([]float64, n)
+			linop.ColumnsTo(d, want, []int{s.node})
+			for i := range want {
+				if got, want := y[i*len(sources)+j], float64(i*len(sources)+j)-s.amplitude*want[i]; math.Abs(got-want) > 1e-11*(1+math.Abs(want)) {
+					t.Fatalf("%s: at node %d of the column of %d is %v, want %v", name, i, s.node, got, want)
+				}
 			}
 		}
 	}

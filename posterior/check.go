@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
@@ -182,45 +181,25 @@ type fitting struct {
 func (k *checker) fit(c []float64, trials int) *fitting {
 	m, n := k.d.A.Dims()
 	f := &fitting{mean: make([]float64, m), shift: make([]float64, n), trials: trials, columns: newBestColumns(k.d.A, k.coarse)}
-	f.Node, f.Amplitude = k.best(c)
+	best := k.best(c, nil, 1)[0]
+	f.Node, f.Amplitude = best.node, best.amplitude
 	linop.ColumnsTo(k.d.A, f.mean, []int{f.Node})
 	floats.Scale(f.Amplitude, f.mean)
 	rest := slices.Clone(k.d.Y)
 	floats.Sub(rest, f.mean)
-	f.Residual, f.worst = floats.Dot(rest, rest), k.tail(rest)
+	left := k.residuals(rest, 1)[0]
+	f.Residual, f.worst = left.square, k.tail(left)
 	k.d.A.MulVecTo(f.shift, true, f.mean)
 	return f
-}
-
-// add counts the trials of a block that fit as poorly.
-func (f *fitting) add(k *checker, b *noiseBlock) {
-	m, n := k.d.A.Dims()
-	nodes, amplitudes := make([]int, b.width), make([]float64, b.width)
-	eachColumn(b.w, b.width, n, func(j int, c []float64) {
-		floats.Add(c, f.shift)
-		nodes[j], amplitudes[j] = k.best(c)
-	})
-	f.columns.load(nodes)
-	poor := make([]bool, b.width)
-	eachColumn(b.z, b.width, m, func(j int, rest []float64) {
-		floats.Add(rest, f.mean)
-		f.columns.subtract(rest, j, amplitudes[j])
-		poor[j] = k.leastTail(rest) <= f.worst
-	})
-	for _, v := range poor {
-		if v {
-			f.poor++
-		}
-	}
 }
 
 // leastTail bounds from below the tail of what is within off of the residuals: for the norm of
 // all or some of them, −log P(χ²_m > r²) changes by at most r·dr, and for the largest x of them by at
 // most (x + 1)dx.
-func (k *checker) leastTail(rest []float64) float64 {
-	p := k.tail(rest)
+func (k *checker) leastTail(r residual) float64 {
+	p := k.tail(r)
 	if k.off > 0 {
-		p *= math.Exp(-k.off * (floats.Norm(rest, 2) + k.off + 1))
+		p *= math.Exp(-k.off * (math.Sqrt(r.square) + k.off + 1))
 	}
 	return p
 }
@@ -258,29 +237,6 @@ func (k *checker) presence(c []float64) float64 {
 	return logSum(w)
 }
 
-// trial is [checker.presence] of a trial.
-func (k *checker) trial(c []float64) float64 {
-	if k.quick != nil {
-		return k.quick.logSum(c)
-	}
-	return k.presence(c)
-}
-
-// best returns the source of the largest likelihood.
-func (k *checker) best(c []float64) (node int, amplitude float64) {
-	most := math.Inf(-1)
-	for i, v := range c {
-		if math.IsInf(k.logPrior[i], -1) {
-			continue
-		}
-		a := k.e.likeliest(v, k.norms[i])
-		if gain := a*v - a*a*k.norms[i]/2; gain > most {
-			node, amplitude, most = i, a, gain
-		}
-	}
-	return node, amplitude
-}
-
 // Residuals returns, of each node, the least ‖y − aAe_i‖² of a single source there; +∞ where the
 // prior allows none.
 func Residuals(ctx context.Context, d measurement.Data, opts Options) ([]float64, error) {
@@ -310,58 +266,6 @@ func (e evidence) likeliest(c, n float64) float64 {
 	return c / n
 }
 
-// checkBlock is the number of trials that are multiplied together.
-const checkBlock = 16
-
-// noiseBlock is the noise z of some trials, and w = Aᵀz, each with one column a trial.
-type noiseBlock struct {
-	z, w  []float64
-	drawn []float64 // some rows of z, one trial after the other
-	width int
-}
-
-// simulate calls do for the noise of trials, block by block; at is the first
-// trial of a block, whose memory is that of the next one too.
-func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock)) error {
-	b := &noiseBlock{}
-	for at := 0; at < trials; at += checkBlock {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b.draw(k, at, min(checkBlock, trials-at))
-		do(at, b)
-		if progress != nil {
-			progress("check the model", int64(min(at+checkBlock, trials)), int64(trials))
-		}
-	}
-	return nil
-}
-
-// stride returns column j of n rows of k values.
-func stride(x []float64, j, k, n int) []float64 {
-	out := make([]float64, n)
-	strideTo(out, x, j, k)
-	return out
-}
-
-func strideTo(dst, x []float64, j, k int) {
-	for i := range dst {
-		dst[i] = x[i*k+j]
-	}
-}
-
-// eachColumn calls do with a copy of each of k columns of n row-major values, several at the same
-// time. The memory of the copy is that of the next one too.
-func eachColumn(x []float64, k, n int, do func(j int, column []float64)) {
-	copies := func() []float64 { return make([]float64, n) }
-	parallel.RowsWith(k, 1<<14, copies, func(column []float64, lo, hi int) {
-		for j := lo; j < hi; j++ {
-			strideTo(column, x, j, k)
-			do(j, column)
-		}
-	})
-}
-
 // LeastResidual returns a least ‖y − Σ a_k A z_k‖² over as many sources as there are nodes
 // given, from which the search starts: each source is moved, in turn, to where it explains
 // most beside the others, until none moves.
@@ -386,7 +290,8 @@ func LeastResidual(ctx context.Context, d measurement.Data, nodes []int, opts Op
 			g.z, g.a = g.z[1:], g.a[1:]
 			floats.AddScaled(g.rest, a, g.column(z))
 			k.logPrior[z] = logPrior[z]
-			z, a = k.best(g.rest)
+			best := k.best(g.rest, nil, 1)[0]
+			z, a = best.node, best.amplitude
 			g.add(z, a)
 			k.logPrior[z] = math.Inf(-1)
 		}

@@ -31,9 +31,10 @@ func TestNoiseOfManySensors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, workers := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(workers)
-		b := &noiseBlock{}
 		for _, width := range []int{3, 2} {
-			b.draw(k, at, width)
+			_, n := k.d.A.Dims()
+			b := &noiseBlock{z: make([]float64, m*width), w: make([]float64, n*width), drawn: make([]float64, m*width), width: width}
+			b.draw(k, at)
 			wrong := 0
 			for i, v := range b.z {
 				if v != want[i%width][i/width] {

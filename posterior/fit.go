@@ -11,7 +11,6 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -141,10 +140,9 @@ func (j *judge) measure(y []float64, width int) []judged {
 	}
 	c := product(j.k.d.A, y)
 	out, nodes := make([]judged, width), make([]int, width)
-	parallel.Each(width, func(t int) {
-		nodes[t], out[t].amplitude = j.k.best(stride(c, t, width, n))
-		out[t].node = nodes[t]
-	})
+	for t, s := range j.k.best(c, nil, width) {
+		out[t].node, out[t].amplitude, nodes[t] = s.node, s.amplitude, s.node
+	}
 	columns, rest := make([]float64, m*width), slices.Clone(y)
 	linop.ColumnsTo(j.k.d.A, columns, nodes)
 	for t := range width {
@@ -171,8 +169,9 @@ func (j *judge) measure(y []float64, width int) []judged {
 // weigh sets what speaks against the model: c and beside are Aᵀ of y and of the rest, under that of the other
 // operators.
 func (j *judge) weigh(out *judged, y, c, rest, beside []float64, under [][]float64) {
-	one, tail := j.model.logSum(c), 3*j.k.tail(rest)
-	out.residual = floats.Dot(rest, rest)
+	left := j.k.residuals(rest, 1)[0]
+	one, tail := j.model.logSum(c), 3*j.k.tail(left)
+	out.residual = left.square
 	exact := []float64{j.louderLog(y, c) - one}
 	if j.weaker != nil {
 		exact = append(exact, j.weaker.logSum(c)-one)
@@ -327,14 +326,13 @@ func (l fitLaw) check(of judged) *Check {
 
 // tail returns the least of three probabilities that noise alone leaves as large a
 // residual: χ² of all measurements, χ² along the visible directions, and the largest.
-func (k *checker) tail(rest []float64) float64 {
-	m := float64(len(rest))
-	p := mathext.GammaIncRegComp(m/2, floats.Dot(rest, rest)/2)
+func (k *checker) tail(r residual) float64 {
+	rows, _ := k.d.A.Dims()
+	m := float64(rows)
+	p := mathext.GammaIncRegComp(m/2, r.square/2)
 	if k.visible != nil {
-		r, _ := k.visible.Dims()
-		along := mat.NewVecDense(r, nil)
-		along.MulVec(k.visible, mat.NewVecDense(len(rest), rest))
-		p = min(p, mathext.GammaIncRegComp(float64(r)/2, mat.Dot(along, along)/2))
+		directions, _ := k.visible.Dims()
+		p = min(p, mathext.GammaIncRegComp(float64(directions)/2, r.along/2))
 	}
-	return min(p, -math.Expm1(m*math.Log1p(-2*tail(floats.Norm(rest, math.Inf(1))))))
+	return min(p, -math.Expm1(m*math.Log1p(-2*tail(r.largest))))
 }

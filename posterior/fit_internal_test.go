@@ -83,8 +83,9 @@ func TestJudgeAgainstItsParts(t *testing.T) {
 			if amplitude == UnitAmplitude {
 				sums = append(sums, log(func() (float64, error) { return Weaker(t.Context(), d, opts) })-one)
 			}
-			tail := min(1, 3*j.k.tail(rest))
-			unlikely := float64(len(sums)+1) * min(3*j.k.tail(rest), float64(len(j.k.e.kinds()))*math.Exp(-floats.Max(sums)))
+			left := j.k.residuals(rest, 1)[0]
+			tail := min(1, 3*j.k.tail(left))
+			unlikely := float64(len(sums)+1) * min(3*j.k.tail(left), float64(len(j.k.e.kinds()))*math.Exp(-floats.Max(sums)))
 			broken := 0.0
 			for _, r := range rest {
 				broken += math.Log(.98 + .02*math.Exp(r*r/2)*math.Sqrt(2*math.Pi)/(30*math.Pi*(1+r*r/900)))
@@ -97,8 +98,8 @@ func TestJudgeAgainstItsParts(t *testing.T) {
 			if math.Abs(got.against-want) > 1e-8 || math.Abs(got.unlikely-unlikely) > 1e-8*unlikely {
 				t.Fatalf("%v: %v and %v, want %v and %v", amplitude, got.against, got.unlikely, want, unlikely)
 			}
-			if floats.Dot(rest, rest) != got.residual {
-				t.Fatalf("residual %v, want %v", got.residual, floats.Dot(rest, rest))
+			if want := floats.Dot(rest, rest); math.Abs(got.residual-want) > 1e-13*want {
+				t.Fatalf("residual %v, want %v", got.residual, want)
 			}
 		}
 	}

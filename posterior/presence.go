@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
@@ -108,44 +105,7 @@ const deviations = 7.5
 // much more as makes up for coarse products: these change an entry of Aᵀz by a normal number of a standard deviation of
 // at most off, and the odds, whose amplitudes are at most 1, by no more than the largest of those.
 func (k *checker) addNull(null []float64, b *noiseBlock) {
-	eachColumn(b.w, b.width, len(k.norms), func(j int, c []float64) {
-		null[j] = logAdd(null[j], k.trial(c)+deviations*k.off)
-	})
-}
-
-// drawRows is the number of rows of noise that are drawn before they are put side by side: each trial has a
-// stream of its own, which one worker draws, and no two write to one line of the cache.
-const drawRows = 1 << 15
-
-// draw fills the block with the noise of width trials from the at-th on.
-func (b *noiseBlock) draw(k *checker, at, width int) {
-	m, n := k.d.A.Dims()
-	if b.z == nil {
-		b.z, b.w, b.drawn = make([]float64, m*width), make([]float64, n*width), make([]float64, min(m, drawRows)*width)
+	for j, odds := range k.trials(b) {
+		null[j] = logAdd(null[j], odds+deviations*k.off)
 	}
-	b.z, b.w, b.width = b.z[:m*width], b.w[:n*width], width
-	streams := make([]rand.PCG, width)
-	for j := range streams {
-		streams[j].Seed(k.seed, uint64(at+j))
-	}
-	for lo := 0; lo < m; lo += drawRows {
-		rows := min(drawRows, m-lo)
-		parallel.Each(width, func(j int) {
-			stream := streams[j]
-			random, column := rand.New(&stream), b.drawn[j*rows:(j+1)*rows]
-			for s := range column {
-				column[s] = random.NormFloat64()
-			}
-			streams[j] = stream
-		})
-		z := b.z[lo*width : (lo+rows)*width]
-		parallel.Rows(rows, 2*width, func(from, to int) {
-			for s := from; s < to; s++ {
-				for j := range width {
-					z[s*width+j] = b.drawn[j*rows+s]
-				}
-			}
-		})
-	}
-	linop.MulBlockTo(k.coarse, b.w, true, b.z, width)
 }

@@ -5,6 +5,8 @@ package posterior
 import (
 	"math"
 	"sync"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // quickEvidence adds up the evidence of many nodes many times, as simulations do. It takes
@@ -25,23 +27,48 @@ func newQuickEvidence(e evidence, norms, logPrior []float64) *quickEvidence {
 	return q
 }
 
-// logSum returns the log evidence of one source against none from c = Aᵀy. Every term is
+// logSums returns the log evidence of one source against none of each column of c = AᵀY. Every term is
 // relative to the largest likelihood of any node and amplitude, so that none overflows.
-func (q *quickEvidence) logSum(c []float64) float64 {
-	most := 0.0
-	for i, v := range c {
-		if a := q.likeliest(v, q.norms[i]); q.prior[i] > 0 {
-			most = max(most, a*v-a*a*q.norms[i]/2)
+func (q *quickEvidence) logSums(c []float64, width int) []float64 {
+	n := len(q.norms)
+	most, null := make([]float64, width), make([]float64, width)
+	for _, part := range parallel.Parts(n, 4*width, func(lo, hi int) []float64 {
+		part := make([]float64, width)
+		for i := lo; i < hi; i++ {
+			if q.prior[i] > 0 {
+				for j, v := range c[i*width : (i+1)*width] {
+					a := q.likeliest(v, q.norms[i])
+					part[j] = max(part[j], a*v-a*a*q.norms[i]/2)
+				}
+			}
+		}
+		return part
+	}) {
+		for j, v := range part {
+			most[j] = max(most[j], v)
 		}
 	}
-	null, sum := math.Exp(-most), 0.0
-	for i, v := range c {
-		if q.prior[i] > 0 {
-			sum += q.prior[i] * q.relative(i, v, most, null)
-		}
+	for j, v := range most {
+		null[j] = math.Exp(-v)
 	}
-	return most + math.Log(sum)
+	sum := make([]float64, width)
+	parallel.Sum(n, 16*width, sum, func(lo, hi int, sum []float64) {
+		for i := lo; i < hi; i++ {
+			if q.prior[i] > 0 {
+				for j, v := range c[i*width : (i+1)*width] {
+					sum[j] += q.prior[i] * q.relative(i, v, most[j], null[j])
+				}
+			}
+		}
+	})
+	for j, v := range sum {
+		sum[j] = most[j] + math.Log(v)
+	}
+	return sum
 }
+
+// logSum is logSums of one column.
+func (q *quickEvidence) logSum(c []float64) float64 { return q.logSums(c, 1)[0] }
 
 // leastQuick is the norm below which the difference of two Mills ratios cancels.
 const leastQuick = 1e-4

@@ -78,7 +78,7 @@ func Each(n int, f func(i int)) {
 // of a plain loop. For width, and for what f may do, see [Rows].
 func Sum(n, width int, sum []float64, f func(lo, hi int, sum []float64)) {
 	clear(sum)
-	piece := max(1, pieceWork/max(1, width), pieces(max(0, n), maxParts))
+	piece := rangeOfSum(n, width)
 	if piece >= n {
 		if n > 0 {
 			f(0, n, sum)
@@ -101,6 +101,23 @@ func Sum(n, width int, sum []float64, f func(lo, hi int, sum []float64)) {
 	}
 	j.sum = nil
 	jobs.Put(j)
+}
+
+// Parts returns what f finds in ranges of rows that cover 0 … n−1, in their order: what is put together from
+// them has the same bits at any number of workers. The ranges are those of [Sum].
+func Parts[T any](n, width int, f func(lo, hi int) T) []T {
+	if n <= 0 {
+		return nil
+	}
+	size := rangeOfSum(n, width)
+	out := make([]T, pieces(n, size))
+	Each(len(out), func(p int) { out[p] = f(p*size, min((p+1)*size, n)) })
+	return out
+}
+
+// rangeOfSum returns the rows of a range of a sum.
+func rangeOfSum(n, width int) int {
+	return max(1, pieceWork/max(1, width), pieces(max(0, n), maxParts))
 }
 
 // RowsWith is [Rows] for an f that needs memory of its own: make returns some, which one call

@@ -101,6 +101,24 @@ func TestSum(t *testing.T) {
 	}
 }
 
+// The parts of all rows come in the rows' order, none without rows.
+func TestParts(t *testing.T) {
+	for _, n := range append([]int{0, -1}, sizes...) {
+		withWorkers(t, func(workers int) {
+			next := 0
+			for _, p := range parallel.Parts(n, 1, func(lo, hi int) [2]int { return [2]int{lo, hi} }) {
+				if p[0] != next || p[1] <= p[0] {
+					t.Fatalf("%d rows, %d workers: a part of rows %d … %d after row %d", n, workers, p[0], p[1]-1, next-1)
+				}
+				next = p[1]
+			}
+			if next != max(0, n) {
+				t.Errorf("%d workers: parts of %d rows, want %d", workers, next, n)
+			}
+		})
+	}
+}
+
 // A loop within a loop ends, and every row of every inner loop is counted.
 func TestNested(t *testing.T) {
 	withWorkers(t, func(workers int) {
