@@ -40,12 +40,17 @@ func marshalArray[T any](x []T) ([]byte, error) {
 	return all, nil
 }
 
-// extend adds a member to the text of an object that has some already.
-func extend(object []byte, name string, value []byte) []byte {
-	return slices.Concat(extended(object, name, value)...)
+// member is one of an object's, with the text of its value.
+type member struct {
+	name  string
+	value []byte
 }
 
-// extended returns the pieces of the text that [extend] joins.
-func extended(object []byte, name string, value []byte) [][]byte {
-	return [][]byte{object[:len(object)-1], []byte(`,"` + name + `":`), value, []byte("}")}
+// extended returns pieces of the text of an object that has some members already and gets these, its end last.
+func extended(object []byte, members ...member) [][]byte {
+	pieces := [][]byte{object[:len(object)-1]}
+	for _, m := range members {
+		pieces = append(pieces, []byte(`,"`+m.name+`":`), m.value)
+	}
+	return append(pieces, []byte("}"))
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // validateInputs checks what comes from the user, before any noise is chosen.
@@ -57,8 +58,8 @@ func (p *Plan) validate() error {
 		return errors.New("privacy: the plan is empty: NewPlan makes one")
 	}
 	finest := p.Clip.finest()
-	for _, s := range p.Sensors {
-		if err := s.validateNoise(p.Clip, finest); err != nil {
+	for alike := range p.alike() {
+		if err := alike[0].validateNoise(p.Clip, finest); err != nil {
 			return err
 		}
 	}
@@ -121,11 +122,19 @@ func (s Sensitivity) validate(optional bool) error {
 
 // validateSensors checks ids, weights and bounds.
 func (p *Plan) validateSensors() error {
-	seen := distinct{sensors: p.Sensors}
-	for i, s := range p.Sensors {
-		if err := CheckID("sensor id", string(s.ID)); err != nil {
-			return err
+	if err := parallel.Try(len(p.Sensors), 16, func(lo, hi int) error {
+		for _, s := range p.Sensors[lo:hi] {
+			if err := CheckID("sensor id", string(s.ID)); err != nil {
+				return err
+			}
 		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	seen := distinct{sensors: p.Sensors}
+	for i := range p.Sensors {
+		s := &p.Sensors[i]
 		if !seen.add(i) {
 			return fmt.Errorf("privacy: sensor %q is given twice", s.ID)
 		}

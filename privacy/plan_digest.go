@@ -26,7 +26,7 @@ func (p *Plan) Digest() (Digest, error) {
 	if err != nil {
 		return Digest{}, err
 	}
-	d := planDigest(extended(head, "sensors", sensors)...)
+	d := planDigest(extended(head, member{"sensors", sensors})...)
 	lastDigest.Store(&knownDigest{key, d})
 	return d, nil
 }

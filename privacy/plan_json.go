@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -56,7 +57,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return extend(head, "sensors", sensors), nil
+	return slices.Concat(extended(head, member{"sensors", sensors})...), nil
 }
 
 // Fields returns the members of the plan's JSON object.

@@ -125,3 +125,39 @@ func TestReleaseRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// TestOneSensorOfMany: sensors that are alike are looked at together, and one that is not is seen wherever it stands:
+// less noise, another lattice, weight or bound at one sensor is not the plan that was made.
+func TestOneSensorOfMany(t *testing.T) {
+	const m = 9
+	for _, g := range []Guarantee{Joint, PerSensor} {
+		spec := testSpec(m)
+		spec.Guarantee = g
+		if g == PerSensor {
+			spec.PerSensor = make([]float64, m)
+			for i := range spec.PerSensor {
+				spec.PerSensor[i] = .05
+			}
+		}
+		for _, at := range []int{0, m / 2, m - 1} {
+			for name, change := range map[string]func(s *SensorNoise){
+				"steps":    func(s *SensorNoise) { s.Steps /= 2 },
+				"exponent": func(s *SensorNoise) { s.Exponent-- },
+				"weight":   func(s *SensorNoise) { s.Weight /= 4 },
+				"bound":    func(s *SensorNoise) { s.Bound *= 2 },
+			} {
+				p := mustPlan(t, spec)
+				if err := p.Validate(); err != nil {
+					t.Fatal(err)
+				}
+				change(&p.Sensors[at])
+				if name == "bound" && g == Joint {
+					continue // no part of it
+				}
+				if p.validate() == nil { // which each release repeats
+					t.Errorf("%v: another %s of sensor %d of %d is not seen", g, name, at, m)
+				}
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -157,8 +158,13 @@ func (r *Release) Values() []float64 {
 // Sigmas returns σ of the noise of each value, beside Plan().Sensors.
 func (r *Release) Sigmas() []float64 {
 	sigmas := make([]float64, len(r.plan.Sensors))
-	for i, s := range r.plan.Sensors {
-		sigmas[i] = s.Sigma()
+	at := 0
+	for alike := range r.plan.alike() {
+		sigma := alike[0].Sigma()
+		for range alike {
+			sigmas[at] = sigma
+			at++
+		}
 	}
 	return sigmas
 }
@@ -226,11 +232,12 @@ type valueElement struct {
 
 // MarshalJSON writes the release with its plan.
 func (r *Release) MarshalJSON() ([]byte, error) {
-	plan, err := r.plan.MarshalJSON()
+	planHead, sensors, err := r.plan.marshal()
 	if err != nil {
 		return nil, err
 	}
-	digest := planDigest(plan)
+	plan := extended(planHead, member{"sensors", sensors})
+	digest := planDigest(plan...)
 	head, err := json.Marshal(releaseHead{
 		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: digest, Digest: r.digest(digest),
 		Deployment: r.deployment, Epoch: r.epoch,
@@ -250,7 +257,8 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return extend(extend(head, "values", values), "plan", plan), nil
+	text := extended(head, member{"values", values}, member{"plan", nil})
+	return slices.Concat(slices.Insert(text, len(text)-1, plan...)...), nil // a text of many sensors is copied once
 }
 
 // UnmarshalJSON reads a release and checks its plan, that each value is the stated

@@ -132,6 +132,9 @@ func place(p jsontext.Pointer) string {
 // RFC 8785; one in the string at the JSON pointer last, which may be a digest of the
 // rest, only where there is no other.
 func Compare(data, want []byte, last string) error {
+	if bytes.Equal(bytes.Trim(data, " \t\r\n"), want) { // as we write it: most are
+		return nil
+	}
 	got, err := Canonical(data)
 	if err != nil {
 		return err
