@@ -51,10 +51,7 @@ func (a *analysis) run(ctx context.Context) error {
 	if post, known, err = a.overProcesses(ctx, post, known, opts); err != nil {
 		return err
 	}
-	if a.partition, err = a.communities(ctx); err != nil {
-		return err
-	}
-	a.addRanking(post)
+	a.addPosterior(post)
 	a.report.Posterior.KnownMassSetSize = len(known.Credible)
 	if err := a.severalSources(ctx, opts); err != nil {
 		return err
@@ -65,6 +62,9 @@ func (a *analysis) run(ctx context.Context) error {
 	}
 	result, bpdn, err := sound.Denoise(ctx, a.opts.Rule, a.op.Progress)
 	if err != nil {
+		return err
+	}
+	if err := a.rank(ctx); err != nil {
 		return err
 	}
 	a.report.BPDN = bpdn

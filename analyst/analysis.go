@@ -54,30 +54,43 @@ type Options struct {
 type analysis struct {
 	*Whitened
 	communities func(context.Context) (community.Partition, error)
-	partition   community.Partition // once they were asked for
+	partition   community.Partition // once they were asked for, by [analysis.rank]
 	prior       []float64
 	opts        Options
 	report      *report.Report
 
-	probability []float64 // of each node to be a source
-	faulty      []float64 // of each measurement to be that of a broken sensor; nil: none may be
-	rHat        float64   // the worst so far
+	one         *posterior.Posterior // of one source
+	probability []float64            // of each node to be a source
+	faulty      []float64            // of each measurement to be that of a broken sensor; nil: none may be
+	rHat        float64              // the worst so far
 
 	graphs    []ListedGraph // that the posterior is summed over
 	processes []Process     // that the posterior is summed over; nil: the operator alone
 	shares    []float64     // the posterior probability of each
 }
 
-// addRanking reports the posterior of nodes and communities.
-func (a *analysis) addRanking(p *posterior.Posterior) {
-	rep := a.report
+// rank asks for the communities, unless it has, and reports their posterior under one source. What needs none is
+// computed before, beside a search for them.
+func (a *analysis) rank(ctx context.Context) (err error) {
+	if a.partition.Labels != nil {
+		return nil
+	}
+	if a.partition, err = a.communities(ctx); err != nil {
+		return err
+	}
 	chance := report.Chance(a.prior, a.partition.Labels, a.partition.Count, 1)
-	for _, s := range community.Rank(p.Probability, a.partition) {
-		rep.Communities = append(rep.Communities, report.Community{
+	for _, s := range community.Rank(a.one.Probability, a.partition) {
+		a.report.Communities = append(a.report.Communities, report.Community{
 			CommunityID: s.Community, Name: s.Name, Size: s.Order, Prior: chance[s.Community],
 			Probability: min(1, s.Probability),
 		})
 	}
+	return nil
+}
+
+// addPosterior reports the posterior of the nodes under one source.
+func (a *analysis) addPosterior(p *posterior.Posterior) {
+	rep := a.report
 	best := p.Best()
 	rep.Posterior = report.Posterior{
 		NodeID: a.op.Graph.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible),
@@ -89,7 +102,7 @@ func (a *analysis) addRanking(p *posterior.Posterior) {
 	if p.Raised > 0 {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("the noise of %d of %d measurements is so small that rounding would decide what they tell where sensors may be broken: it was taken for larger, so that one source is at most a hundred thousand times the noise, and probabilities say rather too little than too much", p.Raised, len(a.Data.Y)))
 	}
-	a.probability, a.faulty = p.Probability, p.Faulty
+	a.one, a.probability, a.faulty = p, p.Probability, p.Faulty
 }
 
 // addDenoised reports f̂: its certificate, its entries, and its mass by community.

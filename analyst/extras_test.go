@@ -60,7 +60,7 @@ func TestSeveralSourcesOfALargeGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.addRanking(one)
+	a.addPosterior(one)
 	if err := a.severalSources(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}

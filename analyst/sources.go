@@ -123,7 +123,7 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 			return nil
 		}
 		a.probability = p.Probability
-		if groups, err = p.Groups(a.partition.Labels); err != nil {
+		if groups, err = a.groups(ctx, p); err != nil {
 			return err
 		}
 	} else if groups, err = a.sample(ctx, posterior.SampleOptions{Options: opts, Sources: 2}); err != nil {
@@ -229,6 +229,17 @@ func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64
 	}
 	a.report.Sources.Method = "exact"
 	a.probability = p.Probability
+	return a.groups(ctx, p)
+}
+
+// groups returns the probability that each community holds a source.
+func (a *analysis) groups(ctx context.Context, p interface {
+	Groups(labels []int) ([]float64, error)
+},
+) ([]float64, error) {
+	if err := a.rank(ctx); err != nil {
+		return nil, err
+	}
 	return p.Groups(a.partition.Labels)
 }
 
@@ -245,7 +256,7 @@ func (a *analysis) sample(ctx context.Context, opts posterior.SampleOptions) ([]
 	if p.Faulty != nil {
 		a.faulty = p.Faulty
 	}
-	return p.Groups(a.partition.Labels)
+	return a.groups(ctx, p)
 }
 
 // addDiagnostics reports the worst diagnostics of the samplers so far, with a note on what
