@@ -6,8 +6,10 @@ import (
 	"context"
 	"math"
 
+	"github.com/graphcloak/graphcloak/linop"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -189,32 +191,18 @@ func (s *Spectrum) Kernel(tau float64, from int) *mat.Dense { return s.kernel(ni
 
 // apply sets y to V e^{-τΛ}Vᵀx for k columns; t is work space. With a grid above 0 it
 // rounds Vᵀx to it.
-func (s *Spectrum) apply(yy, xx, tt []float64, k int, tau, grid float64) {
+func (s *Spectrum) apply(y, x, t []float64, k int, tau, grid float64) {
 	v := blas64.General{Rows: s.n, Cols: s.n, Stride: s.n, Data: s.v}
-	x, t, y := columns(xx, k), columns(tt, k), columns(yy, k)
-	multiply(blas.NoTrans, v, x, t)
+	linop.MulDense(t, blas.NoTrans, v, x, k)
 	for i, lambda := range s.lambda {
 		e := math.Exp(-tau * lambda)
 		if e < negligibleDecay {
 			e = 0
 		}
-		blas64.Scal(e, blas64.Vector{N: k, Inc: 1, Data: t.Data[i*k:]})
+		floats.Scale(e, t[i*k:(i+1)*k])
 	}
-	roundToGrid(tt, grid)
-	multiply(blas.Trans, v, t, y)
-}
-
-func columns(x []float64, k int) blas64.General {
-	return blas64.General{Rows: len(x) / k, Cols: k, Stride: k, Data: x}
-}
-
-// multiply is Gemm, or for one column Gemv, which is faster.
-func multiply(t blas.Transpose, a, x, y blas64.General) {
-	if x.Cols > 1 {
-		blas64.Gemm(t, blas.NoTrans, 1, a, x, 0, y)
-		return
-	}
-	blas64.Gemv(t, 1, a, blas64.Vector{N: x.Rows, Inc: 1, Data: x.Data}, 0, blas64.Vector{N: y.Rows, Inc: 1, Data: y.Data})
+	roundToGrid(t, grid)
+	linop.MulDense(y, blas.Trans, v, t, k)
 }
 
 // kernel returns diag(1/s)(Σ_{k ≥ from} e^{-τλ_k} v_k v_kᵀ)diag(s).

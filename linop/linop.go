@@ -112,21 +112,43 @@ func (d Dense) Norm() float64 {
 }
 
 // MulVecTo sets dst to M x or Mᵀx.
-func (d Dense) MulVecTo(dst []float64, trans bool, x []float64) {
-	t, r, c := shape(d, trans)
-	check(dst, r)
-	check(x, c)
-	blas64.Gemv(t, 1, d.M.RawMatrix(), blas64.Vector{N: c, Inc: 1, Data: x}, 0, blas64.Vector{N: r, Inc: 1, Data: dst})
-}
+func (d Dense) MulVecTo(dst []float64, trans bool, x []float64) { d.MulBlockTo(dst, trans, x, 1) }
 
 // MulBlockTo sets dst to M X or Mᵀ X for k row-major columns.
 func (d Dense) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	t, r, c := shape(d, trans)
 	check(dst, r*k)
 	check(x, c*k)
-	blas64.Gemm(t, blas.NoTrans, 1, d.M.RawMatrix(),
-		blas64.General{Rows: c, Cols: k, Stride: k, Data: x}, 0,
-		blas64.General{Rows: r, Cols: k, Stride: k, Data: dst})
+	MulDense(dst, t, d.M.RawMatrix(), x, k)
+}
+
+// MulDense sets dst to A X or AᵀX for k row-major columns: (XᵀAᵀ)ᵀ or (XᵀA)ᵀ, since a product is fast along long rows
+// and slow along those of a few columns.
+func MulDense(dst []float64, t blas.Transpose, a blas64.General, x []float64, k int) {
+	r, c, across := a.Rows, a.Cols, blas.Trans
+	if t == blas.Trans {
+		r, c, across = c, r, blas.NoTrans
+	}
+	if k == 1 {
+		blas64.Gemv(t, 1, a, blas64.Vector{N: c, Inc: 1, Data: x}, 0, blas64.Vector{N: r, Inc: 1, Data: dst})
+		return
+	}
+	in, out := Borrow(c*k), Borrow(r*k)
+	defer in.Back()
+	defer out.Back()
+	transpose(in.V, x, c, k)
+	blas64.Gemm(blas.NoTrans, across, 1, blas64.General{Rows: k, Cols: c, Stride: c, Data: in.V}, a,
+		0, blas64.General{Rows: k, Cols: r, Stride: r, Data: out.V})
+	transpose(dst, out.V, k, r)
+}
+
+// transpose sets dst to the transpose of r rows of c values.
+func transpose(dst, x []float64, r, c int) {
+	for i := range r {
+		for j, v := range x[i*c : (i+1)*c] {
+			dst[j*r+i] = v
+		}
+	}
 }
 
 func shape(a Operator, trans bool) (t blas.Transpose, r, c int) {
