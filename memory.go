@@ -5,8 +5,10 @@ package graphcloak
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/graphcloak/graphcloak/internal/memory"
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // ErrMemory says that a step would need more memory than there is.
@@ -28,6 +30,11 @@ func (o LoadOptions) guard(what string, bytes int64) error {
 	limit := o.MemoryLimit
 	if limit == 0 {
 		limit = memory.Available()
+		if bytes > limit && !o.IgnoreMemory { // of what is left, some is not in use any more
+			linop.DropBlocks()
+			debug.FreeOSMemory()
+			limit = memory.Available()
+		}
 	}
 	if o.IgnoreMemory || bytes <= limit {
 		return nil

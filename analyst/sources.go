@@ -50,6 +50,9 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 		s.Method = "exact"
 		return nil
 	}
+	if err := a.rank(ctx); err != nil {
+		return err
+	}
 	var groups []float64
 	var err error
 	if s.Count == 2 {
@@ -105,6 +108,9 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		a.report.Notes = append(a.report.Notes, fmt.Sprintf("two sources explain the measurements better than one, and %s better still: one source is supposed", better))
 		return nil
 	}
+	if err := a.rank(ctx); err != nil {
+		return err
+	}
 	var groups []float64
 	var p *posterior.Pairs
 	if a.op.Graph.Order() <= PairedNodes {
@@ -123,7 +129,7 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 			return nil
 		}
 		a.probability = p.Probability
-		if groups, err = a.groups(ctx, p); err != nil {
+		if groups, err = p.Groups(a.partition.Labels); err != nil {
 			return err
 		}
 	} else if groups, err = a.sample(ctx, posterior.SampleOptions{Options: opts, Sources: 2}); err != nil {
@@ -229,17 +235,6 @@ func (a *analysis) pairs(ctx context.Context, opts posterior.Options) ([]float64
 	}
 	a.report.Sources.Method = "exact"
 	a.probability = p.Probability
-	return a.groups(ctx, p)
-}
-
-// groups returns the probability that each community holds a source.
-func (a *analysis) groups(ctx context.Context, p interface {
-	Groups(labels []int) ([]float64, error)
-},
-) ([]float64, error) {
-	if err := a.rank(ctx); err != nil {
-		return nil, err
-	}
 	return p.Groups(a.partition.Labels)
 }
 
@@ -256,7 +251,7 @@ func (a *analysis) sample(ctx context.Context, opts posterior.SampleOptions) ([]
 	if p.Faulty != nil {
 		a.faulty = p.Faulty
 	}
-	return a.groups(ctx, p)
+	return p.Groups(a.partition.Labels)
 }
 
 // addDiagnostics reports the worst diagnostics of the samplers so far, with a note on what

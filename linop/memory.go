@@ -20,7 +20,8 @@ type Block struct {
 //
 // A large block is kept for a while for whoever asks next, in any package: fresh memory is cleared by one
 // processor and mapped page by page, which takes as long as a product, and a [sync.Pool] loses a block when
-// another processor asks, or when garbage is collected twice. Half a minute after its last use, or up to a whole one, it is dropped.
+// another processor asks, or when garbage is collected twice. Half a minute after its last use, or up to a whole one, it is dropped,
+// and the oldest where they would be more than a gigabyte.
 func Borrow(size int) *Block {
 	if size >= keptSize {
 		return large.take(size)
@@ -45,6 +46,7 @@ func (b *Block) Back() {
 const (
 	keptSize = 1 << 17          // values, a megabyte
 	keptFor  = 30 * time.Second // without use, as between two stages of a run
+	keptSum  = 1 << 27          // values, a gigabyte, of all
 	// A block serves for a size of at least this share of its own: one of sixteen columns for four.
 	leastShare = 4
 )
@@ -87,9 +89,23 @@ func (s *shelf) put(b *Block) {
 	defer s.lock.Unlock()
 	b.back = time.Now()
 	s.free = append(s.free, b)
+	sum := 0
+	for _, b := range s.free {
+		sum += cap(b.V)
+	}
+	for ; sum > keptSum; s.free = slices.Delete(s.free, 0, 1) {
+		sum -= cap(s.free[0].V) // the longest without use
+	}
 	if s.timer == nil {
 		s.timer = time.AfterFunc(keptFor, s.drop)
 	}
+}
+
+// DropBlocks drops all large blocks that are not in use, for whoever needs the memory for something else.
+func DropBlocks() {
+	large.lock.Lock()
+	defer large.lock.Unlock()
+	large.free = nil
 }
 
 // drop drops the blocks that have not been used for a while.

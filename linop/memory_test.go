@@ -51,6 +51,26 @@ func TestShelf(t *testing.T) {
 	})
 }
 
+// TestShelfIsBounded: of more than a gigabyte the oldest blocks are dropped, and a block that is larger is not kept.
+func TestShelfIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shelf
+		of := func(size int) *Block { return &Block{V: make([]float64, size)} } // never touched
+		a, b := of(keptSum/2), of(keptSum/2)
+		for _, block := range []*Block{of(keptSize), a, b} {
+			s.put(block)
+		}
+		if len(s.free) != 2 || s.free[0] != a || s.free[1] != b {
+			t.Errorf("%d blocks are kept, want the two that came last", len(s.free))
+		}
+		s.put(of(keptSum + 1))
+		if len(s.free) != 0 {
+			t.Errorf("%d blocks are kept beside one of more than a gigabyte", len(s.free))
+		}
+		time.Sleep(2 * keptFor)
+	})
+}
+
 // TestBorrow: blocks of any size are lent and come back, and a large one is not lost in collections of garbage.
 func TestBorrow(t *testing.T) {
 	for _, size := range []int{0, 1, keptSize - 1, keptSize} {
@@ -70,4 +90,8 @@ func TestBorrow(t *testing.T) {
 		t.Error("a large block is lost")
 	}
 	b.Back()
+	DropBlocks()
+	if c := Borrow(3 * keptSize); &c.V[0] == at {
+		t.Error("a block is kept that was to be dropped")
+	}
 }

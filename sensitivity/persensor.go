@@ -202,6 +202,7 @@ func (p *problem) productBounds(ctx context.Context, m Model, half Bracket, sens
 	if err != nil {
 		return err
 	}
+	defer c.release()
 	o := c.operator
 	for c.columns < nodeNormColumns {
 		if err := c.project(ctx); err != nil {

@@ -159,7 +159,8 @@ func (c *screening) project(ctx context.Context) error {
 		c.split.project(c, c.x, c.y)
 	case !c.keepsNone && len(c.y)*(len(c.keptBlocks)+1) <= keptEntries:
 		c.keptBlocks = append(c.keptBlocks, keptBlock{c.blocks, c.y})
-		c.y = make([]float64, len(c.y))
+		c.lent[1] = nil // it is kept
+		c.y = c.borrow(1, len(c.y))
 	}
 	c.columns += c.block
 	c.blocks++

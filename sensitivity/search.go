@@ -54,7 +54,8 @@ func (p *problem) search(parent context.Context, opts Options) (Bracket, error) 
 	return s.bracket(), nil
 }
 
-// borrow returns memory of size values for x (0) or y (1), until release.
+// borrow returns memory of size values for x (0) or y (1), until release. The next that asks for the same gets the
+// same: whoever keeps it takes it out of lent.
 func (s *search) borrow(i, size int) []float64 {
 	if b := s.lent[i]; b == nil || cap(b.V) < size {
 		if b != nil {
