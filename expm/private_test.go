@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // watched is a Laplacian that counts the subnormal numbers that its products meet:
@@ -150,6 +152,35 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 	d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, 0), 1, expm.Options{Method: expm.Lanczos}))
 	if d.MulPrivateTo(background, make([]float64, n), make([]float64, n)) == nil {
 		t.Error("lanczos serves a private vector")
+	}
+}
+
+// TestPrivateMemoryIsCleared: nothing of a private vector is left in memory that is lent to whoever asks next.
+func TestPrivateMemoryIsCleared(t *testing.T) {
+	const n = 1 << 18 // large enough that the memory is kept
+	g, err := graph.BarabasiAlbert(n, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), .01, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 1
+	}
+	if err := d.MulPrivateTo(t.Context(), y, x); err != nil || y[n-1] == 0 {
+		t.Fatalf("heat %v, %v", y[n-1], err)
+	}
+	for range 4 {
+		b := linop.Borrow(n)
+		defer b.Back()
+		for i, v := range b.V {
+			if v != 0 {
+				t.Fatalf("memory that was lent holds %v at node %d", v, i)
+			}
+		}
 	}
 }
 

@@ -22,8 +22,8 @@ var fast = []mutation{
 	}, "TestIndependence"},
 	{"byte order", []change{{"privacy/escrow.go", "u := binary.BigEndian.Uint64", "u := binary.LittleEndian.Uint64"}}, "TestKnownAnswers"},
 	{"missing √m·g", []change{
-		{"privacy/plan.go", "sum += s.Weight * s.Step() * s.Step()", "sum += 0"},
-		{"privacy/plan.go", "		sum += float64(g * g)", "		sum += float64(0 * g)"},
+		{"privacy/plan.go", "square := s.Weight * s.Step() * s.Step()", "square := 0 * s.Weight"},
+		{"privacy/plan.go", "square := float64(g * g)", "square := float64(0 * g)"},
 	}, "TestFinalCheck"},
 	{"missing η", []change{{"privacy/plan.go", "entry, norm := float64(2*p.EntryError*math.Sqrt(sum)), float64(2*p.NormError*largest)", "entry, norm := 0*sum, 0*largest"}}, "TestFinalCheck"},
 	{"missing g for one sensor", []change{
@@ -38,8 +38,12 @@ var fast = []mutation{
 		{"privacy/plan.go", "c := p.slack() * r * (p.Sensitivity.Upper +", "c := p.slack() * r * (p.Sensitivity.Lower +"},
 		{"privacy/plan.go", "mu = up(float64(p.Sensitivity.Upper*scale)+rest, 16)", "mu = up(float64(p.Sensitivity.Lower*scale)+rest, 16)"},
 	}, "TestUniformPlan|TestFinalCheck"},
+	{"one sensor's noise for all", []change{
+		{"privacy/plan.go", "rest[k].Steps == first.Steps && rest[k].Exponent == first.Exponent &&", "rest[k].Exponent == first.Exponent &&"},
+	}, "TestOneSensorOfMany"},
+	{"private vectors are lent on", []change{{"expm/private.go", "clear(v) // the memory goes to others", "_ = v"}}, "TestPrivateMemoryIsCleared"},
 	{"whitening forgotten", []change{
-		{"privacy/plan.go", "p.Sensors[i].setSteps(c / math.Sqrt(p.Sensors[i].Weight))", "p.Sensors[i].setSteps(c)"},
+		{"privacy/plan.go", "s.setSteps(c / math.Sqrt(s.Weight))", "s.setSteps(c)"},
 		{"privacy/plan.go", "scale = max(scale, 1/(s.Sigma()*math.Sqrt(s.Weight)))", "scale = max(scale, 1/s.Sigma())"},
 	}, "TestFinalCheck"},
 	{"β not taken from δ", []change{{"privacy/plan.go", "b.Delta = math.Nextafter(b.Delta-f, 0)", "b.Delta = math.Nextafter(b.Delta, 0)"}}, "TestFailureIsTakenFromDelta"},
