@@ -6,11 +6,12 @@ import (
 	"context"
 	"math"
 
-	"github.com/graphcloak/graphcloak/linop"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/linop"
 )
 
 // Spectrum holds S ≈ Σ_k λ_k v_k v_kᵀ, all n pairs, with a bound on how far that

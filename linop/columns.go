@@ -5,6 +5,7 @@ package linop
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
@@ -84,13 +85,7 @@ func productColumns(a Operator, dst []float64, js []int, in, out []float64) {
 		in[j*w+k] = 1
 	}
 	MulBlockTo(a, out, false, in, w)
-	parallel.Rows(m, 2*w, func(lo, hi int) {
-		for k := range w {
-			for i := lo; i < hi; i++ {
-				dst[k*m+i] = out[i*w+k]
-			}
-		}
-	})
+	dense.TransposeTo(dst, out, m, w)
 }
 
 // Scaled is diag(Scale) S A, where S picks the distinct rows Rows of A and Scale has a

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
@@ -136,19 +137,10 @@ func MulDense(dst []float64, t blas.Transpose, a blas64.General, x []float64, k 
 	in, out := Borrow(c*k), Borrow(r*k)
 	defer in.Back()
 	defer out.Back()
-	transpose(in.V, x, c, k)
+	dense.TransposeTo(in.V, x, c, k)
 	blas64.Gemm(blas.NoTrans, across, 1, blas64.General{Rows: k, Cols: c, Stride: c, Data: in.V}, a,
 		0, blas64.General{Rows: k, Cols: r, Stride: r, Data: out.V})
-	transpose(dst, out.V, k, r)
-}
-
-// transpose sets dst to the transpose of r rows of c values.
-func transpose(dst, x []float64, r, c int) {
-	for i := range r {
-		for j, v := range x[i*c : (i+1)*c] {
-			dst[j*r+i] = v
-		}
-	}
+	dense.TransposeTo(dst, out.V, k, r)
 }
 
 func shape(a Operator, trans bool) (t blas.Transpose, r, c int) {

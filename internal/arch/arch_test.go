@@ -33,7 +33,7 @@ const root = "."
 
 var table = map[string]row{
 	"graph": {layer: 0},
-	"linop": {layer: 0, imports: []string{"internal/parallel"}},
+	"linop": {layer: 0, imports: []string{"internal/dense", "internal/parallel"}},
 
 	"internal/dense":      {layer: 0, imports: []string{"internal/parallel"}},
 	"internal/parallel":   {layer: 0},

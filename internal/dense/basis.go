@@ -166,6 +166,12 @@ func (b *Basis) Project(y []float64) (q, rest []float64, rho2 float64) {
 // Transpose returns the transpose of an r × c matrix in row-major order.
 func Transpose(x []float64, r, c int) []float64 {
 	out := make([]float64, r*c)
+	TransposeTo(out, x, r, c)
+	return out
+}
+
+// TransposeTo sets out to the transpose of an r × c matrix in row-major order.
+func TransposeTo(out, x []float64, r, c int) {
 	if r > c {
 		parallel.Rows(r, 2*c, func(lo, hi int) {
 			for j := range c {
@@ -174,7 +180,7 @@ func Transpose(x []float64, r, c int) []float64 {
 				}
 			}
 		})
-		return out
+		return
 	}
 	parallel.Rows(c, 2*r, func(lo, hi int) {
 		for i := range r {
@@ -183,7 +189,6 @@ func Transpose(x []float64, r, c int) []float64 {
 			}
 		}
 	})
-	return out
 }
 
 // Orthogonalize subtracts from w its components along orthonormal vectors, one after the
