@@ -43,10 +43,8 @@ type TauChoice struct {
 	Chance float64    // probability of the likeliest community without measurements
 	// Hopeless reports whether no τ names the right community clearly more often than Chance.
 	Hopeless bool
-	// CutShort reports whether half of [Allocation].Time ran out before the search was
-	// complete: on a faster machine the choice may be another.
+	// CutShort reports whether τ were left out that would have taken too long.
 	CutShort bool
-	Untried  int    // τ that were to be tried still where it was cut short, at most
 	Note     string // what a reader should know of the choice; "": nothing
 }
 

@@ -111,6 +111,30 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
+// The list counts beside every other error that is declared.
+func TestListBesideOtherErrors(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	for _, u := range []privacy.Uncertainty{{}, {TauFrom: 1.8, TauTo: 2.2}, {WeightError: .05}, {TauFrom: 1.8, TauTo: 2.2, WeightError: .05}} {
+		job := measuredJob(u)
+		job.Plan.Allocation.Uniform = true
+		_, plain := testkit.Planned(t, s, job)
+		job.Alternatives = valves()
+		m, p := testkit.Planned(t, s, job)
+		leaf, err := m.Graph.Changed(valves()[0].Changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tau := 2.0
+		if u.TauFrom > 0 {
+			tau = u.TauFrom
+		}
+		l := laplacian.New(reweigh(t, leaf, 1-u.WeightError), laplacian.Combinatorial)
+		if mu := mostMu(t, m, p, l, tau); mu > p.Mu || mostMu(t, m, plain, l, tau) <= plain.Mu {
+			t.Errorf("%+v: on a listed graph μ = %v, charged %v; without the list %v", u, mu, p.Mu, mostMu(t, m, plain, l, tau))
+		}
+	}
+}
+
 func TestAlternativesRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	one := []graph.Change{{Source: "0", Target: "1", Weight: 2}}

@@ -29,6 +29,7 @@ func (a *Attempt) charge() (privacy.Charge, error) {
 	if c.Guarantee == privacy.PerSensor {
 		c.NodeKey = nodeKey(a.Plan.Model.Selection)
 	}
+	c.PublicProperties = a.Plan.PublicProperties
 	return c, err
 }
 

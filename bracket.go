@@ -4,7 +4,6 @@ package graphcloak
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -129,11 +128,7 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 	if !un.Any() {
 		return sensitivity.Bound(ctx, model, u, options)
 	}
-	set, err := m.uncertain(un)
-	if err != nil {
-		return sensitivity.Bracket{}, err
-	}
-	e, err := sensitivity.WorstCase(ctx, model, u, set, options)
+	e, err := sensitivity.WorstCase(ctx, model, u, m.uncertain(un), options)
 	return e.Bracket, err
 }
 
@@ -143,30 +138,18 @@ func (m *Model) perSensor(ctx context.Context, alpha float64, un privacy.Uncerta
 	if !un.Any() {
 		return sensitivity.PerSensor(ctx, model, options)
 	}
-	set, err := m.uncertain(un)
-	if err != nil {
-		return nil, err
-	}
-	return sensitivity.PerSensorWorst(ctx, model, set, options)
+	return sensitivity.PerSensorWorst(ctx, model, m.uncertain(un), options)
 }
 
 // uncertain lists the operators that are declared possible.
-func (m *Model) uncertain(un privacy.Uncertainty) (sensitivity.Uncertainty, error) {
+func (m *Model) uncertain(un privacy.Uncertainty) sensitivity.Uncertainty {
 	set := sensitivity.Uncertainty{TauFrom: un.TauFrom, TauTo: un.TauTo, WeightError: un.WeightError}
-	graphs, err := sensitivity.WithoutRelationships(m.Graph, un.RelationshipError)
-	if err != nil {
-		return set, err
-	}
 	if un.Alternatives > 0 {
-		graphs = append(graphs, m.listed.graphs...)
+		for _, g := range m.listed.graphs {
+			set.Alternatives = append(set.Alternatives, laplacian.New(g, m.Settings.Laplacian))
+		}
 	}
-	if len(graphs) > sensitivity.MaxAlternatives {
-		return set, fmt.Errorf("%w: %d graphs are possible, at most %d are certified", sensitivity.ErrUncertainty, len(graphs), sensitivity.MaxAlternatives)
-	}
-	for _, g := range graphs {
-		set.Alternatives = append(set.Alternatives, laplacian.New(g, m.Settings.Laplacian))
-	}
-	return set, nil
+	return set
 }
 
 // newSpec describes what a plan is to give, without the sensitivity and the error of a

@@ -208,6 +208,9 @@ func (m *Model) verifyPlan(ctx context.Context, p *Plan) error {
 	if err := m.Matches(p.Plan); err != nil {
 		return err
 	}
+	if err := m.checkIsolated(); err != nil {
+		return err
+	}
 	digest, err := p.Digest()
 	if err != nil || digest == p.certified {
 		return err

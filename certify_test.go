@@ -121,3 +121,44 @@ func TestForgedPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestPlansOfOtherSensors: a plan with a sensor that is not selected is refused, wherever it stands: what
+// it measures was to stay unmeasured.
+func TestPlansOfOtherSensors(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id,meter,source\n1,0,1\n2,1,0\n3,0,0\n4,1,0\n5,0,0\n6,1,0\n7,0,0\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n")
+	store := testkit.Folder(t, dir)
+	for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
+		job := paperJob()
+		job.Settings = graphcloak.Settings{Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "meter"}}}
+		job.Plan.Guarantee = guarantee
+		m, p := testkit.Planned(t, store, job)
+		if err := m.Matches(forge(t, p, func(*privacy.Spec) {}).Plan); err != nil || len(p.Sensors) != 3 {
+			t.Fatalf("%d sensors, %v", len(p.Sensors), err)
+		}
+		for k, selected := range []int{1, 3, 5} {
+			for _, node := range []int{selected - 1, selected + 1} {
+				q := forge(t, p, func(s *privacy.Spec) {
+					s.Sensors[k] = privacy.Sensor{Node: node, ID: m.Graph.ID(node)}
+					s.Sensitivity.Lower = 0
+					s.Sensitivity.Upper = 1
+				})
+				if err := m.Matches(q.Plan); !errors.Is(err, graphcloak.ErrPlan) || !strings.Contains(err.Error(), "selected") {
+					t.Errorf("%v, node %d in place of sensor %d: %v, want ErrPlan", guarantee, node, selected, err)
+				}
+			}
+		}
+		more := forge(t, p, func(s *privacy.Spec) {
+			s.Sensors = append(s.Sensors, privacy.Sensor{Node: 6, ID: m.Graph.ID(6)})
+			s.Weights = append(s.Weights, 1)
+			if s.PerSensor != nil {
+				s.PerSensor = append(s.PerSensor, 1)
+			}
+			s.Sensitivity.Lower, s.Sensitivity.Upper = 0, 1
+		})
+		if err := m.Matches(more.Plan); !errors.Is(err, graphcloak.ErrPlan) || !strings.Contains(err.Error(), "selected") {
+			t.Errorf("%v, a sensor more: %v, want ErrPlan", guarantee, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -16,6 +17,9 @@ import (
 // the readings, nil where the sensors send theirs.
 func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Table) (y []float64, err error) {
 	if err := job.CheckSignal(); err != nil {
+		return nil, err
+	}
+	if err := checkPublished(ctx, job.Ledger, job.Signal); err != nil {
 		return nil, err
 	}
 	if err := m.verifyPlan(ctx, p); err != nil {
@@ -31,6 +35,30 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Tabl
 		return y, err
 	}
 	return y, job.Write.To.Check(ctx, m.Graph, outline, job.Write.Force)
+}
+
+// checkPublished refuses a signal that an earlier release of the ledger read as public: what was
+// published is no secret any more.
+func checkPublished(ctx context.Context, l privacy.Ledger, s Signal) error {
+	if s.Property() == "" {
+		return nil
+	}
+	scopes, err := l.Scopes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, scope := range scopes {
+		entries, err := l.Entries(ctx, scope)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.Charge != nil && slices.Contains(e.Charge.PublicProperties, s.Property()) {
+				return fmt.Errorf("%w: release %q read %q without noise, as a sensor, community, prior, key, weight or length property", ErrSignalPublic, e.ReleaseID, s.Property())
+			}
+		}
+	}
+	return nil
 }
 
 // checkCap finds a scope that may not be spent from, before anything is spent.
@@ -76,9 +104,6 @@ func (m *Model) checkRecovery(ctx context.Context, p *Plan, opts analyst.Options
 		return err
 	}
 	if err := analyst.CheckFalseAlarm(opts.FalseAlarm); err != nil {
-		return err
-	}
-	if err := m.operator.CheckSeveralSources(len(sensorNodes(p)), supposing(opts, p.Measured())); err != nil {
 		return err
 	}
 	return m.checkSources(opts.Sources)

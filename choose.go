@@ -8,11 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
@@ -32,17 +32,17 @@ import (
 const fallbackTau = 2
 
 // Bounds of the search. Work is in seconds of one core, by [expm.Estimate], so that the
-// choice does not depend on the machine.
+// choice does not depend on the machine, nor on what else it does.
 const (
-	mostTries  = 12                   // of the coarse grid
-	planTries  = 8                    // of them are counted before the search starts
+	firstTau   = 8                    // times 1/λ_max: the least τ that is tried at first, near 1 on many graphs
+	firstTries = 3                    // at first: with steps of 16 they span where most graphs have their best τ
+	coarse     = 4                    // the exponent of a step, halved until it is 1
+	usualTries = 9                    // for who waits
 	searchWork = 60.0                 // seconds
-	draftOrder = allocation.RowsLimit // nodes beyond which a try is dear, and fewer are made
+	draftOrder = allocation.RowsLimit // nodes beyond which a try takes long
 	fewRelaxed = 4                    // λ₂τ at which all but the slowest difference is gone
-	clearly    = .95                  // of the value at the start: a gain that counts
-	plenty     = .05                  // probability to be wrong that a rough simulation need not tell from 0
+	allRelaxed = 32                   // λ₂τ at which that is gone too, in double precision
 	nothing    = .02                  // of the way from chance to certainty: what counts as none of it
-	plentyDear = .1                   // the same where a try is dear
 	dropped    = 1e-15                // factor of an eigenpair that is left out
 	finally    = 4000                 // releases that are simulated for those that may be the best
 	farAbove   = 1e4                  // what computing loses: differences that a plan can be made of
@@ -79,7 +79,7 @@ func (m *Model) chooseTau(ctx context.Context, opts PlanOptions) (*TauChoice, er
 	if err != nil {
 		return nil, err
 	}
-	if s.stride > 0 {
+	if s.affordable {
 		if err := s.run(); err != nil {
 			return nil, err
 		}
@@ -109,26 +109,24 @@ func (m *Model) setTau(ctx context.Context, tau float64) (err error) {
 
 // tauSearch is a search for τ = 2ᵏ.
 type tauSearch struct {
-	ctx      context.Context
-	m        *Model
-	opts     PlanOptions
-	labels   []int
-	single   bool    // community: there is only its place to be told
-	chance   float64 // share of the likeliest community
-	sketch   allocation.Options
-	equal    allocation.Comparison
-	first    int     // k
-	stride   int     // 0: not affordable
-	drafting bool    // a rough allocation is judged
-	spent    float64 // seconds of one core, by estimate
-	halted   bool    // larger τ would take too long
-	deadline time.Time
-	tried    map[int]*TauPoint // nil: out of reach
-	sketches map[*TauPoint]*allocation.Sketch
-	cut      bool // the time ended the search
-	left     int  // τ that were to be tried then, at most
-	hopeless bool // no τ tells more than chance
-	note     string
+	ctx        context.Context
+	m          *Model
+	opts       PlanOptions
+	labels     []int
+	single     bool    // community: there is only its place to be told
+	chance     float64 // share of the likeliest community
+	sketch     allocation.Options
+	equal      allocation.Comparison
+	first      int // k of what is tried first
+	affordable bool
+	drafting   bool              // a rough allocation is judged
+	spent      float64           // seconds of one core, by estimate
+	tried      map[int]*TauPoint // nil: nothing can be told
+	end        int               // k that is out of reach, as all larger ones are
+	sketches   map[*TauPoint]*allocation.Sketch
+	cut        bool // τ that were to be tried would have taken too long
+	hopeless   bool // no τ tells more than chance
+	note       string
 }
 
 func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch, error) {
@@ -137,7 +135,7 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 		return nil, err
 	}
 	s := &tauSearch{
-		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint),
+		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint), end: math.MaxInt,
 		sketches: make(map[*TauPoint]*allocation.Sketch),
 		chance:   likeliest(part, m.Prior),
 		sketch:   allocation.Options{Objective: opts.Allocation.Objective, Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
@@ -148,20 +146,14 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 	if s.sketch.Noise, err = opts.unitNoise(); err != nil {
 		return nil, err
 	}
-	if limit := opts.Allocation.Time; limit > 0 {
-		s.deadline = time.Now().Add(limit / 2)
-	}
 	if m.Graph.Size() == 0 {
 		s.note = "the graph has no relationships, so there is nothing to diffuse along"
 		return s, nil
 	}
-	s.first = int(math.Ceil(-math.Log2(m.operator.Laplacian.Bound())))
+	s.first = int(math.Ceil(math.Log2(firstTau / m.operator.Laplacian.Bound())))
 	for _, s.drafting = range s.drafts() {
-		for _, stride := range []int{2, 4} {
-			if s.work(stride) <= searchWork {
-				s.stride = stride
-				return s, nil
-			}
+		if s.affordable = s.work() <= searchWork; s.affordable {
+			return s, nil
 		}
 	}
 	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: τ = %v was taken; try others by --tau", m.Graph.Order(), m.Graph.Size(), fallbackTau)
@@ -189,19 +181,19 @@ func distances(g *graph.Graph) func(int) []float64 {
 	}
 }
 
-// work estimates the seconds of a search with steps of 2^stride.
-func (s *tauSearch) work(stride int) float64 {
+// work estimates the seconds of what is tried at first, and starts to count by what all tries share.
+func (s *tauSearch) work() float64 {
 	_, shared := s.products()
-	sum, last := 0.0, 0.0
-	for k := range 2 * planTries / stride {
-		seconds, column, err := s.seconds(s.first + k*stride)
+	sum := 0.0
+	for try := range firstTries {
+		seconds, column, err := s.seconds(s.first + try*coarse)
 		if err != nil {
 			break
 		}
-		last = math.Sqrt2 * float64(shared) * column
+		s.spent = math.Sqrt2 * float64(shared) * column // the last is the largest
 		sum += seconds
 	}
-	return sum + last
+	return sum + s.spent
 }
 
 // products is how many a try takes, and how many the search beside.
@@ -220,18 +212,14 @@ func (s *tauSearch) seconds(k int) (try, column float64, err error) {
 	return float64(each) * cost.Column, cost.Column, err
 }
 
-// affords reports whether the search may try τ = 2ᵏ too, and counts it. Rough allocations without rows
-// cost more with every step upwards, and the number of steps is not known before.
+// affords reports whether the search may try τ = 2ᵏ too, and counts it.
 func (s *tauSearch) affords(k int) bool {
-	if !s.drafting || s.m.Graph.Order() <= draftOrder {
-		return true
-	}
 	seconds, _, err := s.seconds(k)
 	if err != nil || s.spent+seconds <= searchWork {
 		s.spent += seconds
 		return true
 	}
-	s.halted = true
+	s.cut = true
 	return false
 }
 
@@ -244,67 +232,44 @@ func (s *tauSearch) method() expm.Method {
 	return expm.Chebyshev
 }
 
-// run walks the coarse grid upwards until a step is worse after a clear gain, then tries the
-// neighbours of the best. A step is a factor of four or more in τ, and the last is the
-// dearest.
+// run tries a few τ far apart, goes on in steps as wide where the best of them is the least or the largest, and then
+// tries the neighbours of the best: where diffusion is of use, rather than from the least τ upwards.
 func (s *tauSearch) run() error {
-	for k := s.first; len(s.tried) < mostTries; k += s.stride {
-		s.m.Progress("choose tau", int64(len(s.tried)), mostTries)
-		p, done, err := s.try(k)
-		if err != nil {
+	for try := range firstTries {
+		if err := s.try(s.first + try*coarse); err != nil {
 			return err
 		}
-		if p == nil || done || s.expired() {
-			break
-		}
-		if s.past(p) {
-			break
+	}
+	if len(s.ranked()) == 0 {
+		if err := s.try(s.first - coarse); err != nil {
+			return err
 		}
 	}
-	if s.cut {
-		s.left = mostTries - len(s.tried) + refinements(s.stride/2)
-		return nil
-	}
-	for step := s.stride / 2; step >= 1 && len(s.tried) > 0; step /= 2 {
-		best := s.best()
-		for tried, k := range []int{best - step, best + step} {
-			if s.expired() {
-				s.left = refinements(step) - tried
-				return nil
+	for step := coarse; step >= 1 && len(s.ranked()) > 0; step /= 2 {
+		for again := true; again; {
+			best, tries := s.best(), len(s.tried)
+			for _, k := range []int{best - step, best + step} {
+				if err := s.try(k); err != nil {
+					return err
+				}
 			}
-			if k > best && s.m.Graph.Order() > draftOrder && !s.drafting {
-				break
-			}
-			if _, _, err := s.try(k); err != nil {
-				return err
-			}
+			again = step == coarse && s.best() != best && len(s.tried) > tries
 		}
 	}
 	return nil
 }
 
-// refinements is the number of neighbours that are tried from a step on: two a step, which is halved down to 1.
-func refinements(step int) int { return 2 * bits.Len(uint(step)) }
-
 // sharpen simulates more releases for all that may be the best: the first ones only tell which. It
-// ends when no other may be. Where the time is over before, all have the values of the first
-// releases, which are of the same sources and noise: those of more and of fewer releases differ
-// by chance too.
+// ends when no other may be.
 func (s *tauSearch) sharpen() error {
-	rough := make(map[*TauPoint]TauPoint)
+	done := make(map[*TauPoint]bool)
 	for again := true; again; {
 		again = false
 		for _, p := range s.leaders() {
-			if _, done := rough[p]; done {
+			if done[p] {
 				continue
 			}
-			if s.expired() {
-				for q, values := range rough {
-					*q = values
-				}
-				return nil
-			}
-			rough[p], again = *p, true
+			done[p], again = true, true
 			if err := s.sketches[p].Simulate(finally); err != nil {
 				return err
 			}
@@ -333,21 +298,6 @@ func (s *tauSearch) doubt(p *TauPoint) float64 {
 		return s.sketches[p].DistanceError
 	}
 	return s.sketches[p].AccuracyError
-}
-
-// past reports whether the last step is worse after a clear gain, or nothing is left to gain.
-func (s *tauSearch) past(last *TauPoint) bool {
-	best, start := s.value(s.tried[s.best()]), s.value(s.tried[s.first])
-	rest := plenty
-	if s.m.Graph.Order() > draftOrder {
-		rest = plentyDear
-	}
-	return best <= clearly*start && s.value(last) > s.enough(best, start) || !s.byDistance() && best <= rest
-}
-
-func (s *tauSearch) expired() bool {
-	s.cut = s.cut || !s.deadline.IsZero() && time.Now().After(s.deadline)
-	return s.cut
 }
 
 // value is what is to be small.
@@ -389,30 +339,37 @@ func (s *tauSearch) ranked() []int {
 	return keys
 }
 
-// try judges τ = 2ᵏ. Its point is nil where double precision does not carry τ, where
-// nothing can be told, or where that takes too long; done says that hardly a difference is left to diffuse.
-func (s *tauSearch) try(k int) (p *TauPoint, done bool, err error) {
-	if p, ok := s.tried[k]; ok {
-		return p, false, nil
+// try judges τ = 2ᵏ, unless it was tried, is beyond the end or would take too long. The end is where double precision does
+// not carry τ or the differences that are left, and after the first τ at which there is hardly one.
+func (s *tauSearch) try(k int) error {
+	if _, ok := s.tried[k]; ok || k >= s.end || k < s.first-coarse || !s.affords(k) {
+		return nil
 	}
-	if !s.affords(k) {
-		return nil, false, nil
-	}
+	s.m.Progress("choose tau", int64(min(len(s.tried), usualTries-1)), usualTries)
 	tau := math.Ldexp(1, k)
 	d, err := s.operator(tau)
 	if errors.Is(err, expm.ErrAccuracy) {
-		return nil, false, nil
+		s.end = k
+		return nil
 	}
 	if err != nil {
-		return nil, false, err
+		return err
+	}
+	relaxed := s.relaxed(d)
+	if !(relaxed < allRelaxed) {
+		s.end = k
+		return nil
 	}
 	other := s.m.at(tau, d)
-	p, err = s.simulated(other.sensitivityModel(s.opts.Alpha), d)
-	if p == nil || err != nil {
-		return nil, false, err
+	p, err := s.simulated(other.sensitivityModel(s.opts.Alpha), d)
+	if err != nil {
+		return err
 	}
 	s.tried[k] = p
-	return p, s.relaxed(d), nil
+	if relaxed >= fewRelaxed {
+		s.end = min(s.end, k+1)
+	}
+	return nil
 }
 
 // simulated simulates a rough allocation, where noise is allocated, and equal noise, or that of each
@@ -495,8 +452,6 @@ func (s *tauSearch) otherNoise() string {
 		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise at all sensors, of which %d report at most", draftOrder, s.sketch.MaxSensors)
 	case s.opts.Allocates(n) && !s.drafting:
 		return fmt.Sprintf("on %d nodes the search for τ judged equal noise, not the noise that is allocated", n)
-	case s.halted:
-		return fmt.Sprintf("on %d nodes larger τ, or more of them, would take minutes to judge", n)
 	}
 	return ""
 }
@@ -523,10 +478,10 @@ func (s *tauSearch) operator(tau float64) (*expm.Diffusion, error) {
 	return expm.New(s.ctx, s.m.operator.Laplacian, tau, expm.Options{Method: expm.Chebyshev})
 }
 
-// relaxed reports whether τ is a few times 1/λ₂. The Rayleigh quotient of L e^{-τL}x for a
+// relaxed estimates λ₂τ. The Rayleigh quotient of L e^{-τL}x for a
 // random x, which has no part in the null space, is an upper estimate of λ₂ that is close
 // where τλ₂ is large.
-func (s *tauSearch) relaxed(d *expm.Diffusion) bool {
+func (s *tauSearch) relaxed(d *expm.Diffusion) float64 {
 	n := s.m.Graph.Order()
 	random := rand.New(rand.NewPCG(3, 7)) // public on purpose: these numbers hide nothing
 	x, y := make([]float64, n), make([]float64, n)
@@ -537,15 +492,14 @@ func (s *tauSearch) relaxed(d *expm.Diffusion) bool {
 	l := s.m.operator.Laplacian
 	l.MulVecTo(x, false, y)
 	l.MulVecTo(y, false, x)
-	quotient := floats.Dot(x, y) / floats.Dot(x, x)
-	return !(d.Tau()*quotient < fewRelaxed)
+	return d.Tau() * floats.Dot(x, y) / floats.Dot(x, x)
 }
 
 // decide returns the best τ that a plan can be made for.
 func (s *tauSearch) decide() (float64, error) {
 	order := s.ranked()
 	if len(order) > 0 {
-		s.note = s.otherNoise()
+		notes := []string{s.otherNoise()}
 		best := s.value(s.tried[order[0]])
 		enough := s.enough(best, s.value(s.tried[order[len(order)-1]]))
 		near, _ := slices.BinarySearchFunc(order, enough, func(k int, v float64) int {
@@ -556,8 +510,12 @@ func (s *tauSearch) decide() (float64, error) {
 		})
 		slices.Sort(order[:near])
 		if s.hopeless = !s.byDistance() && 1-best < s.chance+nothing*(1-s.chance); s.hopeless {
-			s.note = "at no τ that was tried is the right community named clearly more often than by chance"
+			notes[0] = "at no τ that was tried is the right community named clearly more often than by chance"
 		}
+		if s.cut {
+			notes = slices.Insert(notes, 0, fmt.Sprintf("the search for τ was cut short after %s, because more would take minutes on this graph", report.Count(len(order), "value")))
+		}
+		s.note = strings.Join(slices.DeleteFunc(notes, func(v string) bool { return v == "" }), "; ")
 	}
 	for _, k := range order {
 		tau := s.tried[k].Tau
@@ -589,7 +547,7 @@ func (s *tauSearch) surelyFeasible(p *TauPoint) bool {
 }
 
 func (s *tauSearch) choice() *TauChoice {
-	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, Hopeless: s.hopeless, CutShort: s.cut, Untried: s.left, Note: s.note}
+	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, Hopeless: s.hopeless, CutShort: s.cut, Note: s.note}
 	if s.byDistance() {
 		c.Aim = AimLocation
 	}

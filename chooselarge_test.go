@@ -43,13 +43,17 @@ func TestTauSearchDraftsBeyondRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := s.try(s.first)
-	if err != nil || p == nil || !p.Allocated || !(s.spent > 0) || s.halted || s.otherNoise() != "" {
-		t.Errorf("%+v, %v seconds, halted %v, %q, %v", p, s.spent, s.halted, s.otherNoise(), err)
+	err = s.try(s.first)
+	if p := s.tried[s.first]; err != nil || p == nil || !p.Allocated || !(s.spent > 0) || s.cut || s.otherNoise() != "" {
+		t.Errorf("%+v, %v seconds, cut %v, %q, %v", p, s.spent, s.cut, s.otherNoise(), err)
 	}
 	s.spent = searchWork
-	if q, _, err := s.try(s.first + 2); q != nil || err != nil || !s.halted || !strings.Contains(s.otherNoise(), "would take minutes to judge") {
-		t.Errorf("without work left: %+v, halted %v, %q, %v", q, s.halted, s.otherNoise(), err)
+	if err := s.try(s.first + 2); len(s.tried) != 1 || err != nil || !s.cut {
+		t.Errorf("without work left: %+v, cut %v, %v", s.tried, s.cut, err)
+	}
+	s.tried[s.first].Accuracy = s.chance // no better than chance
+	if _, err := s.decide(); err != nil || !strings.HasPrefix(s.note, "the search for τ was cut short after 1 value") || !strings.Contains(s.note, "; at no τ that was tried") {
+		t.Errorf("%q, %v", s.note, err)
 	}
 	opts.Allocation.Objective = allocation.Separation
 	if s, err = m.newTauSearch(t.Context(), opts); err != nil || s.drafting || !strings.Contains(s.otherNoise(), "judged equal noise, not the noise that is allocated") {

@@ -30,7 +30,7 @@ func (m *Model) attemptFromSensors(p *Plan, values []privacy.SensorValue, scope 
 
 // Pay makes a release that [Model.Publish] publishes: from what sensors sent, where the
 // job's signal is theirs, else from the source's signal. It checks what
-// [Model.CheckRelease] checks. The errors are those of [Model.Release], of
+// [Model.CheckRelease] checks. The errors are those of [Model.Release] ([ErrIsolated] among them), of
 // [privacy.Plan.FromSensors], and an [UnfinishedError] where the run was reserved or paid for.
 func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, job Job) (*Release, error) {
 	job, err := job.resolved(m.source)
@@ -58,7 +58,7 @@ func (m *Model) prepareAttempt(p *Plan, values []privacy.SensorValue, job Job, y
 
 // CheckRelease finds what would stop a release: a wrong graph, bad readings, properties
 // in the way, a ledger that refuses it. It writes and spends nothing. The errors are
-// those of the plan, [Model.Matches] and [Model.Certify]; of the signal, [ErrNoSignal],
+// those of the plan, [Model.Matches] and [Model.Certify]; of the graph, [ErrIsolated]; of the signal, [ErrNoSignal],
 // [ErrSignalPublic], [ErrSignalKind], [ErrBadSignal] and [ErrZeroSignal]; of the budget,
 // [ErrNoLedger], [ErrNoCap], [Account] and [privacy.Grants]; and [ErrNoSink].
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
@@ -92,12 +92,12 @@ func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error)
 func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error) {
 	var written int64
 	if job.Write.Enabled {
-		paid, err := Payment(ctx, job.Ledger, r, job.Scope)
+		paid, err := openPayment(ctx, job.Ledger, r, job.Scope)
 		if err != nil {
 			return 0, err
 		}
 		rep := m.newReport()
-		rep.SetPayment(paid[0])
+		rep.SetPayment(paid)
 		m.describeRelease(rep, r)
 		rep.RunID, rep.Version = job.RunID, job.Version
 		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta

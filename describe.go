@@ -15,7 +15,7 @@ import (
 func (m *Model) newReport() *report.Report {
 	_, components := m.Graph.Components()
 	rep := &report.Report{
-		Store: m.source.Name(), StartedAt: m.started.UTC(),
+		Store: m.source.Name(), StartedAt: m.started,
 		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.notes),
 		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
 		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.operator.Diffusion.Method().String(), Metric: m.metric(),

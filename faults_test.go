@@ -32,7 +32,7 @@ func rate(x float64) *float64 { return &x }
 // TestStuckSensorIsNamed: one stuck sensor decides the answer of a posterior that trusts all, and
 // is named, and left out, by one that supposes that some are broken.
 func TestStuckSensorIsNamed(t *testing.T) {
-	m, in := grid(t, []int{7}, .03, "")
+	m, in := grid(t, []int{7}, .03)
 	in = noisy(in, 5)
 	const source, stuck = graph.ID("7"), graph.ID("28")
 	at, _ := m.Graph.Index(stuck)
@@ -65,7 +65,7 @@ func TestStuckSensorIsNamed(t *testing.T) {
 // TestFaultyReadings: readings without any information, and sensors that all look broken, give an answer
 // that claims little.
 func TestFaultyReadings(t *testing.T) {
-	m, in := grid(t, nil, .03, "")
+	m, in := grid(t, nil, .03)
 	in.Clip = &privacy.Interval{Lo: 0, Hi: 1}
 	for _, v := range []float64{0, .5, 1} {
 		for k := range in.Values {
@@ -88,7 +88,7 @@ func TestFaultyReadings(t *testing.T) {
 }
 
 func TestBadFaultRate(t *testing.T) {
-	m, in := grid(t, []int{7}, .05, "")
+	m, in := grid(t, []int{7}, .05)
 	for _, bad := range []float64{-.1, 1, 2, math.NaN(), math.Inf(1)} {
 		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: &bad}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("rate %v: %v", bad, err)

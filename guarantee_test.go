@@ -129,6 +129,29 @@ func TestNothingIsWrittenUnpaid(t *testing.T) {
 	}
 }
 
+// TestNothingIsWrittenOnceGivenUp: a release that was paid for, kept and given up is not written back.
+func TestNothingIsWrittenOnceGivenUp(t *testing.T) {
+	store, _ := testkit.Example(t, "karate")
+	s := &watched{Store: store}
+	job := paperJob()
+	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
+	var kept *graphcloak.Release
+	job.Stage = func(r *graphcloak.Release) error { kept = r; return errors.New("killed") }
+	m, _ := testkit.Planned(t, s, job)
+	if _, err := m.Run(t.Context(), job); err == nil || kept == nil {
+		t.Fatal("the run went on")
+	}
+	if _, err := privacy.MarkVoid(t.Context(), store.Ledger(), graphcloak.Scope(job.Signal), job.RunID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Complete(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) || s.written > 0 {
+		t.Errorf("completed: %v, written %d times", err, s.written)
+	}
+	if _, err := m.Publish(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) || s.written > 0 {
+		t.Errorf("published: %v, written %d times", err, s.written)
+	}
+}
+
 // TestPlanChargesWhatWasCertified: the numbers that package sensitivity and package
 // expm certify are those that the plan's noise is chosen for: the upper end of each
 // bracket, the computing error of the whole vector for sources of norm up to √n, and

@@ -3,7 +3,10 @@
 package graphcloak
 
 import (
+	"encoding/binary"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -52,10 +55,25 @@ type WriteOptions struct {
 	Force   bool   `json:"force"`  // replace properties that are not a run's
 }
 
-// NewRunID returns an id that sorts by time (UUID version 7).
+// NewRunID returns an id that sorts by time (UUID version 7). The time is a whole second,
+// rounded up: it is published, as is the time of the payment, and between the two private
+// values are read. Ids of one process keep their order within a second.
 func NewRunID() (string, error) {
-	id, err := uuid.NewV7()
-	return id.String(), err
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return "", err
+	}
+	millis := binary.BigEndian.AppendUint64(nil, uint64(nextSecond(time.Now()).UnixMilli()))
+	copy(id[:6], millis[2:])
+	binary.BigEndian.PutUint16(id[6:], 7<<12|uint16(idsMade.Add(1))&0xfff)
+	return id.String(), nil
+}
+
+var idsMade atomic.Uint32
+
+// nextSecond rounds a time up to a whole second.
+func nextSecond(t time.Time) time.Time {
+	return t.UTC().Add(time.Second - 1).Truncate(time.Second)
 }
 
 // CheckSignal refuses a job whose signal is among its public properties, with

@@ -4,7 +4,6 @@ package graphcloak
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -30,8 +29,8 @@ const (
 	misfitTolerance = .01 // relative, of a row where τ has a range
 )
 
-// Misfits says what the ε of a plan for measured readings becomes under τ, weights and
-// relationships that its uncertainty does not cover: each row is of all that is declared and of
+// Misfits says what the ε of a plan for measured readings becomes under τ and weights
+// that its uncertainty does not cover: each row is of all that is declared and of
 // one thing more. It is nil for other plans, and beyond 2,000 nodes; rows that would take long
 // are left out. The errors are those of [sensitivity.WorstCase].
 func (m *Model) Misfits(ctx context.Context, p *Plan) ([]Misfit, error) {
@@ -41,12 +40,9 @@ func (m *Model) Misfits(ctx context.Context, p *Plan) ([]Misfit, error) {
 	u := m.weights(p.Plan)
 	var out []Misfit
 	for _, x := range m.undeclared(p.Uncertainty) {
-		set, err := m.uncertain(x.set)
-		if errors.Is(err, sensitivity.ErrUncertainty) || err == nil && m.misfitWork(set) > misfitWork {
+		set := m.uncertain(x.set)
+		if m.misfitWork(set) > misfitWork {
 			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("certify sensitivity: %w", err)
 		}
 		options := sensitivity.Options{Progress: m.opts.Progress}
 		if set.TauFrom < set.TauTo {
@@ -85,11 +81,6 @@ func (m *Model) undeclared(u privacy.Uncertainty) []misfit {
 	if u.WeightError == 0 && m.Settings.Laplacian == laplacian.Combinatorial {
 		x := misfit{"every weight, each by itself, is up to 20 % off", u}
 		x.set.WeightError = .2
-		list = append(list, x)
-	}
-	if u.RelationshipError == 0 {
-		x := misfit{"one relationship, the worst, is absent", u}
-		x.set.RelationshipError = 1
 		list = append(list, x)
 	}
 	return list

@@ -80,7 +80,7 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: start, found: new(detection), listed: alternatives, opts: opts, open: set.Tau == 0}
+	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: nextSecond(start), found: new(detection), listed: alternatives, opts: opts, open: set.Tau == 0}
 	if err := m.readPublic(ctx); err != nil {
 		return nil, err
 	}
@@ -160,17 +160,36 @@ func (m *Model) describeSelection() []string {
 		notes = append(notes, fmt.Sprintf("%d self-loops were dropped and %d parallel relationships merged (%s)",
 			d.SelfLoops, d.Parallel, m.Selection.Aggregation))
 	}
-	_, sizes := m.Graph.Components()
-	isolated := 0
-	for _, s := range sizes {
-		if s == 1 {
-			isolated++
-		}
+	if d := m.Graph.Dropped(); d.Isolated > 0 {
+		notes = append(notes, fmt.Sprintf("nodes with no relationship were left out of graph, sensors, sources and answer: %d", d.Isolated))
 	}
-	if isolated > 0 && m.Graph.Order() > 1 {
-		notes = append(notes, fmt.Sprintf("nodes with no relationship: %d; a source there does not diffuse and is not hidden", isolated))
+	if isolated := m.isolated(); isolated > 0 {
+		notes = append(notes, fmt.Sprintf("nodes with no relationship: %d; a source there is not protected, for it does not diffuse", isolated))
 	}
 	return notes
+}
+
+// ErrIsolated says that the graph has nodes without a relationship and the selection does not say
+// what is meant. A source there cannot be hidden. Which nodes these are is public; whether
+// one has a source is not asked.
+var ErrIsolated = errors.New("graphcloak: a source on a node without a relationship cannot be hidden")
+
+// isolated counts the nodes without a relationship.
+func (m *Model) isolated() (count int) {
+	for i := range m.Graph.Order() {
+		if m.Graph.Degree(i) == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// checkIsolated refuses a graph on which some sources cannot be hidden, unless that is agreed to.
+func (m *Model) checkIsolated() error {
+	if count := m.isolated(); count > 0 && m.Selection.Isolated != graph.AllowIsolated {
+		return fmt.Errorf("%w: %d of %d nodes have none", ErrIsolated, count, m.Graph.Order())
+	}
+	return nil
 }
 
 // readPublic reads the properties with communities, or with the names of those that are

@@ -47,10 +47,6 @@ type Allocation struct {
 	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 200,000 nodes
 	MaxSensors, MinSensors int                  // that report; 0: no limit
 	Time                   time.Duration        // 0: until the gap is small
-	// TolerateFaulty is how many sensors may lie, within the range that readings are clipped to, and
-	// not turn at least half of the answers of a simulation; 0: none need be. An optimal allocation
-	// is mixed with uniform noise as far as that takes.
-	TolerateFaulty int
 }
 
 // autoLimit is the order up to which noise is allocated unless an objective is
@@ -71,7 +67,7 @@ func (o PlanOptions) Allocates(n int) bool {
 	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
 		return false
 	}
-	asked := a.Optimal || a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0 || a.TolerateFaulty > 0
+	asked := a.Optimal || a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0
 	return !o.Measured || o.Uncertainty.Any() && o.Uncertainty.WeightError == 0 || asked
 }
 
@@ -92,7 +88,7 @@ func (o PlanOptions) equalReason(n int) string {
 		return "the weight error that is declared counts by the sensor that is weighted most, which an allocation makes worse; --allocation optimal has it allocated all the same, with the same guarantee"
 	}
 	return "sensors measure, and nothing is declared of how far their process may be from the model, which an allocation forgives less; " +
-		"--tau FROM..TO, --relationship-error or --scenario FILE declares it, and noise is allocated for all of that; --allocation optimal has it allocated without"
+		"--tau FROM..TO or --scenario FILE declares it, and noise is allocated for all of that; --allocation optimal has it allocated without"
 }
 
 // unitNoise is σ for a sensitivity of 1.

@@ -55,7 +55,7 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 	}
 	if job.Write.Enabled {
 		outline = outline.With(report.Property{Name: "budgetScope", Value: a.Scope}, report.Property{Name: "releaseId", Value: a.ReleaseID},
-			report.Property{Name: "version", Value: job.Version}, report.Property{Name: "startedAt", Value: m.started.UTC().Format(report.TimeLayout)})
+			report.Property{Name: "version", Value: job.Version}, report.Property{Name: "startedAt", Value: m.started.Format(time.RFC3339)})
 		if err := job.Write.To.Reserve(ctx, m.Graph, outline, job.Write.Force); err != nil {
 			return nil, m.cancel(ctx, job, err)
 		}

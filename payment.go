@@ -56,6 +56,19 @@ func Payment(ctx context.Context, l privacy.Ledger, r *Release, scope string) ([
 	return nil, fmt.Errorf("%w %q", ErrUnpaid, r.ID())
 }
 
+// openPayment is the payment for a release that may still be written: it returns [privacy.ErrReplay]
+// where that was given up, and the errors of [Payment].
+func openPayment(ctx context.Context, l privacy.Ledger, r *Release, scope string) (privacy.Entry, error) {
+	about, err := Payment(ctx, l, r, scope)
+	if err != nil {
+		return privacy.Entry{}, err
+	}
+	if slices.ContainsFunc(about, func(e privacy.Entry) bool { return e.Kind == privacy.KindVoid }) {
+		return privacy.Entry{}, fmt.Errorf("%w: %q was given up and is not written any more", privacy.ErrReplay, r.ID())
+	}
+	return about[0], nil
+}
+
 // payingScopes lists the scopes that may hold a payment.
 func payingScopes(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
 	if scope == "" {

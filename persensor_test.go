@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -20,6 +21,7 @@ func TestPerSensorOfIsolatedNodes(t *testing.T) {
 	job := paperJob()
 	job.Settings.Public = graphcloak.Public{}
 	job.Plan.Guarantee = privacy.PerSensor
+	job.Selection.Isolated = graph.AllowIsolated
 	m, p := testkit.Planned(t, testkit.Folder(t, dir), job)
 	largest := 0.0
 	for _, s := range p.Sensors {

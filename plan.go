@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -25,20 +24,23 @@ var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is cert
 
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
 // Only the public graph enters. Communities are detected beside it where it asks for them. It returns [ErrEmpty] where there is no
-// relationship, [ErrComputed], [ErrEachSensor], the errors of [privacy.NewPlan], [ErrTau]
+// relationship, [ErrIsolated], [ErrComputed], [ErrEachSensor], the errors of [privacy.NewPlan], [ErrTau]
 // where a smaller τ would help, [expm.ErrAccuracy] where double precision certifies no
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
-// [allocation.ErrInvalid], [ErrTolerance], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
+// [allocation.ErrInvalid], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	opts.Uncertainty.Alternatives, opts.Uncertainty.AlternativesDigest = len(m.listed.graphs), m.listed.digest
 	if err := checkComputed(opts); err != nil {
 		return nil, err
 	}
-	if u := opts.Uncertainty; opts.Guarantee == privacy.PerSensor && (u.WeightError != 0 || u.RelationshipError != 0 || u.Alternatives != 0) {
-		return nil, fmt.Errorf("%w, not for other weights, relationships or graphs", ErrEachSensor)
+	if u := opts.Uncertainty; opts.Guarantee == privacy.PerSensor && (u.WeightError != 0 || u.Alternatives != 0) {
+		return nil, fmt.Errorf("%w, not for other weights or graphs", ErrEachSensor)
 	}
 	if m.Graph.Size() == 0 {
 		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)
+	}
+	if err := m.checkIsolated(); err != nil {
+		return nil, err
 	}
 	if most := opts.Allocation.MaxSensors; most > 0 && most < len(m.Sensors) && !opts.Allocates(m.Graph.Order()) {
 		return nil, fmt.Errorf("%w: at most %d of %d sensors are to report, and noise that is not allocated is the same at all of them: leave --max-sensors out, or have the noise allocated (--allocation optimal, --guarantee joint; beyond %d nodes an --objective)",
@@ -49,10 +51,7 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if err := m.checkTolerance(opts); err != nil {
-		return nil, err
-	}
-	if m.open || opts.Allocates(m.Graph.Order()) || opts.Allocation.TolerateFaulty > 0 {
+	if m.open || opts.Allocates(m.Graph.Order()) {
 		defer m.beginPartition(ctx)()
 	}
 	return m.plan(ctx, opts)
@@ -84,12 +83,7 @@ func (m *Model) plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 			p.UniformReason += fmt.Sprintf("; so all %d sensors report, not at most %d", len(p.Sensors), most)
 		}
 	}
-	if p.Allocated == nil && opts.Allocation.TolerateFaulty > 0 {
-		if err := m.tolerateUniform(ctx, p, opts); err != nil {
-			return nil, err
-		}
-	}
-	if choice != nil || p.Allocated != nil || opts.Allocation.TolerateFaulty > 0 {
+	if choice != nil || p.Allocated != nil {
 		if p.Communities, err = m.PlannedCommunities(ctx); err != nil {
 			return nil, err
 		}
@@ -154,16 +148,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	if err != nil {
 		return err
 	}
-	uniform, asked, mixed := p.Plan, opts.Allocation.TolerateFaulty, false
-	if asked > 0 {
-		allocated := best.Weights
-		if best.Weights, bracket, err = m.tolerant(ctx, part.Labels, allocated, bracket, uniform, noise, opts, p.Seed); err != nil {
-			return err
-		}
-		if mixed = !slices.Equal(best.Weights, allocated); mixed {
-			best.Simulated = nil // that of the allocation before
-		}
-	}
+	uniform := p.Plan
 	spec.Weights = best.Weights
 	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)
 	allocated, err := privacy.NewPlan(spec)
@@ -175,13 +160,9 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return nil
 	}
 	p.Plan = allocated
-	gap, proven := math.NaN(), false
-	if !mixed {
-		gap, proven = best.GapAt(heard(allocated, noise))
-	}
+	gap, proven := best.GapAt(heard(allocated, noise))
 	p.Allocated = &Allocated{
-		TolerateFaulty: asked, Simulated: best.Simulated,
-		Objective: best.Objective, Gap: report.Finite(gap), GapProven: proven, CutShort: best.CutShort, Prior: m.PriorProperty,
+		Objective: best.Objective, Simulated: best.Simulated, Gap: report.Finite(gap), GapProven: proven, CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil

@@ -50,8 +50,6 @@ type Allocated struct {
 	GapProven bool                 `json:"gapProven,omitempty"`     // Gap is proven, no estimate
 	CutShort  bool                 `json:"cutShort,omitempty"`      // the time ended the search
 	Prior     string               `json:"priorProperty,omitempty"` // public property that shaped the noise; "": flat
-	// TolerateFaulty is [Allocation].TolerateFaulty.
-	TolerateFaulty int `json:"tolerateFaulty,omitempty"`
 	// Simulated compares it with uniform noise, where the search itself did; nil: it did not.
 	Simulated *allocation.Simulated `json:"simulated,omitempty"`
 	Uniform   Uniform               `json:"uniform"`

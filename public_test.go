@@ -358,3 +358,26 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("refused by the hook: %v", err)
 	}
 }
+
+// TestPublishedStaysPublic: a property that an earlier release read without noise is no signal, by
+// whatever store the ledger is reached.
+func TestPublishedStaysPublic(t *testing.T) {
+	store, dir := testkit.Example(t, "karate")
+	job := paperJob()
+	job.Communities.Caption = ""
+	job.Communities.Property = "club"
+	if _, err := graphcloak.Run(t.Context(), store, job, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	job.Communities.Property = ""
+	job.Signal = graphcloak.Signal{MeasurementProperty: "club"}
+	job.Settings.Tau = 2
+	for _, s := range []graphcloak.Store{store, testkit.Folder(t, dir)} {
+		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, graphcloak.ErrSignalPublic) {
+			t.Errorf("%v, want ErrSignalPublic", err)
+		}
+		if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 1 {
+			t.Errorf("scopes %q, %v: the refusal spent", scopes, err)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -43,9 +42,6 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 
 // diffused reads the sources f₀ and returns M f₀.
 func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
-	if m.operator.Diffusion.Method() == expm.Lanczos {
-		return nil, fmt.Errorf("%w: Lanczos takes a time that depends on the sources", ErrSignalKind)
-	}
 	if p.NormError == 0 {
 		return nil, fmt.Errorf("%w: it is for measured values and does not charge the error of a computed diffusion", ErrSignalKind)
 	}

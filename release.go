@@ -11,12 +11,15 @@ import (
 
 // Release spends the plan's budget and releases. The signal is read and checked
 // first, the spend is durable before the noise is drawn, and nothing is refunded. It
-// returns the errors of [Model.CheckRelease], [ErrKey] where c.Noise is not of the plan's
+// returns the errors of [Model.CheckRelease], such as [ErrIsolated], [ErrKey] where c.Noise is not of the plan's
 // randomness, those of [privacy.Spend], and an [UnfinishedError] where the budget is or
 // may be spent.
 func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Release, error) {
 	l, err := ledgerOf(m.source, c.Ledger)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkPublished(ctx, l, s); err != nil {
 		return nil, err
 	}
 	if err := m.verifyPlan(ctx, p); err != nil {

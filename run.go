@@ -154,11 +154,11 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 	}
 	start := time.Now()
 	if job.RunID == r.ID() {
-		paid, err := Payment(ctx, job.Ledger, r, job.Scope)
+		paid, err := openPayment(ctx, job.Ledger, r, job.Scope)
 		if err != nil {
 			return nil, err
 		}
-		rep.SetPayment(paid[0])
+		rep.SetPayment(paid)
 	}
 	if job.Write.Enabled {
 		table, err := report.NewTable(r.Release, rep, job.Write.Prefix)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
@@ -79,32 +78,5 @@ func TestEndWithinLongSimulation(t *testing.T) {
 	}
 	if c, err := s.m.ChooseTau(ctx, s.opts); c != nil || !errors.Is(err, context.Canceled) || !s.m.open {
 		t.Errorf("an ended context chooses %+v, with %v", c, err)
-	}
-}
-
-// Where the time is over after one of those that may be the best, all have the values of the first
-// releases; with time, more than one is simulated for longer.
-func TestTimeEndsLongSimulation(t *testing.T) {
-	s, arm := searched(t.Context(), t, func(s *tauSearch) { s.deadline = time.Now().Add(-time.Second) })
-	before := s.values()
-	arm()
-	if err := s.sharpen(); err != nil || !s.cut {
-		t.Errorf("cut is %v, with %v", s.cut, err)
-	}
-	if !maps.Equal(s.values(), before) {
-		t.Errorf("values are %+v, before %+v", s.values(), before)
-	}
-	s, _ = searched(t.Context(), t, nil)
-	if err := s.sharpen(); err != nil || s.cut {
-		t.Errorf("cut is %v, with %v", s.cut, err)
-	}
-	changed := 0
-	for k, v := range s.values() {
-		if v != before[k] {
-			changed++
-		}
-	}
-	if changed < 2 {
-		t.Errorf("%d of %d were simulated for longer: nothing was tested", changed, len(before))
 	}
 }

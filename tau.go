@@ -23,7 +23,6 @@ var ErrTau = errors.New("graphcloak: tau is too large")
 // Accuracy and time of the search for the largest τ, which only improves a message.
 const (
 	probeRatio = 1.05
-	probeTime  = 2 * time.Second
 	searchTime = 30 * time.Second
 )
 
@@ -96,7 +95,7 @@ func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, 
 		return false
 	}
 	other := m.at(tau, d)
-	opts.SensitivityTolerance, opts.SensitivityTime = 0.5, probeTime
+	opts.SensitivityTolerance, opts.SensitivityTime = 0.5, 0
 	spec.Tau, spec.Weights, spec.PerSensor = tau, nil, nil
 	opts.Uncertainty, spec.Uncertainty = privacy.Uncertainty{}, privacy.Uncertainty{}
 	if !opts.Measured {

@@ -24,10 +24,7 @@ const enough = 1.02
 // until none is much worse.
 func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts PlanOptions, seed [32]byte) (*allocation.Result, sensitivity.Bracket, error) {
 	model, a := m.sensitivityModel(opts.Alpha), opts.Allocation
-	set, err := m.uncertain(opts.Uncertainty)
-	if err != nil {
-		return nil, sensitivity.Bracket{}, err
-	}
+	set := m.uncertain(opts.Uncertainty)
 	o := allocation.Options{
 		Objective: a.Objective, Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
 	}

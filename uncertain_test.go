@@ -50,8 +50,8 @@ func mostMu(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, l *laplacian.
 	return mu * (1 - 1e-10) // rounding
 }
 
-// reweigh changes each weight, and keeps nodes; 0 leaves a relationship out.
-func reweigh(t *testing.T, g *graph.Graph, factor func(w float64) float64) *graph.Graph {
+// reweigh scales all weights.
+func reweigh(t *testing.T, g *graph.Graph, factor float64) *graph.Graph {
 	t.Helper()
 	var b graph.Builder
 	for i := range g.Order() {
@@ -60,10 +60,8 @@ func reweigh(t *testing.T, g *graph.Graph, factor func(w float64) float64) *grap
 		}
 	}
 	for e := range g.Edges() {
-		if w := factor(e.Weight); w > 0 {
-			if err := b.Connect(e.U, e.V, w, e.Length); err != nil {
-				t.Fatal(err)
-			}
+		if err := b.Connect(e.U, e.V, factor*e.Weight, e.Length); err != nil {
+			t.Fatal(err)
 		}
 	}
 	other, err := b.Graph()
@@ -81,10 +79,9 @@ func TestUncertainPlan(t *testing.T) {
 		set   privacy.Uncertainty
 		words string
 	}{
-		"tau":           {privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}, "with any τ from 1.5 to 2.5;"},
-		"relationships": {privacy.Uncertainty{RelationshipError: 1}, "with τ = 2, and with any 1 of the relationships, or fewer, absent in truth;"},
-		"weights":       {privacy.Uncertainty{WeightError: .2}, "every weight, each by itself, up to 20 % below or above"},
-		"tau, weights":  {privacy.Uncertainty{TauFrom: 1.8, TauTo: 2, WeightError: .05}, "with any τ from 1.8 to 2, and with every weight, each by itself, up to 5 %"},
+		"tau":          {privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}, "with any τ from 1.5 to 2.5;"},
+		"weights":      {privacy.Uncertainty{WeightError: .2}, "every weight, each by itself, up to 20 % below or above"},
+		"tau, weights": {privacy.Uncertainty{TauFrom: 1.8, TauTo: 2, WeightError: .05}, "with any τ from 1.8 to 2, and with every weight, each by itself, up to 5 %"},
 	} {
 		m, p := testkit.Planned(t, s, measuredJob(c.set))
 		if !strings.Contains(p.Sentence(), c.words) || p.Uncertainty != c.set {
@@ -100,25 +97,12 @@ func TestUncertainPlan(t *testing.T) {
 		}
 		x, broken := c.set.WeightError, false
 		for _, tau := range taus {
-			for k := -1; k < m.Graph.Size()*c.set.RelationshipError; k++ {
-				g := m.Graph
-				if k >= 0 {
-					at := -1
-					g = reweigh(t, m.Graph, func(w float64) float64 {
-						if at++; at == k {
-							return 0
-						}
-						return w
-					})
-				} else if x > 0 {
-					g = reweigh(t, m.Graph, func(w float64) float64 { return w * (1 - x) })
-				}
-				l := laplacian.New(g, laplacian.Combinatorial)
-				if mu := mostMu(t, m, p, l, tau); mu > p.Mu {
-					t.Errorf("%s: τ = %v, variant %d: μ = %v, charged %v", name, tau, k, mu, p.Mu)
-				}
-				broken = broken || mostMu(t, m, plain, l, tau) > plain.Mu*1.01
+			g := reweigh(t, m.Graph, 1-x)
+			l := laplacian.New(g, laplacian.Combinatorial)
+			if mu := mostMu(t, m, p, l, tau); mu > p.Mu {
+				t.Errorf("%s: τ = %v: μ = %v, charged %v", name, tau, mu, p.Mu)
 			}
+			broken = broken || mostMu(t, m, plain, l, tau) > plain.Mu*1.01
 		}
 		if !broken {
 			t.Errorf("%s: the plan of the model alone holds, too: nothing was tested", name)
@@ -171,7 +155,7 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 		t.Error("computed readings have a condition")
 	}
 	rows, err := m.Misfits(t.Context(), p)
-	if err != nil || len(rows) != 6 {
+	if err != nil || len(rows) != 5 {
 		t.Fatalf("misfits %v, %v", rows, err)
 	}
 	for _, r := range rows[1:] {
@@ -195,29 +179,15 @@ func TestMisfitsBesideTheDeclared(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	m, p := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}))
 	rows, err := m.Misfits(t.Context(), p)
-	if err != nil || len(rows) != 5 {
-		t.Fatalf("%+v, %v: want τ above and twice below, weights and relationships", rows, err)
+	if err != nil || len(rows) != 4 {
+		t.Fatalf("%+v, %v: want τ above and twice below, and weights", rows, err)
 	}
 	for _, r := range rows[1:] {
 		if !(r.Epsilon > p.Epsilon) {
 			t.Errorf("%s: ε = %v, want more than %v", r.Process, r.Epsilon, p.Epsilon)
 		}
 	}
-	// One relationship absent is worst at some τ of the range: no less than at its lower end.
-	for e := range m.Graph.Edges() {
-		if min(m.Graph.Degree(e.U), m.Graph.Degree(e.V)) > 1 {
-			continue
-		}
-		g, err := m.Graph.Changed([]graph.Change{{Source: m.Graph.ID(e.U), Target: m.Graph.ID(e.V)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		mu := mostMu(t, m, p, laplacian.New(g, laplacian.Combinatorial), 1.5)
-		if least, err := privacy.GDPEpsilon(mu, p.Delta); err != nil || rows[4].Epsilon < least {
-			t.Errorf("without a relationship ε is %v, and %v is attained", rows[4].Epsilon, least)
-		}
-	}
-	m, p = testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5, WeightError: .05, RelationshipError: 1}))
+	m, p = testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5, WeightError: .05}))
 	if rows, err = m.Misfits(t.Context(), p); err != nil || len(rows) != 3 {
 		t.Errorf("%+v, %v: want other τ alone", rows, err)
 	}
@@ -226,7 +196,7 @@ func TestMisfitsBesideTheDeclared(t *testing.T) {
 // What is certified for all readings together alone is refused before that is, which may take long.
 func TestEachSensorRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	for _, u := range []privacy.Uncertainty{{RelationshipError: 1}, {WeightError: .1}} {
+	for _, u := range []privacy.Uncertainty{{TauFrom: 1, TauTo: 3, WeightError: .1}, {WeightError: .1}} {
 		job := measuredJob(u)
 		job.Plan.Guarantee = privacy.PerSensor
 		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
@@ -242,12 +212,10 @@ func TestEachSensorRefused(t *testing.T) {
 func TestUncertainRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for name, change := range map[string]func(*graphcloak.Job){
-		"computed":        func(j *graphcloak.Job) { j.Plan.Measured = false },
-		"tau outside":     func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 4} },
-		"empty interval":  func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 1} },
-		"all weights":     func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{WeightError: 1} },
-		"too many":        func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: 5} },
-		"fewer than none": func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{RelationshipError: -1} },
+		"computed":       func(j *graphcloak.Job) { j.Plan.Measured = false },
+		"tau outside":    func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 4} },
+		"empty interval": func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 1} },
+		"all weights":    func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{WeightError: 1} },
 		"weights of another shape": func(j *graphcloak.Job) {
 			j.Laplacian, j.Plan.Uncertainty = laplacian.Normalized, privacy.Uncertainty{WeightError: .1}
 		},

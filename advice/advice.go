@@ -191,10 +191,10 @@ func parts(f Facts) (Warning, bool) {
 	if len(sizes) < 2 {
 		return Warning{}, false
 	}
-	alone := 0
+	small, nodes := 0, 0
 	for _, s := range sizes {
-		if s == 1 {
-			alone++
+		if s < fewNodes {
+			small, nodes = small+1, nodes+s
 		}
 	}
 	w := Warning{
@@ -202,11 +202,15 @@ func parts(f Facts) (Warning, bool) {
 		Text:   fmt.Sprintf("the graph falls into %d parts, the largest of %d of %d nodes: in which of them the source lies is not hidden", len(sizes), slices.Max(sizes), f.Graph.Order()),
 		Advice: "select relationship types that join them, or one part",
 	}
-	if alone > 0 {
-		w.Text += fmt.Sprintf(", and %d %s of one node", alone, map[bool]string{true: "is", false: "are"}[alone == 1])
+	if small > 0 {
+		w.Text += fmt.Sprintf(", and it hides among the nodes of its part alone: %s with fewer than %d nodes, %s in all",
+			report.Count(small, "part"), fewNodes, report.Count(nodes, "node"))
 	}
 	return w, true
 }
+
+// fewNodes is the size below which a part of a graph is warned of: a source hides in its own part.
+const fewNodes = 10
 
 // parallel tells of relationships between the same two nodes.
 func parallel(f Facts) (Warning, bool) {

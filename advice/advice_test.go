@@ -66,7 +66,7 @@ func TestWarnings(t *testing.T) {
 		{"α equal to the shortest", advice.Facts{Graph: pipes(t, 0, 2, 2, 2), Alpha: 2, Metric: "length"}, "", ""},
 		{"α below the pipes of one node in five", advice.Facts{Graph: pipes(t, 0, 1, 1, 1, 7.0001), Alpha: 1, Metric: "length"}, "alpha", "1 of 5 nodes have no neighbour so near"},
 		{"α below the pipes of one node in eleven", advice.Facts{Graph: pipes(t, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7), Alpha: 1, Metric: "length"}, "", ""},
-		{"two parts", advice.Facts{Graph: pipes(t, 1, 1, 1), Alpha: 1}, "parts", "2 parts, the largest of 3 of 4 nodes: in which of them the source lies is not hidden, and 1 is of one node"},
+		{"two parts", advice.Facts{Graph: pipes(t, 1, 1, 1), Alpha: 1}, "parts", "2 parts, the largest of 3 of 4 nodes: in which of them the source lies is not hidden, and it hides among the nodes of its part alone: 2 parts with fewer than 10 nodes, 4 nodes in all"},
 		{"nothing follows from a few", advice.Facts{Accuracy: &report.Accuracy{Chance: 0.35, Upper: 0.8, Trials: report.LeastTrials - 1}}, "", ""},
 		{"one community", advice.Facts{Communities: 1, Accuracy: right(1, 1)}, "communities", "nothing to tell apart"},
 		{"half of the way", advice.Facts{Accuracy: right(0.75, 0.5)}, "", ""},

@@ -120,18 +120,16 @@ type Options struct {
 	Worlds []Diffusion
 	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
 	Gap float64
-	// Time limits the search, which then ends with the best weights so far; 0: no limit, and
-	// more work for a proof of the gap of Energy. At
-	// most half of it is spent on rows of M; two passes over the edges come after it. A
-	// result that was cut short depends on the machine's speed.
+	// Time limits the work of the search, counted as the time that one core takes by estimate, so
+	// that the result is the same on a slow machine. The search then ends with the best weights so
+	// far; 0: no limit, and more work for a proof of the gap of Energy. At most half of it is
+	// spent on rows of M; two passes over the edges come after it.
 	Time time.Duration
 	// Distances returns the distances of a node to all others, +Inf to those in other
 	// components; nil: a sketch tells no distance.
 	Distances func(node int) []float64
 	// Progress is called with the stage and its steps done and in total; nil: not reported.
 	Progress func(stage string, done, total int64)
-
-	clock func() time.Time // nil: time.Now
 }
 
 // Result is an allocation. Whatever its Gap, a release with its Weights is private at the
@@ -192,8 +190,7 @@ type Diffusion interface {
 // found for Energy does not, [ErrWork] where its search would take minutes, and
 // [ErrInvalid] for options that contradict each other or the model. An operator whose
 // products have [expm.ErrAccuracy], so that it has eigenpairs, is searched all the same. The same input gives the
-// same bits at any number of workers, unless Options.Time ends the search. When ctx
-// ends, its error is returned.
+// same bits at any number of workers. When ctx ends, its error is returned.
 //
 // Proof: docs/proofs/allocation.md.
 func Optimize(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*Result, error) {
@@ -258,9 +255,6 @@ func (o *Options) check(n, sensors int) error {
 	}
 	if o.Hops == 0 {
 		o.Hops = 2
-	}
-	if o.clock == nil {
-		o.clock = time.Now
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}

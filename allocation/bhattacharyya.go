@@ -28,6 +28,9 @@ const maxPairNodes = 600
 // maxSteps is the largest number of Frank-Wolfe steps.
 const maxSteps = 24
 
+// perStep is the multiplications that take as long as what a step computes of a pair beside products.
+const perStep = 13 * 20
+
 func (p *problem) newPairs() *pairs {
 	b := &pairs{p: p}
 	b.nodes = p.sampleNodes(maxPairNodes)
@@ -139,6 +142,7 @@ func (p *problem) bhattacharyya(h []float64) (u []float64, value, limit float64,
 	for step := range maxSteps {
 		p.opts.Progress("allocate: error bound", int64(step), maxSteps)
 		w := b.weights(e)
+		p.charge(len(b.nodes) * len(b.nodes) * (2*p.rows.k + perStep))
 		v, _, most, err := g.maximise(w)
 		if err != nil {
 			return nil, 0, 0, err

@@ -4,69 +4,55 @@ package allocation_test
 
 import (
 	"math"
+	"runtime"
 	"slices"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-// looks is a clock that stands still until it was read after times, and then is late.
-type looks struct{ read, after atomic.Int64 }
-
-func (c *looks) now() time.Time {
-	if c.read.Add(1) > c.after.Load() {
-		return time.Unix(10, 0)
-	}
-	return time.Unix(0, 0)
-}
-
-// TestDeadlineIsHonoured: wherever the time ends, each objective reads the clock a few
-// times more and returns private weights; a limit that does not bind changes no bit; and
-// what is reported of the distance from the best is a bound or nothing.
-func TestDeadlineIsHonoured(t *testing.T) {
+// TestLimitIsHonoured: wherever the work ends, each objective returns private weights, the same at any number of
+// workers; a limit that does not bind changes no bit; and what is reported of the distance from the best is a bound
+// or nothing.
+func TestLimitIsHonoured(t *testing.T) {
 	g, labels, err := graph.SBM(60, 3, .3, .03, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, d := model(t, g, laplacian.Combinatorial, 1)
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
 	for _, o := range []allocation.Objective{allocation.Separation, allocation.MaxMin, allocation.Bound, allocation.Location, allocation.Information} {
 		opts := allocation.Options{Objective: o, Noise: 1}
 		free, err := allocation.Optimize(t.Context(), m, d, labels, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var clock looks
-		clock.after.Store(math.MaxInt64)
-		opts.Time = time.Second
-		timed, err := allocation.Optimize(t.Context(), m, d, labels, allocation.WithClock(opts, clock.now))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(timed.Weights, free.Weights) || timed.Gap != free.Gap || timed.CutShort || free.CutShort {
-			t.Errorf("%v: a limit that does not bind changes the result", o)
-		}
-		all := clock.read.Load()
-		if o == allocation.Information && all < 3*200 {
-			t.Errorf("%v: %d looks at the clock in all, fewer than one a trial", o, all)
-		}
-		last := int64(0)
-		for after := int64(1); after < all-1; after = max(after+1, after*5/4) {
-			clock.read.Store(0)
-			clock.after.Store(after)
-			r, err := allocation.Optimize(t.Context(), m, d, labels, allocation.WithClock(opts, clock.now))
-			if err != nil {
-				t.Fatal(err)
+		cut, done := 0, false
+		for opts.Time = 1; !done; opts.Time *= 2 {
+			var r [2]*allocation.Result
+			for k, workers := range []int{1, 3} {
+				runtime.GOMAXPROCS(workers)
+				if r[k], err = allocation.Optimize(t.Context(), m, d, labels, opts); err != nil {
+					t.Fatal(err)
+				}
 			}
-			last = max(last, clock.read.Load()-after)
-			checkCut(t, r, free)
+			if !slices.Equal(r[0].Weights, r[1].Weights) || r[0].CutShort != r[1].CutShort {
+				t.Errorf("%v, %v: one worker and three differ", o, opts.Time)
+			}
+			if done = !r[0].CutShort; done {
+				if !slices.Equal(r[0].Weights, free.Weights) || r[0].Gap != free.Gap {
+					t.Errorf("%v: a limit that does not bind changes the result", o)
+				}
+				continue
+			}
+			cut++
+			checkCut(t, r[0], free)
 		}
-		// Twenty pieces of a simulation look once each.
-		if last > 60 {
-			t.Errorf("%v: %d looks at the clock after the end", o, last)
+		if cut < 5 {
+			t.Errorf("%v: %d limits cut the search, so that little was tested", o, cut)
 		}
 	}
 }

@@ -215,7 +215,7 @@ func (d *dual) reserve(rows int) {
 }
 
 // local evaluates the rows of all sensors by the balls that heat reaches, as columns of an M that
-// is symmetric. It reports false where it is not, that would take too long, or the time is over.
+// is symmetric. It reports false where it is not, that would take too long, or the work is not allowed.
 func (d *dual) local() (bool, error) {
 	if d.p.model.Laplacian.Similarity() != nil {
 		return false, nil
@@ -225,7 +225,7 @@ func (d *dual) local() (bool, error) {
 		nodes[at] = d.sensors[k]
 	}
 	tol, most := localTolerance*min(1, math.Sqrt(d.unit)), localProducts
-	if d.p.deadline.IsZero() {
+	if d.p.limit == 0 {
 		most = patientProducts
 	}
 	read, ok := linop.ReadColumns(d.m, nodes, tol, int(localShare*float64(most)))

@@ -4,16 +4,9 @@ package allocation
 
 import (
 	"context"
-	"time"
 
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
-
-// WithClock returns options with another clock.
-func WithClock(o Options, now func() time.Time) Options {
-	o.clock = now
-	return o
-}
 
 // SensorPeaks returns the squared sensitivities of [PerSensor]'s noise.
 func SensorPeaks(ctx context.Context, m sensitivity.Model, d Diffusion) ([]float64, error) {

@@ -29,6 +29,7 @@ type channel struct {
 const (
 	maxProducts = 1 << 29 // multiplications in all trials
 	batches     = 20      // of trials, each summed on its own
+	perLevel    = 20      // multiplications that take as long as a level of the amplitude at a node
 )
 
 // size bounds a simulation and the search by it.
@@ -71,7 +72,7 @@ func (p *problem) newChannel() *channel {
 type outcome struct {
 	loss       float64   // −log of the probability of the true community
 	slope      []float64 // E Var(E[a M_s X | Y, C] | Y)
-	incomplete bool      // the time ended before the last trial
+	incomplete bool      // the work is not allowed, or the context ended before the last trial
 }
 
 // evaluate simulates under u. With X the source and its amplitude drawn from the
@@ -83,6 +84,10 @@ type outcome struct {
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)
 	n := len(c.labels)
+	c.p.charge(c.trials * n * (len(on) + perLevel*c.p.size.levels))
+	if c.p.expired() {
+		return outcome{incomplete: true}
+	}
 	half := make([]float64, n)
 	for i := range half {
 		half[i] = floats.Dot(z.RawRowView(i), z.RawRowView(i)) / 2
@@ -97,7 +102,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 		noise, y := make([]float64, c.p.rows.k), make([]float64, len(on))
 		post, mean := make([]float64, n), make([]float64, n)
 		for trial := k; trial < c.trials; trial += batches {
-			if o.incomplete = c.p.expired(); o.incomplete {
+			if o.incomplete = c.p.ctx.Err() != nil; o.incomplete {
 				return
 			}
 			// The seed is public on purpose: this noise hides nothing.
@@ -268,7 +273,7 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 // information minimises the loss by the method of Frank and Wolfe: each direction is the
 // solution of a packing programme with the slope as weights, and the start is the better of
 // equal weights and those of Separation. The loss is not convex, so limit is only the
-// estimate of a linear model, and NaN where the time ended.
+// estimate of a linear model, and NaN where the work was cut short.
 func (p *problem) information(h []float64) (u []float64, value, limit float64, err error) {
 	c := p.newChannel()
 	g := p.newProgramme(h)

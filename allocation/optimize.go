@@ -165,11 +165,11 @@ func (p *problem) result(f *solution) (*Result, error) {
 	if peak == 0 {
 		return nil, fmt.Errorf("%w: only sensors that no relationship reaches would report", ErrNothing)
 	}
-	cut := p.expired()
+	dropped := p.rows.k < len(p.index) // the limit does not cover candidates without rows
+	cut := p.expired() || dropped
 	if f.objective.Linear() {
 		f.value = min(f.value/peak, f.limit) // the others are linear in u
 	}
-	dropped := p.rows.k < len(p.index) // the limit does not cover candidates without rows
 	if cut && (f.objective == Information || f.limit == 0 || dropped) {
 		f.limit = math.NaN()
 	}

@@ -125,11 +125,7 @@ func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
 // affordable returns how many rounds searchWork pays for.
 func (p *problem) affordable() (budget, error) {
 	b := budget{rounds: mostRounds, trials: 4, probes: 8, again: mostAgain}
-	cost, err := expm.Estimate(p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		return b, nil // the operator that there is has eigenpairs, of a small graph
-	}
-	block := width * (cost.Column + 4e-9*float64(p.model.Graph.Order()+2*p.model.Graph.Size()))
+	block := p.block()
 	blocks := searchWork/block - otherBlocks
 	if blocks < roundBlocks*mostRounds+b.blocks() {
 		b.trials, b.probes = 2, 4
@@ -141,6 +137,11 @@ func (p *problem) affordable() (budget, error) {
 		return b, fmt.Errorf("%w: about %.0f seconds of one processor", ErrWork, block*(roundBlocks*leastRounds+otherBlocks+b.blocks()))
 	}
 	return b, nil
+}
+
+// block estimates the seconds of a round for each block of its columns.
+func (p *problem) block() float64 {
+	return width * (p.column() + 4e-9*float64(p.model.Graph.Order()+2*p.model.Graph.Size()))
 }
 
 // blocks is what the simulation of two allocations takes.
@@ -177,13 +178,14 @@ func (s *search) keep(some []int) {
 // run searches for so many rounds, and returns how many it took. Its result is the mean of the
 // last points, which satisfies the constraints if they do: updates overshoot now and then.
 func (s *search) run(rounds int) int {
-	mean := make([]float64, len(s.u))
+	mean, round := make([]float64, len(s.u)), roundBlocks*s.p.block()
 	for t := range rounds {
 		s.p.opts.Progress("allocate: rounds", int64(t), int64(rounds))
 		if t > 0 && s.p.expired() {
 			s.settle()
 			return t
 		}
+		s.p.work += round
 		done := float64(t) / float64(rounds)
 		drawn, y := s.look(max(freshness, 1/float64(t+1)), bluntest*math.Pow(sharpest/bluntest, done))
 		if done >= averaged {

@@ -6,18 +6,18 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
 
 // problem is a model with the rows of its candidate sensors.
 type problem struct {
-	ctx      context.Context
-	model    sensitivity.Model
-	opts     Options
-	deadline time.Time // zero: none
-	halfway  time.Time // after it no further rows of M are computed
+	ctx   context.Context
+	model sensitivity.Model
+	opts  Options
+	limit float64 // of the work, in seconds; 0: none
+	work  float64 // so far
 
 	rows  *rows
 	index []int // of each candidate among the model's sensors
@@ -66,11 +66,7 @@ func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 	if m.Graph.Size() == 0 {
 		return nil, nil, fmt.Errorf("%w: the graph has no relationships, so nobody has a neighbour to hide among", ErrNothing)
 	}
-	p := &problem{ctx: ctx, model: m, opts: opts, size: fullSize}
-	if opts.Time > 0 {
-		start := p.opts.clock()
-		p.deadline, p.halfway = start.Add(opts.Time), start.Add(opts.Time/2)
-	}
+	p := &problem{ctx: ctx, model: m, opts: opts, size: fullSize, limit: opts.Time.Seconds()}
 	p.setPrior(n)
 	if err := p.setLabels(labels); err != nil {
 		return nil, nil, err
@@ -89,7 +85,11 @@ func (p *problem) read(ctx context.Context, diffusion Diffusion, sensors []int) 
 		pick[k] = sensors[i]
 	}
 	var err error
-	if p.rows, err = newRows(ctx, diffusion, pick, func() bool { return p.expiredAt(p.halfway) }, p.opts.Progress); err != nil {
+	block := blockRows * p.column()
+	if p.rows, err = newRows(ctx, diffusion, pick, func() bool {
+		p.work += block
+		return p.limit > 0 && p.work > p.limit/2
+	}, p.opts.Progress); err != nil {
 		return err
 	}
 	p.rows.edges = edgesOf(p.model.Graph, p.model.Alpha)
@@ -205,10 +205,20 @@ func ones(n int) []float64 {
 	return x
 }
 
-// expired reports whether the search must stop.
-func (p *problem) expired() bool { return p.expiredAt(p.deadline) }
+// perMultiplication is about how many seconds a multiplication takes with its share of the memory.
+const perMultiplication = .5e-9
 
-// expiredAt reports whether t has passed, or the context has ended.
-func (p *problem) expiredAt(t time.Time) bool {
-	return p.ctx.Err() != nil || (!t.IsZero() && p.opts.clock().After(t))
+// charge adds so many multiplications to the work. Work is counted where it is done one after the other alone.
+func (p *problem) charge(multiplications int) { p.work += perMultiplication * float64(multiplications) }
+
+// expired reports whether the search must stop.
+func (p *problem) expired() bool { return p.ctx.Err() != nil || p.limit > 0 && p.work >= p.limit }
+
+// column estimates the seconds of a product with M.
+func (p *problem) column() float64 {
+	cost, err := expm.Estimate(p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev})
+	if n := float64(p.model.Graph.Order()); err != nil { // there are eigenpairs
+		return perMultiplication * n * n / 2 // in a block
+	}
+	return cost.Column
 }

@@ -56,13 +56,13 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		g.lp = newSimplex(perturbed(c))
 	} else {
 		g.lp.setCost(perturbed(c))
-		g.lp.primal(g.p.expired)
+		g.lp.primal(g.stop)
 	}
 	g.resetBest()
 	x := make([]float64, len(c))
 	fresh := false
 	for {
-		done := g.lp.dualSimplex(g.p.expired)
+		done := g.lp.dualSimplex(g.stop)
 		g.p.rounds++
 		if err := g.p.ctx.Err(); err != nil {
 			return nil, 0, 0, err
@@ -81,10 +81,10 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		if fresh {
 			break // limited by rounding
 		}
-		if !g.lp.refactor(g.p.expired) {
+		if !g.lp.refactor(g.stop) {
 			break
 		}
-		g.lp.primal(g.p.expired)
+		g.lp.primal(g.stop)
 		fresh = true
 	}
 	// A vertex has few sensors; the convex combination serves where the search was cut short.
@@ -98,6 +98,12 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		u[s] = g.best[s] * g.h[s]
 	}
 	return u, share * scale, g.bound * scale, nil
+}
+
+// stop counts an exchange of the tableau, and reports whether the search must stop.
+func (g *programme) stop() bool {
+	g.p.charge(len(g.lp.rows) * len(g.lp.c))
+	return g.p.expired()
 }
 
 // resetBest makes equal weights the best point.
@@ -185,6 +191,7 @@ func (g *programme) separate(x, c []float64) int {
 	}
 	now := make([]float64, len(g.edges))
 	g.p.rows.constraints(now, u)
+	g.p.charge(len(g.edges) * k)
 	g.searchSegment(x, now)
 	return g.cutPairs(x) + g.cutEdges(now)
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -35,15 +36,16 @@ type Sketch struct {
 
 // Sizes of a sketch.
 const (
-	draftValues     = 1 << 21  // readings of the sensors that may report in a draft
-	manyEdges       = 2        // for each node: programmes are dear there, and a draft reads a quarter
-	leastCandidates = 512      // of them
-	sketchValues    = 6 << 20  // readings that are held for equal noise
-	sketchProbes    = 32       // random vectors for the differences across all edges; half beyond RowsLimit
-	sketchEdges     = 16       // of the largest differences, computed exactly
-	momentBytes     = 64 << 20 // of what sketches share
-	sketchGap       = .05      // of a draft's programmes
-	sketchNodes     = 400      // at which a source may be, where the memory holds them
+	draftValues     = 1 << 21         // readings of the sensors that may report in a draft
+	manyEdges       = 2               // for each node: programmes are dear there, and a draft reads a quarter
+	leastCandidates = 512             // of them
+	sketchValues    = 6 << 20         // readings that are held for equal noise
+	sketchProbes    = 32              // random vectors for the differences across all edges; half beyond RowsLimit
+	sketchEdges     = 16              // of the largest differences, computed exactly
+	momentBytes     = 64 << 20        // of what sketches share
+	sketchGap       = .05             // of a draft's programmes
+	draftTime       = 8 * time.Second // of one core by estimate, for them and their trials
+	sketchNodes     = 400             // at which a source may be, where the memory holds them
 )
 
 // draftSize is for the search of an allocation, which then is judged on a larger sample. Its levels
@@ -57,7 +59,7 @@ func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels
 	if most := 8 * int64(max(draftReadings(m.Graph), leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {
 		opts.Memory = most
 	}
-	opts.Gap, opts.Time = max(opts.Gap, sketchGap), 0 // it is short, and ends by itself
+	opts.Gap, opts.Time = max(opts.Gap, sketchGap), draftTime
 	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
 	if err != nil {
 		return Sketch{}, err

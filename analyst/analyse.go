@@ -75,6 +75,7 @@ func (a *analysis) run(ctx context.Context) error {
 	if err := a.extra(ctx, "how many lying sensors the answer withstands", a.addBreakdown(ctx, opts)); err != nil {
 		return err
 	}
+	a.weighPresence()
 	a.addNodes(result)
 	return nil
 }

@@ -13,17 +13,10 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// ByEvidence stands for the number of sources of the largest evidence, from 0 to
-// maxSources.
-const (
-	ByEvidence = -1
-	maxSources = 5
-)
-
 // OneOrTwo stands for one source, or two where the evidence for a second is so large that a
 // second would be claimed falsely with a probability of at most [Options].FalseAlarm and [DefaultFalseAlarm]. Above
-// [DenseLimit] nodes it is one, unless sensors may be broken, heat stays near and there are up to [SecondNodes].
-const OneOrTwo = -2
+// [DenseLimit] nodes it is one.
+const OneOrTwo = -1
 
 // DefaultFalseAlarm is the probability with which a source is found where there is none.
 const DefaultFalseAlarm = 0.05
@@ -32,7 +25,7 @@ const DefaultFalseAlarm = 0.05
 type Options struct {
 	Rule      recovery.Rule
 	Amplitude posterior.Amplitude
-	Sources   int // that the posterior supposes; 0: one; or [ByEvidence] or [OneOrTwo]
+	Sources   int // that the posterior supposes: 1 or 2, or [OneOrTwo]; 0: one
 	// FalseAlarm is the probability with which a source may be found where there is none, in
 	// (0, 1]; 0: [DefaultFalseAlarm]. At 1 a source is supposed.
 	FalseAlarm float64
@@ -62,7 +55,6 @@ type analysis struct {
 	one         *posterior.Posterior // of one source
 	probability []float64            // of each node to be a source
 	faulty      []float64            // of each measurement to be that of a broken sensor; nil: none may be
-	rHat        float64              // the worst so far
 
 	graphs    []ListedGraph // that the posterior is summed over
 	processes []Process     // that the posterior is summed over; nil: the operator alone

@@ -219,11 +219,7 @@ func (a *analysis) betweenTaus(ctx context.Context, w *Whitened, opts posterior.
 	if err != nil {
 		return err
 	}
-	check, err := w.checkOptions(ctx, opts, a.opts.falseAlarm(), false)
-	if err != nil {
-		return err
-	}
-	one, err := posterior.NewCheck(ctx, x.Data, check)
+	one, err := posterior.NewCheck(ctx, x.Data, w.checkOptions(opts, a.opts.falseAlarm()))
 	if err != nil {
 		return err
 	}

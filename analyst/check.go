@@ -63,11 +63,7 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 // for the next measurements with the same noise at the same sensors.
 func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options, several bool) (*posterior.Check, error) {
 	if several || !linop.HoldsEntries(w.Data.A) {
-		check, err := w.checkOptions(ctx, opts, a.opts.falseAlarm(), !several)
-		if err != nil {
-			return nil, err
-		}
-		return posterior.NewChecks(ctx, a.underEach(ctx, w), check)
+		return posterior.NewChecks(ctx, a.underEach(ctx, w), w.checkOptions(opts, a.opts.falseAlarm()))
 	}
 	of := simulated{nodes: w.in.Nodes, sigmas: w.in.Sigmas, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(), rule: a.opts.Rule}
 	if !w.op.last.is(of) {
@@ -103,10 +99,39 @@ func (a *analysis) explainOtherwise(ctx context.Context, w *Whitened, opts poste
 // addPresence reports whether there is a source at all.
 func (a *analysis) addPresence(p *posterior.Presence) {
 	alarm := a.opts.falseAlarm()
+	probability := 1.0
+	if alarm < 1 {
+		probability = a.presenceProbability()
+	}
 	a.report.Presence = &report.Presence{
-		Detected: alarm >= 1 || p.NoSource <= alarm*(1+1e-12), PValue: p.NoSource, FalseAlarm: alarm,
+		Probability: probability,
+		Detected:    alarm >= 1 || p.NoSource <= alarm*(1+1e-12), PValue: p.NoSource, FalseAlarm: alarm,
 		Threshold: report.Finite(p.Threshold(alarm)), Trials: p.Trials,
 	}
+}
+
+// presenceProbability is that of a source, where one, or as many as are supposed, is as likely as none before the
+// measurements.
+func (a *analysis) presenceProbability() float64 {
+	odds := a.report.Posterior.LogPresence
+	if s := a.report.Sources; s != nil && s.Count == 2 && s.LogSecond != nil {
+		odds += *s.LogSecond
+	}
+	return 1 / (1 + math.Exp(-odds))
+}
+
+// weighPresence counts in, in every probability of a node or community, that there may be no source.
+func (a *analysis) weighPresence() {
+	q := a.report.Presence.Probability
+	if q == 1 {
+		return
+	}
+	a.probability = slices.Clone(a.probability)
+	floats.Scale(q, a.probability)
+	for i := range a.report.Communities {
+		a.report.Communities[i].Probability *= q
+	}
+	a.report.Posterior.Probability *= q
 }
 
 // addFit reports whether the sources that the answer supposes explain the measurements.
@@ -130,76 +155,23 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	return nil
 }
 
-// Alternatives to the model, and what is tried of them.
-const (
-	tauWork        = 1e10 // entries of M times nodes, for each other τ
-	suspectedFault = 0.02 // rate of broken sensors
-)
-
-// Explanations weighs other explanations against one source under the model, of log evidence one: the best first, and
-// with an error, [posterior.ErrInvalid] or [expm.ErrAccuracy], those that were weighed until then.
+// Explanations weighs a second source and a background against one source under the model, of log evidence one: the best first, and
+// with an error, [posterior.ErrInvalid], those that were weighed until then.
 func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, one float64) (list []report.Alternative, err error) {
-	n, m := w.op.Graph.Order(), len(w.Data.Y)
-	add := func(what string, log, tau float64, e error) {
+	add := func(what string, log float64, e error) {
 		if e == nil && !math.IsNaN(log) && !math.IsInf(log, 0) {
-			list = append(list, report.Alternative{Name: what, LogEvidence: log - one, Tau: tau})
+			list = append(list, report.Alternative{Name: what, LogEvidence: log})
 		}
 		err = e
 	}
-	var log, tau float64
-	if n > 1 && n <= DenseLimit {
-		log, err = posterior.Second(ctx, w.Data, opts)
-		add(report.SecondSource, log+one, 0, err)
+	if n := w.op.Graph.Order(); n > 1 && n <= DenseLimit {
+		log, err := posterior.Second(ctx, w.Data, opts)
+		add(report.SecondSource, log, err)
 	}
 	if err == nil {
-		log, err = posterior.Louder(ctx, w.Data, opts)
-		add(report.LouderNoise, log, 0, err)
-	}
-	if err == nil {
-		log, err = posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
-		add(report.UniformBackground, log, 0, err)
-	}
-	if err == nil && opts.Amplitude == posterior.UnitAmplitude {
-		log, err = posterior.Weaker(ctx, w.Data, opts)
-		add(report.WeakerSource, log, 0, err)
-	}
-	if err == nil && n <= DenseLimit {
-		faulty := opts
-		faulty.Faults.Rate = suspectedFault
-		log, err = posterior.Broken(ctx, w.Data, faulty)
-		add(report.BrokenSensors, log, 0, err)
-	}
-	if err == nil && float64(n)*float64(n)*float64(m) <= tauWork {
-		log, tau, err = w.otherTau(ctx, opts)
-		add(report.OtherTau, log, tau, err)
+		log, err := posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
+		add(report.UniformBackground, log-one, err)
 	}
 	slices.SortStableFunc(list, func(x, y report.Alternative) int { return cmp.Compare(y.LogEvidence, x.LogEvidence) })
 	return list, err
-}
-
-// otherTau returns the log evidence of one source where τ is a quarter, half, twice or four
-// times what it is said to be, each as likely, and the likeliest of these. A τ that cannot
-// be computed with is left out; −Inf where all are.
-func (w *Whitened) otherTau(ctx context.Context, opts posterior.Options) (log, best float64, err error) {
-	opts.Norms = nil
-	var logs, taus []float64
-	for _, by := range []float64{0.25, 0.5, 2, 4} {
-		if err := ctx.Err(); err != nil {
-			return 0, 0, err
-		}
-		tau := by * w.op.Diffusion.Tau()
-		at, err := w.atTau(ctx, tau)
-		if err != nil {
-			continue
-		}
-		p, err := posterior.New(ctx, at.Data, opts)
-		if err != nil {
-			return 0, 0, err
-		}
-		logs, taus = append(logs, p.LogPresence), append(taus, tau)
-	}
-	if len(logs) == 0 {
-		return math.Inf(-1), 0, nil
-	}
-	return floats.LogSumExp(logs) - math.Log(float64(len(logs))), taus[floats.MaxIdx(logs)], nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -36,149 +34,18 @@ func TestFewSensorsOfALargeGraph(t *testing.T) {
 	}
 }
 
-// TestSeveralSourcesOfALargeGraph: where entries are not held, sources that are asked for are sampled with sensors that may be
-// broken, and two are told from one. The sampler meets the end of the context.
-func TestSeveralSourcesOfALargeGraph(t *testing.T) {
-	const n, sigma = DenseLimit + 1, .02
-	in := Measurements{Clip: &privacy.Interval{Lo: 0, Hi: 1}}
-	for i := range 60 {
-		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, sigma*math.Sin(float64(3*i))), append(in.Sigmas, sigma)
-	}
-	for i, v := range []float64{.207, .179, .118, .061, .027} { // e⁻⁴I_i(4): heat of τ = 2 on a path
-		in.Values[10+i], in.Values[10-i] = v, v
-		in.Values[40+i], in.Values[40-i] = v, v
-	}
-	in.Values[25] = 1
-	a := largePath(t, n, in)
-	o := posterior.Options{Faults: a.Faults(a.opts)}
-	norms, err := posterior.ColumnNorms(t.Context(), a.Data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Norms = &norms
-	one, err := posterior.New(t.Context(), a.Data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.addPosterior(one)
-	if err := a.severalSources(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	s := a.report.Sources
-	if s == nil || s.Count != 2 || s.Method != "gibbs" || len(a.report.Notes) != 0 {
-		t.Fatalf("sources %+v, notes %q", s, a.report.Notes)
-	}
-	ids := []graph.ID{a.op.Graph.ID(10), a.op.Graph.ID(40)}
-	if !slices.Contains(s.NodeIDs, ids[0]) || !slices.Contains(s.NodeIDs, ids[1]) {
-		t.Errorf("nodes %v, want %v", s.NodeIDs, ids)
-	}
-	for i, p := range a.faulty {
-		if broken := i == 25; p > .5 != broken {
-			t.Errorf("sensor %d is broken with %v", i, p)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err = a.severalSources(ctx, o); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}
-
-// TestSecondSourceWhereHeatReachesEverything: where columns are not read one source is weighed beside broken sensors, and where none is broken,
-// and on graphs that take long; each is said.
-func TestSecondSourceWhereHeatReachesEverything(t *testing.T) {
-	for _, c := range []struct {
-		n    int
-		rate float64
-		want string
-	}{{DenseLimit + 1, .01, "heat reaches everything"}, {DenseLimit + 1, 0, "no sensor is broken"}, {SecondNodes + 1, .01, "above 100000 nodes"}} {
-		g, err := graph.Star(c.n)
+// TestOneSourceOfALargeGraph: beyond the order up to which rows are held one source is weighed, and the report says so.
+func TestOneSourceOfALargeGraph(t *testing.T) {
+	for n, noted := range map[int]bool{DenseLimit: false, DenseLimit + 1: true} {
+		g, err := graph.Path(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := laplacian.New(g, laplacian.Normalized)
-		d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := (&Operator{Graph: g, Laplacian: l, Diffusion: d}).Whiten(t.Context(), Measurements{Nodes: []int{3, 4}, Values: []float64{.9, .2}, Sigmas: []float64{.05, .05}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := analysis{Whitened: w, opts: Options{Sources: OneOrTwo}, report: &report.Report{}}
-		err = a.severalSources(t.Context(), posterior.Options{Faults: posterior.Faults{Rate: c.rate}})
-		if err != nil || len(a.report.Notes) != 1 || !strings.Contains(a.report.Notes[0], c.want) {
-			t.Errorf("%+v: %v, notes %q", c, err, a.report.Notes)
+		a := analysis{Whitened: &Whitened{op: &Operator{Graph: g}}, report: &report.Report{}}
+		if why := a.onlyOne(); why != "" != noted {
+			t.Errorf("%d nodes: %q", n, why)
 		}
 	}
-}
-
-// TestSeveralSourcesMemory: what sampling takes is asked for where sensors may be broken and more than one source may be weighed on a graph
-// whose rows are not held, and nowhere else.
-func TestSeveralSourcesMemory(t *testing.T) {
-	full := errors.New("no room")
-	rate, sound := DefaultFaultRate, 0.0
-	for _, c := range []struct {
-		n, sources int
-		rate       *float64
-		want       error
-	}{
-		{DenseLimit + 1, 2, &rate, full},
-		{DenseLimit + 1, OneOrTwo, &rate, full},
-		{DenseLimit + 1, ByEvidence, &rate, full},
-		{DenseLimit + 1, 1, &rate, nil},
-		{DenseLimit + 1, 0, &rate, nil},
-		{DenseLimit + 1, 2, &sound, nil},
-		{DenseLimit + 1, 2, nil, nil},
-		{DenseLimit, 2, &rate, nil},
-		{SecondNodes + 1, OneOrTwo, &rate, nil},
-		{SecondNodes + 1, 2, &rate, full},
-	} {
-		g, err := graph.Path(c.n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := &Operator{Graph: g, Guard: func(_ string, bytes int64) error {
-			if bytes < 1000*100 {
-				t.Errorf("%+v: asks for %d bytes", c, bytes)
-			}
-			return full
-		}}
-		if err := o.CheckSeveralSources(100, Options{Sources: c.sources, FaultRate: c.rate}); !errors.Is(err, c.want) {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-	if posterior.SampleBytes(1_000_000, 1_000_000) < 1_600_000_000 {
-		t.Error("a million sensors take next to nothing")
-	}
-}
-
-// largePath is the analysis of what sensors of a path with two halves measured, of as many sources as the evidence says.
-func largePath(t *testing.T, n int, in Measurements) *analysis {
-	t.Helper()
-	g, err := graph.Path(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := make([]int, n)
-	for i := n / 2; i < n; i++ {
-		labels[i] = 1
-	}
-	part, err := community.FromLabels(g, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := laplacian.New(g, laplacian.Combinatorial)
-	d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := (&Operator{Graph: g, Laplacian: l, Diffusion: d}).Whiten(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rate := DefaultFaultRate
-	return &analysis{Whitened: w, partition: part, opts: Options{Sources: OneOrTwo, FaultRate: &rate}, report: &report.Report{}}
 }
 
 // analyseFew analyses what neighbours on a path measured, the first of them more than any source

@@ -113,8 +113,8 @@ func (a *analysis) addLearnt() {
 			rep.TauPosterior = append(rep.TauPosterior, report.TauProbability{Tau: tau, Probability: min(1, share[k])})
 		}
 		rep.Notes = append(rep.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is summed over it: %s", a.opts.TauFrom, a.opts.TauTo, learntOfTau(grid, share)))
-		if a.asksForSources() {
-			rep.Notes = append(rep.Notes, "the number of sources, and more than one of them, are weighed at the plan's τ alone, though it may be another")
+		if a.opts.Sources == 2 {
+			rep.Notes = append(rep.Notes, "two sources are weighed at the plan's τ alone, though it may be another")
 		}
 	}
 	if len(a.graphs) == 0 {
@@ -133,15 +133,9 @@ func (a *analysis) addLearnt() {
 	}
 	rep.Notes = append(rep.Notes, fmt.Sprintf("the process may have run on the stored graph or on any of %d listed ones, each as likely beforehand, and the posterior of one source is summed over all %d: %s; "+
 		"Basis Pursuit Denoising supposes the stored graph", len(a.graphs), len(share), learntOfGraphs(rep.GraphPosterior)))
-	if a.asksForSources() {
-		rep.Notes = append(rep.Notes, "the number of sources, and more than one of them, are weighed on the stored graph alone, though the process may have run on another")
+	if a.opts.Sources == 2 {
+		rep.Notes = append(rep.Notes, "two sources are weighed on the stored graph alone, though the process may have run on another")
 	}
-}
-
-// asksForSources reports whether another number of sources than one was asked for by name.
-func (a *analysis) asksForSources() bool {
-	s := a.opts.Sources
-	return s != 0 && s != 1 && s != OneOrTwo
 }
 
 // toldGraphs is how many graphs a note names.

@@ -11,11 +11,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// CheckSources refuses, with [recovery.ErrInvalid], a number of sources below
-// [OneOrTwo], and one above 1 that is not below the n nodes of the graph.
+// CheckSources refuses, with [recovery.ErrInvalid], what is no number of sources among the n nodes of a graph: one, two
+// on at least three nodes and at most [DenseLimit], or [OneOrTwo].
 func CheckSources(sources, n int) error {
-	if sources < OneOrTwo || sources > 1 && sources >= n {
-		return fmt.Errorf("%w: %d sources, want at least 1 and fewer than the number of nodes, %d", recovery.ErrInvalid, sources, n)
+	switch {
+	case sources < OneOrTwo || sources > 2:
+		return fmt.Errorf("%w: %d sources, want 1 or 2", recovery.ErrInvalid, sources)
+	case sources == 2 && (n < 3 || n > DenseLimit):
+		return fmt.Errorf("%w: two sources among %d nodes, want at least 3 nodes and at most %d", recovery.ErrInvalid, n, DenseLimit)
 	}
 	return nil
 }
@@ -45,7 +48,7 @@ func Prior(p []float64, property string) ([]float64, error) {
 }
 
 // CheckPrior refuses, with [recovery.ErrInvalid], a prior under which so many sources
-// have no room; nil is flat, and 0, [ByEvidence] and [OneOrTwo] need room for one.
+// have no room; nil is flat, and 0 and [OneOrTwo] need room for one.
 func CheckPrior(p []float64, property string, sources int) error {
 	possible := floats.Count(func(v float64) bool { return v > 0 }, p)
 	if p != nil && possible < max(1, sources) {

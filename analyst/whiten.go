@@ -96,7 +96,7 @@ func (w *Whitened) WithValues(values []float64) *Whitened {
 }
 
 // ComputeSpectrum computes what the radius of a rule needs of the operator, once for
-// all values that [Whitened.WithValues] puts in.
+// all values that [Whitened.WithValues] puts in. It returns [recovery.ErrInvalid] as Prepare does.
 func (w *Whitened) ComputeSpectrum(ctx context.Context, rule recovery.Rule) (err error) {
 	w.cached, err = recovery.Prepare(ctx, w.products, rule, w.spectrum())
 	return err

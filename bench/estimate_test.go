@@ -13,7 +13,7 @@ func TestEstimatedBytes(t *testing.T) {
 		"sbm,n=100,k=2,in=0.2,out=0.01,seed=1",
 		"sbm,n=500,k=5,in=0.1,out=0.002,seed=1",
 		"barabasi-albert,n=2000,m=5,seed=1",
-		"sbm,n=3000,k=10,in=0.02,out=0.0005,seed=1",
+		"sbm,n=3000,k=10,in=0.04,out=0.0005,seed=1",
 		"knn,n=6000,k=6,seed=1",
 	} {
 		t.Run(spec, func(t *testing.T) {

@@ -59,6 +59,7 @@ type Projection struct {
 	Orientation                string
 	Aggregation                string
 	OnBadWeight                string // error | drop
+	Isolated                   string // refuse | drop | allow
 }
 
 // Diffusion describes e^{-τL}.
@@ -94,7 +95,6 @@ type Privacy struct {
 	Objective            string
 	MaxSensors           int
 	MinSensors           int
-	TolerateFaulty       int
 	AllocationTime       time.Duration // 0: until the gap is small
 	Guarantee            string
 	Randomness           string
@@ -103,7 +103,6 @@ type Privacy struct {
 	ClipLow              *float64 // nil: the range that the diffusion can reach
 	ClipHigh             *float64
 	WeightError          string // a share, or with % in hundredths; "": none
-	RelationshipError    int
 	Scenario             string // file of alternative graphs; "": none
 	SensitivityTolerance float64
 	SensitivityTime      time.Duration // 0: until the tolerance is met
@@ -119,7 +118,6 @@ type Escrow struct {
 // Recovery holds the choices of the analyst's side.
 type Recovery struct {
 	ResidualBound ResidualBound
-	Beta          *float64 // nil: the rule's own
 	Sigma         *float64 // nil: from the release
 	PriorProperty string   // "": flat
 	Sources       Sources

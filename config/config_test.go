@@ -70,7 +70,7 @@ func TestDefaults(t *testing.T) {
 	if c.From != (config.From{}) {
 		t.Errorf("from %v without any address", c.From)
 	}
-	if c.Privacy.ClipLow != nil || c.Recovery.Beta != nil || c.Projection.NodeLabels != nil {
+	if c.Privacy.ClipLow != nil || c.Projection.NodeLabels != nil {
 		t.Error("a value that was not given is set")
 	}
 	for _, e := range c.Entries() {
@@ -132,7 +132,7 @@ func TestEveryKind(t *testing.T) {
 	c := load(t, config.Layers{Flags: flags(t,
 		"--address", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
 		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--weight", "w",
-		"--default-weight", "0.5", "--aggregation", "max", "--residual-bound", "1.5", "--beta", "0.5",
+		"--default-weight", "0.5", "--aggregation", "max", "--residual-bound", "1.5",
 		"--clip-low=-1", "--random-seed=-7", "--timeout", "1h30m", "--concurrency", "3", "--strict", "--write-property", "x",
 	)})
 	if got := c.Projection.NodeLabels; !slices.Equal(got, []string{"A", "B", "C,D"}) {
@@ -144,7 +144,7 @@ func TestEveryKind(t *testing.T) {
 	if c.Projection.Aggregation != "MAX" || c.Projection.RelationshipWeightProperty != "w" || *c.Projection.DefaultWeight != 0.5 {
 		t.Errorf("projection %+v", c.Projection)
 	}
-	if c.Recovery.ResidualBound != (config.ResidualBound{Radius: 1.5}) || *c.Recovery.Beta != 0.5 || *c.Privacy.ClipLow != -1 {
+	if c.Recovery.ResidualBound != (config.ResidualBound{Radius: 1.5}) || *c.Privacy.ClipLow != -1 {
 		t.Errorf("recovery %+v", c.Recovery)
 	}
 	if c.From != (config.From{Kind: config.FromGenerate, Arg: "sbm,n=500,k=2"}) {
@@ -238,7 +238,6 @@ func TestBadValues(t *testing.T) {
 		{"--residual-bound", "0"},
 		{"--residual-bound", "NaN"},
 		{"--residual-bound", "chi"},
-		{"--beta", "1"},
 		{"--property-prefix", "a-b"},
 		{"--property-prefix", ""},
 		{"--property-prefix", "1a"},

@@ -60,6 +60,8 @@ type UnknownError struct {
 	Path   string
 	Line   int    // 0: not known
 	Advice string // a likely name, or what to do instead; may be ""
+
+	Forbidden bool // it is a setting, and may not be set there
 }
 
 func (e *UnknownError) Error() string {
@@ -67,7 +69,11 @@ func (e *UnknownError) Error() string {
 	if e.Line > 0 {
 		place = fmt.Sprintf("%s:%d", e.Path, e.Line)
 	}
-	text := fmt.Sprintf("config: %s: unknown key %q", place, e.Key)
+	what := "unknown key"
+	if e.Forbidden {
+		what = "forbidden key"
+	}
+	text := fmt.Sprintf("config: %s: %s %q", place, what, e.Key)
 	if e.Advice != "" {
 		text += ": " + e.Advice
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
@@ -55,6 +56,41 @@ func withoutJobs(file map[string]any) map[string]any {
 	return settings
 }
 
+// checkFiledJob refuses what is no KEY=NAME of a setting that names something in the store.
+func checkFiledJob(text string) string {
+	key, name, _ := strings.Cut(text, "=")
+	for _, s := range Settings() {
+		if s.Key == key && s.names() && name != "" {
+			return ""
+		}
+	}
+	return "KEY=NAME such as nodeLabels=Person or sourceProperty=risk, where KEY is a setting that names labels, types or properties"
+}
+
+// Named returns as KEY=NAME what the settings of a job name in the store, without what
+// is the default in any case.
+func (c *Config) Named() (all []string) {
+	for _, s := range Settings() {
+		if !s.names() || c.origins[s.Key].Layer != LayerJob {
+			continue
+		}
+		switch v := s.field(c).(type) {
+		case *[]string:
+			if len(*v) == 0 { // all of them
+				all = append(all, s.Key+"=*")
+			}
+			for _, name := range *v {
+				all = append(all, s.Key+"="+name)
+			}
+		case *string:
+			if *v != "" && *v != s.Default {
+				all = append(all, s.Key+"="+*v)
+			}
+		}
+	}
+	return all
+}
+
 // Overlay returns the configuration of a job: this one, with the values that the job
 // sets by key. Allowed says which groups a job may set. The error joins an [Error],
 // [UnknownError] or [ConflictError] for each problem.
@@ -62,9 +98,10 @@ func (c *Config) Overlay(job string, values map[string]any, allowed []Group) (*C
 	o := *c
 	o.origins, o.raw, o.warnings = maps.Clone(c.origins), maps.Clone(c.raw), nil
 	origin := Origin{LayerJob, job}
-	known := make(map[string]Setting)
+	known, forbidden := make(map[string]Setting), make(map[string]bool)
 	var names []string
 	for _, s := range Settings() {
+		forbidden[s.Key] = true
 		if slices.Contains(allowed, s.Group) && !s.noFile {
 			known[s.Key] = s
 			names = append(names, s.Key)
@@ -74,8 +111,10 @@ func (c *Config) Overlay(job string, values map[string]any, allowed []Group) (*C
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		s, ok := known[key]
 		if !ok {
-			unknown := &UnknownError{Key: clip(key), Path: "job " + job}
-			if near := suggest.Nearest(key, names); near != "" {
+			unknown := &UnknownError{Key: clip(key), Path: "job " + job, Forbidden: forbidden[key]}
+			if unknown.Forbidden {
+				unknown.Advice = "it is the server's to say"
+			} else if near := suggest.Nearest(key, names); near != "" {
 				unknown.Advice = "did you mean " + near + "?"
 			}
 			problems = append(problems, unknown)

@@ -69,12 +69,30 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("delta comes from %q", origin)
 	}
 	for key, want := range map[string]string{
-		"epsilon": "want", "epsilom": "did you mean epsilon?", "keyFile": "unknown key", "neo4jPassword": "unknown key", "force": "unknown key",
-		"nodeQuery": "unknown key",
+		"epsilon": "want", "epsilom": "did you mean epsilon?", "keyFile": "forbidden key", "neo4jPassword": "forbidden key", "force": "forbidden key",
+		"nodeQuery": "forbidden key",
 	} {
 		_, err := base.Overlay("nightly", map[string]any{key: "x y"}, groups)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "nightly") {
 			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+// TestFiledJobsSetting: what jobs in the store may name is a setting that names something
+// there, and a name. A setting that names anything has the placeholder that says so.
+func TestFiledJobsSetting(t *testing.T) {
+	for text, fine := range map[string]bool{
+		"nodeLabels=Person": true, "sourceProperty=risk": true, "metric=length": true, "propertyPrefix=gcNight": true, "nodeCaption=a=b": true,
+		"risk": false, "sourceProperty=": false, "=risk": false, "epsilon=1": false, "budgetScope=x": false, "nodeQuery=x": false,
+	} {
+		if got := checkFiledJob(text); (got == "") != fine {
+			t.Errorf("%s: wants %q", text, got)
+		}
+	}
+	for _, s := range Settings() {
+		if named := strings.HasSuffix(s.Key, "Property") || strings.HasSuffix(s.Key, "Label") || strings.HasSuffix(s.Key, "Labels") || strings.HasSuffix(s.Key, "Types"); named && !s.names() {
+			t.Errorf("%s names something in the store", s.Key)
 		}
 	}
 }

@@ -19,6 +19,7 @@ type Server struct {
 	PollInterval   time.Duration
 	Drain          time.Duration
 	ParallelJobs   int
+	FiledJobs      []string // KEY=NAME: what jobs in the store may name; none: they are not run
 }
 
 func checkListen(text string) string {
@@ -67,6 +68,11 @@ func server() []Setting {
 		{
 			Key: "parallelJobs", Group: g, Default: "1", Help: "runs of different jobs at once", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
 			field: func(c *Config) any { return &c.Server.ParallelJobs },
+		},
+		{
+			Key: "filedJobs", Group: g, arg: "KEY=NAME,...",
+			Help:  "run the jobs that are filed in the store, which may name these labels, types and properties, such as nodeLabels=Person,sourceProperty=risk; none of those jobs unless given",
+			field: func(c *Config) any { return &c.Server.FiledJobs },
 		},
 	}
 }

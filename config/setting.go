@@ -66,6 +66,12 @@ type Setting struct {
 	field    func(*Config) any
 }
 
+// names reports whether the values are names in the store, which tell what is read or
+// written there.
+func (s Setting) names() bool {
+	return s.Key == "propertyPrefix" || strings.Contains(s.arg, "LABEL") || strings.Contains(s.arg, "TYPE") || strings.Contains(s.arg, "PROPERTY")
+}
+
 // checker returns what is wanted if a text is not acceptable, else "".
 type checker func(text string) string
 
@@ -82,10 +88,6 @@ func above(x float64, text string) bounds {
 
 func atLeast(x float64, text string) bounds {
 	return bounds{min: x, max: math.MaxFloat64, text: text}
-}
-
-func unit() bounds {
-	return bounds{min: 0, max: 1, openMin: true, openMax: true, text: "in (0, 1)"}
 }
 
 func (b bounds) contain(x float64) bool {

@@ -148,6 +148,11 @@ func projection() []Setting {
 			Help:  "what to do with weights that are missing or not positive finite numbers",
 			field: func(c *Config) any { return &c.Projection.OnBadWeight },
 		},
+		{
+			Key: "isolated", Group: g, Default: "refuse", Values: []string{"refuse", "drop", "allow"},
+			Help:  "what to do with nodes without a relationship, where no source can be hidden: drop leaves them out, allow does not protect them",
+			field: func(c *Config) any { return &c.Projection.Isolated },
+		},
 	}
 }
 
@@ -170,7 +175,7 @@ func diffusion() []Setting {
 			field: func(c *Config) any { return &c.Diffusion.Laplacian },
 		},
 		{
-			Key: "kernelMethod", Group: g, Default: "auto", Values: []string{"auto", "eigen", "lanczos", "chebyshev"},
+			Key: "kernelMethod", Group: g, Default: "auto", Values: []string{"auto", "eigen", "chebyshev"},
 			Help:  "how e^{-τL} is applied; auto chooses by size",
 			field: func(c *Config) any { return &c.Diffusion.KernelMethod },
 		},

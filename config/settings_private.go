@@ -65,11 +65,7 @@ func allocation() []Setting {
 			field: func(c *Config) any { return &c.Privacy.MinSensors },
 		},
 		{
-			Key: "tolerateFaulty", Group: g, Default: "0", Help: "liars under whom half of 12 simulated answers stand, in the attack that is searched for: no proof; the allocation is mixed with uniform noise as far as that takes", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
-			field: func(c *Config) any { return &c.Privacy.TolerateFaulty },
-		},
-		{
-			Key: "allocationTime", Group: g, Default: "1m0s", Help: "time after which the best allocation so far is taken, with the same guarantee; 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
+			Key: "allocationTime", Group: g, Default: "1m0s", Help: "work after which the best allocation so far is taken, with the same guarantee, counted as the time that one core takes by estimate; 0s: no limit", arg: "DURATION", wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Privacy.AllocationTime },
 		},
 	}
@@ -109,10 +105,6 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.WeightError },
 		},
 		{
-			Key: "relationshipError", Group: g, Default: "0", Help: "sensors measure, and this many relationships, whichever they are, may be absent in truth: the guarantee holds for all, but not for further ones", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
-			field: func(c *Config) any { return &c.Privacy.RelationshipError },
-		},
-		{
 			Key: "scenario", Group: GroupScenario, Help: "sensors measure, and the process may have run on each of the graphs in this CSV file (scenario,source,target,weight; weight 0: absent): the guarantee holds for each, not between them", arg: "FILE", notEmpty: true,
 			field: func(c *Config) any { return &c.Privacy.Scenario },
 		},
@@ -150,12 +142,8 @@ func recovery() []Setting {
 	const g = GroupRecovery
 	return []Setting{
 		{
-			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number", arg: "auto|projected|chi2|hsu|paper|normal|NUMBER",
+			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number", arg: "auto|paper|NUMBER",
 			field: func(c *Config) any { return &c.Recovery.ResidualBound },
-		},
-		{
-			Key: "beta", Group: g, Help: "probability that the noise exceeds the radius; the rule's own unless given", arg: "NUMBER", wants: unit(),
-			field: func(c *Config) any { return &c.Recovery.Beta },
 		},
 		{
 			Key: "sigma", Group: GroupNoise, Help: "standard deviation of the noise of every value, when neither a release file nor a property with one σ a value is at hand", arg: "NUMBER", wants: above(0, "> 0"),
@@ -171,7 +159,7 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.Amplitude },
 		},
 		{
-			Key: "sources", Group: g, Default: "auto", Help: "sources that the posterior supposes; auto: one, or two where the evidence for a second is clear, up to 6,000 nodes, or 100,000 where sensors may be broken; 0: as many as the evidence favours, up to 5", arg: "auto|NUMBER",
+			Key: "sources", Group: g, Default: "auto", Help: "sources that the posterior supposes; auto: one, or two where the evidence for a second is clear; two on up to 6,000 nodes", arg: "auto|1|2",
 			field: func(c *Config) any { return &c.Recovery.Sources },
 		},
 		{
@@ -261,7 +249,7 @@ func output() []Setting {
 	const g = GroupOutput
 	return []Setting{
 		{
-			Key: "format", Group: g, Values: []string{"table", "json", "ndjson", "csv", "arrow", "parquet"},
+			Key: "format", Group: g, Values: []string{"table", "json", "ndjson", "csv", "parquet"},
 			Help:  "form of the result; table on a terminal, json elsewhere",
 			field: func(c *Config) any { return &c.Output.Format },
 		},

@@ -77,11 +77,11 @@ func (f *From) parse(text string) error {
 
 // ResidualBound is the rule for the radius of the residual, or the radius.
 type ResidualBound struct {
-	Rule   string  // auto | projected | chi2 | hsu | paper | normal; "" if the radius is given
+	Rule   string  // auto | paper; "" if the radius is given
 	Radius float64 // ≥ 0
 }
 
-func residualRules() []string { return []string{"auto", "projected", "chi2", "hsu", "paper", "normal"} }
+func residualRules() []string { return []string{"auto", "paper"} }
 
 func (b ResidualBound) String() string {
 	if b.Rule != "" {
@@ -155,7 +155,7 @@ func (t *Tau) parse(text string) error {
 // Sources is how many sources are supposed.
 type Sources struct {
 	Auto  bool // one, or two by evidence
-	Count int  // 0 to 20; 0: by evidence
+	Count int  // 1 or 2
 }
 
 func (n Sources) String() string {
@@ -166,14 +166,13 @@ func (n Sources) String() string {
 }
 
 func (n *Sources) parse(text string) error {
-	if text == "auto" {
+	switch text {
+	case "auto":
 		*n = Sources{Auto: true}
-		return nil
+	case "1", "2":
+		*n = Sources{Count: int(text[0] - '0')}
+	default:
+		return errors.New("auto, 1 or 2")
 	}
-	count, err := strconv.Atoi(text)
-	if err != nil || count < 0 || count > 20 {
-		return errors.New("auto or an integer from 0 to 20")
-	}
-	*n = Sources{Count: count}
 	return nil
 }

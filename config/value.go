@@ -141,6 +141,11 @@ func (s Setting) storeList(field *[]string, raw any) (shown any, want string) {
 		if wrong := s.unfit(item); wrong != "" {
 			return nil, wrong
 		}
+		if s.Key == "filedJobs" {
+			if wrong := checkFiledJob(item); wrong != "" {
+				return nil, wrong
+			}
+		}
 	}
 	*field = items
 	return items, ""

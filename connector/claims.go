@@ -5,6 +5,7 @@ package connector
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,6 +27,9 @@ type Decider interface {
 	// tick has ended. Rule is pure and may be called again when the store repeats the
 	// transaction, also after one that was stored and whose answer was lost.
 	Decide(ctx context.Context, jobName string, saved bool, rule Rule) (jobs.Claim, error)
+	// RemoveAhead locks the name of the job first; then removes the records of its ended
+	// ticks whose nominal time is after the time of the store.
+	RemoveAhead(ctx context.Context, jobName string) error
 }
 
 // Rule returns the record to store in place of the latest one, or as the next.
@@ -91,10 +95,31 @@ func (c Claims) Cancel(ctx context.Context, jobName string) (jobs.Tick, error) {
 	return claim.Tick, err
 }
 
+// Rewind implements [jobs.Claims].
+func (c Claims) Rewind(ctx context.Context, jobName string) error {
+	if err := c.RemoveAhead(ctx, jobName); err != nil {
+		return err
+	}
+	_, err := c.Decide(ctx, jobName, false, func(now time.Time, latest jobs.Claim) (jobs.Claim, error) {
+		if !latest.Open() || !latest.NominalTime.After(now) {
+			return latest, errNotAhead
+		}
+		latest.LeaseUntil, latest.RetryAt = time.Time{}, time.Time{}
+		return latest, nil
+	})
+	if errors.Is(err, errNotAhead) {
+		return nil
+	}
+	return err
+}
+
+var errNotAhead = errors.New("connector: no open tick is ahead of the clock")
+
 // SelectTicks returns the records of ticks that a query asks for, in its order, without
 // what was saved and without the tokens.
 func SelectTicks(all []jobs.Claim, q jobs.TickQuery) []jobs.Claim {
 	latest := map[string]time.Time{}
+	all = slices.DeleteFunc(slices.Clone(all), func(c jobs.Claim) bool { return q.Ended && c.Open() || q.Status != "" && c.Status != q.Status })
 	for _, c := range all {
 		if at, ok := latest[c.JobName]; !ok || c.NominalTime.After(at) {
 			latest[c.JobName] = c.NominalTime

@@ -110,15 +110,11 @@ func (d *Diffusion) Apply(ctx context.Context, dst []float64, trans bool, x []fl
 
 // symmetric sets y to e^{-τS}x for k columns.
 func (d *Diffusion) applySymmetric(ctx context.Context, y, x []float64, w *workspace, k int) error {
-	switch d.method {
-	case Eigen:
+	if d.method == Eigen {
 		d.spec.apply(y, x, w.t0, k, d.tau, 0)
 		return ctx.Err()
-	case Chebyshev:
-		return recurrence(ctx, d.gen, d.weights, y, x, w, k, 0)
-	default:
-		return d.krylov(ctx, y, x, k)
 	}
+	return recurrence(ctx, d.gen, d.weights, y, x, w, k, 0)
 }
 
 // toSymmetric copies c columns of x into the rows of the symmetric form, in w.x, and zeros in the

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/linop"
 )
 
@@ -46,7 +47,7 @@ func decompose(ctx context.Context, l Generator, progress func(string, int64, in
 	}
 	a := make([]float64, n*n)
 	l.Recur(a, nil, x, n, 1/scale, 0, 0, 0)
-	if err := symmetricEigen(ctx, n, a, s.lambda, progress); err != nil {
+	if err := dense.SymmetricEigen(ctx, n, a, s.lambda, progress); err != nil {
 		return nil, err
 	}
 	s.v = a

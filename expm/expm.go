@@ -10,10 +10,8 @@
 // therefore bounds every entry of M̃f − Mf by Err()·‖f‖₂ too. It is absolute: an
 // entry far below Err()·‖f‖₂ may be wrong by 100 %.
 //
-// Eigen and Chebyshev do the same work for every f, so they serve where f is
-// private. Lanczos stops when its a-posteriori bound is met, which depends on f:
-// its running time is a side channel, and it is for public vectors only. Auto
-// never chooses it.
+// Both methods do the same work for every f, so that their running time says nothing
+// of an f that is private.
 package expm
 
 import (
@@ -25,6 +23,8 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/dense"
 )
 
 // ErrAccuracy reports that no method reaches a useful error bound in float64:
@@ -61,10 +61,9 @@ const (
 	Auto      Method = iota // Eigen or Chebyshev, by estimated work
 	Eigen                   // full eigendecomposition: O(n³) once, n² a product
 	Chebyshev               // polynomial whose degree is fixed in advance
-	Lanczos                 // Krylov space of the vector; for public vectors only
 )
 
-var methodNames = []string{"auto", "eigen", "chebyshev", "lanczos"}
+var methodNames = []string{"auto", "eigen", "chebyshev"}
 
 func (m Method) String() string { return methodNames[m] }
 
@@ -77,7 +76,7 @@ func (m *Method) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// ParseMethod reads auto, eigen, chebyshev or lanczos.
+// ParseMethod reads auto, eigen or chebyshev.
 func ParseMethod(s string) (Method, error) {
 	if i := slices.Index(methodNames, s); i >= 0 {
 		return Method(i), nil
@@ -127,8 +126,11 @@ func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusio
 	}
 	if d.method == Eigen {
 		d.spec, err = decompose(ctx, l, opts.Progress)
-		if errors.Is(err, errIteration) && opts.Method == Auto {
+		if errors.Is(err, dense.ErrIteration) && opts.Method == Auto {
 			d.method, err = Chebyshev, nil // slower at worst, and certified all the same
+		}
+		if errors.Is(err, dense.ErrIteration) {
+			err = fmt.Errorf("expm: %w; method chebyshev needs no eigenvalues", err)
 		}
 		if err != nil {
 			return nil, err
@@ -203,8 +205,6 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 	case Chebyshev:
 		d.weights, d.err, d.rounding, err = chebyshev(d.gen, d.tau, d.tol/d.condition)
 		d.err += d.rounding
-	case Lanczos:
-		d.err, err = lanczosErr(d.gen, d.tau, d.tol/d.condition)
 	}
 	if err != nil {
 		return nil, d.largeTauError(err)
@@ -281,7 +281,7 @@ func (d *Diffusion) Tau() float64 { return d.tau }
 func (d *Diffusion) Method() Method { return d.method }
 
 // Degree returns the number of products with L that one application costs: the
-// degree of the polynomial, 0 for Eigen, an upper bound for Lanczos.
+// degree of the polynomial, 0 for Eigen.
 func (d *Diffusion) Degree() int { return max(0, len(d.weights)-1) }
 
 // Err returns an upper bound on ‖M̃ − M‖₂, truncation and rounding included.

@@ -149,10 +149,6 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 			}
 		}
 	}
-	d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, 0), 1, expm.Options{Method: expm.Lanczos}))
-	if d.MulPrivateTo(background, make([]float64, n), make([]float64, n)) == nil {
-		t.Error("lanczos serves a private vector")
-	}
 }
 
 // TestPrivateMemoryIsCleared: nothing of a private vector is left in memory that is lent to whoever asks next.

@@ -61,7 +61,8 @@ func ParseAggregation(s string) (Aggregation, error) {
 // It holds 8 bytes a relationship, and 8 more for weights and for lengths where
 // they differ from 1: no more than the finished rows take.
 type Builder struct {
-	Aggregation Aggregation
+	Aggregation  Aggregation
+	DropIsolated bool // leave out nodes without a relationship to another one
 
 	ids       []ID
 	handle    map[ID]int32 // nil while the ids ascend
@@ -155,9 +156,9 @@ func (b *Builder) add(u, v int, weight, length float64) {
 // memory is that of the relationships as given and of the finished rows.
 func (b *Builder) Graph() (*Graph, error) {
 	g := &Graph{ids: b.ids, dropped: Dropped{SelfLoops: b.selfLoops}}
-	pieces, aggregation := b.chunks, b.Aggregation
+	pieces, aggregation, drop := b.chunks, b.Aggregation, b.DropIsolated
 	rank := sortIDs(g.ids)
-	*b = Builder{Aggregation: aggregation}
+	*b = Builder{Aggregation: aggregation, DropIsolated: drop}
 	if aggregation == Count {
 		for i := range pieces {
 			pieces[i].weight = nil
@@ -170,6 +171,9 @@ func (b *Builder) Graph() (*Graph, error) {
 		}
 	}
 	g.weight, g.length = dropOnes(g.weight), dropOnes(g.length)
+	if drop {
+		g.dropIsolated()
+	}
 	return g, nil
 }
 

@@ -367,3 +367,29 @@ func ExampleBuilder() {
 	// bob eve 0.5
 	// 1 parallel
 }
+
+// TestDropIsolated: what is left is the graph of the other nodes, whatever their order and weights.
+func TestDropIsolated(t *testing.T) {
+	relationships := []relationship{{"d", "b", 2, 1}, {"b", "f", 3, 4}, {"c", "c", 1, 1}}
+	b := graph.Builder{DropIsolated: true}
+	for _, id := range []graph.ID{"f", "a", "d", "c", "b", "zz"} {
+		if _, err := b.AddNode(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range relationships {
+		u, _ := b.Handle(graph.ID(r.u))
+		v, _ := b.Handle(graph.ID(r.v))
+		if err := b.Connect(u, v, r.weight, r.length); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mustBuild(t, graph.Sum, []string{"b", "d", "f"}, relationships[:2])
+	if g.Digest() != want.Digest() || g.Dropped().Isolated != 3 || g.Dropped().SelfLoops != 1 {
+		t.Errorf("%d nodes, %+v", g.Order(), g.Dropped())
+	}
+}

@@ -35,6 +35,7 @@ type Edge struct {
 type Dropped struct {
 	SelfLoops int // relationships from a node to itself
 	Parallel  int // relationships merged into another between the same two nodes
+	Isolated  int // nodes without a relationship
 }
 
 // Graph is an immutable undirected graph without self-loops or parallel edges.

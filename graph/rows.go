@@ -231,3 +231,23 @@ func dropOnes(s []float64) []float64 {
 	}
 	return s
 }
+
+// dropIsolated leaves out the nodes without neighbours, in place.
+func (g *Graph) dropIsolated() {
+	rank, kept := make([]int32, len(g.ids)), 0
+	for i, id := range g.ids {
+		if g.Degree(i) == 0 {
+			continue
+		}
+		rank[i], g.ids[kept] = int32(kept), id
+		kept++
+		g.ptr[kept] = g.ptr[i+1] // of a node at or behind it
+	}
+	if g.dropped.Isolated = len(g.ids) - kept; g.dropped.Isolated == 0 {
+		return
+	}
+	g.ids, g.ptr = g.ids[:kept:kept], g.ptr[:kept+1:kept+1]
+	for k, v := range g.adj {
+		g.adj[k] = rank[v]
+	}
+}

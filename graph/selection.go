@@ -23,7 +23,17 @@ type Selection struct {
 
 	Aggregation   Aggregation `json:"aggregation"`
 	DropBadWeight bool        `json:"dropBadWeight,omitempty"` // leave out relationships with a bad weight or length instead of refusing
+	Isolated      Isolated    `json:"isolated,omitempty"`      // nodes without a relationship
 }
+
+// Isolated says what becomes of nodes without a relationship: heat stays where it is there,
+// so that no noise hides a source.
+type Isolated string
+
+const (
+	DropIsolated  Isolated = "drop"  // they are no part of the graph
+	AllowIsolated Isolated = "allow" // a source there is not protected
+)
 
 // SensorSelection says which nodes carry sensors. The zero value takes all.
 type SensorSelection struct {

@@ -35,7 +35,7 @@ func testDoctor(t *testing.T, c cli) {
 	if rep := c.ok(t, "doctor", "--fix", "--node-labels", unique, "--node-key", "number", "--metric", "weight"); rep["healthy"] != true || !strings.Contains(fmt.Sprint(rep["made"]), unique+"(number)") {
 		t.Errorf("--fix leaves %v", rep)
 	}
-	c.refused(t, 6, "Hint", "doctor", "--fix", "--node-labels", unique, "--node-key", "club")
+	testFix(t, c)
 	r := c.run(t, "doctor", "--node-labels", unique, "--node-key", "number", "--alpha", "0.5", "--delta", "0.1")
 	for _, text := range []string{"δ = 0.1 is above 1/n", "α = 0.5 while the shortest hop is 1"} {
 		if !strings.Contains(r.stdout, text) || !strings.Contains(r.stderr, text) {
@@ -57,6 +57,33 @@ func testDoctor(t *testing.T, c cli) {
 		if r.exit != test.exit || !strings.Contains(r.stderr, "Hint: "+test.hint) || strings.Contains(r.stderr, "`graphcloak doctor`") {
 			t.Errorf("doctor %v %s: exit %d, want %d with %q:\n%s", test.args, test.env, r.exit, test.exit, test.hint, r.stderr)
 		}
+	}
+}
+
+// testFix: --fix says first what it will run, makes no constraint beside an index and none on what no node has, and its own
+// failure hides no check.
+func testFix(t *testing.T, c cli) {
+	label := Load(t, Shipped("karate"))
+	Query(t, "MATCH (n:`"+label+"`) SET n.number = n.id, n.club = 'a', n.tag = n.id", nil)
+	Query(t, "CREATE INDEX FOR (n:`"+label+"`) ON (n.number)", nil)
+	indexes := func() any {
+		return Query(t, "SHOW INDEXES YIELD labelsOrTypes WHERE $label IN labelsOrTypes RETURN count(*)", map[string]any{"label": label})[0][0]
+	}
+	before := indexes().(int64)
+	fix := func(key string) result {
+		return c.run(t, "doctor", "--fix", "--node-labels", label, "--node-key", key)
+	}
+	if r := fix("number"); r.exit != 0 || indexes() != before || !strings.Contains(r.stdout, "has the index") {
+		t.Errorf("beside an index: exit %d, %v indexes\n%s%s", r.exit, indexes(), r.stdout, r.stderr)
+	}
+	if r := fix("gcRunId"); r.exit != 3 || indexes() != before || !strings.Contains(r.stdout, "no node of") {
+		t.Errorf("on what no node has: exit %d, %v indexes\n%s%s", r.exit, indexes(), r.stdout, r.stderr)
+	}
+	if r := fix("club"); r.exit != 6 || !strings.Contains(r.stdout, `"name": "graph"`) || !strings.Contains(r.stdout, `"name": "state"`) {
+		t.Errorf("what is not unique: exit %d, and not every check:\n%s%s", r.exit, r.stdout, r.stderr)
+	}
+	if r := fix("tag"); r.exit != 0 || indexes() != before+1 || !strings.Contains(r.stderr, "Will run: CREATE CONSTRAINT") {
+		t.Errorf("what is unique: exit %d, %v indexes\n%s%s", r.exit, indexes(), r.stdout, r.stderr)
 	}
 }
 

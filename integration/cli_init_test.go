@@ -80,7 +80,7 @@ func testInit(t *testing.T, c cli) {
 	if rows := Query(t, "MATCH (n:`"+label+"`) REMOVE n.leak RETURN count(n)", nil); rows[0][0] != int64(4) {
 		t.Fatalf("%v nodes", rows)
 	}
-	c.refused(t, 2, "init does not know which property is private", "init", path, "--yes", "--force", "--node-labels", label)
+	c.refused(t, 64, "init does not know which property is private", "init", path, "--yes", "--force", "--node-labels", label)
 }
 
 // testHostileSchema: a database whose names quote, escape and are many is read as any

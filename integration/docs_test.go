@@ -32,7 +32,8 @@ func TestDocumentedJob(t *testing.T) {
 	forgetJob(t, name)
 	Query(t, strings.NewReplacer("'Person'", "'"+label+"'", "'risk', s", "'"+name+"', s").Replace(statement), nil)
 	c.ok(t, "budget", "set", "--create", "--budget-scope", name, "--epsilon", "2", "--delta", "1e-5", "--per", "30d")
-	c.ok(t, "job", "run", name, "--budget-scope", name, "--node-key", "id")
+	c.refused(t, 6, "--filed-jobs", "job", "run", name, "--budget-scope", name, "--node-key", "id")
+	c.ok(t, "job", "run", name, "--budget-scope", name, "--node-key", "id", "--filed-jobs", "relationshipTypes=KNOWS,sourceProperty=risk,nodeLabels="+label)
 	runs := Query(t, "MATCH (r:GraphCloakRun) WHERE r.budgetScope = $name RETURN r.status, r.epsilonSpent", map[string]any{"name": name})
 	if len(runs) != 1 || runs[0][0] != "FINISHED" || runs[0][1] != 0.5 {
 		t.Errorf("the job of the page left the runs %v, want one that is finished and spent ε = 0.5", runs)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -227,6 +228,47 @@ func TestOddJobs(t *testing.T) {
 	}
 	if _, there := f["nothing"]; there || fmt.Sprint(f["list"]) != "[1.5 2.5]" || f["name"] != name {
 		t.Errorf("the fields are %v", f)
+	}
+}
+
+// TestLargeJobs: of records with more than a job has, whatever their types, only the name is
+// read; and no more records than there may be jobs.
+func TestLargeJobs(t *testing.T) {
+	setUp(t)
+	s, name := connect(t).Jobs(), "large "+token()
+	t.Cleanup(func() {
+		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
+	})
+	long := strings.Repeat("x", jobs.MaxJobSize)
+	for what, p := range map[string]map[string]any{
+		"small": {"schedule": "@daily", "nodeLabels": []string{"A", "B"}, "epsilon": 0.5},
+		"text":  {"schedule": long}, "texts": {"nodeLabels": []string{long[1:], "more"}}, "bytes": {"raw": []byte(long)},
+		"numbers": {"list": make([]int64, jobs.MaxJobSize)}, "message": {"message": long}, "key": {long: true},
+	} {
+		p["name"] = name + what
+		Query(t, "CREATE (j:GraphCloakJob) SET j = $p", map[string]any{"p": p})
+	}
+	all, err := s.Jobs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range all {
+		what, ours := strings.CutPrefix(f.Name, name)
+		if !ours {
+			continue
+		}
+		found++
+		if f.TooLarge == (what == "small") || f.TooLarge && len(f.Fields) > 1 {
+			t.Errorf("%s: too large %v, %d fields", what, f.TooLarge, len(f.Fields))
+		}
+	}
+	if found != 7 {
+		t.Errorf("%d of 7 records are read", found)
+	}
+	Query(t, "UNWIND range(1, $n) AS i CREATE (:GraphCloakJob {name: $name + i})", map[string]any{"name": name, "n": jobs.MaxJobs})
+	if all, err = s.Jobs(t.Context()); err != nil || len(all) != jobs.MaxJobs+1 {
+		t.Errorf("%d records are read, %v, want %d", len(all), err, jobs.MaxJobs+1)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestReport(t *testing.T) {
 	flags := []string{"--node-labels", label, "--node-key", "id"}
 	file := func(name string) string { return filepath.Join(dir, name) }
 	rep := c.ok(t, append([]string{
-		"run", "--source-property", "source", "--epsilon", "4", "--delta", "0.01", "--tau", "4", "--gamma", "0.1",
+		"run", "--source-property", "source", "--epsilon", "40", "--delta", "0.01", "--tau", "4", "--gamma", "0.1",
 		"--allocation", "uniform", "--property-prefix", "page", "--report", file("a.html"), "--node-caption", "title",
 	}, flags...)...)
 	first, err := os.ReadFile(file("a.html"))
@@ -59,7 +59,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	c.refused(t, 5, "another graph", append([]string{"report", runID, "--relationship-weight-property", "length", "--default-weight", "1", "--report", file("c.html")}, flags...)...)
-	c.refused(t, 2, "declared public", append([]string{"report", runID, "--node-caption", "source", "--report", file("c.html")}, flags...)...)
+	c.refused(t, 64, "declared public", append([]string{"report", runID, "--node-caption", "source", "--report", file("c.html")}, flags...)...)
 	series := c.ok(t, "report", "compare", runID)
 	if runs := series["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["community"] == "" {
 		t.Errorf("one run beside no other: %v", series)

@@ -56,9 +56,9 @@ func (s *saying) String() string {
 	return s.text.String()
 }
 
-func newFleet(t *testing.T, n int, scope string) *fleet {
+func newFleet(t *testing.T, n int, scope, filed string) *fleet {
 	c := newCLI(t)
-	f := &fleet{t: t, scope: scope, path: c.path, env: c.env, servers: make([]*member, n)}
+	f := &fleet{t: t, scope: scope, path: c.path, env: append(c.env, "GRAPHCLOAK_FILED_JOBS="+filed), servers: make([]*member, n)}
 	for i := range f.servers {
 		f.start(i)
 	}
@@ -149,7 +149,7 @@ func TestServe(t *testing.T) {
 		(:GraphCloakJob {name: $name + '-bad', schedule: 'at night'}), (:GraphCloakJob {name: $name + '-gone', schedule: '@every 3s', maxRetries: 0, nodeLabels: ['Vanished'], sourceProperty: 'source'})`,
 		map[string]any{"name": name, "label": label})
 	forgetJob(t, name+"-gone")
-	f := newFleet(t, 3, scope)
+	f := newFleet(t, 3, scope, "nodeKey=id,sourceProperty=source,nodeLabels=Vanished,nodeLabels="+label+",relationshipTypes="+label)
 	ended := f.untilEnded(s.Jobs(), name, ticks)
 	f.stop()
 	ended = f.closed(s.Jobs(), name, ended)

@@ -133,7 +133,7 @@ func TestSignalOfOtherLabels(t *testing.T) {
 	if text := raw(); !strings.Contains(text, "n5519 lies beside othPrivateHeat") {
 		t.Errorf("after the run doctor says %q", text)
 	}
-	c.refused(t, 2, "it is what run", "recover", "--node-labels", label, "--node-key", "id", "--measurement-property", "othPrivateHeat", "--prior-property", "n5519")
+	c.refused(t, 64, "it is what run", "recover", "--node-labels", label, "--node-key", "id", "--measurement-property", "othPrivateHeat", "--prior-property", "n5519")
 	Query(t, "MATCH (n:`"+label+"`) REMOVE n.n5519", nil)
 	if text := raw(); strings.Contains(text, "n5519") {
 		t.Errorf("after the raw property has gone doctor says %q", text)

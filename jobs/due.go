@@ -16,11 +16,7 @@ import (
 // it is missed. Under [Skip] and [Once] the last tick counts alone: where several are
 // due, those before it are left out.
 func (d Definition) due(last, now time.Time) time.Time {
-	within := d.MissedWithin
-	if d.MissedRuns == Skip {
-		within = d.Jitter + onTime
-	}
-	from := now.Add(-within - time.Nanosecond)
+	from := now.Add(-d.within() - time.Nanosecond)
 	if from.Before(last) {
 		from = last
 	}
@@ -38,6 +34,30 @@ func (d Definition) due(last, now time.Time) time.Time {
 		return t
 	}
 	return time.Time{}
+}
+
+// within is how old a nominal time may be when its tick is claimed.
+func (d Definition) within() time.Duration {
+	if d.MissedRuns == Skip {
+		return d.Jitter + onTime
+	}
+	return d.MissedWithin
+}
+
+// maxMissed bounds the missed times that are counted.
+const maxMissed = 100
+
+// missed counts the nominal times after last that the policy no longer makes up for, up
+// to [maxMissed], and returns the latest of them.
+func (d Definition) missed(last, now time.Time) (n int, latest time.Time) {
+	until := now.Add(-d.within() - time.Nanosecond)
+	for t := d.Schedule.Next(last); !t.IsZero() && !t.After(until) && n < maxMissed; t = d.Schedule.Next(t) {
+		n++
+	}
+	if n > 0 {
+		latest = d.Schedule.Last(last, until)
+	}
+	return n, latest
 }
 
 // upcoming returns the first nominal time after now, or after last where that is later.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,7 +17,8 @@ import (
 type Runner interface {
 	// Check says what is wrong with the settings of a job, before it is ever due.
 	Check(d Definition) error
-	// Run does or resumes the work of a tick.
+	// Run does or resumes the work of a tick. Its context, and that of GiveUp, carry the
+	// [Fence] of the tick.
 	Run(ctx context.Context, w Work) Ending
 	// GiveUp undoes what a run left that will not be completed. What it spent stays
 	// spent.
@@ -30,8 +32,7 @@ type Work struct {
 	ReleaseID  string     // of the release and of the run
 	Saved      []byte     // what an earlier attempt kept; nil: there was none that had come so far
 	// Save keeps what another instance needs to go on. It is durable when it returns, and
-	// fails with [ErrLost] where another instance has taken the tick over: the run must
-	// then spend and publish nothing.
+	// fails with [ErrLost] where another instance has taken the tick over.
 	Save func(ctx context.Context, saved []byte) error
 }
 
@@ -91,8 +92,14 @@ type Engine struct {
 	busy   map[string]bool // names of jobs that this instance is at
 	polled error           // of the last look at the store
 	last   time.Time       // when it succeeded, by the store; zero: never
+	seen   []Job           // what it found then
+	seenAt time.Time       // by this machine
 	life   context.Context // of Run
 	work   sync.WaitGroup
+
+	// By the name of a job, of Run alone.
+	kept map[string]time.Time // the tick that was due while every slot was taken
+	told map[string]time.Time // the latest missed time that was logged
 }
 
 // New returns an engine that does nothing before [Engine.Run] or [Engine.RunNow].
@@ -121,7 +128,10 @@ func New(o Options) *Engine {
 	if o.Ended == nil {
 		o.Ended = func(Definition, Tick, Ending, time.Duration) {}
 	}
-	return &Engine{Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool)}
+	return &Engine{
+		Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool),
+		kept: make(map[string]time.Time), told: make(map[string]time.Time),
+	}
 }
 
 // Run schedules until the end of ctx, and returns once every run has ended or was
@@ -164,6 +174,14 @@ func (e *Engine) Ready() error {
 	return e.polled
 }
 
+// Last returns the jobs as the last look at the store that succeeded found them, the store's time then, zero where there was none,
+// and how long ago that was. It reads nothing.
+func (e *Engine) Last() (all []Job, at time.Time, age time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.seen), e.last, time.Since(e.seenAt)
+}
+
 func (e *Engine) sleep(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -179,88 +197,6 @@ func (e *Engine) Wake() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
-	}
-}
-
-// poll looks at every job once and begins what is due. It returns how long nothing
-// will be due, at most Poll.
-func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
-	wait = e.Poll
-	view, err := e.look(ctx)
-	if err != nil {
-		return wait, err
-	}
-	e.mu.Lock()
-	e.last = view.now
-	e.mu.Unlock()
-	for _, j := range view.jobs {
-		next := e.schedule(ctx, j, view)
-		if !next.IsZero() {
-			wait = min(wait, max(next.Sub(view.now), 0))
-		}
-	}
-	e.takeOverOrphans(ctx, view)
-	return max(wait, time.Millisecond), nil
-}
-
-// schedule begins the tick of a job that is due, shows its state, and returns when to
-// look again; the zero time is whenever.
-func (e *Engine) schedule(ctx context.Context, j Job, v view) (next time.Time) {
-	s, began := j.state(v.now), false
-	switch {
-	case j.Last.Open():
-		if next = takeoverTime(j.Last); !next.After(v.now) {
-			began = e.begin(ctx, j.Definition, j.Last.Tick)
-			next = time.Time{}
-		}
-	case j.Problem == nil && !j.Paused:
-		if at := j.Definition.due(j.since(s), v.now); !at.IsZero() {
-			began = e.begin(ctx, j.Definition, NewTick(j.Name, at))
-		}
-		next = j.Definition.wake(j.since(s), v.now)
-	}
-	if began {
-		return v.now.Add(time.Millisecond) // its state has changed
-	}
-	e.show(ctx, j, s)
-	return next
-}
-
-// takeoverTime is when an open tick may be taken over.
-func takeoverTime(c Claim) time.Time {
-	if c.RetryAt.After(c.LeaseUntil) {
-		return c.RetryAt
-	}
-	return c.LeaseUntil
-}
-
-// takeOverOrphans takes over open ticks whose job is not there, so that what they saved
-// is completed.
-func (e *Engine) takeOverOrphans(ctx context.Context, v view) {
-	for _, c := range v.orphans {
-		if c.Open() && !takeoverTime(c).After(v.now) {
-			e.begin(ctx, Definition{Name: c.JobName}, c.Tick)
-		}
-	}
-}
-
-// show writes the state of a job where it is another than what stands there.
-func (e *Engine) show(ctx context.Context, j Job, s State) {
-	if s.same(j.State) {
-		return
-	}
-	err := e.Store.SetState(ctx, j.Target, s)
-	if err != nil && !errors.Is(err, ErrNoJob) && ctx.Err() == nil {
-		e.Log.Warn("the state of a job cannot be written", "job", j.Name, "error", err)
-	}
-	if err != nil || j.State.Message == s.Message {
-		return
-	}
-	switch {
-	case s.Status == Invalid:
-		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", s.Message)
-	case s.Status == Pending && s.Message != "":
-		e.Log.Warn("the first run of a job will be refused", "job", j.Name, "reason", s.Message)
 	}
 }
 
@@ -381,8 +317,8 @@ func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, err
 	return j.Definition, c, err
 }
 
-// Pause pauses a job, or lets it go on: what it missed meanwhile stays missed.
-// [ErrNoJob]; [ErrPausedInSettings].
+// Pause pauses a job, or lets it go on, also one whose last time is ahead of the clock:
+// what it missed meanwhile stays missed. [ErrNoJob]; [ErrPausedInSettings].
 func (e *Engine) Pause(ctx context.Context, name string, paused bool) error {
 	view, err := e.look(ctx)
 	if err != nil {
@@ -396,5 +332,11 @@ func (e *Engine) Pause(ctx context.Context, name string, paused bool) error {
 		return fmt.Errorf("%w: %s", ErrPausedInSettings, name)
 	}
 	defer e.Wake()
+	if !paused && j.ahead(view.now) {
+		// It is shown as invalid first: so it is scheduled from now on.
+		if err := errors.Join(e.Store.SetState(ctx, j.Target, j.state(view.now)), e.Store.Rewind(ctx, name)); err != nil {
+			return err
+		}
+	}
 	return e.Store.SetPaused(ctx, j.Target, paused)
 }

@@ -579,6 +579,47 @@ func TestLostRunIsNotGivenUp(t *testing.T) {
 	}
 }
 
+// TestLostLeaseStopsTheRun: where another has the tick, or the store has not answered for a whole lease,
+// the run is ended by then, for that reason.
+func TestLostLeaseStopsTheRun(t *testing.T) {
+	for what, c := range map[string]struct {
+		lose   func(w *world)
+		within time.Duration
+	}{
+		"taken over":  {func(w *world) { w.ticks["a"][0].Token = "another's" }, 20 * time.Second},
+		"not renewed": {func(w *world) { w.down = errors.New("away") }, time.Minute + 20*time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			clockTo(t, "2026-06-01T00:59:00Z")
+			w := newWorld()
+			w.file(job("a", "@hourly"))
+			var took time.Duration
+			var cause error
+			w.runner.do = func(ctx context.Context, work Work) Ending {
+				w.memory.mu.Lock()
+				c.lose(w)
+				w.memory.mu.Unlock()
+				start := time.Now()
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Hour):
+				}
+				took, cause = time.Since(start), context.Cause(ctx)
+				return Ending{Outcome: Outcome{Status: Failed, Message: "interrupted"}, Retry: true}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { New(Options{Store: w, Runner: w.runner}).Run(ctx); close(done) }()
+			clockTo(t, "2026-06-01T01:30:00Z")
+			cancel()
+			<-done
+			if took > c.within || !errors.Is(cause, ErrLost) {
+				t.Errorf("%s: the run ended after %v for %v, want within %v for ErrLost", what, took, cause, c.within)
+			}
+		})
+	}
+}
+
 // TestCancel ends a run that is under way at another instance.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -602,6 +643,53 @@ func TestCancel(t *testing.T) {
 			t.Errorf("nothing to cancel: %v", err)
 		}
 		stop()
+	})
+}
+
+// TestCancelBeforeTakeover: a tick that was cancelled while nobody was at it is not begun
+// again, and what it left is taken back.
+func TestCancelBeforeTakeover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.file(job("a", "@every 10h"))
+		at := NewTick("a", time.Now())
+		w.ticks["a"] = []Claim{{
+			Tick: at, Token: "dead", Attempts: 1, ClaimedAt: time.Now(), LeaseUntil: time.Now().Add(time.Second),
+			Saved: []byte("attempt"), CancelRequested: true, Outcome: Outcome{Status: Running},
+		}}
+		stop := w.instance("a", w)
+		time.Sleep(time.Minute)
+		stop()
+		if got := w.ended("a", Canceled); len(got) != 1 || w.runner.starts["a"] != 0 || !slices.Equal(w.runner.givenUp, []string{at.ReleaseID()}) {
+			t.Errorf("cancelled %v after %d starts, given up %q", got, w.runner.starts["a"], w.runner.givenUp)
+		}
+	})
+}
+
+// TestCancelAtSpend: a run whose payment the store refuses, since somebody asked for its
+// end, ends as cancelled and is not tried again.
+func TestCancelAtSpend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clockTo(t, "2026-06-01T00:30:00Z")
+		w := newWorld()
+		w.file(job("a", "@hourly"))
+		w.runner.do = func(ctx context.Context, work Work) Ending {
+			if _, err := w.Cancel(ctx, "a"); err != nil {
+				t.Error(err)
+			}
+			f, _ := FenceOf(ctx)
+			err := f.Check(w.ticks["a"][0]) // as the store does in the transaction of a spend
+			if !errors.Is(err, ErrCanceled) || f.Tick != work.Tick {
+				t.Errorf("the fence %+v says %v, want ErrCanceled", f, err)
+			}
+			return Ending{Outcome: Outcome{Status: Failed, Message: err.Error()}}
+		}
+		stop := w.instance("a", w)
+		clockTo(t, "2026-06-01T01:05:00Z")
+		stop()
+		if got := w.ended("a", Canceled); len(got) != 1 || w.runner.starts["a"] != 1 {
+			t.Errorf("cancelled %v after %d starts", got, w.runner.starts["a"])
+		}
 	})
 }
 
@@ -711,25 +799,46 @@ func TestRunNow(t *testing.T) {
 	})
 }
 
-// TestPoison: a tick that takes its process down each time is not begun for ever.
+// TestPoison: a tick that takes its process down each time is not begun for ever, also
+// where it has saved something. One that was handed on in order is.
 func TestPoison(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.file(job("a", "@every 10h"))
-		tick := NewTick("a", time.Now())
-		for i := range maxAttempts {
-			if _, err := w.Claim(t.Context(), tick, Holder{"dying", fmt.Sprint(i)}, time.Minute); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Minute)
-		}
-		stop := w.instance("a", w)
-		time.Sleep(time.Minute)
-		stop()
-		if got := w.ended("a", Failed); len(got) != 1 || w.runner.starts["a"] != 0 {
-			t.Errorf("failed %v after %d starts", got, w.runner.starts["a"])
-		}
-	})
+	for _, c := range []struct {
+		saved   string
+		yielded bool
+		status  Status
+		starts  int
+	}{{"", false, Failed, 0}, {"attempt", false, Failed, 0}, {"attempt", true, Finished, 1}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.file(job("a", "@every 10h"))
+				tick := NewTick("a", time.Now())
+				for i := range maxAttempts {
+					token := fmt.Sprint(i)
+					if _, err := w.Claim(t.Context(), tick, Holder{"dying", token}, time.Minute); err != nil {
+						t.Fatal(err)
+					}
+					if c.saved != "" {
+						if err := w.Save(t.Context(), tick, token, []byte(c.saved)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if c.yielded {
+						if err := w.Yield(t.Context(), tick, token, time.Time{}, ""); err != nil {
+							t.Fatal(err)
+						}
+					}
+					time.Sleep(time.Minute)
+				}
+				stop := w.instance("a", w)
+				time.Sleep(time.Minute)
+				stop()
+				if got := w.ended("a", c.status); len(got) != 1 || w.runner.starts["a"] != c.starts {
+					t.Errorf("%s %v after %d starts", c.status, got, w.runner.starts["a"])
+				}
+			})
+		})
+	}
 }
 
 // TestPanic: a fault of a run ends the run.

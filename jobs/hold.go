@@ -16,8 +16,8 @@ import (
 // settleTime bounds how long an instance tries to tell the store how a tick ended.
 const settleTime = 30 * time.Second
 
-// maxAttempts is how often a tick is begun that never comes to an end of its own, as
-// where it takes its process down.
+// maxAttempts is how often a tick is begun that never comes to an end of its own, nor is
+// handed on in order: it may take its process down.
 const maxAttempts = 10
 
 // exitTransient is the exit code of what may pass, as of the command.
@@ -110,10 +110,8 @@ func (h *holding) drain(ended <-chan struct{}) {
 // attempts runs the tick, again after errors that may pass, and returns how the last
 // attempt ended.
 func (h *holding) attempts() Ending {
-	if len(h.saved) == 0 {
-		if end, ok := h.notBegun(); ok {
-			return end
-		}
+	if end, ok := h.notBegun(); ok {
+		return end
 	}
 	for n := 1; ; n++ {
 		end := h.attempt()
@@ -135,13 +133,20 @@ func (h *holding) attempts() Ending {
 	}
 }
 
-// notBegun ends a tick of which nothing was saved and that should not be begun.
+// notBegun ends a tick that should not be begun, or gone on with.
 func (h *holding) notBegun() (Ending, bool) {
+	saved := len(h.saved) > 0
 	switch {
+	case h.claim.CancelRequested:
+		h.stop(ErrCanceled)
+		return Ending{Spent: saved}, true
 	case h.claim.Attempts > maxAttempts:
-		message := fmt.Sprintf("it was begun %d times and never came to an end; nothing was spent", h.claim.Attempts-1)
-		return Ending{Outcome: Outcome{Status: Failed, ExitCode: 1, Message: message}}, true
-	case h.d.ScheduleText == "":
+		message := fmt.Sprintf("it was begun %d times and never came to an end", h.claim.Attempts-1)
+		if !saved {
+			message += "; nothing was spent"
+		}
+		return Ending{Outcome: Outcome{Status: Failed, RunID: h.claim.ReleaseID(), ExitCode: 1, Message: message}, Spent: saved}, true
+	case !saved && h.d.ScheduleText == "":
 		return Ending{Outcome: Outcome{Status: Canceled, Message: "the job is gone or cannot run as it is; nothing was spent"}}, true
 	}
 	return Ending{}, false
@@ -160,12 +165,18 @@ func (h *holding) attempt() (end Ending) {
 			end = Ending{Outcome: Outcome{Status: Failed, ExitCode: 1, Message: "internal error: the log has more"}, Spent: len(h.kept()) > 0}
 		}
 	}()
-	end = h.e.Runner.Run(ctx, h.workload())
+	end = h.e.Runner.Run(h.fence(false).Within(ctx), h.workload())
 	if end.Retry && !end.Spent && h.ctx.Err() == nil && errors.Is(context.Cause(ctx), ErrTimeout) {
 		end.Retry = false
 		end.Outcome = Outcome{Status: Failed, RunID: end.RunID, ExitCode: exitTransient, Message: fmt.Sprintf("it took longer than its timeout of %v; nothing was spent", h.d.Timeout)}
 	}
 	return end
+}
+
+// fence is the right to write for the tick, also for one whose end was asked for while
+// what it left is taken back.
+func (h *holding) fence(givingUp bool) Fence {
+	return Fence{Tick: h.claim.Tick, Token: h.claim.Token, GivingUp: givingUp}
 }
 
 func (h *holding) workload() Work {
@@ -196,16 +207,20 @@ func (h *holding) settle(end Ending, took time.Duration) {
 		h.lost()
 		return
 	}
-	// What is taken back and told is under no token, so it is done within a lease that runs.
+	// What is told is under no token, so it is done within a lease that runs.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), min(settleTime, h.e.Lease))
 	defer cancel()
-	switch _, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease); {
+	c, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease)
+	switch {
 	case errors.Is(err, ErrLost):
 		h.lost() // the run is another's to end by now
 		return
 	case err != nil: // or may be: whoever cannot ask takes nothing back
 		h.e.Log.Warn("the end of a tick could not be recorded; its lease runs out", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
+	case c.CancelRequested: // the store has refused to spend or to write for it, or will
+		h.stop(ErrCanceled)
+		cause = context.Cause(h.ctx)
 	}
 	if end.Retry && !errors.Is(cause, ErrCanceled) && (end.Spent || h.ctx.Err() != nil || closed(h.over)) {
 		h.yield(ctx, end, took)
@@ -243,7 +258,7 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		end.Outcome = Outcome{Status: Canceled, RunID: end.RunID, ExitCode: exitTerminated, Message: "somebody asked for its end"}
 	}
 	if end.Status != Finished && len(h.kept()) > 0 {
-		if err := h.e.Runner.GiveUp(ctx, h.workload()); err != nil {
+		if err := h.e.Runner.GiveUp(h.fence(true).Within(ctx), h.workload()); err != nil {
 			end.Message += fmt.Sprintf("; what it left could not be taken back: %v", err)
 		} else if end.Spent {
 			end.Message += "; it was given up, and what it spent stays spent"

@@ -96,6 +96,19 @@ func (m *memory) Cancel(ctx context.Context, name string) (Tick, error) {
 	return c.Tick, err
 }
 
+func (m *memory) Rewind(_ context.Context, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	m.ticks[name] = slices.DeleteFunc(m.ticks[name], func(c Claim) bool { return !c.Open() && c.NominalTime.After(now) })
+	for i, c := range m.ticks[name] {
+		if c.NominalTime.After(now) {
+			m.ticks[name][i].LeaseUntil, m.ticks[name][i].RetryAt = time.Time{}, time.Time{}
+		}
+	}
+	return m.down
+}
+
 func (m *memory) Ticks(_ context.Context, q TickQuery) ([]Claim, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

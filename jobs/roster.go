@@ -23,11 +23,12 @@ type Job struct {
 	Last       Claim // of the latest tick; zero: none
 	Caution    error // what will refuse its first run, by [Options.Cautions]; nil: nothing known
 
-	pausedInSettings bool
-}
+	Missed     int       // times since its last run at which nobody ran it and that are not made up for; up to 100
+	MissedLast time.Time // the latest of them
 
-// maxJobs bounds what a look at the store works through.
-const maxJobs = 1000
+	pausedInSettings bool
+	unread           bool // its state, too
+}
 
 // view is one look at the store.
 type view struct {
@@ -67,6 +68,12 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 	for i, j := range v.jobs { // of several with one name the first is at its ticks
 		v.jobs[i].Last = byName[j.Name]
 		delete(byName, j.Name)
+		if v.jobs[i].ahead(v.now) && j.Problem == nil {
+			v.jobs[i].Problem = fmt.Errorf("its last time, %s, is ahead of the store's clock, which says %s: one of them was wrong. "+
+				"If the clock is right now, `graphcloak job resume %s` goes on from now",
+				v.jobs[i].Last.NominalTime.Format(time.RFC3339), v.now.Format(time.RFC3339), j.Name)
+		}
+		v.jobs[i].countMissed(v.now)
 	}
 	for _, c := range latest {
 		if _, ok := byName[c.JobName]; ok {
@@ -139,8 +146,11 @@ func (e *Engine) roster(filed []Filed) []Job {
 		} else if f.Name != "" && names[f.Name] > 1 {
 			j.Problem = errors.Join(j.Problem, fmt.Errorf("%d jobs have the name %q: give each its own", names[f.Name], f.Name))
 		}
-		if len(all) >= maxJobs {
-			j.Problem = fmt.Errorf("there are more than %d jobs: this one is left out", maxJobs)
+		if f.TooLarge {
+			j.Problem, j.unread = fmt.Errorf("its properties are larger than %d characters, and were not read", MaxJobSize), true
+		}
+		if len(all) >= MaxJobs {
+			j.Problem = fmt.Errorf("there are more than %d jobs: this one is left out, and so may others be", MaxJobs)
 		}
 		if j.Problem != nil {
 			j.Definition = Definition{Name: j.Definition.Name} // an open tick is not begun by it
@@ -175,16 +185,36 @@ func (e *Engine) define(fields map[string]any, filed bool) (Definition, error) {
 	return d, nil
 }
 
-// since is the time after which the job's next tick is.
-func (j Job) since(s State) time.Time {
-	if j.Last.NominalTime.After(s.ScheduledSince) {
-		return j.Last.NominalTime
+// ahead reports whether the latest tick is one of a time to come: the store's clock was
+// put back by more than a little since it was claimed.
+func (j Job) ahead(now time.Time) bool { return j.Last.NominalTime.After(now.Add(onTime)) }
+
+// scheduled is the time since which a job counts: one that was invalid or paused is
+// scheduled anew, and so has missed nothing.
+func (j Job) scheduled(now time.Time) time.Time {
+	at, before := j.State.ScheduledSince, j.State.Status
+	if at.IsZero() || at.After(now.Add(onTime)) || before == Invalid || before == Paused {
+		return now
 	}
-	return s.ScheduledSince
+	return at
 }
 
-// state is what there is to show of a job. A job that was invalid or paused is
-// scheduled anew, and so has missed nothing.
+// since is the time after which the job's next tick is.
+func (j Job) since(now time.Time) time.Time {
+	if at := j.scheduled(now); at.After(j.Last.NominalTime) {
+		return at
+	}
+	return j.Last.NominalTime
+}
+
+// countMissed counts what a job has missed. While it runs, nothing is late but itself.
+func (j *Job) countMissed(now time.Time) {
+	if j.Problem == nil && !j.Paused && !j.Last.Open() {
+		j.Missed, j.MissedLast = j.Definition.missed(j.since(now), now)
+	}
+}
+
+// state is what there is to show of a job.
 func (j Job) state(now time.Time) State {
 	s := State{
 		Status: JobStatus(j.Last.Status), Message: j.Last.Message, ScheduledSince: j.State.ScheduledSince,
@@ -206,10 +236,8 @@ func (j Job) state(now time.Time) State {
 		}
 		return s
 	}
-	if before := j.State.Status; s.ScheduledSince.IsZero() || before == Invalid || before == Paused {
-		s.ScheduledSince = now
-	}
-	s.NextRun = j.Definition.upcoming(j.since(s), now)
+	s.ScheduledSince = j.scheduled(now)
+	s.NextRun = j.Definition.upcoming(j.since(now), now)
 	return s
 }
 

@@ -59,6 +59,7 @@ func (c Claim) Yielded(t Tick, token string, retryAt time.Time, message string) 
 		return Claim{}, err
 	}
 	c.Token, c.LeaseUntil, c.RetryAt, c.Message = "", time.Time{}, retryAt, message
+	c.Attempts = 1 // it took no process down: the count begins again
 	return c, nil
 }
 

@@ -94,7 +94,10 @@ func TestFence(t *testing.T) {
 		_, renew := c.claim.Renewed(c.tick, c.token, now, time.Minute)
 		_, yield := c.claim.Yielded(c.tick, c.token, now, "")
 		_, finish := c.claim.Finished(c.tick, c.token, Outcome{Status: Failed}, now)
-		for what, err := range map[string]error{"save": c.claim.Owned(c.tick, c.token), "renew": renew, "yield": yield, "finish": finish} {
+		for what, err := range map[string]error{
+			"save": c.claim.Owned(c.tick, c.token), "renew": renew, "yield": yield, "finish": finish,
+			"write": Fence{Tick: c.tick, Token: c.token, GivingUp: true}.Check(c.claim),
+		} {
 			if !errors.Is(err, ErrLost) {
 				t.Errorf("%s: %s: %v, want ErrLost", name, what, err)
 			}

@@ -57,7 +57,8 @@ type Claims interface {
 	// It is durable when it returns. [ErrLost] as Renew.
 	Save(ctx context.Context, t Tick, token string, saved []byte) error
 	// Yield ends the lease, and the token with it. From retryAt on the tick may be taken
-	// over; the zero time is now. Message replaces the claim's. [ErrLost] as Renew.
+	// over; the zero time is now. Message replaces the claim's, and the count of attempts
+	// begins again. [ErrLost] as Renew.
 	Yield(ctx context.Context, t Tick, token string, retryAt time.Time, message string) error
 	// Finish ends the tick, removes what was saved, and sets EndedAt. Repeated with the
 	// same token and outcome it is no error. [ErrLost] as Renew.
@@ -65,6 +66,10 @@ type Claims interface {
 	// Cancel asks the holder of the job's open tick to stop: [Claim.CancelRequested]. It
 	// returns the tick. [ErrNoJob] where the job has none open.
 	Cancel(ctx context.Context, jobName string) (Tick, error)
+	// Rewind takes back what a clock that was ahead left of a job: the records of ended ticks
+	// whose nominal time is to come are removed, and an open one can be taken over at once.
+	// A tick that was run is paid in the ledger, which takes no second payment for it.
+	Rewind(ctx context.Context, jobName string) error
 	// Ticks returns records of ticks, latest nominal time first.
 	Ticks(ctx context.Context, q TickQuery) ([]Claim, error)
 }
@@ -103,8 +108,8 @@ func Statuses() []Status {
 type Claim struct {
 	Tick
 	Instance        string    `json:"instance"`
-	Token           string    `json:"-"` // attemptToken
-	Attempts        int64     `json:"attempts"`
+	Token           string    `json:"-"`                   // attemptToken
+	Attempts        int64     `json:"attempts"`            // since it was first begun, or left in order by [Claims.Yield]
 	ClaimedAt       time.Time `json:"claimedAt"`           // first
 	LeaseUntil      time.Time `json:"leaseUntil,omitzero"` // zero: no lease runs
 	RetryAt         time.Time `json:"retryAt,omitzero"`    // nobody takes it over before
@@ -130,15 +135,18 @@ type Outcome struct {
 type TickQuery struct {
 	JobName string // "": of every job
 	Open    bool   // only open ones
-	Latest  bool   // only the one of the latest nominal time of each job
+	Ended   bool   // only those that have ended
+	Status  Status // only those of it; "": all
+	Latest  bool   // of these only the one of the latest nominal time of each job; with Open the latest of all, if it is open
 	Limit   int    // 0: all
 }
 
 // Board is where jobs are filed and their states are seen: (:GraphCloakJob) nodes in
 // Neo4j. A job of the settings file has a record of its state only.
 type Board interface {
-	// Jobs returns every record, by name. It fails only as a whole: what is wrong with one
-	// record, such as a name that is missing or no text, stands in its Filed.
+	// Jobs returns records by name, those of the settings file among the first [MaxJobs] and
+	// one. It fails only as a whole: what is wrong with one record, such as a name that is
+	// missing or no text, stands in its Filed.
 	Jobs(ctx context.Context) ([]Filed, error)
 	// SetState replaces the state of one record. A Target without ID is the record of a
 	// job of the settings file, which is created where it is not there. [ErrNoJob] where
@@ -166,7 +174,15 @@ type Filed struct {
 	Paused bool           // the property paused; false where it is missing
 	Fields map[string]any // all properties but those of State, with values as they are: bool, int64, float64, string, time.Time, lists of these; another type as its text
 	State  State          // as far as it can be read
+
+	TooLarge bool // beyond [MaxJobSize]: only ID, Name and Origin were read
 }
+
+// Bounds of what is read of a store at every look.
+const (
+	MaxJobs    = 1000      // records of jobs
+	MaxJobSize = 16 * 1024 // characters of all properties of a record
+)
 
 // JobStatus is what a job is doing.
 type JobStatus string

@@ -2,7 +2,11 @@
 
 package jobs
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Summary is a job as lists show it. Times are UTC.
 type Summary struct {
@@ -16,6 +20,7 @@ type Summary struct {
 	LastRunID string    `json:"lastRunId,omitempty"`
 	NextRun   time.Time `json:"nextRun,omitzero"` // nominal time
 	RenewsAt  time.Time `json:"renewsAt,omitzero"`
+	Missed    int       `json:"missedTimes,omitempty"` // since the last run, up to 100
 	Message   string    `json:"message,omitempty"`
 }
 
@@ -31,5 +36,23 @@ func (j Job) Summary() Summary {
 	if j.Last.Status == WaitingForBudget {
 		s.RenewsAt = j.Last.RenewsAt
 	}
+	if s.Missed = j.Missed; s.Missed > 0 {
+		s.Message = strings.TrimPrefix(s.Message+"; "+j.MissedText(), "; ")
+	}
 	return s
+}
+
+// MissedText says what a job has missed.
+func (j Job) MissedText() string {
+	times, since := fmt.Sprintf("%d times", j.Missed), ""
+	switch j.Missed {
+	case 1:
+		times = "once"
+	case maxMissed:
+		times = fmt.Sprintf("%d times or more", maxMissed)
+	}
+	if !j.State.LastRun.IsZero() {
+		since = " since its last run"
+	}
+	return fmt.Sprintf("no server ran it in time %s%s, the latest at %s", times, since, j.MissedLast.Format(time.RFC3339))
 }

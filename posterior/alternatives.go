@@ -11,29 +11,8 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// What other explanations suppose: how much larger the noise is, and the standard deviation of a background.
-var (
-	louderBy             = []float64{1.25, 1.5, 2, 3, 5}
-	backgroundDeviations = []float64{0.01, 0.1, 1}
-)
-
-// Louder returns the log evidence, against no source under the noise that is stated, of one
-// source under noise that is 1.25, 1.5, 2, 3 or 5 times as large, each as likely.
-func Louder(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
-	c, norms, logPrior, err := sufficient(ctx, d, opts)
-	if err != nil {
-		return 0, err
-	}
-	k := &checker{e: newEvidence(opts.Amplitude), logPrior: logPrior}
-	square, m := floats.Dot(d.Y, d.Y), float64(len(d.Y))
-	var logs []float64
-	for _, s := range louderBy {
-		by := 1 / (s * s)
-		k.norms = scaled(by, norms.N)
-		logs = append(logs, k.presence(scaled(by, c))+square*(1-by)/2-m*math.Log(s))
-	}
-	return logMean(logs), nil
-}
+// backgroundDeviations are the standard deviations of a background that are supposed.
+var backgroundDeviations = []float64{0.01, 0.1, 1}
 
 // Background returns the log evidence, against no source, of one source and a background
 // b·h beside it, b ~ N(0, s²) for s = 0.01, 0.1 and 1, each as likely. The background is
@@ -58,30 +37,6 @@ func Background(ctx context.Context, d measurement.Data, h []float64, opts Optio
 	}
 	return logMean(logs), nil
 }
-
-// Weaker returns the log evidence, against no source, of one source whose amplitude is uniform in [0, 1].
-func Weaker(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
-	opts.Amplitude = UniformAmplitude
-	p, err := New(ctx, d, opts)
-	if err != nil {
-		return 0, err
-	}
-	return p.LogPresence, nil
-}
-
-// Broken returns the log evidence, against no source and sound sensors, of one source where
-// sensors may be broken as opts.Faults says.
-func Broken(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
-	p, err := New(ctx, d, opts)
-	if err != nil {
-		return 0, err
-	}
-	_, _, base := opts.Faults.sensors(d.Y)
-	return p.LogPresence + base, nil
-}
-
-// scaled returns s·x.
-func scaled(s float64, x []float64) []float64 { return floats.ScaleTo(make([]float64, len(x)), s, x) }
 
 // logMean returns the logarithm of the mean of e^x.
 func logMean(x []float64) float64 { return logSum(x) - math.Log(float64(len(x))) }

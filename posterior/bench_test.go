@@ -38,13 +38,6 @@ func BenchmarkPosterior(b *testing.B) {
 			}
 		}
 	})
-	b.Run("three/n=500", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := posterior.NewSample(b.Context(), d, posterior.SampleOptions{Sources: 3}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 	large := linop.Dense{M: mat.NewDense(5000, 5000, nil)}
 	for i := range large.M.RawMatrix().Data {
 		large.M.RawMatrix().Data[i] = 0.1 * rnd.NormFloat64()

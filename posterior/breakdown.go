@@ -62,23 +62,6 @@ func NewBreakdown(ctx context.Context, d measurement.Data, opts Options, labels 
 	return b, err
 }
 
-// Withstands reports whether the attack of [NewBreakdown] with k liars fails to make another
-// label the likeliest. It takes a few posteriors.
-func Withstands(ctx context.Context, d measurement.Data, opts Options, labels []int, k int) (bool, error) {
-	a, p, err := newAttack(ctx, d, opts, labels)
-	if err != nil {
-		return false, err
-	}
-	for _, rival := range a.rivals(p) {
-		lies := a.lies(rival, p.Best())
-		broken, err := a.breaks(ctx, lies[:min(k, len(lies))])
-		if broken || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // certified returns a lower bound on the breakdown point: the least of those in each state.
 func (a *attack) certified(ctx context.Context) (int, error) {
 	states, _ := a.opts.Faults.states()

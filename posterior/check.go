@@ -28,11 +28,9 @@ type CheckOptions struct {
 	// Visible holds, as rows, orthonormal directions of the measurements that the noise
 	// lets one see; nil: none is looked at by itself.
 	Visible *mat.Dense
-	// Background is what a uniform background of 1 adds to the measurements, and Others are the operators of other
-	// explanations, each as likely, that the fit is to be held against; nil: it is not. They count where
-	// entries of A are held.
+	// Background is what a uniform background of 1 adds to the measurements, that the fit is to be held against; nil: it is
+	// not. It counts where entries of A are held.
 	Background []float64
-	Others     []linop.Operator
 }
 
 // Check says whether there is a source at all, and whether one source explains the
@@ -156,7 +154,7 @@ func (k *checker) test(ctx context.Context, c, null []float64, opts CheckOptions
 	if err != nil || fit != nil {
 		return fit.check(), err
 	}
-	j, err := newJudge(ctx, k, opts)
+	j, err := newJudge(k, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -274,39 +272,38 @@ func LeastResidual(ctx context.Context, d measurement.Data, nodes []int, opts Op
 	if err != nil {
 		return 0, err
 	}
-	g := gibbs{d: d, c: c, norms: norms.N, logPrior: slices.Clone(logPrior), e: newEvidence(opts.Amplitude), cache: map[int][]float64{}, memory: cacheMemory, rest: slices.Clone(c)}
-	k := &checker{e: g.e, norms: g.norms, logPrior: g.logPrior}
-	for _, z := range nodes {
-		g.add(z, g.e.likeliest(g.rest[z], g.norms[z]))
-		k.logPrior[z] = math.Inf(-1)
+	k := &checker{e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: slices.Clone(logPrior)}
+	rest, sources, columns := slices.Clone(d.Y), make([]bestSource, len(nodes)), make([][]float64, len(nodes))
+	place := func(j int) {
+		k.logPrior[sources[j].node] = math.Inf(-1)
+		floats.AddScaled(rest, -sources[j].amplitude, columns[j])
 	}
-	last := math.Inf(-1)
+	for j, z := range nodes {
+		columns[j] = make([]float64, len(rest))
+		linop.ColumnsTo(d.A, columns[j], []int{z})
+		sources[j] = bestSource{node: z, amplitude: k.e.likeliest(floats.Dot(columns[j], rest), norms.N[z])}
+		place(j)
+	}
+	least := floats.Dot(rest, rest)
 	for range 50 {
-		if err := ctx.Err(); err != nil {
-			return 0, err
+		for j := range nodes {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			k.logPrior[sources[j].node] = logPrior[sources[j].node]
+			floats.AddScaled(rest, sources[j].amplitude, columns[j])
+			d.A.MulVecTo(c, true, rest)
+			sources[j] = k.best(c, nil, 1)[0]
+			linop.ColumnsTo(d.A, columns[j], []int{sources[j].node})
+			place(j)
 		}
-		for range nodes {
-			z, a := g.z[0], g.a[0]
-			g.z, g.a = g.z[1:], g.a[1:]
-			floats.AddScaled(g.rest, a, g.column(z))
-			k.logPrior[z] = logPrior[z]
-			best := k.best(g.rest, nil, 1)[0]
-			z, a = best.node, best.amplitude
-			g.add(z, a)
-			k.logPrior[z] = math.Inf(-1)
+		now := floats.Dot(rest, rest)
+		if now >= least-1e-9 {
+			return min(now, least), nil
 		}
-		like := g.likelihood()
-		if like <= last+1e-9 {
-			break
-		}
-		last = like
+		least = now
 	}
-	rest, x := slices.Clone(d.Y), make([]float64, len(d.Y))
-	for j, z := range g.z {
-		linop.ColumnsTo(d.A, x, []int{z})
-		floats.AddScaled(rest, -g.a[j], x)
-	}
-	return floats.Dot(rest, rest), nil
+	return least, nil
 }
 
 // ResidualTail returns the probability that noise alone is as large: P(χ²_m ≥ residual). No

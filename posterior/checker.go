@@ -78,7 +78,7 @@ func NewChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*Ch
 		return nil, err
 	}
 	c := &Checker{PresenceTest: t}
-	if c.j, err = newJudge(ctx, t.k, opts); err != nil {
+	if c.j, err = newJudge(t.k, opts); err != nil {
 		return nil, err
 	}
 	c.law, err = c.j.law(ctx, opts.fitTrials(d.A), opts.Progress)

@@ -12,34 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// Frugal makes a sampler keep columns of so many bytes.
-func Frugal(o SampleOptions, memory int) SampleOptions {
-	o.memory = memory
-	return o
-}
-
-// ReadsColumns reports whether a sampler of so many sources reads columns.
-func ReadsColumns(d measurement.Data, sources int) bool {
-	return newWalkColumns(d, sources, walkMemory).read != nil
-}
-
-// WithEvidence makes a sampler compute evidence ratios.
-func WithEvidence(o SampleOptions) SampleOptions {
-	o.evidence = true
-	return o
-}
-
-// Pool takes every node as likely as any other into a pool.
-func Pool(ctx context.Context, d measurement.Data) error {
-	_, n := d.A.Dims()
-	law := make([]float64, n)
-	for i := range law {
-		law[i] = 1
-	}
-	_, err := newPool(ctx, law, newWalkColumns(d, 2, walkMemory))
-	return err
-}
-
 // Known makes the likeliest state the only one.
 func Known(f Faults) Faults {
 	f.only = 1

@@ -11,38 +11,31 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// faultyPairWork bounds pairs times measurements for which every pair is evaluated where sensors may
-// be broken: where a source explains the measurements few pairs matter, so that it is seconds.
-const faultyPairWork = 2_500_000
+const (
+	// faultyPairWork bounds pairs times sensors for which every pair is bounded where sensors may be broken.
+	faultyPairWork = 2_500_000
+	// faultyPairLikelihoods bounds the likelihoods of sensors that the integrals over both amplitudes of the
+	// pairs that matter take: some seconds.
+	faultyPairLikelihoods = 50_000_000
+)
 
-// faultyPairLikelihoods bounds the likelihoods of sensors that the integrals over both amplitudes of the
-// pairs that matter take: some ten seconds.
-const faultyPairLikelihoods = 200_000_000
-
-// ErrWork is returned by [NewPairs] where sensors may be broken and so many pairs matter, as where no
-// source explains the measurements, that weighing them would take minutes: use [NewSample].
+// ErrWork is returned by [NewPairs] where weighing all pairs would take long: use [NewDraws].
 var ErrWork = errors.New("posterior: too much work")
-
-// ExactPairs reports whether [NewPairs] takes measurements of this size; beyond it use
-// [NewSample].
-func ExactPairs(d measurement.Data, f Faults) bool {
-	m, n := d.A.Dims()
-	if n < 2 || n > PairLimit {
-		return false
-	}
-	return f.Rate == 0 || n*(n-1)/2*m <= faultyPairWork && linop.HoldsEntries(d.A)
-}
 
 // newFaultyPairs is the posterior over all pairs where sensors may be broken: at each amplitude of
 // the second source the evidence of the first is that of one source, given the second.
 func newFaultyPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
 	m, n := d.A.Dims()
-	if !ExactPairs(d, opts.Faults) {
-		return nil, fmt.Errorf("%w: pairs among %d nodes with %d sensors that may be broken", ErrInvalid, n, m)
+	if !linop.HoldsEntries(d.A) {
+		return nil, fmt.Errorf("%w: where sensors may be broken, pairs are weighed by the entries of the operator", ErrInvalid)
+	}
+	if w := n * (n - 1) / 2 * m; w > faultyPairWork {
+		return nil, fmt.Errorf("%w: %d pairs of nodes with %d sensors that may be broken", ErrWork, n*(n-1)/2, m)
 	}
 	f, err := prepareFaulty(d, opts)
 	if err != nil {
@@ -58,15 +51,21 @@ func newFaultyPairs(ctx context.Context, d measurement.Data, opts Options) (*Pai
 	}
 	p := &Pairs{n: n, p: e.weight, Probability: make([]float64, n)}
 	p.normalize(logCount - math.Ln2)
-	return p, nil
+	p.Faulty, err = e.suspects(ctx, p)
+	return p, err
 }
 
 // faultyPairs weighs pairs of nodes.
 type faultyPairs struct {
 	*faulty
 	columns []float64 // Aᵀ, n × m
-	pairs   [][2]int
-	weight  []float64 // log evidence and prior of each pair
+	weight  []float64 // log evidence and prior of the pair i < j at j(j−1)/2 + i
+}
+
+// pairOf returns the nodes i < j at a place.
+func pairOf(place int) (i, j int) {
+	j = int((1 + math.Sqrt(1+8*float64(place))) / 2)
+	return place - j*(j-1)/2, j
 }
 
 func (f *faulty) newPairs(n, m int) *faultyPairs {
@@ -76,18 +75,13 @@ func (f *faulty) newPairs(n, m int) *faultyPairs {
 		nodes[i] = i
 	}
 	linop.ColumnsTo(f.d.A, e.columns, nodes)
-	for j := range n {
-		for i := range j {
-			e.pairs = append(e.pairs, [2]int{i, j})
-		}
-	}
 	return e
 }
 
 // weigh sets the weights. Pairs that are more than [negligible] below the best have an upper
 // bound; [ErrWork] where the others would take too long.
 func (e *faultyPairs) weigh(ctx context.Context) error {
-	order := make([]int, len(e.pairs))
+	order := make([]int, len(e.weight))
 	for k := range order {
 		order[k] = k
 	}
@@ -133,7 +127,7 @@ func (e *faultyPairs) work(list []int) (sum float64) {
 		outer[i] = 1 + panelNodes*float64(len(e.pairCuts(column))-1)
 	}
 	for _, k := range list {
-		i, j := e.pairs[k][0], e.pairs[k][1]
+		i, j := pairOf(k)
 		sum += inner[i] * outer[j] * float64(m)
 	}
 	return sum
@@ -145,7 +139,7 @@ func (e *faultyPairs) set(ctx context.Context, list []int, log func(x, z []float
 	of := func(i int) []float64 { return e.columns[i*m : (i+1)*m] }
 	return inBlocks(ctx, len(list), func(from, to int) {
 		for _, k := range list[from:to] {
-			i, j := e.pairs[k][0], e.pairs[k][1]
+			i, j := pairOf(k)
 			e.weight[k] = log(of(i), of(j)) + (e.logPrior[i] + e.logPrior[j])
 		}
 	})
@@ -166,19 +160,69 @@ func (e *faultyEvidence) pairBound(x, z []float64) float64 {
 // pair returns the log evidence of two sources with the columns x and z.
 func (e *faultyEvidence) pair(x, z []float64) float64 {
 	var terms []float64
+	e.second(z, func(b, logWeight float64) { terms = append(terms, logWeight+e.given(x, z, b)) })
+	return logSum(terms)
+}
+
+// second calls f for the amplitudes and the log weights of a rule that integrates over that of the second source.
+func (e *faultyEvidence) second(z []float64, f func(b, logWeight float64)) {
 	if e.prior.one > 0 {
-		terms = append(terms, math.Log(e.prior.one)+e.given(x, z, 1))
+		f(1, math.Log(e.prior.one))
 	}
-	if e.prior.even > 0 {
-		cuts := e.pairCuts(z)
-		for k := 1; k < len(cuts); k++ {
-			from, width := cuts[k-1], cuts[k]-cuts[k-1]
-			for q, t := range e.at {
-				terms = append(terms, math.Log(e.prior.even*width*e.w[q])+e.given(x, z, from+t*width))
-			}
+	if e.prior.even == 0 {
+		return
+	}
+	cuts := e.pairCuts(z)
+	for k := 1; k < len(cuts); k++ {
+		from, width := cuts[k-1], cuts[k]-cuts[k-1]
+		for q, t := range e.at {
+			f(from+t*width, math.Log(e.prior.even*width*e.w[q]))
 		}
 	}
-	return logSum(terms)
+}
+
+// suspectedPairs is the number of pairs, the likeliest, that the suspects are those of.
+const suspectedPairs = 64
+
+// suspects returns the probability of each sensor to be faulty where the sources are one of the likeliest pairs.
+func (e *faultyPairs) suspects(ctx context.Context, p *Pairs) ([]float64, error) {
+	m, best := len(e.sensors), firstOf(p.p, suspectedPairs)
+	parts, masses := make([][]float64, len(best)), make([]float64, len(best))
+	parallel.Each(len(best), func(k int) {
+		parts[k] = make([]float64, m)
+		if ctx.Err() == nil && p.p[best[k]] > 0 {
+			i, j := pairOf(best[k])
+			masses[k] = e.suspectOf(e.columns[i*m:(i+1)*m], e.columns[j*m:(j+1)*m], parts[k], math.Log(p.p[best[k]]))
+		}
+	})
+	out := make([]float64, m)
+	for _, part := range parts {
+		floats.Add(out, part)
+	}
+	for s, v := range out {
+		out[s] = min(1, max(0, v/floats.Sum(masses)))
+	}
+	return out, ctx.Err()
+}
+
+// suspectOf adds to sum the probability of each sensor to be faulty beside two sources with the columns x and z, times that of these,
+// and returns the latter as the rule has it.
+func (e *faultyEvidence) suspectOf(x, z, sum []float64, logProbability float64) (total float64) {
+	logPair := e.pair(x, z)
+	e.second(z, func(b, logWeight float64) {
+		rest, log := e.beyond(func(s int) float64 { return b * z[s] })
+		var c column
+		var mass [maxStates]float64
+		rest.column(x, &c)
+		c.suspect(sum, &mass, logProbability-logPair+logWeight+log)
+		for s := range rest.sensors {
+			for k := range rest.logStates {
+				sum[s] += mass[k] * (1 - rest.sensors[s].sound[k])
+			}
+		}
+		total += floats.Sum(mass[:])
+	})
+	return total
 }
 
 // pairCuts cuts [0, 1] into parts no wider than panelWidth/√N, and finer towards the ends, where

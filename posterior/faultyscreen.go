@@ -96,27 +96,6 @@ func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error)
 	return p, err
 }
 
-// sketched is the posterior of the estimates alone, without bounds.
-func (f *faulty) sketched(ctx context.Context, norms Norms) (*Posterior, error) {
-	s, err := f.newScreen(ctx, norms, nil)
-	if err != nil {
-		return nil, err
-	}
-	p := &Posterior{Probability: make([]float64, len(f.logPrior))}
-	err = inBlocks(ctx, len(f.logPrior), func(from, to int) {
-		var c column
-		for i := from; i < to; i++ {
-			s.estimate(i, &c)
-			p.Probability[i] = c.log(math.Inf(-1)) + f.logPrior[i]
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.normalize(nil, nil, f.level)
-	return p, nil
-}
-
 func (f *faulty) normsOf(ctx context.Context, opts Options) (Norms, error) {
 	if opts.Norms == nil {
 		return ColumnNorms(ctx, f.d, opts)

@@ -37,10 +37,10 @@ func twoOfSix() (*mat.Dense, measurement.Data, posterior.Faults) {
 
 // pairsByDefinition sums the evidence of each pair over all that sensors may be: that of
 // those that hear it is the posterior of two sources that trusts them.
-func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faults, amplitude posterior.Amplitude) (p *mat.SymDense, presence float64) {
+func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faults, amplitude posterior.Amplitude) (p *mat.SymDense, broken []float64, presence float64) {
 	t.Helper()
 	_, n := a.Dims()
-	p = mat.NewSymDense(n, nil)
+	p, broken = mat.NewSymDense(n, nil), make([]float64, len(y))
 	for set, log := range faultySets(f, y) {
 		var rows []float64
 		var sound []float64
@@ -60,6 +60,11 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 		}
 		z := math.Exp(log + pairs.LogPresence)
 		presence += z
+		for s := range y {
+			if fateOf(set, s) != isSound {
+				broken[s] += z
+			}
+		}
 		for j := range n {
 			for i := range j {
 				p.SetSym(i, j, p.At(i, j)+z*pairs.At(i, j))
@@ -67,13 +72,14 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 		}
 	}
 	p.ScaleSym(1/presence, p)
-	return p, math.Log(presence)
+	floats.Scale(1/presence, broken)
+	return p, broken, math.Log(presence)
 }
 
 func TestFaultyPairsByDefinition(t *testing.T) {
 	a, d, f := twoOfSix()
 	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
-		want, presence := pairsByDefinition(t, a, d.Y, f, amplitude)
+		want, broken, presence := pairsByDefinition(t, a, d.Y, f, amplitude)
 		got, err := posterior.NewPairs(t.Context(), d, posterior.Options{Faults: f, Amplitude: amplitude})
 		if err != nil {
 			t.Fatal(err)
@@ -85,76 +91,84 @@ func TestFaultyPairsByDefinition(t *testing.T) {
 				}
 			}
 		}
+		for s, want := range broken {
+			if math.Abs(got.Faulty[s]-want) > 1e-6 {
+				t.Errorf("amplitude %v: sensor %d is broken with probability %v, want %v", amplitude, s, got.Faulty[s], want)
+			}
+		}
 		if math.Abs(got.LogPresence-presence) > 1e-6 {
 			t.Errorf("amplitude %v: log presence %v, want %v", amplitude, got.LogPresence, presence)
 		}
 	}
 }
 
-// TestFaultySampleAgainstPairs: the sampler agrees with the exact posterior, also on which sensors
-// are broken, which for two sources is what a sum over pairs gives, and on the evidence.
-func TestFaultySampleAgainstPairs(t *testing.T) {
-	_, d, f := twoOfSix()
-	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
-		opts := posterior.Options{Faults: f, Amplitude: amplitude}
-		exact, err := posterior.NewPairs(t.Context(), d, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := posterior.NewSample(t.Context(), d, posterior.SampleOptions{Options: opts, Sources: 2, Sweeps: 2000, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, want := range exact.Probability {
-			if math.Abs(s.Probability[i]-want) > .04 {
-				t.Errorf("amplitude %v: node %d is a source with %v, exactly %v", amplitude, i, s.Probability[i], want)
-			}
-		}
-		if s.RHat > 1.03 || s.Faulty[3] < .5 || floats.Min(s.Faulty) < 0 || floats.Max(s.Faulty) > 1 {
-			t.Errorf("amplitude %v: R̂ = %v, broken %v", amplitude, s.RHat, s.Faulty)
-		}
-		one, err := posterior.NewSample(t.Context(), d, posterior.SampleOptions{Options: opts, Sources: 1, Sweeps: 2000, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		single, err := posterior.New(t.Context(), d, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for r, want := range single.Faulty {
-			if math.Abs(one.Faulty[r]-want) > .04 {
-				t.Errorf("amplitude %v: of one source, sensor %d is broken with %v, exactly %v", amplitude, r, one.Faulty[r], want)
-			}
-		}
-	}
-}
-
-// TestFaultyCount: a stuck sensor is no second source, and two sources are told from one.
-func TestFaultyCount(t *testing.T) {
+// TestFaultySecond: a stuck sensor is no second source, and two sources are told from one, by the evidence of all pairs and by
+// its estimate.
+func TestFaultySecond(t *testing.T) {
 	d, f := sensing(24, .05, 20)
-	opts := posterior.SampleOptions{Options: posterior.Options{Faults: f, Amplitude: posterior.UnitAmplitude}, Sweeps: 300, Seed: 1}
-	for want := 1; want <= 2; want++ {
-		if want == 2 {
+	opts := posterior.Options{Faults: f, Amplitude: posterior.UnitAmplitude}
+	for sources := 1; sources <= 2; sources++ {
+		if sources == 2 {
 			for s := range d.Y {
 				d.Y[s] += .4 * math.Exp(-math.Pow(float64(s-13), 2)/4) / .05
 			}
 		}
-		c, err := posterior.NewCount(t.Context(), d, 3, opts)
+		one, err := posterior.New(t.Context(), d, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Best() != want {
-			t.Errorf("%d sources, want %d: %+v", c.Best(), want, c)
+		two, err := posterior.NewPairs(t.Context(), d, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := posterior.Second(t.Context(), d, opts)
+		exact := two.LogPresence - one.LogPresence
+		if err != nil || exact > 3 != (sources == 2) || math.Abs(second-exact) > 1 {
+			t.Errorf("%d sources: log odds of a second %v, estimated at %v (%v)", sources, exact, second, err)
 		}
 	}
 	hidden := measurement.Data{A: productsOnly{d.A}, Y: d.Y}
-	if posterior.ExactPairs(hidden, f) || !posterior.ExactPairs(hidden, posterior.Faults{}) {
-		t.Error("pairs by products")
+	if _, err := posterior.NewPairs(t.Context(), hidden, opts); !errors.Is(err, posterior.ErrInvalid) {
+		t.Errorf("pairs by products: %v", err)
+	}
+	if _, err := posterior.NewDraws(t.Context(), hidden, opts); !errors.Is(err, posterior.ErrInvalid) {
+		t.Errorf("draws by products: %v", err)
+	}
+	if _, err := posterior.Second(t.Context(), hidden, opts); !errors.Is(err, posterior.ErrInvalid) {
+		t.Errorf("a second source by products: %v", err)
+	}
+}
+
+// TestDrawsAgainstPairs: draws tell what all pairs do, also of what each sensor is, but for the chance of few draws.
+func TestDrawsAgainstPairs(t *testing.T) {
+	labels := []int{0, 0, 1, 1, 2, 2}
+	for run := range 6 {
+		_, d, f := twoOfSix()
+		if run%2 == 0 {
+			f = posterior.Faults{}
+		}
+		opts := posterior.Options{Faults: f, Amplitude: posterior.Amplitude(run / 2), Prior: []float64{1, 2, 1, 1, .5, 1}}
+		exact, err := posterior.NewPairs(t.Context(), d, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := posterior.NewDraws(t.Context(), d, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := floats.Sum(got.Probability); math.Abs(sum-2) > 1e-9 {
+			t.Errorf("run %d: probabilities add up to %v", run, sum)
+		}
+		far := func(got, want []float64) bool { return !floats.EqualApprox(got, want, .12) }
+		want, _ := exact.Groups(labels)
+		if groups, err := got.Groups(labels); err != nil || far(groups, want) || far(got.Probability, exact.Probability) || f.Rate > 0 && far(got.Faulty, exact.Faulty) {
+			t.Errorf("run %d: %v of groups %v, %v, sensors %v, want %v of %v, %v", run, got.Probability, groups, err, got.Faulty, exact.Probability, want, exact.Faulty)
+		}
 	}
 }
 
 // TestFaultyPairsWork: sensors that no two sources explain leave all pairs open, which is refused before it
-// takes minutes; the number of sources is then found by sampling.
+// takes minutes.
 func TestFaultyPairsWork(t *testing.T) {
 	d, f := sensing(60, .05, -1)
 	opts := posterior.Options{Faults: f}
@@ -163,9 +177,5 @@ func TestFaultyPairsWork(t *testing.T) {
 	}
 	if _, err := posterior.NewPairs(t.Context(), d, opts); !errors.Is(err, posterior.ErrWork) {
 		t.Errorf("no source: %v", err)
-	}
-	c, err := posterior.NewCount(t.Context(), d, 2, posterior.SampleOptions{Options: opts, Sweeps: 10, Seed: 1})
-	if err != nil || len(c.LogEvidence) != 3 || math.IsInf(c.ESS, 1) {
-		t.Errorf("number of sources: %+v, %v", c, err)
 	}
 }

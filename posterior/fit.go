@@ -15,7 +15,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
 )
 
 // fitWork bounds, as entries of A times trials, the products of the law of the fit; mostFits and leastFits
@@ -35,20 +34,14 @@ func (o CheckOptions) fitTrials(a linop.Operator) int {
 	return int(min(mostFits, max(leastFits, math.Floor(fitWork/float64(m)/float64(n)))))
 }
 
-// suspected is the rate of broken sensors that the fit is held against, and omnibusWeight that of a large
-// residual of any kind beside each of the explanations.
-const (
-	suspected     = 0.02
-	omnibusWeight = 0.25
-)
+// omnibusWeight is the weight of a large residual of any kind beside each of the explanations.
+const omnibusWeight = 0.25
 
 // judge measures what speaks against one source under the model: the logarithm of a mean of ratios, each of
 // which has mean 1 under the model, or nearly so:
 //
-//   - the evidence of louder noise, of a uniform background, of another τ, and of a weaker source where amplitude
-//     1 is supposed, to that of one source;
+//   - the evidence of one source with a uniform background beside it, to that of one source;
 //   - the evidence of a further source beside the one that fits best;
-//   - the likelihood of that one where sensors may be broken;
 //   - 1/(2√p) for the p-value p of its residual.
 //
 // So it is large where any of them is, and what it loses by looking at all is at most the logarithm of their
@@ -57,16 +50,8 @@ const (
 type judge struct {
 	k          *checker
 	model      *quickEvidence
-	weaker     *quickEvidence // nil: amplitudes may be below 1 under the model too
-	louder     []louderNoise
-	background []backgrounds
-	h, v       []float64 // one unit of background, and Aᵀ of it
-	others     []otherOperator
-}
-
-type louderNoise struct {
-	scale float64 // of the noise
-	*quickEvidence
+	background []backgrounds // none: none is supposed
+	h, v       []float64     // one unit of background, and Aᵀ of it
 }
 
 type backgrounds struct {
@@ -74,22 +59,10 @@ type backgrounds struct {
 	*quickEvidence
 }
 
-type otherOperator struct {
-	a linop.Operator
-	*quickEvidence
-}
-
-// newJudge returns [ErrInvalid] for a background and for operators of other measurements.
-func newJudge(ctx context.Context, k *checker, opts CheckOptions) (*judge, error) {
+// newJudge returns [ErrInvalid] for a background at other sensors.
+func newJudge(k *checker, opts CheckOptions) (*judge, error) {
 	m, n := k.d.A.Dims()
-	quick := func(e evidence, norms []float64) *quickEvidence { return newQuickEvidence(e, norms, k.logPrior) }
-	j := &judge{k: k, model: quick(k.e, k.norms)}
-	if k.e.unit == 1 {
-		j.weaker = quick(newEvidence(UniformAmplitude), k.norms)
-	}
-	for _, s := range louderBy {
-		j.louder = append(j.louder, louderNoise{s, quick(k.e, scaled(1/(s*s), k.norms))})
-	}
+	j := &judge{k: k, model: newQuickEvidence(k.e, k.norms, k.logPrior)}
 	if h := opts.Background; h != nil {
 		if len(h) != m {
 			return nil, fmt.Errorf("%w: a background at %d sensors, want %d", ErrInvalid, len(h), m)
@@ -102,19 +75,9 @@ func newJudge(ctx context.Context, k *checker, opts CheckOptions) (*judge, error
 			for i, x := range j.v {
 				norms[i] = max(0, k.norms[i]-b.shrink()*x*x)
 			}
-			b.quickEvidence = quick(k.e, norms)
+			b.quickEvidence = newQuickEvidence(k.e, norms, k.logPrior)
 			j.background = append(j.background, b)
 		}
-	}
-	for _, a := range opts.Others {
-		if r, c := a.Dims(); r != m || c != n {
-			return nil, fmt.Errorf("%w: another operator is %d × %d, want %d × %d", ErrInvalid, r, c, m, n)
-		}
-		norms, err := ColumnNorms(ctx, measurement.Data{A: a}, Options{})
-		if err != nil {
-			return nil, err
-		}
-		j.others = append(j.others, otherOperator{a, quick(k.e, norms.N)})
 	}
 	return j, nil
 }
@@ -125,7 +88,7 @@ type judged struct {
 	amplitude float64
 	residual  float64
 	against   float64 // the logarithm of the mean
-	// unlikely bounds the probability, under the model, that its exact parts are so large: a ratio of evidence
+	// unlikely bounds the probability, under the model, that the residual or the evidence of a background is so large: a ratio of evidence
 	// is x with a probability of at most 1/x (Markov), on average over the kinds of amplitudes.
 	unlikely float64
 }
@@ -133,12 +96,12 @@ type judged struct {
 // measure judges measurements, of which y has one column each.
 func (j *judge) measure(y []float64, width int) []judged {
 	m, n := j.k.d.A.Dims()
-	product := func(a linop.Operator, y []float64) []float64 {
+	product := func(y []float64) []float64 {
 		w := make([]float64, n*width)
-		linop.MulBlockTo(a, w, true, y, width)
+		linop.MulBlockTo(j.k.d.A, w, true, y, width)
 		return w
 	}
-	c := product(j.k.d.A, y)
+	c := product(y)
 	out, nodes := make([]judged, width), make([]int, width)
 	for t, s := range j.k.best(c, nil, width) {
 		out[t].node, out[t].amplitude, nodes[t] = s.node, s.amplitude, s.node
@@ -150,57 +113,27 @@ func (j *judge) measure(y []float64, width int) []judged {
 			rest[s*width+t] -= out[t].amplitude * v
 		}
 	}
-	beside := product(j.k.d.A, rest)
-	others := make([][]float64, len(j.others))
-	for i, o := range j.others {
-		others[i] = product(o.a, y)
-	}
+	beside := product(rest)
 	parallel.Each(width, func(t int) {
 		at := func(x []float64, k int) []float64 { return stride(x, t, width, k) }
-		var under [][]float64
-		for _, x := range others {
-			under = append(under, at(x, n))
-		}
-		j.weigh(&out[t], at(y, m), at(c, n), at(rest, m), at(beside, n), under)
+		j.weigh(&out[t], at(y, m), at(c, n), at(rest, m), at(beside, n))
 	})
 	return out
 }
 
-// weigh sets what speaks against the model: c and beside are Aᵀ of y and of the rest, under that of the other
-// operators.
-func (j *judge) weigh(out *judged, y, c, rest, beside []float64, under [][]float64) {
+// weigh sets what speaks against the model: c and beside are Aᵀ of y and of the rest.
+func (j *judge) weigh(out *judged, y, c, rest, beside []float64) {
 	left := j.k.residuals(rest, 1)[0]
 	one, tail := j.model.logSum(c), 3*j.k.tail(left)
 	out.residual = left.square
-	exact := []float64{j.louderLog(y, c) - one}
-	if j.weaker != nil {
-		exact = append(exact, j.weaker.logSum(c)-one)
-	}
-	if j.h != nil {
-		exact = append(exact, j.backgroundLog(y, c)-one)
-	}
-	if len(under) > 0 {
-		var logs []float64
-		for i, w := range under {
-			logs = append(logs, j.others[i].logSum(w))
-		}
-		exact = append(exact, logMean(logs)-one)
-	}
 	omnibus := math.Log(omnibusWeight/2) - math.Log(min(1, max(tail, math.SmallestNonzeroFloat64)))/2
-	logs := append(slices.Clone(exact), j.model.logSum(beside), brokenLog(rest), omnibus)
-	out.against = logSum(logs) - math.Log(float64(len(logs)-1)+omnibusWeight)
-	out.unlikely = float64(len(exact)+1) * min(tail, float64(len(j.k.e.kinds()))*math.Exp(-floats.Max(exact)))
-}
-
-// louderLog is [Louder].
-func (j *judge) louderLog(y, c []float64) float64 {
-	square, m := floats.Dot(y, y), float64(len(y))
-	var logs []float64
-	for _, l := range j.louder {
-		by := 1 / (l.scale * l.scale)
-		logs = append(logs, l.logSum(scaled(by, c))+square*(1-by)/2-m*math.Log(l.scale))
+	logs, unlikely := []float64{j.model.logSum(beside), omnibus}, tail
+	if j.h != nil {
+		background := j.backgroundLog(y, c) - one
+		logs = append(logs, background)
+		unlikely = 2 * min(tail, float64(len(j.k.e.kinds()))*math.Exp(-background))
 	}
-	return logMean(logs)
+	out.against, out.unlikely = logSum(logs)-math.Log(float64(len(logs)-1)+omnibusWeight), unlikely
 }
 
 // backgroundLog is [Background].
@@ -223,16 +156,6 @@ func (b backgrounds) shrink() float64 {
 // gain is what a background alone adds to the evidence, along being hᵀy.
 func (b backgrounds) gain(along float64) float64 {
 	return b.shrink()*along*along/2 - math.Log1p(b.deviation*b.deviation*b.square)/2
-}
-
-// brokenLog is the logarithm of the likelihood of a residual where each sensor is broken with a known
-// probability, to that of sound sensors.
-func brokenLog(rest []float64) float64 {
-	sum := 0.0
-	for _, r := range rest {
-		sum += logAdd(math.Log1p(-suspected), math.Log(suspected)+logUnknown(r)-logNormal(r))
-	}
-	return sum
 }
 
 // fitLaw holds, for each kind of amplitudes that the prior allows, what speaks against the model in trials where it

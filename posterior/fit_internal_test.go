@@ -27,18 +27,18 @@ func spread(n int, width, scale float64) linop.Dense {
 	return linop.Dense{M: m}
 }
 
-// fitJudge judges under an operator, against a background and two others.
+// fitJudge judges under an operator, against a background.
 func fitJudge(t *testing.T, a linop.Dense, amplitude Amplitude, seed uint64) *judge {
 	t.Helper()
 	n, _ := a.Dims()
 	h := make([]float64, n)
 	floats.AddConst(3, h)
-	opts := CheckOptions{Options: Options{Amplitude: amplitude}, Background: h, Others: []linop.Operator{spread(n, 1, 6), spread(n, 4, 6)}, Seed: seed}
+	opts := CheckOptions{Options: Options{Amplitude: amplitude}, Background: h, Seed: seed}
 	k, _, err := newChecker(t.Context(), measurement.Data{A: a, Y: make([]float64, n)}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := newJudge(t.Context(), k, opts)
+	j, err := newJudge(k, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,27 +74,11 @@ func TestJudgeAgainstItsParts(t *testing.T) {
 			}
 			one, rest := presence(d), append([]float64(nil), y...)
 			floats.AddScaled(rest, -got.amplitude, mat.Col(nil, got.node, a.M))
-			wide, narrow := presence(measurement.Data{A: j.others[0].a, Y: y}), presence(measurement.Data{A: j.others[1].a, Y: y})
-			sums := []float64{
-				log(func() (float64, error) { return Louder(t.Context(), d, opts) }) - one,
-				log(func() (float64, error) { return Background(t.Context(), d, j.h, opts) }) - one,
-				logMean([]float64{wide, narrow}) - one,
-			}
-			if amplitude == UnitAmplitude {
-				sums = append(sums, log(func() (float64, error) { return Weaker(t.Context(), d, opts) })-one)
-			}
-			left := j.k.residuals(rest, 1)[0]
-			tail := min(1, 3*j.k.tail(left))
-			unlikely := float64(len(sums)+1) * min(3*j.k.tail(left), float64(len(j.k.e.kinds()))*math.Exp(-floats.Max(sums)))
-			broken := 0.0
-			for _, r := range rest {
-				broken += math.Log(.98 + .02*math.Exp(r*r/2)*math.Sqrt(2*math.Pi)/(30*math.Pi*(1+r*r/900)))
-			}
-			want := math.Exp(presence(measurement.Data{A: a, Y: rest})) + math.Exp(broken) + .25/(2*math.Sqrt(tail))
-			for _, v := range sums {
-				want += math.Exp(v)
-			}
-			want = math.Log(want / (float64(len(sums)) + 2.25))
+			background := log(func() (float64, error) { return Background(t.Context(), d, j.h, opts) }) - one
+			tail := 3 * j.k.tail(j.k.residuals(rest, 1)[0])
+			unlikely := 2 * min(tail, float64(len(j.k.e.kinds()))*math.Exp(-background))
+			second := presence(measurement.Data{A: a, Y: rest})
+			want := math.Log((math.Exp(background) + math.Exp(second) + .25/(2*math.Sqrt(min(1, tail)))) / 2.25)
 			if math.Abs(got.against-want) > 1e-8 || math.Abs(got.unlikely-unlikely) > 1e-8*unlikely {
 				t.Fatalf("%v: %v and %v, want %v and %v", amplitude, got.against, got.unlikely, want, unlikely)
 			}
@@ -186,16 +170,12 @@ func TestFitSeesASecondSource(t *testing.T) {
 
 func TestFitRefuses(t *testing.T) {
 	d := measurement.Data{A: spread(4, 1, 2), Y: make([]float64, 4)}
-	for name, opts := range map[string]CheckOptions{
-		"a background elsewhere": {Background: make([]float64, 3)},
-		"another operator":       {Others: []linop.Operator{spread(5, 1, 2)}},
-	} {
-		if _, err := NewCheck(t.Context(), d, opts); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := NewChecker(t.Context(), d, opts); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s, for many: %v", name, err)
-		}
+	elsewhere := CheckOptions{Background: make([]float64, 3)}
+	if _, err := NewCheck(t.Context(), d, elsewhere); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a background elsewhere: %v", err)
+	}
+	if _, err := NewChecker(t.Context(), d, elsewhere); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a background elsewhere, for many: %v", err)
 	}
 	byProducts := measurement.Data{A: linop.Rows(d.A, []int{0, 1, 2, 3}), Y: d.Y}
 	if linop.HoldsEntries(byProducts.A) {

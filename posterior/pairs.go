@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/linop"
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// PairLimit is the largest number of nodes for which every pair is evaluated: the
-// Gram matrix of 3,000 nodes takes 72 MB. Beyond it use [NewSample].
-const PairLimit = 3000
+// pairLimit is the largest number of nodes for which every pair is weighed: half a minute where the measurements tell little.
+const pairLimit = 3000
 
 // Pairs is the exact posterior of two sources at different nodes.
 type Pairs struct {
@@ -27,6 +27,9 @@ type Pairs struct {
 	BestProbability float64
 	// LogPresence is the log evidence of two sources against none.
 	LogPresence float64
+
+	// Faulty is the probability of each measurement to be that of a faulty sensor; nil where none may be.
+	Faulty []float64
 
 	n int
 	p []float64 // of the pair i < j at j(j−1)/2 + i
@@ -66,18 +69,21 @@ func (p *Pairs) Groups(labels []int) ([]float64, error) {
 
 // NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
 // of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
-// to a constant. opts.Norms is ignored. Where sensors may be broken, fewer nodes are taken:
-// [ExactPairs]; and it returns [ErrWork] where too many pairs matter.
+// to a constant. opts.Norms is ignored. It returns [ErrWork] where there are too many
+// pairs, or, where sensors may be broken, too many that matter.
 func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
+	_, n := d.A.Dims()
+	switch {
+	case n < 2:
+		return nil, fmt.Errorf("%w: pairs among %d node", ErrInvalid, n)
+	case n > pairLimit:
+		return nil, fmt.Errorf("%w: pairs among %d nodes", ErrWork, n)
+	}
 	if opts.Faults.Rate != 0 {
 		return newFaultyPairs(ctx, d, opts)
 	}
-	_, n := d.A.Dims()
-	if n < 2 || n > PairLimit {
-		return nil, fmt.Errorf("%w: pairs among %d nodes, want 2 to %d", ErrInvalid, n, PairLimit)
-	}
-	opts.Norms = &Norms{N: make([]float64, n)}
-	c, _, logPrior, err := sufficient(ctx, d, opts)
+	opts.Norms = nil // exact ones
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -85,34 +91,68 @@ func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, er
 	if math.IsInf(logCount, -1) {
 		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
 	}
-	g, err := gram(ctx, d)
-	if err != nil {
-		return nil, err
-	}
 	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
-	e := newEvidence(opts.Amplitude)
-	q := quadratic{e: e}
-	// The largest exponent bounds the evidence, since the prior's mass is 1. Pairs
-	// e⁻⁵⁰ below the best so far are negligible in a sum of n²/2 terms.
-	best := math.Inf(-1)
-	for j := range n {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		for i := range j {
-			at := j*(j-1)/2 + i
-			prior := logPrior[i] + logPrior[j]
-			q.set(c[i], c[j], g.Data[i*n+i], g.Data[j*n+j], g.Data[j*n+i])
-			if math.IsInf(prior, -1) || q.peak()+prior < best-50 {
-				p.p[at] = math.Inf(-1)
-				continue
-			}
-			p.p[at] = q.log() + prior
-			best = max(best, p.p[at])
-		}
+	if err := p.weigh(ctx, d, newEvidence(opts.Amplitude), c, norms.N, logPrior); err != nil {
+		return nil, err
 	}
 	p.normalize(logCount - math.Ln2)
 	return p, nil
+}
+
+// pairBlock is the number of columns of the Gram matrix that are held at once.
+const pairBlock = 64
+
+// weigh sets the log evidence and prior of every pair. The largest exponent bounds the evidence, since the prior's mass is 1. Pairs
+// e⁻⁵⁰ below the best of the blocks before, or a good pair, are negligible in a sum of n²/2 terms.
+func (p *Pairs) weigh(ctx context.Context, d measurement.Data, e evidence, c, norms, logPrior []float64) error {
+	m, n := d.A.Dims()
+	x, gram, best := make([]float64, m*pairBlock), make([]float64, n*pairBlock), goodPair(d, e, c, norms, logPrior)
+	for from := 0; from < n; from += pairBlock {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		width := min(pairBlock, n-from)
+		nodes := make([]int, width)
+		for k := range nodes {
+			nodes[k] = from + k
+		}
+		linop.ColumnsTo(d.A, x[:m*width], nodes)
+		linop.MulBlockTo(d.A, gram[:n*width], true, dense.Transpose(x[:m*width], width, m), width)
+		tops := make([]float64, width)
+		parallel.Each(width, func(k int) {
+			tops[k] = math.Inf(-1)
+			q, j := quadratic{e: e}, nodes[k]
+			for i := range j {
+				at, prior := j*(j-1)/2+i, logPrior[i]+logPrior[j]
+				q.set(c[i], c[j], norms[i], norms[j], gram[i*width+k])
+				if math.IsInf(prior, -1) || q.peak()+prior < best-negligible {
+					p.p[at] = math.Inf(-1)
+					continue
+				}
+				p.p[at] = q.log() + prior
+				tops[k] = max(tops[k], p.p[at])
+			}
+		})
+		best = max(best, floats.Max(tops))
+	}
+	return ctx.Err()
+}
+
+// goodPair returns the weight of the likeliest node with the one that is likeliest beside it.
+func goodPair(d measurement.Data, e evidence, c, norms, logPrior []float64) float64 {
+	m, n := d.A.Dims()
+	x, gram, rest := make([]float64, m), make([]float64, n), make([]float64, n)
+	w := e.weights(c, norms, logPrior)
+	i := floats.MaxIdx(w)
+	linop.ColumnsTo(d.A, x, []int{i})
+	d.A.MulVecTo(gram, true, x)
+	floats.AddScaledTo(rest, c, -e.likeliest(c[i], norms[i]), gram)
+	w = e.weights(rest, norms, logPrior)
+	w[i] = math.Inf(-1)
+	j := floats.MaxIdx(w)
+	q := quadratic{e: e}
+	q.set(c[i], c[j], norms[i], norms[j], gram[j])
+	return q.log() + logPrior[i] + logPrior[j]
 }
 
 // normalize turns log weights into probabilities; logMass is that of the prior.
@@ -151,28 +191,6 @@ func logDistinct(logPrior []float64, k int) float64 {
 		}
 	}
 	return log[k]
-}
-
-// gram returns AᵀA.
-func gram(ctx context.Context, d measurement.Data) (blas64.General, error) {
-	const width = 64 // columns at a time
-	m, n := d.A.Dims()
-	all := make([]float64, n*m)
-	js := make([]int, n)
-	for j := range js {
-		js[j] = j
-	}
-	for at := 0; at < n; at += width {
-		if err := ctx.Err(); err != nil {
-			return blas64.General{}, err
-		}
-		end := min(at+width, n)
-		linop.ColumnsTo(d.A, all[at*m:end*m], js[at:end])
-	}
-	cols := blas64.General{Rows: n, Cols: m, Stride: m, Data: all}
-	g := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, cols, cols, 0, g)
-	return g, ctx.Err()
 }
 
 // quadratic is the log likelihood of two amplitudes.

@@ -25,6 +25,9 @@ type Charge struct {
 	Sensors map[string]Cost `json:"sensors,omitempty"`
 	// NodeKey says what the ids of Sensors are: two keys give one sensor two ids.
 	NodeKey string `json:"nodeKey,omitempty"`
+	// PublicProperties are read without noise beside the release: none of them can be the secret
+	// of a later one.
+	PublicProperties []string `json:"publicProperties,omitempty"`
 	// Certificate identifies the sensitivity certificate where it may fail, and
 	// Failure is the probability β of that.
 	Certificate Digest  `json:"certificate"`

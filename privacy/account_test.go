@@ -35,6 +35,55 @@ func TestReplayFindsRewriting(t *testing.T) {
 	}
 }
 
+// TestNothingFollowsTheEndOfAScope: behind the entry that moves a scope a chain holds only what
+// becomes of the releases before it, however sound its hashes.
+func TestNothingFollowsTheEndOfAScope(t *testing.T) {
+	open := NewAccount("s")
+	closed, err := open.Append(*open.next(Entry{Kind: KindMoved, To: "t"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, limit := Charge{Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, Cap{Budget: Budget{1, 1e-5}}
+	for _, e := range []Entry{{Kind: KindSpent, ReleaseID: "r", Charge: &c}, {Kind: KindCap, Cap: &limit}, {Kind: KindMoved, To: "u"}} {
+		if _, err := open.Append(*open.next(e)); err != nil {
+			t.Errorf("%s in an open scope: %v", e.Kind, err)
+		}
+		if _, err := closed.Append(*closed.next(e)); !errors.Is(err, ErrChain) {
+			t.Errorf("%s behind the end: %v, want ErrChain", e.Kind, err)
+		}
+	}
+	if _, err := closed.Append(*closed.next(Entry{Kind: KindVoid, ReleaseID: "r"})); err != nil {
+		t.Errorf("a release before the end is given up: %v", err)
+	}
+}
+
+// TestEntryPaysInFull: an entry whose charge or hash is another pays for nothing.
+func TestEntryPaysInFull(t *testing.T) {
+	p := mustPlan(t, testSpec(3))
+	r, err := p.Perturb(make([]float64, 3), "r", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.Charge("s", "r", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(e *Entry){
+		"":           func(*Entry) {},
+		"number":     func(e *Entry) { e.Seq++ },
+		"hash":       func(e *Entry) { e.Hash[0]++ },
+		"cost":       func(e *Entry) { e.Charge.Cost--; e.Hash = e.hash() },
+		"no payment": func(e *Entry) { e.Charge = nil; e.Hash = e.hash() },
+	} {
+		paid := c
+		e := NewAccount("s").next(Entry{Kind: KindSpent, ReleaseID: "r", Charge: &paid})
+		change(e)
+		if err := VerifyEntry(r, *e); (name == "") != (err == nil) || err != nil && !errors.Is(err, ErrMismatch) {
+			t.Errorf("another %q: %v", name, err)
+		}
+	}
+}
+
 // TestAccountsAreValues: Append leaves the account it is called on alone.
 func TestAccountsAreValues(t *testing.T) {
 	before := NewAccount("s")

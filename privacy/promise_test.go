@@ -25,8 +25,8 @@ func TestPromise(t *testing.T) {
 		{plan(PerSensor, false, Uncertainty{}), "of any single sensor's value; together all sensors promise ε = E"},
 		{plan(Joint, true, Uncertainty{}), "as far as the process is the model, with τ = 2 and the stated weights"},
 		{plan(PerSensor, true, Uncertainty{TauFrom: 1.5, TauTo: 2.5}), "of any single sensor's value; together all sensors promise ε = E; for every τ from 1.5 to 2.5, as far as the process is the model beside that"},
-		{plan(Joint, true, Uncertainty{WeightError: .05, RelationshipError: 1, Alternatives: 2}), "for τ = 2, and for every weight, each by itself, up to 5 % below or above what is stated, " +
-			"and for any 1 of the relationships of the graph itself, or fewer, absent in truth, and for the graph or one of the 2 listed beside it, as far as the process is the model beside that"},
+		{plan(Joint, true, Uncertainty{WeightError: .05, Alternatives: 2}), "for τ = 2, and for every weight, each by itself, up to 5 % below or above what is stated, " +
+			"and for the graph or one of the 2 listed beside it, as far as the process is the model beside that"},
 	} {
 		q := c.p.Promise()
 		if c.p.Guarantee == PerSensor && (q.Together == "" || !strings.Contains(c.p.Sentence(), "ε = "+q.Together+". ")) {

@@ -88,6 +88,11 @@ func TestLowerCap(t *testing.T) {
 			t.Errorf("%d s and %d s: %d s, want %d", c.a, c.b, got.PerSeconds, c.want)
 		}
 	}
+	for _, c := range [][2]Budget{{{1, 1e-5}, {2, 1e-9}}, {{2, 1e-9}, {1, 1e-5}}} {
+		if got := stricterCap(&Cap{Budget: c[0]}, &Cap{Budget: c[1]}); got.Budget != (Budget{1, 1e-9}) {
+			t.Errorf("of %v the lower cap is %v", c, got.Budget)
+		}
+	}
 }
 
 // The difference of two accounts that are not one before the other is refused.

@@ -11,11 +11,10 @@ import (
 // Uncertainty is how far the process behind measured readings may be from the public
 // model, with the guarantee still holding. The zero value allows nothing.
 type Uncertainty struct {
-	TauFrom           float64 `json:"tauFrom,omitzero"` // both ends 0: Public.Tau alone
-	TauTo             float64 `json:"tauTo,omitzero"`
-	WeightError       float64 `json:"weightError,omitzero"`       // each weight may be off by this share
-	RelationshipError int     `json:"relationshipError,omitzero"` // so many relationships, whichever they are, may be absent
-	Alternatives      int     `json:"alternatives,omitzero"`      // so many listed graphs may be the true one; each has the errors of τ and weights too
+	TauFrom      float64 `json:"tauFrom,omitzero"` // both ends 0: Public.Tau alone
+	TauTo        float64 `json:"tauTo,omitzero"`
+	WeightError  float64 `json:"weightError,omitzero"`  // each weight may be off by this share
+	Alternatives int     `json:"alternatives,omitzero"` // so many listed graphs may be the true one; each has the errors of τ and weights too
 	// AlternativesDigest is that of those graphs.
 	AlternativesDigest Digest `json:"alternativesDigest,omitzero"`
 }
@@ -36,13 +35,11 @@ func (p *Plan) validateUncertainty() error {
 	case !p.Measured():
 		return fmt.Errorf("privacy: an uncertainty of the process is declared, and readings are computed: it is for readings that sensors measure")
 	case p.Guarantee != Joint && u != Uncertainty{TauFrom: u.TauFrom, TauTo: u.TauTo}:
-		return fmt.Errorf("privacy: an uncertainty of weights or relationships is certified for the joint guarantee, not for %v; a range of tau is for both", p.Guarantee)
+		return fmt.Errorf("privacy: an uncertainty of weights or of listed graphs is certified for the joint guarantee, not for %v; a range of tau is for both", p.Guarantee)
 	case (u.TauFrom != 0 || u.TauTo != 0) && !(u.TauFrom > 0 && u.TauFrom <= p.Tau && p.Tau <= u.TauTo && u.TauTo <= math.MaxFloat64):
 		return fmt.Errorf("privacy: tau may be from %v to %v, want an interval above 0 that holds tau = %v", u.TauFrom, u.TauTo, p.Tau)
 	case !(u.WeightError >= 0 && u.WeightError < 1):
 		return fmt.Errorf("privacy: the weight error is %v, want a number from 0 to below 1", u.WeightError)
-	case u.RelationshipError < 0:
-		return fmt.Errorf("privacy: the relationship error is %d, want a number ≥ 0", u.RelationshipError)
 	case u.Alternatives < 0 || (u.Alternatives == 0) != (u.AlternativesDigest == Digest{}):
 		return fmt.Errorf("privacy: %d alternative graphs do not go with the digest of them", u.Alternatives)
 	}
@@ -75,17 +72,10 @@ func (p *Plan) condition() string {
 		"; where the process " + further + ", ε can be larger. "
 }
 
-// errors are those of weights and of relationships in words.
+// errors are those of weights in words.
 func (u Uncertainty) errors() (parts []string) {
 	if u.WeightError > 0 {
 		parts = append(parts, fmt.Sprintf("every weight, each by itself, up to %s %% below or above what is stated", short(math.Round(u.WeightError*1e8)/1e6)))
-	}
-	if u.RelationshipError > 0 {
-		of := "the relationships"
-		if u.Alternatives > 0 {
-			of += " of the graph itself"
-		}
-		parts = append(parts, fmt.Sprintf("any %d of %s, or fewer, absent in truth", u.RelationshipError, of))
 	}
 	return parts
 }

@@ -92,7 +92,7 @@ func VerifyEntry(r *Release, e Entry) error {
 	if err != nil {
 		return err
 	}
-	c.NodeKey = e.Charge.NodeKey // the plan does not say it
+	c.NodeKey, c.PublicProperties = e.Charge.NodeKey, e.Charge.PublicProperties // the plan does not say them
 	if !e.Charge.equal(c) || e.Hash != e.hash() {
 		return fmt.Errorf("%w: release %q and what was paid for", ErrMismatch, r.id)
 	}

@@ -5,6 +5,7 @@ package privacy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -119,16 +120,32 @@ func (e Entry) heads() []Digest {
 	return []Digest{e.Hash}
 }
 
-// Update implements [Ledger]. Once the chain was seen to hold its marks, it does so
-// as long as it only grows.
+// Update implements [Ledger]. A chain that others have appended to is read again before the rule
+// decides: it may be another one.
 func (w *watched) Update(ctx context.Context, scope, releaseID string, rule Rule) error {
 	seen, ok := w.mark(scope)
-	if !ok {
+	for {
+		if ok {
+			if err := w.updateFrom(ctx, seen, scope, releaseID, rule); !errors.Is(err, errGrown) {
+				return err
+			}
+		}
 		if _, err := w.Entries(ctx, scope); err != nil {
 			return err
 		}
-		seen, _ = w.mark(scope)
+		before := seen.Account.Entries
+		if seen, _ = w.mark(scope); ok && seen.Account.Entries == before {
+			return fmt.Errorf("%w: scope %q: the stored account has more entries than its chain", ErrChain, scope)
+		}
+		ok = true
 	}
+}
+
+// errGrown says that the chain has entries that were not seen yet. Nothing was stored.
+var errGrown = errors.New("privacy: the chain has grown")
+
+// updateFrom runs a rule on an account that is as it was seen.
+func (w *watched) updateFrom(ctx context.Context, seen Mark, scope, releaseID string, rule Rule) error {
 	var after Account
 	var ours *Entry
 	stored := false
@@ -136,6 +153,9 @@ func (w *watched) Update(ctx context.Context, scope, releaseID string, rule Rule
 		after = a
 		if a.Entries < seen.Account.Entries || a.Entries == seen.Account.Entries && a.Head != seen.Account.Head {
 			return nil, fmt.Errorf("%w: scope %q has %d entries, and had %d others a moment ago", ErrRollback, scope, a.Entries, seen.Account.Entries)
+		}
+		if ours == nil && a.Entries > seen.Account.Entries {
+			return nil, errGrown
 		}
 		e, err := rule(a, prior)
 		if err != nil || e == nil { // a repetition finds what the first call stored

@@ -124,6 +124,51 @@ func TestWatchRefusesALedgerThatWentBack(t *testing.T) {
 	}
 }
 
+// TestWatchRefusesAnotherChain: behind a ledger that was watched, another chain takes its place,
+// as long as the one before or longer. Nothing is spent from it.
+func TestWatchRefusesAnotherChain(t *testing.T) {
+	ctx := context.Background()
+	for _, more := range []int{0, 1, 5} {
+		var n notebook
+		l := &shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}
+		w := watch(t, l, &n)
+		pay(t, w, "s", "1")
+		l.MemoryLedger = new(privacy.MemoryLedger)
+		for i := range 1 + more {
+			pay(t, l.MemoryLedger, "s", fmt.Sprint("other ", i))
+		}
+		if _, err := privacy.ReadAccount(ctx, w, "s"); !errors.Is(err, privacy.ErrRollback) {
+			t.Errorf("%d entries more: %v, want ErrRollback", more, err)
+		}
+		if _, err := privacy.Spend(ctx, w, ledgertest.Charge("s", "2", "a", unit)); !errors.Is(err, privacy.ErrRollback) {
+			t.Errorf("a spend with %d entries more: %v, want ErrRollback", more, err)
+		}
+		if a, err := privacy.ReadAccount(ctx, l.MemoryLedger, "s"); err != nil || a.Releases != int64(1+more) {
+			t.Errorf("%d entries more: %d releases, %v", more, a.Releases, err)
+		}
+	}
+}
+
+// TestMarksOfTwoChains: of two chains neither mark follows the other, whichever is longer.
+func TestMarksOfTwoChains(t *testing.T) {
+	var marks []privacy.Mark
+	for i := range 3 {
+		l := new(privacy.MemoryLedger)
+		for k := range 1 + i {
+			pay(t, l, "s", fmt.Sprint(i, k))
+		}
+		marks = append(marks, markOf(t, l, "s"))
+	}
+	for i, m := range marks {
+		for k, before := range marks {
+			further, err := m.Follows(before)
+			if i == k && (err != nil || !further) || i != k && (further || !errors.Is(err, privacy.ErrRollback)) {
+				t.Errorf("chain %d after chain %d: %v, %v", i, k, further, err)
+			}
+		}
+	}
+}
+
 // TestWatchFindsClones spends from two clones in turn: neither forgets the other's.
 func TestWatchFindsClones(t *testing.T) {
 	ctx := context.Background()

@@ -207,10 +207,11 @@ func (a Account) tooDear(c Charge) error {
 		ErrTooDear, a.Scope, a.Cap, whole.Rho(), c.Cost.Rho(), costs)
 }
 
-// stamp dates an entry by the ledger's clock, rounded up, and never before the newest
-// one: where the clock went back, what was spent counts for longer.
+// stamp dates an entry by the ledger's clock, rounded up to a whole second, for what was done
+// just before was done with private values, and never before the newest one: where the clock
+// went back, what was spent counts for longer.
 func (a Account) stamp(e Entry, now time.Time) Entry {
-	e.Time = now.UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond)
+	e.Time = now.UTC().Add(time.Second - 1).Truncate(time.Second)
 	if e.Time.Before(a.Latest) {
 		e.Time = a.Latest
 	}

@@ -131,24 +131,15 @@ func sumSquares(x []float64) float64 {
 
 // normalEquations sets up the problem on Aᵀy and AᵀA. Its noise Aᵀν is N(0, AᵀA), and
 // ‖Aᵀν‖² is taken for c·χ²_k of the same mean and variance (Satterthwaite).
-func normalEquations(ctx context.Context, d measurement.Data, beta float64, s *Spectrum) (Problem, Ball, error) {
+func (b *Ball) normalEquations(d measurement.Data, s *Spectrum) (Problem, error) {
 	bound := linop.Norm(d.A)
-	if math.IsInf(bound, 1) {
-		return Problem{}, Ball{}, fmt.Errorf("%w: the rule %v needs an operator with a bound on its norm", ErrInvalid, NormalEquations)
-	}
-	if s == nil || s.variance == 0 {
-		s = &Spectrum{}
-		var err error
-		if s.mean, s.variance, err = normalMoments(ctx, d.A); err != nil {
-			return Problem{}, Ball{}, err
-		}
+	if math.IsInf(bound, 1) || s.variance == 0 {
+		return Problem{}, fmt.Errorf("%w: the rule %v needs an operator with a bound on its norm", ErrInvalid, NormalEquations)
 	}
 	_, n := d.A.Dims()
 	aty := make([]float64, n)
 	linop.MulBlockTo(d.A, aty, true, d.Y, 1)
-	b := Ball{Rule: NormalEquations, scale: math.Sqrt(s.variance / (2 * s.mean)), freedom: 2 * s.mean * s.mean / s.variance}
+	b.scale, b.freedom = math.Sqrt(s.variance/(2*s.mean)), 2*s.mean*s.mean/s.variance
 	b.Dimension = int(math.Round(b.freedom))
-	b.resize(beta)
-	p := Problem{A: normal{d.A, bound}, Y: aty, Radius: b.Radius}
-	return p, b, p.check()
+	return Problem{A: normal{d.A, bound}, Y: aty}, nil
 }

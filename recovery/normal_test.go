@@ -56,10 +56,11 @@ func TestNormalEquationsHoldTheNoise(t *testing.T) {
 		a := withValues(rnd, 60, 40, value)
 		d := measurement.Data{A: normed{products{linop.Dense{M: a}}, mat.Norm(a, 2)}, Y: make([]float64, 60)}
 		for beta, slack := range map[float64]float64{.5: .06, .05: .02} {
-			_, ball, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.NormalEquations, Beta: beta}, nil)
-			if err != nil {
-				t.Fatal(err)
+			_, ball, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.NormalEquations}, nil)
+			if err != nil || ball.Resized(.5) != ball {
+				t.Fatalf("%+v, want the median radius (%v)", ball, err)
 			}
+			ball = ball.Resized(beta)
 			outside := 0
 			noise, image := make([]float64, 60), make([]float64, 40)
 			for range trials {

@@ -10,8 +10,12 @@ import (
 	"github.com/graphcloak/graphcloak/measurement"
 )
 
-// DefaultBeta is the probability that the noise lies outside the ball.
-const DefaultBeta = 0.05
+// DefaultBeta is the probability that the noise lies outside the ball; medianBeta is that of the
+// smaller ball that Auto and NormalEquations try first.
+const (
+	DefaultBeta = 0.05
+	medianBeta  = 0.5
+)
 
 // RuleKind names a way to choose the radius η.
 type RuleKind int
@@ -22,45 +26,42 @@ const (
 	// hand, and NormalEquations where it is known by products; with β = ½, and again with
 	// β = 0.05 where that is infeasible.
 	Auto RuleKind = iota
+	// Paper is σ√m, which the noise exceeds almost half the time.
+	Paper
 	// Projected keeps the singular directions whose singular value is beyond twice
 	// the noise, then takes the χ² radius of their number; Chi2 where there is none.
 	Projected
-	// Chi2 is the least radius that holds the noise with probability 1 − β.
-	Chi2
-	// Hsu is the tail bound σ√(m + 2√(mt) + 2t), t = ln(1/β).
-	Hsu
-	// Paper is σ√m, which the noise exceeds almost half the time.
-	Paper
 	// NormalEquations takes Aᵀ(Af − y) for the residual, which weighs each singular
 	// direction by its singular value, and the radius of ‖Aᵀν‖. It needs no singular
 	// vectors: two dozen products in all.
 	NormalEquations
+	// Chi2 is the least radius that holds the noise with probability 1 − β.
+	Chi2
 	// Number is a radius given as a number.
 	Number
 )
 
-// String returns auto, projected, chi2, hsu, paper, normal or number.
+// String returns auto, paper, projected, normal, chi2 or number.
 func (k RuleKind) String() string {
-	return [...]string{"auto", "projected", "chi2", "hsu", "paper", "normal", "number"}[k]
+	return [...]string{"auto", "paper", "projected", "normal", "chi2", "number"}[k]
 }
 
-// Rule is a radius rule; its zero value is Auto with its own β.
+// Rule is a radius rule; its zero value is Auto.
 type Rule struct {
 	Kind  RuleKind
-	Beta  float64 // 0 means DefaultBeta, for Auto ½
 	Value float64 // Number only: the radius in units of the whitened y
 }
 
-// ParseRule reads auto, projected, chi2, hsu, paper, normal or a number > 0.
+// ParseRule reads auto, paper or a number > 0.
 func ParseRule(s string) (Rule, error) {
-	for k := Auto; k < Number; k++ {
+	for _, k := range []RuleKind{Auto, Paper} {
 		if s == k.String() {
 			return Rule{Kind: k}, nil
 		}
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 1) {
-		return Rule{}, fmt.Errorf("%w: residual bound is %q, want auto, projected, chi2, hsu, paper, normal or a number > 0", ErrInvalid, s)
+		return Rule{}, fmt.Errorf("%w: residual bound is %q, want auto, paper or a number > 0", ErrInvalid, s)
 	}
 	return Rule{Kind: Number, Value: v}, nil
 }
@@ -68,16 +69,6 @@ func ParseRule(s string) (Rule, error) {
 // PaperRadius returns σ√m. With ν ~ N(0, σ²I_m), P(‖ν‖₂ ≤ σ√m) = P(χ²_m ≤ m),
 // which is 0.508 at m = 500.
 func PaperRadius(sigma float64, m int) float64 { return sigma * math.Sqrt(float64(m)) }
-
-// HsuRadius returns σ√(m + 2√(mt) + 2t) with t = ln(1/β), which holds ν ~ N(0, σ²I_m)
-// with probability at least 1 − β.
-// Reference: Hsu, Kakade and Zhang (2012), Electron. Commun. Probab. 17(52);
-// Laurent and Massart (2000), Ann. Statist. 28, Lemma 1.
-func HsuRadius(sigma float64, m int, beta float64) float64 {
-	t := -math.Log(beta)
-	k := float64(m)
-	return sigma * math.Sqrt(k+2*math.Sqrt(k*t)+2*t)
-}
 
 // Chi2Radius returns the least η with P(‖ν‖₂ ≤ η) ≥ 1 − β for ν ~ N(0, σ²I_m).
 func Chi2Radius(sigma float64, m int, beta float64) float64 {

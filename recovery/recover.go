@@ -36,7 +36,7 @@ func Recover(ctx context.Context, d measurement.Data, s Solver, rule Rule, spect
 	}
 	for range tries {
 		if rule.Kind != Paper {
-			b.resize(min(DefaultBeta, b.Beta))
+			b.resize(DefaultBeta)
 		} else {
 			b.Radius = math.Hypot(b.Radius+res.Margin, math.Sqrt(float64(max(1, res.Support))))
 		}

@@ -11,11 +11,14 @@ import (
 // Presence says whether there is a source at all: a test against measurements that are
 // simulated without one.
 type Presence struct {
-	Detected   bool     `json:"detected"`
-	PValue     float64  `json:"pValue"`                     // of no source
-	FalseAlarm float64  `json:"falseAlarm"`                 // rate at which a source is found where there is none; 1: one is supposed
-	Threshold  *float64 `json:"logOddsThreshold,omitempty"` // that logOddsNoSource must exceed
-	Trials     int      `json:"trials"`
+	Detected bool `json:"detected"`
+	// Probability is that there is a source, where one is as likely as none before the measurements; 1 where one is supposed.
+	// It is a factor of every probability of a node or community in the report.
+	Probability float64  `json:"probability"`
+	PValue      float64  `json:"pValue"`                     // of no source
+	FalseAlarm  float64  `json:"falseAlarm"`                 // rate at which a source is found where there is none; 1: one is supposed
+	Threshold   *float64 `json:"logOddsThreshold,omitempty"` // that logOddsNoSource must exceed
+	Trials      int      `json:"trials"`
 }
 
 // P-values from which a fit is poor, and none.
@@ -39,17 +42,12 @@ type Fit struct {
 type Alternative struct {
 	Name        string  `json:"name"`
 	LogEvidence float64 `json:"logEvidence"` // against one source under the model
-	Tau         float64 `json:"tau,omitempty"`
 }
 
 // Names of alternatives.
 const (
 	SecondSource      = "a second source"
-	LouderNoise       = "noise larger than stated"
 	UniformBackground = "a uniform background"
-	BrokenSensors     = "broken sensors"
-	OtherTau          = "another τ"
-	WeakerSource      = "a weaker source" // where amplitude 1 is supposed
 )
 
 // NoSource stands in a history in place of the community of a run that found no source.
@@ -58,23 +56,47 @@ const NoSource = "no sign of a source"
 // Detected reports whether there is a source, where that was tested.
 func (r *Report) Detected() bool { return r.Presence == nil || r.Presence.Detected }
 
-// qualified puts before an answer what speaks against it: that there may be no source, and
-// that the measurements do not fit.
-func (r *Report) qualified(answer string) string {
-	if f := r.Fit; r.MostlyFaulty() {
-		answer = fmt.Sprintf("The measurements do not fit the model: %d of %s are more likely faulty than sound. Taken as they are: %s",
-			r.FaultySensors(), Count(r.SensorCount, "sensor"), lowerFirst(answer))
+// sourceProbability is the probability that there is a source, 1 where that was not asked.
+func (r *Report) sourceProbability() float64 {
+	if r.Presence == nil || r.Presence.Probability == 0 {
+		return 1
+	}
+	return r.Presence.Probability
+}
+
+// noAnswer says why the measurements name no community and give no probability: there may be no source, or they do
+// not fit. It is "" where they may.
+func (r *Report) noAnswer() string {
+	var said []string
+	if p := r.Presence; !r.Detected() {
+		said = append(said, fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, and a false alarm is allowed in %s.",
+			rate(p.PValue), rate(p.FalseAlarm)))
+	}
+	if f := r.Fit; r.TooManyFaulty() {
+		said = append(said, fmt.Sprintf("The measurements do not fit the model: %d of %s are more likely faulty than sound.", r.FaultySensors(), Count(r.SensorCount, "sensor")))
 	} else if f != nil && f.PValue < NoFit {
-		answer = fmt.Sprintf("The measurements do not fit the model (p %s%s). Taken as they are: %s", tailProbability(f.PValue), f.instead(), lowerFirst(answer))
-	} else if f != nil && f.PValue < PoorFit {
-		answer += fmt.Sprintf(" The measurements fit the model poorly (p %s%s).", tailProbability(f.PValue), f.instead())
+		said = append(said, fmt.Sprintf("The measurements do not fit the model (p %s%s).", tailProbability(f.PValue), f.instead()))
 	}
-	if !r.Detected() {
-		p := r.Presence
-		answer = fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, and a false alarm is allowed in %s. Supposing that there is one: %s",
-			rate(p.PValue), rate(p.FalseAlarm), lowerFirst(answer))
+	if said == nil {
+		return ""
 	}
-	return answer
+	return strings.Join(said, " ") + " So nothing is said of where it started."
+}
+
+// certainty says how likely it is that there is a source at all, which every probability counts in; "": surely.
+func (r *Report) certainty() string {
+	if p := r.sourceProbability(); p < certain {
+		return fmt.Sprintf(" It counts in that there is a source at all with probability %s.", Percent(p))
+	}
+	return ""
+}
+
+// poorFit says that the measurements hardly fit, "" where they do.
+func (r *Report) poorFit() string {
+	if f := r.Fit; f != nil && f.PValue < PoorFit {
+		return fmt.Sprintf(" The measurements fit the model poorly (p %s%s).", tailProbability(f.PValue), f.instead())
+	}
+	return ""
 }
 
 // instead names the explanation with the most evidence, where that is above a threefold.
@@ -83,11 +105,7 @@ func (f *Fit) instead() string {
 		return "; no other explanation that was weighed is much likelier"
 	}
 	best := f.Alternatives[0]
-	name := best.Name
-	if best.Tau > 0 {
-		name = fmt.Sprintf("%s, such as %.3g", name, best.Tau)
-	}
-	return fmt.Sprintf("; %s would explain them better, by %s", name, factor(best.LogEvidence))
+	return fmt.Sprintf("; %s would explain them better, by %s", best.Name, factor(best.LogEvidence))
 }
 
 // factor writes a ratio of evidence e^x.
@@ -116,14 +134,4 @@ func rate(p float64) string {
 		return fmt.Sprintf("%.2g %%", 100*p)
 	}
 	return Percent(p)
-}
-
-// lowerFirst continues a sentence after a colon.
-func lowerFirst(s string) string {
-	for _, word := range []string{"The ", "There ", "No ", "Of ", "Community "} {
-		if strings.HasPrefix(s, word) {
-			return strings.ToLower(s[:1]) + s[1:]
-		}
-	}
-	return s
 }

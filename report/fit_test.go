@@ -24,7 +24,7 @@ func TestRareFalseAlarmIsWritten(t *testing.T) {
 // A factor of any size is one that can be read.
 func TestHugeFactor(t *testing.T) {
 	r := report.Report{
-		Fit:         &report.Fit{Alternatives: []report.Alternative{{Name: report.BrokenSensors, LogEvidence: 7e203}}},
+		Fit:         &report.Fit{Alternatives: []report.Alternative{{Name: report.SecondSource, LogEvidence: 7e203}}},
 		Communities: []report.Community{{Name: "a", Size: 2, Prior: 1, Probability: 1}},
 	}
 	r.SetAnswer()

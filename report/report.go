@@ -22,7 +22,7 @@ type Report struct {
 	Signal    string    `json:"signalProperty,omitempty"` // name of the private property that was released
 	Version   string    `json:"version"`
 	Store     string    `json:"store"`
-	StartedAt time.Time `json:"startedAt"`
+	StartedAt time.Time `json:"startedAt"` // rounded up to a whole second: private values are read soon after
 
 	Answer    string `json:"answer"`    // the sentence
 	Guarantee string `json:"guarantee"` // who is protected, at which ε and δ
@@ -95,7 +95,7 @@ type Community struct {
 	Name        string  `json:"name"`
 	Size        int     `json:"size"`
 	Prior       float64 `json:"priorProbability"` // before the measurements: what chance alone gives
-	Probability float64 `json:"probability"`      // posterior probability that it holds the source, or at least one
+	Probability float64 `json:"probability"`      // posterior probability that there is a source and it is here, or at least one
 	SourceMass  float64 `json:"sourceMass"`       // sum of f̂ over its nodes
 }
 
@@ -144,17 +144,13 @@ func (g GraphProbability) Label() string {
 	return strconv.Quote(g.Name)
 }
 
-// Sources says how many sources the posterior supposes, and how it was computed.
-// The probabilities of nodes and communities are then those of holding at least one
+// Sources says how many sources the posterior supposes. For two
+// the probabilities of nodes and communities are those of holding at least one
 // of them; a credible set holds 95 % of those expected.
 type Sources struct {
-	Count               int        `json:"count"`
-	Method              string     `json:"method"`                  // exact or gibbs
-	Probabilities       []float64  `json:"probabilities,omitempty"` // of 0, 1, 2, … sources, where the evidence chose
-	NodeIDs             []graph.ID `json:"nodeIds,omitempty"`       // the likeliest nodes, as many as sources
-	LogSecond           *float64   `json:"logOddsSecond,omitempty"` // two sources against one, where that was weighed
-	RHat                *float64   `json:"rHat,omitempty"`          // of Gibbs sampling: 1 where the chains agree
-	EffectiveSampleSize *float64   `json:"effectiveSampleSize,omitempty"`
+	Count     int        `json:"count"`
+	NodeIDs   []graph.ID `json:"nodeIds,omitempty"`       // the likeliest nodes, as many as sources
+	LogSecond *float64   `json:"logOddsSecond,omitempty"` // two sources against one, where that was weighed
 }
 
 // BPDN is the outcome of Basis Pursuit Denoising with its certificate. Radius,
@@ -252,20 +248,24 @@ func (r *Report) Nodes() Nodes { return r.nodes }
 const MinBayesFactor = 3
 
 // SetAnswer writes the sentence from the ranking and the posterior.
-func (r *Report) SetAnswer() { r.Answer = r.qualified(r.plainAnswer()) }
+func (r *Report) SetAnswer() {
+	if r.Answer = r.noAnswer(); r.Answer == "" {
+		r.Answer = r.plainAnswer() + r.poorFit()
+	}
+}
 
 // plainAnswer is the sentence where there is a source and the model holds.
 func (r *Report) plainAnswer() string {
 	switch {
 	case len(r.Communities) == 0:
 		return "There are no communities to rank."
-	case r.Sources != nil && r.Sources.Count != 1:
+	case r.Sources != nil && r.Sources.Count > 1:
 		return r.multiSourceAnswer()
 	}
 	top := r.Communities[0]
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", Count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize == 1 {
-		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, Percent(r.Posterior.Probability))
+		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, Percent(r.Posterior.Probability/r.sourceProbability()))
 	} else if k := r.Posterior.KnownMassSetSize; k > 0 && k < r.Posterior.CredibleSetSize {
 		set += fmt.Sprintf(" To a reader who knows that the mass is 1, which is not protected, it is %s.", Count(k, "node"))
 	}
@@ -273,33 +273,28 @@ func (r *Report) plainAnswer() string {
 	case len(r.Communities) == 1:
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case r.standsOut(top) && top.Probability < 0.5:
-		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is in another. %s",
-			top.Name, Count(top.Size, "node"), Percent(top.Probability), r.chance(), Percent(top.Prior), set)
+		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is not there.%s %s",
+			top.Name, Count(top.Size, "node"), Percent(top.Probability), r.chance(), Percent(top.Prior), r.certainty(), set)
 	case r.standsOut(top):
-		return fmt.Sprintf("The source is most likely in community %s (%s), with probability %s. %s",
-			top.Name, Count(top.Size, "node"), Percent(top.Probability), set)
+		return fmt.Sprintf("The source is most likely in community %s (%s), with probability %s.%s %s",
+			top.Name, Count(top.Size, "node"), Percent(top.Probability), r.certainty(), set)
 	default:
-		return fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s. %s",
-			top.Name, Percent(top.Probability), r.chance(), Percent(top.Prior), set)
+		return fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s.%s %s",
+			top.Name, Percent(top.Probability), r.chance(), Percent(top.Prior), r.certainty(), set)
 	}
 }
 
 // StandsOut reports whether the first community is likelier than by chance: its
-// posterior odds are at least 3 times its prior odds, a Bayes factor of 3, and that there
-// is a source at all.
+// posterior odds are at least 3 times its prior odds, a Bayes factor of 3, and that the
+// measurements say something of where it started.
 func (r *Report) StandsOut() bool {
-	return r.Detected() && len(r.Communities) > 1 && r.standsOut(r.Communities[0])
+	return r.Answers() && len(r.Communities) > 1 && r.standsOut(r.Communities[0])
 }
 
-// standsOut is StandsOut for any community. A probability is capped below 1 by its own
-// uncertainty: rounding (1e-12) or, for N effective Gibbs draws, the 95 % bound 3/N on an
-// event that none of them shows (the rule of three).
+// standsOut is StandsOut for any community, supposing that there is a source. A probability is capped below 1 by rounding.
 func (r *Report) standsOut(c Community) bool {
-	unknown := 1e-12
-	if s := r.Sources; s != nil && s.EffectiveSampleSize != nil {
-		unknown = 3 / max(3, *s.EffectiveSampleSize)
-	}
-	p := min(c.Probability, 1-unknown)
+	const rounding = 1e-12
+	p := min(c.Probability/r.sourceProbability(), 1-rounding)
 	return p*(1-c.Prior) >= MinBayesFactor*c.Prior*(1-p)
 }
 
@@ -311,12 +306,9 @@ func (r *Report) chance() string {
 	return "chance"
 }
 
-// multiSourceAnswer is the sentence for no source, or for more than one.
+// multiSourceAnswer is the sentence for two sources.
 func (r *Report) multiSourceAnswer() string {
 	k := r.Sources.Count
-	if k == 0 {
-		return fmt.Sprintf("The measurements favour no source at all, with probability %s. The ranking supposes that there is one.", Percent(r.Sources.Probabilities[0]))
-	}
 	var named []string
 	for _, c := range r.Communities {
 		if c.Probability >= .5 && r.standsOut(c) {

@@ -40,7 +40,7 @@ func (r *Report) Stats() (columns []string, row []any) {
 	if r.Fit != nil {
 		add("fitPValue", r.Fit.PValue)
 	}
-	if len(r.Communities) > 0 && r.Detected() {
+	if len(r.Communities) > 0 && r.Answers() {
 		add("community", r.Communities[0].Name)
 		add("communityProbability", r.Communities[0].Probability)
 	}

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -37,10 +38,6 @@ type Table struct {
 	columns []Column
 	record  []Property
 }
-
-// TimeLayout is how a run's record writes its start: RFC 3339 in milliseconds, so that
-// the starts of two runs of the same second can be told apart.
-const TimeLayout = "2006-01-02T15:04:05.000Z07:00"
 
 // NewTable turns a report into the table to write. Its private values come from
 // the release, which must be the one that the report is of.
@@ -138,7 +135,7 @@ func releaseProperties(release *privacy.Release, r *Report, columns []Column) []
 		{"releaseId", release.ID()},
 		{"version", r.Version},
 		{"store", r.Store},
-		{"startedAt", r.StartedAt.Format(TimeLayout)},
+		{"startedAt", r.StartedAt.Format(time.RFC3339)},
 		{"guarantee", r.Guarantee},
 		{"guaranteeOf", promise.Guarantee},
 		{"epsilonTogether", promise.Together},
@@ -209,7 +206,7 @@ func recoveryProperties(r *Report) []Property {
 		p = append(p, Property{"bpdnGap", *r.BPDN.Gap})
 	}
 	if r.Presence != nil {
-		p = append(p, Property{"sourceDetected", r.Presence.Detected})
+		p = append(p, Property{"sourceDetected", r.Presence.Detected}, Property{"presenceProbability", r.Presence.Probability})
 	}
 	if r.Fit != nil {
 		p = append(p, Property{"fitPValue", r.Fit.PValue})
@@ -217,7 +214,7 @@ func recoveryProperties(r *Report) []Property {
 	if k := r.FaultySensors(); k > 0 {
 		p = append(p, Property{FaultySensorsKey, int64(k)})
 	}
-	if len(r.Communities) > 0 && r.Detected() {
+	if len(r.Communities) > 0 && r.Verdict() != NoSource {
 		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability})
 	}
 	return p

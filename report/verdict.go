@@ -12,7 +12,7 @@ const (
 
 // Misfits reports whether the measurements do not fit the model at all: those of sensors that are not suspect, or
 // those of so many that are that the others are no test of it.
-func (r *Report) Misfits() bool { return r.Fit != nil && r.Fit.PValue < NoFit || r.MostlyFaulty() }
+func (r *Report) Misfits() bool { return r.Fit != nil && r.Fit.PValue < NoFit || r.TooManyFaulty() }
 
 // faultyAbove is the probability above which a sensor is more likely faulty than sound.
 const faultyAbove = .5
@@ -31,16 +31,21 @@ func (r *Report) FaultySensors() (count int) {
 	return count
 }
 
-// MostlyFaulty reports whether half or more of the reporting sensors are more likely faulty than sound.
-func (r *Report) MostlyFaulty() bool {
+// TooManyFaulty reports whether more of the reporting sensors are more likely faulty than sound than may be believed: more than
+// one in ten, and more than one in all. A process that is not the model looks like that.
+func (r *Report) TooManyFaulty() bool {
 	k := r.FaultySensors()
-	return k > 0 && 2*k >= r.SensorCount
+	return k > 1 && 10*k > r.SensorCount
 }
+
+// Answers reports whether the measurements say something of where it started: there is a source, and they fit the model.
+// Where they do not, no probability is shown.
+func (r *Report) Answers() bool { return r.noAnswer() == "" }
 
 // Verdict is [NoSource], [Misfit], [Undecided], [Perhaps] or [Named]: the first that holds.
 func (r *Report) Verdict() string {
 	switch {
-	case !r.Detected() || r.Sources != nil && r.Sources.Count == 0:
+	case !r.Detected():
 		return NoSource
 	case r.Misfits():
 		return Misfit

@@ -7,10 +7,13 @@ import (
 	"math"
 )
 
+// certain is the probability from which a percentage is "over 99 %".
+const certain = .995
+
 // Percent writes a probability in words that never round up to certainty.
 func Percent(p float64) string {
 	switch {
-	case p >= 0.995:
+	case p >= certain:
 		return "over 99 %"
 	case p > 0 && p < 0.005:
 		return "under 1 %"

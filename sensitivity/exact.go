@@ -20,8 +20,8 @@ type spectral struct {
 	base     float64   // e^{-τλ_from}, taken out of the sum so that squares do not underflow
 	decay    []float64 // e^{-τ(λ_k − λ_from)}, zero below from
 	cols     [][]float64
-	up       float64 // bounds the error of a computed norm, for ‖b‖ = 1
-	nullLeak float64 // ‖NNᵀM'b'‖ ≤ leak for ‖b‖ = 1
+	up       float64 // ‖P(Mb − M'b')‖ ≤ up for ‖b‖ = 1
+	nullLeak float64 // ‖NNᵀM'b'‖ ≤ nullLeak for ‖b‖ = 1
 }
 
 // newSpectral prepares the evaluation. For the combinatorial Laplacian b is
@@ -32,9 +32,11 @@ type spectral struct {
 // 1970). With b = b' + n', n' in N', P = I − NNᵀ:
 //
 //	‖PMn'‖ ≤ φ²e^{-τg}‖b‖,   ‖P(M − M')b'‖ ≤ ∫₀^τ e^{-(τ-s)g}β e^{-sg}ds ‖b‖ = τβe^{-τg}‖b‖,
-//	‖PM'b'‖² ≤ ‖M'b'‖² ≤ ‖PM'b'‖² + φ²e^{-2τg}‖b‖²,
+//	‖NNᵀM'b'‖ ≤ φe^{-τg}‖b‖.
 //
-// and V for Q on both sides costs another (2o + o²)e^{-τg}, o = ‖VᵀV − I‖. Otherwise g = 0 and nothing decays.
+// Mb = PMb. So the last, the leak into N, is orthogonal to Mb: where ω is uniform ‖M'b'‖ is too large by it, and never
+// too small. Weights ω, or the choice of one reading, turn M'b' out of that right angle: then the leak counts in full at
+// both ends. V for Q on both sides costs another (2o + o²)e^{-τg}, o = ‖VᵀV − I‖. Otherwise g = 0 and nothing decays.
 func newSpectral(p *problem, spec *expm.Spectrum) *spectral {
 	d := &spectral{p: p, spec: spec, base: 1}
 	lambda := spec.Lambda()
@@ -105,17 +107,18 @@ func (d *spectral) errorBounds(e edge, v float64) (up, down float64) {
 	_, _, square := d.p.incidence(e)
 	n := float64(len(d.decay))
 	lambda := d.spec.Lambda()
-	// The sum rounds n + 4 times, and so do the dot products of the kernel;
+	// The sum rounds n + 4 times, and so do the dot products of the kernel, each of at most a unit;
 	// the exponent −τλ_from loses a relative unit.
 	relative := (n + 16 + d.p.tau*lambda[d.from]) * unit
 	norm := e.scale * math.Sqrt(d.p.peak*square) * (1 + 8*unit)
-	rounding := relative * v
+	leak := norm * d.nullLeak
 	if !d.p.uniform {
-		rounding += norm * d.base * (n + 16) * math.Sqrt(n) * unit
+		up = norm*(d.up+d.base*2*(n+16)*math.Sqrt(n)*unit) + leak + relative*v
+		return up, up
 	}
-	up = norm*d.up + rounding
+	up = norm*(d.up+d.base*16*unit) + relative*v
 	if v > 0 {
-		down = up + norm*d.nullLeak*min(1, norm*d.nullLeak/v)
+		down = up + leak*min(1, leak/v)
 	}
 	return up, down
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"testing"
 )
 
 // Search is Bound without the eigendecomposition of small graphs.
@@ -48,8 +49,8 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 
 // Violations runs one round of 16 random columns with failure probability q an edge,
 // and returns the share of edges whose bound is below the exact value. With "deflate"
-// the subspace is projected out first; with "surrogates" the bound is by surrogates alone,
-// with "nodes" it is that of the nodes.
+// the subspace is projected out first; with "nodes" it is
+// that of the nodes.
 func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
 	c, d, err := screenOf(ctx, m, u, seed, q)
 	if err != nil {
@@ -69,20 +70,7 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 	if mode == "nodes" {
 		return nodeViolations(c, d), nil
 	}
-	if mode == "surrogates" {
-		ends := make([]int32, c.n)
-		for i := range ends {
-			ends[i] = int32(i)
-		}
-		if c.split, err = c.newSurrogateSplit(ctx, ends); err == nil {
-			err = c.applySurrogates(ctx)
-		}
-		if err != nil {
-			return 0, err
-		}
-	} else {
-		c.applyProjection()
-	}
+	c.applyProjection()
 	low := 0
 	for i, e := range c.edges.all() {
 		if c.upper[i] < d.norm(e) {
@@ -211,7 +199,17 @@ func Quadrature(ctx context.Context, m Model, limit int64, rowsFrom int, f func(
 	return nil
 }
 
-// Unread bounds every reading without its row.
+// PerSensorByRows is PerSensor without the eigendecomposition of small graphs.
+func PerSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
+	p, err := newProblem(m, nil, &opts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Bracket, len(m.Sensors))
+	return out, p.bracketByRows(ctx, m, m.Sensors, opts, out)
+}
+
+// BoundWithoutRows bounds every reading without its row.
 func BoundWithoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
@@ -223,6 +221,13 @@ func BoundWithoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, er
 	}
 	out := make([]Bracket, len(sensors))
 	return out, p.boundWithoutRows(ctx, m, sensors, opts, out)
+}
+
+// TakeNoRows lets every reading be bounded without its row until the test ends.
+func TakeNoRows(t *testing.T) {
+	before := rowsEntries
+	rowsEntries = 0
+	t.Cleanup(func() { rowsEntries = before })
 }
 
 // MaxLooks is for its test.
@@ -306,3 +311,44 @@ func QuadratureByRows(m Model, index, rowsFrom int) (low, up float64, err error)
 	}
 	return low, up, nil
 }
+
+// Family is what the certificate of one graph with weight errors rests on.
+type Family struct{ w *operatorFamily }
+
+// NewFamily returns that of the model's graph.
+func NewFamily(ctx context.Context, m Model, u []float64, set Uncertainty) (Family, error) {
+	m.Tau = set.TauFrom
+	p, err := newProblem(m, u, &Options{})
+	if err != nil {
+		return Family{}, err
+	}
+	w, err := newOperatorFamily(ctx, p, m, u, set, -1)
+	return Family{w}, err
+}
+
+// Limits returns the bounds on the non-zero eigenvalues of every operator.
+func (f Family) Limits() (low, high float64) { return f.w.gap(), f.w.top }
+
+// Smoothing bounds the integral of φ.
+func (f Family) Smoothing(a, b float64) float64 { return f.w.smoothing(a, b) }
+
+// Perturbation bounds the change of every edge's norm.
+func (f Family) Perturbation(tau float64) []float64 { return f.w.perturbation(tau) }
+
+// At returns what is certified of the second derivatives at one τ.
+func (f Family) At(tau float64) (curvature []float64, two, four float64) {
+	l := f.w.evaluateAt(tau)
+	return l.curvature, l.two, l.four
+}
+
+// BoundWithin bounds one edge's norm between two values of τ, from bounds at the ends.
+func BoundWithin(from, to float64, upper, curvature [2]float64, two, four float64) float64 {
+	var ends [2]*evaluation
+	for k, tau := range [2]float64{from, to} {
+		ends[k] = &evaluation{tau: tau, upper: upper[k : k+1], curvature: curvature[k : k+1], two: two, four: four}
+	}
+	return newCell(ends[0], ends[1]).upper
+}
+
+// GridBend is the bound between the values of a grid of τ.
+func GridBend(from, to, top float64) float64 { return newTauGrid(from, to, sparseRatio).bend(top) }

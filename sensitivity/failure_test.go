@@ -14,7 +14,7 @@ import (
 // the number that each stage hands to the next.
 
 // TestUnion: a bound of the screen may fail with its share of β, which adds up to β
-// over the rounds, the edges (alone and less their surrogates) and the nodes;
+// over the rounds, the edges and the nodes;
 // a norm with its share among the nodes.
 func TestUnion(t *testing.T) {
 	for name, g := range families(t, 100) {
@@ -27,7 +27,7 @@ func TestUnion(t *testing.T) {
 		if edges == 0 || nodes != g.Order() {
 			t.Fatalf("%s: %d edges, %d nodes", name, edges, nodes)
 		}
-		if all := bound * float64(2*edges+nodes) * sensitivity.MaxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
+		if all := bound * float64(edges+nodes) * sensitivity.MaxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
 			t.Errorf("%s: the bounds of a screen may fail with probability %v together, want %v", name, all, beta)
 		}
 		if all := norm * float64(nodes); !(all <= beta*(1+1e-12)) || all < beta/2 {
@@ -99,5 +99,43 @@ func TestBoundWithoutRowsSplitsFailure(t *testing.T) {
 	}
 	if lowered == 0 {
 		t.Error("no norm lowered an upper end")
+	}
+}
+
+// TestTauIntervalSplitsFailure: a certificate over an interval of τ rests on up to two brackets at
+// each value of τ. Each round of random columns at each of them gets its share of β, and the
+// interval states the sum.
+func TestTauIntervalSplitsFailure(t *testing.T) {
+	const beta = 1e-9
+	m := model(must[*graph.Graph](t)(graph.BarabasiAlbert(1100, 4, 1)), 1)
+	for i := 0; i < 1100; i += 3 {
+		m.Sensors = append(m.Sensors, i)
+	}
+	set := sensitivity.Uncertainty{TauFrom: 1, TauTo: 1.3}
+	values, calls := int64(0), 0
+	opts := sensitivity.Options{Seed: [32]byte{1}, Failure: beta, Progress: func(stage string, _, all int64) {
+		switch stage {
+		case "uncertainty":
+			values = all
+		case "screen": // twice a round
+			calls++
+		}
+	}}
+	e := must[sensitivity.Envelope](t)(sensitivity.ByProducts(background, m, nil, set, opts))
+	want := float64(calls/2) * beta / float64(2*values*sensitivity.MaxRounds)
+	if e.Failure < want*(1-1e-9) || e.Failure > want*(1+1e-9) || e.Failure > beta {
+		t.Errorf("after %d rounds at %d values of τ it may fail with probability %v, want %v", calls/2, values, e.Failure, want)
+	}
+
+	sensitivity.TakeNoRows(t)
+	calls = 0
+	list := must[[]sensitivity.Bracket](t)(sensitivity.PerSensorWorst(background, m, set, opts))
+	most := 0.0
+	want = float64(calls/2)*beta/float64(3*values*sensitivity.MaxRounds) + beta/3
+	for _, b := range list {
+		most = max(most, b.Failure)
+	}
+	if most < want*(1-1e-9) || most > want*(1+1e-9) || most > beta {
+		t.Errorf("after %d rounds a reading may fail with probability %v, want %v where its norms lowered it at every τ", calls/2, most, want)
 	}
 }

@@ -86,9 +86,9 @@ func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 		scale := e.scale * inverse
 		v := scale * d.base * math.Abs(bu*row[e.u]+bv*row[e.v])
 		norm := scale * math.Sqrt(square)
-		rounding := relative*v + norm*d.base*(n+16)*unit
-		b.Upper = max(b.Upper, min((v+norm*d.up+rounding)*(1+4*unit), joint[i]))
-		if low := v - norm*(d.up+d.nullLeak) - rounding; low > b.Lower || b.Edge[0] < 0 {
+		off := norm*(d.up+d.nullLeak+d.base*2*(n+16)*unit) + relative*v
+		b.Upper = max(b.Upper, min((v+off)*(1+4*unit), joint[i]))
+		if low := v - off; low > b.Lower || b.Edge[0] < 0 {
 			b.Lower, b.Edge = max(low, 0), [2]int{int(e.u), int(e.v)}
 		}
 	}
@@ -98,10 +98,9 @@ func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 
 // Rows are computed where all take at most rowsEntries entries of products, a few
 // minutes, or where they fit in Options.Time.
-const (
-	rowsEntries     = 1e11
-	secondsPerEntry = 2e-9
-)
+const secondsPerEntry = 2e-9
+
+var rowsEntries = 1e11 // tests take fewer
 
 // bracketByRows brackets each reading from its computed row, whose error on b is at most
 // Err·‖b‖₂.
@@ -231,7 +230,7 @@ func (p *problem) newNodeScreen(half Bracket, opts Options) (*screening, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n), keepsNone: true}
+	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n)}
 	c.nodes = newNodes(c)
 	return c, nil
 }

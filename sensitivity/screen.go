@@ -28,8 +28,7 @@ const (
 //	‖diag(√u)Mb‖ ≤ ‖Y_i − Y_j‖/√x + ‖diag(√u)(p(L) − M)b‖
 //
 // fails with probability at most q. The union bound is over rounds, and in each over the
-// edges, once alone and once less their surrogates, and the nodes: see [surrogateSplit]
-// and [nodes]. Where few vectors span most of the Wb, that part is computed exactly: see
+// edges and the nodes: see [nodes]. Where few vectors span most of the Wb, that part is computed exactly: see
 // [subspace].
 func (s *search) screen(ctx context.Context) error {
 	o, err := s.operator(min(0.02, 0.2*s.opts.Tolerance) * s.lower)
@@ -65,9 +64,6 @@ func (s *search) screen(ctx context.Context) error {
 		c.applyProjection()
 		s.failure += s.opts.Failure / maxRounds
 		s.dropClosed("screen")
-		if err := c.applySurrogates(ctx); err != nil {
-			return err
-		}
 		if err := c.improve(ctx); err != nil {
 			return err
 		}
@@ -79,7 +75,7 @@ func (s *search) screen(ctx context.Context) error {
 // failurePerBound returns the failure probability of one bound: Failure over the number
 // of bounds in the union of [search.screen].
 func (c *screening) failurePerBound() float64 {
-	return c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)
+	return c.opts.Failure / (float64(len(c.rest)+c.n) * maxRounds)
 }
 
 // ineffective reports whether a round of so many columns is expected to leave more than a
@@ -100,16 +96,8 @@ type screening struct {
 	squares        []float64
 	sub            *subspace
 	nodes          *nodes
-	split          *surrogateSplit
-	keptBlocks     []keptBlock // blocks drawn before split was made
-	keepsNone      bool        // blocks are not kept
-	skipQuadrature bool        // quadrature on the whole graph costs more than columns
-}
-
-// keptBlock is a block of Y.
-type keptBlock struct {
-	block int
-	y     []float64
+	lastBlock      []float64 // the last block of Y before a subspace; nil: none
+	skipQuadrature bool      // quadrature on the whole graph costs more than columns
 }
 
 // improve evaluates the edges of the largest estimates where that may raise the lower end.
@@ -123,9 +111,6 @@ func (c *screening) improve(ctx context.Context) error {
 
 // estimate predicts the value of edge i from the columns so far.
 func (c *screening) estimate(i int32) float64 {
-	if c.split != nil {
-		return c.split.estimate(c, i)
-	}
 	e := c.edges.at(i)
 	square := c.squares[i] / float64(max(c.columns, 1))
 	if c.sub != nil {
@@ -143,9 +128,6 @@ func (c *screening) draw(block int, x []float64) {
 	c.scaleRows(x, c.block)
 }
 
-// keptEntries bounds the memory of the blocks that are kept.
-const keptEntries = 1 << 26
-
 // project adds the squares of one block of random columns for the edges that remain.
 func (c *screening) project(ctx context.Context) error {
 	c.draw(c.blocks, c.x)
@@ -154,13 +136,8 @@ func (c *screening) project(ctx context.Context) error {
 	}
 	c.addDifferences(c.squares, c.rest, c.y, c.block)
 	c.nodes.add(c.y, c.block)
-	switch {
-	case c.split != nil:
-		c.split.project(c, c.x, c.y)
-	case !c.keepsNone && len(c.y)*(len(c.keptBlocks)+1) <= keptEntries:
-		c.keptBlocks = append(c.keptBlocks, keptBlock{c.blocks, c.y})
-		c.lent[1] = nil // it is kept
-		c.y = c.borrow(1, len(c.y))
+	if c.sub == nil {
+		c.lastBlock = append(c.lastBlock[:0], c.y...)
 	}
 	c.columns += c.block
 	c.blocks++

@@ -55,7 +55,7 @@ func (p *problem) search(parent context.Context, opts Options) (Bracket, error) 
 }
 
 // borrow returns memory of size values for x (0) or y (1), until release. The next that asks for the same gets the
-// same: whoever keeps it takes it out of lent.
+// same.
 func (s *search) borrow(i, size int) []float64 {
 	if b := s.lent[i]; b == nil || cap(b.V) < size {
 		if b != nil {

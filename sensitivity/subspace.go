@@ -34,7 +34,7 @@ func (z *subspace) square(e edge) float64 { return difference(z.g, z.k, e) }
 func (c *screening) deflate(ctx context.Context) error {
 	k := c.block
 	zs := make([]float64, len(c.y))
-	if err := c.d.Apply(ctx, zs, false, c.keptBlocks[len(c.keptBlocks)-1].y, k); err != nil {
+	if err := c.d.Apply(ctx, zs, false, c.lastBlock, k); err != nil {
 		return err
 	}
 	c.scaleRows(zs, k)
@@ -53,7 +53,7 @@ func (c *screening) deflate(ctx context.Context) error {
 		return err
 	}
 	z.computeMean()
-	c.sub, c.columns, c.keptBlocks, c.split = z, 0, nil, nil
+	c.sub, c.columns, c.lastBlock = z, 0, nil
 	setZero(c.squares)
 	c.nodes.reset()
 	return nil
@@ -83,10 +83,10 @@ func (z *subspace) node(i int32) float64 {
 // an effective rank below half its width, as where about so many vectors span most of
 // them: by the participation ratio (trace G)²/‖G‖_F² of their Gram matrix G.
 func (c *screening) lowRank() bool {
-	if len(c.keptBlocks) == 0 {
+	if len(c.lastBlock) == 0 {
 		return false
 	}
-	k, y := c.block, c.keptBlocks[len(c.keptBlocks)-1].y
+	k, y := c.block, c.lastBlock
 	gram := make([]float64, k*k)
 	d := make([]float64, k)
 	step := 1 + len(c.rest)/4096

@@ -25,8 +25,7 @@ const (
 )
 
 // surrogate is a sparse approximation of column j of M: diag(1/s)e^{-τS_A}s_j e_j on a set
-// A of nodes near j, S_A the principal submatrix. Bounds are valid for any vector that
-// depends on the graph alone; a close one makes them small.
+// A of nodes near j, S_A the principal submatrix. It chooses edges, and no bound rests on it.
 type surrogate struct {
 	nodes  []int32 // ascending
 	values []float64
@@ -200,6 +199,36 @@ func (m *surrogateBuilder) diffuse() []float64 {
 		}
 	}
 	return y
+}
+
+// distance returns ‖diag(√u)(a − b)‖₂.
+func (s *search) distance(a, b *surrogate) float64 {
+	var sum float64
+	put := func(t int32, v float64) {
+		w := s.peak
+		if s.omega != nil {
+			w = s.omega[t]
+		}
+		if s.s != nil {
+			w *= s.s[t] * s.s[t]
+		}
+		sum += w * v * v
+	}
+	i, j := 0, 0
+	for i < len(a.nodes) || j < len(b.nodes) {
+		switch {
+		case j == len(b.nodes) || i < len(a.nodes) && a.nodes[i] < b.nodes[j]:
+			put(a.nodes[i], a.values[i])
+			i++
+		case i == len(a.nodes) || b.nodes[j] < a.nodes[i]:
+			put(b.nodes[j], b.values[j])
+			j++
+		default:
+			put(a.nodes[i], a.values[i]-b.values[j])
+			i, j = i+1, j+1
+		}
+	}
+	return math.Sqrt(sum)
 }
 
 func dot(x, y []float64) (sum float64) {

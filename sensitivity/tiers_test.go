@@ -15,7 +15,7 @@ import (
 )
 
 // TestScreenFailsAsRarelyAsItSays: with q = 0.1 a bound, the mean share of bounds
-// that fail is at most 0.1, for the edges, the edges less their surrogates, and the
+// that fail is at most 0.1, for the edges and the
 // nodes. A share of mean 0.1 has variance at most 0.09, so over 500 independent seeds
 // the average exceeds 0.1 + 0.082 with probability at most
 // exp(−500·0.082²/2(0.09 + 0.082/3)) < 1e-6 (Bernstein), and one far below 0.1 would
@@ -38,7 +38,6 @@ func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 		{"edges", nil, 0.01},
 		{"edges", u, 0.01},
 		{"deflate", u, 0},
-		{"surrogates", u, 0},
 		{"nodes", nil, 0.01},
 	} {
 		var mean float64

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -48,9 +47,12 @@ type Envelope struct {
 // certified for it.
 var ErrUncertainty = errors.New("sensitivity: uncertainty")
 
-// MaxUncertain is the largest graph for which an uncertainty of weights or of relationships is
+// MaxUncertain is the largest graph for which an uncertainty of weights or of listed graphs is
 // certified: it takes all eigenpairs. Beyond it an interval of τ is certified by products with M.
 const MaxUncertain = 5000
+
+// MaxAlternatives is the most graphs that may be listed.
+const MaxAlternatives = 2000
 
 // maxEvaluations is the most values of τ that are tried for one graph.
 const maxEvaluations = 256
@@ -107,7 +109,7 @@ func (u Uncertainty) check(m Model) error {
 	n := m.Graph.Order()
 	switch {
 	case n > MaxUncertain && (u.WeightError > 0 || len(u.Alternatives) > 0):
-		return fmt.Errorf("%w: %d nodes, and other weights or relationships are certified for at most %d; a range of tau is certified for more", ErrUncertainty, n, MaxUncertain)
+		return fmt.Errorf("%w: %d nodes, and other weights or graphs are certified for at most %d; a range of tau is certified for more", ErrUncertainty, n, MaxUncertain)
 	case u.TauFrom != 0 || u.TauTo != 0:
 		if !(u.TauFrom > 0) || !(u.TauTo >= u.TauFrom) || math.IsInf(u.TauTo, 1) {
 			return fmt.Errorf("%w: tau from %v to %v, want 0 < from ≤ to", ErrUncertainty, u.TauFrom, u.TauTo)
@@ -397,41 +399,4 @@ func newCell(a, b *evaluation) cell {
 		c.upper = max(c.upper, (end+h*bend)*(1+8*unit))
 	}
 	return c
-}
-
-// MaxAlternatives is the most graphs that [WithoutRelationships] lists.
-const MaxAlternatives = 2000
-
-// WithoutRelationships lists the graphs that result from g by deleting 1 to k
-// relationships, for every choice of them. It returns [ErrUncertainty] for more than [MaxAlternatives].
-func WithoutRelationships(g *graph.Graph, k int) ([]*graph.Graph, error) {
-	if k <= 0 {
-		return nil, nil
-	}
-	edges := slices.Collect(g.Edges())
-	count, ways := 0.0, 1.0
-	for i := 1; i <= min(k, len(edges)); i++ {
-		ways *= float64(len(edges)-i+1) / float64(i)
-		count += ways
-	}
-	if count > MaxAlternatives {
-		return nil, fmt.Errorf("%w: %d of %d relationships can be absent in %.4g ways, at most %d are certified", ErrUncertainty, k, len(edges), count, MaxAlternatives)
-	}
-	var out []*graph.Graph
-	absent := make([]bool, len(edges))
-	var choose func(from, left int)
-	choose = func(from, left int) {
-		for i := from; i < len(edges) && left > 0; i++ {
-			absent[i] = true
-			index := -1
-			out = append(out, g.FilterEdges(func(graph.Edge) bool {
-				index++
-				return !absent[index]
-			}))
-			choose(i+1, left-1)
-			absent[i] = false
-		}
-	}
-	choose(0, k)
-	return out, nil
 }

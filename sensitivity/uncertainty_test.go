@@ -11,9 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/sensitivity"
 )
@@ -406,59 +404,4 @@ func TestFurtherRelationship(t *testing.T) {
 			t.Errorf("%s: Δ₂ with one more relationship is %v times the graph's, want %v to %v", name, ratio, c.from, c.to)
 		}
 	}
-}
-
-// What is certified at once for every further relationship of weight w at most is several times Δ₂,
-// by the bound of docs/proofs/uncertainty.md, which has these figures; and it holds.
-func TestFurtherBound(t *testing.T) {
-	for name, want := range map[string]map[float64]float64{"karate": {.1: 1.79, 1: 3.86}, "net3": {.1: 1.53, 1: 2.99}} {
-		s, _ := testkit.Example(t, name)
-		g := must[*graph.Graph](t)(s.Graph(t.Context(), graph.Selection{}))
-		l := laplacian.New(g, laplacian.Combinatorial)
-		alone := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 2), nil, sensitivity.Options{})).Upper
-		for w, ratio := range want {
-			if got := furtherBound(t, g, l, 2, w) / alone; math.Abs(got-ratio) > .02*ratio {
-				t.Errorf("%s, w = %v: %v times Δ₂, the page says %v", name, w, got, ratio)
-			}
-		}
-		other := must[*graph.Graph](t)(g.Changed([]graph.Change{{Source: g.ID(16), Target: g.ID(26), Weight: 1}}))
-		e := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, model(g, 2), nil, sensitivity.Uncertainty{Alternatives: []*laplacian.Laplacian{laplacian.New(other, laplacian.Combinatorial)}}, sensitivity.Options{}))
-		if e.Upper > furtherBound(t, g, l, 2, 1) {
-			t.Errorf("%s: a further relationship has %v", name, e.Upper)
-		}
-	}
-}
-
-// furtherBound is ‖x(τ)‖ + √w·∫min(√(2w), (2e(τ−s))^{-½})·(max x(s) − min x(s))ds for the worst edge.
-func furtherBound(t *testing.T, g *graph.Graph, l *laplacian.Laplacian, tau, w float64) (bound float64) {
-	t.Helper()
-	const steps = 100
-	d := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: expm.Eigen}))
-	all := make([]int, g.Order())
-	for i := range all {
-		all[i] = i
-	}
-	heat := make([]*mat.Dense, steps+1)
-	for s := range heat {
-		heat[s] = must[*mat.Dense](t)(must[*expm.Diffusion](t)(d.WithTau(tau*float64(s)/steps)).Rows(background, all))
-	}
-	for e := range g.Edges() {
-		x := func(s int) (norm, width float64) {
-			hi, lo := math.Inf(-1), math.Inf(1)
-			u, v := heat[s].RawRowView(e.U), heat[s].RawRowView(e.V)
-			for i := range u {
-				z := u[i] - v[i]
-				norm, hi, lo = norm+z*z, max(hi, z), min(lo, z)
-			}
-			return math.Sqrt(norm), hi - lo
-		}
-		sum, _ := x(steps)
-		for s := range steps {
-			a, b := tau*(1-float64(s+1)/steps), tau*(1-float64(s)/steps)
-			_, width := x(s)
-			sum += math.Sqrt(w) * min((b-a)*math.Sqrt(2*w), 2*(math.Sqrt(b)-math.Sqrt(a))/math.Sqrt(2*math.E)) * width
-		}
-		bound = max(bound, sum)
-	}
-	return bound
 }

@@ -49,6 +49,30 @@ func TestCloakAddsTheNoiseOfItsPackage(t *testing.T) {
 	}
 }
 
+// TestCloakClips: from one state of the generator, a reading beyond the public range is released as
+// the end of it.
+func TestCloakClips(t *testing.T) {
+	pk := packages(t, plan(t, nil), sensor.Options{})[0]
+	release := func(reading string) string {
+		cryptotest.SetGlobalRandom(t, 61)
+		out, err := cloak(pk, `{"releaseId":"1","reading":`+reading+`}`, sensor.CloakOptions{StateDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for end, beyond := range map[string][]string{"0": {"-1e-9", "-7", "-1e308"}, "1": {"1.001", "7", "1e308"}} {
+		for _, reading := range beyond {
+			if got, want := release(reading), release(end); got != want {
+				t.Errorf("a reading of %s is released as %s, want that of %s, %s", reading, got, end, want)
+			}
+		}
+	}
+	if release("0") == release("1") {
+		t.Error("all readings are released alike: nothing was tested")
+	}
+}
+
 // TestCloakDrawsAfterTheSpend: a release that the sensor refuses reads no word of the
 // generator, so the noise is not drawn before it is paid for.
 func TestCloakDrawsAfterTheSpend(t *testing.T) {

@@ -280,6 +280,35 @@ func TestCloakRefusesPackages(t *testing.T) {
 	}
 }
 
+// TestLaterPackagesLowerNothing: a package that passes may state less than the first; the one after it
+// is held to the first all the same, and to the lowest limit.
+func TestLaterPackagesLowerNothing(t *testing.T) {
+	good := packages(t, plan(t, nil), sensor.Options{Releases: 5})[0]
+	change := func(f func(*sensor.Package)) sensor.Package { p := good; f(&p); return p }
+	for name, later := range map[string][2]sensor.Package{
+		"σ": {
+			change(func(p *sensor.Package) { p.SigmaMin /= 4 }),
+			change(func(p *sensor.Package) { p.SigmaMin /= 4; p.Sensor.Steps = p.Sensor.Steps * 3 / 4 }),
+		},
+		"lattice": {
+			change(func(p *sensor.Package) { p.Sensor.Exponent++; p.Sensor.Steps = p.Sensor.Steps/2 + 1 }),
+			change(func(p *sensor.Package) { p.Sensor.Exponent += 2; p.Sensor.Steps = p.Sensor.Steps/4 + 1 }),
+		},
+		"limit": {
+			change(func(p *sensor.Package) { p.Limit = 3 * p.Cost }),
+			good,
+		},
+	} {
+		opts := sensor.CloakOptions{StateDir: t.TempDir()}
+		for k, p := range []sensor.Package{good, later[0], later[1]} {
+			out, err := cloak(p, fmt.Sprintf(`{"releaseId":"%d","reading":0}`, k), opts)
+			if k < 2 && err != nil || k == 2 && (err == nil || out != "") {
+				t.Errorf("%s, package %d: wrote %q, %v", name, k+1, out, err)
+			}
+		}
+	}
+}
+
 // TestCloakOneProcess: a second process on one state is refused, and so is a
 // damaged state.
 func TestCloakOneProcess(t *testing.T) {

@@ -98,11 +98,15 @@ type jobList struct {
 
 func (s *server) jobs(r *http.Request) (jobList, error) {
 	all, now, err := s.Engine.Jobs(r.Context())
-	list := jobList{Time: now, Jobs: []jobs.Summary{}}
+	return jobList{now, summaries(all)}, err
+}
+
+func summaries(all []jobs.Job) []jobs.Summary {
+	list := []jobs.Summary{}
 	for _, j := range all {
-		list.Jobs = append(list.Jobs, j.Summary())
+		list = append(list, j.Summary())
 	}
-	return list, err
+	return list
 }
 
 func (s *server) listJobs(r *http.Request) (int, any, error) {
@@ -113,23 +117,35 @@ func (s *server) listJobs(r *http.Request) (int, any, error) {
 type jobDetail struct {
 	jobs.Summary
 	Ticks []jobs.Claim `json:"ticks"` // latest first
+
+	definition jobs.Definition
 }
 
 // shownTicks bounds the ticks of a job that are listed.
 const shownTicks = 30
 
 func (s *server) job(r *http.Request) (jobDetail, error) {
-	list, err := s.jobs(r)
+	all, _, err := s.Engine.Jobs(r.Context())
 	if err != nil {
 		return jobDetail{}, err
 	}
+	j, err := named(r, all)
+	if err != nil {
+		return j, err
+	}
+	ticks, err := s.Store.Ticks(r.Context(), jobs.TickQuery{JobName: j.Name, Limit: shownTicks})
+	j.Ticks = append(j.Ticks, ticks...)
+	return j, err
+}
+
+// named is the job that an address names, without its ticks.
+func named(r *http.Request, all []jobs.Job) (jobDetail, error) {
 	name := r.PathValue("name")
-	i := slices.IndexFunc(list.Jobs, func(j jobs.Summary) bool { return j.Name == name })
+	i := slices.IndexFunc(all, func(j jobs.Job) bool { return j.Name == name })
 	if i < 0 {
 		return jobDetail{}, notFound("there is no such job")
 	}
-	ticks, err := s.Store.Ticks(r.Context(), jobs.TickQuery{JobName: name, Limit: shownTicks})
-	return jobDetail{list.Jobs[i], append([]jobs.Claim{}, ticks...)}, err
+	return jobDetail{all[i].Summary(), []jobs.Claim{}, all[i].Definition}, nil
 }
 
 func (s *server) showJob(r *http.Request) (int, any, error) {

@@ -4,14 +4,18 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
@@ -24,7 +28,7 @@ var pageFiles embed.FS
 var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span, "label": label,
+	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span, "label": label, "long": long, "lead": lead, "rest": rest,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -38,13 +42,15 @@ type frame struct {
 	Name      string // of the store
 	Version   string
 	Time      time.Time // the store's clock
+	Away      string    // how old is what is shown where the store does not answer; "": it is as it stands there
 	CanChange bool
 	Content   any
 }
 
 // homeContent is the first page.
 type homeContent struct {
-	Jobs    []jobs.Summary
+	Jobs    []jobs.Summary // what a person has to mend first
+	Needy   int            // how many of them
 	Runs    []jobs.Run
 	Budgets []Budget
 }
@@ -58,7 +64,7 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			fail(w, r, err)
 			return
 		}
-		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil
+		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil && f.Away == ""
 		var b bytes.Buffer
 		if err := pages.ExecuteTemplate(&b, name, f); err != nil {
 			s.Log.Error("a page could not be written", "page", name, "error", err)
@@ -66,6 +72,9 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if f.Away != "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
 		w.Write(b.Bytes())
 	}
 }
@@ -73,7 +82,15 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 // homeRuns is how many runs the first page shows.
 const homeRuns = 20
 
-func (s *server) home(r *http.Request) (string, frame, error) {
+// homePage shows how things stand, or how they stood when the store last answered.
+func (s *server) homePage(r *http.Request) (string, frame, error) {
+	if known, at, away := s.last(); away != "" {
+		s.mu.Lock()
+		content := s.home
+		s.mu.Unlock()
+		content.setJobs(summaries(known))
+		return "home.html", frame{Title: "Jobs", Time: at, Away: away, Content: content}, nil
+	}
 	list, err := s.jobs(r)
 	if err != nil {
 		return "", frame{}, err
@@ -84,7 +101,56 @@ func (s *server) home(r *http.Request) (string, frame, error) {
 	}
 	tellOnce(list.Jobs, runs)
 	budgets, err := s.Budgets(r.Context())
-	return "home.html", frame{Title: "Jobs", Time: list.Time, Content: homeContent{list.Jobs, runs, budgets}}, err
+	content := homeContent{Runs: runs, Budgets: budgets}
+	content.setJobs(list.Jobs)
+	if err == nil {
+		s.mu.Lock()
+		s.home = content
+		s.mu.Unlock()
+	}
+	return "home.html", frame{Title: "Jobs", Time: list.Time, Content: content}, err
+}
+
+// last is what the engine knows of the jobs where its store does not answer, and how old that is; "" where the store answers,
+// or never did.
+func (s *server) last() (known []jobs.Job, at time.Time, away string) {
+	known, at, age := s.Engine.Last()
+	if s.Engine.Ready() == nil || at.IsZero() {
+		return nil, at, ""
+	}
+	return known, at, age.Round(time.Second).String()
+}
+
+// setJobs sorts jobs by how much they need a person.
+func (h *homeContent) setJobs(list []jobs.Summary) {
+	slices.SortStableFunc(list, func(a, b jobs.Summary) int { return cmp.Compare(urgency(a), urgency(b)) })
+	h.Jobs, h.Needy = list, 0
+	for _, j := range list {
+		if urgency(j) < waits {
+			h.Needy++
+		}
+	}
+}
+
+// How much a job needs a person; waits is the first that does not.
+const (
+	broken = iota
+	late
+	waits
+	fine
+)
+
+func urgency(j jobs.Summary) int {
+	switch string(j.Status) {
+	case string(jobs.Invalid), string(jobs.Failed), string(jobs.TooDear):
+		return broken
+	case string(jobs.WaitingForBudget):
+		return waits
+	}
+	if j.Missed > 0 || j.Message != "" && j.Status == jobs.Pending {
+		return late
+	}
+	return fine
 }
 
 // asAbove stands where a reader has just been told.
@@ -112,13 +178,47 @@ func once(told map[string]bool, text string) string {
 	return text
 }
 
+// jobContent is the page of a job.
+type jobContent struct {
+	jobDetail
+	Cost   *Cost
+	Budget *Budget // of its scope; nil: nothing was spent from it yet, and it has no cap
+}
+
 func (s *server) jobPage(r *http.Request) (string, frame, error) {
+	known, at, away := s.last()
+	if away != "" {
+		j, err := named(r, known)
+		return "job.html", frame{Title: "Job " + j.Name, Time: at, Away: away, Content: jobContent{jobDetail: j, Cost: s.cost(j)}}, err
+	}
 	j, err := s.job(r)
+	if err != nil {
+		return "", frame{}, err
+	}
+	content := jobContent{jobDetail: j, Cost: s.cost(j)}
+	if content.Cost != nil {
+		var all []Budget
+		all, err = s.Budgets(r.Context())
+		if i := slices.IndexFunc(all, func(b Budget) bool { return b.Scope == content.Cost.Scope }); i >= 0 {
+			content.Budget = &all[i]
+		}
+	}
 	told := map[string]bool{j.Message: true}
 	for k := range j.Ticks {
 		j.Ticks[k].Message = once(told, j.Ticks[k].Message)
 	}
-	return "job.html", frame{Title: "Job " + j.Name, Content: j}, err
+	return "job.html", frame{Title: "Job " + j.Name, Content: content}, err
+}
+
+// cost is what a run of a job spends, nil where that is not known.
+func (s *server) cost(j jobDetail) *Cost {
+	if s.Cost == nil || j.Status == jobs.Invalid {
+		return nil
+	}
+	if c, ok := s.Cost(j.definition); ok {
+		return &c
+	}
+	return nil
 }
 
 // runContent is the short page of a run.
@@ -192,6 +292,22 @@ func number(x *float64) string {
 	}
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
+
+// shortText is how long a text may be, in letters, before it is folded.
+const shortText = 120
+
+func long(text string) bool { return utf8.RuneCountInString(text) > shortText }
+
+// lead is the beginning of a long text, of whole words, and rest what follows.
+func lead(text string) string {
+	start := string([]rune(text)[:shortText])
+	if i := strings.LastIndex(start, " "); i > 0 {
+		start = start[:i]
+	}
+	return start
+}
+
+func rest(text string) string { return strings.TrimPrefix(text, lead(text)) }
 
 // ran reports whether a run has taken its time: one that waits has not begun.
 func ran(status jobs.Status) bool { return status != jobs.WaitingForBudget && status != jobs.TooDear }

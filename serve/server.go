@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/graphcloak/graphcloak/jobs"
@@ -24,6 +25,8 @@ type Options struct {
 
 	// Budgets returns what every scope has spent and what is left.
 	Budgets func(ctx context.Context) ([]Budget, error)
+	// Cost returns what a run of a job spends and from which scope; false where its settings do not say.
+	Cost func(d jobs.Definition) (Cost, bool)
 	// Report writes the page of a run's report, which is JSON, to be shown under
 	// ReportPolicy, a Content-Security-Policy. nil: the server's own short page.
 	Report       func(ctx context.Context, w io.Writer, report []byte) error
@@ -45,6 +48,12 @@ type Budget struct {
 	MovedTo          string   `json:"movedTo,omitempty"`
 }
 
+// Cost is what a run of a job spends.
+type Cost struct {
+	Scope          string
+	Epsilon, Delta float64
+}
+
 // Limits of a request.
 const (
 	headerTime = 5 * time.Second
@@ -59,6 +68,9 @@ const (
 type server struct {
 	Options
 	secret secret
+
+	mu   sync.Mutex
+	home homeContent // as it was shown last
 }
 
 // New returns a server with limits on what a client may ask of it. Its address and
@@ -83,7 +95,7 @@ func (s *server) handler() http.Handler {
 
 	shut.Handle("GET /metrics", s.Metrics)
 	shut.HandleFunc("GET /style.css", style)
-	shut.HandleFunc("GET /{$}", s.page(s.home))
+	shut.HandleFunc("GET /{$}", s.page(s.homePage))
 	shut.HandleFunc("GET /jobs/{name}", s.page(s.jobPage))
 	shut.HandleFunc("GET /runs/{runId}", s.runPage)
 	shut.HandleFunc("POST /jobs/{name}/{action}", s.form)

@@ -17,7 +17,6 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/posterior"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -224,7 +223,6 @@ func (w workload) planning() []step {
 	if w.cost.Method == expm.Eigen {
 		certify = step{name: "sensitivity", transient: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
 	}
-	certify.extraSeconds += w.faults.tolerance()
 	a := w.plan.Allocation
 	if !w.plan.Allocates(int(w.nodes)) {
 		return append(w.choosing(), certify)
@@ -364,69 +362,16 @@ func (w workload) checks() float64 {
 	return 2500 * (w.cost.Column + perPosterior*w.nodes)
 }
 
-// severalSources is what more than one source may take: all pairs, where they are
-// enumerated, and Markov chains, which compute the columns of the nodes that they visit.
+// severalSources is what a second source may take: where it is weighed, draws of one, and all pairs.
 func (w workload) severalSources() (seconds, bytes float64) {
-	counts := []int{w.sources}
-	if w.sources == 0 || w.sources == 1 {
+	const draws = 64
+	switch {
+	case w.sources == 0 || w.sources == 1 || w.nodes > analyst.DenseLimit:
 		return 0, 0
-	}
-	if w.faults.supposed && w.nodes > analyst.DenseLimit && w.sources != analyst.ByEvidence {
-		return w.walk()
-	}
-	switch w.sources {
-	case analyst.ByEvidence:
-		counts = []int{1, 2, 3, 4, 5}
-	case analyst.OneOrTwo: // a second source is weighed beside draws of one; pairs are enumerated where it is likely
-		const draws = 72
-		if w.nodes > analyst.DenseLimit {
-			return 0, 0
-		}
+	case w.sources == analyst.OneOrTwo:
 		seconds = draws * (perAmplitude*w.nodes + 2*w.cost.Apply)
-		if w.nodes <= analyst.PairedNodes {
-			return seconds + perPair*w.nodes*w.nodes, 2 * 8 * w.nodes * w.nodes
-		}
-		return seconds, 8 * w.nodes * draws
 	}
-	for _, k := range counts {
-		if k == 2 && w.nodes <= posterior.PairLimit {
-			seconds, bytes = seconds+perPair*w.nodes*w.nodes, max(bytes, 2*8*w.nodes*w.nodes)
-			if w.sources != analyst.ByEvidence {
-				continue
-			}
-		}
-		const sweeps = 4 * 1500
-		moves := sweeps * float64(k+1)
-		columns := min(w.nodes, moves)
-		seconds += 2*moves*perAmplitude*w.nodes + 2*columns*w.cost.Apply
-		bytes = max(bytes, min(1<<30, 8*w.nodes*columns))
-	}
-	return seconds, bytes
-}
-
-// walk is what more than one source takes where sensors may be faulty: posteriors of one given others, for what a chain proposes and for
-// the evidence of a second, and its moves. Among many relationships heat reaches everything: there a column is a product.
-func (w workload) walk() (seconds, bytes float64) {
-	const (
-		perGiven = 15e-6 // seconds of a posterior, for each node
-		perMove  = 1e-4
-		sweeps   = 4 * 1500
-		moves    = 3 * sweeps // of each source
-		draws    = 9
-		pool     = 256 // columns
-		many     = 2   // relationships a node
-	)
-	k, posteriors := float64(w.sources), 3*float64(w.sources)
-	if w.sources == analyst.OneOrTwo {
-		if w.nodes > analyst.SecondNodes {
-			return 0, 0
-		}
-		k, posteriors = 2, draws+6
-	}
-	if w.relationships > many*w.nodes && w.sources != analyst.OneOrTwo {
-		seconds = pool*w.cost.Column + k*sweeps*w.cost.Apply
-	}
-	return seconds + posteriors*perGiven*w.nodes + k*moves*perMove, float64(posterior.SampleBytes(int(w.nodes), int(w.sensors)))
+	return seconds + perPair*w.nodes*w.nodes, 8 * w.nodes * max(w.nodes/2, draws)
 }
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:

@@ -22,11 +22,10 @@ type faultWorkload struct {
 	measured       bool    // the readings are
 	given          bool    // the rate of faults is
 	supposed       bool    // faults are
-	tolerate       int     // liars that a plan is to withstand
 }
 
 func newFaultWorkload(nodes, sensors float64, job graphcloak.Job) faultWorkload {
-	f := faultWorkload{nodes: nodes, entries: nodes * sensors, tolerate: job.Plan.Allocation.TolerateFaulty}
+	f := faultWorkload{nodes: nodes, entries: nodes * sensors}
 	f.measured = job.Plan.Measured || job.Signal.MeasurementProperty != ""
 	f.supposed = f.measured
 	if rate := job.Recover.FaultRate; rate != nil {
@@ -50,15 +49,6 @@ func (f faultWorkload) breakdown() (seconds float64) {
 		return 0
 	}
 	return perLiar * trials * f.entries
-}
-
-// tolerance is the attack on a plan that is to withstand liars: under as many mixtures with uniform
-// noise as it takes, five at most, of the answers to a dozen sources.
-func (f faultWorkload) tolerance() (atMost float64) {
-	if f.tolerate == 0 {
-		return 0
-	}
-	return 5 * 12 * perLiar * f.entries
 }
 
 // recovery is what faults add to one that takes some seconds with sound sensors: some posteriors, each of the draws that a

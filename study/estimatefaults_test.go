@@ -56,10 +56,6 @@ func TestEstimateOfFaultySensors(t *testing.T) {
 	if r := measured["evaluate"].SecondsMin / computed["evaluate"].SecondsMin; r < 5 {
 		t.Errorf("evaluate takes %v times as long", r)
 	}
-	job.Plan.Allocation.TolerateFaulty = 1
-	if e := estimates(t, s, job)["plan"]; e.SecondsMax <= sound["plan"].SecondsMax || e.SecondsMin != sound["plan"].SecondsMin {
-		t.Errorf("--tolerate-faulty: %v to %v s, without %v to %v s", e.SecondsMin, e.SecondsMax, sound["plan"].SecondsMin, sound["plan"].SecondsMax)
-	}
 }
 
 // TestEstimateOfRange: an allocation for a range of τ may take much longer than one for its middle; uniform noise does not.

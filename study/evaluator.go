@@ -144,7 +144,7 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 	if s.world.Sourceless() {
 		notes = append(notes, "without a source nothing that is named is right, and no set covers one")
 	}
-	if k := s.opts.Recover.Sources; k != 0 && k != 1 && k != analyst.OneOrTwo {
+	if s.opts.Recover.Sources > 1 {
 		notes = append(notes, "every trial has one source, and the posterior supposes one")
 	}
 	if s.part.Count == 1 {

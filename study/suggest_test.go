@@ -270,6 +270,7 @@ func TestSuggestIsolated(t *testing.T) {
 	store := testkit.Folder(t, dir)
 	job := karate()
 	job.Plan.Epsilon, job.Public = 1000, graphcloak.Public{PriorProperty: "weight"}
+	job.Selection.Isolated = graph.AllowIsolated
 	m, _ := testkit.Planned(t, store, job)
 	s, err := study.Suggest(t.Context(), m, job.Plan, 4, study.SuggestOptions{})
 	if err != nil {

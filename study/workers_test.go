@@ -32,7 +32,7 @@ func TestWorkers(t *testing.T) {
 		workers int // 0: only with -all-workers
 		make    func() (*graph.Graph, error)
 	}{
-		{"block model", 16, func() (*graph.Graph, error) { g, _, err := graph.SBM(1100, 4, .02, .001, 1); return g, err }},
+		{"block model", 16, func() (*graph.Graph, error) { g, _, err := graph.SBM(1100, 4, .04, .001, 1); return g, err }},
 		{"Barabási–Albert", 7, func() (*graph.Graph, error) { return graph.BarabasiAlbert(1050, 4, 1) }},
 		{"R-MAT", 0, func() (*graph.Graph, error) { return graph.RMAT(1100, 5000, graph.Quadrants{}, 1) }},
 		{"road-like", 3, func() (*graph.Graph, error) { g, _, err := graph.RoadLike(1300, 1); return g, err }},

@@ -54,7 +54,7 @@ var settings = []setting{
 	{"road-like, n = 7,000, τ = 16", "road-like,n=7000,seed=%d", 16, nil, 1, 100},
 }
 
-var rules = []recovery.RuleKind{recovery.Paper, recovery.Hsu, recovery.Chi2, recovery.Projected, recovery.Auto, recovery.NormalEquations}
+var rules = []recovery.RuleKind{recovery.Paper, recovery.Projected, recovery.Auto, recovery.NormalEquations}
 
 func main() {
 	flag.Parse()

@@ -61,7 +61,6 @@ func studies() []experiment {
 		sourcesStudy(),
 		faultyStudy(),
 		faultyTimeStudy(),
-		faultySourcesStudy(),
 		amplitudeStudy(),
 		scenarioStudy(),
 		tauRangeStudy(),

@@ -139,17 +139,3 @@ func TestSearchedAllocationWarns(t *testing.T) {
 		}
 	}
 }
-
-// TestToleranceIsSaid: noise that was allocated and left as it is was not spread, and that it is allocated though sensors measure is said.
-func TestToleranceIsSaid(t *testing.T) {
-	a, _, _ := kit(t, "--from", "example:karate", "--tau", "1", "--delta", "0.01", "--allocation", "uniform")
-	_, _, p, _ := planned(t, a)
-	p.Allocated = &graphcloak.Allocated{TolerateFaulty: 1}
-	if text := toleranceBought(p); !strings.Contains(text, "spread over more sensors") || strings.Contains(text, "though sensors measure") {
-		t.Error(text)
-	}
-	p.Allocated.Simulated = &allocation.Simulated{Trials: 64}
-	if text := toleranceBought(p); strings.Contains(text, "spread over more sensors") {
-		t.Error(text)
-	}
-}

@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -139,7 +141,15 @@ func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 	if l.File == "" {
 		l.File = os.Getenv(config.EnvPrefix + "CONFIG")
 	}
-	if l.File == "" {
+	if l.File != "" {
+		by := "--config"
+		if a.configPath == "" {
+			by = config.EnvPrefix + "CONFIG"
+		}
+		if err := checkNamed(l.File, ", which "+by+" names"); err != nil {
+			return nil, err
+		}
+	} else {
 		l.File, l.FileOwn = defaultConfigFile(), true
 	}
 	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" && !filepath.IsAbs(base) && l.FileOwn {
@@ -167,6 +177,15 @@ func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 	}
 	l.DotEnv, l.DotEnvPath = values, path
 	return remarks, nil
+}
+
+// checkNamed makes sure that a configuration file which was named is there.
+func checkNamed(path, by string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fail(exitNotFound, "there is no configuration file %s%s", path, by).
+			hint("name one that is there; `graphcloak init -o FILE` makes one").about("file", path)
+	}
+	return nil
 }
 
 // defaultConfigFile returns the user's configuration file if there is one. A relative

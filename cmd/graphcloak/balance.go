@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -111,12 +110,11 @@ func orNil(x float64, err error) *float64 {
 	return &x
 }
 
-var (
-	balanceColumns = []string{"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee"}
-	slidingColumns = []string{"capPer", "recentEpsilon"}
-)
+var balanceColumns = []string{
+	"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee", "capPer", "recentEpsilon",
+}
 
-// row has the sliding columns last.
+// row is an account in full, for programs.
 func (b balance) row() []any {
 	number := func(x *float64) any {
 		if x == nil {
@@ -134,8 +132,8 @@ func (b balance) row() []any {
 	}
 }
 
-// narrowBalances are accounts on a screen that has no room for what --verbose users want.
-func narrowBalances(shown []balance, sliding bool) *section {
+// shortBalances are accounts for people, the same at every width of the screen.
+func shortBalances(shown []balance, sliding bool) section {
 	s := section{columns: []string{"scope", "releases", "ε", "δ", "cap ε", "left ε"}}
 	pick := []int{0, 1, 3, 4, 5, 8}
 	if sliding {
@@ -149,7 +147,7 @@ func narrowBalances(shown []balance, sliding bool) *section {
 		}
 		return row
 	})
-	return &s
+	return s
 }
 
 // showAccounts prints balances. A table has the columns of sliding caps where there is one.
@@ -157,7 +155,7 @@ func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 	balances := make([]balance, len(holdings))
 	var remarks []string
 	shown := balances[:0:0]
-	sliding := a.outputFormat() != "table"
+	sliding, inFull := false, a.outputFormat() != "table" || a.verbose()
 	if len(holdings) == 0 {
 		return a.render(map[string]any{"scopes": balances}, section{columns: balanceColumns, rows: rowsOf(shown, balance.row), none: "Nothing was spent yet, and no cap is set: `graphcloak budget set` sets one."})
 	}
@@ -171,16 +169,14 @@ func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 		shown = append(shown, balances[i])
 		remarks = append(remarks, remainingAtDelta(h, delta)...)
 	}
-	columns := balanceColumns
 	if sliding {
-		columns = slices.Concat(balanceColumns, slidingColumns)
-		remarks = append(remarks, "A cap with capPer limits what is spent in any time as long as that, recentEpsilon; epsilon is that of all releases, however old.")
+		remarks = append(remarks, "A cap with \"cap per\" limits what is spent in any time as long as that, recent ε; ε is that of all releases, however old.")
 	}
-	return a.render(map[string]any{"scopes": balances}, section{
-		columns: columns,
-		rows:    rowsOf(shown, func(b balance) []any { return b.row()[:len(columns)] }),
-		narrow:  narrowBalances(shown, sliding),
-	}, section{text: "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --format json has. " + strings.Join(remarks, " ")})
+	table := shortBalances(shown, sliding)
+	if inFull {
+		table.columns, table.rows = balanceColumns, rowsOf(shown, balance.row)
+	}
+	return a.render(map[string]any{"scopes": balances}, table, section{text: "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --verbose shows. " + strings.Join(remarks, " ")})
 }
 
 // remainingAtDelta says what remains in capped scopes at a δ other than the cap's; 0: none.

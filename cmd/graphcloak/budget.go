@@ -106,7 +106,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			"With --per the cap slides: it limits what is spent in any span of that length, by the clock of the store, and a\n" +
 			"refusal says from when on there is room. That is a policy: what all releases together tell, however old, goes on\n" +
 			"growing, and `budget show` shows it beside.",
-		Example: "  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
+		Example: "  graphcloak budget set --uri neo4j://localhost:7687 -u neo4j --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
 			"  graphcloak budget set --from folder:mygraph --budget-scope hospital --create --epsilon 8 --delta 1e-5\n" +
 			"  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 4 --delta 1e-5 --per 30d",
 	}, func(ctx context.Context, l privacy.Ledger) error {

@@ -69,6 +69,9 @@ func newConfigValidateCommand(app *app) *cobra.Command {
 			checked := "settings"
 			if len(args) == 1 {
 				checked = args[0]
+				if err := checkNamed(checked, ""); err != nil {
+					return err
+				}
 				if err := config.LoadFile(checked); err != nil {
 					return err
 				}

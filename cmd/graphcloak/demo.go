@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/page"
 	"github.com/graphcloak/graphcloak/report"
@@ -78,6 +79,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 		return err
 	}
 	job.Signal = graphcloak.Signal{SourceProperty: builtin.SourceProperty}
+	job.Selection.Isolated = graph.DropIsolated // which a generated graph may have
 	job.Write = graphcloak.WriteOptions{Enabled: true, Force: a.config.Output.Force}
 	job.Scope, job.RequireCap = source.Name, false // what ships in the program needs no limit
 	if job.Communities.Property == "" {

@@ -204,9 +204,6 @@ func runPage(t *testing.T, bin, page string, seed int, p *documented.Page) {
 	t.Cleanup(func() { endServer(dir) })
 	s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table")}
 	ran, port := 0, freePort(t)
-	if page == "docs/how-to/budget.md" || page == "docs/explanation/threat-model.md" { // it takes the graph of another page
-		s.prepare(t, "graphcloak graph generate example:karate hall")
-	}
 	for k, c := range p.Commands {
 		if strings.Contains(c.Text, "NEO4J") {
 			break

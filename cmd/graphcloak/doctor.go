@@ -113,20 +113,24 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 			return err
 		}
 		if fix {
-			if made, err = mend(ctx, options, settings.Selection, len(a.config.Jobs) > 0); err != nil {
-				return err
-			}
+			made, err = a.mend(ctx, options, settings.Selection)
 		}
 		checks = neo4j.Doctor(ctx, options, settings.Selection, names, len(a.config.Jobs) > 0)
+		if err != nil && passed(checks, "connection") {
+			d := describe(err)
+			checks = append(checks, neo4j.CheckResult{Name: "fix", Detail: d.Message, Fix: d.Suggestion, Err: err})
+		}
 	} else if fix {
 		return fail(exitUsage, "%s has no constraints to make", a.config.From).hint("leave --fix out")
 	}
 	checks = append(checks, examineState())
-	failed := failures(checks)
-	if len(failed) == 0 {
-		checks = append(append(checks, a.examineGraph(ctx)...), a.examineJobs(ctx)...)
-		failed = failures(checks)
+	if passed(checks, "connection", "read") {
+		checks = append(checks, a.examineGraph(ctx)...)
 	}
+	if passed(checks, "connection") {
+		checks = append(checks, a.examineJobs(ctx)...)
+	}
+	failed := failures(checks)
 	sections := []section{{items: checkItems(checks)}}
 	if len(made) > 0 {
 		sections = append(sections, section{text: "Made the constraints on " + strings.Join(made, ", ") + "."})
@@ -145,14 +149,23 @@ func failures(checks []neo4j.CheckResult) []neo4j.CheckResult {
 	return slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
 }
 
-// mend makes the constraints that lack.
-func mend(ctx context.Context, options neo4j.Options, sel graph.Selection, hasJobs bool) ([]string, error) {
+// passed reports whether no check of these names failed.
+func passed(checks []neo4j.CheckResult, names ...string) bool {
+	return !slices.ContainsFunc(checks, func(c neo4j.CheckResult) bool { return !c.OK && slices.Contains(names, c.Name) })
+}
+
+// mend makes the constraints that lack, and says so first.
+func (a *app) mend(ctx context.Context, options neo4j.Options, sel graph.Selection) ([]string, error) {
 	s, err := neo4j.New(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	made, err := s.Mend(ctx, sel, hasJobs)
+	made, err := s.Mend(ctx, sel, len(a.config.Jobs) > 0, func(cypher []string) {
+		for _, line := range cypher {
+			a.note("Will run: %s", line)
+		}
+	})
 	if err != nil && exitCode(err) == exitInternal {
 		err = fail(exitValidation, "%w", err).hint("make the values of --node-key different, or choose another property")
 	}

@@ -44,6 +44,9 @@ func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
 	return all, err
 }
 
+// errMissed: nobody ran a job when it was due.
+var errMissed = errors.New("the times of a job were missed")
+
 // examineJob tells of a job what its state says.
 func examineJob(j jobs.Job) neo4j.CheckResult {
 	c := neo4j.CheckResult{Name: "job " + visible(j.Name), Detail: visible(j.State.Message)}
@@ -60,6 +63,12 @@ func examineJob(j jobs.Job) neo4j.CheckResult {
 		}
 	default:
 		c.OK = true
+	}
+	if c.OK && j.Missed > 0 {
+		c = neo4j.CheckResult{
+			Name: c.Name, Detail: j.MissedText(), Err: errMissed,
+			Fix: "keep `graphcloak serve` running; let it run more at once with --parallel-jobs; missedRuns: once makes up for a time that was missed",
+		}
 	}
 	return c
 }

@@ -18,11 +18,12 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Exit codes: a superset of neo4j-cli's.
+// Exit codes: those of neo4j-cli and more, but for usage, which is 64 as in sysexits.h: Go
+// ends a program that broke with 2, and that may be after a spend.
 const (
 	exitOK         = 0
 	exitInternal   = 1
-	exitUsage      = 2 // unknown command, flag, or word where one of a few is wanted
+	exitBroken     = 2 // Go's own: out of memory, SIGQUIT, a fatal error
 	exitNotFound   = 3 // label, type, property, database, run, file
 	exitAuth       = 4 // credentials or rights; database read-only
 	exitConflict   = 5 // property or file exists, run in progress, graph changed
@@ -34,6 +35,7 @@ const (
 	exitMemory       = 11 // memory guard
 	exitWarnings     = 12 // done, with warnings, under --strict
 	exitUnfinished   = 13 // budget is or may be spent, and the run is unfinished: resume it
+	exitUsage        = 64 // unknown command, flag, or word where one of a few is wanted
 	exitInterrupt    = 130
 	exitTerminated   = 143
 )
@@ -351,7 +353,7 @@ func (a *app) format() string {
 	if a.config != nil {
 		chosen = a.config.Output.Format
 	}
-	if slices.Contains(append([]string{"table", "json", "ndjson", "csv"}, binaryFormats...), chosen) {
+	if slices.Contains([]string{"table", "json", "ndjson", "csv", "parquet"}, chosen) {
 		return chosen
 	}
 	if a.tty.out {

@@ -55,10 +55,10 @@ func TestFaultySensorsAreRecorded(t *testing.T) {
 	if want := fmt.Sprintf("No: %d of 12 sensors are more likely faulty than sound", listed[0].FaultySensorCount); !strings.Contains(string(page), want) {
 		t.Errorf("the page of the record does not say %q", want)
 	}
-	if r := recorded(connector.Run{Record: map[string]any{"sensorCount": int64(12), "fitPValue": .3}}); r.FaultySensors() != 0 || r.MostlyFaulty() {
+	if r := recorded(connector.Run{Record: map[string]any{"sensorCount": int64(12), "fitPValue": .3}}); r.FaultySensors() != 0 || r.TooManyFaulty() {
 		t.Errorf("a record without the number: %d", r.FaultySensors())
 	}
-	if r := recorded(connector.Run{Record: map[string]any{"sensorCount": int64(12), "faultySensorCount": 7.}}); !r.MostlyFaulty() {
+	if r := recorded(connector.Run{Record: map[string]any{"sensorCount": int64(12), "faultySensorCount": 7.}}); !r.TooManyFaulty() {
 		t.Error("7 of 12 are not most")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +35,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if form := app.outputFormat(); form == "csv" || slices.Contains(binaryFormats, form) {
+			if form := app.outputFormat(); form == "csv" || form == "parquet" {
 				return fail(exitUsage, "an import has no rows for %s", form).hint("give --format json")
 			}
 			if info, err := os.Stat(args[0]); err != nil {

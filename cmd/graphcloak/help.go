@@ -88,7 +88,7 @@ var briefs = []brief{
 	{"mode", "MODE", "stream, stats, write, estimate"},
 	{"dry-run", "", "what would be written and spent, and stop"},
 	{"report", "FILE", "the report with its map, as one HTML page"},
-	{"format", "FORMAT", "table, json, ndjson, csv, arrow or parquet"},
+	{"format", "FORMAT", "table, json, ndjson, csv or parquet"},
 	{"output", "FILE", "write the result to this file"},
 	{"verbose", "", "all numbers, and the guarantee in words"},
 }
@@ -98,6 +98,9 @@ var ofJobs = []string{"from", "uri", "username", "format", "output", "verbose"}
 
 func briefOf(cmd *cobra.Command, f *pflag.Flag) (brief, bool) {
 	i := slices.IndexFunc(briefs, func(b brief) bool { return b.flag == f.Name })
+	if f.Name == "budget-scope" && cmd.HasParent() && cmd.Parent().Name() == "budget" { // what the command is about
+		return brief{f.Name, "NAME", "the data, such as property=risk"}, true
+	}
 	about := cmd.Name() == "serve" || cmd.HasParent() && cmd.Parent().Name() == "job"
 	if i < 0 || f.Annotations == nil || about && !slices.Contains(ofJobs, f.Name) {
 		return brief{}, false

@@ -68,20 +68,22 @@ func seen(t *testing.T, dir, nodes string, commands ...[]string) string {
 	return text
 }
 
+// table is nodes.csv with the signal of each node; a and b are no sensors.
+func table(values ...string) string {
+	text := "id,meter,signal\n"
+	for i, id := range []string{"a", "b", "h", "i", "j", "k", "l"} {
+		meter := "1"
+		if i < 2 {
+			meter = "0"
+		}
+		text += id + "," + meter + "," + values[i] + "\n"
+	}
+	return text
+}
+
 // interferences are pairs of secrets under which the sensors release the same steps X
 // from the same noise: what is seen must be the same.
 func interferences() map[string][2]string {
-	table := func(values ...string) string {
-		text := "id,meter,signal\n"
-		for i, id := range []string{"a", "b", "h", "i", "j", "k", "l"} {
-			meter := "1"
-			if i < 2 {
-				meter = "0"
-			}
-			text += id + "," + meter + "," + values[i] + "\n"
-		}
-		return text
-	}
 	return map[string][2]string{
 		// a and b are mirror images, and no sensor is on either.
 		"sources": {table("0.875", "", "0", "", "", "", ""), table("", "0.875", "", "0", "0", "", "")},

@@ -41,10 +41,6 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if err != nil {
 		return graphcloak.Settings{}, err
 	}
-	if method == expm.Lanczos {
-		return graphcloak.Settings{}, fail(exitValidation, "--kernel-method lanczos takes a time that depends on the private sources").
-			hint("use auto, eigen or chebyshev")
-	}
 	tau, err := tauOf(c, c.Signal.MeasurementProperty != "")
 	if err != nil {
 		return graphcloak.Settings{}, err
@@ -57,6 +53,9 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	}
 	if p.DefaultWeight != nil {
 		sel.DefaultWeight = *p.DefaultWeight
+	}
+	if p.Isolated != "refuse" {
+		sel.Isolated = graph.Isolated(p.Isolated)
 	}
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
@@ -126,7 +125,6 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 			Uniform: p.Allocation == "uniform", Objective: objective,
 			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
 			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,
-			TolerateFaulty: p.TolerateFaulty,
 		},
 		Measured:             c.Signal.MeasurementProperty != "",
 		SensitivityTolerance: tolerance(c), SensitivityTime: p.SensitivityTime,
@@ -146,7 +144,6 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 // uncertainty reads how far the process may be from the model.
 func uncertainty(c *config.Config) (u privacy.Uncertainty, err error) {
 	p := c.Privacy
-	u.RelationshipError = p.RelationshipError
 	if tau := c.Diffusion.Tau; tau.IsRange() {
 		u.TauFrom, u.TauTo = tau.From, tau.To
 	}
@@ -172,18 +169,12 @@ func signalOf(c *config.Config) graphcloak.Signal {
 
 func recoverOptions(r config.Recovery) (analyst.Options, error) {
 	options := analyst.Options{Sources: r.Sources.Count, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
-	switch {
-	case r.Sources.Auto:
+	if r.Sources.Auto {
 		options.Sources = analyst.OneOrTwo
-	case r.Sources.Count == 0:
-		options.Sources = analyst.ByEvidence
 	}
 	rule, err := recovery.ParseRule(r.ResidualBound.String())
 	if err != nil {
 		return options, err
-	}
-	if r.Beta != nil {
-		rule.Beta = *r.Beta
 	}
 	options.Rule = rule
 	options.Amplitude = map[string]posterior.Amplitude{"uniform": posterior.UniformAmplitude, "one": posterior.UnitAmplitude}[r.Amplitude]

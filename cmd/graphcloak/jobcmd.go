@@ -203,7 +203,7 @@ func newJobPauseCommand(app *app, pause bool) *cobra.Command {
 		Example: "  graphcloak job pause nightly --uri neo4j://localhost:7687 -u neo4j", Args: cobra.ExactArgs(1),
 	}
 	if !pause {
-		cmd.Use, cmd.Short = "resume NAME", "Let a paused job go on; what it missed meanwhile stays missed"
+		cmd.Use, cmd.Short = "resume NAME", "Let a job go on that is paused, or whose last time is ahead of the clock"
 		cmd.Example = "  graphcloak job resume nightly --uri neo4j://localhost:7687 -u neo4j"
 	}
 	return app.onJobs(cmd, func(ctx context.Context, e *jobs.Engine, name string) error {

@@ -17,7 +17,6 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -54,11 +53,10 @@ func (r jobRunner) of(d jobs.Definition) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Filed && !c.Privacy.RequireCap && r.app.config.Privacy.RequireCap {
-		return nil, fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
-	}
-	if d.Filed && c.Privacy.BudgetScope != r.app.config.Privacy.BudgetScope {
-		return nil, fail(exitValidation, "budgetScope is the server's to say: a job in the store pays from what guards its own property")
+	if d.Filed {
+		if err := checkFiled(c, r.app.config); err != nil {
+			return nil, err
+		}
 	}
 	return r.with(c), nil
 }
@@ -192,7 +190,6 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		return a.adviseTick(ctx, m, p, job, w.Tick)
 	}
 	job.Stage = r.stage(ctx, w, &kept)
-	job.Write.To = tickSink{s, w, &kept}
 	rep, err := m.Run(ctx, job)
 	if err != nil {
 		return nil, explain(ctx, s, job, err)
@@ -212,23 +209,6 @@ func (a *app) adviseTick(ctx context.Context, m *graphcloak.Model, p *graphcloak
 		a.log.Warn("what may disappoint about a run was not found", "job", t.JobName, "tick", t.NominalTime, "error", err)
 	}
 	return ctx.Err()
-}
-
-// tickSink writes for a tick while it is this instance's. A process that was suspended
-// and lost its tick would write old values over those of a later one.
-type tickSink struct {
-	graphcloak.Sink
-	work jobs.Work
-	kept *staged
-}
-
-// Write writes the table unless the tick belongs to somebody else by now:
-// [jobs.ErrLost].
-func (s tickSink) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
-	if err := saveRun(ctx, s.work, *s.kept); err != nil {
-		return err
-	}
-	return s.Sink.Write(ctx, g, t, force)
 }
 
 // stage keeps a release in place of its attempt.
@@ -256,7 +236,6 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	}
 	job.Stage = r.stage(ctx, w, kept)
 	s := a.watch(r.s)
-	job.Write.To = tickSink{s, w, kept}
 	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return nil, kept.Mode, err
@@ -352,7 +331,7 @@ func runRecord(rep *report.Report, mode string) *jobs.Run {
 		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensors()), BPDNStatus: rep.BPDN.Status,
 	}
 	switch {
-	case !rep.Detected():
+	case rep.Verdict() == report.NoSource:
 		run.Answer = report.NoSource
 	case len(rep.Communities) > 0:
 		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
@@ -363,26 +342,58 @@ func runRecord(rep *report.Report, mode string) *jobs.Run {
 	return run
 }
 
-// maxSaved bounds what is read of a kept run, in bytes.
-const maxSaved = 1 << 30
+// maxSaved bounds a kept run, in bytes: about 1.4 million sensors of 180. maxRatio bounds how
+// much less it takes in the store, where whoever writes there may have put what fills the
+// memory of every server: a run of ours packs 7 to 20 times.
+const (
+	maxSaved = 256 << 20
+	maxRatio = 64
+)
 
 // saveRun keeps a run in the claim of its tick.
 func saveRun(ctx context.Context, w jobs.Work, kept staged) error {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if err := errors.Join(json.NewEncoder(z).Encode(kept), z.Close()); err != nil {
+	data, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxSaved {
+		return fail(exitValidation, "the run has too many sensors for a job: %d MiB are to be kept of it, and %d are the most", len(data)>>20, maxSaved>>20).
+			hint("run it by the command, or choose fewer sensors")
+	}
+	z.Write(data)
+	if err := z.Close(); err != nil {
 		return err
 	}
 	return w.Save(ctx, packed.Bytes())
 }
 
-// readSaved reads what [saveRun] kept.
-func readSaved(saved []byte) (*staged, error) {
+// unpackSaved counts before it keeps anything.
+func unpackSaved(saved []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(saved))
 	if err != nil {
-		return nil, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
+		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(z, maxSaved))
+	limit := min(maxSaved, maxRatio*int64(len(saved)))
+	n, err := io.Copy(io.Discard, io.LimitReader(z, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("its %d bytes say more than %d", len(saved), limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := z.Reset(bytes.NewReader(saved)); err != nil {
+		return nil, err
+	}
+	data := make([]byte, n)
+	_, err = io.ReadFull(z, data)
+	return data, err
+}
+
+// readSaved reads what [saveRun] kept.
+func readSaved(saved []byte) (*staged, error) {
+	data, err := unpackSaved(saved)
 	if err != nil {
 		return nil, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
 	}

@@ -4,8 +4,11 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
+	"maps"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -165,10 +168,69 @@ func TestSavedByStrangers(t *testing.T) {
 	}
 }
 
+// TestSavedBomb: what was kept is not read where it says much less than its size: it may
+// have been put there to fill the memory of every server that starts.
+func TestSavedBomb(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	piece := bytes.Repeat([]byte(" "), 1<<20)
+	for range 64 {
+		z.Write(piece)
+	}
+	z.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readSaved(packed.Bytes())
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; err == nil || exitCode(err) != exitValidation || took > 8<<20 {
+		t.Errorf("%d bytes that say 64 MiB: %v, after %d bytes were taken", packed.Len(), err, took)
+	}
+}
+
+// TestFiledJobsNameWhatTheyMay: a job that was filed in the store is refused unless the
+// server says what it may name, and then where it names anything else, or the same in
+// another place: what is private there would be read as public here.
+func TestFiledJobsNameWhatTheyMay(t *testing.T) {
+	w := newTickWorld(t)
+	for _, test := range []struct {
+		allowed []string
+		fields  map[string]any
+		want    string
+	}{
+		{nil, map[string]any{"sourceProperty": "source"}, "jobs in the store are not run"},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "epsilon": 0.5}, ""},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "other"}, "sourceProperty=other"},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "communityProperty": "source"}, "communityProperty=source"},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "nodeKey": "salary"}, "nodeKey=salary"},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "sensorProperty": "salary"}, "sensorProperty=salary"},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "metric": "salary"}, "metric=salary"},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "metric": "hops"}, ""},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "propertyPrefix": "salary"}, "propertyPrefix=salary"},
+		{[]string{"sourceProperty=source", "nodeLabels=A"}, map[string]any{"sourceProperty": "source", "nodeLabels": []any{"A", "B"}}, "nodeLabels=B"},
+		{[]string{"sourceProperty=source", "nodeLabels=A"}, map[string]any{"sourceProperty": "source", "nodeLabels": []any{"*"}}, "nodeLabels=*"},
+		{[]string{"sourceProperty=source", "nodeLabels=A"}, map[string]any{"sourceProperty": "source", "nodeLabels": []any{}}, "nodeLabels=*"},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "nodeQuery": "MATCH (n) RETURN n AS id"}, "forbidden key \"nodeQuery\""},
+		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "filedJobs": []any{"nodeKey=salary"}}, "forbidden key \"filedJobs\""},
+	} {
+		w.app.config.Server.FiledJobs = test.allowed
+		fields := map[string]any{"name": "a", "schedule": "@daily"}
+		maps.Copy(fields, test.fields)
+		d, err := jobs.Define(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Filed = true
+		if err := w.Check(d); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("allowed %v, filed %v: %v, want %q", test.allowed, test.fields, err, test.want)
+		}
+	}
+}
+
 // TestFiledJobsChooseNoScope: a job that was filed in the store pays from the scope of its
 // property or from the server's, whatever it says; one of the settings file chooses.
 func TestFiledJobsChooseNoScope(t *testing.T) {
 	w := newTickWorld(t)
+	w.app.config.Server.FiledJobs = []string{"sourceProperty=source"}
 	for _, filed := range []bool{true, false} {
 		for _, scope := range []string{"", "property=other", "property=source"} {
 			fields := map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source"}
@@ -210,25 +272,36 @@ func TestReportsOfAServer(t *testing.T) {
 	}
 }
 
-// TestLostTickWritesNothing: a holder that lost its tick after it kept its release
-// leaves the nodes to whoever has the tick.
+// TestLostTickWritesNothing: a holder that lost its tick after it kept its release, or
+// before it paid, leaves the nodes and the ledger to whoever has the tick.
 func TestLostTickWritesNothing(t *testing.T) {
-	w := newTickWorld(t)
-	saves := 0
-	end := w.Run(t.Context(), w.as(nil, func([]byte) error {
-		if saves++; saves > 2 {
-			return jobs.ErrLost
+	for kept, status := range map[int]string{1: "", 2: connector.Reserved} {
+		w := newTickWorld(t)
+		store, saves := w.s.Jobs(), 0
+		c, err := store.Claim(t.Context(), w.work.Tick, jobs.Holder{Token: "sleeper"}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}))
-	if end.Status == jobs.Finished || w.count(t, privacy.KindWritten) != 0 {
-		t.Errorf("the run that lost its tick: %+v", end.Outcome)
-	}
-	runs, err := w.s.Runs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if run, err := connector.FindRun(runs, w.work.ReleaseID); err != nil || run.Status != connector.Reserved {
-		t.Errorf("the run is %q (%v), want %q", run.Status, err, connector.Reserved)
+		ctx := jobs.Fence{Tick: c.Tick, Token: c.Token}.Within(t.Context())
+		end := w.Run(ctx, w.as(nil, func([]byte) error {
+			if saves++; saves != kept {
+				return nil
+			}
+			if err := store.Yield(t.Context(), c.Tick, c.Token, time.Time{}, ""); err != nil {
+				return err
+			}
+			_, err := store.Claim(t.Context(), c.Tick, jobs.Holder{Token: "awake"}, time.Minute)
+			return err
+		}))
+		if end.Status == jobs.Finished || w.count(t, privacy.KindWritten) != 0 || w.count(t, privacy.KindSpent) != kept-1 {
+			t.Errorf("lost after it kept %d: %+v, %d payments", kept, end.Outcome, w.count(t, privacy.KindSpent))
+		}
+		runs, err := w.s.Runs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run, _ := connector.FindRun(runs, w.work.ReleaseID); run.Status != status {
+			t.Errorf("lost after it kept %d: the run is %q, want %q", kept, run.Status, status)
+		}
 	}
 }

@@ -228,7 +228,7 @@ func stubborn(t *testing.T) {
 }
 
 // A fault of the program is an internal error, not Go's exit status 2, which
-// would say that the user is wrong.
+// says that something may have been spent.
 func TestFault(t *testing.T) {
 	var stderr bytes.Buffer
 	code := run(t.Context(), []string{"version"}, strings.NewReader(""), new(faulty), &stderr)

@@ -24,7 +24,7 @@ func TestMeasuredNoise(t *testing.T) {
 			t.Errorf("%s: %s", args, stderr)
 		}
 	}
-	if _, stdout, _ := called(t, strings.Fields(plan+" --format table")...); !strings.Contains(strings.Join(strings.Fields(stdout), " "), "--tau FROM..TO, --relationship-error or --scenario FILE declares it") {
+	if _, stdout, _ := called(t, strings.Fields(plan+" --format table")...); !strings.Contains(strings.Join(strings.Fields(stdout), " "), "--tau FROM..TO or --scenario FILE declares it") {
 		t.Errorf("the table does not say how to declare:\n%s", stdout)
 	}
 }

@@ -129,7 +129,7 @@ func TestNarrowByDefault(t *testing.T) {
 	}
 	width := func(more ...string) float64 {
 		p := decoded[plan](t, append([]string{
-			"plan", "--from", "generate:sbm,n=1000,k=10,in=0.05,out=0.001,seed=1", "--tau", "2", "--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--trials", "0",
+			"plan", "--from", "generate:sbm,n=1000,k=10,in=0.05,out=0.001,seed=1", "--tau", "2", "--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--trials", "0", "--isolated", "allow",
 		}, more...)...)
 		return p.Sensitivity.Upper/p.Sensitivity.Lower - 1
 	}

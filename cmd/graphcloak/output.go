@@ -59,7 +59,7 @@ func rowsOf[T any](items []T, row func(T) []any) iter.Seq[[]any] {
 //	json    v, an object, with schemaVersion and warnings
 //	table   every section
 //	ndjson  the rows of the first section with columns, or v on one line
-//	csv, arrow, parquet  the same rows; without any, an error
+//	csv, parquet  the same rows; without any, an error
 func (a *app) render(v any, sections ...section) error {
 	return a.toOutput(func(w io.Writer) error {
 		rows := slices.IndexFunc(sections, func(s section) bool { return s.columns != nil })
@@ -81,17 +81,12 @@ func printRows(w io.Writer, format string, s section) error {
 	switch format {
 	case "ndjson":
 		return printNDJSON(w, s)
-	case "arrow":
-		return columnar.Collect(s.columns, s.rows).WriteArrow(w)
 	case "parquet":
 		return columnar.Collect(s.columns, s.rows).WriteParquet(w)
 	default:
 		return printCSV(w, s)
 	}
 }
-
-// binaryFormats are those that no terminal shows.
-var binaryFormats = []string{"arrow", "parquet"}
 
 // outputFormat is the format asked for, else that of the file's name. A taste for
 // tables in the environment or a file of settings is meant for a screen.
@@ -102,7 +97,7 @@ func (a *app) outputFormat() string {
 	}
 	if chosen == "" && a.outputPath() != "" {
 		switch ext := strings.TrimPrefix(filepath.Ext(a.outputPath()), "."); ext {
-		case "csv", "ndjson", "arrow", "parquet":
+		case "csv", "ndjson", "parquet":
 			return ext
 		default:
 			return "json"
@@ -137,7 +132,7 @@ func (a *app) checkOutput() error {
 			hint("name a page by --report FILE where the command makes one, and data .json or .csv")
 	case path != "":
 		return a.checkFile(path)
-	case a.tty.out && slices.Contains(binaryFormats, a.outputFormat()):
+	case a.tty.out && a.outputFormat() == "parquet":
 		return fail(exitUsage, "%s cannot be shown on a terminal; nothing was spent", a.outputFormat()).hint("name a file by --output")
 	}
 	return nil

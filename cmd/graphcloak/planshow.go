@@ -38,7 +38,6 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy, misfits []
 		{text: accuracyLimit(p)},
 		{text: worstServed(p)},
 		{text: allocationCost(p)},
-		{text: toleranceBought(p)},
 	}
 	sections = append(sections, tauSection(p)...)
 	if len(misfits) > 0 {
@@ -49,7 +48,7 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy, misfits []
 		sections = append(sections, section{
 			title: fmt.Sprintf("What ε = %v at δ = %v becomes where %s", p.Epsilon, p.Delta, far), columns: []string{"process", "epsilon"},
 			rows: rowsOf(misfits, func(x graphcloak.Misfit) []any { return []any{x.Process, misfitEpsilon(x)} }),
-			text: "--tau FROM..TO, --weight-error, --relationship-error and --scenario FILE declare how far it may be off, and the guarantee is certified for all of that.",
+			text: "--tau FROM..TO, --weight-error and --scenario FILE declare how far it may be off, and the guarantee is certified for all of that.",
 		})
 	}
 	return a.render(p, append(append(sections, robust...), section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: append(qualified(p.Promise().Qualified()),
@@ -219,24 +218,6 @@ func allocationCost(p *graphcloak.Plan) string {
 		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", nodesOnAverage(here), uniform)
 }
 
-// toleranceBought says what noise for lying sensors was chosen to withstand.
-func toleranceBought(p *graphcloak.Plan) string {
-	if p.Allocated == nil || p.Allocated.TolerateFaulty == 0 {
-		return ""
-	}
-	a := p.Allocated
-	how := "under the noise as it was allocated"
-	if a.Gap == nil && a.Simulated == nil && !a.CutShort {
-		how = "the noise is spread over more sensors, so that"
-	}
-	text := fmt.Sprintf("--tolerate-faulty %d: %s at least half of the simulated right answers withstand an attack of %s. It was tried, and is no proof.",
-		a.TolerateFaulty, how, report.Count(a.TolerateFaulty, "liar"))
-	if p.Measured() {
-		text += " It has noise allocated though sensors measure, and an allocation forgives a process that is not the model less; --allocation uniform asks the same of uniform noise."
-	}
-	return text
-}
-
 // sigmas shows the σ of all sensors.
 func sigmas(n report.Noise) string {
 	if n.Sigma == 0 {
@@ -271,9 +252,6 @@ func shownGap(a *graphcloak.Allocated, times float64) string {
 // allocationGap is how far the allocation may be from the best, relative to the objective.
 func allocationGap(a *graphcloak.Allocated) string {
 	const cut = "the search was cut short by --allocation-time"
-	if a.Gap == nil && !a.CutShort && a.TolerateFaulty > 0 {
-		return "unknown: mixed with uniform noise, for --tolerate-faulty"
-	}
 	if a.Gap == nil && a.CutShort {
 		return "unknown: " + cut
 	}

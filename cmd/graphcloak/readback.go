@@ -80,7 +80,7 @@ func recorded(own connector.Run) *report.Report {
 		rep.Sources = &report.Sources{Count: k}
 	}
 	if detected, ok := r["sourceDetected"].(bool); ok {
-		rep.Presence = &report.Presence{Detected: detected}
+		rep.Presence = &report.Presence{Detected: detected, Probability: r.number("presenceProbability")}
 	}
 	if _, ok := r["fitPValue"]; ok {
 		rep.Fit = &report.Fit{PValue: r.number("fitPValue")}

@@ -35,7 +35,7 @@
 //     calls [app.render] takes [config.GroupOutput]. The context carries
 //     --timeout and ends at Ctrl-C.
 //   - [app.render] prints a value as JSON and its sections as table, ndjson,
-//     csv, arrow or parquet, to standard output or --output.
+//     csv or parquet, to standard output or --output.
 //   - [app.create] writes any other file: whole or not at all, never over an
 //     existing one without --force.
 //   - [app.progress] is a progress callback; [app.warn] a warning that --strict
@@ -51,6 +51,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,6 +148,7 @@ func newRootCommand(app *app) *cobra.Command {
 		Example:       "  graphcloak demo\n  graphcloak run --uri neo4j://localhost:7687 --username neo4j --source-property risk --mode write",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       readBuild().String(),
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -155,6 +157,7 @@ func newRootCommand(app *app) *cobra.Command {
 	root.SetCompletionCommandGroupID(groupManage)
 	root.SetGlobalNormalizationFunc(config.Normalize)
 	root.SetFlagErrorFunc(app.flagError)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpFunc(app.help)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
@@ -231,9 +234,12 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 		if a.helpAll {
 			return pflag.ErrHelp
 		}
-		err := check(cmd, args)
+		err := cmp.Or(a.oneDash(cmd), check(cmd, args))
 		if err == nil || exitCode(err) == exitUsage {
 			return err
+		}
+		if cmd.HasParent() && cmd.Parent().Name() == "budget" {
+			return fail(exitUsage, "`%s` takes no word beside its flags", cmd.CommandPath()).hint("where %s is a scope, give it as --budget-scope %[1]s", args[0])
 		}
 		if !cmd.HasSubCommands() && cobra.NoArgs(cmd, args) != nil && cobra.NoArgs(cmd, args).Error() == err.Error() { // cobra takes the word for a command
 			err = fmt.Errorf("`%s` takes no word beside its flags, and was given %q", cmd.CommandPath(), args[0])
@@ -247,6 +253,20 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 		}
 		return fail(exitUsage, "%w", err).hint("usage: %s", cmd.UseLine())
 	}
+}
+
+// oneDash refuses the name of a flag behind one dash, where each letter would be a flag of its own: -delta is --database elta.
+func (a *app) oneDash(cmd *cobra.Command) error {
+	for _, arg := range a.args {
+		if arg == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if arg != name && len(name) > 1 && cmd.Flags().Lookup(name) != nil {
+			return fail(exitUsage, "-%s has one dash", name).hint("did you mean --%s?", name)
+		}
+	}
+	return nil
 }
 
 // whoTakes lists the commands of a group that have a flag.
@@ -266,6 +286,9 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() && len(a.args) > depth && !strings.HasPrefix(a.args[depth], "-") {
 		return unknownCommand(cmd, a.args[depth:depth+1])
 	}
+	if err := a.oneDash(cmd); err != nil {
+		return err
+	}
 	failure := fail(exitUsage, "%w", err)
 	named, ok := err.(interface{ GetSpecifiedName() string })
 	if !ok {
@@ -284,7 +307,12 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
 		}
 	}
-	if near := suggest.Nearest(name, config.Names(cmd.Flags())); near != "" {
+	names := config.Names(cmd.Flags())
+	near := suggest.Nearest(name, names)
+	if i := slices.IndexFunc(names, func(long string) bool { return strings.HasSuffix(long, "-"+name) }); near == "" && i >= 0 {
+		near = names[i]
+	}
+	if near != "" {
 		return failure.hint("did you mean --%s?", near)
 	}
 	return failure.hint("`%s --help` shows the flags", cmd.CommandPath())

@@ -105,7 +105,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 		return err
 	}
 	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
-	if done, err := a.nothingToDo(ctx, s, job.Scope); done || err != nil {
+	if done, err := a.nothingToDo(ctx, s, &job); done || err != nil {
 		return err
 	}
 	if err := a.checkSignal(ctx, s, job.Signal); err != nil {
@@ -149,6 +149,9 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	start := time.Now()
 	rep, err := m.Run(ctx, job)
 	took := time.Since(start)
+	if lost, why := a.lostRace(ctx, s, job, err); lost {
+		return why
+	}
 	if err != nil || !job.DryRun {
 		a.keepShownCurve(ctx, rep)
 		err = a.chronicle(ctx, s, job, a.config.Write.Mode, took, rep, explain(ctx, s, job, err))
@@ -233,7 +236,7 @@ func (a *app) certified(b report.BPDN) error {
 		what += ": f̂ may not be optimal; the ranking of the communities does not depend on it"
 		suggestion = "the answer is written all the same; without --strict this is a warning"
 	case recovery.Infeasible.String():
-		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius", "try --residual-bound chi2 or hsu"
+		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius", "try a larger --residual-bound NUMBER; the posterior does not need it"
 	default:
 		return nil
 	}

@@ -47,7 +47,7 @@ func runRow(r jobs.Run) []any {
 
 // likelihood is the probability of an answer, none where there is no sign of a source.
 func likelihood(verdict string, p float64) any {
-	if verdict == report.NoSource {
+	if verdict == report.NoSource || verdict == report.Misfit {
 		return nil
 	}
 	return p
@@ -55,12 +55,16 @@ func likelihood(verdict string, p float64) any {
 
 // listed are the runs as a table: for people in short, without columns that go without saying,
 // and with what there is to say of single runs below.
-func (a *app) listed(runs []jobs.Run) []section {
+func (a *app) listed(runs []jobs.Run, q jobs.RunQuery) []section {
 	if a.outputFormat() != "table" {
 		return []section{{columns: runColumns, rows: rowsOf(runs, runRow)}}
 	}
+	none := "There was no run yet."
+	if q.Status != "" || q.JobName != "" || !q.Since.IsZero() {
+		none = "No run is like that: leave out --status, --job and --since for all."
+	}
 	table := section{
-		none:    "There was no run yet.",
+		none:    none,
 		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "faulty", "ε"},
 		rows: rowsOf(runs, func(r jobs.Run) []any {
 			prob, epsilon := answered(r)
@@ -136,7 +140,7 @@ func remarks(runs []jobs.Run) (list []item) {
 	return list
 }
 
-// shortRunID is the length of the part of a UUIDv7 that is its time, in milliseconds.
+// shortRunID is the length of the part of a UUIDv7 that is its time.
 const shortRunID = 13
 
 // shortID is the beginning of a run's id, where that names it alone. An id that the program
@@ -222,7 +226,7 @@ func newRunsListCommand(app *app) *cobra.Command {
 		if runs == nil {
 			runs = []jobs.Run{}
 		}
-		return app.render(map[string]any{"runs": runs}, app.listed(runs)...)
+		return app.render(map[string]any{"runs": runs}, app.listed(runs, q)...)
 	})
 	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET, TOO_DEAR")

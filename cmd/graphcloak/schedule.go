@@ -202,8 +202,8 @@ func scopeOf(c *config.Config) string {
 // nothingToDo ends a run that its scheduler asks for once more: one of the same data that
 // was finished within --once-per, or the one that has this --release-id. A run with
 // that id which was paid for and interrupted here is resumed.
-func (a *app) nothingToDo(ctx context.Context, s graphStore, scope string) (done bool, err error) {
-	c := a.config.Schedule
+func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job) (done bool, err error) {
+	c, scope := a.config.Schedule, job.Scope
 	if c.ReleaseID != "" {
 		if done, err = a.again(ctx, s, scope, c.ReleaseID); done || err != nil {
 			return done, err
@@ -221,12 +221,76 @@ func (a *app) nothingToDo(ctx context.Context, s graphStore, scope string) (done
 	if err != nil {
 		return false, err
 	}
-	last := lastFinished(entries, now.Add(-time.Duration(c.OncePer)))
+	account, err := privacy.Replay(scope, entries)
+	if err != nil {
+		return false, err
+	}
+	job.Ledger = onceLedger{l, scope, account.Releases}
+	after := now.Add(-time.Duration(c.OncePer))
+	last := lastFinished(entries, after)
 	if last == nil {
-		return false, nil
+		id := lastUnfinished(entries, after)
+		if id == "" || conditionOf(id) == stopped {
+			return false, nil
+		}
+		return true, paidElsewhere(id)
 	}
 	return true, a.skip(ctx, s, scope, *last, fmt.Sprintf("--once-per %s: release %s of scope %q was finished at %s, and nothing is spent again",
 		c.OncePer, last.ReleaseID, scope, last.Time.UTC().Format(time.RFC3339)))
+}
+
+// onceLedger pays for nothing once its scope has paid for another release than those that
+// were seen: it is asked in the transaction of the payment.
+type onceLedger struct {
+	privacy.Ledger
+	scope string
+	seen  int64
+}
+
+var errPaidMeanwhile = errors.New("another run of the same data was paid for meanwhile")
+
+// Update implements [privacy.Ledger].
+func (l onceLedger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	return l.Ledger.Update(ctx, scope, releaseID, func(a privacy.Account, prior []privacy.Entry) (*privacy.Entry, error) {
+		e, err := rule(a, prior)
+		if err == nil && e != nil && e.Kind == privacy.KindSpent && e.Seq > a.Entries && scope == l.scope && a.Releases != l.seen {
+			return nil, fail(exitTransient, "%w", errPaidMeanwhile).hint("run it again")
+		}
+		return e, err
+	})
+}
+
+// paidElsewhere says that a release which a scheduler asks for again is not at its end.
+func paidElsewhere(id string) error {
+	return fail(exitTransient, "release %s is paid for and unfinished: another process is at it, or its machine is gone", id).
+		hint("run it again later; the same command on the machine that paid completes it at no further cost; if that machine is gone, "+
+			"`graphcloak run --undo %s` gives it up, and another id pays again", id).about("run", id)
+}
+
+// lostRace ends a run that another one of the same scheduler was faster than: it is done, or
+// is to be asked for again.
+func (a *app) lostRace(ctx context.Context, s graphStore, job graphcloak.Job, err error) (lost bool, why error) {
+	_, paid := errors.AsType[*graphcloak.UnfinishedError](err)
+	named := a.config.Schedule.ReleaseID != "" && err != nil && exitCode(err) == exitConflict
+	if paid || !named && !errors.Is(err, errPaidMeanwhile) {
+		return false, nil
+	}
+	_ = a.unspent(job.RunID, err) // says err again
+	return a.nothingToDo(ctx, s, &job)
+}
+
+// lastUnfinished returns the latest release that was paid for after a time and is neither
+// written nor given up, "" for none.
+func lastUnfinished(entries []privacy.Entry, after time.Time) (id string) {
+	for _, e := range entries {
+		switch {
+		case e.Kind == privacy.KindSpent && e.Time.After(after):
+			id = e.ReleaseID
+		case (e.Kind == privacy.KindWritten || e.Kind == privacy.KindVoid) && e.ReleaseID == id:
+			id = ""
+		}
+	}
+	return id
 }
 
 // lastFinished returns the entry of the latest release that was written and was paid for
@@ -278,10 +342,8 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	case kind(privacy.KindVoid):
 		return true, fail(exitConflict, "release %s was given up; what it spent stays spent", id).
 			hint("another release needs an id of its own").about("run", id)
-	case conditionOf(id) == unknown:
-		return true, fail(exitConflict, "release %s is paid for and unfinished, and nothing is kept of it here", id).
-			hint("the same command on the machine that paid completes it at no further cost; if that machine is gone, `graphcloak run --undo %s` gives it up, and another id pays again", id).
-			about("run", id)
+	case conditionOf(id) != stopped:
+		return true, paidElsewhere(id)
 	}
 	if a.config.Write.DryRun {
 		a.note("Note: run %s is paid for and unfinished; a run would complete it at no further cost", id)

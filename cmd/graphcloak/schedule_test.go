@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // listener is a monitor that notes what it is told.
@@ -150,7 +151,7 @@ func TestNamedRelease(t *testing.T) {
 				t.Fatal(err)
 			}
 			return runID
-		}, exit: exitConflict, want: "spent"},
+		}, exit: exitTransient, want: "spent"},
 	} {
 		graphFolder(t)
 		if runID := c.die(); runID != id {
@@ -188,7 +189,7 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 			return err
 		}
 		_, _, err := again(t, false, "--release-id", "nightly")
-		if exitCode(err) != exitConflict || !strings.Contains(err.Error(), "under way") {
+		if exitCode(err) != exitTransient || !strings.Contains(err.Error(), "under way") {
 			t.Errorf("the second: %v", err)
 		}
 		if _, err := readStaged("nightly"); err != nil || conditionOf("nightly") != running {
@@ -201,6 +202,67 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 	}
 	if kinds := strings.Join(ledgerKinds(t), " "); kinds != "spent written" {
 		t.Errorf("the ledger holds %s", kinds)
+	}
+}
+
+// racing is a store on which another process does something just before this one pays.
+type racing struct {
+	graphStore
+	before *func()
+}
+
+func (r racing) Ledger() privacy.Ledger { return racingLedger{r.graphStore.Ledger(), r.before} }
+
+type racingLedger struct {
+	privacy.Ledger
+	before *func()
+}
+
+func (l racingLedger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	if do := *l.before; do != nil && releaseID != "" {
+		*l.before = nil
+		do()
+	}
+	return l.Ledger.Update(ctx, scope, releaseID, rule)
+}
+
+// TestStartedTogether: of two runs that a scheduler starts together one pays. The other finds
+// its work done, or that it must be asked for again while the first is at it.
+func TestStartedTogether(t *testing.T) {
+	for _, same := range [][]string{{"--once-per", "20h"}, {"--release-id", "nightly"}} {
+		for _, unfinished := range []bool{false, true} {
+			graphFolder(t)
+			args := append([]string{"--mode", "stats"}, same...)
+			a, s, _ := prepared(t, args...)
+			stdout, stderr := new(strings.Builder), new(strings.Builder)
+			a.stdout, a.stderr = stdout, stderr
+			first := func() {
+				state := os.Getenv("XDG_STATE_HOME")
+				t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
+				if unfinished {
+					interrupted(t, unstaged, args...)
+				} else if _, _, err := again(t, false, args...); err != nil {
+					t.Errorf("%q: the first: %v", same, err)
+				}
+				t.Setenv("XDG_STATE_HOME", state)
+			}
+			err := a.run(t.Context(), racing{s, &first}, false)
+			want := "spent written"
+			if unfinished {
+				want = "spent"
+				if exitCode(err) != exitTransient {
+					t.Errorf("%q beside an unfinished run: %v, want exit %d", same, err, exitTransient)
+				}
+			} else if err != nil || !strings.Contains(stdout.String(), `"skipped": true`) {
+				t.Errorf("%q: %v\n%s%s", same, err, stdout, stderr)
+			}
+			if kinds := strings.Join(ledgerKinds(t), " "); kinds != want {
+				t.Errorf("%q, unfinished %v: the ledger holds %s, want %s", same, unfinished, kinds, want)
+			}
+			if _, _, err := again(t, false, args...); (err != nil) != unfinished || unfinished && exitCode(err) != exitTransient {
+				t.Errorf("%q, unfinished %v, once more: %v", same, unfinished, err)
+			}
+		}
 	}
 }
 

@@ -15,10 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/internal/metrics"
 	"github.com/graphcloak/graphcloak/internal/page"
 	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/serve"
 )
 
@@ -60,15 +58,10 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	defer s.Close(context.WithoutCancel(ctx))
 	a.setGrace(a.config.Server.Drain)
-	set := metrics.New("serve", readBuild().Version)
-	count := a.tickMetrics(set, s)
-	engine.Ended = func(d jobs.Definition, t jobs.Tick, end jobs.Ending, took time.Duration) {
-		count(t, end, took)
-		a.pingEnd(d, t, end, took)
-	}
 	server := serve.New(serve.Options{
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
-		Metrics: metricsOf(set, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(), Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
+		Cost:    jobRunner{a, s}.cost,
+		Metrics: a.metricsOf(s, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(), Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -186,55 +179,4 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 		}
 	}
 	return list, nil
-}
-
-// tickStatus is what metrics call the end of a tick.
-func tickStatus(s jobs.Status) string {
-	switch s {
-	case jobs.Finished:
-		return metrics.Success
-	case jobs.WaitingForBudget, jobs.TooDear:
-		return metrics.Budget
-	case jobs.Canceled:
-		return metrics.Skipped
-	}
-	return metrics.Failure
-}
-
-// metricsOf answers a scrape. Every job has its counters from the first scrape on, so
-// that its first failure is an increase.
-func metricsOf(set *metrics.Set, e *jobs.Engine) http.Handler {
-	handler := set.Handler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if all, _, err := e.Jobs(r.Context()); err == nil {
-			for _, j := range all {
-				set.Known(j.Name)
-			}
-		}
-		handler.ServeHTTP(w, r)
-	})
-}
-
-// tickMetrics shows the ends of ticks, and what is left of budgets after them.
-func (a *app) tickMetrics(set *metrics.Set, s graphStore) func(jobs.Tick, jobs.Ending, time.Duration) {
-	return func(t jobs.Tick, end jobs.Ending, took time.Duration) {
-		run := metrics.Run{Phases: map[string]time.Duration{}}
-		if rep, ok := end.Result.(*report.Report); ok {
-			run = runMetrics(rep)
-		}
-		run.Status, run.ExitCode, run.End, run.Phases["total"] = tickStatus(end.Status), int(end.ExitCode), time.Now(), max(time.Second, took.Round(time.Second))
-		set.Ended(t.JobName, run)
-		if end.Run == nil || end.Run.BudgetScope == "" {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), tellTime)
-		defer cancel()
-		account, err := accountMetrics(ctx, s.Ledger(), end.Run.BudgetScope)
-		if err != nil {
-			a.log.Warn("what is left of a budget cannot be read", "error", err)
-			return
-		}
-		account.Free = end.RenewsAt
-		set.Account(t.JobName, account)
-	}
 }

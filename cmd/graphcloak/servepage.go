@@ -13,7 +13,9 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/page"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/serve"
 )
 
 // What the server reads for the map of one page, which a browser waits for.
@@ -45,6 +47,15 @@ func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) 
 		}
 		return page.Write(w, v)
 	}
+}
+
+// cost is what a run of a job spends by its settings.
+func (r jobRunner) cost(d jobs.Definition) (serve.Cost, bool) {
+	a, err := r.of(d)
+	if err != nil {
+		return serve.Cost{}, false
+	}
+	return serve.Cost{Scope: scopeOf(a.config), Epsilon: a.config.Privacy.Epsilon, Delta: a.config.Privacy.Delta}, true
 }
 
 // Why a page of the server has no map.

@@ -61,11 +61,16 @@ jobs:
 		if err := a.reportPage(s)(t.Context(), &b, own.Report); err != nil {
 			t.Fatal(err)
 		}
+		var rep report.Report
+		if err := strictjson.Unmarshal(own.Report, &rep); err != nil {
+			t.Fatal(err)
+		}
 		want := []string{"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "What a neighbour would have given", "The dot is this run: ε = 0.4"}
-		if own.Mode == "stats" {
+		switch mapped := strings.Contains(b.String(), `<svg class="map"`); {
+		case own.Mode != "stats" && mapped != rep.StandsOut():
+			t.Errorf("a map is %t, a community stands out is %t", mapped, rep.StandsOut())
+		case own.Mode == "stats" && rep.StandsOut():
 			want = append(want, "mode write does")
-		} else {
-			want = append(want, `<svg class="map"`)
 		}
 		for _, text := range want {
 			if !strings.Contains(b.String(), text) {
@@ -74,10 +79,6 @@ jobs:
 		}
 		if own.Mode == "stats" {
 			continue
-		}
-		var rep report.Report
-		if err := strictjson.Unmarshal(own.Report, &rep); err != nil {
-			t.Fatal(err)
 		}
 		rep.Configuration["nodeQuery"] = "MATCH (n) RETURN n"
 		if _, err := a.mapOf(t.Context(), s, &rep); err == nil || whyNoMap(err) != whyNoMap(errQueried) {

@@ -118,7 +118,11 @@ func streamRows(r *report.Report) iter.Seq[[]any] {
 	}
 }
 
+// communities are ranked where the measurements say something of them, and in full detail in any case.
 func (a *app) communities(r *report.Report) section {
+	if !r.Answers() && !a.verbose() {
+		return section{}
+	}
 	s := section{
 		title:   "Communities, likeliest first" + strings.Replace(moreText(len(r.Communities)), "csv", "json", 1),
 		columns: []string{"communityId", "name", "size", "probability", "sourceMass"},

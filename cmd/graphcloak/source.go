@@ -74,7 +74,13 @@ func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return neo4j.New(ctx, options)
+	return a.whenWarm(ctx, func() (graphStore, error) {
+		s, err := neo4j.New(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	})
 }
 
 // openReading is openStore for commands that write nothing: what ships in the program or

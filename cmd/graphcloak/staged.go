@@ -166,7 +166,7 @@ func (a *app) begin(runID string, kept *staged, room int64) error {
 
 // underWay refuses a run that another process here is at.
 func underWay(runID string) error {
-	return fail(exitConflict, "run %s is under way", runID).hint("wait for the end of its process").about("run", runID)
+	return fail(exitTransient, "run %s is under way", runID).hint("wait for the end of its process").about("run", runID)
 }
 
 // stagedSize bounds the size of a staged release: ids, plan and model are in the

@@ -39,10 +39,6 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 	case c == nil:
 	case c.Note != "":
 		a.note("Note: %s.", c.Note)
-	case c.CutShort && c.Untried == 0:
-		a.note("Note: τ = %v is the best of %d that were tried; half of --allocation-time was over before those that may be the best were simulated for longer, and a longer one may find a better one.", p.Public.Tau, len(c.Points))
-	case c.CutShort:
-		a.note("Note: τ = %v is the best of %d that were tried before half of --allocation-time was over, and up to %d more were not; a longer one may find a better one.", p.Public.Tau, len(c.Points), c.Untried)
 	default:
 		aim := "to name the community best"
 		if c.Aim == graphcloak.AimLocation {

@@ -51,7 +51,6 @@ func TestWhatIsTold(t *testing.T) {
 		{name: "what was written", args: hallRun, want: "Written 35 values in the columns gc… of hall/nodes.csv; `graphcloak run --undo 0", not: "RUNID"},
 		{name: "how what was written is taken out", args: hallRun, want: " --from folder:hall` takes them out"},
 		{name: "what an estimate of evaluate is of", args: "estimate --from folder:hall --source-property leak --tau 1 --delta 0.01", want: "those of one scenario with 1,000 trials; --scenario all has 12 of them"},
-		{name: "tolerance by an allocation", args: "plan --from folder:hall --measurement-property leak --tau 1 --epsilon 60 --delta 0.01 --community-property part --tolerate-faulty 1 --trials 20", want: "It has noise allocated though sensors measure"},
 		{name: "nothing was written", args: hallStats, want: "Spent ε = 1", not: "Written"},
 		{name: "a single node", args: "plan --from folder:hall --tau 0.1 --epsilon 500 --delta 0.01 --allocation uniform --trials 20 --community-property part", want: "hidden among 1 node on average"},
 		{name: "communities side by side", args: "evaluate --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 40 --community-property part", want: "│ community │ nodes │ sources │ found │ conf. │ cover │ set │", not: "right if named:"},

@@ -43,6 +43,11 @@ func readBuild() build {
 	return b
 }
 
+// String is the line that --version prints.
+func (b build) String() string {
+	return fmt.Sprintf("graphcloak %s %s %s", b.Version, b.GoVersion, b.Platform)
+}
+
 func newVersionCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
@@ -51,7 +56,7 @@ func newVersionCommand(app *app) *cobra.Command {
 		GroupID: groupManage,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
-			return app.render(b, section{text: fmt.Sprintf("graphcloak %s %s %s", b.Version, b.GoVersion, b.Platform)})
+			return app.render(b, section{text: b.String()})
 		},
 		Annotations: map[string]string{flagsOnly: "true"},
 	}

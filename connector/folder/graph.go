@@ -21,7 +21,7 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	if sel.NodeQuery != "" || sel.RelationshipQuery != "" {
 		return nil, fmt.Errorf("%w: a folder takes no Cypher; select by labels and types", connector.ErrInput)
 	}
-	b := &graph.Builder{Aggregation: sel.Aggregation}
+	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
 	nodes, keys, err := c.readNodes(ctx, sel, b)
 	if err != nil {
 		return nil, err
@@ -67,20 +67,22 @@ const unselected = -1
 // renumber makes the handles of nodes their numbers in the graph, and leaves the others out.
 func renumber(nodes map[string]int32, keys []graph.ID, g *graph.Graph) {
 	moved := make([]int32, len(keys))
-	same := len(keys) == len(nodes)
+	same := len(keys) == len(nodes) && len(keys) == g.Order()
 	for h, key := range keys {
-		i := h
-		if g.ID(h) != key {
-			i, _ = g.Index(key)
+		i, ok := h, true
+		if h >= g.Order() || g.ID(h) != key {
+			i, ok = g.Index(key)
 			same = false
 		}
-		moved[h] = int32(i)
+		if moved[h] = int32(i); !ok {
+			moved[h] = unselected
+		}
 	}
 	if same {
 		return
 	}
 	for id, h := range nodes {
-		if h == unselected {
+		if h == unselected || moved[h] == unselected {
 			delete(nodes, id)
 		} else {
 			nodes[id] = moved[h]

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -86,6 +87,31 @@ func (d jobStore) Decide(ctx context.Context, jobName string, saved bool, rule c
 	return next, err
 }
 
+// RemoveAhead implements [connector.Decider].
+func (d jobStore) RemoveAhead(ctx context.Context, jobName string) error {
+	return d.s.update(func(tx *bolt.Tx) error {
+		ticks, _, err := jobBuckets(tx, jobName)
+		if err != nil {
+			return err
+		}
+		now, err := d.Now(ctx)
+		if err != nil {
+			return err
+		}
+		var ahead [][]byte
+		all := ticks.Cursor()
+		for key, text := all.Seek(tickKey(now.Add(time.Millisecond))); key != nil; key, text = all.Next() {
+			if c, err := parseTick(text); err == nil && !c.Open() {
+				ahead = append(ahead, key)
+			}
+		}
+		for _, key := range ahead {
+			err = errors.Join(err, ticks.Delete(key))
+		}
+		return err
+	})
+}
+
 // jobBuckets returns the bucket of a job's ticks and that of what they saved.
 func jobBuckets(tx *bolt.Tx, jobName string) (ticks, saved *bolt.Bucket, err error) {
 	for _, b := range []struct {
@@ -101,6 +127,25 @@ func jobBuckets(tx *bolt.Tx, jobName string) (ticks, saved *bolt.Bucket, err err
 		}
 	}
 	return ticks, saved, nil
+}
+
+// checkFence asks the job's latest tick, where the context is that of one.
+func checkFence(ctx context.Context, tx *bolt.Tx) error {
+	f, ok := jobs.FenceOf(ctx)
+	if !ok {
+		return nil
+	}
+	ticks, _, err := jobBuckets(tx, f.JobName)
+	if err != nil {
+		return err
+	}
+	var latest jobs.Claim
+	if key, text := ticks.Cursor().Last(); key != nil {
+		if latest, err = parseTick(text); err != nil {
+			return err
+		}
+	}
+	return f.Check(latest)
 }
 
 func parseTick(text []byte) (jobs.Claim, error) {

@@ -64,8 +64,8 @@ func putRun(tx *bolt.Tx, r connector.Run) error {
 }
 
 // settle sets the status of a run, and the time under a name such as finishedAt.
-func (s *Store) settle(runID, status, when string, nodes int64) error {
-	return s.update(func(tx *bolt.Tx) error {
+func (s *Store) settle(ctx context.Context, runID, status, when string, nodes int64) error {
+	return s.decide(ctx, func(tx *bolt.Tx) error {
 		runs, err := loadRuns(tx)
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 
 // Reserve makes sure that there is room for the table, and records that its run is about
 // to spend, unless something is in its way: ErrConflict as from Check. It returns the
-// errors of [Store.Check].
+// errors of [Store.Write].
 func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	done, err := s.writing(ctx)
 	if err != nil {
@@ -104,12 +104,12 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 }
 
 // Cancel gives up a reservation for which nothing was spent. A run that has come further
-// is left as it is. It returns the errors of [Store.File].
+// is left as it is. It returns the errors of [Store.Write].
 func (s *Store) Cancel(ctx context.Context, runID string) error {
 	if run, err := s.Run(ctx, runID); err != nil || run.Status != connector.Reserved {
 		return nil
 	}
-	return s.update(func(tx *bolt.Tx) error {
+	return s.decide(ctx, func(tx *bolt.Tx) error {
 		runs, err := loadRuns(tx)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 	if err != nil {
 		return nil, err
 	}
-	err = s.update(func(tx *bolt.Tx) error {
+	err = s.decide(ctx, func(tx *bolt.Tx) error {
 		known, err := loadRuns(tx)
 		if err != nil {
 			return err
@@ -151,7 +151,8 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 // Write adds the table's columns to nodes.csv, or replaces them, by writing a new file and
 // renaming it: nodes.csv holds either all values or none. The run's record goes from
 // RUNNING to FINISHED. Called again with the same table it completes an interrupted write.
-// It returns the errors of [Store.Check].
+// It returns the errors of [Store.Check], and those of a [jobs.Fence] in the context:
+// [jobs.ErrLost], [jobs.ErrCanceled].
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	if !connector.HasValues(t) {
 		return errors.New("folder: the table has no values")
@@ -202,12 +203,12 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run %s stays unfinished, remove it with --undo %s",
 			connector.ErrConflict, gone, values.count, run.ID, run.ID)
 	}
-	return s.settle(run.ID, connector.Finished, "finishedAt", written)
+	return s.settle(ctx, run.ID, connector.Finished, "finishedAt", written)
 }
 
 // Undo empties the columns that the run wrote where the nodes still carry its id, and sets
 // its status to UNDONE. Columns that are empty then are left out. It returns the errors of
-// [Store.Check].
+// [Store.Write].
 func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	done, err := s.writing(ctx)
 	if err != nil {
@@ -216,6 +217,9 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	defer done()
 	run, err := s.Run(ctx, runID)
 	if err != nil {
+		return 0, err
+	}
+	if err := s.decide(ctx, func(*bolt.Tx) error { return nil }); err != nil {
 		return 0, err
 	}
 	removed := int64(0)
@@ -241,5 +245,5 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 			return removed, fmt.Errorf("undo: %w", err)
 		}
 	}
-	return removed, s.settle(runID, connector.Undone, "undoneAt", 0)
+	return removed, s.settle(ctx, runID, connector.Undone, "undoneAt", 0)
 }

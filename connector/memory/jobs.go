@@ -68,6 +68,30 @@ func (d jobStore) Decide(ctx context.Context, jobName string, _ bool, rule conne
 	return next, nil
 }
 
+// RemoveAhead implements [connector.Decider].
+func (d jobStore) RemoveAhead(ctx context.Context, jobName string) error {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	now, err := d.Now(ctx)
+	if err == nil {
+		d.s.jobs.ticks[jobName] = slices.DeleteFunc(d.s.jobs.ticks[jobName], func(c jobs.Claim) bool { return !c.Open() && c.NominalTime.After(now) })
+	}
+	return err
+}
+
+// checkFence asks the job's latest tick, where the context is that of one. The store is locked.
+func (s *Store) checkFence(ctx context.Context) error {
+	f, ok := jobs.FenceOf(ctx)
+	if !ok {
+		return nil
+	}
+	var latest jobs.Claim
+	if ticks := s.jobs.ticks[f.JobName]; len(ticks) > 0 {
+		latest = ticks[len(ticks)-1]
+	}
+	return f.Check(latest)
+}
+
 // Ticks implements [jobs.Claims].
 func (d jobStore) Ticks(_ context.Context, q jobs.TickQuery) ([]jobs.Claim, error) {
 	d.s.mu.RLock()

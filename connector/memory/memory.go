@@ -171,16 +171,26 @@ func (s *Store) Notices() []string { return s.notices.List() }
 func (s *Store) Close(context.Context) error { return nil }
 
 // Ledger returns the ledger of this store. It forgets everything with the program.
-func (s *Store) Ledger() privacy.Ledger { return ledger{&s.ledger, s.name} }
+func (s *Store) Ledger() privacy.Ledger { return ledger{&s.ledger, s} }
 
 type ledger struct {
 	*privacy.MemoryLedger
-	place string
+	store *Store
+}
+
+// Update implements [privacy.Ledger], for a tick as long as it is the caller's.
+func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	l.store.mu.RLock()
+	defer l.store.mu.RUnlock()
+	if err := l.store.checkFence(ctx); err != nil {
+		return err
+	}
+	return l.MemoryLedger.Update(ctx, scope, releaseID, rule)
 }
 
 // Identity implements [privacy.Ledger]; its place is the store's name.
 func (l ledger) Identity(ctx context.Context) (privacy.Identity, error) {
 	id, err := l.MemoryLedger.Identity(ctx)
-	id.Place = l.place
+	id.Place = l.store.name
 	return id, err
 }

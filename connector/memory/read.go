@@ -25,7 +25,7 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	if err := s.knows(sel); err != nil {
 		return nil, err
 	}
-	b := &graph.Builder{Aggregation: sel.Aggregation}
+	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
 	chosen, err := s.choose(sel, b)
 	if err != nil {
 		return nil, err
@@ -39,8 +39,9 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	}
 	rows := make([]int, g.Order())
 	for _, n := range chosen {
-		i, _ := g.Index(n.key)
-		rows[i] = n.row
+		if i, ok := g.Index(n.key); ok {
+			rows[i] = n.row
+		}
 	}
 	s.rows.Put(g, rows)
 	return g, nil

@@ -76,12 +76,12 @@ func (s *Store) admit(g *graph.Graph, run connector.Run, force bool) error {
 
 // Reserve records that the table's run is about to spend, unless something is in its
 // way: a [connector.ErrConflict] as from Check.
-func (s *Store) Reserve(_ context.Context, g *graph.Graph, t report.Table, force bool) error {
+func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	run := connector.NewRun(g.Digest(), t)
 	run.Status = connector.Reserved
-	if err := s.admit(g, run, force); err != nil {
+	if err := errors.Join(s.checkFence(ctx), s.admit(g, run, force)); err != nil {
 		return err
 	}
 	s.runs[run.ID] = run
@@ -90,9 +90,12 @@ func (s *Store) Reserve(_ context.Context, g *graph.Graph, t report.Table, force
 
 // Cancel gives up a reservation for which nothing was spent. A run that has come
 // further is left as it is.
-func (s *Store) Cancel(_ context.Context, runID string) error {
+func (s *Store) Cancel(ctx context.Context, runID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.checkFence(ctx); err != nil {
+		return err
+	}
 	if run, ok := s.runs[runID]; ok && run.Status == connector.Reserved {
 		s.settle(run, connector.Cancelled, "cancelledAt", 0)
 	}
@@ -123,7 +126,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	run := connector.NewRun(g.Digest(), t)
-	if err := s.admit(g, run, force); err != nil {
+	if err := errors.Join(s.checkFence(ctx), s.admit(g, run, force)); err != nil {
 		return err
 	}
 	covered := connector.Covered(t, g.Order())
@@ -155,9 +158,12 @@ func nodesOf(c report.Column, n int) []int {
 
 // Undo removes the properties that the run wrote from the nodes that still carry its
 // id. The record stays, for what the run spent stays spent.
-func (s *Store) Undo(_ context.Context, runID string) (nodes int64, err error) {
+func (s *Store) Undo(ctx context.Context, runID string) (nodes int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.checkFence(ctx); err != nil {
+		return 0, err
+	}
 	run, err := connector.FindRun(s.allRuns(), runID)
 	if err != nil {
 		return 0, err

@@ -15,14 +15,23 @@ import (
 // jobLabel is the label of the node of a job, which somebody files.
 const jobLabel = "GraphCloakJob"
 
+// boundedJobs reads records of jobs, of one that is too large its name and origin. A value
+// that is no list becomes one by [] + value.
+const boundedJobs cypher = "MATCH (j:" + jobLabel + ") WITH j ORDER BY j.origin = $origin DESC LIMIT $jobs " +
+	"WITH j, reduce(n = 0, k IN keys(j) | n + size(k) + reduce(m = 0, x IN [] + j[k] | m + 1 + size(coalesce(toStringOrNull(x), '')))) AS size " +
+	"RETURN elementId(j), CASE WHEN size <= $size THEN properties(j) ELSE " +
+	"{name: left(toStringOrNull(j.name), $name), origin: left(toStringOrNull(j.origin), $name)} END, size > $size"
+
 // Jobs implements [jobs.Board].
 func (d jobStore) Jobs(ctx context.Context) (board []jobs.Filed, err error) {
+	params := map[string]any{"origin": jobs.OriginSettings, "jobs": jobs.MaxJobs + 1, "size": jobs.MaxJobSize, "name": 100}
 	err = d.s.read(ctx, "jobs", func(tx *transaction) error {
 		board = nil
-		_, err := tx.rows("MATCH (j:"+jobLabel+") RETURN elementId(j), properties(j)", nil, func(r *neo4j.Record) error {
+		_, err := tx.rows(boundedJobs, params, func(r *neo4j.Record) error {
 			p, _ := r.Values[1].(map[string]any)
 			f := connector.FiledOf(p)
 			f.ID, _ = r.Values[0].(string)
+			f.TooLarge, _ = r.Values[2].(bool)
 			board = append(board, f)
 			return nil
 		})

@@ -87,12 +87,29 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
+// TestNarrowRecords: a server whose records have fewer values than the statement asks for,
+// or of other types, is refused.
+func TestNarrowRecords(t *testing.T) {
+	for name, values := range map[string]string{"none": "\x90", "one": "\x91\x01", "two": "\x92\x90\x01"} {
+		address := serve(t, func(c net.Conn) {
+			io.ReadFull(c, make([]byte, 20))
+			answer(c, values)
+		})
+		if _, err := New(t.Context(), Options{URI: "bolt://" + address}); !errors.Is(err, connector.ErrInput) {
+			t.Errorf("%s: %v, want ErrInput", name, err)
+		}
+	}
+}
+
 // greet answers as a server of Neo4j does, each message with success, up to a COMMIT, at
 // which it hangs up.
-func greet(c net.Conn) {
-	const commit = 0x12
+func greet(c net.Conn) { answer(c, "") }
+
+// answer is greet with a record of these values to each statement; "": no record.
+func answer(c net.Conn, values string) {
+	const commit, pull = 0x12, 0x3f
 	size, message := make([]byte, 2), []byte(nil)
-	c.Write([]byte{0, 0, 0, 5}) // version 5.0 of the protocol
+	c.Write([]byte{0, 0, 7, 5}) // version 5.7 of the protocol
 	for {
 		if _, err := io.ReadFull(c, size); err != nil {
 			return
@@ -106,6 +123,9 @@ func greet(c net.Conn) {
 		}
 		if message[1] == commit {
 			return
+		}
+		if message[1] == pull && values != "" {
+			c.Write([]byte("\x00" + string(rune(len(values)+2)) + "\xb1\x71" + values + "\x00\x00"))
 		}
 		c.Write([]byte("\x00\x2f\xb1\x70\xa3\x86server\x8cNeo4j/5.26.0\x8dconnection_id\x81c\x86fields\x90\x00\x00"))
 		message = nil

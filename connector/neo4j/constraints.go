@@ -129,19 +129,34 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 }
 
 // Mend makes the constraints that the database needs and does not have: of runs and the
-// ledger, of jobs as [Doctor] decides, and of the selection's key. It returns those that
+// ledger, of jobs as [Doctor] decides, and of the selection's key where a node has it and no index
+// stands in the way. It calls before with the Cypher of all of them, and returns those that
 // it made as :Label(property). What the user may not make is a [connector.ErrAuth], and a
 // key that is not unique an error of the server's. It returns the errors of [New], and
 // [connector.ErrReadOnly].
-func (s *Store) Mend(ctx context.Context, sel graph.Selection, hasJobs bool) (made []string, err error) {
+func (s *Store) Mend(ctx context.Context, sel graph.Selection, hasJobs bool, before func(cypher []string)) (made []string, err error) {
 	wanted, _, err := s.wanted(ctx, hasJobs)
 	if err != nil {
 		return nil, err
 	}
-	missing, err := s.missingConstraints(ctx, slices.Concat(wanted, keyConstraints(sel)))
+	missing, err := s.missingConstraints(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
+	keys, err := s.missingKeys(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	var statements []string
+	for _, k := range keys {
+		if k.index == "" && k.found {
+			missing = append(missing, k.constraint)
+		}
+	}
+	for _, c := range missing {
+		statements = append(statements, string(c.statement()))
+	}
+	before(statements)
 	made = []string{}
 	for _, c := range missing {
 		if err := s.constrain(ctx, []constraint{c}); err != nil {
@@ -150,6 +165,40 @@ func (s *Store) Mend(ctx context.Context, sel graph.Selection, hasJobs bool) (ma
 		made = append(made, c.String())
 	}
 	return made, nil
+}
+
+// missingKey is a constraint of the selection's key that the database does not have.
+type missingKey struct {
+	constraint
+	index string // that exists on the same property, and would be the constraint's; "": none
+	found bool   // a node of the label has the property
+}
+
+// missingKeys are the constraints of the selection's key that the database does not have, and what stands in their way.
+func (s *Store) missingKeys(ctx context.Context, sel graph.Selection) ([]missingKey, error) {
+	missing, err := s.missingConstraints(ctx, keyConstraints(sel))
+	if err != nil || len(missing) == 0 {
+		return nil, err
+	}
+	keys := make([]missingKey, len(missing))
+	err = s.read(ctx, "constraints", func(tx *transaction) error {
+		for i, c := range missing {
+			keys[i] = missingKey{constraint: c}
+			_, err := tx.rows("SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties WHERE type = 'RANGE' AND entityType = 'NODE' "+
+				"AND labelsOrTypes = $labels AND properties = $properties RETURN name", map[string]any{"labels": []string{c.label}, "properties": c.properties},
+				func(r *neo4j.Record) error { keys[i].index, _ = r.Values[0].(string); return nil })
+			if err != nil {
+				return err
+			}
+			n, err := tx.count("MATCH (n:"+quote(c.label)+") WHERE n."+quote(c.properties[0])+" IS NOT NULL WITH n LIMIT 1 RETURN count(n)", nil)
+			if err != nil {
+				return err
+			}
+			keys[i].found = n > 0
+		}
+		return nil
+	})
+	return keys, err
 }
 
 // SetupConstraints returns the statements that an administrator runs once, on any

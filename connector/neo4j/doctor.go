@@ -49,7 +49,8 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	n, err := s.readable(ctx, sel)
 	add("read", err, report.Count(n.nodes, "node")+", "+report.Count(n.relationships, "relationship"), readFix(err))
 	if sel.NodeKey != "" {
-		add("node key", s.keyed(ctx, sel), sel.NodeKey+" is unique by constraint", keyHint(sel))
+		detail, fix, err := s.keyed(ctx, sel)
+		add("node key", err, detail, fix)
 	}
 	err = s.mayWrite(ctx, properties)
 	add("write", err, "may set "+strings.Join(properties, ", ")+" and create "+connector.RunLabel, s.writeFix(err))
@@ -199,21 +200,28 @@ func keyConstraints(sel graph.Selection) (wanted []constraint) {
 	return wanted
 }
 
-// keyed checks that a constraint keeps the key unique for each selected label.
-func (s *Store) keyed(ctx context.Context, sel graph.Selection) error {
-	wanted := keyConstraints(sel)
-	missing, err := s.missingConstraints(ctx, wanted)
-	if err == nil && (len(missing) > 0 || len(wanted) == 0) {
-		err = fmt.Errorf("no constraint makes %s unique; it is checked at every reading instead", sel.NodeKey)
-	}
-	return err
-}
-
-func keyHint(sel graph.Selection) string {
+// keyed checks that a constraint keeps the key unique for each selected label, or that an index is there in its place.
+func (s *Store) keyed(ctx context.Context, sel graph.Selection) (detail, fix string, err error) {
+	const checked = "; it is checked at every reading instead"
 	if len(sel.NodeLabels) == 0 {
-		return "name the label of the nodes with --node-labels: a constraint belongs to one"
+		return "", "name the label of the nodes with --node-labels: a constraint belongs to one", fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
 	}
-	return "graphcloak doctor --fix makes it, and so does " + string(keyConstraints(sel)[0].statement())
+	keys, err := s.missingKeys(ctx, sel)
+	if err != nil {
+		return "", "run doctor again when the server is less busy", err
+	}
+	detail = sel.NodeKey + " is unique by constraint"
+	for _, k := range keys {
+		switch {
+		case !k.found:
+			return "", "name a property that the nodes have with --node-key", fmt.Errorf("%w: no node of :%s has %s", connector.ErrNotFound, k.label, sel.NodeKey)
+		case k.index != "":
+			detail = fmt.Sprintf("%v has the index %s, and no constraint makes it unique%s", k.constraint, k.index, checked)
+		default:
+			return "", "graphcloak doctor --fix makes it, and so does " + string(k.statement()), fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
+		}
+	}
+	return detail, "", nil
 }
 
 // mayWrite tries what a run does and rolls it back.

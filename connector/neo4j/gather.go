@@ -4,6 +4,7 @@ package neo4j
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -76,8 +77,11 @@ func (g gather[T]) try(ctx context.Context, s *Store, stage string, gaps bool, o
 	err = s.read(ctx, stage, func(tx *transaction) error {
 		records, short = nil, false
 		_, err := tx.rows(g.statement(gaps), params, func(r *neo4j.Record) error {
-			if short = short || !gaps && g.short(r); !short {
+			if short = short || g.short(r); !short {
 				records = append(records, g.unpack(r))
+			}
+			if gaps && short {
+				return errors.New("neo4j: the server's columns are of different lengths")
 			}
 			return nil
 		})
@@ -148,10 +152,10 @@ func list(r *neo4j.Record, column int) []any {
 	return l
 }
 
-// entry returns value k of a column: nil where it is [missing] or the column is
-// empty.
+// entry returns value k of a column: nil where it is [missing] or the column ends before
+// it, as one that is not asked for.
 func entry(column []any, k int) any {
-	if len(column) == 0 {
+	if k >= len(column) {
 		return nil
 	}
 	if _, ok := column[k].(map[string]any); ok {

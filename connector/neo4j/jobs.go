@@ -52,26 +52,59 @@ func (d jobStore) Decide(ctx context.Context, jobName string, saved bool, rule c
 		if err := tx.lock(jobLock + jobName); err != nil {
 			return err
 		}
-		r, err := tx.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WHERE"+dated+"WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
-			"RETURN datetime.realtime('UTC') AS now, t {.*, savedRun: CASE WHEN $saved THEN t.savedRun END} AS tick", map[string]any{"job": jobName, "saved": saved})
+		now, latest, err := tx.latest(jobName, saved)
 		if err != nil {
 			return err
 		}
-		now, ok := r.Values[0].(time.Time)
-		if !ok {
-			return fmt.Errorf("neo4j: the server's time is %T, want a time", r.Values[0])
-		}
-		var latest jobs.Claim
-		if p, ok := r.Values[1].(map[string]any); ok {
-			latest = tickOf(p)
-		}
-		if next, err = rule(now.UTC(), latest); err != nil {
+		if next, err = rule(now, latest); err != nil {
 			return err
 		}
 		return tx.do("MERGE (t:"+tickLabel+" {jobName: $job, nominalTime: $at}) SET t += $record",
 			map[string]any{"job": jobName, "at": next.NominalTime.UTC(), "record": tickProperties(next)})
 	})
 	return next, err
+}
+
+// RemoveAhead implements [connector.Decider].
+func (d jobStore) RemoveAhead(ctx context.Context, jobName string) error {
+	return d.s.record(ctx, "jobs", func(tx *transaction) error {
+		if err := tx.lock(jobLock + jobName); err != nil {
+			return err
+		}
+		return tx.do("MATCH (t:"+tickLabel+" {jobName: $job}) WHERE t.nominalTime > datetime.realtime('UTC') AND coalesce(t.status, '') <> $open DELETE t",
+			map[string]any{"job": jobName, "open": string(jobs.Running)})
+	})
+}
+
+// latest reads the clock and the record of a job's latest tick.
+func (t *transaction) latest(jobName string, saved bool) (now time.Time, c jobs.Claim, err error) {
+	r, err := t.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WHERE"+dated+"WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
+		"RETURN datetime.realtime('UTC') AS now, t {.*, savedRun: CASE WHEN $saved THEN t.savedRun END} AS tick", map[string]any{"job": jobName, "saved": saved})
+	if err != nil {
+		return now, c, err
+	}
+	now, ok := r.Values[0].(time.Time)
+	if !ok {
+		return now, c, fmt.Errorf("neo4j: the server's time is %T, want a time", r.Values[0])
+	}
+	if p, ok := r.Values[1].(map[string]any); ok {
+		c = tickOf(p)
+	}
+	return now.UTC(), c, nil
+}
+
+// fenced locks the tick for which the transaction is, until it is committed, and refuses
+// to commit for one that is lost. It is the last statement: whoever holds this lock waits
+// for no other.
+func (t *transaction) fenced(f jobs.Fence) error {
+	if err := t.lock(jobLock + f.JobName); err != nil {
+		return err
+	}
+	_, latest, err := t.latest(f.JobName, false)
+	if err != nil {
+		return err
+	}
+	return f.Check(latest)
 }
 
 // tickProperties are those of a tick's record but for its name and time; nil removes one.
@@ -139,9 +172,12 @@ func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
 	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
 	if q.Latest {
 		text = "MATCH (l:" + lockLabel + ") WHERE l.name STARTS WITH $locks WITH substring(l.name, size($locks)) AS job WHERE $job = '' OR job = $job " +
-			"CALL (job) { MATCH (t:" + tickLabel + " {jobName: job}) WHERE" + dated + "RETURN t ORDER BY t.nominalTime DESC LIMIT 1 } "
+			"CALL (job) { MATCH (t:" + tickLabel + " {jobName: job}) WHERE" + dated +
+			"AND ($status = '' OR t.status = $status) AND NOT ($ended AND t.status = $running) RETURN t ORDER BY t.nominalTime DESC LIMIT 1 } "
 	}
-	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{"job": q.JobName, "locks": jobLock}, func(r *neo4j.Record) error {
+	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{
+		"job": q.JobName, "locks": jobLock, "status": string(q.Status), "ended": q.Ended, "running": string(jobs.Running),
+	}, func(r *neo4j.Record) error {
 		p, _ := r.Values[0].(map[string]any)
 		all = append(all, tickOf(p))
 		return nil

@@ -100,6 +100,28 @@ func compareIDs(a, b graph.ID) int {
 	return cmp.Compare(a, b)
 }
 
+// keep leaves out the nodes that are not in the graph, whose order the others have.
+func (s *nodeSet) keep(g *graph.Graph) {
+	if g.Order() == len(s.ids) {
+		return
+	}
+	kept := make([]int, 0, g.Order())
+	for k, id := range s.ids {
+		if i := len(kept); i < g.Order() && g.ID(i) == id {
+			kept = append(kept, k)
+		}
+	}
+	s.choose(kept)
+}
+
+// choose replaces the nodes by those of these numbers, in their order.
+func (s *nodeSet) choose(numbers []int) {
+	s.ids, s.internal = pick(s.ids, numbers), pick(s.internal, numbers)
+	if len(s.kinds) > 0 {
+		s.kinds = pick(s.kinds, numbers)
+	}
+}
+
 func (s *nodeSet) sort() {
 	if slices.IsSortedFunc(s.ids, compareIDs) {
 		return
@@ -111,8 +133,5 @@ func (s *nodeSet) sort() {
 	slices.SortFunc(order, func(x, y int) int {
 		return cmp.Or(compareIDs(s.ids[x], s.ids[y]), cmp.Compare(x, y))
 	})
-	s.ids, s.internal = pick(s.ids, order), pick(s.internal, order)
-	if len(s.kinds) > 0 {
-		s.kinds = pick(s.kinds, order)
-	}
+	s.choose(order)
 }

@@ -32,7 +32,7 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	if err := before.check(); err != nil && sel.NodeQuery == "" {
 		return nil, err
 	}
-	b := &graph.Builder{Aggregation: sel.Aggregation}
+	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
 	nodes, err := s.readNodes(ctx, sel, before.nodes)
 	if err != nil {
 		return nil, fmt.Errorf("read nodes: %w", err)
@@ -57,6 +57,7 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
+	nodes.keep(g)
 	for i, id := range nodes.ids {
 		if g.ID(i) != id {
 			return nil, fmt.Errorf("neo4j: node %d is %q, the graph has %q there", i, id, g.ID(i))

@@ -27,6 +27,8 @@ const (
 	keyGraph   = "graphDigest"
 	keyNodes   = "nodesWritten"
 	keyStart   = "startedAt"
+	keyWriter  = "writer" // token of who may change the run's values
+	keyHeld    = "held"   // changed to take the node's lock
 )
 
 // lock makes transactions with the same name run one after the other: the lock is
@@ -73,6 +75,8 @@ func runOf(p map[string]any) connector.Run {
 	}
 	delete(run.Record, keyReport)
 	delete(run.Record, keyHistory)
+	delete(run.Record, keyWriter)
+	delete(run.Record, keyHeld)
 	run.Nodes, _ = p[keyNodes].(int64)
 	columns, _ := p[keyColumns].([]any)
 	for _, c := range columns {
@@ -85,7 +89,7 @@ func runOf(p map[string]any) connector.Run {
 
 // put creates or updates the run's node. The record is set first, so that it
 // cannot overwrite what the store keeps. Its start is a time, as its end will be.
-func (t *transaction) put(run connector.Run) error {
+func (t *transaction) put(run connector.Run, writer string) error {
 	record := maps.Clone(run.Record)
 	if text, ok := record[keyStart].(string); ok {
 		if start, err := time.Parse(time.RFC3339, text); err == nil {
@@ -95,14 +99,36 @@ func (t *transaction) put(run connector.Run) error {
 	return t.do("MERGE (r:"+connector.RunLabel+" {runId: $id}) SET r += $record SET r += $own", map[string]any{
 		"id": run.ID, "record": record, "own": map[string]any{
 			keyStatus: run.Status, keyColumn: run.RunIDColumn, keyColumns: run.Columns,
-			keyTable: run.Table, keyGraph: run.Graph, keyNodes: run.Nodes,
+			keyTable: run.Table, keyGraph: run.Graph, keyNodes: run.Nodes, keyWriter: writer,
 		},
 	})
 }
 
+// mine locks the run's node until the transaction is committed, and refuses to commit
+// where another process has begun to write, to finish or to undo the run since: values of
+// a process that was suspended would stand over newer ones.
+func (t *transaction) mine(runID, writer string) error {
+	run := map[string]any{"id": runID}
+	if err := t.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) SET r."+keyHeld+" = coalesce(r."+keyHeld+", 0) + 1", run); err != nil {
+		return err
+	}
+	mine := false
+	_, err := t.rows("MATCH (r:"+connector.RunLabel+" {runId: $id}) RETURN r."+keyWriter, run, func(r *neo4j.Record) error {
+		mine = r.Values[0] == writer
+		return nil
+	})
+	if err == nil && !mine {
+		err = fmt.Errorf("%w: another process went on with run %s, ended it or removed it: this one writes nothing more", connector.ErrConflict, runID)
+	}
+	return err
+}
+
 // settle sets the status of a run, and the time under a property such as finishedAt.
-func (s *Store) settle(ctx context.Context, runID, status string, when cypher, nodes int64) error {
+func (s *Store) settle(ctx context.Context, runID, writer, status string, when cypher, nodes int64) error {
 	return s.record(ctx, "run", func(tx *transaction) error {
+		if err := tx.mine(runID, writer); err != nil {
+			return err
+		}
 		n, err := tx.count("MATCH (r:"+connector.RunLabel+" {runId: $id}) SET r.status = $status, r.nodesWritten = $nodes, r."+when+
 			" = datetime({timezone: 'UTC'}) RETURN count(r)", map[string]any{"id": runID, "status": status, "nodes": nodes})
 		if err == nil && n != 1 {

@@ -13,6 +13,7 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -26,6 +27,9 @@ type transaction struct {
 	failed   error // what the driver or the server said of a statement last
 }
 
+// widest is the number of columns that any statement of ours reads.
+const widest = 8
+
 // rows runs a statement and hands over its records as they arrive.
 func (t *transaction) rows(text cypher, params map[string]any, each func(*neo4j.Record) error) (summary neo4j.ResultSummary, err error) {
 	result, err := t.tx.Run(t.ctx, string(text), params)
@@ -34,7 +38,11 @@ func (t *transaction) rows(text cypher, params map[string]any, each func(*neo4j.
 		return nil, err
 	}
 	for result.Next(t.ctx) {
-		if err := each(result.Record()); err != nil {
+		r := result.Record()
+		for len(r.Values) < widest { // a server that leaves values out has sent null for them
+			r.Values = append(r.Values, nil)
+		}
+		if err := each(r); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +92,8 @@ func (s *Store) write(ctx context.Context, phase string, work func(*transaction)
 	return s.writing(ctx, access{phase: phase}, work)
 }
 
-// record is write for the small transactions that decide behind a lock.
+// record is write for the small transactions that decide behind a lock. One that is done
+// for a tick ends with its fence.
 func (s *Store) record(ctx context.Context, phase string, work func(*transaction) error) error {
 	return s.writing(ctx, access{phase: phase, short: true}, work)
 }
@@ -188,7 +197,11 @@ func (s *Store) attempt(parent context.Context, session neo4j.SessionWithContext
 	}
 	defer hangUp(ctx, tx.Close)
 	t := &transaction{ctx: ctx, tx: tx}
-	if err := work(t); err != nil {
+	err = work(t)
+	if f, ok := jobs.FenceOf(ctx); ok && a.short && err == nil {
+		err = t.fenced(f)
+	}
+	if err != nil {
 		return failed(err, t.answered && t.failed == nil)
 	}
 	commit, stop := context.WithTimeout(context.WithoutCancel(ctx), limit+answerTime)

@@ -156,8 +156,9 @@ func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expressi
 	}, func(at span, r *neo4j.Record) error {
 		index, values := list(r, 0), list(r, 1)
 		for k := range index {
-			i, _ := index[k].(int64)
-			take(int(at.lo+i), entry(values, k))
+			if i, _ := index[k].(int64); i >= 0 && i < at.len() {
+				take(int(at.lo+i), entry(values, k))
+			}
 		}
 		seen += len(index)
 		return nil

@@ -76,7 +76,9 @@ type Store struct {
 // [connector.ErrInput] says that options are wrong, [connector.ErrAuth] that the user may
 // not, [connector.ErrNotFound] that there is no such database, [connector.ErrTransient]
 // that the server does not answer, and [privacy.ErrUncertain] that the answer to a commit
-// was lost. Every call that asks the server may return the last two and ErrAuth.
+// was lost. Every call that asks the server may return the last two and ErrAuth, and one
+// that decides for a tick [jobs.ErrLost] and [jobs.ErrCanceled], by the [jobs.Fence] of
+// its context.
 func New(ctx context.Context, o Options) (*Store, error) {
 	a, err := parseURI(o.URI)
 	if err != nil {
@@ -175,10 +177,15 @@ func (s *Store) connect(ctx context.Context) error {
 				s.edition, _ = r.Values[1].(string)
 				return nil
 			})
-		if err == nil && s.options.Database == "" {
-			s.options.Database = summary.Database().Name()
+		if err != nil || s.options.Database != "" {
+			return err
 		}
-		return err
+		home := summary.Database()
+		if home == nil {
+			return fmt.Errorf("%w: the server names no home database; name one with --database", connector.ErrInput)
+		}
+		s.options.Database = home.Name()
+		return nil
 	})
 	if isCode(err, "Neo.ClientError.Database.DatabaseNotFound") {
 		known, _ = s.databases(ctx)

@@ -5,6 +5,7 @@ package neo4j
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -94,7 +95,7 @@ func (s *Store) used(ctx context.Context, names []string) (used []string, err er
 // only keeps the names that are marked true.
 func only(names []string, marks []any) (kept []any) {
 	for k, mark := range marks {
-		if mark == true {
+		if mark == true && k < len(names) {
 			kept = append(kept, names[k])
 		}
 	}
@@ -107,7 +108,8 @@ var errOutline = errors.New("neo4j: the table has no values")
 // RUNNING from before the first value until after the last, then FINISHED. Called again
 // with the same table it completes an interrupted write. Values that an earlier run left
 // under other names of the same run-id property are removed from the nodes that this one
-// writes. It returns the errors of [Store.Check].
+// writes. It returns the errors of [Store.Check], [connector.ErrConflict] once another has
+// gone on with the run or undone it.
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	start := time.Now()
 	if !connector.HasValues(t) {
@@ -121,7 +123,8 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return err
 	}
 	run := connector.NewRun(g.Digest(), t)
-	stale, err := s.begin(ctx, g, run, force)
+	writer := rand.Text()
+	stale, err := s.begin(ctx, g, run, writer, force)
 	if err != nil {
 		return err
 	}
@@ -131,8 +134,10 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	err = inChunks(ctx, s, each("write", len(nodes)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		params := batch.params(at)
 		err = s.write(ctx, "write", func(tx *transaction) error {
-			n, err = tx.count(batch.text, params)
-			return err
+			if n, err = tx.count(batch.text, params); err != nil {
+				return err
+			}
+			return tx.mine(run.ID, writer)
 		})
 		return n, err
 	}, func(_ span, n int64) error {
@@ -146,7 +151,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run %s stays unfinished, remove it with --undo %s",
 			connector.ErrConflict, gone, len(nodes), run.ID, run.ID)
 	}
-	if err := s.settle(ctx, run.ID, connector.Finished, "finishedAt", written); err != nil {
+	if err := s.settle(ctx, run.ID, writer, connector.Finished, "finishedAt", written); err != nil {
 		return err
 	}
 	s.options.Logger.InfoContext(ctx, "run written", "runId", run.ID, "nodeCount", written, "durationMillis", time.Since(start).Milliseconds())
@@ -165,7 +170,7 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 	}
 	run := connector.NewRun(g.Digest(), t)
 	run.Status = connector.Reserved
-	if _, err := s.begin(ctx, g, run, force); err != nil {
+	if _, err := s.begin(ctx, g, run, "", force); err != nil {
 		return err
 	}
 	err := s.try(ctx, g, t)
@@ -231,7 +236,7 @@ func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
 // begin records that the run is reserved or being written, unless something is in its
 // way. The decision and the record are one transaction behind a lock, so that of two
 // runs that start together one sees the other.
-func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, force bool) (stale []string, err error) {
+func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, writer string, force bool) (stale []string, err error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -252,7 +257,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 			return err
 		}
 		stale = run.Stale(known)
-		return tx.put(run)
+		return tx.put(run, writer)
 	})
 	return stale, err
 }
@@ -349,8 +354,15 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	writer := rand.Text()
+	err = s.record(ctx, "run", func(tx *transaction) error {
+		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) SET r."+keyWriter+" = $writer", map[string]any{"id": runID, "writer": writer})
+	})
+	if err != nil {
+		return 0, err
+	}
 	if run.Status == connector.Undone || len(run.Columns) == 0 {
-		return 0, s.settle(ctx, runID, connector.Undone, "undoneAt", 0)
+		return 0, s.settle(ctx, runID, writer, connector.Undone, "undoneAt", 0)
 	}
 	elements, err := s.carriers(ctx, run.RunIDColumn, runID)
 	if err != nil {
@@ -368,8 +380,10 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 		err = s.write(ctx, "undo", func(tx *transaction) error {
 			params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
 			maps.Copy(params, names)
-			n, err = tx.count(text, params)
-			return err
+			if n, err = tx.count(text, params); err != nil {
+				return err
+			}
+			return tx.mine(runID, writer)
 		})
 		return n, err
 	}, func(_ span, n int64) error {
@@ -379,7 +393,7 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	if err != nil {
 		return removed, fmt.Errorf("undo: %w", err)
 	}
-	return removed, s.settle(ctx, runID, connector.Undone, "undoneAt", 0)
+	return removed, s.settle(ctx, runID, writer, connector.Undone, "undoneAt", 0)
 }
 
 // carriers returns the elements of the nodes that carry a run's id.

@@ -157,6 +157,26 @@ func testBadRelationships(t *testing.T, s Suite) {
 	}
 }
 
+// testIsolated leaves out the nodes without a relationship to another one: values are those of
+// the nodes that are left.
+func testIsolated(t *testing.T, s Suite) {
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	for _, key := range []string{"", "name"} {
+		g := open(t, s, st, graph.Selection{RelationshipTypes: []string{"ROAD"}, NodeKey: key, Isolated: graph.DropIsolated})
+		if g.Order() != 3 || g.Dropped().Isolated != 2 {
+			t.Fatalf("read %s, %+v, want three nodes and two left out", describe(g), g.Dropped())
+		}
+		heat, err := st.Signal(t.Context(), g, "heat")
+		if err != nil || len(heat) != 3 || heat[0] != 0.5 || !math.IsNaN(heat[1]) || heat[2] != 1 {
+			t.Errorf("values %v, %v, want 0.5, none and 1", heat, err)
+		}
+		label := s.Select(st, graph.Selection{NodeLabels: []string{"Sensor"}}).NodeLabels[0]
+		if sensors, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label}); err != nil || !slices.Equal(sensors, []int{0, 2}) {
+			t.Errorf("sensors %v, %v", sensors, err)
+		}
+	}
+}
+
 func testBadKeys(t *testing.T, s Suite) {
 	st := s.Open(t, "id,name,code\n1,a,x\n2,a,\n3,b,y\n", "source,target\n1,2\n")
 	for name, part := range map[string]string{"name": `"a"`, "code": "code is missing"} {

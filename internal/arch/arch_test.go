@@ -44,7 +44,7 @@ var table = map[string]row{
 	"community":   {layer: 1, imports: []string{"graph", "internal/parallel"}},
 	"emd":         {layer: 1, imports: []string{"graph"}},
 	"privacy":     {layer: 1, imports: []string{"graph", "internal/strictjson", "internal/parallel"}},
-	"expm":        {layer: 1, imports: []string{"linop", "internal/parallel"}},
+	"expm":        {layer: 1, imports: []string{"linop", "internal/dense", "internal/parallel"}},
 	"measurement": {layer: 1, imports: []string{"linop", "internal/parallel"}},
 
 	"limit":     {layer: 2, imports: []string{"graph", "emd", "internal/parallel"}},
@@ -107,7 +107,6 @@ var reserved = map[string][]string{
 	"github.com/spf13/cobra":           {"cmd/graphcloak"},
 	"github.com/go-json-experiment":    {"internal/strictjson"},
 	"github.com/prometheus":            {"internal/metrics", "packaging/…"},
-	"github.com/apache/arrow-go":       {"internal/columnar", "cmd/graphcloak"}, // a test of the command reads it back
 	"github.com/parquet-go":            {"internal/columnar", "cmd/graphcloak"},
 }
 

@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -43,65 +40,6 @@ func want(rows [][]any) [][]string {
 		}
 	}
 	return out
-}
-
-func TestArrow(t *testing.T) {
-	names, rows := mixed(batch + 7)
-	var b bytes.Buffer
-	if err := Collect(names, slices.Values(rows)).WriteArrow(&b); err != nil {
-		t.Fatal(err)
-	}
-	r, err := ipc.NewFileReader(bytes.NewReader(b.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if got := r.Schema().String(); strings.Count(got, "type=") != 6 {
-		t.Errorf("schema %s", got)
-	}
-	for k, kind := range []string{"utf8", "int64", "float64", "bool", "float64", "utf8"} {
-		if f := r.Schema().Field(k); f.Name != names[k] || f.Type.Name() != kind {
-			t.Errorf("column %d is %q of %s, want %q of %s", k, f.Name, f.Type.Name(), names[k], kind)
-		}
-	}
-	expected, at := want(rows), 0
-	for k := range r.NumRecords() {
-		record, err := r.RecordBatch(k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range int(record.NumRows()) {
-			for j, c := range record.Columns() {
-				if got := arrowCell(c, i); got != expected[at][j] {
-					t.Fatalf("row %d, column %d is %q, want %q", at, j, got, expected[at][j])
-				}
-			}
-			at++
-		}
-	}
-	if at != len(rows) {
-		t.Errorf("%d rows, want %d", at, len(rows))
-	}
-}
-
-func arrowCell(c any, i int) string {
-	switch c := c.(type) {
-	case interface{ IsNull(int) bool }:
-		if c.IsNull(i) {
-			return "-"
-		}
-	}
-	switch c := c.(type) {
-	case *array.String:
-		return c.Value(i)
-	case *array.Int64:
-		return fmt.Sprint(c.Value(i))
-	case *array.Float64:
-		return fmt.Sprint(c.Value(i))
-	case *array.Boolean:
-		return fmt.Sprint(c.Value(i))
-	}
-	return "?"
 }
 
 func TestParquet(t *testing.T) {
@@ -150,9 +88,6 @@ func TestParquet(t *testing.T) {
 func TestEdges(t *testing.T) {
 	var b bytes.Buffer
 	none := Collect([]string{"a"}, slices.Values([][]any(nil)))
-	if err := none.WriteArrow(&b); err != nil {
-		t.Error(err)
-	}
 	if err := none.WriteParquet(&b); err != nil {
 		t.Error(err)
 	}

@@ -41,6 +41,16 @@ type Run struct {
 	Nodes    int64
 }
 
+// Job is a job of a scheduler.
+type Job struct {
+	Status  string // of the job
+	Missed  int    // times since its last run at which nobody ran it
+	Success time.Time
+	Last    Run       // that has ended; the zero End: none has
+	Scope   string    // that it spends from
+	Free    time.Time // when the release that was refused can be paid; zero: not known, or not refused
+}
+
 // Account is what a budget scope has spent. Each ε holds at Delta, which is a label of its series.
 type Account struct {
 	Scope   string
@@ -58,6 +68,7 @@ type Set struct {
 	runs                                     *prometheus.CounterVec
 	duration, success, end, exit, waiting    *prometheus.GaugeVec
 	spent, counted, limit, free, nodes, info *prometheus.GaugeVec
+	status, missed                           *prometheus.GaugeVec
 }
 
 const (
@@ -91,6 +102,8 @@ func New(name, version string) *Set {
 	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel, deltaLabel)
 	s.free = gauge("budget_free_timestamp_seconds", "When the release that the budget refused can be paid, in Unix time.", ledgerLabel)
 	s.nodes = gauge("nodes", "Nodes of the graph of the last run.")
+	s.status = gauge("job_status", "1, labelled with the status of a job.", statusLabel)
+	s.missed = gauge("job_missed_times", "Times of a job since its last run at which nobody ran it, up to 100.")
 	s.info = gauge("build_info", "1, labelled with the version of the program and of Go.", "version", "goversion")
 	s.info.WithLabelValues(text(name), text(version), runtime.Version()).Set(1)
 	return s
@@ -101,25 +114,42 @@ func (s *Set) Handler() http.Handler {
 	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
-// Known starts the counters of a job at 0, so that the first failure is an increase.
-func (s *Set) Known(name string) {
+// Ended counts a run of a job, and shows it as the last one. The other counters start
+// at 0, so that the first failure is an increase.
+func (s *Set) Ended(name string, r Run) {
+	name = text(name)
 	for _, status := range Statuses() {
-		s.runs.WithLabelValues(text(name), status)
+		s.runs.WithLabelValues(name, status)
+	}
+	s.runs.WithLabelValues(name, text(r.Status)).Inc()
+	if r.Status == Success {
+		s.success.WithLabelValues(name).Set(unix(r.End))
+	}
+	s.last(name, r)
+}
+
+// Job shows a job as its store tells of it.
+func (s *Set) Job(name string, j Job) {
+	name = text(name)
+	s.status.WithLabelValues(name, text(j.Status)).Set(1)
+	s.missed.WithLabelValues(name).Set(float64(j.Missed))
+	if !j.Success.IsZero() {
+		s.success.WithLabelValues(name).Set(unix(j.Success))
+	}
+	if !j.Last.End.IsZero() {
+		s.last(name, j.Last)
+	}
+	if !j.Free.IsZero() {
+		s.free.WithLabelValues(name, text(j.Scope)).Set(unix(j.Free))
 	}
 }
 
-// Ended counts a run of a job, and shows it as the last one.
-func (s *Set) Ended(name string, r Run) {
-	name = text(name)
-	s.Known(name)
-	s.runs.WithLabelValues(name, text(r.Status)).Inc()
+// last shows how the last run of a job ended.
+func (s *Set) last(name string, r Run) {
 	s.end.WithLabelValues(name).Set(unix(r.End))
 	s.exit.WithLabelValues(name).Set(float64(r.ExitCode))
 	s.waiting.WithLabelValues(name).Set(0)
-	switch r.Status {
-	case Success:
-		s.success.WithLabelValues(name).Set(unix(r.End))
-	case Budget:
+	if r.Status == Budget {
 		s.waiting.WithLabelValues(name).Set(1)
 	}
 	for phase, took := range r.Phases {
@@ -151,15 +181,6 @@ func (s *Set) Account(name string, a Account) {
 	s.free.DeleteLabelValues(name, scope)
 	if !a.Free.IsZero() {
 		s.free.WithLabelValues(name, scope).Set(unix(a.Free))
-	}
-}
-
-// Forget removes the series of a job that is gone.
-func (s *Set) Forget(name string) {
-	labels := prometheus.Labels{nameLabel: text(name)}
-	s.runs.DeletePartialMatch(labels)
-	for _, v := range []*prometheus.GaugeVec{s.duration, s.success, s.end, s.exit, s.waiting, s.spent, s.counted, s.limit, s.free, s.nodes} {
-		v.DeletePartialMatch(labels)
 	}
 }
 

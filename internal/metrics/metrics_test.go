@@ -5,7 +5,6 @@ package metrics_test
 import (
 	"errors"
 	"io"
-	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -204,7 +203,6 @@ func TestHostileNames(t *testing.T) {
 		t.Errorf("%d times", n)
 	}
 	s.Account(name, metrics.Account{Scope: name, Spent: 1}) // the cap is gone, and nothing is refused
-	s.Forget("nobody")
 	write(t, s, path)
 	got = parse(t, path)
 	for _, gone := range []string{"graphcloak_epsilon_limit", "graphcloak_epsilon_counted", "graphcloak_budget_free_timestamp_seconds"} {
@@ -212,17 +210,12 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%s stays", gone)
 		}
 	}
-	s.Forget(name)
-	write(t, s, path)
-	if left := slices.Sorted(maps.Keys(parse(t, path))); !slices.Equal(left, []string{"graphcloak_build_info"}) {
-		t.Errorf("left of a job that is gone: %v", left)
-	}
 }
 
 // A scrape is answered in the form that the client asks for.
 func TestHandler(t *testing.T) {
 	s := metrics.New("serve", "v1")
-	s.Known("nightly")
+	s.Job("nightly", metrics.Job{Status: "INVALID", Missed: 3})
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	for accept, want := range map[string]string{
@@ -239,7 +232,7 @@ func TestHandler(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), want) || !strings.Contains(string(body), `graphcloak_runs_total{name="nightly",status="failure"} 0`) {
+		if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), want) || !strings.Contains(string(body), `graphcloak_job_status{name="nightly",status="INVALID"} 1`) {
 			t.Errorf("%q: %s %v\n%s", accept, resp.Header.Get("Content-Type"), err, body)
 		}
 	}

@@ -13,13 +13,25 @@ import (
 // bins is the number of colours that probabilities are shown in.
 const bins = 10
 
-// Colours from unlikely to likely on a light and on a dark page. Both are pieces of
+// Colours from unlikely to likely on a light and on a dark page. The first are a piece of
 // Moreland's black-body scale, whose lightness in CIELAB is even: the order is seen
-// without telling hues apart. Moreland, Electronic Imaging (2016) 1–20.
+// without telling hues apart. Moreland, Electronic Imaging (2016) 1–20. On a dark page they
+// go from a slate little lighter than the ground to the same pale yellow: red would warn of what is unlikely.
 var (
 	light = blackBody(.95, .22)
-	dark  = blackBody(.22, .95)
+	dark  = between([3]float64{0x3a, 0x46, 0x52}, [3]float64{0xff, 0xe9, 0x9a})
 )
+
+// between blends two colours.
+func between(from, to [3]float64) []string {
+	out := make([]string, bins)
+	for k := range out {
+		t := float64(k) / (bins - 1)
+		at := func(c int) int { return int(from[c] + t*(to[c]-from[c]) + .5) }
+		out[k] = fmt.Sprintf("#%02x%02x%02x", at(0), at(1), at(2))
+	}
+	return out
+}
 
 func blackBody(from, to float64) []string {
 	scale := moreland.BlackBody()

@@ -75,7 +75,7 @@ var styleSheet string
 
 // Style is the style sheet, which other pages of the project share.
 func Style() template.CSS {
-	return template.CSS(styleSheet + "@media (prefers-color-scheme:dark){" + darkRules() + "}\n")
+	return template.CSS(styleSheet + "@media screen and (prefers-color-scheme:dark){" + darkRules() + "}\n")
 }
 
 //go:embed map.js
@@ -173,7 +173,7 @@ func newContent(v View) (*content, error) {
 	c.graph, c.labels = c.nodes.Graph, c.nodes.Community
 	c.Chart = newChart(v.Report)
 	c.Settings, c.Facts = settings(v.Report), facts(v.Report)
-	if c.graph != nil {
+	if c.graph != nil && c.Tells() {
 		c.gather()
 		if err := c.draw(); err != nil {
 			return nil, err
@@ -282,12 +282,9 @@ func relabel(labels, nodes []int) []int {
 	return out
 }
 
-// standsOut reports whether the answer names a community.
-func (c *content) standsOut() bool { return c.Report.StandsOut() && !c.Report.Misfits() }
-
 // named reports whether a node is in the community that the answer names.
 func (c *content) named(v int) bool {
-	return c.standsOut() && c.labels[v] == c.Report.Communities[0].CommunityID
+	return c.Report.StandsOut() && c.labels[v] == c.Report.Communities[0].CommunityID
 }
 
 // name is what a reader calls a node.
@@ -300,6 +297,9 @@ func (c *content) name(v int) string {
 
 // rank makes the rows of the ranking.
 func (c *content) rank() {
+	if !c.Report.Answers() {
+		return
+	}
 	list := c.Report.Communities
 	shown := list[:min(listed, len(list))]
 	c.More = len(list) - len(shown)

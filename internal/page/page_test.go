@@ -206,7 +206,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := []r2.Vec{{X: 10, Y: 60}, {X: 10, Y: 61}, {X: math.NaN(), Y: math.NaN()}, {X: 12, Y: 60}}
-	html := write(t, page.View{Report: sample(t, g, []int{0, 0, 1, 1}, 4), Places: at, Geographic: true})
+	html := write(t, page.View{Report: sample(t, g, []int{0, 0, 0, 0}, 4), Places: at, Geographic: true})
 	var cx, cy [4]float64
 	rest := html
 	for range 4 {
@@ -249,6 +249,15 @@ func TestNothingStandsOut(t *testing.T) {
 	html := write(t, page.View{Report: r})
 	if strings.Contains(html, `class="rim" d="M`) || !strings.Contains(html, "<h1>No community stands out</h1>") {
 		t.Error("a community that does not stand out is outlined or named")
+	}
+	folded := "<details><summary>2 communities, none of which stands out"
+	if strings.Contains(html, "<circle") || strings.Contains(html, "h-nodes") || !strings.Contains(html, folded) || !strings.Contains(html, "not at all") {
+		t.Error("where nothing stands out there is a map, or a list of nodes, or the communities are not folded")
+	}
+	r.Communities[0].Probability, r.Presence = .9, &report.Presence{PValue: .4, FalseAlarm: .05}
+	html = write(t, page.View{Report: r})
+	if strings.Contains(html, "<circle") || strings.Contains(html, "h-rank") || strings.Contains(html, "90\u00a0%") || !strings.Contains(html, "<h1>No sign of a source</h1>") {
+		t.Error("without a source there is a map or a probability")
 	}
 }
 
@@ -402,18 +411,19 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 	says(write(t, page.View{Report: r}), "<p>Yes: of measurements that do follow the model, 36\u00a0% would", "There is a source: of measurements without one, 2.4\u00a0%",
 		"at most 54.6 times as likely as from a source 1 hop away", "Neighbours are at most 1 hop apart", "This is no second answer", "only where the noise is within the radius",
 		"no mechanism with the guarantee of this noise exceeds", "promises only the same ε and δ may be right more often", `class="rim" d="M`)
-	r.Fit = &report.Fit{PValue: 1e-14, Alternatives: []report.Alternative{{Name: report.UniformBackground, LogEvidence: 54.29}, {Name: report.OtherTau, Tau: 3, LogEvidence: -2}}}
+	r.Fit = &report.Fit{PValue: 1e-14, Alternatives: []report.Alternative{{Name: report.UniformBackground, LogEvidence: 54.29}, {Name: report.SecondSource, LogEvidence: -2}}}
 	html := write(t, page.View{Report: r})
 	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%", "A uniform background would explain them better than the model, by a factor of 10²³.",
-		"Another τ, such as 3, would explain them no better", "under a model that the measurements do not fit", "for measurements that fit the model, as these do not")
+		"A second source would explain them no better", "for measurements that fit the model, as these do not")
+	r.Fit = nil
 	for k := range r.Communities {
 		r.Communities[k].SourceMass = 0
 	}
-	if strings.Contains(write(t, page.View{Report: r}), "number\">mass of f̂</th>") {
+	if strings.Contains(write(t, page.View{Report: r}), "extra\">mass of f̂</th>") {
 		t.Error("a column of noughts is shown")
 	}
 	r.Communities[0].SourceMass = .2
-	says(write(t, page.View{Report: r}), "number\">mass of f̂</th>", "promised to whoever is a source, against anyone who sees")
+	says(write(t, page.View{Report: r}), "extra\">mass of f̂</th>", "promised to whoever is a source, against anyone who sees")
 	r.Presence.FalseAlarm, r.Answer = 1, "Off by a factor of 10^4200, at x10^2."
 	says(write(t, page.View{Report: r}), "supposed and not tested (--false-alarm 1)", "a factor of 10⁴²⁰⁰, at x10^2")
 	if strings.Contains(html, `class="rim" d="M`) || strings.Contains(html, "blue band") {

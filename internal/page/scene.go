@@ -304,7 +304,7 @@ func (c *content) communityScene() *scene {
 	}
 	for k, row := range shown {
 		b := 2 * bin(row.Probability, highest)
-		if k == 0 && c.standsOut() {
+		if k == 0 && c.Report.StandsOut() {
 			b++
 		}
 		r := max(2.5, tenth(scale*radii[k]))

@@ -46,7 +46,7 @@ func (s *Series) Add(r *report.Report) {
 		n.Started = r.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	switch {
-	case !r.Detected():
+	case n.Verdict == report.NoSource:
 		n.Community = report.NoSource
 	case len(r.Communities) > 0:
 		n.Community, n.Probability = r.Communities[0].Name, r.Communities[0].Probability

@@ -23,19 +23,58 @@ type factTable struct {
 // Headline is the answer in a few words.
 func (c *content) Headline() string {
 	r := c.Report
-	switch {
-	case !r.Detected():
+	switch v := r.Verdict(); {
+	case v == report.NoSource:
 		return "No sign of a source"
-	case r.Misfits():
+	case v == report.Misfit:
 		return "The measurements do not fit the model"
+	case !c.Tells():
+		return "No community stands out"
 	case c.Several() || len(r.Communities) < 2:
 		return "Where it started, as far as may be told"
-	case !r.StandsOut():
-		return "No community stands out"
-	case r.Communities[0].Probability < .5:
+	case v == report.Perhaps:
 		return fmt.Sprintf("The source is perhaps in community %s", cut(r.Communities[0].Name))
 	}
 	return fmt.Sprintf("The source is most likely in community %s", cut(r.Communities[0].Name))
+}
+
+// Tells reports whether the measurements tell one place from another: else a map and a list of nodes mean nothing.
+func (c *content) Tells() bool {
+	r := c.Report
+	return r.StandsOut() || r.Answers() && len(r.Communities) < 2
+}
+
+// sure is how sure the answer is, in words.
+func (c *content) sure() string {
+	switch p := c.Report.Communities[0].Probability; {
+	case !c.Tells():
+		return "not at all"
+	case p >= .95:
+		return "almost certain"
+	case p >= .8:
+		return "likely"
+	case p >= .5:
+		return "more likely than not"
+	}
+	return "a hint, no more"
+}
+
+// Next says what to do with the answer.
+func (c *content) Next() string {
+	const cheaper = "Before another release spends, graphcloak plan says how often its answer would be right: a larger ε or fewer communities help, and --target-accuracy finds the ε."
+	switch v := c.Report.Verdict(); {
+	case v == report.NoSource:
+		return "If it is known that there is a source, --false-alarm 1 supposes it: graphcloak recover with the kept release costs nothing. " + cheaper
+	case v == report.Misfit:
+		return "Look at what would explain the measurements better, below: another graph, another τ, more than one source or broken sensors. graphcloak recover with the kept release and other settings costs nothing."
+	case !c.Tells():
+		return "Act on none of the communities. " + cheaper
+	case v == report.Perhaps:
+		return "Look there first, and expect to look elsewhere too. " + cheaper
+	case len(c.Report.Communities) < 2:
+		return "Look among the likeliest nodes below, at all of them."
+	}
+	return "Look among all of its members, not at the likeliest node alone, and then at the communities that come next."
 }
 
 // Several reports whether the posterior supposes another number of sources than one.
@@ -45,18 +84,13 @@ func (c *content) Several() bool { return c.Report.Sources != nil && c.Report.So
 func (c *content) Sums() []sum {
 	r := c.Report
 	var list []sum
-	if len(r.Communities) > 1 {
+	if r.Answers() && len(r.Communities) > 1 {
 		top := r.Communities[0]
-		note := c.beforehand(percent(top.Prior))
-		switch {
-		case r.Misfits():
-			note = "under a model that the measurements do not fit"
-		case !r.StandsOut():
-			note += "; it does not stand out"
-		}
-		list = append(list, sum{"Likeliest community", percent(top.Probability), note})
+		list = append(list, sum{"How sure", c.sure(), fmt.Sprintf("%s for the likeliest community, %s", percent(top.Probability), c.beforehand(percent(top.Prior)))})
 	}
-	list = append(list, sum{"Hidden among", nodesOf(r.Posterior.CredibleSetSize), fmt.Sprintf("of %s, with 95 %% probability", thousands(r.NodeCount))})
+	if r.Answers() {
+		list = append(list, sum{"Hidden among", nodesOf(r.Posterior.CredibleSetSize), fmt.Sprintf("of %s, with 95 %% probability", thousands(r.NodeCount))})
+	}
 	if r.EpsilonSpent > 0 {
 		list = append(list, sum{"Privacy spent", "ε = " + digits(r.EpsilonSpent), "at δ = " + digits(r.DeltaSpent) + c.plainPromise()})
 	}
@@ -169,11 +203,11 @@ func (c *content) FitSentences() (list []string) {
 	return list
 }
 
-// fitSentence says yes or no, and by what. What is left where most sensors are suspect is no test.
+// fitSentence says yes or no, and by what. What is left where too many sensors are suspect is no test.
 func (c *content) fitSentence(f *report.Fit) string {
 	verdict := "Yes"
 	switch {
-	case c.Report.MostlyFaulty():
+	case c.Report.TooManyFaulty():
 		return fmt.Sprintf("No: %d of %s are more likely faulty than sound, and what the others measured is no test of the model.",
 			c.Report.FaultySensors(), counted(c.Report.SensorCount, "sensor"))
 	case f.PValue < report.NoFit:
@@ -194,11 +228,7 @@ func rare(p float64) string {
 
 // compared says how well another explanation does beside the model.
 func compared(a report.Alternative) string {
-	name := a.Name
-	if a.Tau > 0 {
-		name += ", such as " + digits(a.Tau) + ","
-	}
-	name = strings.ToUpper(name[:1]) + name[1:]
+	name := strings.ToUpper(a.Name[:1]) + a.Name[1:]
 	switch x := a.LogEvidence; {
 	case x < math.Log(2):
 		return name + " would explain them no better than the model."

@@ -157,7 +157,7 @@ func (c *content) explain(s *scene) {
 	}
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
 	s.Legend = append(s.Legend, legendItem{"credible", fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodes(r.Posterior.CredibleSetSize))})
-	if c.standsOut() {
+	if c.Report.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"halo", "blue band: the community that the answer names, " + cut(r.Communities[0].Name)})
 	}
 	if s.Star != nil {
@@ -187,7 +187,7 @@ func (c *content) explainCommunities(s *scene, shown int) {
 		which = fmt.Sprintf("; the likeliest %s of %s communities are drawn", thousands(shown), thousands(len(r.Communities)))
 	}
 	s.Legend = []legendItem{{"circle", "circle: a community, as large as it has nodes; line: relationships between two, the wider the more" + which}}
-	if c.standsOut() {
+	if c.Report.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"credible", "thick ring: the community that the answer names"})
 	}
 	s.Text = fmt.Sprintf("The graph has %s nodes, too many to draw one by one. The table of communities below says the same.", thousands(c.graph.Order()))

@@ -92,7 +92,7 @@ func radiusRules(m int) []radiusRule {
 	return []radiusRule{
 		{"σ√m", recovery.Rule{Kind: recovery.Number, Value: recovery.PaperRadius(1, m)}},
 		{"σ√m, else the least feasible", recovery.Rule{Kind: recovery.Paper}},
-		{"hsu", recovery.Rule{Kind: recovery.Hsu}},
+		{"hsu", recovery.Rule{Kind: recovery.Number, Value: hsuRadius(m)}},
 		{"chi2", recovery.Rule{Kind: recovery.Chi2}},
 		{"projected", recovery.Rule{Kind: recovery.Projected}},
 		{"auto", recovery.Rule{}},

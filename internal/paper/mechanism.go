@@ -128,6 +128,15 @@ func privateUpTo(ratio func(eps, delta float64) float64, delta float64) (float64
 	return lo, nil
 }
 
+// hsuRadius is the tail bound √(m + 2√(mt) + 2t), t = ln(1/β), on the length of m standard
+// normal values at β = 0.05.
+// Reference: Hsu, Kakade and Zhang (2012), Electron. Commun. Probab. 17(52);
+// Laurent and Massart (2000), Ann. Statist. 28, Lemma 1.
+func hsuRadius(m int) float64 {
+	t, k := -math.Log(.05), float64(m)
+	return math.Sqrt(k + 2*math.Sqrt(k*t) + 2*t)
+}
+
 // radii says how often the noise stays within the paper's radius.
 func (r *runner) radii() {
 	t := Table{
@@ -137,7 +146,7 @@ func (r *runner) radii() {
 	worst := 1.0
 	for _, m := range []int{10, 50, 100, 500, 1000, 10_000} {
 		chi := distuv.ChiSquared{K: float64(m)}
-		paper, hsu := recovery.PaperRadius(1, m), recovery.HsuRadius(1, m, .05)
+		paper, hsu := recovery.PaperRadius(1, m), hsuRadius(m)
 		worst = min(worst, chi.CDF(paper*paper))
 		t.add(m, paper, chi.CDF(paper*paper), hsu, chi.CDF(hsu*hsu), recovery.Chi2Radius(1, m, .05))
 	}

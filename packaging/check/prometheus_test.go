@@ -122,6 +122,8 @@ func TestAlerts(t *testing.T) {
 		{"the budget is low", series(47*hour, 47*hour, 0, 0, 7, 8, 0), "GraphCloakBudgetLow"},
 		{"it waits for a sliding cap", series(2*hour, 47*hour, 9, 1, 7.9, 8, 60*hour), ""},
 		{"it waits for ever", series(2*hour, 47*hour, 9, 1, 7.9, 8, 0), "GraphCloakBudgetSpent"},
+		{"it cannot run", series(47*hour, 47*hour, 0, 0, 1, 8, 0) + "  graphcloak_job_status{name=\"risk\",status=\"INVALID\"} 1+0x72\n", "GraphCloakJobInvalid"},
+		{"nobody ran it", series(47*hour, 47*hour, 0, 0, 1, 8, 0) + "  graphcloak_job_missed_times{name=\"risk\"} 2+0x72\n", "GraphCloakMissed"},
 	} {
 		loaded := promqltest.LoadedStorage(t, night.series)
 		engine := promqltest.NewTestEngine(t, false, 0, 1e6)

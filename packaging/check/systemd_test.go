@@ -76,7 +76,7 @@ func TestServiceEnvironment(t *testing.T) {
 		}
 	}
 	specifiers := strings.NewReplacer("%d", dir, "%C", dir, "%i", "risk", "/etc/graphcloak", dir)
-	env := []string{"STATE_DIRECTORY=" + state, "NEO4J_URI=bolt://127.0.0.1:1", "NEO4J_USERNAME=neo4j"} // two are those of the EnvironmentFile
+	env := []string{"STATE_DIRECTORY=" + state, "NEO4J_URI=bolt://127.0.0.1:1", "NEO4J_USERNAME=neo4j", "GRAPHCLOAK_TIMEOUT=3s"} // two are those of the EnvironmentFile
 	var command []string
 	for line := range strings.Lines(string(text)) {
 		line = specifiers.Replace(strings.TrimSpace(line))

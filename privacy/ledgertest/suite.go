@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
 		{"spend", spend},
 		{"replay", replay},
 		{"cap", limit},
+		{"δ of a cap", capDelta},
 		{"sliding", sliding},
 		{"race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, "race", 0) }},
 		{"sliding race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, "sliding race", 30*86400) }},
@@ -128,6 +129,19 @@ func limit(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	}
 }
 
+// capDelta: neither half of a release's budget may be above the cap's, however little the other half is.
+func capDelta(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	ctx, l := context.Background(), open(t)
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "cap delta", privacy.Budget{Epsilon: 1, Delta: 1e-5}))
+	for id, b := range map[string]privacy.Budget{"δ": {Epsilon: 1, Delta: .1}, "ε": {Epsilon: 4, Delta: 1e-5}} {
+		c := Charge("cap delta", id, "a", 1)
+		c.Budget, c.Cost = b, must[privacy.Cost](t)(privacy.CostOf(1/must[float64](t)(privacy.Analytic{}.Sigma(b, 1))))
+		if _, err := privacy.Spend(ctx, l, c); !errors.Is(err, privacy.ErrTooDear) {
+			t.Errorf("a first release of (%v, %v) under a cap of (1, 1e-5): %v, want ErrTooDear", b.Epsilon, b.Delta, err)
+		}
+	}
+}
+
 // sliding spends within a window, which is kept with its cap and its times.
 func sliding(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	const window = 30 * 86400
@@ -211,6 +225,12 @@ func states(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	must[privacy.Entry](t)(privacy.MarkVoid(ctx, l, "states", "r2"))
 	if _, err := privacy.MarkWritten(ctx, l, "states", "r2", x); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("a void release was written: %v", err)
+	}
+	if _, err := privacy.Spend(ctx, l, Charge("states", "r2", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("a void release was paid for again: %v", err)
+	}
+	if _, err := privacy.Paid(ctx, l, Charge("states", "r2", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
+		t.Errorf("a void release may be drawn: %v", err)
 	}
 	if a := verified(t, open, "states"); a.Spent != 2*unit {
 		t.Errorf("spent %d, want %d: nothing is refunded", a.Spent, 2*unit)

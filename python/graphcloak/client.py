@@ -100,14 +100,13 @@ class GraphCloak:
         Ids of nodes are strings, those of communities int64, numbers double; null stands for what is missing.
         """
         try:
-            from pyarrow import ipc
+            from pyarrow import parquet
         except ImportError as e:
             raise ImportError("a table needs pyarrow: pip install pyarrow") from e
         with tempfile.TemporaryDirectory() as scratch:
-            path = Path(scratch) / "rows.arrow"
-            self._execute([*command, *flags({**settings, "output": path}, graph), "--format=arrow"])
-            with ipc.open_file(path.read_bytes()) as rows:
-                return rows.read_all()
+            path = Path(scratch) / "rows.parquet"
+            self._execute([*command, *flags({**settings, "output": path}, graph), "--format=parquet"])
+            return parquet.read_table(path)
 
     def _file(self, command: str, graph: str | None, output: str | os.PathLike[str] | None, settings: dict[str, Setting]) -> dict[str, Any]:
         """Runs a command with output, or a file that does not outlive it, and returns what the file holds."""

@@ -40,8 +40,12 @@ class InternalError(GraphCloakError):
     """1: a fault of the program."""
 
 
+class BrokenError(GraphCloakError):
+    """2: the program broke; something may have been spent, and the same call goes on with it."""
+
+
 class UsageError(GraphCloakError):
-    """2: a setting's name or value is wrong."""
+    """64: a setting's name or value is wrong."""
 
 
 class NotFoundError(GraphCloakError):
@@ -90,7 +94,7 @@ class InterruptedRunError(GraphCloakError):
 
 BY_EXIT_CODE: dict[int, type[GraphCloakError]] = {
     1: InternalError,
-    2: UsageError,
+    2: BrokenError,
     3: NotFoundError,
     4: AuthError,
     5: ConflictError,
@@ -101,6 +105,7 @@ BY_EXIT_CODE: dict[int, type[GraphCloakError]] = {
     11: OutOfMemoryError,
     12: WarningsError,
     13: UnfinishedError,
+    64: UsageError,
     130: InterruptedRunError,
     143: InterruptedRunError,
 }

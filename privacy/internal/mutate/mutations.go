@@ -81,7 +81,7 @@ var fast = []mutation{
 	// Payment first.
 	{"cloak draws before it spends", []change{{"sensor/cloak.go", "	if err := s.spend(p, r.ReleaseID); err != nil {", "	if _, err := p.Sensor.Perturb(*r.Reading, p.Clip, \"1\", key); err != nil {\n		return err\n	}\n	if err := s.spend(p, r.ReleaseID); err != nil {"}}, "TestCloakDrawsAfterTheSpend"},
 	{"noise drawn before the spend", []change{{"pay.go", "	err = spend(ctx, job.Ledger, c, job.RequireCap)\n", "	if _, err := draw(); err != nil {\n		return nil, err\n	}\n	err = spend(ctx, job.Ledger, c, job.RequireCap)\n"}}, "TestNoiseIsDrawnAfterTheSpend"},
-	{"a write without payment", []change{{"run.go", "		if err != nil {\n			return nil, err\n		}\n		rep.SetPayment(paid[0])\n", "		if err == nil {\n			rep.SetPayment(paid[0])\n		}\n"}}, "TestNothingIsWrittenUnpaid"},
+	{"a write without payment", []change{{"run.go", "		if err != nil {\n			return nil, err\n		}\n		rep.SetPayment(paid)\n", "		if err == nil {\n			rep.SetPayment(paid)\n		}\n"}}, "TestNothingIsWrittenUnpaid"},
 
 	// What is certified is what is charged.
 	{"perSensor charged from the lower end", []change{{"bracket.go", "append(spec.PerSensor, b.Upper*certificateMargin)", "append(spec.PerSensor, b.Lower)"}}, "TestPlanChargesWhatWasCertified"},
@@ -91,7 +91,7 @@ var fast = []mutation{
 	{"a final check 1 % lenient in δ", []change{{"privacy/plan_check.go", "logDelta(b.Epsilon, mu)+logDeltaError/2 <= math.Log(b.Delta)", "logDelta(b.Epsilon, mu)+logDeltaError/2 <= math.Log(1.01*b.Delta)"}}, "TestFinalCheckIsTight"},
 
 	// Failure probabilities, from the screen to the cap.
-	{"no union over edges", []change{{"sensitivity/screen.go", "c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)", "c.opts.Failure / maxRounds"}}, "TestUnion"},
+	{"no union over edges", []change{{"sensitivity/screen.go", "c.opts.Failure / (float64(len(c.rest)+c.n) * maxRounds)", "c.opts.Failure / maxRounds"}}, "TestUnion"},
 	{"no union over nodes", []change{{"sensitivity/persensor.go", "q: opts.Failure / float64(o.n)", "q: opts.Failure"}}, "TestUnion"},
 	{"β not split", []change{{"sensitivity/persensor.go", "opts.Failure /= 3", "opts.Failure /= 1"}}, "TestBoundWithoutRowsSplitsFailure"},
 	{"norms that cannot fail", []change{{"sensitivity/persensor.go", "out[k].Failure += half.Failure + opts.Failure", "out[k].Failure += 0"}}, "TestBoundWithoutRowsSplitsFailure"},
@@ -120,6 +120,8 @@ var fast = []mutation{
 	{"values off the lattice", []change{{"privacy/release.go", "return math.Ldexp(float64(x), k)", "return math.Ldexp(float64(x)*(1+0x1p-45), k)"}}, "privacy/audit:TestLowBits"},
 	{"half of an exact δ", []change{{"privacy/audit/exact.go", "return max(0, p-grow*q)", "return max(0, p-grow*q) / 4"}}, "TestExactDelta"},
 	{"an interval that is too short", []change{{"privacy/audit/audit.go", "float64(n-k+1), mid) <= alpha", "float64(n-k+1), mid) <= 100*alpha"}}, "TestClopperPearson"},
+	{"weighted norms without the leak into the null space", []change{{"sensitivity/exact.go", "*unit) + leak + relative*v", "*unit) + relative*v"}}, "TestManyMagnitudes"},
+	{"single readings without the leak into the null space", []change{{"sensitivity/persensor.go", "norm*(d.up+d.nullLeak+d.base", "norm*(d.up+0*d.nullLeak+d.base"}}, "TestManyMagnitudes"},
 	{"a bracket of the last edge", []change{{"sensitivity/search.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}}, "TestSearch"},
 
 	// What is public, what is whole.
@@ -148,6 +150,38 @@ var fast = []mutation{
 	{"continued chains not verified", []change{{"privacy/ledger.go", "return a, verifyContinued(ctx, l, a)", "return a, nil"}}, "TestContinuedChainsAreVerified"},
 	{"earlier scopes forgotten", []change{{"scope.go", "names, err := legacyScopes(all, scope)", "names, err := legacyScopes(all[:0], scope)"}}, ".:TestEarlierLedgerGoesOn"},
 	{"a cap is not required", []change{{"check.go", "if required && a.Cap == nil {", "if required && a.Cap == nil && l == nil {"}}, "TestOneCapForOneProperty"},
+
+	// Faults that others planted, and no test had caught.
+	{"a cap whose δ is not compared", []change{{"privacy/account.go", "b.Epsilon <= a.Cap.Epsilon && b.Delta <= a.Cap.Delta", "b.Epsilon <= a.Cap.Epsilon"}}, "TestLedger"},
+	{"a void release is drawn", []change{{"privacy/ledger.go", "find(prior, KindVoid) == nil && find(prior, KindWritten) == nil", "find(prior, KindWritten) == nil"}}, "TestLedger"},
+	{"a void release is written", []change{{"payment.go", "return e.Kind == privacy.KindVoid }", "return e.Kind == \"\" }"}}, "TestNothingIsWrittenOnceGivenUp"},
+	{"a sensor that does not clip", []change{{"privacy/single.go", "rounded := clip.round(reading, s.Exponent)", "rounded := Interval{-0x1p60, 0x1p60}.round(reading, s.Exponent)"}}, "sensor:TestCloakClips"},
+	{"a later package lowers σ_min", []change{{"sensor/state.go", "	if p.Limit > 0 {\n		r.Limit", "	r.SigmaMin = p.SigmaMin\n	if p.Limit > 0 {\n		r.Limit"}}, "TestLaterPackagesLowerNothing"},
+	{"a later package makes the lattice coarser", []change{{"sensor/state.go", "	if p.Limit > 0 {\n		r.Limit", "	r.Steps = p.Sensor.Steps\n	if p.Limit > 0 {\n		r.Limit"}}, "TestLaterPackagesLowerNothing"},
+	{"a lower limit is forgotten", []change{{"sensor/state.go", "	if p.Limit > 0 {\n		r.Limit = p.Limit\n	}\n", ""}}, "TestLaterPackagesLowerNothing"},
+	{"a value of another plan", []change{{"privacy/fromsensors.go", "case v.Plan != digest:", "case v.Plan != digest && i < 0:"}}, "sensor:TestCloakToRelease"},
+	{"a value on another lattice", []change{{"privacy/fromsensors.go", "v.Exponent != p.Sensors[i].Exponent || v.Value", "v.Value"}}, "sensor:TestCloakToRelease"},
+	{"the lattice of equal sensors counted once", []change{{"privacy/plan.go", "		for range alike {\n			sum += square\n		}\n		scale =", "		sum += square\n		scale ="}}, "TestEqualSensorsCountEach"},
+	{"η of equal sensors counted once", []change{{"privacy/plan.go", "		for range alike {\n			sum += square\n		}\n		largest =", "		sum += square\n		largest ="}}, "TestEqualSensorsCountEach"},
+	{"joint μ of equal sensors counted once", []change{{"privacy/plan.go", "			for range alike {\n				each += square\n			}\n", "			each += square\n"}}, "TestEqualSensorsCountEach"},
+	{"only the first sensors are validated", []change{{"privacy/plan_check.go", "		if err := alike[0].validateNoise(p.Clip, finest); err != nil {\n			return err\n		}\n", "		if err := alike[0].validateNoise(p.Clip, finest); err != nil {\n			return err\n		}\n		break\n"}}, "TestEveryGroupOfSensorsIsValidated"},
+	{"reconciled at the larger δ", []change{{"privacy/watch.go", "min(a.Delta, b.Delta)", "max(a.Delta, b.Delta)"}}, "TestLowerCap"},
+	{"another chain of equal length", []change{{"privacy/watch.go", "a.Entries < seen.Account.Entries || a.Entries == seen.Account.Entries && a.Head != seen.Account.Head", "a.Entries < seen.Account.Entries"}}, "TestWatchRefusesAnotherChain"},
+	{"another chain that is longer", []change{{"privacy/watch.go", "if ours == nil && a.Entries > seen.Account.Entries {", "if ours == nil && a.Entries < 0 {"}}, "TestWatchRefusesAnotherChain"},
+	{"marks of two chains follow each other", []change{{"privacy/watch.go", "		return false, nil\n	}\n	return false, fmt.Errorf(", "		return false, nil\n	case m.Account.Entries > 0:\n		return false, nil\n	}\n	return false, fmt.Errorf("}}, "TestMarksOfTwoChains"},
+	{"a spend behind a scope's end", []change{{"privacy/account.go", "case a.MovedTo != \"\" && e.ReleaseID == \"\", a.MovedTo != \"\" && e.Kind == KindSpent:", "case a.MovedTo != \"\" && e.ReleaseID == \"\":"}}, "TestNothingFollowsTheEndOfAScope"},
+	{"a payment whose hash is another", []change{{"privacy/verify.go", "!e.Charge.equal(c) || e.Hash != e.hash()", "!e.Charge.equal(c)"}}, "TestEntryPaysInFull"},
+	{"redrawn on another graph", []change{{"pay.go", "	if err := m.Matches(a.Plan.Plan); err != nil || a.Release != nil {\n		return a.Release, err\n	}\n", "	if a.Release != nil {\n		return a.Release, nil\n	}\n"}}, "TestRedeemOnTheSameGraph"},
+	{"a lost answer counts as unspent", []change{{"pay.go", "	if errors.Is(err, privacy.ErrUncertain) {\n", "	if err == nil && errors.Is(err, privacy.ErrUncertain) {\n"}}, "TestLostAnswerMayBeSpent"},
+	{"a ledger that is away counts as unspent", []change{{"pay.go", "	if err != nil {\n		return nil, &UnfinishedError{job.RunID, MaySpent, err}\n	}\n	if !paid {", "	if err != nil || !paid {"}}, "TestPaymentThatCannotBeAskedFor"},
+	{"a plan with a sensor that is not selected", []change{{"certify.go", "		case !selected:", "		case !selected && last > s.Node:"}}, "TestPlansOfOtherSensors"},
+	{"a lost lease stops nothing", []change{{"jobs/hold.go", "time.Since(renewed) >= h.e.Lease:\n			h.stop(ErrLost)\n", "time.Since(renewed) >= h.e.Lease:\n"}}, "TestLostLeaseStopsTheRun"},
+	{"a lost tick runs on for a lease", []change{{"jobs/hold.go", "case errors.Is(err, ErrLost), time.Since(renewed)", "case time.Since(renewed)"}}, "TestLostLeaseStopsTheRun"},
+	{"sums of lengths without a margin", []change{{"limit/limit.go", "		d *= 1 + 0x1p-30\n", "		d *= 1\n"}}, "TestSumsOfLengthsRoundUp"},
+	{"a quotient of lengths is believed", []change{{"limit/limit.go", "	if math.FMA(k, alpha, -d) < 0 {", "	if k < 0 {"}}, "TestStepsAreNeverTooFew"},
+	{"steps beyond the last number are the last", []change{{"limit/game.go", "		if k < 0 || kind == len(a.steps) || a.q.prior[i] == 0 {\n			continue\n		}\n", "		if k < 0 || a.q.prior[i] == 0 {\n			continue\n		}\n		kind = min(kind, len(a.steps)-1)\n"}}, "TestStepsThatAreNotToldApart"},
+	{"steps between two numbers round down", []change{{"limit/game.go", "		kind, _ := slices.BinarySearch(a.steps, int(k))\n", "		kind, exact := slices.BinarySearch(a.steps, int(k))\n		if !exact && kind > 0 && kind < len(a.steps) {\n			kind--\n		}\n"}}, "TestStepsThatAreNotToldApart"},
+	{"nodes that no star reaches are never named", []change{{"limit/game.go", "			a.unconstrained += q.prior[i]\n", "			a.unconstrained += 0 * q.prior[i]\n"}}, "TestUnreachedNodesAreNotLimited"},
 }
 
 // slow lists the faults whose tests take longer; they are planted on demand.
@@ -157,7 +191,12 @@ var slow = []mutation{
 	{"subnormals in the recurrence", []change{{"expm/chebyshev.go", "w.toGrid(prev, grid)", "_ = grid"}}, "TestPrivateWorkMeetsNoSubnormal"},
 	{"subnormal sources", []change{{"expm/private.go", "w.toGrid(w.x, grid)", "_ = grid"}}, "TestPrivateWorkIsWithinErr"},
 	{"a report that tells milliseconds of private work", []change{{"run.go", "wholeSeconds(since(start))", "since(start)"}}, "TestReportTellsSeconds"},
-	{"Lanczos on a private vector", []change{{"readings.go", "if m.operator.Diffusion.Method() == expm.Lanczos {", "if m.operator.Diffusion.Method() == expm.Lanczos && m == nil {"}}, "TestPrivatePathRefuses"},
+	{"a payment that is dated in milliseconds", []change{{"privacy/window.go", "Truncate(time.Second)\n	if e.Time", "Truncate(time.Millisecond)\n	if e.Time"}}, ".:TestTimesAreWholeSeconds"},
+	{"a run id that tells milliseconds", []change{{"job.go", "nextSecond(time.Now()).UnixMilli()", "time.Now().UnixMilli()"}}, "TestTimesAreWholeSeconds"},
+	{"β not summed over τ", []change{{"sensitivity/tauinterval.go", "worst.Failure+b.Failure", "max(worst.Failure, b.Failure)"}}, "TestTauIntervalSplitsFailure"},
+	{"β not split over τ", []change{{"sensitivity/tauinterval.go", "opts.Failure /= float64(2 * len(grid))", "opts.Failure /= 1"}}, "TestTauIntervalSplitsFailure"},
+	{"β of a reading not summed over τ", []change{{"sensitivity/tauinterval.go", "w.Failure+b.Failure, false", "max(w.Failure, b.Failure), false"}}, "TestTauIntervalSplitsFailure"},
+	{"β of a reading not split over τ", []change{{"sensitivity/tauinterval.go", "opts.Failure /= float64(len(grid))", "opts.Failure /= 1"}}, "TestTauIntervalSplitsFailure"},
 
 	// An audit that sees less.
 	{"an audit blind to repeats", []change{{"privacy/audit/noise.go", "see(\"repeats\", p)", "_ = p"}}, "TestAuditRefutesFaultsOfManySensors"},

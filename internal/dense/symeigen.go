@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package expm
+package dense
 
 import (
 	"cmp"
@@ -15,13 +15,14 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// symmetricEigen replaces the symmetric n × n matrix a by its orthonormal
-// eigenvectors, one a row, and sets lambda to its eigenvalues in ascending order.
+// SymmetricEigen replaces the symmetric n × n matrix a by its orthonormal
+// eigenvectors, one a row, and sets lambda to its eigenvalues in ascending order. Progress
+// may be nil. It returns [ErrIteration] or the error of the context.
 //
 // gonum's EigenSym spends most of its time on the rotations of QL, which run down
 // the columns of a row-major matrix. Here they run along its rows, many at a time
 // on a panel that fits the cache: n = 2000 takes a quarter of the time.
-func symmetricEigen(ctx context.Context, n int, a, lambda []float64, progress func(string, int64, int64)) error {
+func SymmetricEigen(ctx context.Context, n int, a, lambda []float64, progress func(string, int64, int64)) error {
 	if n == 1 {
 		lambda[0], a[0] = a[0], 1
 		return nil
@@ -31,12 +32,12 @@ func symmetricEigen(ctx context.Context, n int, a, lambda []float64, progress fu
 	tau, work := make([]float64, n-1), make([]float64, 64*n)
 	impl.Dsytrd(blas.Lower, n, a, n, lambda, off[:n-1], tau, work, len(work))
 	impl.Dorgtr(blas.Lower, n, a, n, tau, work, len(work))
-	transpose(n, a)
+	transposeSquare(n, a)
 	if err := implicitQL(ctx, lambda, off, &rotator{n: n, v: a}, progress); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(lambda, math.IsNaN) {
-		return errIteration
+		return ErrIteration
 	}
 	order := make([]int, n)
 	for k := range order {
@@ -51,7 +52,7 @@ func symmetricEigen(ctx context.Context, n int, a, lambda []float64, progress fu
 	return nil
 }
 
-func transpose(n int, a []float64) {
+func transposeSquare(n int, a []float64) {
 	for i := range n {
 		for j := range i {
 			a[i*n+j], a[j*n+i] = a[j*n+i], a[i*n+j]
@@ -90,7 +91,7 @@ func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(s
 				break
 			}
 			if left--; left < 0 {
-				return errIteration
+				return ErrIteration
 			}
 			if err := ctx.Err(); err != nil {
 				return err
@@ -147,8 +148,8 @@ type rotation struct {
 // negligible is far below the roundoff of a matrix of norm about 1.
 const negligible = 1e-40
 
-// errIteration is returned where QL needs too many steps, or meets what is no number.
-var errIteration = errors.New("expm: the eigenvalue iteration does not converge; method chebyshev needs none")
+// ErrIteration is returned where QL needs too many steps, or meets what is no number.
+var ErrIteration = errors.New("the eigenvalue iteration does not converge")
 
 // maxSweeps is how many QL steps an eigenvalue may take in the mean, as in LAPACK's DSTEQR: 2
 // are usual, but single ones, at the end of a graded matrix, may take many.

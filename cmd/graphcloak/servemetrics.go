@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/graphcloak/graphcloak/internal/metrics"
+	"github.com/graphcloak/graphcloak/jobs"
+)
+
+// serverName is the label of what a server tells beside its jobs.
+const serverName = "serve"
+
+// metricsOf answers a scrape with what the store says then: so every server tells the
+// same, whichever ran a job, and one whose store is away tells nothing.
+func (a *app) metricsOf(s graphStore, e *jobs.Engine) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		set, err := a.readMetrics(r.Context(), s, e)
+		if err != nil {
+			a.log.Warn("the metrics cannot be read from the store", "error", err)
+			http.Error(w, "the store cannot be read", http.StatusServiceUnavailable)
+			return
+		}
+		set.Handler().ServeHTTP(w, r)
+	})
+}
+
+func (a *app) readMetrics(ctx context.Context, s graphStore, e *jobs.Engine) (*metrics.Set, error) {
+	all, _, err := e.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := latestTicks(ctx, e.Store, jobs.TickQuery{Ended: true, Latest: true})
+	if err != nil {
+		return nil, err
+	}
+	finished, err := latestTicks(ctx, e.Store, jobs.TickQuery{Status: jobs.Finished, Latest: true})
+	if err != nil {
+		return nil, err
+	}
+	set := metrics.New(serverName, readBuild().Version)
+	for _, j := range all {
+		m := metrics.Job{Status: string(j.State.Status), Missed: j.Missed, Success: finished[j.Name].EndedAt, Last: runOfTick(ended[j.Name])}
+		if own, err := (jobRunner{a, s}).of(j.Definition); err == nil && j.Last.Status == jobs.WaitingForBudget {
+			m.Scope, m.Free = scopeOf(own.config), j.Last.RenewsAt
+		}
+		set.Job(j.Name, m)
+	}
+	scopes, err := s.Ledger().Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		account, err := accountMetrics(ctx, s.Ledger(), scope)
+		if err != nil {
+			return nil, err
+		}
+		set.Account(serverName, account)
+	}
+	return set, nil
+}
+
+// latestTicks returns a tick of each job, by its name.
+func latestTicks(ctx context.Context, s jobs.Store, q jobs.TickQuery) (map[string]jobs.Claim, error) {
+	list, err := s.Ticks(ctx, q)
+	byName := make(map[string]jobs.Claim, len(list))
+	for _, c := range list {
+		byName[c.JobName] = c
+	}
+	return byName, err
+}
+
+// runOfTick is what metrics tell of a tick that has ended.
+func runOfTick(c jobs.Claim) metrics.Run {
+	status := metrics.Failure
+	switch c.Status {
+	case jobs.Finished:
+		status = metrics.Success
+	case jobs.WaitingForBudget, jobs.TooDear:
+		status = metrics.Budget
+	case jobs.Canceled:
+		status = metrics.Skipped
+	}
+	took := c.EndedAt.Sub(c.ClaimedAt).Round(time.Second)
+	return metrics.Run{Status: status, ExitCode: int(c.ExitCode), End: c.EndedAt, Phases: map[string]time.Duration{"total": max(time.Second, took)}}
+}

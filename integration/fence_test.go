@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	driver "github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// sleeper is a store of its own that stops in a write once so many nodes are written, as
+// a process does that is suspended between two chunks, until it is woken.
+type sleeper struct {
+	*neo4j.Store
+	asleep, wake chan struct{}
+	ended        chan error
+}
+
+// newSleeper begins to write and returns once the writer is asleep.
+func newSleeper(ctx context.Context, t *testing.T, sel graph.Selection, stopAt int64, table func(*graph.Graph) report.Table) (*sleeper, *graph.Graph, report.Table) {
+	t.Helper()
+	s := &sleeper{asleep: make(chan struct{}), wake: make(chan struct{}), ended: make(chan error, 1)}
+	slept := false
+	s.Store = connect(t, func(o *neo4j.Options) {
+		o.BatchSize = childBatch
+		o.Progress = func(stage string, done, _ int64) {
+			if stage == "write" && done >= stopAt && !slept {
+				slept = true
+				close(s.asleep)
+				<-s.wake
+			}
+		}
+	})
+	g, err := s.Graph(t.Context(), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := table(g)
+	go func() { s.ended <- s.Write(ctx, g, mine, false) }()
+	select {
+	case <-s.asleep:
+	case err := <-s.ended:
+		t.Fatalf("the write ended before it slept: %v", err)
+	}
+	return s, g, mine
+}
+
+// TestWriterWaits: a chunk that is written while another process takes the run over waits
+// for it, and then changes nothing.
+func TestWriterWaits(t *testing.T) {
+	const n = 100
+	setUp(t)
+	sel := line(t, n)
+	s, _, mine := newSleeper(t.Context(), t, sel, n/2, func(g *graph.Graph) report.Table { return newTable(t, g, "waits-"+token()) })
+	client, err := Server(t).driver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := client.NewSession(t.Context(), driver.SessionConfig{DatabaseName: Server(t).Database})
+	defer session.Close(t.Context())
+	taking, err := session.BeginTransaction(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := taking.Run(t.Context(), "MATCH (r:GraphCloakRun {runId: $id}) SET r.writer = 'another'", map[string]any{"id": mine.RunID()})
+	if err == nil {
+		_, err = result.Consume(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := written(t, sel.NodeLabels[0], mine.RunID())
+	close(s.wake)
+	for blocked := false; !blocked; time.Sleep(10 * time.Millisecond) {
+		blocked = len(Query(t, "SHOW TRANSACTIONS YIELD metaData, status WHERE metaData.app = 'graphcloak' AND metaData.phase = 'write' AND status STARTS WITH 'Blocked' RETURN 1", nil)) > 0
+		select {
+		case err := <-s.ended:
+			t.Fatalf("the write ended while the run was taken over: %v", err)
+		default:
+		}
+	}
+	if err := taking.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-s.ended; !errors.Is(err, connector.ErrConflict) {
+		t.Errorf("the write: %v, want ErrConflict", err)
+	}
+	if after := written(t, sel.NodeLabels[0], mine.RunID()); after != before {
+		t.Errorf("%d nodes were written before and %d after", before, after)
+	}
+	if _, err := connect(t).Undo(t.Context(), mine.RunID()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSleptWriter suspends a writer before its first chunk and between two. Its run is
+// completed or undone by another, and a newer one is written. When it wakes its write
+// fails, no node holds its values, and no record is changed by it.
+func TestSleptWriter(t *testing.T) {
+	const n = 100
+	setUp(t)
+	for _, taken := range []string{"tick taken over", "undone by hand"} {
+		for _, stopAt := range []int64{0, n / 2} {
+			t.Run(fmt.Sprintf("%s at %d", taken, stopAt), func(t *testing.T) {
+				sel, job := line(t, n), "slept "+token()
+				label := sel.NodeLabels[0]
+				forgetJob(t, job)
+				other := connect(t, func(o *neo4j.Options) { o.BatchSize = childBatch })
+				ctx, at := t.Context(), tickOf(job, 0)
+				byTick := taken == "tick taken over"
+				claim := func(at jobs.Tick) (context.Context, jobs.Claim) {
+					t.Helper()
+					if !byTick {
+						return ctx, jobs.Claim{}
+					}
+					c, err := other.Jobs().Claim(ctx, at, holder(), time.Minute)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return jobs.Fence{Tick: at, Token: c.Token}.Within(ctx), c
+				}
+				first, c := claim(at)
+				s, g, mine := newSleeper(first, t, sel, stopAt, func(g *graph.Graph) report.Table { return newTable(t, g, "slept-"+token()) })
+				theirs, err := other.Graph(ctx, sel)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := connector.Finished
+				if byTick { // as after its lease
+					if err := other.Jobs().Yield(ctx, at, c.Token, time.Time{}, ""); err != nil {
+						t.Fatal(err)
+					}
+					second, c := claim(at)
+					if err := other.Write(second, theirs, mine, false); err != nil {
+						t.Fatal(err)
+					}
+					if err := other.Jobs().Finish(ctx, at, c.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					want = connector.Undone
+					if _, err := other.Undo(ctx, mine.RunID()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				next, _ := claim(tickOf(job, 1))
+				newer := newTable(t, theirs, "newer-"+token())
+				if err := other.Write(next, theirs, newer, false); err != nil {
+					t.Fatal(err)
+				}
+				close(s.wake)
+				if err := <-s.ended; !errors.Is(err, connector.ErrConflict) && !errors.Is(err, jobs.ErrLost) {
+					t.Errorf("the write of who slept: %v, want an error that says why", err)
+				}
+				if byTick {
+					if err := s.Write(first, g, mine, false); !errors.Is(err, jobs.ErrLost) {
+						t.Errorf("a second try of who slept: %v, want ErrLost", err)
+					}
+				}
+				if old, now := written(t, label, mine.RunID()), written(t, label, newer.RunID()); old != 0 || now != n {
+					t.Errorf("%d nodes hold the old run and %d the newer one, want 0 and %d", old, now, n)
+				}
+				for id, status := range map[string]string{mine.RunID(): want, newer.RunID(): connector.Finished} {
+					if run, err := other.Run(ctx, id); err != nil || run.Status != status {
+						t.Errorf("run %s is %s, %v, want %s", id, run.Status, err, status)
+					}
+				}
+			})
+		}
+	}
+}

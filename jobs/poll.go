@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// turn is a tick that may be begun now.
+type turn struct {
+	definition Definition
+	tick       Tick
+	since      time.Time // its job waits since then
+}
+
+// maxShown bounds the jobs that cannot run and are told so at one look: writing it for
+// thousands would keep the others waiting.
+const maxShown = 100
+
+// poll looks at every job once and begins what is due, the job first that waits longest:
+// one that is due all the time waits from its last end on, so it starves no other. It
+// returns how long nothing will be due, at most Poll.
+func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
+	wait = e.Poll
+	view, err := e.look(ctx)
+	if err != nil {
+		return wait, err
+	}
+	e.mu.Lock()
+	e.last, e.seenAt, e.seen = view.now, time.Now(), slices.Clone(view.jobs)
+	for i, j := range e.seen {
+		e.seen[i].State = j.state(view.now)
+	}
+	e.mu.Unlock()
+	began, wrong := e.beginAll(ctx, e.turns(view)), 0
+	for _, j := range view.jobs {
+		s := j.state(view.now)
+		next := j.next(view.now)
+		if began[j.Name] {
+			next = view.now.Add(time.Millisecond) // its state has changed
+		} else if j.Problem == nil {
+			e.show(ctx, j, s)
+		} else if !s.same(j.State) && !j.unread && wrong < maxShown {
+			wrong++
+			e.show(ctx, j, s)
+		}
+		e.tellMissed(j)
+		if !next.IsZero() {
+			wait = min(wait, max(next.Sub(view.now), 0))
+		}
+	}
+	return max(wait, time.Millisecond), nil
+}
+
+// turns returns what may be begun, the longest wait first. An open tick whose job is not
+// there is among it, so that what it saved is completed.
+func (e *Engine) turns(v view) (all []turn) {
+	for _, c := range v.orphans {
+		if at := takeoverTime(c); c.Open() && !at.After(v.now) {
+			all = append(all, turn{Definition{Name: c.JobName}, c.Tick, at})
+		}
+	}
+	for _, j := range v.jobs {
+		if at := takeoverTime(j.Last); j.Last.Open() {
+			if !at.After(v.now) {
+				all = append(all, turn{j.Definition, j.Last.Tick, at})
+			}
+			continue
+		}
+		if j.Problem != nil || j.Paused {
+			continue
+		}
+		if at := e.due(j, v.now); !at.IsZero() {
+			since := j.Definition.start(at)
+			if since.Before(j.Last.EndedAt) {
+				since = j.Last.EndedAt
+			}
+			all = append(all, turn{j.Definition, NewTick(j.Name, at), since})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b turn) int { return a.since.Compare(b.since) })
+	return all
+}
+
+// due is the nominal time at which a job is due: by its policy, or one that was due while
+// every slot of this instance was taken.
+func (e *Engine) due(j Job, now time.Time) time.Time {
+	since := j.since(now)
+	at := j.Definition.due(since, now)
+	if kept := e.kept[j.Name]; at.IsZero() && kept.After(since) && now.Sub(kept) <= j.Definition.MissedWithin {
+		return kept
+	}
+	return at
+}
+
+// beginAll begins what there are slots for, and keeps in mind what has to wait for one.
+func (e *Engine) beginAll(ctx context.Context, all []turn) map[string]bool {
+	began := make(map[string]bool)
+	for _, t := range all {
+		if e.begin(ctx, t.definition, t.tick) {
+			began[t.tick.JobName] = true
+			delete(e.kept, t.tick.JobName)
+		} else if len(e.slots) == cap(e.slots) {
+			e.kept[t.tick.JobName] = t.tick.NominalTime
+		}
+	}
+	return began
+}
+
+// next is when to look at a job again; the zero time is whenever.
+func (j Job) next(now time.Time) time.Time {
+	switch {
+	case j.Last.Open():
+		if at := takeoverTime(j.Last); at.After(now) {
+			return at
+		}
+	case j.Problem == nil && !j.Paused:
+		return j.Definition.wake(j.since(now), now)
+	}
+	return time.Time{}
+}
+
+// tellMissed logs the times that a job has missed since its last run, once each.
+func (e *Engine) tellMissed(j Job) {
+	if j.MissedLast.After(e.told[j.Name]) {
+		e.told[j.Name] = j.MissedLast
+		e.Log.Warn("times of a job were missed", "job", j.Name, "times", j.Missed, "latest", j.MissedLast)
+	}
+}
+
+// takeoverTime is when an open tick may be taken over.
+func takeoverTime(c Claim) time.Time {
+	if c.RetryAt.After(c.LeaseUntil) {
+		return c.RetryAt
+	}
+	return c.LeaseUntil
+}
+
+// show writes the state of a job where it is another than what stands there.
+func (e *Engine) show(ctx context.Context, j Job, s State) {
+	if s.same(j.State) {
+		return
+	}
+	err := e.Store.SetState(ctx, j.Target, s)
+	if err != nil && !errors.Is(err, ErrNoJob) && ctx.Err() == nil {
+		e.Log.Warn("the state of a job cannot be written", "job", j.Name, "error", err)
+	}
+	if err != nil || j.State.Message == s.Message {
+		return
+	}
+	switch {
+	case s.Status == Invalid:
+		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", s.Message)
+	case s.Status == Pending && s.Message != "":
+		e.Log.Warn("the first run of a job will be refused", "job", j.Name, "reason", s.Message)
+	}
+}
