@@ -74,7 +74,7 @@ type Options struct {
 
 	// Cautions says, by the name of the job, what will refuse the first run of each of these
 	// jobs as the store stands. It spends nothing. nil: nothing is looked for.
-	Cautions func(ctx context.Context, waiting []Definition) map[string]error
+	Cautions func(ctx context.Context, waiting []Definition) map[string]Caution
 
 	// Began is told of every tick that this instance begins or goes on with, before it
 	// does, and Ended of every tick that it ended. nil: nobody is told.
@@ -120,7 +120,7 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Cautions == nil {
-		o.Cautions = func(context.Context, []Definition) map[string]error { return nil }
+		o.Cautions = func(context.Context, []Definition) map[string]Caution { return nil }
 	}
 	if o.Began == nil {
 		o.Began = func(context.Context, Definition, Tick) {}

@@ -866,10 +866,10 @@ func TestCaution(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w, log := newWorld(), new(lockedbuffer.Buffer)
 		w.options.Log = slog.New(slog.NewTextHandler(log, nil))
-		w.options.Cautions = func(_ context.Context, waiting []Definition) map[string]error {
-			found := make(map[string]error)
+		w.options.Cautions = func(_ context.Context, waiting []Definition) map[string]Caution {
+			found := make(map[string]Caution)
 			for _, d := range waiting {
-				found[d.Name] = errors.New("no cap\nfor " + d.Name)
+				found[d.Name] = Caution{Err: errors.New("no cap\nfor " + d.Name)}
 			}
 			return found
 		}

@@ -280,7 +280,7 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 // what needs somebody tells of every end that is no answer.
 func severity(s Status) slog.Level {
 	switch s {
-	case Failed, TooDear:
+	case Failed, OverBudget:
 		return slog.LevelError
 	case WaitingForBudget:
 		return slog.LevelWarn
@@ -323,7 +323,7 @@ func (h *holding) put(ctx context.Context, end Ending, status Status, message st
 // joined makes a refusal that spent nothing the entry of the one before it, where that was the
 // same: a job that waits for budget is tried at every tick, and its wait is one entry.
 func (h *holding) joined(ctx context.Context, r Run) Run {
-	if r.Spent || r.Status != WaitingForBudget && r.Status != TooDear {
+	if r.Spent || r.Status != WaitingForBudget && r.Status != OverBudget {
 		return r
 	}
 	last, err := h.e.Store.ListRuns(ctx, RunQuery{JobName: h.d.Name, Limit: 1})

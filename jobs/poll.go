@@ -154,7 +154,7 @@ func (e *Engine) show(ctx context.Context, j Job, s State) {
 	switch {
 	case s.Status == Invalid:
 		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", s.Message)
-	case s.Status == Pending && s.Message != "":
+	case j.Caution.Err != nil:
 		e.Log.Warn("the first run of a job will be refused", "job", j.Name, "reason", s.Message)
 	}
 }

@@ -19,15 +19,21 @@ type Job struct {
 	Definition Definition // without meaning where Problem is set
 	Problem    error      // why it cannot run; nil: it can
 	Paused     bool
-	State      State // as it stands in the store
-	Last       Claim // of the latest tick; zero: none
-	Caution    error // what will refuse its first run, by [Options.Cautions]; nil: nothing known
+	State      State   // as it stands in the store
+	Last       Claim   // of the latest tick; zero: none
+	Caution    Caution // what will refuse its first run, by [Options.Cautions]; zero: nothing known
 
 	Missed     int       // times since its last run at which nobody ran it and that are not made up for; up to 100
 	MissedLast time.Time // the latest of them
 
 	pausedInSettings bool
 	unread           bool // its state, too
+}
+
+// Caution is what will refuse the first run of a job.
+type Caution struct {
+	Status JobStatus // as it will end; "" is [Pending]
+	Err    error
 }
 
 // view is one look at the store.
@@ -221,9 +227,9 @@ func (j Job) state(now time.Time) State {
 		LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID,
 	}
 	if s.Status == "" {
-		s.Status = Pending
-		if j.Caution != nil {
-			s.Message = oneLine(j.Caution.Error())
+		s.Status = cmp.Or(j.Caution.Status, Pending)
+		if j.Caution.Err != nil {
+			s.Message = oneLine(j.Caution.Err.Error())
 		}
 	}
 	switch {

@@ -96,12 +96,12 @@ const (
 	Failed           Status = "FAILED"             // an error ended it
 	Canceled         Status = "CANCELED"           // somebody asked for its end
 	WaitingForBudget Status = "WAITING_FOR_BUDGET" // its budget refused it; nothing was spent
-	TooDear          Status = "TOO_DEAR"           // it costs more than its whole cap; nothing was spent, and no waiting helps
+	OverBudget       Status = "OVER_BUDGET"        // it costs more than its whole cap; nothing was spent, and no waiting helps
 )
 
 // Statuses are those that a run may have.
 func Statuses() []Status {
-	return []Status{Running, Finished, Failed, Canceled, WaitingForBudget, TooDear}
+	return []Status{Running, Finished, Failed, Canceled, WaitingForBudget, OverBudget}
 }
 
 // Claim is the record of a tick, (:GraphCloakTick) in Neo4j.

@@ -16,7 +16,7 @@ func TestWaitIsOneEntry(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w := newWorld()
 		w.file(job("a", "@daily"))
-		ends := map[int]Status{4: Finished, 7: TooDear, 8: TooDear} // by day; else it waits
+		ends := map[int]Status{4: Finished, 7: OverBudget, 8: OverBudget} // by day; else it waits
 		w.runner.do = func(ctx context.Context, work Work) Ending {
 			end := Ending{Outcome: Outcome{Status: WaitingForBudget, RunID: work.ReleaseID, ExitCode: 9}, Run: &Run{RunID: work.ReleaseID, ReleaseID: work.ReleaseID}}
 			if s, ok := ends[work.Tick.NominalTime.Day()]; ok {
@@ -36,7 +36,7 @@ func TestWaitIsOneEntry(t *testing.T) {
 		}
 		slices.Reverse(all)
 		var got [][2]int
-		for k, want := range []Status{WaitingForBudget, Finished, WaitingForBudget, TooDear} {
+		for k, want := range []Status{WaitingForBudget, Finished, WaitingForBudget, OverBudget} {
 			if k >= len(all) || all[k].Status != want {
 				t.Fatalf("entry %d is no %s: %+v", k, want, all)
 			}

@@ -25,9 +25,9 @@ var (
 	ErrReveal     = errors.New("privacy: wrong key or tampered release")
 )
 
-// ErrTooDear is the [ErrExhausted] of a release that costs more than its whole cap: no
+// ErrOverBudget is the [ErrExhausted] of a release that costs more than its whole cap: no
 // waiting helps.
-var ErrTooDear = fmt.Errorf("%w by one release alone", ErrExhausted)
+var ErrOverBudget = fmt.Errorf("%w by one release alone", ErrExhausted)
 
 // Budget is the (ε, δ) of differential privacy.
 type Budget struct {

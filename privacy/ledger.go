@@ -54,7 +54,7 @@ type Rule func(account Account, prior []Entry) (*Entry, error)
 
 // Spend pays for a release before its noise is drawn. A repeated call with the
 // same attempt returns the entry of the first one; another attempt with the same
-// release id is [ErrReplay]; past the cap it is [ErrExhausted], past all of it alone [ErrTooDear], and a [WaitError] where the
+// release id is [ErrReplay]; past the cap it is [ErrExhausted], past all of it alone [ErrOverBudget], and a [WaitError] where the
 // cap slides and will have room. [ErrMoved]: the scope goes on under another name.
 // [ErrGuarantee]: the release has another guarantee than the account. [ErrJoin]: it has other names for its
 // sensors. [ErrChain]: the chain does not hold. Nothing is refunded.

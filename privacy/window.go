@@ -174,13 +174,13 @@ func (a Account) hasRoom(c Charge) (bool, error) {
 	return err == nil && (a.Cap == nil || after.withinCap(first, c.Budget)), err
 }
 
-// exhausted is the error of a charge that the cap refuses: [ErrTooDear] where it refuses
+// exhausted is the error of a charge that the cap refuses: [ErrOverBudget] where it refuses
 // it to an account that has spent nothing.
 func (a Account) exhausted(c Charge, recent Account, h *chain) error {
 	unspent := NewAccount(a.Scope)
 	unspent.Cap = a.Cap
 	if granted, err := unspent.hasRoom(c); err == nil && !granted {
-		return a.tooDear(c)
+		return a.overBudget(c)
 	}
 	left, _ := recent.Remaining()
 	eps, _ := left.Epsilon(a.Cap.Delta)
@@ -199,12 +199,12 @@ func (a Account) exhausted(c Charge, recent Account, h *chain) error {
 	return err
 }
 
-// tooDear is the error of a charge that is above the whole cap.
-func (a Account) tooDear(c Charge) error {
+// overBudget is the error of a charge that is above the whole cap.
+func (a Account) overBudget(c Charge) error {
 	whole, _ := a.limit()
 	costs, _ := c.Cost.Epsilon(a.Cap.Delta)
 	return fmt.Errorf("%w: the whole cap of scope %q is %v (ρ = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",
-		ErrTooDear, a.Scope, a.Cap, whole.Rho(), c.Cost.Rho(), costs)
+		ErrOverBudget, a.Scope, a.Cap, whole.Rho(), c.Cost.Rho(), costs)
 }
 
 // stamp dates an entry by the ledger's clock, rounded up to a whole second, for what was done

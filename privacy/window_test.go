@@ -86,11 +86,11 @@ func TestSlidingCap(t *testing.T) {
 	l.mustWait("more", 1, 3*day, month)
 	l.mustWait("more", 2, 3*day, month+day)
 	l.mustWait("more", 1, month-time.Millisecond, month)
-	if err := l.pay("more", 4, 3*day); !errors.Is(err, privacy.ErrExhausted) || !errors.Is(err, privacy.ErrTooDear) || strings.Contains(err.Error(), "from") {
-		t.Errorf("more than the cap: %v, want ErrTooDear", err)
+	if err := l.pay("more", 4, 3*day); !errors.Is(err, privacy.ErrExhausted) || !errors.Is(err, privacy.ErrOverBudget) || strings.Contains(err.Error(), "from") {
+		t.Errorf("more than the cap: %v, want ErrOverBudget", err)
 	}
-	if err := l.pay("more", 2, 3*day); errors.Is(err, privacy.ErrTooDear) {
-		t.Errorf("more than what is left: %v, want no ErrTooDear", err)
+	if err := l.pay("more", 2, 3*day); errors.Is(err, privacy.ErrOverBudget) {
+		t.Errorf("more than what is left: %v, want no ErrOverBudget", err)
 	}
 	l.mustPay("more", 1, month)
 	l.mustWait("again", 1, month, month+day)

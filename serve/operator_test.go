@@ -31,7 +31,7 @@ func (s *leaving) Now(ctx context.Context) (time.Time, error) {
 }
 
 // operator asks a server over an engine that is running, without a network.
-func operator(t *testing.T, cautions map[string]error) (*leaving, func(path string) (int, string)) {
+func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(path string) (int, string)) {
 	t.Helper()
 	s, err := memory.New([]memory.Node{{ID: "a"}, {ID: "b"}}, []memory.Relationship{{Source: "a", Target: "b"}})
 	if err != nil {
@@ -41,7 +41,7 @@ func operator(t *testing.T, cautions map[string]error) (*leaving, func(path stri
 	engine := jobs.New(jobs.Options{
 		Store: store, Runner: &runner{}, Instance: "test",
 		Settings: []map[string]any{{"name": "calm", "schedule": "@yearly"}, {"name": "needy", "schedule": "@yearly"}, {"name": "wrong", "schedule": "now and then"}},
-		Cautions: func(context.Context, []jobs.Definition) map[string]error { return cautions },
+		Cautions: func(context.Context, []jobs.Definition) map[string]jobs.Caution { return cautions },
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -67,7 +67,7 @@ func operator(t *testing.T, cautions map[string]error) (*leaving, func(path stri
 func TestWhatNeedsYouStandsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := strings.Repeat("the scope has no cap, and ", 10) + "that is all"
-		_, ask := operator(t, map[string]error{"needy": errors.New(text)})
+		_, ask := operator(t, map[string]jobs.Caution{"needy": {Err: errors.New(text)}})
 		synctest.Wait()
 		_, body := ask("/")
 		calm, needy, wrong := strings.Index(body, `"/jobs/calm"`), strings.Index(body, `"/jobs/needy"`), strings.Index(body, `"/jobs/wrong"`)

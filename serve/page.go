@@ -142,7 +142,7 @@ const (
 
 func urgency(j jobs.Summary) int {
 	switch string(j.Status) {
-	case string(jobs.Invalid), string(jobs.Failed), string(jobs.TooDear):
+	case string(jobs.Invalid), string(jobs.Failed), string(jobs.OverBudget):
 		return broken
 	case string(jobs.WaitingForBudget):
 		return waits
@@ -310,7 +310,9 @@ func lead(text string) string {
 func rest(text string) string { return strings.TrimPrefix(text, lead(text)) }
 
 // ran reports whether a run has taken its time: one that waits has not begun.
-func ran(status jobs.Status) bool { return status != jobs.WaitingForBudget && status != jobs.TooDear }
+func ran(status jobs.Status) bool {
+	return status != jobs.WaitingForBudget && status != jobs.OverBudget
+}
 
 func took(millis int64) string {
 	return (time.Duration(millis) * time.Millisecond).Round(100 * time.Millisecond).String()
@@ -341,6 +343,6 @@ func verdict(of string) string {
 func label(status any) string {
 	return map[string]string{
 		"PENDING": "waits for its first time", "RUNNING": "running", "FINISHED": "finished", "FAILED": "failed", "CANCELED": "cancelled",
-		"WAITING_FOR_BUDGET": "waits for budget", "TOO_DEAR": "dearer than its whole cap", "PAUSED": "paused", "INVALID": "cannot run",
+		"WAITING_FOR_BUDGET": "waits for budget", "OVER_BUDGET": "costs more than its whole cap", "PAUSED": "paused", "INVALID": "cannot run",
 	}[fmt.Sprint(status)]
 }

@@ -73,8 +73,8 @@ func newSite(t *testing.T, token string) *site {
 	site.engine = jobs.New(jobs.Options{Store: site.store, Runner: site.runner, Instance: "test", Settings: []map[string]any{
 		{"name": "yearly", "schedule": "@yearly"}, {"name": "wrong", "schedule": "<script>"}, {"name": "still", "schedule": "@yearly", "paused": true},
 	}})
-	site.engine.Cautions = func(context.Context, []jobs.Definition) map[string]error {
-		return map[string]error{"still": errors.New("its scope has no cap: `graphcloak budget set <b>`")}
+	site.engine.Cautions = func(context.Context, []jobs.Definition) map[string]jobs.Caution {
+		return map[string]jobs.Caution{"still": {Err: errors.New("its scope has no cap: `graphcloak budget set <b>`")}}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -170,9 +170,9 @@ func TestSpecification(t *testing.T) {
 	id := s.runOnce(jobs.Finished)
 	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: 9, Message: "its budget is spent", RenewsAt: time.Now().Add(time.Hour)}})
 	s.runOnce(jobs.WaitingForBudget)
-	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{Status: jobs.TooDear, ExitCode: 9, Message: "it is dear"}, Hint: "raise the cap"})
-	s.runOnce(jobs.TooDear)
-	if _, _, body := s.ask("GET", "/api/v1/jobs/yearly"); strings.Count(body, `"it is dear; raise the cap"`) < 2 { // the job and its tick
+	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{Status: jobs.OverBudget, ExitCode: 9, Message: "it costs too much"}, Hint: "raise the cap"})
+	s.runOnce(jobs.OverBudget)
+	if _, _, body := s.ask("GET", "/api/v1/jobs/yearly"); strings.Count(body, `"it costs too much; raise the cap"`) < 2 { // the job and its tick
 		t.Errorf("nothing says what to do: %s", body)
 	}
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }

@@ -15,7 +15,7 @@ import (
 )
 
 // examineJobs looks at the jobs of the settings file and of the store: each that cannot
-// run as it is fails, and each that its last run found dearer than its whole cap.
+// run as it is fails, and each that costs more than its whole cap.
 func (a *app) examineJobs(ctx context.Context) []neo4j.CheckResult {
 	all, err := a.readJobs(ctx)
 	if err != nil {
@@ -50,17 +50,15 @@ var errMissed = errors.New("the times of a job were missed")
 // examineJob tells of a job what its state says.
 func examineJob(j jobs.Job) neo4j.CheckResult {
 	c := neo4j.CheckResult{Name: "job " + visible(j.Name), Detail: visible(j.State.Message)}
-	switch j.State.Status {
-	case jobs.Invalid:
+	refused, cautioned := errors.AsType[*failure](j.Caution.Err)
+	switch {
+	case j.State.Status == jobs.Invalid:
 		c.Err, c.Fix = jobs.ErrInvalid, defaultSuggestion(jobs.ErrInvalid, exitConflict)
-	case jobs.JobStatus(jobs.TooDear):
+	case cautioned:
+		c.Detail, c.Fix, c.Err = visible(refused.Error()), visible(refused.suggestion), refused
+	case j.State.Status == jobs.JobStatus(jobs.OverBudget):
 		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s", j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)
-		c.Err, c.Fix = privacy.ErrTooDear, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`; its next run tells anew"
-	case jobs.Pending:
-		c.OK = j.Caution == nil
-		if f, ok := errors.AsType[*failure](j.Caution); ok {
-			c.Detail, c.Fix, c.Err = visible(f.Error()), visible(f.suggestion), f
-		}
+		c.Err, c.Fix = privacy.ErrOverBudget, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`; its next run shows whether it helped"
 	default:
 		c.OK = true
 	}

@@ -85,8 +85,8 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 	switch {
 	case r.Spent:
 		r.Status = jobs.Running
-	case errors.Is(err, privacy.ErrTooDear):
-		r.Status = jobs.TooDear
+	case errors.Is(err, privacy.ErrOverBudget):
+		r.Status = jobs.OverBudget
 	case errors.Is(err, privacy.ErrExhausted):
 		r.Status = jobs.WaitingForBudget
 	}

@@ -32,7 +32,7 @@ func TestJobPings(t *testing.T) {
 	graph, settings := hall(t, fmt.Sprintf(`
 jobs:
   - {name: good, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats, pingUrl: "%[1]s/good-token"}
-  - {name: dear, schedule: "@yearly", sourceProperty: source, epsilon: 9, pingUrl: "%[1]s/dear-token"}
+  - {name: costly, schedule: "@yearly", sourceProperty: source, epsilon: 9, pingUrl: "%[1]s/costly-token"}
   - {name: away, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats, pingUrl: "%[1]s/away-token"}
   - {name: none, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats}
   - {name: address, schedule: "@yearly", sourceProperty: source, pingUrl: "ftp://host/bad-token"}
@@ -47,7 +47,7 @@ jobs:
 		want []string
 	}{
 		{"good", exitOK, "", []string{"/good-token/start", "/good-token"}},
-		{"dear", exitBudget, "", []string{"/dear-token/start", "/dear-token/9"}},
+		{"costly", exitBudget, "", []string{"/costly-token/start", "/costly-token/9"}},
 		{"away", exitOK, "not told", []string{"/away-token/start", "/away-token/start", "/away-token", "/away-token"}},
 		{"none", exitOK, "", nil},
 		{"address", exitValidation, "pingUrl: ping: the address is no URL", nil},
@@ -93,7 +93,7 @@ func TestToldExit(t *testing.T) {
 		{jobs.Outcome{Status: jobs.Finished}, exitOK},
 		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget, RenewsAt: time.Unix(1, 0)}, exitOK},
 		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget}, exitBudget},
-		{jobs.Outcome{Status: jobs.TooDear, ExitCode: exitBudget}, exitBudget},
+		{jobs.Outcome{Status: jobs.OverBudget, ExitCode: exitBudget}, exitBudget},
 		{jobs.Outcome{Status: jobs.Canceled, ExitCode: exitTerminated}, exitTerminated},
 		{jobs.Outcome{Status: jobs.Failed}, exitInternal},
 	} {

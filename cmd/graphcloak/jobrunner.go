@@ -80,10 +80,11 @@ func (r jobRunner) Check(d jobs.Definition) error {
 	return err
 }
 
-// cautions tells of jobs whose private property the store does not have, and of jobs whose scope
-// has no cap where they need one. Each account is read once; what cannot be read now says nothing.
-func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]error {
-	found, free := make(map[string]error), make(map[string]bool)
+// cautions warns of jobs whose private property the store does not have, whose scope has no cap
+// where they need one, and whose run costs more than the whole cap. Each account is read once;
+// what cannot be read now says nothing.
+func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]jobs.Caution {
+	found, accounts := make(map[string]jobs.Caution), make(map[string]*privacy.Account)
 	_, _, known, unread := r.s.Names(ctx)
 	for _, d := range waiting {
 		a, err := r.of(d)
@@ -91,24 +92,36 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 			continue
 		}
 		if property := signalOf(a.config).Property(); unread == nil && property != "" && !slices.Contains(known, property) {
-			found[d.Name] = inFull(fail(exitNotFound, "no node of the store has the property %q, so its first run will fail", property).hint("mend the job, or give the nodes the property"))
-			continue
-		}
-		if !a.config.Privacy.RequireCap {
+			found[d.Name] = jobs.Caution{Err: inFull(fail(exitNotFound, "no node of the store has the property %q, so its first run will fail", property).hint("mend the job, or give the nodes the property"))}
 			continue
 		}
 		scope := scopeOf(a.config)
-		unlimited, asked := free[scope]
+		account, asked := accounts[scope]
 		if !asked {
-			account, _, err := graphcloak.Account(ctx, r.s.Ledger(), scope)
-			unlimited = err == nil && account.Cap == nil
-			free[scope] = unlimited
+			if read, _, err := graphcloak.Account(ctx, r.s.Ledger(), scope); err == nil {
+				account = &read
+			}
+			accounts[scope] = account
 		}
-		if unlimited {
-			found[d.Name] = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", scope).hint("%s", visible(limitFirst(scope))))
+		if account != nil {
+			found[d.Name] = cautionOf(a.config.Privacy, *account)
 		}
 	}
 	return found
+}
+
+// cautionOf says how the account of a job will refuse its first run.
+func cautionOf(p config.Privacy, account privacy.Account) (c jobs.Caution) {
+	limit := account.Cap
+	switch {
+	case limit == nil && p.RequireCap:
+		c.Err = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", account.Scope).hint("%s", visible(limitFirst(account.Scope))))
+	case limit != nil && p.Epsilon > limit.Epsilon && p.Delta >= limit.Delta:
+		c.Status = jobs.JobStatus(jobs.OverBudget)
+		c.Err = inFull(fail(exitBudget, "a run of (%v, %v) costs more than the whole cap of scope %q, %v, so its first run will be refused", p.Epsilon, p.Delta, account.Scope, limit).
+			hint("use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`"))
+	}
+	return c
 }
 
 // inFull is a failure whose message says what to do too, for where the message is all that is shown.
@@ -300,8 +313,8 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 // refused is the ending of a tick whose budget refused it.
 func refused(end jobs.Ending, err error) jobs.Ending {
 	end.Status = jobs.WaitingForBudget
-	if errors.Is(err, privacy.ErrTooDear) {
-		end.Status = jobs.TooDear
+	if errors.Is(err, privacy.ErrOverBudget) {
+		end.Status = jobs.OverBudget
 	}
 	if e, ok := errors.AsType[*privacy.WaitError](err); ok {
 		end.RenewsAt, end.Hint = e.Until, "" // the message tells when

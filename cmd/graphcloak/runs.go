@@ -107,8 +107,8 @@ func outcome(r jobs.Run) any {
 	switch {
 	case r.Status == jobs.WaitingForBudget:
 		return waits
-	case r.Status == jobs.TooDear:
-		return tooDear
+	case r.Status == jobs.OverBudget:
+		return overBudget
 	case r.Status != jobs.Finished || r.Verdict == "":
 		return state(r.Status)
 	case r.Verdict == report.NoSource:
@@ -229,7 +229,7 @@ func newRunsListCommand(app *app) *cobra.Command {
 		return app.render(map[string]any{"runs": runs}, app.listed(runs, q)...)
 	})
 	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
-	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET, TOO_DEAR")
+	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET, OVER_BUDGET")
 	cmd.Flags().StringVar(&since, "since", "", "only runs that started within this `SPAN`, such as 30d, or after a time such as 2026-03-01T00:00:00Z")
 	cmd.Flags().IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0: all")
 	return cmd

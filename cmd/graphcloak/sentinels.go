@@ -48,7 +48,7 @@ func sentinels() []sentinel {
 		{connector.ErrInput, exitValidation, ""},
 		{sensor.ErrReading, exitValidation, "a line is like {\"releaseId\": \"1\", \"reading\": 0.7}; nothing was spent or published for it"},
 		{connector.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
-		{privacy.ErrTooDear, exitBudget, "nothing was released, and no waiting helps: use a smaller --epsilon, or let its owner raise the cap by `graphcloak budget set`"},
+		{privacy.ErrOverBudget, exitBudget, "nothing was released, and no waiting helps: use a smaller --epsilon, or let its owner raise the cap by `graphcloak budget set`"},
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data of this --budget-scope has given what it may"},
 		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --create --budget-scope NAME --epsilon E --delta D`, with the NAME above and the same --from or --uri"},
 		{graphcloak.ErrScopes, exitConflict, "go on from one of them, or from a name of your own, by --budget-scope; `graphcloak budget set` on the new name settles caps that differ"},

@@ -82,7 +82,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 const nightJobs = `
 jobs:
   - {name: often, schedule: "@every 1s", sourceProperty: source, epsilon: 0.5, mode: stats}
-  - {name: dear, schedule: "@yearly", sourceProperty: source, epsilon: 9}
+  - {name: costly, schedule: "@yearly", sourceProperty: source, epsilon: 9}
   - {name: paused, schedule: "@every 1s", sourceProperty: source, paused: true}
   - {name: line, schedule: at night, sourceProperty: source}
   - {name: zone, schedule: "@daily", timeZone: Mars/Olympus, sourceProperty: source}
@@ -102,7 +102,7 @@ func TestJobCommands(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	for _, want := range []string{
-		"no cron expression", "Mars/Olympus", "did you mean epsilon?", `epsilon is \"much\" (job type)`, "nothing to release", `name \"\"`, `"jobs[8]"`, "PAUSED", "PENDING",
+		`"OVER_BUDGET"`, "costs more than the whole cap", "no cron expression", "Mars/Olympus", "did you mean epsilon?", `epsilon is \"much\" (job type)`, "nothing to release", `name \"\"`, `"jobs[8]"`, "PAUSED", "PENDING",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the list does not say %s:\n%s", want, said)
@@ -113,15 +113,16 @@ func TestJobCommands(t *testing.T) {
 		exit  int
 		want  string
 	}{
+		{[]string{"doctor"}, exitBudget, "so its first run will be refused"},
 		{[]string{"job", "run", "often"}, exitOK, `"FINISHED"`},
 		{[]string{"job", "run", "often"}, exitOK, "warning=\"the answer will be right"},
 		{[]string{"job", "show", "often"}, exitOK, "Warned before it spent: the answer will be right"},
 		{[]string{"runs", "list", "--job", "often"}, exitOK, "Warned before it spent: the answer will be right"},
 		{[]string{"job", "run", "paused"}, exitOK, `"FINISHED"`},
-		{[]string{"job", "run", "dear"}, exitBudget, "ρ"},
-		{[]string{"job", "show", "dear"}, exitOK, `"TOO_DEAR"`},
+		{[]string{"job", "run", "costly"}, exitBudget, "ρ"},
+		{[]string{"job", "show", "costly"}, exitOK, `"OVER_BUDGET"`},
 		{[]string{"job", "list"}, exitOK, "no waiting helps: use a smaller --epsilon"},
-		{[]string{"runs", "list", "--status", "too_dear"}, exitOK, "no waiting helps: use a smaller --epsilon"},
+		{[]string{"runs", "list", "--status", "over_budget"}, exitOK, "no waiting helps: use a smaller --epsilon"},
 		{[]string{"doctor"}, exitBudget, "would have cost more than its whole cap"},
 		{[]string{"job", "show", "often"}, exitOK, `"attempts": 1`},
 		{[]string{"job", "run", "line"}, exitConflict, `"message": "the job cannot run as it is: line: schedule`},

@@ -79,7 +79,7 @@ func runOfTick(c jobs.Claim) metrics.Run {
 	switch c.Status {
 	case jobs.Finished:
 		status = metrics.Success
-	case jobs.WaitingForBudget, jobs.TooDear:
+	case jobs.WaitingForBudget, jobs.OverBudget:
 		status = metrics.Budget
 	case jobs.Canceled:
 		status = metrics.Skipped

@@ -38,13 +38,13 @@ type state string
 
 // Statuses of a run in few letters.
 const (
-	waits   state = "waits"    // for budget
-	tooDear state = "too dear" // for its whole cap
+	waits      state = "waits"       // for budget
+	overBudget state = "over budget" // by one run alone
 )
 
 func (s state) paint() paint {
 	switch s {
-	case "FAILED", "INVALID", "broken", "TOO_DEAR", tooDear:
+	case "FAILED", "INVALID", "broken", "OVER_BUDGET", overBudget:
 		return bad
 	case "ok", "FINISHED":
 		return good

@@ -136,8 +136,8 @@ func capDelta(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	for id, b := range map[string]privacy.Budget{"δ": {Epsilon: 1, Delta: .1}, "ε": {Epsilon: 4, Delta: 1e-5}} {
 		c := Charge("cap delta", id, "a", 1)
 		c.Budget, c.Cost = b, must[privacy.Cost](t)(privacy.CostOf(1/must[float64](t)(privacy.Analytic{}.Sigma(b, 1))))
-		if _, err := privacy.Spend(ctx, l, c); !errors.Is(err, privacy.ErrTooDear) {
-			t.Errorf("a first release of (%v, %v) under a cap of (1, 1e-5): %v, want ErrTooDear", b.Epsilon, b.Delta, err)
+		if _, err := privacy.Spend(ctx, l, c); !errors.Is(err, privacy.ErrOverBudget) {
+			t.Errorf("a first release of (%v, %v) under a cap of (1, 1e-5): %v, want ErrOverBudget", b.Epsilon, b.Delta, err)
 		}
 	}
 }
