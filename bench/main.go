@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench runs GraphCloak beside its peers on the same graphs and writes
-// bench/RESULTS.md:
+// RESULTS.md, in its own folder:
 //
-//	go run ./bench                       everything, into bench/RESULTS.md
-//	go run ./bench -quick                small graphs, to standard output
-//	go run ./bench -only diffusion       one topic, to standard output
-//	go run ./bench -only run -refresh    one topic, into its section of bench/RESULTS.md
-//	go run ./bench -only scaling         the same work at 1, 2, 4, … and all processors
-//	go run ./bench -only revisions -against v1.0
+//	go -C bench run .                       everything, into RESULTS.md
+//	go -C bench run . -quick                small graphs, to standard output
+//	go -C bench run . -only diffusion       one topic, to standard output
+//	go -C bench run . -only run -refresh    one topic, into its section of RESULTS.md
+//	go -C bench run . -only scaling         the same work at 1, 2, 4, … and all processors
+//	go -C bench run . -only revisions -against v1.0
 //	                                     the same work by an older revision, on one processor
-//	go run ./bench -case road-like       the cases with this text in their name, to standard output
+//	go -C bench run . -case road-like       the cases with this text in their name, to standard output
 //
 // It needs Python 3.11 or later with venv. The peers, at the versions of
 // requirements.txt, go into a virtual environment in the user's cache folder.
@@ -39,8 +39,8 @@ var (
 	only     = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
 	cases    = flag.String("case", "", "text that the names of the cases to run contain")
 	quick    = flag.Bool("quick", false, "small graphs, a few minutes in all")
-	output   = flag.String("o", "", "file whose sections of these topics to write anew; default: bench/RESULTS.md for a full run or with -refresh, else standard output")
-	refresh  = flag.Bool("refresh", false, "write into bench/RESULTS.md, whose other sections stay")
+	output   = flag.String("o", "", "file whose sections of these topics to write anew; default: RESULTS.md for a full run or with -refresh, else standard output")
+	refresh  = flag.Bool("refresh", false, "write into RESULTS.md, whose other sections stay")
 	against  = flag.String("against", "", "revision that topic revisions compares with; without it that topic is left out, or refused where it is named")
 	limit    = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
 	child    = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
@@ -136,7 +136,7 @@ func runAll(ctx context.Context) error {
 func target(ctx context.Context) string {
 	whole := *only == "" && *cases == "" && !*quick
 	if *output == "" && ctx.Err() == nil && (whole || *refresh) {
-		return filepath.Join("bench", "RESULTS.md")
+		return "RESULTS.md"
 	}
 	return *output
 }

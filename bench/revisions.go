@@ -68,7 +68,7 @@ func (r *runner) builds(ctx context.Context) (*trees, error) {
 	}
 	// After an interrupt, too: git would keep the entry.
 	defer printed(context.WithoutCancel(ctx), "git", "worktree", "remove", "--force", there)
-	for _, part := range []string{"bench/revision", "bench/internal/work", "bench/internal/usage"} {
+	for _, part := range []string{"bench/go.mod", "bench/go.sum", "bench/revision", "bench/internal/work", "bench/internal/usage"} {
 		to := filepath.Join(there, filepath.FromSlash(part))
 		if err := os.RemoveAll(to); err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (r *runner) builds(ctx context.Context) (*trees, error) {
 	}
 	for i, tree := range []string{there, here} {
 		t.programs[i] = filepath.Join(r.work, fmt.Sprintf("revision-%d", i))
-		if out, err := exec.CommandContext(ctx, "go", "build", "-C", tree, "-o", t.programs[i], "./bench/revision").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(tree, "bench"), "-mod=mod", "-o", t.programs[i], "./revision").CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w: %s", []string{t.old, t.new}[i], err, out)
 		}
 	}

@@ -42,7 +42,7 @@ var scaling = topic{
 		"of the whole process) are those of one run, or the mean of runs for half a second: where that is less than 15 seconds on one processor, of the " +
 		"fastest of three processes at each number, in turn. Speed-up and efficiency are relative to one processor. What the machine gives is the " +
 		"speed-up of as many processes side by side as there are processors, each with the work of one and nothing to wait for: they share " +
-		"memory and clock, so that it may be less than their number, and what ends first leaves them to the others, so that it is rather told too high. Copies share no vectors: `go run ./bench/sharing` tells what the caches of a machine make of that. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
+		"memory and clock, so that it may be less than their number, and what ends first leaves them to the others, so that it is rather told too high. The serial share is what the other processors idled, (k − 1)-th of it, as a share of the wall: by Go's " +
 		"scheduler, so that other programs on the machine do not count. The results' bits are compared with those of one processor. " +
 		"Leiden moves nodes one after the other, by one processor, beside what needs no communities; only an eighth of its time, renumbering " +
 		"and adding up, could be split to the same bits.",

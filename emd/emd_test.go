@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -318,15 +317,4 @@ func TestCancelled(t *testing.T) {
 	if _, err := emd.Distance(ctx, g, distribution(r, 300, 1), distribution(r, 300, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
-}
-
-func ExampleDistance() {
-	g, err := graph.Path(4)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	d, err := emd.Distance(context.Background(), g, []float64{1, 0, 0, 0}, []float64{0, 0, 0.5, 0.5})
-	fmt.Println(d, "hops", err)
-	// Output: 2.5 hops <nil>
 }

@@ -92,21 +92,6 @@ func simulatedAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	return s.accuracy(ctx, p.Plan)
 }
 
-// PlanTrials simulates the plan as [PlanAccuracy] does and returns what came of each release, in
-// their order: with one seed, trial t has the same source and the same random numbers under every
-// plan. The errors are those of Expect.
-func PlanTrials(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) ([]Trial, error) {
-	s, err := newExpectation(ctx, m, opts, sample)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.newSimulation(ctx, p.Plan)
-	if err != nil {
-		return nil, err
-	}
-	return r.run(ctx, "simulate")
-}
-
 // newExpectation simulates sources of amplitude 1. Every plan sees the same sources and the
 // same random numbers.
 func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Options, sample Sample) (*evaluator, error) {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -29,10 +30,7 @@ func TestBriefAccuracy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trials, err := PlanTrials(t.Context(), m, p, analyst.Options{}, Sample{Trials: BriefTrials, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		trials := planTrials(t, m, p, Sample{Trials: BriefTrials, Seed: 3})
 		right := 0
 		for _, x := range trials[:a.Trials] {
 			right += indicator(x.Right)
@@ -48,6 +46,24 @@ func TestBriefAccuracy(t *testing.T) {
 			t.Errorf("within a microsecond: %v", err)
 		}
 	}
+}
+
+// planTrials returns what came of each simulated release of the plan.
+func planTrials(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, sample Sample) []Trial {
+	t.Helper()
+	s, err := newExpectation(t.Context(), m, analyst.Options{}, sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.newSimulation(t.Context(), p.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials, err := r.run(t.Context(), "simulate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trials
 }
 
 // TestLooksDecideWrongRarely: of a plan just at what is asked of it, by the exact law of all sequences of trials, no more than 1.5 %

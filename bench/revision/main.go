@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command revision does one work and prints the CPU seconds that it took, for
-// `go run ./bench -only revisions`, which builds it in two trees.
+// `go -C bench run . -only revisions`, which builds it in two trees.
 package main
 
 import (

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command world measures what the answer is worth on real graphs, and where the world is
-// not the model, and writes the tables of docs/explanation:
+// Command world measures what the answer is worth where the world is not the model and writes the tables of docs/explanation:
 //
-//	go run ./bench/world -only tau -trials 400
+//	go -C bench run ./world -only fit -trials 400
 //
 // Every study prints Markdown tables, each under the command line that makes it again.
 // Sources and noise come from -seed, so that a row can be repeated; where a search ends by
@@ -30,10 +29,7 @@ type settings struct {
 	trials int      // for each cell
 	seed   uint64
 
-	taus    string  // diffusion times to compare, separated by commas
-	epsilon float64 // of the budgets, the one to study; 0: all
-	cells   string  // file of finished cells; "": none
-	faults  string  // random or aimed faults alone; "": both
+	faults string // random or aimed faults alone; "": both
 }
 
 // chosenGraphs returns the graphs to study.
@@ -54,18 +50,9 @@ type experiment struct {
 // studies lists them in the order in which they run.
 func studies() []experiment {
 	return []experiment{
-		tauStudy(),
-		searchStudy(),
-		largeStudy(),
 		fitStudy(),
-		sourcesStudy(),
 		faultyStudy(),
-		faultyTimeStudy(),
-		amplitudeStudy(),
 		scenarioStudy(),
-		tauRangeStudy(),
-		graphsStudy(),
-		limitStudy(),
 	}
 }
 
@@ -81,12 +68,9 @@ func main() {
 
 func run(ctx context.Context) error {
 	var s settings
-	flag.StringVar(&s.data, "data", "examples/data", "folder of the graphs")
+	flag.StringVar(&s.data, "data", "../examples/data", "folder of the graphs")
 	flag.IntVar(&s.trials, "trials", 0, "simulated releases for each cell; 0: the study's own number")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of sources and noise")
-	flag.StringVar(&s.taus, "taus", "", "diffusion times to compare, separated by commas; none: the study's own")
-	flag.Float64Var(&s.epsilon, "epsilon", 0, "of the study's budgets, the one with this ε; 0: all")
-	flag.StringVar(&s.cells, "cells", "", "file of finished cells: those in it are taken, and new ones added; study tau alone")
 	flag.StringVar(&s.faults, "faults", "", "faults to study: random, of sensors anywhere, aimed, or none; not given: random and aimed; study faulty alone")
 	only := flag.String("only", "", "studies to run, separated by commas: "+strings.Join(names(), ", "))
 	graphs := flag.String("graphs", "", "graphs to study, separated by semicolons: a folder of -data or a generator; none: the study's own")
@@ -145,14 +129,8 @@ func commandLine(name string, s settings) string {
 	if len(s.graphs) > 0 {
 		more = fmt.Sprintf(" -graphs '%s'", strings.Join(s.graphs, ";"))
 	}
-	if s.taus != "" {
-		more += " -taus " + s.taus
-	}
-	if s.epsilon != 0 {
-		more += fmt.Sprintf(" -epsilon %v", s.epsilon)
-	}
 	if s.faults != "" {
 		more += " -faults " + s.faults
 	}
-	return fmt.Sprintf("`go run ./bench/world -only %s -trials %d -seed %d%s`", name, s.trials, s.seed, more)
+	return fmt.Sprintf("`go -C bench run ./world -only %s -trials %d -seed %d%s`", name, s.trials, s.seed, more)
 }
