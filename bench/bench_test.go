@@ -98,11 +98,11 @@ func TestRow(t *testing.T) {
 		quick bool
 		want  string
 	}{
-		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10), within(.4)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10×, ≤ 0.4 s | **no** | theirs |"},
-		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | ≥ 10× | yes | theirs |"},
-		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, true, "|   | scipy | 6 | 1 | 2.0e-09 | 12× |   |   | theirs |"},
-		{line{name: "a case", program: us, ours: ours, theirs: ours}, false, "| a case | **ours** | 0.5 | 0.5 | 1.2e-09 |   |   |   | ours |"},
-		{line{name: "a case", program: "judge", err: errors.New("one\ntwo|three")}, false, "| a case | judge |   |   |   |   |   | **failed** | one two/three |"},
+		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10), within(.4)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs **missed: ≤ 0.4 s** |"},
+		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs |"},
+		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, true, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs |"},
+		{line{name: "a case", program: us, ours: ours, theirs: ours}, false, "| a case | **ours** | 0.5 | 0.5 | 1.2e-09 |   | ours |"},
+		{line{name: "a case", program: "judge", err: errors.New("one\ntwo|three")}, false, "| a case | judge |   |   |   |   | **failed** one two/three |"},
 	} {
 		if got := row(c.l, c.quick); got != c.want {
 			t.Errorf("row:\n%s, want\n%s", got, c.want)
@@ -112,7 +112,7 @@ func TestRow(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	r := &results{}
-	r.add(topic{title: runs.title, about: "About."}, []line{{name: "a case", program: us}, {name: "b", err: errors.New("no")}}, stamp(true)())
+	r.add(topic{title: runs.title, about: "About."}, []line{{name: "a case", program: us}, {name: "b", err: errors.New("no")}}, stamp()())
 	text, err := r.page("# Results\n\nIntro.\n\n## Other\n\nby hand\n\n## " + runs.title + "\n\nold\n\n## " + diffusion.title + "\n\nkept\n")
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestPage(t *testing.T) {
 	at := -1
 	for _, want := range []string{
 		"# Results\n", "## " + diffusion.title + "\n\nkept\n\n## " + runs.title + "\n\nAbout.\n\n", "\n| a case | **ours** | 0 |",
-		"**failed** | no |", time.Now().UTC().Format("2006-01-02"), "scipy 1.", "\n\n## Other\n\nby hand\n",
+		"**failed** no |", time.Now().UTC().Format("2006-01-02"), "\n\n## Other\n\nby hand\n",
 	} {
 		next := strings.Index(text, want)
 		if next <= at {
@@ -198,11 +198,6 @@ func TestParsing(t *testing.T) {
 	if got := median([]float64{4, 1}); got != 2.5 {
 		t.Errorf("median %v, want 2.5", got)
 	}
-	for _, want := range []string{"numpy 2.", "PyGSP 0."} {
-		if !strings.Contains(versions(), want) {
-			t.Errorf("versions %q lack %q", versions(), want)
-		}
-	}
 }
 
 func TestProcess(t *testing.T) {
@@ -221,16 +216,16 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// A row of the table of scaling has the speed-up, the efficiency and the share of the wall on
+// A row of the table of scaling has the speed-up and the share of the wall on
 // one processor.
 func TestScalingRow(t *testing.T) {
 	l := line{name: "work", program: "4", ours: measure{Wall: 8}, theirs: measure{Wall: 2.5, CPU: 9, Idle: 1.5, Memory: 1 << 29}, given: 3.75}
-	want := "| work | 4 | 2.5 | 3.20 | 3.75 | 80 % | 20.0 % | 9 | 0.5 | the same |"
+	want := "| work | 4 | 2.5 | 3.20 | 3.75 | 20.0 % | 9 | 0.5 |"
 	if got := scalingRow(l, false); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	l.given, l.lost = 0, errors.New("one was killed")
-	if got := scalingRow(l, false); !strings.Contains(got, "| **one was killed** | 80 % |") {
+	if got := scalingRow(l, false); !strings.Contains(got, "| **one was killed** | 20.0 % |") {
 		t.Errorf("%s does not say why nothing is told of the machine", got)
 	}
 	l.err = errors.New("other bits than on one processor")

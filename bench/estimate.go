@@ -19,9 +19,8 @@ import (
 var estimates = topic{
 	name:  "estimate",
 	title: "What `graphcloak estimate` promises",
-	about: "Each command was run as a process of its own on a generated graph in a folder. The time is that of all five commands; the " +
-		"error is how far the worst of them lies outside the interval that `estimate` gave before, in CPU seconds or in resident bytes, " +
-		"relative to its end. What was measured stands beside the interval.",
+	about: "The time is that of all five commands on a generated graph; the error is how far the worst of them lies outside the " +
+		"interval that `estimate` gave before, in CPU seconds or resident bytes, relative to its end.",
 	cases: func(quick bool) (list []comparison) {
 		specs := []struct{ spec, allocation string }{
 			{"sbm,n=100,k=2,in=0.2,out=0.01,seed=1", "uniform"},
@@ -51,7 +50,9 @@ func promise(ctx context.Context, dir, spec, allocation string) (measure, error)
 	worst, notes, total := 0.0, []string{}, measure{}
 	err := promised(ctx, dir, spec, allocation, func(p interval, o outcome) {
 		worst = max(worst, p.miss(o))
-		notes = append(notes, p.beside(o))
+		if p.miss(o) > 0 {
+			notes = append(notes, p.beside(o))
+		}
 		total.CPU += o.seconds
 	})
 	total.Error, total.Note = &worst, strings.Join(notes, "; ")

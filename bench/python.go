@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
 //go:embed peers/*.py
@@ -56,9 +55,4 @@ func printed(ctx context.Context, name string, args ...string) (string, error) {
 		err = fmt.Errorf("%w: %s", err, lastLine(problem.String()))
 	}
 	return string(out), err
-}
-
-// versions lists the peers of requirements.txt.
-func versions() string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(requirements), ", "), "==", " ")
 }

@@ -22,10 +22,8 @@ var bpdn = topic{
 	name:  "bpdn",
 	title: "Recovery",
 	about: "min 1ᵀf subject to 0 ≤ f ≤ 1, ‖Mf − y‖₂ ≤ η, with η = 0.01‖y‖ and noise of 0.95 η unless said. The error beside peers is " +
-		"the largest of the relative gap to the dual bound, the excess of the residual over η and that of f over its bounds, " +
-		"evaluated in long double for both sides; alone it is our certified gap. SPGL1 knows f ≥ 0 but not f ≤ 1, and an " +
-		"answer of it without any dual bound has error 1. Beside peers M is the matrix as given, exact; alone its error is part of " +
-		"the gap, and as an operator it is a Chebyshev series.",
+		"the largest of the relative gap to the dual bound and the excesses over η and the bounds of f; alone it is our certified gap. " +
+		"SPGL1 does not know f ≤ 1, and an answer without any dual bound has error 1.",
 	cases: func(quick bool) []comparison {
 		list := []comparison{
 			beside("block model n = 500, τ = 2", []goal{within(.02)}, matrix(two, 500, 2)),

@@ -33,19 +33,14 @@ type section struct {
 }
 
 // head of a table of comparisons.
-var head = []string{"case", "program", "CPU s", "GiB", "error", "its time / ours", "target", "met", "remarks"}
+var head = []string{"case", "program", "CPU s", "GiB", "error", "its time / ours", "remarks"}
 
 // stamp returns a description of the machine now; what it returns completes that after the
 // measurements.
-func stamp(peers bool) func() string {
+func stamp() func() string {
 	begun, before := time.Now(), load()
 	return func() string {
-		text := fmt.Sprintf("%s, %.0f minutes; load (1, 5, 15 minutes) before %s, after %s. %s",
-			begun.UTC().Format("2006-01-02 15:04 UTC"), time.Since(begun).Minutes(), before, load(), machine())
-		if peers {
-			text += " Peers: " + versions() + "."
-		}
-		return text
+		return fmt.Sprintf("%s, load %s to %s. %s", begun.UTC().Format("2006-01-02"), before, load(), machine())
 	}
 }
 
@@ -139,18 +134,18 @@ func (s section) String() string {
 // row is a line as a row of a table in Markdown.
 func row(l line, quick bool) string {
 	if l.err != nil {
-		return cells(l.name, l.program, "", "", "", "", "", "**failed**", oneLine(l.err))
+		return cells(l.name, l.program, "", "", "", "", "**failed** "+oneLine(l.err))
 	}
-	ratio, target, met := "", "", ""
+	ratio, note := "", l.theirs.Note
 	if l.program != us {
 		ratio = fmt.Sprintf("%.3g×", l.theirs.CPU/l.ours.CPU)
 	}
 	if !quick {
-		target, met = verdict(l)
+		note = strings.TrimSpace(note + missed(l))
 	}
 	m := l.theirs
 	return cells(l.name, l.program, fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)),
-		scientific(m.Error), ratio, target, met, m.Note)
+		scientific(m.Error), ratio, note)
 }
 
 // oneLine is an error as a cell.
@@ -161,20 +156,14 @@ func header(names []string) string {
 	return cells(slices.Clone(names)...) + "\n|" + strings.Repeat("---|", len(names))
 }
 
-// verdict joins the goals of a line and says whether all are met.
-func verdict(l line) (target, met string) {
-	if len(l.goals) == 0 {
-		return "", ""
-	}
-	var words []string
-	met = "yes"
+// missed names the targets that a line misses, "" for none.
+func missed(l line) (text string) {
 	for _, g := range l.goals {
-		words = append(words, g.text)
 		if !g.met(l) {
-			met = "**no**"
+			text += " **missed: " + g.text + "**"
 		}
 	}
-	return strings.Join(words, ", "), met
+	return text
 }
 
 func cells(list ...string) string {
@@ -196,11 +185,10 @@ func scientific(e *float64) string {
 // machine describes where this runs, as far as Linux tells.
 func machine() string {
 	model := field("/proc/cpuinfo", "model name")
-	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
 	var kib int64
 	fmt.Sscan(field("/proc/meminfo", "MemTotal"), &kib)
-	return fmt.Sprintf("%s, %d cores, %.0f GiB, %s %s %s, %s.", model, runtime.NumCPU(), float64(kib)/(1<<20),
-		runtime.GOOS, strings.TrimSpace(string(kernel)), runtime.GOARCH, runtime.Version())
+	return fmt.Sprintf("%s, %d cores, %.0f GiB, %s/%s, %s.", model, runtime.NumCPU(), float64(kib)/(1<<20),
+		runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 // field returns the value of the first line "name : value" of a file.
@@ -221,11 +209,11 @@ func fieldOf(text, name string) string {
 	return "unknown"
 }
 
-// load returns the three load averages.
+// load returns the load average of the last minute.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
-	if f := strings.Fields(string(text)); err == nil && len(f) >= 3 {
-		return strings.Join(f[:3], ", ")
+	if f := strings.Fields(string(text)); err == nil && len(f) > 0 {
+		return f[0]
 	}
 	return "unknown"
 }

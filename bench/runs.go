@@ -16,8 +16,7 @@ var runs = topic{
 	name:  "run",
 	title: "A whole run",
 	about: "`graphcloak run --from generate:SPEC --source-property source --mode stats --epsilon 50 --delta 1e-7 --tau 2 --allocation uniform` " +
-		"on all processors, once: wall and CPU seconds (user and system) and the peak of resident memory are those of the process, with reading " +
-		"the program and generating the graph. The phases are the wall seconds that the report tells. Noise is drawn anew, and recovery takes less where f̂ is zero: at how many nodes it is not is told.",
+		"on all processors, once, with reading the program and generating the graph. The phases are wall seconds. Recovery takes less where f̂ is zero.",
 	head: []string{"SPEC", "processors", "nodes of f̂", "wall s", "CPU s", "GiB", "read", "prepare", "privacy", "recovery", "write"},
 	row:  runRow,
 	cases: func(quick bool) (list []comparison) {
