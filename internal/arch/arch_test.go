@@ -132,7 +132,7 @@ func lookup(pkg string) (string, bool) {
 func forbidden(pkg string, apart bool, what string) string {
 	key, ok := lookup(pkg)
 	if !ok {
-		return "its package is not in the table of docs/ARCHITECTURE.md"
+		return "its package is not in the table of internal/arch"
 	}
 	for prefix, who := range reserved {
 		if within(what, prefix) && !slices.Contains(who, key) {
@@ -153,7 +153,7 @@ func forbidden(pkg string, apart bool, what string) string {
 	target, ok := lookup(ours)
 	switch {
 	case !ok:
-		return "it is not in the table of docs/ARCHITECTURE.md"
+		return "it is not in the table of internal/arch"
 	case target == key, slices.Contains(table[key].imports, target):
 		return ""
 	case table[target].kit:
