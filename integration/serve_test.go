@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,10 +75,12 @@ func newFleet(t *testing.T, n int, scope, filed string) *fleet {
 	return f
 }
 
-// start runs a server with a folder for state of its own, as on a machine of its own.
-func (f *fleet) start(i int) {
+// start runs a server with a folder for state of its own, as on a machine of its own, by
+// another command where one is given.
+func (f *fleet) start(i int, by ...string) {
 	f.t.Helper()
-	s := &member{Cmd: exec.Command(f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info", "--budget-scope", f.scope)}
+	words := append(by, f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info", "--budget-scope", f.scope)
+	s := &member{Cmd: exec.Command(words[0], words[1:]...)}
 	s.Env = append(append(os.Environ(), f.env...), "XDG_STATE_HOME="+filepath.Join(f.t.TempDir(), "state"))
 	s.Stderr = io.MultiWriter(&s.log, &f.log)
 	if err := s.Start(); err != nil {
@@ -289,4 +292,57 @@ func (f *fleet) checkBoard(name string) {
 			f.t.Errorf("%v is %v: %s, want %v", row[0], row[1], message, want[i])
 		}
 	}
+}
+
+// TestFlood: more connections to a server than the files that it may open stop no job.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	label, name, scope := Load(t, Shipped("karate"), ownType), "flood-"+token(), "flood "+token()
+	source(t, label, 16)
+	setUp(t)
+	s := connect(t)
+	if _, err := privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 500, Delta: 1e-5}); err != nil {
+		t.Fatal(err)
+	}
+	forgetJob(t, name)
+	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
+	f := newFleet(t, 0, scope, "nodeKey=id,sourceProperty=source,nodeLabels="+label+",relationshipTypes="+label)
+	f.servers = make([]*member, 1)
+	f.start(0, "sh", "-c", `ulimit -n 64 && exec "$0" "$@"`)
+	address := ""
+	for range 600 {
+		if _, after, ok := strings.Cut(f.log.String(), "http://"); ok {
+			address, _, _ = strings.Cut(after, " ")
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	for range 200 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") // and it stays open
+	}
+	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 1s', nodeLabels: [$label], relationshipTypes: [$label], nodeKey: 'id', maxRetries: 0,
+		sourceProperty: 'source', epsilon: 0.5, mode: 'stats'})`, map[string]any{"name": name, "label": label})
+	for wait := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		ended, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name, Ended: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range ended {
+			if c.Status != jobs.Finished {
+				t.Errorf("tick %v is %s: %s", c.NominalTime, c.Status, c.Message)
+			}
+		}
+		if len(ended) >= 3 || t.Failed() {
+			break
+		}
+		if time.Now().After(wait) {
+			t.Fatalf("%d ticks have ended", len(ended))
+		}
+	}
+	f.stop()
 }

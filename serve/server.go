@@ -6,9 +6,12 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
+
+	"golang.org/x/net/netutil"
 
 	"github.com/graphcloak/graphcloak/jobs"
 )
@@ -59,10 +62,20 @@ const (
 	headerTime = 5 * time.Second
 	readTime   = 10 * time.Second
 	writeTime  = time.Minute
-	idleTime   = 2 * time.Minute
+	idleTime   = 15 * time.Second // an idle connection keeps others out
 	maxHeader  = 16 << 10
 	maxBody    = 4 << 10
 )
+
+// manyFiles is as many open files as a server has any use for.
+const manyFiles = 4096
+
+// Bounded accepts connections for at most a quarter of the files that the process may open.
+// Another quarter is for what their requests ask of the store, and half for jobs, which go on
+// whoever connects.
+func Bounded(l net.Listener) net.Listener {
+	return netutil.LimitListener(l, int(max(1, min(openFiles(), manyFiles)/4)))
+}
 
 // server answers requests.
 type server struct {

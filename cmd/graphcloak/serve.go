@@ -154,6 +154,7 @@ func (a *app) listen(token string) (net.Listener, error) {
 	if err != nil {
 		return nil, fail(exitValidation, "cannot listen on %s: %w", c.Listen, err).hint("give another --listen HOST:PORT")
 	}
+	listener = serve.Bounded(listener)
 	if identity != nil {
 		listener = tls.NewListener(listener, identity)
 	}
