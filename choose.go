@@ -138,7 +138,7 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint), end: math.MaxInt,
 		sketches: make(map[*TauPoint]*allocation.Sketch),
 		chance:   likeliest(part, m.Prior),
-		sketch:   allocation.Options{Objective: opts.Allocation.Objective, Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
+		sketch:   allocation.Options{Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
 	}
 	if opts.Allocation.MaxSensors < len(m.Sensors) {
 		s.sketch.MaxSensors = opts.Allocation.MaxSensors
@@ -456,17 +456,14 @@ func (s *tauSearch) otherNoise() string {
 	return ""
 }
 
-// drafts lists whether a rough allocation may be judged, what is wanted first. Beyond 10,000 nodes only
-// [allocation.Energy] is drafted, and equal noise serves where that takes too long.
+// drafts lists whether a rough allocation may be judged, what is wanted first. Beyond 10,000 nodes equal
+// noise serves where a draft takes too long.
 func (s *tauSearch) drafts() []bool {
-	n, o := s.m.Graph.Order(), s.opts.Allocation.Objective
-	switch {
+	switch n := s.m.Graph.Order(); {
 	case !s.opts.Allocates(n):
 		return []bool{false}
 	case n <= draftOrder:
 		return []bool{true}
-	case o != allocation.Auto && o != allocation.Energy:
-		return []bool{false}
 	}
 	return []bool{true, false}
 }

@@ -8,14 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Beyond 10,000 nodes a try is of allocated noise, whose work is counted and ends the search; equal
-// noise serves for other objectives, and the choice says so.
+// Beyond 10,000 nodes a try is of allocated noise, whose work is counted and ends the search.
 func TestTauSearchDraftsBeyondRows(t *testing.T) {
 	made, err := builtin.Parse("grid,rows=2,cols=5001")
 	if err != nil {
@@ -54,9 +52,5 @@ func TestTauSearchDraftsBeyondRows(t *testing.T) {
 	s.tried[s.first].Accuracy = s.chance // no better than chance
 	if _, err := s.decide(); err != nil || !strings.HasPrefix(s.note, "the search for τ was cut short after 1 value") || !strings.Contains(s.note, "; at no τ that was tried") {
 		t.Errorf("%q, %v", s.note, err)
-	}
-	opts.Allocation.Objective = allocation.Separation
-	if s, err = m.newTauSearch(t.Context(), opts); err != nil || s.drafting || !strings.Contains(s.otherNoise(), "judged equal noise, not the noise that is allocated") {
-		t.Errorf("drafts of separation: %v, %q, %v", s.drafting, s.otherNoise(), err)
 	}
 }

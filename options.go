@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -42,20 +41,19 @@ type PlanOptions struct {
 // Allocation says how noise is shared among the sensors. The zero value shares it
 // so that the communities of [Public] are told apart best.
 type Allocation struct {
-	Uniform                bool                 // the same σ everywhere, as in the paper
-	Optimal                bool                 // asked for by name: also where sensors measure and nothing is declared of how far the model is off
-	Objective              allocation.Objective // of the optimal allocation; Auto is uniform above 200,000 nodes
-	MaxSensors, MinSensors int                  // that report; 0: no limit
-	Time                   time.Duration        // 0: until the gap is small
+	Uniform                bool          // the same σ everywhere, as in the paper
+	Optimal                bool          // asked for by name: also above 200,000 nodes, and where sensors measure and nothing is declared of how far the model is off
+	MaxSensors, MinSensors int           // that report; 0: no limit
+	Time                   time.Duration // 0: until the gap is small
 }
 
-// autoLimit is the order up to which noise is allocated unless an objective is
-// named: beyond it the search takes many minutes.
+// autoLimit is the order up to which noise is allocated unless that is asked for by name:
+// beyond it the search takes many minutes.
 const autoLimit = 200_000
 
 // IsUniform reports whether every sensor gets the same σ on a graph of n nodes.
 func (a Allocation) IsUniform(n int) bool {
-	return a.Uniform || a.Objective == allocation.Auto && n > autoLimit
+	return a.Uniform || !a.Optimal && n > autoLimit
 }
 
 // Allocates reports whether noise is allocated over the sensors of a graph of n nodes. An
@@ -67,7 +65,7 @@ func (o PlanOptions) Allocates(n int) bool {
 	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
 		return false
 	}
-	asked := a.Optimal || a.Objective != allocation.Auto || a.MaxSensors > 0 || a.MinSensors > 0
+	asked := a.Optimal || a.MaxSensors > 0 || a.MinSensors > 0
 	return !o.Measured || o.Uncertainty.Any() && o.Uncertainty.WeightError == 0 || asked
 }
 
@@ -83,7 +81,7 @@ func (o PlanOptions) equalReason(n int) string {
 	case o.Guarantee == privacy.PerSensor:
 		return "the guarantee is for each sensor by itself, and an allocation is for all readings together (--guarantee joint)"
 	case a.IsUniform(n):
-		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; name an objective to have one", autoLimit, n)
+		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; --allocation optimal has one made all the same", autoLimit, n)
 	case o.Uncertainty.WeightError > 0:
 		return "the weight error that is declared counts by the sensor that is weighted most, which an allocation makes worse; --allocation optimal has it allocated all the same, with the same guarantee"
 	}

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -141,8 +140,8 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 	case errors.Is(err, allocation.ErrNothing):
 		p.UniformReason = "an allocation was searched for, and none was found under which more can be told of the community"
 		return nil
-	case errors.Is(err, allocation.ErrWork) && opts.Allocation.Objective == allocation.Auto:
-		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes; name an --objective to have one", m.Graph.Order(), m.Graph.Size())
+	case errors.Is(err, allocation.ErrWork):
+		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes", m.Graph.Order(), m.Graph.Size())
 		return nil
 	}
 	if err != nil {
@@ -160,9 +159,8 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		return nil
 	}
 	p.Plan = allocated
-	gap, proven := best.GapAt(heard(allocated, noise))
 	p.Allocated = &Allocated{
-		Objective: best.Objective, Simulated: best.Simulated, Gap: report.Finite(gap), GapProven: proven, CutShort: best.CutShort, Prior: m.PriorProperty,
+		Objective: best.Objective, Simulated: best.Simulated, CutShort: best.CutShort, Prior: m.PriorProperty,
 		Uniform: Uniform{Sigma: uniform.Sigma(), SensorCount: len(uniform.Sensors), Sensitivity: uniform.Sensitivity},
 	}
 	return nil
@@ -172,17 +170,6 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 func noGain(s *allocation.Simulated) string {
 	return fmt.Sprintf("an allocation was found that tells no more: in %s it was right in %s with a log loss of %.3f nats, uniform noise in %s with %.3f",
 		report.Count(s.Trials, "simulated run"), report.Percent(s.Right), s.Loss, report.Percent(s.Equal), s.EqualLoss)
-}
-
-// heard is the largest share of the weights of all sensors that noise leaves: that with which
-// σ_s ≤ noise/√(share·u_s) at each. All that the certificate adds counts, and so does what is declared uncertain.
-func heard(p *privacy.Plan, noise float64) float64 {
-	share := math.Inf(1)
-	for _, s := range p.Sensors {
-		root := noise / s.Sigma()
-		share = min(share, root*root/s.Weight)
-	}
-	return share
 }
 
 // UniformPlan returns uniform noise with the guarantee of a plan whose noise is
@@ -207,8 +194,7 @@ func (m *Model) uniformPlan(p *privacy.Plan, a *Allocated) (*privacy.Plan, error
 }
 
 // WithBudget returns the plan with another budget: the same weights, and the sensitivity
-// that was certified for them, which does not depend on the budget; the gap is kept where the objective
-// does not depend on it either. It returns
+// that was certified for them, which does not depend on the budget. It returns
 // [privacy.ErrNotPrivate] beyond the range of the calibration, and the other errors of
 // [privacy.NewPlan].
 func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
@@ -232,27 +218,7 @@ func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
 		return nil, err
 	}
 	allocated.Uniform.Accuracy, allocated.Uniform.Sigma, allocated.Simulated = nil, uniform.Sigma(), nil
-	return q, allocated.moveGap(p.Plan, q.Plan)
-}
-
-// moveGap makes of the gap of one plan that of another budget, of the same weights. Only an objective that
-// is linear in them has one: the bound of another is that of the noise before.
-func (a *Allocated) moveGap(from, to *privacy.Plan) error {
-	if a.Gap == nil || !a.Objective.Linear() {
-		a.Gap, a.GapProven = nil, false
-		return nil
-	}
-	before, err := from.Calibration.Sigma(from.Budget, 1)
-	if err != nil {
-		return err
-	}
-	after, err := to.Calibration.Sigma(to.Budget, 1)
-	if err != nil {
-		return err
-	}
-	gap := max(0, 1-(1-*a.Gap)*heard(to, after)/heard(from, before))
-	a.Gap = &gap
-	return nil
+	return q, nil
 }
 
 func rebudget(p *privacy.Plan, b privacy.Budget) (*privacy.Plan, error) {

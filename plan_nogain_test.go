@@ -18,19 +18,21 @@ import (
 // Where a simulation says that uniform noise tells no less, the plan keeps what it was right in, in
 // its file too, and says both.
 func TestUniformIsTaken(t *testing.T) {
-	const n = 60
-	nodes, edges := "id,side\n", "source,target\n"
+	const n = 10_002 // beyond 10,000 nodes an allocation is compared with uniform noise
+	var nodes, edges strings.Builder
+	nodes.WriteString("id,side\n")
+	edges.WriteString("source,target\n")
 	for i := range n {
-		nodes += fmt.Sprintf("%d,%d\n", i, i/10)
-		edges += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
+		fmt.Fprintf(&nodes, "%d,%d\n", i, i*6/n)
+		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
 	}
 	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", nodes)
-	testkit.Write(t, dir, "relationships.csv", edges)
+	testkit.Write(t, dir, "nodes.csv", nodes.String())
+	testkit.Write(t, dir, "relationships.csv", edges.String())
 	job := paperJob()
 	job.Settings.Tau, job.Settings.Public.Communities.Property = 4, "side"
 	job.Plan.Budget.Epsilon, job.Plan.Budget.Delta = 1, 1e-5
-	job.Plan.Allocation = graphcloak.Allocation{Objective: allocation.Energy}
+	job.Plan.Allocation = graphcloak.Allocation{}
 	m, p := testkit.Planned(t, testkit.Folder(t, dir), job)
 	s := p.Simulated
 	if p.Allocated != nil || s == nil || p.Searched() != s || s.Loss < s.EqualLoss {

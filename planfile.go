@@ -46,8 +46,6 @@ type Plan struct {
 // same guarantee.
 type Allocated struct {
 	Objective allocation.Objective `json:"objective"`
-	Gap       *float64             `json:"gap,omitempty"`           // to the best there may be, relative: see [allocation.Result]; nil: unknown
-	GapProven bool                 `json:"gapProven,omitempty"`     // Gap is proven, no estimate
 	CutShort  bool                 `json:"cutShort,omitempty"`      // the time ended the search
 	Prior     string               `json:"priorProperty,omitempty"` // public property that shaped the noise; "": flat
 	// Simulated compares it with uniform noise, where the search itself did; nil: it did not.

@@ -55,14 +55,12 @@ type Objective int
 const (
 	Auto        Objective = iota // Information, or Energy above 10,000 nodes, or Location where there is one community
 	Separation                   // Σ over community pairs of the squared distance of their means
-	MaxMin                       // the least of these distances
-	Bound                        // the Bhattacharyya bound on the error of naming the community
 	Location                     // mean squared distance of nodes at least Options.Hops apart
 	Information                  // the expected log loss of the community by simulation
 	Energy                       // the expected log loss of the community, as if log-likelihood ratios were normal; keeps no rows
 )
 
-var objectives = [...]string{"auto", "separation", "maxmin", "bound", "location", "information", "energy"}
+var objectives = [...]string{"auto", "separation", "location", "information", "energy"}
 
 // String returns the name in lower case.
 func (o Objective) String() string {
@@ -82,7 +80,7 @@ func ParseObjective(s string) (Objective, error) {
 			return Objective(i), nil
 		}
 	}
-	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, maxmin, bound, location, information or energy", s)
+	return 0, fmt.Errorf("allocation: objective is %q, want auto, separation, location, information or energy", s)
 }
 
 // MarshalText writes the name.
@@ -100,7 +98,7 @@ const DefaultMemory = 512 << 20
 // Options of [Optimize]. The zero value is recommended, but for Noise.
 type Options struct {
 	Objective Objective
-	// Noise is r = σ/Δ₂ of the calibration. Bound and Information depend on it; 0: 1.
+	// Noise is r = σ/Δ₂ of the calibration. Information and Energy depend on it; 0: 1.
 	Noise float64
 	// MaxSensors and MinSensors limit how many sensors report; 0: no limit.
 	MaxSensors, MinSensors int
@@ -118,12 +116,11 @@ type Options struct {
 	// Worlds are further operators for the model's sensors, under which the guarantee is
 	// to hold as well: other τ, other graphs. The objective is that of the first alone.
 	Worlds []Diffusion
-	// Gap is the relative gap between objective and bound to aim at; 0: 0.001.
+	// Gap is the relative distance of a linear objective from its optimum at which its search ends; 0: 0.001.
 	Gap float64
 	// Time limits the work of the search, counted as the time that one core takes by estimate, so
 	// that the result is the same on a slow machine. The search then ends with the best weights so
-	// far; 0: no limit, and more work for a proof of the gap of Energy. At most half of it is
-	// spent on rows of M; two passes over the edges come after it.
+	// far; 0: no limit. At most half of it is spent on rows of M; two passes over the edges come after it.
 	Time time.Duration
 	// Distances returns the distances of a node to all others, +Inf to those in other
 	// components; nil: a sketch tells no distance.
@@ -132,8 +129,8 @@ type Options struct {
 	Progress func(stage string, done, total int64)
 }
 
-// Result is an allocation. Whatever its Gap, a release with its Weights is private at the
-// noise calibrated to their certified sensitivity; Gap bounds how far they are from optimal.
+// Result is an allocation. However good it is, a release with its Weights is private at the
+// noise calibrated to their certified sensitivity.
 type Result struct {
 	// Weights u ≥ 0 has one value for each sensor of the model, in units where
 	// α·max_e ‖diag(√u) M_S b_e‖₂/ℓ_e = 1 up to rounding, or to some ten per cent for
@@ -142,23 +139,11 @@ type Result struct {
 	Weights []float64
 	// Objective is the objective that was optimised; never Auto.
 	Objective Objective
-	// Value of the objective at Weights, and a proven bound Limit over all feasible weights
-	// of the candidates: an upper bound, or a lower bound for Bound and Information,
-	// which are minimised. MaxSensors and MinSensors are relaxed in the Limit.
-	// Information, the simulated mean of −log of the posterior of the true community,
-	// is not convex; its Limit is an estimate from the gradient at Weights, not proven. For
-	// Energy both are proven where heat stays near every sensor, Value as an upper bound; elsewhere
-	// Limit is estimated from sampled sensors and Value by random vectors, rather too high.
-	// Where Time ended the search, Limit is NaN for Information and where candidates were
-	// left out, and Value is NaN for weights that were not simulated.
+	// Value of the objective at Weights: for Information the simulated mean of −log of the posterior of the true
+	// community, NaN where Time ended the search before; NaN for Energy. Limit is a proven upper bound on it over
+	// all feasible weights of the candidates, with MaxSensors and MinSensors relaxed; NaN for Information and
+	// Energy, of which none is computed, and where candidates were left out.
 	Value, Limit float64
-	// Gap is |Value − Limit| relative to the larger one; NaN where one of them is. For Energy it is
-	// relative to what separates Limit from the loss without measurements: the share of what the
-	// best weights could tell of the community that these may not tell.
-	Gap float64
-	// Proven reports whether Limit is proven, beside rounding, and for Energy Value too, beside rounding and
-	// the quadrature of φ, whose error is observed; see [Result.GapAt].
-	Proven bool
 	// CutShort reports whether Options.Time ran out before the search was complete.
 	CutShort bool
 	// ActiveEdges are the edges {U, V}, U < V, whose constraint is active: it holds with
@@ -171,8 +156,6 @@ type Result struct {
 	// Simulated compares the weights of Energy with equal noise at all sensors; nil for other
 	// objectives, and where fewer may report.
 	Simulated *Simulated
-
-	losses *losses // nil but for Energy
 }
 
 // Diffusion is the operator M with access to its rows; [expm.Diffusion] implements it.

@@ -34,7 +34,7 @@ func BenchmarkOptimize(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(r.Gap, "gap")
+				b.ReportMetric(1-r.Value/r.Limit, "gap")
 				b.ReportMetric(float64(r.Reporting), "sensors")
 			}
 		})

@@ -293,20 +293,9 @@ func (s *energy) setGradient(e []float64, drawn [][]int) {
 	}
 }
 
-// confusion returns φ(E) and −φ'(E) = ½E[σ²] against e^odds rivals, to about 10⁻³.
-func confusion(e, odds float64) (loss, slope float64) { return quadrature(e, odds, .5) }
-
-// fineStep is that of a quadrature that is off by less than lossError in φ and slopeError in φ', at every E, against
-// up to 2³¹ rivals.
-const (
-	fineStep   = 3. / 32
-	lossError  = 1e-11
-	slopeError = 1e-10
-)
-
-// quadrature returns what confusion does, by the trapezoidal rule.
-func quadrature(e, odds, step float64) (loss, slope float64) {
-	const most = 8
+// confusion returns φ(E) and −φ'(E) = ½E[σ²] against e^odds rivals, to about 10⁻³, by the trapezoidal rule.
+func confusion(e, odds float64) (loss, slope float64) {
+	const most, step = 8, .5
 	root, total := math.Sqrt(e), 0.0
 	for z := -float64(most); z <= most; z += step {
 		q := math.Exp(-z * z / 2)

@@ -154,20 +154,8 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// The fine quadrature is as near as the proof of the bound says, against up to 2³¹ rivals.
-func TestFineQuadrature(t *testing.T) {
-	for odds := 0.0; odds <= 21.5; odds += .5 {
-		for e := 1e-6; e < 1e5; e *= 1.3 {
-			v, slope := quadrature(e, odds, fineStep)
-			if near, steep := quadrature(e, odds, fineStep/4); !(math.Abs(v-near) < lossError) || !(math.Abs(slope-steep) < slopeError) {
-				t.Errorf("φ(%v) = %v, slope %v against e^%v rivals; more finely %v, %v", e, v, slope, odds, near, steep)
-			}
-		}
-	}
-}
-
 // On a graph small enough for rows the search finds half of what the search with rows finds in
-// simulated loss, its certificate is near 1, and the reference is not below its limit by more than the estimate's error.
+// simulated loss, and its certificate is near 1.
 func TestEnergyIsNearInformation(t *testing.T) {
 	m, d, labels, _ := blocks(t, 300, 10, laplacian.Combinatorial, 2)
 	opts := Options{Objective: Energy, Noise: testNoise}
@@ -195,19 +183,8 @@ func TestEnergyIsNearInformation(t *testing.T) {
 	if mine > exact.Value+.5*(equal-exact.Value) {
 		t.Errorf("log loss %v, with rows %v, equal noise %v", mine, exact.Value, equal)
 	}
-	if r.Limit > r.Value || r.Gap < 0 || r.Gap > 1 || r.Objective != Energy || r.Reporting != reporting(r.Weights) {
-		t.Errorf("value %v, limit %v, gap %v, objective %s, %d report", r.Value, r.Limit, r.Gap, r.Objective, r.Reporting)
-	}
-	s := newTestEnergy(t, m, d, labels, Options{})
-	energies := make([]float64, len(r.Weights))
-	exactly := slices.Clone(exact.Weights)
-	for k := range 20 {
-		drawn := s.drawRivals()
-		s.hear(exactly)
-		s.addEnergies(energies, drawn, 1/float64(k+1))
-	}
-	if f := meanLoss(s, energies); f < .9*r.Limit {
-		t.Errorf("the weights found with rows have %v, below the limit %v", f, r.Limit)
+	if r.Objective != Energy || r.Reporting != reporting(r.Weights) {
+		t.Errorf("objective %s, %d report", r.Objective, r.Reporting)
 	}
 }
 
@@ -250,7 +227,7 @@ func TestEnergyBits(t *testing.T) {
 	}
 	runtime.GOMAXPROCS(3)
 	three, err := Optimize(t.Context(), m, d, labels, opts)
-	if err != nil || !slices.Equal(one.Weights, three.Weights) || one.Gap != three.Gap {
+	if err != nil || !slices.Equal(one.Weights, three.Weights) {
 		t.Errorf("other bits with three workers: %v", err)
 	}
 }
@@ -265,7 +242,7 @@ func TestEnergyWithoutEdgesIsCaught(t *testing.T) {
 	}
 	s := p.newSearch(d, sensors, 1/p.equalPeak(d, sensors))
 	s.edges = slices.DeleteFunc(s.edges, func(e edge) bool { return e.u < 100 })
-	s.constraints, s.dual = s.constraints[:len(s.edges)], s.dual[:len(s.edges)]
+	s.constraints = s.constraints[:len(s.edges)]
 	s.run(mostRounds)
 	b, err := sensitivity.Bound(t.Context(), m, s.u, sensitivity.Options{})
 	if err != nil || b.Lower < 2 {

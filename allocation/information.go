@@ -270,48 +270,44 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 	}
 }
 
-// information minimises the loss by the method of Frank and Wolfe: each direction is the
+// information minimises the loss by the method of Frank and Wolfe (1956): each direction is the
 // solution of a packing programme with the slope as weights, and the start is the better of
-// equal weights and those of Separation. The loss is not convex, so limit is only the
-// estimate of a linear model, and NaN where the work was cut short.
-func (p *problem) information(h []float64) (u []float64, value, limit float64, err error) {
+// equal weights and those of Separation. The loss is not convex, so that the end is a local minimum.
+func (p *problem) information(h []float64) (u []float64, loss float64, err error) {
 	c := p.newChannel()
 	g := p.newProgramme(h)
 	g.gap = max(g.gap, directionGap)
-	u, _, _, err = g.maximise(p.separation())
-	if err != nil {
-		return nil, 0, 0, err
+	if u, _, _, err = g.maximise(p.separation()); err != nil {
+		return nil, 0, err
 	}
 	now := c.evaluate(u, true)
 	if now.incomplete {
-		return u, math.NaN(), math.NaN(), p.ctx.Err()
+		return u, math.NaN(), p.ctx.Err()
 	}
 	equal := p.equalWeights(h)
 	if o := c.evaluate(equal, true); !o.incomplete && o.loss < now.loss {
 		u, now = equal, o
 	}
-	u, now, limit = p.ascend(c, g, u, now)
+	u, loss = p.ascend(c, g, u, now)
 	p.normalise(u)
 	if o := c.evaluate(u, false); !o.incomplete {
-		return u, o.loss, min(limit, o.loss), p.ctx.Err()
+		loss = o.loss
 	}
-	return u, now.loss, math.NaN(), p.ctx.Err()
+	return u, loss, p.ctx.Err()
 }
 
-// ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last
-// point, its outcome and the limit there.
-func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) (best []float64, at outcome, limit float64) {
+// ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last point
+// with its loss.
+func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) ([]float64, float64) {
 	for step := range p.size.ascents {
 		p.opts.Progress("allocate: information", int64(step), int64(p.size.ascents))
 		if p.expired() {
 			break
 		}
-		v, _, most, err := g.maximise(now.slope)
+		v, _, _, err := g.maximise(now.slope)
 		if err != nil {
 			break // the slope is 0
 		}
-		promise := (most - floats.Dot(now.slope, u)) / (2 * p.opts.Noise * p.opts.Noise * float64(c.trials))
-		limit = max(0, now.loss-promise)
 		better := p.lineSearch(c, u, v, now.loss)
 		if better == nil {
 			break
@@ -322,7 +318,7 @@ func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) (be
 		}
 		u, now = better, o
 	}
-	return u, now, limit
+	return u, now.loss
 }
 
 // equalWeights returns the largest feasible equal weights, each at most h_s.
@@ -355,4 +351,10 @@ func (p *problem) lineSearch(c *channel, u, v []float64, loss float64) []float64
 		best, loss = w, o.loss
 	}
 	return best
+}
+
+func blend(f float64, u, v []float64) {
+	for s := range u {
+		u[s] = (1-f)*u[s] + f*v[s]
+	}
 }

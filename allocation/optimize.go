@@ -32,11 +32,8 @@ func (p *problem) solve(o Objective, h []float64) (*solution, error) {
 	var err error
 	switch o {
 	case Information:
-		f.u, f.value, f.limit, err = p.information(h)
-	case Bound:
-		f.u, f.value, f.limit, err = p.bhattacharyya(h)
-	case MaxMin:
-		f.u, f.value, f.limit, err = p.maxMin(h)
+		f.limit = math.NaN()
+		f.u, f.value, err = p.information(h)
 	case Location:
 		f.u, f.value, f.limit, err = p.newProgramme(h).maximise(p.location(p.opts.Hops))
 	default:
@@ -126,36 +123,6 @@ func (p *problem) normalise(u []float64) {
 	}
 }
 
-// maxMin maximises the least squared distance of two communities.
-func (p *problem) maxMin(h []float64) (u []float64, value, limit float64, err error) {
-	g := p.newProgramme(h)
-	means := p.means()
-	g.unit = math.Inf(1)
-	for a := range means {
-		for b := range a {
-			v := make([]float64, len(h))
-			var sum float64
-			for s := range v {
-				d := means[a][s] - means[b][s]
-				v[s] = d * d * h[s]
-				sum += v[s]
-			}
-			g.unit = min(g.unit, sum)
-			g.pairs = append(g.pairs, v)
-		}
-	}
-	if g.unit == 0 || math.IsInf(g.unit, 1) {
-		return nil, 0, 0, ErrNothing
-	}
-	for _, v := range g.pairs {
-		for s := range v {
-			v[s] /= g.unit
-		}
-	}
-	g.in = make([]bool, len(g.pairs))
-	return g.maximise(nil)
-}
-
 // result scales u so that the largest constraint is 1, and describes it.
 func (p *problem) result(f *solution) (*Result, error) {
 	if err := p.ctx.Err(); err != nil {
@@ -167,24 +134,21 @@ func (p *problem) result(f *solution) (*Result, error) {
 	}
 	dropped := p.rows.k < len(p.index) // the limit does not cover candidates without rows
 	cut := p.expired() || dropped
-	if f.objective.Linear() {
-		f.value = min(f.value/peak, f.limit) // the others are linear in u
+	if f.objective != Information {
+		f.value = min(f.value/peak, f.limit) // linear in u
 	}
-	if cut && (f.objective == Information || f.limit == 0 || dropped) {
+	if dropped {
 		f.limit = math.NaN()
 	}
 	r := &Result{
 		Weights: make([]float64, p.sensors()), Objective: f.objective, Value: f.value, Limit: f.limit, Rounds: p.rounds,
-		CutShort: cut, Proven: f.objective != Information && !math.IsNaN(f.limit),
+		CutShort: cut,
 	}
 	for k, v := range f.u {
 		if v > 0 {
 			r.Weights[p.index[k]] = v / peak
 			r.Reporting++
 		}
-	}
-	if most := max(r.Value, r.Limit); most != 0 {
-		r.Gap = math.Abs(r.Value-r.Limit) / most
 	}
 	for k, v := range p.value {
 		e := [2]int{int(p.rows.edges[k].u), int(p.rows.edges[k].v)}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -162,7 +161,6 @@ func TestOptimumAgainstSimplex(t *testing.T) {
 			want float64
 		}{
 			{allocation.Separation, optimum(t, a, sum, nil)},
-			{allocation.MaxMin, optimum(t, a, nil, pairs)},
 			{allocation.Location, optimum(t, a, far, nil)},
 		} {
 			r, err := allocation.Optimize(ctx, m, d, f.labels, allocation.Options{Objective: c.o, Gap: 1e-8, Hops: 3})
@@ -176,68 +174,8 @@ func TestOptimumAgainstSimplex(t *testing.T) {
 				t.Errorf("%s %s: %v", f.name, c.o, err)
 				continue
 			}
-			if math.Abs(r.Value-c.want) > 1e-6*c.want || r.Limit < c.want*(1-1e-7) || r.Gap > 1e-7 {
+			if math.Abs(r.Value-c.want) > 1e-6*c.want || r.Limit < c.want*(1-1e-7) || r.Limit > r.Value*(1+1e-7) {
 				t.Errorf("%s %s: value %v, limit %v, oracle %v", f.name, c.o, r.Value, r.Limit, c.want)
-			}
-		}
-	}
-}
-
-// errorBound is the Bhattacharyya bound under u, pair by pair.
-func errorBound(m *mat.Dense, labels []int, u []float64) float64 {
-	n := len(labels)
-	var sum float64
-	for i := range n {
-		for j := range i {
-			if labels[i] == labels[j] {
-				continue
-			}
-			var d float64
-			for s, v := range u {
-				x := m.At(s, i) - m.At(s, j)
-				d += v * x * x / (noise * noise)
-			}
-			sum += math.Exp(-d / 8)
-		}
-	}
-	return sum / float64(n)
-}
-
-func TestBoundIsLeast(t *testing.T) {
-	ctx := context.Background()
-	const seed = 4
-	random := rand.New(rand.NewPCG(seed, 1))
-	for _, f := range fixtures(t) {
-		if f.g.Order() > 64 {
-			continue
-		}
-		m, d := model(t, f.g, laplacian.Combinatorial, 1)
-		kernel := heat(f.g, 1)
-		a := constraints(f.g, kernel, everyone(f.g.Order()), 1)
-		r, err := allocation.Optimize(ctx, m, d, f.labels, allocation.Options{Objective: allocation.Bound, Noise: noise, Gap: 1e-4})
-		if err != nil {
-			t.Fatal(f.name, err)
-		}
-		if got := errorBound(kernel, f.labels, r.Weights); math.Abs(got-r.Value) > 1e-6*got {
-			t.Errorf("%s: value %v, by the definition %v", f.name, r.Value, got)
-		}
-		if r.Gap > .02 {
-			t.Errorf("%s: gap %v after all steps", f.name, r.Gap)
-		}
-		for trial := range 50 {
-			u := make([]float64, len(r.Weights))
-			for s := range u {
-				u[s] = r.Weights[s] * random.ExpFloat64()
-				if trial%2 == 0 {
-					u[s] += math.Exp(4 * random.NormFloat64())
-				}
-			}
-			peak := worst(a, u)
-			for s := range u {
-				u[s] /= peak
-			}
-			if v := errorBound(kernel, f.labels, u); v < r.Limit*(1-1e-9) {
-				t.Errorf("%s seed %d: private weights reach %v, below the limit %v", f.name, seed, v, r.Limit)
 			}
 		}
 	}

@@ -70,8 +70,6 @@ type search struct {
 	constraints []float64 // estimates, at u
 	energies    []float64
 	most        []float64 // the largest weight of each sensor
-	dual        []float64 // sum of the dual points of the later rounds
-	unit        float64   // the largest constraint of unit weights
 }
 
 // optimizeEnergy is [Optimize] for [Energy].
@@ -90,10 +88,7 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	s := p.newSearch(m, sensors, 1/peak)
 	s.m = p.coarse(m, peak)
 	rounds := s.run(budget.rounds)
-	r := &Result{Objective: Energy, Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u, Reporting: reporting(s.u)}
-	if err := s.boundBelow(r); err != nil {
-		return nil, err
-	}
+	r := &Result{Objective: Energy, Value: math.NaN(), Limit: math.NaN(), Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u, Reporting: reporting(s.u)}
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -112,8 +107,7 @@ type budget struct {
 	again                  int // times as many of these has a second comparison with equal noise; below 2: there is none
 }
 
-// coarse returns an operator that is accurate enough to search with, and to bound the result
-// where its error is counted; peak is the largest constraint of unit weights.
+// coarse returns an operator that is accurate enough to search with; peak is the largest constraint of unit weights.
 func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
 	d, err := expm.New(p.ctx, p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev, Tolerance: coarseness * min(1, math.Sqrt(peak))})
 	if err != nil {
@@ -149,8 +143,8 @@ func (b budget) blocks() float64 { return float64(3*b.trials + 2*b.probes) }
 
 // newSearch starts from equal weights.
 func (p *problem) newSearch(m Diffusion, sensors []int, equal float64) *search {
-	s := &search{energy: p.newEnergy(m, sensors), unit: 1 / equal, u: make([]float64, len(sensors)), most: make([]float64, len(sensors))}
-	s.constraints, s.dual, s.energies = make([]float64, len(s.edges)), make([]float64, len(s.edges)), make([]float64, p.model.Graph.Order())
+	s := &search{energy: p.newEnergy(m, sensors), u: make([]float64, len(sensors)), most: make([]float64, len(sensors))}
+	s.constraints, s.energies = make([]float64, len(s.edges)), make([]float64, p.model.Graph.Order())
 	n := float64(p.model.Graph.Order())
 	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*m.Err()
 	component, sizes := p.model.Graph.Components()
@@ -190,9 +184,6 @@ func (s *search) run(rounds int) int {
 		drawn, y := s.look(max(freshness, 1/float64(t+1)), bluntest*math.Pow(sharpest/bluntest, done))
 		if done >= averaged {
 			floats.Add(mean, s.u)
-		}
-		if done >= .5 {
-			floats.Add(s.dual, y)
 		}
 		w, price := s.slopes(s.energies, drawn, y)
 		s.update(w, price, stride/(1+float64(t)/settling))

@@ -16,9 +16,6 @@ import (
 // of which only the rows of some edges are held: it is a relaxation, and violated edges
 // are added as cutting planes until none is left or the gap is closed. x ≤ 1 is
 // redundant, since the worst edge of s implies it.
-//
-// For MaxMin there is one more variable t, to be maximised, and a row t ≤ vᵀx for
-// each pair of communities.
 type programme struct {
 	p     *problem
 	lp    *simplex
@@ -26,10 +23,6 @@ type programme struct {
 	gap   float64      // to aim at
 	row   map[int]bool // edges that are in
 	edges []edge
-
-	pairs [][]float64 // v of each pair; nil unless MaxMin
-	in    []bool      // pairs that are in
-	unit  float64     // t is in units of this
 
 	equal, equalValue []float64 // x of equal weights, and its constraints
 
@@ -44,9 +37,8 @@ func (p *problem) newProgramme(h []float64) *programme {
 	return &programme{p: p, h: h, gap: p.opts.Gap, edges: p.rows.edges, row: make(map[int]bool)}
 }
 
-// maximise solves for the weights w of u, or for the least pair where w is nil, and
-// reports the feasible u found, its objective and a bound. Rows of earlier calls
-// stay.
+// maximise solves for the weights w of u, and reports the feasible u found, its objective and a
+// proven upper bound on it. Rows of earlier calls stay.
 func (g *programme) maximise(w []float64) (u []float64, value, limit float64, err error) {
 	c, scale := g.costs(w)
 	if scale == 0 {
@@ -124,23 +116,17 @@ func (g *programme) resetBest() {
 
 // costs returns c, scaled to a largest value of 1.
 func (g *programme) costs(w []float64) (c []float64, scale float64) {
-	k := len(g.h)
-	if w != nil {
-		c = make([]float64, k)
-		for s := range c {
-			c[s] = w[s] * g.h[s]
-			scale = max(scale, c[s])
-		}
-		if scale > 0 {
-			for s := range c {
-				c[s] /= scale
-			}
-		}
-		return c, scale
+	c = make([]float64, len(g.h))
+	for s := range c {
+		c[s] = w[s] * g.h[s]
+		scale = max(scale, c[s])
 	}
-	c = make([]float64, k+1)
-	c[k] = 1
-	return c, g.unit
+	if scale > 0 {
+		for s := range c {
+			c[s] /= scale
+		}
+	}
+	return c, scale
 }
 
 // perturbed breaks ties among the costs, which symmetric graphs have many of. Both
@@ -193,7 +179,7 @@ func (g *programme) separate(x, c []float64) int {
 	g.p.rows.constraints(now, u)
 	g.p.charge(len(g.edges) * k)
 	g.searchSegment(x, now)
-	return g.cutPairs(x) + g.cutEdges(now)
+	return g.cutEdges(now)
 }
 
 // searchSegment searches the segment from the best point to x, along which the constraints are
@@ -229,18 +215,10 @@ func (g *programme) searchSegment(x, now []float64) {
 	}
 }
 
-// objective is linear in x, or the least pair.
-func (g *programme) objective(x []float64) float64 {
-	var sum float64
-	if g.pairs == nil {
-		for s, c := range g.lp.c {
-			sum += c * x[s]
-		}
-		return sum
-	}
-	sum = math.Inf(1)
-	for _, v := range g.pairs {
-		sum = min(sum, floats.Dot(v, x[:len(g.h)]))
+// objective is linear in x.
+func (g *programme) objective(x []float64) (sum float64) {
+	for s, c := range g.lp.c {
+		sum += c * x[s]
 	}
 	return sum
 }
@@ -279,26 +257,6 @@ func (g *programme) cutEdges(value []float64) int {
 		if added++; added == most || g.p.expired() {
 			break
 		}
-	}
-	return added
-}
-
-// cutPairs adds the pairs that t exceeds.
-func (g *programme) cutPairs(x []float64) int {
-	added := 0
-	for i, v := range g.pairs {
-		k := len(g.h)
-		if g.in[i] || x[k] <= floats.Dot(v, x[:k])+1e-9 {
-			continue
-		}
-		a := make([]float64, k+1)
-		for s := range v {
-			a[s] = -v[s]
-		}
-		a[k] = 1
-		g.lp.addRow(a, 0)
-		g.in[i] = true
-		added++
 	}
 	return added
 }

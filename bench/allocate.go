@@ -47,7 +47,7 @@ var allocations = topic{
 	},
 }
 
-// allocate optimises to a relative gap, and leaves graph, M, labels and result in
+// allocate optimises to within a relative gap, and leaves graph, M, labels and result in
 // dir unless it is "".
 func allocate(ctx context.Context, dir string, n int, gap float64) (measure, error) {
 	size := float64(n) / 10
@@ -68,7 +68,8 @@ func allocate(ctx context.Context, dir string, n int, gap float64) (measure, err
 	if err != nil {
 		return m, err
 	}
-	m.Error, m.Note = &r.Gap, fmt.Sprintf("%d edges, %d sensors report", g.Size(), r.Reporting)
+	gap = 1 - r.Value/r.Limit
+	m.Error, m.Note = &gap, fmt.Sprintf("%d edges, %d sensors report", g.Size(), r.Reporting)
 	if dir == "" {
 		return m, nil
 	}

@@ -92,7 +92,6 @@ type Privacy struct {
 	Calibration          string
 	Mechanism            string
 	Allocation           string
-	Objective            string
 	MaxSensors           int
 	MinSensors           int
 	AllocationTime       time.Duration // 0: until the gap is small

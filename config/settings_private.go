@@ -48,13 +48,8 @@ func allocation() []Setting {
 	return []Setting{
 		{
 			Key: "allocation", Group: g, Default: "optimal", Values: []string{"optimal", "uniform"},
-			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; unless given, equally where sensors measure and no range of τ, absent relationship or other graph is declared; equally above 200,000 nodes unless an objective is named",
+			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; unless given, equally where sensors measure and no range of τ, absent relationship or other graph is declared; equally above 200,000 nodes, unless given",
 			field: func(c *Config) any { return &c.Privacy.Allocation },
-		},
-		{
-			Key: "objective", Group: g, Default: "auto", Values: []string{"auto", "information", "separation", "bound", "maxmin", "location", "energy"},
-			Help:  "what the optimal allocation aims at; auto: the least simulated log loss of the community",
-			field: func(c *Config) any { return &c.Privacy.Objective },
 		},
 		{
 			Key: "maxSensors", Group: g, Help: "sensors that report at most; no limit unless given", arg: "NUMBER", wants: atLeast(1, "≥ 1"),

@@ -229,7 +229,7 @@ func (w workload) planning() []step {
 	}
 	certify.seconds *= 2
 	certify.extraSeconds *= 2
-	if a.Objective == allocation.Energy || a.Objective == allocation.Auto && w.nodes > allocation.RowsLimit {
+	if w.nodes > allocation.RowsLimit {
 		return append(w.choosing(), certify, w.updates())
 	}
 	rows := min(w.sensors, allocation.DefaultMemory/(8*w.nodes))

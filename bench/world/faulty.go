@@ -17,7 +17,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
 	"github.com/graphcloak/graphcloak/community"
@@ -99,9 +98,9 @@ func runFaulty(ctx context.Context, s settings) ([]table, error) {
 	}
 	var tables []table
 	for _, name := range s.chosenGraphs("net3", "sbm,n=250,k=5,in=0.1,out=0.002,seed=1") {
-		for _, objective := range []allocation.Objective{allocation.Auto, allocation.Information} {
+		for _, optimal := range []bool{false, true} {
 			err := instance.With(ctx, s.data, name, faultTau, func(m *graphcloak.Model) error {
-				t, err := faultyTable(ctx, s, kinds, name, m, objective)
+				t, err := faultyTable(ctx, s, kinds, name, m, optimal)
 				tables = append(tables, t)
 				return err
 			})
@@ -122,10 +121,10 @@ type faultBench struct {
 	seed   uint64
 }
 
-func faultyTable(ctx context.Context, s settings, kinds []fault, name string, m *graphcloak.Model, objective allocation.Objective) (table, error) {
+func faultyTable(ctx context.Context, s settings, kinds []fault, name string, m *graphcloak.Model, optimal bool) (table, error) {
 	p, err := m.Plan(ctx, graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Measured: true,
-		Clip: &privacy.Interval{Lo: 0, Hi: 1}, Allocation: graphcloak.Allocation{Objective: objective},
+		Clip: &privacy.Interval{Lo: 0, Hi: 1}, Allocation: graphcloak.Allocation{Optimal: optimal},
 	})
 	if err != nil {
 		return table{}, err
@@ -135,7 +134,7 @@ func faultyTable(ctx context.Context, s settings, kinds []fault, name string, m 
 		return table{}, err
 	}
 	noise := "uniform noise"
-	if objective != allocation.Auto {
+	if optimal {
 		noise = "allocated noise"
 	}
 	t := table{

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
@@ -110,10 +109,6 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
-	objective, err := allocation.ParseObjective(p.Objective)
-	if err != nil {
-		return graphcloak.PlanOptions{}, err
-	}
 	aim, err := graphcloak.ParseAim(c.Diffusion.Aim)
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
@@ -122,7 +117,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Aim: aim, Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
 		Calibration: calibration, Guarantee: guarantee, Randomness: randomness,
 		Allocation: graphcloak.Allocation{
-			Uniform: p.Allocation == "uniform", Objective: objective,
+			Uniform:    p.Allocation == "uniform",
 			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
 			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,
 		},

@@ -145,7 +145,7 @@ func TestNarrowByDefault(t *testing.T) {
 // numbers, and says nothing where noise is uniform or nothing was simulated.
 func TestPriceOfAllocation(t *testing.T) {
 	kit(t)
-	planned := []string{"plan", "--from", "example:net3", "--tau", "2", "--epsilon", "4", "--delta", "0.1", "--objective", "separation", "--trials", "50"}
+	planned := []string{"plan", "--from", "example:net3", "--tau", "2", "--epsilon", "4", "--delta", "0.1", "--trials", "50"}
 	type accuracy struct {
 		Known float64 `json:"credibleSetSizeKnownMass"`
 	}
@@ -163,7 +163,7 @@ func TestPriceOfAllocation(t *testing.T) {
 	for _, c := range []struct {
 		more []string
 		says bool
-	}{{nil, true}, {[]string{"--trials", "0"}, false}, {[]string{"--allocation", "uniform", "--objective", "auto"}, false}} {
+	}{{nil, true}, {[]string{"--trials", "0"}, false}, {[]string{"--allocation", "uniform"}, false}} {
 		code, text := told(t, "", slices.Concat(planned, c.more, []string{"--format", "table"})...)
 		text = strings.Join(strings.Fields(text), " ")
 		if code != 0 || strings.Contains(text, want) != c.says || strings.Contains(text, "price of allocation") != c.says {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/allocation"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -34,7 +33,6 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy, misfits []
 			rows: slices.Values(planChoices(p)),
 		},
 		{text: uniformReason(p)},
-		{text: gapSentence(p)},
 		{text: accuracyLimit(p)},
 		{text: worstServed(p)},
 		{text: allocationCost(p)},
@@ -140,8 +138,7 @@ func planFacts(p *graphcloak.Plan) [][]any {
 	if a := p.Allocated; a != nil {
 		facts = append(facts,
 			[]any{"uniformSigma", cell(a.Uniform.Sigma, shownDigits)},
-			[]any{"objective", a.Objective.String()},
-			[]any{"gap", allocationGap(a)})
+			[]any{"objective", a.Objective.String()})
 	}
 	return append(facts, accuracyFacts(p.Accuracy)...)
 }
@@ -224,49 +221,4 @@ func sigmas(n report.Noise) string {
 		return cell(n.SigmaMin, shownDigits) + " to " + cell(n.SigmaMax, shownDigits)
 	}
 	return cell(n.Sigma, shownDigits)
-}
-
-// gapSentence says how far from the best an allocation is that was not simulated node by node.
-func gapSentence(p *graphcloak.Plan) string {
-	a := p.Allocated
-	if a == nil || a.Gap == nil || a.Objective != allocation.Energy {
-		return ""
-	}
-	how, certainty := "about", ", by an estimate"
-	if a.GapProven {
-		how, certainty = "at most", ", which is proven"
-	}
-	return fmt.Sprintf("Of what the best noise with this guarantee could tell of the community, by the measure that noise was allocated by, this plan loses %s %s %%%s.", how, shownGap(a, 100), certainty)
-}
-
-// shownGap is so many times the gap by two digits, rounded up where it is proven.
-func shownGap(a *graphcloak.Allocated, times float64) string {
-	v := *a.Gap * times
-	if a.GapProven && v > 0 {
-		unit := math.Pow(10, math.Floor(math.Log10(v))-1)
-		v = math.Ceil(v/unit*(1-1e-12)) * unit
-	}
-	return cell(v, 2)
-}
-
-// allocationGap is how far the allocation may be from the best, relative to the objective.
-func allocationGap(a *graphcloak.Allocated) string {
-	const cut = "the search was cut short by --allocation-time"
-	if a.Gap == nil && a.CutShort {
-		return "unknown: " + cut
-	}
-	if a.Gap == nil {
-		return "unknown: the search was for other noise"
-	}
-	text := shownGap(a, 1)
-	if !a.GapProven {
-		text = "about " + text // an estimate
-	}
-	if a.Objective == allocation.Energy {
-		text += " of what could be told of the community"
-	}
-	if a.CutShort {
-		text += ": " + cut
-	}
-	return text
 }

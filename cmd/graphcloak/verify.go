@@ -115,7 +115,7 @@ func unchecked(r *graphcloak.Release, plan, store bool) []string {
 		open = append(open, fmt.Sprintf("that the computed diffusion was off by at most %.3g, as charged: machines differ in it, so up to four times as much passes here", e))
 	}
 	if a := r.Allocated; a != nil {
-		open = append(open, "how good the allocation of the noise is: its gap, its objective and any expected accuracy")
+		open = append(open, "how good the allocation of the noise is: its objective and any expected accuracy")
 	}
 	return open
 }
