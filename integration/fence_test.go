@@ -62,33 +62,10 @@ func TestWriterWaits(t *testing.T) {
 	setUp(t)
 	sel := line(t, n)
 	s, _, mine := newSleeper(t.Context(), t, sel, n/2, func(g *graph.Graph) report.Table { return newTable(t, g, "waits-"+token()) })
-	client, err := Server(t).driver()
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := client.NewSession(t.Context(), driver.SessionConfig{DatabaseName: Server(t).Database})
-	defer session.Close(t.Context())
-	taking, err := session.BeginTransaction(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := taking.Run(t.Context(), "MATCH (r:GraphCloakRun {runId: $id}) SET r.writer = 'another'", map[string]any{"id": mine.RunID()})
-	if err == nil {
-		_, err = result.Consume(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	taking := inTransaction(t, "MATCH (r:GraphCloakRun {runId: $id}) SET r.writer = 'another'", map[string]any{"id": mine.RunID()})
 	before := written(t, sel.NodeLabels[0], mine.RunID())
 	close(s.wake)
-	for blocked := false; !blocked; time.Sleep(10 * time.Millisecond) {
-		blocked = len(Query(t, "SHOW TRANSACTIONS YIELD metaData, status WHERE metaData.app = 'graphcloak' AND metaData.phase = 'write' AND status STARTS WITH 'Blocked' RETURN 1", nil)) > 0
-		select {
-		case err := <-s.ended:
-			t.Fatalf("the write ended while the run was taken over: %v", err)
-		default:
-		}
-	}
+	untilBlocked(t, "write", s.ended)
 	if err := taking.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -176,6 +153,115 @@ func TestSleptWriter(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestLostTick: a writer whose tick another has taken over writes nothing more, also while
+// nobody has begun the run again.
+func TestLostTick(t *testing.T) {
+	const n = 100
+	setUp(t)
+	sel, at := line(t, n), tickOf("lost "+token(), 0)
+	forgetJob(t, at.JobName)
+	other := connect(t)
+	first, err := other.Jobs().Claim(t.Context(), at, holder(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fence := jobs.Fence{Tick: at, Token: first.Token}
+	s, _, mine := newSleeper(fence.Within(t.Context()), t, sel, n/2, func(g *graph.Graph) report.Table { return newTable(t, g, "lost-"+token()) })
+	if err := other.Jobs().Yield(t.Context(), at, first.Token, time.Time{}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Jobs().Claim(t.Context(), at, holder(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	before := written(t, sel.NodeLabels[0], mine.RunID())
+	close(s.wake)
+	if err := <-s.ended; !errors.Is(err, jobs.ErrLost) {
+		t.Errorf("the write: %v, want ErrLost", err)
+	}
+	if after := written(t, sel.NodeLabels[0], mine.RunID()); after != before {
+		t.Errorf("%d nodes were written before and %d after", before, after)
+	}
+	if _, err := other.Undo(t.Context(), mine.RunID()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUndoBesideNewer: an undo that waits for a newer run to commit its values leaves them.
+func TestUndoBesideNewer(t *testing.T) {
+	const n = 10
+	setUp(t)
+	s, sel := connect(t), line(t, n)
+	g, err := s.Graph(t.Context(), sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := newTable(t, g, "old-"+token())
+	if err := s.Write(t.Context(), g, old, false); err != nil {
+		t.Fatal(err)
+	}
+	match, set, want := "MATCH (n:`"+sel.NodeLabels[0]+"`) ", "", "true"
+	for _, c := range old.Columns() {
+		value := "'newer'"
+		switch {
+		case c.Floats != nil:
+			value = "7.0"
+		case c.Ints != nil:
+			value = "7"
+		}
+		set += ", n.`" + c.Name + "` = " + value
+		want += " AND n.`" + c.Name + "` = " + value
+	}
+	newer := inTransaction(t, match+"SET "+set[2:], nil)
+	ended := make(chan error, 1)
+	go func() { _, err := s.Undo(t.Context(), old.RunID()); ended <- err }()
+	untilBlocked(t, "undo", ended)
+	if err := newer.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if rows := Query(t, match+"WHERE "+want+" RETURN count(n)", nil); rows[0][0] != int64(n) {
+		t.Errorf("%v of %d nodes hold the newer values", rows[0][0], n)
+	}
+}
+
+// inTransaction runs Cypher in a transaction that the test commits.
+func inTransaction(t *testing.T, text string, params map[string]any) driver.ExplicitTransaction {
+	t.Helper()
+	client, err := Server(t).driver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := client.NewSession(t.Context(), driver.SessionConfig{DatabaseName: Server(t).Database})
+	t.Cleanup(func() { session.Close(context.Background()) })
+	tx, err := session.BeginTransaction(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := tx.Run(t.Context(), text, params)
+	if err == nil {
+		_, err = result.Consume(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// untilBlocked returns when a transaction of a phase waits for a lock.
+func untilBlocked(t *testing.T, phase string, ended <-chan error) {
+	t.Helper()
+	for blocked := false; !blocked; time.Sleep(10 * time.Millisecond) {
+		blocked = len(Query(t, "SHOW TRANSACTIONS YIELD metaData, status WHERE metaData.app = 'graphcloak' AND metaData.phase = $phase AND status STARTS WITH 'Blocked' RETURN 1", map[string]any{"phase": phase})) > 0
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before it waited: %v", err)
+		default:
 		}
 	}
 }

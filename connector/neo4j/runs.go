@@ -11,6 +11,7 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // lockLabel marks the nodes that a transaction locks before it reads and decides.
@@ -105,8 +106,9 @@ func (t *transaction) put(run connector.Run, writer string) error {
 }
 
 // mine locks the run's node until the transaction is committed, and refuses to commit
-// where another process has begun to write, to finish or to undo the run since: values of
-// a process that was suspended would stand over newer ones.
+// where another process has begun to write, to finish or to undo the run since, or holds the
+// tick for which the transaction is: values of a process that was suspended would stand over
+// newer ones.
 func (t *transaction) mine(runID, writer string) error {
 	run := map[string]any{"id": runID}
 	if err := t.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) SET r."+keyHeld+" = coalesce(r."+keyHeld+", 0) + 1", run); err != nil {
@@ -119,6 +121,9 @@ func (t *transaction) mine(runID, writer string) error {
 	})
 	if err == nil && !mine {
 		err = fmt.Errorf("%w: another process went on with run %s, ended it or removed it: this one writes nothing more", connector.ErrConflict, runID)
+	}
+	if f, ok := jobs.FenceOf(t.ctx); ok && err == nil {
+		err = t.fenced(f)
 	}
 	return err
 }

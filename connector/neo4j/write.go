@@ -347,7 +347,8 @@ func (b *batch) params(at span) map[string]any {
 }
 
 // Undo removes the properties that the run wrote from the nodes that still carry its id,
-// and sets its status to UNDONE. The record stays, for what the run spent stays spent. It
+// and sets its status to UNDONE. A statement finds its nodes before it locks them: where a
+// newer run has written to one in between, the lock shows it, and nothing is committed. The record stays, for what the run spent stays spent. It
 // returns the errors of [Store.Check].
 func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	run, err := s.Run(ctx, runID)
@@ -372,19 +373,36 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	owner := names.property("n", run.RunIDColumn)
 	var remove []cypher
 	for _, c := range run.Columns {
-		remove = append(remove, names.target(s.server, "n", c)+" = null")
+		if c != run.RunIDColumn {
+			remove = append(remove, names.target(s.server, "n", c)+" = null")
+		}
 	}
-	text := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run SET " + join(remove, ", ") + " RETURN count(n)"
+	mine := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run "
+	values, disown := mine+"SET "+join(remove, ", ")+" RETURN count(n)", mine+"SET "+names.target(s.server, "n", run.RunIDColumn)+" = null RETURN count(n)"
 	removed := int64(0)
 	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
-		err = s.write(ctx, "undo", func(tx *transaction) error {
-			params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
-			maps.Copy(params, names)
-			if n, err = tx.count(text, params); err != nil {
-				return err
+		params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
+		maps.Copy(params, names)
+		for again := true; again && err == nil; {
+			err = s.write(ctx, "undo", func(tx *transaction) error {
+				all := int64(0)
+				if len(remove) > 0 {
+					if all, err = tx.count(values, params); err != nil {
+						return err
+					}
+				}
+				if n, err = tx.count(disown, params); err != nil {
+					return err
+				}
+				if again = n < all; again {
+					return errNothing
+				}
+				return tx.mine(runID, writer)
+			})
+			if again && errors.Is(err, errNothing) {
+				err = nil
 			}
-			return tx.mine(runID, writer)
-		})
+		}
 		return n, err
 	}, func(_ span, n int64) error {
 		removed += n
