@@ -57,7 +57,9 @@ func (r *results) add(t topic, lines []line, stamp string) {
 		if l.err != nil {
 			r.failed++
 		}
-		s.Rows = append(s.Rows, rowOf(l, r.Quick))
+		if row := rowOf(l, r.Quick); row != "" {
+			s.Rows = append(s.Rows, row)
+		}
 	}
 	r.Sections = append(r.Sections, s)
 }

@@ -366,10 +366,7 @@ func (s *scaled) addTogether(list []measure, err error) {
 
 func (s *scaled) lines(name string) (lines []line) {
 	for i, k := range s.workers {
-		l := line{program: strconv.Itoa(k), ours: s.best[0], theirs: s.best[i], err: s.errs[i]}
-		if i == 0 {
-			l.name = name
-		}
+		l := line{name: name, program: strconv.Itoa(k), ours: s.best[0], theirs: s.best[i], err: s.errs[i]}
 		if i == len(s.workers)-1 {
 			l.given, l.lost = s.rate*s.best[0].Wall, s.lost
 		}
@@ -378,21 +375,21 @@ func (s *scaled) lines(name string) (lines []line) {
 	return lines
 }
 
-// scalingRow is a line as a row of the table of [scaling].
+// scalingRow is a line as a row of the table of [scaling], which has none for one processor.
 func scalingRow(l line, _ bool) string {
 	if l.err != nil {
 		return cells(l.name, l.program, "", "", "", "", "", "**"+oneLine(l.err)+"**")
 	}
 	k, _ := strconv.ParseFloat(l.program, 64)
+	if k == 1 {
+		return ""
+	}
 	speed, m := l.ours.Wall/l.theirs.Wall, l.theirs
-	share, given := "", ""
+	share, given := fmt.Sprintf("%.1f %%", 100*m.Idle/((k-1)*m.Wall)), ""
 	if l.given > 0 {
 		given = fmt.Sprintf("%.2f", l.given)
 	} else if l.lost != nil {
 		given = "**" + oneLine(l.lost) + "**"
-	}
-	if k > 1 {
-		share = fmt.Sprintf("%.1f %%", 100*m.Idle/((k-1)*m.Wall))
 	}
 	return cells(l.name, l.program, fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.2f", speed), given,
 		share, fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)))
