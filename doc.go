@@ -7,7 +7,8 @@
 // recovers and writes back. [Load] gives a [Model] for doing the steps one by
 // one: [Model.Plan], [Model.Release], [Model.Recover]. What would happen under a plan,
 // package study says by simulation; how a report is computed from private values, package
-// analyst. docs/ARCHITECTURE.md follows one graph and one reading through the files.
+// analyst. docs/ARCHITECTURE.md follows one graph and one reading through the files, and
+// says what to touch to add something.
 //
 // # Mathematics
 //
