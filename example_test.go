@@ -9,40 +9,45 @@ import (
 	"os"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// A graph that the program has already: two groups of three, and one who has heard.
-// The noise is fresh, so what the answer says differs from run to run.
+// A graph and a signal that the program has already: two groups of three, and bob has heard. The
+// noise is fresh, so what the answer says differs from run to run.
 func Example() {
-	store, err := memory.New(
-		[]memory.Node{{ID: "ann"}, {ID: "bob", Properties: memory.Properties{"heard": 1}}, {ID: "cid"}, {ID: "dan"}, {ID: "eve"}, {ID: "fay"}},
-		[]memory.Relationship{
-			{Source: "ann", Target: "bob"},
-			{Source: "bob", Target: "cid"},
-			{Source: "cid", Target: "ann"},
-			{Source: "cid", Target: "dan"},
-			{Source: "dan", Target: "eve"},
-			{Source: "eve", Target: "fay"},
-			{Source: "fay", Target: "dan"},
-		})
+	ctx := context.Background()
+	var b graph.Builder
+	for _, e := range [][2]graph.ID{{"ann", "bob"}, {"bob", "cid"}, {"cid", "ann"}, {"cid", "dan"}, {"dan", "eve"}, {"eve", "fay"}, {"fay", "dan"}} {
+		_ = b.AddEdge(e[0], e[1], 1) // fails for an empty id or a weight ≤ 0
+	}
+	g, err := b.Graph()
+	check(err)
+	heard := make([]float64, g.Order())
+	bob, _ := g.Index("bob")
+	heard[bob] = 1
+
+	model, err := graphcloak.Load(ctx, memory.FromGraph(g), graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	check(err)
+	plan, err := model.Plan(ctx, graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 2, Delta: 1e-5}})
+	check(err)
+	release, err := model.Release(ctx, plan, graphcloak.Signal{SourceProperty: "heard", Values: heard}, graphcloak.Spend{})
+	check(err)
+	report, err := model.Recover(ctx, release, analyst.Options{})
+	check(err)
+	fmt.Println(report.NodeCount, "nodes,", report.CommunityCount, "communities, ε =", plan.Epsilon)
+	// Output: 6 nodes, 2 communities, ε = 2
+}
+
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	report, err := graphcloak.Run(context.Background(), store, graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 1},
-		Plan:     graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 2, Delta: 1e-5}, Alpha: 1},
-		Signal:   graphcloak.Signal{SourceProperty: "heard"},
-	}, graphcloak.LoadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(report.NodeCount, "nodes,", report.CommunityCount, "communities, ε spent:", report.EpsilonSpent)
-	// Output: 6 nodes, 2 communities, ε spent: 2
 }
 
 // A folder of CSV files, to which the answer is written back.

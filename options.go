@@ -9,11 +9,11 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// PlanOptions say which guarantee a release shall have. Epsilon, Delta and Alpha
+// PlanOptions say which guarantee a release shall have. Epsilon and Delta
 // are required; zero means the default elsewhere.
 type PlanOptions struct {
 	privacy.Budget
-	Alpha       float64
+	Alpha       float64             // 0: 1
 	Calibration privacy.Calibration // nil: analytic
 	Guarantee   privacy.Guarantee
 	Randomness  privacy.Randomness

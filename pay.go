@@ -25,8 +25,10 @@ func (m *Model) attemptFromStore(p *Plan, job Job, y []float64, token string) (*
 	if err := p.CheckReadings(y); err != nil {
 		return nil, nil, err
 	}
+	s := job.Signal
+	s.Values = nil // neither attempt nor release holds a private value
 	a := &Attempt{
-		Scope: m.scope(job.Scope, job.Signal), ReleaseID: job.RunID, Token: token, Signal: job.Signal, AllowZero: job.Signal.AllowZero, Plan: p,
+		Scope: m.scope(job.Scope, s), ReleaseID: job.RunID, Token: token, Signal: s, AllowZero: job.Signal.AllowZero, Plan: p,
 	}
 	return a, func() (*Release, error) { return m.draw(a, y, job.Noise) }, nil
 }

@@ -3,6 +3,7 @@
 package graphcloak
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,6 +29,7 @@ var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is cert
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
 // [allocation.ErrInvalid], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
 func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
+	opts.Alpha = cmp.Or(opts.Alpha, 1)
 	opts.Uncertainty.Alternatives, opts.Uncertainty.AlternativesDigest = len(m.listed.graphs), m.listed.digest
 	if err := checkComputed(opts); err != nil {
 		return nil, err
@@ -42,8 +44,8 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		return nil, err
 	}
 	if most := opts.Allocation.MaxSensors; most > 0 && most < len(m.Sensors) && !opts.Allocates(m.Graph.Order()) {
-		return nil, fmt.Errorf("%w: at most %d of %d sensors are to report, and noise that is not allocated is the same at all of them: leave --max-sensors out, or have the noise allocated (--allocation optimal, --guarantee joint; beyond %d nodes an --objective)",
-			allocation.ErrInvalid, most, len(m.Sensors), autoLimit)
+		return nil, fmt.Errorf("%w: at most %d of %d sensors are to report, and noise that is not allocated is the same at all of them: leave --max-sensors out, or have the noise allocated (--allocation optimal, --guarantee joint)",
+			allocation.ErrInvalid, most, len(m.Sensors))
 	}
 	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
 		if _, err := m.operator.Diffusion.WithTau(u.TauTo); err != nil {

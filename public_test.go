@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -176,7 +177,7 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Signal != made.Signal || r.Signal.SourceProperty != "source" {
+	if !reflect.DeepEqual(r.Signal, made.Signal) || r.Signal.SourceProperty != "source" {
 		t.Errorf("the file says that %+v was released, want the property source", r.Signal)
 	}
 	for _, public := range []graphcloak.Public{

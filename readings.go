@@ -35,7 +35,7 @@ func (m *Model) readings(ctx context.Context, p *Plan, s Signal) ([]float64, err
 	case s.SourceProperty != "":
 		return m.diffused(ctx, p, s)
 	case s.MeasurementProperty != "":
-		return m.measured(ctx, p, s.MeasurementProperty)
+		return m.measured(ctx, p, s)
 	}
 	return nil, fmt.Errorf("%w: sensors that add their noise themselves have no property to read", ErrNoSignal)
 }
@@ -66,7 +66,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 // sources reads f₀, and refuses what no sources are. It needs no plan, so that a long search
 // for one need not end in a refusal.
 func (m *Model) sources(ctx context.Context, s Signal) ([]float64, error) {
-	f, err := m.source.Signal(ctx, m.Graph, s.SourceProperty)
+	f, err := s.read(ctx, m)
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
@@ -90,8 +90,8 @@ func (m *Model) sources(ctx context.Context, s Signal) ([]float64, error) {
 }
 
 // measured returns the readings of a property. Every reporting sensor needs one.
-func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float64, error) {
-	y, err := m.source.Signal(ctx, m.Graph, property)
+func (m *Model) measured(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
+	y, err := s.read(ctx, m)
 	if err != nil {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}
@@ -103,7 +103,7 @@ func (m *Model) measured(ctx context.Context, p *Plan, property string) ([]float
 		}
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property", badSignal(property, "is missing", missing))
+		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property", badSignal(s.MeasurementProperty, "is missing", missing))
 	}
 	return out, nil
 }

@@ -29,6 +29,14 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	if err != nil {
 		return nil, err
 	}
+	if c.ReleaseID == "" {
+		if c.ReleaseID, err = NewRunID(); err != nil {
+			return nil, err
+		}
+	}
+	if c.Attempt == "" {
+		c.Attempt = privacy.NewAttempt()
+	}
 	a, draw, err := m.attemptFromStore(p, Job{Signal: s, Scope: c.Scope, RunID: c.ReleaseID, Noise: c.Noise}, y, c.Attempt)
 	if err != nil {
 		return nil, err
@@ -40,8 +48,8 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 type Spend struct {
 	Ledger     privacy.Ledger // nil: the source's own
 	Scope      string         // data that the budget protects; "": the property's own, see [Scope]
-	ReleaseID  string         // unique in its scope
-	Attempt    string         // token of this attempt
+	ReleaseID  string         // unique in its scope; "": a new one
+	Attempt    string         // token of this attempt; "": a new one
 	Noise      privacy.Noise  // nil: the operating system's
 	RequireCap bool           // refuse a scope without a cap, with [ErrNoCap]
 }

@@ -3,6 +3,7 @@
 package graphcloak
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +15,9 @@ type Signal struct {
 	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
 	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Pay]
 
+	// Values are those of the property, one for each node of the graph by its number, NaN where it has
+	// none; nil: they are read from the store.
+	Values []float64 `json:"-"`
 	// AllowZero permits sources that are 0 everywhere. Otherwise they are refused with
 	// [ErrZeroSignal]: mostly the property is on nodes that were not selected.
 	AllowZero bool `json:"-"`
@@ -29,6 +33,20 @@ var ErrSignalPublic = errors.New("graphcloak: the signal is declared public")
 
 // ErrNoSignal says that a run has nothing to release.
 var ErrNoSignal = errors.New("graphcloak: no signal")
+
+// IsZero reports whether nothing is to be released.
+func (s Signal) IsZero() bool { return s.Property() == "" && !s.Cloaked }
+
+// read returns the values of the property, one for each node of the graph.
+func (s Signal) read(ctx context.Context, m *Model) ([]float64, error) {
+	if s.Values == nil {
+		return m.source.Signal(ctx, m.Graph, s.Property())
+	}
+	if len(s.Values) != m.Graph.Order() {
+		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrBadSignal, len(s.Values), m.Graph.Order())
+	}
+	return slices.Clone(s.Values), nil
+}
 
 // checkPrivate refuses a signal that is public.
 func (s Signal) checkPrivate(public []string) error {

@@ -110,17 +110,21 @@ func (b *Builder) Handle(id ID) (int, bool) {
 	return int(h), ok
 }
 
-// AddEdge joins two nodes, which must have been added, with a weight and length 1.
+// AddEdge joins two nodes with a weight and length 1, and adds those that are new. The errors are
+// those of [Builder.AddNode] and [Builder.Connect].
 func (b *Builder) AddEdge(u, v ID, weight float64) error {
-	hu, ok := b.Handle(u)
-	if !ok {
-		return fmt.Errorf("%w: %q", ErrUnknownNode, clip(u))
+	var ends [2]int
+	for k, id := range []ID{u, v} {
+		h, ok := b.Handle(id)
+		if !ok {
+			var err error
+			if h, err = b.AddNode(id); err != nil {
+				return err
+			}
+		}
+		ends[k] = h
 	}
-	hv, ok := b.Handle(v)
-	if !ok {
-		return fmt.Errorf("%w: %q", ErrUnknownNode, clip(v))
-	}
-	return b.Connect(hu, hv, weight, 1)
+	return b.Connect(ends[0], ends[1], weight, 1)
 }
 
 // Connect joins two nodes by their handles. A self-loop is dropped and counted:

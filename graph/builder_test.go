@@ -121,13 +121,13 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("second node a: %v", err)
 	}
 	long := graph.ID(strings.Repeat("x", 1<<20))
-	if err := b.AddEdge("a", long, 1); !errors.Is(err, graph.ErrUnknownNode) || len(err.Error()) > 200 {
-		t.Errorf("edge to nowhere: an error of %d bytes, %.80v", len(err.Error()), err)
+	if _, err := b.AddNode(long); err != nil {
+		t.Fatal(err)
 	}
-	if err := b.AddEdge("b", "a", 1); !errors.Is(err, graph.ErrUnknownNode) {
-		t.Errorf("edge from nowhere: %v", err)
+	if _, err := b.AddNode(long); !errors.Is(err, graph.ErrDuplicateNode) || len(err.Error()) > 200 {
+		t.Errorf("a long id twice: an error of %d bytes, %.80v", len(err.Error()), err)
 	}
-	for _, h := range []int{-1, 1, 1 << 40} {
+	for _, h := range []int{-1, 2, 1 << 40} {
 		if err := b.Connect(0, h, 1, 1); !errors.Is(err, graph.ErrUnknownNode) {
 			t.Errorf("handle %d: %v", h, err)
 		}

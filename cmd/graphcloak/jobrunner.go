@@ -138,7 +138,7 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 	if err != nil {
 		return job, err
 	}
-	if job.Signal == (graphcloak.Signal{}) {
+	if job.Signal.IsZero() {
 		return job, fail(exitValidation, "nothing to release: sourceProperty and measurementProperty are missing")
 	}
 	if err := needDrawnID(job.Plan.Randomness, "the time of a job names"); err != nil {

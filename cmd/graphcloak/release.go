@@ -131,7 +131,7 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 		job.Noise, err = a.noise(p.Randomness)
 		return job, nil, err
 	}
-	if job.Signal != (graphcloak.Signal{}) {
+	if !job.Signal.IsZero() {
 		return job, nil, fail(exitUsage, "values come from sensors or from a property, not from both").
 			hint("leave --source-property and --measurement-property out")
 	}

@@ -86,7 +86,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if a.config.Write.Mode == "estimate" {
 		return a.estimate(ctx, s, job, "run")
 	}
-	if job.Signal == (graphcloak.Signal{}) {
+	if job.Signal.IsZero() {
 		return fail(exitUsage, "nothing to release").
 			hint("name the node property of the sources with --source-property, or that of the readings with --measurement-property")
 	}
