@@ -6,18 +6,10 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"image/color"
-	"io"
-	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
@@ -30,7 +22,7 @@ import (
 )
 
 func newInspectCommand(app *app) *cobra.Command {
-	path, leading := "", 0
+	var leading int
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "The graph in the paper's terms: spectrum, condition, coherence, and why Δ₂ is what it is",
@@ -40,28 +32,18 @@ func newInspectCommand(app *app) *cobra.Command {
 			"the ε and δ given. Everything is exact up to 5,000 nodes; beyond, bounds and estimates say that they are. It reads\n" +
 			"no signal and spends nothing.",
 		Example: "  graphcloak inspect --from example:karate --tau 2\n" +
-			"  graphcloak inspect --uri neo4j://localhost:7687 -u neo4j --node-labels Person --format json\n" +
-			"  graphcloak inspect --from example:net3 --tau 4 --plot spectrum.png",
+			"  graphcloak inspect --uri neo4j://localhost:7687 -u neo4j --node-labels Person --format json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if leading < 0 {
 				return fail(exitUsage, "--leading-vectors is %d, want a number ≥ 0", leading)
 			}
-			if path != "" {
-				if ext := strings.ToLower(filepath.Ext(path)); ext != ".png" && ext != ".svg" {
-					return fail(exitUsage, "%s is no .png or .svg file", path)
-				}
-				if err := app.checkFile(path); err != nil {
-					return err
-				}
-			}
-			return app.inspect(cmd.Context(), path, leading)
+			return app.inspect(cmd.Context(), leading)
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"tau": "2"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
 		config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
-	cmd.Flags().StringVar(&path, "plot", "", "draw the spectrum to this `FILE`: .png or .svg")
 	cmd.Flags().IntVar(&leading, "leading-vectors", 0, "eigenvectors behind the leverage scores, a `NUMBER`; 0: ten, or all of a smaller graph")
 	return cmd
 }
@@ -75,7 +57,7 @@ type inspection struct {
 	Ceiling float64 `json:"ceiling"`      // of telling two neighbours apart
 }
 
-func (a *app) inspect(ctx context.Context, path string, leading int) error {
+func (a *app) inspect(ctx context.Context, leading int) error {
 	settings, err := modelSettings(a.config)
 	if err != nil {
 		return err
@@ -127,11 +109,6 @@ func (a *app) inspect(ctx context.Context, path string, leading int) error {
 	sigma, err := options.Calibration.Sigma(options.Budget, in.Sensitivity.Upper)
 	if err != nil {
 		return err
-	}
-	if path != "" {
-		if err := a.create(path, func(w io.Writer) error { return drawSpectrum(w, strings.ToLower(filepath.Ext(path))[1:], in) }); err != nil {
-			return err
-		}
 	}
 	return a.showInspection(inspection{in, options.Budget.Epsilon, options.Budget.Delta, sigma, posterior.Ceiling(in.Sensitivity.Upper, sigma)}, g)
 }
@@ -217,43 +194,4 @@ func (in inspection) facts() [][]any {
 	return append(rows,
 		[]any{fmt.Sprintf("uniform noise σ at ε = %v, δ = %v", in.Epsilon, in.Delta), in.Sigma},
 		[]any{"ceiling: neighbours are told apart at most", in.Ceiling})
-}
-
-// drawSpectrum draws the share of eigenvalues in each part of the spectrum, and what
-// e^{-τλ} leaves of them.
-func drawSpectrum(w io.Writer, format string, in *inspect.Inspection) error {
-	p := plot.New()
-	p.Title.Text = "Spectrum of L, and what diffusion leaves of it"
-	p.Title.Padding = vg.Points(8)
-	p.X.Label.Text, p.Y.Label.Text = "λ", "share of the eigenvalues; e^{-τλ}"
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, in.LambdaMaxUpper, 0, 1
-	var bars, decay plotter.XYs
-	for _, b := range in.Density {
-		bars = append(bars, plotter.XY{X: b.From, Y: b.Share}, plotter.XY{X: b.To, Y: b.Share})
-	}
-	const points = 200
-	for k := range points + 1 {
-		x := in.LambdaMaxUpper * float64(k) / points
-		decay = append(decay, plotter.XY{X: x, Y: math.Exp(-in.Tau * x)})
-	}
-	area, err := plotter.NewPolygon(slices.Concat(plotter.XYs{{X: 0, Y: 0}}, bars, plotter.XYs{{X: in.LambdaMaxUpper, Y: 0}}))
-	if err != nil {
-		return err
-	}
-	area.Color, area.LineStyle.Color = color.NRGBA{blue.R, blue.G, blue.B, 0x50}, blue
-	line, err := plotter.NewLine(decay)
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width = orange, vg.Points(1.5)
-	p.Add(area, line)
-	p.Legend.Top = true
-	p.Legend.Add("eigenvalues", area)
-	p.Legend.Add(fmt.Sprintf("e^{-τλ}, τ = %v", in.Tau), line)
-	picture, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, format)
-	if err != nil {
-		return err
-	}
-	_, err = picture.WriteTo(w)
-	return err
 }

@@ -32,7 +32,7 @@ func newPlanCommand(app *app) *cobra.Command {
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
 			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +
-			"  graphcloak plan --from example:karate --delta 0.01 --target-accuracy 0.9 --curve curve.png\n" +
+			"  graphcloak plan --from example:karate --delta 0.01 --target-accuracy 0.9 --curve curve.csv\n" +
 			"  graphcloak plan --from folder:mygraph --sensor-property sensor --suggest-sensors 5",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -70,9 +70,6 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 			return err
 		}
 		if err := packages.write(a, p); err != nil {
-			return err
-		}
-		if err := a.writeTauCurve(choice.tau, p); err != nil {
 			return err
 		}
 		return a.tellPlan(ctx, m, p, job, choice.trials)

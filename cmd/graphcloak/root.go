@@ -171,7 +171,6 @@ func newRootCommand(app *app) *cobra.Command {
 		root.AddCommand(newCloakCommand(app))
 	} else {
 		root.AddCommand(commands(app)...)
-		app.completeArguments(root)
 	}
 	for _, cmd := range root.Commands() {
 		app.wrapArgs(cmd)
@@ -198,7 +197,7 @@ func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, group
 	cmd.Flags().SortFlags = false
 	config.AddFlags(cmd.Flags(), defaults, groups...)
 	a.defaults[cmd] = defaults
-	a.completeValues(cmd, groups)
+	completeValues(cmd, groups)
 	return cmd
 }
 
