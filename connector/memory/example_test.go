@@ -11,25 +11,22 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// A graph that was built, with a property of its nodes.
-func ExampleFromGraph() {
-	ctx := context.Background()
-	path, err := graph.Path(4)
+// A store with properties, which graphcloak.Run reads as it reads a database.
+func ExampleNew() {
+	store, err := memory.New(
+		[]memory.Node{{ID: "ann"}, {ID: "bob", Properties: memory.Properties{"heard": 1}}},
+		[]memory.Relationship{{Source: "ann", Target: "bob"}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	store := memory.FromGraph(path)
-	if err := store.Set("heat", map[graph.ID]any{path.ID(0): 0.5, path.ID(3): 1}); err != nil {
-		log.Fatal(err)
-	}
-	g, err := store.Graph(ctx, graph.Selection{})
+	g, err := store.Graph(context.Background(), graph.Selection{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	heat, err := store.Signal(ctx, g, "heat")
+	heard, err := store.Signal(context.Background(), g, "heard")
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(g.Order(), "nodes,", g.Size(), "relationships, heat", heat)
-	// Output: 4 nodes, 3 relationships, heat [0.5 NaN NaN 1]
+	fmt.Println(g.Order(), "nodes", heard)
+	// Output: 2 nodes [NaN 1]
 }
