@@ -491,7 +491,7 @@ func child(t *testing.T, test string, task any) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+test+"$", "-test.count=1")
 	cmd.Env = append(append(os.Environ(), Server(t).Env()...), childTask+"="+string(data))

@@ -133,7 +133,7 @@ func untilHit(t *testing.T, hit <-chan struct{}, r *running) {
 	t.Helper()
 	select {
 	case <-hit:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("the connection was not cut\n%s", &r.stderr)
 	}
 }
@@ -261,7 +261,7 @@ func TestWaitForLock(t *testing.T) {
 	}
 	_ = r.Wait() // it was killed
 	again := b.begin(t, b.args(scope)...)
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(again.stderr.String(), "Waiting for the server"); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !strings.Contains(again.stderr.String(), "Waiting for the server"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is said of the lock:\n%s", &again.stderr)
 		}

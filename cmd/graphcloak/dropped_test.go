@@ -256,7 +256,7 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		if said := ask("POST", "/api/v1/jobs/night/run"); !strings.Contains(said, " 202 ") {
 			t.Fatal(said)
 		}
-		deadline := time.Now().Add(time.Minute)
+		deadline := time.Now().Add(5 * time.Minute)
 		for !strings.Contains(ask("GET", "/api/v1/runs?status=FINISHED"), "night") {
 			if time.Sleep(5 * time.Millisecond); time.Now().After(deadline) {
 				t.Fatalf("the job was not run: %s", said)

@@ -65,7 +65,7 @@ func TestProgressLines(t *testing.T) {
 	a.whole.began = time.Now().Add(-time.Hour)
 	a.partOf(2, 12, "scenario", "tau-half")
 	a.progress("evaluate", 1, 4)
-	for range 100 { // the line is written by another goroutine
+	for range 30_000 { // the line is written by another goroutine
 		if a.talking.Lock(); stderr.Len() > 0 {
 			a.talking.Unlock()
 			break

@@ -246,7 +246,7 @@ func TestServeOverTLS(t *testing.T) {
 		}, strings.NewReader(""), io.Discard, said)
 	}()
 	address := ""
-	for range 1000 {
+	for range 30_000 {
 		if _, rest, ok := strings.Cut(said.String(), "https://"); ok {
 			address, _, _ = strings.Cut(rest, " ")
 			break
@@ -255,7 +255,7 @@ func TestServeOverTLS(t *testing.T) {
 	}
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
 	finished := false
-	for range 2000 {
+	for range 30_000 {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", "https://"+address+"/api/v1/runs?status=FINISHED", http.NoBody)
 		if err != nil {
 			t.Fatal(err)

@@ -74,7 +74,7 @@ func (s *screen) text() string {
 // wait returns once the screen shows a text.
 func (s *screen) wait(t *testing.T, text string) {
 	t.Helper()
-	for range 500 {
+	for range 30_000 {
 		if strings.Contains(s.text(), text) {
 			return
 		}
