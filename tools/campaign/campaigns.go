@@ -34,6 +34,7 @@ var campaigns = []campaign{
 	{name: "server killed while 16 writers spend", dir: "integration", long: "-campaign", tests: []string{"TestLedgerSurvivesKills"}},
 	{name: "runs and schedulers at once", dir: "integration", tests: []string{"TestRacingRuns", "TestSchedulers"}},
 	{name: "three servers of scheduled jobs, killed", dir: "integration", long: "-campaign", tests: []string{"TestServe"}},
+	{name: "three servers of scheduled jobs, the holder of a tick suspended", dir: "integration", long: "-campaign", tests: []string{"TestSuspendedServers"}},
 	{name: "names before the server's parser", dir: "integration", long: "-campaign", tests: []string{"TestQuoteOnServer"}},
 	{
 		name: "names and records planted in the database", dir: "integration",
