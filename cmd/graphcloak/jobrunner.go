@@ -247,6 +247,9 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if err != nil {
 		return nil, kept.Mode, err
 	}
+	if err := a.checkSaved(job.Settings); err != nil {
+		return nil, kept.Mode, err
+	}
 	job.Stage = r.stage(ctx, w, kept)
 	s := a.watch(r.s)
 	m, err := a.model(ctx, s, job.Settings)
@@ -269,6 +272,27 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 		a.keepCurve(ctx, rep)
 	}
 	return rep, kept.Mode, err
+}
+
+// checkSaved refuses a saved run that publishes a property which neither its job nor the server
+// names: whoever may write records of ticks does not thereby read with the server's rights.
+func (a *app) checkSaved(saved graphcloak.Settings) error {
+	own, err := a.job()
+	if err != nil {
+		return err
+	}
+	allowed := own.Settings.PublicProperties("")
+	for _, filed := range a.config.Server.FiledJobs {
+		_, name, _ := strings.Cut(filed, "=")
+		allowed = append(allowed, name)
+	}
+	for _, name := range saved.PublicProperties() {
+		if !slices.Contains(allowed, name) {
+			return fail(exitConflict, "what is kept of the run publishes the property %q, which its job does not name", visible(name)).
+				hint("where the job was changed or removed since, let its next run begin anew")
+		}
+	}
+	return nil
 }
 
 // GiveUp takes back what a tick left: its reservation or its values, and the right to

@@ -305,3 +305,36 @@ func TestLostTickWritesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestSavedPublishesWhatItsJobNames: a saved run, which lies where others write, publishes no
+// property that neither its job nor the server names.
+func TestSavedPublishesWhatItsJobNames(t *testing.T) {
+	for _, c := range []struct {
+		own   bool
+		filed []string
+		want  jobs.Status
+	}{{want: jobs.Failed}, {own: true, want: jobs.Finished}, {filed: []string{"communityProperty=club"}, want: jobs.Finished}} {
+		w := newTickWorld(t)
+		plain, named := w.work.Definition, w.work.Definition
+		named.Settings = maps.Clone(plain.Settings)
+		named.Settings["communityProperty"] = "club"
+		w.work.Definition = named
+		var saved []byte
+		ctx, die := context.WithCancel(t.Context())
+		w.Run(ctx, w.as(nil, func(b []byte) error {
+			if saved != nil {
+				die()
+			}
+			saved = b
+			return nil
+		}))
+		if !c.own {
+			w.work.Definition = plain
+		}
+		w.app.config.Server.FiledJobs = c.filed
+		end := w.Run(t.Context(), w.as(saved, func([]byte) error { return nil }))
+		if end.Status != c.want || end.Retry || c.want == jobs.Failed && !strings.Contains(end.Message, `"club", which its job does not name`) {
+			t.Errorf("own %v, filed %v: %+v", c.own, c.filed, end.Outcome)
+		}
+	}
+}
