@@ -209,7 +209,7 @@ func (a *attack) certify(odds float64) int {
 			worst = f.influence(p, s, x)
 			known[key] = worst
 		}
-		influence[s] = worst + p.spread(a.d.Y[s], a.d.Y[s], x, f.logDeaf(s, a.d.Y[s], p))
+		influence[s] = worst + p.spread(a.d.Y[s], a.d.Y[s], x, f.logBroken(s, a.d.Y[s]))
 	}
 	slices.SortFunc(influence, func(x, y float64) int { return cmp.Compare(y, x) })
 	sum := 0.0
@@ -229,7 +229,7 @@ const influenceSteps = 4000
 const meanRounding = 0x1p-40
 
 // influence bounds log max_x f(y|x)/min_x f(y|x), over all y and 0 ≤ x ≤ largest. Further out
-// than the grid, [Faults.beyond] bounds it. It is +Inf where a mean may be outside of the
+// than the grid, [kinds.beyond] bounds it. It is +Inf where a mean may be outside of the
 // range: the farther y, the more it says for that mean.
 func (f Faults) influence(p kinds, s int, largest float64) float64 {
 	if f.Low[s] > 0 || largest > f.High[s]+meanRounding*largest {
@@ -238,44 +238,42 @@ func (f Faults) influence(p kinds, s int, largest float64) float64 {
 	const tails = 12
 	low, high := min(f.Low[s], 0)-tails, max(f.High[s], largest)+tails
 	step := max(.02, (high-low)/influenceSteps)
-	worst := f.beyond(p, s)
-	before := f.deafParts(s, low, p)
+	worst := p.beyond()
+	before := f.brokenParts(s, low)
 	for y := low; y < high; y += step {
-		after := f.deafParts(s, y+step, p)
+		after := f.brokenParts(s, y+step)
 		worst = max(worst, p.spread(y, y+step, largest, before.least(after)))
 		before = after
 	}
 	return worst
 }
 
-// beyond bounds the influence of a measurement that is outside of the range and of all means: half of the
-// density of a sensor that is stuck at the nearer end is the normal one about it, and the other half the wider one, each
+// beyond bounds the influence of a measurement that is outside of the range and of all means: an eighth of the
+// density of a broken sensor is the normal one about the nearer end, and another eighth the wider one, each
 // larger than that about any mean in the range.
-func (f Faults) beyond(p kinds, s int) float64 {
-	return math.Log1p(2 * max(p.sound, p.shifted) / (min(f.ends(s)) * p.stuck))
-}
+func (p kinds) beyond() float64 { return math.Log1p(8 * max(p.sound, p.shifted) / p.broken) }
 
 // spread bounds log max_x f(y|x)/min_x f(y|x) for from ≤ y ≤ to and 0 ≤ x ≤ largest: the
-// numerator by the least distance from y to an x, the denominator by the largest, and what a deaf sensor says,
-// which lowers the ratio, by its least density.
-func (p kinds) spread(from, to, largest, deaf float64) float64 {
+// numerator by the least distance from y to an x, the denominator by the largest, and the density of a broken
+// sensor, which lowers the ratio, by its least.
+func (p kinds) spread(from, to, largest, logBroken float64) float64 {
 	nearest := max(0, from-largest, -to)
 	farthest := max(math.Abs(to), math.Abs(from), math.Abs(largest-from), math.Abs(largest-to))
-	return p.logDensity(nearest, deaf) - p.logDensity(farthest, deaf)
+	return p.logDensity(nearest, logBroken) - p.logDensity(farthest, logBroken)
 }
 
-// deafParts are the densities of what a deaf sensor publishes, by parts with one peak each.
-type deafParts [6]float64
+// brokenParts are the densities of what a broken sensor publishes, by parts with one peak each.
+type brokenParts [5]float64
 
-func (f Faults) deafParts(s int, y float64, p kinds) (parts deafParts) {
-	for k, log := range f.logDeafParts(s, y, p) {
+func (f Faults) brokenParts(s int, y float64) (parts brokenParts) {
+	for k, log := range f.logBrokenParts(s, y) {
 		parts[k] = math.Exp(log)
 	}
 	return parts
 }
 
 // least returns the logarithm of a lower bound on the density from one place to another: each part is least at one of them.
-func (d deafParts) least(other deafParts) float64 {
+func (d brokenParts) least(other brokenParts) float64 {
 	sum := 0.0
 	for k, v := range d {
 		sum += min(v, other[k])
@@ -284,9 +282,10 @@ func (d deafParts) least(other deafParts) float64 {
 }
 
 // logDensity returns the log density of a measurement at a distance from its mean, given that of a
-// deaf sensor.
-func (p kinds) logDensity(distance, deaf float64) float64 {
-	return sensorLogs{math.Log(p.sound) + logNormal(distance), math.Log(p.shifted) + logShifted(distance), deaf}.sum()
+// broken sensor.
+func (p kinds) logDensity(distance, logBroken float64) float64 {
+	l := p.logs()
+	return sensorLogs{l.sound + logNormal(distance), l.shifted + logShifted(distance), l.broken + logBroken}.sum()
 }
 
 // search breaks the answer by lies, one sensor after the other: each time the sensor and the
@@ -377,8 +376,8 @@ func (a *attack) lies(rival, truth int) []lie {
 	for s := range a.largest {
 		x, z := a.column(rival)[s], a.column(truth)[s]
 		odds := func(y float64) float64 {
-			deaf := f.logDeaf(s, y, p)
-			return p.logDensity(y-x, deaf) - p.logDensity(y-z, deaf)
+			broken := f.logBroken(s, y)
+			return p.logDensity(y-x, broken) - p.logDensity(y-z, broken)
 		}
 		best := lie{row: s, y: a.d.Y[s]}
 		now := odds(a.d.Y[s])

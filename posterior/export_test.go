@@ -18,12 +18,12 @@ func Known(f Faults) Faults {
 	return f
 }
 
-// States are the probabilities of a sensor to be sound, random, stuck, silent and shifted in each state that is summed
+// States are the probabilities of a sensor to be sound, broken and shifted in each state that is summed
 // over, and the prior probability of each.
-func (f Faults) States() (states [][5]float64, prior []float64) {
+func (f Faults) States() (states [][3]float64, prior []float64) {
 	list, prior := f.states()
 	for _, k := range list {
-		states = append(states, [5]float64{k.sound, k.random, k.stuck, k.silent, k.shifted})
+		states = append(states, [3]float64{k.sound, k.broken, k.shifted})
 	}
 	return states, prior
 }
@@ -40,23 +40,16 @@ func Expanded(f Faults, y, x float64) (got, want, bound float64) {
 	return expanded.value(1), full.value(1), expanded.expanded
 }
 
-// RateMeans are the means of the rates of the prior: of random, stuck, silent and shifted sensors.
-func (f Faults) RateMeans() [4]float64 {
-	mean := f.rateMeans()
-	return [4]float64{mean.random, mean.stuck, mean.silent, mean.shifted}
-}
+// ShiftedMean is the mean rate of shifted sensors among those that are not broken.
+func (f Faults) ShiftedMean() float64 { return f.shiftedMean() }
 
 // Rates are those of the prior.
 var Rates = rates
 
-// Numbers of nodes and shapes of the priors of broken and of shifted sensors, and how much commoner silent and shifted ones are.
+// Numbers of nodes of the priors of broken and of shifted sensors.
 const (
 	BrokenNodes     = brokenNodes
 	ShiftedNodes    = shiftedNodes
-	BrokenShape     = brokenShape
-	ShiftedShape    = shiftedShape
-	SilentOdds      = silentOdds
-	ShiftedOdds     = shiftedOdds
 	ShiftedVariance = shiftedVariance
 )
 

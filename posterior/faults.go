@@ -14,18 +14,16 @@ import (
 // gives it the mean x, of density
 //
 //	sound:   N(y; x, 1)
-//	random:  (Φ(y − l) − Φ(y − h))/(h − l), the reading being anywhere in [l, h], the range that readings are clipped to
-//	stuck:   (w·(φ(y − l) + φ_v(y − l)) + (1 − w)·(φ(y − h) + φ_v(y − h)))/2, at an end of it, where all lands that lies beyond
-//	silent:  N(y; z, 1), the reading z being 0, or the end of the range nearest to it
+//	broken:  (Φ(y − l) − Φ(y − h))/(h − l)/2 + (φ(y − l) + φ_v(y − l) + φ(y − h) + φ_v(y − h))/8
 //	shifted: N(y; x, v), v = 10: a drift, or a wrong scale, of a few times the noise
 //
-// with w = ⅛ + ¾·(z − l)/(h − l): what is stuck near z is as good as silent. Random and stuck sensors are broken.
-// The ends also keep what one sensor says bounded where y is outside the range, of every mean within it.
-// Where no range is known, both densities are a Cauchy one about 0 of half width 30, under which no measurement, however
-// large, speaks for more than a few nats.
+// A broken sensor reads anything in [l, h], the range that readings are clipped to, or is stuck at an end of it, where all
+// lands that lies beyond. The ends also keep what one sensor says bounded where y is outside the range, of every mean within it.
+// Where no range is known, the density of a broken sensor is a Cauchy one about 0 of half width 30, under which no measurement,
+// however large, speaks for more than a few nats.
 //
-// Rate is the mean of the rate of broken sensors, half of them random. Of the others, 2o are silent and 4o shifted for each that is sound, in the
-// mean, with o the odds of Rate. How many are random, stuck and shifted is learnt: sensors that are seen to be faulty make others the more
+// Rate is the mean of the rate of broken sensors. Of the others, 4o are shifted for each that is sound, in the mean, with o the
+// odds of Rate. How many are broken and shifted is learnt: sensors that are seen to be faulty make others the more
 // suspect. The zero value is no fault at all.
 type Faults struct {
 	Rate float64 // in [0, 1)
@@ -79,46 +77,22 @@ func logUnknown(y float64) float64 {
 	return -math.Log(math.Pi*unknownWidth) - math.Log1p(y/unknownWidth*(y/unknownWidth))
 }
 
-// logDeafParts are the logarithms of the parts, each with one peak, of the density of a sensor that is broken or silent,
-// with the probabilities of both, where the range is known.
-func (f Faults) logDeafParts(s int, y float64, p kinds) [6]float64 {
+// logBrokenParts are the logarithms of the parts, each with one peak, of the density of a broken sensor whose range is known.
+func (f Faults) logBrokenParts(s int, y float64) [5]float64 {
+	const logHalf, logEighth = -math.Ln2, -3 * math.Ln2
 	l, h := f.Low[s], f.High[s]
-	atLow, atHigh := f.ends(s)
-	low, high := math.Log(p.stuck)+math.Log(atLow/2), math.Log(p.stuck)+math.Log(atHigh/2)
-	return [6]float64{
-		math.Log(p.random) + logUniform(y, l, h),
-		low + logNormal(y-l), low + logShifted(y-l), high + logNormal(y-h), high + logShifted(y-h),
-		math.Log(p.silent) + logNormal(y-f.silence(s)),
+	return [5]float64{
+		logHalf + logUniform(y, l, h),
+		logEighth + logNormal(y-l), logEighth + logShifted(y-l), logEighth + logNormal(y-h), logEighth + logShifted(y-h),
 	}
 }
 
-// leastEnd is the probability that a stuck sensor is at the end of its range which a silent one reads.
-const leastEnd = 1. / 8
-
-// ends returns the probability of either end, l and h, where a sensor is stuck.
-func (f Faults) ends(s int) (low, high float64) {
-	share, l, h := .5, f.Low[s], f.High[s]
-	if h > l {
-		share = (f.silence(s) - l) / (h - l)
-	}
-	low = leastEnd + (1-2*leastEnd)*share
-	return low, 1 - low
-}
-
-// silence is what a silent sensor reads.
-func (f Faults) silence(s int) float64 {
+// logBroken returns the log density of a broken sensor.
+func (f Faults) logBroken(s int, y float64) float64 {
 	if f.Low == nil {
-		return 0
+		return logUnknown(y)
 	}
-	return min(max(0, f.Low[s]), f.High[s])
-}
-
-// logDeaf returns the log density of a sensor that is broken or silent, with the probabilities of both.
-func (f Faults) logDeaf(s int, y float64, p kinds) float64 {
-	if f.Low == nil {
-		return logAdd(math.Log(p.random+p.stuck)+logUnknown(y), math.Log(p.silent)+logNormal(y))
-	}
-	parts := f.logDeafParts(s, y, p)
+	parts := f.logBrokenParts(s, y)
 	return logSum(parts[:])
 }
 

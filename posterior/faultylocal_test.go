@@ -82,7 +82,7 @@ func testLocalFaults(t *testing.T, d *expm.Diffusion, sigma float64) {
 	if floats.Distance(got.Faulty, want.Faulty, math.Inf(1)) > 3*got.ProbabilityError+.0025 { // .01/4: what is moved less
 		t.Errorf("σ = %v: suspects are %v apart", sigma, floats.Distance(got.Faulty, want.Faulty, math.Inf(1)))
 	}
-	few, ok, err := posterior.LocalWithin(t.Context(), w, opts, 6)
+	few, ok, err := posterior.LocalWithin(t.Context(), w, opts, 1)
 	if apart := floats.Distance(few.Probability, want.Probability, 1) / 2; err != nil || !ok || apart > few.ProbabilityError || few.ProbabilityError < got.ProbabilityError {
 		t.Errorf("σ = %v: with few states %v apart with a bound of %v and one of %v with all (%v)", sigma, apart, few.ProbabilityError, got.ProbabilityError, err)
 	}

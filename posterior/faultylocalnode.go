@@ -45,7 +45,7 @@ type localNode struct {
 	x          []float64
 	near       []nearSensor
 	far, faint []nearSensor                    // expanded, to third order in the exponent and to second in x
-	deaf       []nearSensor                    // do not hear the source
+	ignored    []nearSensor                    // tell nothing of the source
 	polynomial [][polynomialDegree + 1]float64 // of each state
 	squares    float64                         // Σx²
 	fall, rise float64                         // bound how steeply any part of the likelihood falls at 0 and rises at 1
@@ -69,7 +69,7 @@ func (l *local) newNode() *localNode {
 // set prepares the column of node i.
 func (c *localNode) set(i int, rows []int32, x []float64, off float64) {
 	c.i, c.rows, c.x, c.off = i, rows, x, off
-	c.near, c.far, c.faint, c.deaf = c.near[:0], c.far[:0], c.faint[:0], c.deaf[:0]
+	c.near, c.far, c.faint, c.ignored = c.near[:0], c.far[:0], c.faint[:0], c.ignored[:0]
 	c.squares, c.fall, c.rise = 0, 0, 0
 	var bent, expanded, most float64
 	for j, row := range rows {
@@ -81,8 +81,8 @@ func (c *localNode) set(i int, rows []int32, x []float64, off float64) {
 		peak := peak(u, w)
 		most += min(peak, b.most)
 		if peak <= b.quiet {
-			expanded += 2 * deafness
-			c.deaf = append(c.deaf, nearSensor{row, u, w})
+			expanded += 2 * ignorable
+			c.ignored = append(c.ignored, nearSensor{row, u, w})
 			continue
 		}
 		if u < 0 {
@@ -142,7 +142,7 @@ func (b *sensorBounds) bendsBelow(t, value float64) bool {
 }
 
 // expand sets the polynomial of a state: K′t + K″t²/2 + K‴t³/6 at 0, t = a·u − a²·w, of the far sensors, what is of first
-// order in w and of second in u of the faint ones, and what is linear in a of all but near and deaf ones.
+// order in w and of second in u of the faint ones, and what is linear in a of all but near and ignored ones.
 func (c *localNode) expand(k int) {
 	states := len(c.logStates)
 	of := func(row int32) *stateMoments { return &c.moments[int(row)*states+k] }
@@ -150,7 +150,7 @@ func (c *localNode) expand(k int) {
 	for _, s := range c.near {
 		p[1] -= of(s.row).mean * s.u
 	}
-	for _, s := range c.deaf {
+	for _, s := range c.ignored {
 		p[1] -= of(s.row).mean * s.u
 	}
 	var p2, p3, p4, p5, p6 float64
@@ -333,7 +333,7 @@ func (c *localNode) multiply(start, h float64, count int) {
 			for m := range factor {
 				square := q * q
 				fourth := square * square
-				factor[m] *= of.deaf + of.sound*(fourth*fourth*square) + of.shifted*q
+				factor[m] *= of.broken + of.sound*(fourth*fourth*square) + of.shifted*q
 				q *= grow
 				grow *= turn
 			}
@@ -345,7 +345,7 @@ func (c *localNode) multiply(start, h float64, count int) {
 func (c *localNode) span(s nearSensor) (size float64, plain bool) {
 	size, most := math.Abs(s.u)+2*s.w, peak(s.u, s.w)
 	if size > plainExponent {
-		size = min(size, max(most, c.bounds[s.row].deafest))
+		size = min(size, max(most, c.bounds[s.row].lowest))
 	}
 	return size, size <= plainExponent
 }

@@ -13,13 +13,13 @@ import (
 const (
 	// stateMargin is how far below the likeliest, in nats, a state is left out, with a bound on what it holds.
 	stateMargin = 250
-	// deafness is the largest probability with which a sensor hears the source that is left out.
-	deafness = 1e-6
+	// ignorable is the largest probability of not being broken of a sensor that is left out.
+	ignorable = 1e-6
 )
 
 // local is the evidence of one source where columns are local, in the states that matter. The log likelihood of a sensor
 // is ℓ(x) = K(t), t = xy − x²/2, with K the cumulant function of a weight in [0, 1]: 1 where the sensor is sound, 1/v where
-// it is shifted, 0 where it is deaf.
+// it is shifted, 0 where it is broken.
 type local struct {
 	*faulty    // of the kept states
 	likeliest  int
@@ -35,17 +35,17 @@ type local struct {
 }
 
 // stateMoments are, of a sensor in one state, the probabilities and the cumulants of its weight.
-type stateMoments struct{ sound, shifted, deaf, mean, variance, third float64 }
+type stateMoments struct{ sound, shifted, broken, mean, variance, third float64 }
 
 // sensorBounds hold for a sensor in all states that are kept.
 type sensorBounds struct {
 	y float64
 	// spread bounds the second moment of the weight about 0, or about 1 where that is smaller, and so its variance.
 	spread float64
-	// Where the exponent stays up to quiet, the likelihood ratio is within twice deafness of 1; −Inf where that is never so.
-	quiet   float64
-	deafest float64 // no log likelihood ratio is below −deafest
-	most    float64 // no log likelihood ratio in a state that is left out is above it
+	// Where the exponent stays up to quiet, the likelihood ratio is within twice [ignorable] of 1; −Inf where that is never so.
+	quiet  float64
+	lowest float64 // no log likelihood ratio is below −lowest
+	most   float64 // no log likelihood ratio in a state that is left out is above it
 }
 
 func (f *faulty) newLocal(margin, tol float64) *local {
@@ -103,7 +103,7 @@ func (e *faultyEvidence) in(states []int) *faultyEvidence {
 func (s *sensor) in(states []int) (out sensor) {
 	out.y = s.y
 	for k, of := range states {
-		out.sound[k], out.shifted[k], out.deaf[k] = s.sound[of], s.shifted[of], s.deaf[of]
+		out.sound[k], out.shifted[k], out.broken[k] = s.sound[of], s.shifted[of], s.broken[of]
 	}
 	if s.logs != nil {
 		out.logs = new([maxStates]sensorLogs)
@@ -132,24 +132,24 @@ func (l *local) setSensor(s int) {
 	const v = float64(shiftedVariance)
 	t, b, states := &l.sensors[s], &l.bounds[s], len(l.logStates)
 	b.y = t.y
-	hears, heard, missed, least, logHears := 0.0, 0.0, 0.0, 1.0, math.Inf(-1)
+	responds, heeded, missed, least, logResponds := 0.0, 0.0, 0.0, 1.0, math.Inf(-1)
 	for k := range states {
 		m := &l.moments[s*states+k]
-		m.sound, m.shifted, m.deaf = t.sound[k], t.shifted[k], t.deaf[k]
+		m.sound, m.shifted, m.broken = t.sound[k], t.shifted[k], t.broken[k]
 		mean, variance := t.gain(k)
 		second, third := variance+mean*mean, m.sound+m.shifted/(v*v*v)
 		m.mean, m.variance, m.third = mean, variance, third-3*mean*second+2*mean*mean*mean
-		hears, heard, least = max(hears, m.sound+m.shifted), max(heard, second), min(least, m.deaf)
-		missed = max(missed, m.deaf+m.shifted*(1-1/v)*(1-1/v))
-		if hears < deafness {
+		responds, heeded, least = max(responds, m.sound+m.shifted), max(heeded, second), min(least, m.broken)
+		missed = max(missed, m.broken+m.shifted*(1-1/v)*(1-1/v))
+		if responds < ignorable {
 			log := t.log(k)
-			logHears = max(logHears, logAdd(log.sound, log.shifted))
+			logResponds = max(logResponds, logAdd(log.sound, log.shifted))
 		}
 	}
-	b.spread = min(heard, missed)
-	b.quiet, b.deafest = math.Inf(-1), -math.Log(least)
-	if hears < deafness {
-		b.quiet = math.Log(deafness) - logHears
+	b.spread = min(heeded, missed)
+	b.quiet, b.lowest = math.Inf(-1), -math.Log(least)
+	if responds < ignorable {
+		b.quiet = math.Log(ignorable) - logResponds
 	}
 }
 

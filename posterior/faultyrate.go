@@ -12,75 +12,53 @@ import (
 )
 
 // maxStates is the number of states of a network that are summed over.
-const maxStates = brokenNodes * brokenNodes * shiftedNodes
+const maxStates = brokenNodes * shiftedNodes
 
-// Numbers of Gauss nodes that stand for the prior of a rate: of random and of stuck sensors, and of shifted ones.
+// Numbers of Gauss nodes that stand for the prior of a rate: of broken sensors, and of shifted ones.
 const (
 	brokenNodes  = 2
 	shiftedNodes = 3
 )
 
-// First parameters of the priors of the rates: the smaller, the heavier the tail.
-const (
-	brokenShape  = .25
-	shiftedShape = .5
-)
+// rateShape is the first parameter of the prior of a rate: the smaller, the heavier its tail.
+const rateShape = .5
 
-// randomShare is the share of broken sensors that read anything; the others are stuck at an end.
-const randomShare = .5
-
-// How much commoner silent and shifted sensors are supposed than those that read anything: what
-// is hard to see is seldom mended. The odds are those against a sound one.
-const (
-	silentOdds  = 2
-	shiftedOdds = 4
-)
+// shiftedOdds is how much commoner shifted sensors are supposed than broken ones, against sound ones: what is hard to
+// see is seldom fixed.
+const shiftedOdds = 4
 
 // kinds are the probabilities of what a sensor may be. They sum to 1.
-type kinds struct{ sound, random, stuck, silent, shifted float64 }
+type kinds struct{ sound, broken, shifted float64 }
 
-// rateSet are the probabilities of a sensor to be random, else stuck, else silent, else shifted, else sound.
-type rateSet struct{ random, stuck, silent, shifted float64 }
-
-// kinds returns the probabilities of what a sensor may be. They are linear in each of the four, so that the means of
-// independent rates give the means of the probabilities.
-func (r rateSet) kinds() kinds {
-	steady := 1 - r.random
-	whole := steady * (1 - r.stuck)
-	heard := whole * (1 - r.silent)
-	return kinds{heard * (1 - r.shifted), r.random, steady * r.stuck, whole * r.silent, heard * r.shifted}
+// kindsOf returns the probabilities of a sensor that is broken, else shifted, with these. They are linear in each, so that
+// the means of independent rates give the means of the probabilities.
+func kindsOf(broken, shifted float64) kinds {
+	return kinds{(1 - broken) * (1 - shifted), broken, (1 - broken) * shifted}
 }
 
-// rateMeans returns the mean of each rate. Of the sensors that are not broken, 2o are silent and 4o
-// shifted for each that is sound, with o the odds of the rate of broken ones.
-func (f Faults) rateMeans() rateSet {
-	r := f.Rate
-	return rateSet{
-		random:  randomShare * r,
-		stuck:   (1 - randomShare) * r / (1 - randomShare*r),
-		silent:  silentOdds * r / (1 - r + (silentOdds+shiftedOdds)*r),
-		shifted: shiftedOdds * r / (1 - r + shiftedOdds*r),
-	}
+// logs returns the logarithms.
+func (p kinds) logs() sensorLogs {
+	return sensorLogs{math.Log(p.sound), math.Log(p.shifted), math.Log(p.broken)}
+}
+
+// shiftedMean is the mean rate of shifted sensors among those that are not broken: 4o for each that is sound.
+func (f Faults) shiftedMean() float64 {
+	return shiftedOdds * f.Rate / (1 - f.Rate + shiftedOdds*f.Rate)
 }
 
 // mean returns the probabilities in the mean over all states.
-func (f Faults) mean() kinds { return f.rateMeans().kinds() }
+func (f Faults) mean() kinds { return kindsOf(f.Rate, f.shiftedMean()) }
 
 // states returns the states that the network may be in and the prior probability of each, the likeliest first. How
-// many sensors of a network are random, stuck and shifted is known by its mean at best, so each of the three rates has
-// a Beta prior of that mean, with first parameter ¼, ¼ and ½, whose Gauss nodes stand for it: the two of the first
-// have its first three moments, the three of the last its first five. A state is a node of each, by itself. Silent sensors
-// have a known rate: one by one they cannot be seen, and nothing is learnt of it.
+// many sensors of a network are broken and shifted is known by its mean at best, so either rate has a Beta prior of that
+// mean, with first parameter ½, whose Gauss nodes stand for it: the two of the first have its first three moments, the
+// three of the second its first five. A state is a node of each, by itself.
 func (f Faults) states() (states []kinds, prior []float64) {
-	mean := f.rateMeans()
-	random, p := rates(mean.random, brokenShape, brokenNodes)
-	stuck, q := rates(mean.stuck, brokenShape, brokenNodes)
-	shifted, w := rates(mean.shifted, shiftedShape, shiftedNodes)
-	for i, r := range random {
-		for j, e := range stuck {
-			for k, d := range shifted {
-				states, prior = append(states, rateSet{r, e, mean.silent, d}.kinds()), append(prior, p[i]*q[j]*w[k])
-			}
+	broken, p := rates(f.Rate, brokenNodes)
+	shifted, w := rates(f.shiftedMean(), shiftedNodes)
+	for i, r := range broken {
+		for k, d := range shifted {
+			states, prior = append(states, kindsOf(r, d)), append(prior, p[i]*w[k])
 		}
 	}
 	if f.only > 0 {
@@ -89,14 +67,14 @@ func (f Faults) states() (states []kinds, prior []float64) {
 	return states, prior
 }
 
-// rates returns the nodes and weights of the Gauss rule for Beta(shape, b) of a mean below 1, or for its
+// rates returns the nodes and weights of the Gauss rule for Beta(½, b) of a mean below 1, or for its
 // mirror image above ½: the likeliest first.
-func rates(mean, shape float64, count int) (nodes, weights []float64) {
+func rates(mean float64, count int) (nodes, weights []float64) {
 	small, sign, from := mean, 1.0, 0.0
 	if mean > .5 {
 		small, sign, from = 1-mean, -1, 1
 	}
-	x, w := betaNodes(small, shape, count)
+	x, w := betaNodes(small, count)
 	order := make([]int, count)
 	for k := range order {
 		order[k] = k
@@ -108,19 +86,19 @@ func rates(mean, shape float64, count int) (nodes, weights []float64) {
 	return nodes, weights
 }
 
-// betaNodes returns the nodes and weights of the Gauss rule for Beta(shape, b) of a mean up to ½,
-// by the eigenvalues of its Jacobi matrix (Golub and Welsch 1969). With s = b + shape − 2 the
+// betaNodes returns the nodes and weights of the Gauss rule for Beta(½, b) of a mean up to ½,
+// by the eigenvalues of its Jacobi matrix (Golub and Welsch 1969). With s = b + ½ − 2 the
 // recurrence of the Jacobi polynomials on [0, 1] has no difference that cancels. Below
 // leastMean the nodes are in proportion to the mean, as far as a number can tell.
-func betaNodes(mean, shape float64, count int) (nodes, weights []float64) {
+func betaNodes(mean float64, count int) (nodes, weights []float64) {
 	const leastMean = 1e-20
 	if mean < leastMean {
-		nodes, weights = betaNodes(leastMean, shape, count)
+		nodes, weights = betaNodes(leastMean, count)
 		floats.Scale(mean/leastMean, nodes)
 		return nodes, weights
 	}
-	b := shape * (1 - mean) / mean
-	s, alpha, beta := b+shape-2, b-1, shape-1
+	b := rateShape * (1 - mean) / mean
+	s, alpha, beta := b+rateShape-2, b-1, rateShape-1
 	j := mat.NewSymDense(count, nil)
 	j.SetSym(0, 0, (1+beta)/(s+2))
 	for k := 1; k < count; k++ {
@@ -143,3 +121,7 @@ func betaNodes(mean, shape float64, count int) (nodes, weights []float64) {
 	}
 	return nodes, weights
 }
+
+// FaultyPrior returns the probability, before any measurement, that a sensor is broken or shifted where broken ones
+// have a mean rate, as [Faults].Rate: at .01 it is .048.
+func FaultyPrior(rate float64) float64 { return 1 - Faults{Rate: rate}.mean().sound }

@@ -5,7 +5,6 @@ package posterior_test
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -18,14 +17,14 @@ import (
 // TestFaultRates: the rates have the moments of a Beta distribution from their products, or of its
 // mirror image, lie between 0 and 1, and stand by falling weight.
 func TestFaultRates(t *testing.T) {
-	for shape, count := range map[float64]int{.25: 2, .5: 3} {
+	for _, count := range []int{posterior.BrokenNodes, posterior.ShiftedNodes} {
 		for _, mean := range []float64{1e-300, 1e-6, .01, .2, .5, .7, .999, 1 - 1e-12} {
 			if err := posterior.CheckFaultRate(mean); err != nil {
 				t.Fatal(err)
 			}
-			rates, prior := posterior.Rates(mean, shape, count)
+			rates, prior := posterior.Rates(mean, count)
 			small := min(mean, 1-mean)
-			a, b, want := shape, shape*(1-small)/small, 1.0
+			a, b, want := .5, .5*(1-small)/small, 1.0
 			if len(prior) != count || !slices.IsSortedFunc(prior, func(x, y float64) int { return cmp.Compare(y, x) }) {
 				t.Errorf("mean %v: weights %v", mean, prior)
 			}
@@ -55,21 +54,17 @@ func TestFaultStates(t *testing.T) {
 	for _, mean := range []float64{1e-300, 1e-6, .01, .3, .7, 1 - 1e-12} {
 		f := posterior.Faults{Rate: mean}
 		states, prior := f.States()
-		means := f.RateMeans()
-		random, p := posterior.Rates(means[0], posterior.BrokenShape, posterior.BrokenNodes)
-		stuck, q := posterior.Rates(means[1], posterior.BrokenShape, posterior.BrokenNodes)
-		shifted, w := posterior.Rates(means[3], posterior.ShiftedShape, posterior.ShiftedNodes)
-		if len(states) != 12 || math.Abs(floats.Sum(prior)-1) > 1e-12 || floats.Max(prior) != prior[0] {
+		broken, p := posterior.Rates(mean, posterior.BrokenNodes)
+		shifted, w := posterior.Rates(f.ShiftedMean(), posterior.ShiftedNodes)
+		if len(states) != 6 || math.Abs(floats.Sum(prior)-1) > 1e-12 || floats.Max(prior) != prior[0] {
 			t.Fatalf("mean %v: %v with %v", mean, states, prior)
 		}
 		for k, s := range states {
-			i, j, h := k/6, k/3%2, k%3
+			i, j := k/3, k%3
 			for name, pair := range map[string][2]float64{
-				"random":  {s[1], random[i]},
-				"stuck":   {s[2], (1 - random[i]) * stuck[j]},
-				"silent":  {s[3], (1 - random[i]) * (1 - stuck[j]) * means[2]},
-				"shifted": {s[4] / (s[0] + s[4]), shifted[h]},
-				"prior":   {prior[k], p[i] * q[j] * w[h]},
+				"broken":  {s[1], broken[i]},
+				"shifted": {s[2] / (s[0] + s[2]), shifted[j]},
+				"prior":   {prior[k], p[i] * w[j]},
 				"all":     {floats.Sum(s[:]), 1},
 			} {
 				if !(math.Abs(pair[0]/pair[1]-1) < 1e-9) {
@@ -80,37 +75,23 @@ func TestFaultStates(t *testing.T) {
 	}
 }
 
-// TestFaultStatesHoldTheMean: over the states, as many sensors are broken as the rate says, half of them stuck, and of the others 2o are silent and
-// 4o shifted for each that is sound, with o the odds of the rate.
+// TestFaultStatesHoldTheMean: over the states, as many sensors are broken as the rate says, and of the others 4o are shifted
+// for each that is sound, with o the odds of the rate.
 func TestFaultStatesHoldTheMean(t *testing.T) {
 	for _, rate := range []float64{.01, .02, .05, .1, .2, .25, .5, .9} {
 		states, prior := posterior.Faults{Rate: rate}.States()
-		var mean [5]float64
+		var mean [3]float64
 		for k, s := range states {
 			floats.AddScaled(mean[:], prior[k], s[:])
 		}
 		o := rate / (1 - rate)
-		for kind, want := range [5]float64{(1 - rate) / (1 + 6*o), rate / 2, rate / 2, (1 - rate) * 2 * o / (1 + 6*o), (1 - rate) * 4 * o / (1 + 6*o)} {
+		for kind, want := range [3]float64{(1 - rate) / (1 + 4*o), rate, (1 - rate) * 4 * o / (1 + 4*o)} {
 			if !(math.Abs(mean[kind]/want-1) < 1e-9) {
 				t.Errorf("rate %v: kind %d has a mean of %v, want %v", rate, kind, mean[kind], want)
 			}
 		}
-	}
-}
-
-// TestFaultRatesOfDefault: at a mean of .01 the rates are those that the documentation gives.
-func TestFaultRatesOfDefault(t *testing.T) {
-	means := posterior.Faults{Rate: .01}.RateMeans()
-	for want, prior := range map[string]struct {
-		mean, shape float64
-		count       int
-	}{
-		"[0.0026 0.0455] [0.9438 0.0562]":               {means[0], posterior.BrokenShape, posterior.BrokenNodes},
-		"[0.0129 0.1151 0.3164] [0.7694 0.2189 0.0117]": {means[3], posterior.ShiftedShape, posterior.ShiftedNodes},
-	} {
-		rates, prior := posterior.Rates(prior.mean, prior.shape, prior.count)
-		if got := fmt.Sprintf("%.4f %.4f", rates, prior); got != want {
-			t.Errorf("got %s, want %s", got, want)
+		if got := posterior.FaultyPrior(rate); math.Abs(got-(1-mean[0])) > 1e-9 {
+			t.Errorf("rate %v: a sensor is faulty with probability %v, want %v", rate, got, 1-mean[0])
 		}
 	}
 }
@@ -124,15 +105,15 @@ func TestFaultRateNearOne(t *testing.T) {
 	}
 }
 
-// TestFaultRateIsLearnt: the more sensors are seen to be broken anywhere in their range, the likelier another that reads oddly
-// is to be, which in a known state they do not change; and less so where they are stuck at the end, which it is not at.
+// TestFaultRateIsLearnt: the more sensors are seen to be broken, the likelier another that reads oddly
+// is to be, which in a known state they do not change.
 func TestFaultRateIsLearnt(t *testing.T) {
 	const n, other = 20, 5
-	chance := func(stuck int, at float64, known bool) float64 {
+	chance := func(stuck int, known bool) float64 {
 		d, f := sensing(n, .05, -1)
 		d.Y[other] += 2
 		for s := range stuck {
-			d.Y[n-1-s] = f.High[n-1-s] * (at + (1-at)*float64(s)/float64(stuck))
+			d.Y[n-1-s] = f.High[n-1-s] * (.5 + .5*float64(s)/float64(stuck))
 		}
 		if known {
 			f = posterior.Known(f)
@@ -143,11 +124,11 @@ func TestFaultRateIsLearnt(t *testing.T) {
 		}
 		return p.Faulty[other]
 	}
-	few, many, ends := chance(0, .5, false), chance(6, .5, false), chance(6, 1, false)
-	if !(many > 1.2*few) || !(many > 1.1*ends) {
-		t.Errorf("another is faulty with probability %v where none is broken, %v where six are and %v where six are stuck", few, many, ends)
+	few, many := chance(0, false), chance(6, false)
+	if !(many > 1.2*few) {
+		t.Errorf("another is faulty with probability %v where none is broken, and %v where six are", few, many)
 	}
-	few, many = chance(0, .5, true), chance(6, .5, true)
+	few, many = chance(0, true), chance(6, true)
 	if math.Abs(many-few) > 5e-3 {
 		t.Errorf("where the rates are known another is faulty with probability %v, and %v", few, many)
 	}

@@ -26,7 +26,7 @@ var curvatures = [...]float64{1, .5, 0}
 // measurements farthest from 0, of which a broken sensor is one wherever it matters, is kept
 // as it is. With t = xy − x²/2, the others are bounded by normal ones, in each state:
 //
-//	g·t ≤ log(deaf + sound·e^t + shifted·e^{t/v}) ≤ α·x − κ·x²/2,
+//	g·t ≤ log(broken + sound·e^t + shifted·e^{t/v}) ≤ α·x − κ·x²/2,
 //
 // g = sound + shifted/v, of the probabilities under no source, the left side since the logarithm is
 // concave, and α the least found that holds for 0 ≤ x ≤ √max N. Of a few κ the best

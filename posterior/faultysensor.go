@@ -7,29 +7,28 @@ import "math"
 // sensor is one measurement whose sensor may be faulty, in each of the states that are
 // possible. Against no source anywhere the likelihood of a mean x is, with t = x·y − x²/2,
 //
-//	deaf + sound·e^t + shifted·e^{t/v},
+//	broken + sound·e^t + shifted·e^{t/v},
 //
-// v = [shiftedVariance]: the probabilities are those of no source, and their sum is 1. Deaf
-// sensors, broken or silent, read what has nothing to do with the source.
+// v = [shiftedVariance]: the probabilities are those of no source, and their sum is 1.
 type sensor struct {
-	y                    float64
-	sound, shifted, deaf [maxStates]float64
+	y                      float64
+	sound, shifted, broken [maxStates]float64
 	// logs are the logarithms of the three where one of them is below smallRatio; else nil.
 	logs *[maxStates]sensorLogs
 }
 
 // sensorLogs are the logarithms of the probabilities of a sensor.
-type sensorLogs struct{ sound, shifted, deaf float64 }
+type sensorLogs struct{ sound, shifted, broken float64 }
 
 // sum returns the logarithm of the sum.
 func (l sensorLogs) sum() float64 {
-	largest := max(l.sound, l.shifted, l.deaf)
-	return largest + math.Log(math.Exp(l.sound-largest)+math.Exp(l.shifted-largest)+math.Exp(l.deaf-largest))
+	largest := max(l.sound, l.shifted, l.broken)
+	return largest + math.Log(math.Exp(l.sound-largest)+math.Exp(l.shifted-largest)+math.Exp(l.broken-largest))
 }
 
 // moved returns the logarithms at the exponent t.
 func (l sensorLogs) moved(t float64) sensorLogs {
-	return sensorLogs{l.sound + t, l.shifted + t/shiftedVariance, l.deaf}
+	return sensorLogs{l.sound + t, l.shifted + t/shiftedVariance, l.broken}
 }
 
 // set sets the probabilities in a number of states by logarithms of any scale, and returns their sums.
@@ -38,9 +37,9 @@ func (s *sensor) set(logs *[maxStates]sensorLogs, states int) []float64 {
 	for k := range sums {
 		l := &logs[k]
 		sums[k] = l.sum()
-		l.sound, l.shifted, l.deaf = l.sound-sums[k], l.shifted-sums[k], l.deaf-sums[k]
-		s.sound[k], s.shifted[k], s.deaf[k] = math.Exp(l.sound), math.Exp(l.shifted), math.Exp(l.deaf)
-		far = far || min(s.sound[k], s.shifted[k], s.deaf[k]) <= smallRatio
+		l.sound, l.shifted, l.broken = l.sound-sums[k], l.shifted-sums[k], l.broken-sums[k]
+		s.sound[k], s.shifted[k], s.broken[k] = math.Exp(l.sound), math.Exp(l.shifted), math.Exp(l.broken)
+		far = far || min(s.sound[k], s.shifted[k], s.broken[k]) <= smallRatio
 	}
 	if far {
 		s.logs = logs
@@ -53,14 +52,7 @@ func (s *sensor) log(k int) sensorLogs {
 	if s.logs != nil {
 		return s.logs[k]
 	}
-	return sensorLogs{math.Log(s.sound[k]), math.Log(s.shifted[k]), math.Log(s.deaf[k])}
-}
-
-// logKinds are the logarithms of [kinds], and of random and stuck together.
-type logKinds struct{ sound, random, stuck, silent, shifted, broken float64 }
-
-func (p kinds) logs() logKinds {
-	return logKinds{math.Log(p.sound), math.Log(p.random), math.Log(p.stuck), math.Log(p.silent), math.Log(p.shifted), math.Log(p.random + p.stuck)}
+	return sensorLogs{math.Log(s.sound[k]), math.Log(s.shifted[k]), math.Log(s.broken[k])}
 }
 
 // sensors prepares the measurements y. logStates are the log probabilities of the states given
@@ -68,24 +60,19 @@ func (p kinds) logs() logKinds {
 func (f Faults) sensors(y []float64) (out []sensor, logStates []float64, base float64) {
 	states, logStates := f.states()
 	out = make([]sensor, len(y))
-	prior := make([]logKinds, len(states))
+	prior := make([]sensorLogs, len(states))
 	for k, p := range logStates {
 		logStates[k], prior[k] = math.Log(p), states[k].logs()
 	}
-	sums, common := newRatios(), 0.0
 	for s, v := range y {
 		out[s].y = v
-		r := newReading(v, f.deafReading(s, v))
-		if out[s].weigh(&r, states, &sums) {
-			common += r.scale - r.logSound
-			continue
+		sound, shifted, broken, logs := logNormal(v), logShifted(v), f.logBroken(s, v), new([maxStates]sensorLogs)
+		for k, p := range prior {
+			logs[k] = sensorLogs{p.sound + sound, p.shifted + shifted, p.broken + broken}
 		}
-		for k, sum := range out[s].set(r.logs(prior), len(states)) {
-			logStates[k] += sum - r.logSound
+		for k, sum := range out[s].set(logs, len(states)) {
+			logStates[k] += sum - sound
 		}
-	}
-	for k := range logStates {
-		logStates[k] += common + sums.value(k)
 	}
 	base = logSum(logStates)
 	for k := range logStates {
@@ -133,7 +120,7 @@ func (s *sensor) at(x float64, states int) (sound, shifted [maxStates]float64) {
 	if e, q := powers(t); plain(e) {
 		for k := range states {
 			a, b := s.sound[k]*e, s.shifted[k]*q
-			scale := 1 / (a + b + s.deaf[k])
+			scale := 1 / (a + b + s.broken[k])
 			sound[k], shifted[k] = a*scale, b*scale
 		}
 		return sound, shifted
@@ -153,7 +140,7 @@ func (s *sensor) unsound(x float64, shares *[maxStates]float64, states int) (sum
 	if e, q := powers(t); plain(e) {
 		for k := range states {
 			a := s.sound[k] * e
-			sum += shares[k] * (s.sound[k] - a/(a+s.shifted[k]*q+s.deaf[k]))
+			sum += shares[k] * (s.sound[k] - a/(a+s.shifted[k]*q+s.broken[k]))
 		}
 		return sum
 	}
@@ -179,9 +166,9 @@ func (s *sensor) beyond(mean float64, states int) (out sensor) {
 		least := 1.0
 		for k := range states {
 			sound, shifted := s.sound[k]*e, s.shifted[k]*q
-			sum := sound + shifted + s.deaf[k]
-			out.sound[k], out.shifted[k], out.deaf[k] = sound/sum, shifted/sum, s.deaf[k]/sum
-			least = min(least, out.sound[k], out.shifted[k], out.deaf[k])
+			sum := sound + shifted + s.broken[k]
+			out.sound[k], out.shifted[k], out.broken[k] = sound/sum, shifted/sum, s.broken[k]/sum
+			least = min(least, out.sound[k], out.shifted[k], out.broken[k])
 		}
 		if least > smallRatio {
 			return out
@@ -237,17 +224,7 @@ func (p *ratios) times(s *sensor, x float64) {
 	}
 	e, q := powers(t)
 	for k := range p.factor {
-		p.factor[k] *= s.deaf[k] + s.sound[k]*e + s.shifted[k]*q
-	}
-}
-
-// multiply multiplies by plain ratios up to 1.
-func (p *ratios) multiply(by []float64) {
-	for k, v := range by {
-		if p.factor[k] *= v; p.factor[k] < smallRatio {
-			p.log[k] += math.Log(p.factor[k])
-			p.factor[k] = 1
-		}
+		p.factor[k] *= s.broken[k] + s.sound[k]*e + s.shifted[k]*q
 	}
 }
 

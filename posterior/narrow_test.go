@@ -32,13 +32,13 @@ func far(sensors int, entry, last, low, high float64) (measurement.Data, posteri
 // posterior is one, and its evidence that of the arithmetic in logarithms.
 func TestFaultsFarFromTheirRange(t *testing.T) {
 	states, _ := posterior.Known(posterior.Faults{Rate: .01}).States()
-	stuck, shifted := states[0][2], states[0][4]
+	broken, shifted := states[0][1], states[0][2]
 	for name, test := range map[string]struct {
 		entry, last, low, high float64
 		presence               float64 // 0: any
 	}{
-		// log(1/4 · shifted · N(100; 40, 10)/(7/16 · stuck · N(100; 20, 10))), and the other sensors at 0.
-		"above a range below the means": {40, 100, 0, 20, math.Log(.25*shifted/(7./16*stuck)) - 60*60/20 + 80*80/20},
+		// log(1/4 · shifted · N(100; 40, 10)/(1/8 · broken · N(100; 20, 10))), and the other sensors at 0.
+		"above a range below the means": {40, 100, 0, 20, math.Log(.25*shifted/(1./8*broken)) - 60*60/20 + 80*80/20},
 		"a reading beyond the squares":  {1e3, 1e5, 0, 1, 0},
 		"a range beyond all":            {40, 0, 1e3, 2e3, 0},
 		"a range far below":             {40, 60, -2e4, -1e4, 0},

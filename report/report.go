@@ -45,7 +45,7 @@ type Report struct {
 	GraphPosterior []GraphProbability `json:"graphPosterior,omitempty"`
 	BPDN           BPDN               `json:"bpdn"`
 	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes, SensorFaultyPrior that to
-	// be faulty, which is broken, silent or shifted, and SuspectSensors those that it holds to be faulty with probability
+	// be faulty, which is broken or shifted, and SuspectSensors those that it holds to be faulty with probability
 	// .25 and more, likeliest first. FaultySensorCount is the number of those that are more likely faulty than sound.
 	SensorFaultRate   float64   `json:"sensorFaultRate,omitempty"`
 	SensorFaultyPrior float64   `json:"sensorFaultyPrior,omitempty"`
@@ -116,7 +116,7 @@ type Posterior struct {
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
 }
 
-// Suspect is a sensor that may be faulty: broken, silent or shifted, with the posterior probability that it is.
+// Suspect is a sensor that may be faulty: broken or shifted, with the posterior probability that it is.
 type Suspect struct {
 	NodeID      graph.ID `json:"nodeId"`
 	Probability float64  `json:"probability"`

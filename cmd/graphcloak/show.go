@@ -143,7 +143,7 @@ func suspects(r *report.Report) section {
 	}
 	return section{
 		title:   "Sensors that may be faulty" + strings.Replace(moreText(len(r.SuspectSensors)), "csv", "json", 1),
-		text:    fmt.Sprintf("Faulty is broken, silent or shifted: before the measurements each was with probability %s.", report.Percent(r.SensorFaultyPrior)),
+		text:    fmt.Sprintf("Faulty is broken or shifted: before the measurements each was with probability %s.", report.Percent(r.SensorFaultyPrior)),
 		columns: []string{"nodeId", "probability"},
 		rows: rowsOf(r.SuspectSensors[:min(shownRows, len(r.SuspectSensors))], func(s report.Suspect) []any {
 			return []any{string(s.NodeID), probability(s.Probability)}
