@@ -2,7 +2,11 @@
 
 package sensitivity
 
-import "math"
+import (
+	"math"
+
+	"github.com/graphcloak/graphcloak/internal/dense"
+)
 
 // radau bounds ‖e^{-τS}b‖ from the m steps done: Gauss quadrature is below
 // bᵀe^{-2τS}b and Gauss–Radau with a node at the left end of the spectrum above it,
@@ -52,58 +56,17 @@ func (q *process) radau(mass float64) (up, low float64) {
 	return math.Sqrt(mass * (radau*math.Exp(c*kappa) + slack)), low
 }
 
-// quadrature returns e_1ᵀe^{-cT}e_1 for the Jacobi matrix T with this diagonal and
-// off-diagonal, by implicit QL that keeps the first row of the eigenvectors only
-// (Golub & Welsch, Math. Comp. 23, 1969).
-func quadrature(diag, off []float64, c float64) float64 {
+// quadrature returns e_1ᵀe^{-cT}e_1 for the Jacobi matrix T with this diagonal and off-diagonal; +Inf
+// where the eigenvalues are not found.
+func quadrature(diag, off []float64, c float64) (sum float64) {
 	var d, e, z [localSteps + 1]float64
 	n := copy(d[:], diag)
 	copy(e[:], off[:n-1])
-	z[0] = 1
-	for l := range n {
-		for sweep := 0; ; sweep++ {
-			m := l
-			for m < n-1 && math.Abs(e[m]) > 0x1p-52*(math.Abs(d[m])+math.Abs(d[m+1])) {
-				m++
-			}
-			if m == l {
-				break
-			}
-			if sweep == 80 {
-				return math.Inf(1)
-			}
-			qlStep(&d, &e, &z, l, m)
-		}
+	if dense.FirstEntries(d[:n], e[:n], z[:n]) != nil {
+		return math.Inf(1)
 	}
-	var sum float64
-	for k := range n {
-		sum += z[k] * z[k] * math.Exp(-c*d[k])
+	for k, v := range z[:n] {
+		sum += v * v * math.Exp(-c*d[k])
 	}
 	return sum
-}
-
-func qlStep(d, e, z *[localSteps + 1]float64, l, m int) {
-	g := (d[l+1] - d[l]) / (2 * e[l])
-	g = d[m] - d[l] + e[l]/(g+math.Copysign(math.Sqrt(1+g*g), g))
-	s, c, p := 1.0, 1.0, 0.0
-	for i := m - 1; i >= l; i-- {
-		f, b := s*e[i], c*e[i]
-		r := math.Sqrt(f*f + g*g)
-		e[i+1] = r
-		if r == 0 {
-			d[i+1] -= p
-			e[m] = 0
-			return
-		}
-		s, c = f/r, g/r
-		g = d[i+1] - p
-		r = (d[i]-g)*s + 2*c*b
-		p = s * r
-		d[i+1] = g + p
-		g = c*r - b
-		z[i], z[i+1] = c*z[i]-s*z[i+1], s*z[i]+c*z[i+1]
-	}
-	d[l] -= p
-	e[l] = g
-	e[m] = 0
 }

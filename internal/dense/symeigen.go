@@ -33,9 +33,15 @@ func SymmetricEigen(ctx context.Context, n int, a, lambda []float64, progress fu
 	impl.Dsytrd(blas.Lower, n, a, n, lambda, off[:n-1], tau, work, len(work))
 	impl.Dorgtr(blas.Lower, n, a, n, tau, work, len(work))
 	transposeSquare(n, a)
-	if err := implicitQL(ctx, lambda, off, &rotator{n: n, v: a}, progress); err != nil {
+	var size float64
+	for i, v := range lambda {
+		size = max(size, math.Abs(v)+2*math.Abs(off[i])) // ‖T‖₂ within a factor of 2
+	}
+	r := &rotator{n: n, v: a}
+	if err := implicitQL(ctx, lambda, off, 0x1p-54*size+negligible, r.add, progress); err != nil {
 		return err
 	}
+	r.flush()
 	if slices.ContainsFunc(lambda, math.IsNaN) {
 		return ErrIteration
 	}
@@ -60,23 +66,31 @@ func transposeSquare(n int, a []float64) {
 	}
 }
 
+// FirstEntries replaces the diagonal d of a symmetric tridiagonal matrix by its eigenvalues, in
+// no order, and sets z to the first entries of their eigenvectors: the nodes and the roots of the
+// weights of Gauss quadrature (Golub & Welsch, Math. Comp. 23, 1969). It overwrites e, the entries
+// beside the diagonal and one more, and returns [ErrIteration]. Small eigenvalues of a graded
+// matrix are kept: the last entry of Gauss–Radau may be many magnitudes above the others.
+func FirstEntries(d, e, z []float64) error {
+	clear(z)
+	z[0] = 1
+	return implicitQL(context.Background(), d, e, 0, func(i int, c, s float64) {
+		z[i], z[i+1] = c*z[i]-s*z[i+1], s*z[i]+c*z[i+1]
+	}, nil)
+}
+
 // implicitQL diagonalises the symmetric tridiagonal matrix with diagonal d and
 // off-diagonal e[:n−1] by implicit QL steps with Wilkinson's shift (Bowdler,
 // Martin, Reinsch & Wilkinson, Numer. Math. 11, 1968, 293–306), and hands each
-// rotation to r.
+// rotation to rotate.
 //
 // An off-diagonal entry counts as 0 where it is below the roundoff of its neighbours on
-// the diagonal, or below that of the matrix: rotations with the rows of a hub leave
-// errors of that size anyway. The first criterion alone may never be met between nearly
+// the diagonal, or below roundoff, for a full matrix its own: rotations with the rows of a hub
+// leave errors of that size anyway. The first criterion alone may never be met between nearly
 // equal eigenvalues that are small beside ‖S‖, as leaves and components cause.
-func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(string, int64, int64)) error {
+func implicitQL(ctx context.Context, d, e []float64, roundoff float64, rotate func(i int, c, s float64), progress func(string, int64, int64)) error {
 	n := len(d)
 	e[n-1] = 0
-	var size float64
-	for i, v := range d {
-		size = max(size, math.Abs(v)+2*math.Abs(e[i])) // ‖T‖₂ within a factor of 2
-	}
-	roundoff := 0x1p-54*size + negligible
 	left := maxSweeps * n
 	for l := range n {
 		if l%64 == 0 && progress != nil {
@@ -96,15 +110,14 @@ func implicitQL(ctx context.Context, d, e []float64, r *rotator, progress func(s
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			step(d, e, l, m, r)
+			step(d, e, l, m, rotate)
 		}
 	}
-	r.flush()
 	return nil
 }
 
 // step is one QL step on rows l to m.
-func step(d, e []float64, l, m int, r *rotator) {
+func step(d, e []float64, l, m int, rotate func(i int, c, s float64)) {
 	g := (d[l+1] - d[l]) / (2 * e[l])
 	g = d[m] - d[l] + e[l]/(g+math.Copysign(math.Hypot(g, 1), g))
 	s, c, p := 1.0, 1.0, 0.0
@@ -123,7 +136,7 @@ func step(d, e []float64, l, m int, r *rotator) {
 		p = s * q
 		d[i+1] = g + p
 		g = c*q - b
-		r.add(i, c, s)
+		rotate(i, c, s)
 	}
 	d[l] -= p
 	e[l] = g
