@@ -23,7 +23,6 @@ type Plan struct {
 	TauChoice *TauChoice       // how τ was chosen; nil: it was given. Not in the file
 	// Allocated says how the noise was allocated; nil: uniformly.
 	Allocated *Allocated
-	Breakdown *report.Breakdown // by simulation; nil: unknown
 	// Communities are those that τ or the noise was chosen for, or the accuracy simulated with; nil: nothing rests on any,
 	// or the file does not say.
 	Communities *PlannedCommunities
@@ -95,7 +94,6 @@ type planExtra struct {
 	Whitened  *privacy.Sensitivity `json:"whitenedSensitivity,omitempty"`
 	Public    []string             `json:"publicProperties"`
 	Exposed   []string             `json:"notProtected"` // for the reader
-	Breakdown *report.Breakdown    `json:"breakdown,omitempty"`
 	Warnings  []string             `json:"warnings,omitempty"`
 
 	Communities *PlannedCommunities   `json:"communities,omitempty"`
@@ -105,7 +103,7 @@ type planExtra struct {
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Breakdown: p.Breakdown, Allocated: p.Allocated, Simulated: p.Simulated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings, Communities: p.Communities}
+	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Simulated: p.Simulated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings, Communities: p.Communities}
 	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		report.Noise
@@ -144,7 +142,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "breakdown", "allocation", "whitenedSensitivity", "simulated", "publicProperties", "notProtected", "warnings", "communities"} {
+	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "simulated", "publicProperties", "notProtected", "warnings", "communities"} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -171,7 +169,7 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Breakdown: extra.Breakdown, Allocated: extra.Allocated, Simulated: extra.Simulated, PublicProperties: extra.Public, Warnings: extra.Warnings, Communities: extra.Communities}
+	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, Simulated: extra.Simulated, PublicProperties: extra.Public, Warnings: extra.Warnings, Communities: extra.Communities}
 	if err := q.consistent(); err != nil {
 		return err
 	}
@@ -197,9 +195,6 @@ func (p *Plan) consistent() error {
 		if a != nil && (!a.Possible() || a.Communities != nil && a.Nodes() != p.NodeCount) {
 			return fmt.Errorf("%w: expectedAccuracy is not what so many trials can give", strictjson.ErrInvalid)
 		}
-	}
-	if p.Breakdown != nil && !p.Breakdown.Possible(len(p.Sensors)) {
-		return fmt.Errorf("%w: breakdown is not what simulation under this plan can give", strictjson.ErrInvalid)
 	}
 	if s := p.Searched(); s != nil && !s.Possible() {
 		return fmt.Errorf("%w: simulated is not what so many trials can give", strictjson.ErrInvalid)

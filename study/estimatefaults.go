@@ -13,9 +13,6 @@ const (
 	perLiar   = 15e-6 // breakdown point of an answer
 )
 
-// breakdownTrials is the number of simulated releases behind a breakdown point where few are asked for.
-const breakdownTrials = 20
-
 // faultWorkload is what depends on that sensors may be faulty.
 type faultWorkload struct {
 	nodes, entries float64 // of M
@@ -40,15 +37,6 @@ func (f faultWorkload) trial() (seconds float64) {
 		return 0
 	}
 	return 2 * perFaulty * f.entries
-}
-
-// breakdown is the simulation of liars under a plan.
-func (f faultWorkload) breakdown() (seconds float64) {
-	trials := min(breakdownTrials, breakdownWork/f.entries)
-	if !f.supposed && !f.measured || trials < 1 || f.nodes > analyst.DenseLimit {
-		return 0
-	}
-	return perLiar * trials * f.entries
 }
 
 // recovery is what faults add to one that takes some seconds with sound sensors: some posteriors, each of the draws that a

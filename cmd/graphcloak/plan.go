@@ -22,21 +22,19 @@ import (
 func newPlanCommand(app *app) *cobra.Command {
 	var packages sensorPackages
 	var choice epsilonFlags
-	var suggested suggestCount
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
 		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise, and simulates\n" +
 			"how often the right community would be named. Its JSON is a plan file for `graphcloak release`, or with\n" +
-			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time too: --tau auto. --suggest-sensors says instead which further nodes should carry sensors.",
+			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time too: --tau auto.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
 			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +
-			"  graphcloak plan --from example:karate --delta 0.01 --target-accuracy 0.9 --curve curve.csv\n" +
-			"  graphcloak plan --from folder:mygraph --sensor-property sensor --suggest-sensors 5",
+			"  graphcloak plan --from example:karate --delta 0.01 --target-accuracy 0.9 --curve curve.csv",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return app.plan(cmd, packages, choice, int(suggested))
+			return app.plan(cmd, packages, choice)
 		},
 	}
 	cmd = app.withSettings(cmd, nil,
@@ -45,25 +43,17 @@ func newPlanCommand(app *app) *cobra.Command {
 		config.GroupOutput, config.GroupExecution)
 	packages.flags(cmd.Flags())
 	choice.flags(cmd.Flags())
-	cmd.Flags().Var(&suggested, "suggest-sensors", "choose this `NUMBER` of further sensors; no plan is made; each the one that tells most of the source, by --trials simulated sources, 1000 unless given")
 	return cmd
 }
 
-// plan makes a plan, or suggests sensors where their number is not 0.
-func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFlags, suggested int) error {
-	job, err := a.jobToPlan(&packages, choice, suggested)
+// plan makes a plan and shows it.
+func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFlags) error {
+	job, err := a.jobToPlan(&packages, choice)
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
-		if suggested > 0 {
-			trials := 0 // its own number
-			if cmd.Flags().Changed("trials") {
-				trials = choice.trials
-			}
-			return a.suggest(ctx, m, job, suggested, trials)
-		}
 		a.noteRange(m, job)
 		p, err := choice.plan(ctx, a, m, job)
 		if err != nil {
@@ -77,16 +67,11 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 }
 
 // jobToPlan checks the flags, and returns what is to be planned.
-func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags, suggested int) (job graphcloak.Job, err error) {
-	if suggested > 0 {
-		if err := a.checkSuggestion(choice, *packages); err != nil {
-			return job, err
-		}
-	}
+func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags) (job graphcloak.Job, err error) {
 	if err := a.needKey("a plan file"); err != nil {
 		return job, err
 	}
-	if err := a.needJSON("a plan file"); err != nil && suggested == 0 {
+	if err := a.needJSON("a plan file"); err != nil {
 		return job, err
 	}
 	if err := choice.check(a); err != nil {
@@ -122,17 +107,7 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	if a.outputFormat() != "table" && p.UniformReason != "" {
 		a.note("Note: %s", uniformReason(p))
 	}
-	var misfits []graphcloak.Misfit
-	if a.outputFormat() == "table" {
-		if misfits, err = m.Misfits(ctx, p); err != nil {
-			return err
-		}
-	}
-	robust, err := a.breakdown(ctx, m, p, job)
-	if err != nil {
-		return err
-	}
-	return a.showPlan(p, accuracy, misfits, robust...)
+	return a.showPlan(p, accuracy)
 }
 
 // noteUnused tells of flags that were given and change nothing in this plan.

@@ -14,7 +14,7 @@ import (
 )
 
 // showPlan shows a plan. Its file holds no other accuracy than its own; a reader is told the one that is given.
-func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy, misfits []graphcloak.Misfit, robust ...section) error {
+func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	if a.outputFormat() != "table" {
 		return a.render(p, section{
 			columns: []string{"nodeId", "sigma", "latticeExponent"},
@@ -38,18 +38,7 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy, misfits []
 		{text: allocationCost(p)},
 	}
 	sections = append(sections, tauSection(p)...)
-	if len(misfits) > 0 {
-		far := "the process is not the model"
-		if p.Uncertainty.Any() {
-			far = "the process is, beside all that is declared, also this"
-		}
-		sections = append(sections, section{
-			title: fmt.Sprintf("What ε = %v at δ = %v becomes where %s", p.Epsilon, p.Delta, far), columns: []string{"process", "epsilon"},
-			rows: rowsOf(misfits, func(x graphcloak.Misfit) []any { return []any{x.Process, misfitEpsilon(x)} }),
-			text: "--tau FROM..TO, --weight-error and --scenario FILE declare how far it may be off, and the guarantee is certified for all of that.",
-		})
-	}
-	return a.render(p, append(append(sections, robust...), section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: append(qualified(p.Promise().Qualified()),
+	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: append(qualified(p.Promise().Qualified()),
 		item{mark: "Spent", text: "nothing: a plan reads no signal"},
 		item{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the guarantee in words"},
 	)})...)
@@ -189,16 +178,6 @@ func planChoice(name string, sensors int, e *report.Accuracy) []any {
 		name, sensors, probability(e.Probability), fmt.Sprintf("%.2f–%.2f", e.Lower, e.Upper),
 		cell(e.CredibleSetSize, barDigits), cell(e.KnownMassSetSize, barDigits),
 	}
-}
-
-func misfitEpsilon(x graphcloak.Misfit) string {
-	switch {
-	case math.IsInf(x.Epsilon, 1):
-		return "beyond 100,000"
-	case x.Bound:
-		return "at most " + cell(x.Epsilon, shownDigits)
-	}
-	return cell(x.Epsilon, shownDigits)
 }
 
 // allocationCost warns where, to a reader who knows the amplitude, a source hides among

@@ -75,7 +75,6 @@ func sentinels() []sentinel {
 		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in, and its --budget-scope"},
 		{graphcloak.ErrAmbiguous, exitConflict, "name one with --budget-scope"},
 		{study.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},
-		{study.ErrSuggest, exitValidation, "ask for fewer sensors, or select a smaller part of the graph"},
 		{graphcloak.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources and answer, --isolated allow goes on and does not protect a source there"},
 		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
