@@ -22,9 +22,6 @@ const pairLimit = 3000
 type Pairs struct {
 	// Probability of each node to be one of the two. It sums to 2.
 	Probability []float64
-	// Best is the most probable pair, with its probability.
-	Best            [2]int
-	BestProbability float64
 	// LogPresence is the log evidence of two sources against none.
 	LogPresence float64
 
@@ -166,9 +163,6 @@ func (p *Pairs) normalize(logMass float64) {
 			p.p[at] = v
 			p.Probability[i] += v
 			p.Probability[j] += v
-			if v > p.BestProbability {
-				p.Best, p.BestProbability = [2]int{i, j}, v
-			}
 		}
 	}
 }
