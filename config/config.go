@@ -56,7 +56,6 @@ type Projection struct {
 	NodeKey                    string
 	RelationshipWeightProperty string
 	DefaultWeight              *float64
-	Orientation                string
 	Aggregation                string
 	OnBadWeight                string // error | drop
 	Isolated                   string // refuse | drop | allow
@@ -90,7 +89,6 @@ type Privacy struct {
 	Alpha                float64
 	Metric               string // hops, or the property that holds a relationship's length
 	Calibration          string
-	Mechanism            string
 	Allocation           string
 	MaxSensors           int
 	MinSensors           int

@@ -35,7 +35,6 @@ func clearEnv(t *testing.T) {
 func flags(t *testing.T, args ...string) *pflag.FlagSet {
 	t.Helper()
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	fs.SetNormalizeFunc(config.Normalize)
 	config.AddFlags(fs, nil, config.Groups()...)
 	if err := fs.Parse(args); err != nil {
 		t.Fatal(err)
@@ -130,10 +129,10 @@ func TestOwnVariableWinsOverTwin(t *testing.T) {
 func TestEveryKind(t *testing.T) {
 	clearEnv(t)
 	c := load(t, config.Layers{Flags: flags(t,
-		"--address", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
-		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--weight", "w",
+		"--uri", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
+		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--relationship-weight-property", "w",
 		"--default-weight", "0.5", "--aggregation", "max", "--residual-bound", "1.5",
-		"--clip-low=-1", "--random-seed=-7", "--timeout", "1h30m", "--concurrency", "3", "--strict", "--write-property", "x",
+		"--clip-low=-1", "--random-seed=-7", "--timeout", "1h30m", "--concurrency", "3", "--strict", "--property-prefix", "x",
 	)})
 	if got := c.Projection.NodeLabels; !slices.Equal(got, []string{"A", "B", "C,D"}) {
 		t.Errorf("nodeLabels = %q", got)

@@ -69,15 +69,6 @@ func (s Setting) placeholder() string {
 	return s.Type()
 }
 
-// Normalize maps the alias of a flag to its name. It is a normalization function
-// of pflag and cobra.
-func Normalize(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	if flag, ok := aliases()[name]; ok {
-		name = flag
-	}
-	return pflag.NormalizedName(name)
-}
-
 // Topic is a group of the flags of a set.
 type Topic struct {
 	Title string

@@ -17,7 +17,6 @@ type Server struct {
 	Insecure       bool   // answer others than this machine without TLS
 	Lease          time.Duration
 	PollInterval   time.Duration
-	Drain          time.Duration
 	ParallelJobs   int
 	FiledJobs      []string // KEY=NAME: what jobs in the store may name; none: they are not run
 }
@@ -60,10 +59,6 @@ func server() []Setting {
 		{
 			Key: "pollInterval", Group: g, Default: "10s", Help: "time between two looks at the jobs in the store", arg: "DURATION", wants: atLeast(1e9, "of 1s or more"),
 			field: func(c *Config) any { return &c.Server.PollInterval },
-		},
-		{
-			Key: "drain", Group: g, Default: "20s", Help: "time that runs have to finish after SIGTERM, before they are left to another instance", arg: "DURATION",
-			field: func(c *Config) any { return &c.Server.Drain },
 		},
 		{
 			Key: "parallelJobs", Group: g, Default: "1", Help: "runs of different jobs at once", arg: "NUMBER", wants: atLeast(1, "≥ 1"),

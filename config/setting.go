@@ -51,7 +51,6 @@ type Setting struct {
 	Group   Group    //
 	Flag    string   // kebab-case
 	Short   string   // one letter, or ""
-	Aliases []string // other spellings of the flag
 	Env     []string // environment variables, the first that is set wins
 	Default string   // as text
 	Values  []string // the only values allowed; nil: see Range

@@ -13,7 +13,7 @@ const EnvPrefix = "GRAPHCLOAK_"
 // Settings returns the table of all settings.
 func Settings() []Setting { return slices.Clone(table()) }
 
-// table is built once: pflag asks for aliases at every look at a flag.
+// table is built once: flags, files and help are read by it.
 var table = sync.OnceValue(func() []Setting {
 	var all []Setting
 	for _, rows := range [][]Setting{
@@ -36,23 +36,12 @@ var table = sync.OnceValue(func() []Setting {
 	return all
 })
 
-// aliases maps the aliases of flags to their names.
-var aliases = sync.OnceValue(func() map[string]string {
-	names := make(map[string]string)
-	for _, s := range table() {
-		for _, a := range s.Aliases {
-			names[a] = s.Flag
-		}
-	}
-	return names
-})
-
 func connection() []Setting {
 	const g = GroupConnection
 	return []Setting{
 		{
-			Key: "neo4jUri", Group: g, Flag: "uri", Short: "a", Aliases: []string{"address"}, Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"},
-			Default: "neo4j://localhost:7687", Help: "address of the server, alias --address", arg: "URI", check: checkURI,
+			Key: "neo4jUri", Group: g, Flag: "uri", Short: "a", Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"},
+			Default: "neo4j://localhost:7687", Help: "address of the server", arg: "URI", check: checkURI,
 			field: func(c *Config) any { return &c.Connection.URI },
 		},
 		{
@@ -125,18 +114,13 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.NodeKey },
 		},
 		{
-			Key: "relationshipWeightProperty", Group: g, Aliases: []string{"weight"}, arg: "PROPERTY",
-			Help:  "relationship property with the weight, alias --weight; every weight is 1 unless given",
+			Key: "relationshipWeightProperty", Group: g, arg: "PROPERTY",
+			Help:  "relationship property with the weight; every weight is 1 unless given",
 			field: func(c *Config) any { return &c.Projection.RelationshipWeightProperty },
 		},
 		{
 			Key: "defaultWeight", Group: g, Help: "weight where the property is missing; an error unless given", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Projection.DefaultWeight },
-		},
-		{
-			Key: "orientation", Group: g, Default: "UNDIRECTED", Values: []string{"UNDIRECTED"},
-			Help:  "how direction is read: diffusion needs an undirected graph",
-			field: func(c *Config) any { return &c.Projection.Orientation },
 		},
 		{
 			Key: "aggregation", Group: g, Default: "SUM", Values: []string{"SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"},

@@ -35,11 +35,6 @@ func noise() []Setting {
 			Help:  "how ε and δ become σ; analytic is exact and adds the least noise",
 			field: func(c *Config) any { return &c.Privacy.Calibration },
 		},
-		{
-			Key: "mechanism", Group: g, Default: "roundedGaussian", Values: []string{"roundedGaussian"},
-			Help:  "the noise",
-			field: func(c *Config) any { return &c.Privacy.Mechanism },
-		},
 	}
 }
 
@@ -215,8 +210,8 @@ func write() []Setting {
 			field: func(c *Config) any { return &c.Write.Mode },
 		},
 		{
-			Key: "propertyPrefix", Group: g, Aliases: []string{"write-property"}, Default: "gc", check: checkPrefix,
-			Help: "start of the names of written properties, alias --write-property", arg: "NAME",
+			Key: "propertyPrefix", Group: g, Default: "gc", check: checkPrefix,
+			Help: "start of the names of written properties", arg: "NAME",
 			field: func(c *Config) any { return &c.Write.PropertyPrefix },
 		},
 		{

@@ -265,7 +265,7 @@ func testFiles(t *testing.T, c cli) {
 	dir := t.TempDir()
 	plan, release := filepath.Join(dir, "plan.json"), filepath.Join(dir, "release.json")
 	c.refused(t, 64, "--node-key", "plan", "--node-labels", label)
-	common := []string{"--node-labels", label, "--node-key", "id", "--weight", "weight", "--epsilon", "4", "--delta", "0.1"}
+	common := []string{"--node-labels", label, "--node-key", "id", "--relationship-weight-property", "weight", "--epsilon", "4", "--delta", "0.1"}
 	fromNeo4j := c.ok(t, append([]string{"plan"}, common...)...)
 	if r := c.run(t, append([]string{"plan", "-o", plan}, common...)...); r.exit != 0 {
 		t.Fatal(r.stderr)
@@ -274,7 +274,7 @@ func testFiles(t *testing.T, c cli) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--weight", "weight", "--epsilon", "4", "--delta", "0.1")
+	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--relationship-weight-property", "weight", "--epsilon", "4", "--delta", "0.1")
 	for _, field := range []string{"graphDigest", "sensors", "sensitivity", "sigmaMin", "sigmaMax", "uniformSigma", "cost", "expectedAccuracy"} {
 		a, _ := json.Marshal(fromNeo4j[field])
 		b, _ := json.Marshal(fromFolder[field])
@@ -307,7 +307,7 @@ func testRefusals(t *testing.T, c cli) {
 	c.refused(t, 3, `did you mean "`+label+`"`, "run", "--node-labels", label+"x", "--source-property", "source")
 	c.refused(t, 3, `there is no property "sorce"`, on("--source-property", "sorce")...)
 	c.refused(t, 6, "outside [0, 1]", on("--source-property", "hot")...)
-	c.refused(t, 6, "-1", on("--source-property", "source", "--weight", "w")...)
+	c.refused(t, 6, "-1", on("--source-property", "source", "--relationship-weight-property", "w")...)
 	c.refused(t, 64, "epsilon", on("--source-property", "source", "--epsilon", "0")...)
 	c.refused(t, 64, "delta", on("--source-property", "source", "--delta", "1")...)
 	c.refused(t, 64, "alpha", on("--source-property", "source", "--alpha", "-1")...)

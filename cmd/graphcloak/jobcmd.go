@@ -47,7 +47,7 @@ func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
 	c := a.config.Server
 	return s, jobs.New(jobs.Options{
 		Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
-		Lease: c.Lease, Poll: c.PollInterval, Drain: c.Drain, Parallel: c.ParallelJobs, Log: a.log,
+		Lease: c.Lease, Poll: c.PollInterval, Drain: drain, Parallel: c.ParallelJobs, Log: a.log,
 		Cautions: jobRunner{a, s}.cautions, Began: a.pingStart, Ended: a.pingEnd,
 	}), nil
 }
@@ -166,7 +166,7 @@ func newJobRunCommand(app *app) *cobra.Command {
 		if _, err := findJob(ctx, e, name); err != nil {
 			return err
 		}
-		app.setGrace(app.config.Server.Drain)
+		app.setGrace(drain)
 		claim, end, err := e.RunNow(ctx, name)
 		if err != nil {
 			return err

@@ -155,7 +155,6 @@ func newRootCommand(app *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: groupPipeline, Title: "Pipeline"}, &cobra.Group{ID: groupManage, Title: "Manage"})
 	root.SetHelpCommandGroupID(groupManage)
 	root.SetCompletionCommandGroupID(groupManage)
-	root.SetGlobalNormalizationFunc(config.Normalize)
 	root.SetFlagErrorFunc(app.flagError)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpFunc(app.help)

@@ -20,6 +20,10 @@ import (
 	"github.com/graphcloak/graphcloak/serve"
 )
 
+// drain is what runs have to finish after SIGTERM, before another instance takes them over. It fits into the 30 s that
+// containers are given to stop.
+const drain = 20 * time.Second
+
 func newServeCommand(app *app) *cobra.Command {
 	return app.withSettings(&cobra.Command{
 		Use:   "serve",
@@ -28,7 +32,7 @@ func newServeCommand(app *app) *cobra.Command {
 			"instances there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
 			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate with\n" +
 			"--tls-key, or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
-			"SIGTERM runs have --drain to finish; another instance then goes on with them, at no further cost.",
+			"SIGTERM runs have 20 s to finish; another instance then goes on with them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
 			"  graphcloak serve --from folder:mygraph --config night.yaml --listen 127.0.0.1:9000\n" +
 			"  graphcloak serve --listen :8473 --token-file token --tls-certificate cert.pem --tls-key key.pem",
@@ -57,7 +61,7 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	a.setGrace(a.config.Server.Drain)
+	a.setGrace(drain)
 	server := serve.New(serve.Options{
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
 		Cost:    jobRunner{a, s}.cost,
