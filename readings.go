@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -66,7 +67,7 @@ func (m *Model) diffused(ctx context.Context, p *Plan, s Signal) ([]float64, err
 // sources reads f₀, and refuses what no sources are. It needs no plan, so that a long search
 // for one need not end in a refusal.
 func (m *Model) sources(ctx context.Context, s Signal) ([]float64, error) {
-	f, err := s.read(ctx, m)
+	f, err := m.values(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
@@ -91,7 +92,7 @@ func (m *Model) sources(ctx context.Context, s Signal) ([]float64, error) {
 
 // measured returns the readings of a property. Every reporting sensor needs one.
 func (m *Model) measured(ctx context.Context, p *Plan, s Signal) ([]float64, error) {
-	y, err := s.read(ctx, m)
+	y, err := m.values(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}
@@ -106,6 +107,17 @@ func (m *Model) measured(ctx context.Context, p *Plan, s Signal) ([]float64, err
 		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property", badSignal(s.MeasurementProperty, "is missing", missing))
 	}
 	return out, nil
+}
+
+// values returns those of the signal's property, one for each node of the graph.
+func (m *Model) values(ctx context.Context, s Signal) ([]float64, error) {
+	if s.Values == nil {
+		return m.source.Signal(ctx, m.Graph, s.Property())
+	}
+	if len(s.Values) != m.Graph.Order() {
+		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrBadSignal, len(s.Values), m.Graph.Order())
+	}
+	return slices.Clone(s.Values), nil
 }
 
 func badSignal(property, wrong string, count int) error {

@@ -3,7 +3,6 @@
 package graphcloak
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,17 +35,6 @@ var ErrNoSignal = errors.New("graphcloak: no signal")
 
 // IsZero reports whether nothing is to be released.
 func (s Signal) IsZero() bool { return s.Property() == "" && !s.Cloaked }
-
-// read returns the values of the property, one for each node of the graph.
-func (s Signal) read(ctx context.Context, m *Model) ([]float64, error) {
-	if s.Values == nil {
-		return m.source.Signal(ctx, m.Graph, s.Property())
-	}
-	if len(s.Values) != m.Graph.Order() {
-		return nil, fmt.Errorf("%w: %d values for %d nodes", ErrBadSignal, len(s.Values), m.Graph.Order())
-	}
-	return slices.Clone(s.Values), nil
-}
 
 // checkPrivate refuses a signal that is public.
 func (s Signal) checkPrivate(public []string) error {
