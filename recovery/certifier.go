@@ -30,6 +30,7 @@ type certifier struct {
 	eta       float64       // η − d‖f‖₂ − what rounding needs
 	c         []float64     // Mᵀr of the last prove
 	scale     float64       // ≤ ‖M‖₂
+	massCap   float64       // 1ᵀf beyond which a problem without upper bound is infeasible; 0: none yet
 	res       Result
 }
 
@@ -69,15 +70,15 @@ func (j *certifier) prove(r []float64) bool {
 	}
 	j.scale = max(j.scale, floats.Norm(j.c, 2)/v.norm)
 	j.opErr, j.last = v.opErr, v.norm
-	if j.opts.MassCap == 0 {
-		j.opts.MassCap = 1e3 * float64(len(j.c))
+	if j.massCap == 0 {
+		j.massCap = 1e3 * float64(len(j.c))
 		// The first bound gives the scale of f, unless Mᵀy > 0 by rounding only.
 		if top := floats.Max(v.c); top > 1e-8*j.scale*v.norm {
-			j.opts.MassCap *= max(1, v.gain/top)
+			j.massCap *= max(1, v.gain/top)
 		}
 	}
 	if u := j.p.upper(); math.IsInf(u, 1) || !v.feasible(u) {
-		if f := v.farkas(u, j.opts.MassCap); f > 0 {
+		if f := v.farkas(u, j.massCap); f > 0 {
 			j.res.Status, j.res.Margin = Infeasible, f/v.norm
 			copy(j.res.Dual, r)
 			return true

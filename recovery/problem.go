@@ -85,9 +85,6 @@ type Options struct {
 	Tol float64
 	// MaxIterations bounds the outer steps; 0 means 1000.
 	MaxIterations int
-	// MassCap is the mass 1ᵀf beyond which a problem without upper bound counts as
-	// infeasible; 0 means 1e3·n·max(1, first lower bound).
-	MassCap float64
 	// Neighbors returns the nodes next to node i, to several callers at the same time, or is nil. Columns of neighbours
 	// are nearly parallel under a smooth operator, so only the best of them is tried first.
 	Neighbors func(i int) []int32
