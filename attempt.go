@@ -15,7 +15,6 @@ import (
 // for, [Model.Redeem] makes the release. It holds no private value in the clear: only
 // names, the plan, and values to which sensors added noise themselves.
 type Attempt struct {
-	Scope     string   `json:"scope"`
 	ReleaseID string   `json:"releaseId"`
 	Token     string   `json:"attempt"`
 	Signal    Signal   `json:"signal"`
@@ -25,7 +24,7 @@ type Attempt struct {
 }
 
 func (a *Attempt) charge() (privacy.Charge, error) {
-	c, err := a.Plan.Charge(a.Scope, a.ReleaseID, a.Token)
+	c, err := a.Plan.Charge(Scope(a.Signal), a.ReleaseID, a.Token)
 	if c.Guarantee == privacy.PerSensor {
 		c.NodeKey = nodeKey(a.Plan.Model.Selection)
 	}
@@ -42,8 +41,8 @@ func nodeKey(s graph.Selection) string {
 }
 
 // Paid reports whether the attempt was paid for. The answer is final once the process
-// that made the attempt has ended. It returns [privacy.ErrReplay] where the release was
-// given up.
+// that made the attempt has ended. It returns the errors of [privacy.Paid],
+// such as [privacy.ErrReplay] where the release was given up.
 func (a *Attempt) Paid(ctx context.Context, l privacy.Ledger) (bool, error) {
 	c, err := a.charge()
 	if err != nil {

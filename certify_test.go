@@ -86,7 +86,7 @@ func TestForgedPlans(t *testing.T) {
 		job := paperJob()
 		job.Plan.Guarantee = guarantee
 		m, p := testkit.Planned(t, store, job)
-		spend := graphcloak.Spend{Scope: name, ReleaseID: "1", Attempt: "a"}
+		spend := graphcloak.Spend{ReleaseID: "1", Attempt: "a"}
 		for what, change := range forgeries {
 			q := forge(t, p, change)
 			_, err := m.Release(t.Context(), q, job.Signal, spend)

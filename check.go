@@ -25,7 +25,7 @@ func (m *Model) check(ctx context.Context, p *Plan, job Job, outline report.Tabl
 	if err := m.verifyPlan(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := checkCap(ctx, job.Ledger, m.scope(job.Scope, job.Signal), job.RequireCap); err != nil {
+	if _, err := checkCap(ctx, job.Ledger, Scope(job.Signal), job.RequireCap); err != nil {
 		return nil, err
 	}
 	if !job.Signal.Cloaked {
@@ -61,27 +61,15 @@ func checkPublished(ctx context.Context, l privacy.Ledger, s Signal) error {
 	return nil
 }
 
-// checkCap finds a scope that may not be spent from, before anything is spent.
-func checkCap(ctx context.Context, l privacy.Ledger, scope string, required bool) error {
-	a, _, err := Account(ctx, l, scope)
-	if err != nil {
-		return err
-	}
-	if required && a.Cap == nil {
-		return fmt.Errorf("%w: %q", ErrNoCap, scope)
-	}
-	return nil
-}
-
 // checkGrant asks the ledger whether it would pay for the release, and spends nothing.
 func (m *Model) checkGrant(ctx context.Context, p *Plan, job Job) error {
 	token := cmp.Or(job.Attempt, privacy.NewAttempt())
-	a := Attempt{Scope: m.scope(job.Scope, job.Signal), ReleaseID: cmp.Or(job.RunID, token), Token: token, Plan: p}
+	a := Attempt{ReleaseID: cmp.Or(job.RunID, token), Token: token, Signal: job.Signal, Plan: p}
 	c, err := a.charge()
 	if err != nil {
 		return err
 	}
-	account, _, err := Account(ctx, job.Ledger, a.Scope)
+	account, err := privacy.Paying(ctx, job.Ledger, c.Scope)
 	if err != nil {
 		return err
 	}

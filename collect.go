@@ -11,7 +11,7 @@ import (
 )
 
 // attemptFromSensors prepares the release of what sensors sent for payment.
-func (m *Model) attemptFromSensors(p *Plan, values []privacy.SensorValue, scope string) (*Attempt, func() (*Release, error), error) {
+func (m *Model) attemptFromSensors(p *Plan, values []privacy.SensorValue) (*Attempt, func() (*Release, error), error) {
 	r, err := p.FromSensors(values)
 	if err != nil {
 		return nil, nil, err
@@ -22,7 +22,7 @@ func (m *Model) attemptFromSensors(p *Plan, values []privacy.SensorValue, scope 
 	}
 	s := Signal{Cloaked: true}
 	a := &Attempt{
-		Scope: m.scope(scope, s), ReleaseID: r.ID(), Token: digest.String(), Signal: s, Plan: p,
+		ReleaseID: r.ID(), Token: digest.String(), Signal: s, Plan: p,
 		Release: &Release{Release: r, Model: m.Settings, Signal: s, Allocated: p.Allocated, Communities: p.Communities},
 	}
 	return a, func() (*Release, error) { return a.Release, nil }, nil
@@ -51,7 +51,7 @@ func (m *Model) Pay(ctx context.Context, p *Plan, values []privacy.SensorValue, 
 
 func (m *Model) prepareAttempt(p *Plan, values []privacy.SensorValue, job Job, y []float64) (*Attempt, func() (*Release, error), error) {
 	if job.Signal.Cloaked {
-		return m.attemptFromSensors(p, values, job.Scope)
+		return m.attemptFromSensors(p, values)
 	}
 	return m.attemptFromStore(p, job, y, privacy.NewAttempt())
 }
@@ -60,7 +60,7 @@ func (m *Model) prepareAttempt(p *Plan, values []privacy.SensorValue, job Job, y
 // in the way, a ledger that refuses it. It writes and spends nothing. The errors are
 // those of the plan, [Model.Matches] and [Model.Certify]; of the graph, [ErrIsolated]; of the signal, [ErrNoSignal],
 // [ErrSignalPublic], [ErrSignalKind], [ErrBadSignal] and [ErrZeroSignal]; of the budget,
-// [ErrNoLedger], [ErrNoCap], [Account] and [privacy.Grants]; and [ErrNoSink].
+// [ErrNoLedger], [ErrNoCap], [privacy.Paying] and [privacy.Grants]; and [ErrNoSink].
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 	job, err := job.resolved(m.source)
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error)
 func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error) {
 	var written int64
 	if job.Write.Enabled {
-		paid, err := openPayment(ctx, job.Ledger, r, job.Scope)
+		paid, err := openPayment(ctx, job.Ledger, r)
 		if err != nil {
 			return 0, err
 		}

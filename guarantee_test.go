@@ -79,7 +79,7 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, 73) // the state that the noise starts from
 	}
 	reset()
-	r, err := m.Release(t.Context(), p, signal, graphcloak.Spend{Scope: "s", ReleaseID: "1", Attempt: "a"})
+	r, err := m.Release(t.Context(), p, signal, graphcloak.Spend{ReleaseID: "1", Attempt: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +100,11 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 	}
 
 	s.granted = nil
-	if _, err := privacy.SetCap(t.Context(), store.Ledger(), "s", p.Budget); err != nil {
+	if _, err := privacy.SetCap(t.Context(), store.Ledger(), graphcloak.Scope(signal), p.Budget); err != nil {
 		t.Fatal(err)
 	}
 	reset()
-	if _, err := m.Release(t.Context(), p, signal, graphcloak.Spend{Scope: "s", ReleaseID: "2", Attempt: "b"}); !errors.Is(err, privacy.ErrExhausted) {
+	if _, err := m.Release(t.Context(), p, signal, graphcloak.Spend{ReleaseID: "2", Attempt: "b"}); !errors.Is(err, privacy.ErrExhausted) {
 		t.Fatalf("%v, want ErrExhausted", err)
 	}
 	if rand.Read(got[:]); !bytes.Equal(got[:], want[:]) {

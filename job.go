@@ -19,7 +19,6 @@ type Job struct {
 	Settings
 	Plan    PlanOptions
 	Signal  Signal
-	Scope   string // data that the budget protects; "": the property's own, see [Scope]
 	Recover analyst.Options
 	Write   WriteOptions
 	Ledger  privacy.Ledger // where the budget is spent; nil: the source's own

@@ -28,7 +28,7 @@ func (m *Model) attemptFromStore(p *Plan, job Job, y []float64, token string) (*
 	s := job.Signal
 	s.Values = nil // neither attempt nor release holds a private value
 	a := &Attempt{
-		Scope: m.scope(job.Scope, s), ReleaseID: job.RunID, Token: token, Signal: s, AllowZero: job.Signal.AllowZero, Plan: p,
+		ReleaseID: job.RunID, Token: token, Signal: s, AllowZero: job.Signal.AllowZero, Plan: p,
 	}
 	return a, func() (*Release, error) { return m.draw(a, y, job.Noise) }, nil
 }
@@ -56,7 +56,7 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 		}
 	}
 	if job.Write.Enabled {
-		outline = outline.With(report.Property{Name: "budgetScope", Value: a.Scope}, report.Property{Name: "releaseId", Value: a.ReleaseID},
+		outline = outline.With(report.Property{Name: "budgetScope", Value: c.Scope}, report.Property{Name: "releaseId", Value: a.ReleaseID},
 			report.Property{Name: "version", Value: job.Version}, report.Property{Name: "startedAt", Value: m.started.Format(time.RFC3339)})
 		if err := job.Write.To.Reserve(ctx, m.Graph, outline, job.Write.Force); err != nil {
 			return nil, m.cancel(ctx, job, err)
@@ -82,18 +82,12 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 // spend pays from a ledger whose chain is whole, and from a scope that has a cap
 // where that is required.
 func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool) error {
-	if err := checkCap(ctx, l, c.Scope, capped); err != nil {
-		return err
-	}
-	if err := Continue(ctx, l, c.Scope); err != nil {
-		return err
-	}
-	account, err := privacy.VerifyLedger(ctx, l, c.Scope)
+	paying, err := checkCap(ctx, l, c.Scope, capped)
 	if err != nil {
-		return fmt.Errorf("check the ledger: %w", err)
-	}
-	if e, err := privacy.PaidBefore(ctx, l, account, c); e != nil || err != nil {
 		return err
+	}
+	if _, err := privacy.VerifyLedger(ctx, l, paying.Scope); err != nil {
+		return fmt.Errorf("check the ledger: %w", err)
 	}
 	_, err = privacy.Spend(ctx, l, c)
 	return err

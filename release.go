@@ -37,7 +37,7 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 	if c.Attempt == "" {
 		c.Attempt = privacy.NewAttempt()
 	}
-	a, draw, err := m.attemptFromStore(p, Job{Signal: s, Scope: c.Scope, RunID: c.ReleaseID, Noise: c.Noise}, y, c.Attempt)
+	a, draw, err := m.attemptFromStore(p, Job{Signal: s, RunID: c.ReleaseID, Noise: c.Noise}, y, c.Attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,7 @@ func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Relea
 // Spend identifies a release in the ledger.
 type Spend struct {
 	Ledger     privacy.Ledger // nil: the source's own
-	Scope      string         // data that the budget protects; "": the property's own, see [Scope]
-	ReleaseID  string         // unique in its scope; "": a new one
+	ReleaseID  string         // unique in the scope of its signal, see [Scope]; "": a new one
 	Attempt    string         // token of this attempt; "": a new one
 	Noise      privacy.Noise  // nil: the operating system's
 	RequireCap bool           // refuse a scope without a cap, with [ErrNoCap]

@@ -154,7 +154,7 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 	}
 	start := time.Now()
 	if job.RunID == r.ID() {
-		paid, err := openPayment(ctx, job.Ledger, r, job.Scope)
+		paid, err := openPayment(ctx, job.Ledger, r)
 		if err != nil {
 			return nil, err
 		}

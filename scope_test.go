@@ -3,9 +3,7 @@
 package graphcloak_test
 
 import (
-	"compress/gzip"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,38 +11,31 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
 
-// earlierHall is a folder with the ledger of an earlier version.
-func earlierHall(t *testing.T) (*folder.Store, string) {
+// hall is a folder with three members, whose property risk is private.
+func hall(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "earlier-ledger"))); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"nodes.csv":         "id,labels,name,source,risk\na,Member,x,1,0\nb,Member,y,0,1\nc,Member,z,0,0\n",
+		"relationships.csv": "source,target\na,b\nb,c\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	packed, err := os.Open(filepath.Join(dir, "store.db.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, ".graphcloak"), 0o700),
-		os.WriteFile(filepath.Join(dir, ".graphcloak", "store.db"), data, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	return dir
+}
+
+func openHall(t *testing.T, dir string) *folder.Store {
+	t.Helper()
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, dir
+	t.Cleanup(func() { s.Close(t.Context()) })
+	return s
 }
 
 func hallJob(signal graphcloak.Signal, epsilon float64) graphcloak.Job {
@@ -57,74 +48,46 @@ func hallJob(signal graphcloak.Signal, epsilon float64) graphcloak.Job {
 	}
 }
 
-// TestEarlierLedgerGoesOn: what an earlier version kept under path and selection is
-// counted, once, under the name that the data have now, and its cap with it.
-func TestEarlierLedgerGoesOn(t *testing.T) {
+// TestChargesCountAgainstTheirProperty: sources and readings of one property are charged to
+// one account, and properties under a common cap to that, whatever they were charged to before.
+func TestChargesCountAgainstTheirProperty(t *testing.T) {
 	ctx := t.Context()
-	s, _ := earlierHall(t)
-	l := s.Ledger()
-	source := graphcloak.Signal{SourceProperty: "source"}
-	scope := graphcloak.Scope(source)
-	all, selected := "folder:/srv/graphs/hall nodes=* property=source", "folder:/srv/graphs/hall nodes=Member property=source"
-	var before privacy.Cost
-	for _, name := range []string{all, selected} {
-		a, err := privacy.VerifyLedger(ctx, l, name)
+	s := openHall(t, hall(t))
+	run := func(signal graphcloak.Signal) (string, error) {
+		rep, err := graphcloak.Run(ctx, s, hallJob(signal, 1), graphcloak.LoadOptions{})
 		if err != nil {
-			t.Fatal(err)
+			return "", err
 		}
-		before += a.Spent
+		return rep.BudgetScope, nil
 	}
-	preview, names, err := graphcloak.Account(ctx, l, scope)
-	if err != nil || len(names) != 2 || preview.Releases != 3 || preview.Spent != before || preview.Cap == nil {
-		t.Fatalf("seen before it goes on: %+v of %q, %v; want 3 releases of ρ = %v and a cap", preview, names, err, before.Rho())
-	}
-	job := hallJob(source, 0.5)
-	for k := range int64(2) {
-		rep, err := graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := privacy.VerifyLedger(ctx, l, scope)
-		if err != nil || a.Releases != 4+k || a.Cap.Budget != (privacy.Budget{Epsilon: 5, Delta: 0.1}) {
-			t.Errorf("after run %d: %+v, %v", k, a, err)
-		}
-		if rep.BudgetScope != scope || len(rep.LedgerHead) != 64 {
-			t.Errorf("the report names scope %q and head %q", rep.BudgetScope, rep.LedgerHead)
+	source, measured := graphcloak.Signal{SourceProperty: "source"}, graphcloak.Signal{MeasurementProperty: "source"}
+	for _, signal := range []graphcloak.Signal{source, measured} {
+		if scope, err := run(signal); err != nil || scope != "property=source" {
+			t.Errorf("%+v was paid from %q, %v", signal, scope, err)
 		}
 	}
-	first, err := privacy.ReplayLedger(ctx, l, all)
-	if err != nil || first.MovedTo != scope {
-		t.Errorf("the earlier scope: %+v, %v", first, err)
+	if a, err := privacy.VerifyLedger(ctx, s.Ledger(), "property=source"); err != nil || a.Releases != 2 {
+		t.Errorf("%+v, %v, want both releases", a, err)
 	}
-	job.Scope = all
-	if _, err := graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrMoved) {
-		t.Errorf("a run under the earlier name: %v, want ErrMoved", err)
-	}
-	job.Scope, job.Plan.Budget.Epsilon = "", 4.9 // fits the cap of 5 by itself, not behind three releases
-	if _, err := graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrExhausted) {
-		t.Errorf("a run past the cap: %v, want ErrExhausted", err)
-	}
-}
-
-// TestEarlierLedgerIsRefusedWhereItIsAmbiguous: joint and perSensor releases do not
-// add up, and nothing is spent or closed before that is found.
-func TestEarlierLedgerIsRefusedWhereItIsAmbiguous(t *testing.T) {
-	s, _ := earlierHall(t)
-	heat := graphcloak.Signal{MeasurementProperty: "heat"}
-	scopes, err := s.Ledger().Scopes(t.Context())
-	if err != nil {
+	// Four releases of (1, 0.1) are (3.32, 0.1)-private together, five (4, 0.1).
+	limit := privacy.Cap{Budget: privacy.Budget{Epsilon: 3.4, Delta: 0.1}}
+	if err := privacy.Continue(ctx, s.Ledger(), "people", []string{"property=source", "property=risk"}, limit); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := graphcloak.Run(t.Context(), s, hallJob(heat, 1), graphcloak.LoadOptions{}); !errors.Is(err, graphcloak.ErrScopes) {
-		t.Fatalf("%v, want ErrScopes", err)
+	for _, signal := range []graphcloak.Signal{{SourceProperty: "risk"}, source} {
+		if scope, err := run(signal); err != nil || scope != "people" {
+			t.Errorf("%+v was paid from %q, %v, want the common account", signal, scope, err)
+		}
 	}
-	if after, err := s.Ledger().Scopes(t.Context()); err != nil || len(after) != len(scopes) {
-		t.Errorf("%d scopes after the refusal, %v, want %d", len(after), err, len(scopes))
+	for _, signal := range []graphcloak.Signal{{SourceProperty: "risk"}, source, measured} {
+		if scope, err := run(signal); !errors.Is(err, privacy.ErrExhausted) {
+			t.Errorf("%+v past the common cap was paid from %q, %v", signal, scope, err)
+		}
 	}
-	job := hallJob(heat, 1)
-	job.Scope = "folder:/srv/graphs/hall nodes=* property=heat"
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
-		t.Errorf("the earlier scope, by name: %v", err)
+	for scope, releases := range map[string]int64{"people": 4, "property=source": 3, "property=risk": 1} {
+		if a, err := privacy.SpentOn(ctx, s.Ledger(), scope); err != nil || a.Releases != releases {
+			t.Errorf("%s spent %+v, %v, want %d releases", scope, a, err, releases)
+		}
 	}
 }
 
@@ -132,10 +95,7 @@ func TestEarlierLedgerIsRefusedWhereItIsAmbiguous(t *testing.T) {
 // evades a cap, and one may be required.
 func TestOneCapForOneProperty(t *testing.T) {
 	ctx := t.Context()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "earlier-ledger"))); err != nil {
-		t.Fatal(err)
-	}
+	dir := hall(t)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
@@ -176,63 +136,15 @@ func TestOneCapForOneProperty(t *testing.T) {
 	}
 }
 
-// TestEarlierNamesAreReadWithCare: what only looks like a scope of an earlier version
-// is left alone, and what may be about another property is refused.
-func TestEarlierNamesAreReadWithCare(t *testing.T) {
-	ctx := t.Context()
-	spend := func(l privacy.Ledger, scope string) {
-		t.Helper()
-		c := ledgertest.Charge(scope, "r", "a", 1<<20)
-		if _, err := privacy.Spend(ctx, l, c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, c := range map[string]struct {
-		scope string
-		found int
-		err   error
-	}{
-		"neo4j://h:7687/neo4j nodes=A,B property=risk":                        {"property=risk", 1, nil},
-		"folder:/a b/nodes=1 nodes=* sensors":                                 {"sensors", 1, nil},
-		"folder:/a nodes=MATCH (n) WHERE n.property=1 RETURN n property=risk": {"property=risk", 1, nil},
-		"folder:/a nodes=* property=a property=risk":                          {"property=risk", 0, graphcloak.ErrScopes},
-		"folder:/a nodes=* property=x sensors":                                {"sensors", 0, graphcloak.ErrScopes},
-		"folder:/a nodes=* property=highrisk":                                 {"property=risk", 0, nil},
-		"folder:/a property=risk":                                             {"property=risk", 0, nil},
-		"hospital nodes=* property=risk":                                      {"property=risk", 0, nil},
-		"folder:/a nodes=* hospital":                                          {"hospital", 0, nil},
-		"neo4j://h:7687/neo4j nodes=* property=risk and more":                 {"property=risk", 0, nil},
-	} {
-		var l privacy.MemoryLedger
-		spend(&l, name)
-		_, names, err := graphcloak.Account(ctx, &l, c.scope)
-		if len(names) != c.found || !errors.Is(err, c.err) {
-			t.Errorf("%q for %q: %q, %v, want %d and %v", name, c.scope, names, err, c.found, c.err)
-		}
-	}
-}
-
 // TestNodeKeyEvadesNoCap: sensors that were counted by one name are not counted anew
 // under another.
 func TestNodeKeyEvadesNoCap(t *testing.T) {
 	ctx := t.Context()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"nodes.csv":         "id,name,source\na,x,1\nb,y,0\nc,z,0\n",
-		"relationships.csv": "source,target\na,b\nb,c\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s, err := folder.New(ctx, dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(ctx)
+	s := openHall(t, hall(t))
 	job := hallJob(graphcloak.Signal{SourceProperty: "source"}, 1)
-	job.Plan.Guarantee, job.Scope = privacy.PerSensor, "s"
-	if _, err := privacy.SetCap(ctx, s.Ledger(), "s", privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
+	job.Plan.Guarantee = privacy.PerSensor
+	scope := graphcloak.Scope(job.Signal)
+	if _, err := privacy.SetCap(ctx, s.Ledger(), scope, privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -244,7 +156,7 @@ func TestNodeKeyEvadesNoCap(t *testing.T) {
 			t.Errorf("key %q: %v, want %v", step.key, err, step.want)
 		}
 	}
-	if a, err := privacy.VerifyLedger(ctx, s.Ledger(), "s"); err != nil || a.Releases != 1 {
+	if a, err := privacy.VerifyLedger(ctx, s.Ledger(), scope); err != nil || a.Releases != 1 {
 		t.Errorf("%+v, %v, want one release within a cap for one", a, err)
 	}
 }
@@ -253,7 +165,6 @@ func TestNodeKeyEvadesNoCap(t *testing.T) {
 func TestPropertyOf(t *testing.T) {
 	for scope, want := range map[string]string{
 		"property=risk": "risk", "property=a property=b": "a property=b", "property=": "", "sensors": "", "risk": "", "night property=risk": "", "": "",
-		"folder:/data nodes=labels=Hall property=risk": "risk", "folder:/data nodes=labels=Hall sensors": "",
 	} {
 		if got, ok := graphcloak.PropertyOf(scope); got != want || ok != (want != "") {
 			t.Errorf("scope %q tells the property %q, %t, want %q", scope, got, ok, want)

@@ -95,7 +95,6 @@ type Privacy struct {
 	AllocationTime       time.Duration // 0: until the gap is small
 	Guarantee            string
 	Randomness           string
-	BudgetScope          string   // "": that of the property
 	RequireCap           bool     // refuse to spend where nothing limits it
 	ClipLow              *float64 // nil: the range that the diffusion can reach
 	ClipHigh             *float64

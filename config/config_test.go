@@ -460,10 +460,10 @@ func ExampleLoad() {
 	// Output: config: epsilon is "-1" (flag --epsilon), want a number > 0 (1e-06 to 1000)
 }
 
-// TestEmptyFlag: what keeps a run from spending twice, or from the wrong budget, is not
+// TestEmptyFlag: what keeps a run from spending twice is not
 // left out because a variable of a script is not set.
 func TestEmptyFlag(t *testing.T) {
-	for _, flag := range []string{"--release-id", "--once-per", "--budget-scope"} {
+	for _, flag := range []string{"--release-id", "--once-per"} {
 		_, err := config.Load(config.Layers{Flags: flags(t, flag+"=")})
 		if wrong, ok := errors.AsType[*config.Error](err); !ok || wrong.Origin.Layer != config.LayerFlag {
 			t.Errorf("%s: %v", flag, err)

@@ -49,11 +49,11 @@ func hostileSettings() map[string][3]string {
 		"a list of settings":          {"c.yaml", "- tau\n", "cannot be read"},
 		"a map for a number":          {"c.yaml", "epsilon: {a: 1}\n", "want a number"},
 		"a list for a number":         {"c.toml", "epsilon = [1]\n", "want a number"},
-		"a date for a text":           {"c.toml", "budgetScope = 2020-01-01\n", "want text"},
-		"NUL in a text":               {"c.yaml", `budgetScope: "a\0b"`, "control characters"},
+		"a date for a text":           {"c.toml", "communityProperty = 2020-01-01\n", "want text"},
+		"NUL in a text":               {"c.yaml", `communityProperty: "a\0b"`, "control characters"},
 		"an escape in a list":         {"c.json", `{"nodeLabels": ["\u001b[31m"]}`, "control characters"},
-		"bytes that are not UTF-8":    {"c.toml", "budgetScope = \"\xff\"\n", "UTF-8"},
-		"a text without measure":      {"c.yaml", "budgetScope: " + strings.Repeat("x", 1e5), "at most"},
+		"bytes that are not UTF-8":    {"c.toml", "communityProperty = \"\xff\"\n", "UTF-8"},
+		"a text without measure":      {"c.yaml", "communityProperty: " + strings.Repeat("x", 1e5), "at most"},
 		"a file without measure":      {"c.yaml", "# " + strings.Repeat("x", 1<<18), "more than"},
 		"unknown keys without number": {"c.yaml", keys.String(), "further keys"},
 	}
@@ -86,8 +86,8 @@ func TestHostileFiles(t *testing.T) {
 // Values of the environment are held to the same.
 func TestHostileEnvironment(t *testing.T) {
 	for _, c := range [][2]string{
-		{"GRAPHCLOAK_BUDGET_SCOPE", "a\nb"},
-		{"GRAPHCLOAK_BUDGET_SCOPE", strings.Repeat("x", 1<<17)},
+		{"GRAPHCLOAK_COMMUNITY_PROPERTY", "a\nb"},
+		{"GRAPHCLOAK_COMMUNITY_PROPERTY", strings.Repeat("x", 1<<17)},
 		{"GRAPHCLOAK_NODE_LABELS", "a\x1b[31m"},
 		{"GRAPHCLOAK_TAU", strings.Repeat("9", 1<<16)},
 		{"GRAPHCLOAK_EPSILON", "1\n2"},

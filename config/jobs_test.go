@@ -84,7 +84,7 @@ func TestOverlay(t *testing.T) {
 func TestFiledJobsSetting(t *testing.T) {
 	for text, fine := range map[string]bool{
 		"nodeLabels=Person": true, "sourceProperty=risk": true, "metric=length": true, "propertyPrefix=gcNight": true, "nodeCaption=a=b": true,
-		"risk": false, "sourceProperty=": false, "=risk": false, "epsilon=1": false, "budgetScope=x": false, "nodeQuery=x": false,
+		"risk": false, "sourceProperty=": false, "=risk": false, "epsilon=1": false, "nodeQuery=x": false,
 	} {
 		if got := checkFiledJob(text); (got == "") != fine {
 			t.Errorf("%s: wants %q", text, got)

@@ -92,7 +92,7 @@ func schedule() []Setting {
 			field: func(c *Config) any { return &c.Schedule.PingURL },
 		},
 		{
-			Key: "oncePer", Group: g, Help: "do nothing where a run from the same budget scope was finished within this time, by the store's clock", arg: "SPAN", notEmpty: true,
+			Key: "oncePer", Group: g, Help: "do nothing where a run of the same property was finished within this time, by the store's clock", arg: "SPAN", notEmpty: true,
 			field: func(c *Config) any { return &c.Schedule.OncePer },
 		},
 		{

@@ -75,10 +75,6 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Randomness },
 		},
 		{
-			Key: "budgetScope", Group: GroupBudget, Help: "name of the data that a budget protects; property=NAME of the signal, or sensors, unless given", arg: "NAME", notEmpty: true,
-			field: func(c *Config) any { return &c.Privacy.BudgetScope },
-		},
-		{
 			Key: "requireCap", Group: GroupBudget, Default: "false", Help: "refuse to spend from a scope without a cap, with exit code 9",
 			field: func(c *Config) any { return &c.Privacy.RequireCap },
 		},

@@ -116,8 +116,8 @@ func testSuperseded(t *testing.T, c cli) {
 	label := Load(t, Shipped("karate"))
 	source(t, label, 16)
 	args := []string{
-		"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform",
-		"--budget-scope", "superseded " + token(), "--epsilon", "4", "--delta", "0.1", "--property-prefix", "sup",
+		"run", "--node-labels", label, "--node-key", "id", "--source-property", secret(t, label), "--allocation", "uniform",
+		"--epsilon", "4", "--delta", "0.1", "--property-prefix", "sup",
 	}
 	cmd, file := c.start(t, args...)
 	kept, err := os.ReadFile(file)

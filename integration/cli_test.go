@@ -120,6 +120,15 @@ func source(t *testing.T, label string, id any) {
 	}
 }
 
+// secret copies the sources to a property of the test's own, so that no other test pays from
+// its budget, and returns that.
+func secret(t *testing.T, label string) (property string) {
+	t.Helper()
+	property = "secret" + token()
+	Query(t, "MATCH (n:`"+label+"`) SET n.`"+property+"` = n.source", nil)
+	return property
+}
+
 func TestCLI(t *testing.T) {
 	c := newCLI(t)
 	t.Run("run", func(t *testing.T) { testRun(t, c) })
@@ -238,11 +247,11 @@ func testForeignQueries(t *testing.T, c cli) {
 		}
 	}
 	must(append([]string{"plan", "--node-key", "id", "--epsilon", "4", "--delta", "0.1", "-o", plan}, given...)...)
-	scope := "foreign " + token()
-	spend := []string{"release", "--plan", plan, "--source-property", "source", "--budget-scope", scope, "-o", release}
+	property := secret(t, label)
+	spend := []string{"release", "--plan", plan, "--source-property", property, "-o", release}
 	c.refused(t, 6, query, spend...)
 	c.refused(t, 6, query, append(spend, other...)...)
-	if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b", map[string]any{"scope": scope}); len(rows) != 0 {
+	if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b", map[string]any{"scope": "property=" + property}); len(rows) != 0 {
 		t.Errorf("a refused file opened %d budgets", len(rows))
 	}
 	must(append(spend, given...)...)

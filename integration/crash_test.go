@@ -52,10 +52,11 @@ var boundaries = []string{
 
 // doomed is the task of a process that kills itself.
 type doomed struct {
-	At           int // number of the boundary, from 1
-	Label        string
-	Scope, RunID string
-	Staged       string // file of the staged release; that of the attempt ends in .attempt
+	At       int // number of the boundary, from 1
+	Label    string
+	Property string // of its own, with the sources
+	RunID    string
+	Staged   string // file of the staged release; that of the attempt ends in .attempt
 }
 
 // TestCrash kills a run with SIGKILL at each boundary of its steps. What was spent
@@ -77,8 +78,8 @@ func TestCrash(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for k := 1; !t.Failed(); k++ {
-		d := doomed{At: k, Label: label, Scope: "crash " + token(), RunID: "crash-" + token(), Staged: filepath.Join(dir, fmt.Sprint(k))}
-		if _, err := privacy.SetCap(t.Context(), c.s.Ledger(), d.Scope, job.Plan.Budget); err != nil {
+		d := doomed{At: k, Label: label, Property: secret(t, label), RunID: "crash-" + token(), Staged: filepath.Join(dir, fmt.Sprint(k))}
+		if _, err := privacy.SetCap(t.Context(), c.s.Ledger(), d.scope(), job.Plan.Budget); err != nil {
 			t.Fatal(err)
 		}
 		passed, untouched := d.run(t)
@@ -227,11 +228,11 @@ func (c crash) doubled(t *testing.T, d doomed, r *graphcloak.Release) {
 // holds checks the chain, its entries and what they add up to.
 func (c crash) holds(t *testing.T, d doomed, want ...privacy.Kind) {
 	t.Helper()
-	account, err := privacy.VerifyLedger(t.Context(), c.s.Ledger(), d.Scope)
+	account, err := privacy.VerifyLedger(t.Context(), c.s.Ledger(), d.scope())
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := c.s.Ledger().Entries(t.Context(), d.Scope)
+	entries, err := c.s.Ledger().Entries(t.Context(), d.scope())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func (c crash) refused(t *testing.T, d doomed) {
 	if _, err := c.m.Run(t.Context(), d.job()); !errors.Is(err, privacy.ErrReplay) && !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("the same run id again: %v, want ErrReplay or ErrConflict", err)
 	}
-	_, err := c.m.Release(t.Context(), c.p, d.job().Signal, graphcloak.Spend{Scope: d.Scope, ReleaseID: "other", Attempt: token()})
+	_, err := c.m.Release(t.Context(), c.p, d.job().Signal, graphcloak.Spend{ReleaseID: "other", Attempt: token()})
 	if !errors.Is(err, privacy.ErrExhausted) {
 		t.Errorf("another release id: %v, want ErrExhausted, for nothing is refunded", err)
 	}
@@ -290,7 +291,7 @@ func (c crash) complete(t *testing.T, d doomed, data []byte, before map[any]map[
 		t.Fatalf("complete: %v", err)
 	}
 	c.holds(t, d, privacy.KindCap, privacy.KindSpent, privacy.KindWritten)
-	entries, err := graphcloak.Payment(t.Context(), c.s.Ledger(), &r, d.Scope)
+	entries, err := graphcloak.Payment(t.Context(), c.s.Ledger(), &r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,6 +328,8 @@ func (c crash) undo(t *testing.T, d doomed) {
 	}
 }
 
+func (d doomed) scope() string { return graphcloak.Scope(d.job().Signal) }
+
 func (d doomed) job() graphcloak.Job {
 	return graphcloak.Job{
 		Settings: graphcloak.Settings{
@@ -336,9 +339,9 @@ func (d doomed) job() graphcloak.Job {
 		Plan: graphcloak.PlanOptions{
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
 		},
-		Signal: graphcloak.Signal{SourceProperty: "source"},
+		Signal: graphcloak.Signal{SourceProperty: d.Property},
 		Write:  graphcloak.WriteOptions{Enabled: true, Prefix: "it"},
-		Scope:  d.Scope, RunID: d.RunID,
+		RunID:  d.RunID,
 	}
 }
 

@@ -49,20 +49,20 @@ func newBroken(t *testing.T) *broken {
 	return b
 }
 
-// args are those of a run with a scope of its own.
-func (b *broken) args(scope string, more ...string) []string {
+// args are those of a run on a property of its own.
+func (b *broken) args(property string, more ...string) []string {
 	return append([]string{
-		"run", "--node-labels", b.label, "--relationship-types", b.label, "--node-key", "id", "--source-property", "source", "--community-property", "club",
-		"--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", b.prefix, "--budget-scope", scope,
+		"run", "--node-labels", b.label, "--relationship-types", b.label, "--node-key", "id", "--source-property", property, "--community-property", "club",
+		"--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", b.prefix,
 	}, more...)
 }
 
 // commits is the number of commits of an undisturbed run that may write.
 func (b *broken) commits(t *testing.T) int {
 	t.Helper()
-	b.ok(t, b.args("commits "+token())...)
+	b.ok(t, b.args(secret(t, b.label))...)
 	b.proxy.Arm(0, faultproxy.None, false)
-	b.ok(t, b.args("commits "+token())...)
+	b.ok(t, b.args(secret(t, b.label))...)
 	n := b.proxy.Commits()
 	if n < 6 { // reserve, spend, begin, one batch, finish, mark as written
 		t.Fatalf("a run has %d commits, want at least 6", n)
@@ -70,10 +70,10 @@ func (b *broken) commits(t *testing.T) int {
 	return n
 }
 
-// spends counts the entries of a scope by kind, whose chain must be whole.
-func (b *broken) spends(t *testing.T, scope string) map[privacy.Kind]int {
+// spends counts the entries about a property by kind, whose chain must be whole.
+func (b *broken) spends(t *testing.T, property string) map[privacy.Kind]int {
 	t.Helper()
-	l := connect(t).Ledger()
+	l, scope := connect(t).Ledger(), "property="+property
 	if _, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil {
 		t.Error(err)
 	}
@@ -88,11 +88,11 @@ func (b *broken) spends(t *testing.T, scope string) map[privacy.Kind]int {
 	return kinds
 }
 
-// finished checks that the scope has paid once for one finished run, whose values are
+// finished checks that the property has paid once for one finished run, whose values are
 // on every node.
-func (b *broken) finished(t *testing.T, scope string, rep map[string]any) {
+func (b *broken) finished(t *testing.T, property string, rep map[string]any) {
 	t.Helper()
-	if k := b.spends(t, scope); k[privacy.KindSpent] != 1 || k[privacy.KindWritten] != 1 {
+	if k := b.spends(t, property); k[privacy.KindSpent] != 1 || k[privacy.KindWritten] != 1 {
 		t.Errorf("the ledger holds %v, want one release, spent and written", k)
 	}
 	rows := Query(t, "MATCH (n:`"+b.label+"`) WHERE n.`"+b.prefix+"RunId` = $run RETURN count(n)", map[string]any{"run": rep["runId"]})
@@ -164,15 +164,15 @@ func TestLostCommits(t *testing.T) {
 	for commit := range b.commits(t) {
 		for _, fault := range []faultproxy.Fault{faultproxy.LoseRequest, faultproxy.LoseReply} {
 			t.Run(fmt.Sprint(commit+1, " ", fault), func(t *testing.T) {
-				scope := "lost " + token()
+				property := secret(t, b.label)
 				hit := b.proxy.Arm(commit+1, fault, false)
-				rep := b.ok(t, b.args(scope)...)
+				rep := b.ok(t, b.args(property)...)
 				select {
 				case <-hit:
 				default:
 					t.Error("the connection was not cut")
 				}
-				b.finished(t, scope, rep)
+				b.finished(t, property, rep)
 			})
 		}
 	}
@@ -196,9 +196,9 @@ func TestServerGone(t *testing.T) {
 }
 
 func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
-	scope := "gone " + token()
+	property := secret(t, b.label)
 	hit := b.proxy.Arm(commit, fault, true)
-	r := b.begin(t, b.args(scope)...)
+	r := b.begin(t, b.args(property)...)
 	untilHit(t, hit, r)
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -207,10 +207,10 @@ func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
 		t.Errorf("%+v, want 143 and how to resume\n%s", p, &r.stderr)
 	}
 	b.proxy.Heal() // and the server ends what was swallowed
-	if k := b.spends(t, scope); k[privacy.KindSpent] > 1 || k[privacy.KindWritten] > 0 && commit < 6 {
+	if k := b.spends(t, property); k[privacy.KindSpent] > 1 || k[privacy.KindWritten] > 0 && commit < 6 {
 		t.Errorf("the ledger holds %v", k)
 	}
-	b.finished(t, scope, b.ok(t, b.args(scope)...))
+	b.finished(t, property, b.ok(t, b.args(property)...))
 }
 
 // TestLostSpend breaks the commit of the spend and takes the server away until the
@@ -223,25 +223,25 @@ func TestLostSpend(t *testing.T) {
 		b.commits(t)
 		t.Run(fault.String(), func(t *testing.T) {
 			t.Parallel() // each waits for its --timeout, which leaves a busy machine time to reach the spend
-			scope := "spend " + token()
+			property := secret(t, b.label)
 			b.proxy.Arm(spend, fault, true)
-			r := b.begin(t, b.args(scope, "--tau", "1", "--timeout", "45s")...)
+			r := b.begin(t, b.args(property, "--tau", "1", "--timeout", "45s")...)
 			p := r.problem(t)
 			if p.ExitCode != 13 || p.Code != "unfinished" || p.Retryable || p.ResourceID == "" {
 				t.Fatalf("%+v, want 13, unfinished\n%s", p, &r.stderr)
 			}
 			b.proxy.Heal()
-			paid := b.spends(t, scope)[privacy.KindSpent]
+			paid := b.spends(t, property)[privacy.KindSpent]
 			if want := map[faultproxy.Fault]int{faultproxy.LoseRequest: 0, faultproxy.LoseReply: 1}[fault]; paid != want {
 				t.Fatalf("%d spends, want %d", paid, want)
 			}
 			if paid == 1 {
-				b.finished(t, scope, b.ok(t, "run", "--resume", p.ResourceID))
+				b.finished(t, property, b.ok(t, "run", "--resume", p.ResourceID))
 				return
 			}
 			b.refused(t, 3, "nothing was spent", "run", "--resume", p.ResourceID)
 			b.refused(t, 3, "no run can be resumed here", "run", "--resume", p.ResourceID)
-			b.finished(t, scope, b.ok(t, b.args(scope)...))
+			b.finished(t, property, b.ok(t, b.args(property)...))
 		})
 	}
 }
@@ -252,15 +252,15 @@ func TestWaitForLock(t *testing.T) {
 	t.Parallel()
 	b := newBroken(t)
 	b.commits(t)
-	scope := "wait " + token()
+	property := secret(t, b.label)
 	hit := b.proxy.Arm(2, faultproxy.SwallowRequest, false)
-	r := b.begin(t, b.args(scope)...)
+	r := b.begin(t, b.args(property)...)
 	untilHit(t, hit, r)
 	if err := r.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = r.Wait() // it was killed
-	again := b.begin(t, b.args(scope)...)
+	again := b.begin(t, b.args(property)...)
 	for deadline := time.Now().Add(5 * time.Minute); !strings.Contains(again.stderr.String(), "Waiting for the server"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is said of the lock:\n%s", &again.stderr)
@@ -274,7 +274,7 @@ func TestWaitForLock(t *testing.T) {
 	if err := json.Unmarshal(again.stdout.Bytes(), &rep); err != nil {
 		t.Fatal(err)
 	}
-	b.finished(t, scope, rep)
+	b.finished(t, property, rep)
 }
 
 // TestRacingRuns starts the same run several times at once: one spend for each that
@@ -282,23 +282,22 @@ func TestWaitForLock(t *testing.T) {
 func TestRacingRuns(t *testing.T) {
 	t.Parallel()
 	b := newBroken(t)
-	dir := filepath.Join(t.TempDir(), "karate")
-	if r := b.run(t, "graph", "generate", "example:karate", dir); r.exit != 0 {
-		t.Fatal(r.stderr)
-	}
 	for _, n := range []int{2, 8} {
 		t.Run(fmt.Sprint(n, " on Neo4j"), func(t *testing.T) {
-			scope := "race " + token()
-			finished := b.compete(t, n, b.args(scope)...)
-			if k := b.spends(t, scope); k[privacy.KindSpent] != finished || k[privacy.KindWritten] != finished {
+			property := secret(t, b.label)
+			finished := b.compete(t, n, b.args(property)...)
+			if k := b.spends(t, property); k[privacy.KindSpent] != finished || k[privacy.KindWritten] != finished {
 				t.Errorf("%d runs are finished, the ledger holds %v", finished, k)
 			}
 		})
 		t.Run(fmt.Sprint(n, " in a folder"), func(t *testing.T) {
-			scope, from := "race "+token(), "folder:"+dir
+			from := "folder:" + filepath.Join(t.TempDir(), "karate")
+			if r := b.run(t, "graph", "generate", "example:karate", strings.TrimPrefix(from, "folder:")); r.exit != 0 {
+				t.Fatal(r.stderr)
+			}
 			finished := b.compete(t, n, "run", "--from", from, "--source-property", "source", "--epsilon", "4", "--delta", "0.1",
-				"--allocation", "uniform", "--budget-scope", scope)
-			rep := b.ok(t, "budget", "show", "--from", from, "--budget-scope", scope)
+				"--allocation", "uniform")
+			rep := b.ok(t, "budget", "show", "--from", from)
 			accounts, _ := rep["scopes"].([]any)
 			if len(accounts) != 1 || accounts[0].(map[string]any)["releases"] != float64(finished) {
 				t.Errorf("%d runs are finished, the ledger says %v", finished, rep)

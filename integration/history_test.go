@@ -29,11 +29,11 @@ func byID(t *testing.T, answer map[string]any, ids ...string) map[string]map[str
 func TestHistoryOfCommands(t *testing.T) {
 	c, label, suffix := newCLI(t), Load(t, Shipped("karate")), token()
 	source(t, label, 16)
-	scope := "history " + suffix
+	property := secret(t, label)
 	args := func(more ...string) []string {
 		return append([]string{
-			"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--community-property", "club",
-			"--epsilon", "2", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "hy", "--budget-scope", scope,
+			"run", "--node-labels", label, "--node-key", "id", "--source-property", property, "--community-property", "club",
+			"--epsilon", "2", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "hy",
 		}, more...)
 	}
 	before, err := connect(t).Jobs().Now(t.Context())
@@ -46,7 +46,7 @@ func TestHistoryOfCommands(t *testing.T) {
 	found := byID(t, c.ok(t, "runs", "list", "--since", before.Add(-2*time.Second).Format(time.RFC3339)), stats, write)
 	for id, mode := range map[string]string{stats: "stats", write: "write"} {
 		r := found[id]
-		if r["status"] != "FINISHED" || r["mode"] != mode || r["budgetScope"] != scope || r["epsilonSpent"] != 2.0 || r["answer"] == nil {
+		if r["status"] != "FINISHED" || r["mode"] != mode || r["budgetScope"] != "property="+property || r["epsilonSpent"] != 2.0 || r["answer"] == nil {
 			t.Errorf("%s is told as %v", id, r)
 		}
 	}

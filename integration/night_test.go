@@ -20,11 +20,12 @@ func TestOneNight(t *testing.T) {
 	t.Parallel()
 	c, label, suffix := newCLI(t), Load(t, Shipped("karate"), ownType), token()
 	source(t, label, 16)
-	scope := "night " + suffix
+	property := secret(t, label)
+	scope := "property=" + property
 	args := func(more ...string) []string {
 		return append([]string{
-			"run", "--node-labels", label, "--relationship-types", label, "--node-key", "id", "--source-property", "source", "--epsilon", "1", "--delta", "0.1",
-			"--allocation", "uniform", "--property-prefix", "nt", "--budget-scope", scope,
+			"run", "--node-labels", label, "--relationship-types", label, "--node-key", "id", "--source-property", property, "--epsilon", "1", "--delta", "0.1",
+			"--allocation", "uniform", "--property-prefix", "nt",
 		}, more...)
 	}
 	const machines = 6

@@ -3,13 +3,10 @@
 package integration
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -98,46 +95,6 @@ func TestOneScopeUnderEveryAddress(t *testing.T) {
 	}
 }
 
-// TestEarlierLedgerGoesOn: the nodes of a ledger that an earlier version wrote under
-// two addresses and a selection become one account of the property.
-func TestEarlierLedgerGoesOn(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "testdata", "earlier-ledger", "neo4j.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var nodes []struct {
-		Label      string         `json:"label"`
-		Properties map[string]any `json:"properties"`
-	}
-	if err := json.Unmarshal(data, &nodes); err != nil {
-		t.Fatal(err)
-	}
-	s := connect(t)
-	setUp(t)
-	remove := func() {
-		Query(t, "MATCH (n:GraphCloakBudget|GraphCloakEntry) WHERE n.scope ENDS WITH 'property=earlierRisk' DELETE n", nil)
-	}
-	remove()
-	t.Cleanup(remove)
-	for _, n := range nodes {
-		Query(t, "CREATE (n:`"+n.Label+"`) SET n = $properties SET n.seq = toInteger(n.seq)", map[string]any{"properties": n.Properties})
-	}
-	l, scope := s.Ledger(), graphcloak.Scope(graphcloak.Signal{SourceProperty: "earlierRisk"})
-	before, names, err := graphcloak.Account(t.Context(), l, scope)
-	if err != nil || len(names) != 3 || before.Releases != 6 || before.Cap == nil {
-		t.Fatalf("before: %+v of %q, %v", before, names, err)
-	}
-	for range 2 {
-		if err := graphcloak.Continue(t.Context(), l, scope); err != nil {
-			t.Fatal(err)
-		}
-	}
-	after, err := privacy.VerifyLedger(t.Context(), l, scope)
-	if err != nil || after.Spent != before.Spent || after.Releases != 6 || *after.Cap != *before.Cap || len(after.Continues) != 3 {
-		t.Errorf("after: %+v, %v, want what was there before", after, err)
-	}
-}
-
 // memory is a witness for as long as a test runs.
 type memory map[string]privacy.Mark
 
@@ -148,6 +105,13 @@ func (m memory) Marks(names []string, scope string) (marks []privacy.Mark, err e
 		}
 	}
 	return marks, nil
+}
+
+func (m memory) Scopes([]string) (scopes []string, err error) {
+	for _, mark := range m {
+		scopes = append(scopes, mark.Account.Scope)
+	}
+	return scopes, nil
 }
 
 func (m memory) Put(names []string, scope string, mark privacy.Mark) error {

@@ -28,7 +28,6 @@ type fleet struct {
 	path    string
 	env     []string
 	servers []*member
-	scope   string // that all jobs pay from
 	kills   int
 	log     saying // of all
 }
@@ -57,9 +56,9 @@ func (s *saying) String() string {
 	return s.text.String()
 }
 
-func newFleet(t *testing.T, n int, scope, filed string) *fleet {
+func newFleet(t *testing.T, n int, filed string) *fleet {
 	c := newCLI(t)
-	f := &fleet{t: t, scope: scope, path: c.path, env: append(c.env, "GRAPHCLOAK_FILED_JOBS="+filed), servers: make([]*member, n)}
+	f := &fleet{t: t, path: c.path, env: append(c.env, "GRAPHCLOAK_FILED_JOBS="+filed), servers: make([]*member, n)}
 	for i := range f.servers {
 		f.start(i)
 	}
@@ -79,7 +78,7 @@ func newFleet(t *testing.T, n int, scope, filed string) *fleet {
 // another command where one is given.
 func (f *fleet) start(i int, by ...string) {
 	f.t.Helper()
-	words := append(by, f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info", "--budget-scope", f.scope)
+	words := append(by, f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info")
 	s := &member{Cmd: exec.Command(words[0], words[1:]...)}
 	s.Env = append(append(os.Environ(), f.env...), "XDG_STATE_HOME="+filepath.Join(f.t.TempDir(), "state"))
 	s.Stderr = io.MultiWriter(&s.log, &f.log)
@@ -139,7 +138,8 @@ func TestServe(t *testing.T) {
 	source(t, label, 16)
 	setUp(t)
 	s := connect(t)
-	scope := "serve " + token()
+	property := secret(t, label)
+	scope := "property=" + property
 	if _, err := privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 500, Delta: 1e-5}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +148,11 @@ func TestServe(t *testing.T) {
 		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
 	})
 	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 3s', missedRuns: 'all', nodeLabels: [$label], relationshipTypes: [$label], nodeKey: 'id', retryDelay: '1s',
-		sourceProperty: 'source', epsilon: 0.5}),
-		(:GraphCloakJob {name: $name + '-bad', schedule: 'at night'}), (:GraphCloakJob {name: $name + '-gone', schedule: '@every 3s', maxRetries: 0, nodeLabels: ['Vanished'], sourceProperty: 'source'})`,
-		map[string]any{"name": name, "label": label})
+		sourceProperty: $property, epsilon: 0.5}),
+		(:GraphCloakJob {name: $name + '-bad', schedule: 'at night'}), (:GraphCloakJob {name: $name + '-gone', schedule: '@every 3s', maxRetries: 0, nodeLabels: ['Vanished'], sourceProperty: $property})`,
+		map[string]any{"name": name, "label": label, "property": property})
 	forgetJob(t, name+"-gone")
-	f := newFleet(t, 3, scope, "nodeKey=id,sourceProperty=source,nodeLabels=Vanished,nodeLabels="+label+",relationshipTypes="+label)
+	f := newFleet(t, 3, "nodeKey=id,sourceProperty="+property+",nodeLabels=Vanished,nodeLabels="+label+",relationshipTypes="+label)
 	ended := f.untilEnded(s.Jobs(), name, ticks)
 	f.stop()
 	ended = f.closed(s.Jobs(), name, ended)
@@ -297,16 +297,17 @@ func (f *fleet) checkBoard(name string) {
 // TestFlood: more connections to a server than the files that it may open stop no job.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	label, name, scope := Load(t, Shipped("karate"), ownType), "flood-"+token(), "flood "+token()
+	label, name := Load(t, Shipped("karate"), ownType), "flood-"+token()
 	source(t, label, 16)
+	property := secret(t, label)
 	setUp(t)
 	s := connect(t)
-	if _, err := privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 500, Delta: 1e-5}); err != nil {
+	if _, err := privacy.SetCap(t.Context(), s.Ledger(), "property="+property, privacy.Budget{Epsilon: 500, Delta: 1e-5}); err != nil {
 		t.Fatal(err)
 	}
 	forgetJob(t, name)
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
-	f := newFleet(t, 0, scope, "nodeKey=id,sourceProperty=source,nodeLabels="+label+",relationshipTypes="+label)
+	f := newFleet(t, 0, "nodeKey=id,sourceProperty="+property+",nodeLabels="+label+",relationshipTypes="+label)
 	f.servers = make([]*member, 1)
 	f.start(0, "sh", "-c", `ulimit -n 64 && exec "$0" "$@"`)
 	address := ""
@@ -326,7 +327,7 @@ func TestFlood(t *testing.T) {
 		io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") // and it stays open
 	}
 	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 1s', nodeLabels: [$label], relationshipTypes: [$label], nodeKey: 'id', maxRetries: 0,
-		sourceProperty: 'source', epsilon: 0.5, mode: 'stats'})`, map[string]any{"name": name, "label": label})
+		sourceProperty: $property, epsilon: 0.5, mode: 'stats'})`, map[string]any{"name": name, "label": label, "property": property})
 	for wait := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		ended, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name, Ended: true})
 		if err != nil {

@@ -28,9 +28,11 @@ func TestSuspendedServers(t *testing.T) {
 	if *campaign {
 		rounds = 40
 	}
-	label, name, scope := Load(t, Shipped("karate"), ownType), "suspended-"+token(), "suspended "+token()
+	label, name := Load(t, Shipped("karate"), ownType), "suspended-"+token()
 	prefix := "su" + token()
 	source(t, label, 16)
+	property := secret(t, label)
+	scope := "property=" + property
 	setUp(t)
 	s := connect(t)
 	if _, err := privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 1000, Delta: 1e-5}); err != nil {
@@ -39,8 +41,8 @@ func TestSuspendedServers(t *testing.T) {
 	forgetJob(t, name)
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
 	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 1s', missedRuns: 'all', nodeLabels: [$label], relationshipTypes: [$label], nodeKey: 'id', retryDelay: '1s',
-		sourceProperty: 'source', epsilon: 0.5, propertyPrefix: $prefix})`, map[string]any{"name": name, "label": label, "prefix": prefix})
-	f := newFleet(t, 3, scope, "nodeKey=id,sourceProperty=source,propertyPrefix="+prefix+",nodeLabels="+label+",relationshipTypes="+label)
+		sourceProperty: $property, epsilon: 0.5, propertyPrefix: $prefix})`, map[string]any{"name": name, "label": label, "prefix": prefix, "property": property})
+	f := newFleet(t, 3, "nodeKey=id,sourceProperty="+property+",propertyPrefix="+prefix+",nodeLabels="+label+",relationshipTypes="+label)
 	cancelled := 0
 	for round := 0; round < rounds; {
 		holder, at := f.holder(s.Jobs(), name)
@@ -78,7 +80,7 @@ func TestSuspendedServers(t *testing.T) {
 		return err == nil && len(open) == 0 && shown[0][0] == "PAUSED"
 	})
 	f.stop()
-	f.checkValues(s.Jobs(), s.Ledger(), name, label, prefix)
+	f.checkValues(s.Jobs(), s.Ledger(), name, label, prefix, scope)
 	t.Logf("campaign: %d tried, %d survived; %d ticks were cancelled", rounds, rounds, cancelled)
 }
 
@@ -135,17 +137,17 @@ func (f *fleet) until(what string, holds func() bool) {
 }
 
 // checkValues compares the ticks of a job with the ledger and with what the nodes hold.
-func (f *fleet) checkValues(s jobs.Store, l privacy.Ledger, name, label, prefix string) {
+func (f *fleet) checkValues(s jobs.Store, l privacy.Ledger, name, label, prefix, scope string) {
 	t := f.t
 	t.Helper()
 	ticks, err := s.Ticks(t.Context(), jobs.TickQuery{JobName: name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := privacy.VerifyLedger(t.Context(), l, f.scope); err != nil {
+	if _, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil {
 		t.Error(err)
 	}
-	entries, err := l.Entries(t.Context(), f.scope)
+	entries, err := l.Entries(t.Context(), scope)
 	if err != nil {
 		t.Fatal(err)
 	}

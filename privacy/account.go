@@ -14,7 +14,7 @@ import (
 
 // Charge asks a ledger for one release.
 type Charge struct {
-	Scope     string    `json:"scope"`     // names the data that the budget protects
+	Scope     string    `json:"scope"`     // names the data that the budget protects; the account of another scope may pay, where this one goes on there
 	ReleaseID string    `json:"releaseId"` // once a scope
 	Attempt   string    `json:"attempt"`   // token of this attempt, from [NewAttempt]
 	Plan      Digest    `json:"plan"`
@@ -83,7 +83,7 @@ type Account struct {
 	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
 	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are; "": an earlier version did not say
 	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
-	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one
+	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one, also by way of others
 	MovedTo      string             `json:"movedTo,omitempty"`      // the scope that this one went on in; "": it is open
 	Entries      int64              `json:"entries"`
 	Latest       time.Time          `json:"latest,omitzero"` // time of the newest entry that has one
@@ -164,6 +164,8 @@ func (a Account) Append(e Entry) (Account, error) {
 		return a, fmt.Errorf("%w: scope %q, entry %d goes back in time", ErrChain, a.Scope, e.Seq)
 	case a.MovedTo != "" && e.ReleaseID == "", a.MovedTo != "" && e.Kind == KindSpent:
 		return a, fmt.Errorf("%w: scope %q, entry %d follows its end", ErrChain, a.Scope, e.Seq)
+	case e.Charge != nil && e.Charge.Scope != a.Scope && !slices.Contains(a.Continues, e.Charge.Scope):
+		return a, fmt.Errorf("%w: scope %q, entry %d pays for scope %q, which does not go on in it", ErrChain, a.Scope, e.Seq, e.Charge.Scope)
 	}
 	a.Entries, a.Head = e.Seq, e.Hash
 	if !e.Time.IsZero() {
@@ -177,7 +179,7 @@ func (a Account) Append(e Entry) (Account, error) {
 	case KindMoved:
 		a.MovedTo = e.To
 	case KindContinues:
-		a.Continues = append(slices.Clone(a.Continues), e.Account.Scope)
+		a.Continues = slices.Concat(a.Continues, []string{e.Account.Scope}, e.Account.Continues)
 		return a.absorb(*e.Account)
 	case KindReconciled:
 		return a.absorb(*e.Account)
@@ -290,10 +292,10 @@ func (a Account) charge(c Charge, h *chain) (*Entry, error) {
 		return nil, err
 	}
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
-		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release needs a scope of its own", ErrGuarantee, a.Scope, a.Guarantee, c.Guarantee)
+		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release does not add up with them", ErrGuarantee, a.Scope, a.Guarantee, c.Guarantee)
 	}
 	if err := a.sameKey(c.NodeKey, c.Sensors); err != nil {
-		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before, or a scope of its own", err)}
+		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before", err)}
 	}
 	if _, err := a.add(c); err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func VerifyEntry(r *Release, e Entry) error {
 	if e.Charge == nil {
 		return fmt.Errorf("%w: the entry is no payment", ErrMismatch)
 	}
-	c, err := r.plan.Charge(e.Scope, r.id, e.Charge.Attempt)
+	c, err := r.plan.Charge(e.Charge.Scope, r.id, e.Charge.Attempt)
 	if err != nil {
 		return err
 	}

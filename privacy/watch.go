@@ -15,6 +15,8 @@ import (
 // their high-water marks. A ledger that was restored from an older copy, or one of
 // two clones that are both spent from, is whole by itself; a witness knows more.
 type Witness interface {
+	// Scopes returns the scopes of which anything is remembered under the names of a ledger.
+	Scopes(names []string) ([]string, error)
 	// Marks returns what is remembered of a scope under the names of a ledger.
 	Marks(names []string, scope string) ([]Mark, error)
 	// Put remembers m of a scope under each of the names, in place of what was where
@@ -68,8 +70,9 @@ func (m Mark) Check(scope string, entries []Entry) error {
 }
 
 // Watch returns a ledger that refuses, with [ErrRollback], to work on a chain that
-// does not hold the marks of its witness, and moves them on. A mark that cannot be
-// put stops an Update unless its entry is stored by then: missed gets the error.
+// does not hold the marks of its witness, and moves them on. Before a new chain all marks of
+// the ledger are checked: where it was deleted, no other scope begins again from nothing. A
+// mark that cannot be put stops an Update unless its entry is stored by then: missed gets the error.
 func Watch(l Ledger, w Witness, missed func(error)) Ledger {
 	return &watched{Ledger: l, witness: w, missed: missed, seen: make(map[string]Mark)}
 }
@@ -102,6 +105,11 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 			return nil, err
 		}
 	}
+	if len(entries) == 0 {
+		if err := w.checkOthers(ctx, id.Names()); err != nil {
+			return nil, err
+		}
+	}
 	var seen Mark
 	if seen.Account, err = Replay(scope, entries); err != nil {
 		return nil, err
@@ -110,6 +118,30 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 		seen.Heads = append(seen.Heads, e.heads()...)
 	}
 	return entries, w.put(ctx, scope, seen)
+}
+
+// checkOthers holds all chains of the ledger that are remembered against their marks.
+func (w *watched) checkOthers(ctx context.Context, names []string) error {
+	scopes, err := w.witness.Scopes(names)
+	if err != nil {
+		return err
+	}
+	for _, scope := range scopes {
+		marks, err := w.witness.Marks(names, scope)
+		if err != nil {
+			return err
+		}
+		entries, err := w.Ledger.Entries(ctx, scope)
+		if err != nil {
+			return err
+		}
+		for _, m := range marks {
+			if err := m.Check(scope, entries); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // heads returns the hash of an entry, preceded by the lost head that it accounts for.
@@ -121,9 +153,10 @@ func (e Entry) heads() []Digest {
 }
 
 // Update implements [Ledger]. A chain that others have appended to is read again before the rule
-// decides: it may be another one.
+// decides: it may be another one. So is one that was new when it was read: the others may be gone since.
 func (w *watched) Update(ctx context.Context, scope, releaseID string, rule Rule) error {
 	seen, ok := w.mark(scope)
+	ok = ok && seen.Account.Entries > 0
 	for {
 		if ok {
 			if err := w.updateFrom(ctx, seen, scope, releaseID, rule); !errors.Is(err, errGrown) {
@@ -212,7 +245,8 @@ func (w *watched) put(ctx context.Context, scope string, m Mark) error {
 // spent after the last entry that both have. Where entries in between were never
 // seen, more is charged than was lost, never less. Where the scope moved to another
 // one, that is charged first. The mark's cap applies again as far as it is the
-// stricter one, unless one was set since. A chain that holds the mark is left as it is.
+// stricter one, unless one was set since. Scopes that had been joined are joined again, and
+// what they carry may be charged twice. A chain that holds the mark is left as it is.
 // [ErrMoved]: the scope moved to another one meanwhile. Other errors are those of
 // [Replay] and [Mark.Check].
 //
@@ -234,28 +268,44 @@ func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost
 		return 0, err
 	}
 	next := ""
-	for _, name := range slices.Backward(scopes) { // successors first: the mark is satisfied only once all are booked
-		if err := recordLoss(ctx, l, name, next, lost); err != nil {
+	for i, name := range slices.Backward(scopes) { // successors first: the mark is satisfied only once all are booked
+		loss := lost
+		if i > 0 { // which has a cap of its own
+			loss.Cap = nil
+		}
+		if err := recordLoss(ctx, l, name, next, loss); err != nil {
 			return 0, err
 		}
 		next = name
 	}
-	return lost.Spent, nil
+	return lost.Spent, rejoin(ctx, l, scopes[len(scopes)-1], m.Account)
 }
 
-// lineage returns a scope and its successors in order, the open one last.
-func lineage(ctx context.Context, l Ledger, scope string) ([]string, error) {
-	scopes := []string{scope}
-	for {
-		a, err := ReplayLedger(ctx, l, scopes[len(scopes)-1])
-		if err != nil || a.MovedTo == "" {
-			return scopes, err
+// rejoin repeats the moves from and to a scope that are lost: else what those scopes pay
+// for next would be compared with an older account, or with none.
+func rejoin(ctx context.Context, l Ledger, paying string, was Account) error {
+	if was.MovedTo != "" && paying == was.Scope {
+		scopes, err := lineage(ctx, l, was.MovedTo)
+		if err != nil || slices.Contains(scopes, paying) {
+			return err
 		}
-		if slices.Contains(scopes, a.MovedTo) {
-			return nil, fmt.Errorf("%w: scope %q goes on in itself", ErrChain, a.MovedTo)
+		if err := join(ctx, l, scopes[len(scopes)-1], []string{paying}); err != nil {
+			return err
 		}
-		scopes = append(scopes, a.MovedTo)
+		paying = scopes[len(scopes)-1]
 	}
+	for _, name := range was.Continues {
+		a, err := ReplayLedger(ctx, l, name)
+		if err != nil {
+			return err
+		}
+		if a.MovedTo == "" && name != paying {
+			if err := join(ctx, l, paying, []string{name}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // recordLoss charges what was lost to a scope whose successor is next ("": it has none),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/privacy"
@@ -27,6 +28,15 @@ func (n *notebook) Marks(names []string, scope string) (marks []privacy.Mark, er
 		}
 	}
 	return marks, nil
+}
+
+func (n *notebook) Scopes(names []string) (scopes []string, err error) {
+	for key := range n.marks {
+		if name, scope, _ := strings.Cut(key, "/"); slices.Contains(names, name) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes, nil
 }
 
 func (n *notebook) Put(names []string, scope string, m privacy.Mark) error {
@@ -329,7 +339,7 @@ func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
 	}
 	m := markOf(t, l, "old")
 	for _, move := range [][2]string{{"old", "new"}, {"new", "newest"}} {
-		if err := privacy.Continue(ctx, restored, move[1], move[:1]); err != nil {
+		if err := privacy.Continue(ctx, restored, move[1], move[:1], privacy.Cap{Budget: privacy.Budget{Epsilon: 3, Delta: 1e-5}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -339,13 +349,81 @@ func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
 		}
 	}
 	a, err := privacy.VerifyLedger(ctx, restored, "newest")
-	if err != nil || a.Spent != unit || a.Releases != 1 || len(a.Certificates) != 1 || a.Cap == nil || a.Cap.Epsilon != 1 {
-		t.Errorf("%+v, %v, want the spend that was lost, its certificate and the cap", a, err)
+	if err != nil || a.Spent != unit || a.Releases != 1 || len(a.Certificates) != 1 || a.Cap == nil || a.Cap.Epsilon != 3 {
+		t.Errorf("%+v, %v, want the spend that was lost, its certificate and the cap that it has", a, err)
 	}
 	entries, err := restored.Entries(ctx, "old")
 	if err != nil || m.Check("old", entries) != nil {
 		t.Errorf("the mark: %v, %v", m.Check("old", entries), err)
 	}
+}
+
+// TestReconcileJoinsAgain: where a ledger is older than the common account, or gone, what is
+// reconciled is one account again: neither scope can pay from another.
+func TestReconcileJoinsAgain(t *testing.T) {
+	ctx := context.Background()
+	for _, keep := range []int{0, 1} {
+		for _, order := range [][]string{{"a", "b", "both"}, {"both", "b", "a"}, {"both"}} {
+			var n notebook
+			whole := shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id", Place: "here"}}
+			w := watch(t, whole, &n)
+			pay(t, w, "a", "1")
+			restored := copyOf(t, whole, "a", keep, whole.id)
+			if err := privacy.Continue(ctx, w, "both", []string{"a", "b"}, privacy.Cap{Budget: budgetFor(t, 4)}); err != nil {
+				t.Fatal(err)
+			}
+			pay(t, w, "b", "2")
+			pay(t, w, "a", "3")
+			pay(t, w, "b", "4")
+			for _, scope := range []string{"a", "b"} {
+				if _, err := privacy.Spend(ctx, watch(t, restored, &n), ledgertest.Charge(scope, "5", "a", unit)); !errors.Is(err, privacy.ErrRollback) {
+					t.Errorf("%d entries are left, a spend of %q: %v, want ErrRollback", keep, scope, err)
+				}
+			}
+			for _, scope := range order {
+				if _, err := privacy.Reconcile(ctx, restored, scope, n.marks["id/"+scope]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, scope := range []string{"a", "b"} {
+				if _, err := privacy.Spend(ctx, restored, ledgertest.Charge(scope, "5", "a", unit)); !errors.Is(err, privacy.ErrExhausted) {
+					t.Errorf("%d entries were left, %q reconciled, a spend of %q: %v, want ErrExhausted", keep, order, scope, err)
+				}
+			}
+			if a, err := privacy.VerifyLedger(ctx, restored, "both"); err != nil || a.Spent < 4*unit || a.Cap == nil {
+				t.Errorf("%d entries were left, %q reconciled: %+v, %v, want at least four releases", keep, order, a, err)
+			}
+		}
+	}
+}
+
+// TestNewScopeOfALostLedger: where all that is remembered of a ledger is gone, no scope that
+// is new begins from nothing, also in a process that had looked at it before.
+func TestNewScopeOfALostLedger(t *testing.T) {
+	ctx := context.Background()
+	var n notebook
+	l := &shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id", Place: "here"}}
+	w := watch(t, l, &n)
+	pay(t, w, "a", "1")
+	if _, err := privacy.ReadAccount(ctx, w, "b"); err != nil {
+		t.Fatal(err)
+	}
+	*l = shelf{new(privacy.MemoryLedger), privacy.Identity{Place: "here"}}
+	for name, w := range map[string]privacy.Ledger{"the same process": w, "another": watch(t, l, &n)} {
+		if _, err := privacy.Spend(ctx, w, ledgertest.Charge("b", "1", "a", unit)); !errors.Is(err, privacy.ErrRollback) {
+			t.Errorf("%s: a spend of a new scope: %v, want ErrRollback", name, err)
+		}
+		if _, err := privacy.SetCap(ctx, w, "b", privacy.Budget{Epsilon: 1, Delta: 1e-5}); !errors.Is(err, privacy.ErrRollback) {
+			t.Errorf("%s: a cap for a new scope: %v, want ErrRollback", name, err)
+		}
+	}
+	if scopes, err := l.Scopes(ctx); err != nil || len(scopes) > 0 {
+		t.Errorf("scopes %q, %v, want none", scopes, err)
+	}
+	if _, err := privacy.Reconcile(ctx, l, "a", n.marks["here/a"]); err != nil {
+		t.Fatal(err)
+	}
+	pay(t, watch(t, l, &n), "b", "1")
 }
 
 // repeating is a ledger that loses the answer to its first commit, and repeats it.

@@ -130,7 +130,7 @@ func (a Account) since(past Account) (Account, error) {
 }
 
 // Grants returns the error with which [Spend] would refuse a charge to an account of the
-// scope, such as [ErrGuarantee], or nil. It does not check the release id.
+// scope, such as [ErrGuarantee], or nil; [ErrMoved] where the account goes on in another. It does not check the release id.
 func Grants(ctx context.Context, l Ledger, a Account, c Charge) error {
 	_, err := a.charge(c, nil)
 	if !errors.Is(err, errSliding) {

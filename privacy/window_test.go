@@ -162,8 +162,7 @@ func TestWindowChanges(t *testing.T) {
 	}
 }
 
-// What another scope spent counts from when it was carried over, and a cap goes along
-// with its window.
+// What another scope spent counts from when it was carried over.
 func TestWindowsGoOn(t *testing.T) {
 	ctx := context.Background()
 	l := newClocked(t)
@@ -172,9 +171,13 @@ func TestWindowsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.now = epoch.Add(10 * day)
-	if err := privacy.Continue(ctx, l, "s", []string{"old"}); err != nil {
-		t.Fatal(err)
+	goOn := func(name string) {
+		t.Helper()
+		if err := privacy.Continue(ctx, l, "s", []string{name}, privacy.Cap{Budget: budgetFor(t, 2), PerSeconds: int64(month / time.Second)}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	goOn("old")
 	l.mustWait("b", 1, month, 10*day+month)
 	l.mustPay("b", 1, 10*day+month)
 	l.now = epoch.Add(400 * day) // the clock is ahead
@@ -182,9 +185,7 @@ func TestWindowsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.now = epoch.Add(10*day + 2*month)
-	if err := privacy.Continue(ctx, l, "s", []string{"older"}); err != nil {
-		t.Fatal(err)
-	}
+	goOn("older")
 	l.mustWait("c", 2, 200*day, 400*day+month)
 }
 

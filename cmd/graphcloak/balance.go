@@ -20,7 +20,8 @@ type scopeAccount struct {
 	lastDelta       float64
 }
 
-// readHoldings folds the entries of each scope, and so checks them.
+// readHoldings folds the entries of each scope, and so checks them. A scope that goes on in
+// another one holds what its data spent in both.
 func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]scopeAccount, error) {
 	holdings := make([]scopeAccount, len(scopes))
 	now, err := l.Now(ctx)
@@ -33,8 +34,14 @@ func readHoldings(ctx context.Context, l privacy.Ledger, scopes []string) ([]sco
 			return nil, err
 		}
 		h := &holdings[i]
-		if h.account, err = privacy.Replay(scope, entries); err != nil {
+		if h.account, err = privacy.SpentOn(ctx, l, scope); err != nil {
 			return nil, err
+		}
+		if h.account.MovedTo != "" {
+			h.account.Cap = nil // which counts no more
+			if entries, err = privacy.Releases(ctx, l, scope); err != nil {
+				return nil, err
+			}
 		}
 		if h.recent, err = h.account.Recent(entries, now); err != nil {
 			return nil, err
@@ -79,7 +86,7 @@ type balance struct {
 	RemainingRho     *float64 `json:"remainingRho"`
 	RemainingEpsilon *float64 `json:"remainingEpsilon"` // of one more release, by itself
 	Head             string   `json:"head"`
-	MovedTo          string   `json:"movedTo,omitempty"` // the scope that counts all this
+	MovedTo          string   `json:"movedTo,omitempty"` // the scope that counts all this too
 }
 
 // defaultDelta is where ε is told of a scope without a cap and without a release.
@@ -111,7 +118,7 @@ func orNil(x float64, err error) *float64 {
 }
 
 var balanceColumns = []string{
-	"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee", "capPer", "recentEpsilon",
+	"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee", "capPer", "recentEpsilon", "movedTo",
 }
 
 // row is an account in full, for programs.
@@ -128,16 +135,19 @@ func (b balance) row() []any {
 	}
 	return []any{
 		b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
-		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, per, number(b.RecentEpsilon),
+		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, per, number(b.RecentEpsilon), b.MovedTo,
 	}
 }
 
 // shortBalances are accounts for people, the same at every width of the screen.
-func shortBalances(shown []balance, sliding bool) section {
+func shortBalances(shown []balance, sliding, moved bool) section {
 	s := section{columns: []string{"scope", "releases", "ε", "δ", "cap ε", "left ε"}}
 	pick := []int{0, 1, 3, 4, 5, 8}
 	if sliding {
 		s.columns, pick = append(s.columns, "cap per", "recent ε"), append(pick, 10, 11)
+	}
+	if moved {
+		s.columns, pick = append(s.columns, "counts in"), append(pick, 12)
 	}
 	s.rows = rowsOf(shown, func(b balance) []any {
 		all := b.row()
@@ -154,27 +164,22 @@ func shortBalances(shown []balance, sliding bool) section {
 func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 	balances := make([]balance, len(holdings))
 	var remarks []string
-	shown := balances[:0:0]
-	sliding, inFull := false, a.outputFormat() != "table" || a.verbose()
+	sliding, moved, inFull := false, false, a.outputFormat() != "table" || a.verbose()
 	if len(holdings) == 0 {
-		return a.render(map[string]any{"scopes": balances}, section{columns: balanceColumns, rows: rowsOf(shown, balance.row), none: "Nothing was spent yet, and no cap is set: `graphcloak budget set` sets one."})
+		return a.render(map[string]any{"scopes": balances}, section{columns: balanceColumns, rows: rowsOf(balances, balance.row), none: "Nothing was spent yet, and no cap is set: `graphcloak budget set` sets one."})
 	}
 	for i, h := range holdings {
 		balances[i] = newBalance(h, delta)
-		if h.account.MovedTo != "" {
-			remarks = append(remarks, fmt.Sprintf("Scope %q goes on as %q and is counted there.", h.account.Scope, h.account.MovedTo))
-			continue
-		}
 		sliding = sliding || balances[i].CapPerSeconds > 0
-		shown = append(shown, balances[i])
+		moved = moved || balances[i].MovedTo != ""
 		remarks = append(remarks, remainingAtDelta(h, delta)...)
 	}
 	if sliding {
 		remarks = append(remarks, "A cap with \"cap per\" limits what is spent in any time as long as that, recent ε; ε is that of all releases, however old.")
 	}
-	table := shortBalances(shown, sliding)
+	table := shortBalances(balances, sliding, moved)
 	if inFull {
-		table.columns, table.rows = balanceColumns, rowsOf(shown, balance.row)
+		table.columns, table.rows = balanceColumns, rowsOf(balances, balance.row)
 	}
 	return a.render(map[string]any{"scopes": balances}, table, section{text: "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --verbose shows. " + strings.Join(remarks, " ")})
 }

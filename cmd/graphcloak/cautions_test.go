@@ -16,13 +16,13 @@ func TestJobListNamesWhatWillFail(t *testing.T) {
 	settings := `jobs:
   - {name: lacking, schedule: "@daily", sourceProperty: nope}
   - {name: uncapped, schedule: "@daily", sourceProperty: leak}
-  - {name: fine, schedule: "@daily", sourceProperty: leak, budgetScope: capped}
+  - {name: fine, schedule: "@daily", sourceProperty: part}
 `
 	if err := os.WriteFile("night.yaml", []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	at := []string{"--from", "folder:hall", "--config", "night.yaml"}
-	if exit, _, stderr := called(t, append(strings.Fields("budget set --budget-scope capped --create --epsilon 1 --delta 0.01"), at[:2]...)...); exit != exitOK {
+	if exit, _, stderr := called(t, append(strings.Fields("budget set --budget-scope property=part --create --epsilon 1 --delta 0.01"), at[:2]...)...); exit != exitOK {
 		t.Fatal(stderr)
 	}
 	exit, stdout, stderr := called(t, append([]string{"job", "list", "--format", "csv"}, at...)...)

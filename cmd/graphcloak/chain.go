@@ -26,10 +26,9 @@ func (r headRow) row() []any { return []any{r.Scope, r.Entries, r.Head.String()}
 
 var headColumns = []string{"budgetScope", "entries", "head"}
 
-// heads verifies the chains of the scope that the settings name, or of all, and
-// returns their heads.
+// heads verifies all chains and returns their heads.
 func (a *app) heads(ctx context.Context, l privacy.Ledger) (scopes []string, rows []headRow, err error) {
-	if scopes, err = a.scopes(ctx, l); err != nil {
+	if scopes, err = l.Scopes(ctx); err != nil {
 		return nil, nil, err
 	}
 	rows = []headRow{}
@@ -96,7 +95,7 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 		if err := containHeads(ctx, l, scopes, heads); err != nil {
 			return err
 		}
-		if err := app.checkMarks(ctx, l, scopes); err != nil {
+		if err := checkMarks(ctx, l); err != nil {
 			return err
 		}
 		text := fmt.Sprintf("Every chain is whole (%s), and holds all that this machine has seen of it.", report.Count(len(rows), "scope"))
@@ -140,18 +139,15 @@ func containHeads(ctx context.Context, l privacy.Ledger, scopes []string, heads 
 }
 
 // checkMarks holds chains against what this machine has seen of them, those that are
-// gone included unless a scope is named.
-func (a *app) checkMarks(ctx context.Context, l privacy.Ledger, scopes []string) error {
+// gone included.
+func checkMarks(ctx context.Context, l privacy.Ledger) error {
 	id, err := l.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	seen, err := witness{}.scopes(id.Names())
+	scopes, err := witness{}.Scopes(id.Names())
 	if err != nil {
 		return err
-	}
-	if a.config.Privacy.BudgetScope == "" {
-		scopes = seen
 	}
 	for _, scope := range scopes {
 		marks, err := witness{}.Marks(id.Names(), scope)
@@ -188,12 +184,9 @@ func newBudgetReconcileCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		scopes, err := witness{}.scopes(id.Names())
+		scopes, err := witness{}.Scopes(id.Names())
 		if err != nil {
 			return err
-		}
-		if named := app.config.Privacy.BudgetScope; named != "" {
-			scopes = []string{named}
 		}
 		return app.reconcile(ctx, l, id, scopes, other)
 	})
@@ -233,7 +226,10 @@ func (a *app) reconcile(ctx context.Context, l privacy.Ledger, id privacy.Identi
 			}
 			rows = append(rows, row{scope, m.Account.Head, booked.Rho()})
 		}
-		if _, err := a.watchLedger(l).Entries(ctx, scope); err != nil { // the mark is now that of the chain
+	}
+	watched := a.watchLedger(l)
+	for _, scope := range scopes {
+		if _, err := watched.Entries(ctx, scope); err != nil { // the mark is now that of the chain
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 		if err != nil {
 			return err
 		}
-		if b != nil {
+		if b != nil && !slices.ContainsFunc(series.Budgets, func(other page.Budget) bool { return other.Scope == b.Scope }) {
 			series.Budgets = append(series.Budgets, *b)
 		}
 	}

@@ -81,7 +81,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	job.Signal = graphcloak.Signal{SourceProperty: builtin.SourceProperty}
 	job.Selection.Isolated = graph.DropIsolated // which a generated graph may have
 	job.Write = graphcloak.WriteOptions{Enabled: true, Force: a.config.Output.Force}
-	job.Scope, job.RequireCap = source.Name, false // what ships in the program needs no limit
+	job.RequireCap = false // what ships in the program needs no limit
 	if job.Communities.Property == "" {
 		job.Communities.Property = source.Community
 	}
@@ -106,7 +106,7 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	if _, err := checkState(); err != nil {
 		return nil, err
 	}
-	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: job.Scope, fresh: true}); err != nil {
+	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: graphcloak.Scope(job.Signal), fresh: true}); err != nil {
 		return nil, err
 	}
 	m, err := a.model(ctx, s, job.Settings)

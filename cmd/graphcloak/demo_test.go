@@ -64,9 +64,9 @@ func TestDemoIsRight(t *testing.T) {
 	}
 	at, _ := m.Graph.Index("121")
 	right := 0
-	for run := range 400 {
+	for range 400 {
 		r, err := m.Release(ctx, plan, graphcloak.Signal{SourceProperty: builtin.SourceProperty}, graphcloak.Spend{
-			Scope: "demo " + strconv.Itoa(run), ReleaseID: "demo", Attempt: privacy.NewAttempt(),
+			Ledger: new(privacy.MemoryLedger), ReleaseID: "demo", Attempt: privacy.NewAttempt(),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -22,8 +22,5 @@ func checkFiled(job, server *config.Config) error {
 	if !job.Privacy.RequireCap && server.Privacy.RequireCap {
 		return fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
 	}
-	if job.Privacy.BudgetScope != server.Privacy.BudgetScope {
-		return fail(exitValidation, "budgetScope is the server's to say: a job in the store pays from what guards its own property")
-	}
 	return nil
 }

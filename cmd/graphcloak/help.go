@@ -98,9 +98,6 @@ var ofJobs = []string{"from", "uri", "username", "format", "output", "verbose"}
 
 func briefOf(cmd *cobra.Command, f *pflag.Flag) (brief, bool) {
 	i := slices.IndexFunc(briefs, func(b brief) bool { return b.flag == f.Name })
-	if f.Name == "budget-scope" && cmd.HasParent() && cmd.Parent().Name() == "budget" { // what the command is about
-		return brief{f.Name, "NAME", "the data, such as property=risk"}, true
-	}
 	about := cmd.Name() == "serve" || cmd.HasParent() && cmd.Parent().Name() == "job"
 	if i < 0 || f.Annotations == nil || about && !slices.Contains(ofJobs, f.Name) {
 		return brief{}, false

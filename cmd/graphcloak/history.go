@@ -76,7 +76,7 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 		return r
 	}
 	r := jobs.Run{
-		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: job.Scope, Status: jobs.Failed,
+		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: graphcloak.Scope(job.Signal), Status: jobs.Failed,
 		ExitCode: int64(exitCode(err)), Message: visible(strings.Join(messages(err), "; ")),
 	}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
@@ -179,6 +179,18 @@ func openMessage(id string) string {
 // openReleases tells of the releases in a ledger that are paid for, and neither written
 // nor given up.
 func openReleases(ctx context.Context, l privacy.Ledger) (runs []jobs.Run, err error) {
+	open, err := openPayments(ctx, l)
+	for _, e := range open {
+		runs = append(runs, jobs.Run{
+			RunID: e.ReleaseID, ReleaseID: e.ReleaseID, Status: jobs.Running, BudgetScope: e.Scope, StartedAt: e.Time,
+			Spent: true, EpsilonSpent: e.Charge.Budget.Epsilon, DeltaSpent: e.Charge.Budget.Delta,
+		})
+	}
+	return runs, err
+}
+
+// openPayments returns the payments of all scopes for such releases.
+func openPayments(ctx context.Context, l privacy.Ledger) (open []privacy.Entry, err error) {
 	scopes, err := l.Scopes(ctx)
 	if err != nil {
 		return nil, err
@@ -188,19 +200,7 @@ func openReleases(ctx context.Context, l privacy.Ledger) (runs []jobs.Run, err e
 		if err != nil {
 			return nil, err
 		}
-		var open []jobs.Run
-		for _, e := range entries {
-			switch e.Kind {
-			case privacy.KindSpent:
-				open = append(open, jobs.Run{
-					RunID: e.ReleaseID, ReleaseID: e.ReleaseID, Status: jobs.Running, BudgetScope: scope, StartedAt: e.Time,
-					Spent: true, EpsilonSpent: e.Charge.Budget.Epsilon, DeltaSpent: e.Charge.Budget.Delta,
-				})
-			case privacy.KindWritten, privacy.KindVoid:
-				open = slices.DeleteFunc(open, func(r jobs.Run) bool { return r.ReleaseID == e.ReleaseID })
-			}
-		}
-		runs = append(runs, open...)
+		open = append(open, unwritten(entries)...)
 	}
-	return runs, nil
+	return open, nil
 }

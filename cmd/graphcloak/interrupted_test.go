@@ -69,8 +69,6 @@ func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job.Scope = "data"
-	a.config.Privacy.BudgetScope = job.Scope
 	if job.RunID, err = a.newRunID(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +93,14 @@ func again(t *testing.T, fresh bool, args ...string) (runID, notes string, err e
 func ledgerKinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	_, s, _ := prepared(t)
-	entries, err := s.Ledger().Entries(t.Context(), "data")
+	entries, err := s.Ledger().Entries(t.Context(), "property=source")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
 		kinds = append(kinds, string(e.Kind))
 	}
-	if _, err := privacy.VerifyLedger(t.Context(), s.Ledger(), "data"); err != nil {
+	if _, err := privacy.VerifyLedger(t.Context(), s.Ledger(), "property=source"); err != nil {
 		t.Error(err)
 	}
 	return kinds

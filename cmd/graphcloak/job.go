@@ -213,7 +213,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	}
 	settings.Communities.Caption = c.Report.Caption
 	job := graphcloak.Job{
-		Settings: settings, Plan: plan, Signal: signalOf(c), Scope: c.Privacy.BudgetScope, RequireCap: c.Privacy.RequireCap, Recover: options,
+		Settings: settings, Plan: plan, Signal: signalOf(c), RequireCap: c.Privacy.RequireCap, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},
 		Version: readBuild().Version, Configuration: configuration(c),
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -98,7 +97,7 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 		scope := scopeOf(a.config)
 		account, asked := accounts[scope]
 		if !asked {
-			if read, _, err := graphcloak.Account(ctx, r.s.Ledger(), scope); err == nil {
+			if read, err := privacy.Paying(ctx, r.s.Ledger(), scope); err == nil {
 				account = &read
 			}
 			accounts[scope] = account
@@ -181,7 +180,6 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		return nil, err
 	}
 	job.RunID, job.Attempt, job.AskFirst = w.ReleaseID, "tick-"+w.ReleaseID, true
-	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
 	s := a.watch(r.s)
 	if err := a.checkSignal(ctx, s, job.Signal); err != nil {
 		return nil, err
@@ -191,11 +189,11 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		return nil, err
 	}
 	kept := staged{
-		Store: r.s.Name(), Signal: job.Signal, Scope: job.Scope, Write: job.Write, Mode: a.config.Write.Mode,
+		Store: r.s.Name(), Signal: job.Signal, Write: job.Write, Mode: a.config.Write.Mode,
 		Recovery: a.config.Recovery, Community: a.config.Community, Configuration: job.Configuration,
 	}
 	job.Begin = func(at *graphcloak.Attempt) error {
-		kept.Attempt, kept.Scope = at, at.Scope
+		kept.Attempt = at
 		return saveRun(ctx, w, kept)
 	}
 	job.Planned = func(p *graphcloak.Plan) error {
@@ -205,7 +203,7 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	job.Stage = r.stage(ctx, w, &kept)
 	rep, err := m.Run(ctx, job)
 	if err != nil {
-		return nil, explain(ctx, s, job, err)
+		return nil, explain(job, err)
 	}
 	a.keepCurve(ctx, rep)
 	return rep, nil
@@ -308,7 +306,7 @@ func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
 	if _, err := r.s.Undo(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	return markVoid(ctx, r.s, kept.Scope, kept.releaseID())
+	return markVoid(ctx, r.s, graphcloak.Scope(kept.Signal), kept.releaseID())
 }
 
 // ending says how an attempt ended. Resumed tells that something of it was kept.

@@ -226,33 +226,24 @@ func TestFiledJobsNameWhatTheyMay(t *testing.T) {
 	}
 }
 
-// TestFiledJobsChooseNoScope: a job that was filed in the store pays from the scope of its
-// property or from the server's, whatever it says; one of the settings file chooses.
-func TestFiledJobsChooseNoScope(t *testing.T) {
+// TestJobsChooseNoScope: a job pays from the scope of its property, whatever its definition says,
+// filed or not.
+func TestJobsChooseNoScope(t *testing.T) {
 	w := newTickWorld(t)
 	w.app.config.Server.FiledJobs = []string{"sourceProperty=source"}
 	for _, filed := range []bool{true, false} {
-		for _, scope := range []string{"", "property=other", "property=source"} {
-			fields := map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source"}
-			if scope != "" {
-				fields["budgetScope"] = scope
-			}
-			d, err := jobs.Define(fields)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.Filed = filed
-			if err := w.Check(d); (err != nil) != (filed && scope != "") {
-				t.Errorf("filed %v, budgetScope %q: %v", filed, scope, err)
-			}
-			if !filed || scope == "" {
-				continue
-			}
-			work := w.as(nil, func([]byte) error { return nil })
-			work.Definition = d
-			if end := w.Run(t.Context(), work); end.Status != jobs.Failed || end.Retry || w.count(t, privacy.KindSpent) != 0 {
-				t.Errorf("budgetScope %q: it ran: %+v", scope, end.Outcome)
-			}
+		d, err := jobs.Define(map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source", "budgetScope": "property=other"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Filed = filed
+		if err := w.Check(d); err == nil {
+			t.Errorf("filed %v: it may choose", filed)
+		}
+		work := w.as(nil, func([]byte) error { return nil })
+		work.Definition = d
+		if end := w.Run(t.Context(), work); end.Status != jobs.Failed || end.Retry || w.count(t, privacy.KindSpent) != 0 {
+			t.Errorf("filed %v: it ran: %+v", filed, end.Outcome)
 		}
 	}
 }

@@ -171,12 +171,16 @@ func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.V
 	return section{text: fmt.Sprintf("The report with its map is %s.", path)}, err
 }
 
-// spentSoFar is what the scope of a run has spent, nil where there is none.
+// spentSoFar is what the account that pays for the data of a run has spent, nil where there is none.
 func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Budget, error) {
 	if rep.BudgetScope == "" {
 		return nil, nil
 	}
-	holdings, err := readHoldings(ctx, s.Ledger(), []string{rep.BudgetScope})
+	paying, err := privacy.Paying(ctx, s.Ledger(), rep.BudgetScope)
+	if err != nil {
+		return nil, err
+	}
+	holdings, err := readHoldings(ctx, s.Ledger(), []string{paying.Scope})
 	if err != nil {
 		return nil, err
 	}

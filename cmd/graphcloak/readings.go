@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -64,16 +63,12 @@ func (a *app) findableSources(err error, signal graphcloak.Signal) error {
 		hint("check --source-property and the selection by --node-labels: %s; --allow-zero-signal releases it all the same", where)
 }
 
-// explain adds to an error of a scope without a cap one with a name like it.
-func explain(ctx context.Context, s graphStore, job graphcloak.Job, err error) error {
+// explain adds to an error of a scope without a cap what limits it.
+func explain(job graphcloak.Job, err error) error {
 	if !errors.Is(err, graphcloak.ErrNoCap) {
 		return err
 	}
-	scopes, failed := s.Ledger().Scopes(ctx)
-	if near := suggestScope(job.Scope, scopes); failed == nil && near != "" {
-		err = fmt.Errorf("%w%s", err, near)
-	}
-	return fail(exitBudget, "%w", err).hint("%s", limitFirst(job.Scope))
+	return fail(exitBudget, "%w", err).hint("%s", limitFirst(graphcloak.Scope(job.Signal)))
 }
 
 // limitFirst is the command that gives a scope its cap.

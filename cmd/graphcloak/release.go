@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -77,7 +76,6 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
 	digest, err := p.Digest()
 	if err != nil {
 		return err
@@ -86,14 +84,14 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	if done, err := a.resolveInterrupted(ctx, s, interruption{job.Scope, identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
+	if done, err := a.resolveInterrupted(ctx, s, interruption{graphcloak.Scope(job.Signal), identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
 		return err
 	}
 	if a.config.Write.DryRun {
 		if err := m.CheckRelease(ctx, p, job); err != nil {
-			return explain(ctx, s, job, a.findable(err, p.Model, job.Signal))
+			return explain(job, a.findable(err, p.Model, job.Signal))
 		}
-		if err := a.noteNewScope(ctx, s.Ledger(), job.Scope); err != nil {
+		if err := a.noteNewScope(ctx, s.Ledger(), graphcloak.Scope(job.Signal)); err != nil {
 			return err
 		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
@@ -106,7 +104,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Pay(ctx, p, values, job)
 	if err != nil {
-		return a.findable(a.unspent(job.RunID, explain(ctx, s, job, err)), p.Model, job.Signal)
+		return a.findable(a.unspent(job.RunID, explain(job, err)), p.Model, job.Signal)
 	}
 	return a.finishRelease(ctx, m, r, job)
 }
@@ -114,7 +112,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 // releaseJob reads what the command was given, before a store is opened.
 func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, []privacy.SensorValue, error) {
 	job := graphcloak.Job{
-		Settings: p.Model, Signal: signalOf(a.config), Scope: a.config.Privacy.BudgetScope, RequireCap: a.config.Privacy.RequireCap, Version: readBuild().Version,
+		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Privacy.RequireCap, Version: readBuild().Version,
 		Write: graphcloak.WriteOptions{Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force},
 	}
 	if err := p.CheckSignal(job.Signal); err != nil {
@@ -161,7 +159,7 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 		a.note("Wrote %d node properties as run %s", written, job.RunID)
 	}
 	if path := a.outputPath(); path != "" && a.tty.err {
-		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri", r.Plan().Epsilon, r.Plan().Delta, job.Scope, path)
+		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri", r.Plan().Epsilon, r.Plan().Delta, graphcloak.Scope(job.Signal), path)
 	}
 	return nil
 }

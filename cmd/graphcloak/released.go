@@ -22,8 +22,8 @@ type secret struct {
 }
 
 // secrets are the properties that a store knows to be private: from the records of runs
-// that wrote values, from its ledger, which knows of every release whose scope has the
-// property's name, and from the history, which knows of the others until it is pruned.
+// that wrote values, from its ledger, which knows of every release that was paid for, and from
+// the history, which knows what a ledger has lost.
 func secrets(ctx context.Context, s graphStore) ([]secret, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {
@@ -46,18 +46,13 @@ func secrets(ctx context.Context, s graphStore) ([]secret, error) {
 	return slices.Concat(found, paid, told), err
 }
 
-// paidSecrets are the properties that scopes of a ledger are named by, for each release
-// that was paid for and not given up.
+// paidSecrets are the properties of the releases in a ledger that were paid for and not given up.
 func paidSecrets(ctx context.Context, l privacy.Ledger, undone map[string]bool) (found []secret, err error) {
 	scopes, err := l.Scopes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, scope := range scopes {
-		property, ok := graphcloak.PropertyOf(scope)
-		if !ok {
-			continue
-		}
 		entries, err := l.Entries(ctx, scope)
 		if err != nil {
 			return nil, err
@@ -66,7 +61,9 @@ func paidSecrets(ctx context.Context, l privacy.Ledger, undone map[string]bool) 
 		for _, e := range entries {
 			switch e.Kind {
 			case privacy.KindSpent:
-				paid = append(paid, secret{property: property, runID: e.ReleaseID, undone: undone[e.ReleaseID]})
+				if property, ok := graphcloak.PropertyOf(e.Charge.Scope); ok {
+					paid = append(paid, secret{property: property, runID: e.ReleaseID, undone: undone[e.ReleaseID]})
+				}
 			case privacy.KindVoid:
 				paid = slices.DeleteFunc(paid, func(p secret) bool { return p.runID == e.ReleaseID })
 			}

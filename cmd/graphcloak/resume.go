@@ -139,7 +139,7 @@ func (a *app) keptJob(kept *staged, runID string) (graphcloak.Job, error) {
 	set := chosen(*kept.model(), kept.Recovery, kept.Community)
 	set.Communities.Caption = a.config.Report.Caption
 	return graphcloak.Job{
-		Settings: set, Signal: kept.Signal, Scope: kept.Scope, Recover: options, Write: kept.Write,
+		Settings: set, Signal: kept.Signal, Recover: options, Write: kept.Write,
 		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
 	}, err
 }
@@ -289,7 +289,7 @@ func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string)
 		return false, a.refuseUnreadable(ctx, s, e, id, err)
 	}
 	here, err := kept.isOn(ctx, s)
-	if err != nil || !here || kept.Scope != e.scope {
+	if err != nil || !here || graphcloak.Scope(kept.Signal) != e.scope {
 		return false, errors.Join(err, a.drop())
 	}
 	if e.dry {
@@ -305,7 +305,7 @@ func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string)
 func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption, id string, why error) error {
 	open, err := unwrittenReleases(ctx, s.Ledger(), e.scope)
 	switch {
-	case err != nil || !slices.Contains(open, id):
+	case err != nil || !slices.ContainsFunc(open, func(p privacy.Entry) bool { return p.ReleaseID == id }):
 		return errors.Join(err, a.drop())
 	case e.dry:
 		a.note("Note: run %s of the same data is paid for and unfinished, and a run would stop at it: %v", id, why)
@@ -338,7 +338,7 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		return false, a.drop()
 	case e.fresh:
 		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
-		return false, a.giveUp(ctx, s, kept.Scope, kept.releaseID(), id)
+		return false, a.giveUp(ctx, s, e.scope, kept.releaseID(), id)
 	case kept.Identity == e.identity:
 		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost; --new pays for another", id)
 		return true, a.completeKept(ctx, s, kept, id)
@@ -366,34 +366,39 @@ func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id str
 // markVoid marks a release in the ledger that was paid for and will never be written.
 func markVoid(ctx context.Context, s graphStore, scope, releaseID string) error {
 	open, err := unwrittenReleases(ctx, s.Ledger(), scope)
-	if err != nil || !slices.Contains(open, releaseID) {
-		return err
+	for _, e := range open {
+		if e.ReleaseID == releaseID {
+			_, err = privacy.MarkVoid(ctx, s.Ledger(), e.Scope, releaseID)
+		}
 	}
-	_, err = privacy.MarkVoid(ctx, s.Ledger(), scope, releaseID)
 	return err
 }
 
-// unwrittenReleases lists the releases of a scope that were paid for and neither written nor
-// given up, in order.
-func unwrittenReleases(ctx context.Context, l privacy.Ledger, scope string) ([]string, error) {
-	entries, err := l.Entries(ctx, scope)
-	var open []string
+// unwrittenReleases returns the payments for releases of the data of a scope that are neither
+// written nor given up, in order.
+func unwrittenReleases(ctx context.Context, l privacy.Ledger, scope string) ([]privacy.Entry, error) {
+	entries, err := privacy.Releases(ctx, l, scope)
+	return unwritten(entries), err
+}
+
+// unwritten returns the payments among entries for releases that are neither written nor given up.
+func unwritten(entries []privacy.Entry) (open []privacy.Entry) {
 	for _, e := range entries {
 		switch e.Kind {
 		case privacy.KindSpent:
-			open = append(open, e.ReleaseID)
+			open = append(open, e)
 		case privacy.KindWritten, privacy.KindVoid:
-			open = slices.DeleteFunc(open, func(id string) bool { return id == e.ReleaseID })
+			open = slices.DeleteFunc(open, func(p privacy.Entry) bool { return p.ReleaseID == e.ReleaseID })
 		}
 	}
-	return open, err
+	return open
 }
 
 // noteElsewhere tells of releases of the same data that are paid for and not finished,
 // and of which nothing is kept here; one that this command makes again is no such release.
 func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope, again string) error {
 	open, err := unwrittenReleases(ctx, s.Ledger(), scope)
-	open = slices.DeleteFunc(open, func(id string) bool { return id == again || conditionOf(id) != unknown })
+	open = slices.DeleteFunc(open, func(e privacy.Entry) bool { return e.ReleaseID == again || conditionOf(e.ReleaseID) != unknown })
 	if err != nil || len(open) == 0 {
 		return err
 	}
@@ -402,11 +407,12 @@ func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope, again stri
 	return nil
 }
 
-func fewRuns(ids []string) string {
-	if len(ids) == 1 {
-		return "release " + ids[0]
+func fewRuns(paid []privacy.Entry) string {
+	last := paid[len(paid)-1].ReleaseID
+	if len(paid) == 1 {
+		return "release " + last
 	}
-	return fmt.Sprintf("release %s and %d before it", ids[len(ids)-1], len(ids)-1)
+	return fmt.Sprintf("release %s and %d before it", last, len(paid)-1)
 }
 
 // explainBlockingRun says what can be done about the run that blocks a store.

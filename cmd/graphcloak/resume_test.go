@@ -44,7 +44,7 @@ func TestResumeRelease(t *testing.T) {
 			t.Errorf("node %d has %v, want %v", k, written[k], y)
 		}
 	}
-	entries, err := graphcloak.Payment(ctx, s.Ledger(), r, "")
+	entries, err := graphcloak.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func newRevealCommand(app *app) *cobra.Command {
 			return app.reveal(cmd.Context(), path, key)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupBudget, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`")
 	cmd.Flags().StringVar(&key, "key", "", "`FILE` with the master secret of the release's epoch")
 	return cmd
@@ -66,7 +66,7 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	entries, err := graphcloak.Payment(ctx, s.Ledger(), &r, a.config.Privacy.BudgetScope)
+	entries, err := graphcloak.Payment(ctx, s.Ledger(), &r)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -104,7 +104,6 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if job.RunID, err = a.newRunID(); err != nil {
 		return err
 	}
-	job.Scope = cmp.Or(job.Scope, graphcloak.Scope(job.Signal))
 	if done, err := a.nothingToDo(ctx, s, &job); done || err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 		return err
 	}
 	job.DryRun = a.config.Write.DryRun
-	if done, err := a.resolveInterrupted(ctx, s, interruption{job.Scope, identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
+	if done, err := a.resolveInterrupted(ctx, s, interruption{graphcloak.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
 		return err
 	}
 	return a.perform(ctx, s, m, job, identity)
@@ -154,10 +153,10 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	}
 	if err != nil || !job.DryRun {
 		a.keepShownCurve(ctx, rep)
-		err = a.chronicle(ctx, s, job, a.config.Write.Mode, took, rep, explain(ctx, s, job, err))
+		err = a.chronicle(ctx, s, job, a.config.Write.Mode, took, rep, explain(job, err))
 		return a.conclude(ctx, s, job, rep, a.unspent(job.RunID, err))
 	}
-	if err := a.noteNewScope(ctx, s.Ledger(), job.Scope); err != nil {
+	if err := a.noteNewScope(ctx, s.Ledger(), graphcloak.Scope(job.Signal)); err != nil {
 		return err
 	}
 	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
@@ -309,31 +308,29 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 // It reports whether it found the release.
 func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID string) (found bool, err error) {
 	if kept != nil {
-		return true, markVoid(ctx, s, kept.Scope, kept.releaseID())
+		return true, markVoid(ctx, s, graphcloak.Scope(kept.Signal), kept.releaseID())
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {
 		return false, err
 	}
+	release, scope := runID, ""
 	for _, r := range runs {
-		scope, _ := r.Record["budgetScope"].(string)
-		release, _ := r.Record["releaseId"].(string)
-		if r.ID == runID && scope != "" && release != "" {
-			return true, markVoid(ctx, s, scope, release)
+		if r.ID == runID {
+			scope, _ = r.Record["budgetScope"].(string)
+			named, _ := r.Record["releaseId"].(string)
+			release = cmp.Or(named, runID)
 		}
 	}
-	scopes, err := s.Ledger().Scopes(ctx)
+	open, err := openPayments(ctx, s.Ledger())
 	if err != nil {
 		return false, err
 	}
-	for _, scope := range scopes {
-		open, err := unwrittenReleases(ctx, s.Ledger(), scope)
-		if err != nil {
-			return false, err
-		}
-		if slices.Contains(open, runID) {
-			return true, markVoid(ctx, s, scope, runID)
+	for _, e := range open {
+		if e.ReleaseID == release && (scope == "" || e.Scope == scope || e.Charge.Scope == scope) {
+			_, err := privacy.MarkVoid(ctx, s.Ledger(), e.Scope, release)
+			return true, err
 		}
 	}
-	return false, nil
+	return scope != "", nil
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,17 +100,17 @@ func (a *app) sawAccount(ctx context.Context, l privacy.Ledger, scope string) {
 	a.scheduled.account = &told
 }
 
-// accountMetrics returns what is spent of a scope; an ε beyond conversion is NaN.
+// accountMetrics returns what the account that pays for a scope has spent; an ε beyond conversion is NaN.
 func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metrics.Account, error) {
 	now, err := l.Now(ctx)
 	if err != nil {
 		return metrics.Account{}, err
 	}
-	entries, err := l.Entries(ctx, scope)
+	account, err := privacy.Paying(ctx, l, scope)
 	if err != nil {
 		return metrics.Account{}, err
 	}
-	account, _, err := graphcloak.Account(ctx, l, scope)
+	entries, err := l.Entries(ctx, account.Scope)
 	if err != nil {
 		return metrics.Account{}, err
 	}
@@ -120,7 +119,7 @@ func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metric
 		return metrics.Account{}, err
 	}
 	h := scopeAccount{account: account, recent: recent, lastDelta: lastDeltaOf(entries)}
-	told := metrics.Account{Scope: scope, Delta: h.delta(0)}
+	told := metrics.Account{Scope: account.Scope, Delta: h.delta(0)}
 	if account.Cap != nil {
 		told.Limit = account.Cap.Epsilon
 	}
@@ -194,16 +193,14 @@ func (a *app) endStatus(exit int) string {
 	return metrics.Failure
 }
 
-// scopeOf returns the budget scope that the settings name or mean.
-func scopeOf(c *config.Config) string {
-	return cmp.Or(c.Privacy.BudgetScope, graphcloak.Scope(signalOf(c)))
-}
+// scopeOf returns the budget scope of the signal that the settings name.
+func scopeOf(c *config.Config) string { return graphcloak.Scope(signalOf(c)) }
 
 // nothingToDo ends a run that its scheduler asks for once more: one of the same data that
 // was finished within --once-per, or the one that has this --release-id. A run with
 // that id which was paid for and interrupted here is resumed.
 func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job) (done bool, err error) {
-	c, scope := a.config.Schedule, job.Scope
+	c, scope := a.config.Schedule, graphcloak.Scope(job.Signal)
 	if c.ReleaseID != "" {
 		if done, err = a.again(ctx, s, scope, c.ReleaseID); done || err != nil {
 			return done, err
@@ -217,15 +214,15 @@ func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job
 	if err != nil {
 		return false, err
 	}
-	entries, err := l.Entries(ctx, scope)
+	paying, err := privacy.Paying(ctx, l, scope)
 	if err != nil {
 		return false, err
 	}
-	account, err := privacy.Replay(scope, entries)
+	entries, err := privacy.Releases(ctx, l, scope)
 	if err != nil {
 		return false, err
 	}
-	job.Ledger = onceLedger{l, scope, account.Releases}
+	job.Ledger = &onceLedger{l, scope, paying.Releases, paidFor(entries)}
 	after := now.Add(-time.Duration(c.OncePer))
 	last := lastFinished(entries, after)
 	if last == nil {
@@ -239,25 +236,47 @@ func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job
 		c.OncePer, last.ReleaseID, scope, last.Time.UTC().Format(time.RFC3339)))
 }
 
-// onceLedger pays for nothing once its scope has paid for another release than those that
-// were seen: it is asked in the transaction of the payment.
+// onceLedger pays for nothing once another release of its scope's data was paid for than those
+// that were seen: it is asked in the transaction of the payment.
 type onceLedger struct {
 	privacy.Ledger
 	scope string
-	seen  int64
+	seen  int64 // releases of the account, others' among them
+	own   int
+}
+
+// paidFor counts payments.
+func paidFor(entries []privacy.Entry) (n int) {
+	for _, e := range entries {
+		if e.Kind == privacy.KindSpent {
+			n++
+		}
+	}
+	return n
 }
 
 var errPaidMeanwhile = errors.New("another run of the same data was paid for meanwhile")
 
 // Update implements [privacy.Ledger].
-func (l onceLedger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
-	return l.Ledger.Update(ctx, scope, releaseID, func(a privacy.Account, prior []privacy.Entry) (*privacy.Entry, error) {
-		e, err := rule(a, prior)
-		if err == nil && e != nil && e.Kind == privacy.KindSpent && e.Seq > a.Entries && scope == l.scope && a.Releases != l.seen {
-			return nil, fail(exitTransient, "%w", errPaidMeanwhile).hint("run it again")
+func (l *onceLedger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	for {
+		seen := l.seen
+		err := l.Ledger.Update(ctx, scope, releaseID, func(a privacy.Account, prior []privacy.Entry) (*privacy.Entry, error) {
+			e, err := rule(a, prior)
+			if err == nil && e != nil && e.Kind == privacy.KindSpent && e.Seq > a.Entries && a.Releases != seen {
+				l.seen = a.Releases
+				return nil, fail(exitTransient, "%w", errPaidMeanwhile).hint("run it again")
+			}
+			return e, err
+		})
+		if !errors.Is(err, errPaidMeanwhile) {
+			return err
 		}
-		return e, err
-	})
+		entries, unread := privacy.Releases(ctx, l.Ledger, l.scope)
+		if unread != nil || paidFor(entries) != l.own { // else it was other data under the same cap
+			return errors.Join(unread, err)
+		}
+	}
 }
 
 // paidElsewhere says that a release which a scheduler asks for again is not at its end.
@@ -320,8 +339,8 @@ func (a *app) again(ctx context.Context, s graphStore, scope, id string) (done b
 		if len(about) == 0 {
 			continue
 		}
-		if other != scope {
-			return false, fail(exitConflict, "release %s is one of scope %q, this run is of scope %q", id, other, scope).
+		if paid := about[0].Charge; paid == nil || paid.Scope != scope {
+			return false, fail(exitConflict, "release %s is one of other data, in scope %q; this run is of scope %q", id, other, scope).
 				hint("give every run an id of its own, such as the name of the job and the day").about("release", id)
 		}
 		return a.settleNamed(ctx, s, scope, about)

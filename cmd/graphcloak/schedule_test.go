@@ -61,7 +61,7 @@ func TestPings(t *testing.T) {
 		{0, "/token", nil},
 		{exitNotFound, "/token/3", []string{"--from", "folder:none"}},
 		{exitNotFound, "/token/3", []string{"--source-property", "nobody"}},
-		{exitBudget, "/token/9", []string{"--require-cap", "--budget-scope", "new"}},
+		{exitBudget, "/token/9", []string{"--require-cap"}},
 		{0, "/token", []string{"--once-per", "20h"}},
 	} {
 		l.told = nil

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -163,9 +164,15 @@ func TestValidateJobs(t *testing.T) {
 // TestJobNeedsACap: a job does not spend from data that nothing limits, and says so, with
 // the command that limits it, before its first time comes.
 func TestJobNeedsACap(t *testing.T) {
-	const limit = "limit it first: `graphcloak budget set --create --budget-scope elsewhere "
-	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: source, budgetScope: elsewhere}\n"+
-		"  - {name: b, schedule: '@daily', sourceProperty: source}\n  - {name: c, schedule: '@daily', sourceProperty: source, budgetScope: free, requireCap: false}\n")
+	const limit = "limit it first: `graphcloak budget set --create --budget-scope property=elsewhere "
+	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: elsewhere}\n"+
+		"  - {name: b, schedule: '@daily', sourceProperty: source}\n  - {name: c, schedule: '@daily', sourceProperty: elsewhere, requireCap: false}\n")
+	nodes := filepath.Join(graph, "nodes.csv")
+	text, err := os.ReadFile(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, nodes, regexp.MustCompile(`(?m)(,[01])$`).ReplaceAllString(strings.Replace(string(text), ",source", ",source,elsewhere", 1), "$1$1"), 0o600)
 	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}} {
 		_, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...)
 		if strings.Count(said, "has no cap, so its first run will be refused: "+limit) != 1 {

@@ -58,7 +58,9 @@ func (a *app) readMetrics(ctx context.Context, s graphStore, e *jobs.Engine) (*m
 		if err != nil {
 			return nil, err
 		}
-		set.Account(serverName, account)
+		if account.Scope == scope { // else another scope pays for it
+			set.Account(serverName, account)
+		}
 	}
 	return set, nil
 }

@@ -39,7 +39,6 @@ type staged struct {
 	ReleaseOnly   bool                    `json:"releaseOnly,omitempty"` // nothing is recovered
 	Mode          string                  `json:"mode,omitempty"`        // what is told of it
 	Signal        graphcloak.Signal       `json:"signal"`
-	Scope         string                  `json:"scope,omitempty"`
 	Write         graphcloak.WriteOptions `json:"write"`
 	Recovery      config.Recovery         `json:"recovery"`
 	Community     config.Community        `json:"community"`
@@ -98,7 +97,7 @@ func (k *staged) paid(ctx context.Context, l privacy.Ledger) (bool, error) {
 // the same graph, signal, plan and recovery, whatever their output.
 func jobIdentity(job graphcloak.Job, c *config.Config, digest any) (string, error) {
 	data, err := json.Marshal([]any{
-		digest, job.Scope, job.Signal, job.Settings, job.Write.Prefix, c.Write.Mode, c.Privacy, c.Escrow, c.Recovery, c.Community,
+		digest, job.Signal, job.Settings, job.Write.Prefix, c.Write.Mode, c.Privacy, c.Escrow, c.Recovery, c.Community,
 	})
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), err
@@ -109,12 +108,12 @@ func jobIdentity(job graphcloak.Job, c *config.Config, digest any) (string, erro
 func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, room int64, identity string, releaseOnly bool) {
 	c := a.config
 	kept := staged{
-		Store: s.Name(), Identity: identity, ReleaseOnly: releaseOnly, Mode: c.Write.Mode, Signal: job.Signal, Scope: job.Scope, Write: job.Write,
+		Store: s.Name(), Identity: identity, ReleaseOnly: releaseOnly, Mode: c.Write.Mode, Signal: job.Signal, Write: job.Write,
 		Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
 	}
 	id := job.RunID
 	job.Begin = func(at *graphcloak.Attempt) (err error) {
-		kept.Attempt, kept.Scope = at, at.Scope
+		kept.Attempt = at
 		if kept.Ledger, err = s.Ledger().Identity(ctx); err != nil {
 			return err
 		}

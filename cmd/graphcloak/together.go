@@ -31,34 +31,38 @@ func (c composition) String() string {
 	return fmt.Sprintf("The %d releases of %s behind these answers are together ε = %.4g at δ = %v.", c.Releases, c.Scope, *c.Epsilon, c.Delta)
 }
 
-// composed adds up what the releases behind answers cost, by scope, as the ledger holds
-// it. δ is the cap's, else the largest of theirs.
+// composed adds up what the releases behind answers cost, by the account that pays for their
+// data, as the ledger holds it. δ is the cap's, else the largest of theirs.
 func composed(ctx context.Context, l privacy.Ledger, answers []*report.Report) ([]composition, error) {
 	list := []composition{}
+	var read []string
 	for _, rep := range answers {
-		scope := rep.BudgetScope
-		if scope == "" || slices.ContainsFunc(list, func(c composition) bool { return c.Scope == scope }) {
+		if rep.BudgetScope == "" || slices.Contains(read, rep.BudgetScope) {
 			continue
 		}
-		entries, err := l.Entries(ctx, scope)
+		paying, err := privacy.Paying(ctx, l, rep.BudgetScope)
 		if err != nil {
 			return nil, err
 		}
-		whole, err := privacy.Replay(scope, entries)
-		if err != nil {
-			return nil, err
+		c := composition{Scope: paying.Scope}
+		var entries []privacy.Entry
+		for _, scope := range append(paying.Continues, paying.Scope) {
+			more, err := l.Entries(ctx, scope)
+			if err != nil {
+				return nil, err
+			}
+			entries, read = append(entries, more...), append(read, scope)
 		}
-		c := composition{Scope: scope}
 		ids := make(map[string]bool)
 		for _, other := range answers {
-			if other.BudgetScope == scope {
+			if slices.Contains(read, other.BudgetScope) {
 				ids[other.ReleaseID], c.Delta = true, max(c.Delta, other.Delta)
 			}
 		}
-		if whole.Cap != nil {
-			c.Delta = whole.Cap.Delta
+		if paying.Cap != nil {
+			c.Delta = paying.Cap.Delta
 		}
-		some, err := whole.Only(entries, func(releaseID string) bool { return ids[releaseID] })
+		some, err := paying.Only(entries, func(releaseID string) bool { return ids[releaseID] })
 		if err != nil {
 			return nil, err
 		}

@@ -225,20 +225,22 @@ func TestLogTakesTheProgressAway(t *testing.T) {
 func TestNewScopesAreAskedAbout(t *testing.T) {
 	var l privacy.MemoryLedger
 	limit := privacy.Budget{Epsilon: 1, Delta: 0.1}
-	if _, err := privacy.SetCap(t.Context(), &l, "hospital", limit); err != nil {
+	if _, err := privacy.SetCap(t.Context(), &l, "property=risk", limit); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		answer, question string
 		made             bool
 	}{
-		{"\n", `Scope "hospitl" is new; did you mean "hospital"? Create it? [y/N]`, false},
+		{"\n", `Scope "property=risc" is new; did you mean "property=risk"? Create it? [y/N]`, false},
 		{"no\n", `[y/N]`, false},
 		{"Yes\n", `[y/N]`, true},
 	} {
 		a, s := onScreen(t)
 		failed := make(chan error)
-		go func() { failed <- a.setCap(t.Context(), &l, "hospitl", privacy.Cap{Budget: limit}, false) }()
+		go func() {
+			failed <- a.setCap(t.Context(), &l, []string{"property=risc"}, privacy.Cap{Budget: limit}, false)
+		}()
 		s.wait(t, c.question)
 		if _, err := s.keyboard.WriteString(c.answer); err != nil {
 			t.Fatal(err)
@@ -247,7 +249,7 @@ func TestNewScopesAreAskedAbout(t *testing.T) {
 			t.Errorf("answered %q: %v", c.answer, err)
 		}
 		scopes, err := l.Scopes(t.Context())
-		if err != nil || slices.Contains(scopes, "hospitl") != c.made {
+		if err != nil || slices.Contains(scopes, "property=risc") != c.made {
 			t.Errorf("answered %q: scopes %q, %v", c.answer, scopes, err)
 		}
 	}

@@ -42,7 +42,7 @@ func newVerifyCommand(app *app) *cobra.Command {
 			return app.verify(cmd.Context(), &r, path)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupBudget, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE` that the release should be of")
 	return cmd
 }
@@ -177,7 +177,7 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 	if err := m.CertifyRelease(ctx, r); err != nil {
 		return nil, err
 	}
-	entries, err := graphcloak.Payment(ctx, s.Ledger(), r, a.config.Privacy.BudgetScope)
+	entries, err := graphcloak.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		return nil, err
 	}

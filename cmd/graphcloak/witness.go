@@ -103,8 +103,8 @@ func waitForLock(path string) (*os.File, error) {
 
 const lockTime = 10 * time.Second
 
-// scopes lists the scopes that are remembered of a ledger, ascending.
-func (witness) scopes(names []string) ([]string, error) {
+// Scopes implements [privacy.Witness], in ascending order.
+func (witness) Scopes(names []string) ([]string, error) {
 	var scopes []string
 	for _, name := range names {
 		dir, err := markDir(name)

@@ -66,6 +66,7 @@ func Run(t *testing.T, s Suite) {
 		{"ReserveRace", testReserveRace},
 		{"Ledger", testLedger},
 		{"LedgerRace", testLedgerRace},
+		{"LedgerTogether", testLedgerTogether},
 		{"LedgerIdentity", testLedgerIdentity},
 		{"Claim", testClaim},
 		{"ClaimRace", testClaimRace},

@@ -30,11 +30,16 @@ func TestForms(t *testing.T) {
 	program := build(t)
 	const scope = `a "scope" \ of`
 	for file, kind := range map[string]string{"risk.prom": "text/plain", "risk.om": "application/openmetrics-text"} {
-		path := filepath.Join(t.TempDir(), file)
-		run := exec.Command(program, "run", "--from", "example:karate", "--source-property", "source", "--mode", "stats", "--budget-scope", scope, "--metrics-file", path)
-		run.Env = []string{"XDG_STATE_HOME=" + t.TempDir()}
-		if out, err := run.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		path, state := filepath.Join(t.TempDir(), file), t.TempDir()
+		for _, args := range [][]string{
+			{"budget", "set", "--budget-scope", scope, "--properties", "source", "--create", "--epsilon", "9", "--delta", "1e-5"},
+			{"run", "--source-property", "source", "--mode", "stats", "--metrics-file", path},
+		} {
+			run := exec.Command(program, append(args, "--from", "example:karate")...)
+			run.Env = []string{"XDG_STATE_HOME=" + state}
+			if out, err := run.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
