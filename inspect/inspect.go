@@ -27,8 +27,7 @@ var ErrOptions = errors.New("inspect: bad options")
 
 // Options of [Inspect]. The zero value is recommended.
 type Options struct {
-	Leading     int    // eigenvectors behind the leverage scores; 0: 10
-	Seed        uint64 // of the random vectors beyond ExactNodes
+	Leading     int // eigenvectors behind the leverage scores; 0: 10
 	Sensitivity sensitivity.Options
 	Progress    func(stage string, done, total int64) // nil: silent
 

@@ -35,7 +35,7 @@ func (in *Inspection) fromLanczos(ctx context.Context, m sensitivity.Model, o Op
 	least, most := math.Inf(1), 0.0
 	for p := range probes {
 		o.Progress("spectrum", int64(p), probes)
-		theta, w, err := lanczos(ctx, m.Laplacian, null, steps, rand.New(rand.NewPCG(o.Seed, uint64(p))))
+		theta, w, err := lanczos(ctx, m.Laplacian, null, steps, rand.New(rand.NewPCG(0, uint64(p))))
 		if err != nil {
 			return err
 		}
