@@ -137,7 +137,7 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 	s := &tauSearch{
 		ctx: ctx, m: m, opts: opts, labels: part.Labels, single: part.Count < 2, tried: make(map[int]*TauPoint), end: math.MaxInt,
 		sketches: make(map[*TauPoint]*allocation.Sketch),
-		chance:   likeliest(part, m.Prior),
+		chance:   m.Chance(part),
 		sketch:   allocation.Options{Prior: m.Prior, Noise: 1, Distances: distances(m.Graph)},
 	}
 	if opts.Allocation.MaxSensors < len(m.Sensors) {
@@ -160,8 +160,9 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 	return s, nil
 }
 
-// likeliest returns the probability of the likeliest community before anything is measured.
-func likeliest(part community.Partition, prior []float64) float64 {
+// Chance is how often always naming the likeliest community of the prior is right.
+func (m *Model) Chance(part community.Partition) float64 {
+	prior := m.Prior
 	if prior == nil {
 		prior = slices.Repeat([]float64{1}, len(part.Labels))
 	}

@@ -24,8 +24,8 @@ type Facts struct {
 	Communities int              // that the answer tells apart
 	Accuracy    *report.Accuracy // expected
 	Target      bool             // whether a plan can be searched for a target of accuracy
-	Rough       float64          // probability that the right community is named, in a rough simulation
-	Chance      float64          // the same without measurements
+	Refused     bool             // whether a run is, whose answer cannot be told from chance
+	Rough       *report.Accuracy // the same by a rough simulation, of which Probability and Chance are read
 	Misplaced   []Misplaced
 }
 
@@ -229,17 +229,17 @@ func parallel(f Facts) (Warning, bool) {
 // little reports whether a probability of being right is below [report.Half].
 func little(right, chance float64) bool { return right < report.Half(chance) }
 
-// ask says what leaves more to be told. An α below the lengths of the relationships hides
-// nothing, so that a smaller one is named only above them.
-func (f Facts) ask() string {
-	wishes := "fewer communities or a larger ε"
+// Help says what makes the answer right more often. An α below the lengths of the relationships hides nothing, so that a smaller one
+// is named only above them.
+func (f Facts) Help() string {
+	text := "raise ε, or use fewer communities"
 	if f.Graph != nil && f.Alpha > Alpha(f.Graph) {
-		wishes = "fewer communities, a smaller α or a larger ε"
+		text = "raise ε, use fewer communities, or lower α"
 	}
-	if !f.Target {
-		return "ask for " + wishes
+	if f.Target {
+		text += "; `graphcloak plan --target-accuracy 0.9` finds the ε"
 	}
-	return "ask for " + wishes + ", which `graphcloak plan --target-accuracy 0.9` finds"
+	return text
 }
 
 // accuracy compares how often the right community would be named with always naming the
@@ -255,12 +255,12 @@ func accuracy(f Facts) (Warning, bool) {
 	if a != nil && a.Few() { // which tell nothing
 		a = nil
 	}
-	if a == nil && f.Rough > 0 && little(f.Rough, f.Chance) {
+	if a == nil && f.Rough != nil && little(f.Rough.Probability, f.Rough.Chance) {
 		return Warning{
 			Code: "accuracy",
 			Text: fmt.Sprintf("in a rough simulation the answer is right %s of the time; chance is %s",
-				report.Percent(f.Rough), report.Percent(f.Chance)),
-			Advice: "raise ε, or use fewer communities",
+				report.Percent(f.Rough.Probability), report.Percent(f.Rough.Chance)),
+			Advice: f.Help(),
 		}, true
 	}
 	if a == nil || !little(a.Probability, a.Chance) {
@@ -270,16 +270,19 @@ func accuracy(f Facts) (Warning, bool) {
 		Code: "accuracy",
 		Text: fmt.Sprintf("the answer will be right %s of the time (95 %% interval %.0f to %.0f %%, from %d simulated runs); chance is %s",
 			report.Percent(a.Probability), 100*a.Lower, 100*a.Upper, a.Trials, report.Percent(a.Chance)),
-		Advice: "raise ε, or use fewer communities",
+		Advice: f.Help(),
 	}
-	if f.Target {
-		w.Advice += "; `graphcloak plan --target-accuracy 0.9` finds the ε"
+	if a.AtChance() {
+		w.Text += ", and it cannot be told from that"
 	}
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
 		w.Text += "; " + a.LimitClause("(ε, δ)")
 		if little(a.Limit.Gaussian, a.Chance) {
-			w.Advice = f.ask() + "; another τ, allocation or more sensors cannot help enough"
+			w.Advice += "; another τ, allocation or more sensors cannot help enough"
 		}
+	}
+	if a.AtChance() && f.Refused {
+		w.Text += "; a run is refused unless --spend-at-chance is given"
 	}
 	return w, true
 }

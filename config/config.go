@@ -96,6 +96,7 @@ type Privacy struct {
 	Guarantee            string
 	Randomness           string
 	RequireCap           bool     // refuse to spend where nothing limits it
+	SpendAtChance        bool     // spend where nothing will be told
 	ClipLow              *float64 // nil: the range that the diffusion can reach
 	ClipHigh             *float64
 	WeightError          string // a share, or with % in hundredths; "": none

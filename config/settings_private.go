@@ -79,6 +79,10 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.RequireCap },
 		},
 		{
+			Key: "spendAtChance", Group: GroupBudget, Default: "false", Help: "spend although simulation does not tell the answer from chance, which is refused otherwise",
+			field: func(c *Config) any { return &c.Privacy.SpendAtChance },
+		},
+		{
 			Key: "clipLow", Group: g, Help: "public lower limit of a reading; what the diffusion can reach unless given", arg: "NUMBER",
 			field: func(c *Config) any { return &c.Privacy.ClipLow },
 		},

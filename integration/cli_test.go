@@ -210,7 +210,7 @@ func testRealRuns(t *testing.T, c cli) {
 	}{
 		{"net3", "121", []string{"--epsilon", "4", "--delta", "0.1"}},
 		{"net6", "JUNCTION-17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}},
-		{"minnesota", "17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}},
+		{"minnesota", "17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1", "--spend-at-chance"}},
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			label := Load(t, Shipped(g.name))

@@ -148,7 +148,7 @@ func TestServe(t *testing.T) {
 		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
 	})
 	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 3s', missedRuns: 'all', nodeLabels: [$label], relationshipTypes: [$label], nodeKey: 'id', retryDelay: '1s',
-		sourceProperty: $property, epsilon: 0.5}),
+		sourceProperty: $property, epsilon: 0.5, spendAtChance: true}),
 		(:GraphCloakJob {name: $name + '-bad', schedule: 'at night'}), (:GraphCloakJob {name: $name + '-gone', schedule: '@every 3s', maxRetries: 0, nodeLabels: ['Vanished'], sourceProperty: $property})`,
 		map[string]any{"name": name, "label": label, "property": property})
 	forgetJob(t, name+"-gone")

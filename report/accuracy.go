@@ -40,6 +40,12 @@ const LeastTrials = 20
 // Few reports whether there were fewer trials than [LeastTrials].
 func (a *Accuracy) Few() bool { return a.Trials < LeastTrials }
 
+// AtChance reports whether the simulation does not tell the plan from always naming the likeliest community: the interval reaches
+// down to that. Of no simulation nothing is said, and of a single community there is nothing to tell.
+func (a *Accuracy) AtChance() bool {
+	return a != nil && !a.Few() && a.Chance < 1 && a.Lower <= a.Chance
+}
+
 // Half is the probability of being right half of the way from chance to certainty: less is little for what it costs.
 func Half(chance float64) float64 { return (1 + chance) / 2 }
 

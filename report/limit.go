@@ -23,26 +23,13 @@ func (l *Limit) possible() bool {
 	return l.Gaussian > 0 && l.Gaussian <= 1 && (l.AnyMechanism == nil || *l.AnyMechanism >= l.Gaussian && *l.AnyMechanism <= 1)
 }
 
-// LimitSentence says what the limit, which is known, means for who chooses a plan at (ε, δ).
-// At leastAlpha, the least α that hides a source from a neighbour, a smaller one is no advice.
-func (a *Accuracy) LimitSentence(epsilon, delta float64, leastAlpha bool) string {
-	l := a.Limit
+// LimitSentence says how far the limit, which is known, lies above a plan at (ε, δ).
+func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
 	text := "Chance is " + Percent(a.Chance)
 	if !a.Few() {
 		text = fmt.Sprintf("%s right, chance %s", Percent(a.Probability), Percent(a.Chance))
 	}
-	text += "; " + a.LimitClause(fmt.Sprintf("(%v, %v)", epsilon, delta))
-	switch {
-	case 2*(l.Gaussian-a.Chance) < 1-a.Chance && leastAlpha:
-		text += ": ask for fewer communities or larger ε."
-	case 2*(l.Gaussian-a.Chance) < 1-a.Chance:
-		text += ": ask for fewer communities, larger ε or smaller α."
-	case !a.Few() && a.Upper-a.Chance < (l.Gaussian-a.Chance)/2:
-		text += ": the guarantee leaves room for another τ, allocation or more sensors."
-	default:
-		text += "."
-	}
-	return text
+	return text + "; " + a.LimitClause(fmt.Sprintf("(%v, %v)", epsilon, delta)) + "."
 }
 
 // LimitClause is [Limit.Clause] of the limit, which is known, with a word on a simulation that

@@ -16,17 +16,15 @@ func TestLimitSentence(t *testing.T) {
 		most            *float64
 		want            []string
 		never           string
-		leastAlpha      bool
 	}{
-		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 30.1 % of the time", "(1, 1e-05)-private more than 90 %", "ask for fewer communities, larger ε or smaller α"}, "room", false},
-		{.08, .301, &ninety, []string{"ask for fewer communities or larger ε."}, "α", true},
-		{.08, .9, nil, []string{"more than 90 %", "leaves room for another τ"}, "private", false},
-		{.665, .9, nil, []string{"67 % right"}, "66", false},
-		{.85, .9, nil, []string{"85 % right", "of the time."}, "noise of", false},
-		{.44, .4231, nil, []string{"44 % right", "more than 42.4 % of the time; that the simulation shows 44 %, which is more, is the noise of 200 runs"}, "room", false},
+		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 30.1 % of the time", "(1, 1e-05)-private more than 90 %"}, "room"},
+		{.08, .9, nil, []string{"more than 90 %"}, "private"},
+		{.665, .9, nil, []string{"67 % right"}, "66"},
+		{.85, .9, nil, []string{"85 % right", "of the time."}, "noise of"},
+		{.44, .4231, nil, []string{"44 % right", "more than 42.4 % of the time; that the simulation shows 44 %, which is more, is the noise of 200 runs"}, "room"},
 	} {
 		a := report.Accuracy{Trials: 200, Probability: c.right, Upper: c.right + .01, Chance: .05, Limit: &report.Limit{Gaussian: c.gaussian, AnyMechanism: c.most}}
-		got := a.LimitSentence(1, 1e-5, c.leastAlpha)
+		got := a.LimitSentence(1, 1e-5)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%q lacks %q", got, w)
@@ -72,11 +70,11 @@ func TestLimitPossible(t *testing.T) {
 func TestLimitSentenceOfFewTrials(t *testing.T) {
 	a := report.Accuracy{Trials: report.LeastTrials - 1, Probability: 0, Upper: .1, Chance: .35, Limit: &report.Limit{Gaussian: .9}}
 	const want = "Chance is 35 %; no mechanism with the guarantee of this noise is right more than 90 % of the time."
-	if got := a.LimitSentence(1, 1e-5, false); got != want {
+	if got := a.LimitSentence(1, 1e-5); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a.Probability = 1
-	if got := a.LimitSentence(1, 1e-5, false); got != want {
+	if got := a.LimitSentence(1, 1e-5); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

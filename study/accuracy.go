@@ -16,12 +16,17 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// DefaultTrials is the number of simulated releases behind an expected accuracy.
-const DefaultTrials = 200
+// DefaultTrials is the number of simulated releases behind an expected accuracy, and ChanceTrials that where these do not tell it
+// from chance.
+const (
+	DefaultTrials = 200
+	ChanceTrials  = 1000
+)
 
 // Sample is what an expected accuracy is simulated from.
 type Sample struct {
 	Trials int    // simulated releases
+	Most   int    // where so many do not tell the plan from chance: as many as this; 0: Trials
 	Seed   uint64 // of sources and noise: the same seed, the same bits
 }
 
@@ -49,6 +54,7 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
 		return err
 	}
+	s.opts.Trials, s.most = p.Accuracy.Trials, 0 // the same for uniform noise
 	if p.Accuracy.Limit, err = s.limit(ctx, p.Plan); err != nil {
 		return err
 	}
@@ -102,20 +108,30 @@ func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Optio
 	if err != nil {
 		return nil, err
 	}
-	s.commonNoise = true
+	s.commonNoise, s.most = true, sample.Most
 	return s, nil
 }
 
-// accuracy simulates one plan.
+// accuracy simulates one plan, and more of it where its trials do not tell it from chance.
 func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accuracy, error) {
 	r, err := s.newSimulation(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	trials, err := r.run(ctx, "simulate")
-	if err != nil {
-		return nil, err
+	sources, amplitudes := s.draw(max(s.opts.Trials, s.most))
+	trials := make([]Trial, len(sources))
+	for from, n := 0, s.opts.Trials; ; from, n = n, len(trials) {
+		if err := r.runFrom(ctx, "simulate", trials[:n], from, sources, amplitudes); err != nil {
+			return nil, err
+		}
+		if a := s.accuracyOf(trials[:n]); n == len(trials) || !a.AtChance() {
+			return a, nil
+		}
 	}
+}
+
+// accuracyOf sums up trials.
+func (s *evaluator) accuracyOf(trials []Trial) *report.Accuracy {
 	a := report.Accuracy{Trials: len(trials), Chance: floats.Max(s.part.Sums(s.prior))}
 	right, n := 0, float64(len(trials))
 	for _, t := range trials {
@@ -128,5 +144,5 @@ func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accu
 	rate := proportion(right, len(trials))
 	a.Probability, a.Lower, a.Upper = rate.Rate, rate.Lower, rate.Upper
 	a.Communities = byCommunity(trials, s.part)
-	return &a, nil
+	return &a
 }

@@ -4,9 +4,10 @@ package study
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/graphcloak/graphcloak"
@@ -16,24 +17,57 @@ import (
 
 // A brief simulation is looked at after firstLook trials and after every nextLook more. It ends at a look where so many right ones,
 // or more, or so many, or fewer, have a probability of at most lookError if the plan is right with [report.Half]: with three looks
-// before the last, it ends on the wrong side with a probability of at most 1.5 %.
+// before the last, it ends on the wrong side with a probability of at most 1.5 %. Where it is not told from chance by then it is
+// looked at whenever its trials have doubled.
 const (
-	firstLook = report.LeastTrials
-	nextLook  = 10
-	lookError = .005
+	firstLook   = report.LeastTrials
+	nextLook    = 10
+	lookError   = .005
+	briefTrials = 50
 )
 
-// BriefTrials is the greatest number of trials of [BriefAccuracy].
-const BriefTrials = 50
+// outlookTime is what [RefuseAtChance] simulates for, of one processor, as sizes foresee it.
+const outlookTime = 10 * time.Second
 
-// BriefAccuracy simulates so many releases, 20 to [BriefTrials], as are needed to know on which side of [report.Half] a plan is.
-// Of the accuracy it has Probability with its interval, Chance and Trials. It returns [ErrLong] where the work is foreseen to take
-// longer than limit, as [LargeAccuracy] does, or beyond 10,000 nodes the column norms take more than [briefProducts] products.
-func BriefAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, seed uint64, limit time.Duration) (*report.Accuracy, error) {
-	if err := affordable(m, p, BriefTrials, true, limit); err != nil {
-		return nil, err
+// ErrAtChance says that simulation does not tell a plan from chance: see [report.Accuracy.AtChance].
+var ErrAtChance = errors.New("study: the answer cannot be told from chance")
+
+// RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [graphcloak.Job].Planned it ends a run
+// before anything is spent. Where the simulation would take more than about ten seconds of one processor it refuses nothing.
+func RefuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
+	a, err := Outlook(ctx, m, p, opts, 0, outlookTime)
+	if errors.Is(err, ErrLong) || errors.Is(err, graphcloak.ErrMemory) {
+		return nil
 	}
-	s, err := newExpectation(ctx, m, opts, Sample{Trials: BriefTrials, Seed: seed})
+	if err == nil && a.AtChance() {
+		err = AtChance(a)
+	}
+	return err
+}
+
+// AtChance is [ErrAtChance] with the accuracy that says so.
+func AtChance(a *report.Accuracy) error {
+	return fmt.Errorf("%w: right %s of the time (95 %% interval %.0f to %.0f %%, from %d simulated runs), chance %s",
+		ErrAtChance, report.Percent(a.Probability), 100*a.Lower, 100*a.Upper, a.Trials, report.Percent(a.Chance))
+}
+
+// Outlook simulates what a run would be worth before it spends. Up to 6,000 nodes it is the accuracy of [Expect] by [DefaultTrials],
+// or by [ChanceTrials] where these do not tell it from chance, and by fewer where limit affords no more. Beyond, it has Probability
+// with its interval, Chance and Trials only, of as many trials as are needed to know on which side of [report.Half] the plan is, and
+// whether it is better than chance. It returns [ErrLong] where the work is foreseen, from sizes alone, to take one processor of the
+// 2020s longer than limit, or beyond 10,000 nodes the column norms take more than [briefProducts] products.
+func Outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, seed uint64, limit time.Duration) (*report.Accuracy, error) {
+	small := m.Graph.Order() <= analyst.DenseLimit
+	most, err := mostTrials(m, p, !small, limit)
+	switch {
+	case err != nil:
+		return nil, err
+	case small && most >= report.LeastTrials:
+		return simulatedAccuracy(ctx, m, p, opts, Sample{Trials: min(DefaultTrials, most), Most: most, Seed: seed})
+	case small || most < briefTrials:
+		return nil, ErrLong
+	}
+	s, err := newExpectation(ctx, m, opts, Sample{Trials: most, Seed: seed})
 	if err != nil {
 		return nil, err
 	}
@@ -46,23 +80,29 @@ func BriefAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan,
 }
 
 func (r *simulation) untilDecided(ctx context.Context) (*report.Accuracy, error) {
-	a := &report.Accuracy{Chance: floats.Max(r.part.Sums(r.prior))}
-	sources, amplitudes := r.draw()
-	trials, right := make([]Trial, len(sources)), 0
-	for n := min(firstLook, len(trials)); ; n = min(n+nextLook, len(trials)) {
-		if err := r.runFrom(ctx, "simulate", trials[:n], a.Trials, sources, amplitudes); err != nil {
+	sources, amplitudes := r.draw(r.opts.Trials)
+	trials := make([]Trial, len(sources))
+	for from, n := 0, min(firstLook, len(trials)); ; from, n = n, nextTrials(n, len(trials)) {
+		if err := r.runFrom(ctx, "simulate", trials[:n], from, sources, amplitudes); err != nil {
 			return nil, err
 		}
-		for _, t := range trials[a.Trials:n] {
+		a := r.accuracyOf(trials[:n])
+		right := 0
+		for _, t := range trials[:n] {
 			right += indicator(t.Right)
 		}
-		a.Trials = n
-		if n == len(trials) || decided(right, n, report.Half(a.Chance)) {
-			rate := proportion(right, n)
-			a.Probability, a.Lower, a.Upper = rate.Rate, rate.Lower, rate.Upper
-			return a, nil
+		if n == len(trials) || !a.AtChance() && (n >= briefTrials || decided(right, n, report.Half(a.Chance))) {
+			return &report.Accuracy{Probability: a.Probability, Lower: a.Lower, Upper: a.Upper, Chance: a.Chance, Trials: n}, nil
 		}
 	}
+}
+
+// nextTrials is the number of trials at the look after that at n, of most.
+func nextTrials(n, most int) int {
+	if n < briefTrials {
+		return min(n+nextLook, most)
+	}
+	return min(2*n, most)
 }
 
 // decided reports whether k of n are too many or too few for a probability of p.

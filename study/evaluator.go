@@ -53,6 +53,7 @@ type evaluator struct {
 	// commonNoise draws the same standard normal numbers for a node under every plan, so
 	// that accuracy is a smooth function of σ and can be searched by bisection.
 	commonNoise bool
+	most        int  // trials of an accuracy that is not told from chance; 0: those of opts
 	brief       bool // of a trial only whether it is right
 	normsOf     func(ctx context.Context, d measurement.Data, sigmas []float64, seed uint64) (n posterior.Norms, estimated bool, err error)
 	world       *reality
@@ -153,9 +154,9 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 	return notes
 }
 
-// draw returns source and amplitude of every trial.
-func (s *evaluator) draw() (sources []int, amplitudes []float64) {
-	sources, amplitudes = make([]int, s.opts.Trials), make([]float64, s.opts.Trials)
+// draw returns source and amplitude of so many trials.
+func (s *evaluator) draw(trials int) (sources []int, amplitudes []float64) {
+	sources, amplitudes = make([]int, trials), make([]float64, trials)
 	cumulative := floats.CumSum(make([]float64, s.model.Graph.Order()), s.prior)
 	last := len(cumulative) - 1
 	for t := range sources {

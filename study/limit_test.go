@@ -39,7 +39,7 @@ func TestLimit(t *testing.T) {
 			if eps < 1 && before > .8 {
 				t.Errorf("%s: the limit is %v at ε = %v", name, before, eps)
 			}
-			if text := a.LimitSentence(p.Epsilon, p.Delta, true); !strings.Contains(text, "no mechanism with the guarantee") {
+			if text := a.LimitSentence(p.Epsilon, p.Delta); !strings.Contains(text, "no mechanism with the guarantee") {
 				t.Errorf("%s: %q", name, text)
 			}
 			points, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{eps}, study.Sample{Trials: 10})

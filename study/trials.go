@@ -50,7 +50,7 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 
 // run simulates every trial.
 func (r *simulation) run(ctx context.Context, stage string) ([]Trial, error) {
-	sources, amplitudes := r.draw()
+	sources, amplitudes := r.draw(r.opts.Trials)
 	trials := make([]Trial, len(sources))
 	return trials, r.runFrom(ctx, stage, trials, 0, sources, amplitudes)
 }

@@ -4,22 +4,24 @@ package main
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/advice"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// What a run simulates before it spends: few trials, for a warning needs no more, and no more than adviceTime of one processor,
-// as sizes foresee it.
+// What is simulated before a run spends takes no more than adviceTime of one processor, and what is planned to that end no more than
+// tryTime, both as sizes foresee them: a busy machine does as much as an idle one.
 const (
-	adviceTrials = 100
-	adviceTime   = 10 * time.Second
+	adviceTime = 10 * time.Second
+	tryTime    = 15 * time.Second
 )
 
 // facts are those of a model; the accuracy may be nil.
@@ -27,7 +29,7 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.A
 	part, err := m.Partition(ctx)
 	f := advice.Facts{
 		Graph: m.Graph, Metric: a.config.Privacy.Metric, Alpha: a.config.Privacy.Alpha, Delta: a.config.Privacy.Delta,
-		Communities: part.Count, Accuracy: accuracy, Target: m.Graph.Order() <= analyst.DenseLimit,
+		Communities: part.Count, Accuracy: accuracy, Refused: !a.config.Privacy.SpendAtChance, Target: m.Graph.Order() <= analyst.DenseLimit,
 	}
 	if a.config.Origin("aggregation").Layer == config.LayerDefault {
 		f.Aggregation = a.config.Projection.Aggregation
@@ -35,56 +37,43 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.A
 	return f, err
 }
 
-// rough is how often the right community is named by the simulation that τ was chosen by, and
-// by chance; 0 where it was given.
-func rough(p *graphcloak.Plan) (right, chance float64) {
+// rough is how often the right community was named by the simulation that compared an allocation with uniform noise, or where there
+// was none by that which chose τ; nil where there was neither. The latter does not say of how many trials.
+func rough(m *graphcloak.Model, p *graphcloak.Plan, part community.Partition) *report.Accuracy {
+	if s := p.Searched(); s != nil {
+		x := &report.Accuracy{Probability: s.Right, Trials: s.Trials, Chance: m.Chance(part)}
+		if p.Allocated == nil {
+			x.Probability = s.Equal
+		}
+		x.Lower, x.Upper = report.ScoreInterval(int(math.Round(x.Probability*float64(s.Trials))), s.Trials)
+		return x
+	}
 	if p.TauChoice == nil {
-		return 0, 0
+		return nil
 	}
 	k := slices.IndexFunc(p.TauChoice.Points, func(x graphcloak.TauPoint) bool { return x.Tau == p.Public.Tau })
 	if k < 0 {
-		return 0, 0
+		return nil
 	}
-	return p.TauChoice.Points[k].Accuracy, p.TauChoice.Chance
-}
-
-// neverRight stands for a simulation that was never right, for 0 is unknown.
-const neverRight = 1e-9
-
-// searched is how often the right community is named by the simulation that compared an allocation with uniform noise, and
-// by chance.
-func searched(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan) (right, chance float64, err error) {
-	part, err := m.Partition(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	prior := m.Prior
-	if prior == nil {
-		prior = slices.Repeat([]float64{1 / float64(m.Graph.Order())}, m.Graph.Order())
-	}
-	right = p.Searched().Right
-	if p.Allocated == nil {
-		right = p.Searched().Equal
-	}
-	return max(neverRight, right), slices.Max(part.Sums(prior)), nil
+	return &report.Accuracy{Probability: p.TauChoice.Points[k].Accuracy, Chance: p.TauChoice.Chance}
 }
 
 // advise warns of what will disappoint about a plan, which may be nil.
 func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	f, err := a.facts(ctx, m, accuracy)
-	if err == nil && p != nil && f.Communities > 1 {
-		f.Rough, f.Chance = rough(p)
-		if p.Searched() != nil { // of the plan itself, where no other simulation is made
-			if f.Rough, f.Chance, err = searched(ctx, m, p); err != nil {
-				return err
-			}
+	if err != nil {
+		return err
+	}
+	if p != nil && f.Communities > 1 {
+		part, err := m.Partition(ctx)
+		if err != nil {
+			return err
 		}
+		f.Rough = rough(m, p, part)
 	}
-	if err == nil {
-		a.warnOf(advice.Warnings(f))
-		a.warnOfSensors(p)
-	}
-	return err
+	a.warnOf(advice.Warnings(f))
+	a.warnOfSensors(p)
+	return nil
 }
 
 // warnOfSensors tells of a limit on the sensors that report which a plan does not keep.
@@ -103,8 +92,7 @@ func (a *app) warnOf(list []advice.Warning) {
 	}
 }
 
-// adviseBeforeSpending warns of what will disappoint about a plan. Under --strict a warning
-// ends the run.
+// adviseBeforeSpending is adviseOnPlan, and under --strict a warning ends the run.
 func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
 	before := len(a.warnings)
 	if err := a.adviseOnPlan(ctx, m, p, opts); err != nil {
@@ -117,25 +105,55 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 	return nil
 }
 
-// adviseOnPlan is advise with an accuracy of its own, where sizes do not foresee it to take long.
+// adviseOnPlan warns of what will disappoint about a plan, and refuses one whose answer cannot be told from chance.
 func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
-	accuracy, err := a.briefAccuracy(ctx, m, p, opts)
+	a.noteEpsilon(p)
+	accuracy, err := a.outlook(ctx, m, p, opts)
+	if err == nil {
+		err = a.refuseAtChance(ctx, m, accuracy)
+	}
+	if err == nil {
+		err = a.advise(ctx, m, p, accuracy)
+	}
+	return err
+}
+
+// noteEpsilon calls a large ε what it is.
+func (a *app) noteEpsilon(p *graphcloak.Plan) {
+	if p.Epsilon > 10 {
+		a.note("Note: ε = %v is above 10: the release may change the odds between two places that are α apart by more than a factor of e^10, which is 22,000. That hides little.", p.Epsilon)
+	}
+}
+
+// refuseAtChance is the refusal of a run whose answer cannot be told from chance, and says what would help.
+func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, accuracy *report.Accuracy) error {
+	if accuracy == nil || !accuracy.AtChance() || a.config.Privacy.SpendAtChance {
+		return nil
+	}
+	f, err := a.facts(ctx, m, accuracy)
 	if err != nil {
 		return err
 	}
-	return a.advise(ctx, m, p, accuracy)
+	a.warnOf(slices.DeleteFunc(advice.Warnings(f), func(w advice.Warning) bool { return w.Code == "accuracy" }))
+	return fail(exitValidation, "%w; nothing was spent", study.AtChance(accuracy)).hint("%s; --spend-at-chance spends all the same", f.Help())
 }
 
 // adviseOf is advise for a job without a plan: it makes one, where that is had in time.
 func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) error {
-	limited, cancel := context.WithTimeout(ctx, adviceTime)
-	defer cancel()
-	var accuracy *report.Accuracy
-	p, err := m.Plan(limited, job.Plan)
-	if err == nil {
-		accuracy, err = study.PlanAccuracy(limited, m, p, job.Recover, a.sample(adviceTrials))
+	least, _, err := study.RunTime(m, job)
+	if err != nil {
+		return err
 	}
-	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
+	if least > tryTime {
+		a.note("Note: how often the answer would be right was not simulated, for a plan takes a while on this graph; `graphcloak plan` makes one and tells")
+		return a.advise(ctx, m, nil, nil)
+	}
+	p, err := m.Plan(ctx, job.Plan)
+	if err != nil {
+		return err
+	}
+	accuracy, err := a.outlook(ctx, m, p, job.Recover)
+	if err != nil {
 		return err
 	}
 	return a.advise(ctx, m, p, accuracy)

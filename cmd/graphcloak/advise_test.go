@@ -52,6 +52,40 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 	}
 }
 
+// TestAtChanceNothingIsSpent: what simulation does not tell from chance is refused before the spend, by run and release alike, and
+// plan, doctor and init say so; --spend-at-chance spends.
+func TestAtChanceNothingIsSpent(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n4,0\n5,0\n6,0\n", "source,target\n1,2\n2,3\n1,3\n3,4\n4,5\n5,6\n4,6\n")
+	const epsilon = "0.01"
+	from := []string{"--from", "folder:path", "--epsilon", epsilon, "--delta", "1e-9"}
+	for _, args := range [][]string{{"plan", "-o", "plan.json"}, {"doctor"}, {"init", "--source-property", "leak", "--yes"}} {
+		exit, _, stderr := called(t, append(args, from...)...)
+		if text := strings.Join(strings.Fields(stderr), " "); exit != exitOK || !strings.Contains(text, "from 1000 simulated runs); chance is 50 %, and it cannot be told from that") || !strings.Contains(text, "; a run is refused unless --spend-at-chance is given; raise ε") {
+			t.Errorf("%s: exit %d\n%s", args[0], exit, stderr)
+		}
+	}
+	commands := [][]string{
+		append([]string{"run", "--source-property", "leak", "--mode", "stats", "--format", "json"}, from...),
+		{"release", "--from", "folder:path", "--plan", "plan.json", "--source-property", "leak", "--format", "json"},
+	}
+	for _, args := range commands {
+		exit, _, stderr := called(t, args...)
+		if exit != exitValidation || !strings.Contains(stderr, "the answer cannot be told from chance: right") || !strings.Contains(stderr, "nothing was spent") {
+			t.Errorf("%s: exit %d\n%s", args[0], exit, stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join("path", ".graphcloak", "store.db")); err == nil {
+		t.Error("something was recorded")
+	}
+	for _, args := range commands {
+		if exit, _, stderr := called(t, append(args, "--spend-at-chance")...); exit != exitOK {
+			t.Errorf("%s --spend-at-chance: exit %d\n%s", args[0], exit, stderr)
+		}
+	}
+}
+
 // TestPlanKeepsItsWarnings: they are in the plan file, and a release takes it.
 func TestPlanKeepsItsWarnings(t *testing.T) {
 	kit(t)
@@ -125,7 +159,7 @@ func TestSearchedAllocationWarns(t *testing.T) {
 		want  string
 	}{
 		{.11, "in a rough simulation the answer is right 11 % of the time; chance is 50 %"},
-		{0, "the answer is right under 1 % of the time; chance is 50 %"},
+		{0, "the answer is right 0 % of the time; chance is 50 %"},
 		{.9, ""},
 	} {
 		stderr.Reset()

@@ -23,7 +23,7 @@ type epsilonFlags struct {
 }
 
 func (c *epsilonFlags) flags(f *pflag.FlagSet) {
-	f.IntVar(&c.trials, "trials", study.DefaultTrials, "simulated releases behind the expected accuracy, a `NUMBER`; 0: none")
+	f.IntVar(&c.trials, "trials", study.DefaultTrials, fmt.Sprintf("simulated releases behind the expected accuracy, a `NUMBER`; %d go on to %d where they do not tell it from chance; 0: none", study.DefaultTrials, study.ChanceTrials))
 	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "the least ε that is right this often; how often the right community is named, a `NUMBER` in (0, 1)")
 	f.Float64Var(&c.target.EMD, "target-emd", 0, "the least ε that comes this near; how far the posterior is from the source on average, a `NUMBER` in units of the metric")
 	f.StringVar(&c.curve, "curve", "", "the privacy–accuracy curve as a CSV `FILE`")
@@ -68,7 +68,11 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 	if err != nil {
 		return nil, err
 	}
-	if err := study.Expect(ctx, m, p, job.Recover, a.sample(c.trials)); err != nil || c.curve == "" {
+	sample := a.sample(c.trials)
+	if c.trials == study.DefaultTrials {
+		sample.Most = study.ChanceTrials
+	}
+	if err := study.Expect(ctx, m, p, job.Recover, sample); err != nil || c.curve == "" {
 		return p, err
 	}
 	points, err := study.Curve(ctx, m, p, job.Recover, epsilonGrid(), a.sample(c.trials))

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // jobRunner runs the ticks of jobs on one store: the same run as the command's, which
@@ -209,12 +210,14 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	return rep, nil
 }
 
-// adviseTick logs what the command warns of before it spends. Advice that is not had ends
-// no tick.
+// adviseTick logs what the command warns of before it spends, and refuses what it refuses. Advice that is not had ends no tick.
 func (a *app) adviseTick(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, t jobs.Tick) error {
 	err := a.adviseOnPlan(ctx, m, p, job.Recover)
 	for _, w := range a.warnings {
 		a.log.Warn("a run may disappoint", "job", t.JobName, "tick", t.NominalTime, "warning", w)
+	}
+	if errors.Is(err, study.ErrAtChance) {
+		return err
 	}
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("what may disappoint about a run was not found", "job", t.JobName, "tick", t.NominalTime, "error", err)

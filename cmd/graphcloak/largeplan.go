@@ -37,18 +37,24 @@ func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcl
 	return a.orNote(accuracy, err, largeTime, "`graphcloak evaluate --trials 20` with these flags takes the time")
 }
 
-// briefAccuracy is that of a plan before a run: what a warning needs.
-func (a *app) briefAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) (*report.Accuracy, error) {
-	if m.Graph.Order() <= analyst.DenseLimit {
-		accuracy, err := study.LargeAccuracy(ctx, m, p, opts, a.sample(adviceTrials), adviceTime)
-		return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes the time")
-	}
+// outlook is the accuracy that a run is judged by before it spends: that of the plan, or of its search, or simulated.
+func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) (*report.Accuracy, error) {
 	part, err := m.Partition(ctx)
-	if err != nil || simulated(p) || part.Count == 1 { // which is told without it
-		return p.Accuracy, err
+	if err != nil || part.Count == 1 { // which is told without it
+		return nil, err
 	}
-	accuracy, err := study.BriefAccuracy(ctx, m, p, opts, a.sample(0).Seed, adviceTime)
-	return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes more time")
+	if x := p.Accuracy; x != nil && !x.Few() && (!x.AtChance() || x.Trials >= study.ChanceTrials) {
+		return x, nil
+	}
+	found, hopeless := rough(m, p, part), p.TauChoice != nil && p.TauChoice.Hopeless
+	if m.Graph.Order() > analyst.DenseLimit && simulated(p) && !hopeless && !found.AtChance() {
+		return nil, nil
+	}
+	accuracy, err := study.Outlook(ctx, m, p, opts, a.sample(0).Seed, adviceTime)
+	if found != nil && !found.Few() && (errors.Is(err, study.ErrLong) || errors.Is(err, graphcloak.ErrMemory)) {
+		return found, nil
+	}
+	return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes the time")
 }
 
 // simulated reports whether a plan, or the search for it, tells of its accuracy.

@@ -103,6 +103,7 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	}
 	p.Warnings = slices.Clone(a.warnings)
 	a.noteTau(p)
+	a.noteEpsilon(p)
 	a.noteUnused(p)
 	if a.outputFormat() != "table" && p.UniformReason != "" {
 		a.note("Note: %s", uniformReason(p))

@@ -96,7 +96,7 @@ func accuracyLimit(p *graphcloak.Plan) string {
 	if p.Accuracy == nil || p.Accuracy.Limit == nil || p.Accuracy.Limit.Gaussian > .99 { // a bound of 100 % bounds nothing
 		return ""
 	}
-	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta, p.Metric == "hops" && p.Alpha < 2)
+	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
 }
 
 // worstServed names a community whose sources are surely found less often than others.

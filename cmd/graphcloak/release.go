@@ -87,6 +87,15 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if done, err := a.resolveInterrupted(ctx, s, interruption{graphcloak.Scope(job.Signal), identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
 		return err
 	}
+	if !job.Signal.Cloaked { // what sensors sent is drawn already
+		accuracy, err := a.outlook(ctx, m, p, job.Recover)
+		if err == nil {
+			err = a.refuseAtChance(ctx, m, accuracy)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if a.config.Write.DryRun {
 		if err := m.CheckRelease(ctx, p, job); err != nil {
 			return explain(job, a.findable(err, p.Model, job.Signal))

@@ -22,6 +22,7 @@ func TestServedPages(t *testing.T) {
 from: folder:HALL
 delta: 1e-6
 epsilon: 0.4
+spendAtChance: true
 jobs:
   - name: first
     schedule: "@daily"
@@ -94,7 +95,7 @@ func TestCurveOfARun(t *testing.T) {
 	const curve = "The dot is this run: ε = 0.4"
 	for _, mode := range []string{"write", "stats"} {
 		dir := t.TempDir()
-		code, said := obey(t, "run", "--from", "folder:"+graph, "--source-property", "source", "--epsilon", "0.4", "--delta", "1e-6", "--tau", "1",
+		code, said := obey(t, "run", "--from", "folder:"+graph, "--source-property", "source", "--epsilon", "0.4", "--delta", "1e-6", "--tau", "1", "--spend-at-chance",
 			"--allocation", "uniform", "--mode", mode, "--report", filepath.Join(dir, "first.html"), "--format", "json")
 		if code != exitOK {
 			t.Fatalf("exit %d: %s", code, said)
