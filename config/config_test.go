@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -385,10 +386,10 @@ func TestTable(t *testing.T) {
 		if s.Help == "" || fs.Lookup(s.Flag) == nil || !slices.Contains(config.Groups(), s.Group) {
 			t.Errorf("%s: help, flag or group is missing", s.Key)
 		}
-		if !strings.Contains(page, "| `"+s.Key+"`") {
+		if !strings.Contains(page, "- `"+s.Key+"`") {
 			t.Errorf("%s is not in the reference", s.Key)
 		}
-		if _, ok := properties[s.Key]; !ok && !strings.Contains(page, "`"+s.Key+"` (not in a file)") {
+		if _, ok := properties[s.Key]; !ok && !regexp.MustCompile("(?m)^- `"+s.Key+"`.* not in a file:").MatchString(page) {
 			t.Errorf("%s is not in the schema", s.Key)
 		}
 	}

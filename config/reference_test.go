@@ -14,17 +14,17 @@ A setting is taken from the first place that has it:
 flag > environment > ` + "`.env`" + ` > configuration file > default
 
 - **Flags** are shown by each command's ` + "`--help`" + `; a command takes only the groups it uses.
-- **Environment**: ` + "`GRAPHCLOAK_`" + ` and the key in capitals. The names of the Neo4j tools work too, where ours is not set.
+- **Environment**: ` + "`GRAPHCLOAK_`" + ` and the key in capitals, such as ` + "`GRAPHCLOAK_NODE_KEY`" + ` for ` + "`nodeKey`" + `. Another name that is listed counts where ours is not set.
 - **` + "`.env`" + `** is looked for from the working directory upwards, as far as the first directory with ` + "`.git`" + ` or the home directory. ` + "`--env FILE`" + ` names one, such as the file that Aura gives out. One that is only found sets address, user name, password and database, and any other setting of ours in it is refused: it may be another's. One that others can read or write is warned of.
 - **File**: ` + "`--config FILE`" + `, else ` + "`GRAPHCLOAK_CONFIG`" + `, else ` + "`$XDG_CONFIG_HOME/graphcloak/config.yaml`" + `; YAML, JSON or TOML. Unknown keys are refused. A file holds no password.
 
-**Address and password come from one hand**, or the command refuses and names the two places: the caller's (flags, environment, the
-user's own file), a ` + "`.env`" + `'s, or that of a file which ` + "`--config`" + ` names. ` + "`--uri`" + ` serves every password. Where no place has the password, the
-question on the terminal names the address. Every file that is read is a regular one of bounded size (settings: 256 KiB, ` + "`.env`" + `: 1 MiB). A file of settings is one document, names each key once in any case of letters, and
-no text in it or in the environment holds control characters.
+**Address and password come from one place**, or the command refuses: yours (flags, environment, your
+own file), a ` + "`.env`" + `, or a file that ` + "`--config`" + ` names. ` + "`--uri`" + ` serves every password. Every file that is read is a regular one of bounded size (settings: 256 KiB, ` + "`.env`" + `: 1 MiB). A settings file is one document and names each key once in any case of letters. No text in it or in the environment holds control characters.
 
-` + "`graphcloak config view --origins`" + ` shows every value and where it came from; ` + "`graphcloak config validate FILE`" + ` checks a file;
-` + "`graphcloak config schema`" + ` prints its JSON Schema. Commands may have defaults of their own, which their help shows.
+` + "`graphcloak config view --origins`" + ` shows every value and where it came from; ` + "`config validate FILE`" + ` checks a file;
+` + "`config schema`" + ` prints its JSON Schema. A command's help shows defaults of its own.
+
+Below stand key, flag, values (any text unless said) and default. A switch is false unless given.
 
 This page is made from the table in ` + "`config/settings.go`" + `.
 `
@@ -37,21 +37,30 @@ func Reference() string {
 	for _, s := range Settings() {
 		if s.Group != last {
 			last = s.Group
-			fmt.Fprintf(&b, "\n## %s\n\n| key | flag | environment | values | default | |\n|---|---|---|---|---|---|\n", s.Group)
+			fmt.Fprintf(&b, "\n## %s\n\n", s.Group)
 		}
 		flag := "`--" + s.Flag + "`"
 		if s.Short != "" {
 			flag = "`-" + s.Short + "`, " + flag
 		}
-		key := "`" + s.Key + "`"
+		facts := []string{"`" + s.Key + "`", flag}
+		if len(s.Env) > 1 {
+			facts = append(facts, "`"+strings.Join(s.Env[1:], "`, `")+"`")
+		}
+		switch values := s.describeValues(); values {
+		case "text":
+		case "true or false":
+			facts = append(facts, "switch")
+		default:
+			facts = append(facts, strings.Replace(values, "a duration such as 90s or 1h30m", "duration", 1))
+		}
+		if s.Default != "" && s.Default != "false" {
+			facts = append(facts, "default "+quoted(s.Default))
+		}
 		if s.noFile {
-			key += " (not in a file)"
+			facts = append(facts, "not in a file")
 		}
-		row := []string{key, flag, "`" + strings.Join(s.Env, "`, `") + "`", s.describeValues(), quoted(s.Default), s.Help}
-		for i := range row {
-			row[i] = strings.ReplaceAll(row[i], "|", "\\|")
-		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		fmt.Fprintf(&b, "- %s: %s\n", strings.Join(facts, ", "), s.Help)
 	}
 	return b.String()
 }

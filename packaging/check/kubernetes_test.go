@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -105,7 +106,12 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%s has volumes that nothing mounts: %v", path, volumes)
 		}
 		for _, e := range c.Env {
-			if !strings.Contains(string(reference), "`"+e.Name+"`") {
+			key := "`" + e.Name + "`"
+			if name, ok := strings.CutPrefix(e.Name, "GRAPHCLOAK_"); ok {
+				key = regexp.MustCompile("_[a-z]").ReplaceAllStringFunc(strings.ToLower(name), func(s string) string { return strings.ToUpper(s[1:]) })
+				key = "- `" + key + "`"
+			}
+			if !strings.Contains(string(reference), key) {
 				t.Errorf("%s sets %s, which the program does not have", path, e.Name)
 			}
 		}
