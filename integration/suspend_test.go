@@ -22,8 +22,7 @@ import (
 // tick is paid once at most, each that is finished is paid and written, each payment without
 // a release is of a tick whose end was asked for, and every node holds the values of the
 // newest run that is finished, or none where a later one was cancelled.
-func TestSuspendedServers(t *testing.T) {
-	t.Parallel()
+func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks its servers would give up
 	rounds := 4
 	if *campaign {
 		rounds = 40
