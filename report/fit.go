@@ -80,13 +80,13 @@ func (r *Report) noAnswer() string {
 	if said == nil {
 		return ""
 	}
-	return strings.Join(said, " ") + " So nothing is said of where it started."
+	return strings.Join(said, " ") + " So no place is named."
 }
 
-// certainty says how likely it is that there is a source at all, which every probability counts in; "": surely.
+// certainty says how likely it is that there is no source, which every probability allows for; "": hardly.
 func (r *Report) certainty() string {
 	if p := r.sourceProbability(); p < certain {
-		return fmt.Sprintf(" It counts in that there is a source at all with probability %s.", Percent(p))
+		return fmt.Sprintf(" It allows for a chance of %s that there is no source.", Percent(1-p))
 	}
 	return ""
 }

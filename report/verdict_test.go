@@ -72,7 +72,7 @@ func TestVerdictComesFirst(t *testing.T) {
 	}
 	r := Report{Communities: list, Presence: &Presence{Detected: true, Probability: .95}}
 	r.SetAnswer()
-	if want := "with probability 89 %. It counts in that there is a source at all with probability 95 %."; !strings.Contains(r.Answer, want) || r.Verdict() != Named {
+	if want := "with probability 89 %. It allows for a chance of 5 % that there is no source."; !strings.Contains(r.Answer, want) || r.Verdict() != Named {
 		t.Errorf("%q does not say %q", r.Answer, want)
 	}
 }
