@@ -333,12 +333,3 @@ func TestAutoAboveRows(t *testing.T) {
 		}
 	}
 }
-
-// meanLoss returns F at energies e.
-func meanLoss(s *energy, e []float64) (sum float64) {
-	for i := range e {
-		loss, _ := confusion(e[i], s.odds[i])
-		sum += s.p.prior[i] * loss
-	}
-	return sum
-}
