@@ -71,16 +71,8 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 	return nil
 }
 
-// PlanAccuracy simulates the plan as [Expect] does, without uniform noise beside it, and
-// leaves it as it is: nil for graphs that Expect leaves out. The errors are those of Expect.
-func PlanAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) (*report.Accuracy, error) {
-	if m.Graph.Order() > analyst.DenseLimit {
-		return nil, nil
-	}
-	return simulatedAccuracy(ctx, m, p, opts, sample)
-}
-
-// LargeAccuracy is [PlanAccuracy] for graphs of any size: beyond 6,000 nodes a trial takes two products and a posterior, and the
+// LargeAccuracy simulates the plan as [Expect] does, on graphs of any size and without uniform noise beside it, and
+// leaves it as it is. Beyond 6,000 nodes a trial takes two products and a posterior, and the
 // column norms before them up to a thousand products. It returns [ErrLong] where these are foreseen, from sizes alone, to take one
 // processor of the 2020s longer than limit: the same is simulated, or is not, on every machine.
 func LargeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample, limit time.Duration) (*report.Accuracy, error) {
