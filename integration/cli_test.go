@@ -451,7 +451,7 @@ func TestBookkeepingIsNoGraph(t *testing.T) {
 	c := newCLI(t)
 	label := Load(t, Shipped("karate"))
 	source(t, label, 16)
-	c.ok(t, "run", "--node-labels", label, "--source-property", "source", "--allocation", "uniform", "--mode", "stats")
+	c.ok(t, "run", "--node-labels", label, "--source-property", "source", "--allocation", "uniform", "--mode", "stats", "--spend-at-chance")
 	if n := Query(t, "MATCH (n:GraphCloakEntry) RETURN count(n)", nil)[0][0]; n == int64(0) {
 		t.Fatal("the run left no entry in the ledger")
 	}

@@ -30,7 +30,7 @@ func TestDocumentedJob(t *testing.T) {
 	Query(t, "MATCH (n:`"+label+"` {id: 16}) SET n.`"+name+"` = 1.0", nil)
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
 	forgetJob(t, name)
-	Query(t, strings.NewReplacer("'Person'", "'"+label+"'", "'risk', s", "'"+name+"', s", "sourceProperty: 'risk'", "sourceProperty: '"+name+"'").Replace(statement), nil)
+	Query(t, strings.NewReplacer("'Person'", "'"+label+"'", "'risk', s", "'"+name+"', spendAtChance: true, s", "sourceProperty: 'risk'", "sourceProperty: '"+name+"'").Replace(statement), nil)
 	c.ok(t, "budget", "set", "--create", "--budget-scope", "property="+name, "--epsilon", "2", "--delta", "1e-5", "--per", "30d")
 	c.refused(t, 6, "--filed-jobs", "job", "run", name, "--node-key", "id")
 	c.ok(t, "job", "run", name, "--node-key", "id", "--filed-jobs", "relationshipTypes=KNOWS,sourceProperty="+name+",nodeLabels="+label)

@@ -58,7 +58,7 @@ func AtChance(a *report.Accuracy) error {
 // 2020s longer than limit, or beyond 10,000 nodes the column norms take more than [briefProducts] products.
 func Outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, seed uint64, limit time.Duration) (*report.Accuracy, error) {
 	small := m.Graph.Order() <= analyst.DenseLimit
-	most, err := mostTrials(m, p, !small, limit)
+	most, err := mostTrials(m, p, ChanceTrials, !small, limit)
 	switch {
 	case err != nil:
 		return nil, err

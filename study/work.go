@@ -14,15 +14,15 @@ const perPosterior = 0.6e-6
 
 // affordable returns [ErrLong] where so many trials, with the column norms before them, are foreseen to take longer than limit.
 func affordable(m *graphcloak.Model, p *graphcloak.Plan, trials int, brief bool, limit time.Duration) error {
-	most, err := mostTrials(m, p, brief, limit)
+	most, err := mostTrials(m, p, trials, brief, limit)
 	if err == nil && most < trials {
 		err = ErrLong
 	}
 	return err
 }
 
-// mostTrials is how many trials, up to [ChanceTrials], are foreseen to take no longer than limit with the column norms before them.
-func mostTrials(m *graphcloak.Model, p *graphcloak.Plan, brief bool, limit time.Duration) (int, error) {
+// mostTrials is how many of so many trials are foreseen to take no longer than limit with the column norms before them.
+func mostTrials(m *graphcloak.Model, p *graphcloak.Plan, trials int, brief bool, limit time.Duration) (int, error) {
 	cost, err := expm.Estimate(m.Operator().Laplacian, m.Tau, expm.Options{Method: m.Method})
 	if err != nil {
 		return 0, err
@@ -31,5 +31,5 @@ func mostTrials(m *graphcloak.Model, p *graphcloak.Plan, brief bool, limit time.
 	processes, _ := m.Operator().Processes(m.ListedGraphs(), u.TauFrom, u.TauTo, len(p.Sensors))
 	product := float64(processes) * cost.Column
 	left := limit.Seconds() - product*float64(normProducts(order, len(p.Sensors), brief))
-	return int(min(ChanceTrials, max(0, left/(2*product+perPosterior*float64(order))))), nil
+	return int(min(float64(trials), max(0, left/(2*product+perPosterior*float64(order))))), nil
 }
