@@ -147,6 +147,13 @@ func TestWatchRefusesAnotherChain(t *testing.T) {
 		for i := range 1 + more {
 			pay(t, l.MemoryLedger, "s", fmt.Sprint("other ", i))
 		}
+		err := w.Update(ctx, "s", "2", func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) {
+			t.Errorf("%d entries more: a rule decides on another chain", more)
+			return nil, nil
+		})
+		if !errors.Is(err, privacy.ErrRollback) {
+			t.Errorf("an update with %d entries more: %v, want ErrRollback", more, err)
+		}
 		if _, err := privacy.ReadAccount(ctx, w, "s"); !errors.Is(err, privacy.ErrRollback) {
 			t.Errorf("%d entries more: %v, want ErrRollback", more, err)
 		}
