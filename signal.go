@@ -15,7 +15,8 @@ type Signal struct {
 	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves; see [Model.Pay]
 
 	// Values are those of the property, one for each node of the graph by its number, NaN where it has
-	// none; nil: they are read from the store.
+	// none; nil: they are read from the store. An [Attempt] does not keep them: set them in its Signal
+	// before [Model.Redeem].
 	Values []float64 `json:"-"`
 	// AllowZero permits sources that are 0 everywhere. Otherwise they are refused with
 	// [ErrZeroSignal]: mostly the property is on nodes that were not selected.

@@ -111,8 +111,11 @@ func (b *Builder) Handle(id ID) (int, bool) {
 }
 
 // AddEdge joins two nodes with a weight and length 1, and adds those that are new. The errors are
-// those of [Builder.AddNode] and [Builder.Connect].
+// those of [Builder.AddNode] and [Builder.Connect]; a bad weight adds nothing.
 func (b *Builder) AddEdge(u, v ID, weight float64) error {
+	if err := checkEdge(weight, 1); err != nil {
+		return err
+	}
 	var ends [2]int
 	for k, id := range []ID{u, v} {
 		h, ok := b.Handle(id)
@@ -131,16 +134,23 @@ func (b *Builder) AddEdge(u, v ID, weight float64) error {
 // it adds nothing to D − W. It returns [ErrUnknownNode], [ErrBadWeight] or
 // [ErrBadLength].
 func (b *Builder) Connect(u, v int, weight, length float64) error {
+	if err := checkEdge(weight, length); err != nil {
+		return err
+	}
+	if u < 0 || v < 0 || u >= len(b.ids) || v >= len(b.ids) {
+		return fmt.Errorf("%w: handle %d or %d of %d", ErrUnknownNode, u, v, len(b.ids))
+	}
+	b.add(u, v, weight, length)
+	return nil
+}
+
+func checkEdge(weight, length float64) error {
 	if !(weight > 0) || math.IsInf(weight, 1) {
 		return fmt.Errorf("%w: %v", ErrBadWeight, weight)
 	}
 	if !(length > 0) || math.IsInf(length, 1) {
 		return fmt.Errorf("%w: %v", ErrBadLength, length)
 	}
-	if u < 0 || v < 0 || u >= len(b.ids) || v >= len(b.ids) {
-		return fmt.Errorf("%w: handle %d or %d of %d", ErrUnknownNode, u, v, len(b.ids))
-	}
-	b.add(u, v, weight, length)
 	return nil
 }
 

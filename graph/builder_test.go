@@ -127,6 +127,12 @@ func TestBadInput(t *testing.T) {
 	if _, err := b.AddNode(long); !errors.Is(err, graph.ErrDuplicateNode) || len(err.Error()) > 200 {
 		t.Errorf("a long id twice: an error of %d bytes, %.80v", len(err.Error()), err)
 	}
+	if err := b.AddEdge("new", "newer", -1); !errors.Is(err, graph.ErrBadWeight) {
+		t.Errorf("weight -1: %v", err)
+	}
+	if _, ok := b.Handle("new"); ok {
+		t.Error("an edge that was refused left its node behind")
+	}
 	for _, h := range []int{-1, 2, 1 << 40} {
 		if err := b.Connect(0, h, 1, 1); !errors.Is(err, graph.ErrUnknownNode) {
 			t.Errorf("handle %d: %v", h, err)

@@ -100,7 +100,7 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 	}
 	if a.config.Execution.Strict && len(a.warnings) > before {
 		return fail(exitValidation, "--strict refuses to run in the face of %s; nothing was spent", report.Count(len(a.warnings)-before, "warning")).
-			hint("mend what they name, or leave --strict out")
+			hint("fix what they name, or leave --strict out")
 	}
 	return nil
 }

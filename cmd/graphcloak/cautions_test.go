@@ -45,7 +45,7 @@ func TestDoctorNamesWhyAJobWillFail(t *testing.T) {
 		name, job, detail, fix string
 		exit                   int
 	}{
-		{"a property that is missing", "sourceProperty: nope", "has the property", "mend the job, or give the nodes the property", exitNotFound},
+		{"a property that is missing", "sourceProperty: nope", "has the property", "fix the job, or give the nodes the property", exitNotFound},
 		{"a scope without a cap", "sourceProperty: leak", "has no cap", "limit it first: `graphcloak budget set --create --budget-scope property=leak", exitBudget},
 		{"a job that can run", "{sourceProperty: leak, requireCap: false}", "", "", exitOK},
 	} {

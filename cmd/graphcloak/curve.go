@@ -80,7 +80,7 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 		return nil, err
 	}
 	if p.TauChoice != nil || p.Allocated != nil {
-		a.note("Note: the curve keeps %s of ε = %v throughout; a plan at another ε chooses anew, and may be right more often.", keptBy(p), p.Epsilon)
+		a.note("Note: the curve keeps %s of ε = %v throughout; a plan at another ε chooses again, and may be right more often.", keptBy(p), p.Epsilon)
 	}
 	return p, a.writeCurve(c.curve, p, points)
 }

@@ -92,7 +92,7 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 			continue
 		}
 		if property := signalOf(a.config).Property(); unread == nil && property != "" && !slices.Contains(known, property) {
-			found[d.Name] = jobs.Caution{Err: inFull(fail(exitNotFound, "no node of the store has the property %q, so its first run will fail", property).hint("mend the job, or give the nodes the property"))}
+			found[d.Name] = jobs.Caution{Err: inFull(fail(exitNotFound, "no node of the store has the property %q, so its first run will fail", property).hint("fix the job, or give the nodes the property"))}
 			continue
 		}
 		scope := scopeOf(a.config)
@@ -290,7 +290,7 @@ func (a *app) checkSaved(saved graphcloak.Settings) error {
 	for _, name := range saved.PublicProperties() {
 		if !slices.Contains(allowed, name) {
 			return fail(exitConflict, "what is kept of the run publishes the property %q, which its job does not name", visible(name)).
-				hint("where the job was changed or removed since, let its next run begin anew")
+				hint("where the job was changed or removed since, let its next run begin again")
 		}
 	}
 	return nil

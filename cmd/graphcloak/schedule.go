@@ -55,7 +55,7 @@ func (a *app) schedule(ctx context.Context) error {
 	a.scheduled.mu.Unlock()
 	if monitor != nil {
 		if err := monitor.Start(ctx); err != nil {
-			a.note("Warning: the start was not told: %v", err)
+			a.note("Warning: the start was not reported: %v", err)
 		}
 	}
 	return nil
@@ -159,7 +159,7 @@ func (a *app) tell(ctx context.Context, exit int, err error) int {
 			told = exitOK
 		}
 		if err := t.monitor.End(ctx, told); err != nil {
-			a.note("Warning: the end was not told: %v", err)
+			a.note("Warning: the end was not reported: %v", err)
 		}
 	}
 	return exit
@@ -169,7 +169,7 @@ func (t *scheduled) write(a *app) error {
 	name := metrics.NameOf(t.file)
 	set := metrics.New(name, readBuild().Version)
 	if err := set.Continue(t.file, name, t.run.End); err != nil {
-		a.note("Warning: the counters begin anew: %v", err)
+		a.note("Warning: the counters begin again at zero: %v", err)
 	}
 	set.Ended(name, t.run)
 	if t.account != nil {
