@@ -13,7 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // Alternative is a graph that the process behind measured readings may have run on instead of

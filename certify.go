@@ -12,7 +12,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // This file checks a plan that comes from outside against the graph. The sensors and the

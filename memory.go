@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/graphcloak/graphcloak/internal/memory"
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // ErrMemory says that a step would need more memory than there is.

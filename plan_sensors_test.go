@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 )

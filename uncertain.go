@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // rounds is the most operators whose constraints are added to an allocation's.

@@ -16,7 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // measuredJob is a plan for sensors that measure.

@@ -5,9 +5,9 @@ package analyst
 import (
 	"context"
 
-	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
-	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
 
 // falseAlarm is the probability with which a source may be found where there is none.

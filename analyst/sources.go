@@ -10,7 +10,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
 )
 

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 var allocations = topic{

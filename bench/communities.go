@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/graphcloak/graphcloak/community"
-	"github.com/graphcloak/graphcloak/emd"
+	"github.com/graphcloak/graphcloak/graph/emd"
 )
 
 var leiden = topic{

@@ -31,7 +31,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/study"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/sensitivity"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 var sensitivities = topic{

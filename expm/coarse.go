@@ -2,7 +2,7 @@
 
 package expm
 
-import "github.com/graphcloak/graphcloak/linop"
+import "github.com/graphcloak/graphcloak/laplacian/linop"
 
 // Coarse returns the polynomial whose truncation error is tol, where that saves a tenth of
 // the products with L, and M̃ itself elsewhere. Its Err bounds the distance from M too.

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // Interval is the paper's measurement operator on [0,1]: m sensors at j/m read n

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // entries is a Generator whose rows can be read: S = diag(diag) − B, row i of B being

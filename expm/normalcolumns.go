@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // normalSample is the number of columns that show what others of a normal matrix cost.

@@ -10,7 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // Columns from balls are off by no more than they say, entries beyond the ball included, and by

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // worstTol is the largest relative gap that is accepted because of rounding.

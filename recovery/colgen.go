@@ -11,7 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/dense"
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // ColumnGeneration solves the program exactly on a small working set of columns,

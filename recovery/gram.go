@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // gramSensors is the number of sensors from which the normal equations are tried

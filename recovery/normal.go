@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // traceProbes is the number of vectors of random signs that estimate the two traces for

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // blocks is a block structure: a matrix and its error are 0 except between sensors and

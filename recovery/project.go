@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
-	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // Ball describes the constraint ‖A f − y‖₂ ≤ η that a rule chose.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // DefaultBeta is the probability that the noise lies outside the ball; medianBeta is that of the

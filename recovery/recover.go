@@ -6,7 +6,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/graphcloak/graphcloak/measurement"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // paperRetries bounds how often the radius of Paper is enlarged.

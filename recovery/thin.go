@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/linop"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // thinEntry is the memory of an entry of a thin column.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/allocation"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"

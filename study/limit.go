@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graphcloak/graphcloak/limit"
+	"github.com/graphcloak/graphcloak/privacy/limit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
-	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
 
 // exactNormsLimit is the order up to which column norms are exact: they take a product

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/graphcloak/graphcloak/linop"
-	"github.com/graphcloak/graphcloak/measurement"
-	"github.com/graphcloak/graphcloak/posterior"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
 
 // aimedAttack is the law of liars that aim: which k lie follows from a source or a decoy, and what they read from

@@ -21,7 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/sensor"
+	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
 
 // auditOptions is what an audit attacks, and how hard.

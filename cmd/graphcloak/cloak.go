@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/sensor"
+	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
 
 func newCloakCommand(app *app) *cobra.Command {

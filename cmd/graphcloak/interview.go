@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/graphcloak/graphcloak/advice"
+	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )

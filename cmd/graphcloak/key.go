@@ -12,7 +12,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/sensor"
+	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
 
 func newKeyCommand(app *app) *cobra.Command {

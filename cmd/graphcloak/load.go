@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/advice"
+	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
 )

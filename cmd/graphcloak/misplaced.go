@@ -6,7 +6,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/advice"
+	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 )

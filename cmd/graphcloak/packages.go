@@ -9,7 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/sensor"
+	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
 
 // sensorPackages are what a plan hands to sensors that add their noise themselves.

@@ -20,7 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/internal/page"
+	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )

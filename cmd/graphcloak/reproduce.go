@@ -17,7 +17,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/internal/paper"
+	"github.com/graphcloak/graphcloak/paper"
 )
 
 // reproduction holds the flags of the command.

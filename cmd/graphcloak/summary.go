@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/internal/page"
+	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/report"
 )
 

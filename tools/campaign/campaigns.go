@@ -44,7 +44,7 @@ var campaigns = []campaign{
 	{name: "names before the server's parser, fuzzed", dir: "integration", tests: []string{"FuzzQuote"}, fuzz: true, server: true},
 	{name: "plan and release files altered by field", dir: "cmd/graphcloak", long: "-tamper-all", tests: []string{"TestTamperedFiles"}},
 	{name: "run on a folder stopped or killed", dir: "cmd/graphcloak", tests: []string{"TestInterrupted", "TestResumeSettles"}},
-	{name: "sensor killed", dir: "sensor", tests: []string{"TestCloakSurvivesKill"}},
+	{name: "sensor killed", dir: "privacy/sensor", tests: []string{"TestCloakSurvivesKill"}},
 	{
 		name: "ledger altered or set back", dir: "privacy",
 		tests: []string{"TestReplayFindsTampering", "TestReplayFindsRewriting", "TestWatchRefusesALedgerThatWentBack", "TestWatchFindsClones"},

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paper
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph/emd"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// referenceGraph holds values of 60 digits for a small graph.
+type referenceGraph struct {
+	N     int
+	Edges [][3]float64
+	Tau   map[string]struct {
+		HopsEdges    [][2]int
+		Edges        [][3]float64
+		Connectivity float64
+	}
+	Distances map[string][][]float64
+}
+
+func (r referenceGraph) build(t *testing.T, length func(w float64) float64) *graph.Graph {
+	t.Helper()
+	var b graph.Builder
+	for i := range r.N {
+		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%09d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range r.Edges {
+		if err := b.Connect(int(e[0]), int(e[1]), e[2], length(e[2])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// ‖M_i − M_j‖ of every relationship, the worst of them, √2·e^{-τλ₂} and all distances
+// are those computed with 60 digits.
+func TestReferenceGraphs(t *testing.T) {
+	raw, err := os.ReadFile("../../privacy/sensitivity/testdata/sensitivity.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ref struct{ Graphs map[string]referenceGraph }
+	if err := json.Unmarshal(raw, &ref); err != nil {
+		t.Fatal(err)
+	}
+	values, distances := 0, 0
+	for name, r := range ref.Graphs {
+		g := r.build(t, func(float64) float64 { return 1 })
+		s, err := expm.Decompose(t.Context(), laplacian.New(g, laplacian.Combinatorial), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ts, want := range r.Tau {
+			tau, err := strconv.ParseFloat(ts, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decay := make([]float64, r.N)
+			for k, l := range s.Lambda() {
+				decay[k] = math.Exp(-2 * tau * l)
+			}
+			for _, e := range want.Edges {
+				values++
+				got := math.Sqrt(apart(s, decay, graph.Edge{U: int(e[0]), V: int(e[1])}))
+				if relative(got, e[2]) > 1e-12 {
+					t.Errorf("%s, τ = %v: ‖M_%v − M_%v‖ = %v, want %v", name, tau, e[0], e[1], got, e[2])
+				}
+			}
+			_, at := spectral(g, s, tau)
+			known := false
+			for _, e := range want.HopsEdges {
+				known = known || e == [2]int{at.U, at.V} || e == [2]int{at.V, at.U}
+			}
+			if !known {
+				t.Errorf("%s, τ = %v: the worst relationship is %v, want one of %v", name, tau, at, want.HopsEdges)
+			}
+			if got := math.Sqrt2 * math.Exp(-tau*s.Lambda()[1]); relative(got, want.Connectivity) > 1e-12 {
+				t.Errorf("%s, τ = %v: √2·e^{-τλ₂} = %v, want %v", name, tau, got, want.Connectivity)
+			}
+		}
+		for metric, d := range r.Distances {
+			g := r.build(t, map[string]func(float64) float64{
+				"hop": func(float64) float64 { return 1 }, "inverse_weight": func(w float64) float64 { return 1 / w },
+			}[metric])
+			for i := range d {
+				for j := range d {
+					distances++
+					p, q := make([]float64, r.N), make([]float64, r.N)
+					p[i], q[j] = 1, 1
+					if got, err := emd.Distance(t.Context(), g, p, q); err != nil || math.Abs(got-d[i][j]) > 1e-12*d[i][j] {
+						t.Errorf("%s, %s: d(%d, %d) = %v, %v; want %v", name, metric, i, j, got, err, d[i][j])
+					}
+				}
+			}
+		}
+	}
+	if values != 189 || distances != 2*(36+36+81) {
+		t.Errorf("%d values and %d distances are compared", values, distances)
+	}
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allocation_test
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+type fixture struct {
+	name   string
+	g      *graph.Graph
+	labels []int
+}
+
+func (f fixture) complete() bool { return f.g.Size() == f.g.Order()*(f.g.Order()-1)/2 }
+
+// fixtures are small graphs, each in hops and with random lengths and weights.
+func fixtures(t testing.TB) []fixture {
+	t.Helper()
+	must := func(g *graph.Graph, err error) *graph.Graph {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	sbm, _, err := graph.SBM(60, 3, .3, .03, 5)
+	near, _, err2 := graph.KNN(50, 3, 6)
+	road, _, err3 := graph.RoadLike(64, 7)
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	list := []fixture{
+		{name: "path", g: must(graph.Path(12))},
+		{name: "cycle", g: must(graph.Cycle(11))},
+		{name: "star", g: must(graph.Star(9))},
+		{name: "complete", g: must(graph.Complete(7))},
+		{name: "grid", g: must(graph.Grid(5, 6))},
+		{name: "hypercube", g: must(graph.Hypercube(4))},
+		{name: "sbm", g: sbm},
+		{name: "knn", g: near},
+		{name: "road", g: road},
+		{name: "karate", g: read(t, "karate")},
+		{name: "net3", g: read(t, "net3")},
+	}
+	for _, f := range list {
+		list = append(list, fixture{name: f.name + " with lengths", g: measured(t, f.g)})
+	}
+	for i := range list {
+		p, err := community.Leiden{}.Detect(context.Background(), list[i].g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[i].labels = p.Labels
+		if p.Count == 1 {
+			list[i].labels = make([]int, list[i].g.Order())
+			for k := range list[i].labels {
+				list[i].labels[k] = min(1, k/2)
+			}
+		}
+	}
+	return list
+}
+
+// read reads a graph of the examples.
+func read(t testing.TB, name string) *graph.Graph {
+	t.Helper()
+	f, err := os.Open("../../examples/data/" + name + "/relationships.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := graph.Builder{Aggregation: graph.Single}
+	for _, line := range lines[1:] {
+		for _, id := range line[:2] {
+			if _, ok := b.Handle(graph.ID(id)); !ok {
+				if _, err := b.AddNode(graph.ID(id)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := b.AddEdge(graph.ID(line[0]), graph.ID(line[1]), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// measured gives the edges of g random weights and lengths.
+func measured(t testing.TB, g *graph.Graph) *graph.Graph {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, uint64(g.Order())))
+	var b graph.Builder
+	for i := range g.Order() {
+		if _, err := b.AddNode(g.ID(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e := range g.Edges() {
+		if err := b.Connect(e.U, e.V, .3+random.Float64(), .3+2*random.Float64()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func model(t testing.TB, g *graph.Graph, kind laplacian.Kind, tau float64) (sensitivity.Model, *expm.Diffusion) {
+	t.Helper()
+	l := laplacian.New(g, kind)
+	d, err := expm.New(context.Background(), l, tau, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Diffusion: d}, d
+}
+
+// heat computes e^{-τL} for the combinatorial Laplacian by gonum's matrix
+// exponential: an independent M.
+func heat(g *graph.Graph, tau float64) *mat.Dense {
+	l := mat.NewDense(g.Order(), g.Order(), nil)
+	for e := range g.Edges() {
+		w := -tau * e.Weight
+		l.Set(e.U, e.V, l.At(e.U, e.V)-w)
+		l.Set(e.V, e.U, l.At(e.V, e.U)-w)
+		l.Set(e.U, e.U, l.At(e.U, e.U)+w)
+		l.Set(e.V, e.V, l.At(e.V, e.V)+w)
+	}
+	var m mat.Dense
+	m.Exp(l)
+	return &m
+}

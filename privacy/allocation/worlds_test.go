@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allocation_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/privacy/allocation"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+// Weights for several operators are private under each, and tell communities apart
+// better than those for one, made private by more noise everywhere.
+func TestWorlds(t *testing.T) {
+	better := 0
+	for _, f := range fixtures(t) {
+		l := laplacian.New(f.g, laplacian.Combinatorial)
+		m := sensitivity.Model{Graph: f.g, Laplacian: l, Tau: 2}
+		var made []*expm.Diffusion
+		for _, tau := range []float64{2, 1.2, .7} {
+			d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen})
+			if err != nil {
+				t.Fatal(err)
+			}
+			made = append(made, d)
+		}
+		opts := allocation.Options{Objective: allocation.Separation}
+		one, err := allocation.Optimize(t.Context(), m, made[0], f.labels, opts)
+		if err != nil {
+			t.Fatal(f.name, err)
+		}
+		opts.Worlds = []allocation.Diffusion{made[1], made[2]}
+		all, err := allocation.Optimize(t.Context(), m, made[0], f.labels, opts)
+		if err != nil {
+			t.Fatal(f.name, err)
+		}
+		largest := func(u []float64) float64 {
+			w := 0.0
+			for _, tau := range []float64{2, 1.2, .7} {
+				at := m
+				at.Tau = tau
+				b, err := sensitivity.Bound(t.Context(), at, u, sensitivity.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w = max(w, b.Upper)
+			}
+			return w
+		}
+		if w := largest(all.Weights); math.Abs(w-1) > 1e-6 {
+			t.Errorf("%s: the worst of three operators has %v, want 1", f.name, w)
+		}
+		w := largest(one.Weights)
+		scaled := one.Value / (w * w) // separation is linear in u
+		if all.Value < scaled*(1-.002) {
+			t.Errorf("%s: separation %v, less than %v of the scaled weights for one operator", f.name, all.Value, scaled)
+		}
+		if all.Value > 1.05*scaled {
+			better++
+		}
+	}
+	if better == 0 {
+		t.Error("the further operators never changed the allocation for the better")
+	}
+}
+
+func TestWorldsRefused(t *testing.T) {
+	f := fixtures(t)[0]
+	other, err := graph.Cycle(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diffusion := func(g *graph.Graph) *expm.Diffusion {
+		d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	m := sensitivity.Model{Graph: f.g, Laplacian: laplacian.New(f.g, laplacian.Combinatorial), Tau: 1}
+	_, err = allocation.Optimize(t.Context(), m, diffusion(f.g), f.labels, allocation.Options{Worlds: []allocation.Diffusion{diffusion(other)}})
+	if !errors.Is(err, allocation.ErrInvalid) {
+		t.Errorf("an operator of another graph: %v, want ErrInvalid", err)
+	}
+}

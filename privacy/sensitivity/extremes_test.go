@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+// ways are the eigenpairs and the search.
+var ways = map[string]func(context.Context, sensitivity.Model, []float64, sensitivity.Options) (sensitivity.Bracket, error){
+	"exact": sensitivity.Bound, "search": sensitivity.Search,
+}
+
+// TestGap: with all eigenpairs the upper end is never looser than √2·α·e^{-τλ₂}.
+func TestGap(t *testing.T) {
+	for name, g := range families(t, 80) {
+		if name == "weighted" { // λ₂ is not known to nine digits
+			continue
+		}
+		scale := 3.0
+		if !g.UnitLengths() {
+			scale = 3 / slices.Min(g.Lengths())
+		}
+		l := laplacian.New(g, laplacian.Combinatorial)
+		spec := must[*expm.Spectrum](t)(expm.Decompose(background, l, nil))
+		for _, tau := range []float64{1e-3, 1, 30, 1e3} {
+			b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 3}, nil, sensitivity.Options{}))
+			limit := scale * math.Sqrt2 * math.Exp(-tau*spec.Lambda()[spec.Nullity()])
+			if b.Upper > limit*(1+1e-9)+1e-289 {
+				t.Errorf("%s τ=%v: Upper = %v, √2αe^{-τλ₂} = %v", name, tau, b.Upper, limit)
+			}
+		}
+	}
+}
+
+// TestWildWeights: weights from 10⁻³⁰⁰ to 10³⁰⁰ in one graph leave both ends finite and
+// in agreement with the eigenpairs, or are refused: the random walk divides by the
+// roots of degrees, whose squares may overflow.
+func TestWildWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, decades := range []float64{5, 20, 150, 300} {
+		var edges [][3]float64
+		for i := 1; i < 60; i++ {
+			for range 2 {
+				edges = append(edges, [3]float64{float64(r.IntN(i)), float64(i), math.Pow(10, decades*(2*r.Float64()-1))})
+			}
+		}
+		g := build(t, 60, edges, hops)
+		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+			for _, tau := range []float64{1e-9, 1e-3, 1, 1e6} {
+				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
+				opts := sensitivity.Options{Seed: [32]byte{2}}
+				want, err := sensitivity.Bound(background, m, nil, opts)
+				if err != nil && kind == laplacian.RandomWalk && decades > 200 {
+					continue
+				}
+				want = must[sensitivity.Bracket](t)(want, err)
+				got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, opts))
+				if !(got.Upper >= want.Lower) || !(got.Lower <= want.Upper) || math.IsInf(got.Upper, 0) || math.IsInf(want.Upper, 0) {
+					t.Errorf("10^±%v %v τ=%v: search [%v, %v], eigenpairs [%v, %v]", decades, kind, tau, got.Lower, got.Upper, want.Lower, want.Upper)
+				}
+			}
+		}
+	}
+}
+
+// TestHeavyEdge: one weight of 10¹⁵ to 10¹⁰⁰ makes the rounding of a neighbourhood's
+// recurrence larger than any bound from it. The upper end is a number all the same.
+func TestHeavyEdge(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, heavy := range []float64{1e15, 1e17, 1e30, 1e100} {
+		var edges [][3]float64
+		for i := 1; i < 1000; i++ {
+			edges = append(edges, [3]float64{float64(r.IntN(i)), float64(i), 1})
+		}
+		edges[500][2] = heavy
+		m := model(build(t, 1000, edges, hops), 1)
+		b := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, sensitivity.Options{Seed: [32]byte{2}}))
+		if !(b.Upper >= b.Lower) || !(b.Upper <= math.Sqrt2) {
+			t.Errorf("weight %v: [%v, %v]", heavy, b.Lower, b.Upper)
+		}
+	}
+}
+
+// TestWeakBridge: two complete graphs of ten nodes joined by an edge of 10⁻¹². Once
+// each is mixed and the bridge has carried nothing, its value is √(2/10)·e^{-0.2τw}.
+func TestWeakBridge(t *testing.T) {
+	const m, w = 10, 1e-12
+	var edges [][3]float64
+	for i := range m {
+		for j := range i {
+			edges = append(edges, [3]float64{float64(j), float64(i), 1}, [3]float64{float64(m + j), float64(m + i), 1})
+		}
+	}
+	g := build(t, 2*m, append(edges, [3]float64{m - 1, m, w}), hops)
+	for _, tau := range []float64{1e-9, 10, 1e3, 1e6} {
+		want := math.Sqrt(2.0 / m * math.Exp(-4*tau*w/m))
+		if tau < 1 {
+			want = math.Sqrt2 * math.Exp(-2*tau*w) * math.Exp(-tau*m) // each end leaves at rate m − 1, below m
+		}
+		for name, way := range ways {
+			b := must[sensitivity.Bracket](t)(way(background, model(g, tau), nil, sensitivity.Options{Seed: [32]byte{1}}))
+			if !(b.Upper >= want*(1-1e-12)) || b.Lower > want*(1+1e-6) || b.Upper > 1.03*want {
+				t.Errorf("%s τ=%g: [%v, %v], want about %v", name, tau, b.Lower, b.Upper, want)
+			}
+		}
+	}
+}
+
+// TestLargeHub: a star of 10⁶ leaves, by its closed form; in the time given the
+// bracket closes, since all leaves are alike.
+func TestLargeHub(t *testing.T) {
+	const n = 1_000_001
+	g := must[*graph.Graph](t)(graph.Star(n))
+	for _, tau := range []float64{1e-9, 1e-6, 1} {
+		want := math.Sqrt(float64(n)/(n-1)*math.Exp(-2*tau*n) + float64(n-2)/(n-1)*math.Exp(-2*tau))
+		b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, tau), nil, sensitivity.Options{Time: time.Second}))
+		if !(b.Upper >= want) || !(b.Lower <= want) || b.Upper > math.Sqrt2 {
+			t.Errorf("τ=%g: [%v, %v], want %v inside", tau, b.Lower, b.Upper, want)
+		}
+	}
+}
+
+// TestDeadlines: whatever tier the time runs out in, the upper end holds.
+func TestDeadlines(t *testing.T) {
+	for name, g := range families(t, 300) {
+		if name == "complete" {
+			continue // its value is below rounding
+		}
+		want := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 0.7), nil, sensitivity.Options{}))
+		holds := func(b sensitivity.Bracket) {
+			if !(b.Upper >= want.Lower) || b.Lower > want.Upper {
+				t.Errorf("%s: [%v, %v], exact [%v, %v]", name, b.Lower, b.Upper, want.Lower, want.Upper)
+			}
+		}
+		for _, seed := range [][32]byte{{}, {9}} {
+			reports := 0
+			opts := sensitivity.Options{Seed: seed, Report: func(b sensitivity.Bracket) { holds(b); reports++ }}
+			for limit := time.Microsecond; limit < 40*time.Millisecond; limit *= 2 {
+				opts.Time = limit
+				holds(must[sensitivity.Bracket](t)(sensitivity.Search(background, model(g, 0.7), nil, opts)))
+			}
+			if reports == 0 {
+				t.Errorf("%s: no report", name)
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity_test
+
+import (
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+// A failure probability of 1e-12 is beyond every count of failures. What is tested is
+// the number that each stage hands to the next.
+
+// TestUnion: a bound of the screen may fail with its share of β, which adds up to β
+// over the rounds, the edges and the nodes;
+// a norm with its share among the nodes.
+func TestUnion(t *testing.T) {
+	for name, g := range families(t, 100) {
+		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
+		const beta = 1e-9
+		bound, norm, edges, nodes, err := sensitivity.FailureShares(background, m, beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if edges == 0 || nodes != g.Order() {
+			t.Fatalf("%s: %d edges, %d nodes", name, edges, nodes)
+		}
+		if all := bound * float64(edges+nodes) * sensitivity.MaxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
+			t.Errorf("%s: the bounds of a screen may fail with probability %v together, want %v", name, all, beta)
+		}
+		if all := norm * float64(nodes); !(all <= beta*(1+1e-12)) || all < beta/2 {
+			t.Errorf("%s: the norms may fail with probability %v together, want %v", name, all, beta)
+		}
+	}
+}
+
+// TestScreenSaysThatItMayFail: each round of random columns adds its share of β to
+// what the bracket states, and a bracket that no screen helped with states 0.
+func TestScreenSaysThatItMayFail(t *testing.T) {
+	const beta = 1e-9
+	looked := 0
+	for name, g := range families(t, 120) {
+		m := model(g, 1)
+		for i := 1; i < g.Order(); i += 12 {
+			m.Sensors = append(m.Sensors, i)
+		}
+		calls := 0
+		b := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, sensitivity.Options{
+			Seed: [32]byte{1}, Tolerance: 0.01, Failure: beta,
+			Progress: func(stage string, _, _ int64) {
+				if stage == "screen" { // twice a round
+					calls++
+				}
+			},
+		}))
+		rounds := float64((calls + 1) / 2)
+		if want := rounds * beta / sensitivity.MaxRounds; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta*(1+1e-12) {
+			t.Errorf("%s: after %v rounds it may fail with probability %v, want %v", name, rounds, b.Failure, want)
+		}
+		if rounds > 0 {
+			looked++
+		}
+	}
+	if looked < 5 {
+		t.Errorf("only %d graphs were screened", looked)
+	}
+}
+
+// TestBoundWithoutRowsSplitsFailure: what bounds a reading without its row rests on up to three
+// screens, of Δ₂, of Δ₂ at half the time, and of the norms. Each gets a third of β and
+// the reading states their sum.
+func TestBoundWithoutRowsSplitsFailure(t *testing.T) {
+	const beta = 1e-9
+	g := must[*graph.Graph](t)(graph.BarabasiAlbert(1100, 4, 1))
+	m := model(g, 1)
+	for i := 0; i < 1100; i += 3 {
+		m.Sensors = append(m.Sensors, i)
+	}
+	own := sensitivity.Options{Seed: [32]byte{1}, Failure: beta / 3}
+	joint := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, own))
+	half := m
+	half.Tau, half.Sensors = m.Tau/2, nil
+	halved := must[sensitivity.Bracket](t)(sensitivity.Bound(background, half, nil, own))
+	if joint.Failure == 0 {
+		t.Fatal("Δ₂ was certified without a screen")
+	}
+	lowered := 0
+	for k, b := range must[[]sensitivity.Bracket](t)(sensitivity.BoundWithoutRows(background, m, sensitivity.Options{Seed: [32]byte{1}, Failure: beta})) {
+		want := joint.Failure
+		if b.Upper < joint.Upper {
+			lowered++
+			want += halved.Failure + beta/3
+		}
+		if b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta {
+			t.Fatalf("sensor %d may fail with probability %v, want %v", k, b.Failure, want)
+		}
+	}
+	if lowered == 0 {
+		t.Error("no norm lowered an upper end")
+	}
+}
+
+// TestTauIntervalSplitsFailure: a certificate over an interval of τ rests on up to two brackets at
+// each value of τ. Each round of random columns at each of them gets its share of β, and the
+// interval states the sum.
+func TestTauIntervalSplitsFailure(t *testing.T) {
+	const beta = 1e-9
+	m := model(must[*graph.Graph](t)(graph.BarabasiAlbert(1100, 4, 1)), 1)
+	for i := 0; i < 1100; i += 3 {
+		m.Sensors = append(m.Sensors, i)
+	}
+	set := sensitivity.Uncertainty{TauFrom: 1, TauTo: 1.3}
+	values, calls := int64(0), 0
+	opts := sensitivity.Options{Seed: [32]byte{1}, Failure: beta, Progress: func(stage string, _, all int64) {
+		switch stage {
+		case "uncertainty":
+			values = all
+		case "screen": // twice a round
+			calls++
+		}
+	}}
+	e := must[sensitivity.Envelope](t)(sensitivity.ByProducts(background, m, nil, set, opts))
+	want := float64(calls/2) * beta / float64(2*values*sensitivity.MaxRounds)
+	if e.Failure < want*(1-1e-9) || e.Failure > want*(1+1e-9) || e.Failure > beta {
+		t.Errorf("after %d rounds at %d values of τ it may fail with probability %v, want %v", calls/2, values, e.Failure, want)
+	}
+
+	sensitivity.TakeNoRows(t)
+	calls = 0
+	list := must[[]sensitivity.Bracket](t)(sensitivity.PerSensorWorst(background, m, set, opts))
+	most := 0.0
+	want = float64(calls/2)*beta/float64(3*values*sensitivity.MaxRounds) + beta/3
+	for _, b := range list {
+		most = max(most, b.Failure)
+	}
+	if most < want*(1-1e-9) || most > want*(1+1e-9) || most > beta {
+		t.Errorf("after %d rounds a reading may fail with probability %v, want %v where its norms lowered it at every τ", calls/2, most, want)
+	}
+}

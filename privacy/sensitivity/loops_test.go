@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+// withWorkers calls f with each number of workers.
+func withWorkers(t *testing.T, f func(workers int)) {
+	t.Helper()
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, workers := range []int{1, 2, 3, 7, 16} {
+		runtime.GOMAXPROCS(workers)
+		f(workers)
+	}
+}
+
+// sizes are below, at and above the pieces of a loop.
+var sizes = []int{0, 1, 4095, 4096, 4097, 100_000}
+
+// Choices among many items are those of a plain loop, at any number of workers.
+func TestChoices(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, n := range sizes {
+		value := make([]float64, n)
+		all := make([]int32, n)
+		for i := range value {
+			value[i], all[i] = float64(rnd.IntN(n/8+1)), int32(i) // many are equal
+		}
+		high := func(i int32) bool { return 3*value[i] > float64(n/8) }
+		var want []int32
+		for _, i := range all {
+			if high(i) {
+				want = append(want, i)
+			}
+		}
+		order := slices.Clone(all)
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(value[b], value[a]) })
+		withWorkers(t, func(workers int) {
+			if got := sensitivity.Which(n, func(i int) bool { return high(int32(i)) }); !slices.Equal(got, want) {
+				t.Errorf("%d workers, which of %d: %d items, want %d", workers, n, len(got), len(want))
+			}
+			if got := sensitivity.Filter(slices.Clone(all), high); !slices.Equal(got, want) {
+				t.Errorf("%d workers, filter of %d: %d items, want %d", workers, n, len(got), len(want))
+			}
+			for _, k := range []int{1, 4, 1024} {
+				got := sensitivity.Largest(all, k, func(i int32) float64 { return value[i] })
+				if !slices.Equal(got, order[:min(k, n)]) {
+					t.Errorf("%d workers: the %d largest of %d are others", workers, k, n)
+				}
+			}
+			most, at := sensitivity.LargestOf(n, 1, func(i int) float64 { return value[i] })
+			if n > 1 && (most != value[order[0]] || at != int(order[0])) {
+				t.Errorf("%d workers, largest of %d: %v at %d, want %v at %d", workers, n, most, at, value[order[0]], order[0])
+			}
+		})
+	}
+	if most, at := sensitivity.LargestOf(3, 1, func(int) float64 { return 0 }); most != 0 || at != -1 {
+		t.Errorf("largest of zeros: %v at %d, want 0 at -1", most, at)
+	}
+}
+
+// Of the leaves of one hub with equal weights the shortest is kept, and of equal ones the first.
+func TestDominated(t *testing.T) {
+	var b graph.Builder
+	for i := range 9 {
+		must[int](t)(b.AddNode(graph.ID(strconv.Itoa(i))))
+	}
+	for _, e := range []graph.Edge{
+		{U: 0, V: 1, Weight: 1, Length: 2},
+		{U: 0, V: 2, Weight: 1, Length: 1},
+		{U: 0, V: 3, Weight: 1, Length: 1},
+		{U: 0, V: 4, Weight: 2, Length: 3}, // alone with its weight
+		{U: 0, V: 5, Weight: 1, Length: 1},
+		{U: 5, V: 6, Weight: 1, Length: 1}, // 5 is no leaf, 6 is
+		{U: 7, V: 8, Weight: 1, Length: 1}, // both ends are leaves
+	} {
+		if err := b.Connect(e.U, e.V, e.Weight, e.Length); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := must[*graph.Graph](t)(b.Graph())
+	m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
+	got := must[[][2]int32](t)(sensitivity.Dominated(m))
+	slices.SortFunc(got, func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) })
+	if want := [][2]int32{{0, 1}, {0, 3}}; !slices.Equal(got, want) {
+		t.Errorf("dominated: %v, want %v", got, want)
+	}
+}

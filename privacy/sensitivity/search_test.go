@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+func must[T any](t testing.TB) func(x T, err error) T {
+	return func(x T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+}
+
+// families returns one graph of each kind with about n nodes.
+func families(t testing.TB, n int) map[string]*graph.Graph {
+	ok := must[*graph.Graph](t)
+	sbm, _, err := graph.SBM(n, 4, 40/float64(n), 4/float64(n), 1)
+	sbm = ok(sbm, err)
+	road, _, err := graph.RoadLike(n, 1)
+	road = ok(road, err)
+	knn, _, err := graph.KNN(n, 6, 1)
+	knn = ok(knn, err)
+	return map[string]*graph.Graph{
+		"sbm": sbm, "road": road, "knn": knn,
+		"ba":       ok(graph.BarabasiAlbert(n, 5, 1)),
+		"rmat":     ok(graph.RMAT(n, 5*n, graph.Quadrants{}, 1)),
+		"star":     ok(graph.Star(n)),
+		"path":     ok(graph.Path(n)),
+		"cycle":    ok(graph.Cycle(n)),
+		"complete": ok(graph.Complete(n / 4)),
+		"weighted": weighted(t, n),
+	}
+}
+
+// weighted is a random graph with weights over six magnitudes, random lengths, an
+// isolated node and two components.
+func weighted(t testing.TB, n int) *graph.Graph {
+	r := rand.New(rand.NewPCG(7, 1))
+	var b graph.Builder
+	for i := range n {
+		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%06d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 4 * n {
+		u, v := r.IntN(n-1), r.IntN(n-1)
+		if (u < n/3) != (v < n/3) {
+			continue
+		}
+		if err := b.Connect(u, v, math.Exp(4*r.NormFloat64()), math.Exp(r.NormFloat64())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return must[*graph.Graph](t)(b.Graph())
+}
+
+// TestSearch holds the bracket of the tiers against the exact value: it must
+// contain it, and be as narrow as asked where rounding allows.
+func TestSearch(t *testing.T) {
+	n := 120
+	for name, g := range families(t, n) {
+		r := rand.New(rand.NewPCG(3, 3))
+		n := g.Order()
+		sensors := r.Perm(n)[:n/3]
+		u := make([]float64, n)
+		for i := range u {
+			u[i] = math.Exp(r.NormFloat64())
+		}
+		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+			l := laplacian.New(g, kind)
+			for _, tau := range []float64{1e-9, 0.3, 10} {
+				for variant := range 3 {
+					if variant > 0 && tau != 0.3 {
+						continue
+					}
+					m := sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 1.5}
+					var weights []float64
+					switch variant {
+					case 1:
+						m.Sensors = sensors
+					case 2:
+						weights = u
+					}
+					opts := sensitivity.Options{Seed: [32]byte{1}, Tolerance: 0.01}
+					want := must[sensitivity.Bracket](t)(sensitivity.Bound(context.Background(), m, weights, opts))
+					got := must[sensitivity.Bracket](t)(sensitivity.Search(context.Background(), m, weights, opts))
+					what := fmt.Sprintf("%s %v τ=%v variant %d: search [%v, %v], exact [%v, %v]", name, kind, tau, variant, got.Lower, got.Upper, want.Lower, want.Upper)
+					if got.Upper < want.Lower || got.Lower > want.Upper {
+						t.Error("wrong:", what)
+					}
+					if got.Upper > want.Upper*1.0101 && got.Upper > 1e-6 {
+						t.Error("wide:", what)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestChiSquareQuantile integrates the density: P(χ²_r ≤ x) must stay below q, and
+// x must not be wasteful.
+func TestChiSquareQuantile(t *testing.T) {
+	for _, r := range []int{16, 64, 512} {
+		for _, q := range []float64{1e-3, 1e-12, 1e-20} {
+			x := sensitivity.ChiSquareQuantile(r, q)
+			if p := chiSquare(r, x); p > q || p < q/3 {
+				t.Errorf("r=%d: P(χ² ≤ %v) = %g, want in [q/3, q], q = %g", r, x, p, q)
+			}
+		}
+	}
+}
+
+// chiSquare integrates the density of χ²_r from 0 to x by Simpson's rule.
+func chiSquare(r int, x float64) float64 {
+	lg, _ := math.Lgamma(float64(r) / 2)
+	density := func(t float64) float64 {
+		if t == 0 {
+			return 0
+		}
+		return math.Exp((float64(r)/2-1)*math.Log(t) - t/2 - float64(r)/2*math.Ln2 - lg)
+	}
+	const steps = 20000
+	h := x / steps
+	sum := density(0) + density(x)
+	for i := 1; i < steps; i++ {
+		sum += float64(2+2*(i%2)) * density(float64(i)*h)
+	}
+	return sum * h / 3
+}
+
+// TestQuadrature: the two rules bracket the exact value of every edge, however few
+// steps they take, and meet where they may take many.
+func TestQuadrature(t *testing.T) {
+	for name, g := range families(t, 80) {
+		for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized} {
+			for _, tau := range []float64{1e-6, 0.3, 1, 10} {
+				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
+				for _, limit := range []int64{5, 100, math.MaxInt64} {
+					var wide int
+					err := sensitivity.Quadrature(background, m, limit, math.MaxInt, func(low, up, exactLow, exactUp float64) {
+						if low > exactUp || up < exactLow {
+							t.Errorf("%s %v τ=%v limit %d: quadrature [%v, %v], exact [%v, %v]", name, kind, tau, limit, low, up, exactLow, exactUp)
+						}
+						if up > 1.01*exactUp && up > 1e-5 {
+							wide++
+						}
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if limit == math.MaxInt64 && tau <= 1 && name != "weighted" && wide > g.Size()/10 {
+						t.Errorf("%s %v τ=%v: %d of %d edges stay open", name, kind, tau, wide, g.Size())
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+// TestScreenFailsAsRarelyAsItSays: with q = 0.1 a bound, the mean share of bounds
+// that fail is at most 0.1, for the edges and the
+// nodes. A share of mean 0.1 has variance at most 0.09, so over 500 independent seeds
+// the average exceeds 0.1 + 0.082 with probability at most
+// exp(−500·0.082²/2(0.09 + 0.082/3)) < 1e-6 (Bernstein), and one far below 0.1 would
+// show that the bound is wasteful.
+func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
+	g, _, err := graph.SBM(60, 3, 0.3, 0.03, 1)
+	g = must[*graph.Graph](t)(g, err)
+	l := laplacian.New(g, laplacian.Combinatorial)
+	m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 0.2}
+	m.Diffusion = must[*expm.Diffusion](t)(expm.New(background, l, 0.2, expm.Options{Method: expm.Eigen}))
+	u := make([]float64, 60)
+	for i := range u {
+		u[i] = 1 / float64(i+1)
+	}
+	for _, c := range []struct {
+		mode    string
+		weights []float64
+		least   float64
+	}{
+		{"edges", nil, 0.01},
+		{"edges", u, 0.01},
+		{"deflate", u, 0},
+		{"nodes", nil, 0.01},
+	} {
+		var mean float64
+		const seeds = 500
+		for k := range seeds {
+			mean += must[float64](t)(sensitivity.Violations(background, m, c.weights, [32]byte{1, byte(k), byte(k >> 8)}, c.mode, 0.1)) / seeds
+		}
+		if mean > 0.182 || mean < c.least {
+			t.Errorf("%s, weights %v: a bound fails in %v, want ≤ 0.1 and not far below", c.mode, c.weights != nil, mean)
+		}
+	}
+}
+
+// TestMoments: the O(1) bounds of every edge contain its exact value.
+func TestMoments(t *testing.T) {
+	for name, g := range families(t, 80) {
+		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+			for _, tau := range []float64{1e-9, 0.01, 0.3, 0.5, 0.7, 1, 1.5, 10} {
+				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
+				err := sensitivity.Moments(background, m, func(low, up, exactLow, exactUp float64) {
+					if low > exactUp || up < exactLow {
+						t.Errorf("%s %v τ=%v: [%v, %v], exact [%v, %v]", name, kind, tau, low, up, exactLow, exactUp)
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// TestLeaf: at τ = 1/w the bound of a leaf is the limit e^{-2} of a large hub; a star
+// of n leaves reaches n/(n+1)… of it, see TestClosedForms.
+func TestLeaf(t *testing.T) {
+	const n = 1000
+	g := must[*graph.Graph](t)(graph.Star(n))
+	for _, tau := range []float64{0.5, 0.75, 1} {
+		exact := float64(n)/(n-1)*math.Exp(-2*tau*n) + float64(n-2)/(n-1)*math.Exp(-2*tau)
+		up := must[float64](t)(sensitivity.MomentsOf(model(g, tau), 0, 1, 1))
+		if up < exact || up > 1.003*exact {
+			t.Errorf("τ=%v: leaf of a star of %d: %v, exact %v", tau, n, up, exact)
+		}
+	}
+}
+
+// TestConductance holds the detours against the effective resistance bᵀL⁺b from all
+// eigenpairs. Complete graphs and cycles meet it.
+func TestConductance(t *testing.T) {
+	for name, g := range families(t, 80) {
+		m := model(g, 1)
+		spec := must[*expm.Spectrum](t)(expm.Decompose(background, m.Laplacian, nil))
+		resistance := func(u, v int) (r float64) {
+			for k, lambda := range spec.Lambda() {
+				if k >= spec.Nullity() {
+					d := spec.Vector(k)[u] - spec.Vector(k)[v]
+					r += d * d / lambda
+				}
+			}
+			return r
+		}
+		err := sensitivity.Conductance(m, func(u, v int, common, detour float64) {
+			if r := resistance(u, v); common*r > 1+1e-9 || detour*r > 1+1e-9 {
+				t.Errorf("%s edge (%d, %d): conductance ≥ %v, %v claimed, exact %v", name, u, v, common, detour, 1/r)
+			} else if name == "complete" && common*r < 1-1e-9 {
+				t.Errorf("complete graph: conductance ≥ %v, exact %v", common, 1/r)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ring := must[*graph.Graph](t)(graph.Cycle(6))
+	err := sensitivity.Conductance(model(ring, 1), func(u, v int, common, detour float64) {
+		if common != 1 || math.Abs(detour-1.2) > 1e-12 {
+			t.Errorf("cycle of 6: conductance ≥ %v, %v, want 1 and 1 + 1/5", common, detour)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDetours: on a wheel whose spokes end at every other node of the rim each edge has a detour of three
+// edges, at a hub of few neighbours and at one whose neighbours are looked up.
+func TestDetours(t *testing.T) {
+	for _, spokes := range []int{10, 300} {
+		var b graph.Builder
+		for i := range 1 + 2*spokes {
+			if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k := range spokes {
+			end, middle, next := 1+2*k, 2+2*k, 1+2*((k+1)%spokes)
+			for _, e := range [][2]int{{0, end}, {end, middle}, {middle, next}} {
+				if err := b.Connect(e[0], e[1], 1, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		g := must[*graph.Graph](t)(b.Graph())
+		err := sensitivity.Conductance(model(g, 1), func(u, v int, common, detour float64) {
+			if common != 1 || math.Abs(detour-4./3) > 1e-12 {
+				t.Errorf("%d spokes, edge (%d, %d): conductance ≥ %v, %v, want 1 and 1 + 1/3", spokes, u, v, common, detour)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCertify: two columns of a node bracket each of its edges, and four columns
+// determine it up to the polynomial.
+func TestCertify(t *testing.T) {
+	for name, g := range families(t, 44) {
+		weights := make([]float64, g.Order())
+		for i := range weights {
+			weights[i] = 2.5
+		}
+		for _, tau := range []float64{0.01, 0.3, 3} {
+			for _, both := range []bool{false, true} {
+				u := weights
+				if both {
+					u = nil
+				}
+				err := sensitivity.Certify(background, model(g, tau), u, both, func(low, up, exactLow, exactUp, slack float64) {
+					what := fmt.Sprintf("%s τ=%v both %v: [%v, %v], exact [%v, %v]", name, tau, both, low, up, exactLow, exactUp)
+					if low > exactUp || up < exactLow {
+						t.Error("wrong:", what)
+					}
+					if both && up > exactUp*(1+1e-9)+slack {
+						t.Error("wide:", what)
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// TestHub: the O(1) bound of an edge at a hub of degree 10⁶ is at least its formula
+// in exact arithmetic. The weights are such that a plain sum of their squares loses
+// all but the first: it is 5·10⁻¹¹ too small.
+func TestHub(t *testing.T) {
+	const leaves, tau = 1_000_000, 1e-2
+	small := math.Ldexp(0.98, -27) // its square is below half a unit of 1
+	edges := make([][3]float64, leaves)
+	for k := range edges {
+		edges[k] = [3]float64{0, float64(k + 1), small}
+	}
+	edges[0][2] = 1
+	m := model(build(t, leaves+1, edges, hops), tau)
+	up := must[float64](t)(sensitivity.MomentsOf(m, 0, 1, 1))
+	exact := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
+	op := func(f func(z, x, y *big.Float) *big.Float, x, y *big.Float) *big.Float { return f(exact(0), x, y) }
+	add, mul, quo := (*big.Float).Add, (*big.Float).Mul, (*big.Float).Quo
+	rest := op(mul, exact(leaves-1), exact(small)) // the hub's other weights
+	squares := op(mul, rest, exact(small))
+	// μ₁ = a_u + a_v + 2w, μ₂ = (a_u + w)² + (a_v + w)² + Σ other w².
+	hub := op(add, exact(2), rest)
+	mu1 := op(add, exact(4), rest)
+	mu2 := op(add, op(add, op(mul, hub, hub), exact(4)), squares)
+	ratio, _ := op(quo, mu2, mu1).Float64()
+	front, _ := op(quo, op(mul, mu1, mu1), mu2).Float64()
+	want := 2 + front*math.Expm1(-2*tau*ratio)
+	if up < want || up > want+1e-9 {
+		t.Errorf("bound %.17g, formula %.17g", up, want)
+	}
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+)
+
+// heatKernel exponentiates L by gonum.
+func heatKernel(l *laplacian.Laplacian, tau float64) *mat.Dense {
+	n := l.Order()
+	a := mat.NewDense(n, n, nil)
+	e, col := make([]float64, n), make([]float64, n)
+	for j := range n {
+		clear(e)
+		e[j] = -tau
+		l.MulVecTo(col, false, e)
+		a.SetCol(j, col)
+	}
+	m := new(mat.Dense)
+	m.Exp(a)
+	return m
+}
+
+// worst returns max over the edges of g of ‖diag(√u)M_S(e_i − e_j)‖/length.
+func worst(g *graph.Graph, l *laplacian.Laplacian, tau float64, sensors []int, u []float64) float64 {
+	return worstOf(g, heatKernel(l, tau), sensors, u)
+}
+
+func worstOf(g *graph.Graph, m *mat.Dense, sensors []int, u []float64) float64 {
+	best := 0.0
+	for e := range g.Edges() {
+		sum := 0.0
+		for k, s := range sensors {
+			d := m.At(s, e.U) - m.At(s, e.V)
+			sum += u[k] * d * d
+		}
+		best = max(best, math.Sqrt(sum)/e.Length)
+	}
+	return best
+}
+
+// randomly returns a connected weighted graph with lengths, and few sensors with
+// weights of several magnitudes.
+func randomly(t *testing.T, rnd *rand.Rand) (g *graph.Graph, sensors []int, u []float64) {
+	n := 5 + rnd.IntN(10)
+	var edges [][3]float64
+	for v := 1; v < n; v++ {
+		edges = append(edges, [3]float64{float64(rnd.IntN(v)), float64(v), .3 + rnd.Float64()})
+	}
+	for range rnd.IntN(n) {
+		i, j := rnd.IntN(n), rnd.IntN(n)
+		known := i == j
+		for _, e := range edges {
+			known = known || int(e[0]) == min(i, j) && int(e[1]) == max(i, j)
+		}
+		if !known {
+			edges = append(edges, [3]float64{float64(min(i, j)), float64(max(i, j)), .3 + rnd.Float64()})
+		}
+	}
+	length := hops
+	if rnd.IntN(2) == 0 {
+		length = func(float64) float64 { return math.Exp(10 * rnd.Float64()) }
+	}
+	g = build(t, n, edges, length)
+	for _, s := range rnd.Perm(n)[:1+rnd.IntN(3)] {
+		sensors = append(sensors, s)
+		u = append(u, math.Exp(6*rnd.Float64()-3))
+	}
+	return g, sensors, u
+}
+
+var kinds = []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk}
+
+// A thousand values of τ lie under the certificate, and the largest of them is close
+// to it.
+func TestTauInterval(t *testing.T) {
+	rising := 0
+	for trial := range 40 {
+		rnd := rand.New(rand.NewPCG(21, uint64(trial)))
+		g, sensors, u := randomly(t, rnd)
+		l := laplacian.New(g, kinds[trial%3])
+		from := math.Exp(3*rnd.Float64() - 2)
+		set := sensitivity.Uncertainty{TauFrom: from, TauTo: from * (1.2 + 3*rnd.Float64())}
+		m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 1, Sensors: sensors}
+		e, err := sensitivity.WorstCase(t.Context(), m, u, set, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		products, err := sensitivity.ByProducts(t.Context(), m, u, set, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		each, err := sensitivity.PerSensorWorst(t.Context(), m, set, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, single := 0.0, make([]float64, len(sensors))
+		for k := range 1000 {
+			heat := heatKernel(l, set.TauFrom+(set.TauTo-set.TauFrom)*float64(k)/999)
+			best = max(best, worstOf(g, heat, sensors, u))
+			for i := range sensors {
+				single[i] = max(single[i], worstOf(g, heat, sensors[i:i+1], []float64{1}))
+			}
+		}
+		if e.Upper < best*(1-1e-12) || e.Upper > best*1.003 || e.Lower > best*(1+1e-4) || e.Lower < best*.995 {
+			t.Errorf("trial %d, τ in [%v, %v]: [%v, %v], the largest of 1,000 is %v", trial, set.TauFrom, set.TauTo, e.Lower, e.Upper, best)
+		}
+		if products.Upper < best*(1-1e-12) || products.Upper > best*1.08 || products.Lower > best*(1+1e-4) || products.Lower < best*.98 {
+			t.Errorf("trial %d, by products: %+v, the largest of 1,000 is %v", trial, products, best)
+		}
+		for i, b := range each {
+			if b.Upper < single[i]*(1-1e-12) || b.Upper > single[i]*1.01 || b.Lower > single[i]*(1+1e-4) || b.Lower < single[i]*.99 {
+				t.Errorf("trial %d, sensor %d: %+v, the largest of 1,000 is %v", trial, sensors[i], b, single[i])
+			}
+		}
+		if first := worst(g, l, set.TauFrom, sensors, u); best > 1.01*first {
+			rising++
+		}
+	}
+	if rising < 3 {
+		t.Errorf("Δ₂ rose in %d intervals only: the certificate was hardly put to the test", rising)
+	}
+}
+
+// bottleneck is a path whose middle relationship is the worst, by its length.
+func bottleneck(t *testing.T) *graph.Graph {
+	t.Helper()
+	// What the two ends of a path read of the relationship in the middle alone rises at first; the
+	// ends' own relationships fall.
+	var b graph.Builder
+	for i := range 8 {
+		if _, err := b.AddNode(graph.ID(rune('a' + i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 7 {
+		length := 100.0
+		if i == 3 {
+			length = .01
+		}
+		if err := b.Connect(i, i+1, 1, length); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return must[*graph.Graph](t)(b.Graph())
+}
+
+// The largest Δ₂ is inside of the interval, and far above both ends of it: no certificate that looks
+// at ends alone holds. docs/proofs/uncertainty.md has these figures.
+func TestPeakInside(t *testing.T) {
+	g, far, one := bottleneck(t), []int{0, 7}, []float64{1, 1}
+	l := laplacian.New(g, laplacian.Combinatorial)
+	at := func(tau float64) float64 { return worst(g, l, tau, far, one) }
+	peak := 0.0
+	for k := range 1000 {
+		if tau := .5 * math.Pow(80, float64(k)/999); peak == 0 || at(tau) > at(peak) {
+			peak = tau
+		}
+	}
+	for tau, want := range map[float64]float64{.5: 1.139, 2: 7.337, 2.72: 7.823, 8: 4.001, 40: .03066} {
+		if got := at(tau); math.Abs(got-want) > 6e-4*want {
+			t.Errorf("Δ₂ is %v at τ = %v, and the page says %v", got, tau, want)
+		}
+	}
+	for _, set := range []sensitivity.Uncertainty{
+		{TauFrom: .5, TauTo: 40}, {TauFrom: 2, TauTo: 16}, {TauFrom: peak / 1.05, TauTo: peak * 1.05}, {TauFrom: peak / 1.01, TauTo: peak * 1.01},
+	} {
+		best, ends := 0.0, max(at(set.TauFrom), at(set.TauTo))
+		for k := range 1000 {
+			best = max(best, at(set.TauFrom*math.Pow(set.TauTo/set.TauFrom, float64(k)/999)))
+		}
+		m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 1, Sensors: far}
+		joint := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, set, sensitivity.Options{}))
+		products := must[sensitivity.Envelope](t)(sensitivity.ByProducts(background, m, nil, set, sensitivity.Options{}))
+		each := must[[]sensitivity.Bracket](t)(sensitivity.PerSensorWorst(background, m, set, sensitivity.Options{}))
+		single := best / math.Sqrt2 // by symmetry
+		if !(ends < best*(1-1e-6)) || joint.Upper < best || products.Upper < best || each[0].Upper < single || each[1].Upper < single {
+			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v, at the ends %v; certified %v, by products %v, of each sensor %v", set.TauFrom, set.TauTo, best, ends, joint, products, each)
+		}
+		if joint.Upper > best*1.002 || products.Upper > best*1.2 || each[0].Upper > single*1.02 {
+			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v; certified %v, by products %v, of each sensor %v", set.TauFrom, set.TauTo, best, joint, products, each)
+		}
+	}
+}
+
+// With sensors far from the worst relationship Δ₂ rises with τ; with all sensors it
+// falls.
+func TestNotMonotone(t *testing.T) {
+	far := []int{0, 7}
+	set := sensitivity.Uncertainty{TauFrom: .5, TauTo: 4}
+	g := bottleneck(t)
+	m := model(g, 1)
+	bound := func(sensors []int, tau float64) float64 {
+		m.Tau, m.Sensors = tau, sensors
+		return must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, sensitivity.Options{})).Upper
+	}
+	start, end := bound(far, .5), bound(far, 4)
+	if !(start < end/2) {
+		t.Errorf("Δ₂ is %v at τ = 0.5 and %v at τ = 4: want a rise", start, end)
+	}
+	m.Sensors = far
+	e, err := sensitivity.WorstCase(t.Context(), m, nil, set, sensitivity.Options{})
+	if err != nil || e.Upper < end || e.Tau < 2 {
+		t.Errorf("over the interval: %+v, %v; at its end %v", e, err, end)
+	}
+	if all := bound(nil, .5); all < bound(nil, 4) {
+		t.Error("with all sensors Δ₂ rises")
+	} else if e, err = sensitivity.WorstCase(t.Context(), model(g, 1), nil, set, sensitivity.Options{}); err != nil || e.Upper < all*(1-1e-12) || e.Upper > all*(1+1e-9) || e.Tau != .5 {
+		t.Errorf("all sensors: %+v, %v; want %v at 0.5", e, err, all)
+	}
+}
+
+// No graph whose weights are off by as much as declared, each by itself, passes the
+// certificate; the corners are tried, and τ besides.
+func TestWeightError(t *testing.T) {
+	for trial := range 8 {
+		rnd := rand.New(rand.NewPCG(22, uint64(trial)))
+		g, sensors, u := randomly(t, rnd)
+		if trial%2 == 0 {
+			sensors, u = nil, nil
+			for i := range g.Order() {
+				sensors, u = append(sensors, i), append(u, 1)
+			}
+		}
+		x := []float64{.05, .2, .5}[trial%3]
+		set := sensitivity.Uncertainty{TauFrom: .7, TauTo: 1.3, WeightError: x}
+		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1, Sensors: sensors}
+		e, err := sensitivity.WorstCase(t.Context(), m, u, set, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := 0.0
+		for range 300 {
+			factor := func(w float64) float64 {
+				if rnd.IntN(2) == 0 {
+					return w * (1 - x)
+				}
+				return w * (1 + x)
+			}
+			other := reweighed(t, g, factor)
+			tau := []float64{.7, 1, 1.3}[rnd.IntN(3)]
+			best = max(best, worst(g, laplacian.New(other, laplacian.Combinatorial), tau, sensors, u))
+		}
+		if e.Upper < best {
+			t.Errorf("trial %d, ±%v: certified %v, found %v", trial, x, e.Upper, best)
+		}
+		if x == .05 && e.Upper > 1.2*best {
+			t.Errorf("trial %d: certified %v is far above %v", trial, e.Upper, best)
+		}
+	}
+}
+
+// reweighed changes each weight, and keeps nodes and lengths.
+func reweighed(t *testing.T, g *graph.Graph, factor func(w float64) float64) *graph.Graph {
+	t.Helper()
+	var b graph.Builder
+	for i := range g.Order() {
+		if _, err := b.AddNode(g.ID(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e := range g.Edges() {
+		w := factor(e.Weight)
+		if w == 0 {
+			continue
+		}
+		if err := b.Connect(e.U, e.V, w, e.Length); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return must[*graph.Graph](t)(b.Graph())
+}
+
+// Graphs that lack a relationship, also one that holds two parts together, count by
+// the neighbours of the graph that is known.
+func TestAlternatives(t *testing.T) {
+	for trial := range 9 {
+		rnd := rand.New(rand.NewPCG(23, uint64(trial)))
+		g, sensors, u := randomly(t, rnd)
+		kind := kinds[trial%3]
+		var list []*laplacian.Laplacian
+		best := 0.0
+		for k := range g.Size() {
+			at := -1
+			other := reweighed(t, g, func(w float64) float64 {
+				if at++; at == k {
+					return 0
+				}
+				return w
+			})
+			l := laplacian.New(other, kind)
+			list = append(list, l)
+			for _, tau := range []float64{.5, .75, 1} {
+				best = max(best, worst(g, l, tau, sensors, u))
+			}
+		}
+		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: .5, Sensors: sensors}
+		plain := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, u, sensitivity.Options{}))
+		e, err := sensitivity.WorstCase(t.Context(), m, u, sensitivity.Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list}, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Upper < best || e.Lower < best*.99 || e.Upper < plain.Upper*(1-1e-9) {
+			t.Errorf("trial %d, %v: %+v; tried %v, the graph itself %v", trial, kind, e, best, plain.Upper)
+		}
+		only, err := sensitivity.WorstCase(t.Context(), m, u, sensitivity.Uncertainty{Alternatives: list}, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := worst(g, m.Laplacian, .5, sensors, u)
+		for _, l := range list {
+			exact = max(exact, worst(g, l, .5, sensors, u))
+		}
+		if math.Abs(only.Upper-exact) > 1e-10*exact || math.Abs(only.Lower-exact) > 1e-8*exact {
+			t.Errorf("trial %d, %v, τ = 0.5: [%v, %v], want %v", trial, kind, only.Lower, only.Upper, exact)
+		}
+	}
+}
+
+func TestUncertaintyRefused(t *testing.T) {
+	g := must[*graph.Graph](t)(graph.Cycle(6))
+	m := model(g, 1)
+	other := must[*graph.Graph](t)(graph.Cycle(7))
+	for name, set := range map[string]sensitivity.Uncertainty{
+		"empty interval":   {TauFrom: 2, TauTo: 1},
+		"from 0":           {TauFrom: 0, TauTo: 1},
+		"infinite":         {TauFrom: 1, TauTo: math.Inf(1)},
+		"not a number":     {TauFrom: math.NaN(), TauTo: 1},
+		"weights gone":     {WeightError: 1},
+		"negative weights": {WeightError: -.1},
+		"other nodes":      {Alternatives: []*laplacian.Laplacian{laplacian.New(other, laplacian.Combinatorial)}},
+		"other kind":       {Alternatives: []*laplacian.Laplacian{laplacian.New(g, laplacian.Normalized)}},
+	} {
+		if _, err := sensitivity.WorstCase(t.Context(), m, nil, set, sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
+			t.Errorf("%s: %v, want ErrUncertainty", name, err)
+		}
+	}
+	m.Laplacian = laplacian.New(g, laplacian.Normalized)
+	if _, err := sensitivity.WorstCase(t.Context(), m, nil, sensitivity.Uncertainty{WeightError: .1}, sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
+		t.Errorf("weights of the normalised form: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := sensitivity.WorstCase(ctx, model(g, 1), nil, sensitivity.Uncertainty{TauFrom: 1, TauTo: 2}, sensitivity.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if (sensitivity.Uncertainty{}).Any() || !(sensitivity.Uncertainty{WeightError: .1}).Any() {
+		t.Error("Any")
+	}
+}
+
+// A relationship that the graph does not hold may raise Δ₂, which is why no plan claims
+// to cover it; docs/proofs/uncertainty.md has these figures.
+func TestFurtherRelationship(t *testing.T) {
+	for name, c := range map[string]struct {
+		graph    *graph.Graph
+		from, to float64
+	}{
+		"path": {must[*graph.Graph](t)(graph.Path(12)), 1.235, 1.245},
+		"grid": {must[*graph.Graph](t)(graph.Grid(3, 4)), 1.073, 1.083},
+	} {
+		g := c.graph
+		var further []*laplacian.Laplacian
+		for i := range g.Order() {
+			for j := range i {
+				if _, there := g.Edge(i, j); there {
+					continue
+				}
+				var b graph.Builder
+				for k := range g.Order() {
+					if _, err := b.AddNode(g.ID(k)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for e := range g.Edges() {
+					if err := b.Connect(e.U, e.V, e.Weight, e.Length); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := b.Connect(i, j, 1, 1); err != nil {
+					t.Fatal(err)
+				}
+				further = append(further, laplacian.New(must[*graph.Graph](t)(b.Graph()), laplacian.Combinatorial))
+			}
+		}
+		m := model(g, 2)
+		alone := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, sensitivity.Options{})).Upper
+		e, err := sensitivity.WorstCase(t.Context(), m, nil, sensitivity.Uncertainty{Alternatives: further}, sensitivity.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ratio := e.Lower / alone; !(ratio > c.from && ratio < c.to) || e.Alternative < 0 {
+			t.Errorf("%s: Δ₂ with one more relationship is %v times the graph's, want %v to %v", name, ratio, c.from, c.to)
+		}
+	}
+}

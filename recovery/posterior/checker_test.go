@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
+)
+
+// diffused is heat on a path of n nodes after a time, by the eigenvectors of its Laplacian, in units of
+// the noise.
+func diffused(n int, tau, sigma float64) *mat.Dense {
+	a := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			sum := 1 / float64(n)
+			for k := 1; k < n; k++ {
+				w := math.Pi * float64(k) / float64(n)
+				sum += 2 / float64(n) * math.Exp(-tau*(2-2*math.Cos(w))) * math.Cos(w*(float64(i)+.5)) * math.Cos(w*(float64(j)+.5))
+			}
+			a.Set(i, j, sum/sigma)
+		}
+	}
+	return a
+}
+
+// TestChecksOverTau: where one of several operators made the measurements, which of them is not known, the
+// model is refused no more often than it says, at any of them; the p-value is the largest of those
+// under each.
+func TestChecksOverTau(t *testing.T) {
+	const n, runs = 12, 240
+	var operators []linop.Operator
+	for _, tau := range []float64{.5, 1, 2, 4} {
+		operators = append(operators, linop.Dense{M: diffused(n, tau, .08)})
+	}
+	for truth, a := range operators {
+		var alarms [2]int
+		for run := range runs {
+			rnd := rand.New(rand.NewPCG(uint64(truth), uint64(run)))
+			y := mat.Col(nil, rnd.IntN(n), a.(linop.Dense).M)
+			for s := range y {
+				y[s] += rnd.NormFloat64()
+			}
+			opts := posterior.CheckOptions{Trials: 39, Seed: uint64(run)}
+			c, err := posterior.NewChecks(t.Context(), under(y, operators...), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, level := range [2]float64{.05, .25} {
+				if c.Fit <= level+1e-12 {
+					alarms[k]++
+				}
+			}
+			if run > 3 {
+				continue
+			}
+			largest := 0.0
+			for _, b := range operators {
+				one, err := posterior.NewCheck(t.Context(), measurement.Data{A: b, Y: y}, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				largest = max(largest, one.Fit)
+			}
+			if c.Fit != largest {
+				t.Errorf("operator %d, run %d: p = %v, want %v, the largest", truth, run, c.Fit, largest)
+			}
+		}
+		for k, level := range [2]float64{.05, .25} { // 4 standard errors
+			if most := runs*level + 4*math.Sqrt(runs*level*(1-level)); float64(alarms[k]) > most {
+				t.Errorf("operator %d: the fit is below %v in %d of %d runs", truth, level, alarms[k], runs)
+			}
+		}
+		t.Logf("operator %d: %v of %d", truth, alarms, runs)
+	}
+}
+
+// TestChecker: it gives what NewCheck does.
+func TestChecker(t *testing.T) {
+	const n = 12
+	a := linop.Dense{M: diffused(n, 1, .08)}
+	opts := posterior.CheckOptions{Trials: 99, Seed: 3}
+	checker, err := posterior.NewChecker(t.Context(), measurement.Data{A: a, Y: make([]float64, n)}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run := range 20 {
+		rnd := rand.New(rand.NewPCG(1, uint64(run)))
+		y := mat.Col(nil, rnd.IntN(n), a.M)
+		for s := range y {
+			y[s] += (1 + .1*float64(run)) * rnd.NormFloat64()
+		}
+		want, err := posterior.NewCheck(t.Context(), measurement.Data{A: a, Y: y}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := checker.Check(y)
+		if got.Fit != want.Fit || got.NoSource != want.NoSource || got.LogPresence != want.LogPresence || got.Residual != want.Residual || !slices.Equal(got.Null, want.Null) {
+			t.Errorf("run %d: %+v, want %+v", run, got, want)
+		}
+	}
+}

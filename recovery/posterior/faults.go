@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+)
+
+// Faults says how often sensors are faulty: given the state of their network each by itself. The noise of a faulty
+// sensor is added all the same. In units of the noise, what sensor s published is, where a source
+// gives it the mean x, of density
+//
+//	sound:   N(y; x, 1)
+//	broken:  (Φ(y − l) − Φ(y − h))/(h − l)/2 + (φ(y − l) + φ_v(y − l) + φ(y − h) + φ_v(y − h))/8
+//	shifted: N(y; x, v), v = 10: a drift, or a wrong scale, of a few times the noise
+//
+// A broken sensor reads anything in [l, h], the range that readings are clipped to, or is stuck at an end of it, where all
+// lands that lies beyond. The ends also keep what one sensor says bounded where y is outside the range, of every mean within it.
+// Where no range is known, the density of a broken sensor is a Cauchy one about 0 of half width 30, under which no measurement,
+// however large, speaks for more than a few nats.
+//
+// Rate is the mean of the rate of broken sensors. Of the others, 4o are shifted for each that is sound, in the mean, with o the
+// odds of Rate. How many are broken and shifted is learnt: sensors that are seen to be faulty make others the more
+// suspect. The zero value is no fault at all.
+type Faults struct {
+	Rate float64 // in [0, 1)
+	// Low and High are l and h in units of the noise, one a row of A, up to
+	// [measurement.MaxLength] either way; nil: unknown.
+	Low, High []float64
+
+	only int // the state that is known, from 1; 0: none
+}
+
+// shiftedVariance is v.
+const shiftedVariance = 10
+
+// unknownWidth is the half width of a broken sensor's measurement in units of the noise,
+// where its range is unknown.
+const unknownWidth = 30
+
+// maxRate is the largest mean rate: nearer to 1 a rate of the prior rounds to 1, under which a sound sensor
+// is impossible.
+const maxRate = 1 - 1e-12
+
+// CheckFaultRate refuses, with [ErrInvalid], what is no rate of faults in [0, 1 − 10⁻¹²].
+func CheckFaultRate(rate float64) error {
+	if !(rate >= 0 && rate <= maxRate) {
+		return fmt.Errorf("%w: the sensor fault rate is %v, want at least 0 and below 1, by 1e-12 or more", ErrInvalid, rate)
+	}
+	return nil
+}
+
+// check refuses faults that do not fit to m measurements.
+func (f Faults) check(m int) error {
+	if err := CheckFaultRate(f.Rate); err != nil {
+		return err
+	}
+	if f.Low == nil && f.High == nil {
+		return nil
+	}
+	if len(f.Low) != m || len(f.High) != m {
+		return fmt.Errorf("%w: %d and %d ends of ranges for %d measurements", ErrInvalid, len(f.Low), len(f.High), m)
+	}
+	for s, l := range f.Low {
+		if h := f.High[s]; !(l <= h) || max(math.Abs(l), math.Abs(h)) > measurement.MaxLength {
+			return fmt.Errorf("%w: the range of measurement %d is from %v to %v", ErrInvalid, s, l, h)
+		}
+	}
+	return nil
+}
+
+// logUnknown returns the log density of a broken sensor where no range is known.
+func logUnknown(y float64) float64 {
+	return -math.Log(math.Pi*unknownWidth) - math.Log1p(y/unknownWidth*(y/unknownWidth))
+}
+
+// logBrokenParts are the logarithms of the parts, each with one peak, of the density of a broken sensor whose range is known.
+func (f Faults) logBrokenParts(s int, y float64) [5]float64 {
+	const logHalf, logEighth = -math.Ln2, -3 * math.Ln2
+	l, h := f.Low[s], f.High[s]
+	return [5]float64{
+		logHalf + logUniform(y, l, h),
+		logEighth + logNormal(y-l), logEighth + logShifted(y-l), logEighth + logNormal(y-h), logEighth + logShifted(y-h),
+	}
+}
+
+// logBroken returns the log density of a broken sensor.
+func (f Faults) logBroken(s int, y float64) float64 {
+	if f.Low == nil {
+		return logUnknown(y)
+	}
+	parts := f.logBrokenParts(s, y)
+	return logSum(parts[:])
+}
+
+// narrowRange is a width, in units of the noise, within which a uniform reading cannot be
+// told from the middle of its range: the density differs by less than its square.
+const narrowRange = 1e-5
+
+// logUniform returns the log density of a reading uniform on [l, h] with noise N(0, 1),
+// (Φ(y−l) − Φ(y−h))/(h−l), in both tails by the Mills ratio.
+func logUniform(y, l, h float64) float64 {
+	if h-l < narrowRange {
+		return logNormal(y - (l+h)/2)
+	}
+	u, v := y-l, y-h // u > v
+	if u+v < 0 {
+		u, v = -v, -u
+	}
+	if v <= 0 {
+		return math.Log((1 - tail(u) - tail(-v)) / (h - l))
+	}
+	return logNormal(v) + math.Log((mills(v)-math.Exp((v-u)*(v+u)/2)*mills(u))/(h-l))
+}
+
+// logNormal returns log φ(x).
+func logNormal(x float64) float64 { return -x*x/2 - math.Log(2*math.Pi)/2 }
+
+// logShifted returns log φ_v(x).
+func logShifted(x float64) float64 {
+	return -x*x/(2*shiftedVariance) - math.Log(2*math.Pi*shiftedVariance)/2
+}

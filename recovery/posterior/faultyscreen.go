@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+)
+
+// Sizes of a screen: the measurements whose rows of A are read, because they are the farthest
+// from 0, and the nodes whose columns are.
+const (
+	screenRows  = 64
+	screenNodes = 64
+)
+
+// curvatures are the κ of a screen.
+var curvatures = [...]float64{1, .5, 0}
+
+// screen bounds the evidence of every node where A is known by products. The likelihood of the
+// measurements farthest from 0, of which a broken sensor is one wherever it matters, is kept
+// as it is. With t = xy − x²/2, the others are bounded by normal ones, in each state:
+//
+//	g·t ≤ log(broken + sound·e^t + shifted·e^{t/v}) ≤ α·x − κ·x²/2,
+//
+// g = sound + shifted/v, of the probabilities under no source, the left side since the logarithm is
+// concave, and α the least found that holds for 0 ≤ x ≤ √max N. Of a few κ the best
+// counts: 1 where entries are small, less where a broken sensor may explain a large one.
+type screen struct {
+	*faulty
+	rows []int     // kept as they are
+	a    []float64 // these rows of A: entry (i, k) at i·len(rows) + k
+	// Of the others: Aᵀ of g∘y and, for each κ, of α, in each state; and the sums of squares
+	// with bounds.
+	gain     [maxStates][]float64
+	most     [len(curvatures)][maxStates][]float64
+	norms    Norms
+	meanGain [maxStates]float64
+	err      float64 // bounds what the error of A makes of any of the exponents
+
+	curvatures []float64
+}
+
+// screened returns the posterior with bounds. The evidence of the nodes of the largest upper
+// bounds is exact, apart from the error of A.
+func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error) {
+	norms, err := f.normsOf(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkResolvable(norms); err != nil {
+		return nil, err
+	}
+	s, err := f.newScreen(ctx, norms, curvatures[:])
+	if err != nil {
+		return nil, err
+	}
+	n := len(f.logPrior)
+	p := &Posterior{LogEvidence: make([]float64, n), Probability: make([]float64, n)}
+	low, high := make([]float64, n), make([]float64, n)
+	err = inBlocks(ctx, n, func(from, to int) {
+		var c column
+		for i := from; i < to; i++ {
+			low[i], p.LogEvidence[i], high[i] = s.bounds(i, &c)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	floats.Add(low, f.logPrior)
+	floats.Add(high, f.logPrior)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return compareDown(high[i], high[j]) })
+	order = order[:min(screenNodes, n)]
+	exact := make(map[int]bool, len(order))
+	err = f.columns(ctx, order, func(i int, c *column) { p.LogEvidence[i] = c.log(math.Inf(-1)) })
+	if err != nil {
+		return nil, err
+	}
+	floats.AddTo(p.Probability, p.LogEvidence, f.logPrior)
+	for _, i := range order {
+		low[i], high[i], exact[i] = p.Probability[i], p.Probability[i], true
+	}
+	p.normalize(low, high, f.level)
+	p.Faulty, err = f.suspects(ctx, p, func(ctx context.Context, nodes []int, do func(int, *column)) error {
+		return s.columns(ctx, nodes, exact, do)
+	})
+	return p, err
+}
+
+func (f *faulty) normsOf(ctx context.Context, opts Options) (Norms, error) {
+	if opts.Norms == nil {
+		return ColumnNorms(ctx, f.d, opts)
+	}
+	return *opts.Norms, opts.Norms.check(len(f.logPrior))
+}
+
+// newScreen prepares bounds of some curvatures.
+func (f *faulty) newScreen(ctx context.Context, norms Norms, curvatures []float64) (*screen, error) {
+	m, n := len(f.d.Y), len(f.logPrior)
+	s := &screen{faulty: f, rows: make([]int, m), curvatures: curvatures}
+	for k := range s.rows {
+		s.rows[k] = k
+	}
+	slices.SortStableFunc(s.rows, func(i, j int) int { return compareDown(math.Abs(f.d.Y[i]), math.Abs(f.d.Y[j])) })
+	s.rows = s.rows[:min(m, screenRows, linop.BlockColumns(n))]
+	width := len(s.rows)
+	unit := make([]float64, m*width)
+	for k, r := range s.rows {
+		unit[r*width+k] = 1
+	}
+	s.a = make([]float64, n*width)
+	linop.MulBlockTo(f.d.A, s.a, true, unit, width)
+	high := norms.N
+	if norms.High != nil {
+		high = norms.High
+	}
+	largest := math.Sqrt(floats.Max(high))
+	kept := make([]bool, m)
+	for _, r := range s.rows {
+		kept[r] = true
+		s.err += math.Abs(f.d.Y[r]) + largest
+	}
+	s.err = linop.Err(f.d.A) * (s.err + s.setSlopes(kept, largest))
+	s.norms = s.without(norms)
+	return s, ctx.Err()
+}
+
+// setSlopes sets what is linear in an amplitude, of the measurements that are not kept, by one
+// product, and returns the largest norm of what A is multiplied with.
+func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
+	m, n := s.d.A.Dims()
+	rates := len(s.logStates)
+	width := rates * (1 + len(s.curvatures))
+	slopes, squares := make([]float64, m*width), make([]float64, width)
+	for r := range s.sensors {
+		if kept[r] {
+			continue
+		}
+		t := &s.sensors[r]
+		row := slopes[r*width : (r+1)*width]
+		for k := range rates {
+			gain, _ := t.gain(k)
+			row[k] = gain * t.y
+			s.meanGain[k] += gain / float64(max(1, m-len(s.rows)))
+			for c, curvature := range s.curvatures {
+				row[(c+1)*rates+k] = t.slopeBound(k, largest, curvature)
+			}
+		}
+		for j, v := range row {
+			squares[j] += v * v
+		}
+	}
+	product := make([]float64, n*width)
+	linop.MulBlockTo(s.d.A, product, true, slopes, width)
+	for k := range rates {
+		s.gain[k] = stride(product, k, width, n)
+		for c := range s.curvatures {
+			s.most[c][k] = stride(product, (c+1)*rates+k, width, n)
+		}
+	}
+	return math.Sqrt(floats.Max(squares))
+}
+
+// without returns the sums of squares without the rows that are kept.
+func (s *screen) without(norms Norms) Norms {
+	out := Norms{N: slices.Clone(norms.N), Low: slices.Clone(norms.N), High: slices.Clone(norms.N)}
+	if norms.Low != nil {
+		out.Low, out.High = slices.Clone(norms.Low), slices.Clone(norms.High)
+	}
+	width := len(s.rows)
+	for i := range out.N {
+		row := s.a[i*width : (i+1)*width]
+		squares := floats.Dot(row, row)
+		out.N[i], out.Low[i], out.High[i] = max(0, out.N[i]-squares), max(0, out.Low[i]-squares), max(0, out.High[i]-squares)
+	}
+	return out
+}
+
+// slopeBound returns an α with log ratio(x) ≤ α·x − κ·x²/2 for 0 ≤ x ≤ largest: from one
+// point of a grid to the next the likelihood is largest where x is nearest to y, and
+// κx²/2 at the upper end; below the grid log(1 + u) ≤ u and e^t − 1 ≤ t + t²e^{max(0, t)}/2,
+// and the log ratio is at most max(0, t), which counts where y is far off.
+func (t *sensor) slopeBound(k int, largest, curvature float64) float64 {
+	const finest, growth = 1e-3, 1.02
+	gain, variance := t.gain(k)
+	slope := gain*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(math.Log(variance+gain*gain)+finest*max(0, t.y))/2
+	slope = min(slope, max(0, t.y)) + finest*curvature/2
+	for x := finest; x < largest; x *= growth {
+		to := x * growth
+		peak := min(max(t.y, x), to)
+		log := t.logRatio(k, t.exponent(peak)) + curvature*to*to/2
+		if log > 0 {
+			slope = max(slope, log/x)
+		} else {
+			slope = max(slope, log/to)
+		}
+	}
+	return slope
+}
+
+// bounds returns the evidence of node i: a lower bound, an estimate and an upper bound.
+func (s *screen) bounds(i int, c *column) (low, estimate, high float64) {
+	s.estimate(i, c)
+	estimate = c.log(math.Inf(-1))
+	faint := c.faint
+	for k := range s.logStates {
+		c.faint[k].linear -= s.err
+		c.faint[k].quadratic += (s.norms.N[i]*s.meanGain[k] - s.norms.High[i]) / 2
+	}
+	low = c.log(math.Inf(-1))
+	high = math.Inf(1)
+	for j, curvature := range s.curvatures {
+		for k := range s.logStates {
+			c.faint[k].linear = faint[k].linear + s.most[j][k][i] - s.gain[k][i] + s.err
+			c.faint[k].quadratic = faint[k].quadratic + (s.norms.N[i]*s.meanGain[k]-curvature*s.norms.Low[i])/2
+		}
+		high = min(high, c.log(math.Inf(-1)))
+	}
+	return min(low, estimate), estimate, max(high, estimate)
+}
+
+// estimate prepares the column of node i: the rows that are kept, and the normal likelihood of the
+// others.
+func (s *screen) estimate(i int, c *column) {
+	width := len(s.rows)
+	c.reset(s.faultyEvidence)
+	for k, r := range s.rows {
+		c.add(r, s.a[i*width+k])
+	}
+	for k := range s.logStates {
+		c.faint[k].linear += s.gain[k][i]
+		c.faint[k].quadratic -= s.norms.N[i] * s.meanGain[k] / 2
+	}
+	c.norm += s.norms.High[i]
+}
+
+// columns calls do for the whole columns of the nodes that are exact, and for the estimates of
+// others.
+func (s *screen) columns(ctx context.Context, nodes []int, exact map[int]bool, do func(int, *column)) error {
+	m := len(s.d.Y)
+	return inBlocks(ctx, len(nodes), func(from, to int) {
+		var c column
+		var whole []int
+		for _, i := range nodes[from:to] {
+			if exact[i] {
+				whole = append(whole, i)
+			}
+		}
+		x := make([]float64, m*len(whole))
+		if len(whole) > 0 {
+			linop.ColumnsTo(s.d.A, x, whole)
+		}
+		for _, i := range nodes[from:to] {
+			if exact[i] {
+				s.column(x[:m], &c)
+				x = x[m:]
+			} else {
+				s.estimate(i, &c)
+			}
+			do(i, &c)
+		}
+	})
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
+)
+
+// heatOn returns e^{-τL} of a path of n nodes by its eigenvectors in closed form.
+func heatOn(n int, tau float64) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			sum := 1 / float64(n)
+			for k := 1; k < n; k++ {
+				c := math.Pi * float64(k) / float64(n)
+				sum += 2 / float64(n) * math.Exp(-2*tau*(1-math.Cos(c))) * math.Cos(c*(float64(i)+.5)) * math.Cos(c*(float64(j)+.5))
+			}
+			m.Set(i, j, sum)
+		}
+	}
+	return m
+}
+
+var someTaus = []float64{.5, 1, 2, 4}
+
+// mixed is the posterior of readings over all τ.
+func mixed(t *testing.T, kernels []*mat.Dense, y, prior, nodes []float64) (*posterior.Posterior, []float64) {
+	t.Helper()
+	var list []*posterior.Posterior
+	for _, m := range kernels {
+		p, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: m}, Y: y}, posterior.Options{Prior: nodes, Amplitude: posterior.UniformAmplitude})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	p, share, err := posterior.Mix(list, prior, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, share
+}
+
+// Bayes' rule over τ, node and amplitude, summed point by point.
+func TestMixAgainstSum(t *testing.T) {
+	const n = 7
+	rnd := rand.New(rand.NewPCG(31, 1))
+	for range 5 {
+		var kernels []*mat.Dense
+		for _, tau := range someTaus {
+			m := heatOn(n, tau)
+			m.Scale(4, m)
+			kernels = append(kernels, m)
+		}
+		prior, nodes, y := []float64{1, 2, 3, 1}, make([]float64, n), make([]float64, n)
+		for i := range y {
+			y[i], nodes[i] = rnd.NormFloat64()+kernels[1].At(i, 2), rnd.Float64()
+		}
+		byTau, byNode, none := make([]float64, len(kernels)), make([]float64, n), 0.0
+		const steps = 2000
+		for k, m := range kernels {
+			for i := range n {
+				for s := range steps {
+					a, sum := (float64(s)+.5)/steps, 0.0
+					for j := range n {
+						d := y[j] - a*m.At(j, i)
+						sum -= d * d / 2
+					}
+					w := math.Exp(sum) * prior[k] / 7 * nodes[i] / floats.Sum(nodes) / steps
+					byTau[k] += w
+					byNode[i] += w
+				}
+			}
+		}
+		none = math.Exp(-floats.Dot(y, y) / 2)
+		p, share := mixed(t, kernels, y, prior, nodes)
+		total := floats.Sum(byTau)
+		if math.Abs(p.LogPresence-math.Log(total/none)) > 1e-6 {
+			t.Errorf("log odds of a source %v, want %v", p.LogPresence, math.Log(total/none))
+		}
+		for k := range byTau {
+			if math.Abs(share[k]-byTau[k]/total) > 1e-6 {
+				t.Errorf("τ = %v has probability %v, want %v", someTaus[k], share[k], byTau[k]/total)
+			}
+		}
+		for i := range byNode {
+			if math.Abs(p.Probability[i]-byNode[i]/total) > 1e-6 {
+				t.Errorf("node %d has probability %v, want %v", i, p.Probability[i], byNode[i]/total)
+			}
+		}
+	}
+}
+
+// Where τ is drawn from the grid the answer is right as often as it says, and so is τ;
+// with the wrong τ it is too sure of itself.
+func TestMixIsCalibrated(t *testing.T) {
+	const n, trials = 12, 3000
+	rnd := rand.New(rand.NewPCG(32, 1))
+	var kernels []*mat.Dense
+	for _, tau := range someTaus {
+		m := heatOn(n, tau)
+		m.Scale(8, m)
+		kernels = append(kernels, m)
+	}
+	right, sure, tauRight, tauSure, covered := 0.0, 0.0, 0.0, 0.0, 0.0
+	for range trials {
+		k, source, a := rnd.IntN(len(kernels)), rnd.IntN(n), rnd.Float64()
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = a*kernels[k].At(i, source) + rnd.NormFloat64()
+		}
+		p, share := mixed(t, kernels, y, nil, nil)
+		best, likeliest := p.Best(), floats.MaxIdx(share)
+		sure, tauSure = sure+p.Probability[best], tauSure+share[likeliest]
+		if best == source {
+			right++
+		}
+		if likeliest == k {
+			tauRight++
+		}
+		for _, i := range p.Credible {
+			if i == source {
+				covered++
+			}
+		}
+	}
+	tolerance := 4 * math.Sqrt(.25*trials)
+	if math.Abs(right-sure) > tolerance || math.Abs(tauRight-tauSure) > tolerance || covered < .95*trials-tolerance/2 {
+		t.Errorf("of %d: node right %v, said %.0f; τ right %v, said %.0f; covered %v", trials, right, sure, tauRight, tauSure, covered)
+	}
+	if tauRight < 1.1*trials/float64(len(someTaus)) {
+		t.Errorf("nothing was learnt of τ: right in %v of %d", tauRight, trials)
+	}
+}
+
+func TestMixRefused(t *testing.T) {
+	one := &posterior.Posterior{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}}
+	for name, c := range map[string]struct {
+		list  []*posterior.Posterior
+		prior []float64
+		level float64
+	}{
+		"other nodes":  {[]*posterior.Posterior{one, {LogEvidence: []float64{0}, Probability: []float64{1}}}, nil, 0},
+		"bounded":      {[]*posterior.Posterior{{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}, ProbabilityError: .1}}, nil, 0},
+		"other prior":  {[]*posterior.Posterior{one}, []float64{1, 1}, 0},
+		"no prior":     {[]*posterior.Posterior{one}, []float64{0}, 0},
+		"wrong level":  {[]*posterior.Posterior{one}, nil, 2},
+		"nothing":      {nil, nil, 0},
+		"not a number": {[]*posterior.Posterior{one}, []float64{math.NaN()}, 0},
+	} {
+		if _, _, err := posterior.Mix(c.list, c.prior, c.level); !errors.Is(err, posterior.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", name, err)
+		}
+	}
+}

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+)
+
+// hidden is an operator whose entries cannot be read.
+type hidden struct{ linop.Operator }
+
+// Bounded norms hold everywhere, and are exact where a source is likely; the
+// posterior is within its bounds of the exact one.
+func TestBoundedNorms(t *testing.T) {
+	const m, n, source, seed = 40, 300, 17, 22
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	a := mat.NewDense(m, n, nil)
+	for i := range m {
+		for j := range n {
+			a.Set(i, j, 3*rnd.NormFloat64())
+		}
+	}
+	y := mat.Col(nil, source, a)
+	for i := range y {
+		y[i] += rnd.NormFloat64()
+	}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 100, peaks: 5, most: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, at := 0, -1
+	for j := range n {
+		col := mat.Col(nil, j, a)
+		want := floats.Dot(col, col)
+		if want < got.Low[j]*(1-1e-12) || want > got.High[j]*(1+1e-12) {
+			t.Errorf("seed %d: N[%d] is in [%v, %v], exactly %v", seed, j, got.Low[j], got.High[j], want)
+		}
+		if got.Low[j] == got.High[j] {
+			exact++
+			if j == source {
+				at = j
+			}
+		}
+	}
+	if exact > n/4 || at != source {
+		t.Errorf("seed %d: %d exact norms, the source's among them: %v; want few and true", seed, exact, at == source)
+	}
+	want, err := New(t.Context(), d, Options{}) // n is small: exact
+	if err != nil || want.LogOddsError != 0 {
+		t.Fatalf("slack %v, %v", want.LogOddsError, err)
+	}
+	p, err := New(t.Context(), d, Options{Norms: &got})
+	if err != nil || p.ProbabilityError > posteriorTol || p.LogOddsError > posteriorTol {
+		t.Fatalf("slack %v, error of the probabilities %v, %v", p.LogOddsError, p.ProbabilityError, err)
+	}
+	if p.LogEvidence[source] != want.LogEvidence[source] {
+		t.Errorf("log evidence at the source %v, want %v", p.LogEvidence[source], want.LogEvidence[source])
+	}
+	if e := floats.Distance(p.Probability, want.Probability, 1) / 2; e > p.ProbabilityError+1e-12 {
+		t.Errorf("the posterior is off by %v, bound %v", e, p.ProbabilityError)
+	}
+}
+
+// Where the data decide little, norms become exact until little is left open, where
+// as many may be exact as that takes.
+func TestBoundedNormsOfWeakData(t *testing.T) {
+	const m, n = 40, 300
+	rnd := rand.New(rand.NewPCG(23, 1))
+	a := mat.NewDense(m, n, nil)
+	for i := range m {
+		for j := range n {
+			a.Set(i, j, rnd.NormFloat64()/4)
+		}
+	}
+	y := make([]float64, m)
+	for i := range y {
+		y[i] = rnd.NormFloat64()
+	}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	for _, most := range []int{0, 20, n} {
+		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 100, peaks: 10, most: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := 0
+		for i := range norms.N {
+			if norms.Low[i] == norms.High[i] {
+				exact++
+			}
+		}
+		p, err := New(t.Context(), d, Options{Norms: &norms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if enough := p.ProbabilityError <= posteriorTol; exact > most || enough != (most == n) {
+			t.Errorf("at most %d: %d exact norms, error %v", most, exact, p.ProbabilityError)
+		}
+	}
+}
+
+// vague is an operator whose entries cannot be read, and off by up to err.
+type vague struct {
+	hidden
+	err float64
+}
+
+func (v vague) Err() float64 { return v.err }
+
+// counted counts the columns that an operator is multiplied with.
+type counted struct {
+	hidden
+	columns *int64
+}
+
+func (c counted) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	*c.columns += int64(k)
+	linop.MulBlockTo(c.hidden, dst, trans, x, k)
+}
+
+// Progress counts every product but the one for Aᵀy.
+func TestProgressOfNorms(t *testing.T) {
+	const m, n = exactSensors + 1, exactOrder + 1
+	a := groups(rand.New(rand.NewPCG(36, 1)), m, n, 40, 3, 1)
+	var columns, told int64
+	d := measurement.Data{A: counted{hidden{linop.Dense{M: a}}, &columns}, Y: mat.Col(nil, 0, a)}
+	_, err := ColumnNorms(t.Context(), d, Options{Progress: func(_ string, done, _ int64) { told = done }})
+	if err != nil || told != columns || told == 0 {
+		t.Errorf("told of %d products, %d were made (%v)", told, columns, err)
+	}
+}
+
+// asked counts how often each column is asked for by a unit vector.
+type asked struct {
+	vague
+	times map[int]int
+}
+
+func (a asked) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
+	for j := range k {
+		at, others := -1, 0
+		for i := j; i < len(x) && !trans; i += k {
+			switch x[i] {
+			case 0:
+			case 1:
+				at = i / k
+			default:
+				others++
+			}
+		}
+		if at >= 0 && others == 0 {
+			a.times[at]++
+		}
+	}
+	linop.MulBlockTo(a.hidden, dst, trans, x, k)
+}
+
+// What the error of the operator leaves open no exact norm closes: each node has its turn
+// once, a second round of probes does not undo it, and where the error is large neither exact
+// norms nor many probes are tried.
+func TestBoundedNormsOfVagueOperator(t *testing.T) {
+	const m, n = 200, 400
+	for _, c := range []struct {
+		err, own     float64
+		rounds       int
+		fewest, most int
+		products     int64 // at most, in all
+	}{
+		{.1, 2, 2, 10, 30, 700},
+		{.1, 8, 1, 1, 29, 200}, // the source's own norm stays widest
+		{2, 2, 2, 0, 10, 30},
+	} {
+		rnd := rand.New(rand.NewPCG(24, 1))
+		a := groups(rnd, m, n, 1, 0, c.own)
+		y := mat.Col(nil, 0, a)
+		if c.rounds == 1 {
+			for i := range y {
+				y[i] += rnd.NormFloat64()
+			}
+		}
+		peaks := 10
+		if c.rounds == 1 {
+			peaks = 1
+		}
+		op := asked{vague{hidden{linop.Dense{M: a}}, c.err}, map[int]int{}}
+		p := &products{Data: measurement.Data{A: op, Y: y}}
+		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: c.rounds, probes: 100, peaks: peaks, most: 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := norms.check(n); err != nil {
+			t.Error(err)
+		}
+		exact := len(op.times)
+		for j, times := range op.times {
+			col := mat.Col(nil, j, a)
+			if times != 1 || !scalar.EqualWithinRel(norms.N[j], floats.Dot(col, col), 1e-14) {
+				t.Errorf("column %d asked for %d times, its norm is not exact", j, times)
+			}
+		}
+		if exact < c.fewest || exact > c.most || p.done > c.products {
+			t.Errorf("error %v: %d exact norms, want %d to %d; %d products, want at most %d", c.err, exact, c.fewest, c.most, p.done, c.products)
+		}
+	}
+}
+
+// The failures of all numbers of probes that may be chosen add up: of 16 to 64 without
+// directions, with those of the first round, and those of the second, which has up to 256.
+func TestLooks(t *testing.T) {
+	seen := map[[2]int]bool{}
+	b := defaultEffort()
+	for directions := range b.rounds + 1 {
+		for round := range b.rounds {
+			for probes := probeWidth; probes <= b.probes<<(2*round); probes += probeWidth {
+				seen[[2]int{directions, probes}] = true
+			}
+		}
+	}
+	if len(seen) > b.looks() {
+		t.Errorf("%d choices, and %d looks allowed for", len(seen), b.looks())
+	}
+}
+
+// Bounds that both hold are narrowed to what both allow, and the closer N is kept.
+func TestNormsIntersect(t *testing.T) {
+	a := Norms{N: []float64{3, 3, 3}, Low: []float64{1, 2, 1}, High: []float64{4, 5, 9}}
+	a.intersect(Norms{N: []float64{5, 4, 5}, Low: []float64{3.5, 1, 4}, High: []float64{7, 4.5, 6}})
+	if want := (Norms{N: []float64{3.5, 3, 5}, Low: []float64{3.5, 2, 4}, High: []float64{4, 4.5, 6}}); !reflect.DeepEqual(a, want) {
+		t.Errorf("%v, want %v", a, want)
+	}
+}
+
+// groups is a matrix whose columns are a direction for each of k groups of nodes, and
+// beside it a part of their own of the given length.
+func groups(rnd *rand.Rand, m, n, k int, length, own float64) *mat.Dense {
+	a, shared := mat.NewDense(m, n, nil), mat.NewDense(m, k, nil)
+	for i := range m {
+		for g := range k {
+			shared.Set(i, g, length*rnd.NormFloat64()/math.Sqrt(float64(m)))
+		}
+		for j := range n {
+			a.Set(i, j, shared.At(i, j%k)+own*rnd.NormFloat64()/math.Sqrt(float64(m)))
+		}
+	}
+	return a
+}
+
+// What columns share is known to rounding: probes bound only the rest, 1 % in length
+// here and 1e-4 of the norm.
+func TestSharedDirections(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(31, 1))
+	a := groups(rnd, 60, 300, 10, 7, .07)
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, 60)}
+	got, err := ProbedNorms(t.Context(), d, 64, 1e-9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range got.N {
+		col := mat.Col(nil, j, a)
+		want := floats.Dot(col, col)
+		if want < got.Low[j] || want > got.High[j] {
+			t.Errorf("N[%d] is in [%v, %v], exactly %v", j, got.Low[j], got.High[j], want)
+		}
+		if width := got.High[j] - got.Low[j]; width > 0.002*want {
+			t.Errorf("N[%d] = %v is known within %v, want a thousandth", j, want, width)
+		}
+	}
+	// With as many directions as sensors nothing is left to probe.
+	few := measurement.Data{A: hidden{linop.Dense{M: groups(rnd, 16, 300, 10, 7, 7)}}, Y: make([]float64, 16)}
+	if got, err = ProbedNorms(t.Context(), few, 16, 1e-9, 1); err != nil {
+		t.Fatal(err)
+	}
+	exact, err := ColumnNorms(t.Context(), few, Options{}) // few nodes: a product for each
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range exact.N {
+		if want < got.Low[j] || want > got.High[j] || got.High[j]-got.Low[j] > 1e-10*want {
+			t.Errorf("16 sensors: N[%d] is in [%v, %v], exactly %v", j, got.Low[j], got.High[j], want)
+		}
+	}
+}
+
+// With more groups than directions those are taken that matter to the posterior, one group
+// of 25, and nothing is left to exact norms; the longest directions of all leave it open.
+func TestWeightedDirections(t *testing.T) {
+	const m, n, k, source = 400, 5000, 200, 17
+	rnd := rand.New(rand.NewPCG(32, 1))
+	a := groups(rnd, m, n, k, 7, .02)
+	y := mat.Col(nil, source, a)
+	for i := range y {
+		y[i] += rnd.NormFloat64()
+	}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n), effort{rounds: 1, probes: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest, err := ProbedNorms(t.Context(), d, 64, normFailure, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, norms := range map[bool]Norms{true: weighted, false: longest} {
+		p, err := New(t.Context(), d, Options{Norms: &norms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range norms.N {
+			col := mat.Col(nil, j, a)
+			if v := floats.Dot(col, col); v < norms.Low[j] || v > norms.High[j] {
+				t.Errorf("weighted %v: N[%d] is in [%v, %v], exactly %v", want, j, norms.Low[j], norms.High[j], v)
+			}
+		}
+		if got := p.ProbabilityError <= posteriorTol; got != want || len(p.Credible) < n/k/2 {
+			t.Errorf("weighted %v: %v of the posterior open, %d nodes credible", want, p.ProbabilityError, len(p.Credible))
+		}
+	}
+}
+
+// Few sensors give exact norms, a product for each.
+func TestNormsOfFewSensors(t *testing.T) {
+	const m, n = 21, exactOrder + 1
+	rnd := rand.New(rand.NewPCG(33, 1))
+	a := groups(rnd, m, n, 10, 1, 1)
+	got, err := ColumnNorms(t.Context(), measurement.Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, m)}, Options{})
+	if err != nil || got.Low != nil {
+		t.Fatalf("bounds %v, %v; want exact norms", got.Low != nil, err)
+	}
+	for j := range n {
+		col := mat.Col(nil, j, a)
+		if want := floats.Dot(col, col); math.Abs(got.N[j]-want) > 1e-12*want {
+			t.Errorf("N[%d] = %v, want %v", j, got.N[j], want)
+		}
+	}
+}
+
+// Exact norms are those that the prior leaves open.
+func TestBoundedNormsUnderPrior(t *testing.T) {
+	const m, n, allowed = exactSensors + 1, exactOrder + 1, 400
+	rnd := rand.New(rand.NewPCG(34, 1))
+	a := groups(rnd, m, n, 1, 0, 2)
+	y := make([]float64, m)
+	for i := range y {
+		y[i] = rnd.NormFloat64()
+	}
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
+	prior := make([]float64, n)
+	for i := range allowed {
+		prior[7*i] = 1
+	}
+	got, err := ColumnNorms(t.Context(), d, Options{Prior: prior})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range n {
+		if prior[j] == 0 && got.Low[j] == got.High[j] {
+			t.Errorf("N[%d] is exact, which the prior rules out", j)
+		}
+	}
+	p, err := New(t.Context(), d, Options{Prior: prior, Norms: &got})
+	if err != nil || p.ProbabilityError > posteriorTol {
+		t.Errorf("%v of the posterior open (%v)", p.ProbabilityError, err)
+	}
+	if _, err := ColumnNorms(t.Context(), d, Options{Prior: prior[1:]}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a prior of other length: %v, want invalid", err)
+	}
+}
+
+// A source a hundred standard deviations above the noise overflows nothing.
+func TestBoundedNormsOfLoudData(t *testing.T) {
+	const m, n, source = 80, 500, 17
+	a := groups(rand.New(rand.NewPCG(35, 1)), m, n, 5, 300, 300)
+	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: mat.Col(nil, source, a)}
+	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 2, probes: 16, peaks: 8, most: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(t.Context(), d, Options{Norms: &norms})
+	if err != nil || p.Best() != source || p.ProbabilityError > posteriorTol || p.LogOddsError > posteriorTol {
+		t.Errorf("best node %d with %v and %v open (%v), want %d", p.Best(), p.ProbabilityError, p.LogOddsError, err, source)
+	}
+}
+
+// Where a norm may be anything, everything is open, and what is no bound is refused.
+func TestNormsWithoutBounds(t *testing.T) {
+	d := measurement.Data{A: doubled{}, Y: []float64{5, 0, 0}}
+	inf, nan := math.Inf(1), math.NaN()
+	p, err := New(t.Context(), d, Options{Norms: &Norms{N: []float64{4, 4, 4}, Low: []float64{0, 4, 4}, High: []float64{inf, 4, 4}}})
+	if err != nil || p.ProbabilityError != 1 {
+		t.Errorf("a norm without bounds leaves %v open (%v)", p.ProbabilityError, err)
+	}
+	for _, n := range []Norms{
+		{N: []float64{4, nan, 4}},
+		{N: []float64{4, 4, -1}},
+		{N: []float64{4, 4, 4}, Low: []float64{4, 4, 5}, High: []float64{4, 4, 6}},
+		{N: []float64{4, 4, 4}, Low: []float64{4, 4, nan}, High: []float64{4, 4, 6}},
+	} {
+		if _, err := New(t.Context(), d, Options{Norms: &n}); err == nil {
+			t.Errorf("%+v is taken", n)
+		}
+	}
+}
+
+// doubled is twice the identity.
+type doubled struct{}
+
+func (doubled) Dims() (r, c int) { return 3, 3 }
+
+func (doubled) MulVecTo(dst []float64, _ bool, x []float64) {
+	for i, v := range x {
+		dst[i] = 2 * v
+	}
+}
+
+// Exact norms are worth it where they close half of what is open, or as long as the odds
+// of the first two become clearer.
+func TestWorthOfExactNorms(t *testing.T) {
+	shares := func(x ...float64) uncertainty {
+		u := uncertainty{exact: make([]bool, len(x)), logTotal: math.Log(floats.Sum(x))}
+		for i, v := range x {
+			u.logShare, u.candidates = append(u.logShare, math.Log(v)), append(u.candidates, i)
+		}
+		return u
+	}
+	for _, c := range []struct {
+		u            uncertainty
+		k            int
+		odds, before float64
+		want         bool
+	}{
+		{shares(.6, .3, .1), 1, 0, math.Inf(1), true},
+		{shares(.3, .3, .3), 1, 0, math.Inf(1), false},
+		{shares(.3, .3, .3), 2, 0, math.Inf(1), true},
+		{shares(.003, .003, .003), 3, 0, math.Inf(1), false},
+		{shares(.003, .003, .003), 3, .5, 1, true},
+		{shares(.003, .003, .003), 3, .95, 1, false},
+		{uncertainty{logTotal: 1}, 3, 0, 2, false},
+	} {
+		c.u.odds = c.odds
+		if got := c.u.concentrated(c.k) || c.u.unclear(c.before); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// Directions come as long as they take a quarter of what is left: three groups that are
+// all there is are three, and where columns have a part of their own beside, a second
+// block shows that it takes little, and no third is made.
+func TestDirectionsEnd(t *testing.T) {
+	const m, n = 400, 600
+	rnd := rand.New(rand.NewPCG(37, 1))
+	ones := make([]float64, n)
+	floats.AddConst(1, ones)
+	for own, want := range map[float64]int{0: 3, 5: 32} {
+		a := groups(rnd, m, n, 3, 7, own)
+		norms := make([]float64, n)
+		for j := range norms {
+			norms[j] = math.Pow(mat.Norm(a.ColView(j), 2), 2)
+		}
+		f := newDeflation(&products{Data: measurement.Data{A: hidden{linop.Dense{M: a}}}}, 1)
+		if err := f.grow(t.Context(), 64, ones, norms); err != nil || f.q.K != want {
+			t.Errorf("own part %v: %d directions (%v), want %d", own, f.q.K, err, want)
+		}
+	}
+	f := newDeflation(&products{Data: measurement.Data{A: hidden{linop.Dense{M: groups(rnd, m, n, 3, 7, 0)}}}}, 1)
+	if err := f.grow(t.Context(), 64, nil, nil); err != nil || f.q.K != 3 {
+		t.Errorf("without weights: %d directions (%v), want 3", f.q.K, err)
+	}
+}
+
+// A norm without bound leaves no evidence for a source.
+func TestEvidenceOfInfiniteNorm(t *testing.T) {
+	for _, a := range []Amplitude{MixedAmplitude, UniformAmplitude, UnitAmplitude} {
+		if got := newEvidence(a).log(3, math.Inf(1)); !math.IsInf(got, -1) {
+			t.Errorf("%v: %v, want -Inf", a, got)
+		}
+	}
+}
+
+// An error far below the rounding of a norm leaves it between its bounds.
+func TestWidenByLittle(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(38, 1))
+	for range 1000 {
+		v := rnd.ExpFloat64()
+		if l, h := widen(v, v, 1e-17); !(l <= v && v <= h) {
+			t.Fatalf("%v becomes [%v, %v]", v, l, h)
+		}
+	}
+}

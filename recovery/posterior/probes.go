@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+)
+
+// minBeta is the smallest tail probability at which the quantiles of χ² are accurate.
+const minBeta = 1e-100
+
+// aligned is the relative norm of the component orthogonal to Q below which a column is
+// taken to lie in the span of Q: components above it are well above rounding error. After
+// the power iteration, which cubes singular values, a dropped direction is 500 times
+// shorter than the longest.
+const aligned = 1e-8
+
+// probeWidth is the number of columns of a block of probes, and of directions
+// added at a time: the width at which block products are fastest.
+const probeWidth = 16
+
+// ProbedNorms bounds the column norms by products of Aᵀ with random vectors, for
+// graphs where n products cost too much. With Q up to 16 orthonormal dominant directions
+// of the columns, ‖A e_i‖² = ‖QᵀA e_i‖² + R_i: the first part is exact, and
+// Σ (Aᵀ(I − QQᵀ)ω)_i²/R_i over r probes ω is χ²_r. With probability at least 1 − beta
+// all R_i are thus known within a factor of about 1 ∓ z√(2/r), z the normal quantile of
+// beta/2n. The error that A declares is added. The same seed gives the same bits.
+//
+// Proof: docs/proofs/recovery.md.
+func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float64, seed uint64) (Norms, error) {
+	if probes < 1 || !(beta >= minBeta && beta < 1) {
+		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between %v and 1", ErrInvalid, probes, beta, minBeta)
+	}
+	f := newDeflation(&products{Data: d}, seed)
+	if _, err := f.extend(ctx, nil); err != nil {
+		return Norms{}, err
+	}
+	if err := f.probe(ctx, probes); err != nil {
+		return Norms{}, err
+	}
+	return f.bounds(float64(probes), beta), nil
+}
+
+// deflation separates from every column its projection on a few dominant directions.
+type deflation struct {
+	*products
+	a        linop.Operator // A, or a cheaper operator near what A approximates
+	seed     uint64
+	drawn    uint64      // pieces of random numbers so far
+	q        dense.Basis // the directions
+	captured []float64   // ‖QᵀA e_i‖²
+
+	probes int       // of what Q leaves
+	rest   []float64 // sums of their squares
+	block  []float64 // the products of the last of them, row-major
+}
+
+func newDeflation(p *products, seed uint64) *deflation {
+	m, n := p.A.Dims()
+	return &deflation{
+		products: p, a: p.A, seed: seed, q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
+	}
+}
+
+// extend adds up to 16 directions to Q: approximate leading left singular
+// vectors of (I − QQᵀ)A·diag(√weight). Without weights all are 1. It returns how much
+// Σ weight_i·‖QᵀA e_i‖² gained.
+func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64, err error) {
+	m, n := f.A.Dims()
+	k := min(probeWidth, m-f.q.K)
+	if k == 0 {
+		return 0, ctx.Err()
+	}
+	f.probes, f.block = 0, nil // which are of fewer directions
+	x, y := make([]float64, n*k), make([]float64, m*k)
+	f.normal(x)
+	roots := make([]float64, len(weight))
+	for i, w := range weight {
+		roots[i] = math.Sqrt(w)
+	}
+	parallel.ScaleRows(x, roots, k)
+	linop.MulBlockTo(f.a, y, false, x, k)
+	f.count(k)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	whole := floats.Norm(y, 2)
+	if f.q.Remove(y, k); !(floats.Norm(y, 2) > aligned*whole) {
+		return 0, nil
+	}
+	linop.MulBlockTo(f.a, x, true, y, k)
+	parallel.ScaleRows(x, weight, k)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	linop.MulBlockTo(f.a, y, false, x, k)
+	f.count(2 * k)
+	old, before := f.q.K, f.sum(weight)
+	f.q.Extend(dense.Transpose(y, m, k), k)
+	_, err = f.addSquares(ctx, f.a, f.captured, f.q.K-old, func(in []float64, at, width int) {
+		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
+	})
+	return f.sum(weight) - before, err
+}
+
+// sum is Σ weight_i·‖QᵀA e_i‖².
+func (f *deflation) sum(weight []float64) float64 {
+	if weight == nil {
+		return floats.Sum(f.captured)
+	}
+	return floats.Dot(weight, f.captured)
+}
+
+// randomPiece is how many values come from one random stream.
+const randomPiece = 1 << 13
+
+// normal fills x with numbers from N(0, 1): each piece has a stream of its own.
+func (f *deflation) normal(x []float64) {
+	pieces := (len(x) + randomPiece - 1) / randomPiece
+	parallel.Each(pieces, func(p int) {
+		random := rand.New(rand.NewPCG(f.seed, f.drawn+uint64(p)))
+		part := x[p*randomPiece : min((p+1)*randomPiece, len(x))]
+		for i := range part {
+			part[i] = random.NormFloat64()
+		}
+	})
+	f.drawn += uint64(pieces)
+}
+
+// probe adds so many probes of what Q leaves.
+func (f *deflation) probe(ctx context.Context, count int) error {
+	if f.probes == 0 {
+		f.rest = make([]float64, len(f.captured))
+	}
+	block, err := f.addSquares(ctx, f.a, f.rest, count, func(in []float64, _, width int) {
+		f.normal(in)
+		f.q.Remove(in, width)
+	})
+	f.block = block
+	f.probes += count
+	return err
+}
+
+// bounds returns norms that hold with probability at least 1 − beta: of r probes, whose mean
+// squares are taken to be those of the probes made.
+func (f *deflation) bounds(r, beta float64) Norms { return f.boundsWithin(r, beta, linop.Err(f.a)) }
+
+// boundsWithin is bounds for products of a given error. +Inf probes leave no other.
+func (f *deflation) boundsWithin(r, beta, e float64) Norms {
+	n := len(f.captured)
+	probes := float64(f.probes)
+	low, high := probes, probes // of the sum over R_i
+	if !math.IsInf(r, 1) {
+		chi, tail := distuv.ChiSquared{K: r}, beta/(2*float64(n))
+		// A lower quantile of 0 would give 0/0 for a column of zeros.
+		low, high = max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(r, tail)
+		low, high = low*(probes/r), high*(probes/r)
+	}
+	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
+	theta := f.orthogonalityError()
+	parallel.Rows(n, 8, func(lo, hi int) {
+		for i, s := range f.rest[lo:hi] {
+			i += lo
+			norms.N[i] = f.captured[i] + s/probes
+			norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.captured[i]+s/high, (1+theta)*f.captured[i]+s/low, e)
+		}
+	})
+	return norms
+}
+
+// directionWork is the number of products that 16 directions take, and new probes of what they
+// leave.
+const directionWork = 5 * probeWidth
+
+// worthwhile reports whether to add 16 directions or more, for nodes of these weights: the
+// probes that they save, of those that are needed, at most a given number or else too many,
+// cost more than they do; or all those are not enough, and directions hold a quarter of what
+// they leave.
+func (f *deflation) worthwhile(weight []float64, need, most int) bool {
+	if need <= f.probes {
+		return false
+	}
+	share := f.sharable(weight)
+	if need > most {
+		return share >= .25
+	}
+	return float64(need-f.probes) > directionWork+float64(need)*(1-share)*(1-share)
+}
+
+// sharable estimates the largest share of Σ weight_i·R_i that 16 directions can hold. Of a
+// matrix G of trace t whose squares sum up to s, 16 eigenvalues sum up to at most 4√s. Probes
+// ω_j give G = RWRᵀ, R = (I − QQᵀ)A, by t = E‖ω_jᵀR√W‖² and s = E(ω_jᵀRWRᵀω_k)², j ≠ k.
+func (f *deflation) sharable(weight []float64) float64 {
+	k := len(f.block) / len(f.captured)
+	if k < 2 {
+		return 1
+	}
+	gram := make([]float64, k*k)
+	parallel.Sum(len(f.captured), k*k/2, gram, func(lo, hi int, sum []float64) {
+		for i := lo; i < hi; i++ {
+			w, row := 1.0, f.block[i*k:(i+1)*k]
+			if weight != nil {
+				w = weight[i]
+			}
+			for a, v := range row {
+				floats.AddScaled(sum[a*k:a*k+a+1], w*v, row[:a+1])
+			}
+		}
+	})
+	trace, squares := 0.0, 0.0
+	for a := range k {
+		trace += gram[a*k+a] / float64(k)
+		off := gram[a*k : a*k+a]
+		squares += floats.Dot(off, off) / float64(k*(k-1)/2)
+	}
+	return min(1, math.Sqrt(probeWidth*squares)/trace)
+}
+
+// orthogonalityError bounds ‖QᵀQ − I‖₂, including the rounding of its own sums.
+func (f *deflation) orthogonalityError() float64 {
+	gram := mat.NewSymDense(max(1, f.q.K), nil)
+	if f.q.K > 0 {
+		blas64.Syrk(blas.NoTrans, 1, f.q.Matrix(), 0, gram.RawSymmetric())
+		for i := range f.q.K {
+			gram.SetSym(i, i, gram.At(i, i)-1)
+		}
+	}
+	return mat.Norm(gram, 2) + float64(f.q.K*f.q.M)/(1<<53)
+}

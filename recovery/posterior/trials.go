@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+)
+
+// checkBlock is the number of trials that are multiplied together.
+const checkBlock = 16
+
+// noiseBlock is the noise z of some trials, and w = Aᵀz, each with one column a trial. What is asked of all trials is
+// found by rows of them, so that nothing is copied, and every worker has as much to do.
+type noiseBlock struct {
+	z, w  []float64
+	drawn []float64 // some rows of z, one trial after the other
+	width int
+}
+
+// simulate calls do for the noise of trials, block by block; at is the first
+// trial of a block, whose memory is that of the next one too.
+func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock)) error {
+	m, n := k.d.A.Dims()
+	width := min(checkBlock, trials)
+	z, w, drawn := linop.Borrow(m*width), linop.Borrow(n*width), linop.Borrow(min(m, drawRows)*width)
+	defer z.Back()
+	defer w.Back()
+	defer drawn.Back()
+	for at := 0; at < trials; at += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		width := min(width, trials-at)
+		b := &noiseBlock{z: z.V[:m*width], w: w.V[:n*width], drawn: drawn.V, width: width}
+		b.draw(k, at)
+		do(at, b)
+		if progress != nil {
+			progress("check the model", int64(at+width), int64(trials))
+		}
+	}
+	return nil
+}
+
+// drawRows is the number of rows of noise that are drawn before they are put side by side: each trial has a
+// stream of its own, which one worker draws, and no two write to one line of the cache.
+const drawRows = 1 << 15
+
+// draw fills the block with the noise of trials from the at-th on.
+func (b *noiseBlock) draw(k *checker, at int) {
+	m, width := len(b.z)/b.width, b.width
+	streams := make([]rand.PCG, width)
+	for j := range streams {
+		streams[j].Seed(k.seed, uint64(at+j))
+	}
+	for lo := 0; lo < m; lo += drawRows {
+		rows := min(drawRows, m-lo)
+		parallel.Each(width, func(j int) {
+			stream := streams[j]
+			random, column := rand.New(&stream), b.drawn[j*rows:(j+1)*rows]
+			for s := range column {
+				column[s] = random.NormFloat64()
+			}
+			streams[j] = stream
+		})
+		z := b.z[lo*width : (lo+rows)*width]
+		parallel.Rows(rows, 2*width, func(from, to int) {
+			for s := from; s < to; s++ {
+				for j := range width {
+					z[s*width+j] = b.drawn[j*rows+s]
+				}
+			}
+		})
+	}
+	linop.MulBlockTo(k.coarse, b.w, true, b.z, width)
+}
+
+// trials returns the log evidence of one source against none in each trial of a block.
+func (k *checker) trials(b *noiseBlock) []float64 {
+	if k.quick != nil {
+		return k.quick.logSums(b.w, b.width)
+	}
+	odds := make([]float64, b.width)
+	parallel.Each(b.width, func(j int) { odds[j] = k.presence(stride(b.w, j, b.width, len(k.norms))) })
+	return odds
+}
+
+// bestSource is a source, and by how much it raises the log likelihood.
+type bestSource struct {
+	node            int
+	amplitude, gain float64
+}
+
+// best returns the source of the largest likelihood of each column of c + shift; nil for no shift.
+func (k *checker) best(c, shift []float64, width int) []bestSource {
+	none := func() []bestSource {
+		out := make([]bestSource, width)
+		for j := range out {
+			out[j].gain = math.Inf(-1)
+		}
+		return out
+	}
+	out := none()
+	for _, part := range parallel.Parts(len(k.norms), 4*width, func(lo, hi int) []bestSource {
+		part := none()
+		for i := lo; i < hi; i++ {
+			if math.IsInf(k.logPrior[i], -1) {
+				continue
+			}
+			for j, v := range c[i*width : (i+1)*width] {
+				if shift != nil {
+					v += shift[i]
+				}
+				a := k.e.likeliest(v, k.norms[i])
+				if gain := a*v - a*a*k.norms[i]/2; gain > part[j].gain {
+					part[j] = bestSource{i, a, gain}
+				}
+			}
+		}
+		return part
+	}) {
+		for j, s := range part {
+			if s.gain > out[j].gain {
+				out[j] = s
+			}
+		}
+	}
+	return out
+}
+
+// add counts the trials of a block that fit as poorly. It overwrites the noise.
+func (f *fitting) add(k *checker, b *noiseBlock) {
+	sources := k.best(b.w, f.shift, b.width)
+	parallel.Rows(len(f.mean), 2*b.width, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			floats.AddConst(f.mean[s], b.z[s*b.width:(s+1)*b.width])
+		}
+	})
+	f.columns.subtract(b.z, sources)
+	for _, r := range k.residuals(b.z, b.width) {
+		if k.leastTail(r) <= f.worst {
+			f.poor++
+		}
+	}
+}
+
+// residual is what [checker.tail] looks at.
+type residual struct {
+	square, largest float64
+	along           float64 // squares along the visible directions
+}
+
+// residuals looks at each column of what sources leave of measurements.
+func (k *checker) residuals(rest []float64, width int) []residual {
+	m := len(rest) / width
+	out := make([]residual, width)
+	for _, part := range parallel.Parts(m, 2*width, func(lo, hi int) []residual {
+		part := make([]residual, width)
+		for s := lo; s < hi; s++ {
+			for j, v := range rest[s*width : (s+1)*width] {
+				r := &part[j]
+				r.square, r.largest = r.square+v*v, max(r.largest, math.Abs(v))
+			}
+		}
+		return part
+	}) {
+		for j, r := range part {
+			out[j].square, out[j].largest = out[j].square+r.square, max(out[j].largest, r.largest)
+		}
+	}
+	if k.visible != nil {
+		r, _ := k.visible.Dims()
+		parallel.Each(width, func(j int) {
+			along := mat.NewVecDense(r, nil)
+			along.MulVec(k.visible, mat.NewVecDense(m, stride(rest, j, width, m)))
+			out[j].along = mat.Dot(along, along)
+		})
+	}
+	return out
+}
+
+// stride returns column j of n rows of k values.
+func stride(x []float64, j, k, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = x[i*k+j]
+	}
+	return out
+}
