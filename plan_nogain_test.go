@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 )
 
 // Where a simulation says that uniform noise tells no less, the plan keeps what it was right in, in

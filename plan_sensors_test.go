@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 )
 
 // Where noise is the same at all sensors a limit on those that report is refused, not dropped.

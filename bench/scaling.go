@@ -30,8 +30,8 @@ import (
 	free "github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 

@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graphcloak/graphcloak/privacy/limit"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/limit"
 	"github.com/graphcloak/graphcloak/report"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // auditOptions is what an audit attacks, and how hard.

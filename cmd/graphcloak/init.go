@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 // settingsFile is where init writes unless told otherwise.

@@ -14,11 +14,11 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/study/inspect"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+	"github.com/graphcloak/graphcloak/study/inspect"
 )
 
 func newInspectCommand(app *app) *cobra.Command {

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/suggest"
+	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 // longestName is the longest name that is proposed, in bytes: nobody reads more.

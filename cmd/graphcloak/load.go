@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 // load reads the graph of a job and makes its model. It refuses what

@@ -6,9 +6,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 // holder is a store that can look through all of what is selected.

@@ -20,9 +20,9 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/report/page"
 )
 
 // preparePage prepares the page that --report names, if any. It finds what could stop it

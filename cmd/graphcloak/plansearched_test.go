@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 )
 
 // Where only the search for an allocation simulated, the table has what it found, with its

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/jobs/serve"
+	"github.com/graphcloak/graphcloak/report/page"
 )
 
 // drain is what runs have to finish after SIGTERM, before another instance takes them over. It fits into the 30 s that

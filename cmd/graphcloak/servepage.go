@@ -11,11 +11,11 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/jobs/serve"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/report/page"
 )
 
 // What the server reads for the map of one page, which a browser waits for.

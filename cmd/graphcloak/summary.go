@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/report/page"
 )
 
 // summary says under the answer, a line each, what the run spent, what is left, and what

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 )
 
 func BenchmarkDistance(b *testing.B) {

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 )
 
 type edge struct {

@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 )
 
 func ExampleDistance() {

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 )
 
 // For a unit mass the sum over shortest paths is the earth mover's distance of the flow,

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 )
 
 // TestLimitIsHonoured: wherever the work ends, each objective returns private weights, the same at any number of

@@ -11,8 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 )
 
 // ErrInvalid says that an argument is out of range.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/privacy/limit"
 )
 

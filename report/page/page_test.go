@@ -16,9 +16,9 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/report/page"
 )
 
 // sample is a report whose posterior falls with the distance from a node in the numbering.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/report/page"
 )
 
 // TestSeriesVerdicts: what speaks against an answer stands beside it, and no sign of a

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 // pipes is a path with these lengths, and so many nodes beside it.

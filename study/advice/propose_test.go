@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/study/advice"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 // kind is a label or type of so many, with properties that are described as

@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/study/inspect"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
+	"github.com/graphcloak/graphcloak/study/inspect"
 )
 
 // A cycle of six nodes: λ₂ = 1, λ_max = 4, and every relationship is the worst.

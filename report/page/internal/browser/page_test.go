@@ -18,8 +18,8 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
-	pages "github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/report"
+	pages "github.com/graphcloak/graphcloak/report/page"
 )
 
 // hostile are names that would act if a page let them.
