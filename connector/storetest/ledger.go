@@ -3,16 +3,16 @@
 package storetest
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
 
 var budget = privacy.Budget{Epsilon: 1, Delta: 1e-5}
@@ -40,86 +40,20 @@ func room(t *testing.T, l privacy.Ledger, scope string) privacy.Cost {
 	return left
 }
 
+// testLedger opens the store's ledger again for each writer and for whoever looks.
 func testLedger(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, l, scope := t.Context(), st.Ledger(), "scope "+token()
-	if a, err := privacy.ReadAccount(ctx, l, scope); err != nil || a.Entries != 0 {
-		t.Errorf("a new account: %+v, %v", a, err)
-	}
-	if scopes, err := l.Scopes(ctx); err != nil || slices.Contains(scopes, scope) {
-		t.Errorf("reading an account made the scope: %q, %v", scopes, err)
-	}
-	cost := room(t, l, scope) / 2
-	first, err := privacy.Spend(ctx, l, charge(scope, "r1", "attempt 1", cost))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if same, err := privacy.Spend(ctx, l, charge(scope, "r1", "attempt 1", cost)); err != nil || same.Hash != first.Hash {
-		t.Errorf("the same attempt again: %v, want the first entry", err)
-	}
-	if _, err := privacy.Spend(ctx, l, charge(scope, "r1", "attempt 2", cost)); !errors.Is(err, privacy.ErrReplay) {
-		t.Errorf("another attempt at one release: %v, want ErrReplay", err)
-	}
-	other := s.Reopen(t, st).Ledger()
-	if _, err := privacy.Spend(ctx, other, charge(scope, "r2", "attempt 1", cost)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := privacy.Spend(ctx, l, charge(scope, "r3", "attempt 1", cost)); !errors.Is(err, privacy.ErrExhausted) {
-		t.Errorf("past the cap: %v, want ErrExhausted", err)
-	}
-	if _, err := privacy.MarkWritten(ctx, l, scope, "r1", privacy.Digest{1}); err != nil {
-		t.Error(err)
-	}
-	if _, err := privacy.MarkWritten(ctx, l, scope, "r3", privacy.Digest{1}); err == nil {
-		t.Error("a release that was not paid for was marked as written")
-	}
-	a, err := privacy.VerifyLedger(ctx, other, scope)
-	if err != nil || a.Releases != 2 || a.Entries != 4 || a.Spent != 2*cost {
-		t.Errorf("the ledger holds %+v, %v; want two releases in four entries", a, err)
-	}
-	if scopes, err := l.Scopes(ctx); err != nil || !slices.Contains(scopes, scope) || !slices.IsSorted(scopes) {
-		t.Errorf("scopes %q, %v", scopes, err)
-	}
-	if entries, err := l.Entries(ctx, scope+"x"); err != nil || len(entries) != 0 {
-		t.Errorf("entries of an unknown scope: %v, %v", entries, err)
-	}
+	ledgertest.Run(t, func(t *testing.T) privacy.Ledger { return patient{s.Reopen(t, st).Ledger()} })
 }
 
-// testLedgerRace lets 16 writers with handles of their own spend from one cap
-// that has room for exactly 100.
-func testLedgerRace(t *testing.T, s Suite) {
-	const writers, each, granted = 16, 20, 100
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	scope := "race " + token()
-	cost := room(t, st.Ledger(), scope) / granted
-	var paid, refused atomic.Int64
-	var wg sync.WaitGroup
-	for w := range writers {
-		l := s.Reopen(t, st).Ledger()
-		wg.Go(func() {
-			for k := range each {
-				c := charge(scope, fmt.Sprintf("release %d of writer %d", k, w), token(), cost)
-				_, err := privacy.Spend(t.Context(), l, c)
-				for errors.Is(err, connector.ErrTransient) {
-					_, err = privacy.Spend(t.Context(), l, c)
-				}
-				switch {
-				case err == nil:
-					paid.Add(1)
-				case errors.Is(err, privacy.ErrExhausted):
-					refused.Add(1)
-				default:
-					t.Errorf("writer %d: %v", w, err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if paid.Load() != granted || refused.Load() != writers*each-granted {
-		t.Errorf("granted %d and refused %d, want %d and %d", paid.Load(), refused.Load(), granted, writers*each-granted)
-	}
-	if a, err := privacy.VerifyLedger(t.Context(), st.Ledger(), scope); err != nil || a.Releases != granted {
-		t.Errorf("the ledger holds %d releases, %v, want %d", a.Releases, err, granted)
+// patient repeats an update that the store could not make just then, as its callers do.
+type patient struct{ privacy.Ledger }
+
+func (p patient) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	for {
+		if err := p.Ledger.Update(ctx, scope, releaseID, rule); !errors.Is(err, connector.ErrTransient) {
+			return err
+		}
 	}
 }
 

@@ -65,7 +65,6 @@ func Run(t *testing.T, s Suite) {
 		{"Reserve", testReserve},
 		{"ReserveRace", testReserveRace},
 		{"Ledger", testLedger},
-		{"LedgerRace", testLedgerRace},
 		{"LedgerTogether", testLedgerTogether},
 		{"LedgerIdentity", testLedgerIdentity},
 		{"Claim", testClaim},

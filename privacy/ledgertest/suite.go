@@ -5,8 +5,10 @@ package ledgertest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,8 +16,8 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Run checks a ledger that holds nothing yet. open is called again where the
-// suite wants to see what was stored; it may return the same ledger.
+// Run checks a ledger, in scopes that nobody else uses. open is called again where the
+// suite wants to see what was stored, or another writer; it may return the same ledger.
 func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
 	for _, test := range []struct {
 		name string
@@ -26,8 +28,8 @@ func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
 		{"cap", limit},
 		{"δ of a cap", capDelta},
 		{"sliding", sliding},
-		{"race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, "race", 0) }},
-		{"sliding race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, "sliding race", 30*86400) }},
+		{"race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, 0) }},
+		{"sliding race", func(t *testing.T, open func(*testing.T) privacy.Ledger) { race(t, open, 30*86400) }},
 		{"error", ruleError},
 		{"states", states},
 		{"perSensor", perSensor},
@@ -48,6 +50,9 @@ func Charge(scope, id, attempt string, cost privacy.Cost) privacy.Charge {
 	}
 }
 
+// newScope returns a name that no ledger has yet.
+func newScope() string { return rand.Text() }
+
 const unit privacy.Cost = 1 << 30 // ρ = 2⁻¹⁰
 
 func must[T any](t *testing.T) func(v T, err error) T {
@@ -67,22 +72,24 @@ func verified(t *testing.T, open func(*testing.T) privacy.Ledger, scope string) 
 }
 
 func spend(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l := context.Background(), open(t)
 	for i := range 5 {
-		e := must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("spend", fmt.Sprint("r", i), "a", unit)))
+		e := must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(scope, fmt.Sprint("r", i), "a", unit)))
 		if e.Seq != int64(i+1) || e.Kind != privacy.KindSpent {
 			t.Errorf("entry %d has seq %d, kind %s", i, e.Seq, e.Kind)
 		}
 	}
-	a := verified(t, open, "spend")
+	a := verified(t, open, scope)
 	if a.Spent != 5*unit || a.Releases != 5 || a.Cap != nil {
 		t.Errorf("account %+v, want 5 releases of %d", a, unit)
 	}
 }
 
 func replay(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l := context.Background(), open(t)
-	c := Charge("replay", "r", "mine", unit)
+	c := Charge(scope, "r", "mine", unit)
 	first := must[privacy.Entry](t)(privacy.Spend(ctx, l, c))
 	again := must[privacy.Entry](t)(privacy.Spend(ctx, l, c))
 	if first.Hash != again.Hash {
@@ -98,7 +105,7 @@ func replay(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	if _, err := privacy.Spend(ctx, l, other); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("the same attempt at another cost: %v, want ErrReplay", err)
 	}
-	if a := verified(t, open, "replay"); a.Spent != unit {
+	if a := verified(t, open, scope); a.Spent != unit {
 		t.Errorf("spent %d, want %d", a.Spent, unit)
 	}
 }
@@ -110,31 +117,33 @@ func budgetFor(t *testing.T, n privacy.Cost) privacy.Budget {
 }
 
 func limit(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l := context.Background(), open(t)
-	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "cap", budgetFor(t, 3)))
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, scope, budgetFor(t, 3)))
 	for i := range 5 {
-		_, err := privacy.Spend(ctx, l, Charge("cap", fmt.Sprint("r", i), "a", unit))
+		_, err := privacy.Spend(ctx, l, Charge(scope, fmt.Sprint("r", i), "a", unit))
 		if i < 3 && err != nil || i >= 3 && !errors.Is(err, privacy.ErrExhausted) {
 			t.Errorf("release %d: %v", i, err)
 		}
 	}
-	a := verified(t, open, "cap")
+	a := verified(t, open, scope)
 	if left, ok := a.Remaining(); !ok || left >= unit || a.Spent != 3*unit {
 		t.Errorf("spent %d, left %d", a.Spent, left)
 	}
-	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "cap", budgetFor(t, 4)))
-	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("cap", "later", "a", unit)))
-	if a := verified(t, open, "cap"); a.Spent != 4*unit || a.Entries != 6 {
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, scope, budgetFor(t, 4)))
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(scope, "later", "a", unit)))
+	if a := verified(t, open, scope); a.Spent != 4*unit || a.Entries != 6 {
 		t.Errorf("after raising the cap: %+v", a)
 	}
 }
 
 // capDelta: neither half of a release's budget may be above the cap's, however little the other half is.
 func capDelta(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l := context.Background(), open(t)
-	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "cap delta", privacy.Budget{Epsilon: 1, Delta: 1e-5}))
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, scope, privacy.Budget{Epsilon: 1, Delta: 1e-5}))
 	for id, b := range map[string]privacy.Budget{"δ": {Epsilon: 1, Delta: .1}, "ε": {Epsilon: 4, Delta: 1e-5}} {
-		c := Charge("cap delta", id, "a", 1)
+		c := Charge(scope, id, "a", 1)
 		c.Budget, c.Cost = b, must[privacy.Cost](t)(privacy.CostOf(1/must[float64](t)(privacy.Analytic{}.Sigma(b, 1))))
 		if _, err := privacy.Spend(ctx, l, c); !errors.Is(err, privacy.ErrOverBudget) {
 			t.Errorf("a first release of (%v, %v) under a cap of (1, 1e-5): %v, want ErrOverBudget", b.Epsilon, b.Delta, err)
@@ -144,34 +153,36 @@ func capDelta(t *testing.T, open func(*testing.T) privacy.Ledger) {
 
 // sliding spends within a window, which is kept with its cap and its times.
 func sliding(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	const window = 30 * 86400
 	ctx, l := context.Background(), open(t)
-	must[privacy.Entry](t)(privacy.SetSlidingCap(ctx, l, "sliding", privacy.Cap{Budget: budgetFor(t, 2), PerSeconds: window}))
+	must[privacy.Entry](t)(privacy.SetSlidingCap(ctx, l, scope, privacy.Cap{Budget: budgetFor(t, 2), PerSeconds: window}))
 	var first privacy.Entry
 	for i := range 2 {
-		e := must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("sliding", fmt.Sprint("r", i), "a", unit)))
+		e := must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(scope, fmt.Sprint("r", i), "a", unit)))
 		if i == 0 {
 			first = e
 		}
 	}
-	_, err := privacy.Spend(ctx, open(t), Charge("sliding", "r2", "a", unit))
+	_, err := privacy.Spend(ctx, open(t), Charge(scope, "r2", "a", unit))
 	if wait, ok := errors.AsType[*privacy.WaitError](err); !ok || wait.Until.Unix() != first.Time.Add(time.Second-1).Unix()+window {
 		t.Errorf("past the cap: %v, want to wait until a window has passed since %v", err, first.Time)
 	}
-	a := verified(t, open, "sliding")
+	a := verified(t, open, scope)
 	if a.Cap == nil || a.Cap.PerSeconds != window || a.Latest.Before(first.Time) || first.Time.IsZero() {
 		t.Errorf("account %+v, want the cap with its window and the time of the newest entry", a)
 	}
 }
 
-// race lets 16 writers make four attempts each at 24 places.
-func race(t *testing.T, open func(*testing.T) privacy.Ledger, scope string, perSeconds int64) {
-	const writers, attempts, places = 16, 4, 24
-	ctx, l := context.Background(), open(t)
+// race lets 16 writers, each with a ledger of its own, make 20 attempts at 100 places.
+func race(t *testing.T, open func(*testing.T) privacy.Ledger, perSeconds int64) {
+	const writers, attempts, places = 16, 20, 100
+	ctx, l, scope := context.Background(), open(t), newScope()
 	must[privacy.Entry](t)(privacy.SetSlidingCap(ctx, l, scope, privacy.Cap{Budget: budgetFor(t, places), PerSeconds: perSeconds}))
 	var wg sync.WaitGroup
 	granted := make([]int, writers)
 	for w := range writers {
+		l := open(t)
 		wg.Go(func() {
 			for i := range attempts {
 				_, err := privacy.Spend(ctx, l, Charge(scope, fmt.Sprintf("w%d-%d", w, i), "a", unit))
@@ -195,53 +206,56 @@ func race(t *testing.T, open func(*testing.T) privacy.Ledger, scope string, perS
 }
 
 func ruleError(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l, boom := context.Background(), open(t), errors.New("boom")
-	err := l.Update(ctx, "error", "r", func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) { return nil, boom })
+	err := l.Update(ctx, scope, "r", func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) { return nil, boom })
 	if !errors.Is(err, boom) {
 		t.Errorf("err = %v, want the rule's own", err)
 	}
-	if a := verified(t, open, "error"); a.Entries != 0 {
+	if a := verified(t, open, scope); a.Entries != 0 {
 		t.Errorf("a rule that failed left %d entries", a.Entries)
 	}
 }
 
 func states(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l := context.Background(), open(t)
 	x := privacy.Digest{42}
-	if _, err := privacy.MarkWritten(ctx, l, "states", "r1", x); err == nil {
+	if _, err := privacy.MarkWritten(ctx, l, scope, "r1", x); err == nil {
 		t.Error("a release was written that nobody paid for")
 	}
-	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("states", "r1", "a", unit)))
-	must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, "states", "r1", x))
-	must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, "states", "r1", x)) // a resumed write-back
-	if _, err := privacy.MarkWritten(ctx, l, "states", "r1", privacy.Digest{43}); !errors.Is(err, privacy.ErrReplay) {
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(scope, "r1", "a", unit)))
+	must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, scope, "r1", x))
+	must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, scope, "r1", x)) // a resumed write-back
+	if _, err := privacy.MarkWritten(ctx, l, scope, "r1", privacy.Digest{43}); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("other values: %v, want ErrReplay", err)
 	}
-	if _, err := privacy.Spend(ctx, l, Charge("states", "r1", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
+	if _, err := privacy.Spend(ctx, l, Charge(scope, "r1", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("a written release was paid for again: %v", err)
 	}
-	must[privacy.Entry](t)(privacy.MarkRevealed(ctx, l, "states", "r1", x))
-	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("states", "r2", "a", unit)))
-	must[privacy.Entry](t)(privacy.MarkVoid(ctx, l, "states", "r2"))
-	if _, err := privacy.MarkWritten(ctx, l, "states", "r2", x); !errors.Is(err, privacy.ErrReplay) {
+	must[privacy.Entry](t)(privacy.MarkRevealed(ctx, l, scope, "r1", x))
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(scope, "r2", "a", unit)))
+	must[privacy.Entry](t)(privacy.MarkVoid(ctx, l, scope, "r2"))
+	if _, err := privacy.MarkWritten(ctx, l, scope, "r2", x); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("a void release was written: %v", err)
 	}
-	if _, err := privacy.Spend(ctx, l, Charge("states", "r2", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
+	if _, err := privacy.Spend(ctx, l, Charge(scope, "r2", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("a void release was paid for again: %v", err)
 	}
-	if _, err := privacy.Paid(ctx, l, Charge("states", "r2", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
+	if _, err := privacy.Paid(ctx, l, Charge(scope, "r2", "a", unit)); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("a void release may be drawn: %v", err)
 	}
-	if a := verified(t, open, "states"); a.Spent != 2*unit {
+	if a := verified(t, open, scope); a.Spent != 2*unit {
 		t.Errorf("spent %d, want %d: nothing is refunded", a.Spent, 2*unit)
 	}
 }
 
 func perSensor(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l := context.Background(), open(t)
-	must[privacy.Entry](t)(privacy.SetCap(ctx, l, "each", budgetFor(t, 3)))
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, scope, budgetFor(t, 3)))
 	charge := func(id string, sensors map[string]privacy.Cost) error {
-		c := Charge("each", id, "a", unit)
+		c := Charge(scope, id, "a", unit)
 		c.Guarantee, c.Sensors = privacy.PerSensor, sensors
 		_, err := privacy.Spend(ctx, l, c)
 		return err
@@ -257,41 +271,46 @@ func perSensor(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	if err := charge("4", map[string]privacy.Cost{"a": unit, "c": 1}); !errors.Is(err, privacy.ErrExhausted) {
 		t.Errorf("sensor a has none: %v", err)
 	}
-	if _, err := privacy.Spend(ctx, l, Charge("each", "joint", "a", unit)); err == nil {
+	if _, err := privacy.Spend(ctx, l, Charge(scope, "joint", "a", unit)); err == nil {
 		t.Error("a joint release went into a perSensor scope")
 	}
-	if a := verified(t, open, "each"); a.Sensors["a"] != 3*unit || a.Sensors["b"] != 2*unit-unit/4 || a.Spent != 3*unit {
+	if a := verified(t, open, scope); a.Sensors["a"] != 3*unit || a.Sensors["b"] != 2*unit-unit/4 || a.Spent != 3*unit {
 		t.Errorf("sensors %v", a.Sensors)
 	}
 }
 
 func scopes(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	ctx, l := context.Background(), open(t)
-	for _, s := range []string{"scopes z", "scopes a"} {
+	name := newScope()
+	if a := must[privacy.Account](t)(privacy.ReadAccount(ctx, l, name+" none")); a.Entries != 0 {
+		t.Errorf("a new account: %+v", a)
+	}
+	for _, s := range []string{name + " z", name + " a"} {
 		must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(s, "same id", "a", unit)))
 	}
 	var found []string
 	for _, s := range must[[]string](t)(open(t).Scopes(ctx)) {
-		if s == "scopes a" || s == "scopes z" {
+		if strings.HasPrefix(s, name) {
 			found = append(found, s)
 		}
 	}
-	if len(found) != 2 || found[0] != "scopes a" {
+	if len(found) != 2 || found[0] != name+" a" {
 		t.Errorf("scopes %v", found)
 	}
-	if e := must[[]privacy.Entry](t)(l.Entries(ctx, "scopes none")); len(e) != 0 {
+	if e := must[[]privacy.Entry](t)(l.Entries(ctx, name+" none")); len(e) != 0 {
 		t.Errorf("a new scope has %d entries", len(e))
 	}
 }
 
 func cancelled(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	l := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := privacy.Spend(ctx, l, Charge("cancelled", "r", "a", unit)); err == nil {
+	if _, err := privacy.Spend(ctx, l, Charge(scope, "r", "a", unit)); err == nil {
 		t.Error("a cancelled spend was granted")
 	}
-	if a := verified(t, open, "cancelled"); a.Entries != 0 {
+	if a := verified(t, open, scope); a.Entries != 0 {
 		t.Errorf("a cancelled spend left %d entries", a.Entries)
 	}
 }
@@ -300,6 +319,7 @@ func cancelled(t *testing.T, open func(*testing.T) privacy.Ledger) {
 func names(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	ctx, l := context.Background(), open(t)
 	for _, s := range []string{"`; DROP", "a/../b", "ключ 🔑", `{"x":1}`, "names'"} {
+		s += newScope()
 		c := Charge(s, s, s, unit)
 		must[privacy.Entry](t)(privacy.Spend(ctx, l, c))
 		must[privacy.Entry](t)(privacy.MarkWritten(ctx, l, s, s, privacy.Digest{}))
@@ -308,7 +328,7 @@ func names(t *testing.T, open func(*testing.T) privacy.Ledger) {
 		}
 	}
 	for _, bad := range []string{"", "a\x00b", "a\nb", string(make([]byte, 2000)), "\xff"} {
-		c := Charge("names bad", bad, "a", unit)
+		c := Charge(newScope(), bad, "a", unit)
 		if _, err := privacy.Spend(ctx, l, c); err == nil {
 			t.Errorf("release id %q was accepted", bad)
 		}
@@ -321,13 +341,14 @@ func names(t *testing.T, open func(*testing.T) privacy.Ledger) {
 
 // identity is drawn with the first entry and stays.
 func identity(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	scope := newScope()
 	ctx, l := context.Background(), open(t)
-	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("identity", "r1", "a", unit)))
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(scope, "r1", "a", unit)))
 	first := must[privacy.Identity](t)(l.Identity(ctx))
 	if first.Ledger == "" {
 		t.Fatal("after an entry the ledger has no identity")
 	}
-	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge("identity too", "r1", "a", unit)))
+	must[privacy.Entry](t)(privacy.Spend(ctx, l, Charge(newScope(), "r1", "a", unit)))
 	if again := must[privacy.Identity](t)(open(t).Identity(ctx)); again != first {
 		t.Errorf("the identity changed from %+v to %+v", first, again)
 	}
