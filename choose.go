@@ -534,7 +534,7 @@ func (s *tauSearch) decide() (float64, error) {
 }
 
 // surelyFeasible reports whether differences across edges are so far above what computing loses
-// that a plan can be made, without a certificate that the plan takes anew.
+// that a plan can be made, without a certificate that the plan takes again.
 func (s *tauSearch) surelyFeasible(p *TauPoint) bool {
 	d, err := s.operator(p.Tau)
 	if err != nil || s.opts.Guarantee != privacy.Joint {

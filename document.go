@@ -19,7 +19,7 @@ const (
 
 // seal writes a plan or release file: one object, schemaVersion first, with the
 // SHA-256 of the canonical form of everything else in it. The digest finds what was
-// changed by accident or by hand. It is no signature: against whoever computes it again
+// changed by accident or by hand. It is no signature: against anyone who computes it again
 // there are the checks of the content alone.
 func seal(fields map[string]json.RawMessage) ([]byte, error) {
 	delete(fields, sealKey)

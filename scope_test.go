@@ -136,7 +136,7 @@ func TestOneCapForOneProperty(t *testing.T) {
 	}
 }
 
-// TestNodeKeyEvadesNoCap: sensors that were counted by one name are not counted anew
+// TestNodeKeyEvadesNoCap: sensors that were counted by one name are not counted again
 // under another.
 func TestNodeKeyEvadesNoCap(t *testing.T) {
 	ctx := t.Context()

@@ -35,7 +35,7 @@ type Settings struct {
 
 // Public says what is read of the nodes without noise: it shapes plan and report, and
 // no property in it can be the signal. [Load] reads it once. The sensors are a part of
-// the model, and stand in files; communities and prior are chosen anew by who reads one.
+// the model, and stand in files; communities and prior are chosen again by who reads one.
 type Public struct {
 	Sensors       graph.SensorSelection `json:"sensors"`
 	Communities   community.Options     `json:"-"` // that allocation tells apart and a report ranks
@@ -71,7 +71,7 @@ func (s Settings) checkPlan(p privacy.Public) error {
 }
 
 // ErrForeignQuery says that settings from a file hold a query that nobody has agreed
-// to. It would run with the rights of whoever opens the file.
+// to. It would run with the rights of anyone who opens the file.
 var ErrForeignQuery = errors.New("graphcloak: the file holds a query of its own")
 
 // UnmarshalJSON reads settings from a file. Their queries do not run until

@@ -129,7 +129,7 @@ func TestPage(t *testing.T) {
 		at = next
 	}
 	if strings.Contains(text, "old") || strings.Contains(text, "Intro.") {
-		t.Errorf("what was written anew is still there:\n%s", text)
+		t.Errorf("what was written again is still there:\n%s", text)
 	}
 	if again, err := (&results{}).page(text); err != nil || again != text {
 		t.Errorf("a page without new sections is not what it was: %v\n%s", err, again)

@@ -39,7 +39,7 @@ var (
 	only     = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
 	cases    = flag.String("case", "", "text that the names of the cases to run contain")
 	quick    = flag.Bool("quick", false, "small graphs, a few minutes in all")
-	output   = flag.String("o", "", "file whose sections of these topics to write anew; default: RESULTS.md for a full run or with -refresh, else standard output")
+	output   = flag.String("o", "", "file whose sections of these topics to write again; default: RESULTS.md for a full run or with -refresh, else standard output")
 	refresh  = flag.Bool("refresh", false, "write into RESULTS.md, whose other sections stay")
 	against  = flag.String("against", "", "revision that topic revisions compares with; without it that topic is left out, or refused where it is named")
 	limit    = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")

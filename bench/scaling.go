@@ -207,7 +207,7 @@ func prepare(ctx context.Context, g *graph.Graph) (*prepared, error) {
 }
 
 // keep reads v from a file, where the first process that comes writes what make returns: the
-// seed of a certificate and the nonces of noise are drawn anew in every process, and all are to
+// seed of a certificate and the nonces of noise are drawn again in every process, and all are to
 // compute from the same.
 func keep(file string, v any, make func() (any, error)) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

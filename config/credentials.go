@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SplitError is an address and a password from different authors: whoever wrote the
+// SplitError is an address and a password from different authors: anyone who wrote the
 // one may not know of the other.
 type SplitError struct{ Address, Password Origin }
 

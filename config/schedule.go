@@ -12,7 +12,7 @@ import (
 // Schedule is what a run that a scheduler starts needs beside what it computes.
 type Schedule struct {
 	MetricsFile string // "": none
-	PingURL     Secret // whoever knows it can report in the job's name; "": none
+	PingURL     Secret // anyone who knows it can report in the job's name; "": none
 	OncePer     Span   // 0: as often as it is asked for
 	ReleaseID   string // "": a new one
 }

@@ -151,7 +151,7 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 	}
 }
 
-// TestPrivateMemoryIsCleared: nothing of a private vector is left in memory that is lent to whoever asks next.
+// TestPrivateMemoryIsCleared: nothing of a private vector is left in memory that is lent to anyone who asks next.
 func TestPrivateMemoryIsCleared(t *testing.T) {
 	const n = 1 << 18 // large enough that the memory is kept
 	g, err := graph.BarabasiAlbert(n, 1, 1)

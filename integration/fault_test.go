@@ -278,7 +278,7 @@ func TestWaitForLock(t *testing.T) {
 }
 
 // TestRacingRuns starts the same run several times at once: one spend for each that
-// is finished, and whoever loses says which run is in the way and has paid nothing.
+// is finished, and the loser says which run is in the way and has paid nothing.
 func TestRacingRuns(t *testing.T) {
 	t.Parallel()
 	b := newBroken(t)

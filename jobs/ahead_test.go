@@ -10,7 +10,7 @@ import (
 )
 
 // TestClockThatWasAhead: a job whose last time is years ahead of the store's clock says so,
-// and how to mend it, and goes on from then; also where who claimed it is gone.
+// and how to fix it, and goes on from then; also where who claimed it is gone.
 func TestClockThatWasAhead(t *testing.T) {
 	for name, gone := range map[string]bool{"the run has ended": false, "its holder is gone": true} {
 		t.Run(name, func(t *testing.T) {

@@ -5,7 +5,7 @@
 //
 // A tick is a job and a nominal time. The nominal time follows from the job's schedule
 // alone, so it is the same at every instance, and the id of the tick's release follows
-// from the tick ([Tick.ReleaseID]): whoever runs the tick, and however often it is
+// from the tick ([Tick.ReleaseID]): no matter who runs the tick, and however often it is
 // begun, the ledger takes one payment.
 //
 // An instance claims a tick in the store, by creating its record, and holds it for as

@@ -196,7 +196,7 @@ func (e *Engine) define(fields map[string]any, filed bool) (Definition, error) {
 func (j Job) ahead(now time.Time) bool { return j.Last.NominalTime.After(now.Add(onTime)) }
 
 // scheduled is the time since which a job counts: one that was invalid or paused is
-// scheduled anew, and so has missed nothing.
+// scheduled again, and so has missed nothing.
 func (j Job) scheduled(now time.Time) time.Time {
 	at, before := j.State.ScheduledSince, j.State.Status
 	if at.IsZero() || at.After(now.Add(onTime)) || before == Invalid || before == Paused {

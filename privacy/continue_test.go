@@ -124,7 +124,7 @@ func (l *overtaken) Update(ctx context.Context, scope, releaseID string, rule pr
 	return l.MemoryLedger.Update(ctx, scope, releaseID, rule)
 }
 
-// TestOvertakenContinue: whoever comes second adds nothing.
+// TestOvertakenContinue: anyone who comes second adds nothing.
 func TestOvertakenContinue(t *testing.T) {
 	ctx := context.Background()
 	l := &overtaken{MemoryLedger: new(privacy.MemoryLedger), t: t}
@@ -239,7 +239,7 @@ func (l misdirected) Update(ctx context.Context, _, releaseID string, rule priva
 }
 
 // TestChargesStayWithTheirScope: no account holds a charge of a scope that does not go on
-// in it, whoever put it there.
+// in it, no matter who put it there.
 func TestChargesStayWithTheirScope(t *testing.T) {
 	ctx := context.Background()
 	var l privacy.MemoryLedger

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Promise is what ε and δ of a plan are of, for whoever states them without
+// Promise is what ε and δ of a plan are of, for anyone who states them without
 // [Plan.Sentence].
 type Promise struct {
 	Guarantee string `json:"guaranteeOf"` // joint or perSensor

@@ -96,7 +96,7 @@ func (s *path) corner() bool {
 	for i, j := range s.set.order {
 		s.set.f[j] = min(max(s.set.f[j]+t*d[i], 0), s.set.u)
 	}
-	// r and c anew: sums of a hundred steps would hide what is left at small λ.
+	// r and c again: sums of a hundred steps would hide what is left at small λ.
 	s.lambda -= t
 	copy(s.r, s.p.Y)
 	for j, f := range s.set.f {

@@ -26,7 +26,7 @@ const (
 	briefTrials = 50
 )
 
-// outlookTime is what [RefuseAtChance] simulates for, of one processor, as sizes foresee it.
+// outlookTime is what [RefuseAtChance] simulates for, of one processor, estimated from sizes.
 const outlookTime = 10 * time.Second
 
 // ErrAtChance says that simulation does not tell a plan from chance: see [report.Accuracy.AtChance].
@@ -54,7 +54,7 @@ func AtChance(a *report.Accuracy) error {
 // Outlook simulates what a run would be worth before it spends. Up to 6,000 nodes it is the accuracy of [Expect] by [DefaultTrials],
 // or by [ChanceTrials] where these do not tell it from chance, and by fewer where limit affords no more. Beyond, it has Probability
 // with its interval, Chance and Trials only, of as many trials as are needed to know on which side of [report.Half] the plan is, and
-// whether it is better than chance. It returns [ErrLong] where the work is foreseen, from sizes alone, to take one processor of the
+// whether it is better than chance. It returns [ErrLong] where the work is estimated, from sizes alone, to take one processor of the
 // 2020s longer than limit, or beyond 10,000 nodes the column norms take more than [briefProducts] products.
 func Outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, seed uint64, limit time.Duration) (*report.Accuracy, error) {
 	small := m.Graph.Order() <= analyst.DenseLimit

@@ -29,7 +29,7 @@ import (
 type Options struct {
 	Trials int    // 0: 1,000
 	Seed   uint64 // of sources and noise: the same seed, the same bits
-	// Amplitude of the sources in (0, 1]; 0: uniform in [0, 1], drawn anew for each.
+	// Amplitude of the sources in (0, 1]; 0: uniform in [0, 1], drawn again for each.
 	Amplitude float64
 	// Sources are the nodes of the sources, trial after trial and cyclically; nil: drawn
 	// from the prior of the recovery.

@@ -12,7 +12,7 @@ import (
 // perPosterior is the seconds that posterior and distances take for a node.
 const perPosterior = 0.6e-6
 
-// affordable returns [ErrLong] where so many trials, with the column norms before them, are foreseen to take longer than limit.
+// affordable returns [ErrLong] where so many trials, with the column norms before them, are estimated to take longer than limit.
 func affordable(m *graphcloak.Model, p *graphcloak.Plan, trials int, brief bool, limit time.Duration) error {
 	most, err := mostTrials(m, p, trials, brief, limit)
 	if err == nil && most < trials {
@@ -21,7 +21,7 @@ func affordable(m *graphcloak.Model, p *graphcloak.Plan, trials int, brief bool,
 	return err
 }
 
-// mostTrials is how many of so many trials are foreseen to take no longer than limit with the column norms before them.
+// mostTrials is how many of so many trials are estimated to take no longer than limit with the column norms before them.
 func mostTrials(m *graphcloak.Model, p *graphcloak.Plan, trials int, brief bool, limit time.Duration) (int, error) {
 	cost, err := expm.Estimate(m.Operator().Laplacian, m.Tau, expm.Options{Method: m.Method})
 	if err != nil {

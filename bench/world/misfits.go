@@ -75,7 +75,7 @@ func (x *sensed) world(w misfit) (*world, error) {
 	return &world{w, x, d}, err
 }
 
-// diffuse returns the diffusion of a trial: weights and absent relationships are drawn anew.
+// diffuse returns the diffusion of a trial: weights and absent relationships are drawn again.
 func (w *world) diffuse(ctx context.Context, random *rand.Rand) (*expm.Diffusion, error) {
 	g := w.x.m.Graph
 	var err error

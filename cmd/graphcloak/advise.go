@@ -18,7 +18,7 @@ import (
 )
 
 // What is simulated before a run spends takes no more than adviceTime of one processor, and what is planned to that end no more than
-// tryTime, both as sizes foresee them: a busy machine does as much as an idle one.
+// tryTime, both estimated from sizes: a busy machine does as much as an idle one.
 const (
 	adviceTime = 10 * time.Second
 	tryTime    = 15 * time.Second

@@ -255,12 +255,12 @@ func (s *shell) prepare(t *testing.T, line string) {
 	}
 }
 
-// compare runs a command of a page, as text, and compares; with -update it mends.
+// compare runs a command of a page, as text, and compares; with -update it fixes.
 func (s *shell) compare(t *testing.T, c *documented.Command, text string) {
 	t.Helper()
 	out, exit := s.run(text)
 	if *update {
-		c.Mend(out, exit)
+		c.Fix(out, exit)
 		return
 	}
 	if exit != c.Exit() {

@@ -26,8 +26,8 @@ func newDoctorCommand(app *app) *cobra.Command {
 		Short: "Check connection, version, rights and constraints, and say what to do",
 		Long: "doctor looks at everything that a run needs of the server, or of a folder, and changes nothing. Where labels or\n" +
 			"types are named it reads the graph too, and warns of what will disappoint. It names jobs that cannot run. --fix makes\n" +
-			"the constraints that lack and that of --node-key; it mends nothing else, for no data is wrong beyond doubt.\n" +
-			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for whoever may run it: what\n" +
+			"the constraints that lack and that of --node-key; it fixes nothing else, for no data is wrong beyond doubt.\n" +
+			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for anyone who may run it: what\n" +
 			"applies to the server that is named, or without one to Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
 			"  graphcloak doctor --config graphcloak.yaml --fix\n" +
@@ -113,7 +113,7 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 			return err
 		}
 		if fix {
-			made, err = a.mend(ctx, options, settings.Selection)
+			made, err = a.fix(ctx, options, settings.Selection)
 		}
 		checks = neo4j.Doctor(ctx, options, settings.Selection, names, len(a.config.Jobs) > 0)
 		if err != nil && passed(checks, "connection") {
@@ -154,14 +154,14 @@ func passed(checks []neo4j.CheckResult, names ...string) bool {
 	return !slices.ContainsFunc(checks, func(c neo4j.CheckResult) bool { return !c.OK && slices.Contains(names, c.Name) })
 }
 
-// mend makes the constraints that lack, and says so first.
-func (a *app) mend(ctx context.Context, options neo4j.Options, sel graph.Selection) ([]string, error) {
+// fix makes the constraints that lack, and says so first.
+func (a *app) fix(ctx context.Context, options neo4j.Options, sel graph.Selection) ([]string, error) {
 	s, err := neo4j.New(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	made, err := s.Mend(ctx, sel, len(a.config.Jobs) > 0, func(cypher []string) {
+	made, err := s.Fix(ctx, sel, len(a.config.Jobs) > 0, func(cypher []string) {
 		for _, line := range cypher {
 			a.note("Will run: %s", line)
 		}

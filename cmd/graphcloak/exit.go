@@ -125,7 +125,7 @@ func isFileError(err error) bool {
 }
 
 // configExit is usage where what was typed is refused, a flag's value or flags that
-// exclude each other, else validation: a file or the environment is to be mended.
+// exclude each other, else validation: a file or the environment is to be fixed.
 func configExit(err error) int {
 	exit := exitOK
 	for _, e := range flatten(err) {
@@ -274,7 +274,7 @@ func defaultSuggestion(err error, exit int) string {
 			return s.suggestion
 		}
 	}
-	if e, ok := errors.AsType[*config.Error](err); ok && e.Origin.Layer != config.LayerFlag { // whoever typed it knows
+	if e, ok := errors.AsType[*config.Error](err); ok && e.Origin.Layer != config.LayerFlag { // who typed it knows
 		return "`graphcloak config view --origins` shows where each value comes from"
 	}
 	if exit == exitTransient {

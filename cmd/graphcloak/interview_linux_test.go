@@ -35,7 +35,7 @@ func answering(t *testing.T, ctx context.Context, answers [][2]string, args ...s
 }
 
 // TestInterview: an answer replaces a part of the proposal, a wrong name is asked again,
-// and what depends on an answer is proposed anew.
+// and what depends on an answer is proposed again.
 func TestInterview(t *testing.T) {
 	err := answering(t, t.Context(), [][2]string{
 		{"Node labels (or Shop) [Place]: ", "Plaice"},

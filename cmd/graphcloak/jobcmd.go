@@ -225,7 +225,7 @@ func newJobPauseCommand(app *app, pause bool) *cobra.Command {
 func newJobCancelCommand(app *app) *cobra.Command {
 	return app.onJobs(&cobra.Command{
 		Use:   "cancel NAME",
-		Short: "Ask whoever runs a job to stop; what the run spent stays spent",
+		Short: "Ask the process that runs a job to stop; what the run spent stays spent",
 		Long: "cancel asks for the end of the run that is under way. Its holder stops at its next look, within a third of the\n" +
 			"lease, takes back what the run wrote, and ends the tick as CANCELED. The schedule goes on.",
 		Example: "  graphcloak job cancel nightly --uri neo4j://localhost:7687 -u neo4j",

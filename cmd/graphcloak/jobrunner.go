@@ -173,7 +173,7 @@ func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 }
 
 // begin runs a tick from its start. Its attempt has the token of its tick: another
-// instance that begins it anew, because nothing was paid yet, repeats this payment and
+// instance that begins it again, because nothing was paid yet, repeats this payment and
 // does not add to it.
 func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Report, error) {
 	job, err := a.tickJob()
@@ -276,7 +276,7 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 }
 
 // checkSaved refuses a saved run that publishes a property which neither its job nor the server
-// names: whoever may write records of ticks does not thereby read with the server's rights.
+// names: anyone who may write records of ticks does not thereby read with the server's rights.
 func (a *app) checkSaved(saved graphcloak.Settings) error {
 	own, err := a.job()
 	if err != nil {
@@ -381,7 +381,7 @@ func runRecord(rep *report.Report, mode string) *jobs.Run {
 }
 
 // maxSaved bounds a kept run, in bytes: about 1.4 million sensors of 180. maxRatio bounds how
-// much less it takes in the store, where whoever writes there may have put what fills the
+// much less it takes in the store, where anyone who writes there may have put what fills the
 // memory of every server: a run of ours packs 7 to 20 times.
 const (
 	maxSaved = 256 << 20

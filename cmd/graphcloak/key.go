@@ -23,7 +23,7 @@ func newKeyCreateCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create FILE",
 		Short: "Draw a master secret",
-		Long: "create writes 32 random bytes to a new file of mode 0600. Whoever holds the file can remove the noise of every\n" +
+		Long: "create writes 32 random bytes to a new file of mode 0600. Anyone who holds the file can remove the noise of every\n" +
 			"escrow release of its epoch. To rotate, create another file and use it with the next --epoch. To destroy an\n" +
 			"epoch, delete every copy of its file: its releases are private for good then, for everyone.",
 		Example: "  graphcloak key create epoch-1.key",

@@ -14,7 +14,7 @@ import (
 )
 
 // What `plan` simulates for its reader of a graph that is too large for a simulation of its own: largeTrials, and fewer the larger the
-// graph is, for as long as largeTime of one processor, as sizes foresee it.
+// graph is, for as long as largeTime of one processor, estimated from sizes.
 const (
 	largeTrials = 50
 	largeNodes  = 200_000 // with so many trials
@@ -27,7 +27,7 @@ func trialsOf(trials, nodes int) int {
 }
 
 // largeAccuracy is the accuracy of a plan: its own, or where neither it nor a search has one, by simulation of few trials. Where that
-// is foreseen to take long, or more memory than there is, a note says how it is found out. Communities are waited for as long as they
+// is estimated to take long, or more memory than there is, a note says how it is found out. Communities are waited for as long as they
 // take: every answer needs them.
 func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Accuracy, error) {
 	if trials == 0 || simulated(p) || m.Graph.Order() <= analyst.DenseLimit {

@@ -35,7 +35,7 @@ func agree(a, b report.Noise, tolerance float64) bool {
 
 // TestNoiseAgrees: every command names the σ of the same settings by the same names
 // and says the same numbers. Up to 700 nodes the sensitivity is computed exactly, and
-// they agree to rounding; above, each plan is certified anew with coins of its own, and
+// they agree to rounding; above, each plan is certified again with coins of its own, and
 // they agree within the width of its bracket, 0.001.
 func TestNoiseAgrees(t *testing.T) {
 	const small, large = "sbm,n=60,k=3,in=0.4,out=0.02,seed=7", "sbm,n=750,k=3,in=0.03,out=0.001,seed=7"

@@ -151,7 +151,7 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 }
 
 // finishRelease writes a release, prints it, and forgets what was kept of it. The
-// ledger holds the digest of its values before they are shown: whoever drew others for
+// ledger holds the digest of its values before they are shown: anyone who drew others for
 // the same payment is refused.
 func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
 	written, err := m.Publish(ctx, r, job)

@@ -33,7 +33,7 @@ func newReproduceCommand(app *app) *cobra.Command {
 		Use:   "reproduce",
 		Short: "Every figure and table of the paper, with what it prints beside what holds",
 		Long: "reproduce computes the figures, tables, lemmas and theorems of Gilbert & McMillan, \"Local Differential Privacy for\n" +
-			"Physical Sensor Data and Sparse Recovery\", anew. It writes a folder with index.html, which shows everything and\n" +
+			"Physical Sensor Data and Sparse Recovery\". It writes a folder with index.html, which shows everything and\n" +
 			"needs nothing else, each table as CSV, each figure as PNG and SVG, and claims.csv: every statement as printed, as\n" +
 			"it is, and the evidence. The same --random-seed gives the same CSV. It reads no graph and spends nothing. All of\n" +
 			"it takes minutes; --quick gives a first look.\n\n" +

@@ -218,7 +218,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return err.hint("`%s --help` lists the commands", cmd.CommandPath())
 }
 
-// wrapArgs makes usage errors of what cobra finds wrong with arguments. Whoever asks for
+// wrapArgs makes usage errors of what cobra finds wrong with arguments. Anyone who asks for
 // help need not give them.
 func (a *app) wrapArgs(cmd *cobra.Command) {
 	for _, child := range cmd.Commands() {

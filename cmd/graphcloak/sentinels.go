@@ -33,7 +33,7 @@ type sentinel struct {
 
 // sentinels lists the errors on which a command acts. The first match counts.
 func sentinels() []sentinel {
-	const graphData = "the message names the offender: mend the data, or select without it"
+	const graphData = "the message names the offender: fix the data, or select without it"
 	return []sentinel{
 		{connector.ErrNotFound, exitNotFound, "check the spelling"},
 		{connector.ErrReadOnly, exitAuth, "the ledger is kept beside the data: use a store that takes writes"},
@@ -42,7 +42,7 @@ func sentinels() []sentinel {
 		{jobs.ErrHeld, exitConflict, "wait for its end, or stop it by `graphcloak job cancel NAME`"},
 		{jobs.ErrUnfinished, exitConflict, "`graphcloak job run NAME` completes it"},
 		{jobs.ErrPast, exitConflict, "`graphcloak job show NAME` tells how it ended"},
-		{jobs.ErrInvalid, exitConflict, "mend it where it is written: in the settings file, or on its node in the store; `graphcloak job show NAME` shows it"},
+		{jobs.ErrInvalid, exitConflict, "fix it where it is written: in the settings file, or on its node in the store; `graphcloak job show NAME` shows it"},
 		{jobs.ErrLost, exitConflict, "another instance goes on with the run: `graphcloak job show NAME`"},
 		{connector.ErrConflict, exitConflict, ""},
 		{connector.ErrInput, exitValidation, ""},
@@ -61,7 +61,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error and a range of --tau out"},
 		{graphcloak.ErrEachSensor, exitValidation, "leave --scenario and --weight-error out, or take --guarantee joint"},
 		{graphcloak.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
-		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: mend its rows in the file of --scenario"},
+		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
 		{privacy.ErrGuarantee, exitValidation, "give the --guarantee of the releases before"},
 		{privacy.ErrInput, exitValidation, "change the value that the message names"},
 		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
@@ -80,7 +80,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or leave it out"},
 		{graphcloak.ErrZeroSignal, exitValidation, "check --source-property and the selection; --allow-zero-signal releases it all the same"},
 		{graphcloak.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property and with --kernel-method eigen or chebyshev"},
-		{graphcloak.ErrBadSignal, exitValidation, "mend the values, or name another property"},
+		{graphcloak.ErrBadSignal, exitValidation, "fix the values, or name another property"},
 		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole budget as spent"},
 		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},

@@ -235,7 +235,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// TestServeOverTLS: the server runs its jobs, answers whoever has the token over TLS,
+// TestServeOverTLS: the server runs its jobs, answers anyone who has the token over TLS,
 // and ends in order with code 0.
 func TestServeOverTLS(t *testing.T) {
 	graph, settings := hall(t, nightJobs)

@@ -14,7 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// TestStoppedSaysWhatWasSpent: whoever stops a command that spends is told whether it did, and
+// TestStoppedSaysWhatWasSpent: anyone who stops a command that spends is told whether it did, and
 // how to go on where it did.
 func TestStoppedSaysWhatWasSpent(t *testing.T) {
 	paid := &graphcloak.UnfinishedError{RunID: "r1", Spent: graphcloak.IsSpent, Err: context.Canceled}

@@ -225,7 +225,7 @@ func replacements(n *node) map[string]string {
 	return out
 }
 
-// reseal computes every digest of a plan or release file again, as whoever forges one
+// reseal computes every digest of a plan or release file again, as anyone who forges one
 // would.
 func reseal(t *testing.T, doc *node) {
 	t.Helper()
@@ -395,7 +395,7 @@ func makeFiles(t *testing.T, args ...string) tampering {
 }
 
 // free lists what a forged file may say although everything in it is checked: choices
-// of whoever plans, and statements that make nothing weaker. The pattern is matched
+// of anyone who plans, and statements that make nothing weaker. The pattern is matched
 // against "path kind"; the reason is why it is let through.
 var free = []struct{ pattern, commands, reason string }{
 	{`(/release/plan)?/clip/.*`, "release recover", "the range that readings are clipped to is the planner's choice; the ledger knows the plan that was paid for"},

@@ -27,7 +27,7 @@ func newVerifyCommand(app *app) *cobra.Command {
 			"cost, σ, the sentences, that each value is a multiple of its lattice constant, and all hashes.\n" +
 			"With --plan FILE: that the release was made under that plan, whose own statements are checked likewise.\n" +
 			"With a store (--from, --uri): that graph and sensors are those of the release, that the sensitivity is no larger\n" +
-			"than was charged, certified anew, and that the ledger's chain is whole and holds its payment in full. That\n" +
+			"than was charged, certified again, and that the ledger's chain is whole and holds its payment in full. That\n" +
 			"takes as long as planning did.\n" +
 			"It cannot show that noise was drawn as stated, nor that the values are readings; `graphcloak audit` tests the\n" +
 			"mechanism. A file that was forged whole, without a store to hold it against, passes.",
@@ -151,16 +151,16 @@ func (a *app) storeIsNamed() bool {
 	return a.config.From.Kind != "" || a.config.Origin("neo4jUri").Layer != config.LayerDefault
 }
 
-// certified says what was certified anew.
+// certified says what was certified again.
 func certified(r *graphcloak.Release) string {
 	p := r.Plan()
 	switch {
 	case p.Guarantee == privacy.PerSensor:
-		return "of each sensor at most what is charged: certified anew"
+		return "of each sensor at most what is charged: certified again"
 	case r.Allocated != nil:
-		return fmt.Sprintf("at most %.6g under the weights of the noise, as charged: certified anew", p.Sensitivity.Upper)
+		return fmt.Sprintf("at most %.6g under the weights of the noise, as charged: certified again", p.Sensitivity.Upper)
 	}
-	return fmt.Sprintf("at most %.6g, as charged: certified anew", p.Sensitivity.Upper)
+	return fmt.Sprintf("at most %.6g, as charged: certified again", p.Sensitivity.Upper)
 }
 
 // verifyInStore checks a release against a graph and its ledger.

@@ -45,7 +45,7 @@ func TestMarkFilesDoNotGoBack(t *testing.T) {
 	check()
 }
 
-// A mark that is there is left as it is: whoever reads every scope of a ledger would
+// A mark that is there is left as it is: anyone who reads every scope of a ledger would
 // otherwise write and sync a file for each.
 func TestMarkThatIsThere(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

@@ -40,7 +40,7 @@ const (
 )
 
 // NodeBatches hands over nodes.csv, at most size rows at a time and fewer where they are
-// wide, each batch anew. The file is read twice: a column's type is the narrowest that
+// wide, each batch on its own. The file is read twice: a column's type is the narrowest that
 // takes all its fields. It returns the errors of [CSV.Columns].
 func (c *CSV) NodeBatches(ctx context.Context, size int, take func(Batch) error) error {
 	return c.batches(ctx, nodesFile, []string{idColumn}, size, take)

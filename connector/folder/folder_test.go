@@ -94,7 +94,7 @@ func TestUndoRestoresTheFile(t *testing.T) {
 	}
 }
 
-// Whoever else writes nodes.csv while a run copies it loses nothing: another run waits
+// Another process that writes nodes.csv while a run copies it loses nothing: another run waits
 // for its turn, and an edit of the user stays and stops the run, which goes on when it is
 // repeated.
 func TestOtherWriters(t *testing.T) {

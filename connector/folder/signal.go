@@ -112,7 +112,7 @@ func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int)
 	if err != nil {
 		return err
 	}
-	return bad.Err("nodes have an id that no sensor can have", "want printable text of at most 1024 bytes; mend the column, or choose another --node-key")
+	return bad.Err("nodes have an id that no sensor can have", "want printable text of at most 1024 bytes; fix the column, or choose another --node-key")
 }
 
 // numbered opens the nodes of a graph that was read.

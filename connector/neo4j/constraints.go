@@ -128,13 +128,13 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 	return nil
 }
 
-// Mend makes the constraints that the database needs and does not have: of runs and the
+// Fix makes the constraints that the database needs and does not have: of runs and the
 // ledger, of jobs as [Doctor] decides, and of the selection's key where a node has it and no index
 // stands in the way. It calls before with the Cypher of all of them, and returns those that
 // it made as :Label(property). What the user may not make is a [connector.ErrAuth], and a
 // key that is not unique an error of the server's. It returns the errors of [New], and
 // [connector.ErrReadOnly].
-func (s *Store) Mend(ctx context.Context, sel graph.Selection, hasJobs bool, before func(cypher []string)) (made []string, err error) {
+func (s *Store) Fix(ctx context.Context, sel graph.Selection, hasJobs bool, before func(cypher []string)) (made []string, err error) {
 	wanted, _, err := s.wanted(ctx, hasJobs)
 	if err != nil {
 		return nil, err

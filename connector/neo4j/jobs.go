@@ -94,7 +94,7 @@ func (t *transaction) latest(jobName string, saved bool) (now time.Time, c jobs.
 }
 
 // fenced locks the tick for which the transaction is, until it is committed, and refuses
-// to commit for one that is lost. It is the last statement: whoever holds this lock waits
+// to commit for one that is lost. It is the last statement: anyone who holds this lock waits
 // for no other.
 func (t *transaction) fenced(f jobs.Fence) error {
 	if err := t.lock(jobLock + f.JobName); err != nil {

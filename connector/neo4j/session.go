@@ -18,7 +18,7 @@ import (
 )
 
 // transaction runs statements. The function that gets it may run again, so it
-// must set its results anew each time, and must not keep the transaction. Where it
+// must set its results again each time, and must not keep the transaction. Where it
 // decides, its first statement takes the lock.
 type transaction struct {
 	ctx      context.Context

@@ -40,7 +40,7 @@ func room(t *testing.T, l privacy.Ledger, scope string) privacy.Cost {
 	return left
 }
 
-// testLedger opens the store's ledger again for each writer and for whoever looks.
+// testLedger opens the store's ledger again for each writer and for anyone who looks.
 func testLedger(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	ledgertest.Run(t, func(t *testing.T) privacy.Ledger { return patient{s.Reopen(t, st).Ledger()} })

@@ -56,7 +56,7 @@ func Open(root *os.Root, name string, o Options) (*DB, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%w: %s is no regular file", disk.ErrRefused, info.Name())
-	case info.Size() == 0: // bbolt would start anew, and forget what was spent
+	case info.Size() == 0: // bbolt would start empty, and forget what was spent
 		return nil, fmt.Errorf("%w: %s is empty", ErrDamaged, name)
 	}
 	if !o.Checked {

@@ -94,7 +94,7 @@ func TestMend(t *testing.T) {
 		printed string
 		exit    int
 	}{{"ε is 4.2 in 3 of 97\nmuch\n\nmore\n│  b │ 0.95 │\n│  a │ 0.91 │\n", 0}, {"second speaks", 0}, {"Error: no (exit 5)\n", 5}, {"", 7}} {
-		p.Commands[k].Mend(run.printed, run.exit)
+		p.Commands[k].Fix(run.printed, run.exit)
 	}
 	if err := p.Write(); err != nil {
 		t.Fatal(err)

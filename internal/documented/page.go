@@ -81,16 +81,16 @@ func (c *Command) Exit() int {
 	return 0
 }
 
-// Mend makes what was printed the shown output of a command, as far as the page shows it:
+// Fix makes what was printed the shown output of a command, as far as the page shows it:
 // what "…" stands for stays away, and lines that hold stay as they are.
-func (c *Command) Mend(printed string, exit int) {
+func (c *Command) Fix(printed string, exit int) {
 	if len(c.Output) == 0 || exit == c.Exit() && len(c.Compare(printed)) == 0 {
 		return
 	}
 	c.fresh, c.stale = c.rewrite(strings.Split(strings.TrimRight(printed, "\n"), "\n"), exit), true
 }
 
-// Write writes a page with the outputs that were mended, if any was.
+// Write writes a page with the outputs that were fixed, if any was.
 func (p *Page) Write() error {
 	if !slices.ContainsFunc(p.Commands, func(c *Command) bool { return c.stale }) {
 		return nil

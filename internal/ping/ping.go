@@ -19,7 +19,7 @@ import (
 // ErrAddress says that an address cannot be pinged.
 var ErrAddress = errors.New("ping: the address is no URL that begins with https:// or http://, without a password and a fragment")
 
-// Monitor is an address to ping. Whoever knows the address can report in the job's
+// Monitor is an address to ping. Anyone who knows the address can report in the job's
 // name, so no error holds it.
 type Monitor struct {
 	address *url.URL

@@ -49,7 +49,7 @@ type frame struct {
 
 // homeContent is the first page.
 type homeContent struct {
-	Jobs    []jobs.Summary // what a person has to mend first
+	Jobs    []jobs.Summary // what a person has to fix first
 	Needy   int            // how many of them
 	Runs    []jobs.Run
 	Budgets []Budget

@@ -72,7 +72,7 @@ const manyFiles = 4096
 
 // Bounded accepts connections for at most a quarter of the files that the process may open.
 // Another quarter is for what their requests ask of the store, and half for jobs, which go on
-// whoever connects.
+// anyone who connects.
 func Bounded(l net.Listener) net.Listener {
 	return netutil.LimitListener(l, int(max(1, min(openFiles(), manyFiles)/4)))
 }

@@ -18,7 +18,7 @@ type Block struct {
 
 // Borrow returns memory for size values, with whatever they hold. It is given back after use, and not used after.
 //
-// A large block is kept for a while for whoever asks next, in any package: fresh memory is cleared by one
+// A large block is kept for a while for the next caller, in any package: fresh memory is cleared by one
 // processor and mapped page by page, which takes as long as a product, and a [sync.Pool] loses a block when
 // another processor asks, or when garbage is collected twice. Half a minute after its last use, or up to a whole one, it is dropped,
 // and the oldest where they would be more than a gigabyte.
@@ -101,7 +101,7 @@ func (s *shelf) put(b *Block) {
 	}
 }
 
-// DropBlocks drops all large blocks that are not in use, for whoever needs the memory for something else.
+// DropBlocks drops all large blocks that are not in use, for a caller that needs the memory for something else.
 func DropBlocks() {
 	large.lock.Lock()
 	defer large.lock.Unlock()

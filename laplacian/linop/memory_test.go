@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestShelf: a large block that was given back is lent again to whoever asks for as much or for a quarter of it, the
+// TestShelf: a large block that was given back is lent again to anyone who asks for as much or for a quarter of it, the
 // smallest that fits; two at the same time are two; and some time after its last use none is kept.
 func TestShelf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

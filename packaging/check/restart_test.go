@@ -36,7 +36,7 @@ func documentedCodes(t *testing.T) (codes []int) {
 }
 
 // TestStartedAgain: the unit and the CronJob start again after a code that may leave a run paid for and unfinished, and
-// after no other; the scheduler stays down only where a person has to mend something.
+// after no other; the scheduler stays down only where a person has to fix something.
 func TestStartedAgain(t *testing.T) {
 	prevented := func(unit string) (codes []int) {
 		text, err := os.ReadFile(filepath.Join("..", "systemd", unit))

@@ -41,7 +41,7 @@ type Misplaced struct {
 type Warning struct {
 	Code    string // the same for all of its kind, such as alpha
 	Text    string // what is so, in one sentence without its full stop
-	Advice  string // what mends it, beginning with a verb
+	Advice  string // what fixes it, beginning with a verb
 	Example string // the flag with a value that does, "" where there is no one answer
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // TestMutationsApply: every fault still has the text that it changes, once, changes
-// it, has a name of its own, and names tests that exist. Whoever changes a line that a
+// it, has a name of its own, and names tests that exist. Anyone who changes a line that a
 // fault is planted in moves the fault along.
 func TestMutationsApply(t *testing.T) {
 	t.Chdir("../../..")
