@@ -15,7 +15,7 @@ func TestLearntOfTau(t *testing.T) {
 		want  string
 	}{
 		{[]float64{.22, .28, .25, .25}, "hardly tell which"},
-		{[]float64{.1, .2, .6, .1}, "τ near 3 is the likeliest, with probability 60 % where chance gives 25 %"},
+		{[]float64{.1, .2, .6, .1}, "τ near 3 is the likeliest, with probability 60 %, which was 25 % before the measurements"},
 		{[]float64{0, 0, 0, 1}, "τ near 4 is the likeliest, with probability over 99 %"},
 	} {
 		if got := learntOfTau(grid, c.share); !strings.Contains(got, c.want) {

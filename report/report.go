@@ -94,7 +94,7 @@ type Community struct {
 	CommunityID int     `json:"communityId"`
 	Name        string  `json:"name"`
 	Size        int     `json:"size"`
-	Prior       float64 `json:"priorProbability"` // before the measurements: what chance alone gives
+	Prior       float64 `json:"priorProbability"` // before the measurements
 	Probability float64 `json:"probability"`      // posterior probability that there is a source and it is here, or at least one
 	SourceMass  float64 `json:"sourceMass"`       // sum of f̂ over its nodes
 }
@@ -273,14 +273,14 @@ func (r *Report) plainAnswer() string {
 	case len(r.Communities) == 1:
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case r.standsOut(top) && top.Probability < 0.5:
-		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s where %s alone gives %s; more likely than not, the source is not there.%s %s",
-			top.Name, Count(top.Size, "node"), Percent(top.Probability), r.chance(), Percent(top.Prior), r.certainty(), set)
+		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s, which was %s before the measurements; more likely than not, the source is not there.%s %s",
+			top.Name, Count(top.Size, "node"), Percent(top.Probability), Percent(top.Prior), r.certainty(), set)
 	case r.standsOut(top):
 		return fmt.Sprintf("The source is most likely in community %s (%s), with probability %s.%s %s",
 			top.Name, Count(top.Size, "node"), Percent(top.Probability), r.certainty(), set)
 	default:
-		return fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, and %s alone gives %s.%s %s",
-			top.Name, Percent(top.Probability), r.chance(), Percent(top.Prior), r.certainty(), set)
+		return fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, which was %s before the measurements.%s %s",
+			top.Name, Percent(top.Probability), Percent(top.Prior), r.certainty(), set)
 	}
 }
 
@@ -296,14 +296,6 @@ func (r *Report) standsOut(c Community) bool {
 	const rounding = 1e-12
 	p := min(c.Probability/r.sourceProbability(), 1-rounding)
 	return p*(1-c.Prior) >= MinBayesFactor*c.Prior*(1-p)
-}
-
-// chance names what a community has before the measurements.
-func (r *Report) chance() string {
-	if r.Prior != "" {
-		return "the prior"
-	}
-	return "chance"
 }
 
 // multiSourceAnswer is the sentence for two sources.
@@ -323,8 +315,8 @@ func (r *Report) multiSourceAnswer() string {
 	case len(r.Communities) == 1:
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case len(named) == 0:
-		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, and %s alone gives %s. %s",
-			top.Name, k, Percent(top.Probability), r.chance(), Percent(top.Prior), set)
+		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, which was %s before the measurements. %s",
+			top.Name, k, Percent(top.Probability), Percent(top.Prior), set)
 	case len(named) == 1:
 		return fmt.Sprintf("Of %d sources, at least one is most likely in community %s. %s", k, named[0], set)
 	default:

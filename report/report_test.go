@@ -26,12 +26,12 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"one", []report.Community{{Name: "a", Size: 100, Prior: 1, Probability: 1}}, "", report.Posterior{CredibleSetSize: 40}, "single community"},
 		{"clear", pair(.5, .9), "", report.Posterior{CredibleSetSize: 40}, "most likely in community a (50 nodes), with probability 90 %. The source itself stays hidden among 40 nodes"},
-		{"chance", pair(.5, .7), "", report.Posterior{CredibleSetSize: 40}, "No community stands out: the likeliest, a, has probability 70 %, and chance alone gives 50 %."},
+		{"chance", pair(.5, .7), "", report.Posterior{CredibleSetSize: 40}, "No community stands out: the likeliest, a, has probability 70 %, which was 50 % before the measurements."},
 		{"large by size alone", pair(.9, .95), "", report.Posterior{CredibleSetSize: 40}, "No community stands out"},
-		{"small lead", pair(.05, .3), "", report.Posterior{CredibleSetSize: 40}, "probability 30 % where chance alone gives 5 %; more likely than not, the source is not there"},
+		{"small lead", pair(.05, .3), "", report.Posterior{CredibleSetSize: 40}, "probability 30 %, which was 5 % before the measurements; more likely than not, the source is not there"},
 		{"never certain", pair(.5, 1), "", report.Posterior{CredibleSetSize: 40}, "over 99 %"},
 		{"not hidden", pair(.5, .98), "", report.Posterior{NodeID: "7", Probability: .97, CredibleSetSize: 1}, "NOT hidden: node 7 holds 97 % of the probability"},
-		{"the prior says it", pair(.98, .98), "risk", report.Posterior{CredibleSetSize: 1}, "No community stands out: the likeliest, a, has probability 98 %, and the prior alone gives 98 %."},
+		{"the prior says it", pair(.98, .98), "risk", report.Posterior{CredibleSetSize: 1}, "No community stands out: the likeliest, a, has probability 98 %, which was 98 % before the measurements."},
 		{"the data say it", pair(.02, .5), "risk", report.Posterior{CredibleSetSize: 3}, "most likely in community a"},
 		{"the prior leaves nothing else", pair(1, 1), "risk", report.Posterior{CredibleSetSize: 3}, "No community stands out"},
 	}
@@ -58,7 +58,7 @@ func TestAnswerOfSeveral(t *testing.T) {
 		{"both", report.Sources{Count: 2}, [2]int{30, 30}, [2]float64{.95, .9}, 9, "Of 2 sources, at least one is most likely in each of these communities: a (30 nodes, probability 95 %), b (30 nodes, probability 90 %). The sources themselves stay hidden among 9 nodes"},
 		{"first", report.Sources{Count: 2}, [2]int{30, 70}, [2]float64{.95, .9}, 2, "most likely in community a (30 nodes, probability 95 %). The sources themselves are NOT hidden: 2 nodes hold at least 95 %"},
 		// 1 − C(50, 2)/C(100, 2) = 0.753: with replacement it would be 0.75.
-		{"chance", report.Sources{Count: 2}, [2]int{50, 50}, [2]float64{.9, .9}, 9, "No community stands out: the likeliest, a, holds one of 2 sources with probability 90 %, and chance alone gives 75 %."},
+		{"chance", report.Sources{Count: 2}, [2]int{50, 50}, [2]float64{.9, .9}, 9, "No community stands out: the likeliest, a, holds one of 2 sources with probability 90 %, which was 75 % before the measurements."},
 		{"the rest has no room", report.Sources{Count: 2}, [2]int{99, 1}, [2]float64{1, 0}, 90, "No community stands out"},
 	}
 	for _, tt := range tests {

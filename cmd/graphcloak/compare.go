@@ -75,7 +75,7 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 	return a.showSeries(series, together)
 }
 
-// judged gives runs the verdicts that the history has: a record alone lacks what chance gives,
+// judged gives runs the verdicts that the history has: a record alone lacks the prior,
 // and cannot be judged again.
 func judged(ctx context.Context, s graphStore, runs []page.SeriesRun) error {
 	told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{})
@@ -126,7 +126,7 @@ func (a *app) recoveredRun(ctx context.Context, s graphStore, id string) (*repor
 	}
 	rep, told := toldReport(ctx, s, id)
 	switch {
-	case told == nil: // it has what a record lacks, such as what chance alone gives
+	case told == nil: // it has what a record lacks, such as the prior
 		return rep, nil
 	case err == nil:
 		return recorded(own), nil

@@ -33,7 +33,7 @@ class Community:
     community_id: int  # from 0 on, of the program's own counting
     name: str  # the value of community_property, where there is one
     size: int
-    prior_probability: float  # what chance alone gives
+    prior_probability: float  # before the measurements
     probability: float  # that it holds the source
     source_mass: float  # of the sparse recovery
 

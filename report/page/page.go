@@ -145,7 +145,7 @@ type row struct {
 	report.Community
 	Rank    int
 	Width   float64 // of its bar, of 200
-	Chance  float64 // the same for what chance gives
+	Before  float64 // the same before the measurements
 	Members []string
 }
 

@@ -298,7 +298,7 @@ func TestCurve(t *testing.T) {
 	if !strings.Contains(html, "ε = 4, right in 70 % of releases") {
 		t.Error("halfway between 60 % and 80 %, in the logarithm, the run is not at 70 %")
 	}
-	if strings.Contains(html, "chance, ") || !strings.Contains(html, "the best blind guess, 20 %") || !strings.Contains(html, "and its share of the nodes is") {
+	if strings.Contains(html, "chance, ") || !strings.Contains(html, "the best blind guess, 20 %") || !strings.Contains(html, "before the measurements") {
 		t.Error("the share of a community and the accuracy of a blind guess have one name")
 	}
 	r.Epsilon = 20

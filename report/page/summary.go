@@ -86,7 +86,7 @@ func (c *content) Sums() []sum {
 	var list []sum
 	if r.Answers() && len(r.Communities) > 1 {
 		top := r.Communities[0]
-		list = append(list, sum{"How sure", c.sure(), fmt.Sprintf("%s for the likeliest community, %s", percent(top.Probability), c.beforehand(percent(top.Prior)))})
+		list = append(list, sum{"How sure", c.sure(), fmt.Sprintf("%s for the likeliest community, which was %s before the measurements", percent(top.Probability), percent(top.Prior))})
 	}
 	if r.Answers() {
 		list = append(list, sum{"Hidden among", nodesOf(r.Posterior.CredibleSetSize), fmt.Sprintf("of %s, with 95 %% probability", thousands(r.NodeCount))})
@@ -102,17 +102,6 @@ func (c *content) Sums() []sum {
 		list = append(list, s)
 	}
 	return list
-}
-
-// beforehand says what the probability of a community was before the measurements.
-func (c *content) beforehand(prior string) string {
-	switch {
-	case c.Report.Prior != "":
-		return "where the prior alone gives " + prior
-	case c.Several():
-		return "where chance alone gives " + prior
-	}
-	return "and its share of the nodes is " + prior
 }
 
 // BPDNFacts are the numbers of the certificate.
