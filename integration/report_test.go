@@ -60,7 +60,7 @@ func TestReport(t *testing.T) {
 	}
 	c.refused(t, 5, "another graph", append([]string{"report", runID, "--relationship-weight-property", "length", "--default-weight", "1", "--report", file("c.html")}, flags...)...)
 	c.refused(t, 64, "declared public", append([]string{"report", runID, "--node-caption", "source", "--report", file("c.html")}, flags...)...)
-	series := c.ok(t, "report", "compare", runID)
+	series := c.ok(t, "runs", "compare", runID)
 	if runs := series["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["community"] == "" {
 		t.Errorf("one run beside no other: %v", series)
 	}

@@ -20,15 +20,15 @@ import (
 	"github.com/graphcloak/graphcloak/report/page"
 )
 
-func newReportCompareCommand(app *app) *cobra.Command {
+func newRunsCompareCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [RUNID...]",
 		Short: "What changed from run to run, and what all of them cost together",
 		Long: "compare sets runs of a store beside each other in the order of their start: the likeliest community of each, how\n" +
 			"sure it was, what it cost, what these runs and what all releases of the same data cost together. Without RUNID it takes every\n" +
 			"finished run that recovered, in every mode. It reads the history, no node; --report FILE leaves a page too.",
-		Example: "  graphcloak report compare --from folder:graphcloak-demo\n" +
-			"  graphcloak report compare --uri neo4j://localhost:7687 -u neo4j --report nights.html",
+		Example: "  graphcloak runs compare --from folder:graphcloak-demo\n" +
+			"  graphcloak runs compare --uri neo4j://localhost:7687 -u neo4j --report nights.html",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return app.compareRuns(cmd.Context(), args)

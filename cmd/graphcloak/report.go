@@ -32,7 +32,7 @@ func newReportCommand(app *app) *cobra.Command {
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
 			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n" +
-			"  graphcloak report compare --from folder:graphcloak-demo",
+			"  graphcloak runs compare --from folder:graphcloak-demo",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,10 +46,8 @@ func newReportCommand(app *app) *cobra.Command {
 			return app.reportRun(cmd.Context(), args[0])
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries,
+	return app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries,
 		config.GroupReport, config.GroupOutput, config.GroupExecution)
-	cmd.AddCommand(newReportCompareCommand(app))
-	return cmd
 }
 
 // reportRun writes the page of a run that a store holds.

@@ -22,7 +22,7 @@ import (
 
 func newRunsCommand(app *app) *cobra.Command {
 	return newGroup("runs", "The history of runs: list, show, compare and prune it",
-		newRunsListCommand(app), newRunsShowCommand(app), newReportCompareCommand(app), newRunsPruneCommand(app))
+		newRunsListCommand(app), newRunsShowCommand(app), newRunsCompareCommand(app), newRunsPruneCommand(app))
 }
 
 // onStore gives a command about runs the store.
