@@ -90,14 +90,6 @@ func Moment(t time.Time) any {
 	return t.UTC()
 }
 
-// IsTarget reports whether a record is the one that is meant.
-func IsTarget(f jobs.Filed, t jobs.Target) bool {
-	if t.ID != "" {
-		return f.ID == t.ID
-	}
-	return f.Origin == jobs.OriginSettings && f.Name == t.Name
-}
-
 // SortFiled sorts records by name, and those of one name by id.
 func SortFiled(board []jobs.Filed) []jobs.Filed {
 	slices.SortFunc(board, func(a, b jobs.Filed) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })

@@ -3,6 +3,9 @@
 package integration
 
 import (
+	"context"
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,6 +74,52 @@ func TestDocumentedNeo4j(t *testing.T) {
 		cmd.Dir, cmd.Env = dir, append(append(os.Environ(), c.env...), "PATH="+dir+":"+os.Getenv("PATH"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("$ %s\n%v\n%s", text, err, out)
+		}
+	}
+}
+
+// TestDocumentedServe: the commands of the page on the scheduler run in order, those that name
+// the server left out, and its server runs, answers and ends.
+func TestDocumentedServe(t *testing.T) {
+	path := filepath.Join("..", "docs", "how-to", "serve.md")
+	page, err := documented.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, settings, _ := strings.Cut(string(text), "```yaml\n# night.yaml\n")
+	settings, _, _ = strings.Cut(settings, "```")
+	c, dir, name := newCLI(t), t.TempDir(), "members"+token()
+	label := Load(t, Shipped("karate"), func(o *neo4j.ImportOptions) { o.RelationshipType = "KNOWS" })
+	source(t, label, 16)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	listener.Close()
+	own := strings.NewReplacer("Person", label, "risk", secret(t, label), "members", name, "8473", port)
+	for _, job := range []string{name, name + "-weekly"} {
+		forgetJob(t, job)
+	}
+	t.Cleanup(func() {
+		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
+		_ = exec.CommandContext(context.Background(), "sh", "-c", "kill -9 $(cat "+dir+"/serve.pid)").Run() // where a command before its end failed
+	})
+	if err := errors.Join(os.Symlink(c.path, filepath.Join(dir, "graphcloak")), os.WriteFile(filepath.Join(dir, "night.yaml"), []byte(own.Replace(settings)), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range page.Commands {
+		if strings.Contains(command.Text, "NEO4J") {
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", own.Replace(command.Text))
+		cmd.Dir, cmd.Env = dir, append(append(os.Environ(), c.env...), "PATH="+dir+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != command.Exit() {
+			t.Fatalf("$ %s\n%v\n%s", command.Text, err, out)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // shared content: the label that every node of a store under test carries.
@@ -16,7 +17,7 @@ type labelled struct {
 	label string
 }
 
-// TestStore is the contract that the folder store also keeps. Labels of the
+// TestStore is the contract of a store, with that of jobs. Labels of the
 // fixture carry the token of their store, for the database is shared.
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Suite{
@@ -50,6 +51,8 @@ func TestStore(t *testing.T) {
 		Alias: func(t *testing.T, s storetest.Store) storetest.Store {
 			return labelled{connect(t, func(o *neo4j.Options) { o.URI = "bolt://" + relay(t, "127.0.0.1:0") }), s.(labelled).label}
 		},
+		History: func(s storetest.Store) jobs.History { return s.(labelled).History() },
+		Jobs:    func(s storetest.Store) jobs.Store { return s.(labelled).Jobs() },
 		File: func(t *testing.T, s storetest.Store, properties map[string]any) string {
 			id := Query(t, "CREATE (j:GraphCloakJob) SET j = $p RETURN elementId(j)", map[string]any{"p": properties})[0][0].(string)
 			t.Cleanup(func() {

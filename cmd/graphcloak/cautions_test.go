@@ -13,6 +13,7 @@ import (
 // named before its first run, and one that can run is not.
 func TestJobListNamesWhatWillFail(t *testing.T) {
 	spoken{args: "version"}.check(t)
+	jobsOnFolders(t)
 	settings := `jobs:
   - {name: lacking, schedule: "@daily", sourceProperty: nope}
   - {name: uncapped, schedule: "@daily", sourceProperty: leak}
@@ -51,6 +52,7 @@ func TestDoctorNamesWhyAJobWillFail(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spoken{args: "version"}.check(t)
+			jobsOnFolders(t)
 			job := strings.Trim(c.job, "{}")
 			if err := os.WriteFile("night.yaml", []byte("jobs:\n  - {name: nightly, schedule: \"@daily\", "+job+"}\n"), 0o600); err != nil {
 				t.Fatal(err)

@@ -78,7 +78,7 @@ func (a *app) compareRuns(ctx context.Context, ids []string) error {
 // judged gives runs the verdicts that the history has: a record alone lacks the prior,
 // and cannot be judged again.
 func judged(ctx context.Context, s graphStore, runs []page.SeriesRun) error {
-	told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{})
+	told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func finishedRuns(ctx context.Context, s graphStore) (ids []string, err error) {
 			ids = append(ids, own.ID)
 		}
 	}
-	told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{Status: jobs.Finished})
+	told, err := s.History().ListRuns(ctx, jobs.RunQuery{Status: jobs.Finished})
 	for _, r := range told {
 		if r.Answer != "" && !recorded[r.RunID] {
 			ids = append(ids, r.RunID)
@@ -160,7 +160,7 @@ func finishedRuns(ctx context.Context, s graphStore) (ids []string, err error) {
 
 // toldReport is the report of a run in the history, or a [jobs.ErrNoJob].
 func toldReport(ctx context.Context, s graphStore, id string) (*report.Report, error) {
-	r, err := s.Jobs().GetRun(ctx, id)
+	r, err := s.History().GetRun(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -35,12 +35,18 @@ func (a *app) examineJobs(ctx context.Context) []neo4j.CheckResult {
 }
 
 func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
+	if err := a.onServer(); err != nil {
+		if len(a.config.Jobs) == 0 {
+			return nil, nil
+		}
+		return nil, err
+	}
 	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	all, _, err := jobs.New(jobs.Options{Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Log: a.log, Cautions: jobRunner{a, s}.cautions}).Jobs(ctx)
+	all, _, err := jobs.New(jobs.Options{Store: jobsOf(s), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Log: a.log, Cautions: jobRunner{a, s}.cautions}).Jobs(ctx)
 	return all, err
 }
 

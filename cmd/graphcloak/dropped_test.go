@@ -208,6 +208,7 @@ func oneJob(t *testing.T, signal []string) {
 
 func runJob(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 	return func(out *bytes.Buffer) {
+		jobsOnFolders(t)
 		oneJob(t, signal)
 		at := []string{"--from", "folder:g", "--config", "night.yaml", "--format", "json"}
 		say(t, out, "", withRoom,
@@ -218,6 +219,7 @@ func runJob(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 
 func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 	return func(out *bytes.Buffer) {
+		jobsOnFolders(t)
 		oneJob(t, signal)
 		say(t, out, "", withRoom)
 		const token = "0123456789abcdef0123456789abcdef"

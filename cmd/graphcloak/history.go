@@ -32,7 +32,7 @@ func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, m
 	defer cancel()
 	ended := runEnded(job, mode, rep, err)
 	ended.Message = withWarnings(ended.Message, a.warnings)
-	failed := putRun(limited, s.Jobs(), ended, took)
+	failed := putRun(limited, s, ended, took)
 	if failed == nil || err != nil {
 		return err
 	}
@@ -54,18 +54,18 @@ func withWarnings(message string, warnings []string) string {
 
 // chronicleUndone ends a run in the history that was given up.
 func (a *app) chronicleUndone(ctx context.Context, s graphStore, runID string) error {
-	r, err := s.Jobs().GetRun(ctx, runID)
+	r, err := s.History().GetRun(ctx, runID)
 	if errors.Is(err, jobs.ErrNoJob) || err == nil && r.Status != jobs.Running {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if r.EndedAt, err = s.Jobs().Now(ctx); err != nil {
+	if r.EndedAt, err = s.Ledger().Now(ctx); err != nil {
 		return err
 	}
 	r.Status, r.Message = jobs.Canceled, "it was given up; what it spent stays spent"
-	return s.Jobs().PutRun(ctx, r)
+	return s.History().PutRun(ctx, r)
 }
 
 // runEnded is what the history tells of a run of the command.
@@ -94,23 +94,23 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 }
 
 // putRun dates a run by the store's clock, in whole seconds as its report's times are.
-func putRun(ctx context.Context, history jobs.Store, r jobs.Run, took time.Duration) error {
-	now, err := history.Now(ctx)
+func putRun(ctx context.Context, s graphStore, r jobs.Run, took time.Duration) error {
+	now, err := s.Ledger().Now(ctx)
 	if err != nil {
 		return err
 	}
 	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second))
-	r.StartedAt, r.DurationMillis = now.Add(-took).Truncate(time.Second), whole.Milliseconds()
+	r.StartedAt, r.DurationMillis = now.UTC().Add(-took).Truncate(time.Second), whole.Milliseconds()
 	if r.Status != jobs.Running {
 		r.EndedAt = r.StartedAt.Add(whole)
 	}
-	return history.PutRun(ctx, r)
+	return s.History().PutRun(ctx, r)
 }
 
 // allRuns is the history of a store with the releases in its ledger that are paid for
 // and not complete, and of which no run tells.
 func allRuns(ctx context.Context, s graphStore, q jobs.RunQuery) ([]jobs.Run, error) {
-	told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{})
+	told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,12 @@ func sayHowToGoOn(ctx context.Context, s graphStore, all []jobs.Run) error {
 	if !slices.ContainsFunc(all, func(r jobs.Run) bool { return r.Status == jobs.Running }) {
 		return nil
 	}
-	ticks, err := s.Jobs().Ticks(ctx, jobs.TickQuery{Open: true})
-	if err != nil {
-		return err
+	var ticks []jobs.Claim
+	if kept := jobsOf(s); kept != nil {
+		var err error
+		if ticks, err = kept.Ticks(ctx, jobs.TickQuery{Open: true}); err != nil {
+			return err
+		}
 	}
 	for k := range all {
 		r := &all[k]

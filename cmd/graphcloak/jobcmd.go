@@ -40,13 +40,16 @@ func instance() string {
 
 // openJobs opens the store and makes an engine for its jobs.
 func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
+	if err := a.onServer(); err != nil {
+		return nil, nil, err
+	}
 	s, err := a.openUnwatched(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := a.config.Server
 	return s, jobs.New(jobs.Options{
-		Store: s.Jobs(), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
+		Store: jobsOf(s), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
 		Lease: c.Lease, Poll: c.PollInterval, Drain: drain, Parallel: c.ParallelJobs, Log: a.log,
 		Cautions: jobRunner{a, s}.cautions, Began: a.pingStart, Ended: a.pingEnd,
 	}), nil
@@ -85,7 +88,7 @@ func newJobListCommand(app *app) *cobra.Command {
 		Use:   "list",
 		Short: "Every job with its last and next run, and what is wrong with it",
 		Example: "  graphcloak job list --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak job list --from folder:mygraph --config night.yaml --format table",
+			"  graphcloak job list --config night.yaml --format table",
 	}, func(ctx context.Context, e *jobs.Engine, _ string) error {
 		all, now, err := e.Jobs(ctx)
 		if err != nil {

@@ -268,7 +268,7 @@ func TestReportsOfAServer(t *testing.T) {
 func TestLostTickWritesNothing(t *testing.T) {
 	for kept, status := range map[int]string{1: "", 2: connector.Reserved} {
 		w := newTickWorld(t)
-		store, saves := w.s.Jobs(), 0
+		store, saves := jobsOf(w.s), 0
 		c, err := store.Claim(t.Context(), w.work.Tick, jobs.Holder{Token: "sleeper"}, time.Minute)
 		if err != nil {
 			t.Fatal(err)

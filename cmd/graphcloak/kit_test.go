@@ -26,6 +26,10 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/storetest"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -47,6 +51,64 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	return a, stdout, stderr
+}
+
+// withJobs is a folder beside which a test keeps jobs. What spends, reserves, writes and cancels
+// asks for the fence before, where a server does in its transaction.
+type withJobs struct {
+	*folder.Store
+	kept storetest.JobStore
+}
+
+func (s withJobs) Jobs() jobs.Store {
+	return struct {
+		jobs.Claims
+		jobs.Board
+		jobs.History
+	}{s.kept, s.kept, s.History()}
+}
+
+func (s withJobs) Ledger() privacy.Ledger { return fencedLedger{s.Store.Ledger(), s.kept} }
+
+type fencedLedger struct {
+	privacy.Ledger
+	kept storetest.JobStore
+}
+
+func (l fencedLedger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
+	if err := l.kept.Fence(ctx); err != nil {
+		return err
+	}
+	return l.Ledger.Update(ctx, scope, releaseID, rule)
+}
+
+func (s withJobs) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	if err := s.kept.Fence(ctx); err != nil {
+		return err
+	}
+	return s.Store.Reserve(ctx, g, t, force)
+}
+
+func (s withJobs) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
+	if err := s.kept.Fence(ctx); err != nil {
+		return err
+	}
+	return s.Store.Write(ctx, g, t, force)
+}
+
+func (s withJobs) Cancel(ctx context.Context, runID string) error {
+	if err := s.kept.Fence(ctx); err != nil {
+		return err
+	}
+	return s.Store.Cancel(ctx, runID)
+}
+
+// jobsOnFolders lets commands run jobs on folders until the test ends: what they do is the same
+// on a server, which package integration asks.
+func jobsOnFolders(t *testing.T) {
+	kept := storetest.NewJobStore()
+	folderJobs = func(s graphStore) graphStore { return withJobs{s.(*folder.Store), kept} }
+	t.Cleanup(func() { folderJobs = nil })
 }
 
 // writeGraph makes a folder with a graph.

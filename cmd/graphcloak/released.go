@@ -42,7 +42,7 @@ func secrets(ctx context.Context, s graphStore) ([]secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := toldSecrets(ctx, s.Jobs(), undone)
+	told, err := toldSecrets(ctx, s.History(), undone)
 	return slices.Concat(found, paid, told), err
 }
 
@@ -74,7 +74,7 @@ func paidSecrets(ctx context.Context, l privacy.Ledger, undone map[string]bool) 
 }
 
 // toldSecrets are the properties that the history says were paid for.
-func toldSecrets(ctx context.Context, history jobs.Store, undone map[string]bool) (found []secret, err error) {
+func toldSecrets(ctx context.Context, history jobs.History, undone map[string]bool) (found []secret, err error) {
 	runs, err := history.ListRuns(ctx, jobs.RunQuery{})
 	for _, r := range runs {
 		if r.Spent && r.Signal != "" {

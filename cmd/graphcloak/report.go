@@ -80,7 +80,7 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 // reportTold writes the page of a run that wrote nothing to the nodes, from the report in the
 // history; without one it returns missing, or what became of the run.
 func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing error) error {
-	r, err := s.Jobs().GetRun(ctx, runID)
+	r, err := s.History().GetRun(ctx, runID)
 	switch {
 	case errors.Is(err, jobs.ErrNoJob):
 		return missing

@@ -78,7 +78,7 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 		if err != nil {
 			return err
 		}
-		if r, err := s.Jobs().GetRun(ctx, runID); err == nil && r.Status == jobs.Finished && r.Report != nil {
+		if r, err := s.History().GetRun(ctx, runID); err == nil && r.Status == jobs.Finished && r.Report != nil {
 			return fail(exitConflict, "run %s is finished: there is nothing to resume", r.RunID).
 				hint("`graphcloak runs show %s` shows it", r.RunID).about("run", r.RunID)
 		}

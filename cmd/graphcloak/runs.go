@@ -345,7 +345,7 @@ func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
 	if id, err = idBegunBy(id, all); err != nil {
 		return jobs.Run{}, err
 	}
-	r, err := s.Jobs().GetRun(ctx, id)
+	r, err := s.History().GetRun(ctx, id)
 	if err == nil {
 		one := []jobs.Run{r}
 		err = sayHowToGoOn(ctx, s, one)
@@ -396,7 +396,7 @@ func newRunsPruneCommand(app *app) *cobra.Command {
 
 func (a *app) prune(ctx context.Context, s graphStore, before time.Time, dry bool) error {
 	if dry {
-		told, err := s.Jobs().ListRuns(ctx, jobs.RunQuery{})
+		told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
 		if err != nil {
 			return err
 		}
@@ -407,7 +407,7 @@ func (a *app) prune(ctx context.Context, s graphStore, before time.Time, dry boo
 		n := len(connector.Prunable(told, known, before))
 		return a.render(map[string]any{"wouldPrune": n, "before": timeText(before)}, section{text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
 	}
-	n, err := s.Jobs().PruneRuns(ctx, before)
+	n, err := s.History().PruneRuns(ctx, before)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestGivenUpInHistory(t *testing.T) {
 		id := interrupted(t, unstaged, "--mode", "stats")
 		a, s, job := prepared(t, "--mode", "stats")
 		job.RunID = id
-		if err := putRun(t.Context(), s.Jobs(), runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: graphcloak.IsSpent, Err: errDied}), 0); err != nil {
+		if err := putRun(t.Context(), s, runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: graphcloak.IsSpent, Err: errDied}), 0); err != nil {
 			t.Fatal(err)
 		}
 		if how == "--undo" {
@@ -31,7 +31,7 @@ func TestGivenUpInHistory(t *testing.T) {
 		} else if err := a.run(t.Context(), s, true); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := s.Jobs().GetRun(t.Context(), id); err != nil || r.Status != jobs.Canceled || !r.Spent || r.EndedAt.IsZero() {
+		if r, err := s.History().GetRun(t.Context(), id); err != nil || r.Status != jobs.Canceled || !r.Spent || r.EndedAt.IsZero() {
 			t.Errorf("%s: %+v, %v", how, r, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
@@ -100,10 +101,11 @@ func TestUnfinishedRunsSayWhatToDo(t *testing.T) {
 // TestRunOfAJobIsItsJobs: the run of an open tick is completed by its job.
 func TestRunOfAJobIsItsJobs(t *testing.T) {
 	graphFolder(t)
-	s, err := folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{})
+	dir, err := folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := withJobs{dir, storetest.NewJobStore()}
 	tick := jobs.NewTick("nightly", time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC))
 	if _, err := s.Jobs().Claim(t.Context(), tick, jobs.Holder{Instance: "here", Token: "t"}, time.Minute); err != nil {
 		t.Fatal(err)

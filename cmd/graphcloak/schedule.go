@@ -389,7 +389,7 @@ func (a *app) skip(ctx context.Context, s graphStore, scope string, last privacy
 	a.note("Note: %s", why)
 	done := map[string]any{"skipped": true, "reason": why, "budgetScope": scope, "releaseId": last.ReleaseID, "finishedAt": last.Time}
 	text := "Nothing to do: " + why + "."
-	if r, err := s.Jobs().GetRun(ctx, last.ReleaseID); err == nil {
+	if r, err := s.History().GetRun(ctx, last.ReleaseID); err == nil {
 		done["run"] = r
 		text += " " + answerOf(r)
 	}

@@ -28,22 +28,25 @@ func newServeCommand(app *app) *cobra.Command {
 	return app.withSettings(&cobra.Command{
 		Use:   "serve",
 		Short: "Run jobs on their schedules, and answer over HTTP",
-		Long: "serve runs the jobs of the settings file and those that are filed in the store, each tick once however many\n" +
-			"instances there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
+		Long: "serve runs the jobs of the settings file and those that are filed in Neo4j, each tick once however many instances\n" +
+			"there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
 			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate with\n" +
 			"--tls-key, or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
 			"SIGTERM runs have 20 s to finish; another instance then goes on with them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak serve --from folder:mygraph --config night.yaml --listen 127.0.0.1:9000\n" +
+			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000\n" +
 			"  graphcloak serve --listen :8473 --token-file token --tls-certificate cert.pem --tls-key key.pem",
 		GroupID: groupManage,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return app.serve(cmd.Context()) },
 	}, jobDefaults, jobGroups...)
 }
 
-// serve listens first: what is wrong with an address or a token shows before anything
-// else is done.
+// serve listens before it opens the store: what is wrong with an address or a token shows
+// first.
 func (a *app) serve(ctx context.Context) error {
+	if err := a.onServer(); err != nil {
+		return err
+	}
 	token, err := a.serverToken()
 	if err != nil {
 		return err

@@ -11,8 +11,10 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/big"
 	"net"
 	"net/http"
@@ -46,6 +48,7 @@ func (v *voice) String() string {
 // hall makes a folder with a graph whose data has a cap, and a file of jobs.
 func hall(t *testing.T, jobs string) (dir, settings string) {
 	t.Helper()
+	jobsOnFolders(t)
 	dir = t.TempDir()
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 	t.Setenv("XDG_CONFIG_HOME", dir)
@@ -191,6 +194,30 @@ func TestJobNeedsACap(t *testing.T) {
 		if _, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...); !strings.Contains(said, limit) {
 			t.Errorf("%v does not say what to do: %s", words, said)
 		}
+	}
+}
+
+// TestJobsWantAServer: what runs jobs says of a folder what does, before it does anything.
+func TestJobsWantAServer(t *testing.T) {
+	graph, settings := hall(t, nightJobs)
+	folderJobs = nil
+	state := os.Getenv("XDG_STATE_HOME")
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"serve --listen :0", "job list", "job show often", "job run often", "job pause often", "job resume often", "job cancel often", "doctor"} {
+		if words == "doctor" {
+			if _, err := os.Stat(state); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("something was done before: %v", err)
+			}
+		}
+		code, said := obey(t, append(strings.Fields(words), "--from", "folder:"+graph, "--config", settings)...)
+		if code != exitUsage || !strings.Contains(said, "jobs run on a Neo4j server, and not on folder:") || !strings.Contains(said, "--uri") || !strings.Contains(said, "--once-per") {
+			t.Errorf("%s: exit %d: %s", words, code, said)
+		}
+	}
+	if code, said := obey(t, "doctor", "--from", "folder:"+graph); code != exitOK || strings.Contains(said, "jobs") {
+		t.Errorf("without jobs: exit %d: %s", code, said)
 	}
 }
 

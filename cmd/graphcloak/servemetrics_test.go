@@ -17,7 +17,7 @@ import (
 // each job with its status, one that cannot run too, and one value for one ledger.
 func TestMetricsAreTheStores(t *testing.T) {
 	w := newTickWorld(t)
-	store := w.s.Jobs()
+	store := jobsOf(w.s)
 	job := func(name, schedule string) map[string]any {
 		return map[string]any{"name": name, "schedule": schedule, "sourceProperty": "source"}
 	}

@@ -32,9 +32,30 @@ type graphStore interface {
 	Close(ctx context.Context) error
 	Notices() []string
 	Runs(ctx context.Context) ([]connector.Run, error)
-	Jobs() jobs.Store
+	History() jobs.History
 	Schema(ctx context.Context) (connector.Schema, error)
 	Names(ctx context.Context) (labels, types, properties []string, err error)
+}
+
+// jobsOf returns where a store keeps jobs, nil where it keeps none.
+func jobsOf(s graphStore) jobs.Store {
+	if keeper, ok := unwatched(s).(interface{ Jobs() jobs.Store }); ok {
+		return keeper.Jobs()
+	}
+	return nil
+}
+
+// folderJobs is set by a test that runs jobs without a server.
+var folderJobs func(graphStore) graphStore
+
+// onServer refuses to run jobs on another store than a Neo4j server.
+func (a *app) onServer() error {
+	from, err := a.source()
+	if err != nil || from.Kind == config.FromNeo4j || folderJobs != nil {
+		return err
+	}
+	return fail(exitUsage, "jobs run on a Neo4j server, and not on %s", from).
+		hint("name a server by --uri; on a folder let cron call `graphcloak run --once-per 20h`")
 }
 
 // openStore opens the place that --from names. Its ledger is held against what this
@@ -148,7 +169,11 @@ func (a *app) source() (config.From, error) {
 }
 
 func (a *app) openFolder(ctx context.Context, dir string) (graphStore, error) {
-	return folder.New(ctx, dir, folder.Options{Progress: a.progress})
+	s, err := folder.New(ctx, dir, folder.Options{Progress: a.progress})
+	if err == nil && folderJobs != nil {
+		return folderJobs(s), nil
+	}
+	return s, err
 }
 
 // openOwn opens a folder whose files the program made.

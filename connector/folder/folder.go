@@ -146,17 +146,6 @@ func (s *Store) update(f func(*bolt.Tx) error) error {
 	return s.state(false, f)
 }
 
-// decide is update for a transaction that reserves, spends, begins or ends a write: one that
-// is done for a tick ends with its fence.
-func (s *Store) decide(ctx context.Context, f func(*bolt.Tx) error) error {
-	return s.update(func(tx *bolt.Tx) error {
-		if err := f(tx); err != nil {
-			return err
-		}
-		return checkFence(ctx, tx)
-	})
-}
-
 // writing makes the caller the one writer of nodes.csv, over all processes, from before
 // it looks at the file until what it wrote is recorded: a copy that another writer
 // replaced in between would take the other's values away.

@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 func files(t *testing.T, nodes, relationships string) string {
@@ -54,13 +55,7 @@ func TestStore(t *testing.T) {
 			}
 			return open(t, link)
 		},
-		File: func(t *testing.T, s storetest.Store, properties map[string]any) string {
-			id, err := s.(*folder.Store).File(t.Context(), properties)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return id
-		},
+		History: func(s storetest.Store) jobs.History { return s.(*folder.Store).History() },
 	})
 }
 

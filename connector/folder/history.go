@@ -23,8 +23,13 @@ var (
 	reportsBucket = []byte("reports")
 )
 
+// History returns where the history of runs is kept: in this folder.
+func (s *Store) History() jobs.History { return history{s} }
+
+type history struct{ s *Store }
+
 // PutRun implements [jobs.History].
-func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
+func (h history) PutRun(ctx context.Context, r jobs.Run) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -32,7 +37,7 @@ func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
 	if err != nil {
 		return err
 	}
-	return d.s.update(func(tx *bolt.Tx) error {
+	return h.s.update(func(tx *bolt.Tx) error {
 		told, err := tx.CreateBucketIfNotExists(historyBucket)
 		if err != nil {
 			return err
@@ -72,8 +77,8 @@ func loadHistory(tx *bolt.Tx) (all []jobs.Run, known []connector.Run, err error)
 }
 
 // ListRuns implements [jobs.History].
-func (d jobStore) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Run, err error) {
-	err = d.s.view(func(tx *bolt.Tx) error {
+func (h history) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Run, err error) {
+	err = h.s.view(func(tx *bolt.Tx) error {
 		all, _, err := loadHistory(tx)
 		chosen = connector.SelectRuns(all, q)
 		return err
@@ -82,8 +87,8 @@ func (d jobStore) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Ru
 }
 
 // GetRun implements [jobs.History].
-func (d jobStore) GetRun(_ context.Context, runID string) (r jobs.Run, err error) {
-	err = d.s.view(func(tx *bolt.Tx) error {
+func (h history) GetRun(_ context.Context, runID string) (r jobs.Run, err error) {
+	err = h.s.view(func(tx *bolt.Tx) error {
 		all, _, err := loadHistory(tx)
 		if err != nil {
 			return err
@@ -102,10 +107,10 @@ func (d jobStore) GetRun(_ context.Context, runID string) (r jobs.Run, err error
 }
 
 // PruneRuns implements [jobs.History].
-func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
+func (h history) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
 	var ids []string
 	var known []connector.Run
-	err := d.s.view(func(tx *bolt.Tx) error {
+	err := h.s.view(func(tx *bolt.Tx) error {
 		all, runs, err := loadHistory(tx)
 		ids, known = connector.Prunable(all, runs, before), runs
 		return err
@@ -113,7 +118,7 @@ func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	carried, err := d.s.carried(ctx, known)
+	carried, err := h.s.carried(ctx, known)
 	if err != nil {
 		return 0, err
 	}
@@ -121,15 +126,12 @@ func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error
 		if !carried[id] {
 			continue
 		}
-		if _, err := d.s.Undo(ctx, id); err != nil {
+		if _, err := h.s.Undo(ctx, id); err != nil {
 			return 0, err
 		}
 	}
-	return int64(len(ids)), d.s.update(func(tx *bolt.Tx) error {
-		if err := forget(tx, ids); err != nil {
-			return err
-		}
-		return forgetTicks(tx, before)
+	return int64(len(ids)), h.s.update(func(tx *bolt.Tx) error {
+		return forget(tx, ids)
 	})
 }
 
@@ -168,19 +170,6 @@ func forget(tx *bolt.Tx, ids []string) error {
 			if err := b.Delete([]byte(id)); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-func forgetTicks(tx *bolt.Tx, before time.Time) error {
-	ticks, err := loadTicks(tx)
-	if err != nil {
-		return err
-	}
-	for _, t := range connector.PrunableTicks(ticks, before) {
-		if err := tx.Bucket(ticksBucket).Bucket(jobKey(t.JobName)).Delete(tickKey(t.NominalTime)); err != nil {
-			return err
 		}
 	}
 	return nil

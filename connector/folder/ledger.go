@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -60,7 +59,7 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 			nothing = true
 			return errNothing
 		}
-		if err := errors.Join(checkFence(ctx, tx), identify(tx)); err != nil {
+		if err := identify(tx); err != nil {
 			return err
 		}
 		return appendEntry(b, account, *entry)

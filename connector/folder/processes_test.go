@@ -9,29 +9,24 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// processTicks is the number of ticks that processes work off.
-const processTicks = 20
+// processReleases is the number of releases that processes pay for.
+const processReleases = 20
 
-// workerFolder names the folder to a child that works off its ticks.
+// workerFolder names the folder to a child that pays.
 const workerFolder = "GRAPHCLOAK_TEST_WORKER_FOLDER"
 
-func processTick(k int) jobs.Tick {
-	return jobs.NewTick("nightly", time.Date(2026, 3, 1, 0, k, 0, 0, time.UTC))
-}
+func processRelease(k int) string { return fmt.Sprint("nightly-", k) }
 
-// TestKilledProcesses lets three processes work off the ticks of a job on one folder,
-// and kills them at any time: each tick ends once, under one release that is paid for
-// once.
+// TestKilledProcesses lets three processes pay for the same releases on one folder, and kills
+// them at any time: each release is paid for once.
 func TestKilledProcesses(t *testing.T) {
 	dir := files(t, "id\n1\n2\n", "source,target\n1,2\n")
 	var wg sync.WaitGroup
@@ -40,18 +35,9 @@ func TestKilledProcesses(t *testing.T) {
 		wg.Go(func() { kills[i] = supervise(t, dir) })
 	}
 	wg.Wait()
-	s := open(t, dir)
-	ticks, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: "nightly"})
-	if err != nil || len(ticks) != processTicks {
-		t.Fatalf("%d ticks have records, %v, want %d", len(ticks), err, processTicks)
-	}
-	for _, c := range ticks {
-		if c.Status != jobs.Finished || c.RunID != c.ReleaseID() {
-			t.Errorf("the tick %+v", c)
-		}
-	}
-	if a, err := privacy.VerifyLedger(t.Context(), s.Ledger(), "data"); err != nil || a.Releases != processTicks {
-		t.Errorf("the ledger holds %d releases, %v, want %d", a.Releases, err, processTicks)
+	a, err := privacy.VerifyLedger(t.Context(), open(t, dir).Ledger(), "data")
+	if err != nil || a.Releases != processReleases || a.Spent != processReleases {
+		t.Errorf("the ledger holds %d releases of cost %v, %v, want %d", a.Releases, a.Spent, err, processReleases)
 	}
 	if kills[0]+kills[1]+kills[2] == 0 {
 		t.Error("no process was killed: nothing was tried")
@@ -59,7 +45,7 @@ func TestKilledProcesses(t *testing.T) {
 }
 
 // supervise runs a child, and another in its place after each kill, until one has come
-// to the end of the ticks. Each is given more time than the one before it, so that a
+// to the end. Each is given more time than the one before it, so that a
 // slow machine comes to the end too.
 func supervise(t *testing.T, dir string) (kills int) {
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
@@ -86,7 +72,7 @@ func supervise(t *testing.T, dir string) (kills int) {
 		}
 		kills++
 	}
-	t.Error("the ticks did not come to an end")
+	t.Error("the payments did not come to an end")
 	return kills
 }
 
@@ -101,41 +87,18 @@ func TestKilledProcessesChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Println("at work")
-	for k := 0; k < processTicks; {
-		err := work(t, s, processTick(k))
-		switch {
-		case errors.Is(err, jobs.ErrPast):
-			k++
-		case err != nil && !errors.Is(err, jobs.ErrHeld) && !errors.Is(err, jobs.ErrLost):
+	for k := range processReleases {
+		c := privacy.Charge{
+			Scope: "data", ReleaseID: processRelease(k), Attempt: "kept", Guarantee: privacy.Joint,
+			Budget: privacy.Budget{Epsilon: 1, Delta: 1e-5}, Cost: 1,
+		}
+		_, err := privacy.Spend(t.Context(), s.Ledger(), c)
+		if err == nil {
+			time.Sleep(rand.N(30 * time.Millisecond))
+			_, err = privacy.MarkWritten(t.Context(), s.Ledger(), "data", c.ReleaseID, privacy.Digest{1})
+		}
+		if err != nil && !errors.Is(err, privacy.ErrReplay) { // written by another
 			t.Fatal(err)
 		}
-		time.Sleep(rand.N(5 * time.Millisecond))
 	}
-}
-
-// work claims a tick, keeps who began it, pays for its release and ends it. What pays
-// is what was kept first, so that a payment is repeated and not added to.
-func work(t *testing.T, s *folder.Store, at jobs.Tick) error {
-	ctx, j := t.Context(), s.Jobs()
-	by := jobs.Holder{Instance: strconv.Itoa(os.Getpid()), Token: privacy.NewAttempt()}
-	c, err := j.Claim(ctx, at, by, 300*time.Millisecond)
-	if err != nil {
-		return err
-	}
-	saved := c.Saved
-	if len(saved) == 0 {
-		saved = []byte(fmt.Sprint("begun by ", by.Token))
-		if err := j.Save(ctx, at, by.Token, saved); err != nil {
-			return err
-		}
-	}
-	time.Sleep(10*time.Millisecond + rand.N(30*time.Millisecond))
-	charge := privacy.Charge{
-		Scope: "data", ReleaseID: at.ReleaseID(), Attempt: string(saved), Guarantee: privacy.Joint,
-		Budget: privacy.Budget{Epsilon: 1, Delta: 1e-5}, Cost: 1,
-	}
-	if _, err := privacy.Spend(ctx, s.Ledger(), charge); err != nil {
-		return err
-	}
-	return j.Finish(ctx, at, by.Token, jobs.Outcome{Status: jobs.Finished, RunID: at.ReleaseID()})
 }

@@ -17,7 +17,9 @@ import (
 // runsBucket holds the JSON of each run by its id.
 var runsBucket = []byte("runs")
 
-// Runs returns what is known of every run, by id. It returns the errors of [Store.File].
+// Runs returns what is known of every run, by id. It returns [connector.ErrInput] for a
+// damaged state, [connector.ErrTransient] where another process holds it, and
+// [connector.ErrReadOnly].
 func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		runs, err = loadRuns(tx)
@@ -27,7 +29,7 @@ func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {
 }
 
 // Run returns what is known of one run, or [connector.ErrNotFound]. It returns the errors
-// of [Store.File] too.
+// of [Store.Runs] too.
 func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {
@@ -64,8 +66,8 @@ func putRun(tx *bolt.Tx, r connector.Run) error {
 }
 
 // settle sets the status of a run, and the time under a name such as finishedAt.
-func (s *Store) settle(ctx context.Context, runID, status, when string, nodes int64) error {
-	return s.decide(ctx, func(tx *bolt.Tx) error {
+func (s *Store) settle(runID, status, when string, nodes int64) error {
+	return s.update(func(tx *bolt.Tx) error {
 		runs, err := loadRuns(tx)
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ import (
 // Check decides whether the table may be written and writes nothing:
 // [connector.ErrConflict] for a column of nodes.csv that no known run has written under
 // one of the table's names, unless force is set, and for an unfinished run. It returns the
-// errors of [Store.File] and [CSV.Columns] too.
+// errors of [Store.Runs] and [CSV.Columns] too.
 func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	runs, err := s.Runs(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) Cancel(ctx context.Context, runID string) error {
 	if run, err := s.Run(ctx, runID); err != nil || run.Status != connector.Reserved {
 		return nil
 	}
-	return s.decide(ctx, func(tx *bolt.Tx) error {
+	return s.update(func(tx *bolt.Tx) error {
 		runs, err := loadRuns(tx)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 	if err != nil {
 		return nil, err
 	}
-	err = s.decide(ctx, func(tx *bolt.Tx) error {
+	err = s.update(func(tx *bolt.Tx) error {
 		known, err := loadRuns(tx)
 		if err != nil {
 			return err
@@ -151,8 +151,7 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 // Write adds the table's columns to nodes.csv, or replaces them, by writing a new file and
 // renaming it: nodes.csv holds either all values or none. The run's record goes from
 // RUNNING to FINISHED. Called again with the same table it completes an interrupted write.
-// It returns the errors of [Store.Check], and those of a [jobs.Fence] in the context:
-// [jobs.ErrLost], [jobs.ErrCanceled].
+// It returns the errors of [Store.Check].
 func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	if !connector.HasValues(t) {
 		return errors.New("folder: the table has no values")
@@ -203,7 +202,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run %s stays unfinished, remove it with --undo %s",
 			connector.ErrConflict, gone, values.count, run.ID, run.ID)
 	}
-	return s.settle(ctx, run.ID, connector.Finished, "finishedAt", written)
+	return s.settle(run.ID, connector.Finished, "finishedAt", written)
 }
 
 // Undo empties the columns that the run wrote where the nodes still carry its id, and sets
@@ -217,9 +216,6 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	defer done()
 	run, err := s.Run(ctx, runID)
 	if err != nil {
-		return 0, err
-	}
-	if err := s.decide(ctx, func(*bolt.Tx) error { return nil }); err != nil {
 		return 0, err
 	}
 	removed := int64(0)
@@ -245,5 +241,5 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 			return removed, fmt.Errorf("undo: %w", err)
 		}
 	}
-	return removed, s.settle(ctx, runID, connector.Undone, "undoneAt", 0)
+	return removed, s.settle(runID, connector.Undone, "undoneAt", 0)
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -57,7 +56,6 @@ type Store struct {
 	nodes         []Node
 	relationships []Relationship
 	runs          map[string]connector.Run
-	jobs          state
 }
 
 // New returns a store of these nodes and relationships, which it copies. An error
@@ -88,10 +86,7 @@ func New(nodes []Node, relationships []Relationship) (*Store, error) {
 }
 
 func empty() *Store {
-	return &Store{
-		name: "memory:" + rand.Text(), runs: map[string]connector.Run{},
-		jobs: state{ticks: map[string][]jobs.Claim{}, told: map[string]jobs.Run{}},
-	}
+	return &Store{name: "memory:" + rand.Text(), runs: map[string]connector.Run{}}
 }
 
 // plain copies properties, with values of the types that stores hold.
@@ -171,26 +166,16 @@ func (s *Store) Notices() []string { return s.notices.List() }
 func (s *Store) Close(context.Context) error { return nil }
 
 // Ledger returns the ledger of this store. It forgets everything with the program.
-func (s *Store) Ledger() privacy.Ledger { return ledger{&s.ledger, s} }
+func (s *Store) Ledger() privacy.Ledger { return ledger{&s.ledger, s.name} }
 
 type ledger struct {
 	*privacy.MemoryLedger
-	store *Store
-}
-
-// Update implements [privacy.Ledger], for a tick as long as it is the caller's.
-func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
-	l.store.mu.RLock()
-	defer l.store.mu.RUnlock()
-	if err := l.store.checkFence(ctx); err != nil {
-		return err
-	}
-	return l.MemoryLedger.Update(ctx, scope, releaseID, rule)
+	place string
 }
 
 // Identity implements [privacy.Ledger]; its place is the store's name.
 func (l ledger) Identity(ctx context.Context) (privacy.Identity, error) {
 	id, err := l.MemoryLedger.Identity(ctx)
-	id.Place = l.store.name
+	id.Place = l.place
 	return id, err
 }

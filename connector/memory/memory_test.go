@@ -7,13 +7,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // rows reads CSV as records by the names of the header, and the values of the columns
@@ -70,9 +68,6 @@ func TestStore(t *testing.T) {
 		Select: func(_ storetest.Store, sel graph.Selection) graph.Selection { return sel },
 		Reopen: same,
 		Alias:  same,
-		File: func(_ *testing.T, s storetest.Store, properties map[string]any) string {
-			return s.(*memory.Store).File(properties)
-		},
 	})
 }
 
@@ -144,35 +139,5 @@ func TestNewRefuses(t *testing.T) {
 		if s, err := memory.New(c.nodes, c.relationships); !errors.Is(err, connector.ErrInput) {
 			t.Errorf("%s: %v, %v, want ErrInput", what, s, err)
 		}
-	}
-}
-
-// The clock that the store is given decides on leases and dates the ledger, not the
-// machine's.
-func TestClock(t *testing.T) {
-	g, err := graph.Path(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := memory.FromGraph(g)
-	at := time.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
-	s.SetClock(func() time.Time { return at })
-	j, tick := s.Jobs(), jobs.NewTick("nightly", at)
-	claim := func(token string) (jobs.Claim, error) {
-		return j.Claim(t.Context(), tick, jobs.Holder{Instance: token, Token: token}, time.Minute)
-	}
-	c, err := claim("a")
-	if err != nil || !c.LeaseUntil.Equal(at.Add(time.Minute)) {
-		t.Errorf("%+v, %v, want a lease until %v", c, err, at.Add(time.Minute))
-	}
-	if _, err := claim("b"); !errors.Is(err, jobs.ErrHeld) {
-		t.Errorf("while the lease runs: %v, want ErrHeld", err)
-	}
-	at = at.Add(time.Minute)
-	if c, err = claim("b"); err != nil || c.Attempts != 2 {
-		t.Errorf("after the lease: %+v, %v", c, err)
-	}
-	if now, err := s.Ledger().Now(t.Context()); err != nil || !now.Equal(at) {
-		t.Errorf("the ledger's time is %v, %v, want %v", now, err, at)
 	}
 }

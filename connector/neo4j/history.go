@@ -25,6 +25,9 @@ const (
 	keyReport  = "report"
 )
 
+// History returns where the history of runs is kept: in this database.
+func (s *Store) History() jobs.History { return jobStore{s} }
+
 // PutRun implements [jobs.History].
 func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
 	if err := d.s.constrainOnce(ctx); err != nil {

@@ -27,22 +27,22 @@ func testFence(t *testing.T, s Suite) {
 		return err
 	}
 
-	first := claimed(t, st.Jobs(), tick(job, 0), longLease)
+	first := claimed(t, s.Jobs(st), tick(job, 0), longLease)
 	ctx := jobs.Fence{Tick: first.Tick, Token: first.Token}.Within(t.Context())
 	if err := errors.Join(st.Reserve(ctx, g, table, false), spend(ctx, "own")); err != nil {
 		t.Fatalf("the holder: %v", err)
 	}
 
-	if _, err := other.Jobs().Cancel(t.Context(), job); err != nil {
+	if _, err := s.Jobs(other).Cancel(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	is(t, "a spend after somebody asked for the end", spend(ctx, "cancelled"), jobs.ErrCanceled)
 	is(t, "a write after somebody asked for the end", st.Write(ctx, g, table, false), jobs.ErrCanceled)
 
-	if err := st.Jobs().Yield(t.Context(), first.Tick, first.Token, time.Time{}, ""); err != nil {
+	if err := s.Jobs(st).Yield(t.Context(), first.Tick, first.Token, time.Time{}, ""); err != nil {
 		t.Fatal(err)
 	}
-	second := claimed(t, other.Jobs(), first.Tick, longLease)
+	second := claimed(t, s.Jobs(other), first.Tick, longLease)
 	late := func() {
 		t.Helper()
 		is(t, "a late spend", spend(ctx, "late"), jobs.ErrLost)
@@ -60,7 +60,7 @@ func testFence(t *testing.T, s Suite) {
 	if err := st.Write(own, g, table, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Jobs().Finish(t.Context(), second.Tick, second.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
+	if err := s.Jobs(other).Finish(t.Context(), second.Tick, second.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
 		t.Fatal(err)
 	}
 	newer := Table(t, g, runID(t, "newer"), prefix)

@@ -25,7 +25,7 @@ func historyRun(t *testing.T, job string, hours int, status jobs.Status) jobs.Ru
 	}
 }
 
-func put(t *testing.T, j jobs.Store, runs ...jobs.Run) {
+func put(t *testing.T, j jobs.History, runs ...jobs.Run) {
 	t.Helper()
 	for _, r := range runs {
 		if err := j.PutRun(t.Context(), r); err != nil {
@@ -52,7 +52,7 @@ func same(a, b jobs.Run) bool {
 
 func testHistory(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, other := t.Context(), st.Jobs(), s.Reopen(t, st).Jobs()
+	ctx, j, other := t.Context(), s.History(st), s.History(s.Reopen(t, st))
 	job := "history " + token()
 	first, second, third := historyRun(t, job, 0, jobs.Finished), historyRun(t, job, 1, jobs.Failed), historyRun(t, job, 2, jobs.Running)
 	put(t, j, second, first, third)
@@ -97,7 +97,7 @@ func testHistory(t *testing.T, s Suite) {
 }
 
 // find returns a run of the history, whether it is listed.
-func find(t *testing.T, j jobs.Store, runID string) (jobs.Run, bool) {
+func find(t *testing.T, j jobs.History, runID string) (jobs.Run, bool) {
 	t.Helper()
 	all, err := j.ListRuns(t.Context(), jobs.RunQuery{})
 	if err != nil {
@@ -114,7 +114,7 @@ func find(t *testing.T, j jobs.Store, runID string) (jobs.Run, bool) {
 // run leaves its record as it is.
 func testHistoryOfStore(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j := t.Context(), st.Jobs()
+	ctx, j := t.Context(), s.History(st)
 	g := open(t, s, st, graph.Selection{})
 	outline := report.Outline(runID(t, "reserved"), prefix, nil).With(report.Property{Name: "budgetScope", Value: "s"}, report.Property{Name: "startedAt", Value: "2001-02-03T04:05:06Z"})
 	if err := st.Reserve(ctx, g, outline, false); err != nil {
@@ -173,11 +173,11 @@ func columnsOf(t report.Table) (names []string) {
 	return names
 }
 
-// Pruning takes ended runs of before a time, their reports and their values on nodes;
-// runs that are open, the newest tick of a job and the ledger stay.
+// testPrune: pruning takes ended runs of before a time, their reports and their values on
+// nodes; runs that are open and the ledger stay.
 func testPrune(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, job := t.Context(), st.Jobs(), "prune "+token()
+	ctx, j, job := t.Context(), s.History(st), "prune "+token()
 	g := open(t, s, st, graph.Selection{})
 	l, scope := st.Ledger(), "prune "+token()
 	cost := room(t, l, scope) / 2
@@ -193,13 +193,6 @@ func testPrune(t *testing.T, s Suite) {
 	waits.EndedAt = noon.Add(30 * time.Hour) // refused again and again until then
 	unended.EndedAt = time.Time{}
 	put(t, j, old, open, young, of, waits, unended)
-	for k := range 3 {
-		c := claimed(t, j, tick(job, k), longLease)
-		if err := j.Finish(ctx, c.Tick, c.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	left := claimed(t, j, tick(job+" open", 0), longLease)
 	if n, err := j.PruneRuns(ctx, noon.Add(24*time.Hour)); err != nil || n < 2 {
 		t.Fatalf("pruned %d, %v, want the two that have ended", n, err)
 	}
@@ -218,14 +211,6 @@ func testPrune(t *testing.T, s Suite) {
 		if got, err := j.GetRun(ctx, r.RunID); err != nil || !same(got, r) {
 			t.Errorf("the run %s is %+v, %v", r.Status, got, err)
 		}
-	}
-	if ticks, err := j.Ticks(ctx, jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 1 || ticks[0].Tick != tick(job, 2) {
-		t.Errorf("the ticks are %+v, %v, want the newest", ticks, err)
-	}
-	_, err := j.Claim(ctx, tick(job, 1), holder(), longLease)
-	is(t, "a tick whose record was pruned", err, jobs.ErrPast)
-	if _, err := j.Renew(ctx, left.Tick, left.Token, longLease); err != nil {
-		t.Errorf("an open tick: %v", err)
 	}
 	if a, err := privacy.VerifyLedger(ctx, l, scope); err != nil || a.Spent != cost {
 		t.Errorf("the ledger holds %+v, %v, want what was spent", a, err)

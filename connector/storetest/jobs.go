@@ -79,7 +79,7 @@ func refused(t *testing.T, what string, s jobs.Store, at jobs.Tick, token string
 
 func testClaim(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, other := t.Context(), st.Jobs(), s.Reopen(t, st).Jobs()
+	ctx, j, other := t.Context(), s.Jobs(st), s.Jobs(s.Reopen(t, st))
 	job := "claim " + token()
 	before := now(t, j)
 	by := holder()
@@ -132,7 +132,7 @@ func testClaimRace(t *testing.T, s Suite) {
 		var won []jobs.Claim
 		var wg sync.WaitGroup
 		for range instances {
-			j := s.Reopen(t, st).Jobs()
+			j := s.Jobs(s.Reopen(t, st))
 			for range each {
 				wg.Go(func() {
 					c, err := j.Claim(t.Context(), tick(job, k), holder(), longLease)
@@ -151,11 +151,11 @@ func testClaimRace(t *testing.T, s Suite) {
 		if len(won) != 1 {
 			t.Fatalf("%d claims of one tick are taken, want 1", len(won))
 		}
-		if err := st.Jobs().Finish(t.Context(), won[0].Tick, won[0].Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
+		if err := s.Jobs(st).Finish(t.Context(), won[0].Tick, won[0].Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := st.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: job})
+	all, err := s.Jobs(st).Ticks(t.Context(), jobs.TickQuery{JobName: job})
 	if err != nil || len(all) != ticks {
 		t.Errorf("%d ticks have records, %v, want %d", len(all), err, ticks)
 	}
@@ -163,7 +163,7 @@ func testClaimRace(t *testing.T, s Suite) {
 
 func testLease(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, other := t.Context(), st.Jobs(), s.Reopen(t, st).Jobs()
+	ctx, j, other := t.Context(), s.Jobs(st), s.Jobs(s.Reopen(t, st))
 	job := "lease " + token()
 	first := claimed(t, j, tick(job, 0), shortLease)
 	saved := []byte("what is \x00 needed")
@@ -198,7 +198,7 @@ func testLease(t *testing.T, s Suite) {
 
 func testYield(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, other := t.Context(), st.Jobs(), s.Reopen(t, st).Jobs()
+	ctx, j, other := t.Context(), s.Jobs(st), s.Jobs(s.Reopen(t, st))
 	job := "yield " + token()
 	c := claimed(t, j, tick(job, 0), longLease)
 	if err := j.Save(ctx, c.Tick, c.Token, []byte("kept")); err != nil {
@@ -228,7 +228,7 @@ func testYield(t *testing.T, s Suite) {
 
 func testCancelTick(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, other := t.Context(), st.Jobs(), s.Reopen(t, st).Jobs()
+	ctx, j, other := t.Context(), s.Jobs(st), s.Jobs(s.Reopen(t, st))
 	job := "cancel " + token()
 	_, err := other.Cancel(ctx, job)
 	is(t, "a job without ticks", err, jobs.ErrNoJob)
@@ -249,7 +249,7 @@ func testCancelTick(t *testing.T, s Suite) {
 // testRewind: of ticks ahead of the clock those that ended go, and an open one is free.
 func testRewind(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, job := t.Context(), st.Jobs(), "rewind "+token()
+	ctx, j, job := t.Context(), s.Jobs(st), "rewind "+token()
 	ahead := func(hours int) jobs.Tick {
 		return jobs.NewTick(job, now(t, j).Add(time.Duration(hours)*time.Hour))
 	}
@@ -260,7 +260,7 @@ func testRewind(t *testing.T, s Suite) {
 		}
 	}
 	for range 2 {
-		if err := s.Reopen(t, st).Jobs().Rewind(ctx, job); err != nil {
+		if err := s.Jobs(s.Reopen(t, st)).Rewind(ctx, job); err != nil {
 			t.Fatal(err)
 		}
 		all, err := j.Ticks(ctx, jobs.TickQuery{JobName: job})
@@ -279,7 +279,7 @@ func testRewind(t *testing.T, s Suite) {
 
 func testTicks(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j := t.Context(), st.Jobs()
+	ctx, j := t.Context(), s.Jobs(st)
 	one, two := "ticks one "+token(), "ticks two "+token()
 	renews, early := noon.Add(24*time.Hour), jobs.NewTick(two, time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC))
 	for _, at := range []jobs.Tick{tick(one, 0), tick(one, 1), early, tick(two, 5)} {
@@ -307,7 +307,7 @@ func testTicks(t *testing.T, s Suite) {
 		{jobs.TickQuery{JobName: one, Status: jobs.Running}, []jobs.Tick{tick(one, 2)}},
 		{jobs.TickQuery{}, []jobs.Tick{tick(two, 5), tick(one, 2), tick(one, 1), tick(one, 0), early}},
 	} {
-		found, err := s.Reopen(t, st).Jobs().Ticks(ctx, test.q)
+		found, err := s.Jobs(s.Reopen(t, st)).Ticks(ctx, test.q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func testInstances(t *testing.T, s Suite) {
 	ended := map[jobs.Tick][]string{}
 	var wg sync.WaitGroup
 	for range instances {
-		j := s.Reopen(t, st).Jobs()
+		j := s.Jobs(s.Reopen(t, st))
 		wg.Go(func() {
 			for k := 0; k < ticks && t.Context().Err() == nil; {
 				done, err := attempt(t, j, tick(job, k))
@@ -406,7 +406,7 @@ func board(t *testing.T, j jobs.Store, prefix string, ids ...string) []jobs.File
 // the values that it has.
 func testBoard(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, j, prefix := t.Context(), st.Jobs(), "board "+token()
+	ctx, j, prefix := t.Context(), s.Jobs(st), "board "+token()
 	at := time.Date(2026, 3, 1, 4, 5, 6, 0, time.UTC)
 	good := map[string]any{
 		"name": prefix + " a", "schedule": "0 3 * * *", "epsilon": 0.5, "retries": int64(2), "strict": true, "since": at, "labels": []any{"Person", "Place"},
@@ -419,7 +419,7 @@ func testBoard(t *testing.T, s Suite) {
 		s.File(t, st, map[string]any{"name": []any{"x", "y"}}),
 		s.File(t, st, map[string]any{"name": prefix + " b", "paused": true}),
 	}
-	found := board(t, s.Reopen(t, st).Jobs(), prefix, ids...)
+	found := board(t, s.Jobs(s.Reopen(t, st)), prefix, ids...)
 	if len(found) != len(ids) {
 		t.Fatalf("%d records are listed, want %d: %+v", len(found), len(ids), found)
 	}
@@ -451,7 +451,7 @@ func testBoard(t *testing.T, s Suite) {
 		t.Fatal(err)
 	}
 	good["paused"] = true
-	if f := board(t, s.Reopen(t, st).Jobs(), prefix)[0]; f.State != state || !f.Paused || fmt.Sprint(f.Fields) != fmt.Sprint(good) {
+	if f := board(t, s.Jobs(s.Reopen(t, st)), prefix)[0]; f.State != state || !f.Paused || fmt.Sprint(f.Fields) != fmt.Sprint(good) {
 		t.Errorf("with a state the record is %+v", f)
 	}
 	state = jobs.State{Status: jobs.Invalid, Message: "why"}
@@ -474,7 +474,7 @@ func testBoardOfSettings(t *testing.T, s Suite) {
 	filed := s.File(t, st, map[string]any{"name": target.Name})
 	var wg sync.WaitGroup
 	for k := range 6 {
-		j := s.Reopen(t, st).Jobs()
+		j := s.Jobs(s.Reopen(t, st))
 		wg.Go(func() {
 			if err := j.SetState(t.Context(), target, jobs.State{Status: jobs.Pending, Message: fmt.Sprint(k)}); err != nil {
 				t.Error(err)
@@ -482,10 +482,10 @@ func testBoardOfSettings(t *testing.T, s Suite) {
 		})
 	}
 	wg.Wait()
-	if err := st.Jobs().SetPaused(t.Context(), target, true); err != nil {
+	if err := s.Jobs(st).SetPaused(t.Context(), target, true); err != nil {
 		t.Fatal(err)
 	}
-	found := board(t, st.Jobs(), prefix)
+	found := board(t, s.Jobs(st), prefix)
 	if len(found) != 2 {
 		t.Fatalf("the records are %+v, want that of the author and one of the settings", found)
 	}
@@ -493,5 +493,29 @@ func testBoardOfSettings(t *testing.T, s Suite) {
 		if own := f.Origin == jobs.OriginSettings; own == (f.ID == filed) || own != f.Paused || own != (f.State.Status == jobs.Pending) {
 			t.Errorf("the record %+v", f)
 		}
+	}
+}
+
+// testPruneTicks: pruning takes the records of ended ticks of before a time; those that are
+// open and the newest of a job stay.
+func testPruneTicks(t *testing.T, s Suite) {
+	ctx, j, job := t.Context(), s.Jobs(s.Open(t, nodesCSV, relationshipsCSV)), "prune "+token()
+	for k := range 3 {
+		c := claimed(t, j, tick(job, k), longLease)
+		if err := j.Finish(ctx, c.Tick, c.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := claimed(t, j, tick(job+" open", 0), longLease)
+	if _, err := j.PruneRuns(ctx, noon.Add(24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if ticks, err := j.Ticks(ctx, jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 1 || ticks[0].Tick != tick(job, 2) {
+		t.Errorf("the ticks are %+v, %v, want the newest", ticks, err)
+	}
+	_, err := j.Claim(ctx, tick(job, 1), holder(), longLease)
+	is(t, "a tick whose record was pruned", err, jobs.ErrPast)
+	if _, err := j.Renew(ctx, left.Tick, left.Token, longLease); err != nil {
+		t.Errorf("an open tick: %v", err)
 	}
 }

@@ -14,13 +14,12 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// Store is what is tested: the interface of the root package, with what the command and
-// package jobs ask of a store beside it.
+// Store is what is tested: the interface of the root package, with what the command asks of
+// a store beside it.
 type Store interface {
 	graphcloak.Store
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
 	Run(ctx context.Context, runID string) (connector.Run, error)
-	Jobs() jobs.Store
 	Notices() []string
 	Close(ctx context.Context) error
 }
@@ -36,17 +35,31 @@ type Suite struct {
 	Reopen func(t *testing.T, s Store) Store
 	// Alias is Reopen by another name: a link to the folder, another address.
 	Alias func(t *testing.T, s Store) Store
+	// History returns where the history of runs is kept; nil: the store keeps none.
+	History func(s Store) jobs.History
+	// Jobs returns where jobs are kept, which the store's spends and writes ask for their
+	// fences; nil: the store keeps none.
+	Jobs func(s Store) jobs.Store
 	// File files a job with these properties, as its author does, and returns the id of
 	// its record. The record is removed when the test ends.
 	File func(t *testing.T, s Store, properties map[string]any) (id string)
 }
 
-// Run runs every test of the contract.
+// test is one of the contract.
+type test struct {
+	name string
+	run  func(*testing.T, Suite)
+}
+
+func (s Suite) all(t *testing.T, tests []test) {
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+	}
+}
+
+// Run runs every test of the contract that is about what the store keeps.
 func Run(t *testing.T, s Suite) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, Suite)
-	}{
+	s.all(t, []test{
 		{"Graph", testGraph},
 		{"Selection", testSelection},
 		{"BadRelationships", testBadRelationships},
@@ -67,21 +80,35 @@ func Run(t *testing.T, s Suite) {
 		{"Ledger", testLedger},
 		{"LedgerTogether", testLedgerTogether},
 		{"LedgerIdentity", testLedgerIdentity},
+	})
+	if s.History != nil {
+		s.all(t, []test{
+			{"History", testHistory},
+			{"HistoryOfStore", testHistoryOfStore},
+			{"Prune", testPrune},
+		})
+	}
+	if s.Jobs != nil {
+		RunJobs(t, s)
+		s.all(t, []test{
+			{"PruneTicks", testPruneTicks},
+			{"Fence", testFence},
+		})
+	}
+}
+
+// RunJobs runs the tests of ticks and of the board alone.
+func RunJobs(t *testing.T, s Suite) {
+	s.all(t, []test{
 		{"Claim", testClaim},
 		{"ClaimRace", testClaimRace},
 		{"Lease", testLease},
 		{"Yield", testYield},
 		{"CancelTick", testCancelTick},
 		{"Rewind", testRewind},
-		{"Fence", testFence},
 		{"Ticks", testTicks},
 		{"Instances", testInstances},
 		{"Board", testBoard},
 		{"BoardOfSettings", testBoardOfSettings},
-		{"History", testHistory},
-		{"HistoryOfStore", testHistoryOfStore},
-		{"Prune", testPrune},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
-	}
+	})
 }

@@ -68,7 +68,7 @@ var table = map[string]row{
 	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
 	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "internal/strictjson"}},
 	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database", "internal/strictjson"}},
-	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector"}},
+	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report", "internal/suggest"}},
 	"privacy/sensor":    {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson", "internal/suggest"}},

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
@@ -33,11 +33,7 @@ func (s *leaving) Now(ctx context.Context) (time.Time, error) {
 // operator asks a server over an engine that is running, without a network.
 func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(path string) (int, string)) {
 	t.Helper()
-	s, err := memory.New([]memory.Node{{ID: "a"}, {ID: "b"}}, []memory.Relationship{{Source: "a", Target: "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := &leaving{Store: s.Jobs()}
+	store := &leaving{Store: storetest.NewJobStore()}
 	engine := jobs.New(jobs.Options{
 		Store: store, Runner: &runner{}, Instance: "test",
 		Settings: []map[string]any{{"name": "calm", "schedule": "@yearly"}, {"name": "needy", "schedule": "@yearly"}, {"name": "wrong", "schedule": "now and then"}},

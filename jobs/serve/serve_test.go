@@ -17,7 +17,7 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 
-	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
@@ -58,11 +58,7 @@ type site struct {
 
 func newSite(t *testing.T, token string) *site {
 	t.Helper()
-	s, err := memory.New([]memory.Node{{ID: "a"}, {ID: "b"}}, []memory.Relationship{{Source: "a", Target: "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	site := &site{t: t, store: s.Jobs(), runner: &runner{}, token: token}
+	site := &site{t: t, store: storetest.NewJobStore(), runner: &runner{}, token: token}
 	site.runner.end.Store(&jobs.Ending{
 		Outcome: jobs.Outcome{Status: jobs.Finished, Message: "it is <b>there</b>"},
 		Run: &jobs.Run{
