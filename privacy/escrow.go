@@ -94,7 +94,8 @@ func (e *Escrow) randomness() Randomness { return EscrowRandomness }
 
 // SensorKey returns the key of one sensor, which is all that the sensor holds.
 func (e *Escrow) SensorKey(sensor string) (*SensorKey, error) {
-	k, err := expand(e.root(), lp([]byte("graphcloak/v1/sensor"), []byte(e.deployment), binary.BigEndian.AppendUint32(nil, e.epoch), []byte(sensor)))
+	epoch := binary.BigEndian.AppendUint32(nil, e.epoch)
+	k, err := expand(e.root(), lp([]byte("graphcloak/v1/sensor"), []byte(e.deployment), epoch, []byte(sensor)))
 	if err != nil {
 		return nil, err
 	}
