@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/jobs"
@@ -114,6 +115,34 @@ func TestStoreAway(t *testing.T) {
 			t.Errorf("the budgets of before are gone: %s", body)
 		}
 	})
+}
+
+// TestLabelsFit: on a narrow screen a label and its value stand beside each other, and neither covers the other.
+func TestLabelsFit(t *testing.T) {
+	files, err := pageFiles.ReadDir("pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := pageFiles.ReadFile("pages/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split(string(text), `data-label="`)[1:] {
+			if label, _, _ := strings.Cut(part, `"`); utf8.RuneCountInString(label) > len("ε spent, ever") {
+				t.Errorf("%s: %q is longer than its column", f.Name(), label)
+			}
+		}
+	}
+}
+
+// TestPaper: what is printed is black on white, and as narrow as a phone's, for a sheet cuts off what a screen scrolls.
+func TestPaper(t *testing.T) {
+	for _, rule := range []string{"@media (max-width: 45rem), print {", "@media print { :root { color-scheme: light; } }", "@media screen and (prefers-color-scheme: dark)"} {
+		if !strings.Contains(string(styleSheet), rule) {
+			t.Errorf("the style sheet lacks %q", rule)
+		}
+	}
 }
 
 // TestNarrowScreen: what stands on one line on a wide screen breaks on one of 360 pixels, where it would be cut off.
