@@ -56,7 +56,7 @@ func newChart(r *report.Report) *chart {
 	c.Line, c.Band = strings.Join(middle, " "), strings.Join(append(upper, lower...), " ")
 	c.Limit = strings.Join(limit, " ")
 	c.Chance = y(points[0].Accuracy.Chance)
-	c.ChanceText = "the best blind guess, " + percent(points[0].Accuracy.Chance)
+	c.ChanceText = percent(points[0].Accuracy.Chance)
 	for _, p := range []float64{0, .25, .5, .75, 1} {
 		c.Y = append(c.Y, tick{y(p), fmt.Sprintf("%.0f %%", 100*p)})
 	}

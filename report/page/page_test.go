@@ -250,7 +250,7 @@ func TestNothingStandsOut(t *testing.T) {
 	if strings.Contains(html, `class="rim" d="M`) || !strings.Contains(html, "<h1>No community stands out</h1>") {
 		t.Error("a community that does not stand out is outlined or named")
 	}
-	folded := "<details><summary>2 communities, none of which stands out"
+	folded := `<details class="alike"><summary>2 communities, none of which stands out`
 	if strings.Contains(html, "<circle") || strings.Contains(html, "h-nodes") || !strings.Contains(html, folded) || !strings.Contains(html, "not at all") {
 		t.Error("where nothing stands out there is a map, or a list of nodes, or the communities are not folded")
 	}
@@ -298,7 +298,7 @@ func TestCurve(t *testing.T) {
 	if !strings.Contains(html, "ε = 4, right in 70 % of releases") {
 		t.Error("halfway between 60 % and 80 %, in the logarithm, the run is not at 70 %")
 	}
-	if strings.Contains(html, "chance, ") || !strings.Contains(html, "the best blind guess, 20 %") || !strings.Contains(html, "before the measurements") {
+	if !strings.Contains(html, "chance, the best blind guess: 20\u00a0%") || !strings.Contains(html, "before the measurements") {
 		t.Error("the share of a community and the accuracy of a blind guess have one name")
 	}
 	r.Epsilon = 20

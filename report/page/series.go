@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -71,7 +72,7 @@ func (s *Series) Changes() []string {
 	for k := 1; k < len(s.Runs); k++ {
 		a, b := s.Runs[k-1], s.Runs[k]
 		if a.Community != b.Community || a.Verdict != b.Verdict {
-			list = append(list, fmt.Sprintf("%s: from %s to %s", b.Started, a.words(), b.words()))
+			list = append(list, fmt.Sprintf("%s: from %s to %s", b.When(), a.words(), b.words()))
 		}
 	}
 	switch {
@@ -97,6 +98,11 @@ func (r SeriesRun) Chance() string {
 		return ""
 	}
 	return percent(r.Probability)
+}
+
+// When is the time of the start for people.
+func (r SeriesRun) When() string {
+	return strings.NewReplacer("T", " ", "Z", " UTC").Replace(r.Started)
 }
 
 // doubt continues a sentence with what speaks against an answer.

@@ -77,6 +77,8 @@ func share(p float64) string {
 	switch {
 	case p >= .1 || p == 0:
 		return percent(p)
+	case p < 1e-5:
+		return "under 0.001 %"
 	case p < .0005:
 		return strconv.FormatFloat(100*p, 'g', 2, 64) + " %"
 	}

@@ -79,6 +79,12 @@ func html(t *testing.T, n int, places bool) string {
 //go:embed contrast.js
 var contrast string
 
+// hidden names what a reader has to scroll for or cannot see: tables and pictures wider than the window, texts of a chart beyond it.
+const hidden = `[
+	...[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.getAttribute("aria-label")),
+	...[...document.querySelectorAll(".chart text")].filter(e => e.getBoundingClientRect().left < e.closest("svg").getBoundingClientRect().left).map(e => e.textContent),
+]`
+
 // TestPage opens pages in narrow and wide windows, light and dark: nothing is asked for,
 // nothing complains, nothing is wider than the window, every text stands out from what
 // is behind it as WCAG 2.2 AA asks, and the style is there.
@@ -93,6 +99,9 @@ func TestPage(t *testing.T) {
 					quiet(t, v, s)
 					if wide := ask[int64](t, v, `document.documentElement.scrollWidth`); wide > width {
 						t.Errorf("the page is %d pixels wide in a window of %d", wide, width)
+					}
+					for _, cut := range ask[[]string](t, v, hidden) {
+						t.Errorf("a reader does not see the whole of %s", cut)
 					}
 					for _, bad := range ask[[]string](t, v, contrast) {
 						t.Error(bad)
@@ -225,6 +234,9 @@ func TestPrint(t *testing.T) {
 	}
 	if low := ask[float64](t, v, `document.querySelector("figcaption").getBoundingClientRect().top + scrollY`); low > letterHigh {
 		t.Errorf("the first map ends %v pixels below the top, on the second page", low)
+	}
+	if width := ask[float64](t, v, `document.querySelector(".sums").getBoundingClientRect().right`); width > letterWide-1 {
+		t.Errorf("the right border of the numbers at the head is at %v of %d pixels, beyond the sheet", width, letterWide)
 	}
 	if broken := ask[int64](t, v, `[...document.querySelectorAll("table:not(.facts)")].filter(t => getComputedStyle(t).breakInside != "avoid").length`); broken > 0 {
 		t.Errorf("%d tables may be broken over two pages", broken)
