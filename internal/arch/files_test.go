@@ -14,18 +14,33 @@ import (
 	"testing"
 )
 
-// TestFilesFormNoCircle: in these packages a file uses only what files below it declare,
-// so that each can be read from the bottom up.
+// circular are the packages in which files still use each other in a circle. The list only gets shorter.
+var circular = []string{
+	"cmd/graphcloak", "community", "config", "connector/builtin", "connector/folder", "connector/neo4j", "connector/storetest",
+	"expm", "graph", "graph/emd", "internal/database", "internal/disk", "internal/documented", "jobs", "jobs/serve", "laplacian",
+	"paper", "privacy", "privacy/allocation", "privacy/audit", "privacy/limit", "privacy/sensitivity", "recovery",
+	"recovery/posterior", "report", "report/page", "study/advice", "study/inspect",
+}
+
+// TestFilesFormNoCircle: a file uses only what files below it declare, so that a package can
+// be read from the bottom up.
 func TestFilesFormNoCircle(t *testing.T) {
-	for _, pkg := range []string{root, "analyst", "study"} {
-		files := uses(t, pkg)
-		if len(files) < 4 {
-			t.Errorf("%s: only %d files", pkg, len(files))
+	for pkg := range table {
+		if strings.HasSuffix(pkg, "/…") {
+			continue
 		}
-		circle := above(above(files))
+		circle := above(above(uses(t, pkg)))
+		if listed := slices.Contains(circular, pkg); listed && len(circle) == 0 {
+			t.Errorf("%s has no circle any more: it leaves the list", pkg)
+		} else if listed {
+			continue
+		}
 		for _, f := range slices.Sorted(maps.Keys(circle)) {
 			t.Errorf("%s: %s is in a circle with %v", pkg, f, slices.Sorted(maps.Keys(circle[f])))
 		}
+	}
+	if len(uses(t, root)) < 4 {
+		t.Error("the files of the root were not found")
 	}
 }
 
