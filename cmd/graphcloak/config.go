@@ -97,6 +97,9 @@ func (a *app) checkJobs(path string) error {
 	runner := jobRunner{app: a}
 	runner.app = runner.with(c)
 	var problems []error
+	if len(c.Jobs) > 0 && c.From.Kind != "" {
+		problems = append(problems, runner.app.onServer())
+	}
 	for i, fields := range c.Jobs {
 		d, err := jobs.Define(fields)
 		if err == nil {

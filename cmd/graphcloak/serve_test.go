@@ -216,6 +216,10 @@ func TestJobsWantAServer(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", words, code, said)
 		}
 	}
+	write(t, settings, "from: folder:"+graph+"\njobs:\n  - {name: a, schedule: '@daily', sourceProperty: source}\n", 0o600)
+	if code, said := obey(t, "config", "validate", settings); code != exitUsage || !strings.Contains(said, "jobs run on a Neo4j server") {
+		t.Errorf("config validate: exit %d: %s", code, said)
+	}
 	if code, said := obey(t, "doctor", "--from", "folder:"+graph); code != exitOK || strings.Contains(said, "jobs") {
 		t.Errorf("without jobs: exit %d: %s", code, said)
 	}
