@@ -224,7 +224,8 @@ func (a *app) readAndAdvise(ctx context.Context, detail *string) error {
 		return err
 	}
 	*detail = report.Count(m.Graph.Order(), "node") + " and " + report.Count(m.Graph.Size(), "relationship") + " were read"
-	return a.adviseOf(ctx, m, job)
+	_, err = a.adviseOf(ctx, m, job)
+	return err
 }
 
 // checkItems are the checks as a list for a reader.

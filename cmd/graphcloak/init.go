@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
@@ -79,7 +80,7 @@ func (a *app) initialise(cmd *cobra.Command, path string, yes bool) error {
 	if err := a.adopt(cmd, flagsOf(choice)); err != nil {
 		return err
 	}
-	m, err := a.tryOut(ctx, cmd, s, schema)
+	m, refused, err := a.tryOut(ctx, cmd, s, schema)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (a *app) initialise(cmd *cobra.Command, path string, yes bool) error {
 	}); err != nil {
 		return err
 	}
-	return a.showInitialised(path, lines, m)
+	return a.showInitialised(path, lines, m, refused)
 }
 
 // choose proposes and asks. Nothing that the proposal is made from is a value.
@@ -265,36 +266,36 @@ func (a *app) decided(f *pflag.Flag) bool {
 
 // tryOut reads the graph of the choice and warns of what will disappoint. Choices that
 // only the graph can tell are made here: α for its lengths, and to add up the weights of
-// parallel relationships, once the user was told.
-func (a *app) tryOut(ctx context.Context, cmd *cobra.Command, s graphStore, schema connector.Schema) (*graphcloak.Model, error) {
+// parallel relationships, once the user was told. It reports whether a run would be refused because its answer cannot be told from chance.
+func (a *app) tryOut(ctx context.Context, cmd *cobra.Command, s graphStore, schema connector.Schema) (m *graphcloak.Model, refused bool, err error) {
 	found, err := a.misplaced(ctx, s, schema)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	a.warnOf(advice.Warnings(advice.Facts{Misplaced: found}))
 	job, err := a.job()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	m, err := a.load(ctx, s, job)
-	if err != nil {
-		return nil, err
+	if m, err = a.load(ctx, s, job); err != nil {
+		return nil, false, err
 	}
 	if a.config.Privacy.Metric != "hops" {
 		if err := a.adopt(cmd, map[string][]string{"alpha": {strconv.FormatFloat(advice.Alpha(m.Graph), 'g', -1, 64)}}); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if job, err = a.job(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	if err := a.adviseOf(ctx, m, job); err != nil {
-		return nil, err
+	accuracy, err := a.adviseOf(ctx, m, job)
+	if err != nil {
+		return nil, false, err
 	}
 	if m.Graph.Dropped().Parallel > 0 {
 		err = a.adopt(cmd, map[string][]string{"aggregation": {a.config.Projection.Aggregation}})
 	}
-	return m, err
+	return m, accuracy.AtChance() && !a.config.Privacy.SpendAtChance, err
 }
 
 // settingsLines are what the file holds: what was chosen, and how the server is reached
@@ -325,19 +326,28 @@ func (a *app) settingsLines() (lines []config.Line) {
 	return lines
 }
 
-// showInitialised tells what was written, and the two commands that come next.
-func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Model) error {
+// showInitialised tells what was written, and the two commands that come next: where a run is refused, first what would help.
+func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Model, refused bool) error {
 	settings := make(map[string]any, len(lines))
 	for _, l := range lines {
 		settings[l.Key] = l.Value
 	}
 	end := " --config " + quoteShell(path) + a.repeated(lines)
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
+	title := "Next: what it would tell and cost, and then the run, which spends"
+	if refused {
+		title = "Next: what a higher ε would tell, which spends nothing. At these settings a run is refused, unless it is to spend all the same"
+		help := fmt.Sprintf(" --epsilon %v", 4*a.config.Privacy.Epsilon)
+		if m.Graph.Order() <= analyst.DenseLimit {
+			help = " --target-accuracy 0.9"
+		}
+		next = []string{next[0] + help, next[1] + " --spend-at-chance"}
+	}
 	graph := fmt.Sprintf("%s and %s", report.Count(m.Graph.Order(), "node"), report.Count(m.Graph.Size(), "relationship"))
 	return a.render(map[string]any{"file": path, "settings": settings, "nodeCount": m.Graph.Order(), "relationshipCount": m.Graph.Size(), "next": next},
 		section{title: "Settings", columns: []string{"key", "value"}, rows: rowsOf(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} })},
 		section{text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
-		section{title: "Next: what it would tell and cost, and then the run, which spends", text: strings.Join(next, "\n")})
+		section{title: title, text: strings.Join(next, "\n")})
 }
 
 // repeated are the flags of the connection that the file does not hold.

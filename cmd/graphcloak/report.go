@@ -62,12 +62,15 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	}
 	own, err := a.finishedRun(ctx, s, runID)
 	if errors.Is(err, connector.ErrNotFound) {
-		return a.reportTold(ctx, s, runID, err)
+		return a.reportTold(ctx, s, runID, err, errUnwritten)
 	}
 	if err != nil {
 		return err
 	}
 	rep, err := a.readBack(ctx, s, own, recorded(own))
+	if errors.Is(err, errReplaced) {
+		return a.reportTold(ctx, s, runID, err, errReplaced)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,15 +80,17 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
 }
 
-// reportTold writes the page of a run that wrote nothing to the nodes, from the report in the
-// history; without one it returns missing, or what became of the run.
-func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing error) error {
+// reportTold writes the page of a run that has no values on the nodes, from the report in the
+// history; without one it returns missing, or what became of the run. The page has no map for the reason given.
+func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing, reason error) error {
 	r, err := s.History().GetRun(ctx, runID)
 	switch {
 	case errors.Is(err, jobs.ErrNoJob):
 		return missing
 	case err != nil:
 		return err
+	case len(r.Report) == 0 && errors.Is(missing, errReplaced):
+		return missing
 	case len(r.Report) == 0:
 		return fail(exitConflict, "run %s left no report (%s)", runID, r.Status).hint("`graphcloak runs show %s` says what became of it", runID).about("run", runID)
 	}
@@ -93,7 +98,7 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 	if err != nil {
 		return err
 	}
-	v := page.View{Report: rep, NoMap: whyNoMap(errUnwritten)}
+	v := page.View{Report: rep, NoMap: whyNoMap(reason)}
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return err
 	}

@@ -88,6 +88,48 @@ jobs:
 	}
 }
 
+// TestPageOfAnOlderRun: a run whose values a later one wrote over has its page still, which says
+// why it has no map.
+func TestPageOfAnOlderRun(t *testing.T) {
+	a, _, _ := kit(t, "--from", "folder:hall")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
+	for range 2 {
+		code, said := obey(t, "run", "--from", "folder:hall", "--source-property", "source", "--community-property", "wing", "--epsilon", "400", "--tau", "1", "--allocation", "uniform", "--mode", "write")
+		if code != exitOK {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+	}
+	s, err := a.openUnwatched(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	runs, err := s.History().ListRuns(t.Context(), jobs.RunQuery{})
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d runs: %v", len(runs), err)
+	}
+	for k, replaced := range []bool{false, true} { // the last first
+		path := filepath.Join(t.TempDir(), "page.html")
+		if code, said := obey(t, "report", runs[k].RunID, "--from", "folder:hall", "--report", path); code != exitOK {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if says := strings.Contains(string(text), "a later run wrote over the values on the nodes"); says != replaced {
+			t.Errorf("run %d says that its values were replaced: %t, want %t", k, says, replaced)
+		}
+		if mapped := strings.Contains(string(text), `<svg class="map"`); mapped == replaced {
+			t.Errorf("run %d has a map: %t", k, mapped)
+		}
+		if !strings.Contains(string(text), "h-rank") || !strings.Contains(string(text), runs[k].RunID) {
+			t.Errorf("the page of run %d has no ranking, or is of another", k)
+		}
+	}
+}
+
 // TestCurveOfARun: the curve of a run with --report is kept, for the page that `report RUNID`
 // makes of it later and for the server's.
 func TestCurveOfARun(t *testing.T) {
