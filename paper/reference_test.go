@@ -51,7 +51,7 @@ func (r referenceGraph) build(t *testing.T, length func(w float64) float64) *gra
 // ‖M_i − M_j‖ of every relationship, the worst of them, √2·e^{-τλ₂} and all distances
 // are those computed with 60 digits.
 func TestReferenceGraphs(t *testing.T) {
-	raw, err := os.ReadFile("../../privacy/sensitivity/testdata/sensitivity.json")
+	raw, err := os.ReadFile("../privacy/sensitivity/testdata/sensitivity.json")
 	if err != nil {
 		t.Fatal(err)
 	}

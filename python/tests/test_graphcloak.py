@@ -72,7 +72,7 @@ class Program(InFolder):
 
     def test_records_are_those_of_the_api(self) -> None:
         """Each field stands in the description of the API, with that type, and what it says of the verdict is all there is."""
-        api = json.loads((Path(__file__).parents[2] / "serve" / "openapi.json").read_text(encoding="utf-8"))
+        api = json.loads((Path(__file__).parents[2] / "jobs" / "serve" / "openapi.json").read_text(encoding="utf-8"))
         run = api["components"]["schemas"]["Run"]["properties"]
         types = {"string": str, "number": float, "integer": int, "boolean": bool}
         for name, hint in get_type_hints(g.RunRecord).items():
