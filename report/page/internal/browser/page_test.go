@@ -235,6 +235,9 @@ func TestPrint(t *testing.T) {
 	if low := ask[float64](t, v, `document.querySelector("figcaption").getBoundingClientRect().top + scrollY`); low > letterHigh {
 		t.Errorf("the first map ends %v pixels below the top, on the second page", low)
 	}
+	if got := ask[string](t, v, `getComputedStyle(document.querySelector(".map .edge")).stroke`); got != "rgb(153, 153, 153)" {
+		t.Errorf("the relationships of a dense community are %s: a black blob", got)
+	}
 	if width := ask[float64](t, v, `document.querySelector(".sums").getBoundingClientRect().right`); width > letterWide-1 {
 		t.Errorf("the right border of the numbers at the head is at %v of %d pixels, beyond the sheet", width, letterWide)
 	}
