@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -111,6 +112,10 @@ func TestInsides(t *testing.T) {
 			if got := fmt.Sprint(ask[any](t, v, step.script)); got != step.want {
 				t.Errorf("policy %q: %s is %s, want %s", policy, step.script, got, step.want)
 			}
+		}
+		v.run(t, media(emulation.SetEmulatedMediaParams{Media: "print"}))
+		if ask[bool](t, v, `document.querySelector(".insides").checkVisibility()`) {
+			t.Error("on paper a heading stands above folded maps, which are not printed")
 		}
 	}
 }
