@@ -33,7 +33,7 @@ func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
 
 func (m *Model) sensitivityOptions(opts PlanOptions, seed [32]byte) sensitivity.Options {
 	return sensitivity.Options{
-		Tolerance: opts.SensitivityTolerance, Time: opts.SensitivityTime, Seed: seed,
+		Tolerance: opts.SensitivityTolerance, Seed: seed,
 		Failure: min(1e-12, opts.Delta/100), Progress: m.opts.Progress,
 	}
 }

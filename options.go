@@ -34,8 +34,7 @@ type PlanOptions struct {
 
 	Allocation Allocation
 
-	SensitivityTolerance float64       // relative width of the bracket; 0: 0.001 up to 10,000 nodes, else 0.05
-	SensitivityTime      time.Duration // 0: until the tolerance is met
+	SensitivityTolerance float64 // relative width of the bracket; 0: 0.001 up to 10,000 nodes, else 0.05
 }
 
 // Allocation says how noise is shared among the sensors. The zero value shares it

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
@@ -20,11 +19,8 @@ import (
 // neighbours apart.
 var ErrTau = errors.New("graphcloak: tau is too large")
 
-// Accuracy and time of the search for the largest τ, which only improves a message.
-const (
-	probeRatio = 1.05
-	searchTime = 30 * time.Second
-)
+// probeRatio bounds the ratio of the largest τ that a message names to the true one.
+const probeRatio = 1.05
 
 // negligibleSensitivity is a sensitivity that only a τ far too large explains.
 const negligibleSensitivity = 1e-200
@@ -39,9 +35,7 @@ func (m *Model) explainTau(ctx context.Context, spec privacy.Spec, opts PlanOpti
 	if ctx.Err() != nil || !errors.Is(err, privacy.ErrImprecise) && least > negligibleSensitivity {
 		return err
 	}
-	search, stop := context.WithTimeout(ctx, searchTime)
-	defer stop()
-	most := m.largestTau(search, spec, opts)
+	most := m.largestTau(ctx, spec, opts)
 	if most == 0 {
 		return err
 	}
@@ -95,7 +89,7 @@ func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, 
 		return false
 	}
 	other := m.at(tau, d)
-	opts.SensitivityTolerance, opts.SensitivityTime = 0.5, 0
+	opts.SensitivityTolerance = 0.5
 	spec.Tau, spec.Weights, spec.PerSensor = tau, nil, nil
 	opts.Uncertainty, spec.Uncertainty = privacy.Uncertainty{}, privacy.Uncertainty{}
 	if !opts.Measured {

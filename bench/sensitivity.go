@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
@@ -64,7 +63,7 @@ func bracket(ctx context.Context, dir string, f family, n int, tau, width float6
 	m, err := measured(func() error {
 		model := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: tau}
 		b, err = sensitivity.Bound(ctx, model, nil, sensitivity.Options{
-			Tolerance: width, Seed: [32]byte{1}, Time: 5 * time.Minute,
+			Tolerance: width, Seed: [32]byte{1},
 		})
 		return err
 	})

@@ -84,25 +84,22 @@ type Signal struct {
 
 // Privacy holds the guarantee that is asked for and how it is reached.
 type Privacy struct {
-	Epsilon              float64
-	Delta                float64
-	Alpha                float64
-	Metric               string // hops, or the property that holds a relationship's length
-	Calibration          string
-	Allocation           string
-	MaxSensors           int
-	MinSensors           int
-	AllocationTime       time.Duration // 0: until the gap is small
-	Guarantee            string
-	Randomness           string
-	RequireCap           bool     // refuse to spend where nothing limits it
-	SpendAtChance        bool     // spend where nothing will be told
-	ClipLow              *float64 // nil: the range that the diffusion can reach
-	ClipHigh             *float64
-	WeightError          string // a share, or with % in hundredths; "": none
-	Scenario             string // file of alternative graphs; "": none
-	SensitivityTolerance float64
-	SensitivityTime      time.Duration // 0: until the tolerance is met
+	Epsilon       float64
+	Delta         float64
+	Alpha         float64
+	Metric        string // hops, or the property that holds a relationship's length
+	Calibration   string
+	Allocation    string
+	MaxSensors    int
+	MinSensors    int
+	Guarantee     string
+	Randomness    string
+	RequireCap    bool     // refuse to spend where nothing limits it
+	SpendAtChance bool     // spend where nothing will be told
+	ClipLow       *float64 // nil: the range that the diffusion can reach
+	ClipHigh      *float64
+	WeightError   string // a share, or with % in hundredths; "": none
+	Scenario      string // file of alternative graphs; "": none
 }
 
 // Escrow names the secret that noise is derived from, where it is.
@@ -129,8 +126,6 @@ type Community struct {
 	Method     string
 	Quality    string
 	Gamma      *float64 // nil: 1 for modularity, the graph's density for CPM
-	Theta      float64
-	MaxLevels  int
 	RandomSeed int64
 }
 

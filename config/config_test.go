@@ -241,8 +241,6 @@ func TestBadValues(t *testing.T) {
 		{"--property-prefix", "a-b"},
 		{"--property-prefix", ""},
 		{"--property-prefix", "1a"},
-		{"--max-levels", "0"},
-		{"--max-levels", "1.5"},
 		{"--concurrency", "-1"},
 		{"--timeout", "5"},
 		{"--timeout", "-5s"},

@@ -54,10 +54,6 @@ func allocation() []Setting {
 			Key: "minSensors", Group: g, Help: "sensors that report at least; no limit unless given", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
 			field: func(c *Config) any { return &c.Privacy.MinSensors },
 		},
-		{
-			Key: "allocationTime", Group: g, Default: "1m0s", Help: "work after which the best allocation so far is taken, with the same guarantee, counted as the time that one core takes by estimate; 0s: no limit", arg: "DURATION", wants: atLeast(0, "≥ 0"),
-			field: func(c *Config) any { return &c.Privacy.AllocationTime },
-		},
 	}
 }
 
@@ -97,14 +93,6 @@ func guarantee() []Setting {
 		{
 			Key: "scenario", Group: GroupScenario, Help: "sensors measure, and the process may have run on each of the graphs in this CSV file (scenario,source,target,weight; weight 0: absent): the guarantee holds for each, not between them", arg: "FILE", notEmpty: true,
 			field: func(c *Config) any { return &c.Privacy.Scenario },
-		},
-		{
-			Key: "sensitivityTolerance", Group: g, Default: "0.001", Help: "relative width at which the bracket of the sensitivity is good enough; above 10,000 nodes 0.05 unless given", arg: "NUMBER", wants: above(0, "> 0"),
-			field: func(c *Config) any { return &c.Privacy.SensitivityTolerance },
-		},
-		{
-			Key: "sensitivityTime", Group: g, Default: "0s", Help: "time after which the bracket is taken as it is (the upper end stays certified); 0s: none", arg: "DURATION", wants: atLeast(0, "≥ 0"),
-			field: func(c *Config) any { return &c.Privacy.SensitivityTime },
 		},
 	}
 }
@@ -185,14 +173,6 @@ func community() []Setting {
 			Key: "gamma", Group: g, arg: "NUMBER", wants: above(0, "> 0"),
 			Help:  "resolution: larger gives smaller communities; 1, or with cpm the density of the graph, unless given",
 			field: func(c *Config) any { return &c.Community.Gamma },
-		},
-		{
-			Key: "theta", Group: g, Default: "0.01", Help: "randomness of Leiden's refinement", arg: "NUMBER", wants: above(0, "> 0"),
-			field: func(c *Config) any { return &c.Community.Theta },
-		},
-		{
-			Key: "maxLevels", Group: g, Default: "10", Help: "levels of the hierarchy at most", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
-			field: func(c *Config) any { return &c.Community.MaxLevels },
 		},
 		{
 			Key: "randomSeed", Group: g, Default: "0", Help: "seed of community detection and of simulations; never of privacy noise", arg: "NUMBER",

@@ -42,7 +42,7 @@ func TestPlanWithNothingGiven(t *testing.T) {
 			args = append(args, "--isolated", "drop")
 		}
 		if g != "generate:"+served { // the others take less time for a worse plan
-			args = append(args, "--allocation-time", "200ms")
+			args = append(args, "--allocation", "uniform")
 		}
 		exit, stdout, stderr := called(t, args...)
 		if exit != exitOK {

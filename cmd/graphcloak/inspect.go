@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -98,7 +97,7 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 	if leading == 0 {
 		leading = min(10, g.Order())
 	}
-	certify := sensitivity.Options{Tolerance: options.SensitivityTolerance, Time: defaultMinute(options.SensitivityTime)}
+	certify := sensitivity.Options{Tolerance: options.SensitivityTolerance}
 	rand.Read(certify.Seed[:])
 	in, err := inspect.Inspect(ctx, sensitivity.Model{
 		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau, Sensors: sensors, Alpha: options.Alpha,
@@ -111,15 +110,6 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 		return err
 	}
 	return a.showInspection(inspection{in, options.Budget.Epsilon, options.Budget.Delta, sigma, posterior.Ceiling(in.Sensitivity.Upper, sigma)}, g)
-}
-
-// defaultMinute is the time of a search without a limit of its own: a slightly wider
-// bracket of Δ₂ explains as much.
-func defaultMinute(d time.Duration) time.Duration {
-	if d == 0 {
-		return time.Minute
-	}
-	return d
 }
 
 func (a *app) showInspection(in inspection, g *graph.Graph) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
@@ -95,6 +96,10 @@ func wildcard(names []string) []string {
 	return names
 }
 
+// allocationWork bounds the search for an allocation, counted as the time that one core takes
+// by estimate.
+const allocationWork = time.Minute
+
 func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	p := c.Privacy
 	calibration, err := privacy.ParseCalibration(p.Calibration)
@@ -119,10 +124,9 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Allocation: graphcloak.Allocation{
 			Uniform:    p.Allocation == "uniform",
 			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
-			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: p.AllocationTime,
+			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: allocationWork,
 		},
-		Measured:             c.Signal.MeasurementProperty != "",
-		SensitivityTolerance: tolerance(c), SensitivityTime: p.SensitivityTime,
+		Measured: c.Signal.MeasurementProperty != "",
 	}
 	if options.Uncertainty, err = uncertainty(c); err != nil {
 		return options, err
@@ -176,6 +180,13 @@ func recoverOptions(r config.Recovery) (analyst.Options, error) {
 	return options, nil
 }
 
+// mostLevels bounds the levels of a hierarchy of communities, and refinement is the
+// randomness θ of Leiden's; a plan file states both.
+const (
+	mostLevels = 10
+	refinement = 0.01
+)
+
 func detector(c config.Community) community.Detector {
 	objective, gamma := community.ByModularity, 0.0
 	if c.Quality == "cpm" {
@@ -185,9 +196,9 @@ func detector(c config.Community) community.Detector {
 		gamma = *c.Gamma
 	}
 	if c.Method == "louvain" {
-		return community.Louvain{Objective: objective, Gamma: gamma, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
+		return community.Louvain{Objective: objective, Gamma: gamma, MaxLevels: mostLevels, Seed: uint64(c.RandomSeed)}
 	}
-	return community.Leiden{Objective: objective, Gamma: gamma, Theta: c.Theta, MaxLevels: c.MaxLevels, Seed: uint64(c.RandomSeed)}
+	return community.Leiden{Objective: objective, Gamma: gamma, Theta: refinement, MaxLevels: mostLevels, Seed: uint64(c.RandomSeed)}
 }
 
 // job puts a whole run together.
@@ -248,12 +259,4 @@ func (a *app) needKey(what string) error {
 			hint("give --node-key PROPERTY, a property that identifies a node, with a uniqueness constraint or an index")
 	}
 	return nil
-}
-
-// tolerance is that of the sensitivity, 0 where the graph's size is to decide.
-func tolerance(c *config.Config) float64 {
-	if c.Origin("sensitivityTolerance").Layer == config.LayerDefault {
-		return 0
-	}
-	return c.Privacy.SensitivityTolerance
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +92,7 @@ func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags) (job grap
 // tellPlan shows a plan with what speaks against it. Where its accuracy was not simulated for the file, it is by few trials
 // of those that are asked for, for the reader.
 func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, trials int) error {
-	a.noteBracket(p, job.Plan.SensitivityTime)
+	a.noteBracket(p)
 	accuracy, err := a.largeAccuracy(ctx, m, p, job.Recover, trials)
 	if err != nil {
 		return err
@@ -122,20 +121,17 @@ func (a *app) noteUnused(p *graphcloak.Plan) {
 }
 
 // noteBracket tells of a joint sensitivity that is certified roughly only.
-func (a *app) noteBracket(p *graphcloak.Plan, limit time.Duration) {
+func (a *app) noteBracket(p *graphcloak.Plan) {
 	b := p.Sensitivity
 	if p.Guarantee == privacy.PerSensor || b.Upper <= 2*b.Lower {
 		return
-	}
-	hint := "Rounding of the products with M keeps it open: a smaller --tau leaves larger differences, which are certified closely."
-	if limit > 0 {
-		hint = "A longer --sensitivity-time may narrow it."
 	}
 	how := "from above only"
 	if b.Lower > 0 {
 		how = fmt.Sprintf("within a factor of %.2g only", b.Upper/b.Lower)
 	}
-	a.note("Note: the sensitivity is certified %s, and noise follows its upper end. %s", how, hint)
+	a.note("Note: the sensitivity is certified %s, and noise follows its upper end. Rounding of the products with M keeps it open: "+
+		"a smaller --tau leaves larger differences, which are certified closely.", how)
 }
 
 // maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for

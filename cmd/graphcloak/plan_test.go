@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -17,17 +16,15 @@ import (
 func TestNoteBracket(t *testing.T) {
 	for _, c := range []struct {
 		lower, upper float64
-		limit        time.Duration
 		want         []string
 	}{
-		{1, 1.9, 0, nil},
-		{3e-7, 9e-6, 0, []string{"factor of 30", "--tau"}},
-		{0, 1, time.Second, []string{"from above only", "--sensitivity-time"}},
-		{3e-7, 9e-6, time.Second, []string{"factor of 30", "--sensitivity-time"}},
+		{1, 1.9, nil},
+		{3e-7, 9e-6, []string{"factor of 30", "--tau"}},
+		{0, 1, []string{"from above only", "--tau"}},
 	} {
 		var out bytes.Buffer
 		a := &app{stderr: &out}
-		a.noteBracket(&graphcloak.Plan{Plan: &privacy.Plan{Public: privacy.Public{}, Sensitivity: privacy.Sensitivity{Lower: c.lower, Upper: c.upper}}}, c.limit)
+		a.noteBracket(&graphcloak.Plan{Plan: &privacy.Plan{Public: privacy.Public{}, Sensitivity: privacy.Sensitivity{Lower: c.lower, Upper: c.upper}}})
 		for _, w := range c.want {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("%v to %v: %q, want %q", c.lower, c.upper, &out, w)

@@ -132,7 +132,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
 		a.simulate = a.curveOf(m, p.Plan, job.Recover)
-		a.noteBracket(p, job.Plan.SensitivityTime)
+		a.noteBracket(p)
 		a.noteTau(p)
 		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Confirm certifies again that Δ₂ ≤ b.Upper, for a bracket from any source, found
-// with any tolerance and time. The upper end of the result is at most b.Upper
+// with any tolerance. The upper end of the result is at most b.Upper
 // where that could be shown, and its lower end above b.Upper where b is wrong. It
 // takes about the time of the bracket, less where b is wide or wrong.
 //
@@ -16,7 +16,7 @@ import (
 // where that is 0 there is none. Tolerance and Time of opts are ignored. It returns
 // [expm.ErrAccuracy] where double precision certifies nothing.
 func Confirm(ctx context.Context, m Model, u []float64, b Bracket, opts Options) (Bracket, error) {
-	opts.Threshold, opts.Time, opts.Failure = b.Upper, 0, b.Failure
+	opts.Threshold, opts.Failure = b.Upper, b.Failure
 	if b.Failure == 0 {
 		opts.Seed = [32]byte{}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"time"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -17,9 +16,8 @@ import (
 //	α · max over edges of |M_si − M_sj| / length(e)   for each sensor s,
 //
 // in the order of Model.Sensors (nodes where that is nil). It takes one row of M a
-// sensor where all rows take some minutes at most, or fit in Options.Time. Otherwise,
-// or when the time has run out, sensors get an upper end without a row: the smaller of
-// the joint one and a product of two norms. It returns [expm.ErrAccuracy] where double
+// sensor where all rows take some minutes at most. Otherwise sensors get an upper end
+// without a row: the smaller of the joint one and a product of two norms. It returns [expm.ErrAccuracy] where double
 // precision certifies nothing.
 func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
@@ -96,28 +94,18 @@ func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 	return b
 }
 
-// Rows are computed where all take at most rowsEntries entries of products, a few
-// minutes, or where they fit in Options.Time.
-const secondsPerEntry = 2e-9
-
-var rowsEntries = 1e11 // tests take fewer
+// rowsEntries bounds the entries of products that computing all rows may take: a few minutes. Tests take fewer.
+var rowsEntries = 1e11
 
 // bracketByRows brackets each reading from its computed row, whose error on b is at most
 // Err·‖b‖₂.
-func (p *problem) bracketByRows(parent context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
-	begin := time.Now()
-	d, err := expm.New(parent, p.lap, p.tau, expm.Options{Method: expm.Chebyshev})
+func (p *problem) bracketByRows(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
+	d, err := expm.New(ctx, p.lap, p.tau, expm.Options{Method: expm.Chebyshev})
 	if err != nil && !errors.Is(err, expm.ErrAccuracy) {
 		return err
 	}
 	done := 0
-	ctx := parent
-	if opts.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(parent, opts.Time*3/4)
-		defer cancel()
-	}
-	for err == nil && p.rowsAffordable(d, len(sensors), opts) && done < len(sensors) {
+	for err == nil && p.rowsAffordable(d, len(sensors)) && done < len(sensors) {
 		part := sensors[done:min(done+16, len(sensors))]
 		block, stop := d.Rows(ctx, part)
 		if stop != nil {
@@ -131,21 +119,15 @@ func (p *problem) bracketByRows(parent context.Context, m Model, sensors []int, 
 		done += len(part)
 		opts.Progress("sensors", int64(done), int64(len(sensors)))
 	}
-	if parent.Err() != nil || done == len(sensors) {
-		return parent.Err()
+	if ctx.Err() != nil || done == len(sensors) {
+		return ctx.Err()
 	}
-	if opts.Time > 0 {
-		opts.Time = max(time.Millisecond, opts.Time-time.Since(begin))
-	}
-	return p.boundWithoutRows(parent, m, sensors[done:], opts, out[done:])
+	return p.boundWithoutRows(ctx, m, sensors[done:], opts, out[done:])
 }
 
-// rowsAffordable reports whether the rows of so many sensors fit in the time.
-func (p *problem) rowsAffordable(d *expm.Diffusion, sensors int, opts Options) bool {
+// rowsAffordable reports whether the rows of so many sensors take at most rowsEntries.
+func (p *problem) rowsAffordable(d *expm.Diffusion, sensors int) bool {
 	entries := float64(sensors) * (float64(d.Degree()+1)*float64(p.lap.Work()) + 2*float64(p.edges.len()))
-	if opts.Time > 0 {
-		return entries*secondsPerEntry < opts.Time.Seconds()/2
-	}
 	return entries < rowsEntries
 }
 
@@ -157,9 +139,7 @@ func (p *problem) rowsAffordable(d *expm.Diffusion, sensors int, opts Options) b
 //
 // a norm for each node from the random columns of the screen, and Δ₂ at τ/2.
 func (p *problem) boundWithoutRows(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
-	begin, caller := time.Now(), ctx
 	opts.Failure /= 3
-	opts.Time /= 2
 	joint, err := Bound(ctx, m, nil, opts)
 	if err != nil {
 		return err
@@ -170,20 +150,13 @@ func (p *problem) boundWithoutRows(ctx context.Context, m Model, sensors []int, 
 	if opts.Seed == [32]byte{} || !p.resistive() {
 		return nil
 	}
-	if opts.Time > 0 {
-		opts.Time = max(time.Millisecond, 2*opts.Time-time.Since(begin))
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, opts.Time)
-		defer cancel()
-		opts.Time /= 2
-	}
 	m.Tau, m.Sensors, m.Diffusion = m.Tau/2, nil, nil
 	half, err := Bound(ctx, m, nil, opts)
 	if err == nil {
 		err = p.productBounds(ctx, m, half, sensors, opts, out)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNoProgress) {
-		return caller.Err()
+	if errors.Is(err, errNoProgress) {
+		return ctx.Err()
 	}
 	return err
 }

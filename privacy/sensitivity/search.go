@@ -34,21 +34,15 @@ type search struct {
 // search runs the tiers: an O(1) bound for each edge, exact values of a few
 // promising ones, parallel paths, local quadrature where it is cheaper, then the random
 // screen and exact values in turn, whichever is cheaper.
-func (p *problem) search(parent context.Context, opts Options) (Bracket, error) {
-	ctx := parent
-	if opts.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(parent, opts.Time)
-		defer cancel()
-	}
+func (p *problem) search(ctx context.Context, opts Options) (Bracket, error) {
 	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
 	defer s.release()
 	s.boundAll()
 	err := s.narrow(ctx)
-	if parent.Err() != nil {
-		return Bracket{}, parent.Err()
+	if ctx.Err() != nil {
+		return Bracket{}, ctx.Err()
 	}
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errNoProgress) {
+	if err != nil && !errors.Is(err, errNoProgress) {
 		return Bracket{}, err
 	}
 	return s.bracket(), nil

@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -50,9 +49,6 @@ type Options struct {
 	// Threshold is certified, or refuted by the lower end. Tolerance then only sets the
 	// accuracy to which M is computed.
 	Threshold float64
-	// Time ends the search early, with the bracket reached; 0: no limit. A result
-	// that was cut short depends on the machine's speed.
-	Time time.Duration
 	// Seed keys the random screen: 32 bytes from a cryptographic source, kept with
 	// the plan, so that the same plan gives the same bits. All zero: no screen.
 	Seed [32]byte
@@ -151,8 +147,8 @@ func (m *Model) check() error {
 
 // setDefaults checks the options and fills in the defaults for a graph of n nodes.
 func (o *Options) setDefaults(n int) error {
-	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || o.Time < 0 || !(o.Threshold >= 0) {
-		return fmt.Errorf("sensitivity: tolerance %v, failure %v, time %v or threshold %v out of range", o.Tolerance, o.Failure, o.Time, o.Threshold)
+	if !(o.Tolerance >= 0) || !(o.Failure >= 0 && o.Failure < 1) || !(o.Threshold >= 0) {
+		return fmt.Errorf("sensitivity: tolerance %v, failure %v or threshold %v out of range", o.Tolerance, o.Failure, o.Threshold)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance(n)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"time"
 
 	"github.com/graphcloak/graphcloak/expm"
 )
@@ -75,7 +74,6 @@ func byProducts(ctx context.Context, base *problem, m Model, u []float64, set Un
 			return Envelope{}, fmt.Errorf("%w: between the values of tau that are certified Δ₂ may be larger than %v", ErrUncertainty, bend)
 		}
 	}
-	end := time.Now().Add(opts.Time)
 	worst := Envelope{Bracket: Bracket{Edge: [2]int{-1, -1}}, Tau: m.Tau, Alternative: -1}
 	for k, tau := range grid {
 		opts.Progress("uncertainty", int64(k), int64(len(grid)))
@@ -83,9 +81,6 @@ func byProducts(ctx context.Context, base *problem, m Model, u []float64, set Un
 		at := opts
 		if opts.Seed != [32]byte{} { // what is asked here depends on what the columns before have shown
 			at.Seed = derivedSeed(opts.Seed, "graphcloak/v1/sensitivity/tau/"+strconv.Itoa(k))
-		}
-		if opts.Time > 0 {
-			at.Time = max(time.Millisecond, time.Until(end)/time.Duration(len(grid)-k))
 		}
 		b, err := worst.extend(ctx, m, u, at)
 		if err != nil {
@@ -147,7 +142,6 @@ func PerSensorWorst(ctx context.Context, m Model, set Uncertainty, opts Options)
 	}
 	grid := newTauGrid(set.TauFrom, set.TauTo, ratio)
 	opts.Failure /= float64(len(grid))
-	opts.Time /= time.Duration(len(grid))
 	var worst []Bracket
 	for k, tau := range grid {
 		m.Tau = tau

@@ -58,8 +58,8 @@ const MaxAlternatives = 2000
 const maxEvaluations = 256
 
 // WorstCase brackets the largest Δ₂ over a set of operators. Its upper end is valid always;
-// how close it is to the lower one depends on Options.Tolerance and Options.Time for τ,
-// and on WeightError itself. It returns [ErrUncertainty] for a set that is out
+// how close it is to the lower one depends on Options.Tolerance for τ, and on WeightError
+// itself. It returns [ErrUncertainty] for a set that is out
 // of range and, where more than τ is uncertain, for more than [MaxUncertain] nodes, and [expm.ErrAccuracy] where double
 // precision certifies nothing.
 //
