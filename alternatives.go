@@ -82,7 +82,8 @@ func listAlternatives(g *graph.Graph, list []Alternative) (*listed, error) {
 		return nil, err
 	}
 	if size := float64(len(list)) * float64(g.Order()+g.Size()); size > maxListed {
-		return nil, fmt.Errorf("%w: %d graphs of %d nodes and %d relationships are too many", ErrAlternative, len(list), g.Order(), g.Size())
+		return nil, fmt.Errorf("%w: %d graphs of %d nodes and %d relationships are too many", ErrAlternative, len(list),
+			g.Order(), g.Size())
 	}
 	own, h := g.Digest(), sha256.New()
 	h.Write([]byte("graphcloak/alternatives/v1"))

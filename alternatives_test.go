@@ -39,7 +39,8 @@ func TestAlternatives(t *testing.T) {
 	job := measuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2})
 	job.Alternatives = valves()
 	m, p := testkit.Planned(t, s, job)
-	const words = "the relationships of the graph, or of one of the 3 listed beside it and not of graphs between them, with any τ from 1.8 to 2.2;"
+	const words = "the relationships of the graph, or of one of the 3 listed beside it and not of graphs between them, with any τ " +
+		"from 1.8 to 2.2;"
 	if p.Uncertainty.Alternatives != 3 || p.Allocated == nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("%d alternatives, allocated %v: %s", p.Uncertainty.Alternatives, p.Allocated != nil, p.Sentence())
 	}
@@ -114,7 +115,12 @@ func TestAlternatives(t *testing.T) {
 // The list counts beside every other error that is declared.
 func TestListBesideOtherErrors(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	for _, u := range []privacy.Uncertainty{{}, {TauFrom: 1.8, TauTo: 2.2}, {WeightError: .05}, {TauFrom: 1.8, TauTo: 2.2, WeightError: .05}} {
+	for _, u := range []privacy.Uncertainty{
+		{},
+		{TauFrom: 1.8, TauTo: 2.2},
+		{WeightError: .05},
+		{TauFrom: 1.8, TauTo: 2.2, WeightError: .05},
+	} {
 		job := measuredJob(u)
 		job.Plan.Allocation.Uniform = true
 		_, plain := testkit.Planned(t, s, job)
@@ -146,19 +152,37 @@ func TestAlternativesRefused(t *testing.T) {
 		list []graphcloak.Alternative
 		want error
 	}{
-		"no name":       {[]graphcloak.Alternative{{Changes: one}}, graphcloak.ErrAlternative},
-		"a long name":   {[]graphcloak.Alternative{{Name: strings.Repeat("x", 201), Changes: one}}, graphcloak.ErrAlternative},
-		"a control":     {[]graphcloak.Alternative{{Name: "x\x1b[2J", Changes: one}}, graphcloak.ErrAlternative},
-		"no text":       {[]graphcloak.Alternative{{Name: "x\xff", Changes: one}}, graphcloak.ErrAlternative},
-		"twice":         {[]graphcloak.Alternative{{Name: "x", Changes: one}, {Name: "x", Changes: one}}, graphcloak.ErrAlternative},
-		"no change":     {[]graphcloak.Alternative{{Name: "x"}}, graphcloak.ErrAlternative},
-		"many":          {many, graphcloak.ErrAlternative},
-		"many changes":  {[]graphcloak.Alternative{{Name: "x", Changes: make([]graph.Change, 100_001)}}, graphcloak.ErrAlternative},
-		"a stranger":    {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "1", Target: "99", Weight: 1}}}}, graph.ErrUnknownNode},
-		"never there":   {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "33", Weight: 0}}}}, graph.ErrChange},
-		"infinite":      {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "1", Weight: math.Inf(1)}}}}, graph.ErrBadWeight},
-		"out of double": {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1e308}, {Source: "0", Target: "2", Weight: 1e308}}}}, graphcloak.ErrAlternative},
-		"as it is":      {[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}}, graphcloak.ErrAlternative},
+		"no name":      {[]graphcloak.Alternative{{Changes: one}}, graphcloak.ErrAlternative},
+		"a long name":  {[]graphcloak.Alternative{{Name: strings.Repeat("x", 201), Changes: one}}, graphcloak.ErrAlternative},
+		"a control":    {[]graphcloak.Alternative{{Name: "x\x1b[2J", Changes: one}}, graphcloak.ErrAlternative},
+		"no text":      {[]graphcloak.Alternative{{Name: "x\xff", Changes: one}}, graphcloak.ErrAlternative},
+		"twice":        {[]graphcloak.Alternative{{Name: "x", Changes: one}, {Name: "x", Changes: one}}, graphcloak.ErrAlternative},
+		"no change":    {[]graphcloak.Alternative{{Name: "x"}}, graphcloak.ErrAlternative},
+		"many":         {many, graphcloak.ErrAlternative},
+		"many changes": {[]graphcloak.Alternative{{Name: "x", Changes: make([]graph.Change, 100_001)}}, graphcloak.ErrAlternative},
+		"a stranger": {
+			[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "1", Target: "99", Weight: 1}}}},
+			graph.ErrUnknownNode,
+		},
+		"never there": {
+			[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "33", Weight: 0}}}},
+			graph.ErrChange,
+		},
+		"infinite": {
+			[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "1", Weight: math.Inf(1)}}}},
+			graph.ErrBadWeight,
+		},
+		"out of double": {
+			[]graphcloak.Alternative{{
+				Name:    "x",
+				Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1e308}, {Source: "0", Target: "2", Weight: 1e308}},
+			}},
+			graphcloak.ErrAlternative,
+		},
+		"as it is": {
+			[]graphcloak.Alternative{{Name: "x", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}},
+			graphcloak.ErrAlternative,
+		},
 	} {
 		job := measuredJob(privacy.Uncertainty{})
 		job.Alternatives = c.list

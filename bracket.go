@@ -123,7 +123,9 @@ func (m *Model) computingError() float64 {
 }
 
 // bound certifies the sensitivity under weights u, over all that is uncertain.
-func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privacy.Uncertainty, options sensitivity.Options) (sensitivity.Bracket, error) {
+func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privacy.Uncertainty,
+	options sensitivity.Options,
+) (sensitivity.Bracket, error) {
 	model := m.sensitivityModel(alpha)
 	if !un.Any() {
 		return sensitivity.Bound(ctx, model, u, options)
@@ -133,7 +135,9 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 }
 
 // perSensor certifies the sensitivity of each reading, over all that is uncertain.
-func (m *Model) perSensor(ctx context.Context, alpha float64, un privacy.Uncertainty, options sensitivity.Options) ([]sensitivity.Bracket, error) {
+func (m *Model) perSensor(ctx context.Context, alpha float64, un privacy.Uncertainty,
+	options sensitivity.Options,
+) ([]sensitivity.Bracket, error) {
 	model := m.sensitivityModel(alpha)
 	if !un.Any() {
 		return sensitivity.PerSensor(ctx, model, options)

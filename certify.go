@@ -30,7 +30,8 @@ func (m *Model) Matches(p *privacy.Plan) error {
 	want := m.publicPart(p.Alpha)
 	switch {
 	case p.GraphDigest != want.GraphDigest:
-		return fmt.Errorf("%w: the plan is for a graph with the digest %.12s… (nodes: %d, relationships: %d), the store has %.12s… (nodes: %d, relationships: %d)",
+		return fmt.Errorf("%w: the plan is for a graph with the digest %.12s… (nodes: %d, relationships: %d), the store has %.12s… "+
+			"(nodes: %d, relationships: %d)",
 			ErrGraphChanged, p.GraphDigest, p.NodeCount, p.RelationshipCount, want.GraphDigest, want.NodeCount, want.RelationshipCount)
 	case p.Public != want:
 		return fmt.Errorf("%w: the plan is for τ = %v, the %s Laplacian and distance in %s; the model has τ = %v, %s and %s",
@@ -40,7 +41,8 @@ func (m *Model) Matches(p *privacy.Plan) error {
 		return fmt.Errorf("%w: it charges an error of each reading, and errors are those of the whole vector here", ErrPlan)
 	}
 	if u := p.Uncertainty; u.Alternatives != len(m.listed.graphs) || u.AlternativesDigest != m.listed.digest {
-		return fmt.Errorf("%w: it says that it is certified for %d alternative graphs of digest %.12s…, its model lists %d of digest %.12s…",
+		return fmt.Errorf("%w: it says that it is certified for %d alternative graphs of digest %.12s…, its model lists %d of "+
+			"digest %.12s…",
 			ErrPlan, u.Alternatives, u.AlternativesDigest, len(m.listed.graphs), m.listed.digest)
 	}
 	if err := m.matchSensors(p); err != nil {
@@ -63,7 +65,8 @@ func (m *Model) matchSensors(p *privacy.Plan) error {
 		case s.Node >= m.Graph.Order():
 			return fmt.Errorf("%w: sensor %d is node %d, the graph has %d", ErrPlan, k, s.Node, m.Graph.Order())
 		case s.ID != m.Graph.ID(s.Node):
-			return fmt.Errorf("%w: sensor %d has node %d under the id %q, the graph has %q there", ErrPlan, k, s.Node, s.ID, m.Graph.ID(s.Node))
+			return fmt.Errorf("%w: sensor %d has node %d under the id %q, the graph has %q there", ErrPlan, k, s.Node, s.ID,
+				m.Graph.ID(s.Node))
 		case !selected:
 			return fmt.Errorf("%w: node %q is not among the %d selected sensors", ErrPlan, s.ID, len(m.Sensors))
 		}
@@ -150,7 +153,8 @@ func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
 			b.Upper = largest
 		}
 		if b.Upper > s.Bound || b.Failure > p.Sensitivity.Failure {
-			return fmt.Errorf("%w: sensor %q is charged a sensitivity of %.6g, and only %.6g can be certified", ErrPlan, s.ID, s.Bound, b.Upper)
+			return fmt.Errorf("%w: sensor %q is charged a sensitivity of %.6g, and only %.6g can be certified", ErrPlan, s.ID,
+				s.Bound, b.Upper)
 		}
 	}
 	return nil
@@ -197,7 +201,8 @@ func (m *Model) confirm(ctx context.Context, p *privacy.Plan, u []float64, b pri
 		return fmt.Errorf("certify sensitivity: %w", err)
 	}
 	if fresh.Upper > b.Upper {
-		return fmt.Errorf("%w: its sensitivity is charged as %.9g, and here it is certified to be from %.9g to %.9g", ErrPlan, b.Upper, fresh.Lower, fresh.Upper)
+		return fmt.Errorf("%w: its sensitivity is charged as %.9g, and here it is certified to be from %.9g to %.9g", ErrPlan, b.Upper,
+			fresh.Lower, fresh.Upper)
 	}
 	return nil
 }
@@ -256,7 +261,8 @@ func (m *Model) certifyAll(ctx context.Context, p *privacy.Plan, a *Allocated) e
 func (m *Model) matchAllocated(p *privacy.Plan, a *Allocated) error {
 	if a == nil {
 		if m.weights(p) != nil {
-			return fmt.Errorf("%w: its noise is not uniform at the %d selected sensors, and it names no allocation", ErrPlan, len(m.Sensors))
+			return fmt.Errorf("%w: its noise is not uniform at the %d selected sensors, and it names no allocation", ErrPlan,
+				len(m.Sensors))
 		}
 		return nil
 	}

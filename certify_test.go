@@ -33,7 +33,10 @@ func forge(t *testing.T, p *graphcloak.Plan, change func(*privacy.Spec)) *graphc
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(&graphcloak.Plan{Plan: inner, Model: p.Model, Seed: p.Seed, Accuracy: p.Accuracy, Allocated: p.Allocated, PublicProperties: p.PublicProperties})
+	text, err := json.Marshal(&graphcloak.Plan{
+		Plan: inner, Model: p.Model, Seed: p.Seed, Accuracy: p.Accuracy, Allocated: p.Allocated,
+		PublicProperties: p.PublicProperties,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +119,8 @@ func TestForgedPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.CertifyRelease(t.Context(), &graphcloak.Release{Release: x, Model: p.Model}); !errors.Is(err, graphcloak.ErrPlan) || strings.Contains(err.Error(), "NaN") {
+		if err := m.CertifyRelease(t.Context(), &graphcloak.Release{Release: x, Model: p.Model}); !errors.Is(err, graphcloak.ErrPlan) ||
+			strings.Contains(err.Error(), "NaN") {
 			t.Errorf("%s: a release with a sixteenth of the noise: %v, want ErrPlan", name, err)
 		}
 	}

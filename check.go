@@ -54,7 +54,8 @@ func checkPublished(ctx context.Context, l privacy.Ledger, s Signal) error {
 		}
 		for _, e := range entries {
 			if e.Charge != nil && slices.Contains(e.Charge.PublicProperties, s.Property()) {
-				return fmt.Errorf("%w: release %q read %q without noise, as a sensor, community, prior, key, weight or length property", ErrSignalPublic, e.ReleaseID, s.Property())
+				return fmt.Errorf("%w: release %q read %q without noise, as a sensor, community, prior, key, weight or length property",
+					ErrSignalPublic, e.ReleaseID, s.Property())
 			}
 		}
 	}

@@ -73,7 +73,8 @@ func (m *Model) chooseTau(ctx context.Context, opts PlanOptions) (*TauChoice, er
 		return nil, nil
 	}
 	if opts.Measured {
-		return nil, fmt.Errorf("%w: tau is to be chosen, but sensors measure here, and how long the process ran before they did is a fact about it: give tau", privacy.ErrInput)
+		return nil, fmt.Errorf("%w: tau is to be chosen, but sensors measure here, and how long the process ran before they did is a "+
+			"fact about it: give tau", privacy.ErrInput)
 	}
 	s, err := m.newTauSearch(ctx, opts)
 	if err != nil {
@@ -156,7 +157,8 @@ func (m *Model) newTauSearch(ctx context.Context, opts PlanOptions) (*tauSearch,
 			return s, nil
 		}
 	}
-	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: τ = %v was taken; try others by --tau", m.Graph.Order(), m.Graph.Size(), fallbackTau)
+	s.note = fmt.Sprintf("on %d nodes and %d relationships a search would take minutes: τ = %v was taken; try others by --tau",
+		m.Graph.Order(), m.Graph.Size(), fallbackTau)
 	return s, nil
 }
 
@@ -386,7 +388,8 @@ func (s *tauSearch) simulated(model sensitivity.Model, d *expm.Diffusion) (*TauP
 			return nil, err
 		}
 	}
-	if n := s.m.Graph.Order(); p == nil || n <= draftOrder && s.sketch.MaxSensors == 0 && !allocation.DraftsAll(s.m.Graph, len(s.m.Sensors)) {
+	if n := s.m.Graph.Order(); p == nil || n <= draftOrder && s.sketch.MaxSensors == 0 &&
+		!allocation.DraftsAll(s.m.Graph, len(s.m.Sensors)) {
 		q, err := s.simulate(model, d, false)
 		if err != nil || q == nil {
 			return nil, err
@@ -448,9 +451,11 @@ func (s *tauSearch) perSensor() bool {
 func (s *tauSearch) otherNoise() string {
 	switch n := s.m.Graph.Order(); {
 	case s.opts.Guarantee == privacy.PerSensor && !s.perSensor():
-		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise for all readings together, which is not that of the guarantee perSensor", draftOrder)
+		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise for all readings together, which is not that of "+
+			"the guarantee perSensor", draftOrder)
 	case s.sketch.MaxSensors > 0 && s.opts.Allocates(n) && !s.drafting:
-		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise at all sensors, of which %d report at most", draftOrder, s.sketch.MaxSensors)
+		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise at all sensors, of which %d report at most",
+			draftOrder, s.sketch.MaxSensors)
 	case s.opts.Allocates(n) && !s.drafting:
 		return fmt.Sprintf("on %d nodes the search for τ judged equal noise, not the noise that is allocated", n)
 	}
@@ -511,7 +516,8 @@ func (s *tauSearch) decide() (float64, error) {
 			notes[0] = "at no τ that was tried is the right community named clearly more often than by chance"
 		}
 		if s.cut {
-			notes = slices.Insert(notes, 0, fmt.Sprintf("the search for τ was cut short after %s, because more would take minutes on this graph", report.Count(len(order), "value")))
+			notes = slices.Insert(notes, 0, fmt.Sprintf("the search for τ was cut short after %s, because more would take minutes "+
+				"on this graph", report.Count(len(order), "value")))
 		}
 		s.note = strings.Join(slices.DeleteFunc(notes, func(v string) bool { return v == "" }), "; ")
 	}

@@ -50,7 +50,8 @@ func TestTauSearchDraftsBeyondRows(t *testing.T) {
 		t.Errorf("without work left: %+v, cut %v, %v", s.tried, s.cut, err)
 	}
 	s.tried[s.first].Accuracy = s.chance // no better than chance
-	if _, err := s.decide(); err != nil || !strings.HasPrefix(s.note, "the search for τ was cut short after 1 value") || !strings.Contains(s.note, "; at no τ that was tried") {
+	if _, err := s.decide(); err != nil || !strings.HasPrefix(s.note, "the search for τ was cut short after 1 value") ||
+		!strings.Contains(s.note, "; at no τ that was tried") {
 		t.Errorf("%q, %v", s.note, err)
 	}
 }

@@ -43,7 +43,10 @@ func detectionOf(d community.Detector) *Detection {
 	quality := map[community.Objective]string{community.ByModularity: "modularity", community.CPM: "cpm"}
 	switch d := d.(type) {
 	case community.Leiden:
-		return &Detection{Method: methodLeiden, Quality: quality[d.Objective], Gamma: d.Gamma, Theta: d.Theta, MaxLevels: d.MaxLevels, RandomSeed: d.Seed}
+		return &Detection{
+			Method: methodLeiden, Quality: quality[d.Objective], Gamma: d.Gamma, Theta: d.Theta, MaxLevels: d.MaxLevels,
+			RandomSeed: d.Seed,
+		}
 	case community.Louvain:
 		return &Detection{Method: methodLouvain, Quality: quality[d.Objective], Gamma: d.Gamma, MaxLevels: d.MaxLevels, RandomSeed: d.Seed}
 	}
@@ -83,7 +86,8 @@ func (d *Detection) check() error {
 	switch {
 	case d == nil:
 		return nil
-	case !slices.Contains([]string{methodLeiden, methodLouvain, methodOther}, d.Method) || !slices.Contains([]string{"", "modularity", "cpm"}, d.Quality):
+	case !slices.Contains([]string{methodLeiden, methodLouvain, methodOther}, d.Method) ||
+		!slices.Contains([]string{"", "modularity", "cpm"}, d.Quality):
 		return fmt.Errorf("%w: communities: there is no such detection", strictjson.ErrInvalid)
 	case d.Gamma < 0 || d.Theta < 0 || d.MaxLevels < 0:
 		return fmt.Errorf("%w: communities: a setting of the detection is negative", strictjson.ErrInvalid)

@@ -58,7 +58,11 @@ func checkVersion(fields map[string]json.RawMessage, what string) error {
 // kindOf recognises the kinds of our files by a key that only one of them has; "" for none.
 func kindOf(fields map[string]json.RawMessage) string {
 	for _, kind := range []struct{ key, name string }{
-		{"release", "release file"}, {"answer", "report"}, {"sensor", "sensor package"}, {"steps", "sensor's value"}, {"sensitivity", "plan file"},
+		{"release", "release file"},
+		{"answer", "report"},
+		{"sensor", "sensor package"},
+		{"steps", "sensor's value"},
+		{"sensitivity", "plan file"},
 	} {
 		if fields[kind.key] != nil {
 			return kind.name

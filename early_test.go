@@ -24,9 +24,13 @@ func TestBadSourcesBeforeTheSearch(t *testing.T) {
 	}
 	for property, want := range map[string]error{"hot": graphcloak.ErrBadSignal, "cold": graphcloak.ErrZeroSignal} {
 		searched, planned := false, false
-		job := graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: property}, Planned: func(*graphcloak.Plan) error { planned = true; return nil }}
+		job := graphcloak.Job{
+			Signal:  graphcloak.Signal{SourceProperty: property},
+			Planned: func(*graphcloak.Plan) error { planned = true; return nil },
+		}
 		job.Plan.Epsilon, job.Plan.Delta = 1, 0.01
-		_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{Progress: func(stage string, _, _ int64) { searched = searched || stage == "choose tau" }})
+		_, err := graphcloak.Run(t.Context(), s, job,
+			graphcloak.LoadOptions{Progress: func(stage string, _, _ int64) { searched = searched || stage == "choose tau" }})
 		if !errors.Is(err, want) || searched || planned {
 			t.Errorf("%s: %v; searched %v, planned %v", property, err, searched, planned)
 		}

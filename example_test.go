@@ -23,7 +23,15 @@ import (
 func Example() {
 	ctx := context.Background()
 	var b graph.Builder
-	for _, e := range [][2]graph.ID{{"ann", "bob"}, {"bob", "cid"}, {"cid", "ann"}, {"cid", "dan"}, {"dan", "eve"}, {"eve", "fay"}, {"fay", "dan"}} {
+	for _, e := range [][2]graph.ID{
+		{"ann", "bob"},
+		{"bob", "cid"},
+		{"cid", "ann"},
+		{"cid", "dan"},
+		{"dan", "eve"},
+		{"eve", "fay"},
+		{"fay", "dan"},
+	} {
 		_ = b.AddEdge(e[0], e[1], 1) // fails for an empty id or a weight ≤ 0
 	}
 	g, err := b.Graph()

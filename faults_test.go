@@ -48,7 +48,8 @@ func TestStuckSensorIsNamed(t *testing.T) {
 	if naive.Posterior.NodeID == source || naive.SuspectSensors != nil || naive.SensorFaultRate != 0 {
 		t.Errorf("without faults: %v, suspects %v", naive.Posterior, naive.SuspectSensors)
 	}
-	if rep.Posterior.NodeID != source || len(rep.SuspectSensors) != 1 || rep.SuspectSensors[0].NodeID != stuck || rep.SuspectSensors[0].Probability < .99 || rep.SensorFaultRate != .01 || math.Abs(rep.SensorFaultyPrior-.0484) > 1e-4 {
+	if rep.Posterior.NodeID != source || len(rep.SuspectSensors) != 1 || rep.SuspectSensors[0].NodeID != stuck ||
+		rep.SuspectSensors[0].Probability < .99 || rep.SensorFaultRate != .01 || math.Abs(rep.SensorFaultyPrior-.0484) > 1e-4 {
 		t.Errorf("with faults: %v, suspects %v", rep.Posterior, rep.SuspectSensors)
 	}
 	if b := rep.Breakdown; naive.Breakdown != nil || b == nil || b.AtLeast < 1 || b.AtMost < b.AtLeast || b.AtMost > len(in.Nodes)+1 {
@@ -76,7 +77,8 @@ func TestFaultyReadings(t *testing.T) {
 			t.Errorf("readings of %v: %+v, %v", v, rep, err)
 			continue
 		}
-		if all := len(rep.SuspectSensors) == len(in.Nodes); all != (v > 0) || all != strings.Contains(strings.Join(rep.Notes, "\n"), "all 36 sensors are") {
+		if all := len(rep.SuspectSensors) == len(in.Nodes); all != (v > 0) ||
+			all != strings.Contains(strings.Join(rep.Notes, "\n"), "all 36 sensors are") {
 			t.Errorf("readings of %v: %d suspects, notes %q", v, len(rep.SuspectSensors), rep.Notes)
 		}
 	}

@@ -47,7 +47,8 @@ func TestFalseAlarmsAreNotSure(t *testing.T) {
 		for _, c := range rep.Communities {
 			sum += c.Probability
 		}
-		if p := rep.Presence.Probability; math.Abs(p-1/(1+math.Exp(-rep.Posterior.LogPresence))) > 1e-9 || math.Abs(sum-p) > 1e-9 || math.Abs(floats.Sum(rep.Nodes().Probability)-p) > 1e-9 {
+		if p := rep.Presence.Probability; math.Abs(p-1/(1+math.Exp(-rep.Posterior.LogPresence))) > 1e-9 || math.Abs(sum-p) > 1e-9 ||
+			math.Abs(floats.Sum(rep.Nodes().Probability)-p) > 1e-9 {
 			t.Errorf("a source has probability %v, communities %v in all, evidence %v", p, sum, rep.Posterior.LogPresence)
 		}
 		if alarms++; rep.Communities[0].Probability > .9 {
@@ -69,10 +70,12 @@ func TestNoSourceNoCommunity(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := rep.Presence
-	if p.Detected || p.PValue <= .05 || p.FalseAlarm != .05 || p.Threshold == nil || rep.Posterior.LogPresence > *p.Threshold || rep.StandsOut() {
+	if p.Detected || p.PValue <= .05 || p.FalseAlarm != .05 || p.Threshold == nil || rep.Posterior.LogPresence > *p.Threshold ||
+		rep.StandsOut() {
 		t.Errorf("%+v, log odds %v", *p, rep.Posterior.LogPresence)
 	}
-	if !strings.HasPrefix(rep.Answer, "No sign of a source") || strings.Contains(rep.Answer, "ommunity") || strings.Contains(rep.Answer, "probability") {
+	if !strings.HasPrefix(rep.Answer, "No sign of a source") || strings.Contains(rep.Answer, "ommunity") ||
+		strings.Contains(rep.Answer, "probability") {
 		t.Error(rep.Answer)
 	}
 	columns, row := rep.Stats()
@@ -81,7 +84,8 @@ func TestNoSourceNoCommunity(t *testing.T) {
 			t.Errorf("column %s: %v", c, row[k])
 		}
 	}
-	if rep, err = m.RecoverFrom(t.Context(), in, analyst.Options{FalseAlarm: 1}); err != nil || !rep.Presence.Detected || strings.Contains(rep.Answer, "No sign") {
+	if rep, err = m.RecoverFrom(t.Context(), in, analyst.Options{FalseAlarm: 1}); err != nil || !rep.Presence.Detected ||
+		strings.Contains(rep.Answer, "No sign") {
 		t.Errorf("a source is supposed: %v, %v", rep.Answer, err)
 	}
 	for _, rate := range []float64{-.1, 1.1, math.NaN()} {
@@ -124,7 +128,8 @@ func TestOneOrTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := rep.Sources
-		if s.Count != tt.want || s.LogSecond == nil || (*s.LogSecond > 3) != (tt.want == 2) || !rep.Presence.Detected || rep.Fit.PValue < .01 {
+		if s.Count != tt.want || s.LogSecond == nil || (*s.LogSecond > 3) != (tt.want == 2) || !rep.Presence.Detected ||
+			rep.Fit.PValue < .01 {
 			t.Errorf("%v: %+v, %+v, %+v: %s", tt.sources, *s, *rep.Presence, *rep.Fit, rep.Answer)
 		}
 	}
@@ -180,7 +185,8 @@ func TestMisfitIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := rep.Fit
-		if f.PValue >= report.NoFit || len(f.Alternatives) != 2 || want != "" && f.Alternatives[0].Name != want || !strings.Contains(rep.Answer, "do not fit the model") || !strings.Contains(rep.Answer, want) {
+		if f.PValue >= report.NoFit || len(f.Alternatives) != 2 || want != "" && f.Alternatives[0].Name != want ||
+			!strings.Contains(rep.Answer, "do not fit the model") || !strings.Contains(rep.Answer, want) {
 			t.Errorf("%s: %+v: %s", want, *f, rep.Answer)
 		}
 	}
@@ -200,7 +206,9 @@ func TestBackgroundIsNoSecondSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, f := rep.Sources, rep.Fit
-		if s.Count != 1 || s.LogSecond == nil || *s.LogSecond < 3 || f.PValue >= report.NoFit || f.Alternatives[0].Name != report.UniformBackground || !strings.Contains(strings.Join(rep.Notes, "\n"), "a uniform background better still") {
+		if s.Count != 1 || s.LogSecond == nil || *s.LogSecond < 3 || f.PValue >= report.NoFit ||
+			f.Alternatives[0].Name != report.UniformBackground ||
+			!strings.Contains(strings.Join(rep.Notes, "\n"), "a uniform background better still") {
 			t.Errorf("faults at %v: %+v, %+v, %q", faults, *s, *f, rep.Notes)
 		}
 	}
@@ -239,7 +247,8 @@ func TestDegenerateReadings(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if p := rep.Fit.PValue; !strings.Contains(rep.Answer, tt.want) || !(p >= 0 && p <= 1) || !(rep.Presence.PValue > 0 && rep.Presence.PValue <= 1) {
+		if p := rep.Fit.PValue; !strings.Contains(rep.Answer, tt.want) || !(p >= 0 && p <= 1) ||
+			!(rep.Presence.PValue > 0 && rep.Presence.PValue <= 1) {
 			t.Errorf("%s: %+v: %s", tt.name, *rep.Fit, rep.Answer)
 		}
 		for _, a := range rep.Fit.Alternatives {

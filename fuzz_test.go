@@ -60,7 +60,10 @@ func restated(t *testing.T, data []byte, v any) {
 // was read, and is held against a graph without a panic.
 func FuzzPlan(f *testing.F) {
 	m := fuzzModel(f)
-	p, err := m.Plan(f.Context(), graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true}})
+	p, err := m.Plan(f.Context(), graphcloak.PlanOptions{
+		Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1,
+		Allocation: graphcloak.Allocation{Uniform: true},
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -92,7 +95,8 @@ func FuzzRelease(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r graphcloak.Release
 		if err := strictjson.Unmarshal(data, &r); err != nil {
-			if !errors.Is(err, strictjson.ErrInvalid) && !errors.Is(err, graphcloak.ErrNoSignal) && !errors.Is(err, graphcloak.ErrSignalPublic) {
+			if !errors.Is(err, strictjson.ErrInvalid) && !errors.Is(err, graphcloak.ErrNoSignal) &&
+				!errors.Is(err, graphcloak.ErrSignalPublic) {
 				t.Fatalf("error %v, want ErrInvalid", err)
 			}
 			return

@@ -230,7 +230,8 @@ func TestFilesRebuildTheModel(t *testing.T) {
 	if first.Answer != second.Answer || first.Posterior.Probability != second.Posterior.Probability {
 		t.Error("a release read from its file gives another answer")
 	}
-	if _, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r1", Attempt: "a2"}); !errors.Is(err, privacy.ErrReplay) {
+	if _, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r1", Attempt: "a2"}); !errors.Is(err,
+		privacy.ErrReplay) {
 		t.Errorf("the same release id again: %v, want ErrReplay", err)
 	}
 
@@ -245,7 +246,8 @@ func TestFilesRebuildTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r2", Attempt: "a"}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+	if _, err := m.Release(t.Context(), &again, job.Signal, graphcloak.Spend{ReleaseID: "r2", Attempt: "a"}); !errors.Is(err,
+		graphcloak.ErrGraphChanged) {
 		t.Errorf("release on a changed graph: %v, want ErrGraphChanged", err)
 	}
 	if _, err := m.Recover(t.Context(), &read, job.Recover); !errors.Is(err, graphcloak.ErrGraphChanged) {
@@ -341,7 +343,8 @@ func TestRefusalsSpendNothing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			testkit.Write(t, dir, "nodes.csv", "id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
+			testkit.Write(t, dir, "nodes.csv",
+				"id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
 			testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
 			s, err := folder.New(t.Context(), dir, folder.Options{})
 			if err != nil {
@@ -441,7 +444,8 @@ func TestMemoryGuard(t *testing.T) {
 	if !errors.Is(err, graphcloak.ErrMemory) {
 		t.Errorf("1000 bytes: %v, want ErrMemory", err)
 	}
-	if _, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000, IgnoreMemory: true}); err != nil {
+	if _, err := graphcloak.Load(t.Context(), s, paperJob().Settings,
+		graphcloak.LoadOptions{MemoryLimit: 1000, IgnoreMemory: true}); err != nil {
 		t.Errorf("without the guard: %v", err)
 	}
 }
@@ -465,7 +469,8 @@ func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
 	job := paperJob()
 	job.Communities.Property = ""
 	job.Method = expm.Chebyshev // needs less than the recovery
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{MemoryLimit: 1 << 20}); !errors.Is(err, graphcloak.ErrMemory) || !strings.Contains(err.Error(), "recovery") {
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{MemoryLimit: 1 << 20}); !errors.Is(err, graphcloak.ErrMemory) ||
+		!strings.Contains(err.Error(), "recovery") {
 		t.Errorf("%v, want ErrMemory for the recovery", err)
 	}
 	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {

@@ -163,7 +163,8 @@ func TestPlanChargesWhatWasCertified(t *testing.T) {
 	m, p := testkit.Planned(t, store, job)
 	n := m.Graph.Order()
 	l := laplacian.New(m.Graph, laplacian.Combinatorial)
-	brackets, err := sensitivity.PerSensor(t.Context(), sensitivity.Model{Graph: m.Graph, Laplacian: l, Tau: 2, Alpha: 1}, sensitivity.Options{})
+	brackets, err := sensitivity.PerSensor(t.Context(), sensitivity.Model{Graph: m.Graph, Laplacian: l, Tau: 2, Alpha: 1},
+		sensitivity.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,11 +211,15 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := paperJob()
-	job.Settings = graphcloak.Settings{Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}}, Method: expm.Chebyshev}
+	job.Settings = graphcloak.Settings{
+		Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}},
+		Method: expm.Chebyshev,
+	}
 	_, p := testkit.Planned(t, s, job)
 	beta := p.Sensitivity.Failure
 	if !(beta >= 1e-13*(1-1e-12) && beta <= 1e-12) || p.Sensitivity.Seed != p.Seed || p.Seed == [32]byte{} {
-		t.Errorf("the sensitivity may fail with probability %v, seed %v of the plan's %x; want a tenth of 1e-12 at least", beta, p.Sensitivity.Seed, p.Seed)
+		t.Errorf("the sensitivity may fail with probability %v, seed %v of the plan's %x; want a tenth of 1e-12 at least", beta,
+			p.Sensitivity.Seed, p.Seed)
 	}
 	c, err := p.Charge("s", "r", "a")
 	if err != nil || c.Failure != beta || c.Certificate == (privacy.Digest{}) {

@@ -64,7 +64,10 @@ func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: graphcloak.Signal{MeasurementProperty: "heat"}}
+	return &graphcloak.Release{
+		Release: release, Model: p.Model, Allocated: p.Allocated,
+		Signal: graphcloak.Signal{MeasurementProperty: "heat"},
+	}
 }
 
 func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
@@ -144,7 +147,8 @@ func TestRecoverOverGraphs(t *testing.T) {
 		nodes, of := directSum(t, r, graphs, taus)
 		best := floats.MaxIdx(nodes)
 		if id := m.Graph.ID(best); rep.Posterior.NodeID != id || math.Abs(rep.Posterior.Probability-nodes[best]) > 1e-6 {
-			t.Errorf("%s: node %v with probability %v, want %v with %v", name, rep.Posterior.NodeID, rep.Posterior.Probability, id, nodes[best])
+			t.Errorf("%s: node %v with probability %v, want %v with %v", name, rep.Posterior.NodeID, rep.Posterior.Probability,
+				id, nodes[best])
 		}
 		names := []string{"", "<b>wide</b>", "shortcut"}
 		for k, x := range rep.GraphPosterior {
@@ -167,7 +171,8 @@ func TestRecoverOverGraphs(t *testing.T) {
 		}
 		alone := sound
 		alone.StoredGraph = true
-		if rep, err = m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 && rep.Fit.PValue > .001 {
+		if rep, err = m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 &&
+			rep.Fit.PValue > .001 {
 			t.Errorf("%s: of the stored graph alone: %+v, fit %+v, %v", name, rep.GraphPosterior, rep.Fit, err)
 		}
 	}
@@ -196,7 +201,8 @@ func TestTooManyGraphsToSum(t *testing.T) {
 			continue
 		}
 		rep, err := plain.RecoverFrom(context.Background(), in, analyst.Options{Graphs: many[:count]})
-		if err != nil || rep.GraphPosterior != nil || !strings.Contains(strings.Join(rep.Notes, "\n"), "200 listed graphs too, which are too many") {
+		if err != nil || rep.GraphPosterior != nil ||
+			!strings.Contains(strings.Join(rep.Notes, "\n"), "200 listed graphs too, which are too many") {
 			t.Errorf("%d graphs: %v, %+v, %v", count, err, rep.GraphPosterior, rep.Notes)
 		}
 	}
@@ -226,7 +232,8 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 		})
 	}
 	few := graphcloak.LoadOptions{MemoryLimit: 10 * 8 * n * n}
-	if _, err := graphcloak.Run(t.Context(), s, job, few); !errors.Is(err, graphcloak.ErrMemory) || !strings.Contains(err.Error(), "recovery over tau and graphs") {
+	if _, err := graphcloak.Run(t.Context(), s, job, few); !errors.Is(err, graphcloak.ErrMemory) ||
+		!strings.Contains(err.Error(), "recovery over tau and graphs") {
 		t.Errorf("%v, want ErrMemory for the recovery", err)
 	}
 	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {

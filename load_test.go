@@ -42,8 +42,10 @@ func TestSamePlanWhateverTheLoad(t *testing.T) {
 					if first == nil {
 						first = p
 					}
-					if !reflect.DeepEqual(p.TauChoice, first.TauChoice) || !reflect.DeepEqual(p.Sensors, first.Sensors) || !reflect.DeepEqual(p.Allocated, first.Allocated) {
-						t.Errorf("%v, %d workers, stalled %t: τ = %v by %+v, undisturbed %v by %+v", limit, workers, stalled, p.Model.Tau, p.TauChoice, first.Model.Tau, first.TauChoice)
+					if !reflect.DeepEqual(p.TauChoice, first.TauChoice) || !reflect.DeepEqual(p.Sensors, first.Sensors) ||
+						!reflect.DeepEqual(p.Allocated, first.Allocated) {
+						t.Errorf("%v, %d workers, stalled %t: τ = %v by %+v, undisturbed %v by %+v", limit, workers, stalled, p.Model.Tau,
+							p.TauChoice, first.Model.Tau, first.TauChoice)
 					}
 				})
 			}

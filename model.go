@@ -80,7 +80,10 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if len(sensors) == 0 {
 		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", ErrEmpty)
 	}
-	m := &Model{Settings: set, Graph: g, Sensors: sensors, source: s, started: nextSecond(start), found: new(detection), listed: alternatives, opts: opts, open: set.Tau == 0}
+	m := &Model{
+		Settings: set, Graph: g, Sensors: sensors, source: s, started: nextSecond(start), found: new(detection),
+		listed: alternatives, opts: opts, open: set.Tau == 0,
+	}
 	if err := m.readPublic(ctx); err != nil {
 		return nil, err
 	}
@@ -123,7 +126,10 @@ func (m *Model) Operator() *analyst.Operator { return m.operator }
 func (m *Model) ListedGraphs() []analyst.ListedGraph {
 	var list []analyst.ListedGraph
 	for k, g := range m.listed.graphs {
-		list = append(list, analyst.ListedGraph{Name: m.Settings.Alternatives[k].Name, Graph: g, Laplacian: laplacian.New(g, m.Settings.Laplacian)})
+		list = append(list, analyst.ListedGraph{
+			Name: m.Settings.Alternatives[k].Name, Graph: g,
+			Laplacian: laplacian.New(g, m.Settings.Laplacian),
+		})
 	}
 	return list
 }
@@ -164,7 +170,8 @@ func (m *Model) describeSelection() []string {
 		notes = append(notes, fmt.Sprintf("nodes with no relationship were left out of graph, sensors, sources and answer: %d", d.Isolated))
 	}
 	if isolated := m.isolated(); isolated > 0 {
-		notes = append(notes, fmt.Sprintf("nodes with no relationship: %d; a source there is not protected, for it does not diffuse", isolated))
+		notes = append(notes, fmt.Sprintf("nodes with no relationship: %d; a source there is not protected, for it does not diffuse",
+			isolated))
 	}
 	return notes
 }

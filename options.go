@@ -40,8 +40,9 @@ type PlanOptions struct {
 // Allocation says how noise is shared among the sensors. The zero value shares it
 // so that the communities of [Public] are told apart best.
 type Allocation struct {
-	Uniform                bool          // the same σ everywhere, as in the paper
-	Optimal                bool          // asked for by name: also above 200,000 nodes, and where sensors measure and nothing is declared of how far the model is off
+	Uniform bool // the same σ everywhere, as in the paper
+	// asked for by name: also above 200,000 nodes, and where sensors measure and nothing is declared of how far the model is off
+	Optimal                bool
 	MaxSensors, MinSensors int           // that report; 0: no limit
 	Time                   time.Duration // 0: until the gap is small
 }
@@ -80,12 +81,15 @@ func (o PlanOptions) equalReason(n int) string {
 	case o.Guarantee == privacy.PerSensor:
 		return "the guarantee is for each sensor by itself, and an allocation is for all readings together (--guarantee joint)"
 	case a.IsUniform(n):
-		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; --allocation optimal has one made all the same", autoLimit, n)
+		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; --allocation optimal has one made all the same",
+			autoLimit, n)
 	case o.Uncertainty.WeightError > 0:
-		return "the weight error that is declared counts by the sensor that is weighted most, which an allocation makes worse; --allocation optimal has it allocated all the same, with the same guarantee"
+		return "the weight error that is declared counts by the sensor that is weighted most, which an allocation makes worse; " +
+			"--allocation optimal has it allocated all the same, with the same guarantee"
 	}
 	return "sensors measure, and nothing is declared of how far their process may be from the model, which an allocation forgives less; " +
-		"--tau FROM..TO or --scenario FILE declares it, and noise is allocated for all of that; --allocation optimal has it allocated without"
+		"--tau FROM..TO or --scenario FILE declares it, and noise is allocated for all of that; --allocation optimal has it " +
+		"allocated without"
 }
 
 // unitNoise is σ for a sensitivity of 1.

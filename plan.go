@@ -44,7 +44,8 @@ func (m *Model) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 		return nil, err
 	}
 	if most := opts.Allocation.MaxSensors; most > 0 && most < len(m.Sensors) && !opts.Allocates(m.Graph.Order()) {
-		return nil, fmt.Errorf("%w: at most %d of %d sensors are to report, and noise that is not allocated is the same at all of them: leave --max-sensors out, or have the noise allocated (--allocation optimal, --guarantee joint)",
+		return nil, fmt.Errorf("%w: at most %d of %d sensors are to report, and noise that is not allocated is the same at all of them: "+
+			"leave --max-sensors out, or have the noise allocated (--allocation optimal, --guarantee joint)",
 			allocation.ErrInvalid, most, len(m.Sensors))
 	}
 	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
@@ -117,7 +118,8 @@ func checkComputed(opts PlanOptions) error {
 		return nil
 	}
 	if u.TauFrom < u.TauTo {
-		return fmt.Errorf("%w: tau may be anything from %v to %v, but GraphCloak diffuses the sources itself and knows tau: a range is for readings that sensors measure; give one number or auto", ErrComputed, u.TauFrom, u.TauTo)
+		return fmt.Errorf("%w: tau may be anything from %v to %v, but GraphCloak diffuses the sources itself and knows tau: a range is "+
+			"for readings that sensors measure; give one number or auto", ErrComputed, u.TauFrom, u.TauTo)
 	}
 	return fmt.Errorf("%w: an uncertainty is one of readings that sensors measure", ErrComputed)
 }
@@ -143,7 +145,8 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 		p.UniformReason = "an allocation was searched for, and none was found under which more can be told of the community"
 		return nil
 	case errors.Is(err, allocation.ErrWork):
-		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes", m.Graph.Order(), m.Graph.Size())
+		p.UniformReason = fmt.Sprintf("an allocation for %d nodes and %d relationships at this τ would take minutes", m.Graph.Order(),
+			m.Graph.Size())
 		return nil
 	}
 	if err != nil {
@@ -170,7 +173,8 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts P
 
 // noGain says why an allocation that was found is not taken.
 func noGain(s *allocation.Simulated) string {
-	return fmt.Sprintf("an allocation was found that tells no more: in %s it was right in %s with a log loss of %.3f nats, uniform noise in %s with %.3f",
+	return fmt.Sprintf("an allocation was found that tells no more: in %s it was right in %s with a log loss of %.3f nats, uniform "+
+		"noise in %s with %.3f",
 		report.Count(s.Trials, "simulated run"), report.Percent(s.Right), s.Loss, report.Percent(s.Equal), s.EqualLoss)
 }
 

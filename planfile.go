@@ -103,7 +103,11 @@ type planExtra struct {
 // MarshalJSON writes the plan file: one object with the fields of the privacy plan
 // and the model that it belongs to.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	extra := planExtra{Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated, Simulated: p.Simulated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings, Communities: p.Communities}
+	extra := planExtra{
+		Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated,
+		Simulated: p.Simulated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings,
+		Communities: p.Communities,
+	}
 	shown := struct {
 		Sensitivity privacy.Sensitivity `json:"sensitivity"`
 		report.Noise
@@ -142,7 +146,10 @@ func (p *Plan) unmarshal(data []byte) error {
 	}
 	delete(fields, sealKey)
 	own := make(map[string]json.RawMessage)
-	for _, name := range []string{"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "simulated", "publicProperties", "notProtected", "warnings", "communities"} {
+	for _, name := range []string{
+		"model", "sensitivitySeed", "expectedAccuracy", "allocation", "whitenedSensitivity", "simulated",
+		"publicProperties", "notProtected", "warnings", "communities",
+	} {
 		if v, ok := fields[name]; ok {
 			own[name] = v
 			delete(fields, name)
@@ -169,7 +176,11 @@ func (p *Plan) unmarshal(data []byte) error {
 	if err := remarshal(fields, inner); err != nil {
 		return err
 	}
-	q := Plan{Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy, Allocated: extra.Allocated, Simulated: extra.Simulated, PublicProperties: extra.Public, Warnings: extra.Warnings, Communities: extra.Communities}
+	q := Plan{
+		Plan: inner, Model: extra.Model, Seed: [32]byte(seed), Accuracy: extra.Accuracy,
+		Allocated: extra.Allocated, Simulated: extra.Simulated, PublicProperties: extra.Public, Warnings: extra.Warnings,
+		Communities: extra.Communities,
+	}
 	if err := q.consistent(); err != nil {
 		return err
 	}

@@ -165,7 +165,8 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
 	m, p := testkit.Planned(t, s, paperJob())
-	made, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: "1", Attempt: privacy.NewAttempt()})
+	made, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"},
+		graphcloak.Spend{ReleaseID: "1", Attempt: privacy.NewAttempt()})
 	if err != nil {
 		t.Fatal(err)
 	}

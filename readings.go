@@ -104,7 +104,8 @@ func (m *Model) measured(ctx context.Context, p *Plan, s Signal) ([]float64, err
 		}
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property", badSignal(s.MeasurementProperty, "is missing", missing))
+		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property",
+			badSignal(s.MeasurementProperty, "is missing", missing))
 	}
 	return out, nil
 }

@@ -41,7 +41,8 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts analyst.Options) (
 // the errors of [Model.Partition] and [analyst.Operator.Analyse].
 func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts analyst.Options) (*report.Report, error) {
 	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
-		return nil, fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))
+		return nil, fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k,
+			len(in.Values), len(in.Sigmas))
 	}
 	return m.analyse(ctx, in, opts, func(rep *report.Report) {
 		rep.Guarantee = "Nothing is known of the release that these values come from, so nothing is said about its privacy."
@@ -51,7 +52,9 @@ func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts a
 }
 
 // analyse recovers; describe adds what is known of the release.
-func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts analyst.Options, describe func(*report.Report)) (*report.Report, error) {
+func (m *Model) analyse(ctx context.Context, in analyst.Measurements, opts analyst.Options,
+	describe func(*report.Report),
+) (*report.Report, error) {
 	start := time.Now()
 	defer m.beginPartition(ctx)()
 	rep := m.newReport()

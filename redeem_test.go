@@ -68,7 +68,8 @@ func TestRedeemOnTheSameGraph(t *testing.T) {
 	}
 	job.Stage = func(*graphcloak.Release) error { t.Error("a release was drawn on another graph"); return nil }
 	_, err = changed.Redeem(t.Context(), kept, job)
-	if u, ok := errors.AsType[*graphcloak.UnfinishedError](err); !ok || u.Spent != graphcloak.IsSpent || !errors.Is(err, graphcloak.ErrGraphChanged) {
+	if u, ok := errors.AsType[*graphcloak.UnfinishedError](err); !ok || u.Spent != graphcloak.IsSpent ||
+		!errors.Is(err, graphcloak.ErrGraphChanged) {
 		t.Errorf("%v, want ErrGraphChanged of a run that is spent", err)
 	}
 	job.Stage = nil
@@ -209,7 +210,8 @@ func TestTimesAreWholeSeconds(t *testing.T) {
 			t.Errorf("%s: %v, want a whole second near %v", what, at, begun)
 		}
 	}
-	if want := rep.StartedAt.Format(time.RFC3339); rep.StartedAt.Before(begun) || !slices.Contains(s.record, report.Property{Name: "startedAt", Value: want}) {
+	if want := rep.StartedAt.Format(time.RFC3339); rep.StartedAt.Before(begun) ||
+		!slices.Contains(s.record, report.Property{Name: "startedAt", Value: want}) {
 		t.Errorf("reserved with %v, want startedAt %s", s.record, want)
 	}
 }

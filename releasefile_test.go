@@ -18,7 +18,8 @@ import (
 func TestReleaseOfOtherCommunities(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	m, p := testkit.Planned(t, store, paperJob())
-	made, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: "1", Attempt: privacy.NewAttempt()})
+	made, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"},
+		graphcloak.Spend{ReleaseID: "1", Attempt: privacy.NewAttempt()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +43,14 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 		"no communities":  {alter(*named, func(c *graphcloak.PlannedCommunities) { c.Count = 0 }), strictjson.ErrInvalid},
 		"more than nodes": {alter(*named, func(c *graphcloak.PlannedCommunities) { c.Count = m.Graph.Order() + 1 }), strictjson.ErrInvalid},
 		"neither way":     {alter(*named, func(c *graphcloak.PlannedCommunities) { c.Property = "" }), strictjson.ErrInvalid},
-		"both ways":       {alter(*named, func(c *graphcloak.PlannedCommunities) { c.Detection = detected.Detection }), strictjson.ErrInvalid},
-		"no such method":  {alter(detected, func(c *graphcloak.PlannedCommunities) { c.Detection = &graphcloak.Detection{Method: "x"} }), strictjson.ErrInvalid},
+		"both ways": {
+			alter(*named, func(c *graphcloak.PlannedCommunities) { c.Detection = detected.Detection }),
+			strictjson.ErrInvalid,
+		},
+		"no such method": {
+			alter(detected, func(c *graphcloak.PlannedCommunities) { c.Detection = &graphcloak.Detection{Method: "x"} }),
+			strictjson.ErrInvalid,
+		},
 		"no such quality": {alter(detected, func(c *graphcloak.PlannedCommunities) {
 			c.Detection = &graphcloak.Detection{Method: "leiden", Quality: "x"}
 		}), strictjson.ErrInvalid},

@@ -164,7 +164,8 @@ func TestNodeKeyEvadesNoCap(t *testing.T) {
 // The name of a scope tells a property only where it was made of one.
 func TestPropertyOf(t *testing.T) {
 	for scope, want := range map[string]string{
-		"property=risk": "risk", "property=a property=b": "a property=b", "property=": "", "sensors": "", "risk": "", "night property=risk": "", "": "",
+		"property=risk": "risk", "property=a property=b": "a property=b", "property=": "", "sensors": "", "risk": "",
+		"night property=risk": "", "": "",
 	} {
 		if got, ok := graphcloak.PropertyOf(scope); got != want || ok != (want != "") {
 			t.Errorf("scope %q tells the property %q, %t, want %q", scope, got, ok, want)

@@ -41,7 +41,8 @@ func (s Signal) IsZero() bool { return s.Property() == "" && !s.Cloaked }
 func (s Signal) checkPrivate(public []string) error {
 	for _, name := range []string{s.SourceProperty, s.MeasurementProperty} {
 		if slices.Contains(public, name) {
-			return fmt.Errorf("%w: %q is read as a sensor, community, prior, key, weight or length property too, now or by the plan", ErrSignalPublic, name)
+			return fmt.Errorf("%w: %q is read as a sensor, community, prior, key, weight or length property too, now or by the plan",
+				ErrSignalPublic, name)
 		}
 	}
 	return nil

@@ -115,7 +115,8 @@ func TestNothingSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		i := slices.IndexFunc(rep.Communities, func(c report.Community) bool { return c.Name == "l" })
-		if got := rep.Communities[i]; math.Abs(got.Prior-tt.left) > 1e-12 || math.Abs(got.Probability-rep.Presence.Probability*tt.left) > .01 {
+		if got := rep.Communities[i]; math.Abs(got.Prior-tt.left) > 1e-12 ||
+			math.Abs(got.Probability-rep.Presence.Probability*tt.left) > .01 {
 			t.Errorf("prior %q, %d sources: %+v, want prior and posterior %v", tt.prior, tt.sources, got, tt.left)
 		}
 		if rep.Prior != tt.prior || !strings.HasPrefix(rep.Answer, "No sign of a source") || rep.StandsOut() {

@@ -39,7 +39,8 @@ func (m *Model) explainTau(ctx context.Context, spec privacy.Spec, opts PlanOpti
 	if most == 0 {
 		return err
 	}
-	return &tauError{fmt.Sprintf("%v: neighbours differ less at tau = %v than double precision can tell on this graph; it carries tau up to about %v", ErrTau, m.Tau, most), err}
+	return &tauError{fmt.Sprintf("%v: neighbours differ less at tau = %v than double precision can tell on this graph; it carries tau "+
+		"up to about %v", ErrTau, m.Tau, most), err}
 }
 
 // tauError is [ErrTau], and what planning said.

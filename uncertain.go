@@ -22,7 +22,9 @@ const enough = 1.02
 // optimize allocates noise and certifies it. Where the process is uncertain, the
 // operator under which the allocation is least private is added to its constraints,
 // until none is much worse.
-func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts PlanOptions, seed [32]byte) (*allocation.Result, sensitivity.Bracket, error) {
+func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts PlanOptions,
+	seed [32]byte,
+) (*allocation.Result, sensitivity.Bracket, error) {
 	model, a := m.sensitivityModel(opts.Alpha), opts.Allocation
 	set := m.uncertain(opts.Uncertainty)
 	o := allocation.Options{

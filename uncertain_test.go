@@ -79,9 +79,12 @@ func TestUncertainPlan(t *testing.T) {
 		set   privacy.Uncertainty
 		words string
 	}{
-		"tau":          {privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}, "with any τ from 1.5 to 2.5;"},
-		"weights":      {privacy.Uncertainty{WeightError: .2}, "every weight, each by itself, up to 20 % below or above"},
-		"tau, weights": {privacy.Uncertainty{TauFrom: 1.8, TauTo: 2, WeightError: .05}, "with any τ from 1.8 to 2, and with every weight, each by itself, up to 5 %"},
+		"tau":     {privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}, "with any τ from 1.5 to 2.5;"},
+		"weights": {privacy.Uncertainty{WeightError: .2}, "every weight, each by itself, up to 20 % below or above"},
+		"tau, weights": {
+			privacy.Uncertainty{TauFrom: 1.8, TauTo: 2, WeightError: .05},
+			"with any τ from 1.8 to 2, and with every weight, each by itself, up to 5 %",
+		},
 	} {
 		m, p := testkit.Planned(t, s, measuredJob(c.set))
 		if !strings.Contains(p.Sentence(), c.words) || p.Uncertainty != c.set {
@@ -189,7 +192,8 @@ func TestUncertainRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, graphcloak.ErrComputed) && !errors.Is(err, sensitivity.ErrUncertainty) {
+		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, graphcloak.ErrComputed) &&
+			!errors.Is(err, sensitivity.ErrUncertainty) {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
 	}
@@ -217,7 +221,8 @@ func TestRecoverOverTau(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal}, analyst.Options{})
+	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal},
+		analyst.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,10 +233,12 @@ func TestRecoverOverTau(t *testing.T) {
 			t.Errorf("τ %v at %d", x.Tau, k)
 		}
 	}
-	if len(rep.TauPosterior) != 9 || math.Abs(sum-1) > 1e-12 || !strings.Contains(strings.Join(rep.Notes, "\n"), "τ may be anything from 0.5 to 4") {
+	if len(rep.TauPosterior) != 9 || math.Abs(sum-1) > 1e-12 ||
+		!strings.Contains(strings.Join(rep.Notes, "\n"), "τ may be anything from 0.5 to 4") {
 		t.Errorf("τ %v, notes %q", rep.TauPosterior, rep.Notes)
 	}
-	plain, err := m.RecoverFrom(t.Context(), analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
+	plain, err := m.RecoverFrom(t.Context(),
+		analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
 	if err != nil || plain.TauPosterior != nil {
 		t.Errorf("without limits: %v, %v", plain.TauPosterior, err)
 	}
@@ -244,7 +251,9 @@ func TestRecoverOverTau(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := at.RecoverFrom(t.Context(), analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip}, analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})
+		one, err := at.RecoverFrom(t.Context(),
+			analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip},
+			analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})
 		if err != nil {
 			t.Fatal(err)
 		}

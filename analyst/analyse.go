@@ -13,10 +13,14 @@ import (
 // Analyse computes the posterior, the ranking of the communities and f̂, and puts them
 // into the report. A nil prior is flat. Where Basis Pursuit Denoising ends without a
 // certificate, its status is stalled and its gap is what was proven; the posterior does
-// not depend on it. The communities are asked for once, where nothing is left to compute without them. It returns [recovery.ErrInvalid] for measurements that do not fit together or to
+// not depend on it. The communities are asked for once, where nothing is left to compute without them. It returns [recovery.ErrInvalid] for
+// measurements that do not fit together or to
 // the graph, for a number of sources that the prior does not allow; and
 // [expm.ErrAccuracy] where double precision does not carry [Options].TauTo.
-func (o *Operator) Analyse(ctx context.Context, in Measurements, communities func(context.Context) (community.Partition, error), prior []float64, opts Options, rep *report.Report) error {
+func (o *Operator) Analyse(ctx context.Context,
+	in Measurements, communities func(context.Context) (community.Partition, error), prior []float64, opts Options,
+	rep *report.Report,
+) error {
 	if err := CheckFaultRate(opts.FaultRate); err != nil {
 		return err
 	}

@@ -86,13 +86,17 @@ func (a *analysis) addPosterior(p *posterior.Posterior) {
 	best := p.Best()
 	rep.Posterior = report.Posterior{
 		NodeID: a.op.Graph.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible),
-		LogRunnerUp: report.Finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, LogOddsError: p.LogOddsError, ProbabilityError: p.ProbabilityError,
+		LogRunnerUp: report.Finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, LogOddsError: p.LogOddsError,
+		ProbabilityError: p.ProbabilityError,
 	}
 	if e := p.ProbabilityError; e > 0.01 {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("the column norms of M are bounded, not exact: probabilities may be off by up to %.2g", e))
+		rep.Notes = append(rep.Notes, fmt.Sprintf("the column norms of M are bounded, not exact: probabilities may be off by up to %.2g",
+			e))
 	}
 	if p.Raised > 0 {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("the noise of %d of %d measurements is so small that rounding would decide what they tell where sensors may be broken: it was taken for larger, so that one source is at most a hundred thousand times the noise, and probabilities say rather too little than too much", p.Raised, len(a.Data.Y)))
+		rep.Notes = append(rep.Notes, fmt.Sprintf("the noise of %d of %d measurements is so small that rounding would decide what they "+
+			"tell where sensors may be broken: it was taken for larger, so that one source is at most a hundred thousand times the "+
+			"noise, and probabilities say rather too little than too much", p.Raised, len(a.Data.Y)))
 	}
 	a.one, a.probability, a.faulty = p, p.Probability, p.Faulty
 }
@@ -103,11 +107,13 @@ func (a *analysis) addDenoised(res *recovery.Result) {
 	b.Status, b.Objective, b.LowerBound, b.Gap = res.Status.String(), res.Objective, res.LowerBound, report.Finite(res.Gap)
 	b.Support = []report.Source{}
 	if b.Retried {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("no source vector in [0, 1] fits the measurements within the first radius, with a proof: Basis Pursuit Denoising was solved again within a larger one, %.4g by the rule %s", b.Radius, b.RadiusRule))
+		rep.Notes = append(rep.Notes, fmt.Sprintf("no source vector in [0, 1] fits the measurements within the first radius, with a "+
+			"proof: Basis Pursuit Denoising was solved again within a larger one, %.4g by the rule %s", b.Radius, b.RadiusRule))
 	}
 	if res.Status == recovery.Infeasible {
 		b.Objective = 0
-		rep.Notes = append(rep.Notes, "no source vector in [0, 1] fits the measurements within the radius: Basis Pursuit Denoising is infeasible, with a proof, and f̂ is 0")
+		rep.Notes = append(rep.Notes, "no source vector in [0, 1] fits the measurements within the radius: Basis Pursuit Denoising is "+
+			"infeasible, with a proof, and f̂ is 0")
 		return
 	}
 	mass := a.partition.Sums(res.F)
@@ -115,7 +121,8 @@ func (a *analysis) addDenoised(res *recovery.Result) {
 		rep.Communities[i].SourceMass = mass[c.CommunityID]
 	}
 	if res.Status == recovery.Zero {
-		rep.Notes = append(rep.Notes, "f̂ = 0 explains the measurements within the radius: Basis Pursuit Denoising names no source, and only the posterior ranks")
+		rep.Notes = append(rep.Notes, "f̂ = 0 explains the measurements within the radius: Basis Pursuit Denoising names no source, and "+
+			"only the posterior ranks")
 	}
 	if res.Status == recovery.Stalled {
 		rep.Notes = append(rep.Notes, stalled(res.Gap))

@@ -38,7 +38,9 @@ func TestFitBetweenTaus(t *testing.T) {
 		}
 		rep := new(report.Report)
 		in := Measurements{Nodes: nodes, Values: y, Sigmas: sigmas}
-		if err := pathOperator(t, 24, 4).Analyse(t.Context(), in, detected(community.Partition{Labels: make([]int, 24), Count: 1, Names: []string{"all"}}), nil, Options{TauFrom: from, TauTo: to}, rep); err != nil {
+		if err := pathOperator(t, 24, 4).Analyse(t.Context(), in,
+			detected(community.Partition{Labels: make([]int, 24), Count: 1, Names: []string{"all"}}), nil,
+			Options{TauFrom: from, TauTo: to}, rep); err != nil {
 			t.Fatal(err)
 		}
 		if p := rep.Fit.PValue; c.fits && p < report.PoorFit || !c.fits && p > .001 {

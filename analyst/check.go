@@ -65,7 +65,10 @@ func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options
 	if several || !linop.HoldsEntries(w.Data.A) {
 		return posterior.NewChecks(ctx, a.underEach(ctx, w), w.checkOptions(opts, a.opts.falseAlarm()))
 	}
-	of := simulated{nodes: w.in.Nodes, sigmas: w.in.Sigmas, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(), rule: a.opts.Rule}
+	of := simulated{
+		nodes: w.in.Nodes, sigmas: w.in.Sigmas, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(),
+		rule: a.opts.Rule,
+	}
 	if !w.op.last.is(of) {
 		var err error
 		if of.checker, err = w.NewChecker(ctx, opts, of.falseAlarm, 0); err != nil {
@@ -151,7 +154,10 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	if err != nil {
 		return err
 	}
-	a.report.Fit = &report.Fit{PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual, Measurements: len(w.Data.Y)}
+	a.report.Fit = &report.Fit{
+		PValue: posterior.ResidualTail(residual, len(w.Data.Y)), Method: "bound", Residual: residual,
+		Measurements: len(w.Data.Y),
+	}
 	return nil
 }
 

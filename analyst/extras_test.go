@@ -27,7 +27,8 @@ func TestFewSensorsOfALargeGraph(t *testing.T) {
 			if held := n <= DenseLimit; (rep.Breakdown != nil) != held {
 				t.Errorf("breakdown point %v", rep.Breakdown)
 			}
-			if len(rep.Communities) != 2 || slices.ContainsFunc(rep.Notes, func(s string) bool { return strings.Contains(s, "left out: ") }) {
+			if len(rep.Communities) != 2 ||
+				slices.ContainsFunc(rep.Notes, func(s string) bool { return strings.Contains(s, "left out: ") }) {
 				t.Errorf("communities %v, notes %q", rep.Communities, rep.Notes)
 			}
 		})
@@ -89,7 +90,8 @@ func TestExtra(t *testing.T) {
 	a := analysis{report: &report.Report{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	wrong := errors.New("no number")
-	if err := a.extra(ctx, "a figure", wrong); err != nil || len(a.report.Notes) != 1 || !strings.Contains(a.report.Notes[0], "a figure could not be computed") {
+	if err := a.extra(ctx, "a figure", wrong); err != nil || len(a.report.Notes) != 1 ||
+		!strings.Contains(a.report.Notes[0], "a figure could not be computed") {
 		t.Errorf("%v, notes %q", err, a.report.Notes)
 	}
 	if err := a.extra(ctx, "a figure", nil); err != nil || len(a.report.Notes) != 1 {

@@ -89,10 +89,12 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	case broken == 0:
 		return a.Whitened
 	case len(sound) == 0:
-		rep.Notes = append(rep.Notes, fmt.Sprintf("all %d sensors are more likely faulty than sound: the measurements do not fit, and Basis Pursuit Denoising was solved with all of them", broken))
+		rep.Notes = append(rep.Notes, fmt.Sprintf("all %d sensors are more likely faulty than sound: the measurements do not fit, and "+
+			"Basis Pursuit Denoising was solved with all of them", broken))
 		return a.Whitened
 	}
-	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely faulty than sound, and left out of Basis Pursuit Denoising; a further source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
+	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely faulty than sound, and left out of Basis Pursuit Denoising; a further "+
+		"source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
 	return a.Subset(sound)
 }
 

@@ -28,7 +28,10 @@ func (w *Whitened) NewChecker(ctx context.Context, opts posterior.Options, false
 
 // checkOptions say what the measurements are held against.
 func (w *Whitened) checkOptions(opts posterior.Options, falseAlarm float64) posterior.CheckOptions {
-	return posterior.CheckOptions{Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: falseAlarm, Background: uniformBackground(w.Data)}
+	return posterior.CheckOptions{
+		Options: opts, Visible: w.spectrum().Visible(), FalseAlarm: falseAlarm,
+		Background: uniformBackground(w.Data),
+	}
 }
 
 // uniformBackground is a reading of 1 at every sensor, in units of its noise.

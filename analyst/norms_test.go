@@ -106,6 +106,7 @@ func TestNormsOfSpatialGraph(t *testing.T) {
 	}
 	p, err := posterior.New(t.Context(), data, posterior.Options{Norms: &norms})
 	if err != nil || !(p.ProbabilityError < 0.01) || !(p.LogOddsError < 0.01) || p.Best() != source {
-		t.Errorf("%v of the posterior and %v of the log odds open, node %d the likeliest, %v", p.ProbabilityError, p.LogOddsError, p.Best(), err)
+		t.Errorf("%v of the posterior and %v of the log odds open, node %d the likeliest, %v", p.ProbabilityError,
+			p.LogOddsError, p.Best(), err)
 	}
 }

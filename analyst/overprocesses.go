@@ -18,14 +18,17 @@ import (
 
 // overProcesses replaces a posterior under the operator, and that of a known mass, by those that are summed
 // over all processes that are possible, and reports what was learnt of them.
-func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Posterior, opts posterior.Options) (_, _ *posterior.Posterior, err error) {
+func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Posterior,
+	opts posterior.Options,
+) (_, _ *posterior.Posterior, err error) {
 	if !a.opts.StoredGraph {
 		a.graphs = a.opts.Graphs
 	}
 	count, told := a.op.Processes(a.graphs, a.opts.TauFrom, a.opts.TauTo, len(a.in.Nodes))
 	if !told {
 		a.graphs = nil
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("the process may have run on any of %d listed graphs too, which are too many or too large to sum a posterior over: it supposes the stored graph", len(a.opts.Graphs)))
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("the process may have run on any of %d listed graphs too, which are too "+
+			"many or too large to sum a posterior over: it supposes the stored graph", len(a.opts.Graphs)))
 	}
 	if count == 1 {
 		return p, known, nil
@@ -112,7 +115,8 @@ func (a *analysis) addLearnt() {
 		for k, tau := range grid {
 			rep.TauPosterior = append(rep.TauPosterior, report.TauProbability{Tau: tau, Probability: min(1, share[k])})
 		}
-		rep.Notes = append(rep.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is summed over it: %s", a.opts.TauFrom, a.opts.TauTo, learntOfTau(grid, share)))
+		rep.Notes = append(rep.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is "+
+			"summed over it: %s", a.opts.TauFrom, a.opts.TauTo, learntOfTau(grid, share)))
 		if a.opts.Sources == 2 {
 			rep.Notes = append(rep.Notes, "two sources are weighed at the plan's τ alone, though it may be another")
 		}
@@ -131,7 +135,8 @@ func (a *analysis) addLearnt() {
 		}
 		rep.GraphPosterior = append(rep.GraphPosterior, x)
 	}
-	rep.Notes = append(rep.Notes, fmt.Sprintf("the process may have run on the stored graph or on any of %d listed ones, each as likely beforehand, and the posterior of one source is summed over all %d: %s; "+
+	rep.Notes = append(rep.Notes, fmt.Sprintf("the process may have run on the stored graph or on any of %d listed ones, each as likely "+
+		"beforehand, and the posterior of one source is summed over all %d: %s; "+
 		"Basis Pursuit Denoising supposes the stored graph", len(a.graphs), len(share), learntOfGraphs(rep.GraphPosterior)))
 	if a.opts.Sources == 2 {
 		rep.Notes = append(rep.Notes, "two sources are weighed on the stored graph alone, though the process may have run on another")

@@ -38,7 +38,8 @@ func Prior(p []float64, property string) ([]float64, error) {
 		}
 	}
 	if wrong > 0 { // named as public by mistake, perhaps: nothing is said of its values
-		return nil, fmt.Errorf("%w: prior %w", recovery.ErrInvalid, &privacy.ReadingsError{Property: property, Wrong: "is negative or infinite", Count: wrong})
+		return nil, fmt.Errorf("%w: prior %w", recovery.ErrInvalid,
+			&privacy.ReadingsError{Property: property, Wrong: "is negative or infinite", Count: wrong})
 	}
 	_, unit := math.Frexp(floats.Max(p))
 	for i, v := range p {
@@ -52,7 +53,8 @@ func Prior(p []float64, property string) ([]float64, error) {
 func CheckPrior(p []float64, property string, sources int) error {
 	possible := floats.Count(func(v float64) bool { return v > 0 }, p)
 	if p != nil && possible < max(1, sources) {
-		return fmt.Errorf("%w: the prior %q allows fewer nodes than there are to be sources, %d", recovery.ErrInvalid, property, max(1, sources))
+		return fmt.Errorf("%w: the prior %q allows fewer nodes than there are to be sources, %d", recovery.ErrInvalid, property,
+			max(1, sources))
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func (o *Operator) Processes(graphs []ListedGraph, from, to float64, sensors int
 	if count > maxProcesses {
 		return taus, false
 	}
-	if seconds, _, _ := o.processCost(graphs, to, count, sensors); seconds > processSeconds { // the error is that of CheckProcesses and EachProcess
+	// the error is that of CheckProcesses and EachProcess
+	if seconds, _, _ := o.processCost(graphs, to, count, sensors); seconds > processSeconds {
 		return taus, false
 	}
 	return count, true

@@ -53,7 +53,8 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		return fmt.Errorf("what explains more than a second source: %w", err)
 	}
 	if better != "" {
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("two sources explain the measurements better than one, and %s better still: one source is supposed", better))
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("two sources explain the measurements better than one, and %s better still: "+
+			"one source is supposed", better))
 		return nil
 	}
 	return a.twoSources(ctx, opts, enough)
@@ -106,9 +107,11 @@ func (a *analysis) onlyOne() string {
 	case a.op.Graph.Order() > DenseLimit:
 		return fmt.Sprintf("above %d nodes only one source is weighed", DenseLimit)
 	case a.opts.TauFrom < a.opts.TauTo:
-		return "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that τ is known"
+		return "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one " +
+			"supposes that τ is known"
 	case a.severalProcesses():
-		return "where the graph is known by a list only, one source is weighed unless `sources` says otherwise: the measure of a second one supposes that the graph is known"
+		return "where the graph is known by a list only, one source is weighed unless `sources` says otherwise: the measure of a second " +
+			"one supposes that the graph is known"
 	}
 	return ""
 }

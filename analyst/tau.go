@@ -32,7 +32,8 @@ func learntOfTau(grid, share []float64) string {
 	if p*(1-chance) < report.MinBayesFactor*chance*(1-p) {
 		return "the measurements hardly tell which"
 	}
-	return fmt.Sprintf("τ near %.3g is the likeliest, with probability %s, which was %s before the measurements", grid[best], report.Percent(p), report.Percent(chance))
+	return fmt.Sprintf("τ near %.3g is the likeliest, with probability %s, which was %s before the measurements", grid[best],
+		report.Percent(p), report.Percent(chance))
 }
 
 // atTau returns the measurements under another τ.

@@ -31,12 +31,14 @@ type Measurements struct {
 // check refuses measurements that do not fit together or to a graph of n nodes.
 func (in Measurements) check(n int) error {
 	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
-		return fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values), len(in.Sigmas))
+		return fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values),
+			len(in.Sigmas))
 	}
 	last := -1
 	for k, node := range in.Nodes {
 		if node <= last || node >= n {
-			return fmt.Errorf("%w: measurement %d is of node %d after node %d, want ascending ones of the %d nodes", recovery.ErrInvalid, k, node, last, n)
+			return fmt.Errorf("%w: measurement %d is of node %d after node %d, want ascending ones of the %d nodes", recovery.ErrInvalid,
+				k, node, last, n)
 		}
 		if sigma := in.Sigmas[k]; !(sigma > 0) || math.IsInf(sigma, 1) {
 			return fmt.Errorf("%w: measurement %d has σ = %v, want a finite number above 0", recovery.ErrInvalid, k, sigma)
@@ -110,7 +112,9 @@ const gapTolerance = 1e-8
 // that of the residual are those of ỹ where every sensor has the same σ, else multiples of
 // the noise; with the normal equations those of Mᵀỹ. A result without a certificate is [recovery.Stalled] with a nil error. It
 // returns [recovery.ErrInvalid] for a rule that gives no radius.
-func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule, progress func(stage string, done, total int64)) (*recovery.Result, report.BPDN, error) {
+func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule,
+	progress func(stage string, done, total int64),
+) (*recovery.Result, report.BPDN, error) {
 	scale := w.unit()
 	if rule.Kind == recovery.Number {
 		rule.Value /= scale

@@ -98,11 +98,27 @@ func TestRow(t *testing.T) {
 		quick bool
 		want  string
 	}{
-		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10), within(.4)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs **missed: ≤ 0.4 s** |"},
-		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, false, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs |"},
-		{line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}}, true, "|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs |"},
+		{
+			line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10), within(.4)}},
+			false,
+			"|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs **missed: ≤ 0.4 s** |",
+		},
+		{
+			line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}},
+			false,
+			"|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs |",
+		},
+		{
+			line{program: "scipy", ours: ours, theirs: theirs, goals: []goal{faster(10)}},
+			true,
+			"|   | scipy | 6 | 1 | 2.0e-09 | 12× | theirs |",
+		},
 		{line{name: "a case", program: us, ours: ours, theirs: ours}, false, "| a case | **ours** | 0.5 | 0.5 | 1.2e-09 |   | ours |"},
-		{line{name: "a case", program: "judge", err: errors.New("one\ntwo|three")}, false, "| a case | judge |   |   |   |   | **failed** one two/three |"},
+		{
+			line{name: "a case", program: "judge", err: errors.New("one\ntwo|three")},
+			false,
+			"| a case | judge |   |   |   |   | **failed** one two/three |",
+		},
 	} {
 		if got := row(c.l, c.quick); got != c.want {
 			t.Errorf("row:\n%s, want\n%s", got, c.want)
@@ -113,7 +129,8 @@ func TestRow(t *testing.T) {
 func TestPage(t *testing.T) {
 	r := &results{}
 	r.add(topic{title: runs.title, about: "About."}, []line{{name: "a case", program: us}, {name: "b", err: errors.New("no")}}, stamp()())
-	text, err := r.page("# Results\n\nIntro.\n\n## Other\n\nby hand\n\n## " + runs.title + "\n\nold\n\n## " + diffusion.title + "\n\nkept\n")
+	text, err := r.page("# Results\n\nIntro.\n\n## Other\n\nby hand\n\n## " + runs.title + "\n\nold\n\n## " +
+		diffusion.title + "\n\nkept\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,13 +222,16 @@ func TestProcess(t *testing.T) {
 	if err != nil || m.CPU != 1.5 || m.Error == nil || *m.Error != 2e-9 || m.Memory != 7 {
 		t.Errorf("measure %+v, %v", m, err)
 	}
-	if _, err := process(t.Context(), nil, "sh", "-c", "echo why >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
+	if _, err := process(t.Context(), nil, "sh", "-c", "echo why >&2; exit 3"); err == nil ||
+		!strings.Contains(err.Error(), "exit status 3: why") {
 		t.Errorf("error %v", err)
 	}
-	if m, err := process(t.Context(), nil, "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS $OMP_NUM_THREADS\"}"`); err != nil || m.Note != "1 1" {
+	if m, err := process(t.Context(), nil, "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS $OMP_NUM_THREADS\"}"`); err != nil ||
+		m.Note != "1 1" {
 		t.Errorf("threads %q, want one each; %v", m.Note, err)
 	}
-	if m, err := process(t.Context(), []string{"GOMAXPROCS=3"}, "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS\"}"`); err != nil || m.Note != "3" {
+	if m, err := process(t.Context(), []string{"GOMAXPROCS=3"}, "sh", "-c", `echo "{\"note\": \"$GOMAXPROCS\"}"`); err != nil ||
+		m.Note != "3" {
 		t.Errorf("%q processors, want 3; %v", m.Note, err)
 	}
 }
@@ -219,7 +239,10 @@ func TestProcess(t *testing.T) {
 // A row of the table of scaling has the speed-up and the share of the wall on
 // one processor.
 func TestScalingRow(t *testing.T) {
-	l := line{name: "work", program: "4", ours: measure{Wall: 8}, theirs: measure{Wall: 2.5, CPU: 9, Idle: 1.5, Memory: 1 << 29}, given: 3.75}
+	l := line{
+		name: "work", program: "4", ours: measure{Wall: 8},
+		theirs: measure{Wall: 2.5, CPU: 9, Idle: 1.5, Memory: 1 << 29}, given: 3.75,
+	}
 	want := "| work | 4 | 2.5 | 3.20 | 3.75 | 20.0 % | 9 | 0.5 |"
 	if got := scalingRow(l, false); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -245,7 +268,8 @@ func TestScaled(t *testing.T) {
 	s.addTogether([]measure{{Wall: 10}, {Wall: 16}}, nil)
 	s.addTogether([]measure{{Wall: 16}, {Wall: 16}}, nil)
 	lines := s.lines("work")
-	if len(lines) != 2 || lines[0].theirs.Wall != 8 || lines[1].theirs.Wall != 4 || lines[1].ours.Wall != 8 || lines[0].given != 0 || lines[1].given != 8*(1./10+1./16) || lines[1].err != nil {
+	if len(lines) != 2 || lines[0].theirs.Wall != 8 || lines[1].theirs.Wall != 4 || lines[1].ours.Wall != 8 || lines[0].given != 0 ||
+		lines[1].given != 8*(1./10+1./16) || lines[1].err != nil {
 		t.Errorf("%+v", lines)
 	}
 	s.addTogether(nil, errors.New("one was killed"))
@@ -271,7 +295,8 @@ func TestSideBySide(t *testing.T) {
 			t.Errorf("one went on with %v of 3 ready", m.CPU)
 		}
 	}
-	if _, err := sideBySide(t.Context(), 2, "sh", "-c", `mkdir "$0/one" 2>/dev/null || exit 3; echo ready; read line; echo '{}'`, dir); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	if _, err := sideBySide(t.Context(), 2, "sh", "-c", `mkdir "$0/one" 2>/dev/null || exit 3; echo ready; read line; echo '{}'`,
+		dir); err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("one failed: %v", err)
 	}
 }

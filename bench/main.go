@@ -36,12 +36,14 @@ import (
 )
 
 var (
-	only     = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
-	cases    = flag.String("case", "", "text that the names of the cases to run contain")
-	quick    = flag.Bool("quick", false, "small graphs, a few minutes in all")
-	output   = flag.String("o", "", "file whose sections of these topics to write again; default: RESULTS.md for a full run or with -refresh, else standard output")
-	refresh  = flag.Bool("refresh", false, "write into RESULTS.md, whose other sections stay")
-	against  = flag.String("against", "", "revision that topic revisions compares with; without it that topic is left out, or refused where it is named")
+	only   = flag.String("only", "", "topics to run, separated by commas: "+strings.Join(topicNames(), ", "))
+	cases  = flag.String("case", "", "text that the names of the cases to run contain")
+	quick  = flag.Bool("quick", false, "small graphs, a few minutes in all")
+	output = flag.String("o", "", "file whose sections of these topics to write again; default: RESULTS.md for a full run or with "+
+		"-refresh, else standard output")
+	refresh = flag.Bool("refresh", false, "write into RESULTS.md, whose other sections stay")
+	against = flag.String("against", "", "revision that topic revisions compares with; without it that topic is left out, or refused "+
+		"where it is named")
 	limit    = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
 	child    = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
 	folder   = flag.String("dir", "", "internal: folder of the case")
@@ -65,7 +67,10 @@ func main() {
 
 // topics are the sections of the results.
 func topics() []topic {
-	return []topic{diffusion, product, memory, sensitivities, bpdn, posteriors, leiden, movers, allocations, estimates, runs, scaling, revisions}
+	return []topic{
+		diffusion, product, memory, sensitivities, bpdn, posteriors, leiden, movers, allocations, estimates, runs,
+		scaling, revisions,
+	}
 }
 
 func topicNames() (names []string) {

@@ -39,7 +39,8 @@ func environment(ctx context.Context, dir string) (python string, err error) {
 	if err := os.WriteFile(list, []byte(requirements), 0o644); err != nil {
 		return "", err
 	}
-	if _, err := printed(ctx, python, "-m", "pip", "install", "--disable-pip-version-check", "--only-binary=:all:", "-q", "-r", list); err != nil {
+	if _, err := printed(ctx, python, "-m", "pip", "install", "--disable-pip-version-check", "--only-binary=:all:", "-q", "-r",
+		list); err != nil {
 		return "", fmt.Errorf("pip install of the peers: %w", err)
 	}
 	return python, os.WriteFile(made, []byte(state), 0o644)

@@ -36,7 +36,8 @@ var bpdn = topic{
 		}
 		return append(list,
 			alone("Barabási–Albert n = 5000, matrix, τ = 1", matrix(thin, 5000, 1), .01, recovery.Options{Tol: 1e-8}, within(3)),
-			alone("Barabási–Albert n = 100000, operator, τ = 1, η = 0.5‖y‖", series(thin, 100_000), .5, recovery.Options{Tol: 1e-6}, within(20)),
+			alone("Barabási–Albert n = 100000, operator, τ = 1, η = 0.5‖y‖", series(thin, 100_000), .5,
+				recovery.Options{Tol: 1e-6}, within(20)),
 			alone("road-like n = 1000000, operator, τ = 1, η = 0.5‖y‖", series(road, 1_000_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
 			alone("block model n = 100000, operator, τ = 1, η = 0.5‖y‖", series(sbm, 100_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
 			alone("block model n = 1000000, operator, τ = 1, η = 0.5‖y‖", series(sbm, 1_000_000), .5, recovery.Options{Tol: 1e-4}, fits(4)),
@@ -47,11 +48,15 @@ var bpdn = topic{
 var posteriors = topic{
 	name:  "posterior",
 	title: "Posterior of a single source",
-	about: "One source that the best test for it alone would see at seven standard deviations, τ = 1: column norms, the posterior and its " +
+	about: "One source that the best test for it alone would see at seven standard deviations, τ = 1: column norms, the " +
+		"posterior and its " +
 		"credible set. No peer computes it. The error is what bounds on the norms leave open of the probabilities.",
 	cases: func(quick bool) []comparison {
 		if quick {
-			return []comparison{single("road-like n = 20000, operator", series(road, 20_000)), single("block model n = 20000, operator", series(sbm, 20_000))}
+			return []comparison{
+				single("road-like n = 20000, operator", series(road, 20_000)),
+				single("block model n = 20000, operator", series(sbm, 20_000)),
+			}
 		}
 		return []comparison{
 			single("Barabási–Albert n = 5000, M given", matrix(thin, 5000, 1), within(1)),

@@ -19,8 +19,10 @@ import (
 var revisions = topic{
 	name:  "revisions",
 	title: "One processor, before and after",
-	about: "The same work by two revisions, each program built from its own tree: processes on one processor, in turn (old, new, new, old, …). " +
-		"CPU seconds (user and system) are those of the work alone, medians; the ratio, new over old, is the median of those of the pairs, " +
+	about: "The same work by two revisions, each program built from its own tree: processes on one processor, in turn (old, new, " +
+		"new, old, …). " +
+		"CPU seconds (user and system) are those of the work alone, medians; the ratio, new over old, is the median of those " +
+		"of the pairs, " +
 		"beside it the least and the largest. More than 3 % is too slow where all pairs say so.",
 	head: []string{"work", "old", "CPU s", "new", "CPU s", "ratio", "least – largest", "pairs", "slower by more than 3 %"},
 	row:  revisionRow,
@@ -79,7 +81,8 @@ func (r *runner) builds(ctx context.Context) (*trees, error) {
 	}
 	for i, tree := range []string{there, here} {
 		t.programs[i] = filepath.Join(r.work, fmt.Sprintf("revision-%d", i))
-		if out, err := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(tree, "bench"), "-mod=mod", "-o", t.programs[i], "./revision").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(tree, "bench"), "-mod=mod", "-o", t.programs[i],
+			"./revision").CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w: %s", []string{t.old, t.new}[i], err, out)
 		}
 	}

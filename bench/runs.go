@@ -15,8 +15,10 @@ import (
 var runs = topic{
 	name:  "run",
 	title: "A whole run",
-	about: "`graphcloak run --from generate:SPEC --source-property source --mode stats --epsilon 50 --delta 1e-7 --tau 2 --allocation uniform` " +
-		"on all processors, once, with reading the program and generating the graph. The phases are wall seconds. Recovery takes less where f̂ is zero.",
+	about: "`graphcloak run --from generate:SPEC --source-property source --mode stats --epsilon 50 --delta 1e-7 --tau 2 " +
+		"--allocation uniform` " +
+		"on all processors, once, with reading the program and generating the graph. The phases are wall seconds. Recovery takes less " +
+		"where f̂ is zero.",
 	head: []string{"SPEC", "processors", "nodes of f̂", "wall s", "CPU s", "GiB", "read", "prepare", "privacy", "recovery", "write"},
 	row:  runRow,
 	cases: func(quick bool) (list []comparison) {
@@ -28,9 +30,12 @@ var runs = topic{
 			specs = []string{"road-like,n=10000,seed=1", "sbm,n=10000,k=20,in=0.02,out=0.0001,seed=1"}
 		}
 		for _, spec := range specs {
-			list = append(list, comparison{name: spec, workers: []int{runtime.NumCPU()}, ours: func(ctx context.Context, dir string) (measure, error) {
-				return commandRun(ctx, dir, spec)
-			}})
+			list = append(list, comparison{
+				name: spec, workers: []int{runtime.NumCPU()},
+				ours: func(ctx context.Context, dir string) (measure, error) {
+					return commandRun(ctx, dir, spec)
+				},
+			})
 		}
 		return list
 	},
@@ -86,7 +91,8 @@ func runRow(l line, _ bool) string {
 	}
 	m := l.theirs
 	list := []string{
-		"`" + l.name + "`", l.program, strconv.Itoa(m.Support), fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.3g", m.CPU), fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)),
+		"`" + l.name + "`", l.program, strconv.Itoa(m.Support), fmt.Sprintf("%.3g", m.Wall), fmt.Sprintf("%.3g", m.CPU),
+		fmt.Sprintf("%.2g", float64(m.Memory)/(1<<30)),
 	}
 	for _, v := range m.Phases {
 		list = append(list, fmt.Sprintf("%.2g", v))

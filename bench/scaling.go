@@ -38,7 +38,8 @@ import (
 var scaling = topic{
 	name:  "scaling",
 	title: "From one processor to all",
-	about: "The same work, to the same bits, at 1, 2, 4, … and all processors, each in a process of its own; the fastest of three where a run takes " +
+	about: "The same work, to the same bits, at 1, 2, 4, … and all processors, each in a process of its own; the fastest of three where " +
+		"a run takes " +
 		"less than 15 seconds. What the machine gives is the speed-up of as many processes side by side, each with the work of one. " +
 		"On one processor: the share of the wall in which the others idled, by Go's scheduler. Leiden moves nodes one after the other.",
 	head: []string{"case", "processors", "wall s", "speed-up", sideBySideColumn, "on one processor", "CPU s", "GiB"},
@@ -49,17 +50,20 @@ var scaling = topic{
 			k = 50
 		}
 		add := func(name string, f family, n int, work func(ctx context.Context, dir string, g *graph.Graph) (task, error)) {
-			list = append(list, comparison{name: fmt.Sprintf("%s, %s n = %d", name, f.name, n), workers: processors(), copies: true, ours: func(ctx context.Context, dir string) (measure, error) {
-				g, err := f.make(n)
-				if err != nil {
-					return measure{}, err
-				}
-				t, err := work(ctx, dir, g)
-				if err != nil {
-					return measure{}, err
-				}
-				return timed(t)
-			}})
+			list = append(list, comparison{
+				name: fmt.Sprintf("%s, %s n = %d", name, f.name, n), workers: processors(), copies: true,
+				ours: func(ctx context.Context, dir string) (measure, error) {
+					g, err := f.make(n)
+					if err != nil {
+						return measure{}, err
+					}
+					t, err := work(ctx, dir, g)
+					if err != nil {
+						return measure{}, err
+					}
+					return timed(t)
+				},
+			})
 		}
 		add("one product", knn, 1_000_000/k, products(1))
 		add("product of 16 columns", sbm, 1_000_000/k, products(16))

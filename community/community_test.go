@@ -268,7 +268,8 @@ func TestScale(t *testing.T) {
 		}
 		got, err := community.Leiden{}.Detect(t.Context(), h)
 		if err != nil || !slices.Equal(got.Labels, want.Labels) || got.Modularity != want.Modularity {
-			t.Errorf("weights times %v: %d communities, Q = %v, %v; want %d, %v", scale, got.Count, got.Modularity, err, want.Count, want.Modularity)
+			t.Errorf("weights times %v: %d communities, Q = %v, %v; want %d, %v", scale, got.Count, got.Modularity, err, want.Count,
+				want.Modularity)
 		}
 		got, err = community.Leiden{Objective: community.CPM, Gamma: 0.2 * scale}.Detect(t.Context(), h)
 		if err != nil || !slices.Equal(got.Labels, wantCPM.Labels) {

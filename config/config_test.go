@@ -64,7 +64,8 @@ func load(t *testing.T, l config.Layers) *config.Config {
 func TestDefaults(t *testing.T) {
 	clearEnv(t)
 	c := load(t, config.Layers{})
-	if c.Diffusion.Tau.Value() != 0 || c.Diffusion.Tau.String() != "auto" || c.Diffusion.Aim != "community" || c.Privacy.Epsilon != 1 || c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
+	if c.Diffusion.Tau.Value() != 0 || c.Diffusion.Tau.String() != "auto" || c.Diffusion.Aim != "community" || c.Privacy.Epsilon != 1 ||
+		c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
 		t.Errorf("tau %v, epsilon %v, delta %v, prefix %q", c.Diffusion.Tau, c.Privacy.Epsilon, c.Privacy.Delta, c.Write.PropertyPrefix)
 	}
 	if c.From != (config.From{}) {
@@ -153,7 +154,8 @@ func TestEveryKind(t *testing.T) {
 	if c.Execution.Timeout != 90*time.Minute || c.Execution.Concurrency != 3 || !c.Execution.Strict || c.Community.RandomSeed != -7 {
 		t.Errorf("execution %+v, seed %d", c.Execution, c.Community.RandomSeed)
 	}
-	if c.Connection.URI != "bolt://localhost" || c.Connection.Username != "me" || c.Connection.Password.Reveal() != "pw" || c.Connection.Database != "db" || c.Write.PropertyPrefix != "x" {
+	if c.Connection.URI != "bolt://localhost" || c.Connection.Username != "me" || c.Connection.Password.Reveal() != "pw" ||
+		c.Connection.Database != "db" || c.Write.PropertyPrefix != "x" {
 		t.Errorf("connection %+v, prefix %q", c.Connection, c.Write.PropertyPrefix)
 	}
 }
@@ -318,7 +320,8 @@ func TestSecretNeverPrints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := fmt.Sprintf("%v %+v %#v %s %q %x %d\n%s%s", *c, *c, c.Connection.Password, c.Connection.Password, c.Connection.Password, c.Connection.Password, c.Connection.Password, text, entries)
+	all := fmt.Sprintf("%v %+v %#v %s %q %x %d\n%s%s", *c, *c, c.Connection.Password, c.Connection.Password, c.Connection.Password,
+		c.Connection.Password, c.Connection.Password, text, entries)
 	if strings.Contains(all, planted) || strings.Contains(all, fmt.Sprintf("%x", planted)) {
 		t.Errorf("the password is in %s", all)
 	}

@@ -38,7 +38,8 @@ func TestJobsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(Layers{File: path}); err == nil || !strings.Contains(err.Error(), "config: jobs is") || !strings.Contains(err.Error(), path) {
+		if _, err := Load(Layers{File: path}); err == nil || !strings.Contains(err.Error(), "config: jobs is") ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%.30q: %v", text, err)
 		}
 		if err := LoadFile(path); err == nil {
@@ -69,7 +70,8 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("delta comes from %q", origin)
 	}
 	for key, want := range map[string]string{
-		"epsilon": "want", "epsilom": "did you mean epsilon?", "keyFile": "forbidden key", "neo4jPassword": "forbidden key", "force": "forbidden key",
+		"epsilon": "want", "epsilom": "did you mean epsilon?", "keyFile": "forbidden key", "neo4jPassword": "forbidden key",
+		"force":     "forbidden key",
 		"nodeQuery": "forbidden key",
 	} {
 		_, err := base.Overlay("nightly", map[string]any{key: "x y"}, groups)
@@ -83,15 +85,17 @@ func TestOverlay(t *testing.T) {
 // there, and a name. A setting that names anything has the placeholder that says so.
 func TestFiledJobsSetting(t *testing.T) {
 	for text, fine := range map[string]bool{
-		"nodeLabels=Person": true, "sourceProperty=risk": true, "metric=length": true, "propertyPrefix=gcNight": true, "nodeCaption=a=b": true,
-		"risk": false, "sourceProperty=": false, "=risk": false, "epsilon=1": false, "nodeQuery=x": false,
+		"nodeLabels=Person": true, "sourceProperty=risk": true, "metric=length": true, "propertyPrefix=gcNight": true,
+		"nodeCaption=a=b": true,
+		"risk":            false, "sourceProperty=": false, "=risk": false, "epsilon=1": false, "nodeQuery=x": false,
 	} {
 		if got := checkFiledJob(text); (got == "") != fine {
 			t.Errorf("%s: wants %q", text, got)
 		}
 	}
 	for _, s := range Settings() {
-		if named := strings.HasSuffix(s.Key, "Property") || strings.HasSuffix(s.Key, "Label") || strings.HasSuffix(s.Key, "Labels") || strings.HasSuffix(s.Key, "Types"); named && !s.names() {
+		if named := strings.HasSuffix(s.Key, "Property") || strings.HasSuffix(s.Key, "Label") || strings.HasSuffix(s.Key, "Labels") ||
+			strings.HasSuffix(s.Key, "Types"); named && !s.names() {
 			t.Errorf("%s names something in the store", s.Key)
 		}
 	}

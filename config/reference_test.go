@@ -14,12 +14,18 @@ A setting is taken from the first place that has it:
 flag > environment > ` + "`.env`" + ` > configuration file > default
 
 - **Flags** are shown by each command's ` + "`--help`" + `; a command takes only the groups it uses.
-- **Environment**: ` + "`GRAPHCLOAK_`" + ` and the key in capitals, such as ` + "`GRAPHCLOAK_NODE_KEY`" + ` for ` + "`nodeKey`" + `. Another name that is listed counts where ours is not set.
-- **` + "`.env`" + `** is looked for from the working directory upwards, as far as the first directory with ` + "`.git`" + ` or the home directory. ` + "`--env FILE`" + ` names one, such as the file that Aura gives out. One that is only found sets address, user name, password and database, and any other setting of ours in it is refused: it may be another's. One that others can read or write is warned of.
-- **File**: ` + "`--config FILE`" + `, else ` + "`GRAPHCLOAK_CONFIG`" + `, else ` + "`$XDG_CONFIG_HOME/graphcloak/config.yaml`" + `; YAML, JSON or TOML. Unknown keys are refused. A file holds no password.
+- **Environment**: ` + "`GRAPHCLOAK_`" + ` and the key in capitals, such as ` + "`GRAPHCLOAK_NODE_KEY`" + ` for ` + "`nodeKey`" +
+	`. Another name that is listed counts where ours is not set.
+- **` + "`.env`" + `** is looked for from the working directory upwards, as far as the first directory with ` + "`.git`" +
+	` or the home directory. ` + "`--env FILE`" +
+	` names one, such as the file that Aura gives out. One that is only found sets address, user name, password and database, and any other setting of ours in it is refused: it may be another's. One that others can read or write is warned of.
+- **File**: ` + "`--config FILE`" + `, else ` + "`GRAPHCLOAK_CONFIG`" + `, else ` + "`$XDG_CONFIG_HOME/graphcloak/config.yaml`" +
+	`; YAML, JSON or TOML. Unknown keys are refused. A file holds no password.
 
 **Address and password come from one place**, or the command refuses: yours (flags, environment, your
-own file), a ` + "`.env`" + `, or a file that ` + "`--config`" + ` names. ` + "`--uri`" + ` serves every password. Every file that is read is a regular one of bounded size (settings: 256 KiB, ` + "`.env`" + `: 1 MiB). A settings file is one document and names each key once in any case of letters. No text in it or in the environment holds control characters.
+own file), a ` + "`.env`" + `, or a file that ` + "`--config`" + ` names. ` + "`--uri`" +
+	` serves every password. Every file that is read is a regular one of bounded size (settings: 256 KiB, ` + "`.env`" +
+	`: 1 MiB). A settings file is one document and names each key once in any case of letters. No text in it or in the environment holds control characters.
 
 ` + "`graphcloak config view --origins`" + ` shows every value and where it came from; ` + "`config validate FILE`" + ` checks a file;
 ` + "`config schema`" + ` prints its JSON Schema. A command's help shows defaults of its own.

@@ -121,7 +121,8 @@ func (c *Config) warnCleartext() {
 		return
 	}
 	if c.From.Kind == FromNeo4j && (u.Scheme == "neo4j" || u.Scheme == "bolt") && !loopback(u.Hostname()) {
-		c.warnings = append(c.warnings, "the connection to "+u.Hostname()+" is not encrypted; use "+u.Scheme+"+s:// where the server has a certificate")
+		c.warnings = append(c.warnings, "the connection to "+u.Hostname()+" is not encrypted; use "+u.Scheme+
+			"+s:// where the server has a certificate")
 	}
 }
 

@@ -84,19 +84,23 @@ func schedule() []Setting {
 	const g = GroupSchedule
 	return []Setting{
 		{
-			Key: "metricsFile", Group: g, Help: "replace this file by metrics for Prometheus when the command ends; FILE.om is OpenMetrics", arg: "FILE",
+			Key: "metricsFile", Group: g, Help: "replace this file by metrics for Prometheus when the command ends; FILE.om is OpenMetrics",
+			arg:   "FILE",
 			field: func(c *Config) any { return &c.Schedule.MetricsFile },
 		},
 		{
-			Key: "pingUrl", Group: g, Help: "tell this address of the start, and of the end by the exit code, as healthchecks.io has it", arg: "URL",
+			Key: "pingUrl", Group: g, Help: "tell this address of the start, and of the end by the exit code, as healthchecks.io has it",
+			arg:   "URL",
 			field: func(c *Config) any { return &c.Schedule.PingURL },
 		},
 		{
-			Key: "oncePer", Group: g, Help: "do nothing where a run of the same property was finished within this time, by the store's clock", arg: "SPAN", notEmpty: true,
+			Key: "oncePer", Group: g, Help: "do nothing where a run of the same property was finished within this time, by the " +
+				"store's clock", arg: "SPAN", notEmpty: true,
 			field: func(c *Config) any { return &c.Schedule.OncePer },
 		},
 		{
-			Key: "releaseId", Group: g, Help: "id of this run and its release; a second run with it goes on with the first, and never spends again", arg: "ID", check: checkRunID, noFile: true, notEmpty: true,
+			Key: "releaseId", Group: g, Help: "id of this run and its release; a second run with it goes on with the first, and never " +
+				"spends again", arg: "ID", check: checkRunID, noFile: true, notEmpty: true,
 			field: func(c *Config) any { return &c.Schedule.ReleaseID },
 		},
 	}

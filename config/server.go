@@ -33,7 +33,9 @@ func server() []Setting {
 	const g = GroupServer
 	return []Setting{
 		{
-			Key: "listen", Group: g, Default: "127.0.0.1:8473", Help: "address to listen on; others than this machine's own need a token, and TLS or --insecure", arg: "HOST:PORT", check: checkListen,
+			Key: "listen", Group: g, Default: "127.0.0.1:8473",
+			Help: "address to listen on; others than this machine's own need a token, and TLS or --insecure", arg: "HOST:PORT",
+			check: checkListen,
 			field: func(c *Config) any { return &c.Server.Listen },
 		},
 		{
@@ -53,11 +55,13 @@ func server() []Setting {
 			field: func(c *Config) any { return &c.Server.Insecure },
 		},
 		{
-			Key: "lease", Group: g, Default: "1m0s", Help: "time after which another instance takes over the run of one that is gone", arg: "DURATION", wants: atLeast(3e9, "of 3s or more"),
+			Key: "lease", Group: g, Default: "1m0s", Help: "time after which another instance takes over the run of one that is gone",
+			arg: "DURATION", wants: atLeast(3e9, "of 3s or more"),
 			field: func(c *Config) any { return &c.Server.Lease },
 		},
 		{
-			Key: "pollInterval", Group: g, Default: "10s", Help: "time between two looks at the jobs in the store", arg: "DURATION", wants: atLeast(1e9, "of 1s or more"),
+			Key: "pollInterval", Group: g, Default: "10s", Help: "time between two looks at the jobs in the store", arg: "DURATION",
+			wants: atLeast(1e9, "of 1s or more"),
 			field: func(c *Config) any { return &c.Server.PollInterval },
 		},
 		{
@@ -66,7 +70,8 @@ func server() []Setting {
 		},
 		{
 			Key: "filedJobs", Group: g, arg: "KEY=NAME,...",
-			Help:  "run the jobs that are filed in the store, which may name these labels, types and properties, such as nodeLabels=Person,sourceProperty=risk; none of those jobs unless given",
+			Help: "run the jobs that are filed in the store, which may name these labels, types and properties, such as " +
+				"nodeLabels=Person,sourceProperty=risk; none of those jobs unless given",
 			field: func(c *Config) any { return &c.Server.FiledJobs },
 		},
 	}

@@ -40,7 +40,8 @@ const (
 // Groups lists all groups in order.
 func Groups() []Group {
 	return []Group{
-		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupScenario, GroupBudget, GroupEscrow, GroupNoise,
+		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupScenario,
+		GroupBudget, GroupEscrow, GroupNoise,
 		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupReport, GroupOutput, GroupExecution, GroupSchedule, GroupTerminal,
 	}
 }
@@ -68,7 +69,8 @@ type Setting struct {
 // names reports whether the values are names in the store, which tell what is read or
 // written there.
 func (s Setting) names() bool {
-	return s.Key == "propertyPrefix" || strings.Contains(s.arg, "LABEL") || strings.Contains(s.arg, "TYPE") || strings.Contains(s.arg, "PROPERTY")
+	return s.Key == "propertyPrefix" || strings.Contains(s.arg, "LABEL") || strings.Contains(s.arg, "TYPE") ||
+		strings.Contains(s.arg, "PROPERTY")
 }
 
 // checker returns what is wanted if a text is not acceptable, else "".

@@ -72,7 +72,8 @@ func connection() []Setting {
 			field: func(c *Config) any { return &c.Connection.Impersonate },
 		},
 		{
-			Key: "connectionTimeout", Group: g, Default: "10s", Help: "time in which the server must answer a new connection", arg: "DURATION",
+			Key: "connectionTimeout", Group: g, Default: "10s", Help: "time in which the server must answer a new connection",
+			arg:   "DURATION",
 			field: func(c *Config) any { return &c.Connection.Timeout },
 		},
 	}
@@ -98,15 +99,19 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.RelationshipTypes },
 		},
 		{
-			Key: "nodeQuery", Group: GroupQueries, Help: "read-only Cypher, instead of labels; its column id holds nodes (RETURN n AS id), their elementId() or, with --node-key, that property", arg: "CYPHER",
+			Key: "nodeQuery", Group: GroupQueries, Help: "read-only Cypher, instead of labels; its column id holds nodes (RETURN n AS " +
+				"id), their elementId() or, with --node-key, that property", arg: "CYPHER",
 			field: func(c *Config) any { return &c.Projection.NodeQuery },
 		},
 		{
-			Key: "relationshipQuery", Group: GroupQueries, Help: "read-only Cypher, instead of types; its columns source and target name nodes as the node query does, weight and length hold numbers", arg: "CYPHER",
+			Key: "relationshipQuery", Group: GroupQueries, Help: "read-only Cypher, instead of types; its columns source and target " +
+				"name nodes as the node query does, weight and length hold numbers", arg: "CYPHER",
 			field: func(c *Config) any { return &c.Projection.RelationshipQuery },
 		},
 		{
-			Key: "allowLoadCsv", Group: GroupQueries, Default: "false", Help: "let those queries use LOAD CSV, and procedures and functions of plugins: they can reach files and other servers",
+			Key: "allowLoadCsv", Group: GroupQueries,
+			Default: "false", Help: "let those queries use LOAD CSV, and procedures and functions of plugins: they can reach files " +
+				"and other servers",
 			field: func(c *Config) any { return &c.Projection.AllowLoadCSV },
 		},
 		{
@@ -119,7 +124,8 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.RelationshipWeightProperty },
 		},
 		{
-			Key: "defaultWeight", Group: g, Help: "weight where the property is missing; an error unless given", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "defaultWeight", Group: g, Help: "weight where the property is missing; an error unless given", arg: "NUMBER",
+			wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Projection.DefaultWeight },
 		},
 		{
@@ -134,7 +140,8 @@ func projection() []Setting {
 		},
 		{
 			Key: "isolated", Group: g, Default: "refuse", Values: []string{"refuse", "drop", "allow"},
-			Help:  "what to do with nodes without a relationship, where no source can be hidden: drop leaves them out, allow does not protect them",
+			Help: "what to do with nodes without a relationship, where no source can be hidden: drop leaves them out, allow does not " +
+				"protect them",
 			field: func(c *Config) any { return &c.Projection.Isolated },
 		},
 	}
@@ -145,7 +152,8 @@ func diffusion() []Setting {
 	return []Setting{
 		{
 			Key: "tau", Group: g, Default: "auto", arg: "auto|NUMBER|FROM..TO",
-			Help:  "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; sensors that measure have theirs: 2 unless given, or anything in a range such as 1.5..2.5, and the guarantee holds for all of it",
+			Help: "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; sensors that measure have " +
+				"theirs: 2 unless given, or anything in a range such as 1.5..2.5, and the guarantee holds for all of it",
 			field: func(c *Config) any { return &c.Diffusion.Tau },
 		},
 		{
@@ -184,7 +192,8 @@ func signal() []Setting {
 	const g = GroupSignal
 	return []Setting{
 		{
-			Key: "sourceProperty", Group: g, Help: "node property with the source strength in [0, 1]; GraphCloak diffuses it", arg: "PROPERTY",
+			Key: "sourceProperty", Group: g, Help: "node property with the source strength in [0, 1]; GraphCloak diffuses it",
+			arg:   "PROPERTY",
 			field: func(c *Config) any { return &c.Signal.SourceProperty },
 		},
 		{
@@ -192,7 +201,8 @@ func signal() []Setting {
 			field: func(c *Config) any { return &c.Signal.MeasurementProperty },
 		},
 		{
-			Key: "allowZeroSignal", Group: g, Default: "false", Help: "release sources that are zero or missing on every selected node, too",
+			Key: "allowZeroSignal", Group: g, Default: "false",
+			Help:  "release sources that are zero or missing on every selected node, too",
 			field: func(c *Config) any { return &c.Signal.AllowZero },
 		},
 	}

@@ -23,11 +23,13 @@ func noise() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Delta },
 		},
 		{
-			Key: "alpha", Group: g, Default: "1", Help: "how far a source may move and stay hidden (earth mover's distance, in the metric)", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "alpha", Group: g, Default: "1", Help: "how far a source may move and stay hidden (earth mover's distance, in the metric)",
+			arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Privacy.Alpha },
 		},
 		{
-			Key: "metric", Group: g, Default: "hops", Help: "distance: hops, or the relationship property that holds a length", arg: "hops|PROPERTY", check: nonEmpty,
+			Key: "metric", Group: g, Default: "hops", Help: "distance: hops, or the relationship property that holds a length",
+			arg: "hops|PROPERTY", check: nonEmpty,
 			field: func(c *Config) any { return &c.Privacy.Metric },
 		},
 		{
@@ -43,15 +45,19 @@ func allocation() []Setting {
 	return []Setting{
 		{
 			Key: "allocation", Group: g, Default: "optimal", Values: []string{"optimal", "uniform"},
-			Help:  "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; unless given, equally where sensors measure and no range of τ, absent relationship or other graph is declared; equally above 200,000 nodes, unless given",
+			Help: "how noise is shared among the sensors at the same guarantee: so that communities are told apart best, or equally; " +
+				"unless given, equally where sensors measure and no range of τ, absent relationship or other graph is declared; equally " +
+				"above 200,000 nodes, unless given",
 			field: func(c *Config) any { return &c.Privacy.Allocation },
 		},
 		{
-			Key: "maxSensors", Group: g, Help: "sensors that report at most; no limit unless given", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
+			Key: "maxSensors", Group: g, Help: "sensors that report at most; no limit unless given", arg: "NUMBER",
+			wants: atLeast(1, "≥ 1"),
 			field: func(c *Config) any { return &c.Privacy.MaxSensors },
 		},
 		{
-			Key: "minSensors", Group: g, Help: "sensors that report at least; no limit unless given", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
+			Key: "minSensors", Group: g, Help: "sensors that report at least; no limit unless given", arg: "NUMBER",
+			wants: atLeast(1, "≥ 1"),
 			field: func(c *Config) any { return &c.Privacy.MinSensors },
 		},
 	}
@@ -75,7 +81,8 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.RequireCap },
 		},
 		{
-			Key: "spendAtChance", Group: GroupBudget, Default: "false", Help: "spend although simulation does not tell the answer from chance, which is refused otherwise",
+			Key: "spendAtChance", Group: GroupBudget, Default: "false",
+			Help:  "spend although simulation does not tell the answer from chance, which is refused otherwise",
 			field: func(c *Config) any { return &c.Privacy.SpendAtChance },
 		},
 		{
@@ -87,12 +94,15 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.ClipHigh },
 		},
 		{
-			Key: "weightError", Group: g, Help: "sensors measure, and each weight may be off by this much, such as 20%: the guarantee holds for all", arg: "SHARE",
+			Key: "weightError", Group: g, Help: "sensors measure, and each weight may be off by this much, such as 20%: the guarantee " +
+				"holds for all", arg: "SHARE",
 			field: func(c *Config) any { return &c.Privacy.WeightError },
 		},
 		{
-			Key: "scenario", Group: GroupScenario, Help: "sensors measure, and the process may have run on each of the graphs in this CSV file (scenario,source,target,weight; weight 0: absent): the guarantee holds for each, not between them", arg: "FILE", notEmpty: true,
-			field: func(c *Config) any { return &c.Privacy.Scenario },
+			Key: "scenario", Group: GroupScenario, Help: "sensors measure, and the process may have run on each of the graphs in this " +
+				"CSV file (scenario,source,target,weight; weight 0: absent): the guarantee holds for each, not between them", arg: "FILE",
+			notEmpty: true,
+			field:    func(c *Config) any { return &c.Privacy.Scenario },
 		},
 	}
 }
@@ -120,15 +130,18 @@ func recovery() []Setting {
 	const g = GroupRecovery
 	return []Setting{
 		{
-			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number", arg: "auto|paper|NUMBER",
+			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number",
+			arg:   "auto|paper|NUMBER",
 			field: func(c *Config) any { return &c.Recovery.ResidualBound },
 		},
 		{
-			Key: "sigma", Group: GroupNoise, Help: "standard deviation of the noise of every value, when neither a release file nor a property with one σ a value is at hand", arg: "NUMBER", wants: above(0, "> 0"),
+			Key: "sigma", Group: GroupNoise, Help: "standard deviation of the noise of every value, when neither a release file nor a " +
+				"property with one σ a value is at hand", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Recovery.Sigma },
 		},
 		{
-			Key: "priorProperty", Group: g, Help: "public node property with the prior weight of being the source; it shapes plan and report, so nothing private may be in it; flat unless given", arg: "PROPERTY",
+			Key: "priorProperty", Group: g, Help: "public node property with the prior weight of being the source; it shapes plan and " +
+				"report, so nothing private may be in it; flat unless given", arg: "PROPERTY",
 			field: func(c *Config) any { return &c.Recovery.PriorProperty },
 		},
 		{
@@ -137,15 +150,20 @@ func recovery() []Setting {
 			field: func(c *Config) any { return &c.Recovery.Amplitude },
 		},
 		{
-			Key: "sources", Group: g, Default: "auto", Help: "sources that the posterior supposes; auto: one, or two where the evidence for a second is clear; two on up to 6,000 nodes", arg: "auto|1|2",
+			Key: "sources", Group: g, Default: "auto",
+			Help: "sources that the posterior supposes; auto: one, or two where the evidence for a second is clear; two on up " +
+				"to 6,000 nodes", arg: "auto|1|2",
 			field: func(c *Config) any { return &c.Recovery.Sources },
 		},
 		{
-			Key: "falseAlarm", Group: g, Default: "0.05", Help: "how often a source may be found where there is none, or a second where there is one; 1: a source is supposed", arg: "NUMBER", wants: bounds{min: 0, max: 1, openMin: true, text: "in (0, 1]"},
+			Key: "falseAlarm", Group: g, Default: "0.05",
+			Help: "how often a source may be found where there is none, or a second where there is one; 1: a source is supposed",
+			arg:  "NUMBER", wants: bounds{min: 0, max: 1, openMin: true, text: "in (0, 1]"},
 			field: func(c *Config) any { return &c.Recovery.FalseAlarm },
 		},
 		{
-			Key: "sensorFaultRate", Group: g, Help: "prior probability of each sensor to be broken: no few of them then decide the answer; 0.01 for a release of sensors that measure, else 0, unless given", arg: "NUMBER",
+			Key: "sensorFaultRate", Group: g, Help: "prior probability of each sensor to be broken: no few of them then decide the " +
+				"answer; 0.01 for a release of sensors that measure, else 0, unless given", arg: "NUMBER",
 			wants: bounds{min: 0, max: 1, openMax: true, text: "at least 0 and below 1"},
 			field: func(c *Config) any { return &c.Recovery.FaultRate },
 		},
@@ -175,7 +193,8 @@ func community() []Setting {
 			field: func(c *Config) any { return &c.Community.Gamma },
 		},
 		{
-			Key: "randomSeed", Group: g, Default: "0", Help: "seed of community detection and of simulations; never of privacy noise", arg: "NUMBER",
+			Key: "randomSeed", Group: g, Default: "0",
+			Help: "seed of community detection and of simulations; never of privacy noise", arg: "NUMBER",
 			field: func(c *Config) any { return &c.Community.RandomSeed },
 		},
 	}
@@ -205,7 +224,8 @@ func reports() []Setting {
 	const g = GroupReport
 	return []Setting{
 		{
-			Key: "report", Group: g, Help: "write the report with its map as one HTML page into this file; {runId} in its name becomes the id of the run", arg: "FILE",
+			Key: "report", Group: g, Help: "write the report with its map as one HTML page into this file; {runId} in its name becomes " +
+				"the id of the run", arg: "FILE",
 			field: func(c *Config) any { return &c.Report.File },
 		},
 		{
@@ -238,7 +258,8 @@ func execution() []Setting {
 	const g = GroupExecution
 	return []Setting{
 		{
-			Key: "concurrency", Group: g, Default: "0", Help: "workers; 0: all processors. The result does not depend on it", arg: "NUMBER", wants: atLeast(0, "≥ 0"),
+			Key: "concurrency", Group: g, Default: "0", Help: "workers; 0: all processors. The result does not depend on it", arg: "NUMBER",
+			wants: atLeast(0, "≥ 0"),
 			field: func(c *Config) any { return &c.Execution.Concurrency },
 		},
 		{
@@ -250,7 +271,8 @@ func execution() []Setting {
 			field: func(c *Config) any { return &c.Execution.Sudo },
 		},
 		{
-			Key: "strict", Group: g, Default: "false", Help: "exit with 12 after warnings and with 10 if BPDN is infeasible; a run that warns before it spends ends with 6 and spends nothing",
+			Key: "strict", Group: g, Default: "false", Help: "exit with 12 after warnings and with 10 if BPDN is infeasible; a run that " +
+				"warns before it spends ends with 6 and spends nothing",
 			field: func(c *Config) any { return &c.Execution.Strict },
 		},
 	}

@@ -43,7 +43,8 @@ func FiledOf(properties map[string]any) jobs.Filed {
 	text := func(key string) string { s, _ := properties[key].(string); return s }
 	f.State = jobs.State{
 		Status: jobs.JobStatus(text(StatusKey)), Message: text(MessageKey), LastRunID: text(LastRunIDKey),
-		ScheduledSince: moment(properties[ScheduledSinceKey]), LastRun: moment(properties[LastRunKey]), NextRun: moment(properties[NextRunKey]),
+		ScheduledSince: moment(properties[ScheduledSinceKey]), LastRun: moment(properties[LastRunKey]),
+		NextRun: moment(properties[NextRunKey]),
 	}
 	return f
 }

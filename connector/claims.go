@@ -119,7 +119,8 @@ var errNotAhead = errors.New("connector: no open tick is ahead of the clock")
 // what was saved and without the tokens.
 func SelectTicks(all []jobs.Claim, q jobs.TickQuery) []jobs.Claim {
 	latest := map[string]time.Time{}
-	all = slices.DeleteFunc(slices.Clone(all), func(c jobs.Claim) bool { return q.Ended && c.Open() || q.Status != "" && c.Status != q.Status })
+	all = slices.DeleteFunc(slices.Clone(all),
+		func(c jobs.Claim) bool { return q.Ended && c.Open() || q.Status != "" && c.Status != q.Status })
 	for _, c := range all {
 		if at, ok := latest[c.JobName]; !ok || c.NominalTime.After(at) {
 			latest[c.JobName] = c.NominalTime

@@ -54,7 +54,8 @@ func (e *Edges) Refuse(a, b graph.ID, wrong string) { e.bad.Add("%q–%q: %s", a
 func (e *Edges) Finish(notice func(string)) error {
 	const what = "relationships have a bad weight or length"
 	if !e.Selection.DropBadWeight {
-		return e.bad.Err(what, "fix them, select fewer relationships with --relationship-types, or leave them out with --on-bad-weight drop")
+		return e.bad.Err(what, "fix them, select fewer relationships with --relationship-types, or leave them out with "+
+			"--on-bad-weight drop")
 	}
 	if e.bad.Count() > 0 {
 		notice("left out " + e.bad.list(what))

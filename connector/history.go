@@ -48,8 +48,10 @@ func (run Run) history() jobs.Run {
 	text := func(name string) string { s, _ := run.Record[name].(string); return s }
 	number := func(name string) float64 { x, _ := run.Record[name].(float64); return x }
 	r := jobs.Run{
-		RunID: run.ID, Mode: "write", Signal: text(keySignal), BudgetScope: text(keyScope), ReleaseID: text(keyReleaseID), StartedAt: moment(run.Record[keyStarted]),
-		Answer: text(keyCommunity), Probability: number(keyProbability), Verdict: text(keyVerdict), FaultySensors: run.count(keyFaulty), BPDNStatus: text(keyBPDN),
+		RunID: run.ID, Mode: "write", Signal: text(keySignal), BudgetScope: text(keyScope), ReleaseID: text(keyReleaseID),
+		StartedAt: moment(run.Record[keyStarted]),
+		Answer:    text(keyCommunity), Probability: number(keyProbability), Verdict: text(keyVerdict), FaultySensors: run.count(keyFaulty),
+		BPDNStatus:   text(keyBPDN),
 		EpsilonSpent: number(keyEpsilon), DeltaSpent: number(keyDelta),
 	}
 	if run.Status == Reserved || run.Status == Running { // what it wrote so far is no answer

@@ -22,7 +22,8 @@ type Offenders struct {
 }
 
 // singular makes what is wrong with several what is wrong with one.
-var singular = strings.NewReplacer("nodes have", "node has", "relationships have", "relationship has", "relationships of the query have", "relationship of the query has",
+var singular = strings.NewReplacer("nodes have", "node has", "relationships have", "relationship has", "relationships of the query have",
+	"relationship of the query has",
 	"nodes share", "node shares", "nodes are", "node is", "relationships are", "relationship is")
 
 // Add records one offender, such as `"12"–"15": weight is NaN`.

@@ -37,7 +37,8 @@ func (r *Readings) Add(i int, v any) {
 // and names neither node nor value.
 func (r *Readings) Result() ([]float64, error) {
 	if r.bad > 0 {
-		return nil, fmt.Errorf("%w: %w", ErrInput, &privacy.ReadingsError{Property: r.property, Wrong: "is not a finite number", Count: r.bad})
+		return nil, fmt.Errorf("%w: %w", ErrInput,
+			&privacy.ReadingsError{Property: r.property, Wrong: "is not a finite number", Count: r.bad})
 	}
 	return r.values, nil
 }

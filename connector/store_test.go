@@ -27,7 +27,8 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]any{
 		"": nil, "7": int64(7), "-7": int64(-7), "007": "007", "+7": 7.0, "1.50": 1.5, "1e3": 1000.0, "0.5": 0.5, "-0.5": -0.5,
 		"0x10": "0x10", "1_000": "1_000", "true": true, "false": false, "True": "True", "Inf": math.Inf(1), "-Inf": math.Inf(-1),
-		"infinity": "infinity", "9223372036854775808": 9223372036854775808.0, "12-13": "12-13", "1,5": "1,5", "0": int64(0), "-0": 0.0, "Mr. Hi": "Mr. Hi", ".": ".", "e": "e", "-": "-",
+		"infinity": "infinity", "9223372036854775808": 9223372036854775808.0, "12-13": "12-13", "1,5": "1,5", "0": int64(0), "-0": 0.0,
+		"Mr. Hi": "Mr. Hi", ".": ".", "e": "e", "-": "-",
 	} {
 		if got := connector.Parse(text); got != want {
 			t.Errorf("Parse(%q) = %v (%T), want %v (%T)", text, got, got, want, want)
@@ -39,7 +40,11 @@ func TestParse(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	for _, v := range []any{nil, int64(0), int64(-1), 0.0, -1.0, math.NaN(), math.Inf(1), math.Inf(-1), "1", true, []any{1.0}, math.Copysign(0, -1)} {
+	for _, v := range []any{
+		nil, int64(0), int64(-1), 0.0, -1.0, math.NaN(), math.Inf(1), math.Inf(-1), "1", true,
+		[]any{1.0},
+		math.Copysign(0, -1),
+	} {
 		if x, wrong := connector.Positive(v); wrong == "" {
 			t.Errorf("Positive(%v) = %v", v, x)
 		}
@@ -95,7 +100,8 @@ func TestObstacles(t *testing.T) {
 		if name == "touched nodes" {
 			k.Graph = "another"
 		}
-		if err := run.Admit([]connector.Run{k}, touched); !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "run old is unfinished") {
+		if err := run.Admit([]connector.Run{k}, touched); !errors.Is(err, connector.ErrConflict) ||
+			!strings.Contains(err.Error(), "run old is unfinished") {
 			t.Errorf("%s: %v, want ErrConflict", name, err)
 		}
 	}

@@ -90,7 +90,15 @@ func BenchmarkReadColumns(b *testing.B) {
 		name     string
 		make     func() (*graph.Graph, error)
 		tau, tol float64
-	}{{"knn", knn, .5, 1e-2}, {"knn", knn, 2, 1e-4}, {"knn", knn, 8, 1e-2}, {"road", road, 2, 1e-4}, {"road", road, 16, 1e-2}, {"road", road, 64, 1e-2}, {"sbm", sbm, .1, 1e-2}} {
+	}{
+		{"knn", knn, .5, 1e-2},
+		{"knn", knn, 2, 1e-4},
+		{"knn", knn, 8, 1e-2},
+		{"road", road, 2, 1e-4},
+		{"road", road, 16, 1e-2},
+		{"road", road, 64, 1e-2},
+		{"sbm", sbm, .1, 1e-2},
+	} {
 		l := laplacian.New(must[*graph.Graph](b)(c.make()), laplacian.Combinatorial)
 		d := must[*expm.Diffusion](b)(expm.New(background, l, c.tau, expm.Options{Method: expm.Chebyshev}))
 		b.Run(fmt.Sprintf("%stau%vtol%v", c.name, c.tau, c.tol), func(b *testing.B) {

@@ -27,7 +27,8 @@ func TestRowsOfManyBlocks(t *testing.T) {
 		}
 		for _, workers := range []int{1, 3, 16} {
 			runtime.GOMAXPROCS(workers)
-			d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, laplacian.RandomWalk), .3, expm.Options{Method: expm.Chebyshev}))
+			d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, laplacian.RandomWalk), .3,
+				expm.Options{Method: expm.Chebyshev}))
 			rows := must[*mat.Dense](t)(d.Rows(background, pick))
 			for first := 0; first < c.rows; first += 16 {
 				k := min(16, c.rows-first)

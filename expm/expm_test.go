@@ -192,8 +192,10 @@ func TestWithTolerance(t *testing.T) {
 		before := apply(coarse, f)
 		fine := must[*expm.Diffusion](t)(coarse.WithTolerance(1e-11))
 		fresh := must[*expm.Diffusion](t)(expm.New(background, l, 0.3, expm.Options{Method: m, Tolerance: 1e-11}))
-		if got, want := apply(fine, f), apply(fresh, f); !slices.Equal(got, want) || fine.Err() != fresh.Err() || fine.Degree() != fresh.Degree() {
-			t.Errorf("%v: another tolerance gives Err %v and degree %d, want %v and %d", m, fine.Err(), fine.Degree(), fresh.Err(), fresh.Degree())
+		if got, want := apply(fine, f), apply(fresh, f); !slices.Equal(got, want) || fine.Err() != fresh.Err() ||
+			fine.Degree() != fresh.Degree() {
+			t.Errorf("%v: another tolerance gives Err %v and degree %d, want %v and %d", m, fine.Err(), fine.Degree(), fresh.Err(),
+				fresh.Degree())
 		}
 		if !slices.Equal(apply(coarse, f), before) {
 			t.Errorf("%v: the first diffusion changed", m)
@@ -252,7 +254,8 @@ func TestStiff(t *testing.T) {
 // TestWeakBridge: two triangles joined by 1e-12 for τ = 1e6. Heat that crosses is
 // 1e-6·(1 ± 1e-5), by first-order perturbation.
 func TestWeakBridge(t *testing.T) {
-	l := laplacian.New(build(t, 6, [][3]float64{{0, 1, 1}, {0, 2, 1}, {1, 2, 1}, {3, 4, 1}, {3, 5, 1}, {4, 5, 1}, {0, 3, 1e-12}}), laplacian.Combinatorial)
+	l := laplacian.New(build(t, 6, [][3]float64{{0, 1, 1}, {0, 2, 1}, {1, 2, 1}, {3, 4, 1}, {3, 5, 1}, {4, 5, 1}, {0, 3, 1e-12}}),
+		laplacian.Combinatorial)
 	d := must[*expm.Diffusion](t)(expm.New(background, l, 1e6, expm.Options{}))
 	y := apply(d, []float64{1, 0, 0, 0, 0, 0})
 	// Mass crosses at a rate of 1e-12·(1/3), and spreads over three nodes.
@@ -319,7 +322,13 @@ func TestDegenerate(t *testing.T) {
 		l    *laplacian.Laplacian
 		tau  float64
 		tol  float64
-	}{{"empty", empty, 1, 0}, {"tau < 0", one, -1, 0}, {"tau NaN", one, math.NaN(), 0}, {"tau Inf", one, math.Inf(1), 0}, {"tol", one, 1, -1}} {
+	}{
+		{"empty", empty, 1, 0},
+		{"tau < 0", one, -1, 0},
+		{"tau NaN", one, math.NaN(), 0},
+		{"tau Inf", one, math.Inf(1), 0},
+		{"tol", one, 1, -1},
+	} {
 		if _, err := expm.New(background, c.l, c.tau, expm.Options{Tolerance: c.tol}); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}

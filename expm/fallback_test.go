@@ -42,7 +42,8 @@ func TestWithoutEigenvalues(t *testing.T) {
 	if err != nil || got.Method() != expm.Chebyshev || got.Err() != want.Err() {
 		t.Fatalf("%v: method %v, error %g, want chebyshev and %g", err, got.Method(), got.Err(), want.Err())
 	}
-	if _, err := expm.New(t.Context(), unsolvable{l}, 128, expm.Options{Method: expm.Eigen}); err == nil || !strings.Contains(err.Error(), "chebyshev needs no eigenvalues") {
+	if _, err := expm.New(t.Context(), unsolvable{l}, 128, expm.Options{Method: expm.Eigen}); err == nil ||
+		!strings.Contains(err.Error(), "chebyshev needs no eigenvalues") {
 		t.Errorf("%v, want advice to take chebyshev", err)
 	}
 }

@@ -37,7 +37,9 @@ const (
 // 0 beyond distance k. It reports false, with nothing set, where that is no shorter than as
 // many products as given by most, or a quarter of the balls would be cut, as a sample of the
 // columns shows; and with methods other than Chebyshev. The bits do not depend on the number of workers.
-func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
+func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low,
+	high []float64,
+) (bool, error) {
 	b := d.affordable(js, weights, tol, most)
 	if b == nil {
 		return false, ctx.Err()

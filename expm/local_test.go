@@ -106,7 +106,8 @@ func testColumnSquares(t *testing.T, d *expm.Diffusion, tol float64, cut bool) {
 	for _, workers := range []int{1, 3} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 		l, h := make([]float64, len(js)), make([]float64, len(js))
-		if _, err := d.ColumnSquares(t.Context(), js, weights, tol, 1<<20, l, h); err != nil || !slices.Equal(l, low) || !slices.Equal(h, high) {
+		if _, err := d.ColumnSquares(t.Context(), js, weights, tol, 1<<20, l, h); err != nil || !slices.Equal(l, low) ||
+			!slices.Equal(h, high) {
 			t.Errorf("other bits with %d workers, or %v", workers, err)
 		}
 	}

@@ -39,7 +39,10 @@ func TestReadColumns(t *testing.T) {
 		for i := c.g.Order() - 1; i >= 0; i -= 2 {
 			pick, scale = append(pick, i), append(scale, float64(i%3))
 		}
-		for what, a := range map[string]linop.Operator{"": d, "picked": linop.Rows(d, pick), "scaled": linop.Scaled{A: d, Rows: pick, Scale: scale}} {
+		for what, a := range map[string]linop.Operator{
+			"": d, "picked": linop.Rows(d, pick),
+			"scaled": linop.Scaled{A: d, Rows: pick, Scale: scale},
+		} {
 			t.Run(c.name+" "+what, func(t *testing.T) { testReadColumns(t, a, c.js, c.name == "hub") })
 		}
 	}

@@ -48,7 +48,8 @@ func TestStored(t *testing.T) {
 				off := spectrum.Values(nil)[0]
 				closest = max(closest, off/s.Err())
 				if off > s.Err()+d.Err() || s.Err() < least || s.Err() > d.Err()+8*least {
-					t.Errorf("%v, τ = %v, least %v: off by %.2g, stated %.2g, of the operator %.2g", kind, tau, least, off, s.Err(), d.Err())
+					t.Errorf("%v, τ = %v, least %v: off by %.2g, stated %.2g, of the operator %.2g", kind, tau, least, off,
+						s.Err(), d.Err())
 				}
 			}
 		}

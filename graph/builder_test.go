@@ -75,7 +75,8 @@ func TestAggregation(t *testing.T) {
 	if g := mustBuild(t, graph.Count, []string{"a", "b"}, []relationship{{"a", "b", 5, 1}}); !g.Unweighted() {
 		t.Error("COUNT of one relationship is not the unit weight")
 	}
-	if g := mustBuild(t, graph.Sum, []string{"a", "b"}, []relationship{{"a", "b", 0.5, 2}, {"a", "b", 0.5, 1}}); !g.Unweighted() || !g.UnitLengths() {
+	if g := mustBuild(t, graph.Sum, []string{"a", "b"}, []relationship{{"a", "b", 0.5, 2}, {"a", "b", 0.5, 1}}); !g.Unweighted() ||
+		!g.UnitLengths() {
 		t.Error("weights that add up to 1 and lengths of which the least is 1 are not dropped")
 	}
 }
@@ -251,7 +252,8 @@ func TestPermutation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Digest() != h.Digest() || g.Dropped() != h.Dropped() || g.Unweighted() != h.Unweighted() || g.UnitLengths() != h.UnitLengths() {
+		if g.Digest() != h.Digest() || g.Dropped() != h.Dropped() || g.Unweighted() != h.Unweighted() ||
+			g.UnitLengths() != h.UnitLengths() {
 			t.Fatalf("the order of arrival shows: %v and %v", slices.Collect(g.Edges()), slices.Collect(h.Edges()))
 		}
 	})

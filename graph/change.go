@@ -67,7 +67,8 @@ func (g *Graph) place(c Change) (at [2]int, err error) {
 	}
 	at = [2]int{min(u, v), max(u, v)}
 	if _, there := g.Edge(u, v); !there && c.Weight == 0 {
-		return at, fmt.Errorf("%w: %q–%q is to be absent, and the graph has no such relationship", ErrChange, clip(c.Source), clip(c.Target))
+		return at, fmt.Errorf("%w: %q–%q is to be absent, and the graph has no such relationship", ErrChange, clip(c.Source),
+			clip(c.Target))
 	}
 	return at, nil
 }

@@ -27,7 +27,11 @@ func TestChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := g.Digest()
-	other, err := g.Changed([]graph.Change{{Source: "d", Target: "a", Weight: 3}, {Source: "b", Target: "a", Weight: 0}, {Source: "b", Target: "c", Weight: .5}})
+	other, err := g.Changed([]graph.Change{
+		{Source: "d", Target: "a", Weight: 3},
+		{Source: "b", Target: "a", Weight: 0},
+		{Source: "b", Target: "c", Weight: .5},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

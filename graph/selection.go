@@ -16,10 +16,12 @@ type Selection struct {
 	NodeQuery         string `json:"nodeQuery,omitempty"`
 	RelationshipQuery string `json:"relationshipQuery,omitempty"`
 
-	NodeKey                    string  `json:"nodeKey,omitempty"`                    // property that identifies a node; "": the store's own id
-	RelationshipWeightProperty string  `json:"relationshipWeightProperty,omitempty"` // "": every weight is 1
-	DefaultWeight              float64 `json:"defaultWeight,omitempty"`              // weight where the property is missing; 0: missing is an error
-	LengthProperty             string  `json:"lengthProperty,omitempty"`             // "": every length is 1, distance counts hops
+	// property that identifies a node; "": the store's own id
+	NodeKey                    string `json:"nodeKey,omitempty"`
+	RelationshipWeightProperty string `json:"relationshipWeightProperty,omitempty"` // "": every weight is 1
+	// weight where the property is missing; 0: missing is an error
+	DefaultWeight  float64 `json:"defaultWeight,omitempty"`
+	LengthProperty string  `json:"lengthProperty,omitempty"` // "": every length is 1, distance counts hops
 
 	Aggregation   Aggregation `json:"aggregation"`
 	DropBadWeight bool        `json:"dropBadWeight,omitempty"` // leave out relationships with a bad weight or length instead of refusing

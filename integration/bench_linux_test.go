@@ -55,10 +55,12 @@ func compare(b *testing.B, n int) {
 	for _, stage := range []string{"nodes", "relationships", "graph", "write", "check and write"} {
 		bare, ours := r.laps[stage+" bare"], r.laps[stage]
 		b.Logf("%-16s bare %6.2f s (%6.2f CPU s), store %6.2f s (%6.2f CPU s), ratio %.2f (%.2f by CPU)", stage,
-			bare.wall/float64(b.N), bare.cpu/float64(b.N), ours.wall/float64(b.N), ours.cpu/float64(b.N), bare.wall/ours.wall, bare.cpu/ours.cpu)
+			bare.wall/float64(b.N), bare.cpu/float64(b.N), ours.wall/float64(b.N), ours.cpu/float64(b.N), bare.wall/ours.wall,
+			bare.cpu/ours.cpu)
 		b.ReportMetric(bare.cpu/ours.cpu, strings.ReplaceAll(stage, " ", "-")+"-ratio")
 	}
-	b.Logf("memory at its peak, above what there was: bare reading %d MB, Graph %d MB, Write %d MB", r.laps["graph bare"].peak, r.laps["graph"].peak, r.laps["write"].peak)
+	b.Logf("memory at its peak, above what there was: bare reading %d MB, Graph %d MB, Write %d MB", r.laps["graph bare"].peak,
+		r.laps["graph"].peak, r.laps["write"].peak)
 	b.ReportMetric(float64(r.laps["graph"].peak), "graph-MB")
 	b.ReportMetric(float64(r.laps["write"].peak), "write-MB")
 }
@@ -195,13 +197,16 @@ func (r *contest) cpu() float64 {
 
 // The statements of the bare loops, which are those of the store.
 const (
-	bareNodes = "UNWIND range(0, size($at) - 2) AS k CALL (k) { MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n WHERE n:Bench " +
+	bareNodes = "UNWIND range(0, size($at) - 2) AS k CALL (k) { MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n " +
+		"WHERE n:Bench " +
 		"RETURN collect(id(n)) AS a, collect(elementId(n)) AS b, collect(n.id) AS c } RETURN a, b, c"
-	bareRelationships = "UNWIND range(0, size($at) - 2) AS k CALL (k) { MATCH (a)-[r]->(b) WHERE id(r) IN range($at[k], $at[k + 1] - 1) WITH a, r, b WHERE r:BENCH " +
+	bareRelationships = "UNWIND range(0, size($at) - 2) AS k CALL (k) { MATCH (a)-[r]->(b) WHERE id(r) IN range($at[k], $at[k + 1] - 1) " +
+		"WITH a, r, b WHERE r:BENCH " +
 		"RETURN collect(id(a)) AS a, collect(id(b)) AS b, collect(r.w) AS c } RETURN a, b, c"
 	bareWrite = "UNWIND range(0, size($e) - 1) AS i MATCH (n) WHERE elementId(n) = $e[i] SET n.bareHeat = $a[i], n.bareSource = $b[i], " +
 		"n.bareProbability = $c[i], n.bareCommunity = $d[i], n.bareShare = $f[i], n.bareRunId = $run RETURN count(n)"
-	bareRemove = "MATCH (n:Bench) CALL (n) { REMOVE n.bareHeat, n.bareSource, n.bareProbability, n.bareCommunity, n.bareShare, n.bareRunId } IN TRANSACTIONS OF 10000 ROWS"
+	bareRemove = "MATCH (n:Bench) CALL (n) { REMOVE n.bareHeat, n.bareSource, n.bareProbability, n.bareCommunity, n.bareShare, " +
+		"n.bareRunId } IN TRANSACTIONS OF 10000 ROWS"
 )
 
 func (r *contest) round(b *testing.B, id string) {
@@ -217,7 +222,11 @@ func (r *contest) round(b *testing.B, id string) {
 	var g *graph.Graph
 	r.measure("graph", func() {
 		var err error
-		g, err = r.store.Graph(b.Context(), graph.Selection{NodeLabels: []string{"Bench"}, NodeKey: "id", RelationshipTypes: []string{"BENCH"}, RelationshipWeightProperty: "w"})
+		g, err = r.store.Graph(b.Context(),
+			graph.Selection{
+				NodeLabels: []string{"Bench"}, NodeKey: "id", RelationshipTypes: []string{"BENCH"},
+				RelationshipWeightProperty: "w",
+			})
 		r.next("")
 		if err != nil || g.Order() != r.n {
 			b.Fatal(g, err)
@@ -292,7 +301,8 @@ func (r *contest) send(b *testing.B, elements []string) {
 			hi := min(lo+10_000, half*(k+1))
 			_, err := session.ExecuteWrite(ctx, func(tx driver.ManagedTransaction) (any, error) {
 				result, err := tx.Run(ctx, bareWrite, map[string]any{
-					"e": elements[lo:hi], "a": some[lo:hi], "b": values[lo:hi], "c": values[lo:hi], "d": whole[lo:hi], "f": values[lo:hi], "run": "bare",
+					"e": elements[lo:hi], "a": some[lo:hi], "b": values[lo:hi], "c": values[lo:hi], "d": whole[lo:hi],
+					"f": values[lo:hi], "run": "bare",
 				})
 				if err != nil {
 					return nil, err

@@ -32,7 +32,8 @@ func testDoctor(t *testing.T, c cli) {
 	}
 	unique := Load(t, Shipped("karate"))
 	Query(t, "MATCH (n:`"+unique+"`) SET n.number = n.id, n.club = 'a'", nil)
-	if rep := c.ok(t, "doctor", "--fix", "--node-labels", unique, "--node-key", "number", "--metric", "weight"); rep["healthy"] != true || !strings.Contains(fmt.Sprint(rep["made"]), unique+"(number)") {
+	if rep := c.ok(t, "doctor", "--fix", "--node-labels", unique, "--node-key", "number", "--metric", "weight"); rep["healthy"] != true ||
+		!strings.Contains(fmt.Sprint(rep["made"]), unique+"(number)") {
 		t.Errorf("--fix leaves %v", rep)
 	}
 	testFix(t, c)
@@ -50,7 +51,10 @@ func testDoctor(t *testing.T, c cli) {
 		{exit: 3, hint: "name a label", args: []string{"--node-labels", label + "x"}},
 		{exit: 3, hint: "check NEO4J_DATABASE", args: []string{"--database", "neo4jj"}},
 		{exit: 4, hint: "check NEO4J_USERNAME", env: "NEO4J_PASSWORD=not-the-password"},
-		{exit: 6, hint: "graphcloak doctor --fix makes it, and so does CREATE CONSTRAINT", args: []string{"--node-labels", label, "--node-key", "club"}},
+		{
+			exit: 6, hint: "graphcloak doctor --fix makes it, and so does CREATE CONSTRAINT",
+			args: []string{"--node-labels", label, "--node-key", "club"},
+		},
 		{exit: 8, hint: "check that the server runs", env: "NEO4J_URI=bolt://127.0.0.1:9"},
 	} {
 		r := cli{c.path, append(c.env, test.env)}.run(t, append([]string{"doctor"}, test.args...)...)
@@ -67,7 +71,8 @@ func testFix(t *testing.T, c cli) {
 	Query(t, "MATCH (n:`"+label+"`) SET n.number = n.id, n.club = 'a', n.tag = n.id", nil)
 	Query(t, "CREATE INDEX FOR (n:`"+label+"`) ON (n.number)", nil)
 	indexes := func() any {
-		return Query(t, "SHOW INDEXES YIELD labelsOrTypes WHERE $label IN labelsOrTypes RETURN count(*)", map[string]any{"label": label})[0][0]
+		return Query(t, "SHOW INDEXES YIELD labelsOrTypes WHERE $label IN labelsOrTypes RETURN count(*)",
+			map[string]any{"label": label})[0][0]
 	}
 	before := indexes().(int64)
 	fix := func(key string) result {
@@ -92,7 +97,8 @@ func testFix(t *testing.T, c cli) {
 func testUnusedWeight(t *testing.T, c cli) {
 	label := Load(t, Shipped("karate"))
 	for kind, property := range map[string]string{"W": "weight", "D": "distance", "Y": "year"} {
-		Query(t, "MATCH (a:`"+label+"`)-[r]->(b:`"+label+"`) WHERE r.distance IS NULL AND r.year IS NULL AND NOT type(r) STARTS WITH 'W' CREATE (a)-[:`"+kind+label+"` {"+property+": 2}]->(b)", nil)
+		Query(t, "MATCH (a:`"+label+"`)-[r]->(b:`"+label+"`) WHERE r.distance IS NULL AND r.year IS NULL AND NOT type(r) STARTS WITH "+
+			"'W' CREATE (a)-[:`"+kind+label+"` {"+property+": 2}]->(b)", nil)
 	}
 	for _, test := range []struct {
 		name, kind, note string
@@ -103,7 +109,10 @@ func testUnusedWeight(t *testing.T, c cli) {
 		{"neither", "Y", "", nil},
 		{"a weight that is used", "W", "", []string{"--relationship-weight-property", "weight"}},
 	} {
-		r := c.run(t, append([]string{"plan", "--node-labels", label, "--node-key", "id", "--relationship-types", test.kind + label, "--tau", "1", "--delta", "0.02", "--allocation", "uniform", "--trials", "20"}, test.more...)...)
+		r := c.run(t, append([]string{
+			"plan", "--node-labels", label, "--node-key", "id", "--relationship-types", test.kind + label,
+			"--tau", "1", "--delta", "0.02", "--allocation", "uniform", "--trials", "20",
+		}, test.more...)...)
 		if r.exit != 0 || !strings.Contains(r.stderr, test.note) || test.note == "" && strings.Contains(r.stderr, "is not used") {
 			t.Errorf("%s: exit %d, %q is not in\n%s", test.name, r.exit, test.note, r.stderr)
 		}

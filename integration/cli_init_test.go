@@ -32,7 +32,8 @@ func testInit(t *testing.T, c cli) {
 	Query(t, fmt.Sprintf(waterworks, label), nil)
 	Query(t, "CREATE CONSTRAINT `init"+label+"` FOR (n:`"+label+"`) REQUIRE n.code IS UNIQUE", nil)
 	setUp(t)
-	if r := c.run(t, "doctor", "--node-labels", label, "--sensor-property", "vat"); !strings.Contains(r.stderr, `has the property "vat" of --sensor-property, which is on "Worker`+label+`"`) {
+	if r := c.run(t, "doctor", "--node-labels", label, "--sensor-property", "vat"); !strings.Contains(r.stderr,
+		`has the property "vat" of --sensor-property, which is on "Worker`+label+`"`) {
 		t.Errorf("nothing says where the property is:\n%s", r.stderr)
 	}
 	path := filepath.Join(t.TempDir(), "settings.yaml")
@@ -45,7 +46,8 @@ func testInit(t *testing.T, c cli) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"from: neo4j", "  - " + label, "  - PIPE" + label, "nodeKey: code", "communityProperty: zone", "metric: length", "alpha: 2", "sourceProperty: leak",
+		"from: neo4j", "  - " + label, "  - PIPE" + label, "nodeKey: code", "communityProperty: zone", "metric: length", "alpha: 2",
+		"sourceProperty: leak",
 		"sensorProperty: sensor", "epsilon: 8", "aggregation: SUM",
 	} {
 		if !slices.Contains(strings.Split(string(file), "\n"), line) {
@@ -98,7 +100,8 @@ func testHostileSchema(t *testing.T, c cli) {
 		return "`" + strings.NewReplacer("`", "``", `\`, `\u005C`).Replace(name) + "`"
 	}
 	Query(t, "UNWIND range(0, 3) AS i CREATE (n:"+quoted(label)+" {hostile: $mark, i: i}) SET n += $many WITH collect(n) AS all "+
-		"UNWIND range(0, 2) AS i WITH all[i] AS a, all[i+1] AS b CREATE (a)-[:"+quoted(kind)+"]->(b), (a)-[:"+quoted("R"+mark)+"]->(b)", map[string]any{"mark": mark, "many": many})
+		"UNWIND range(0, 2) AS i WITH all[i] AS a, all[i+1] AS b CREATE (a)-[:"+quoted(kind)+"]->(b), (a)-[:"+quoted("R"+mark)+"]->(b)",
+		map[string]any{"mark": mark, "many": many})
 	path := filepath.Join(t.TempDir(), "settings.yaml")
 	given := `"` + strings.ReplaceAll(label, `"`, `""`) + `"`
 	r := c.run(t, "init", path, "--yes", "--node-labels", given, "--source-property", "leak", "--format", "table")

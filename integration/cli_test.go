@@ -158,7 +158,8 @@ func testRun(t *testing.T, c cli) {
 			rep["nodeCount"], rep["relationshipCount"], rep["nodePropertiesWritten"])
 	}
 	runID := rep["runId"].(string)
-	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.cliRunId = $run RETURN count(n), sum(n.cliSourceProbability), count(n.cliPrivateHeat), count(n.cliPrivateHeatSigma), "+
+	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.cliRunId = $run RETURN count(n), sum(n.cliSourceProbability), "+
+		"count(n.cliPrivateHeat), count(n.cliPrivateHeatSigma), "+
 		"count(n.cliSource), count(n.cliCommunity), count(n.cliCommunityProbability)", map[string]any{"run": runID})
 	if rows[0][0] != int64(34) || math.Abs(rows[0][1].(float64)-1) > 1e-9 {
 		t.Errorf("%v nodes with a probability of %v in all, want 34 with 1", rows[0][0], rows[0][1])
@@ -214,14 +215,16 @@ func testRealRuns(t *testing.T, c cli) {
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			label := Load(t, Shipped(g.name))
-			rows := Query(t, "MATCH (n:`"+label+"`) WHERE toString(n.id) = $id SET n.source = 1.0 RETURN count(n)", map[string]any{"id": g.id})
+			rows := Query(t, "MATCH (n:`"+label+"`) WHERE toString(n.id) = $id SET n.source = 1.0 RETURN count(n)",
+				map[string]any{"id": g.id})
 			if rows[0][0] != int64(1) {
 				t.Fatalf("%v nodes %s, want 1", rows[0][0], g.id)
 			}
 			args := append([]string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source"}, g.args...)
 			rep := c.ok(t, args...)
 			there := rep["presence"].(map[string]any)["probability"].(float64)
-			rows = Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId = $run RETURN count(n), sum(n.gcSourceProbability)", map[string]any{"run": rep["runId"]})
+			rows = Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId = $run RETURN count(n), sum(n.gcSourceProbability)",
+				map[string]any{"run": rep["runId"]})
 			if rows[0][0] != int64(rep["nodeCount"].(float64)) || math.Abs(rows[0][1].(float64)-there) > 1e-9 {
 				t.Errorf("%v nodes with a probability of %v in all, want %v with %v", rows[0][0], rows[0][1], rep["nodeCount"], there)
 			}
@@ -251,7 +254,8 @@ func testForeignQueries(t *testing.T, c cli) {
 	spend := []string{"release", "--plan", plan, "--source-property", property, "-o", release}
 	c.refused(t, 6, query, spend...)
 	c.refused(t, 6, query, append(spend, other...)...)
-	if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b", map[string]any{"scope": "property=" + property}); len(rows) != 0 {
+	if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b",
+		map[string]any{"scope": "property=" + property}); len(rows) != 0 {
 		t.Errorf("a refused file opened %d budgets", len(rows))
 	}
 	must(append(spend, given...)...)
@@ -274,7 +278,10 @@ func testFiles(t *testing.T, c cli) {
 	dir := t.TempDir()
 	plan, release := filepath.Join(dir, "plan.json"), filepath.Join(dir, "release.json")
 	c.refused(t, 64, "--node-key", "plan", "--node-labels", label)
-	common := []string{"--node-labels", label, "--node-key", "id", "--relationship-weight-property", "weight", "--epsilon", "4", "--delta", "0.1"}
+	common := []string{
+		"--node-labels", label, "--node-key", "id", "--relationship-weight-property", "weight", "--epsilon", "4",
+		"--delta", "0.1",
+	}
 	fromNeo4j := c.ok(t, append([]string{"plan"}, common...)...)
 	if r := c.run(t, append([]string{"plan", "-o", plan}, common...)...); r.exit != 0 {
 		t.Fatal(r.stderr)
@@ -283,8 +290,12 @@ func testFiles(t *testing.T, c cli) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--relationship-weight-property", "weight", "--epsilon", "4", "--delta", "0.1")
-	for _, field := range []string{"graphDigest", "sensors", "sensitivity", "sigmaMin", "sigmaMax", "uniformSigma", "cost", "expectedAccuracy"} {
+	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--relationship-weight-property", "weight", "--epsilon", "4",
+		"--delta", "0.1")
+	for _, field := range []string{
+		"graphDigest", "sensors", "sensitivity", "sigmaMin", "sigmaMax", "uniformSigma", "cost",
+		"expectedAccuracy",
+	} {
 		a, _ := json.Marshal(fromNeo4j[field])
 		b, _ := json.Marshal(fromFolder[field])
 		if !bytes.Equal(a, b) {
@@ -373,7 +384,10 @@ func (c cli) start(t *testing.T, args ...string) (cmd *exec.Cmd, file string) {
 func testKilledRun(t *testing.T, c cli) {
 	label := Load(t, Shipped("net6"))
 	Query(t, "MATCH (n:`"+label+"` {id: 'JUNCTION-17'}) SET n.source = 1.0", nil)
-	args := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}
+	args := []string{
+		"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform",
+		"--epsilon", "4", "--delta", "0.1",
+	}
 	cmd, file := c.start(t, args...)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -406,8 +420,10 @@ func testImportCommand(t *testing.T, c cli) {
 	for _, as := range [][]string{{"--type", "PIPE"}, {"--type-column"}} {
 		r := c.run(t, append([]string{"graph", "import", folder, "--label", label, "--replace"}, as...)...)
 		var done map[string]any
-		if err := json.Unmarshal([]byte(r.stdout), &done); err != nil || done["nodesCreated"] != 97.0 || done["relationshipsCreated"] != 119.0 {
-			t.Errorf("created %v nodes and %v relationships (%v), want 97 and 119\n%s", done["nodesCreated"], done["relationshipsCreated"], err, r.stderr)
+		if err := json.Unmarshal([]byte(r.stdout), &done); err != nil || done["nodesCreated"] != 97.0 ||
+			done["relationshipsCreated"] != 119.0 {
+			t.Errorf("created %v nodes and %v relationships (%v), want 97 and 119\n%s", done["nodesCreated"],
+				done["relationshipsCreated"], err, r.stderr)
 		}
 		if done["nodesDeleted"] != replaced {
 			t.Errorf("deleted %v nodes, want %v", done["nodesDeleted"], replaced)

@@ -31,10 +31,20 @@ func TestConnectRefused(t *testing.T) {
 	}{
 		{"wrong password", func(o *neo4j.Options) { o.Password = "not this one" }, connector.ErrAuth, "user name or password is wrong"},
 		{"no such database", func(o *neo4j.Options) { o.Database = "neo4jj" }, connector.ErrNotFound, `did you mean "neo4j"`},
-		{"server away", func(o *neo4j.Options) { o.URI = fmt.Sprintf("bolt://127.0.0.1:%d", free) }, connector.ErrTransient, "does not answer"},
-		{"server away, with routing", func(o *neo4j.Options) { o.URI = fmt.Sprintf("neo4j://127.0.0.1:%d", free) }, connector.ErrTransient, "does not answer"},
+		{
+			"server away", func(o *neo4j.Options) { o.URI = fmt.Sprintf("bolt://127.0.0.1:%d", free) }, connector.ErrTransient,
+			"does not answer",
+		},
+		{
+			"server away, with routing",
+			func(o *neo4j.Options) { o.URI = fmt.Sprintf("neo4j://127.0.0.1:%d", free) }, connector.ErrTransient,
+			"does not answer",
+		},
 		{"bad scheme", func(o *neo4j.Options) { o.URI = "jdbc://localhost" }, connector.ErrInput, `"jdbc"`},
-		{"password in the URI", func(o *neo4j.Options) { o.URI = "neo4j://neo4j:planted-secret@localhost" }, connector.ErrInput, "do not belong in the URI"},
+		{
+			"password in the URI", func(o *neo4j.Options) { o.URI = "neo4j://neo4j:planted-secret@localhost" }, connector.ErrInput,
+			"do not belong in the URI",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := n.Options()
@@ -123,7 +133,8 @@ func TestDoctor(t *testing.T) {
 	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
 	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}
 	properties := []string{"gcRunId", "odd`name"}
-	for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes[0] STARTS WITH 'GraphCloak' RETURN name", nil) {
+	for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes[0] STARTS WITH 'GraphCloak' RETURN name",
+		nil) {
 		Query(t, "DROP CONSTRAINT "+neo4j.Quote(row[0].(string)), nil)
 	}
 	outside := Load(t, Files("id\n3\n4\n", "source,target\n3,4\n"))
@@ -152,7 +163,10 @@ func TestDoctor(t *testing.T) {
 		fix    string
 	}{
 		{func(o *neo4j.Options, _ *graph.Selection) { o.Password = "wrong" }, connector.ErrAuth, "NEO4J_PASSWORD"},
-		{func(_ *neo4j.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} }, connector.ErrNotFound, "that the database has"},
+		{
+			func(_ *neo4j.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} }, connector.ErrNotFound,
+			"that the database has",
+		},
 		{func(o *neo4j.Options, _ *graph.Selection) { o.ReadOnly = true }, connector.ErrReadOnly, "access mode write"},
 		{func(o *neo4j.Options, _ *graph.Selection) { o.URI = "bolt://127.0.0.1:9" }, connector.ErrTransient, "the server runs"},
 	} {
@@ -166,7 +180,8 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 	o := Server(t).Options()
-	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1", 1); !strings.HasPrefix(neo4j.Doctor(t.Context(), o, sel, nil, false)[0].Detail, o.URI+",") {
+	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1",
+		1); !strings.HasPrefix(neo4j.Doctor(t.Context(), o, sel, nil, false)[0].Detail, o.URI+",") {
 		t.Errorf("the address is not shown as %s", o.URI)
 	}
 }
@@ -212,7 +227,8 @@ func TestDoctorOfJobs(t *testing.T) {
 func TestSetupIsCypher(t *testing.T) {
 	label := "Setup" + token()
 	t.Cleanup(func() {
-		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name", map[string]any{"label": label}) {
+		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name",
+			map[string]any{"label": label}) {
 			Query(t, "DROP CONSTRAINT "+neo4j.Quote(row[0].(string)), nil)
 		}
 	})

@@ -110,7 +110,8 @@ type crash struct {
 func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 	defer c.s.Undo(context.Background(), d.RunID) // whatever is left would be in the way of the next run
 	attempted := slices.Contains(passed, "after begin")
-	spent, staged, written := slices.Contains(passed, "after spend"), slices.Contains(passed, "after stage"), slices.Contains(passed, "after write")
+	spent, staged, written := slices.Contains(passed, "after spend"), slices.Contains(passed, "after stage"),
+		slices.Contains(passed, "after write")
 	want := []privacy.Kind{privacy.KindCap}
 	if spent {
 		want = append(want, privacy.KindSpent)
@@ -257,7 +258,8 @@ func (c crash) holds(t *testing.T, d doomed, want ...privacy.Kind) {
 func (c crash) carried(t *testing.T, d doomed) map[any]map[string]any {
 	t.Helper()
 	nodes := make(map[any]map[string]any)
-	for _, row := range Query(t, "MATCH (n:`"+c.label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN n.id, properties(n)", nil) {
+	for _, row := range Query(t, "MATCH (n:`"+c.label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN n.id, properties(n)",
+		nil) {
 		values := row[1].(map[string]any)
 		maps.DeleteFunc(values, func(k string, _ any) bool { return !strings.HasPrefix(k, "it") })
 		if values["itRunId"] != d.RunID || len(values) != 7 {

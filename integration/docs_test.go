@@ -33,11 +33,13 @@ func TestDocumentedJob(t *testing.T) {
 	Query(t, "MATCH (n:`"+label+"` {id: 16}) SET n.`"+name+"` = 1.0", nil)
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
 	forgetJob(t, name)
-	Query(t, strings.NewReplacer("'Person'", "'"+label+"'", "'risk', s", "'"+name+"', spendAtChance: true, s", "sourceProperty: 'risk'", "sourceProperty: '"+name+"'").Replace(statement), nil)
+	Query(t, strings.NewReplacer("'Person'", "'"+label+"'", "'risk', s", "'"+name+"', spendAtChance: true, s", "sourceProperty: 'risk'",
+		"sourceProperty: '"+name+"'").Replace(statement), nil)
 	c.ok(t, "budget", "set", "--create", "--budget-scope", "property="+name, "--epsilon", "2", "--delta", "1e-5", "--per", "30d")
 	c.refused(t, 6, "--filed-jobs", "job", "run", name, "--node-key", "id")
 	c.ok(t, "job", "run", name, "--node-key", "id", "--filed-jobs", "relationshipTypes=KNOWS,sourceProperty="+name+",nodeLabels="+label)
-	runs := Query(t, "MATCH (r:GraphCloakRun) WHERE r.budgetScope = $name RETURN r.status, r.epsilonSpent", map[string]any{"name": "property=" + name})
+	runs := Query(t, "MATCH (r:GraphCloakRun) WHERE r.budgetScope = $name RETURN r.status, r.epsilonSpent",
+		map[string]any{"name": "property=" + name})
 	if len(runs) != 1 || runs[0][0] != "FINISHED" || runs[0][1] != 0.5 {
 		t.Errorf("the job of the page left the runs %v, want one that is finished and spent ε = 0.5", runs)
 	}
@@ -58,7 +60,8 @@ func TestDocumentedNeo4j(t *testing.T) {
 	if err := os.Symlink(c.path, filepath.Join(dir, "graphcloak")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), c.path, "graph", "generate", "example:karate", filepath.Join(dir, "mygraph")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), c.path, "graph", "generate", "example:karate",
+		filepath.Join(dir, "mygraph")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if len(page.Commands) < 5 {
@@ -107,9 +110,11 @@ func TestDocumentedServe(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
-		_ = exec.CommandContext(context.Background(), "sh", "-c", "kill -9 $(cat "+dir+"/serve.pid)").Run() // where a command before its end failed
+		// where a command before its end failed
+		_ = exec.CommandContext(context.Background(), "sh", "-c", "kill -9 $(cat "+dir+"/serve.pid)").Run()
 	})
-	if err := errors.Join(os.Symlink(c.path, filepath.Join(dir, "graphcloak")), os.WriteFile(filepath.Join(dir, "night.yaml"), []byte(own.Replace(settings)), 0o600)); err != nil {
+	if err := errors.Join(os.Symlink(c.path, filepath.Join(dir, "graphcloak")),
+		os.WriteFile(filepath.Join(dir, "night.yaml"), []byte(own.Replace(settings)), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range page.Commands {

@@ -34,13 +34,18 @@ func TestExtents(t *testing.T) {
 					sel.NodeKey, sel.RelationshipWeightProperty = "id", "w"
 					expect := want(slices.Contains(sel.NodeLabels, label))
 					if g, err := s.Graph(t.Context(), sel); err != nil || g.Digest() != expect.Digest() {
-						t.Errorf("batch %d, %v %v: %v, %v, want %d nodes and %d edges", batch, sel.NodeLabels, sel.RelationshipTypes, g, err, expect.Order(), expect.Size())
+						t.Errorf("batch %d, %v %v: %v, %v, want %d nodes and %d edges", batch, sel.NodeLabels, sel.RelationshipTypes, g,
+							err, expect.Order(), expect.Size())
 					}
 				}
 			}
 			Query(t, "MATCH (:`"+label+"` {id: 30})-[r:`"+label+"`]->() REMOVE r.w", nil)
-			sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipTypes: []string{label}, RelationshipWeightProperty: "w"}
-			if _, err := connect(t).Graph(t.Context(), sel); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), `"30"–"31": w is missing`) {
+			sel := graph.Selection{
+				NodeLabels: []string{label}, NodeKey: "id", RelationshipTypes: []string{label},
+				RelationshipWeightProperty: "w",
+			}
+			if _, err := connect(t).Graph(t.Context(), sel); !errors.Is(err, connector.ErrInput) ||
+				!strings.Contains(err.Error(), `"30"–"31": w is missing`) {
 				t.Errorf("a missing weight: %v, want ErrInput that names the relationship", err)
 			}
 			sel.DropBadWeight = true
@@ -56,11 +61,13 @@ func TestExtents(t *testing.T) {
 func spread(t *testing.T, n, between int) (label string, want func(all bool) *graph.Graph) {
 	label = "Test" + token()
 	t.Cleanup(func() { Query(t, "MATCH (n) WHERE n:`"+label+"` OR n:`"+label+"Other` DETACH DELETE n", nil) })
-	Query(t, "UNWIND range(0, $n - 1) AS i CREATE (:`"+label+"` {id: i}) FOREACH (k IN range(1, $between) | CREATE (:`"+label+"Other` {id: k}))",
+	Query(t, "UNWIND range(0, $n - 1) AS i CREATE (:`"+label+"` {id: i}) FOREACH (k IN range(1, $between) | CREATE (:`"+label+
+		"Other` {id: k}))",
 		map[string]any{"n": n, "between": between})
 	Query(t, "MATCH (n:`"+label+"`) WHERE n.id < 10 OR n.id % 2 = 0 SET n:`"+label+"Half`", nil)
 	Query(t, "MATCH (a:`"+label+"`) MATCH (b:`"+label+"` {id: a.id + 1}) CREATE (a)-[:`"+label+"` {w: a.id + 0.5}]->(b) "+
-		"FOREACH (k IN range(1, $between) | CREATE (a)-[:`"+label+"Other` {w: 1}]->(:`"+label+"Other` {id: -k}))", map[string]any{"between": between})
+		"FOREACH (k IN range(1, $between) | CREATE (a)-[:`"+label+"Other` {w: 1}]->(:`"+label+"Other` {id: -k}))",
+		map[string]any{"between": between})
 	Query(t, "MATCH (n:`"+label+"Other`) WHERE n.id % 2 = 0 DETACH DELETE n", nil)
 	return label, func(all bool) *graph.Graph {
 		b := &graph.Builder{}
@@ -96,7 +103,8 @@ func TestUndoOfSparseIDs(t *testing.T) {
 	// The server gives freed ids again, so the ends are chosen once all are there.
 	Query(t, "UNWIND range(1, 20000) AS i CREATE (:`"+label+"Other`)", nil)
 	Query(t, "MATCH (n:`"+label+"Other`) WITH n ORDER BY id(n) WITH collect(n) AS all WITH all[0] AS a, all[-1] AS b "+
-		"SET a.id = 0, a:`"+label+"`, b.id = 1, b:`"+label+"` REMOVE a:`"+label+"Other`, b:`"+label+"Other` CREATE (a)-[:`"+label+"`]->(b)", nil)
+		"SET a.id = 0, a:`"+label+"`, b.id = 1, b:`"+label+"` REMOVE a:`"+label+"Other`, b:`"+label+"Other` CREATE (a)-[:`"+label+
+		"`]->(b)", nil)
 	Query(t, "MATCH (n:`"+label+"Other`) DELETE n", nil)
 	if row := Query(t, "MATCH (n) RETURN count(n), max(id(n)) - min(id(n))", nil)[0]; row[1].(int64) <= 4*row[0].(int64) {
 		t.Fatalf("%v nodes over %v ids are not sparse", row[0], row[1])
@@ -150,7 +158,8 @@ func TestRunTimes(t *testing.T) {
 	if err := s.Write(t.Context(), g, newTable(t, g, id), false); err != nil {
 		t.Fatal(err)
 	}
-	row := Query(t, "MATCH (r:GraphCloakRun {runId: $id}) RETURN valueType(r.startedAt), valueType(r.finishedAt), r.startedAt < r.finishedAt", map[string]any{"id": id})[0]
+	row := Query(t, "MATCH (r:GraphCloakRun {runId: $id}) RETURN valueType(r.startedAt), valueType(r.finishedAt), r.startedAt < "+
+		"r.finishedAt", map[string]any{"id": id})[0]
 	if row[0] != "ZONED DATETIME NOT NULL" || row[1] != row[0] || row[2] != true {
 		t.Errorf("start and end are %v", row)
 	}

@@ -52,7 +52,8 @@ func newBroken(t *testing.T) *broken {
 // args are those of a run on a property of its own.
 func (b *broken) args(property string, more ...string) []string {
 	return append([]string{
-		"run", "--node-labels", b.label, "--relationship-types", b.label, "--node-key", "id", "--source-property", property, "--community-property", "club",
+		"run", "--node-labels", b.label, "--relationship-types", b.label, "--node-key", "id", "--source-property", property,
+		"--community-property", "club",
 		"--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", b.prefix,
 	}, more...)
 }
@@ -150,7 +151,8 @@ func (r *running) problem(t *testing.T) (p struct {
 	t.Helper()
 	_ = r.Wait() // its code is looked at
 	var v struct{ Error json.RawMessage }
-	if err := json.Unmarshal(r.stdout.Bytes(), &v); err != nil || json.Unmarshal(v.Error, &p) != nil || p.ExitCode != r.ProcessState.ExitCode() {
+	if err := json.Unmarshal(r.stdout.Bytes(), &v); err != nil || json.Unmarshal(v.Error, &p) != nil ||
+		p.ExitCode != r.ProcessState.ExitCode() {
 		t.Errorf("exit %d, the failure as JSON is %q (%v)\n%s", r.ProcessState.ExitCode(), &r.stdout, err, &r.stderr)
 	}
 	return p
@@ -203,7 +205,8 @@ func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if p := r.problem(t); p.ExitCode != 143 || p.Retryable || p.ResourceID == "" || !strings.Contains(p.Suggestion, "--resume "+p.ResourceID) {
+	if p := r.problem(t); p.ExitCode != 143 || p.Retryable || p.ResourceID == "" ||
+		!strings.Contains(p.Suggestion, "--resume "+p.ResourceID) {
 		t.Errorf("%+v, want 143 and how to resume\n%s", p, &r.stderr)
 	}
 	b.proxy.Heal() // and the server ends what was swallowed
@@ -261,7 +264,8 @@ func TestWaitForLock(t *testing.T) {
 	}
 	_ = r.Wait() // it was killed
 	again := b.begin(t, b.args(property)...)
-	for deadline := time.Now().Add(5 * time.Minute); !strings.Contains(again.stderr.String(), "Waiting for the server"); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !strings.Contains(again.stderr.String(),
+		"Waiting for the server"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is said of the lock:\n%s", &again.stderr)
 		}

@@ -27,7 +27,9 @@ type sleeper struct {
 }
 
 // newSleeper begins to write and returns once the writer is asleep.
-func newSleeper(ctx context.Context, t *testing.T, sel graph.Selection, stopAt int64, table func(*graph.Graph) report.Table) (*sleeper, *graph.Graph, report.Table) {
+func newSleeper(ctx context.Context, t *testing.T, sel graph.Selection, stopAt int64,
+	table func(*graph.Graph) report.Table,
+) (*sleeper, *graph.Graph, report.Table) {
 	t.Helper()
 	s := &sleeper{asleep: make(chan struct{}), wake: make(chan struct{}), ended: make(chan error, 1)}
 	slept := false
@@ -107,7 +109,8 @@ func TestSleptWriter(t *testing.T) {
 					return jobs.Fence{Tick: at, Token: c.Token}.Within(ctx), c
 				}
 				first, c := claim(at)
-				s, g, mine := newSleeper(first, t, sel, stopAt, func(g *graph.Graph) report.Table { return newTable(t, g, "slept-"+token()) })
+				s, g, mine := newSleeper(first, t, sel, stopAt,
+					func(g *graph.Graph) report.Table { return newTable(t, g, "slept-"+token()) })
 				theirs, err := other.Graph(ctx, sel)
 				if err != nil {
 					t.Fatal(err)
@@ -170,7 +173,8 @@ func TestLostTick(t *testing.T) {
 		t.Fatal(err)
 	}
 	fence := jobs.Fence{Tick: at, Token: first.Token}
-	s, _, mine := newSleeper(fence.Within(t.Context()), t, sel, n/2, func(g *graph.Graph) report.Table { return newTable(t, g, "lost-"+token()) })
+	s, _, mine := newSleeper(fence.Within(t.Context()), t, sel, n/2,
+		func(g *graph.Graph) report.Table { return newTable(t, g, "lost-"+token()) })
 	if err := other.Jobs().Yield(t.Context(), at, first.Token, time.Time{}, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +261,8 @@ func inTransaction(t *testing.T, text string, params map[string]any) driver.Expl
 func untilBlocked(t *testing.T, phase string, ended <-chan error) {
 	t.Helper()
 	for blocked := false; !blocked; time.Sleep(10 * time.Millisecond) {
-		blocked = len(Query(t, "SHOW TRANSACTIONS YIELD metaData, status WHERE metaData.app = 'graphcloak' AND metaData.phase = $phase AND status STARTS WITH 'Blocked' RETURN 1", map[string]any{"phase": phase})) > 0
+		blocked = len(Query(t, "SHOW TRANSACTIONS YIELD metaData, status WHERE metaData.app = 'graphcloak' AND metaData.phase = $phase "+
+			"AND status STARTS WITH 'Blocked' RETURN 1", map[string]any{"phase": phase})) > 0
 		select {
 		case err := <-ended:
 			t.Fatalf("it ended before it waited: %v", err)

@@ -72,7 +72,8 @@ func takeLabel() (label string) {
 // emptyLabel deletes the nodes of a label and the constraints that the test has made on it.
 func emptyLabel(t testing.TB, label string) {
 	Query(t, "MATCH (n:`"+label+"`) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS", nil)
-	for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes, properties WHERE $label IN labelsOrTypes AND properties <> ['id'] RETURN name", map[string]any{"label": label}) {
+	for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes, properties WHERE $label IN labelsOrTypes AND properties "+
+		"<> ['id'] RETURN name", map[string]any{"label": label}) {
 		Query(t, "DROP CONSTRAINT `"+row[0].(string)+"`", nil)
 	}
 	labels.Lock()
@@ -82,7 +83,8 @@ func emptyLabel(t testing.TB, label string) {
 
 // dropLabels removes what the labels have left in the schema.
 func dropLabels(n Neo4j) error {
-	rows, err := n.run(n.Database, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes[0] IN $labels RETURN name", map[string]any{"labels": labels.made})
+	rows, err := n.run(n.Database, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes[0] IN $labels RETURN name",
+		map[string]any{"labels": labels.made})
 	for _, row := range rows {
 		_, dropped := n.run(n.Database, "DROP CONSTRAINT `"+row[0].(string)+"`", nil)
 		err = errors.Join(err, dropped)
@@ -141,7 +143,8 @@ func (n Neo4j) driver() (driver.DriverWithContext, error) {
 	if d, ok := drivers.Load(n.URI); ok {
 		return d.(driver.DriverWithContext), nil
 	}
-	d, err := driver.NewDriverWithContext(n.URI, driver.BasicAuth(n.Username, n.Password, ""), func(c *config.Config) { c.ConnectionLivenessCheckTimeout = 0 })
+	d, err := driver.NewDriverWithContext(n.URI, driver.BasicAuth(n.Username, n.Password, ""),
+		func(c *config.Config) { c.ConnectionLivenessCheckTimeout = 0 })
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func TestHistoryOfCommands(t *testing.T) {
 	found := byID(t, c.ok(t, "runs", "list", "--since", before.Add(-2*time.Second).Format(time.RFC3339)), stats, write)
 	for id, mode := range map[string]string{stats: "stats", write: "write"} {
 		r := found[id]
-		if r["status"] != "FINISHED" || r["mode"] != mode || r["budgetScope"] != "property="+property || r["epsilonSpent"] != 2.0 || r["answer"] == nil {
+		if r["status"] != "FINISHED" || r["mode"] != mode || r["budgetScope"] != "property="+property || r["epsilonSpent"] != 2.0 ||
+			r["answer"] == nil {
 			t.Errorf("%s is told as %v", id, r)
 		}
 	}

@@ -22,8 +22,10 @@ import (
 
 // hostile are names that have ended a quotation, or look as if they could.
 var hostile = []string{
-	"a`b", "``", `\`, `\\`, `\u0060`, `\\u0060`, `\\\u0060`, `\\\\u0060`, `\uuu0060`, `\U00000060`, `\u005Cu0060`, `\u005c\u0060`, "\\`u0060",
-	`x\u0060 WITH count(n) AS k CALL () { MATCH (v:Victim) DETACH DELETE v } RETURN k //`, `\u00`, `\uZZZZ`, "tail\\", "\u02cb\uff40\u1fef\u0060",
+	"a`b", "``", `\`, `\\`, `\u0060`, `\\u0060`, `\\\u0060`, `\\\\u0060`, `\uuu0060`, `\U00000060`, `\u005Cu0060`,
+	`\u005c\u0060`, "\\`u0060",
+	`x\u0060 WITH count(n) AS k CALL () { MATCH (v:Victim) DETACH DELETE v } RETURN k //`, `\u00`, `\uZZZZ`, "tail\\",
+	"\u02cb\uff40\u1fef\u0060",
 	"a\nb\r\tc", "\u2028\u0085\ufeff\u200b", "😀`\\u0060", "\x1b[2J", "$name0", "*/ //", "'\"", `\u000a`, `\ud83d\ude00`, `\u0000`, "\u0000",
 }
 
@@ -54,7 +56,8 @@ func (r reader) check(t testing.TB, names []string) {
 	for k, name := range names {
 		entries = append(entries, fmt.Sprintf("%s: %d", neo4j.Quote(name), k))
 	}
-	result, err := r.session.Run(t.Context(), "WITH {"+strings.Join(entries, ", ")+"} AS m UNWIND $names AS name RETURN m[name]", map[string]any{"names": names})
+	result, err := r.session.Run(t.Context(), "WITH {"+strings.Join(entries, ", ")+"} AS m UNWIND $names AS name RETURN m[name]",
+		map[string]any{"names": names})
 	if err != nil {
 		t.Fatalf("%q: %v", names, err)
 	}
@@ -160,7 +163,8 @@ func TestImportOfHostileNames(t *testing.T) {
 	kill := " CALL () { MATCH (v:" + label + ") DETACH DELETE v } RETURN k //"
 	property, kind := `p\u0060 = 0 WITH count(n) AS k`+kill, `T\u0060]->(b) WITH count(*) AS k`+kill
 	extra := `L\u0060 WITH count(n) AS k` + kill
-	csv := Files("id,labels,"+property+"\n1,"+extra+",0.25\n2,,0.5\n", "source,target,type,"+strings.Replace(property, "(n)", "(r)", 1)+"\n1,2,"+kind+",3\n")
+	csv := Files("id,labels,"+property+"\n1,"+extra+",0.25\n2,,0.5\n", "source,target,type,"+strings.Replace(property, "(n)", "(r)", 1)+
+		"\n1,2,"+kind+",3\n")
 	loaded := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
 	row := Query(t, "MATCH (a:"+loaded+" {id: 1})-[r]->(b) RETURN a[$property], $label IN labels(a), type(r), size(keys(r))",
 		map[string]any{"property": property, "label": extra})[0]
@@ -220,7 +224,8 @@ func TestPlantedRun(t *testing.T) {
 	s := connect(t)
 	setUp(t)
 	for k, column := range []string{"itRunId", `itRunId\u0060 = 'x' OR true DETACH DELETE n //`, "name"} {
-		Query(t, "CREATE (:GraphCloakRun {runId: $id, status: 'FINISHED', runIdProperty: $column, properties: $names, tableDigest: '', graphDigest: '', nodesWritten: 2})",
+		Query(t, "CREATE (:GraphCloakRun {runId: $id, status: 'FINISHED', runIdProperty: $column, properties: $names, tableDigest: '', "+
+			"graphDigest: '', nodesWritten: 2})",
 			map[string]any{"id": fmt.Sprint(planted, k), "column": column, "names": []string{"name", "salary", kill, column}})
 	}
 	t.Cleanup(func() {
@@ -288,10 +293,12 @@ func TestHostileQueries(t *testing.T) {
 		t.Errorf("the server called the listener %d times", calls.Load())
 	}
 	trusting := connect(t, func(o *neo4j.Options) { o.AllowLoadCSV = true })
-	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + load + " RETURN n AS id"}); err == nil || calls.Load() == 0 {
+	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + load + " RETURN n AS id"}); err == nil ||
+		calls.Load() == 0 {
 		t.Errorf("with leave to load CSV: %v, and the listener was called %d times", err, calls.Load())
 	}
-	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + "SET n.x = 1 RETURN n AS id"}); !errors.Is(err, connector.ErrInput) {
+	if _, err := trusting.Graph(t.Context(), graph.Selection{NodeQuery: match + "SET n.x = 1 RETURN n AS id"}); !errors.Is(err,
+		connector.ErrInput) {
 		t.Errorf("with leave to load CSV a write gives %v, want ErrInput", err)
 	}
 	for _, query := range []string{ // what looks like it and is not

@@ -15,7 +15,10 @@ func TestInspect(t *testing.T) {
 	before := Query(t, "MATCH (n) RETURN count(n), sum(size(keys(n)))", nil)
 	c := newCLI(t)
 	in := c.ok(t, "inspect", "--node-labels", label, "--tau", "2", "--format", "json")
-	for name, want := range map[string]float64{"nodeCount": 34, "relationshipCount": 78, "lambda2": .4685252267013, "lambdaMax": 18.1366960} {
+	for name, want := range map[string]float64{
+		"nodeCount": 34, "relationshipCount": 78, "lambda2": .4685252267013,
+		"lambdaMax": 18.1366960,
+	} {
 		if got, ok := in[name].(float64); !ok || math.Abs(got-want) > 1e-7*want {
 			t.Errorf("%s = %v, want %v", name, in[name], want)
 		}

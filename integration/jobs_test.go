@@ -178,7 +178,8 @@ func TestPlantedTicks(t *testing.T) {
 			t.Errorf("tick %d beside an open one: %v", hours, err)
 		}
 	}
-	if ticks, err := s.Ticks(t.Context(), jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 2 || ticks[0].Tick != held.Tick || ticks[1].Open() {
+	if ticks, err := s.Ticks(t.Context(), jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 2 || ticks[0].Tick != held.Tick ||
+		ticks[1].Open() {
 		t.Errorf("the ticks are %+v, %v, want the claim and one that has ended", ticks, err)
 	}
 	latest, err := s.Ticks(t.Context(), jobs.TickQuery{Latest: true})
@@ -188,7 +189,8 @@ func TestPlantedTicks(t *testing.T) {
 	if err := s.Finish(t.Context(), held.Tick, held.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
 		t.Fatal(err)
 	}
-	Query(t, "CREATE (t:GraphCloakTick) SET t = $p", map[string]any{"p": map[string]any{"jobName": job, "nominalTime": tickOf(job, 4).NominalTime}})
+	Query(t, "CREATE (t:GraphCloakTick) SET t = $p",
+		map[string]any{"p": map[string]any{"jobName": job, "nominalTime": tickOf(job, 4).NominalTime}})
 	if _, err := s.Claim(t.Context(), tickOf(job, 4), holder(), time.Minute); !errors.Is(err, jobs.ErrPast) {
 		t.Errorf("a tick whose record says nothing: %v, want ErrPast", err)
 	}
@@ -202,7 +204,8 @@ func TestOddJobs(t *testing.T) {
 	setUp(t)
 	s, name := connect(t).Jobs(), "odd "+token()
 	id := Query(t, "CREATE (j:GraphCloakJob {name: $name, where: point({x: 1, y: 2}), every: duration('PT1H'), day: date('2026-03-01'), "+
-		"at: localdatetime('2026-03-01T03:00'), zoned: datetime('2026-03-01T04:00+01:00'), raw: $raw, list: [1.5, 2.5], nothing: null}) RETURN elementId(j)",
+		"at: localdatetime('2026-03-01T03:00'), zoned: datetime('2026-03-01T04:00+01:00'), raw: $raw, list: [1.5, 2.5], nothing: null}) "+
+		"RETURN elementId(j)",
 		map[string]any{"name": name, "raw": []byte("raw")})[0][0].(string)
 	t.Cleanup(func() {
 		Query(t, "MATCH (j:GraphCloakJob) WHERE elementId(j) = $id DELETE j", map[string]any{"id": id})
@@ -295,7 +298,8 @@ func TestLargeSave(t *testing.T) {
 	if err := s.Finish(t.Context(), next.Tick, next.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
 		t.Fatal(err)
 	}
-	if rows := Query(t, "MATCH (t:GraphCloakTick {jobName: $job}) RETURN t.savedRun IS NULL", map[string]any{"job": job}); len(rows) != 1 || rows[0][0] != true {
+	if rows := Query(t, "MATCH (t:GraphCloakTick {jobName: $job}) RETURN t.savedRun IS NULL", map[string]any{"job": job}); len(rows) != 1 ||
+		rows[0][0] != true {
 		t.Errorf("after its end the record holds what was saved: %v", rows)
 	}
 }

@@ -54,7 +54,10 @@ func TestLedgerSurvivesKills(t *testing.T) {
 		wg.Go(func() {
 			for k := 0; ; k++ {
 				release := fmt.Sprintf("%d of writer %d", k, w)
-				c := privacy.Charge{Scope: scope, ReleaseID: release, Attempt: token(), Guarantee: privacy.Joint, Budget: budget, Cost: room / privacy.Cost(granted)}
+				c := privacy.Charge{
+					Scope: scope, ReleaseID: release, Attempt: token(), Guarantee: privacy.Joint, Budget: budget,
+					Cost: room / privacy.Cost(granted),
+				}
 				_, err := privacy.Spend(ctx, l, c)
 				for errors.Is(err, connector.ErrTransient) { // the same attempt: it pays once, whether or not the lost answer was yes
 					time.Sleep(50 * time.Millisecond)

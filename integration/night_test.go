@@ -24,7 +24,8 @@ func TestOneNight(t *testing.T) {
 	scope := "property=" + property
 	args := func(more ...string) []string {
 		return append([]string{
-			"run", "--node-labels", label, "--relationship-types", label, "--node-key", "id", "--source-property", property, "--epsilon", "1", "--delta", "0.1",
+			"run", "--node-labels", label, "--relationship-types", label, "--node-key", "id", "--source-property", property, "--epsilon",
+			"1", "--delta", "0.1",
 			"--allocation", "uniform", "--property-prefix", "nt",
 		}, more...)
 	}

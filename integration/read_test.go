@@ -60,7 +60,8 @@ func TestRealGraphs(t *testing.T) {
 func TestZeroLengthsAreNamed(t *testing.T) {
 	label := Load(t, Shipped("minnesota"))
 	_, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", LengthProperty: "length"})
-	if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "4 relationships") || !strings.Contains(err.Error(), "length is 0") {
+	if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "4 relationships") ||
+		!strings.Contains(err.Error(), "length is 0") {
 		t.Errorf("%v, want ErrInput that names four edges", err)
 	}
 }
@@ -105,7 +106,8 @@ func TestUnsafeNames(t *testing.T) {
 	Query(t, "MATCH (n:`"+label+"`) SET n:`"+strings.ReplaceAll(odd+label, "`", "``")+"`", nil)
 	s := connect(t)
 	g, err := s.Graph(t.Context(), graph.Selection{
-		NodeLabels: []string{odd + label}, NodeKey: "id", RelationshipTypes: []string{odd}, RelationshipWeightProperty: odd, LengthProperty: odd,
+		NodeLabels: []string{odd + label}, NodeKey: "id", RelationshipTypes: []string{odd}, RelationshipWeightProperty: odd,
+		LengthProperty: odd,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +142,9 @@ func TestQueries(t *testing.T) {
 		of := func(x string) string { return strings.ReplaceAll(test.ref, "%", x) }
 		sel := graph.Selection{
 			NodeKey: test.key, RelationshipWeightProperty: "w",
-			NodeQuery:         "MATCH (n:" + label + ")--() WHERE n.age < 40 RETURN " + of("n") + " AS id",
-			RelationshipQuery: "MATCH (a:" + label + ")-[r]->(b) RETURN " + of("a") + " AS source, " + of("b") + " AS target, r.w AS weight",
+			NodeQuery: "MATCH (n:" + label + ")--() WHERE n.age < 40 RETURN " + of("n") + " AS id",
+			RelationshipQuery: "MATCH (a:" + label + ")-[r]->(b) RETURN " + of("a") + " AS source, " + of("b") +
+				" AS target, r.w AS weight",
 		}
 		g, err := s.Graph(t.Context(), sel)
 		if err != nil {
@@ -191,11 +194,17 @@ func TestQueryOfStrangers(t *testing.T) {
 		sel  graph.Selection
 		says string
 	}{
-		{graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN n." + key + " AS id"}, "returns a int64 as id, want a node (RETURN n AS id) or its elementId()"},
+		{
+			graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN n." + key + " AS id"},
+			"returns a int64 as id, want a node (RETURN n AS id) or its elementId()",
+		},
 		{graph.Selection{NodeQuery: "MATCH (n:" + label + ") RETURN id(n) AS id"}, "returns a int64 as id"},
-		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a." + key + " AS source, b AS target"}, "returns a int64 as source"},
-		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, id(b) AS target"}, "returns a int64 as target"},
-		{graph.Selection{NodeLabels: []string{label}, NodeKey: key, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, b.name AS target"}, "outside the selected nodes: row 1"},
+		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a." + key +
+			" AS source, b AS target"}, "returns a int64 as source"},
+		{graph.Selection{NodeLabels: []string{label}, RelationshipQuery: "MATCH (a:" + label +
+			")-->(b) RETURN a AS source, id(b) AS target"}, "returns a int64 as target"},
+		{graph.Selection{NodeLabels: []string{label}, NodeKey: key, RelationshipQuery: "MATCH (a:" + label +
+			")-->(b) RETURN a AS source, b.name AS target"}, "outside the selected nodes: row 1"},
 	} {
 		_, err := s.Graph(t.Context(), test.sel)
 		if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), test.says) {
@@ -203,7 +212,8 @@ func TestQueryOfStrangers(t *testing.T) {
 		}
 	}
 	none, err := s.Graph(t.Context(), graph.Selection{
-		NodeQuery: "MATCH (n:" + label + ") WHERE false RETURN n AS id", RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a AS source, b AS target",
+		NodeQuery: "MATCH (n:" + label + ") WHERE false RETURN n AS id", RelationshipQuery: "MATCH (a:" + label +
+			")-->(b) RETURN a AS source, b AS target",
 	})
 	if err != nil || none.Order() != 0 { // whose relationships are at fault would mislead
 		t.Errorf("a node query that selects nothing: %v, want an empty graph", err)
@@ -286,7 +296,8 @@ func TestImport(t *testing.T) {
 	if n, err := s.Import(t.Context(), csv, o); err != nil || n != (neo4j.Imported{Nodes: 3356, Relationships: 3892, Deleted: 3356}) {
 		t.Errorf("a replacing import: %+v, %v", n, err)
 	}
-	for _, row := range Query(t, "MATCH (a:"+label+")-[r]->(b:"+label+") RETURN count(r), count(r.length), sum(CASE type(r) WHEN 'PIPE' THEN 1 ELSE 0 END)", nil) {
+	for _, row := range Query(t, "MATCH (a:"+label+")-[r]->(b:"+label+
+		") RETURN count(r), count(r.length), sum(CASE type(r) WHEN 'PIPE' THEN 1 ELSE 0 END)", nil) {
 		if row[0] != int64(3892) || row[1] != int64(3892-63) || row[2] != row[1] {
 			t.Errorf("relationships, lengths, pipes: %v", row)
 		}

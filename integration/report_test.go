@@ -18,7 +18,8 @@ func TestReport(t *testing.T) {
 	c := newCLI(t)
 	label := Load(t, Shipped("net3"))
 	source(t, label, "121")
-	Query(t, "MATCH (n:`"+label+"`) SET n.location = point({longitude: -93 + n.x / 100, latitude: 45 + n.y / 100}), n.title = 'Junction <b>' + n.id REMOVE n.x, n.y", nil)
+	Query(t, "MATCH (n:`"+label+"`) SET n.location = point({longitude: -93 + n.x / 100, latitude: 45 + n.y / 100}), n.title = 'Junction "+
+		"<b>' + n.id REMOVE n.x, n.y", nil)
 	dir := t.TempDir()
 	flags := []string{"--node-labels", label, "--node-key", "id"}
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -37,7 +38,8 @@ func TestReport(t *testing.T) {
 	}
 	shown := regexp.MustCompile(`MATCH \(n\)[^<]*`).Find(first)
 	rows := Query(t, html.UnescapeString(string(shown)), nil)
-	if top := rep["communities"].([]any)[0].(map[string]any); len(rows) == 0 || len(rows) > 25 || len(rows) < min(25, int(top["size"].(float64))) {
+	if top := rep["communities"].([]any)[0].(map[string]any); len(rows) == 0 || len(rows) > 25 ||
+		len(rows) < min(25, int(top["size"].(float64))) {
 		t.Errorf("the query %s lists %d nodes, the community has %v", shown, len(rows), top["size"])
 	}
 	for k := 1; k < len(rows); k++ {
@@ -58,8 +60,11 @@ func TestReport(t *testing.T) {
 			t.Errorf("read back, the page says\n%.300s\nfor\n%.300s", b, a)
 		}
 	}
-	c.refused(t, 5, "another graph", append([]string{"report", runID, "--relationship-weight-property", "length", "--default-weight", "1", "--report", file("c.html")}, flags...)...)
-	c.refused(t, 64, "declared public", append([]string{"report", runID, "--node-caption", "source", "--report", file("c.html")}, flags...)...)
+	c.refused(t, 5, "another graph",
+		append([]string{"report", runID, "--relationship-weight-property", "length", "--default-weight", "1", "--report", file("c.html")},
+			flags...)...)
+	c.refused(t, 64, "declared public",
+		append([]string{"report", runID, "--node-caption", "source", "--report", file("c.html")}, flags...)...)
 	series := c.ok(t, "runs", "compare", runID)
 	if runs := series["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["community"] == "" {
 		t.Errorf("one run beside no other: %v", series)

@@ -64,10 +64,14 @@ func TestOneScopeUnderEveryAddress(t *testing.T) {
 	signal := graphcloak.Signal{SourceProperty: property}
 	job := graphcloak.Job{
 		Settings: graphcloak.Settings{Selection: graph.Selection{NodeLabels: []string{label}}, Tau: 2}, Signal: signal, RequireCap: true,
-		Plan: graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 1, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true}},
+		Plan: graphcloak.PlanOptions{
+			Budget: privacy.Budget{Epsilon: 1, Delta: 0.1}, Alpha: 1,
+			Allocation: graphcloak.Allocation{Uniform: true},
+		},
 	}
 	// Two releases of (1, 0.1) are (1.85, 0.1)-private together, three (2.49, 0.1).
-	if _, err := privacy.SetCap(t.Context(), connect(t).Ledger(), graphcloak.Scope(signal), privacy.Budget{Epsilon: 2, Delta: 0.1}); err != nil {
+	if _, err := privacy.SetCap(t.Context(), connect(t).Ledger(), graphcloak.Scope(signal),
+		privacy.Budget{Epsilon: 2, Delta: 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	granted, scopes, identities := 0, []string{}, []privacy.Identity{}

@@ -212,7 +212,8 @@ func (f *fleet) closed(s jobs.Store, name string, all []jobs.Claim) []jobs.Claim
 			f.t.Fatal(err)
 		}
 		open := slices.ContainsFunc(slices.Concat(all, gone), jobs.Claim.Open)
-		if shown := Query(f.t, "MATCH (j:GraphCloakJob {name: $name}) RETURN j.status", map[string]any{"name": name}); !open && shown[0][0] == "PAUSED" {
+		if shown := Query(f.t, "MATCH (j:GraphCloakJob {name: $name}) RETURN j.status", map[string]any{"name": name}); !open &&
+			shown[0][0] == "PAUSED" {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -281,7 +282,8 @@ func checkLedger(t *testing.T, l privacy.Ledger, scope string, ticks []jobs.Clai
 // checkBoard: what is wrong with a job stands on its node, and stopped no other.
 func (f *fleet) checkBoard(name string) {
 	f.t.Helper()
-	rows := Query(f.t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name RETURN j.name, j.status, j.message ORDER BY j.name", map[string]any{"name": name})
+	rows := Query(f.t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name RETURN j.name, j.status, j.message ORDER BY j.name",
+		map[string]any{"name": name})
 	want := [][2]string{{"PAUSED", ""}, {"INVALID", "no cron expression"}, {"FAILED", "Vanished"}}
 	if len(rows) != len(want) {
 		f.t.Fatalf("%d jobs on the board", len(rows))

@@ -51,7 +51,10 @@ func (n Neo4j) Options() neo4j.Options {
 
 // Env is the environment that points a process at this server.
 func (n Neo4j) Env() []string {
-	return []string{"NEO4J_URI=" + n.URI, "NEO4J_USERNAME=" + n.Username, "NEO4J_PASSWORD=" + n.Password, "NEO4J_DATABASE=" + n.Database, "GRAPHCLOAK_CONNECTION_TIMEOUT=" + patience.String()}
+	return []string{
+		"NEO4J_URI=" + n.URI, "NEO4J_USERNAME=" + n.Username, "NEO4J_PASSWORD=" + n.Password, "NEO4J_DATABASE=" + n.Database,
+		"GRAPHCLOAK_CONNECTION_TIMEOUT=" + patience.String(),
+	}
 }
 
 // shared is the server of this process, started by the first test that asks.
@@ -91,7 +94,10 @@ func TestMain(m *testing.M) {
 
 func start() (Neo4j, error) {
 	if uri := os.Getenv("NEO4J_URI"); uri != "" {
-		n := Neo4j{URI: uri, Username: os.Getenv("NEO4J_USERNAME"), Password: os.Getenv("NEO4J_PASSWORD"), Database: os.Getenv("NEO4J_DATABASE")}
+		n := Neo4j{
+			URI: uri, Username: os.Getenv("NEO4J_USERNAME"), Password: os.Getenv("NEO4J_PASSWORD"),
+			Database: os.Getenv("NEO4J_DATABASE"),
+		}
 		stopShared = func() error { return dropLabels(n) }
 		return n, nil
 	}
@@ -133,7 +139,8 @@ func startContainer() (_ Neo4j, err error) {
 		return Neo4j{}, err
 	}
 	ctr, err := tcneo4j.Run(ctx, image, tcneo4j.WithAdminPassword(password),
-		testcontainers.WithWaitStrategyAndDeadline(5*time.Minute, wait.ForLog("Bolt enabled on").WithStartupTimeout(5*time.Minute))) // not the minute that is the default
+		// not the minute that is the default
+		testcontainers.WithWaitStrategyAndDeadline(5*time.Minute, wait.ForLog("Bolt enabled on").WithStartupTimeout(5*time.Minute)))
 	stop := func() error { return testcontainers.TerminateContainer(ctr, testcontainers.StopTimeout(time.Second)) }
 	if err != nil {
 		return Neo4j{}, errors.Join(err, stop())
@@ -169,7 +176,8 @@ func startLocal(env []string, conf ...string) (Neo4j, error) {
 		return Neo4j{}, err
 	}
 	cmd := exec.Command("./neo4j.sh")
-	cmd.Env = append(append(os.Environ(), env...), fmt.Sprintf("BOLT_PORT=%d", port), "NEO4J_PASSWORD="+password, "NEO4J_CONF_EXTRA="+strings.Join(conf, "\n"))
+	cmd.Env = append(append(os.Environ(), env...), fmt.Sprintf("BOLT_PORT=%d", port), "NEO4J_PASSWORD="+password,
+		"NEO4J_CONF_EXTRA="+strings.Join(conf, "\n"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

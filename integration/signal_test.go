@@ -27,7 +27,8 @@ func TestOddSignals(t *testing.T) {
 	}
 	for _, property := range []string{"heat", "back`tick"} {
 		for cypher, bad := range map[string]bool{
-			"[]": true, "[0.5]": true, "['v5519']": true, "'v5519'": true, "date('1999-12-31')": true, "point({x: 5519, y: 1})": true, "true": true,
+			"[]": true, "[0.5]": true, "['v5519']": true, "'v5519'": true, "date('1999-12-31')": true,
+			"point({x: 5519, y: 1})": true, "true": true,
 			"0.0/0.0": true, "1.0/0.0": true, "-1.0/0.0": true, "-0.5": false, "7": false, "null": false,
 		} {
 			name := strings.ReplaceAll(property, "`", "``")
@@ -38,12 +39,14 @@ func TestOddSignals(t *testing.T) {
 				t.Errorf("%s = %s: %v, want an ErrInput that counts one: %v", property, cypher, err, bad)
 				continue
 			}
-			if bad && (strings.Contains(err.Error(), "7731") || strings.Contains(err.Error(), "5519") || strings.Contains(err.Error(), "list")) {
+			if bad && (strings.Contains(err.Error(), "7731") || strings.Contains(err.Error(), "5519") ||
+				strings.Contains(err.Error(), "list")) {
 				t.Errorf("%s = %s: %q names node or value", property, cypher, err)
 			}
 			outside := bad || cypher == "-0.5" || cypher == "7"
 			var found []any
-			for _, row := range Query(t, strings.Replace(neo4j.FindReadings(sel, graph.SensorSelection{}, property, 0, 1, false), "RETURN n", "RETURN n.id", 1), nil) {
+			for _, row := range Query(t, strings.Replace(neo4j.FindReadings(sel, graph.SensorSelection{}, property, 0, 1, false),
+				"RETURN n", "RETURN n.id", 1), nil) {
 				found = append(found, row[0])
 			}
 			if outside != (len(found) == 1 && found[0] == "n7731") || !outside && found != nil {
@@ -52,7 +55,8 @@ func TestOddSignals(t *testing.T) {
 		}
 	}
 	Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.heat = 0.5", nil)
-	if rows := Query(t, neo4j.FindReadings(sel, graph.SensorSelection{Label: label}, "heat", -math.MaxFloat64, math.MaxFloat64, true), nil); len(rows) != 1 {
+	if rows := Query(t, neo4j.FindReadings(sel, graph.SensorSelection{Label: label}, "heat", -math.MaxFloat64, math.MaxFloat64, true),
+		nil); len(rows) != 1 {
 		t.Errorf("%d nodes are missing a reading, want 1", len(rows))
 	}
 }
@@ -111,7 +115,8 @@ func TestSignalOfOtherLabels(t *testing.T) {
 	run := []string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "n5519", "--property-prefix", "oth"}
 	for _, args := range [][]string{run, append(slices.Clone(run), "--dry-run")} {
 		r := c.run(t, args...)
-		if r.exit != 6 || !strings.Contains(r.stderr, "zero or missing on every selected node") || strings.Contains(r.stdout+r.stderr, other) ||
+		if r.exit != 6 || !strings.Contains(r.stderr, "zero or missing on every selected node") ||
+			strings.Contains(r.stdout+r.stderr, other) ||
 			!strings.Contains(r.stderr, "MATCH (n) WHERE n.`n5519` IS NOT NULL RETURN DISTINCT labels(n)") {
 			t.Errorf("%q: exit %d, want 6, the query and not the label %s: %s", args, r.exit, other, r.stderr)
 		}
@@ -133,7 +138,8 @@ func TestSignalOfOtherLabels(t *testing.T) {
 	if text := raw(); !strings.Contains(text, "n5519 lies beside othPrivateHeat") {
 		t.Errorf("after the run doctor says %q", text)
 	}
-	c.refused(t, 64, "it is what run", "recover", "--node-labels", label, "--node-key", "id", "--measurement-property", "othPrivateHeat", "--prior-property", "n5519")
+	c.refused(t, 64, "it is what run", "recover", "--node-labels", label, "--node-key", "id", "--measurement-property", "othPrivateHeat",
+		"--prior-property", "n5519")
 	Query(t, "MATCH (n:`"+label+"`) REMOVE n.n5519", nil)
 	if text := raw(); strings.Contains(text, "n5519") {
 		t.Errorf("after the raw property has gone doctor says %q", text)

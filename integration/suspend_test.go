@@ -40,7 +40,10 @@ func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks 
 	forgetJob(t, name)
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
 	Query(t, `CREATE (:GraphCloakJob {name: $name, schedule: '@every 1s', missedRuns: 'all', nodeLabels: [$label], relationshipTypes: [$label], nodeKey: 'id', retryDelay: '1s',
-		sourceProperty: $property, epsilon: 0.5, propertyPrefix: $prefix})`, map[string]any{"name": name, "label": label, "prefix": prefix, "property": property})
+		sourceProperty: $property, epsilon: 0.5, propertyPrefix: $prefix})`, map[string]any{
+		"name": name, "label": label, "prefix": prefix,
+		"property": property,
+	})
 	f := newFleet(t, 3, "nodeKey=id,sourceProperty="+property+",propertyPrefix="+prefix+",nodeLabels="+label+",relationshipTypes="+label)
 	cancelled := 0
 	for round := 0; round < rounds; {
@@ -179,10 +182,12 @@ func (f *fleet) checkValues(s jobs.Store, l privacy.Ledger, name, label, prefix,
 		t.Errorf("%d releases are paid, %d of them for a tick", all, paid)
 	}
 	// A node's values and the id of their run are set by one statement.
-	rows := Query(t, "MATCH (n:`"+label+"`) RETURN n.`"+prefix+"RunId`, count(n), sum(size([k IN keys(n) WHERE k STARTS WITH $prefix]))", map[string]any{"prefix": prefix})
+	rows := Query(t, "MATCH (n:`"+label+"`) RETURN n.`"+prefix+"RunId`, count(n), sum(size([k IN keys(n) WHERE k STARTS WITH $prefix]))",
+		map[string]any{"prefix": prefix})
 	for _, row := range rows {
 		if row[0] != newest && (later == 0 || row[0] != nil || row[2] != int64(0)) {
-			t.Errorf("%v nodes hold run %v and %v values, want run %s (%d ticks were cancelled since)", row[1], row[0], row[2], newest, later)
+			t.Errorf("%v nodes hold run %v and %v values, want run %s (%d ticks were cancelled since)", row[1], row[0],
+				row[2], newest, later)
 		}
 	}
 	t.Logf("%d ticks, %d paid", len(ticks), paid)

@@ -23,7 +23,8 @@ func testTutorial(t *testing.T, c cli) {
 	label, dir := "Jun"+token()[:5], t.TempDir() // as wide as the page's
 	t.Cleanup(func() {
 		Query(t, "MATCH (n:`"+label+"`) DETACH DELETE n", nil)
-		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name", map[string]any{"label": label}) {
+		for _, row := range Query(t, "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE $label IN labelsOrTypes RETURN name",
+			map[string]any{"label": label}) {
 			Query(t, "DROP CONSTRAINT `"+row[0].(string)+"`", nil)
 		}
 	})

@@ -253,9 +253,18 @@ func TestStranger(t *testing.T) {
 		sel    func(label string) graph.Selection
 		become string // of node n
 	}{
-		"another key":      {func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}, NodeKey: "id"} }, "SET n.id = 1000"},
-		"a key of no type": {func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}, NodeKey: "id"} }, "SET n.id = point({x: 1, y: 2})"},
-		"another label":    {func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}} }, "REMOVE n:$LABEL SET n:Stranger"},
+		"another key": {
+			func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}, NodeKey: "id"} },
+			"SET n.id = 1000",
+		},
+		"a key of no type": {
+			func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}, NodeKey: "id"} },
+			"SET n.id = point({x: 1, y: 2})",
+		},
+		"another label": {
+			func(l string) graph.Selection { return graph.Selection{NodeLabels: []string{l}} },
+			"REMOVE n:$LABEL SET n:Stranger",
+		},
 		"a label, by a query": {func(l string) graph.Selection {
 			return graph.Selection{NodeQuery: "MATCH (n:" + l + ") RETURN n AS id"}
 		}, "REMOVE n:$LABEL SET n:Stranger"},
@@ -271,7 +280,8 @@ func TestStranger(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			victim := Query(t, "MATCH (n:"+label+" {id: 7}) "+strings.ReplaceAll(test.become, "$LABEL", label)+" RETURN elementId(n)", nil)[0][0]
+			victim := Query(t, "MATCH (n:"+label+" {id: 7}) "+strings.ReplaceAll(test.become, "$LABEL", label)+
+				" RETURN elementId(n)", nil)[0][0]
 			t.Cleanup(func() { Query(t, "MATCH (n) WHERE elementId(n) = $e DETACH DELETE n", map[string]any{"e": victim}) })
 			if _, err := s.Signal(t.Context(), g, "risk"); !errors.Is(err, connector.ErrConflict) {
 				t.Errorf("its signal is read: %v, want ErrConflict", err)
@@ -285,7 +295,8 @@ func TestStranger(t *testing.T) {
 			if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "1 of 20 nodes") {
 				t.Errorf("%v, want ErrConflict that counts", err)
 			}
-			if got := Query(t, "MATCH (n) WHERE elementId(n) = $e RETURN [k IN keys(n) WHERE k STARTS WITH 'it']", map[string]any{"e": victim})[0][0].([]any); len(got) != 0 {
+			if got := Query(t, "MATCH (n) WHERE elementId(n) = $e RETURN [k IN keys(n) WHERE k STARTS WITH 'it']",
+				map[string]any{"e": victim})[0][0].([]any); len(got) != 0 {
 				t.Errorf("the stranger carries %v", got)
 			}
 			if n, err := s.Undo(t.Context(), table.RunID()); err != nil || n != 19 {

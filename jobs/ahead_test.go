@@ -31,7 +31,8 @@ func TestClockThatWasAhead(t *testing.T) {
 				}
 				w.jump(0)
 				clockTo(t, "2026-06-01T06:30:00Z")
-				if s := w.state("a"); s.Status != Invalid || !strings.Contains(s.Message, "job resume a") || !strings.Contains(s.Message, "2036") {
+				if s := w.state("a"); s.Status != Invalid || !strings.Contains(s.Message, "job resume a") ||
+					!strings.Contains(s.Message, "2036") {
 					t.Errorf("the state is %+v", s)
 				}
 				e, before := New(Options{Store: w, Runner: w.runner}), len(w.ended("a", Finished))

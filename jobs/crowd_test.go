@@ -27,7 +27,8 @@ func TestCrowdOfBadJobs(t *testing.T) {
 			w.file(job(fmt.Sprintf("bad%d", i), "at night"))
 		}
 		w.options.Settings = []map[string]any{job("good", "@every 1h")}
-		if err := w.SetState(t.Context(), Target{Name: "good"}, State{Status: Pending, ScheduledSince: time.Now().Add(-time.Hour)}); err != nil {
+		if err := w.SetState(t.Context(), Target{Name: "good"},
+			State{Status: Pending, ScheduledSince: time.Now().Add(-time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 		var began time.Time

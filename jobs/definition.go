@@ -54,7 +54,8 @@ var jobName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)
 // CheckName refuses a name that cannot be part of a URL, a file name and a metrics label.
 func CheckName(name string) error {
 	if !jobName.MatchString(name) {
-		return fmt.Errorf("name %q: want up to %d letters, digits, dots, dashes and underscores, the first a letter or a digit", clip(name), maxName)
+		return fmt.Errorf("name %q: want up to %d letters, digits, dots, dashes and underscores, the first a letter or a digit",
+			clip(name), maxName)
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ func TestDefine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "nightly" || d.ScheduleText != "0 2 * * *" || d.Jitter != 10*time.Minute || d.MissedRuns != Once || d.MissedWithin != 6*time.Hour ||
+	if d.Name != "nightly" || d.ScheduleText != "0 2 * * *" || d.Jitter != 10*time.Minute || d.MissedRuns != Once ||
+		d.MissedWithin != 6*time.Hour ||
 		d.Timeout != time.Hour || d.MaxRetries != 5 || d.RetryDelay != time.Minute {
 		t.Errorf("%+v", d)
 	}
@@ -146,7 +147,10 @@ func TestJitter(t *testing.T) {
 // TestBackoff doubles up to ten minutes, and a coin takes up to half of it.
 func TestBackoff(t *testing.T) {
 	d := define(t, map[string]any{"name": "a", "schedule": "@hourly", "retryDelay": "1m"})
-	for n, want := range map[int]time.Duration{1: time.Minute, 2: 2 * time.Minute, 4: 8 * time.Minute, 5: 10 * time.Minute, 90: 10 * time.Minute} {
+	for n, want := range map[int]time.Duration{
+		1: time.Minute, 2: 2 * time.Minute, 4: 8 * time.Minute, 5: 10 * time.Minute,
+		90: 10 * time.Minute,
+	} {
 		if got := d.backoff(n, 0); got != want/2 {
 			t.Errorf("retry %d: at least %v, want %v", n, got, want/2)
 		}

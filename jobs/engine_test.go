@@ -61,7 +61,10 @@ func (p *pay) Run(ctx context.Context, w Work) Ending {
 
 // release keeps the attempt, pays once, keeps the release and publishes it.
 func (p *pay) release(ctx context.Context, w Work) Ending {
-	retry := Ending{Outcome: Outcome{Status: Failed, RunID: w.ReleaseID, ExitCode: exitTransient, Message: "interrupted"}, Retry: true, Spent: len(w.Saved) > 0}
+	retry := Ending{
+		Outcome: Outcome{Status: Failed, RunID: w.ReleaseID, ExitCode: exitTransient, Message: "interrupted"}, Retry: true,
+		Spent: len(w.Saved) > 0,
+	}
 	value := strings.TrimPrefix(string(w.Saved), "released ")
 	if !strings.HasPrefix(string(w.Saved), "released ") {
 		if err := w.Save(ctx, []byte("attempt")); err != nil {
@@ -324,7 +327,8 @@ func TestFailingJob(t *testing.T) {
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-01T03:30:00Z")
 		stop()
-		if text := log.String(); strings.Count(text, "level=ERROR msg=\"a tick has ended\" job=broken") != 3 || strings.Contains(text, "job=good") {
+		if text := log.String(); strings.Count(text, "level=ERROR msg=\"a tick has ended\" job=broken") != 3 ||
+			strings.Contains(text, "job=good") {
 			t.Errorf("the log of warnings tells each failure once and nothing of good:\n%s", text)
 		}
 		if got := w.ended("broken", Failed); len(got) != 3 || w.runner.starts["broken"] != 3 {
@@ -660,7 +664,8 @@ func TestCancelBeforeTakeover(t *testing.T) {
 		stop := w.instance("a", w)
 		time.Sleep(time.Minute)
 		stop()
-		if got := w.ended("a", Canceled); len(got) != 1 || w.runner.starts["a"] != 0 || !slices.Equal(w.runner.givenUp, []string{at.ReleaseID()}) {
+		if got := w.ended("a", Canceled); len(got) != 1 || w.runner.starts["a"] != 0 ||
+			!slices.Equal(w.runner.givenUp, []string{at.ReleaseID()}) {
 			t.Errorf("cancelled %v after %d starts, given up %q", got, w.runner.starts["a"], w.runner.givenUp)
 		}
 	})
@@ -718,7 +723,8 @@ func TestBadJobs(t *testing.T) {
 		w.memory.mu.Lock()
 		defer w.memory.mu.Unlock()
 		wants := map[string]string{
-			"line": "no cron expression", "zone": "Mars/Olympus", "type": "jitter is a number", "missing": "schedule is missing", "": "name",
+			"line": "no cron expression", "zone": "Mars/Olympus", "type": "jitter is a number",
+			"missing": "schedule is missing", "": "name",
 			"key": "noSuchKey", "own": "another name", "twin": "2 jobs have the name", "own2": "no cron expression", "jobs[2]": "name",
 		}
 		for _, f := range w.filed {

@@ -119,7 +119,8 @@ func (h *holding) attempts() Ending {
 			return end
 		}
 		pause := h.d.backoff(n, rand.Float64())
-		h.e.Log.Warn("a run failed and is tried again", "job", h.d.Name, "tick", h.claim.NominalTime, "retry", n, "pause", pause, "reason", end.Message)
+		h.e.Log.Warn("a run failed and is tried again", "job", h.d.Name, "tick", h.claim.NominalTime, "retry", n, "pause", pause,
+			"reason", end.Message)
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
@@ -162,13 +163,19 @@ func (h *holding) attempt() (end Ending) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			h.e.Log.Error("a run failed inside", "job", h.d.Name, "fault", fault, "stack", string(debug.Stack()))
-			end = Ending{Outcome: Outcome{Status: Failed, ExitCode: 1, Message: "internal error: the log has more"}, Spent: len(h.kept()) > 0}
+			end = Ending{
+				Outcome: Outcome{Status: Failed, ExitCode: 1, Message: "internal error: the log has more"},
+				Spent:   len(h.kept()) > 0,
+			}
 		}
 	}()
 	end = h.e.Runner.Run(h.fence(false).Within(ctx), h.workload())
 	if end.Retry && !end.Spent && h.ctx.Err() == nil && errors.Is(context.Cause(ctx), ErrTimeout) {
 		end.Retry = false
-		end.Outcome = Outcome{Status: Failed, RunID: end.RunID, ExitCode: exitTransient, Message: fmt.Sprintf("it took longer than its timeout of %v; nothing was spent", h.d.Timeout)}
+		end.Outcome = Outcome{
+			Status: Failed, RunID: end.RunID, ExitCode: exitTransient,
+			Message: fmt.Sprintf("it took longer than its timeout of %v; nothing was spent", h.d.Timeout),
+		}
 	}
 	return end
 }
@@ -216,7 +223,8 @@ func (h *holding) settle(end Ending, took time.Duration) {
 		h.lost() // the run is another's to end by now
 		return
 	case err != nil: // or may be: anyone who cannot ask takes nothing back
-		h.e.Log.Warn("the end of a tick could not be recorded; its lease runs out", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
+		h.e.Log.Warn("the end of a tick could not be recorded; its lease runs out", "job", h.d.Name, "tick",
+			h.claim.NominalTime, "error", err)
 		return
 	case c.CancelRequested: // the store has refused to spend or to write for it, or will
 		h.stop(ErrCanceled)
@@ -272,7 +280,8 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		h.e.Log.Warn("the end of a tick could not be recorded", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
 		return
 	}
-	h.e.Log.Log(ctx, severity(end.Status), "a tick has ended", "job", h.d.Name, "tick", h.claim.NominalTime, "status", end.Status, "runId", end.RunID, "reason", end.Message)
+	h.e.Log.Log(ctx, severity(end.Status), "a tick has ended", "job", h.d.Name, "tick", h.claim.NominalTime, "status", end.Status, "runId",
+		end.RunID, "reason", end.Message)
 	h.e.Ended(h.d, h.claim.Tick, end, took)
 }
 
@@ -307,7 +316,8 @@ func (h *holding) put(ctx context.Context, end Ending, status Status, message st
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
 		return ""
 	}
-	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second)) // part of it was spent on private values: no more is told of it
+	// part of it was spent on private values: no more is told of it
+	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second))
 	r.StartedAt, r.DurationMillis = now.Add(-took).Truncate(time.Second), whole.Milliseconds()
 	if status != Running {
 		r.EndedAt = r.StartedAt.Add(whole)

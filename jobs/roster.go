@@ -174,7 +174,10 @@ func (e *Engine) fromSettings(i int, fields map[string]any, states map[string]Fi
 	}
 	state := states[name]
 	written, _ := fields["paused"].(bool)
-	j := Job{Target: Target{Name: name}, Origin: OriginSettings, Paused: written || state.Paused, State: state.State, pausedInSettings: written}
+	j := Job{
+		Target: Target{Name: name}, Origin: OriginSettings, Paused: written || state.Paused, State: state.State,
+		pausedInSettings: written,
+	}
 	j.Definition, j.Problem = e.define(fields, false)
 	return j
 }

@@ -13,7 +13,10 @@ func TestAdmit(t *testing.T) {
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	tick, before, after := NewTick("a", now), NewTick("a", now.Add(-time.Hour)), NewTick("a", now.Add(time.Hour))
 	open := func(at Tick, lease, retry time.Duration) Claim {
-		c := Claim{Tick: at, Token: "theirs", Attempts: 1, ClaimedAt: now, LeaseUntil: now.Add(lease), Saved: []byte("kept"), Outcome: Outcome{Status: Running}}
+		c := Claim{
+			Tick: at, Token: "theirs", Attempts: 1, ClaimedAt: now, LeaseUntil: now.Add(lease), Saved: []byte("kept"),
+			Outcome: Outcome{Status: Running},
+		}
 		if retry != 0 {
 			c.RetryAt = now.Add(retry)
 		}
@@ -46,7 +49,8 @@ func TestAdmit(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if got.Token != "ours" || got.Instance != "here" || !got.LeaseUntil.Equal(now.Add(time.Minute)) || !got.RetryAt.IsZero() || got.Status != Running || !got.NominalTime.Equal(now) {
+		if got.Token != "ours" || got.Instance != "here" || !got.LeaseUntil.Equal(now.Add(time.Minute)) || !got.RetryAt.IsZero() ||
+			got.Status != Running || !got.NominalTime.Equal(now) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 		if (got.Attempts > 1) != (string(got.Saved) == "kept") {
@@ -54,7 +58,8 @@ func TestAdmit(t *testing.T) {
 		}
 	}
 	held := open(tick, time.Minute, 0)
-	if again, err := Admit(held, tick, Holder{"here", "theirs"}, now, time.Hour); err != nil || again.Attempts != 1 || !again.LeaseUntil.Equal(held.LeaseUntil) {
+	if again, err := Admit(held, tick, Holder{"here", "theirs"}, now, time.Hour); err != nil || again.Attempts != 1 ||
+		!again.LeaseUntil.Equal(held.LeaseUntil) {
 		t.Errorf("repeated by its holder: %+v, %v", again, err)
 	}
 }
@@ -64,7 +69,10 @@ func TestAdmit(t *testing.T) {
 func TestFence(t *testing.T) {
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	tick := NewTick("a", now)
-	claim := Claim{Tick: tick, Token: "ours", LeaseUntil: now.Add(-time.Hour), CancelRequested: true, Saved: []byte("kept"), Outcome: Outcome{Status: Running}}
+	claim := Claim{
+		Tick: tick, Token: "ours", LeaseUntil: now.Add(-time.Hour), CancelRequested: true, Saved: []byte("kept"),
+		Outcome: Outcome{Status: Running},
+	}
 	yielded, err := claim.Yielded(tick, "ours", now, "later")
 	if err != nil || yielded.Token != "" || !yielded.LeaseUntil.IsZero() || !yielded.RetryAt.Equal(now) || !yielded.Open() {
 		t.Errorf("yielded: %+v, %v", yielded, err)
@@ -88,8 +96,10 @@ func TestFence(t *testing.T) {
 		tick  Tick
 		token string
 	}{
-		"another token": {claim, tick, "theirs"}, "no token": {claim, tick, ""}, "yielded": {yielded, tick, ""}, "ended": {ended, tick, "ours"},
-		"another tick": {claim, NewTick("a", now.Add(time.Hour)), "ours"}, "another job": {claim, NewTick("b", now), "ours"}, "nothing": {Claim{}, tick, ""},
+		"another token": {claim, tick, "theirs"}, "no token": {claim, tick, ""}, "yielded": {yielded, tick, ""},
+		"ended":        {ended, tick, "ours"},
+		"another tick": {claim, NewTick("a", now.Add(time.Hour)), "ours"}, "another job": {claim, NewTick("b", now), "ours"},
+		"nothing": {Claim{}, tick, ""},
 	} {
 		_, renew := c.claim.Renewed(c.tick, c.token, now, time.Minute)
 		_, yield := c.claim.Yielded(c.tick, c.token, now, "")

@@ -168,12 +168,14 @@ const OriginSettings = "settings"
 
 // Filed is a record of the board as somebody else may have made it.
 type Filed struct {
-	ID     string         // the store's own
-	Name   string         // "" where it is missing or no text
-	Origin string         // OriginSettings, or "" for a filed job
-	Paused bool           // the property paused; false where it is missing
-	Fields map[string]any // all properties but those of State, with values as they are: bool, int64, float64, string, time.Time, lists of these; another type as its text
-	State  State          // as far as it can be read
+	ID     string // the store's own
+	Name   string // "" where it is missing or no text
+	Origin string // OriginSettings, or "" for a filed job
+	Paused bool   // the property paused; false where it is missing
+	// all properties but those of State, with values as they are: bool, int64, float64, string, time.Time, lists of these; another type as
+	// its text
+	Fields map[string]any
+	State  State // as far as it can be read
 
 	TooLarge bool // beyond [MaxJobSize]: only ID, Name and Origin were read
 }
@@ -237,14 +239,15 @@ type Run struct {
 	Spent          bool      `json:"spent"` // its release is in the ledger
 	EpsilonSpent   float64   `json:"epsilonSpent"`
 	DeltaSpent     float64   `json:"deltaSpent"`
-	Answer         string    `json:"answer,omitempty"`            // name or number of the likeliest community
-	Probability    float64   `json:"probability"`                 // of the answer, in [0, 1]
-	Verdict        string    `json:"verdict,omitempty"`           // what the answer is worth: named, perhaps, undecided, misfit or no sign of a source
-	FaultySensors  int64     `json:"faultySensorCount,omitempty"` // more likely faulty than sound
-	BPDNStatus     string    `json:"bpdnStatus,omitempty"`
-	ExitCode       int64     `json:"exitCode"`
-	Message        string    `json:"message,omitempty"`
-	Report         []byte    `json:"-"` // report.Report as JSON; nil where there is none, and from ListRuns
+	Answer         string    `json:"answer,omitempty"` // name or number of the likeliest community
+	Probability    float64   `json:"probability"`      // of the answer, in [0, 1]
+	// what the answer is worth: named, perhaps, undecided, misfit or no sign of a source
+	Verdict       string `json:"verdict,omitempty"`
+	FaultySensors int64  `json:"faultySensorCount,omitempty"` // more likely faulty than sound
+	BPDNStatus    string `json:"bpdnStatus,omitempty"`
+	ExitCode      int64  `json:"exitCode"`
+	Message       string `json:"message,omitempty"`
+	Report        []byte `json:"-"` // report.Report as JSON; nil where there is none, and from ListRuns
 }
 
 // RunQuery selects runs.

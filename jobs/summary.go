@@ -28,7 +28,8 @@ type Summary struct {
 func (j Job) Summary() Summary {
 	s := Summary{
 		Name: j.Name, Status: j.State.Status, Schedule: j.Definition.ScheduleText, TimeZone: j.Definition.TimeZone,
-		Origin: "store", Paused: j.Paused, LastRun: j.State.LastRun, LastRunID: j.State.LastRunID, NextRun: j.State.NextRun, Message: j.State.Message,
+		Origin: "store", Paused: j.Paused, LastRun: j.State.LastRun, LastRunID: j.State.LastRunID, NextRun: j.State.NextRun,
+		Message: j.State.Message,
 	}
 	if j.Origin == OriginSettings {
 		s.Origin = OriginSettings

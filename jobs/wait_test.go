@@ -18,7 +18,10 @@ func TestWaitIsOneEntry(t *testing.T) {
 		w.file(job("a", "@daily"))
 		ends := map[int]Status{4: Finished, 7: OverBudget, 8: OverBudget} // by day; else it waits
 		w.runner.do = func(ctx context.Context, work Work) Ending {
-			end := Ending{Outcome: Outcome{Status: WaitingForBudget, RunID: work.ReleaseID, ExitCode: 9}, Run: &Run{RunID: work.ReleaseID, ReleaseID: work.ReleaseID}}
+			end := Ending{
+				Outcome: Outcome{Status: WaitingForBudget, RunID: work.ReleaseID, ExitCode: 9},
+				Run:     &Run{RunID: work.ReleaseID, ReleaseID: work.ReleaseID},
+			}
 			if s, ok := ends[work.Tick.NominalTime.Day()]; ok {
 				end.Status = s
 			}

@@ -30,7 +30,10 @@ func backdoor(_ context.Context, r *runner) error {
 			sensors[i] = privacy.Sensor{Node: i, ID: graph.ID(fmt.Sprintf("s%06d", i))}
 		}
 		return privacy.NewPlan(privacy.Spec{
-			Public:     privacy.Public{NodeCount: n, RelationshipCount: n - 1, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial", Metric: "hops", Alpha: 1},
+			Public: privacy.Public{
+				NodeCount: n, RelationshipCount: n - 1, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial",
+				Metric: "hops", Alpha: 1,
+			},
 			Budget:     privacy.Budget{Epsilon: 4, Delta: .1},
 			Randomness: randomness, Sensors: sensors,
 			Sensitivity: privacy.Sensitivity{Lower: .2, Upper: .2, Edge: [2]graph.ID{"s000000", "s000001"}},
@@ -88,7 +91,8 @@ func (r *runner) revealed(p *privacy.Plan, release *privacy.Release, keys *priva
 	_, refused := stranger.Reveal(release)
 	r.claim(Claim{
 		Statement: "Corollary of section 2.2: a party that holds the seed recovers the measurement", Printed: "the original data",
-		Found:        fmt.Sprintf("%d of %d readings come back, each to the bit of its rounding to the lattice; with another secret: refused", exact, len(back)),
+		Found: fmt.Sprintf("%d of %d readings come back, each to the bit of its rounding to the lattice; with another "+
+			"secret: refused", exact, len(back)),
 		PrintedHolds: exact == len(back), TrueHolds: exact == len(back) && refused != nil,
 	})
 	return nil
@@ -136,7 +140,8 @@ func (r *runner) distinguished(hidden, open *privacy.Plan, release *privacy.Rele
 	}
 	r.Tables = append(r.Tables, t)
 	r.claim(Claim{
-		Statement: "Section 2.2: pseudo-random noise cannot be told from random noise by anyone without the seed", Printed: "computationally indistinguishable",
+		Statement:    "Section 2.2: pseudo-random noise cannot be told from random noise by anyone without the seed",
+		Printed:      "computationally indistinguishable",
 		Found:        fmt.Sprintf("five tests on %d values: %s below 10⁻⁶", len(x), count(below)),
 		PrintedHolds: below == 0, TrueHolds: below == 0,
 	})

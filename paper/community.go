@@ -336,15 +336,20 @@ func (c *cell) score(method int) (answered, right, infeasible, zero int) {
 
 func cellsTable(cells []*cell) Table {
 	t := Table{
-		Name: "figure-graph", Title: "Which community holds the source, ε = 4, δ = 0.1, equal noise: right over all trials, with its 95 % interval (Wilson)",
-		Columns: []string{"graph", "in", "out", "tau", "calibration", "method", "trials", "answered", "infeasible", "zero", "right", "rate", "lower", "upper"},
+		Name: "figure-graph", Title: "Which community holds the source, ε = 4, δ = 0.1, equal noise: right over all trials, with its 95 " +
+			"% interval (Wilson)",
+		Columns: []string{
+			"graph", "in", "out", "tau", "calibration", "method", "trials", "answered", "infeasible", "zero", "right", "rate",
+			"lower", "upper",
+		},
 	}
 	for _, c := range cells {
 		for i, m := range methods() {
 			answered, right, infeasible, zero := c.score(i)
 			n := len(c.trials)
 			lo, hi := wilson(right, n)
-			t.add(c.model.name, c.model.in, c.model.out, c.tau, c.calibration.String(), m, n, answered, infeasible, zero, right, float64(right)/float64(n), lo, hi)
+			t.add(c.model.name, c.model.in, c.model.out, c.tau, c.calibration.String(), m, n, answered, infeasible, zero, right,
+				float64(right)/float64(n), lo, hi)
 		}
 	}
 	return t
@@ -367,17 +372,22 @@ func (r *runner) figureGraphClaims(cells []*cell) {
 	plo, phi := wilson(p, n)
 	qlo, qhi := wilson(q, n)
 	r.claim(Claim{
-		Statement: "Caption of the graph figure", Printed: "5 % between and 0.1 % inside the communities", True: "5 % inside and 0.1 % between",
-		Found: fmt.Sprintf("the posterior names the community of the source in %d of %d trials as printed (%.2f to %.2f; chance is 0.5), in %d as meant (%.2f to %.2f)",
+		Statement: "Caption of the graph figure", Printed: "5 % between and 0.1 % inside the communities",
+		True: "5 % inside and 0.1 % between",
+		Found: fmt.Sprintf("the posterior names the community of the source in %d of %d trials as printed (%.2f to %.2f; chance is "+
+			"0.5), in %d as meant (%.2f to %.2f)",
 			p, n, plo, phi, q, qlo, qhi),
 		PrintedHolds: plo > .5, TrueHolds: qlo > .5,
 	})
 	_, right, infeasible, zero := find(cells, "as meant", privacy.Paper{}).score(0)
 	_, better, _, _ := find(cells, "as meant", privacy.Paper{}).score(posterior)
 	r.claim(Claim{
-		Statement: "The graph figure, with the paper's noise and radius", Printed: "the correct community is recovered", True: "most trials are infeasible or answered by f̂ = 0; the posterior answers all",
-		Found:        fmt.Sprintf("of %d trials %d infeasible, %d zero, %d right; posterior right in %d", n, infeasible, zero, right, better),
+		Statement: "The graph figure, with the paper's noise and radius", Printed: "the correct community is recovered",
+		True: "most trials are infeasible or answered by f̂ = 0; the posterior answers all",
+		Found: fmt.Sprintf("of %d trials %d infeasible, %d zero, %d right; posterior right in %d", n, infeasible, zero,
+			right, better),
 		PrintedHolds: 2*right > n, TrueHolds: infeasible+zero > n/2 && better > right,
 	})
-	r.say("Stochastic block models of 500 nodes, their largest component, a unit source at a random node, sensors at every node with equal noise. The rate counts a trial without an answer as wrong. “auto” is the default radius.")
+	r.say("Stochastic block models of 500 nodes, their largest component, a unit source at a random node, sensors at every node with " +
+		"equal noise. The rate counts a trial without an answer as wrong. “auto” is the default radius.")
 }

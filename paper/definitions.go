@@ -62,8 +62,10 @@ func (r *runner) neighbours(g *graph.Graph, m *mat.Dense) {
 	}
 	moved := columnDistance(m, 0, 1) / 2 // from e_0 to (e_0 + e_1)/2, at EMD 1/2
 	r.claim(Claim{
-		Statement: "Δ₂ over α-neighbours", Printed: "α·max‖M_i − M_j‖₂ over e_i, e_j at a distance of at most α", True: "α·max‖M_i − M_j‖₂/d(i, j) over all pairs",
-		Found:        fmt.Sprintf("on a path at α = ½ no pair is that near, so that the printed form is %g; half of a source moved by a hop makes a difference of %.4f, and the true form is %.4f", literal, moved, real),
+		Statement: "Δ₂ over α-neighbours", Printed: "α·max‖M_i − M_j‖₂ over e_i, e_j at a distance of at most α",
+		True: "α·max‖M_i − M_j‖₂/d(i, j) over all pairs",
+		Found: fmt.Sprintf("on a path at α = ½ no pair is that near, so that the printed form is %g; half of a source moved by a "+
+			"hop makes a difference of %.4f, and the true form is %.4f", literal, moved, real),
 		PrintedHolds: literal >= moved, TrueHolds: real >= moved,
 	})
 }
@@ -75,7 +77,8 @@ func (r *runner) mass(m *mat.Dense) {
 		worst = max(worst, math.Abs(mat.Sum(m.ColView(i))-1))
 	}
 	r.claim(Claim{
-		Statement: "The existence of a source", True: "is told: measurements of all nodes add up to the sources, so that neighbours must have equal mass",
+		Statement: "The existence of a source", True: "is told: measurements of all nodes add up to the sources, so that neighbours " +
+			"must have equal mass",
 		Found: fmt.Sprintf("columns of e^{-τL} add up to 1 within %.1g", worst), TrueHolds: worst < 1e-12,
 	})
 }
@@ -114,8 +117,9 @@ func (r *runner) jointly(g *graph.Graph, m *mat.Dense) error {
 	within := func(e float64) bool { return e <= budget.Epsilon*(1+1e-6) }
 	r.claim(Claim{
 		Statement: "The definition of privacy, item 1", Printed: "each measurement by itself is (ε, δ)-private",
-		True:         "the vector of all is published: noise for Δ₂ makes it (ε, δ)-private, for one release",
-		Found:        fmt.Sprintf("on a path of 10 at ε = 1, δ = 10⁻⁵: noise for each sensor's own sensitivity gives the vector ε = %.3f, noise for Δ₂ %.3f, and two releases %.3f", eps[0], eps[1], eps[2]),
+		True: "the vector of all is published: noise for Δ₂ makes it (ε, δ)-private, for one release",
+		Found: fmt.Sprintf("on a path of 10 at ε = 1, δ = 10⁻⁵: noise for each sensor's own sensitivity gives the vector ε = "+
+			"%.3f, noise for Δ₂ %.3f, and two releases %.3f", eps[0], eps[1], eps[2]),
 		PrintedHolds: within(eps[0]), TrueHolds: within(eps[1]) && !within(eps[2]),
 	})
 	return nil
@@ -127,8 +131,10 @@ func (r *runner) flows() {
 	// Σ_i f_ij ≤ q_i for all i, as printed, bounds every column by the least q_i.
 	printed := float64(len(p)) * floats.Min(p)
 	r.claim(Claim{
-		Statement: "Definition of EMD, indices", Printed: "Σ_i f_ij ≤ q_i for all i, and ΣΣ f_ij = 1 over i twice", True: "Σ_i f_ij ≤ q_j for all j, and the sum over i and j",
-		Found:        fmt.Sprintf("from (1, 0) to itself the printed constraints let %g flow and demand 1; the true ones %g", printed, floats.Sum(p)),
+		Statement: "Definition of EMD, indices", Printed: "Σ_i f_ij ≤ q_i for all i, and ΣΣ f_ij = 1 over i twice",
+		True: "Σ_i f_ij ≤ q_j for all j, and the sum over i and j",
+		Found: fmt.Sprintf("from (1, 0) to itself the printed constraints let %g flow and demand 1; the true ones %g", printed,
+			floats.Sum(p)),
 		PrintedHolds: printed >= 1, TrueHolds: floats.Sum(p) >= 1,
 	})
 }
@@ -147,7 +153,8 @@ func (r *runner) condition(g *graph.Graph, m *mat.Dense) {
 		}
 	}
 	r.claim(Claim{
-		Statement: "Lemma, ill-conditioned, last line of the proof", Printed: "min over neighbours of ‖M_i − M_j‖₂ = Δ₂/α", True: "max over neighbours",
+		Statement: "Lemma, ill-conditioned, last line of the proof", Printed: "min over neighbours of ‖M_i − M_j‖₂ = Δ₂/α",
+		True:         "max over neighbours",
 		Found:        fmt.Sprintf("on a path at τ = 1, α = 1: least %.4f, largest %.4f, Δ₂ = %.4f", least, most, pairs),
 		PrintedHolds: relative(least, pairs) < slack, TrueHolds: relative(most, pairs) < slack,
 	})
@@ -159,7 +166,8 @@ func (r *runner) condition(g *graph.Graph, m *mat.Dense) {
 	}
 	rows, columns := wide.Dims()
 	r.claim(Claim{
-		Statement: "The condition number", Printed: "κ₂ = s_{max{m,n}}/s₁", True: "κ₂ = s_{min{m,n}}/s₁: there are min{m, n} singular values",
+		Statement: "The condition number", Printed: "κ₂ = s_{max{m,n}}/s₁",
+		True:         "κ₂ = s_{min{m,n}}/s₁: there are min{m, n} singular values",
 		Found:        fmt.Sprintf("a matrix of %d × %d has %d", rows, columns, values),
 		PrintedHolds: values >= max(rows, columns), TrueHolds: values == min(rows, columns),
 	})
@@ -177,7 +185,8 @@ func (r *runner) intermediate() {
 		sharper = sharper && (math.Sqrt(k)+1)*math.Sqrt(k-1) <= right
 	}
 	r.claim(Claim{
-		Statement: "Lemma, spectrum, last step of the proof", Printed: "(√n + 1)(n − 1) ≤ (n + 1)^{3/2}", True: "(√n + 1)·√(n−1), which the Frobenius norm gives, is",
+		Statement: "Lemma, spectrum, last step of the proof", Printed: "(√n + 1)(n − 1) ≤ (n + 1)^{3/2}",
+		True:         "(√n + 1)·√(n−1), which the Frobenius norm gives, is",
 		Found:        fmt.Sprintf("the printed step fails from n = %d, the other holds up to n = 10,000", first),
 		PrintedHolds: first == 0, TrueHolds: sharper,
 	})
@@ -206,13 +215,15 @@ func (r *runner) coherence(m *mat.Dense) {
 	printed, without := columnCoherence(identity, true), columnCoherence(identity, false)
 	r.claim(Claim{
 		Statement: "Coherence", Printed: "μ = max over i, j of |⟨M_i, M_j⟩|", True: "over i ≠ j",
-		Found:        fmt.Sprintf("of orthonormal columns μ is %g as printed, which allows k ≤ %.2g sources, and %g without i = j", printed, 1/(3*printed), without),
+		Found: fmt.Sprintf("of orthonormal columns μ is %g as printed, which allows k ≤ %.2g sources, and %g without i = j", printed,
+			1/(3*printed), without),
 		PrintedHolds: 1/(3*printed) >= 1, TrueHolds: without == 0,
 	})
 	coherent := columnCoherence(m, false)
 	r.claim(Claim{
 		Statement: "What Tropp's theorem asks for", Printed: "if the matrix M is coherent", True: "incoherent: μ must be small",
-		Found:        fmt.Sprintf("e^{-L} of a path has μ = %.3f, and k ≤ 1/3μ = %.2f admits no source; orthonormal columns admit any number", coherent, 1/(3*coherent)),
+		Found: fmt.Sprintf("e^{-L} of a path has μ = %.3f, and k ≤ 1/3μ = %.2f admits no source; orthonormal columns "+
+			"admit any number", coherent, 1/(3*coherent)),
 		PrintedHolds: 1/(3*coherent) >= 1, TrueHolds: 3*without < 1,
 	})
 }
@@ -233,8 +244,10 @@ func (r *runner) indices(ctx context.Context) error {
 	printed := loudest(func(i int) float64 { return g(float64(i)/n - float64(source)/m) })
 	form := loudest(func(i int) float64 { return g(float64(source)/n - float64(i)/m) })
 	r.claim(Claim{
-		Statement: "The matrix of the unit interval", Printed: "A_ij = g(i/n − j/m) with y = A f₀", True: "A_ji = g(i/n − j/m): sensors are rows",
-		Found:        fmt.Sprintf("a source at 0.76 is heard loudest at %.2f as printed, at %.2f in the true form", float64(printed)/m, float64(form)/m),
+		Statement: "The matrix of the unit interval", Printed: "A_ij = g(i/n − j/m) with y = A f₀",
+		True: "A_ji = g(i/n − j/m): sensors are rows",
+		Found: fmt.Sprintf("a source at 0.76 is heard loudest at %.2f as printed, at %.2f in the true form", float64(printed)/m,
+			float64(form)/m),
 		PrintedHolds: 2*printed == source, TrueHolds: 2*form == source,
 	})
 	v, err := newInterval(m, n, .05, .1)
@@ -273,14 +286,17 @@ func (r *runner) lists() {
 	printed := spread(func(j int) float64 { return float64(p+1-j) / m })
 	form := spread(func(j int) float64 { return float64(j) / m })
 	r.claim(Claim{
-		Statement: "Theorem of recovery, the order of the sensors right of x_i", Printed: "s_{p+1} > … > s_{2p}", True: "s_{p+1} < … < s_{2p}",
-		Found:        fmt.Sprintf("distances of s_j and s_{j+p}, which the proof takes as equal, differ by %.3f as printed, by %.1g in the true order (p = %d, m = %d)", printed, form, p, m),
+		Statement: "Theorem of recovery, the order of the sensors right of x_i", Printed: "s_{p+1} > … > s_{2p}",
+		True: "s_{p+1} < … < s_{2p}",
+		Found: fmt.Sprintf("distances of s_j and s_{j+p}, which the proof takes as equal, differ by %.3f as printed, by %.1g in "+
+			"the true order (p = %d, m = %d)", printed, form, p, m),
 		PrintedHolds: printed < 1e-12, TrueHolds: form < 1e-12,
 	})
 	const a = .25
 	number := .25 + .5 + .25*math.Exp(.5+a)
 	r.claim(Claim{
-		Statement: "Proof of the lower bound: the third vector of the packing", Printed: "(1/4)e_{1/2−a} + (1/2)e_{1/2} + (1/4)e^{1/2+a}", True: "(1/4)e_{1/2+a} at the end",
+		Statement: "Proof of the lower bound: the third vector of the packing", Printed: "(1/4)e_{1/2−a} + (1/2)e_{1/2} + (1/4)e^{1/2+a}",
+		True:         "(1/4)e_{1/2+a} at the end",
 		Found:        fmt.Sprintf("with a power the mass is %.3f at a = ¼, with a unit vector %g", number, .25+.5+.25),
 		PrintedHolds: number == 1, TrueHolds: .25+.5+.25 == 1.0,
 	})
@@ -291,7 +307,8 @@ func (r *runner) lists() {
 func (r *runner) constantOne() {
 	step := (1 - 1.0/16) / (16 * math.Pi) / 2 // −W''/2 with |z − s| = √(T/8)
 	r.claim(Claim{
-		Statement: "Proofs of the appendix: the constant C₁", Printed: "C₁ ≥ 17/512·e^{-1/32}/(mT³)", True: "15/(512π) in place of 17/512, where z lies between the sensors",
+		Statement: "Proofs of the appendix: the constant C₁", Printed: "C₁ ≥ 17/512·e^{-1/32}/(mT³)",
+		True:         "15/(512π) in place of 17/512, where z lies between the sensors",
 		Found:        fmt.Sprintf("the step before gives %.6f; 17/512 is %.6f, 15/(512π) is %.6f", step, 17.0/512, 15/(512*math.Pi)),
 		PrintedHolds: step >= 17.0/512, TrueHolds: relative(step, 15/(512*math.Pi)) < 1e-12,
 	})

@@ -157,7 +157,10 @@ type pagePicture struct {
 }
 
 func (p pageData) render() ([]byte, error) {
-	t, err := template.New("page.html").Funcs(template.FuncMap{"style": page.Style, "short": short, "few": func(t Table) bool { return len(t.Rows) <= 40 }, "holds": Claim.asPrinted}).ParseFS(templates, "page.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{
+		"style": page.Style, "short": short,
+		"few": func(t Table) bool { return len(t.Rows) <= 40 }, "holds": Claim.asPrinted,
+	}).ParseFS(templates, "page.html")
 	if err != nil {
 		return nil, err
 	}

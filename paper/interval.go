@@ -53,7 +53,9 @@ func (v interval) data(f []float64, normal func() float64) (measurement.Data, er
 }
 
 // recover solves by one rule and measures the answer against f.
-func (v interval) recover(ctx context.Context, d measurement.Data, rule recovery.Rule, visible *recovery.Spectrum, f []float64) (attempt, error) {
+func (v interval) recover(ctx context.Context, d measurement.Data, rule recovery.Rule, visible *recovery.Spectrum,
+	f []float64,
+) (attempt, error) {
 	res, _, err := recovery.Recover(ctx, d, recovery.ColumnGeneration{}, rule, visible)
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return attempt{}, err
@@ -179,7 +181,8 @@ func figure1(ctx context.Context, r *runner) error {
 
 func figure1Table(rules []radiusRule, all [][]attempt) Table {
 	t := Table{
-		Name: "figure-1", Title: "Two peaks on the unit interval: what each rule for the radius gives (means over the trials that are answered)",
+		Name: "figure-1", Title: "Two peaks on the unit interval: what each rule for the radius gives (means over the trials that " +
+			"are answered)",
 		Columns: []string{"rule", "trials", "infeasible", "zero", "answered", "emd", "emdStandardError", "l1", "l2"},
 	}
 	for i, rule := range rules {
@@ -222,15 +225,18 @@ func (r *runner) figure1Claims(v interval, f []float64, all [][]attempt) error {
 		return err
 	}
 	r.Plots = append(r.Plots, p)
-	r.say("n = %d places, m = %d sensors, T = %v, σ = %v, unit peaks at 0.76 and 0.24. EMD, ℓ₁ and ℓ₂ compare f₀/‖f₀‖₁ with f̂/‖f̂‖₁. Infeasible means proved to be so; zero means that f̂ = 0 is optimal. The default radius answered %d of %d trials.", v.n, v.m, v.t, v.sigma, right, len(all))
+	r.say("n = %d places, m = %d sensors, T = %v, σ = %v, unit peaks at 0.76 and 0.24. EMD, ℓ₁ and ℓ₂ compare f₀/‖f₀‖₁ with f̂/‖f̂‖₁. "+
+		"Infeasible means proved to be so; zero means that f̂ = 0 is optimal. The default radius answered %d of %d trials.", v.n, v.m, v.t,
+		v.sigma, right, len(all))
 	if r.Line.withDefaults() != paperLine {
 		return nil // the claims are about the paper's setting
 	}
 	lo, hi := wilson(infeasible, len(all))
 	r.claim(Claim{
 		Statement: "Recovery with the radius σ√m on the unit interval", Printed: "returns an estimate",
-		True:         "about a third of the trials have no feasible point",
-		Found:        fmt.Sprintf("%d of %d trials infeasible, each with a proof (95 %% interval %.2f to %.2f)", infeasible, len(all), lo, hi),
+		True: "about a third of the trials have no feasible point",
+		Found: fmt.Sprintf("%d of %d trials infeasible, each with a proof (95 %% interval %.2f to %.2f)", infeasible,
+			len(all), lo, hi),
 		PrintedHolds: infeasible == 0, TrueHolds: hi > .2 && lo < .45,
 	})
 	me, _ := mean(e)
@@ -324,7 +330,10 @@ func figure2(ctx context.Context, r *runner) error {
 
 func slope(what, printed string, got, want, tol float64) Claim {
 	ok := math.Abs(got-want) <= tol
-	return Claim{Statement: what, Printed: "proportional to " + printed, Found: fmt.Sprintf("fitted exponent %.5f", got), PrintedHolds: ok, TrueHolds: ok}
+	return Claim{
+		Statement: what, Printed: "proportional to " + printed, Found: fmt.Sprintf("fitted exponent %.5f", got),
+		PrintedHolds: ok, TrueHolds: ok,
+	}
 }
 
 // silent compares the noise that the text sets on the interval with what the
@@ -337,8 +346,10 @@ func (r *runner) silent() {
 	}
 	text, needed := math.Sqrt(m)/(n*math.Pow(t, 1.5)), paperRatio*columnStep(op.M)
 	r.claim(Claim{
-		Statement: "The noise on the unit interval", Printed: "σ = √m/(n T^{3/2})", True: "σ/Δ₂ of a calibration times Δ₂(A); α = 1/n, ε and δ were left out",
-		Found:        fmt.Sprintf("at m = %d, n = %d, T = %v, ε = 4, δ = 0.1 the text's σ is %.1f times the printed calibration's", m, n, t, text/needed),
+		Statement: "The noise on the unit interval", Printed: "σ = √m/(n T^{3/2})",
+		True: "σ/Δ₂ of a calibration times Δ₂(A); α = 1/n, ε and δ were left out",
+		Found: fmt.Sprintf("at m = %d, n = %d, T = %v, ε = 4, δ = 0.1 the text's σ is %.1f times the printed calibration's", m, n,
+			t, text/needed),
 		PrintedHolds: relative(text, needed) < .1, TrueHolds: text > needed,
 	})
 }
@@ -380,7 +391,8 @@ func (r *runner) exponents(ctx context.Context) error {
 		Found: fmt.Sprintf("exponents %.2f, %.2f, %.2f, %.2f from small T to large; constants %.4f at T = 0.005, %.6f at T = 10⁴",
 			fits[0], fits[1], fits[2], fits[3], low, high),
 		PrintedHolds: math.Abs(fits[0]+1.5) < .1 && math.Abs(fits[1]+1.5) < .1,
-		TrueHolds:    math.Abs(fits[0]+.75) < .02 && math.Abs(fits[3]+1.5) < .02 && relative(low, smallT) < 2e-3 && relative(high, largeT) < 1e-2,
+		TrueHolds: math.Abs(fits[0]+.75) < .02 && math.Abs(fits[3]+1.5) < .02 && relative(low, smallT) < 2e-3 &&
+			relative(high, largeT) < 1e-2,
 	})
 	return nil
 }

@@ -165,28 +165,34 @@ func laws() []law {
 			n := float64(len(s))
 			return floats.Sum(s[1:]), (math.Sqrt(n) + 1) * math.Sqrt(n-1) * f.diameter() * f.delta
 		}},
-		{name: "rows of singular vectors", printed: "Δ₂ ≤ Σ_{k≥2} e^{-τs_k}|(U_i)_k − (U_j)_k|, over neighbours", check: func(f *family) (float64, float64) {
-			return f.delta, f.rowBound(func(l float64) float64 { return math.Exp(-f.tau * l) })
-		}},
+		{
+			name: "rows of singular vectors", printed: "Δ₂ ≤ Σ_{k≥2} e^{-τs_k}|(U_i)_k − (U_j)_k|, over neighbours",
+			check: func(f *family) (float64, float64) {
+				return f.delta, f.rowBound(func(l float64) float64 { return math.Exp(-f.tau * l) })
+			},
+		},
 		{name: "rows of singular vectors, corollary", printed: "Δ₂ ≤ e^{-τs₂}·‖U_i − U_j‖₁", check: func(f *family) (float64, float64) {
 			return f.delta, math.Exp(-f.tau*f.spectrum.Lambda()[1]) * f.rowBound(func(float64) float64 { return 1 })
 		}},
 		{name: "algebraic connectivity", form: "Δ₂ ≤ √2·α·e^{-τs₂}", check: func(f *family) (float64, float64) {
 			return f.delta, math.Sqrt2 * math.Exp(-f.tau*f.spectrum.Lambda()[1])
 		}},
-		{name: "relationships suffice", form: "max over pairs of ‖M_i − M_j‖/d(i, j) = max over relationships", check: func(f *family) (float64, float64) {
-			pairs, neighbours := 0.0, 0.0
-			for i := range f.hops {
-				for j := range i {
-					d := columnDistance(f.m, i, j)
-					pairs = max(pairs, d/float64(f.hops[i][j]))
-					if f.hops[i][j] == 1 {
-						neighbours = max(neighbours, d)
+		{
+			name: "relationships suffice", form: "max over pairs of ‖M_i − M_j‖/d(i, j) = max over relationships",
+			check: func(f *family) (float64, float64) {
+				pairs, neighbours := 0.0, 0.0
+				for i := range f.hops {
+					for j := range i {
+						d := columnDistance(f.m, i, j)
+						pairs = max(pairs, d/float64(f.hops[i][j]))
+						if f.hops[i][j] == 1 {
+							neighbours = max(neighbours, d)
+						}
 					}
 				}
-			}
-			return pairs, neighbours + entryRounding // entries of order 1 are subtracted
-		}},
+				return pairs, neighbours + entryRounding // entries of order 1 are subtracted
+			},
+		},
 		{name: "converse of spectrum, for entries ≥ 0", form: "Δ₂ ≤ √6·ν", check: func(f *family) (float64, float64) {
 			return f.delta, math.Sqrt(6) * f.nu()
 		}},
@@ -230,7 +236,8 @@ func lemmas(ctx context.Context, r *runner) error {
 		return err
 	}
 	t := Table{
-		Name: "lemmas", Title: fmt.Sprintf("Inequalities on %d random graphs of 4 to 16 nodes; tightest is the largest left side over right side", n),
+		Name: "lemmas", Title: fmt.Sprintf("Inequalities on %d random graphs of 4 to 16 nodes; tightest is the largest left side "+
+			"over right side", n),
 		Columns: []string{"statement", "printed", "form", "violations", "tightest"},
 	}
 	held := map[string]bool{}
@@ -238,8 +245,9 @@ func lemmas(ctx context.Context, r *runner) error {
 		held[l.name] = violated[i] == 0
 		t.add(l.name, l.printed, l.form, violated[i], worst[i])
 		r.claim(Claim{
-			Statement: "Lemma, " + l.name, Printed: l.printed, True: l.form, PrintedHolds: l.printed != "" && held[l.name], TrueHolds: held[l.name],
-			Found: fmt.Sprintf("%d violations in %d graphs; left/right at most %.3f", violated[i], n, worst[i]),
+			Statement: "Lemma, " + l.name, Printed: l.printed, True: l.form, PrintedHolds: l.printed != "" && held[l.name],
+			TrueHolds: held[l.name],
+			Found:     fmt.Sprintf("%d violations in %d graphs; left/right at most %.3f", violated[i], n, worst[i]),
 		})
 	}
 	r.Tables = append(r.Tables, t)
@@ -253,14 +261,17 @@ func lemmas(ctx context.Context, r *runner) error {
 func (r *runner) counterexamples(held map[string]bool) {
 	wide := mat.NewDense(1, 2, []float64{1 / math.Sqrt2, 1 / math.Sqrt2})
 	r.claim(Claim{
-		Statement: "Lemma, ill-conditioned, for m < n", Printed: "Δ₂ ≥ α/κ₂ for every M with ‖M‖₂ = 1", True: "for n ≤ m only: replacing a column must lower the rank",
+		Statement: "Lemma, ill-conditioned, for m < n", Printed: "Δ₂ ≥ α/κ₂ for every M with ‖M‖₂ = 1",
+		True:         "for n ≤ m only: replacing a column must lower the rank",
 		Found:        fmt.Sprintf("M = [1 1]/√2 has κ₂ = 1 and Δ₂ = %g", columnDistance(wide, 0, 1)),
 		PrintedHolds: columnDistance(wide, 0, 1) >= 1, TrueHolds: held["ill-conditioned"],
 	})
 	signed := mat.NewDense(1, 2, []float64{1, -1})
 	r.claim(Claim{
-		Statement: "Lemma, converse of spectrum", Printed: "Δ₂ ≤ 4ν for every M", True: "Δ₂ ≤ √6·ν for entries ≥ 0, where the first singular vector has one sign",
-		Found:        fmt.Sprintf("M = [1 −1] has ν = 0, since its columns have equal norms and its only other singular value is none, and Δ₂ = %g", columnDistance(signed, 0, 1)),
+		Statement: "Lemma, converse of spectrum", Printed: "Δ₂ ≤ 4ν for every M",
+		True: "Δ₂ ≤ √6·ν for entries ≥ 0, where the first singular vector has one sign",
+		Found: fmt.Sprintf("M = [1 −1] has ν = 0, since its columns have equal norms and its only other singular value is none, "+
+			"and Δ₂ = %g", columnDistance(signed, 0, 1)),
 		PrintedHolds: columnDistance(signed, 0, 1) <= 0, TrueHolds: held["converse of spectrum, for entries ≥ 0"],
 	})
 	one, both := []float64{1, 0}, []float64{1, 1}
@@ -268,8 +279,10 @@ func (r *runner) counterexamples(held map[string]bool) {
 	moved := 1 - math.Min(one[0], both[0]) - math.Min(one[1], both[1])
 	difference := floats.Distance(one, both, 2)
 	r.claim(Claim{
-		Statement: "Definition of EMD, unequal masses", Printed: "flows of total mass 1, at most p_i out of i and q_j into j", True: "equal masses must be demanded",
-		Found:        fmt.Sprintf("f = (1, 0) and f' = (1, 1) are at EMD %g by the printed form, and ‖Mf − Mf'‖₂ = %g under M = I", moved, difference),
+		Statement: "Definition of EMD, unequal masses", Printed: "flows of total mass 1, at most p_i out of i and q_j into j",
+		True: "equal masses must be demanded",
+		Found: fmt.Sprintf("f = (1, 0) and f' = (1, 1) are at EMD %g by the printed form, and ‖Mf − Mf'‖₂ = %g under M = I",
+			moved, difference),
 		PrintedHolds: moved > 0, TrueHolds: moved == 0 && difference > 0,
 	})
 }
@@ -285,7 +298,8 @@ func (f *family) rowNorms() float64 {
 
 func (r *runner) leverage(worst float64) {
 	r.claim(Claim{
-		Statement: "Leverage scores, the norms of rows of singular vectors", Printed: "appear in the bound", True: "of all n vectors they are 1; only those of the leading k say something",
+		Statement: "Leverage scores, the norms of rows of singular vectors", Printed: "appear in the bound",
+		True:  "of all n vectors they are 1; only those of the leading k say something",
 		Found: fmt.Sprintf("norms of rows are within %.1g of 1", worst), PrintedHolds: true, TrueHolds: worst < 1e-12,
 	})
 }
@@ -328,8 +342,10 @@ func (r *runner) additions(ctx context.Context, n int) error {
 		}
 	}
 	r.claim(Claim{
-		Statement: "More connected graphs need less noise", Printed: "as the graph becomes more connected, the noise decreases", True: "λ₂ never falls by a relationship more, and Δ₂ may rise",
-		Found:        fmt.Sprintf("of %d single relationships added, λ₂ fell in %d, and Δ₂ rose in %d (%.1f %%)", added, fell, rose, 100*float64(rose)/float64(max(1, added))),
+		Statement: "More connected graphs need less noise", Printed: "as the graph becomes more connected, the noise decreases",
+		True: "λ₂ never falls by a relationship more, and Δ₂ may rise",
+		Found: fmt.Sprintf("of %d single relationships added, λ₂ fell in %d, and Δ₂ rose in %d (%.1f %%)", added, fell, rose,
+			100*float64(rose)/float64(max(1, added))),
 		PrintedHolds: rose == 0, TrueHolds: fell == 0 && rose > 0,
 	})
 	return nil

@@ -61,7 +61,9 @@ func (r *runner) calibrations() error {
 		t.add(b.Epsilon, b.Delta, printed, textbook, exact, p, q)
 	}
 	r.Tables = append(r.Tables, t)
-	r.say("Noise of standard deviation σ on a map of ℓ₂ sensitivity Δ₂ is (ε, δ)-private exactly where μ = Δ₂/σ is small enough. The printed factor 2 ln(1.25/δ) is the textbook's without its root: more noise than is needed for moderate ε, and not enough for large ε. The last two columns invert the calibration: the ε that the noise really gives.")
+	r.say("Noise of standard deviation σ on a map of ℓ₂ sensitivity Δ₂ is (ε, δ)-private exactly where μ = Δ₂/σ is small enough. The " +
+		"printed factor 2 ln(1.25/δ) is the textbook's without its root: more noise than is needed for moderate ε, and not enough for " +
+		"large ε. The last two columns invert the calibration: the ε that the noise really gives.")
 	return nil
 }
 

@@ -208,7 +208,8 @@ func (r *runner) cellsPlot(cells []*cell) error {
 	if r.Quick {
 		return nil // one τ makes no curve
 	}
-	out := Plot{Name: "figure-graph-tau", Caption: "Rate of right answers over τ with the exact calibration; a trial without an answer counts as wrong."}
+	out := Plot{Name: "figure-graph-tau", Caption: "Rate of right answers over τ with the exact calibration; a trial without an answer " +
+		"counts as wrong."}
 	for _, model := range blockModels[1:] {
 		var curves []curve
 		for i, m := range methods() {
@@ -277,7 +278,8 @@ func (r *runner) graphPlot(s *picture) error {
 	ring.GlyphStyle = draw.GlyphStyle{Color: color.Black, Radius: vg.Points(5), Shape: draw.RingGlyph{}}
 	p.Add(nodes, ring)
 	r.Plots = append(r.Plots, Plot{
-		Name: "figure-graph", Caption: "A block model as the caption means it, τ = 2, ε = 4, δ = 0.1, the first trial: nodes coloured by their posterior probability of being the source.",
+		Name: "figure-graph", Caption: "A block model as the caption means it, τ = 2, ε = 4, δ = 0.1, the first trial: nodes coloured " +
+			"by their posterior probability of being the source.",
 		Panels: []*plot.Plot{p},
 	})
 	return nil

@@ -96,7 +96,8 @@ func table2(ctx context.Context, r *runner) error {
 	exact := worst <= 1e-12 && inside
 	r.claim(Claim{
 		Statement: "Table 2, complete graph", Printed: "Δ₂² = 2e^{-τn}", True: "Δ₂² = 2e^{-2τn}; the printed value adds too much noise",
-		Found: fmt.Sprintf("computed values agree with the closed forms to %.1g relative, and lie in the certified brackets", worst), PrintedHolds: complete, TrueHolds: exact,
+		Found:        fmt.Sprintf("computed values agree with the closed forms to %.1g relative, and lie in the certified brackets", worst),
+		PrintedHolds: complete, TrueHolds: exact,
 	})
 	r.claim(Claim{
 		Statement: "Table 2, star", Printed: "e^{-2τn} + ((e^{-τn} − e^{-τ})/(n−1))² + ((e^{-τn} − e^{-τ})/(n−1) + e^{-τ})²",
@@ -104,7 +105,8 @@ func table2(ctx context.Context, r *runner) error {
 		Found:        fmt.Sprintf("the printed Δ₂ is up to %.1f %% too small on the stars of the table", 100*under),
 		PrintedHolds: star, TrueHolds: exact && under > 0,
 	})
-	r.say("Paths, cycles, hypercubes and grids are not in the paper: their closed forms follow from their spectra. A sign that the computation is right: %d values agree to %.1g relative.", len(t.Rows), worst)
+	r.say("Paths, cycles, hypercubes and grids are not in the paper: their closed forms follow from their spectra. A sign that the "+
+		"computation is right: %d values agree to %.1g relative.", len(t.Rows), worst)
 	return ctx.Err()
 }
 

@@ -14,7 +14,8 @@ import (
 
 // Charge asks a ledger for one release.
 type Charge struct {
-	Scope     string    `json:"scope"`     // names the data that the budget protects; the account of another scope may pay, where this one goes on there
+	// names the data that the budget protects; the account of another scope may pay, where this one goes on there
+	Scope     string    `json:"scope"`
 	ReleaseID string    `json:"releaseId"` // once a scope
 	Attempt   string    `json:"attempt"`   // token of this attempt, from [NewAttempt]
 	Plan      Digest    `json:"plan"`
@@ -165,7 +166,8 @@ func (a Account) Append(e Entry) (Account, error) {
 	case a.MovedTo != "" && e.ReleaseID == "", a.MovedTo != "" && e.Kind == KindSpent:
 		return a, fmt.Errorf("%w: scope %q, entry %d follows its end", ErrChain, a.Scope, e.Seq)
 	case e.Charge != nil && e.Charge.Scope != a.Scope && !slices.Contains(a.Continues, e.Charge.Scope):
-		return a, fmt.Errorf("%w: scope %q, entry %d pays for scope %q, which does not go on in it", ErrChain, a.Scope, e.Seq, e.Charge.Scope)
+		return a, fmt.Errorf("%w: scope %q, entry %d pays for scope %q, which does not go on in it", ErrChain, a.Scope, e.Seq,
+			e.Charge.Scope)
 	}
 	a.Entries, a.Head = e.Seq, e.Hash
 	if !e.Time.IsZero() {
@@ -209,7 +211,8 @@ func (a Account) add(c Charge) (Account, error) {
 func (a Account) absorb(b Account) (Account, error) {
 	if b.Releases > 0 {
 		if a.Releases > 0 && a.Guarantee != b.Guarantee {
-			return a, fmt.Errorf("%w: scope %q holds %s releases, scope %q holds %s ones", ErrJoin, a.Scope, a.Guarantee, b.Scope, b.Guarantee)
+			return a, fmt.Errorf("%w: scope %q holds %s releases, scope %q holds %s ones", ErrJoin, a.Scope, a.Guarantee,
+				b.Scope, b.Guarantee)
 		}
 		a.Guarantee = b.Guarantee
 		if err := a.sameKey(b.NodeKey, b.Sensors); err != nil {
@@ -292,7 +295,8 @@ func (a Account) charge(c Charge, h *chain) (*Entry, error) {
 		return nil, err
 	}
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
-		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release does not add up with them", ErrGuarantee, a.Scope, a.Guarantee, c.Guarantee)
+		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release does not add up with them", ErrGuarantee, a.Scope,
+			a.Guarantee, c.Guarantee)
 	}
 	if err := a.sameKey(c.NodeKey, c.Sensors); err != nil {
 		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before", err)}
@@ -385,7 +389,8 @@ func (c Charge) validate() error {
 	// cost (see withinCap), so the cost must satisfy the budget, up to rounding.
 	net := Budget{c.Budget.Epsilon, math.Nextafter(c.Budget.Delta-c.Failure, 0)}
 	if mu := math.Sqrt(2*float64(c.Cost-1)*costUnit) * (1 - 1e-12); mu > 0 && !private(net, mu) {
-		return fmt.Errorf("privacy: the charge of ρ = %.4g is more than (ε = %v, δ = %v) allows", c.Cost.Rho(), c.Budget.Epsilon, c.Budget.Delta)
+		return fmt.Errorf("privacy: the charge of ρ = %.4g is more than (ε = %v, δ = %v) allows", c.Cost.Rho(), c.Budget.Epsilon,
+			c.Budget.Delta)
 	}
 	if (c.Guarantee == PerSensor) != (len(c.Sensors) > 0) {
 		return fmt.Errorf("privacy: a %s charge lists %d sensors", c.Guarantee, len(c.Sensors))

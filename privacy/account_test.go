@@ -128,7 +128,10 @@ func TestChargeMatchesItsBudget(t *testing.T) {
 // one under which it knows a sensor.
 func TestNodeKeys(t *testing.T) {
 	charge := func(id, key string, sensors ...string) Charge {
-		c := Charge{Scope: "s", ReleaseID: id, Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor, Sensors: map[string]Cost{}, NodeKey: key}
+		c := Charge{
+			Scope: "s", ReleaseID: id, Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor,
+			Sensors: map[string]Cost{}, NodeKey: key,
+		}
 		for _, s := range sensors {
 			c.Sensors[s] = 9
 		}

@@ -246,7 +246,8 @@ func TestChargesStayWithTheirScope(t *testing.T) {
 	if _, err := privacy.SetCap(ctx, &l, "mine", privacy.Budget{Epsilon: 1, Delta: 1e-5}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := privacy.Spend(ctx, misdirected{&l, "other"}, ledgertest.Charge("mine", "1", "a", unit)); !errors.Is(err, privacy.ErrChain) {
+	if _, err := privacy.Spend(ctx, misdirected{&l, "other"}, ledgertest.Charge("mine", "1", "a", unit)); !errors.Is(err,
+		privacy.ErrChain) {
 		t.Errorf("a charge counted elsewhere: %v, want ErrChain", err)
 	}
 	if entries, err := l.Entries(ctx, "other"); err != nil || len(entries) != 0 {

@@ -200,7 +200,8 @@ func (m *sensorMAC) noiseOf(releaseID string, calibration Digest, nonce Nonce, s
 
 // calibration returns SHA-256 of the text that binds noise to σ and lattice.
 func (s SensorNoise) calibration() Digest {
-	return sha256.Sum256(fmt.Appendf(nil, "graphcloak-calibration/v1\nmechanism=rounded-gaussian\ngrid_exp2=%d\nsigma_steps=%d\n", s.Exponent, s.Steps))
+	return sha256.Sum256(fmt.Appendf(nil, "graphcloak-calibration/v1\nmechanism=rounded-gaussian\ngrid_exp2=%d\nsigma_steps=%d\n",
+		s.Exponent, s.Steps))
 }
 
 func expand(key, info []byte) ([]byte, error) {

@@ -16,7 +16,10 @@ import (
 func Example() {
 	ctx := context.Background()
 	plan, err := privacy.NewPlan(privacy.Spec{
-		Public:      privacy.Public{NodeCount: 2, RelationshipCount: 1, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial", Metric: "hops", Alpha: 1},
+		Public: privacy.Public{
+			NodeCount: 2, RelationshipCount: 1, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial",
+			Metric: "hops", Alpha: 1,
+		},
 		Budget:      privacy.Budget{Epsilon: 1, Delta: 1e-5},
 		Sensors:     []privacy.Sensor{{Node: 0, ID: "hall"}, {Node: 1, ID: "stairs"}},
 		Sensitivity: privacy.Sensitivity{Lower: 0.19, Upper: 0.2, Edge: [2]graph.ID{"hall", "stairs"}},

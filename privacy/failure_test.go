@@ -37,7 +37,8 @@ func spent(t *testing.T, a Account, charges ...Charge) Account {
 // and the ε of an account is that of δ − Σβ.
 func TestFailuresAdd(t *testing.T) {
 	const b1, b2, b3 = 1e-13, 3e-13, 5e-13
-	a := spent(t, NewAccount("s"), certified("1", 1<<30, 1, b1), certified("2", 1<<30, 2, b2), certified("3", 1<<30, 3, b3), certified("4", 1<<30, 3, b3))
+	a := spent(t, NewAccount("s"), certified("1", 1<<30, 1, b1), certified("2", 1<<30, 2, b2), certified("3", 1<<30, 3, b3),
+		certified("4", 1<<30, 3, b3))
 	const sum = b1 + b2 + b3
 	if f := a.failure(); f < sum || f > sum*(1+1e-12) {
 		t.Errorf("Σβ = %v, want %v from above", f, sum)

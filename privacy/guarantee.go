@@ -14,7 +14,8 @@ import (
 func (p *Plan) Sentence() string {
 	var b strings.Builder
 	radius := p.radius()
-	fmt.Fprintf(&b, "What is protected: where the sources are. Take any two source patterns of equal total mass, one of which turns into the other "+
+	fmt.Fprintf(&b, "What is protected: where the sources are. Take any two source patterns of equal total mass, one of which turns "+
+		"into the other "+
 		"by moving mass along the relationships of the graph, where mass times distance adds up to at most %s. ", radius)
 	subject := "all published values together"
 	if p.Guarantee == PerSensor {
@@ -26,7 +27,8 @@ func (p *Plan) Sentence() string {
 	if p.Randomness == SystemRandomness {
 		b.WriteString("Against whom: anyone who sees what is published, whatever else they know and however long they compute. ")
 	} else {
-		b.WriteString("Against whom: anyone who sees what is published, whatever else they know, unless they hold the master secret or can break " +
+		b.WriteString("Against whom: anyone who sees what is published, whatever else they know, unless they hold the master secret " +
+			"or can break " +
 			"HMAC-SHA-256 or ChaCha20 (computational differential privacy); whoever holds the master secret can remove the noise exactly. ")
 	}
 	b.WriteString("For what: this release by itself; several releases of the same data add up, and the ledger counts them. ")

@@ -31,8 +31,16 @@ func TestSentence(t *testing.T) {
 		{func(s *Spec) { s.Metric = "metres" }, []string{`1 units of "metres"`}, "hop"},
 		{func(s *Spec) { s.Epsilon = 100 }, []string{"ε = 100 and"}, "e^ε is"},
 		{func(s *Spec) { s.ComponentCount = 3 }, []string{"which of the graph's 3 components"}, ""},
-		{func(s *Spec) { s.Randomness = EscrowRandomness }, []string{"master secret can remove the noise exactly", "computational"}, "however long"},
-		{func(s *Spec) { s.Guarantee, s.PerSensor = PerSensor, []float64{1, 1, 1} }, []string{"any single sensor", "No promise"}, "values together is"},
+		{
+			func(s *Spec) { s.Randomness = EscrowRandomness },
+			[]string{"master secret can remove the noise exactly", "computational"},
+			"however long",
+		},
+		{
+			func(s *Spec) { s.Guarantee, s.PerSensor = PerSensor, []float64{1, 1, 1} },
+			[]string{"any single sensor", "No promise"},
+			"values together is",
+		},
 	} {
 		s := testSpec(3)
 		c.change(&s)

@@ -68,7 +68,8 @@ func checkSensorKeys(t *testing.T, e *Escrow, releases []*Release, readings [][]
 			}
 		}
 		if wrong > 0 {
-			t.Errorf("release %d, %d workers: %d of %d values are not those of their sensors' keys", k, runtime.GOMAXPROCS(0), wrong, len(r.x))
+			t.Errorf("release %d, %d workers: %d of %d values are not those of their sensors' keys", k, runtime.GOMAXPROCS(0),
+				wrong, len(r.x))
 		}
 	}
 }

@@ -72,7 +72,8 @@ func (p *Plan) validate() error {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("privacy: the plan's noise gives μ = %v, too much for ε = %v, δ = %v under the %s calibration", mu, p.Epsilon, p.Delta, p.Calibration)
+		return fmt.Errorf("privacy: the plan's noise gives μ = %v, too much for ε = %v, δ = %v under the %s calibration", mu, p.Epsilon,
+			p.Delta, p.Calibration)
 	}
 	if _, err := CostOf(mu); err != nil {
 		return err
@@ -190,7 +191,8 @@ func (p *Plan) checkPrecision() error {
 	}
 	for _, s := range p.Sensors {
 		if e := 2 * p.entryError(); e > s.Bound {
-			return fmt.Errorf("%w: it adds %.4g to the sensitivity %.4g of sensor %q; choose a smaller tolerance or the exact method (eigen)",
+			return fmt.Errorf("%w: it adds %.4g to the sensitivity %.4g of sensor %q; choose a smaller tolerance or the exact "+
+				"method (eigen)",
 				ErrImprecise, e, s.Bound, s.ID)
 		}
 	}
@@ -241,7 +243,8 @@ func (p *Plan) checkNoise() error {
 	for i, s := range p.Sensors {
 		want := again.Sensors[i]
 		if off := math.Abs(float64(s.Steps - want.Steps)); s.Exponent != want.Exponent || off > 1+0x1p-36*float64(want.Steps) {
-			return fmt.Errorf("privacy: sensor %q has noise of %d steps of 2^%d, sensitivity and budget give %d of 2^%d", s.ID, s.Steps, s.Exponent, want.Steps, want.Exponent)
+			return fmt.Errorf("privacy: sensor %q has noise of %d steps of 2^%d, sensitivity and budget give %d of 2^%d", s.ID, s.Steps,
+				s.Exponent, want.Steps, want.Exponent)
 		}
 	}
 	return nil

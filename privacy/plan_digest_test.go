@@ -16,7 +16,10 @@ func TestDigestFollowsPlan(t *testing.T) {
 	for i := range 3000 {
 		spec.Sensors = append(spec.Sensors, Sensor{Node: i, ID: graph.ID(fmt.Sprintf("n%04d", i))})
 	}
-	spec.Public = Public{NodeCount: 3000, RelationshipCount: 2999, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial", Metric: "hops", Alpha: 1}
+	spec.Public = Public{
+		NodeCount: 3000, RelationshipCount: 2999, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial",
+		Metric: "hops", Alpha: 1,
+	}
 	spec.Budget, spec.Sensitivity = Budget{Epsilon: 1, Delta: 1e-6}, Sensitivity{Lower: .1, Upper: .2}
 	p, err := NewPlan(spec)
 	if err != nil {

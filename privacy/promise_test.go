@@ -11,7 +11,10 @@ import (
 // numbers.
 func TestPromise(t *testing.T) {
 	plan := func(g Guarantee, measured bool, u Uncertainty) *Plan {
-		p := &Plan{Public: Public{Tau: 2, Alpha: 1, ComponentCount: 1}, Budget: Budget{Epsilon: 4, Delta: .001}, Guarantee: g, Mu: 1, JointMu: 9, Uncertainty: u}
+		p := &Plan{
+			Public: Public{Tau: 2, Alpha: 1, ComponentCount: 1}, Budget: Budget{Epsilon: 4, Delta: .001}, Guarantee: g, Mu: 1,
+			JointMu: 9, Uncertainty: u,
+		}
 		if !measured {
 			p.EntryError = 1e-9
 		}
@@ -24,9 +27,13 @@ func TestPromise(t *testing.T) {
 		{plan(Joint, false, Uncertainty{}), ""},
 		{plan(PerSensor, false, Uncertainty{}), "of any single sensor's value; together all sensors promise ε = E"},
 		{plan(Joint, true, Uncertainty{}), "as far as the process is the model, with τ = 2 and the stated weights"},
-		{plan(PerSensor, true, Uncertainty{TauFrom: 1.5, TauTo: 2.5}), "of any single sensor's value; together all sensors promise ε = E; for every τ from 1.5 to 2.5, as far as the process is the model beside that"},
-		{plan(Joint, true, Uncertainty{WeightError: .05, Alternatives: 2}), "for τ = 2, and for every weight, each by itself, up to 5 % below or above what is stated, " +
-			"and for the graph or one of the 2 listed beside it, as far as the process is the model beside that"},
+		{plan(PerSensor, true, Uncertainty{TauFrom: 1.5, TauTo: 2.5}), "of any single sensor's value; together all sensors promise ε = " +
+			"E; for every τ from 1.5 to 2.5, as far as the process is the model beside that"},
+		{
+			plan(Joint, true, Uncertainty{WeightError: .05, Alternatives: 2}),
+			"for τ = 2, and for every weight, each by itself, up to 5 % below or above what is stated, " +
+				"and for the graph or one of the 2 listed beside it, as far as the process is the model beside that",
+		},
 	} {
 		q := c.p.Promise()
 		if c.p.Guarantee == PerSensor && (q.Together == "" || !strings.Contains(c.p.Sentence(), "ε = "+q.Together+". ")) {

@@ -40,7 +40,10 @@ func TestProofsExist(t *testing.T) {
 	if pages < 10 {
 		t.Errorf("%d proofs are named, want at least 10", pages)
 	}
-	for _, name := range []string{"mechanism", "sampler", "normal-cdf", "analytic", "closed-form-calibrations", "plan", "accounting", "escrow", "ledger", "allocation", "../explanation/evidence"} {
+	for _, name := range []string{
+		"mechanism", "sampler", "normal-cdf", "analytic", "closed-form-calibrations", "plan", "accounting",
+		"escrow", "ledger", "allocation", "../explanation/evidence",
+	} {
 		text, err := os.ReadFile("../docs/proofs/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)

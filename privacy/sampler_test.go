@@ -75,7 +75,8 @@ func agree(t *testing.T, first uint64, seed uint64, steps int64) {
 	fast := &counted{words: &fixedThen{first, newStream(seed)}}
 	got, err := sample(fast, steps)
 	if err != nil || got != want || fast.n != exact.n+1 {
-		t.Fatalf("U = %016x…, S = %d: fast path %d (%v, %d words), exact path %d (%d words)", first, steps, got, err, fast.n, want, exact.n+1)
+		t.Fatalf("U = %016x…, S = %d: fast path %d (%v, %d words), exact path %d (%d words)", first, steps, got, err, fast.n,
+			want, exact.n+1)
 	}
 }
 

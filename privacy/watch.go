@@ -185,7 +185,8 @@ func (w *watched) updateFrom(ctx context.Context, seen Mark, scope, releaseID st
 	err := w.Ledger.Update(ctx, scope, releaseID, func(a Account, prior []Entry) (*Entry, error) {
 		after = a
 		if a.Entries < seen.Account.Entries || a.Entries == seen.Account.Entries && a.Head != seen.Account.Head {
-			return nil, fmt.Errorf("%w: scope %q has %d entries, and had %d others a moment ago", ErrRollback, scope, a.Entries, seen.Account.Entries)
+			return nil, fmt.Errorf("%w: scope %q has %d entries, and had %d others a moment ago", ErrRollback, scope, a.Entries,
+				seen.Account.Entries)
 		}
 		if ours == nil && a.Entries > seen.Account.Entries {
 			return nil, errGrown

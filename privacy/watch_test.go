@@ -77,7 +77,8 @@ func copyOf(t *testing.T, l privacy.Ledger, scope string, keep int, id privacy.I
 	}
 	var m privacy.MemoryLedger
 	for _, e := range entries[:keep] {
-		if err := m.Update(ctx, scope, e.ReleaseID, func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) { return &e, nil }); err != nil {
+		if err := m.Update(ctx, scope, e.ReleaseID,
+			func(privacy.Account, []privacy.Entry) (*privacy.Entry, error) { return &e, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -281,7 +282,8 @@ func TestReconcileCountsSensorsAndCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := privacy.VerifyLedger(ctx, restored, "s")
-		if err != nil || got.Spent != want.Spent || !maps.Equal(got.Sensors, want.Sensors) || !maps.Equal(got.Certificates, want.Certificates) {
+		if err != nil || got.Spent != want.Spent || !maps.Equal(got.Sensors, want.Sensors) ||
+			!maps.Equal(got.Certificates, want.Certificates) {
 			t.Errorf("%d entries: %+v, %v, want %+v", keep, got, err, want)
 		}
 	}
@@ -291,7 +293,8 @@ func TestReconcileCountsSensorsAndCertificates(t *testing.T) {
 func markOf(t *testing.T, l privacy.Ledger, scope string) privacy.Mark {
 	t.Helper()
 	var n notebook
-	if _, err := watch(t, shelf{l.(*privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}, &n).Entries(context.Background(), scope); err != nil {
+	if _, err := watch(t, shelf{l.(*privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}, &n).Entries(context.Background(),
+		scope); err != nil {
 		t.Fatal(err)
 	}
 	return n.marks["id/"+scope]
@@ -346,7 +349,8 @@ func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
 	}
 	m := markOf(t, l, "old")
 	for _, move := range [][2]string{{"old", "new"}, {"new", "newest"}} {
-		if err := privacy.Continue(ctx, restored, move[1], move[:1], privacy.Cap{Budget: privacy.Budget{Epsilon: 3, Delta: 1e-5}}); err != nil {
+		if err := privacy.Continue(ctx, restored, move[1], move[:1],
+			privacy.Cap{Budget: privacy.Budget{Epsilon: 3, Delta: 1e-5}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -383,7 +387,8 @@ func TestReconcileJoinsAgain(t *testing.T) {
 			pay(t, w, "a", "3")
 			pay(t, w, "b", "4")
 			for _, scope := range []string{"a", "b"} {
-				if _, err := privacy.Spend(ctx, watch(t, restored, &n), ledgertest.Charge(scope, "5", "a", unit)); !errors.Is(err, privacy.ErrRollback) {
+				if _, err := privacy.Spend(ctx, watch(t, restored, &n), ledgertest.Charge(scope, "5", "a", unit)); !errors.Is(err,
+					privacy.ErrRollback) {
 					t.Errorf("%d entries are left, a spend of %q: %v, want ErrRollback", keep, scope, err)
 				}
 			}

@@ -185,7 +185,8 @@ func (a Account) exhausted(c Charge, recent Account, h *chain) error {
 	left, _ := recent.Remaining()
 	eps, _ := left.Epsilon(a.Cap.Delta)
 	costs, _ := c.Cost.Epsilon(a.Cap.Delta)
-	err := fmt.Errorf("%w: scope %q has ρ = %.4g of its %v left (alone worth ε = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",
+	err := fmt.Errorf("%w: scope %q has ρ = %.4g of its %v left (alone worth ε = %.4g), the release costs ρ = %.4g (ε = %.4g at "+
+		"the same δ)",
 		ErrExhausted, a.Scope, left.Rho(), a.Cap, eps, c.Cost.Rho(), costs)
 	if a.Cap.PerSeconds == 0 {
 		return err

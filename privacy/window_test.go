@@ -86,7 +86,8 @@ func TestSlidingCap(t *testing.T) {
 	l.mustWait("more", 1, 3*day, month)
 	l.mustWait("more", 2, 3*day, month+day)
 	l.mustWait("more", 1, month-time.Millisecond, month)
-	if err := l.pay("more", 4, 3*day); !errors.Is(err, privacy.ErrExhausted) || !errors.Is(err, privacy.ErrOverBudget) || strings.Contains(err.Error(), "from") {
+	if err := l.pay("more", 4, 3*day); !errors.Is(err, privacy.ErrExhausted) || !errors.Is(err, privacy.ErrOverBudget) ||
+		strings.Contains(err.Error(), "from") {
 		t.Errorf("more than the cap: %v, want ErrOverBudget", err)
 	}
 	if err := l.pay("more", 2, 3*day); errors.Is(err, privacy.ErrOverBudget) {
@@ -173,7 +174,8 @@ func TestWindowsGoOn(t *testing.T) {
 	l.now = epoch.Add(10 * day)
 	goOn := func(name string) {
 		t.Helper()
-		if err := privacy.Continue(ctx, l, "s", []string{name}, privacy.Cap{Budget: budgetFor(t, 2), PerSeconds: int64(month / time.Second)}); err != nil {
+		if err := privacy.Continue(ctx, l, "s", []string{name},
+			privacy.Cap{Budget: budgetFor(t, 2), PerSeconds: int64(month / time.Second)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -114,7 +114,8 @@ func BenchmarkScaleFreeMatrix(b *testing.B) {
 	op := linop.Dense{M: m, Bound: d.Err()}
 	y := noisy(op, 20, 0.0095, 1)
 	b.Run("columnGeneration/n=5000", func(b *testing.B) {
-		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}}, recovery.Problem{A: op, Y: y, Radius: 0.01 * floats.Norm(y, 2)})
+		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}},
+			recovery.Problem{A: op, Y: y, Radius: 0.01 * floats.Norm(y, 2)})
 	})
 }
 
@@ -123,6 +124,7 @@ func BenchmarkScaleFreeOperator(b *testing.B) {
 	d := scaleFree(b, 100_000)
 	y := noisy(d, 20, 0.475, 1)
 	b.Run("n=1e5", func(b *testing.B) {
-		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}}, recovery.Problem{A: d, Y: y, Radius: 0.5 * floats.Norm(y, 2)})
+		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}},
+			recovery.Problem{A: d, Y: y, Radius: 0.5 * floats.Norm(y, 2)})
 	})
 }

@@ -45,7 +45,8 @@ func TestBestOfTheLargest(t *testing.T) {
 		}
 		reaches := u*taken >= v.gain
 		if _, got, infeasible := v.best(u); infeasible == reaches || got != want {
-			t.Errorf("trial %d: t = %v, infeasible %v; want %v of %d entries, infeasible %v", trial, got, infeasible, want, len(c), !reaches)
+			t.Errorf("trial %d: t = %v, infeasible %v; want %v of %d entries, infeasible %v", trial, got, infeasible, want,
+				len(c), !reaches)
 		}
 	}
 }

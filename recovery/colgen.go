@@ -98,7 +98,8 @@ func (s *generation) choose() []int {
 		threshold = s.lambda
 	}
 	limit := max(20, s.res.Support*3/5)
-	if !linop.HoldsEntries(s.p.A) && (s.gram == nil || s.gram.local == nil) { // a column costs a product: add fewer, in multiples of the block of 16
+	// a column costs a product: add fewer, in multiples of the block of 16
+	if !linop.HoldsEntries(s.p.A) && (s.gram == nil || s.gram.local == nil) {
 		limit = max(16, s.res.Support/5/16*16)
 	}
 	return s.bestPrices(limit, func(j int) bool {

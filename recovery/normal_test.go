@@ -169,7 +169,8 @@ func TestAutoByProducts(t *testing.T) {
 		}
 	}
 	hidden := measurement.Data{A: products{dense}, Y: y}
-	if _, _, err := recovery.NewProblem(t.Context(), hidden, recovery.Rule{Kind: recovery.NormalEquations}, nil); !errors.Is(err, recovery.ErrInvalid) {
+	if _, _, err := recovery.NewProblem(t.Context(), hidden, recovery.Rule{Kind: recovery.NormalEquations}, nil); !errors.Is(err,
+		recovery.ErrInvalid) {
 		t.Errorf("no bound on the norm: %v, want invalid", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -54,7 +54,9 @@ func (s separate) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	linop.MulBlockTo(s.Operator, dst, trans, x, k)
 }
 
-func (s separate) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
+func (s separate) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low,
+	high []float64,
+) (bool, error) {
 	return linop.ColumnSquares(ctx, s.Operator, js, weights, tol, most, low, high)
 }
 

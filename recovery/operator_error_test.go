@@ -184,7 +184,8 @@ func TestBlurLeavesTheBall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-4}}, recovery.Rule{Kind: recovery.Chi2}, nil)
+		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-4}},
+			recovery.Rule{Kind: recovery.Chi2}, nil)
 		if err != nil || res.Status != recovery.Optimal {
 			continue
 		}

@@ -133,7 +133,8 @@ func TestVisibleDirections(t *testing.T) {
 			values[i] = s.At(i, i)
 		}
 		left := mat.DenseCopyOf(u.Slice(0, c.m, 0, len(values)))
-		_, same, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected}, &recovery.Spectrum{Values: values, Left: left})
+		_, same, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected},
+			&recovery.Spectrum{Values: values, Left: left})
 		if err != nil || same != ball {
 			t.Errorf("with the spectrum %+v, without %+v (%v)", same, ball, err)
 		}
@@ -171,7 +172,8 @@ func TestProblemRefuses(t *testing.T) {
 			t.Errorf("%+v: %v, want invalid", r, err)
 		}
 	}
-	if _, _, err := recovery.NewProblem(t.Context(), d, recovery.Rule{}, &recovery.Spectrum{Values: []float64{1, 2}, Left: mat.NewDense(1, 1, nil)}); !errors.Is(err, recovery.ErrInvalid) {
+	if _, _, err := recovery.NewProblem(t.Context(), d,
+		recovery.Rule{}, &recovery.Spectrum{Values: []float64{1, 2}, Left: mat.NewDense(1, 1, nil)}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("a spectrum of the wrong shape: %v, want invalid", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -42,7 +42,8 @@ func TestRecoverSecondTry(t *testing.T) {
 		}
 	}
 	d := measurement.Data{A: op, Y: []float64{math.NaN(), 0}}
-	if _, _, err := recovery.Recover(t.Context(), d, recovery.ColumnGeneration{}, recovery.Rule{Kind: recovery.Chi2}, nil); !errors.Is(err, recovery.ErrInvalid) {
+	if _, _, err := recovery.Recover(t.Context(), d, recovery.ColumnGeneration{}, recovery.Rule{Kind: recovery.Chi2}, nil); !errors.Is(err,
+		recovery.ErrInvalid) {
 		t.Errorf("NaN: %v, want invalid", err)
 	}
 }
@@ -65,7 +66,8 @@ func TestPermutation(t *testing.T) {
 		for name, s := range solvers() {
 			x, err := s.Solve(t.Context(), p)
 			z, err2 := s.Solve(t.Context(), q)
-			if err != nil || err2 != nil || x.Status != z.Status || math.Abs(x.Objective-z.Objective) > 1e-9*x.Objective && x.Status == recovery.Optimal {
+			if err != nil || err2 != nil || x.Status != z.Status || math.Abs(x.Objective-z.Objective) > 1e-9*x.Objective &&
+				x.Status == recovery.Optimal {
 				t.Errorf("%s trial %d: %v %v, renumbered %v %v", name, trial, short(x), err, short(z), err2)
 			}
 		}

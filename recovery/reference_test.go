@@ -203,7 +203,8 @@ func TestEdgeCases(t *testing.T) {
 			if c.Expect == "infeasible" && res.Margin < 0.5*c.Farkas {
 				t.Errorf("%s box %v: margin %g, the reference proves %g", label, c.Box, res.Margin, c.Farkas)
 			}
-			t.Logf("%s box %v: %v gap %.1e margin %.3g (%.3g), %d iterations, %d products", label, c.Box, res.Status, res.Gap, res.Margin, c.Farkas, res.Iterations, res.Products)
+			t.Logf("%s box %v: %v gap %.1e margin %.3g (%.3g), %d iterations, %d products", label, c.Box, res.Status, res.Gap, res.Margin,
+				c.Farkas, res.Iterations, res.Products)
 			certified(t, label, p, res)
 		}
 	}

@@ -106,7 +106,8 @@ func TestSolversAgree(t *testing.T) {
 		}
 		for name, s := range solvers() {
 			got, err := s.Solve(t.Context(), p)
-			if err != nil || got.Status != want.Status || math.Abs(got.Objective-want.Objective) > 1e-8*want.Objective && got.Status == recovery.Optimal {
+			if err != nil || got.Status != want.Status || math.Abs(got.Objective-want.Objective) > 1e-8*want.Objective &&
+				got.Status == recovery.Optimal {
 				t.Errorf("%s trial %d: %v %+v, want %+v", name, trial, err, short(got), short(want))
 			}
 		}
@@ -244,7 +245,8 @@ func TestStops(t *testing.T) {
 	in, op := load(t, "ui100_c0.01")
 	p := recovery.Problem{A: op, Y: in.Y, Radius: in.Eta}
 	for name, s := range solvers() {
-		if res, err := limited(s, 1).Solve(t.Context(), p); !errors.Is(err, recovery.ErrStalled) || res == nil || res.Status != recovery.Stalled {
+		if res, err := limited(s, 1).Solve(t.Context(), p); !errors.Is(err, recovery.ErrStalled) || res == nil ||
+			res.Status != recovery.Stalled {
 			t.Errorf("%s: one iteration gives %v, %v, want stalled", name, short(res), err)
 		} else if res.Objective > 0 && res.LowerBound > in.Box.Objective {
 			t.Errorf("%s: stalled with bound %v, optimum %v", name, res.LowerBound, in.Box.Objective)
@@ -329,15 +331,37 @@ func TestDegenerateProblems(t *testing.T) {
 		{name: "no operator", p: recovery.Problem{Y: []float64{1}, Radius: 1}, invalid: true},
 		{name: "two for one", p: recovery.Problem{A: dense(1, 1, 1), Y: []float64{1, 2}, Radius: 1}, invalid: true},
 		{name: "y=0", p: recovery.Problem{A: dense(1, 2, 1, 1), Y: []float64{0}, Radius: 0.1}, want: recovery.Zero},
-		{name: "n=1", p: recovery.Problem{A: dense(2, 1, 1, 1), Y: []float64{1, 1}, Radius: math.Sqrt2 / 2}, want: recovery.Optimal, obj: 0.5},
+		{
+			name: "n=1", p: recovery.Problem{A: dense(2, 1, 1, 1), Y: []float64{1, 1}, Radius: math.Sqrt2 / 2},
+			want: recovery.Optimal, obj: 0.5,
+		},
 		{name: "n=1 infeasible", p: recovery.Problem{A: dense(2, 1, 1, 1), Y: []float64{1, -1}, Radius: 1}, want: recovery.Infeasible},
-		{name: "one sensor", p: recovery.Problem{A: dense(1, 3, 0.5, 2, 1), Y: []float64{1.5}, Radius: 0.5}, want: recovery.Optimal, obj: 0.5},
-		{name: "one sensor, at the bound", p: recovery.Problem{A: dense(1, 3, 0.5, 2, 1), Y: []float64{3.5}, Radius: 0.25}, want: recovery.Optimal, obj: 2.5},
+		{
+			name: "one sensor", p: recovery.Problem{A: dense(1, 3, 0.5, 2, 1), Y: []float64{1.5}, Radius: 0.5},
+			want: recovery.Optimal, obj: 0.5,
+		},
+		{
+			name: "one sensor, at the bound", p: recovery.Problem{A: dense(1, 3, 0.5, 2, 1), Y: []float64{3.5}, Radius: 0.25},
+			want: recovery.Optimal, obj: 2.5,
+		},
 		{name: "all zero", p: recovery.Problem{A: dense(2, 2, 0, 0, 0, 0), Y: []float64{1, 1}, Radius: 1}, want: recovery.Infeasible},
-		{name: "a zero column", p: recovery.Problem{A: dense(2, 2, 0, 1, 0, 1), Y: []float64{1, 1}, Radius: math.Sqrt2 / 2}, want: recovery.Optimal, obj: 0.5},
-		{name: "duplicates", p: recovery.Problem{A: dense(2, 3, 1, 1, 1, 1, 1, 1), Y: []float64{1.5, 1.5}, Radius: math.Sqrt2 / 4}, want: recovery.Optimal, obj: 1.25},
-		{name: "duplicates without bound", p: recovery.Problem{A: dense(2, 3, 1, 1, 1, 1, 1, 1), Y: []float64{9, 9}, Radius: math.Sqrt2, Upper: inf}, want: recovery.Optimal, obj: 8},
-		{name: "exactly everything", p: recovery.Problem{A: dense(1, 2, 1, 1), Y: []float64{3}, Radius: 1 + 1e-9}, want: recovery.Optimal, obj: 2},
+		{
+			name: "a zero column", p: recovery.Problem{A: dense(2, 2, 0, 1, 0, 1), Y: []float64{1, 1}, Radius: math.Sqrt2 / 2},
+			want: recovery.Optimal, obj: 0.5,
+		},
+		{
+			name: "duplicates", p: recovery.Problem{A: dense(2, 3, 1, 1, 1, 1, 1, 1), Y: []float64{1.5, 1.5}, Radius: math.Sqrt2 / 4},
+			want: recovery.Optimal, obj: 1.25,
+		},
+		{
+			name: "duplicates without bound",
+			p:    recovery.Problem{A: dense(2, 3, 1, 1, 1, 1, 1, 1), Y: []float64{9, 9}, Radius: math.Sqrt2, Upper: inf},
+			want: recovery.Optimal, obj: 8,
+		},
+		{
+			name: "exactly everything", p: recovery.Problem{A: dense(1, 2, 1, 1), Y: []float64{3}, Radius: 1 + 1e-9},
+			want: recovery.Optimal, obj: 2,
+		},
 		{name: "a hair too far", p: recovery.Problem{A: dense(1, 2, 1, 1), Y: []float64{3}, Radius: 1 - 1e-9}, want: recovery.Infeasible},
 	} {
 		for name, s := range solvers() {

@@ -23,8 +23,10 @@ func ExampleReport_SetAnswer() {
 		fmt.Println(r.Answer)
 	}
 	// Output:
-	// The source is most likely in community Mr. Hi (17 nodes), with probability 91 %. The source itself stays hidden among 12 nodes (95 % credible set).
-	// No community stands out: the likeliest, Mr. Hi, has probability 55 %, which was 50 % before the measurements. The source itself stays hidden among 12 nodes (95 % credible set).
+	// The source is most likely in community Mr. Hi (17 nodes), with probability 91 %. The source itself stays hidden among 12 nodes (95 %
+	// credible set).
+	// No community stands out: the likeliest, Mr. Hi, has probability 55 %, which was 50 % before the measurements. The source itself stays
+	// hidden among 12 nodes (95 % credible set).
 }
 
 // What a run will write is known before anything is spent, by name and type.

@@ -69,11 +69,13 @@ func (r *Report) sourceProbability() float64 {
 func (r *Report) noAnswer() string {
 	var said []string
 	if p := r.Presence; !r.Detected() {
-		said = append(said, fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, and a false alarm is allowed in %s.",
+		said = append(said, fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, "+
+			"and a false alarm is allowed in %s.",
 			rate(p.PValue), rate(p.FalseAlarm)))
 	}
 	if f := r.Fit; r.TooManyFaulty() {
-		said = append(said, fmt.Sprintf("The measurements do not fit the model: %d of %s are more likely faulty than sound.", r.FaultySensors(), Count(r.SensorCount, "sensor")))
+		said = append(said, fmt.Sprintf("The measurements do not fit the model: %d of %s are more likely faulty than sound.",
+			r.FaultySensors(), Count(r.SensorCount, "sensor")))
 	} else if f != nil && f.PValue < NoFit {
 		said = append(said, fmt.Sprintf("The measurements do not fit the model (p %s%s).", tailProbability(f.PValue), f.instead()))
 	}

@@ -17,13 +17,21 @@ func TestLimitSentence(t *testing.T) {
 		want            []string
 		never           string
 	}{
-		{.08, .301, &ninety, []string{"8 % right, chance 5 %", "more than 30.1 % of the time", "(1, 1e-05)-private more than 90 %"}, "room"},
+		{
+			.08, .301, &ninety,
+			[]string{"8 % right, chance 5 %", "more than 30.1 % of the time", "(1, 1e-05)-private more than 90 %"},
+			"room",
+		},
 		{.08, .9, nil, []string{"more than 90 %"}, "private"},
 		{.665, .9, nil, []string{"67 % right"}, "66"},
 		{.85, .9, nil, []string{"85 % right", "of the time."}, "noise of"},
-		{.44, .4231, nil, []string{"44 % right", "more than 42.4 % of the time; that the simulation shows 44 %, which is more, is the noise of 200 runs"}, "room"},
+		{.44, .4231, nil, []string{"44 % right", "more than 42.4 % of the time; that the simulation shows 44 %, which is more, is the " +
+			"noise of 200 runs"}, "room"},
 	} {
-		a := report.Accuracy{Trials: 200, Probability: c.right, Upper: c.right + .01, Chance: .05, Limit: &report.Limit{Gaussian: c.gaussian, AnyMechanism: c.most}}
+		a := report.Accuracy{
+			Trials: 200, Probability: c.right, Upper: c.right + .01, Chance: .05,
+			Limit: &report.Limit{Gaussian: c.gaussian, AnyMechanism: c.most},
+		}
 		got := a.LimitSentence(1, 1e-5)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
@@ -40,7 +48,8 @@ func TestLimitSentence(t *testing.T) {
 func TestLimitClause(t *testing.T) {
 	seventy := .6997
 	l := report.Limit{Gaussian: .4436, AnyMechanism: &seventy}
-	if got, want := l.Clause("(ε, δ)"), "no mechanism with the guarantee of this noise is right more than 44.4 % of the time, and none that is (ε, δ)-private more than 70 %"; got != want {
+	if got, want := l.Clause("(ε, δ)"), "no mechanism with the guarantee of this noise is right more than 44.4 % of the time, and none "+
+		"that is (ε, δ)-private more than 70 %"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

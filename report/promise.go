@@ -21,7 +21,8 @@ func (r *Report) saysNot() bool { return r.Promise == nil && r.Guarantee != "" }
 func (r *Report) Qualification() string {
 	switch {
 	case r.saysNot():
-		return "of what the guarantee in words says, which may be of each sensor's value alone, or hold on a condition: an earlier version wrote this report"
+		return "of what the guarantee in words says, which may be of each sensor's value alone, or hold on a condition: an earlier " +
+			"version wrote this report"
 	case r.Promise != nil:
 		return r.Promise.Qualified()
 	}

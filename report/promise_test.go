@@ -42,7 +42,8 @@ func TestQualification(t *testing.T) {
 // guessed from its words, and neither is the most supposed.
 func TestPromiseThatIsNotSaid(t *testing.T) {
 	old := report.Report{Guarantee: "the published value of any single sensor"}
-	if got := old.Qualification(); !strings.Contains(got, "an earlier version wrote this report") || old.EachSensor() || !old.Conditional() {
+	if got := old.Qualification(); !strings.Contains(got, "an earlier version wrote this report") || old.EachSensor() ||
+		!old.Conditional() {
 		t.Errorf("%q, of each sensor %v, conditional %v", got, old.EachSensor(), old.Conditional())
 	}
 	if none := (&report.Report{}); none.Qualification() != "" || none.Conditional() {

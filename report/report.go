@@ -187,10 +187,11 @@ func Finite(x float64) *float64 {
 // Noise is the σ of the reporting sensors, with the same JSON keys in a plan, a dry run,
 // a report and an evaluation.
 type Noise struct {
-	Sigma        float64 `json:"sigma,omitempty"` // of every sensor; absent where they differ
-	SigmaMin     float64 `json:"sigmaMin"`
-	SigmaMax     float64 `json:"sigmaMax"`
-	UniformSigma float64 `json:"uniformSigma,omitempty"` // the σ of uniform noise with the same guarantee, for comparison, where noise is allocated per sensor
+	Sigma    float64 `json:"sigma,omitempty"` // of every sensor; absent where they differ
+	SigmaMin float64 `json:"sigmaMin"`
+	SigmaMax float64 `json:"sigmaMax"`
+	// the σ of uniform noise with the same guarantee, for comparison, where noise is allocated per sensor
+	UniformSigma float64 `json:"uniformSigma,omitempty"`
 }
 
 // NewNoise describes the noise of sensors, at least one; uniform is 0 where it was not
@@ -265,7 +266,8 @@ func (r *Report) plainAnswer() string {
 	top := r.Communities[0]
 	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", Count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize == 1 {
-		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID, Percent(r.Posterior.Probability/r.sourceProbability()))
+		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID,
+			Percent(r.Posterior.Probability/r.sourceProbability()))
 	} else if k := r.Posterior.KnownMassSetSize; k > 0 && k < r.Posterior.CredibleSetSize {
 		set += fmt.Sprintf(" To a reader who knows that the mass is 1, which is not protected, it is %s.", Count(k, "node"))
 	}
@@ -273,7 +275,8 @@ func (r *Report) plainAnswer() string {
 	case len(r.Communities) == 1:
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case r.standsOut(top) && top.Probability < 0.5:
-		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s, which was %s before the measurements; more likely than not, the source is not there.%s %s",
+		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s, which was %s before the measurements; more likely "+
+			"than not, the source is not there.%s %s",
 			top.Name, Count(top.Size, "node"), Percent(top.Probability), Percent(top.Prior), r.certainty(), set)
 	case r.standsOut(top):
 		return fmt.Sprintf("The source is most likely in community %s (%s), with probability %s.%s %s",
@@ -309,18 +312,21 @@ func (r *Report) multiSourceAnswer() string {
 	}
 	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", Count(r.Posterior.CredibleSetSize, "node"))
 	if r.Posterior.CredibleSetSize <= k {
-		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.", Count(r.Posterior.CredibleSetSize, "node"))
+		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.",
+			Count(r.Posterior.CredibleSetSize, "node"))
 	}
 	switch top := r.Communities[0]; {
 	case len(r.Communities) == 1:
 		return "The graph has a single community, so there is nothing to tell apart. " + set
 	case len(named) == 0:
-		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, which was %s before the measurements. %s",
+		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, which was %s "+
+			"before the measurements. %s",
 			top.Name, k, Percent(top.Probability), Percent(top.Prior), set)
 	case len(named) == 1:
 		return fmt.Sprintf("Of %d sources, at least one is most likely in community %s. %s", k, named[0], set)
 	default:
-		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k, strings.Join(named, ", "), set)
+		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k,
+			strings.Join(named, ", "), set)
 	}
 }
 
@@ -362,7 +368,8 @@ func Exposed(components int) []string {
 		"sources further apart than neighbours, at this strength: at k times the distance μ is k times as large, and ε grows faster",
 	}
 	if components > 1 {
-		s = append(s, fmt.Sprintf("the component of a source: the graph has %d components, and no source is a neighbour of one in another", components))
+		s = append(s, fmt.Sprintf("the component of a source: the graph has %d components, and no source is a neighbour of one in another",
+			components))
 	}
 	return s
 }
@@ -375,7 +382,8 @@ func ExposedBy(p *privacy.Plan) []string {
 		s = append(s, "what the values of several sensors say together: the promise is of each sensor alone")
 	}
 	if p.Measured() {
-		s = append(s, "a source whose process is not the model, or not within what was declared of it: ε is another there, and can be much larger")
+		s = append(s, "a source whose process is not the model, or not within what was declared of it: ε is another there, and can "+
+			"be much larger")
 	}
 	return s
 }

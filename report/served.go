@@ -75,7 +75,8 @@ func (a *Accuracy) WorstSentence() string {
 		return ""
 	}
 	lower, upper := w.intervalOf(len(a.Communities))
-	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the time (%d simulated, 95 %% interval %.0f to %.0f %%, as one of %d communities).",
+	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the "+
+		"time (%d simulated, 95 %% interval %.0f to %.0f %%, as one of %d communities).",
 		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*lower, 100*upper, len(a.Communities))
 }
 

@@ -113,7 +113,10 @@ func StreamColumns() []string {
 
 // Row returns the node beside [StreamColumns].
 func (n Node) Row() []any {
-	return []any{string(n.NodeID), deref(n.PrivateHeat), deref(n.PrivateHeatSigma), n.Source, n.SourceProbability, n.CommunityID, n.CommunityProbability}
+	return []any{
+		string(n.NodeID), deref(n.PrivateHeat), deref(n.PrivateHeatSigma), n.Source, n.SourceProbability, n.CommunityID,
+		n.CommunityProbability,
+	}
 }
 
 // Stream yields the nodes in node order.

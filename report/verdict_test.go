@@ -41,7 +41,8 @@ func suspected(probability ...float64) (list []Suspect) {
 	return list
 }
 
-// TestMostSensorsSuspect: where more than one in ten of the sensors are suspect, what the others fit is no answer, and the sentence says so first.
+// TestMostSensorsSuspect: where more than one in ten of the sensors are suspect, what the others fit is no answer, and the sentence says so
+// first.
 func TestMostSensorsSuspect(t *testing.T) {
 	r := Report{
 		Communities: []Community{{Name: "a", Size: 2, Prior: .5, Probability: .9}, {Name: "b", Size: 2, Prior: .5, Probability: .1}},
@@ -72,7 +73,8 @@ func TestVerdictComesFirst(t *testing.T) {
 	}
 	r := Report{Communities: list, Presence: &Presence{Detected: true, Probability: .95}}
 	r.SetAnswer()
-	if want := "with probability 89 %. It allows for a chance of 5 % that there is no source."; !strings.Contains(r.Answer, want) || r.Verdict() != Named {
+	if want := "with probability 89 %. It allows for a chance of 5 % that there is no source."; !strings.Contains(r.Answer, want) ||
+		r.Verdict() != Named {
 		t.Errorf("%q does not say %q", r.Answer, want)
 	}
 }

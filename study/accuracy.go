@@ -75,14 +75,18 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 // leaves it as it is. Beyond 6,000 nodes a trial takes two products and a posterior, and the
 // column norms before them up to a thousand products. It returns [ErrLong] where these are estimated, from sizes alone, to take one
 // processor of the 2020s longer than limit: the same is simulated, or is not, on every machine.
-func LargeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample, limit time.Duration) (*report.Accuracy, error) {
+func LargeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample,
+	limit time.Duration,
+) (*report.Accuracy, error) {
 	if err := affordable(m, p, sample.Trials, false, limit); err != nil {
 		return nil, err
 	}
 	return simulatedAccuracy(ctx, m, p, opts, sample)
 }
 
-func simulatedAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) (*report.Accuracy, error) {
+func simulatedAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options,
+	sample Sample,
+) (*report.Accuracy, error) {
 	s, err := newExpectation(ctx, m, opts, sample)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,9 @@ func AtChance(a *report.Accuracy) error {
 // with its interval, Chance and Trials only, of as many trials as are needed to know on which side of [report.Half] the plan is, and
 // whether it is better than chance. It returns [ErrLong] where the work is estimated, from sizes alone, to take one processor of the
 // 2020s longer than limit, or beyond 10,000 nodes the column norms take more than [briefProducts] products.
-func Outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, seed uint64, limit time.Duration) (*report.Accuracy, error) {
+func Outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, seed uint64,
+	limit time.Duration,
+) (*report.Accuracy, error) {
 	small := m.Graph.Order() <= analyst.DenseLimit
 	most, err := mostTrials(m, p, ChanceTrials, !small, limit)
 	switch {

@@ -20,7 +20,8 @@ import (
 func TestOutlook(t *testing.T) {
 	m := loadExample(t, "karate", 2)
 	for epsilon, want := range map[float64]struct{ trials, least, most int }{
-		.01: {ChanceTrials, ChanceTrials, ChanceTrials}, 400: {DefaultTrials, firstLook, firstLook}, 6: {DefaultTrials, firstLook + nextLook, briefTrials},
+		.01: {ChanceTrials, ChanceTrials, ChanceTrials}, 400: {DefaultTrials, firstLook, firstLook},
+		6: {DefaultTrials, firstLook + nextLook, briefTrials},
 	} {
 		opts := plainNoise()
 		opts.Epsilon = epsilon
@@ -35,13 +36,15 @@ func TestOutlook(t *testing.T) {
 		if err := Expect(t.Context(), m, p, analyst.Options{}, Sample{Trials: DefaultTrials, Most: ChanceTrials, Seed: 3}); err != nil {
 			t.Fatal(err)
 		}
-		if a.Trials != want.trials || a.Probability != p.Accuracy.Probability || a.Trials != p.Accuracy.Trials || a.AtChance() != (epsilon < 1) {
+		if a.Trials != want.trials || a.Probability != p.Accuracy.Probability || a.Trials != p.Accuracy.Trials ||
+			a.AtChance() != (epsilon < 1) {
 			t.Errorf("ε = %v: %+v, where a plan is said to have %+v, want %d trials", epsilon, a, p.Accuracy, want.trials)
 		}
 		if u := p.Allocated; u != nil && u.Uniform.Accuracy.Trials != a.Trials {
 			t.Errorf("ε = %v: %d trials of uniform noise beside %d", epsilon, u.Uniform.Accuracy.Trials, a.Trials)
 		}
-		if err := RefuseAtChance(t.Context(), m, p, analyst.Options{}); errors.Is(err, ErrAtChance) != a.AtChance() || err != nil && !a.AtChance() {
+		if err := RefuseAtChance(t.Context(), m, p, analyst.Options{}); errors.Is(err, ErrAtChance) != a.AtChance() || err != nil &&
+			!a.AtChance() {
 			t.Errorf("ε = %v: refused with %v", epsilon, err)
 		}
 		s, err := newExpectation(t.Context(), m, analyst.Options{}, Sample{Trials: ChanceTrials, Seed: 3})
@@ -62,7 +65,8 @@ func TestOutlook(t *testing.T) {
 		for _, x := range trials {
 			right += indicator(x.Right)
 		}
-		if math.Abs(b.Probability*float64(b.Trials)-float64(right)) > 1e-9 || !b.Possible() || b.Trials < want.least || b.Trials > want.most {
+		if math.Abs(b.Probability*float64(b.Trials)-float64(right)) > 1e-9 || !b.Possible() || b.Trials < want.least ||
+			b.Trials > want.most {
 			t.Errorf("ε = %v, briefly: %+v, where %d of these are right, want %+v", epsilon, b, right, want)
 		}
 		if _, err := Outlook(t.Context(), m, p, analyst.Options{}, 3, time.Microsecond); !errors.Is(err, ErrLong) {
@@ -84,7 +88,8 @@ func TestLooksDecideWrongRarely(t *testing.T) {
 			next := map[int]float64{}
 			for k, share := range alive {
 				for j := range step + 1 {
-					next[k+j] += share * math.Exp(combin.LogGeneralizedBinomial(float64(step), float64(j))+float64(j)*math.Log(p)+float64(step-j)*math.Log1p(-p))
+					next[k+j] += share * math.Exp(combin.LogGeneralizedBinomial(float64(step), float64(j))+float64(j)*math.Log(p)+
+						float64(step-j)*math.Log1p(-p))
 				}
 			}
 			for k, share := range next {

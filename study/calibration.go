@@ -128,7 +128,8 @@ func Summarize(trials []Trial, seed uint64) (*Performance, error) {
 		f.MeanEMD += t.Distance / float64(n)
 		f.Elsewhere += t.Elsewhere / float64(n)
 	}
-	f.Right, f.Detected, f.Answered, f.Coverage = proportion(right, n), proportion(detected, n), proportion(answered, n), proportion(covered, n)
+	f.Right, f.Detected, f.Answered, f.Coverage = proportion(right, n), proportion(detected, n), proportion(answered, n),
+		proportion(covered, n)
 	f.Unanswered, f.RightAnswers = n-answered, proportionOrNil(rightAnswers, answered)
 	f.Calibration = calibrate(trials, seed)
 	if trials[0].Denoised != nil {
@@ -148,7 +149,8 @@ func summarizeDenoised(trials []Trial) *Denoised {
 		d.Infeasible += indicator(t.Denoised.Status == recovery.Infeasible)
 		d.Stalled += indicator(t.Denoised.Status == recovery.Stalled)
 	}
-	d.Answered, d.Right, d.RightAnswers = proportion(answered, len(trials)), proportion(right, len(trials)), proportionOrNil(right, answered)
+	d.Answered, d.Right, d.RightAnswers = proportion(answered, len(trials)), proportion(right, len(trials)),
+		proportionOrNil(right, answered)
 	if answered > 0 {
 		distance /= float64(answered)
 		d.MeanEMD = &distance

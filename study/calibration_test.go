@@ -75,7 +75,10 @@ func TestCalibrationByHand(t *testing.T) {
 // The counts of a summary, by hand.
 func TestSummarize(t *testing.T) {
 	f, err := Summarize([]Trial{
-		{Confidence: .9, Right: true, Answered: true, Covered: true, CredibleSetSize: 3, Distance: 1, Denoised: &DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2}},
+		{
+			Confidence: .9, Right: true, Answered: true, Covered: true, CredibleSetSize: 3, Distance: 1,
+			Denoised: &DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2},
+		},
 		{Confidence: .8, Answered: true, Covered: true, CredibleSetSize: 5, Distance: 2, Denoised: &DenoisedTrial{Status: recovery.Zero}},
 		{Confidence: .4, Right: true, CredibleSetSize: 7, Distance: 6, Denoised: &DenoisedTrial{Status: recovery.Infeasible}},
 		{Confidence: .3, Covered: true, CredibleSetSize: 9, Distance: 3, Denoised: &DenoisedTrial{Answered: true, Distance: 4}},
@@ -90,7 +93,8 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("credible set of %v nodes, distance %v; want 6 and 3", f.CredibleSetSize, f.MeanEMD)
 	}
 	b := f.BPDN
-	if b.Answered.Rate != .5 || b.Right.Rate != .25 || b.RightAnswers.Rate != .5 || b.Zero != 1 || b.Infeasible != 1 || b.Stalled != 1 || *b.MeanEMD != 3 {
+	if b.Answered.Rate != .5 || b.Right.Rate != .25 || b.RightAnswers.Rate != .5 || b.Zero != 1 || b.Infeasible != 1 || b.Stalled != 1 ||
+		*b.MeanEMD != 3 {
 		t.Errorf("%+v", b)
 	}
 	if none, err := Summarize([]Trial{{Confidence: .5}}, 1); err != nil || none.RightAnswers != nil || none.BPDN != nil {

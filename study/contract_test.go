@@ -60,13 +60,16 @@ func TestNoTrials(t *testing.T) {
 	job := karate()
 	m, p := testkit.Planned(t, open(t, "karate"), job)
 	for _, trials := range []int{0, -1} {
-		if err := study.Expect(t.Context(), m, p, job.Recover, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) || p.Accuracy != nil {
+		if err := study.Expect(t.Context(), m, p, job.Recover, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) ||
+			p.Accuracy != nil {
 			t.Errorf("expected accuracy of %d trials: %v, %+v", trials, err, p.Accuracy)
 		}
-		if _, err := study.Curve(t.Context(), m, p, job.Recover, []float64{1}, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := study.Curve(t.Context(), m, p, job.Recover, []float64{1}, study.Sample{Trials: trials}); !errors.Is(err,
+			recovery.ErrInvalid) {
 			t.Errorf("curve of %d trials: %v", trials, err)
 		}
-		if _, err := study.PlanFor(t.Context(), m, job.Plan, job.Recover, study.Target{Accuracy: .8}, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := study.PlanFor(t.Context(), m, job.Plan, job.Recover, study.Target{Accuracy: .8},
+			study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("target by %d trials: %v", trials, err)
 		}
 	}
@@ -81,10 +84,12 @@ func TestPlanOfAnotherGraph(t *testing.T) {
 	job.Communities.Property = ""
 	_, p := testkit.Planned(t, open(t, "net3"), job)
 	m, _ := testkit.Planned(t, open(t, "karate"), job)
-	if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) || p.Accuracy != nil {
+	if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) ||
+		p.Accuracy != nil {
 		t.Errorf("expected accuracy: %v, %+v", err, p.Accuracy)
 	}
-	if _, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{1}, study.Sample{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+	if _, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{1}, study.Sample{Trials: 5}); !errors.Is(err,
+		graphcloak.ErrGraphChanged) {
 		t.Errorf("curve: %v", err)
 	}
 	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) {

@@ -241,7 +241,10 @@ func (w workload) planning() []step {
 		search = min(search, 2*a.Time.Seconds()) // on two processors
 	}
 	search += w.everyTau(rows)
-	return append(w.choosing(), certify, step{name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column, extraSeconds: search})
+	return append(w.choosing(), certify, step{
+		name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column,
+		extraSeconds: search,
+	})
 }
 
 // perConstraint is the seconds that an allocation for a range of τ takes more, for each node, row and relationship.
@@ -295,7 +298,8 @@ func (w workload) evaluation() step {
 	if bytes == 0 {
 		bytes, seconds = 1000*w.nodes, normProbes*w.cost.Column
 	}
-	return step{name: "simulation", transient: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise) + w.alsoUniform(1000)*w.faults.trial()}
+	return step{name: "simulation", transient: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise) +
+		w.alsoUniform(1000)*w.faults.trial()}
 }
 
 // alsoUniform is n trials, or where noise is allocated what n of few sensors are, and n of uniform noise beside.

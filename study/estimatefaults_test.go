@@ -44,7 +44,8 @@ func TestEstimateOfFaultySensors(t *testing.T) {
 	sound := estimates(t, s, job)
 	for _, c := range []string{"recover", "run", "evaluate"} {
 		if m, a := measured[c].SecondsMax, asked[c].SecondsMax; m != a || m <= computed[c].SecondsMax {
-			t.Errorf("%s: %v s where sensors measure, %v s where faults are asked for, %v s where nothing can be faulty", c, m, a, computed[c].SecondsMax)
+			t.Errorf("%s: %v s where sensors measure, %v s where faults are asked for, %v s where nothing can be faulty", c, m, a,
+				computed[c].SecondsMax)
 		}
 		if sound[c].SecondsMax != computed[c].SecondsMax {
 			t.Errorf("%s: %v s with sound sensors, %v s without any that measure", c, sound[c].SecondsMax, computed[c].SecondsMax)
@@ -83,6 +84,7 @@ func TestEstimateOfRange(t *testing.T) {
 	job.Plan.Allocation = graphcloak.Allocation{Uniform: true}
 	uniform := estimates(t, s, job)["plan"]
 	if ranged.SecondsMin != single.SecondsMin || ranged.SecondsMax < single.SecondsMax+300 || uniform.SecondsMax > single.SecondsMax {
-		t.Errorf("%v to %v s at one τ, %v to %v s over a range, %v s under uniform noise", single.SecondsMin, single.SecondsMax, ranged.SecondsMin, ranged.SecondsMax, uniform.SecondsMax)
+		t.Errorf("%v to %v s at one τ, %v to %v s over a range, %v s under uniform noise", single.SecondsMin, single.SecondsMax,
+			ranged.SecondsMin, ranged.SecondsMax, uniform.SecondsMax)
 	}
 }

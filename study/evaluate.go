@@ -67,7 +67,8 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 	}
 	e := &Evaluation{
 		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Tau: p.Public.Tau, Trials: opts.Trials,
-		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(), Chance: floats.Max(s.part.Sums(s.prior)),
+		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(),
+		Chance:   floats.Max(s.part.Sums(s.prior)),
 		Scenario: s.world.Name, Allocation: "uniform", Notes: s.notes(p.Plan),
 	}
 	if opts.Amplitude > 0 {

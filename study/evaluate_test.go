@@ -219,7 +219,8 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 		{posterior.UnitAmplitude, .5, true},
 		{posterior.UnitAmplitude, 1, false},
 	} {
-		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 1, Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}})
+		e, err := study.Evaluate(t.Context(), m, p,
+			study.Options{Trials: 1, Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}})
 		if err != nil {
 			t.Fatal(err)
 		}

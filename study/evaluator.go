@@ -123,18 +123,21 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 	case s.faults(p):
 		notes = append(notes, "the posterior supposes that sensors may be broken")
 	case p.Measured() && s.opts.Recover.FaultRate == nil:
-		notes = append(notes, "the posterior supposes sound sensors, which that of a release of measured readings does not: --sensor-fault-rate 0.01 does as it does, and takes longer")
+		notes = append(notes, "the posterior supposes sound sensors, which that of a release of measured readings does not: "+
+			"--sensor-fault-rate 0.01 does as it does, and takes longer")
 	}
 	if u := p.Uncertainty; u.TauFrom < u.TauTo {
 		who := "sums over it, as that of a release does"
 		if s.model.Graph.Order() > analyst.DenseLimit {
 			who = "supposes the plan's τ, as that of a release of so large a graph does"
 		}
-		notes = append(notes, fmt.Sprintf("τ was drawn from %v to %v, evenly on a logarithmic scale, and the posterior %s", u.TauFrom, u.TauTo, who))
+		notes = append(notes, fmt.Sprintf("τ was drawn from %v to %v, evenly on a logarithmic scale, and the posterior %s",
+			u.TauFrom, u.TauTo, who))
 	}
 	if graphs := s.model.ListedGraphs(); len(graphs) > 0 {
 		who := "sums over the stored graph and the"
-		if _, told := s.model.Operator().Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told || s.opts.Recover.StoredGraph {
+		if _, told := s.model.Operator().Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told ||
+			s.opts.Recover.StoredGraph {
 			who = "supposes the stored graph, and none of the"
 		}
 		notes = append(notes, fmt.Sprintf("the posterior %s %d listed, each as likely", who, len(graphs)))

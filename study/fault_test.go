@@ -38,7 +38,8 @@ func TestBrokenSensors(t *testing.T) {
 			}
 		}
 	}
-	if len(broken["faulty-sensors"]) != 3 || !slices.Equal(broken["faulty-sensors"], broken["silent-sensors"]) || !slices.Equal(broken["faulty-sensors"], broken["drifting-sensors"]) {
+	if len(broken["faulty-sensors"]) != 3 || !slices.Equal(broken["faulty-sensors"], broken["silent-sensors"]) ||
+		!slices.Equal(broken["faulty-sensors"], broken["drifting-sensors"]) {
 		t.Errorf("of 150 sensors %v are broken, want the same three", broken)
 	}
 }

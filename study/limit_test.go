@@ -33,7 +33,8 @@ func TestLimit(t *testing.T) {
 				t.Fatalf("%s: no limit", name)
 			}
 			if l := a.Limit.Gaussian; l < a.Probability || l < a.Chance || *a.Limit.AnyMechanism < l || l <= before {
-				t.Errorf("%s, ε = %v: accuracy %v, limit %v, of any mechanism %v; before %v", name, eps, a.Probability, l, *a.Limit.AnyMechanism, before)
+				t.Errorf("%s, ε = %v: accuracy %v, limit %v, of any mechanism %v; before %v", name, eps, a.Probability, l,
+					*a.Limit.AnyMechanism, before)
 			}
 			before = a.Limit.Gaussian
 			if eps < 1 && before > .8 {

@@ -31,7 +31,9 @@ var ErrLong = errors.New("study: the simulation would take longer than it may")
 // columnNorms returns the squared norms of the columns of the sensors' whitened rows, and whether
 // they are estimates. Bounds on them are left out: no trial asks how far off its posterior is, and
 // to know takes longer than the posterior.
-func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64, seed uint64) (norms posterior.Norms, estimated bool, err error) {
+func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64,
+	seed uint64,
+) (norms posterior.Norms, estimated bool, err error) {
 	if _, n := d.A.Dims(); n <= exactNormsLimit {
 		norms, err = posterior.ColumnNorms(ctx, d, posterior.Options{})
 		return norms, false, err
@@ -75,7 +77,8 @@ func ballNorms(ctx context.Context, d measurement.Data, sigmas []float64, most i
 	return low, nil
 }
 
-// normProducts bounds the products that columnNorms or briefNorms take of so many sensors; up to [analyst.DenseLimit] nodes the matrix is formed.
+// normProducts bounds the products that columnNorms or briefNorms take of so many sensors; up to [analyst.DenseLimit] nodes the matrix is
+// formed.
 func normProducts(n, sensors int, brief bool) int {
 	switch {
 	case n <= analyst.DenseLimit:

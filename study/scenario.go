@@ -100,7 +100,10 @@ func Scenarios() []Scenario {
 		{Name: "blob", About: "half of the source's mass is at its neighbours", blob: true},
 		{Name: "faulty-sensors", About: "2 % of the reporting sensors, at least one, are stuck at the highest reading", fault: stuck},
 		{Name: "silent-sensors", About: "2 % of the reporting sensors, at least one, read zero", fault: silent},
-		{Name: "drifting-sensors", About: "2 % of the reporting sensors, at least one, are off by up to 30 % of the range of readings", fault: drifting},
+		{
+			Name: "drifting-sensors", About: "2 % of the reporting sensors, at least one, are off by up to 30 % of the range of readings",
+			fault: drifting,
+		},
 		{Name: "background", About: "every reading is .05 too high", floor: .05},
 		{Name: "two-sources", About: "there is a second source, as strong", sources: 1},
 		{Name: "no-source", About: "there is no source", sources: -1},
@@ -160,7 +163,8 @@ func (w *reality) graph(random *rand.Rand) (*graph.Graph, error) {
 	case w.changes != nil:
 		other, err := g.Changed(w.changes)
 		if err == nil && other.Digest() == g.Digest() {
-			err = fmt.Errorf("%w: the graph %q changes nothing: every relationship that it names is as in the model", recovery.ErrInvalid, w.Name)
+			err = fmt.Errorf("%w: the graph %q changes nothing: every relationship that it names is as in the model",
+				recovery.ErrInvalid, w.Name)
 		}
 		return other, err
 	case w.absent > 0:

@@ -45,25 +45,32 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 	if e := outcome["no-source"]; e.Right.Rate != 0 || e.Coverage.Rate != 0 || e.MeanEMD != 0 || e.Answered.Rate >= model.Answered.Rate {
-		t.Errorf("no source: right %v, covered %v, named %v of %v with one", e.Right.Rate, e.Coverage.Rate, e.Answered.Rate, model.Answered.Rate)
+		t.Errorf("no source: right %v, covered %v, named %v of %v with one", e.Right.Rate, e.Coverage.Rate, e.Answered.Rate,
+			model.Answered.Rate)
 	}
 	// Of 200 false alarms of probability .05 between 1 and 23 are raised with a probability above .999.
-	if e := outcome["no-source"]; e.Detected.Rate < .005 || e.Detected.Rate > .115 || e.Answered.Rate > e.Detected.Rate || model.Detected.Rate < .7 {
-		t.Errorf("a source is found in %v where there is none, named in %v; with one in %v", e.Detected.Rate, e.Answered.Rate, model.Detected.Rate)
+	if e := outcome["no-source"]; e.Detected.Rate < .005 || e.Detected.Rate > .115 || e.Answered.Rate > e.Detected.Rate ||
+		model.Detected.Rate < .7 {
+		t.Errorf("a source is found in %v where there is none, named in %v; with one in %v", e.Detected.Rate, e.Answered.Rate,
+			model.Detected.Rate)
 	}
 	if e := outcome["faulty-sensors"]; e.Calibration.Error < model.Calibration.Error || e.Coverage.Rate > model.Coverage.Rate {
-		t.Errorf("faulty sensors: error %v, coverage %v; sound ones %v, %v", e.Calibration.Error, e.Coverage.Rate, model.Calibration.Error, model.Coverage.Rate)
+		t.Errorf("faulty sensors: error %v, coverage %v; sound ones %v, %v", e.Calibration.Error, e.Coverage.Rate, model.Calibration.Error,
+			model.Coverage.Rate)
 	}
 	// A few hot readings are mistaken for a source, a few cold ones only hide it.
 	for _, name := range []string{"silent-sensors", "drifting-sensors"} {
-		if e := outcome[name]; e.Calibration.Error >= outcome["faulty-sensors"].Calibration.Error || e.Right.Rate <= outcome["faulty-sensors"].Right.Rate {
-			t.Errorf("%s: error %v, right %v; stuck ones %v, %v", name, e.Calibration.Error, e.Right.Rate, outcome["faulty-sensors"].Calibration.Error, outcome["faulty-sensors"].Right.Rate)
+		if e := outcome[name]; e.Calibration.Error >= outcome["faulty-sensors"].Calibration.Error ||
+			e.Right.Rate <= outcome["faulty-sensors"].Right.Rate {
+			t.Errorf("%s: error %v, right %v; stuck ones %v, %v", name, e.Calibration.Error, e.Right.Rate,
+				outcome["faulty-sensors"].Calibration.Error, outcome["faulty-sensors"].Right.Rate)
 		}
 	}
 	if e := outcome["tau-double"]; e.Right.Rate >= outcome["tau-half"].Right.Rate {
 		t.Errorf("right %v where heat has spread further than supposed, %v where less", e.Right.Rate, outcome["tau-half"].Right.Rate)
 	}
-	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Scenario: "earthquake"}); !errors.Is(err, recovery.ErrInvalid) {
+	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Scenario: "earthquake"}); !errors.Is(err,
+		recovery.ErrInvalid) {
 		t.Errorf("no scenario of that name: %v", err)
 	}
 }
@@ -96,8 +103,10 @@ func TestByCommunity(t *testing.T) {
 		}
 	}
 	for what, pair := range map[string][2]float64{
-		"trials": {trials, 120}, "named": {named, 120}, "right": {right, 120 * e.Right.Rate}, "right where named": {rightNamed, 120 * e.Right.Rate},
-		"covered": {covered, 120 * e.Coverage.Rate}, "set size": {size, 120 * e.CredibleSetSize}, "confidence": {confidence, 120 * e.Calibration.MeanConfidence},
+		"trials": {trials, 120}, "named": {named, 120}, "right": {right, 120 * e.Right.Rate},
+		"right where named": {rightNamed, 120 * e.Right.Rate},
+		"covered":           {covered, 120 * e.Coverage.Rate}, "set size": {size, 120 * e.CredibleSetSize},
+		"confidence": {confidence, 120 * e.Calibration.MeanConfidence},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-6 {
 			t.Errorf("%s: %v by community, %v in all", what, pair[0], pair[1])
@@ -117,7 +126,8 @@ func TestWorstServed(t *testing.T) {
 	if w := a.WorstServed(); w == nil || w.CommunityID != 1 {
 		t.Errorf("worst %+v", w)
 	}
-	if got, want := a.WorstSentence(), "Most surely served worse than the average is community north, of 4 nodes: sources there are found 10 % of the time (100 simulated, 95 % interval 5 to 19 %, as one of 3 communities)."; got != want {
+	if got, want := a.WorstSentence(), "Most surely served worse than the average is community north, of 4 nodes: sources there are "+
+		"found 10 % of the time (100 simulated, 95 % interval 5 to 19 %, as one of 3 communities)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a.Communities = list[:1]
@@ -143,7 +153,8 @@ func TestWorstServed(t *testing.T) {
 func TestScenarioThatChangesNothing(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	same := graphcloak.Alternative{Name: "nothing", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}
-	_, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Scenario: "nothing", Alternatives: []graphcloak.Alternative{same}})
+	_, err := study.Evaluate(t.Context(), m, p,
+		study.Options{Trials: 20, Scenario: "nothing", Alternatives: []graphcloak.Alternative{same}})
 	if !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("%v, want %v", err, recovery.ErrInvalid)
 	}

@@ -64,7 +64,8 @@ func (r *simulation) addMoments(ctx context.Context, in analyst.Measurements) er
 		r.moments = []moment{{op.Diffusion, r.whitened, r.norms}}
 		return nil
 	}
-	if err := r.model.CheckMemory("evaluation over tau and graphs", 8*int64(count)*int64(op.Graph.Order())*int64(len(r.nodes)+2*r.blockSize)); err != nil {
+	if err := r.model.CheckMemory("evaluation over tau and graphs",
+		8*int64(count)*int64(op.Graph.Order())*int64(len(r.nodes)+2*r.blockSize)); err != nil {
 		return err
 	}
 	for p, err := range op.EachProcess(ctx, graphs, u.TauFrom, u.TauTo) {
@@ -153,7 +154,9 @@ func (r *simulation) posterior(ctx context.Context, c []transposed, values []flo
 	return mixed, err
 }
 
-func (r *simulation) posteriorAt(ctx context.Context, m *moment, c transposed, values []float64, a posterior.Amplitude) (*posterior.Posterior, error) {
+func (r *simulation) posteriorAt(ctx context.Context, m *moment, c transposed, values []float64,
+	a posterior.Amplitude,
+) (*posterior.Posterior, error) {
 	if !r.faults(r.plan) {
 		o := posterior.Options{Amplitude: a, Prior: r.prior, Norms: &m.norms}
 		if r.brief {

@@ -35,7 +35,8 @@ func TestCalibratedOverTau(t *testing.T) {
 	m := loadExample(t, "net3", 2)
 	p := unknownTau(t, m)
 	sound := 0.0
-	s, err := newEvaluator(t.Context(), m, Options{Trials: 600, Seed: 3, Amplitude: 1, Recover: analyst.Options{Amplitude: posterior.UnitAmplitude, FaultRate: &sound}})
+	s, err := newEvaluator(t.Context(), m,
+		Options{Trials: 600, Seed: 3, Amplitude: 1, Recover: analyst.Options{Amplitude: posterior.UnitAmplitude, FaultRate: &sound}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,8 @@ func TestSumOverTau(t *testing.T) {
 	if d := floats.Distance(got.Probability, byHand(200), math.Inf(1)); d > .05 {
 		t.Errorf("probabilities are off by up to %v from a sum over 200 τ", d)
 	}
-	one, err := r.posteriorAt(t.Context(), &moment{m.Operator().Diffusion, r.whitened, r.norms}, transposed(c[0][4]), values, posterior.UnitAmplitude)
+	one, err := r.posteriorAt(t.Context(), &moment{m.Operator().Diffusion, r.whitened, r.norms}, transposed(c[0][4]), values,
+		posterior.UnitAmplitude)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,10 @@ func TestCoverageOverGraphs(t *testing.T) {
 	if m, err = graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Plan(t.Context(), graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true, Allocation: graphcloak.Allocation{Uniform: true}})
+	p, err := m.Plan(t.Context(), graphcloak.PlanOptions{
+		Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true,
+		Allocation: graphcloak.Allocation{Uniform: true},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,9 @@ func (t Target) reached(a *report.Accuracy) bool {
 // says what it reached in Accuracy. It returns [ErrTarget] where ε = 1000 does not
 // reach it, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
 // the errors of [graph.Graph.Changed], [graphcloak.Model.Plan], [graphcloak.Model.WithBudget] and [Expect].
-func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec analyst.Options, t Target, sample Sample) (*graphcloak.Plan, error) {
+func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec analyst.Options, t Target,
+	sample Sample,
+) (*graphcloak.Plan, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
 	}
@@ -118,7 +120,8 @@ func (s *evaluator) leastBudget(ctx context.Context, p *graphcloak.Plan, t Targe
 		return nil, err
 	}
 	if done {
-		return nil, fmt.Errorf("%w: ε = %v reaches it already, with accuracy %.2f, and chance gives %.2f", ErrTarget, lo, low.Accuracy.Probability, low.Accuracy.Chance)
+		return nil, fmt.Errorf("%w: ε = %v reaches it already, with accuracy %.2f, and chance gives %.2f", ErrTarget, lo,
+			low.Accuracy.Probability, low.Accuracy.Chance)
 	}
 	var best *graphcloak.Plan
 	hi := lo
@@ -173,7 +176,9 @@ type Point struct {
 // common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
 // [limit.ErrInvalid], [graph.ErrBadWeight] and the errors of [graph.Graph.Changed], [Expect] and [graphcloak.Model.WithBudget]. Beside
 // the error of a ctx that ended stand the points that were had until then.
-func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64, sample Sample) ([]Point, error) {
+func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64,
+	sample Sample,
+) ([]Point, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,8 @@ func TestPlanFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		curve, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{p.Epsilon / 1.03, p.Epsilon}, study.Sample{Trials: trials})
+		curve, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{p.Epsilon / 1.03, p.Epsilon},
+			study.Sample{Trials: trials})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,8 @@ func TestPlanFor(t *testing.T) {
 		}
 	}
 	for _, impossible := range []study.Target{{Accuracy: 0.1}, {EMD: 1e-6}} {
-		if _, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, impossible, study.Sample{Trials: 50}); !errors.Is(err, study.ErrTarget) {
+		if _, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, impossible, study.Sample{Trials: 50}); !errors.Is(err,
+			study.ErrTarget) {
 			t.Errorf("%+v: %v, want ErrTarget", impossible, err)
 		}
 	}

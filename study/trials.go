@@ -177,7 +177,8 @@ func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c []trans
 	chance := r.part.Sums(r.prior)
 	var rep report.Report
 	for _, s := range rank {
-		rep.Communities = append(rep.Communities, report.Community{CommunityID: s.Community, Prior: chance[s.Community], Probability: min(1, s.Probability)})
+		rep.Communities = append(rep.Communities,
+			report.Community{CommunityID: s.Community, Prior: chance[s.Community], Probability: min(1, s.Probability)})
 	}
 	if r.detection != nil {
 		if t.Detected, err = r.detected(ctx, post, c, values); err != nil {

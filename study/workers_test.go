@@ -22,7 +22,8 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-var allWorkers = flag.Bool("all-workers", false, "compare the results at every number of workers on every family, not at one number on three; takes a minute")
+var allWorkers = flag.Bool("all-workers", false, "compare the results at every number of workers on every family, not at one number on "+
+	"three; takes a minute")
 
 // The plan, the release under a given key, what is recovered from it and the evaluation have
 // the same bits at any number of workers, on graphs that are large enough to be split.
@@ -85,7 +86,8 @@ func results(t *testing.T, g *graph.Graph, falseAlarm float64) (digests [4][32]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: "r", Attempt: "a", Noise: escrow})
+	r, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"},
+		graphcloak.Spend{ReleaseID: "r", Attempt: "a", Noise: escrow})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,10 @@ import (
 
 // faultyStudy breaks sensors.
 func faultyStudy() experiment {
-	return experiment{name: "faulty", about: "accuracy, calibration and coverage where sensors are broken or lie", trials: 1000, run: runFaulty}
+	return experiment{
+		name: "faulty", about: "accuracy, calibration and coverage where sensors are broken or lie", trials: 1000,
+		run: runFaulty,
+	}
 }
 
 // faultTau is the diffusion time of the study, and faultShares the shares of the reporting sensors
@@ -62,18 +65,41 @@ func faults() []fault {
 	clip := func(x, high float64) float64 { return min(max(x, 0), high) }
 	zero := func(*rand.Rand, float64, float64, float64) float64 { return 0 }
 	return []fault{
-		{"stuck anywhere", anywhere, true, func(r *rand.Rand, _, _, high float64) float64 { return r.Float64() * high }, func(y, _, high float64) float64 { return logBetween(y, 0, high) }},
-		{"stuck at 1", anywhere, true, func(_ *rand.Rand, _, _, high float64) float64 { return high }, func(y, _, high float64) float64 { return logAt(y, high) }},
-		{"drifting by up to ±.3", anywhere, false, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+.3*high*(2*r.Float64()-1), high) }, func(y, x, high float64) float64 { return logDrift(y, x, .3*high, high) }},
+		{
+			"stuck anywhere", anywhere, true, func(r *rand.Rand, _, _, high float64) float64 { return r.Float64() * high },
+			func(y, _, high float64) float64 { return logBetween(y, 0, high) },
+		},
+		{
+			"stuck at 1", anywhere, true, func(_ *rand.Rand, _, _, high float64) float64 { return high },
+			func(y, _, high float64) float64 { return logAt(y, high) },
+		},
+		{
+			"drifting by up to ±.3", anywhere, false,
+			func(r *rand.Rand, y, _, high float64) float64 { return clip(y+.3*high*(2*r.Float64()-1), high) },
+			func(y, x, high float64) float64 { return logDrift(y, x, .3*high, high) },
+		},
 		{"silent: zero", anywhere, false, zero, func(y, _, _ float64) float64 { return logAt(y, 0) }},
 		{"zero, where a source is heard most", atSource, false, zero, nil},
-		{"3.5σ off, either way", anywhere, true, func(r *rand.Rand, y, _, high float64) float64 { return clip(y+3.5*float64(1-2*r.IntN(2)), high) }, func(y, x, high float64) float64 {
-			return floats.LogSumExp([]float64{logAt(y, clip(x+3.5, high)), logAt(y, clip(x-3.5, high))}) - math.Ln2
-		}},
-		{"6σ too high", anywhere, true, func(_ *rand.Rand, y, _, high float64) float64 { return clip(y+6, high) }, func(y, x, high float64) float64 { return logAt(y, clip(x+6, high)) }},
+		{
+			"3.5σ off, either way", anywhere, true,
+			func(r *rand.Rand, y, _, high float64) float64 { return clip(y+3.5*float64(1-2*r.IntN(2)), high) },
+			func(y, x, high float64) float64 {
+				return floats.LogSumExp([]float64{logAt(y, clip(x+3.5, high)), logAt(y, clip(x-3.5, high))}) - math.Ln2
+			},
+		},
+		{
+			"6σ too high", anywhere, true, func(_ *rand.Rand, y, _, high float64) float64 { return clip(y+6, high) },
+			func(y, x, high float64) float64 { return logAt(y, clip(x+6, high)) },
+		},
 		{"what a decoy would be", atDecoy, false, func(_ *rand.Rand, _, decoy, _ float64) float64 { return decoy }, nil},
-		{"a decoy, at least 3.5σ off", atDecoy, true, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(max(decoy, y+3.5), high) }, nil},
-		{"a decoy, within 3σ", atDecoy, false, func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(min(max(decoy, y-3), y+3), high) }, nil},
+		{
+			"a decoy, at least 3.5σ off", atDecoy, true,
+			func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(max(decoy, y+3.5), high) }, nil,
+		},
+		{
+			"a decoy, within 3σ", atDecoy, false,
+			func(_ *rand.Rand, y, decoy, high float64) float64 { return clip(min(max(decoy, y-3), y+3), high) }, nil,
+		},
 	}
 }
 
@@ -138,8 +164,13 @@ func faultyTable(ctx context.Context, s settings, kinds []fault, name string, m 
 		noise = "allocated noise"
 	}
 	t := table{
-		title:   fmt.Sprintf("%s, τ = %v, ε = 4, δ = .1, %d communities, %d reporting sensors, %s.", name, faultTau, b.part.Count, len(b.high), noise),
-		columns: []string{"fault", "broken", "right, trusting all", "its ECE", "right", "right, told which", "right at best", "loss", "loss a sensor", "ECE", "coverage of 95 % set", "suspects that are broken", "broken ones found", "missed"},
+		title: fmt.Sprintf("%s, τ = %v, ε = 4, δ = .1, %d communities, %d reporting sensors, %s.", name, faultTau, b.part.Count,
+			len(b.high), noise),
+		columns: []string{
+			"fault", "broken", "right, trusting all", "its ECE", "right", "right, told which",
+			"right at best", "loss", "loss a sensor", "ECE", "coverage of 95 % set", "suspects that are broken",
+			"broken ones found", "missed",
+		},
 	}
 	sound, err := b.trials(ctx, s.trials, fault{}, 0)
 	if err != nil {
@@ -200,7 +231,8 @@ type faultOutcome struct {
 }
 
 func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*faultOutcome, error) {
-	robust, trusting, told, best := make([]study.Trial, trials), make([]study.Trial, trials), make([]study.Trial, trials), make([]study.Trial, trials)
+	robust, trusting, told, best := make([]study.Trial, trials), make([]study.Trial, trials), make([]study.Trial, trials),
+		make([]study.Trial, trials)
 	aimed := b.aimedAttack(f, k)
 	out := new(faultOutcome)
 	counts := make([]faultOutcome, trials)
@@ -220,7 +252,8 @@ func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*f
 			return nil, err
 		}
 		c := counts[t]
-		out.suspected, out.suspectedBroken, out.found, out.broken = out.suspected+c.suspected, out.suspectedBroken+c.suspectedBroken, out.found+c.found, out.broken+k
+		out.suspected, out.suspectedBroken, out.found, out.broken = out.suspected+c.suspected, out.suspectedBroken+c.suspectedBroken,
+			out.found+c.found, out.broken+k
 	}
 	var err error
 	if out.robust, err = study.Summarize(robust, b.seed); err != nil {
@@ -238,7 +271,9 @@ func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*f
 
 // trial simulates one source of amplitude 1, which the posterior knows, and k broken sensors. It scores the posterior with
 // faults, the one that trusts all sensors, the one that is told which are broken, and the best there is.
-func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aimed *aimedAttack, scores [4]*study.Trial, c *faultOutcome) error {
+func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aimed *aimedAttack, scores [4]*study.Trial,
+	c *faultOutcome,
+) error {
 	r := rand.New(rand.NewPCG(b.seed, uint64(number)))
 	n, m := len(b.column), len(b.high)
 	source, decoy := r.IntN(n), r.IntN(n)
@@ -339,7 +374,8 @@ func (o *faultOutcome) row(f fault, k int, sound *faultOutcome) []string {
 	}
 	return []string{
 		f.name, fmt.Sprint(k), fmt.Sprintf("%.3f", o.trusting.Right.Rate), fmt.Sprintf("%.3f", o.trusting.Calibration.Error),
-		fmt.Sprintf("%.3f", o.robust.Right.Rate), fmt.Sprintf("%.3f", o.told.Right.Rate), fmt.Sprintf("%.3f", o.best.Right.Rate), fmt.Sprintf("%.3f", loss), each, fmt.Sprintf("%.3f", o.robust.Calibration.Error),
+		fmt.Sprintf("%.3f", o.robust.Right.Rate), fmt.Sprintf("%.3f", o.told.Right.Rate), fmt.Sprintf("%.3f", o.best.Right.Rate),
+		fmt.Sprintf("%.3f", loss), each, fmt.Sprintf("%.3f", o.robust.Calibration.Error),
 		fmt.Sprintf("%.3f", o.robust.Coverage.Rate), share(o.suspectedBroken, o.suspected), share(o.found, o.broken), o.missed(f, k, loss),
 	}
 }

@@ -35,7 +35,8 @@ func TestLawsOfFaults(t *testing.T) {
 					got[order] += step * math.Pow(y, float64(order)) * math.Exp(f.law(y, x, high))
 				}
 			}
-			if !floats.EqualFunc(got[:], want[:], func(a, b float64) bool { return math.Abs(a-b) < .02*(1+b) }) || math.Abs(got[0]-1) > 1e-6 {
+			if !floats.EqualFunc(got[:], want[:], func(a, b float64) bool { return math.Abs(a-b) < .02*(1+b) }) ||
+				math.Abs(got[0]-1) > 1e-6 {
 				t.Errorf("%s at %v: moments %v, want %v", f.name, x, got, want)
 			}
 		}

@@ -203,14 +203,17 @@ func (x *sensed) judge(ctx context.Context, s settings, w misfit) ([]string, err
 		return fmt.Sprintf("%.*f", digits(level), ceiling(ratios, level))
 	}
 	return []string{
-		w.name, fmt.Sprint(s.trials), share(seen.poor, s.trials), best(report.PoorFit), shareTo(digits(report.NoFit), seen.none, s.trials), best(report.NoFit),
+		w.name, fmt.Sprint(s.trials), share(seen.poor, s.trials), best(report.PoorFit), shareTo(digits(report.NoFit), seen.none, s.trials),
+		best(report.NoFit),
 		share(seen.found, s.trials), share(seen.two, s.trials), seen.most(),
 	}, nil
 }
 
 // verdict is that of a recovery, which is made where more than one source may be supposed; else the same tests
 // say all that is asked.
-func (x *sensed) verdict(ctx context.Context, checker *posterior.Checker, y []float64, prior posterior.Amplitude, explain bool) (v verdict, err error) {
+func (x *sensed) verdict(ctx context.Context, checker *posterior.Checker, y []float64, prior posterior.Amplitude,
+	explain bool,
+) (v verdict, err error) {
 	w, opts := x.whitened.WithValues(y), x.options(prior)
 	second, err := posterior.Second(ctx, w.Data, opts)
 	if err != nil {

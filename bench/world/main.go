@@ -71,7 +71,8 @@ func run(ctx context.Context) error {
 	flag.StringVar(&s.data, "data", "../examples/data", "folder of the graphs")
 	flag.IntVar(&s.trials, "trials", 0, "simulated releases for each cell; 0: the study's own number")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of sources and noise")
-	flag.StringVar(&s.faults, "faults", "", "faults to study: random, of sensors anywhere, aimed, or none; not given: random and aimed; study faulty alone")
+	flag.StringVar(&s.faults, "faults", "", "faults to study: random, of sensors anywhere, aimed, or none; not given: random and aimed; "+
+		"study faulty alone")
 	only := flag.String("only", "", "studies to run, separated by commas: "+strings.Join(names(), ", "))
 	graphs := flag.String("graphs", "", "graphs to study, separated by semicolons: a folder of -data or a generator; none: the study's own")
 	flag.Parse()

@@ -15,7 +15,10 @@ import (
 
 // scenarioStudy lets what happens differ from the model.
 func scenarioStudy() experiment {
-	return experiment{name: "scenarios", about: "accuracy, calibration and coverage where the world is not the model", trials: 1000, run: runScenarios}
+	return experiment{
+		name: "scenarios", about: "accuracy, calibration and coverage where the world is not the model", trials: 1000,
+		run: runScenarios,
+	}
 }
 
 // scenarioTau is the diffusion time that plan and posterior suppose.
@@ -50,15 +53,21 @@ func scenarioTable(ctx context.Context, s settings, name string, m *graphcloak.M
 		how = "measured readings, equal noise, broken sensors supposed possible"
 	}
 	t := table{
-		title:   fmt.Sprintf("%s, τ = %v, ε = 4, δ = 0.01: %s.", name, scenarioTau, how),
-		columns: []string{"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "ECE", "coverage of the 95 % set"},
+		title: fmt.Sprintf("%s, τ = %v, ε = 4, δ = 0.01: %s.", name, scenarioTau, how),
+		columns: []string{
+			"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "ECE",
+			"coverage of the 95 % set",
+		},
 	}
 	for _, x := range study.Scenarios() {
 		e, err := study.Evaluate(ctx, m, p, study.Options{Trials: s.trials, Amplitude: 1, Seed: s.seed, Scenario: x.Name})
 		if err != nil {
 			return table{}, err
 		}
-		row := []string{x.Name, x.About, rate(e.Right.Rate), rate(e.Detected.Rate), rate(e.Answered.Rate), rate(e.Calibration.MeanConfidence), rate(e.Calibration.Error), rate(e.Coverage.Rate)}
+		row := []string{
+			x.Name, x.About, rate(e.Right.Rate), rate(e.Detected.Rate), rate(e.Answered.Rate),
+			rate(e.Calibration.MeanConfidence), rate(e.Calibration.Error), rate(e.Coverage.Rate),
+		}
 		if x.Sourceless() {
 			row[2], row[5], row[6], row[7] = "–", "–", "–", "–"
 		}

@@ -29,7 +29,8 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.A
 	part, err := m.Partition(ctx)
 	f := advice.Facts{
 		Graph: m.Graph, Metric: a.config.Privacy.Metric, Alpha: a.config.Privacy.Alpha, Delta: a.config.Privacy.Delta,
-		Communities: part.Count, Accuracy: accuracy, Refused: !a.config.Privacy.SpendAtChance, Target: m.Graph.Order() <= analyst.DenseLimit,
+		Communities: part.Count, Accuracy: accuracy, Refused: !a.config.Privacy.SpendAtChance,
+		Target: m.Graph.Order() <= analyst.DenseLimit,
 	}
 	if a.config.Origin("aggregation").Layer == config.LayerDefault {
 		f.Aggregation = a.config.Projection.Aggregation
@@ -99,7 +100,8 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 		return err
 	}
 	if a.config.Execution.Strict && len(a.warnings) > before {
-		return fail(exitValidation, "--strict refuses to run in the face of %s; nothing was spent", report.Count(len(a.warnings)-before, "warning")).
+		return fail(exitValidation, "--strict refuses to run in the face of %s; nothing was spent",
+			report.Count(len(a.warnings)-before, "warning")).
 			hint("fix what they name, or leave --strict out")
 	}
 	return nil
@@ -121,7 +123,8 @@ func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphclo
 // noteEpsilon calls a large ε what it is.
 func (a *app) noteEpsilon(p *graphcloak.Plan) {
 	if p.Epsilon > 10 {
-		a.note("Note: ε = %v is above 10: the release may change the odds between two places that are α apart by more than a factor of e^10, which is 22,000. That hides little.", p.Epsilon)
+		a.note("Note: ε = %v is above 10: the release may change the odds between two places that are α apart by more than a factor of "+
+			"e^10, which is 22,000. That hides little.", p.Epsilon)
 	}
 }
 
@@ -135,17 +138,20 @@ func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, accuracy 
 		return err
 	}
 	a.warnOf(slices.DeleteFunc(advice.Warnings(f), func(w advice.Warning) bool { return w.Code == "accuracy" }))
-	return fail(exitValidation, "%w; nothing was spent", study.AtChance(accuracy)).hint("%s; --spend-at-chance spends all the same", f.Help())
+	return fail(exitValidation, "%w; nothing was spent",
+		study.AtChance(accuracy)).hint("%s; --spend-at-chance spends all the same", f.Help())
 }
 
-// adviseOf is advise for a job without a plan: it makes one, where that is had in time, and returns the accuracy, nil where that is not known.
+// adviseOf is advise for a job without a plan: it makes one, where that is had in time, and returns the accuracy, nil where that is not
+// known.
 func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) (*report.Accuracy, error) {
 	least, _, err := study.RunTime(m, job)
 	if err != nil {
 		return nil, err
 	}
 	if least > tryTime {
-		a.note("Note: how often the answer would be right was not simulated, for a plan takes a while on this graph; `graphcloak plan` makes one and tells")
+		a.note("Note: how often the answer would be right was not simulated, for a plan takes a while on this graph; `graphcloak plan` " +
+			"makes one and tells")
 		return nil, a.advise(ctx, m, nil, nil)
 	}
 	p, err := m.Plan(ctx, job.Plan)

@@ -29,7 +29,10 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "pipes", "id,zone,leak\n1,a,0\n2,a,1\n3,b,0\n4,b,0\n", "source,target,length\n1,2,2\n2,3,5\n3,4,2\n")
-	args := []string{"run", "--from", "folder:pipes", "--source-property", "leak", "--metric", "length", "--community-property", "zone", "--epsilon", "0.1", "--format", "json"}
+	args := []string{
+		"run", "--from", "folder:pipes", "--source-property", "leak", "--metric", "length", "--community-property", "zone",
+		"--epsilon", "0.1", "--format", "json",
+	}
 	exit, _, stderr := called(t, append(args, "--strict")...)
 	if exit != exitValidation || !strings.Contains(stderr, " warnings; nothing was spent") {
 		t.Errorf("--strict: exit %d\n%s", exit, stderr)
@@ -46,7 +49,8 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 		if !strings.Contains(strings.Join(rep.Warnings, "\n"), text) || !strings.Contains(stderr, text) {
 			t.Errorf("no warning %q in %q and\n%s", text, rep.Warnings, stderr)
 		}
-		if exit, stdout, _ := called(t, "runs", "list", "--from", "folder:pipes", "--format", "csv"); exit != exitOK || !strings.Contains(strings.ReplaceAll(stdout, `""`, `"`), text) {
+		if exit, stdout, _ := called(t, "runs", "list", "--from", "folder:pipes", "--format", "csv"); exit != exitOK ||
+			!strings.Contains(strings.ReplaceAll(stdout, `""`, `"`), text) {
 			t.Errorf("the history does not keep %q: exit %d\n%s", text, exit, stdout)
 		}
 	}
@@ -62,7 +66,9 @@ func TestAtChanceNothingIsSpent(t *testing.T) {
 	from := []string{"--from", "folder:path", "--epsilon", epsilon, "--delta", "1e-9"}
 	for _, args := range [][]string{{"plan", "-o", "plan.json"}, {"doctor"}, {"init", "--source-property", "leak", "--yes"}} {
 		exit, _, stderr := called(t, append(args, from...)...)
-		if text := strings.Join(strings.Fields(stderr), " "); exit != exitOK || !strings.Contains(text, "from 1000 simulated runs); chance is 50 %, and it cannot be told from that") || !strings.Contains(text, "; a run is refused unless --spend-at-chance is given; raise ε") {
+		if text := strings.Join(strings.Fields(stderr), " "); exit != exitOK ||
+			!strings.Contains(text, "from 1000 simulated runs); chance is 50 %, and it cannot be told from that") ||
+			!strings.Contains(text, "; a run is refused unless --spend-at-chance is given; raise ε") {
 			t.Errorf("%s: exit %d\n%s", args[0], exit, stderr)
 		}
 	}
@@ -72,7 +78,8 @@ func TestAtChanceNothingIsSpent(t *testing.T) {
 	}
 	for _, args := range commands {
 		exit, _, stderr := called(t, args...)
-		if exit != exitValidation || !strings.Contains(stderr, "the answer cannot be told from chance: right") || !strings.Contains(stderr, "nothing was spent") {
+		if exit != exitValidation || !strings.Contains(stderr, "the answer cannot be told from chance: right") ||
+			!strings.Contains(stderr, "nothing was spent") {
 			t.Errorf("%s: exit %d\n%s", args[0], exit, stderr)
 		}
 	}
@@ -99,7 +106,8 @@ func TestPlanKeepsItsWarnings(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &file) != nil || !strings.Contains(strings.Join(file.Warnings, "\n"), "δ = 0.5 is above 1/n") {
 		t.Errorf("%v, warnings %q", err, file.Warnings)
 	}
-	if exit, _, stderr := called(t, "release", "--from", "folder:path", "--plan", "plan.json", "--source-property", "leak", "-o", "release.json"); exit != exitOK {
+	if exit, _, stderr := called(t, "release", "--from", "folder:path", "--plan", "plan.json", "--source-property", "leak", "-o",
+		"release.json"); exit != exitOK {
 		t.Errorf("a release of it: exit %d\n%s", exit, stderr)
 	}
 }
@@ -120,7 +128,8 @@ func TestDoctorOfAFolder(t *testing.T) {
 		{"--metric width", exitNotFound, "did you mean"},
 		{"--fix", exitUsage, "has no constraints to make"},
 	} {
-		exit, stdout, stderr := called(t, append([]string{"doctor", "--from", "folder:pipes", "--format", "json"}, strings.Fields(c.args)...)...)
+		exit, stdout, stderr := called(t,
+			append([]string{"doctor", "--from", "folder:pipes", "--format", "json"}, strings.Fields(c.args)...)...)
 		if exit != c.exit || !strings.Contains(stderr, c.text) && c.exit != exitNotFound {
 			t.Errorf("%s: exit %d, want %d with %q\n%s%s", c.args, exit, c.exit, c.text, stdout, stderr)
 		}
@@ -132,8 +141,10 @@ func TestDoctorOfAFolder(t *testing.T) {
 func TestPlanWarnsWithoutSimulation(t *testing.T) {
 	kit(t)
 	for epsilon, warned := range map[string]bool{"0.3": true, "8": false} {
-		exit, _, stderr := called(t, "plan", "--from", "example:karate", "--epsilon", epsilon, "--allocation", "uniform", "--trials", "0", "--format", "json")
-		if exit != exitOK || strings.Contains(stderr, "in a rough simulation the answer is right 36 % of the time; chance is 35 %") != warned {
+		exit, _, stderr := called(t, "plan", "--from", "example:karate", "--epsilon", epsilon, "--allocation", "uniform", "--trials", "0",
+			"--format", "json")
+		if exit != exitOK || strings.Contains(stderr,
+			"in a rough simulation the answer is right 36 % of the time; chance is 35 %") != warned {
 			t.Errorf("ε = %s: exit %d, warning wanted: %v\n%s", epsilon, exit, warned, stderr)
 		}
 	}
@@ -152,7 +163,8 @@ func TestCalibrated(t *testing.T) {
 // TestSearchedAllocationWarns: where the accuracy of a plan is known by the search for its noise alone, as above 10,000 nodes,
 // it is held against chance all the same.
 func TestSearchedAllocationWarns(t *testing.T) {
-	a, _, stderr := kit(t, "--from", "example:karate", "--community-property", "club", "--tau", "1", "--delta", "0.01", "--allocation", "uniform")
+	a, _, stderr := kit(t, "--from", "example:karate", "--community-property", "club", "--tau", "1", "--delta", "0.01",
+		"--allocation", "uniform")
 	_, m, p, _ := planned(t, a)
 	for _, c := range []struct {
 		right float64

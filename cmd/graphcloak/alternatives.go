@@ -25,7 +25,8 @@ const maxAlternativesFile = 16 << 20
 var alternativeColumns = []string{"scenario", "source", "target", "weight"}
 
 // alternativesHint says what such a file is.
-const alternativesHint = "the file has the columns scenario,source,target,weight: a row for each relationship that is other in that scenario; weight 0 takes it away"
+const alternativesHint = "the file has the columns scenario,source,target,weight: a row for each relationship that is other in that " +
+	"scenario; weight 0 takes it away"
 
 // readAlternatives reads a file of alternative graphs.
 func readAlternatives(path string) ([]graphcloak.Alternative, error) {
@@ -38,7 +39,8 @@ func readAlternatives(path string) ([]graphcloak.Alternative, error) {
 		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
 	}
 	if k := slices.IndexFunc(list, named); k >= 0 {
-		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path, list[k].Name).hint("give the graph another name")
+		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path,
+			list[k].Name).hint("give the graph another name")
 	}
 	return list, nil
 }

@@ -54,7 +54,8 @@ func newAuditCommand(app *app) *cobra.Command {
 			case o.trials < 100 || !(o.weaken > 0 && o.weaken <= 1):
 				return fail(exitUsage, "--trials is %d and --weaken %v, want ≥ 100 and a number in (0, 1]", o.trials, o.weaken)
 			case len(o.packages) > 0 && (o.plan != "" || o.weaken < 1):
-				return fail(exitUsage, "--package goes with neither --plan nor --weaken").hint("audit the plan and its packages one after the other")
+				return fail(exitUsage, "--package goes with neither --plan nor --weaken").hint(
+					"audit the plan and its packages one after the other")
 			case len(o.packages) > 0:
 				return app.auditPackages(cmd.Context(), o)
 			}
@@ -134,7 +135,8 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if !r.Refuted {
 		return nil
 	}
-	failure := fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g under the plan",
+	failure := fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g "+
+		"under the plan",
 		p.Epsilon, p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon), r.Noise.Probability)
 	if o.weaken < 1 {
 		return failure.hint("as it should: the noise was scaled by %v", o.weaken)
@@ -190,7 +192,8 @@ func (a *app) auditPackages(ctx context.Context, o auditOptions) (err error) {
 		}
 		sensors, noise, readings = append(sensors, c), append(noise, p.Sensor), append(readings, min(max(0, p.Clip.Lo), p.Clip.Hi))
 	}
-	n, err := audit.CheckNoise(ctx, sensors.mechanism(), readings, noise, audit.Options{Trials: min(o.trials, packageTrials), Progress: a.progress})
+	n, err := audit.CheckNoise(ctx, sensors.mechanism(), readings, noise,
+		audit.Options{Trials: min(o.trials, packageTrials), Progress: a.progress})
 	if err != nil {
 		return asRefusal(err)
 	}
@@ -202,7 +205,8 @@ func (a *app) auditPackages(ctx context.Context, o auditOptions) (err error) {
 	if err := a.render(result, section{title: "Audit", text: n.String()}); err != nil || !n.Refuted {
 		return err
 	}
-	return fail(exitValidation, "the noise of cloak is not what its packages state: noise like this has probability %.3g under them", n.Probability).
+	return fail(exitValidation, "the noise of cloak is not what its packages state: noise like this has probability %.3g under them",
+		n.Probability).
 		hint("run it again: chance alone does this once in a million; if it stays, publish nothing and report it")
 }
 

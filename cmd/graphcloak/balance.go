@@ -95,7 +95,10 @@ const defaultDelta = 1e-5
 // newBalance converts at [scopeAccount.delta].
 func newBalance(h scopeAccount, given float64) balance {
 	a, delta := h.account, h.delta(given)
-	b := balance{Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta, Head: a.Head.String(), MovedTo: a.MovedTo}
+	b := balance{
+		Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Delta: delta,
+		Head: a.Head.String(), MovedTo: a.MovedTo,
+	}
 	b.Epsilon = orNil(a.Epsilon(delta))
 	left, ok := h.recent.Remaining()
 	if !ok {
@@ -118,7 +121,8 @@ func orNil(x float64, err error) *float64 {
 }
 
 var balanceColumns = []string{
-	"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee", "capPer", "recentEpsilon", "movedTo",
+	"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee",
+	"capPer", "recentEpsilon", "movedTo",
 }
 
 // row is an account in full, for programs.
@@ -166,7 +170,11 @@ func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 	var remarks []string
 	sliding, moved, inFull := false, false, a.outputFormat() != "table" || a.verbose()
 	if len(holdings) == 0 {
-		return a.render(map[string]any{"scopes": balances}, section{columns: balanceColumns, rows: rowsOf(balances, balance.row), none: "Nothing was spent yet, and no cap is set: `graphcloak budget set` sets one."})
+		return a.render(map[string]any{"scopes": balances},
+			section{
+				columns: balanceColumns, rows: rowsOf(balances, balance.row),
+				none: "Nothing was spent yet, and no cap is set: `graphcloak budget set` sets one.",
+			})
 	}
 	for i, h := range holdings {
 		balances[i] = newBalance(h, delta)
@@ -175,13 +183,16 @@ func (a *app) showAccounts(holdings []scopeAccount, delta float64) error {
 		remarks = append(remarks, remainingAtDelta(h, delta)...)
 	}
 	if sliding {
-		remarks = append(remarks, "A cap with \"cap per\" limits what is spent in any time as long as that, recent ε; ε is that of all releases, however old.")
+		remarks = append(remarks, "A cap with \"cap per\" limits what is spent in any time as long as that, recent ε; ε is that of all "+
+			"releases, however old.")
 	}
 	table := shortBalances(balances, sliding, moved)
 	if inFull {
 		table.columns, table.rows = balanceColumns, rowsOf(balances, balance.row)
 	}
-	return a.render(map[string]any{"scopes": balances}, table, section{text: "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --verbose shows. " + strings.Join(remarks, " ")})
+	return a.render(map[string]any{"scopes": balances}, table,
+		section{text: "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --verbose shows. " +
+			strings.Join(remarks, " ")})
 }
 
 // remainingAtDelta says what remains in capped scopes at a δ other than the cap's; 0: none.

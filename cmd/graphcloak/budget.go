@@ -19,7 +19,8 @@ import (
 
 func newBudgetCommand(app *app) *cobra.Command {
 	return newGroup("budget", "Show, limit and verify what was spent",
-		newBudgetShowCommand(app), newBudgetSetCommand(app), newBudgetHeadCommand(app), newBudgetVerifyCommand(app), newBudgetReconcileCommand(app))
+		newBudgetShowCommand(app), newBudgetSetCommand(app), newBudgetHeadCommand(app), newBudgetVerifyCommand(app),
+		newBudgetReconcileCommand(app))
 }
 
 // budget gives a command the ledger of the store that it names.
@@ -78,7 +79,8 @@ func (a *app) agree(ctx context.Context, known, meant []string) error {
 			}
 		}
 		return fail(exitNotFound, "the ledger has no scope %q%s", scope, near).
-			hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about("budgetScope", scope)
+			hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about(
+			"budgetScope", scope)
 	}
 	return nil
 }
@@ -99,7 +101,8 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			"refusal says from when on there is room. That is a policy: what all releases together tell, however old, goes on\n" +
 			"growing, and `budget show` shows it beside.",
 		Example: "  graphcloak budget set --uri neo4j://localhost:7687 -u neo4j --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
-			"  graphcloak budget set --from folder:mygraph --budget-scope people --properties risk,heat --create --epsilon 8 --delta 1e-5\n" +
+			"  graphcloak budget set --from folder:mygraph --budget-scope people --properties risk,heat --create --epsilon 8 " +
+			"--delta 1e-5\n" +
 			"  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 4 --delta 1e-5 --per 30d",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if scope == "" {
@@ -133,10 +136,12 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		return app.showAccounts(holdings, limit.Delta)
 	})
 	cmd.Flags().StringVar(&scope, "budget-scope", "", "`NAME` of the scope, such as property=risk")
-	cmd.Flags().StringSliceVar(&properties, "properties", nil, "put the properties with these `NAMES` together as this scope; under its cap, for good")
+	cmd.Flags().StringSliceVar(&properties, "properties", nil,
+		"put the properties with these `NAMES` together as this scope; under its cap, for good")
 	cmd.Flags().Float64Var(&limit.Epsilon, "epsilon", 0, "privacy loss ε of all releases together, a `NUMBER`")
 	cmd.Flags().Float64Var(&limit.Delta, "delta", 0, "failure probability δ of all releases together, a `NUMBER`")
-	cmd.Flags().StringVar(&per, "per", "", "limit what is spent in any `SPAN` of time, such as 30d, by the store's clock; what is older counts no more against the cap")
+	cmd.Flags().StringVar(&per, "per", "", "limit what is spent in any `SPAN` of time, such as 30d, by the store's clock; what is older "+
+		"counts no more against the cap")
 	cmd.Flags().BoolVar(&create, "create", false, "limit a scope that the ledger does not know yet")
 	return cmd
 }
@@ -169,11 +174,14 @@ func (a *app) setCap(ctx context.Context, l privacy.Ledger, scopes []string, lim
 
 // checkCharged refuses a scope to which nothing will ever be charged.
 func checkCharged(known []string, scope string) error {
-	if _, ok := graphcloak.PropertyOf(scope); ok || slices.Contains(known, scope) || scope == graphcloak.Scope(graphcloak.Signal{Cloaked: true}) {
+	if _, ok := graphcloak.PropertyOf(scope); ok || slices.Contains(known, scope) ||
+		scope == graphcloak.Scope(graphcloak.Signal{Cloaked: true}) {
 		return nil
 	}
-	return fail(exitUsage, "nothing is charged to %q: a release is charged to property=NAME of its property, or to sensors%s", scope, suggestScope(scope, known)).
-		hint("give --budget-scope property=NAME, or with --properties NAMES the properties whose common scope %s is to be", visible(scope)).about("budgetScope", scope)
+	return fail(exitUsage, "nothing is charged to %q: a release is charged to property=NAME of its property, or to sensors%s", scope,
+		suggestScope(scope, known)).
+		hint("give --budget-scope property=NAME, or with --properties NAMES the properties whose common scope %s is to be",
+			visible(scope)).about("budgetScope", scope)
 }
 
 func newBudgetShowCommand(app *app) *cobra.Command {
@@ -184,11 +192,13 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		Short: "What every property spent, and what is left",
 		Long: "show adds up the releases of each scope. Their costs ρ add exactly; epsilon is the ε at which all of them\n" +
 			"together are private, by the exact conversion of Gaussian differential privacy, at the delta of its row: that of\n" +
-			"the cap, or --delta, or else that of the last release. So is remainingEpsilon, what one more release may cost. The same cost is another ε at\n" +
+			"the cap, or --delta, or else that of the last release. So is remainingEpsilon, what one more release may cost. The same " +
+			"cost is another ε at\n" +
 			"another δ: a release at ε = 1, δ = 1e-5 is one at ε = 0.4, δ = 0.01. Under the guarantee perSensor\n" +
 			"the numbers are those of the sensor that spent most, alone. A scope that counts in a common one shows what its own\n" +
 			"releases spent, before and since.",
-		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j --budget-scope property=risk --delta 1e-6",
+		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j " +
+			"--budget-scope property=risk --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if cmd.Flags().Changed("delta") && !(delta >= privacy.MinDelta && delta < 1) {
 			return fail(exitUsage, "--delta is %v, want a number from %v to below 1", delta, privacy.MinDelta)
@@ -204,7 +214,8 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		return app.showAccounts(holdings, delta)
 	})
 	cmd.Flags().StringVar(&scope, "budget-scope", "", "show the scope with this `NAME` alone, such as property=risk")
-	cmd.Flags().Float64Var(&delta, "delta", 0, "δ at which ε is shown where a scope has no cap, and what is left too, a `NUMBER`; 0: that of the last release")
+	cmd.Flags().Float64Var(&delta, "delta", 0, "δ at which ε is shown where a scope has no cap, and what is left too, a `NUMBER`; 0: "+
+		"that of the last release")
 	return cmd
 }
 

@@ -55,7 +55,8 @@ func TestDryRunsAskTheLedger(t *testing.T) {
 		limit string
 		want  int
 	}{{"1", exitBudget}, {"4", 0}} {
-		if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--create", "--epsilon", c.limit, "--delta", "0.1"); exit != 0 {
+		if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--create", "--epsilon", c.limit, "--delta",
+			"0.1"); exit != 0 {
 			t.Fatal(output)
 		}
 		for _, dry := range [][]string{{"run", "--epsilon", "4", "--delta", "0.1"}, {"release", "--plan", plan}} {

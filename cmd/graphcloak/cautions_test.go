@@ -23,7 +23,8 @@ func TestJobListNamesWhatWillFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := []string{"--from", "folder:hall", "--config", "night.yaml"}
-	if exit, _, stderr := called(t, append(strings.Fields("budget set --budget-scope property=part --create --epsilon 1 --delta 0.01"), at[:2]...)...); exit != exitOK {
+	if exit, _, stderr := called(t,
+		append(strings.Fields("budget set --budget-scope property=part --create --epsilon 1 --delta 0.01"), at[:2]...)...); exit != exitOK {
 		t.Fatal(stderr)
 	}
 	exit, stdout, stderr := called(t, append([]string{"job", "list", "--format", "csv"}, at...)...)
@@ -46,8 +47,14 @@ func TestDoctorNamesWhyAJobWillFail(t *testing.T) {
 		name, job, detail, fix string
 		exit                   int
 	}{
-		{"a property that is missing", "sourceProperty: nope", "has the property", "fix the job, or give the nodes the property", exitNotFound},
-		{"a scope without a cap", "sourceProperty: leak", "has no cap", "limit it first: `graphcloak budget set --create --budget-scope property=leak", exitBudget},
+		{
+			"a property that is missing", "sourceProperty: nope", "has the property",
+			"fix the job, or give the nodes the property", exitNotFound,
+		},
+		{
+			"a scope without a cap", "sourceProperty: leak", "has no cap",
+			"limit it first: `graphcloak budget set --create --budget-scope property=leak", exitBudget,
+		},
 		{"a job that can run", "{sourceProperty: leak, requireCap: false}", "", "", exitOK},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,7 +72,9 @@ func TestDoctorNamesWhyAJobWillFail(t *testing.T) {
 				t.Fatal(err, stdout)
 			}
 			check := said.Checks[len(said.Checks)-1]
-			if exit != c.exit || c.exit != exitOK && (check.Name != "job nightly" || !strings.Contains(check.Detail, c.detail) || !strings.HasPrefix(check.Fix, c.fix) || strings.Contains(check.Detail, c.fix)) {
+			if exit != c.exit || c.exit != exitOK &&
+				(check.Name != "job nightly" || !strings.Contains(check.Detail, c.detail) || !strings.HasPrefix(check.Fix, c.fix) ||
+					strings.Contains(check.Detail, c.fix)) {
 				t.Errorf("exit %d, want %d; %+v\n%s", exit, c.exit, check, stderr)
 			}
 		})

@@ -51,7 +51,8 @@ func newBudgetHeadCommand(app *app) *cobra.Command {
 			"Keep a line where the owner of the store cannot reach it, on paper or in a commit: `budget verify --contains HASH`\n" +
 			"then finds a ledger that was replaced, or restored from an older copy. The report and the record of every run\n" +
 			"hold such a head too, as ledgerHead.",
-		Example: "  graphcloak budget head --from folder:mygraph --format table\n  graphcloak budget head --from folder:mygraph --format csv >> heads.csv",
+		Example: "  graphcloak budget head --from folder:mygraph --format table\n  graphcloak budget head --from folder:mygraph " +
+			"--format csv >> heads.csv",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		_, rows, err := app.heads(ctx, l)
 		if err != nil {
@@ -113,7 +114,8 @@ func parseHeads(kept []string) ([]privacy.Digest, error) {
 	heads := make([]privacy.Digest, len(kept))
 	for i, text := range kept {
 		if err := heads[i].UnmarshalText([]byte(strings.TrimSpace(text))); err != nil {
-			return nil, fail(exitUsage, "--contains %q is no head: %w", text, err).hint("give the 64 hexadecimal digits of `graphcloak budget head`, or of ledgerHead in a report")
+			return nil, fail(exitUsage, "--contains %q is no head: %w", text,
+				err).hint("give the 64 hexadecimal digits of `graphcloak budget head`, or of ledgerHead in a report")
 		}
 	}
 	return heads, nil
@@ -131,7 +133,8 @@ func containHeads(ctx context.Context, l privacy.Ledger, scopes []string, heads 
 	for _, head := range heads {
 		if !slices.ContainsFunc(chains, func(c []privacy.Entry) bool { return privacy.Contains(c, head) }) {
 			return fail(exitConflict, "no chain contains the head %s", head).
-				hint("the ledger was restored from a copy older than this head, or replaced, or is another one: what was spent since is not in it. " +
+				hint("the ledger was restored from a copy older than this head, or replaced, or is another one: what was spent since " +
+					"is not in it. " +
 					"Restore the newer ledger, or let the machine that spent it run `graphcloak budget reconcile`")
 		}
 	}
@@ -241,7 +244,10 @@ func (a *app) reconcile(ctx context.Context, l privacy.Ledger, id privacy.Identi
 		text = "What follows was forgotten: its data are said to be gone."
 	}
 	return a.render(map[string]any{"reconciled": rows}, section{text: text},
-		section{columns: []string{"budgetScope", "lostHead", "bookedRho"}, rows: rowsOf(rows, func(r row) []any { return []any{r.Scope, r.Lost.String(), r.Booked} })})
+		section{
+			columns: []string{"budgetScope", "lostHead", "bookedRho"},
+			rows:    rowsOf(rows, func(r row) []any { return []any{r.Scope, r.Lost.String(), r.Booked} }),
+		})
 }
 
 // lostMark returns what is remembered of a scope under one name, where the chain

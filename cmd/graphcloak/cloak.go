@@ -32,7 +32,8 @@ func newCloakCommand(app *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			app.rendered = true // standard output holds private readings and nothing else
 			if path == "" {
-				return fail(exitUsage, "no sensor package is named").hint("give --package FILE, made by `graphcloak plan --sensor-package-dir DIR`")
+				return fail(exitUsage, "no sensor package is named").hint(
+					"give --package FILE, made by `graphcloak plan --sensor-package-dir DIR`")
 			}
 			if !(sigmaMin >= 0) {
 				return fail(exitUsage, "--sigma-min is %v, want a number ≥ 0", sigmaMin)
@@ -57,7 +58,8 @@ func newCloakCommand(app *app) *cobra.Command {
 	cmd.Annotations = map[string]string{flagsOnly: "true"}
 	f := cmd.Flags()
 	f.StringVar(&path, "package", "", "sensor package `FILE`")
-	f.StringVar(&state, "state-dir", "", "`DIR` of the sensor's counter and budget; one of its own under $XDG_STATE_HOME/graphcloak unless given")
+	f.StringVar(&state, "state-dir", "", "`DIR` of the sensor's counter and budget; one of its own under $XDG_STATE_HOME/graphcloak "+
+		"unless given")
 	f.StringVar(&key, "key", "", "`FILE` with the sensor's own key, mode 0600; with escrow randomness only")
 	f.Float64Var(&sigmaMin, "sigma-min", 0, "refuse a package with a smaller σ than this `NUMBER`")
 	return cmd

@@ -25,7 +25,8 @@ func TestCloakIsSmallAndAlone(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	plan := exec.Command(binary, "plan", "--from", "generate:path,n=5", "--trials", "0", "--sensor-package-dir", "packages", "-o", "plan.json")
+	plan := exec.Command(binary, "plan", "--from", "generate:path,n=5", "--trials", "0", "--sensor-package-dir", "packages",
+		"-o", "plan.json")
 	plan.Dir = dir
 	plan.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "xdg"), "HOME="+dir)
 	if out, err := plan.CombinedOutput(); err != nil {

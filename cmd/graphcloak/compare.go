@@ -25,7 +25,8 @@ func newRunsCompareCommand(app *app) *cobra.Command {
 		Use:   "compare [RUNID...]",
 		Short: "What changed from run to run, and what all of them cost together",
 		Long: "compare sets runs of a store beside each other in the order of their start: the likeliest community of each, how\n" +
-			"sure it was, what it cost, what these runs and what all releases of the same data cost together. Without RUNID it takes every\n" +
+			"sure it was, what it cost, what these runs and what all releases of the same data cost together. Without RUNID it " +
+			"takes every\n" +
 			"finished run that recovered, in every mode. It reads the history, no node; --report FILE leaves a page too.",
 		Example: "  graphcloak runs compare --from folder:graphcloak-demo\n" +
 			"  graphcloak runs compare --uri neo4j://localhost:7687 -u neo4j --report nights.html",
@@ -34,7 +35,8 @@ func newRunsCompareCommand(app *app) *cobra.Command {
 			return app.compareRuns(cmd.Context(), args)
 		},
 	}
-	return app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupReport, config.GroupOutput, config.GroupExecution)
+	return app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupReport, config.GroupOutput,
+		config.GroupExecution)
 }
 
 func (a *app) compareRuns(ctx context.Context, ids []string) error {
@@ -189,10 +191,15 @@ func (a *app) showSeries(series page.Series, together []composition) error {
 	for _, c := range slices.Backward(together) {
 		text = c.String() + "\n" + text
 	}
-	return a.render(map[string]any{"runs": series.Runs, "changes": series.Changes(), "together": together, "budgets": series.Budgets}, section{
-		title: "Runs", columns: []string{"startedAt", "runId", "community", "probability", "verdict", "credibleSetSize", "epsilonSpent"},
-		rows: rowsOf(series.Runs, func(r page.SeriesRun) []any {
-			return []any{r.Started, r.RunID, r.Community, likelihood(r.Verdict, r.Probability), r.Verdict, r.CredibleSetSize, r.EpsilonSpent}
-		}),
-	}, section{title: "Changes", text: onePerLine(series.Changes())}, section{text: text})
+	return a.render(map[string]any{"runs": series.Runs, "changes": series.Changes(), "together": together, "budgets": series.Budgets},
+		section{
+			title:   "Runs",
+			columns: []string{"startedAt", "runId", "community", "probability", "verdict", "credibleSetSize", "epsilonSpent"},
+			rows: rowsOf(series.Runs, func(r page.SeriesRun) []any {
+				return []any{
+					r.Started, r.RunID, r.Community, likelihood(r.Verdict, r.Probability), r.Verdict, r.CredibleSetSize,
+					r.EpsilonSpent,
+				}
+			}),
+		}, section{title: "Changes", text: onePerLine(series.Changes())}, section{text: text})
 }

@@ -23,9 +23,13 @@ type epsilonFlags struct {
 }
 
 func (c *epsilonFlags) flags(f *pflag.FlagSet) {
-	f.IntVar(&c.trials, "trials", study.DefaultTrials, fmt.Sprintf("simulated releases behind the expected accuracy, a `NUMBER`; %d go on to %d where they do not tell it from chance; 0: none", study.DefaultTrials, study.ChanceTrials))
-	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "the least ε that is right this often; how often the right community is named, a `NUMBER` in (0, 1)")
-	f.Float64Var(&c.target.EMD, "target-emd", 0, "the least ε that comes this near; how far the posterior is from the source on average, a `NUMBER` in units of the metric")
+	f.IntVar(&c.trials, "trials", study.DefaultTrials,
+		fmt.Sprintf("simulated releases behind the expected accuracy, a `NUMBER`; %d go on to %d where they do not tell it from "+
+			"chance; 0: none", study.DefaultTrials, study.ChanceTrials))
+	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "the least ε that is right this often; how often the right community is "+
+		"named, a `NUMBER` in (0, 1)")
+	f.Float64Var(&c.target.EMD, "target-emd", 0, "the least ε that comes this near; how far the posterior is from the source on "+
+		"average, a `NUMBER` in units of the metric")
 	f.StringVar(&c.curve, "curve", "", "the privacy–accuracy curve as a CSV `FILE`")
 }
 
@@ -40,7 +44,8 @@ func (c *epsilonFlags) check(a *app) error {
 	case c.trials < 0:
 		return fail(exitUsage, "--trials is %d, want a number ≥ 0", c.trials)
 	case c.aimed() && a.config.Origin("epsilon").Layer == config.LayerFlag:
-		return fail(exitUsage, "--epsilon says which ε, and a target finds one").hint("leave --epsilon out: the plan says which ε it takes; or leave --target-accuracy and --target-emd out")
+		return fail(exitUsage, "--epsilon says which ε, and a target finds one").hint(
+			"leave --epsilon out: the plan says which ε it takes; or leave --target-accuracy and --target-emd out")
 	case c.trials == 0 && (c.aimed() || c.curve != ""):
 		return fail(exitUsage, "targets and the curve are simulated, and --trials is 0").hint("leave --trials out, or give more")
 	}
@@ -80,7 +85,8 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 		return nil, err
 	}
 	if p.TauChoice != nil || p.Allocated != nil {
-		a.note("Note: the curve keeps %s of ε = %v throughout; a plan at another ε chooses again, and may be right more often.", keptBy(p), p.Epsilon)
+		a.note("Note: the curve keeps %s of ε = %v throughout; a plan at another ε chooses again, and may be right more often.",
+			keptBy(p), p.Epsilon)
 	}
 	return p, a.writeCurve(c.curve, p, points)
 }
@@ -131,7 +137,10 @@ func (a *app) writeCurve(path string, plan *graphcloak.Plan, points []study.Poin
 			},
 			rows: rowsOf(points, func(p study.Point) []any {
 				x, u := p.Accuracy, p.Uniform
-				row := []any{p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials, nil, plan.Public.Tau}
+				row := []any{
+					p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials, nil,
+					plan.Public.Tau,
+				}
 				if x.Limit != nil {
 					row[11] = x.Limit.Gaussian
 				}

@@ -62,7 +62,8 @@ func TestPlanWithNothingGiven(t *testing.T) {
 		why := strings.Contains(stderr, "; chance is ") || strings.Contains(stderr, "there is a single community")
 		change := strings.Contains(stderr, "--target-accuracy 0.9` finds") || strings.Contains(stderr, "give a --community-property")
 		if !strings.Contains(stderr, "Warning: ") || !why || !change {
-			t.Errorf("%s: right in %v, chance %v, and nobody is told why and what to change:\n%s", g, p.Accuracy.Probability, p.Accuracy.Chance, stderr)
+			t.Errorf("%s: right in %v, chance %v, and nobody is told why and what to change:\n%s", g, p.Accuracy.Probability,
+				p.Accuracy.Chance, stderr)
 		}
 	}
 	if !useful["generate:"+served] {

@@ -53,7 +53,10 @@ const demoDir = "graphcloak-demo"
 // demoDefaults tell three districts of the water network apart: the right one is the likeliest in more than
 // 95 % of runs: TestDemoIsRight. The shipped graph has a source, so that one is supposed.
 func demoDefaults() map[string]string {
-	return map[string]string{"from": "example:net3", "epsilon": "4", "delta": "0.01", "tau": "4", "gamma": "0.1", "falseAlarm": "1", "format": "table"}
+	return map[string]string{
+		"from": "example:net3", "epsilon": "4", "delta": "0.01", "tau": "4", "gamma": "0.1", "falseAlarm": "1",
+		"format": "table",
+	}
 }
 
 func (a *app) demo(ctx context.Context, dir string) error {
@@ -124,7 +127,9 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 
 // explainDemo prepares the page of a demo, which knows more than that of a run: where the
 // source is, and what other ε would give.
-func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, dir string) error {
+func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job,
+	dir string,
+) error {
 	path := pagePath(a.config.Report.File, job.RunID)
 	if path == "" {
 		path = filepath.Join(dir, "report.html")

@@ -148,7 +148,8 @@ func TestEveryPageIsRun(t *testing.T) {
 		if parts := strings.Split(string(text), "```console recorded"); len(parts) > 1 {
 			said := strings.Count(strings.ToLower(string(text)), "recorded") - (len(parts) - 1)
 			if why := strings.Count(string(text), "no test"); said < len(parts)-1 || why < len(parts)-1 {
-				t.Errorf("%s: %d blocks are marked as recorded; the text says it %d times, and %d times that no test runs them", path, len(parts)-1, said, why)
+				t.Errorf("%s: %d blocks are marked as recorded; the text says it %d times, and %d times that no test runs them", path,
+					len(parts)-1, said, why)
 			}
 		}
 	}
@@ -201,7 +202,8 @@ func runPage(t *testing.T, bin, page string, seed int, p *documented.Page) {
 	dir := t.TempDir()
 	writeFiles(t, page, dir)
 	t.Cleanup(func() { endServer(dir) })
-	s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table")}
+	s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+		"GRAPHCLOAK_FORMAT=table")}
 	ran, port := 0, freePort(t)
 	for k, c := range p.Commands {
 		if strings.Contains(c.Text, "NEO4J") {
@@ -267,6 +269,7 @@ func (s *shell) compare(t *testing.T, c *documented.Command, text string) {
 		t.Fatalf("$ %s\nexit %d, want %d:\n%s", text, exit, c.Exit(), out)
 	}
 	if wrong := c.Compare(out); len(wrong) > 0 {
-		t.Errorf("$ %s\n%s\nit printed\n%s\nif that is right: go test -run TestDocumentedCommands ./cmd/graphcloak -update", text, strings.Join(wrong, "\n"), out)
+		t.Errorf("$ %s\n%s\nit printed\n%s\nif that is right: go test -run TestDocumentedCommands ./cmd/graphcloak -update", text,
+			strings.Join(wrong, "\n"), out)
 	}
 }

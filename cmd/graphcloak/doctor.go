@@ -27,7 +27,8 @@ func newDoctorCommand(app *app) *cobra.Command {
 		Long: "doctor looks at everything that a run needs of the server, or of a folder, and changes nothing. Where labels or\n" +
 			"types are named it reads the graph too, and warns of what will disappoint. It names jobs that cannot run. --fix makes\n" +
 			"the constraints that lack and that of --node-key; it fixes nothing else, for no data is wrong beyond doubt.\n" +
-			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for anyone who may run it: what\n" +
+			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for anyone who " +
+			"may run it: what\n" +
 			"applies to the server that is named, or without one to Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
 			"  graphcloak doctor --config graphcloak.yaml --fix\n" +
@@ -54,8 +55,10 @@ func newDoctorCommand(app *app) *cobra.Command {
 			return app.examine(cmd.Context(), names, fix)
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"requireCap": jobDefaults["requireCap"]}, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, map[string]string{"requireCap": jobDefaults["requireCap"]}, config.GroupConnection, config.GroupSource,
+		config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
+		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupWrite,
+		config.GroupOutput, config.GroupExecution)
 	cmd.Flags().BoolVar(&fix, "fix", false, "make the constraints that lack")
 	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
 	return cmd
@@ -135,7 +138,8 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	if len(made) > 0 {
 		sections = append(sections, section{text: "Made the constraints on " + strings.Join(made, ", ") + "."})
 	}
-	if err := a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0, "made": made}, sections...); err != nil || len(failed) == 0 {
+	if err := a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0, "made": made}, sections...); err != nil ||
+		len(failed) == 0 {
 		return err
 	}
 	exit := exitCode(failed[0].Err)
@@ -184,7 +188,10 @@ func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
 	c := neo4j.CheckResult{Name: "graph", OK: true}
 	if err := a.readAndAdvise(ctx, &c.Detail); err != nil {
 		d := describe(err)
-		c = neo4j.CheckResult{Name: "graph", Detail: d.Message, Fix: cmp.Or(d.Suggestion, "graphcloak init proposes settings that fit"), Err: err}
+		c = neo4j.CheckResult{
+			Name: "graph", Detail: d.Message,
+			Fix: cmp.Or(d.Suggestion, "graphcloak init proposes settings that fit"), Err: err,
+		}
 	}
 	return []neo4j.CheckResult{c}
 }

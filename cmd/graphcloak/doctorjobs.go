@@ -46,7 +46,10 @@ func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	all, _, err := jobs.New(jobs.Options{Store: jobsOf(s), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Log: a.log, Cautions: jobRunner{a, s}.cautions}).Jobs(ctx)
+	all, _, err := jobs.New(jobs.Options{
+		Store: jobsOf(s), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Log: a.log,
+		Cautions: jobRunner{a, s}.cautions,
+	}).Jobs(ctx)
 	return all, err
 }
 
@@ -63,15 +66,18 @@ func examineJob(j jobs.Job) neo4j.CheckResult {
 	case cautioned:
 		c.Detail, c.Fix, c.Err = visible(refused.Error()), visible(refused.suggestion), refused
 	case j.State.Status == jobs.JobStatus(jobs.OverBudget):
-		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s", j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)
-		c.Err, c.Fix = privacy.ErrOverBudget, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`; its next run shows whether it helped"
+		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s",
+			j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)
+		c.Err, c.Fix = privacy.ErrOverBudget, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget "+
+			"set`; its next run shows whether it helped"
 	default:
 		c.OK = true
 	}
 	if c.OK && j.Missed > 0 {
 		c = neo4j.CheckResult{
 			Name: c.Name, Detail: j.MissedText(), Err: errMissed,
-			Fix: "keep `graphcloak serve` running; let it run more at once with --parallel-jobs; missedRuns: once makes up for a time that was missed",
+			Fix: "keep `graphcloak serve` running; let it run more at once with --parallel-jobs; missedRuns: once makes up for a time " +
+				"that was missed",
 		}
 	}
 	return c

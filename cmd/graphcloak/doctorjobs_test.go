@@ -15,7 +15,8 @@ import (
 func TestDoctorTellsMissedTimes(t *testing.T) {
 	for _, status := range []jobs.JobStatus{jobs.Pending, jobs.JobStatus(jobs.Finished)} {
 		j := jobs.Job{State: jobs.State{Status: status}, Missed: 2, MissedLast: time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC)}
-		if c := examineJob(j); c.OK || c.Fix == "" || !strings.Contains(c.Detail, "2 times") || !strings.Contains(c.Detail, "2026-06-01T02:00:00Z") {
+		if c := examineJob(j); c.OK || c.Fix == "" || !strings.Contains(c.Detail, "2 times") ||
+			!strings.Contains(c.Detail, "2026-06-01T02:00:00Z") {
 			t.Errorf("%s: %+v", status, c)
 		}
 		j.Missed = 0

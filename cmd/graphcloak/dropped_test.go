@@ -197,7 +197,10 @@ func runOnce(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 }
 
 // withRoom limits the data, as jobs ask for.
-var withRoom = []string{"budget", "set", "--from", "folder:g", "--budget-scope", "property=signal", "--create", "--epsilon", "9", "--delta", "0.2"}
+var withRoom = []string{
+	"budget", "set", "--from", "folder:g", "--budget-scope", "property=signal", "--create", "--epsilon", "9",
+	"--delta", "0.2",
+}
 
 // oneJob writes settings with one job.
 func oneJob(t *testing.T, signal []string) {
@@ -228,7 +231,10 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		defer stop()
 		said, done := &voice{}, make(chan int, 1)
 		go func() {
-			args := []string{"serve", "--from", "folder:g", "--config", "night.yaml", "--listen", "127.0.0.1:0", "--token-file", "token", "--log-level", "debug"}
+			args := []string{
+				"serve", "--from", "folder:g", "--config", "night.yaml", "--listen", "127.0.0.1:0", "--token-file", "token",
+				"--log-level", "debug",
+			}
 			done <- run(ctx, args, strings.NewReader(""), io.Discard, said)
 		}()
 		base := ""
@@ -265,7 +271,10 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 			}
 		}
 		runID := regexp.MustCompile(`"runId": ?"([^"]*)"`).FindStringSubmatch(ask("GET", "/api/v1/runs"))
-		for _, path := range []string{"/", "/jobs/night", "/runs/ID", "/api/v1/jobs", "/api/v1/runs", "/api/v1/runs/ID", "/api/v1/budgets", "/metrics"} {
+		for _, path := range []string{
+			"/", "/jobs/night", "/runs/ID", "/api/v1/jobs", "/api/v1/runs", "/api/v1/runs/ID",
+			"/api/v1/budgets", "/metrics",
+		} {
 			path = strings.Replace(path, "ID", runID[1], 1)
 			out.WriteString(ask("GET", path))
 		}
@@ -292,7 +301,8 @@ func runSensors(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		say(t, out, "", slices.Concat([]string{"plan", "--trials", "0", "-o", "plan.json", "--sensor-package-dir", "packages"}, everyWay, signal))
+		say(t, out, "", slices.Concat([]string{"plan", "--trials", "0", "-o", "plan.json", "--sensor-package-dir", "packages"},
+			everyWay, signal))
 		packages, err := filepath.Glob("packages/*.json")
 		if err != nil || len(packages) != 5 {
 			t.Fatalf("%q, %v", packages, err)
@@ -305,7 +315,10 @@ func runSensors(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		out.Write(sent.Bytes())
 		lines := regexp.MustCompile(`(?m)^exit 0\n`).ReplaceAllString(sent.String(), "")
 		at := slices.Concat(everyWay[:2], everyWay[len(everyWay)-5:])
-		say(t, out, lines, append([]string{"release", "--plan", "plan.json", "--from-sensors", "-", "--mode", "write", "-o", "release.json"}, at...))
+		say(t, out, lines, append([]string{
+			"release", "--plan", "plan.json", "--from-sensors", "-", "--mode", "write", "-o",
+			"release.json",
+		}, at...))
 		say(t, out, "", append([]string{"recover", "--release", "release.json", "--format", "json"}, at...))
 		say(t, out, "", looks()...)
 	}
@@ -318,7 +331,10 @@ func runTwice(t *testing.T, dir string, signal []string) func(*bytes.Buffer) {
 		id := interrupted(t, unstaged, slices.Concat(everyWay[2:], signal)...)
 		t.Chdir(dir)
 		show(t, dir, out)
-		say(t, out, "", []string{"run", "--resume", id, "--from", "folder:" + os.Getenv("GRAPH"), "--format", "json", "--log-level", "debug"})
+		say(t, out, "", []string{
+			"run", "--resume", id, "--from", "folder:" + os.Getenv("GRAPH"), "--format", "json",
+			"--log-level", "debug",
+		})
 		say(t, out, "", looks()...)
 	}
 }

@@ -42,7 +42,8 @@ func newEstimateCommand(app *app) *cobra.Command {
 			}
 			app.notices(s)
 			return app.render(map[string]any{"commands": all}, section{
-				title: "Estimate: nothing was run", text: supposedTau(all[0], job) + scenariosTogether(), columns: estimateColumns(), rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
+				title: "Estimate: nothing was run", text: supposedTau(all[0], job) + scenariosTogether(), columns: estimateColumns(),
+				rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
 			})
 		},
 	}
@@ -71,12 +72,14 @@ func supposedTau(e study.Estimate, job graphcloak.Job) string {
 	if job.Tau > 0 {
 		return fmt.Sprintf("At τ = %s.", cell(e.Tau, barDigits))
 	}
-	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.", cell(e.Tau, barDigits))
+	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.",
+		cell(e.Tau, barDigits))
 }
 
 // scenariosTogether says that evaluate is estimated as it is by default.
 func scenariosTogether() string {
-	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.", len(study.Scenarios()))
+	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.",
+		len(study.Scenarios()))
 }
 
 // narrowEstimates are the estimates on a screen of 80 columns.

@@ -48,8 +48,10 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&e.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
-	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; --amplitude is what the posterior assumes")
-	f.StringVar(&e.options.Scenario, "scenario", study.Scenarios()[0].Name, "what happens: `NAME|all|FILE`, of a scenario or of a graph of the plan; all for a table; or a CSV file of graphs, as that of plan --scenario")
+	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; --amplitude is "+
+		"what the posterior assumes")
+	f.StringVar(&e.options.Scenario, "scenario", study.Scenarios()[0].Name, "what happens: `NAME|all|FILE`, of a scenario or of a graph "+
+		"of the plan; all for a table; or a CSV file of graphs, as that of plan --scenario")
 	completeScenarios(cmd)
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
 	return cmd
@@ -122,9 +124,11 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 // one for each community under the plan's.
 func rateColumns() []string {
 	return []string{
-		"scenario", "allocation", "communityId", "communityName", "trials", "sensorCount", "right", "rightLower", "rightUpper", "answered", "meanConfidence",
+		"scenario", "allocation", "communityId", "communityName", "trials", "sensorCount", "right", "rightLower", "rightUpper", "answered",
+		"meanConfidence",
 		"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
-		"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere", "named", "rightNamed", "detected",
+		"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere", "named",
+		"rightNamed", "detected",
 	}
 }
 
@@ -142,8 +146,10 @@ func rates(e *study.Evaluation) [][]any {
 func noiseRates(e *study.Evaluation, allocation string, p *study.Performance) []any {
 	c := p.Calibration
 	return []any{
-		e.Scenario, allocation, nil, nil, e.Trials, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate, c.MeanConfidence,
-		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.KnownMassSetSize, p.MeanEMD, p.Elsewhere,
+		e.Scenario, allocation, nil, nil, e.Trials, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate,
+		c.MeanConfidence,
+		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.KnownMassSetSize,
+		p.MeanEMD, p.Elsewhere,
 		nil, nil, p.Detected.Rate,
 	}
 }
@@ -173,7 +179,8 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 		return a.render(e, section{rows: slices.Values(rates(e)), columns: rateColumns()})
 	}
 	facts := section{
-		title:   fmt.Sprintf("Evaluation at τ = %s: %d simulated sources of amplitude %s; the posterior assumes %s", cell(e.Tau, -1), e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
+		title: fmt.Sprintf("Evaluation at τ = %s: %d simulated sources of amplitude %s; the posterior assumes %s", cell(e.Tau, -1),
+			e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
 		columns: append([]string{"noise"}, names...),
 		rows:    slices.Values(compared(e, list)),
 	}
@@ -184,10 +191,11 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	if len(e.Communities) > 1 {
 		sections = append(sections, served(e)...)
 	}
-	return a.render(e, append(sections, section{title: "Notes", text: onePerLine(e.Notes)}, section{answer: evaluationAnswer(e)}, section{items: []item{
-		{mark: "Spent", text: "nothing: the sources were simulated"},
-		{mark: "Next", text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
-	}})...)
+	return a.render(e, append(sections, section{title: "Notes", text: onePerLine(e.Notes)}, section{answer: evaluationAnswer(e)},
+		section{items: []item{
+			{mark: "Spent", text: "nothing: the sources were simulated"},
+			{mark: "Next", text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
+		}})...)
 }
 
 // evaluationAnswer says how far an answer on this graph may be trusted.
@@ -223,8 +231,14 @@ func compared(e *study.Evaluation, list []*study.Performance) [][]any {
 		}},
 		{"  if calibrated, at most", func(p *study.Performance) string { return decimals(p.Calibration.Limit) }},
 		{"95 % credible set holds the source", func(p *study.Performance) string { return rate(&p.Coverage) }},
-		{"  its mean size, of " + strconv.Itoa(e.NodeCount), func(p *study.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) }},
-		{"  to a reader who knows that the mass is 1", func(p *study.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) }},
+		{
+			"  its mean size, of " + strconv.Itoa(e.NodeCount),
+			func(p *study.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) },
+		},
+		{
+			"  to a reader who knows that the mass is 1",
+			func(p *study.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) },
+		},
 		{"mean distance to the source, in its component", func(p *study.Performance) string { return distanceText(p.MeanEMD) }},
 		{"  share of the posterior in other components", func(p *study.Performance) string { return decimals(p.Elsewhere) }},
 	}

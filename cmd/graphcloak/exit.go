@@ -46,7 +46,8 @@ func codeName(exit int) string {
 		exitUsage: "usage", exitNotFound: "not_found", exitAuth: "auth", exitConflict: "conflict",
 		exitValidation: "validation", exitTransient: "transient",
 		exitBudget: "budget_exceeded", exitNotCertified: "not_certified", exitMemory: "memory",
-		exitWarnings: "warnings", exitUnfinished: "unfinished", exitInterrupt: "interrupted", exitTerminated: "terminated", exitInternal: "internal",
+		exitWarnings: "warnings", exitUnfinished: "unfinished", exitInterrupt: "interrupted", exitTerminated: "terminated",
+		exitInternal: "internal",
 	}[exit]
 }
 
@@ -213,7 +214,8 @@ func (a *app) withRun(err, why error) error {
 	if _, said := errors.AsType[*graphcloak.UnfinishedError](err); !said {
 		err = fmt.Errorf("run %s is unfinished, %v: %w", id, spent, err)
 	}
-	exit, hint := exitUnfinished, "the same command again, or `graphcloak run --resume %s` with "+a.sameStore()+", goes on with it; nothing is spent twice"
+	exit, hint := exitUnfinished, "the same command again, or `graphcloak run --resume %s` with "+a.sameStore()+
+		", goes on with it; nothing is spent twice"
 	if code := exitCode(err); code == exitInterrupt || code == exitTerminated {
 		exit = code
 	}
@@ -286,7 +288,8 @@ func defaultSuggestion(err error, exit int) string {
 // ownPackages are those whose errors begin with their name, which says nothing to who calls
 // a command.
 var ownPackages = []string{
-	"graphcloak", "advice", "allocation", "analyst", "builtin", "community", "config", "emd", "expm", "graph", "inspect", "jobs", "laplacian",
+	"graphcloak", "advice", "allocation", "analyst", "builtin", "community", "config", "emd", "expm", "graph", "inspect",
+	"jobs", "laplacian",
 	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "sensor", "study",
 }
 

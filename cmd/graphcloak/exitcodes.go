@@ -21,19 +21,47 @@ type exitMeaning struct {
 // from here.
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
-		{exitOK, "done, or nothing was to be done", "`run` pays for another release, unless --release-id or --once-per says that it is the same", "nothing"},
+		{exitOK, "done, or nothing was to be done", "`run` pays for another release, unless --release-id or --once-per says that " +
+			"it is the same", "nothing"},
 		{exitInternal, "a fault of the program", "safe; it will hardly help", "report it with what was printed"},
-		{exitBroken, "the program broke, as by SIGQUIT or for want of memory; something may have been spent", "as 13", "`graphcloak runs list` shows what was paid for; run it again, and report it"},
-		{exitNotFound, "label, type, property, database, run or file is not there", "safe; no use before it is there", "the message names it, and often what was meant"},
-		{exitAuth, "credentials or rights are missing, or the store is read-only", "safe; no use before they are fixed", "`graphcloak doctor` tests them"},
-		{exitConflict, "something is in the way: another run, a changed graph, a ledger that went back, a file", "safe; helps where another run was in the way", "the hint says which command settles it"},
-		{exitValidation, "a setting, a file or the data is not acceptable", "safe; no use", "fix what the message names; nothing was spent"},
-		{exitTransient, "server away or busy, --timeout, or another process is at the same run", "safe; helps", "run it again later: retry with a growing pause"},
-		{exitBudget, "the budget would be exceeded; nothing was released", "safe; helps from `retry_at` on, where the cap slides", "no incident: wait, or let its owner change the cap"},
-		{exitNotCertified, "under --strict: recovery without a certificate", "pays again, for the run is finished and written", "read the report; leave --strict out"},
+		{
+			exitBroken, "the program broke, as by SIGQUIT or for want of memory; something may have been spent", "as 13",
+			"`graphcloak runs list` shows what was paid for; run it again, and report it",
+		},
+		{
+			exitNotFound, "label, type, property, database, run or file is not there", "safe; no use before it is there",
+			"the message names it, and often what was meant",
+		},
+		{
+			exitAuth, "credentials or rights are missing, or the store is read-only", "safe; no use before they are fixed",
+			"`graphcloak doctor` tests them",
+		},
+		{
+			exitConflict, "something is in the way: another run, a changed graph, a ledger that went back, a file",
+			"safe; helps where another run was in the way", "the hint says which command settles it",
+		},
+		{
+			exitValidation, "a setting, a file or the data is not acceptable", "safe; no use",
+			"fix what the message names; nothing was spent",
+		},
+		{
+			exitTransient, "server away or busy, --timeout, or another process is at the same run", "safe; helps",
+			"run it again later: retry with a growing pause",
+		},
+		{
+			exitBudget, "the budget would be exceeded; nothing was released", "safe; helps from `retry_at` on, where the cap slides",
+			"no incident: wait, or let its owner change the cap",
+		},
+		{
+			exitNotCertified, "under --strict: recovery without a certificate", "pays again, for the run is finished and written",
+			"read the report; leave --strict out",
+		},
 		{exitMemory, "too large for the memory", "safe; no use", "select fewer nodes, or another machine"},
 		{exitWarnings, "under --strict: done, with warnings", "pays again, for the run is finished and written", "read the warnings"},
-		{exitUnfinished, "budget is or may be spent, and the run is unfinished", "safe on the same machine: the same command goes on at no further cost", "run it again; the hint names the run"},
+		{
+			exitUnfinished, "budget is or may be spent, and the run is unfinished",
+			"safe on the same machine: the same command goes on at no further cost", "run it again; the hint names the run",
+		},
 		{exitUsage, "a command, a flag or its value is wrong", "safe; no use", "fix the command line"},
 		{exitInterrupt, "stopped by SIGINT", "as 13 where the message names a run, else safe", "run it again"},
 		{exitTerminated, "stopped by SIGTERM", "as 13 where the message names a run, else safe", "run it again"},

@@ -49,7 +49,8 @@ func TestExitCodesAreDocumented(t *testing.T) {
 		t.Errorf("%d codes in the table, %d in exit.go", len(exitMeanings()), named)
 	}
 	var out strings.Builder
-	if run(t.Context(), []string{"--help"}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(), "graphcloak help exit-codes") {
+	if run(t.Context(), []string{"--help"}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(),
+		"graphcloak help exit-codes") {
 		t.Errorf("the help does not name the topic:\n%s", out.String())
 	}
 	for _, args := range [][]string{{"help", "exit-codes"}, {"exit-codes", "--help"}} {

@@ -39,7 +39,8 @@ func TestFaultySensorsAreRecorded(t *testing.T) {
 		t.Fatalf("%+v", listed)
 	}
 	want := fmt.Sprintf("│ misfit │ %d │", listed[0].FaultySensorCount)
-	if _, stdout, _ := called(t, strings.Fields("runs list --from folder:g --format table")...); !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) || !strings.Contains(stdout, "more likely faulty than sound") {
+	if _, stdout, _ := called(t, strings.Fields("runs list --from folder:g --format table")...); !strings.Contains(
+		strings.Join(strings.Fields(stdout), " "), want) || !strings.Contains(stdout, "more likely faulty than sound") {
 		t.Errorf("%q is not in\n%s", want, stdout)
 	}
 	if code, text := told(t, "", "report", listed[0].RunID, "--from", "folder:g", "--report", "again.html"); code != 0 {
@@ -52,10 +53,12 @@ func TestFaultySensorsAreRecorded(t *testing.T) {
 	if !strings.Contains(string(page), "Sensors that may be faulty") {
 		t.Error("the page of the record does not list them")
 	}
-	if want := fmt.Sprintf("No: %d of 12 sensors are more likely faulty than sound", listed[0].FaultySensorCount); !strings.Contains(string(page), want) {
+	if want := fmt.Sprintf("No: %d of 12 sensors are more likely faulty than sound",
+		listed[0].FaultySensorCount); !strings.Contains(string(page), want) {
 		t.Errorf("the page of the record does not say %q", want)
 	}
-	if r := recorded(connector.Run{Record: map[string]any{"sensorCount": int64(12), "fitPValue": .3}}); r.FaultySensors() != 0 || r.TooManyFaulty() {
+	if r := recorded(connector.Run{Record: map[string]any{"sensorCount": int64(12), "fitPValue": .3}}); r.FaultySensors() != 0 ||
+		r.TooManyFaulty() {
 		t.Errorf("a record without the number: %d", r.FaultySensors())
 	}
 	if r := recorded(connector.Run{Record: map[string]any{"sensorCount": int64(12), "faultySensorCount": 7.}}); !r.TooManyFaulty() {

@@ -12,7 +12,8 @@ import (
 // what it names is read or written with the server's rights, not its author's.
 func checkFiled(job, server *config.Config) error {
 	if len(server.Server.FiledJobs) == 0 {
-		return fail(exitValidation, "jobs in the store are not run: the server's --filed-jobs names no labels and properties that they may name")
+		return fail(exitValidation, "jobs in the store are not run: the server's --filed-jobs names no labels and properties that "+
+			"they may name")
 	}
 	for _, name := range job.Named() {
 		if !slices.Contains(server.Server.FiledJobs, name) {

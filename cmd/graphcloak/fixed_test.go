@@ -85,7 +85,8 @@ func TestResumeRecoversAnew(t *testing.T) {
 		if err := a.drop(); err != nil {
 			t.Fatal(err)
 		}
-		if args[0] == "--sources" && (err != nil || !strings.Contains(out.String(), `"sources": "1"`)) || args[0] != "--sources" && err == nil {
+		if args[0] == "--sources" && (err != nil || !strings.Contains(out.String(), `"sources": "1"`)) ||
+			args[0] != "--sources" && err == nil {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
@@ -147,8 +148,12 @@ func TestPaidBesideAnother(t *testing.T) {
 	}
 	defer a.drop()
 	met := &connector.UnfinishedError{RunID: "other", Status: "RUNNING"}
-	code := a.finish(t.Context(), &graphcloak.UnfinishedError{RunID: "mine", Spent: graphcloak.IsSpent, Err: fmt.Errorf("write back: %w", met)})
-	if text := stdout.String(); code != exitUnfinished || strings.Contains(text, "nothing was spent by") || !strings.Contains(text, "--resume mine") {
+	code := a.finish(t.Context(), &graphcloak.UnfinishedError{
+		RunID: "mine", Spent: graphcloak.IsSpent,
+		Err: fmt.Errorf("write back: %w", met),
+	})
+	if text := stdout.String(); code != exitUnfinished || strings.Contains(text, "nothing was spent by") ||
+		!strings.Contains(text, "--resume mine") {
 		t.Errorf("exit %d: %s", code, text)
 	}
 }
@@ -176,7 +181,9 @@ func cloaked(t *testing.T, releases ...string) func(out io.Writer, args ...strin
 		return code, errs.String()
 	}
 	from := []string{"--from", "folder:" + dir}
-	if code, text := do("", io.Discard, append([]string{"plan", "--tau", "2", "--releases", "3", "-o", "plan.json", "--sensor-package-dir", "packages"}, from...)...); code != 0 {
+	if code, text := do("", io.Discard,
+		append([]string{"plan", "--tau", "2", "--releases", "3", "-o", "plan.json", "--sensor-package-dir", "packages"},
+			from...)...); code != 0 {
 		t.Fatal(text)
 	}
 	packages, err := filepath.Glob("packages/*.json")

@@ -44,8 +44,9 @@ func goldens() []golden {
 		// kept one is evaluated, and held against its certificate by a dry run.
 		{"minnesota", sparseMinnesota, map[string]string{
 			"release-dry-run": "release --source-property source --dry-run --plan " + goldenPath("minnesota", "plan"),
-			"recover":         "recover --community-method louvain --sources 1 --amplitude uniform --release " + goldenPath("minnesota", "release"),
-			"evaluate":        "evaluate --trials 20 --amplitude uniform --plan " + goldenPath("minnesota", "plan"),
+			"recover": "recover --community-method louvain --sources 1 --amplitude uniform --release " +
+				goldenPath("minnesota", "release"),
+			"evaluate": "evaluate --trials 20 --amplitude uniform --plan " + goldenPath("minnesota", "plan"),
 		}},
 	}
 }

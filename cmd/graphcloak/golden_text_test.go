@@ -91,7 +91,8 @@ func fitsAScreen(t *testing.T, command, help string) {
 	}
 	n := 0
 	for line := range strings.Lines(help) {
-		if width := uniseg.StringWidth(strings.TrimRight(line, "\n")); width > columns && !strings.Contains(line, " graphcloak ") { // an example may be longer
+		// an example may be longer
+		if width := uniseg.StringWidth(strings.TrimRight(line, "\n")); width > columns && !strings.Contains(line, " graphcloak ") {
 			t.Errorf("the help of %q has a line of %d columns: %s", command, width, line)
 		}
 		n += max(1, (uniseg.StringWidth(strings.TrimRight(line, "\n"))+columns-1)/columns)
@@ -130,7 +131,10 @@ func TestGoldenReport(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ name, mode string }{{"karate", "stats"}, {"karate", "stream"}, {"net3", "stats"}} {
-		args := []string{"recover", "--release", goldenPath(c.name, "release"), "--from", "example:" + c.name, "--mode", c.mode, "--format", "table"}
+		args := []string{
+			"recover", "--release", goldenPath(c.name, "release"), "--from", "example:" + c.name, "--mode", c.mode,
+			"--format", "table",
+		}
 		if c.name == "net3" { // with all numbers
 			args = append(args, "--verbose")
 		} else {

@@ -28,7 +28,8 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Use:   "import DIR",
 		Short: "Load a folder of CSV into Neo4j",
 		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
-			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key. Columns may be parted by\n" +
+			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key. Columns may " +
+			"be parted by\n" +
 			"commas, tabs, semicolons or bars, and headers of neo4j-admin's import (:ID, :LABEL, :START_ID, :END_ID, :TYPE,\n" +
 			"name:type) are understood.",
 		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
@@ -67,9 +68,11 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			return app.render(map[string]any{
 				"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships,
 				"nodeColumns": nodes, "relationshipColumns": relationships,
-			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s and %s in %s.",
+			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s "+
+				"and %s in %s.",
 				strings.Join(nodes, ", "), strings.Join(relationships, ", "),
-				report.Count(done.Deleted, "node"), report.Count(done.Nodes, "node"), report.Count(done.Relationships, "relationship"), s.Name())})
+				report.Count(done.Deleted, "node"), report.Count(done.Nodes, "node"),
+				report.Count(done.Relationships, "relationship"), s.Name())})
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)
@@ -86,7 +89,8 @@ func newGraphImportCommand(app *app) *cobra.Command {
 func (a *app) agreeToReplace(ctx context.Context, nodes int64, label string) error {
 	yes, err := a.confirm(ctx, fmt.Sprintf("Delete %s with the label %s?", report.Count(nodes, "node"), label))
 	if err == nil && !yes {
-		err = fail(exitConflict, "there are nodes with the label %s (%d), and nothing was replaced", label, nodes).hint("choose another --label")
+		err = fail(exitConflict, "there are nodes with the label %s (%d), and nothing was replaced", label,
+			nodes).hint("choose another --label")
 	}
 	return err
 }
@@ -97,8 +101,9 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 		Short: "Write a generated graph as a folder of CSV",
 		Long: "generate writes nodes.csv and relationships.csv. The same SPEC gives the same graph, byte for byte;\n" +
 			"`graphcloak graph list` shows the families. An example name, such as example:karate, is copied out.",
-		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500\n  graphcloak graph generate example:karate karate",
-		Args:    cobra.ExactArgs(2),
+		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500\n  graphcloak graph generate " +
+			"example:karate karate",
+		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			source, err := exampleOrGenerated(args[0])
 			if err != nil {

@@ -32,11 +32,20 @@ func TestHints(t *testing.T) {
 		{"plan --from folder:path --source-property nothing", exitNotFound, `there is no property "nothing"`, "numbers are in leak"},
 		{"plan --from folder:path --measurement-property soon --tau 1", exitOK, `there is no property "soon", so far`, none},
 		{"plan --from folder:alone", exitValidation, "the graph has no relationship", "check labels"},
-		{"plan --from folder:path --weight-error 10%", exitValidation, "GraphCloak computes is certain", "name the readings by --measurement-property, or leave"},
-		{"run --from folder:hot --source-property leak", exitValidation, `"leak" is outside [0, 1] on 1 node`, "look through the column leak"},
+		{
+			"plan --from folder:path --weight-error 10%", exitValidation, "GraphCloak computes is certain",
+			"name the readings by --measurement-property, or leave",
+		},
+		{
+			"run --from folder:hot --source-property leak", exitValidation, `"leak" is outside [0, 1] on 1 node`,
+			"look through the column leak",
+		},
 		{"run --from folder:astray --source-property leak", exitValidation, "1 relationship has an end that is not in nodes.csv", ""},
 		{"plan --from folder:path --epsilon much", exitUsage, `epsilon is "much" (flag --epsilon)`, none},
-		{"plan --from folder:path --target-accuracy 0.9 --epsilon 4", exitUsage, "--epsilon says which ε, and a target finds one", "leave --epsilon out"},
+		{
+			"plan --from folder:path --target-accuracy 0.9 --epsilon 4", exitUsage, "--epsilon says which ε, and a target finds one",
+			"leave --epsilon out",
+		},
 		{"evaluate --from folder:path --plan nix.json", exitNotFound, "read nix.json", "`graphcloak plan -o FILE` makes one"},
 		{"plan", exitUsage, "no graph is named", settingsFile + " lies here: give --config " + settingsFile},
 		{"runs --from folder:path", exitUsage, "unknown flag: --from", "`graphcloak runs list`"},
@@ -48,7 +57,8 @@ func TestHints(t *testing.T) {
 		{"runs show", exitUsage, "takes RUNID, and was given none", "usage:"},
 	} {
 		exit, _, stderr := called(t, append(strings.Fields(c.args), "--format", "table")...)
-		if exit != c.exit || !strings.Contains(stderr, c.says) || !strings.Contains(stderr, c.how) && c.how != none || c.how == none && strings.Contains(stderr, "Hint:") {
+		if exit != c.exit || !strings.Contains(stderr, c.says) || !strings.Contains(stderr, c.how) && c.how != none || c.how == none &&
+			strings.Contains(stderr, "Hint:") {
 			t.Errorf("%s: exit %d, want %d with %q and %q:\n%s", c.args, exit, c.exit, c.says, c.how, stderr)
 		}
 		if strings.Contains(stderr, "was chosen of") && c.exit != exitOK {

@@ -24,7 +24,9 @@ const historyTime = 10 * time.Second
 // error that it ended with. What was refused before anything of it was kept is no run.
 // A run that is stopped while it tells stays held, as one that is not complete. Where the
 // release was paid for by another attempt under its id, the history is that one's to tell.
-func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, mode string, took time.Duration, rep *report.Report, err error) error {
+func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, mode string, took time.Duration, rep *report.Report,
+	err error,
+) error {
 	if err != nil && (a.unfinishedRun() != job.RunID || ctx.Err() != nil || errors.Is(err, privacy.ErrReplay)) {
 		return err
 	}
@@ -76,7 +78,8 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 		return r
 	}
 	r := jobs.Run{
-		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: graphcloak.Scope(job.Signal), Status: jobs.Failed,
+		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: graphcloak.Scope(job.Signal),
+		Status:   jobs.Failed,
 		ExitCode: int64(exitCode(err)), Message: visible(strings.Join(messages(err), "; ")),
 	}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
@@ -153,7 +156,8 @@ func sayHowToGoOn(ctx context.Context, s graphStore, all []jobs.Run) error {
 		}
 		if at := slices.IndexFunc(ticks, func(c jobs.Claim) bool { return c.ReleaseID() == r.RunID }); at >= 0 {
 			r.JobName = ticks[at].JobName
-			r.Message = fmt.Sprintf("its job is at it, or goes on with it at no further cost: `graphcloak job run %s` does so now", r.JobName)
+			r.Message = fmt.Sprintf("its job is at it, or goes on with it at no further cost: `graphcloak job run %s` does so now",
+				r.JobName)
 			continue
 		}
 		why := ""

@@ -48,8 +48,10 @@ func newInitCommand(app *app) *cobra.Command {
 			return app.initialise(cmd, path, yes)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion,
+		config.GroupSensors,
+		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupOutput,
+		config.GroupExecution)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "take the proposal and ask nothing")
 	return cmd
 }
@@ -59,7 +61,8 @@ func newInitCommand(app *app) *cobra.Command {
 func (a *app) initialise(cmd *cobra.Command, path string, yes bool) error {
 	ctx := cmd.Context()
 	if !yes && !a.mayAsk() {
-		return fail(exitUsage, "init asks, and there is no terminal to answer on").hint("--yes takes the proposal; flags such as --node-labels and --source-property replace parts of it")
+		return fail(exitUsage, "init asks, and there is no terminal to answer on").hint(
+			"--yes takes the proposal; flags such as --node-labels and --source-property replace parts of it")
 	}
 	if err := a.checkFile(path); err != nil {
 		return err
@@ -86,7 +89,8 @@ func (a *app) initialise(cmd *cobra.Command, path string, yes bool) error {
 	}
 	lines := a.settingsLines()
 	if err := a.create(path, func(w io.Writer) error {
-		if _, err := fmt.Fprintf(w, "# GraphCloak's settings, for --config; `graphcloak config schema` describes each.\n# A path in it is seen from the folder that a command runs in.\n"); err != nil {
+		if _, err := fmt.Fprintf(w, "# GraphCloak's settings, for --config; `graphcloak config schema` describes each.\n# A path in it "+
+			"is seen from the folder that a command runs in.\n"); err != nil {
 			return err
 		}
 		return config.WriteFile(w, lines)
@@ -119,7 +123,8 @@ func (a *app) choose(ctx context.Context, s graphStore, schema connector.Schema,
 		choice = preferReleased(schema, choice, given, written, released)
 	}
 	for _, name := range advice.Partial(schema, choice, written) {
-		a.note("Note: some of the relationships lack %q, so it is proposed as no weight or length; --relationship-types selects those that have it", name)
+		a.note("Note: some of the relationships lack %q, so it is proposed as no weight or length; --relationship-types selects those "+
+			"that have it", name)
 	}
 	if !yes {
 		return a.interview(ctx, s, schema, given, choice, written)
@@ -127,7 +132,8 @@ func (a *app) choose(ctx context.Context, s graphStore, schema connector.Schema,
 	if choice.Private() == "" {
 		candidates := advice.CandidatesOf(schema, choice, written).Private
 		return choice, fail(exitUsage, "init does not know which property is private").
-			hint("name it with --source-property, or with --measurement-property where sensors measured it; numbers are in %s", fewNames(candidates))
+			hint("name it with --source-property, or with --measurement-property where sensors measured it; numbers are in %s",
+				fewNames(candidates))
 	}
 	return choice, nil
 }
@@ -194,7 +200,8 @@ func (a *app) given() advice.Choice {
 	choice := advice.Choice{
 		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
 		Source: c.Signal.SourceProperty, Measurement: c.Signal.MeasurementProperty, Community: c.Community.Property,
-		Weight: c.Projection.RelationshipWeightProperty, SensorLabel: c.Sensors.Label, Sensor: c.Sensors.Property, Caption: c.Report.Caption,
+		Weight: c.Projection.RelationshipWeightProperty, SensorLabel: c.Sensors.Label, Sensor: c.Sensors.Property,
+		Caption: c.Report.Caption,
 	}
 	if c.Privacy.Metric != "hops" {
 		choice.Length = c.Privacy.Metric
@@ -207,7 +214,8 @@ func flagsOf(c advice.Choice) map[string][]string {
 	flags := map[string][]string{"node-labels": quoted(c.NodeLabels), "relationship-types": quoted(c.RelationshipTypes)}
 	for name, text := range map[string]string{
 		"source-property": c.Source, "measurement-property": c.Measurement, "node-key": c.NodeKey, "community-property": c.Community,
-		"relationship-weight-property": c.Weight, "metric": c.Length, "sensor-label": c.SensorLabel, "sensor-property": c.Sensor, "node-caption": c.Caption,
+		"relationship-weight-property": c.Weight, "metric": c.Length, "sensor-label": c.SensorLabel, "sensor-property": c.Sensor,
+		"node-caption": c.Caption,
 	} {
 		if text != "" {
 			flags[name] = []string{text}
@@ -267,7 +275,9 @@ func (a *app) decided(f *pflag.Flag) bool {
 // tryOut reads the graph of the choice and warns of what will disappoint. Choices that
 // only the graph can tell are made here: α for its lengths, and to add up the weights of
 // parallel relationships, once the user was told. It reports whether a run would be refused because its answer cannot be told from chance.
-func (a *app) tryOut(ctx context.Context, cmd *cobra.Command, s graphStore, schema connector.Schema) (m *graphcloak.Model, refused bool, err error) {
+func (a *app) tryOut(ctx context.Context, cmd *cobra.Command, s graphStore,
+	schema connector.Schema,
+) (m *graphcloak.Model, refused bool, err error) {
 	found, err := a.misplaced(ctx, s, schema)
 	if err != nil {
 		return nil, false, err
@@ -318,7 +328,8 @@ func (a *app) settingsLines() (lines []config.Line) {
 			continue
 		case slices.Contains(left, groups[e.Key]), layer != config.LayerFlag && layer != config.LayerFile:
 			continue
-		case groups[e.Key] == config.GroupConnection && !whole && e.Key != "neo4jDatabase", e.Key == "neo4jPassword", e.Key == "passwordStdin":
+		case groups[e.Key] == config.GroupConnection && !whole && e.Key != "neo4jDatabase", e.Key == "neo4jPassword",
+			e.Key == "passwordStdin":
 			continue
 		}
 		lines = append(lines, config.Line{Key: e.Key, Value: e.Value})
@@ -336,7 +347,8 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
 	title := "Next: what it would tell and cost, and then the run, which spends"
 	if refused {
-		title = "Next: what a higher ε would tell, which spends nothing. At these settings a run is refused, unless it is to spend all the same"
+		title = "Next: what a higher ε would tell, which spends nothing. At these settings a run is refused, unless it is to spend " +
+			"all the same"
 		help := fmt.Sprintf(" --epsilon %v", 4*a.config.Privacy.Epsilon)
 		if m.Graph.Order() <= analyst.DenseLimit {
 			help = " --target-accuracy 0.9"
@@ -344,8 +356,14 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 		next = []string{next[0] + help, next[1] + " --spend-at-chance"}
 	}
 	graph := fmt.Sprintf("%s and %s", report.Count(m.Graph.Order(), "node"), report.Count(m.Graph.Size(), "relationship"))
-	return a.render(map[string]any{"file": path, "settings": settings, "nodeCount": m.Graph.Order(), "relationshipCount": m.Graph.Size(), "next": next},
-		section{title: "Settings", columns: []string{"key", "value"}, rows: rowsOf(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} })},
+	return a.render(map[string]any{
+		"file": path, "settings": settings, "nodeCount": m.Graph.Order(),
+		"relationshipCount": m.Graph.Size(), "next": next,
+	},
+		section{
+			title: "Settings", columns: []string{"key", "value"},
+			rows: rowsOf(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} }),
+		},
 		section{text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
 		section{title: title, text: strings.Join(next, "\n")})
 }

@@ -19,7 +19,8 @@ func town(t *testing.T) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "town",
-		"id,labels,street,ward,sick\n1,Place,Ash Row,north,0\n2,Place,Birch Row,north,0.8675309\n3,Place,Cedar Row,south,0\n4,Place,Elm Row,south,0\n9,Shop,,,\n",
+		"id,labels,street,ward,sick\n1,Place,Ash Row,north,0\n2,Place,Birch Row,north,0.8675309\n3,Place,Cedar Row,south,0\n4,Place,Elm "+
+			"Row,south,0\n9,Shop,,,\n",
 		"source,target,type,length,since\n1,2,ROAD,2.5,1\n2,3,ROAD,4,1\n3,4,PATH,2,1\n1,9,SELLS,,1\n")
 }
 
@@ -37,7 +38,8 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "from: folder:town\nnodeLabels:\n  - Place\nrelationshipTypes:\n  - PATH\n  - ROAD\nnodeKey: id\nsourceProperty: sick\nalpha: 2.5\nmetric: length\ncommunityProperty: ward\n"
+	want := "from: folder:town\nnodeLabels:\n  - Place\nrelationshipTypes:\n  - PATH\n  - ROAD\nnodeKey: id\nsourceProperty: " +
+		"sick\nalpha: 2.5\nmetric: length\ncommunityProperty: ward\n"
 	if _, got, _ := strings.Cut(string(file), "runs in.\n"); got != want {
 		t.Errorf("the file is\n%swant\n%s", got, want)
 	}
@@ -76,7 +78,8 @@ func TestInitAtChance(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "hall", "id,wing,score\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
-	exit, stdout, stderr := called(t, "init", "--from", "folder:hall", "--source-property", "score", "--community-property", "wing", "--epsilon", "0.01", "--yes", "--format", "json")
+	exit, stdout, stderr := called(t, "init", "--from", "folder:hall", "--source-property", "score", "--community-property", "wing",
+		"--epsilon", "0.01", "--yes", "--format", "json")
 	if exit != exitOK {
 		t.Fatalf("exit %d\n%s", exit, stderr)
 	}
@@ -84,11 +87,13 @@ func TestInitAtChance(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil || len(result.Next) != 2 {
 		t.Fatalf("%v, next %q", err, result.Next)
 	}
-	if !strings.HasPrefix(result.Next[0], "graphcloak plan ") || !strings.HasSuffix(result.Next[0], " --target-accuracy 0.9") || !strings.HasSuffix(result.Next[1], " --spend-at-chance") {
+	if !strings.HasPrefix(result.Next[0], "graphcloak plan ") || !strings.HasSuffix(result.Next[0], " --target-accuracy 0.9") ||
+		!strings.HasSuffix(result.Next[1], " --spend-at-chance") {
 		t.Errorf("next is %q", result.Next)
 	}
 	for _, next := range result.Next {
-		if exit, _, stderr := called(t, append(strings.Fields(strings.TrimPrefix(next, "graphcloak ")), "--format", "json")...); exit != exitOK {
+		if exit, _, stderr := called(t,
+			append(strings.Fields(strings.TrimPrefix(next, "graphcloak ")), "--format", "json")...); exit != exitOK {
 			t.Errorf("%s: exit %d\n%s", next, exit, stderr)
 		}
 	}
@@ -106,7 +111,8 @@ func TestInitOfReleased(t *testing.T) {
 		t.Fatalf("exit %d\n%s", exit, stderr)
 	}
 	file, err := os.ReadFile("graphcloak.yaml")
-	if err != nil || !strings.Contains(string(file), "sourceProperty: score\n") || strings.Contains(string(file), "gc") && strings.Contains(string(file), ": gc") {
+	if err != nil || !strings.Contains(string(file), "sourceProperty: score\n") || strings.Contains(string(file), "gc") &&
+		strings.Contains(string(file), ": gc") {
 		t.Errorf("%v\n%s", err, file)
 	}
 }
@@ -147,7 +153,8 @@ func TestInitOfHostileSchema(t *testing.T) {
 		nodes += fmt.Sprintf("%d,\"a,`b\"\" 'c': #\",1%s,0\n", k, row.String())
 	}
 	writeGraph(t, "odd", nodes, "source,target,type\n0,1,$(rm -rf x)\n1,2,$(rm -rf x)\n2,3,\"- &anchor\"\n")
-	exit, stdout, stderr := called(t, "init", "--from", "folder:odd", "--source-property", "leak", "--yes", "--format", "table", "it's.yaml")
+	exit, stdout, stderr := called(t, "init", "--from", "folder:odd", "--source-property", "leak", "--yes", "--format",
+		"table", "it's.yaml")
 	if exit != exitOK {
 		t.Fatalf("exit %d\n%.2000s", exit, stderr)
 	}

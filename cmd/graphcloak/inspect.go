@@ -43,7 +43,8 @@ func newInspectCommand(app *app) *cobra.Command {
 	cmd = app.withSettings(cmd, map[string]string{"tau": "2"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
 		config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
-	cmd.Flags().IntVar(&leading, "leading-vectors", 0, "eigenvectors behind the leverage scores, a `NUMBER`; 0: ten, or all of a smaller graph")
+	cmd.Flags().IntVar(&leading, "leading-vectors", 0, "eigenvectors behind the leverage scores, a `NUMBER`; 0: ten, or all of a "+
+		"smaller graph")
 	return cmd
 }
 
@@ -68,7 +69,8 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 		a.note("Note: this is at τ = %v; without --tau `plan` and `run` choose one, which their plan shows.", a.config.Diffusion.Tau)
 	}
 	if settings.Tau == 0 {
-		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint("`graphcloak plan` chooses one; give it as --tau NUMBER")
+		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint(
+			"`graphcloak plan` chooses one; give it as --tau NUMBER")
 	}
 	options, err := planOptions(a.config)
 	if err != nil {
@@ -109,7 +111,10 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 	if err != nil {
 		return err
 	}
-	return a.showInspection(inspection{in, options.Budget.Epsilon, options.Budget.Delta, sigma, posterior.Ceiling(in.Sensitivity.Upper, sigma)}, g)
+	return a.showInspection(inspection{
+		in, options.Budget.Epsilon, options.Budget.Delta, sigma,
+		posterior.Ceiling(in.Sensitivity.Upper, sigma),
+	}, g)
 }
 
 func (a *app) showInspection(in inspection, g *graph.Graph) error {
@@ -176,7 +181,10 @@ func (in inspection) facts() [][]any {
 	optional("log₁₀ κ₂", in.Kappa2Log10, "at least ")
 	optional("effective rank", in.EffectiveRank, "about ")
 	if in.Coherence != nil {
-		rows = append(rows, []any{"coherence μ", fmt.Sprintf("%.6g, of %q and %q", in.Coherence.Value, in.Coherence.Nodes[0], in.Coherence.Nodes[1])})
+		rows = append(rows, []any{
+			"coherence μ",
+			fmt.Sprintf("%.6g, of %q and %q", in.Coherence.Value, in.Coherence.Nodes[0], in.Coherence.Nodes[1]),
+		})
 	}
 	if in.MassError != nil {
 		rows = append(rows, []any{"mass: columns add up to 1 within", *in.MassError})

@@ -133,7 +133,10 @@ func TestNonInterference(t *testing.T) {
 			same(t, dir, what, pair, args)
 		}
 		verbose := []string{"--from", "folder:g", "--log-level", "debug", "--log-format", "json", "--no-progress", "--force"}
-		planned := []string{"plan", "--sensor-property", "meter", "--epsilon", "4", "--delta", "0.1", "--tau", "0.5", "--trials", "0", "-o", "plan.json"}
+		planned := []string{
+			"plan", "--sensor-property", "meter", "--epsilon", "4", "--delta", "0.1", "--tau", "0.5", "--trials", "0",
+			"-o", "plan.json",
+		}
 		same(t, dir, what, pair,
 			slices.Concat(planned, signal, verbose),
 			slices.Concat([]string{"release", "--plan", "plan.json", "--mode", "write"}, signal[:2], verbose),

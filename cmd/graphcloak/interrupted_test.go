@@ -59,7 +59,10 @@ func unstaged(job *graphcloak.Job) {
 func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
 	t.Helper()
 	dir, state := os.Getenv("GRAPH"), os.Getenv("XDG_STATE_HOME")
-	a, _, _ := kit(t, append([]string{"--from", "folder:" + dir, "--source-property", "source", "--allocation", "uniform", "--mode", "write"}, args...)...)
+	a, _, _ := kit(t, append([]string{
+		"--from", "folder:" + dir, "--source-property", "source", "--allocation", "uniform", "--mode",
+		"write",
+	}, args...)...)
 	t.Setenv("XDG_STATE_HOME", state)
 	s, err := a.openStore(t.Context())
 	if err != nil {
@@ -132,7 +135,10 @@ func TestInterrupted(t *testing.T) {
 		{name: "paid, the same", die: unstaged, same: true, note: "resumed at no further cost", want: "spent written"},
 		{name: "paid, another", die: unstaged, args: []string{"--tau", "3"}, exit: exitConflict, want: "spent"},
 		{name: "paid, --new", die: unstaged, fresh: true, note: "given up", want: "spent void spent written"},
-		{name: "paid, another with --new", die: unstaged, fresh: true, args: []string{"--tau", "3"}, note: "given up", want: "spent void spent written"},
+		{
+			name: "paid, another with --new", die: unstaged, fresh: true, args: []string{"--tau", "3"}, note: "given up",
+			want: "spent void spent written",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			graphFolder(t)

@@ -21,12 +21,14 @@ const longestName = 200
 // nameable leaves out the names that no setting can hold, or no terminal show.
 func nameable(s connector.Schema) connector.Schema {
 	bad := func(name string) bool {
-		return len(name) > longestName || name == "*" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isTerminalControl) || strings.ContainsRune(name, '\ufffd')
+		return len(name) > longestName || name == "*" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isTerminalControl) ||
+			strings.ContainsRune(name, '\ufffd')
 	}
 	clean := func(kinds []connector.Kind) []connector.Kind {
 		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k connector.Kind) bool { return bad(k.Name) })
 		for i := range kinds {
-			kinds[i].Properties = slices.DeleteFunc(slices.Clone(kinds[i].Properties), func(p connector.Property) bool { return p.Name == "" || bad(p.Name) })
+			kinds[i].Properties = slices.DeleteFunc(slices.Clone(kinds[i].Properties),
+				func(p connector.Property) bool { return p.Name == "" || bad(p.Name) })
 			for j := range kinds[i].Ends {
 				e := &kinds[i].Ends[j]
 				e.From, e.To = slices.DeleteFunc(slices.Clone(e.From), bad), slices.DeleteFunc(slices.Clone(e.To), bad)
@@ -51,7 +53,9 @@ func fewNames(names []string) string {
 }
 
 // interview asks for each part of a choice that is not given. Its questions show names.
-func (a *app) interview(ctx context.Context, s graphStore, schema connector.Schema, given, proposed advice.Choice, leftOut []string) (advice.Choice, error) {
+func (a *app) interview(ctx context.Context, s graphStore, schema connector.Schema, given, proposed advice.Choice,
+	leftOut []string,
+) (advice.Choice, error) {
 	labels, types, properties, err := s.Names(ctx)
 	if err != nil {
 		return proposed, err
@@ -75,7 +79,8 @@ func (a *app) interview(ctx context.Context, s graphStore, schema connector.Sche
 		}
 	}
 	if q.err == nil && choice.Private() == "" {
-		return choice, fail(exitUsage, "nothing is private, and so there is nothing to hide").hint("name the node property that is, or --source-property")
+		return choice, fail(exitUsage, "nothing is private, and so there is nothing to hide").hint(
+			"name the node property that is, or --source-property")
 	}
 	if choice.Private() != proposed.Private() {
 		proposed = q.again(choice)

@@ -57,7 +57,8 @@ func TestInterview(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Projection.NodeKey != "street" || c.Community.Property != "" || c.Privacy.Metric != "hops" || c.Signal.SourceProperty != "sick" {
-		t.Errorf("key %q, community %q, metric %q, signal %q", c.Projection.NodeKey, c.Community.Property, c.Privacy.Metric, c.Signal.SourceProperty)
+		t.Errorf("key %q, community %q, metric %q, signal %q", c.Projection.NodeKey, c.Community.Property, c.Privacy.Metric,
+			c.Signal.SourceProperty)
 	}
 }
 

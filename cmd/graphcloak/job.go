@@ -76,7 +76,8 @@ func tauOf(c *config.Config, measured bool) (float64, error) {
 	case c.Origin("tau").Layer == config.LayerDefault:
 		return measuredTau, nil
 	}
-	return 0, fail(exitUsage, "--tau auto is for sources that GraphCloak diffuses: where sensors measure, τ is how long the process ran, a fact that the graph does not tell").
+	return 0, fail(exitUsage, "--tau auto is for sources that GraphCloak diffuses: where sensors measure, τ is how long the process "+
+		"ran, a fact that the graph does not tell").
 		hint("give it as --tau NUMBER, or as --tau FROM..TO where it is not known exactly")
 }
 

@@ -24,7 +24,10 @@ func newJobCommand(app *app) *cobra.Command {
 
 // jobGroups are the settings of commands about jobs: those that say where the jobs are,
 // and those that a job may leave to the command.
-var jobGroups = append([]config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution, config.GroupServer}, ownGroups...)
+var jobGroups = append([]config.Group{
+	config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution,
+	config.GroupServer,
+}, ownGroups...)
 
 // jobDefaults are those of every command that runs jobs.
 var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
@@ -182,7 +185,10 @@ func newJobRunCommand(app *app) *cobra.Command {
 func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 	switch {
 	case end.Status == jobs.Finished:
-		value := map[string]any{"jobName": c.JobName, "nominalTime": c.NominalTime, "runId": end.RunID, "status": end.Status, "message": end.Message}
+		value := map[string]any{
+			"jobName": c.JobName, "nominalTime": c.NominalTime, "runId": end.RunID, "status": end.Status,
+			"message": end.Message,
+		}
 		return a.render(value, section{text: end.Message}, section{
 			columns: []string{"jobName", "nominalTime", "runId", "status"},
 			rows: rowsOf([]jobs.Ending{end}, func(e jobs.Ending) []any {
@@ -195,7 +201,8 @@ func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 	case end.Status == jobs.WaitingForBudget && !end.RenewsAt.IsZero():
 		return fail(exitBudget, "%s", end.Message).hint("nothing was released; there is room from %s on", timeText(end.RenewsAt))
 	case end.Retry:
-		return fail(max(int(end.ExitCode), exitInternal), "the run of job %s has ended; nothing was spent: %s", c.JobName, end.Message).hint("%s", end.Hint)
+		return fail(max(int(end.ExitCode), exitInternal), "the run of job %s has ended; nothing was spent: %s", c.JobName,
+			end.Message).hint("%s", end.Hint)
 	}
 	return fail(max(int(end.ExitCode), exitInternal), "%s", end.Message).hint("%s", end.Hint)
 }
@@ -239,7 +246,8 @@ func newJobCancelCommand(app *app) *cobra.Command {
 			if _, err := findJob(ctx, e, name); err != nil {
 				return err
 			}
-			return fail(exitNotFound, "job %q has no run under way", name).about("job", name).hint("`graphcloak job show %s` tells how its last runs ended", name)
+			return fail(exitNotFound, "job %q has no run under way", name).about("job",
+				name).hint("`graphcloak job show %s` tells how its last runs ended", name)
 		}
 		if err != nil {
 			return err

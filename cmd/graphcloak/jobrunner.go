@@ -92,7 +92,9 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 			continue
 		}
 		if property := signalOf(a.config).Property(); unread == nil && property != "" && !slices.Contains(known, property) {
-			found[d.Name] = jobs.Caution{Err: inFull(fail(exitNotFound, "no node of the store has the property %q, so its first run will fail", property).hint("fix the job, or give the nodes the property"))}
+			found[d.Name] = jobs.Caution{Err: inFull(
+				fail(exitNotFound, "no node of the store has the property %q, so its first run will fail",
+					property).hint("fix the job, or give the nodes the property"))}
 			continue
 		}
 		scope := scopeOf(a.config)
@@ -115,10 +117,12 @@ func cautionOf(p config.Privacy, account privacy.Account) (c jobs.Caution) {
 	limit := account.Cap
 	switch {
 	case limit == nil && p.RequireCap:
-		c.Err = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", account.Scope).hint("%s", visible(limitFirst(account.Scope))))
+		c.Err = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", account.Scope).hint("%s",
+			visible(limitFirst(account.Scope))))
 	case limit != nil && p.Epsilon > limit.Epsilon && p.Delta >= limit.Delta:
 		c.Status = jobs.JobStatus(jobs.OverBudget)
-		c.Err = inFull(fail(exitBudget, "a run of (%v, %v) costs more than the whole cap of scope %q, %v, so its first run will be refused", p.Epsilon, p.Delta, account.Scope, limit).
+		c.Err = inFull(fail(exitBudget, "a run of (%v, %v) costs more than the whole cap of scope %q, %v, so its first run will be refused",
+			p.Epsilon, p.Delta, account.Scope, limit).
 			hint("use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`"))
 	}
 	return c
@@ -156,7 +160,10 @@ func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 			return r.ending(w, rep, mode, err, true)
 		}
 		if w.Definition.ScheduleText == "" {
-			return jobs.Ending{Outcome: jobs.Outcome{Status: jobs.Canceled, RunID: w.ReleaseID, Message: "the job is gone; nothing was spent"}}
+			return jobs.Ending{Outcome: jobs.Outcome{
+				Status: jobs.Canceled, RunID: w.ReleaseID,
+				Message: "the job is gone; nothing was spent",
+			}}
 		}
 	}
 	a, err := r.of(w.Definition)
@@ -365,8 +372,10 @@ func mayPass(err error, spent bool) bool {
 // runRecord is what the history tells of a run that has ended.
 func runRecord(rep *report.Report, mode string) *jobs.Run {
 	run := &jobs.Run{
-		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope, Spent: rep.EpsilonSpent > 0,
-		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensors()), BPDNStatus: rep.BPDN.Status,
+		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope,
+		Spent:        rep.EpsilonSpent > 0,
+		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensors()),
+		BPDNStatus: rep.BPDN.Status,
 	}
 	switch {
 	case rep.Verdict() == report.NoSource:
@@ -397,7 +406,8 @@ func saveRun(ctx context.Context, w jobs.Work, kept staged) error {
 		return err
 	}
 	if len(data) > maxSaved {
-		return fail(exitValidation, "the run has too many sensors for a job: %d MiB are to be kept of it, and %d are the most", len(data)>>20, maxSaved>>20).
+		return fail(exitValidation, "the run has too many sensors for a job: %d MiB are to be kept of it, and %d are the most",
+			len(data)>>20, maxSaved>>20).
 			hint("run it by the command, or choose fewer sensors")
 	}
 	z.Write(data)

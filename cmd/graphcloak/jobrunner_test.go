@@ -200,17 +200,49 @@ func TestFiledJobsNameWhatTheyMay(t *testing.T) {
 		{nil, map[string]any{"sourceProperty": "source"}, "jobs in the store are not run"},
 		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "epsilon": 0.5}, ""},
 		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "other"}, "sourceProperty=other"},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "communityProperty": "source"}, "communityProperty=source"},
+		{
+			[]string{"sourceProperty=source"},
+			map[string]any{"sourceProperty": "source", "communityProperty": "source"},
+			"communityProperty=source",
+		},
 		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "nodeKey": "salary"}, "nodeKey=salary"},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "sensorProperty": "salary"}, "sensorProperty=salary"},
+		{
+			[]string{"sourceProperty=source"},
+			map[string]any{"sourceProperty": "source", "sensorProperty": "salary"},
+			"sensorProperty=salary",
+		},
 		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "metric": "salary"}, "metric=salary"},
 		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "metric": "hops"}, ""},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "propertyPrefix": "salary"}, "propertyPrefix=salary"},
-		{[]string{"sourceProperty=source", "nodeLabels=A"}, map[string]any{"sourceProperty": "source", "nodeLabels": []any{"A", "B"}}, "nodeLabels=B"},
-		{[]string{"sourceProperty=source", "nodeLabels=A"}, map[string]any{"sourceProperty": "source", "nodeLabels": []any{"*"}}, "nodeLabels=*"},
-		{[]string{"sourceProperty=source", "nodeLabels=A"}, map[string]any{"sourceProperty": "source", "nodeLabels": []any{}}, "nodeLabels=*"},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "nodeQuery": "MATCH (n) RETURN n AS id"}, "forbidden key \"nodeQuery\""},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "filedJobs": []any{"nodeKey=salary"}}, "forbidden key \"filedJobs\""},
+		{
+			[]string{"sourceProperty=source"},
+			map[string]any{"sourceProperty": "source", "propertyPrefix": "salary"},
+			"propertyPrefix=salary",
+		},
+		{
+			[]string{"sourceProperty=source", "nodeLabels=A"},
+			map[string]any{"sourceProperty": "source", "nodeLabels": []any{"A", "B"}},
+			"nodeLabels=B",
+		},
+		{
+			[]string{"sourceProperty=source", "nodeLabels=A"},
+			map[string]any{"sourceProperty": "source", "nodeLabels": []any{"*"}},
+			"nodeLabels=*",
+		},
+		{
+			[]string{"sourceProperty=source", "nodeLabels=A"},
+			map[string]any{"sourceProperty": "source", "nodeLabels": []any{}},
+			"nodeLabels=*",
+		},
+		{
+			[]string{"sourceProperty=source"},
+			map[string]any{"sourceProperty": "source", "nodeQuery": "MATCH (n) RETURN n AS id"},
+			"forbidden key \"nodeQuery\"",
+		},
+		{
+			[]string{"sourceProperty=source"},
+			map[string]any{"sourceProperty": "source", "filedJobs": []any{"nodeKey=salary"}},
+			"forbidden key \"filedJobs\"",
+		},
 	} {
 		w.app.config.Server.FiledJobs = test.allowed
 		fields := map[string]any{"name": "a", "schedule": "@daily"}
@@ -232,7 +264,10 @@ func TestJobsChooseNoScope(t *testing.T) {
 	w := newTickWorld(t)
 	w.app.config.Server.FiledJobs = []string{"sourceProperty=source"}
 	for _, filed := range []bool{true, false} {
-		d, err := jobs.Define(map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source", "budgetScope": "property=other"})
+		d, err := jobs.Define(map[string]any{
+			"name": "a", "schedule": "@daily", "sourceProperty": "source",
+			"budgetScope": "property=other",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +359,8 @@ func TestSavedPublishesWhatItsJobNames(t *testing.T) {
 		}
 		w.app.config.Server.FiledJobs = c.filed
 		end := w.Run(t.Context(), w.as(saved, func([]byte) error { return nil }))
-		if end.Status != c.want || end.Retry || c.want == jobs.Failed && !strings.Contains(end.Message, `"club", which its job does not name`) {
+		if end.Status != c.want || end.Retry || c.want == jobs.Failed &&
+			!strings.Contains(end.Message, `"club", which its job does not name`) {
 			t.Errorf("own %v, filed %v: %+v", c.own, c.filed, end.Outcome)
 		}
 	}

@@ -113,7 +113,8 @@ func needDrawnID(r privacy.Randomness, who string) error {
 	if r != privacy.EscrowRandomness {
 		return nil
 	}
-	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too tells which readings are equal", who).
+	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too tells which "+
+		"readings are equal", who).
 		hint("take --randomness system, or let `graphcloak run` and `graphcloak release` draw an id")
 }
 
@@ -130,7 +131,8 @@ func (a *app) noise(r privacy.Randomness) (privacy.Noise, error) {
 	const keyHint, deploymentHint = "give --key FILE, made by `graphcloak key create`", "give --deployment NAME"
 	switch {
 	case e.KeyFile == "" && e.Deployment == "":
-		return nil, fail(exitUsage, "escrow randomness needs a key and the name of its deployment").hint(keyHint + ", and --deployment NAME")
+		return nil, fail(exitUsage, "escrow randomness needs a key and the name of its deployment").hint(keyHint +
+			", and --deployment NAME")
 	case e.KeyFile == "":
 		return nil, fail(exitUsage, "escrow randomness needs a key").hint(keyHint)
 	case e.Deployment == "":

@@ -165,7 +165,8 @@ func TestCertified(t *testing.T) {
 	} {
 		a, _, stderr := kit(t, c.args...)
 		err := a.certified(report.BPDN{Status: c.status, Gap: &gap})
-		if exit := a.finish(t.Context(), err); exit != c.exit || !strings.Contains(stderr.String(), c.warning) || c.warning == "" && len(a.warnings) > 0 {
+		if exit := a.finish(t.Context(), err); exit != c.exit || !strings.Contains(stderr.String(), c.warning) || c.warning == "" &&
+			len(a.warnings) > 0 {
 			t.Errorf("%s %v: exit %d, warnings %q, want exit %d and %q", c.status, c.args, exit, a.warnings, c.exit, c.warning)
 		}
 	}
@@ -228,7 +229,8 @@ func TestSignals(t *testing.T) {
 		}
 		<-ctx.Done()
 		a, _, stderr := kit(t, "--format", "table")
-		if got := a.finish(ctx, fail(exitInterrupt, "read edges: %w", ctx.Err()).hint("resume")); got != c.want || !strings.Contains(stderr.String(), "stopped by signal") {
+		if got := a.finish(ctx, fail(exitInterrupt, "read edges: %w", ctx.Err()).hint("resume")); got != c.want ||
+			!strings.Contains(stderr.String(), "stopped by signal") {
 			t.Errorf("%v ends with %d (%s), want %d", c.signal, got, stderr, c.want)
 		}
 		stop()
@@ -237,7 +239,8 @@ func TestSignals(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	a, _, stderr := kit(t, "--timeout", "1ms")
-	if got := a.finish(t.Context(), context.DeadlineExceeded); got != exitTransient || !strings.Contains(stderr.String(), "not finished after 1ms") {
+	if got := a.finish(t.Context(), context.DeadlineExceeded); got != exitTransient ||
+		!strings.Contains(stderr.String(), "not finished after 1ms") {
 		t.Errorf("exit %d: %s", got, stderr)
 	}
 
@@ -426,7 +429,8 @@ func TestDotEnv(t *testing.T) {
 	}
 	got, shared, err := readDotEnv(path)
 	want := map[string]string{
-		"NEO4J_URI": "bolt://h:1", "NEO4J_USERNAME": "me", "NEO4J_PASSWORD": `a # b"$HOME=c`, "GRAPHCLOAK_TAU": "3", "NEO4J_DATABASE": `"open`,
+		"NEO4J_URI": "bolt://h:1", "NEO4J_USERNAME": "me", "NEO4J_PASSWORD": `a # b"$HOME=c`, "GRAPHCLOAK_TAU": "3",
+		"NEO4J_DATABASE": `"open`,
 	}
 	if err != nil || !maps.Equal(got, want) || shared != "" {
 		t.Errorf("%q, %q, %v, want %q", got, shared, err, want)

@@ -29,7 +29,9 @@ func trialsOf(trials, nodes int) int {
 // largeAccuracy is the accuracy of a plan: its own, or where neither it nor a search has one, by simulation of few trials. Where that
 // is estimated to take long, or more memory than there is, a note says how it is found out. Communities are waited for as long as they
 // take: every answer needs them.
-func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, trials int) (*report.Accuracy, error) {
+func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options,
+	trials int,
+) (*report.Accuracy, error) {
 	if trials == 0 || simulated(p) || m.Graph.Order() <= analyst.DenseLimit {
 		return p.Accuracy, nil
 	}
@@ -65,7 +67,8 @@ func simulated(p *graphcloak.Plan) bool {
 // orNote is an accuracy, or a note on why there is none and what finds it out.
 func (a *app) orNote(accuracy *report.Accuracy, err error, limit time.Duration, otherwise string) (*report.Accuracy, error) {
 	if errors.Is(err, study.ErrLong) || errors.Is(err, graphcloak.ErrMemory) {
-		a.note("Note: how often the answer would be right was not simulated: on this graph it takes a processor more than about %s, or more memory; %s", limit, otherwise)
+		a.note("Note: how often the answer would be right was not simulated: on this graph it takes a processor more than about %s, or "+
+			"more memory; %s", limit, otherwise)
 		return nil, nil
 	}
 	return accuracy, err
@@ -78,6 +81,7 @@ func (a *app) noteRange(m *graphcloak.Model, job graphcloak.Job) {
 		return
 	}
 	if _, most, err := study.RunTime(m, job); err == nil && most > time.Minute { // without it nothing is told
-		a.note("Note: noise is searched for that keeps the guarantee at every τ from %v to %v, which may take up to %s; --allocation uniform takes a small part of that", u.TauFrom, u.TauTo, most.Round(time.Minute))
+		a.note("Note: noise is searched for that keeps the guarantee at every τ from %v to %v, which may take up to %s; --allocation "+
+			"uniform takes a small part of that", u.TauFrom, u.TauTo, most.Round(time.Minute))
 	}
 }

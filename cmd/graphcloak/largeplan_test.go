@@ -22,14 +22,16 @@ func TestLargePlanIsSimulated(t *testing.T) {
 	const plan = "plan --from generate:grid,rows=79,cols=79 --tau 1 --epsilon 1 --delta 1e-6 --allocation uniform"
 	const warning = "% interval"
 	exit, stdout, stderr := called(t, strings.Fields(plan+" --trials 20 --format table")...)
-	if text := strings.Join(strings.Fields(stdout), " "); exit != 0 || !strings.Contains(stderr, warning) || !strings.Contains(stderr, "from 20 simulated runs") || !strings.Contains(text, "the answer would be right in") {
+	if text := strings.Join(strings.Fields(stdout), " "); exit != 0 || !strings.Contains(stderr, warning) ||
+		!strings.Contains(stderr, "from 20 simulated runs") || !strings.Contains(text, "the answer would be right in") {
 		t.Errorf("exit %d: %s%s", exit, stdout, stderr)
 	}
 	exit, stdout, stderr = called(t, strings.Fields(plan+" --trials 20 --format json")...)
 	if exit != 0 || !strings.Contains(stderr, "from 20 simulated runs") || strings.Contains(stdout, `"expectedAccuracy"`) {
 		t.Errorf("exit %d: the file holds an accuracy, or there is no warning: %s", exit, stderr)
 	}
-	if _, stdout, stderr = called(t, strings.Fields(plan+" --trials 0 --format table")...); strings.Contains(stderr, "simulated") || !strings.Contains(strings.Join(strings.Fields(stdout), " "), "was not simulated") {
+	if _, stdout, stderr = called(t, strings.Fields(plan+" --trials 0 --format table")...); strings.Contains(stderr, "simulated") ||
+		!strings.Contains(strings.Join(strings.Fields(stdout), " "), "was not simulated") {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 }
@@ -37,7 +39,8 @@ func TestLargePlanIsSimulated(t *testing.T) {
 // TestSearchedLargePlanIsNotSimulatedAgain: where the search for an allocation has simulated the plan, whatever it took, that
 // is told, and nothing is simulated that hangs on the speed of the machine.
 func TestSearchedLargePlanIsNotSimulatedAgain(t *testing.T) {
-	a, _, _ := kit(t, "--from", "generate:grid,rows=79,cols=79", "--tau", "1", "--epsilon", "1", "--delta", "1e-6", "--allocation", "uniform")
+	a, _, _ := kit(t, "--from", "generate:grid,rows=79,cols=79", "--tau", "1", "--epsilon", "1", "--delta", "1e-6",
+		"--allocation", "uniform")
 	_, m, p, job := planned(t, a)
 	for _, c := range []struct {
 		simulated *allocation.Simulated
@@ -60,9 +63,11 @@ func TestSearchedLargePlanIsNotSimulatedAgain(t *testing.T) {
 func TestLargeRunIsSimulated(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	const job = "run --from generate:grid,rows=79,cols=79 --source-property source --mode stats --tau 1 --epsilon 1 --delta 1e-6 --allocation uniform"
+	const job = "run --from generate:grid,rows=79,cols=79 --source-property source --mode stats --tau 1 --epsilon 1 --delta 1e-6 " +
+		"--allocation uniform"
 	exit, _, stderr := called(t, strings.Fields(job)...)
-	if exit != exitValidation || !strings.Contains(stderr, "from 1000 simulated runs") || !strings.Contains(stderr, "nothing was spent") || strings.Contains(stderr, "--target-accuracy") {
+	if exit != exitValidation || !strings.Contains(stderr, "from 1000 simulated runs") || !strings.Contains(stderr, "nothing was spent") ||
+		strings.Contains(stderr, "--target-accuracy") {
 		t.Errorf("exit %d: %s", exit, stderr)
 	}
 }
@@ -73,7 +78,8 @@ func TestLargeRunIsNotHeldUp(t *testing.T) {
 	for _, err := range []error{study.ErrLong, fmt.Errorf("evaluation: %w", graphcloak.ErrMemory)} {
 		stderr.Reset()
 		accuracy, err := a.orNote(nil, err, adviceTime, "`graphcloak plan` takes more time")
-		if err != nil || accuracy != nil || !strings.Contains(stderr.String(), "more than about 10s, or more memory; `graphcloak plan` takes more time") {
+		if err != nil || accuracy != nil ||
+			!strings.Contains(stderr.String(), "more than about 10s, or more memory; `graphcloak plan` takes more time") {
 			t.Errorf("%v, %v: %s", accuracy, err, stderr)
 		}
 	}
@@ -93,7 +99,8 @@ func TestRangeIsForeseen(t *testing.T) {
 		{"generate:grid,rows=50,cols=50", "2", "optimal", false},
 		{"example:karate", "1..4", "optimal", false},
 	} {
-		a, _, stderr := kit(t, "--from", c.from, "--measurement-property", "source", "--tau", c.tau, "--epsilon", "4", "--delta", "1e-5", "--allocation", c.allocation)
+		a, _, stderr := kit(t, "--from", c.from, "--measurement-property", "source", "--tau", c.tau, "--epsilon", "4", "--delta", "1e-5",
+			"--allocation", c.allocation)
 		job, err := a.job()
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +131,10 @@ func TestTrialsOf(t *testing.T) {
 
 // TestNodesOnAverage: thousands are written out.
 func TestNodesOnAverage(t *testing.T) {
-	for n, want := range map[float64]string{1: "1 node", 18.94: "18.9 nodes", 999.6: "1000 nodes", 18_940: "18900 nodes", 1_234_567: "1230000 nodes"} {
+	for n, want := range map[float64]string{
+		1: "1 node", 18.94: "18.9 nodes", 999.6: "1000 nodes", 18_940: "18900 nodes",
+		1_234_567: "1230000 nodes",
+	} {
 		if got := nodesOnAverage(n); got != want {
 			t.Errorf("%v: %q, want %q", n, got, want)
 		}

@@ -57,9 +57,11 @@ func (a *app) noteMeasures(ctx context.Context, s graphStore) {
 	switch property, isLength := advice.Unused(kinds, a.given()); {
 	case property == "":
 	case isLength:
-		a.note("Note: the relationships have the property %q, and it is not used: each is one hop; --metric %s takes it for their length", property, quoteShell(property))
+		a.note("Note: the relationships have the property %q, and it is not used: each is one hop; --metric %s takes it for their length",
+			property, quoteShell(property))
 	default:
-		a.note("Note: the relationships have the property %q, and it is not used: every relationship weighs 1; --relationship-weight-property %s uses it", property, quoteShell(property))
+		a.note("Note: the relationships have the property %q, and it is not used: every relationship weighs 1; "+
+			"--relationship-weight-property %s uses it", property, quoteShell(property))
 	}
 }
 

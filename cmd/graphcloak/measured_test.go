@@ -24,7 +24,8 @@ func TestMeasuredNoise(t *testing.T) {
 			t.Errorf("%s: %s", args, stderr)
 		}
 	}
-	if _, stdout, _ := called(t, strings.Fields(plan+" --format table")...); !strings.Contains(strings.Join(strings.Fields(stdout), " "), "--tau FROM..TO or --scenario FILE declares it") {
+	if _, stdout, _ := called(t, strings.Fields(plan+" --format table")...); !strings.Contains(strings.Join(strings.Fields(stdout), " "),
+		"--tau FROM..TO or --scenario FILE declares it") {
 		t.Errorf("the table does not say how to declare:\n%s", stdout)
 	}
 }
@@ -33,7 +34,8 @@ func TestMeasuredNoise(t *testing.T) {
 func TestPlanSaysTauRange(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	const plan = "plan --from example:karate --measurement-property heat --tau 1.5..2.5 --epsilon 4 --delta 0.01 --trials 20 --format table -v"
+	const plan = "plan --from example:karate --measurement-property heat --tau 1.5..2.5 --epsilon 4 --delta 0.01 --trials 20 " +
+		"--format table -v"
 	_, stdout, _ := called(t, strings.Fields(plan)...)
 	text := strings.Join(strings.Fields(stdout), " ")
 	for _, want := range []string{"certified for any τ from 1.5 to 2.5, the answer", "│ tau │ 1.5 to 2.5; "} {
@@ -50,14 +52,25 @@ func TestPromiseInText(t *testing.T) {
 	kit(t)
 	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	for _, c := range []struct{ settings, want, exposed string }{
-		{"--source-property source --tau 2 --guarantee perSensor", "of any single sensor's value; together all sensors promise ε = ", "what the values of several sensors say together"},
-		{"--measurement-property source --tau 2", "as far as the process is the model, with τ = 2 and the stated weights", "a source whose process is not the model"},
-		{"--measurement-property source --tau 1.5..2.5", "for every τ from 1.5 to 2.5, as far as the process is the model beside that", "a source whose process is not the model"},
+		{
+			"--source-property source --tau 2 --guarantee perSensor", "of any single sensor's value; together all sensors promise ε = ",
+			"what the values of several sensors say together",
+		},
+		{
+			"--measurement-property source --tau 2", "as far as the process is the model, with τ = 2 and the stated weights",
+			"a source whose process is not the model",
+		},
+		{
+			"--measurement-property source --tau 1.5..2.5", "for every τ from 1.5 to 2.5, as far as the process is the model beside that",
+			"a source whose process is not the model",
+		},
 	} {
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
 		with := strings.Fields(c.settings + " --epsilon 4 --delta 0.01 --format table")
 		exit, stdout, stderr := called(t, append(strings.Fields("plan --from example:karate --trials 20"), with...)...)
-		if text := words(stdout); exit != 0 || !strings.Contains(text, "Promised ε and δ are "+c.want) || strings.Contains(c.want, "single") != strings.Contains(text, "each sensor's value by itself (of all together ε is larger), the answer") {
+		if text := words(stdout); exit != 0 || !strings.Contains(text, "Promised ε and δ are "+c.want) ||
+			strings.Contains(c.want, "single") != strings.Contains(text,
+				"each sensor's value by itself (of all together ε is larger), the answer") {
 			t.Errorf("plan %s: exit %d\n%s%s", c.settings, exit, stdout, stderr)
 		}
 		if code, text := told(t, "", "graph", "generate", "example:karate", "g"); code != 0 {
@@ -78,7 +91,8 @@ func TestPromiseInText(t *testing.T) {
 			}
 			html := strings.ReplaceAll(string(page), "&#39;", "'")
 			if n := strings.Count(html, c.want); n < 3 || !strings.Contains(html, "<li>"+c.exposed) {
-				t.Errorf("%s of %s says %q %d times, want the card, the section and the cost; it lists %q: %v", name, c.settings, c.want, n, c.exposed, strings.Contains(html, c.exposed))
+				t.Errorf("%s of %s says %q %d times, want the card, the section and the cost; it lists %q: %v", name, c.settings, c.want, n,
+					c.exposed, strings.Contains(html, c.exposed))
 			}
 			os.Remove(name)
 		}

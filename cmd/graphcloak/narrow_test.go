@@ -16,12 +16,16 @@ func TestListsFitTheScreen(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n4,0\n", "source,target\n1,2\n2,3\n3,4\n")
 	const at = " --from folder:path --format table"
-	if exit, _, stderr := called(t, strings.Fields("run --source-property leak --tau 1 --epsilon 8 --delta 0.01 --allocation uniform"+at)...); exit != exitOK {
+	if exit, _, stderr := called(t,
+		strings.Fields("run --source-property leak --tau 1 --epsilon 8 --delta 0.01 --allocation uniform"+at)...); exit != exitOK {
 		t.Fatalf("exit %d\n%s", exit, stderr)
 	}
 	for columns, wide := range map[string]bool{"80": false, "130": true} {
 		t.Setenv("COLUMNS", columns)
-		for _, args := range []string{"runs list", "budget show", "estimate --tau 1", "evaluate --trials 20 --scenario all --tau 1 --allocation uniform"} {
+		for _, args := range []string{
+			"runs list", "budget show", "estimate --tau 1",
+			"evaluate --trials 20 --scenario all --tau 1 --allocation uniform",
+		} {
 			exit, stdout, stderr := called(t, strings.Fields(args+at)...)
 			if exit != exitOK || !strings.Contains(stdout, "┌") {
 				t.Errorf("%s at %s columns: exit %d%s\n%s", args, columns, exit, stderr, stdout)
@@ -33,7 +37,8 @@ func TestListsFitTheScreen(t *testing.T) {
 			if len(id) == wholeID != wide || !wide && len(id) != shortRunID {
 				t.Errorf("at %s columns the id is %q:\n%s", columns, id, stdout)
 			}
-			if exit, stdout, stderr := called(t, "runs", "show", id, "--from", "folder:path", "--format", "json"); exit != exitOK || !strings.Contains(stdout, `"runId": "`+id) {
+			if exit, stdout, stderr := called(t, "runs", "show", id, "--from", "folder:path", "--format", "json"); exit != exitOK ||
+				!strings.Contains(stdout, `"runId": "`+id) {
 				t.Errorf("runs show %s: exit %d %s\n%s", id, exit, stderr, stdout)
 			}
 		}
@@ -41,7 +46,13 @@ func TestListsFitTheScreen(t *testing.T) {
 }
 
 func TestBeginningsOfIDs(t *testing.T) {
-	runs := []jobs.Run{{RunID: "01a2060e-d754-71ec-82f8-c2ec5a99cf76"}, {RunID: "01a2060e-d754-81ec-82f8-c2ec5a99cf76"}, {RunID: "01a2060e-e754-71ec-82f8-c2ec5a99cf76"}, {RunID: "night"}, {RunID: "nightly"}}
+	runs := []jobs.Run{
+		{RunID: "01a2060e-d754-71ec-82f8-c2ec5a99cf76"},
+		{RunID: "01a2060e-d754-81ec-82f8-c2ec5a99cf76"},
+		{RunID: "01a2060e-e754-71ec-82f8-c2ec5a99cf76"},
+		{RunID: "night"},
+		{RunID: "nightly"},
+	}
 	for start, want := range map[string]string{
 		"01a2060e-e": runs[2].RunID, "01a": "01a", "nothing": "nothing", "night": "night", "nigh": "", "01a2060e-d754": "",
 	} {

@@ -69,10 +69,12 @@ func TestNoiseAgrees(t *testing.T) {
 				sigmas = append(sigmas, s.Sigma)
 			}
 			want := planned.Noise
-			if want.SigmaMin != slices.Min(sigmas) || want.SigmaMax != slices.Max(sigmas) || (want.Sigma != 0) != (want.SigmaMin == want.SigmaMax) {
+			if want.SigmaMin != slices.Min(sigmas) || want.SigmaMax != slices.Max(sigmas) ||
+				(want.Sigma != 0) != (want.SigmaMin == want.SigmaMax) {
 				t.Errorf("the plan says %+v, its sensors have σ from %v to %v", want, slices.Min(sigmas), slices.Max(sigmas))
 			}
-			if allocated := planned.Allocation != nil; allocated != (want.UniformSigma > 0) || allocated && planned.Allocation.Uniform.Sigma != want.UniformSigma {
+			if allocated := planned.Allocation != nil; allocated != (want.UniformSigma > 0) || allocated &&
+				planned.Allocation.Uniform.Sigma != want.UniformSigma {
 				t.Errorf("the plan says %+v beside the allocation %+v", want, planned.Allocation)
 			}
 			for _, command := range [][]string{
@@ -115,7 +117,10 @@ func checkUniform(t *testing.T, settings []string, want report.Noise, tolerance 
 func TestEstimateBoundsNoise(t *testing.T) {
 	for _, laplacian := range []string{"combinatorial", "normalized", "randomWalk"} {
 		kit(t)
-		settings := []string{"--from", "generate:cycle,n=30", "--tau", "1e-12", "--laplacian", laplacian, "--epsilon", "4", "--delta", "0.1", "--allocation", "uniform"}
+		settings := []string{
+			"--from", "generate:cycle,n=30", "--tau", "1e-12", "--laplacian", laplacian, "--epsilon", "4", "--delta",
+			"0.1", "--allocation", "uniform",
+		}
 		checkUniform(t, settings, decoded[report.Noise](t, slices.Concat([]string{"plan", "--trials", "0"}, settings)...), 1e-9)
 	}
 }
@@ -128,7 +133,8 @@ func TestNarrowByDefault(t *testing.T) {
 		Sensitivity report.Sensitivity
 	}
 	p := decoded[plan](t,
-		"plan", "--from", "generate:sbm,n=1000,k=10,in=0.05,out=0.001,seed=1", "--tau", "2", "--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--trials", "0", "--isolated", "allow",
+		"plan", "--from", "generate:sbm,n=1000,k=10,in=0.05,out=0.001,seed=1", "--tau", "2", "--epsilon", "4", "--delta", "0.1",
+		"--allocation", "uniform", "--trials", "0", "--isolated", "allow",
 	)
 	if w := p.Sensitivity.Upper/p.Sensitivity.Lower - 1; !(w > 0 && w <= 0.001+1e-8) {
 		t.Errorf("the bracket of the default is open by %v", w)

@@ -35,10 +35,12 @@ func (s *sensorPackages) check(c *config.Config) error {
 	case s.dir == "":
 		return nil
 	case escrow && c.Escrow.Deployment == "":
-		return fail(exitUsage, "sensors under escrow need the name of their deployment").hint("give --deployment NAME, and --epoch N after a rotation")
+		return fail(exitUsage, "sensors under escrow need the name of their deployment").hint(
+			"give --deployment NAME, and --epoch N after a rotation")
 	}
 	if entries, err := os.ReadDir(s.dir); err == nil && len(entries) > 0 {
-		return fail(exitConflict, "%s is not empty, and packages are never replaced", s.dir).hint("name an empty folder with --sensor-package-dir")
+		return fail(exitConflict, "%s is not empty, and packages are never replaced",
+			s.dir).hint("name an empty folder with --sensor-package-dir")
 	}
 	s.options.Releases = s.releases
 	if escrow {

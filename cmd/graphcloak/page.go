@@ -188,7 +188,10 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	if x.Epsilon == nil {
 		return nil, nil
 	}
-	b := &page.Budget{Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta, PerSensor: holdings[0].account.Guarantee == privacy.PerSensor}
+	b := &page.Budget{
+		Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta,
+		PerSensor: holdings[0].account.Guarantee == privacy.PerSensor,
+	}
 	if x.CapEpsilon != nil {
 		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta
 		if x.CapPerSeconds > 0 {
@@ -250,7 +253,8 @@ func (a *app) repeatedRun(rep *report.Report) string {
 // memberQueries show the members of the first community in Neo4j, where they were
 // written.
 func memberQueries(rep *report.Report, prefix string) []page.Query {
-	if rep.NodePropertiesWritten == 0 || len(rep.Communities) == 0 || !strings.HasPrefix(rep.Store, "neo4j") && !strings.HasPrefix(rep.Store, "bolt") {
+	if rep.NodePropertiesWritten == 0 || len(rep.Communities) == 0 || !strings.HasPrefix(rep.Store, "neo4j") &&
+		!strings.HasPrefix(rep.Store, "bolt") {
 		return nil
 	}
 	return []page.Query{{

@@ -47,7 +47,9 @@ func (a *app) keepShownCurve(ctx context.Context, rep *report.Report) {
 
 // curveOf returns what simulates a plan at its ε and around it, or says why it does not:
 // once, however often it is asked. It spends nothing: it knows the public graph and the plan.
-func (a *app) curveOf(m *graphcloak.Model, p *privacy.Plan, opts analyst.Options) func(context.Context) ([]report.CurvePoint, string, error) {
+func (a *app) curveOf(m *graphcloak.Model, p *privacy.Plan,
+	opts analyst.Options,
+) func(context.Context) ([]report.CurvePoint, string, error) {
 	var curve []report.CurvePoint
 	var why string
 	return func(ctx context.Context) (_ []report.CurvePoint, _ string, err error) {
@@ -58,7 +60,9 @@ func (a *app) curveOf(m *graphcloak.Model, p *privacy.Plan, opts analyst.Options
 	}
 }
 
-func (a *app) simulatedCurve(ctx context.Context, m *graphcloak.Model, p *privacy.Plan, opts analyst.Options) ([]report.CurvePoint, string, error) {
+func (a *app) simulatedCurve(ctx context.Context, m *graphcloak.Model, p *privacy.Plan,
+	opts analyst.Options,
+) ([]report.CurvePoint, string, error) {
 	limited, cancel := context.WithTimeout(ctx, curveTime)
 	defer cancel()
 	list := make([]float64, len(curveSteps))

@@ -26,7 +26,8 @@ func newPlanCommand(app *app) *cobra.Command {
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
 		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise, and simulates\n" +
 			"how often the right community would be named. Its JSON is a plan file for `graphcloak release`, or with\n" +
-			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time too: --tau auto.",
+			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time " +
+			"too: --tau auto.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
 			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +
@@ -116,7 +117,8 @@ func (a *app) noteUnused(p *graphcloak.Plan) {
 		a.note("Note: --aim is what --tau auto searches for; at a τ that is given it changes nothing.")
 	}
 	if a.config.Origin("sources").Layer == config.LayerFlag || a.config.Origin("falseAlarm").Layer == config.LayerFlag {
-		a.note("Note: the simulation is of releases with one source, and of whether it is found; --sources and --false-alarm are for the answer of a run.")
+		a.note("Note: the simulation is of releases with one source, and of whether it is found; --sources and --false-alarm are for " +
+			"the answer of a run.")
 	}
 }
 

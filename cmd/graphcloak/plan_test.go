@@ -24,7 +24,10 @@ func TestNoteBracket(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		a := &app{stderr: &out}
-		a.noteBracket(&graphcloak.Plan{Plan: &privacy.Plan{Public: privacy.Public{}, Sensitivity: privacy.Sensitivity{Lower: c.lower, Upper: c.upper}}})
+		a.noteBracket(&graphcloak.Plan{Plan: &privacy.Plan{
+			Public:      privacy.Public{},
+			Sensitivity: privacy.Sensitivity{Lower: c.lower, Upper: c.upper},
+		}})
 		for _, w := range c.want {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("%v to %v: %q, want %q", c.lower, c.upper, &out, w)
@@ -41,7 +44,8 @@ func TestPlanSeed(t *testing.T) {
 	kit(t)
 	said := make(map[float64]string)
 	for _, seed := range []string{"0", "1", "2"} {
-		exit, stdout, stderr := called(t, "plan", "--from", "example:karate", "--tau", "1", "--allocation", "uniform", "--delta", "0.01", "--trials", "60", "--community-property", "club", "--random-seed", seed)
+		exit, stdout, stderr := called(t, "plan", "--from", "example:karate", "--tau", "1", "--allocation", "uniform", "--delta", "0.01",
+			"--trials", "60", "--community-property", "club", "--random-seed", seed)
 		var p graphcloak.Plan
 		if err := json.Unmarshal([]byte(stdout), &p); exit != exitOK || err != nil || p.Accuracy == nil {
 			t.Fatalf("exit %d, %v: %s", exit, err, stderr)
@@ -59,7 +63,8 @@ func TestEstimateSaysItsTau(t *testing.T) {
 	kit(t)
 	for _, c := range []struct{ tau, want string }{{"auto", "in the middle of what --tau auto tries"}, {"3", "At τ = 3."}} {
 		for _, words := range [][]string{{"estimate"}, {"run", "--mode", "estimate"}} {
-			if _, said, _ := called(t, append(words, "--from", "example:karate", "--tau", c.tau, "--format", "table")...); !strings.Contains(strings.ReplaceAll(said, "\n", " "), c.want) {
+			if _, said, _ := called(t, append(words, "--from", "example:karate", "--tau", c.tau, "--format",
+				"table")...); !strings.Contains(strings.ReplaceAll(said, "\n", " "), c.want) {
 				t.Errorf("%v does not say %q: %s", words, c.want, said)
 			}
 		}

@@ -59,7 +59,8 @@ func (a *app) noteOthers(made, ours *graphcloak.PlannedCommunities, what string)
 	case made.Property == ours.Property:
 		way = "the values of the property changed since"
 	}
-	a.note("Note: the plan was made for %s, and this is of %s. %s: %s.", communitiesText(made, ours), communitiesText(ours, made), what, way)
+	a.note("Note: the plan was made for %s, and this is of %s. %s: %s.", communitiesText(made, ours),
+		communitiesText(ours, made), what, way)
 }
 
 // madeFor is what a file that does not say its communities tells of them, nil for nothing: how many its accuracy was

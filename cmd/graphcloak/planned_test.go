@@ -19,21 +19,28 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "g", "id,source,end,side,risk\n0,1,a,x,1\n1,0,a,y,1\n2,0,a,x,2\n3,0,b,y,1\n4,0,b,x,1\n5,0,b,y,1\n",
 		"source,target\n0,1\n1,2\n0,2\n2,3\n3,4\n4,5\n3,5\n")
-	const plan = "plan --from folder:g --tau 0.1 --epsilon 100 --delta 0.01 --trials 20 -o plan.json --force --community-property end --allocation "
+	const plan = "plan --from folder:g --tau 0.1 --epsilon 100 --delta 0.01 --trials 20 -o plan.json --force --community-property end " +
+		"--allocation "
 	const why = `the plan was made for 2 communities ("end"), and this is of 2 communities ("side"). `
 	do := func(args, want, not string) {
 		t.Helper()
 		exit, _, stderr := called(t, strings.Fields(args)...)
-		if text := strings.Join(strings.Fields(stderr), " "); exit != 0 || !strings.Contains(text, want) || not != "" && strings.Contains(text, not) {
+		if text := strings.Join(strings.Fields(stderr), " "); exit != 0 || !strings.Contains(text, want) || not != "" &&
+			strings.Contains(text, not) {
 			t.Errorf("%s: exit %d, %q, and not %q, in %s", args, exit, want, not, stderr)
 		}
 	}
-	for noise, rests := range map[string]string{"uniform": "What its plan expected of its accuracy is of those", "optimal": "Its noise was allocated for those"} {
+	for noise, rests := range map[string]string{
+		"uniform": "What its plan expected of its accuracy is of those",
+		"optimal": "Its noise was allocated for those",
+	} {
 		do(plan+noise, "", "")
 		const release = "release --from folder:g --plan plan.json --source-property source -o release.json --force"
 		do(release, "", "")
-		const evaluate, recover = "evaluate --from folder:g --plan plan.json --trials 20 --format json ", "recover --from folder:g --release release.json --format json "
-		do(evaluate+"--community-property side", why+"Its noise and its own accuracy are for what it was made for: name its --community-property", "")
+		const evaluate, recover = "evaluate --from folder:g --plan plan.json --trials 20 --format json ",
+			"recover --from folder:g --release release.json --format json "
+		do(evaluate+"--community-property side", why+"Its noise and its own accuracy are for what it was made for: name its "+
+			"--community-property", "")
 		do(recover+"--community-property side", why+rests, "")
 		do(evaluate+"--community-quality cpm --gamma 1.5", `this is of 6 communities (detected by leiden, cpm, γ = 1.5)`, "")
 		do(evaluate, "", "was made for") // they are detected, and the same
@@ -44,7 +51,8 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 	}
 	do(strings.Replace(plan, "--community-property end", "--random-seed 3", 1)+"uniform", "", "")
 	do("evaluate --from folder:g --plan plan.json --trials 20 --format json --community-quality cpm --gamma 1.5 --random-seed 4",
-		"(detected by leiden, modularity, seed = 3), and this is of 6 communities (detected by leiden, cpm, γ = 1.5, seed = 4). Its noise and its own accuracy are for what it was made for: have them detected as they were", "")
+		"(detected by leiden, modularity, seed = 3), and this is of 6 communities (detected by leiden, cpm, γ = 1.5, seed = 4). Its "+
+			"noise and its own accuracy are for what it was made for: have them detected as they were", "")
 }
 
 // TestPlanWithoutCommunities: a file of before communities stood in it is read, and compared by how many its accuracy was
@@ -52,7 +60,8 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 func TestPlanWithoutCommunities(t *testing.T) {
 	kit(t)
 	writeGraph(t, "g", "id,end\n0,a\n1,a\n2,b\n3,b\n", "source,target\n0,1\n1,2\n2,3\n")
-	if exit, _, stderr := called(t, strings.Fields("plan --from folder:g --tau 0.1 --epsilon 100 --delta 0.01 --trials 20 -o plan.json --community-property end --allocation uniform")...); exit != 0 {
+	if exit, _, stderr := called(t, strings.Fields("plan --from folder:g --tau 0.1 --epsilon 100 --delta 0.01 --trials 20 -o plan.json "+
+		"--community-property end --allocation uniform")...); exit != 0 {
 		t.Fatal(stderr)
 	}
 	text, err := os.ReadFile("plan.json")
@@ -73,11 +82,13 @@ func TestPlanWithoutCommunities(t *testing.T) {
 		if err := os.WriteFile("changed.json", data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		exit, _, stderr := called(t, strings.Fields("evaluate --from folder:g --plan changed.json --trials 20 --format json --community-quality cpm --gamma 1.5")...)
+		exit, _, stderr := called(t, strings.Fields("evaluate --from folder:g --plan changed.json --trials 20 --format json "+
+			"--community-quality cpm --gamma 1.5")...)
 		return exit, stderr
 	}
 	exit, said := planned(func(p *graphcloak.Plan) { p.Communities = nil })
-	if exit != 0 || !strings.Contains(strings.Join(strings.Fields(said), " "), "was made for 2 communities, and this is of 4 communities (detected by leiden, cpm, γ = 1.5)") {
+	if exit != 0 || !strings.Contains(strings.Join(strings.Fields(said), " "),
+		"was made for 2 communities, and this is of 4 communities (detected by leiden, cpm, γ = 1.5)") {
 		t.Errorf("a plan that does not say: exit %d, %s", exit, said)
 	}
 	for what, change := range map[string]func(c *graphcloak.PlannedCommunities){
@@ -104,7 +115,8 @@ func TestPlanWithoutCommunities(t *testing.T) {
 
 // TestSeedsOfDetections: seeds that differ in their last digit are told apart, and written out.
 func TestSeedsOfDetections(t *testing.T) {
-	ours, other := graphcloak.Detection{Method: "leiden", RandomSeed: 1<<53 + 1}, graphcloak.Detection{Method: "leiden", RandomSeed: 1 << 53}
+	ours, other := graphcloak.Detection{Method: "leiden", RandomSeed: 1<<53 + 1},
+		graphcloak.Detection{Method: "leiden", RandomSeed: 1 << 53}
 	if text := detectionText(&ours, &other); text != "detected by leiden, seed = 9007199254740993" {
 		t.Error(text)
 	}

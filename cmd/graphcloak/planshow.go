@@ -29,8 +29,9 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	sections := []section{
 		{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(planFacts(p)), detail: true},
 		{
-			title: "Noise at this guarantee, the plan's first; a source hides among so many nodes", columns: []string{"allocation", "sensors", "right", "interval", "hidden", "known mass"},
-			rows: slices.Values(planChoices(p)),
+			title:   "Noise at this guarantee, the plan's first; a source hides among so many nodes",
+			columns: []string{"allocation", "sensors", "right", "interval", "hidden", "known mass"},
+			rows:    slices.Values(planChoices(p)),
 		},
 		{text: uniformReason(p)},
 		{text: accuracyLimit(p)},
@@ -38,10 +39,12 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 		{text: allocationCost(p)},
 	}
 	sections = append(sections, tauSection(p)...)
-	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)}, section{items: append(qualified(p.Promise().Qualified()),
-		item{mark: "Spent", text: "nothing: a plan reads no signal"},
-		item{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the guarantee in words"},
-	)})...)
+	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)},
+		section{items: append(qualified(p.Promise().Qualified()),
+			item{mark: "Spent", text: "nothing: a plan reads no signal"},
+			item{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the " +
+				"guarantee in words"},
+		)})...)
 }
 
 // planAnswer says what the plan promises, and how often the answer would be right.
@@ -57,16 +60,19 @@ func planAnswer(p *graphcloak.Plan) string {
 	if s := p.Searched(); e == nil && s != nil && p.Allocated == nil {
 		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs.", head, report.Percent(s.Equal), s.Trials)
 	} else if e == nil && s != nil {
-		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs; with the same σ everywhere it was in %s.", head, report.Percent(s.Right), s.Trials, report.Percent(s.Equal))
+		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs; with the same σ everywhere it was in %s.", head,
+			report.Percent(s.Right), s.Trials, report.Percent(s.Equal))
 	}
 	if e == nil {
 		return head + " a source stays hidden within α; how often the answer would be right was not simulated."
 	}
 	if e.Few() {
-		return fmt.Sprintf("%s a source stays hidden within α; how often the answer would be right is not told by %s: --trials %d or more are.",
+		return fmt.Sprintf("%s a source stays hidden within α; how often the answer would be right is not told by %s: --trials %d "+
+			"or more are.",
 			head, report.Count(e.Trials, "simulated run"), report.LeastTrials)
 	}
-	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; the source would stay hidden among %s on average.",
+	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; "+
+		"the source would stay hidden among %s on average.",
 		head, report.Percent(e.Probability), 100*e.Lower, 100*e.Upper, report.Percent(e.Chance), nodesOnAverage(e.CredibleSetSize))
 }
 
@@ -146,7 +152,12 @@ func accuracyFacts(e *report.Accuracy) [][]any {
 	if e == nil {
 		return nil
 	}
-	return [][]any{{"trials", cell(e.Trials, -1)}, {"chance", decimals(e.Chance)}, {"meanEmd", distanceText(e.MeanEMD)}, {"meanElsewhere", decimals(e.Elsewhere)}}
+	return [][]any{
+		{"trials", cell(e.Trials, -1)},
+		{"chance", decimals(e.Chance)},
+		{"meanEmd", distanceText(e.MeanEMD)},
+		{"meanElsewhere", decimals(e.Elsewhere)},
+	}
 }
 
 // planChoices are the plan's noise and what it was chosen over: a row each.
@@ -159,7 +170,10 @@ func planChoices(p *graphcloak.Plan) [][]any {
 	}
 	uniform := p.Allocated.Uniform
 	if s := p.Allocated.Simulated; s != nil && p.Accuracy == nil {
-		return [][]any{searchedChoice("optimal", len(p.Sensors), s.Right, s.Trials), searchedChoice("uniform", uniform.SensorCount, s.Equal, s.Trials)}
+		return [][]any{
+			searchedChoice("optimal", len(p.Sensors), s.Right, s.Trials),
+			searchedChoice("uniform", uniform.SensorCount, s.Equal, s.Trials),
+		}
 	}
 	return [][]any{planChoice("optimal", len(p.Sensors), p.Accuracy), planChoice("uniform", uniform.SensorCount, uniform.Accuracy)}
 }
@@ -190,7 +204,8 @@ func allocationCost(p *graphcloak.Plan) string {
 	if here >= uniform {
 		return ""
 	}
-	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides among %s on average, "+
+	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides "+
+		"among %s on average, "+
 		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", nodesOnAverage(here), uniform)
 }
 

@@ -24,11 +24,13 @@ func TestHostileOutput(t *testing.T) {
 	for _, format := range []string{"table", "json", "ndjson", "csv"} {
 		a, stdout, _ := kit(t, "--format", format)
 		rows := rowsOf(hostile, func(s string) []any { return []any{s, -1.5} })
-		if err := a.render(map[string]any{"rows": hostile}, section{title: hostile[0], text: hostile[1], columns: []string{"id", "value"}, rows: rows}); err != nil {
+		if err := a.render(map[string]any{"rows": hostile},
+			section{title: hostile[0], text: hostile[1], columns: []string{"id", "value"}, rows: rows}); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range stdout.String() {
-			if isTerminalControl(r) && r != '\n' || r == utf8.RuneError && format != "table" && format != "csv" && !strings.Contains(stdout.String(), "\ufffd") {
+			if isTerminalControl(r) && r != '\n' || r == utf8.RuneError && format != "table" && format != "csv" &&
+				!strings.Contains(stdout.String(), "\ufffd") {
 				t.Errorf("%s lets %U through", format, r)
 			}
 		}
@@ -74,7 +76,8 @@ func TestEscaped(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 	var got struct{ A string }
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.A != "\u009b\x7f\u202eü" || strconv.IsPrint(0x9b) || bytes.ContainsRune(b.Bytes(), 0x9b) {
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.A != "\u009b\x7f\u202eü" || strconv.IsPrint(0x9b) ||
+		bytes.ContainsRune(b.Bytes(), 0x9b) {
 		t.Errorf("%q, %v", b.Bytes(), err)
 	}
 }

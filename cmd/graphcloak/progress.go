@@ -89,7 +89,10 @@ type runStep struct {
 var runSteps = []runStep{
 	{"read the graph", []string{"nodes", "relationships", "properties"}},
 	{"communities", []string{"communities"}},
-	{"sensitivity", []string{"eigenvalues", "spectrum", "local", "quadrature", "sensors", "norms", "uncertainty", "choose tau", "bound", "screen", "columns"}},
+	{"sensitivity", []string{
+		"eigenvalues", "spectrum", "local", "quadrature", "sensors", "norms", "uncertainty", "choose tau", "bound",
+		"screen", "columns",
+	}},
 	{"noise", []string{"allocate"}},
 	{"simulate", []string{"simulate"}},
 	{"release", []string{"release"}},

@@ -19,13 +19,29 @@ func TestProgressText(t *testing.T) {
 		want    string
 	}{
 		{progressLine{stage: "local"}, 0, 79, "local"},
-		{progressLine{stage: "local", step: 3, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left here"},
+		{
+			progressLine{stage: "local", step: 3, done: 1, total: 4},
+			30 * time.Second, 79,
+			"[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left here",
+		},
 		{progressLine{stage: "local", done: 1, total: 4}, 30 * time.Second, 79, "local  ██▌        25 %  30s, about 1m30s left"},
-		{progressLine{stage: "communities", step: 2, done: 1, total: 1000}, 30 * time.Second, 79, "[2/8] communities  ▏           0 %  30s"},
+		{
+			progressLine{stage: "communities", step: 2, done: 1, total: 1000},
+			30 * time.Second, 79,
+			"[2/8] communities  ▏           0 %  30s",
+		},
 		{progressLine{stage: "nodes", step: 1, done: 20000}, time.Second, 79, "[1/8] read the graph: nodes  20000  1s"},
 		{progressLine{stage: "write", step: 8, done: 9, total: 9}, 2 * time.Second, 79, "[8/8] write  ██████████ 100 %  2s"},
-		{progressLine{stage: "local", step: 3, whole: hour, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  10m30s of about 40m to 1h"},
-		{progressLine{stage: "local", step: 3, whole: late, done: 1, total: 4}, 30 * time.Second, 79, "[3/8] sensitivity: local  ██▌        25 %  10m30s, about 1m30s left here"},
+		{
+			progressLine{stage: "local", step: 3, whole: hour, done: 1, total: 4},
+			30 * time.Second, 79,
+			"[3/8] sensitivity: local  ██▌        25 %  10m30s of about 40m to 1h",
+		},
+		{
+			progressLine{stage: "local", step: 3, whole: late, done: 1, total: 4},
+			30 * time.Second, 79,
+			"[3/8] sensitivity: local  ██▌        25 %  10m30s, about 1m30s left here",
+		},
 		{progressLine{stage: "local", step: 3, whole: late}, 0, 79, "[3/8] sensitivity: local  10m0s"},
 		{progressLine{stage: "\x1b[2J生命の村"}, 0, 8, "[2J生命"},
 	} {
@@ -47,7 +63,10 @@ func TestProgressOffATerminal(t *testing.T) {
 		}
 		a, _, stderr := kit(t, args...)
 		a.command = "run"
-		for _, stage := range []string{"nodes", "relationships", "eigenvalues", "local", "relationships", "recover: products for column norms"} {
+		for _, stage := range []string{
+			"nodes", "relationships", "eigenvalues", "local", "relationships",
+			"recover: products for column norms",
+		} {
 			a.progress(stage, 1, 2)
 			a.progress(stage, 2, 2)
 		}

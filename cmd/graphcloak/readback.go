@@ -57,16 +57,21 @@ func recorded(own connector.Run) *report.Report {
 	rep := &report.Report{
 		RunID: own.ID, ReleaseID: r.text("releaseId"), Signal: r.text(report.SignalKey), Version: r.text("version"), Store: r.text("store"),
 		Answer: r.text("answer"), Guarantee: r.text("guarantee"), NotProtected: r.list("notProtected"), Prior: r.text("priorProperty"),
-		Ceiling: r.number("ceiling"), NodeCount: r.count("nodeCount"), RelationshipCount: r.count("relationshipCount"), SensorCount: r.count("sensorCount"), FaultySensorCount: r.count(report.FaultySensorsKey),
-		Tau: r.number("tau"), Laplacian: r.text("laplacian"), Metric: r.text("metric"), Epsilon: r.number("epsilon"), Delta: r.number("delta"),
+		Ceiling: r.number("ceiling"), NodeCount: r.count("nodeCount"), RelationshipCount: r.count("relationshipCount"),
+		SensorCount: r.count("sensorCount"), FaultySensorCount: r.count(report.FaultySensorsKey),
+		Tau: r.number("tau"), Laplacian: r.text("laplacian"), Metric: r.text("metric"), Epsilon: r.number("epsilon"),
+		Delta: r.number("delta"),
 		Alpha: r.number("alpha"), Calibration: r.text("calibration"), Randomness: r.text("randomness"),
-		EpsilonSpent: r.number("epsilonSpent"), DeltaSpent: r.number("deltaSpent"), BudgetScope: r.text("budgetScope"), LedgerHead: r.text("ledgerHead"),
+		EpsilonSpent: r.number("epsilonSpent"), DeltaSpent: r.number("deltaSpent"), BudgetScope: r.text("budgetScope"),
+		LedgerHead:     r.text("ledgerHead"),
 		CommunityCount: r.count("communityCount"), Modularity: r.number("modularity"), NodePropertiesWritten: own.Nodes,
 		Posterior: report.Posterior{
-			NodeID: graph.ID(r.text("posteriorNodeId")), CredibleSetSize: r.count("credibleSetSize"), KnownMassSetSize: r.count("credibleSetSizeKnownMass"),
+			NodeID: graph.ID(r.text("posteriorNodeId")), CredibleSetSize: r.count("credibleSetSize"),
+			KnownMassSetSize: r.count("credibleSetSizeKnownMass"),
 		},
 		BPDN: report.BPDN{
-			Status: r.text("bpdnStatus"), Radius: r.number("bpdnRadius"), RadiusRule: r.text("bpdnRadiusRule"), Residual: r.number("bpdnResidual"),
+			Status: r.text("bpdnStatus"), Radius: r.number("bpdnRadius"), RadiusRule: r.text("bpdnRadiusRule"),
+			Residual: r.number("bpdnResidual"),
 		},
 	}
 	if of := r.text("guaranteeOf"); of != "" {
@@ -111,7 +116,9 @@ func (a *app) readBack(ctx context.Context, s graphStore, own connector.Run, rep
 		return nil, err
 	}
 	if slices.ContainsFunc(ids, func(id string) bool { return id != own.ID }) {
-		return nil, fail(exitConflict, "run %s: %w", own.ID, errReplaced).hint("another run has written there since; `graphcloak report FILE.json` takes a file that the run left").about("run", own.ID)
+		return nil, fail(exitConflict, "run %s: %w", own.ID,
+			errReplaced).hint("another run has written there since; `graphcloak report FILE.json` takes a file that the run left").about(
+			"run", own.ID)
 	}
 	nodes, err := written(ctx, s, g, prefix)
 	if err != nil {
@@ -133,13 +140,16 @@ func written(ctx context.Context, s graphStore, g *graph.Graph, prefix string) (
 	nodes := report.Nodes{Graph: g, Source: columns["Source"], Probability: columns["SourceProbability"]}
 	for i, y := range columns["PrivateHeat"] {
 		if sigma := columns["PrivateHeatSigma"][i]; !math.IsNaN(y) && sigma > 0 {
-			nodes.Sensors, nodes.PrivateHeat, nodes.Sigma = append(nodes.Sensors, i), append(nodes.PrivateHeat, y), append(nodes.Sigma, sigma)
+			nodes.Sensors, nodes.PrivateHeat, nodes.Sigma = append(nodes.Sensors, i), append(nodes.PrivateHeat, y),
+				append(nodes.Sigma, sigma)
 		}
 	}
 	nodes.Community = make([]int, g.Order())
 	for i, c := range columns["Community"] {
-		if p := nodes.Probability[i]; !(p >= 0 && p <= 1) || c != math.Trunc(c) || !(c >= 0 && c < float64(g.Order())) || math.IsNaN(nodes.Source[i]) {
-			return report.Nodes{}, fail(exitConflict, "node %s has no result of a run: %w", g.ID(i), errReplaced).hint("run again, or give a report file")
+		if p := nodes.Probability[i]; !(p >= 0 && p <= 1) || c != math.Trunc(c) || !(c >= 0 && c < float64(g.Order())) ||
+			math.IsNaN(nodes.Source[i]) {
+			return report.Nodes{}, fail(exitConflict, "node %s has no result of a run: %w", g.ID(i),
+				errReplaced).hint("run again, or give a report file")
 		}
 		nodes.Community[i] = int(c)
 	}
@@ -218,15 +228,19 @@ func (a *app) attach(ctx context.Context, s graphStore, rep *report.Report, rows
 	n := g.Order()
 	nodes := report.Nodes{Graph: g, Source: make([]float64, n), Probability: make([]float64, n), Community: make([]int, n)}
 	if len(rows) != n {
-		return fail(exitConflict, "the file has %d nodes, and these flags select %d", len(rows), n).hint("give the flags of the run that select nodes and relationships")
+		return fail(exitConflict, "the file has %d nodes, and these flags select %d", len(rows),
+			n).hint("give the flags of the run that select nodes and relationships")
 	}
 	for k, row := range rows { // in the order of the graph
-		if row.NodeID != g.ID(k) || row.CommunityID < 0 || row.CommunityID >= n || !(row.SourceProbability >= 0 && row.SourceProbability <= 1) {
-			return fail(exitConflict, "row %d of the file is of another graph than these flags select", k+1).hint("give the flags of the run that select nodes and relationships")
+		if row.NodeID != g.ID(k) || row.CommunityID < 0 || row.CommunityID >= n ||
+			!(row.SourceProbability >= 0 && row.SourceProbability <= 1) {
+			return fail(exitConflict, "row %d of the file is of another graph than these flags select",
+				k+1).hint("give the flags of the run that select nodes and relationships")
 		}
 		nodes.Source[k], nodes.Probability[k], nodes.Community[k] = row.Source, row.SourceProbability, row.CommunityID
 		if row.PrivateHeat != nil && row.PrivateHeatSigma != nil && *row.PrivateHeatSigma > 0 {
-			nodes.Sensors, nodes.PrivateHeat, nodes.Sigma = append(nodes.Sensors, k), append(nodes.PrivateHeat, *row.PrivateHeat), append(nodes.Sigma, *row.PrivateHeatSigma)
+			nodes.Sensors, nodes.PrivateHeat, nodes.Sigma = append(nodes.Sensors, k), append(nodes.PrivateHeat, *row.PrivateHeat),
+				append(nodes.Sigma, *row.PrivateHeatSigma)
 		}
 	}
 	return complete(ctx, s, rep, nodes)

@@ -73,5 +73,6 @@ func explain(job graphcloak.Job, err error) error {
 
 // limitFirst is the command that gives a scope its cap.
 func limitFirst(scope string) string {
-	return fmt.Sprintf("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, with the same --from or --uri", quoteShell(scope))
+	return fmt.Sprintf("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, with the same "+
+		"--from or --uri", quoteShell(scope))
 }

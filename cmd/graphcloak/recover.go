@@ -27,8 +27,10 @@ func newRecoverCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if name := app.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupNoise); path != "" && name != "" {
-				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, diffusion and sensors", name).
+			if name := app.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal,
+				config.GroupNoise); path != "" && name != "" {
+				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, "+
+					"diffusion and sensors", name).
 					hint("leave out --%s", name)
 			}
 			s, err := app.openFor(ctx, app.config.Write.Mode == "write")
@@ -47,7 +49,8 @@ func newRecoverCommand(app *app) *cobra.Command {
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupReport, config.GroupOutput, config.GroupExecution)
+		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupReport,
+		config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
 }
@@ -64,7 +67,8 @@ func (a *app) estimateRecovery(ctx context.Context, s graphStore, path string) e
 			return err
 		}
 		p := r.Plan()
-		job.Settings, job.Plan = r.Model, graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration, Measured: p.Measured()}
+		job.Settings, job.Plan = r.Model,
+			graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration, Measured: p.Measured()}
 	}
 	return a.estimate(ctx, s, job, "recover")
 }

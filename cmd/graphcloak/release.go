@@ -24,10 +24,12 @@ func newReleaseCommand(app *app) *cobra.Command {
 		Short: "Spend the budget of a plan and release the private measurement",
 		Long: "release reads the signal, records the spend in the ledger of the store, and only then adds each sensor's own\n" +
 			"noise. It refuses a graph that is not the plan's. With --from-sensors it takes what sensors sent that ran\n" +
-			"`graphcloak cloak`, and no raw reading is seen. An interrupted one is completed as that of `graphcloak run` is. The JSON output is a release file for `graphcloak recover`;\n" +
+			"`graphcloak cloak`, and no raw reading is seen. An interrupted one is completed as that of `graphcloak run` is. The JSON " +
+			"output is a release file for `graphcloak recover`;\n" +
 			"--mode write also writes the private values into the store.",
 		Example: "  graphcloak release --from example:karate --plan plan.json --source-property source -o release.json\n" +
-			"  graphcloak release --uri neo4j://localhost:7687 -u neo4j --plan plan.json --measurement-property heat --mode write -o release.json\n" +
+			"  graphcloak release --uri neo4j://localhost:7687 -u neo4j --plan plan.json --measurement-property heat --mode write -o " +
+			"release.json\n" +
 			"  graphcloak release --from folder:mygraph --plan plan.json --from-sensors private.ndjson --release-id 7 -o release.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +47,8 @@ func newReleaseCommand(app *app) *cobra.Command {
 			return app.release(cmd.Context(), &p, sensors, fresh)
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupSignal,
+	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupQueries,
+		config.GroupSignal,
 		config.GroupBudget, config.GroupEscrow, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE`")
 	cmd.Flags().StringVar(&sensors.path, "from-sensors", "", "`FILE` of NDJSON that sensors sent; - is standard input")
@@ -84,7 +87,8 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	if done, err := a.resolveInterrupted(ctx, s, interruption{graphcloak.Scope(job.Signal), identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
+	if done, err := a.resolveInterrupted(ctx, s,
+		interruption{graphcloak.Scope(job.Signal), identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
 		return err
 	}
 	if !job.Signal.Cloaked { // what sensors sent is drawn already
@@ -122,7 +126,10 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, []privacy.SensorValue, error) {
 	job := graphcloak.Job{
 		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Privacy.RequireCap, Version: readBuild().Version,
-		Write: graphcloak.WriteOptions{Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force},
+		Write: graphcloak.WriteOptions{
+			Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix,
+			Force: a.config.Output.Force,
+		},
 	}
 	if err := p.CheckSignal(job.Signal); err != nil {
 		return job, nil, err
@@ -168,7 +175,8 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 		a.note("Wrote %d node properties as run %s", written, job.RunID)
 	}
 	if path := a.outputPath(); path != "" && a.tty.err {
-		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri", r.Plan().Epsilon, r.Plan().Delta, graphcloak.Scope(job.Signal), path)
+		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
+			r.Plan().Epsilon, r.Plan().Delta, graphcloak.Scope(job.Signal), path)
 	}
 	return nil
 }

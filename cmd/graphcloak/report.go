@@ -31,7 +31,8 @@ func newReportCommand(app *app) *cobra.Command {
 			"taken from the store that it was written to, with the flags that select its graph; a file is the JSON of run,\n" +
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
-			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n" +
+			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name " +
+			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n" +
 			"  graphcloak runs compare --from folder:graphcloak-demo",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
@@ -92,7 +93,8 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 	case len(r.Report) == 0 && errors.Is(missing, errReplaced):
 		return missing
 	case len(r.Report) == 0:
-		return fail(exitConflict, "run %s left no report (%s)", runID, r.Status).hint("`graphcloak runs show %s` says what became of it", runID).about("run", runID)
+		return fail(exitConflict, "run %s left no report (%s)", runID, r.Status).hint("`graphcloak runs show %s` says what became of it",
+			runID).about("run", runID)
 	}
 	rep, err := toldReport(ctx, s, runID)
 	if err != nil {
@@ -136,7 +138,8 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 }
 
 // noCurveKept is why the page of an earlier run may have no curve.
-const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and costs nothing."
+const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and " +
+	"costs nothing."
 
 // leavePage writes the page and says where it is; s is nil where no store is at hand.
 func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, prefix string) error {
@@ -144,7 +147,8 @@ func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, p
 		return err
 	}
 	if s == nil {
-		return a.leaveView(page.View{Report: rep, NoMap: "No graph was named when this page was made, so it has no map: --from or --uri with the flags of the run gives one."}, prefix)
+		return a.leaveView(page.View{Report: rep, NoMap: "No graph was named when this page was made, so it has no map: --from or --uri " +
+			"with the flags of the run gives one."}, prefix)
 	}
 	v, err := a.scenery(ctx, s, rep.Nodes().Graph, graphcloak.Signal{SourceProperty: rep.Signal})
 	if err != nil {
@@ -178,7 +182,8 @@ func (a *app) leaveView(v page.View, prefix string) error {
 	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
 		return err
 	}
-	return a.render(map[string]any{"runId": rep.RunID, "report": path}, section{text: rep.Answer}, section{text: fmt.Sprintf("The report is %s.", path)})
+	return a.render(map[string]any{"runId": rep.RunID, "report": path}, section{text: rep.Answer},
+		section{text: fmt.Sprintf("The report is %s.", path)})
 }
 
 // reportJSON is the JSON of run, recover and demo.
@@ -216,10 +221,12 @@ func (a *app) finishedRun(ctx context.Context, s graphStore, runID string) (conn
 		return own, err
 	}
 	if own.Status != connector.Finished {
-		return own, fail(exitConflict, "run %s is not finished (%s)", runID, own.Status).hint("complete it with `graphcloak run --resume %s`", runID).about("run", runID)
+		return own, fail(exitConflict, "run %s is not finished (%s)", runID,
+			own.Status).hint("complete it with `graphcloak run --resume %s`", runID).about("run", runID)
 	}
 	if _, ok := own.Record["answer"].(string); !ok {
-		return own, fail(exitConflict, "run %s released private values and recovered nothing from them", runID).hint("`graphcloak recover` does").about("run", runID)
+		return own, fail(exitConflict, "run %s released private values and recovered nothing from them",
+			runID).hint("`graphcloak recover` does").about("run", runID)
 	}
 	return own, nil
 }

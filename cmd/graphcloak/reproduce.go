@@ -110,10 +110,11 @@ func (a *app) reproduce(ctx context.Context, r reproduction) error {
 		return err
 	}
 	for _, f := range files {
-		if err := disk.Write(filepath.Join(r.dir, f.Name), disk.Options{Mode: 0o666, Replace: a.config.Output.Force}, func(w io.Writer) error {
-			_, err := w.Write(f.Content)
-			return err
-		}); err != nil {
+		if err := disk.Write(filepath.Join(r.dir, f.Name), disk.Options{Mode: 0o666, Replace: a.config.Output.Force},
+			func(w io.Writer) error {
+				_, err := w.Write(f.Content)
+				return err
+			}); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,8 @@ func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Mode
 	digest := m.Graph.Digest()
 	column := report.Outline(runID, kept.Write.Prefix, nil).RunIDColumn()
 	for _, r := range runs {
-		if startedLater(runs, r, runID) && r.Status == connector.Finished && r.RunIDColumn == column && r.Graph == hex.EncodeToString(digest[:]) {
+		if startedLater(runs, r, runID) && r.Status == connector.Finished && r.RunIDColumn == column &&
+			r.Graph == hex.EncodeToString(digest[:]) {
 			return fail(exitConflict, "run %s was finished on this graph since", r.ID).
 				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.ID)
 		}
@@ -83,7 +84,8 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 				hint("`graphcloak runs show %s` shows it", r.RunID).about("run", r.RunID)
 		}
 		return fail(exitNotFound, "nothing is kept of run %s here", runID).
-			hint("it was started by another user or on another machine: resume it there, or give it up with --undo %s; %s", runID, describeRuns(here)).
+			hint("it was started by another user or on another machine: resume it there, or give it up with --undo %s; %s", runID,
+				describeRuns(here)).
 			about("run", runID)
 	}
 	if err != nil {
@@ -197,7 +199,8 @@ func (a *app) outdated(err error, runID string) error {
 		return err
 	}
 	return fail(exitCode(errors.Join(graphcloak.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
-		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent", runID).about("run", runID)
+		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent",
+			runID).about("run", runID)
 }
 
 // lockAndRead locks a run and then reads what is kept of it, which its last holder may
@@ -315,7 +318,8 @@ func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption
 		return a.giveUp(ctx, s, e.scope, id, id)
 	}
 	return errors.Join(fail(exitConflict, "run %s of the same data is paid for and unfinished, and %w", id, why).
-		hint("restore its file, or use the version of the program that wrote it, and `graphcloak run --resume %s`; `--undo %[1]s` gives it up, --new gives it up and pays for another", id).
+		hint("restore its file, or use the version of the program that wrote it, and `graphcloak run --resume %s`; `--undo %[1]s` gives "+
+			"it up, --new gives it up and pays for another", id).
 		about("run", id), a.drop())
 }
 
@@ -344,7 +348,8 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		return true, a.completeKept(ctx, s, kept, id)
 	}
 	err = fail(exitConflict, "run %s of the same data is paid for and unfinished", id).
-		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up, --new gives it up and pays for another", id).
+		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up, --new gives it up and "+
+			"pays for another", id).
 		about("run", id)
 	return false, errors.Join(err, a.drop())
 }

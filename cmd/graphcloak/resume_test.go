@@ -25,7 +25,10 @@ func TestResumeRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := staged{Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Recovery: a.config.Recovery, Community: a.config.Community}
+	kept := staged{
+		Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Recovery: a.config.Recovery,
+		Community: a.config.Community,
+	}
 	if err := writeStaged(job.RunID, &kept); err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,8 @@ func (a *app) showReveal(r *graphcloak.Release, y []float64, record privacy.Entr
 	}{r.ID(), deployment, epoch, record.Scope, record.Seq, record.Hash, rows}
 	a.secret = true
 	return a.render(result,
-		section{text: fmt.Sprintf("Release %s is revealed: these are the readings themselves. Entry %d of the ledger's scope %q records it.",
+		section{text: fmt.Sprintf("Release %s is revealed: these are the readings themselves. Entry %d of the ledger's scope "+
+			"%q records it.",
 			r.ID(), record.Seq, record.Scope)},
 		section{
 			title: "Readings" + moreText(len(rows)), columns: []string{"nodeId", "reading"},

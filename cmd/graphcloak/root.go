@@ -145,7 +145,8 @@ func newRootCommand(app *app) *cobra.Command {
 		Long: "GraphCloak hides exactly where something started on a graph and still tells roughly where.\n" +
 			"It diffuses sources over a graph, adds each sensor's own noise for (ε, δ)-differential privacy,\n" +
 			"and recovers the likely source community. Graphs come from Neo4j, CSV folders or shipped examples.",
-		Example:       "  graphcloak demo\n  graphcloak run --uri neo4j://localhost:7687 --username neo4j --source-property risk --mode write",
+		Example: "  graphcloak demo\n  graphcloak run --uri neo4j://localhost:7687 --username neo4j --source-property risk " +
+			"--mode write",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       readBuild().String(),
@@ -237,9 +238,11 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 			return err
 		}
 		if cmd.HasParent() && cmd.Parent().Name() == "budget" {
-			return fail(exitUsage, "`%s` takes no word beside its flags", cmd.CommandPath()).hint("where %s is a scope, give it as --budget-scope %[1]s", args[0])
+			return fail(exitUsage, "`%s` takes no word beside its flags",
+				cmd.CommandPath()).hint("where %s is a scope, give it as --budget-scope %[1]s", args[0])
 		}
-		if !cmd.HasSubCommands() && cobra.NoArgs(cmd, args) != nil && cobra.NoArgs(cmd, args).Error() == err.Error() { // cobra takes the word for a command
+		// cobra takes the word for a command
+		if !cmd.HasSubCommands() && cobra.NoArgs(cmd, args) != nil && cobra.NoArgs(cmd, args).Error() == err.Error() {
 			err = fmt.Errorf("`%s` takes no word beside its flags, and was given %q", cmd.CommandPath(), args[0])
 		}
 		if _, words, ok := strings.Cut(cmd.Use, " "); ok {

@@ -69,9 +69,11 @@ func newRunCommand(app *app) *cobra.Command {
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupScenario, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
+		config.GroupSignal, config.GroupPrivacy, config.GroupScenario, config.GroupBudget, config.GroupEscrow, config.GroupRecovery,
+		config.GroupCommunity, config.GroupWrite,
 		config.GroupReport, config.GroupOutput, config.GroupExecution, config.GroupSchedule)
-	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of recovery and community, where there are any, replace all of its own")
+	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of "+
+		"recovery and community, where there are any, replace all of its own")
 	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
 	return cmd
@@ -119,7 +121,8 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 		return err
 	}
 	job.DryRun = a.config.Write.DryRun
-	if done, err := a.resolveInterrupted(ctx, s, interruption{graphcloak.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
+	if done, err := a.resolveInterrupted(ctx, s,
+		interruption{graphcloak.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
 		return err
 	}
 	return a.perform(ctx, s, m, job, identity)
@@ -235,7 +238,8 @@ func (a *app) certified(b report.BPDN) error {
 		what += ": f̂ may not be optimal; the ranking of the communities does not depend on it"
 		suggestion = "the answer is written all the same; without --strict this is a warning"
 	case recovery.Infeasible.String():
-		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius", "try a larger --residual-bound NUMBER; the posterior does not need it"
+		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius",
+			"try a larger --residual-bound NUMBER; the posterior does not need it"
 	default:
 		return nil
 	}
@@ -299,7 +303,8 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 		return err
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, section{
-		text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID, report.Count(nodes, "node")),
+		text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID,
+			report.Count(nodes, "node")),
 	})
 }
 

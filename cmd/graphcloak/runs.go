@@ -39,10 +39,16 @@ func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphSt
 	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
 }
 
-var runColumns = []string{"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "verdict", "epsilonSpent", "message", "faultySensorCount"}
+var runColumns = []string{
+	"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "verdict", "epsilonSpent",
+	"message", "faultySensorCount",
+}
 
 func runRow(r jobs.Run) []any {
-	return []any{timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability), r.Verdict, r.EpsilonSpent, r.Message, r.FaultySensors}
+	return []any{
+		timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability),
+		r.Verdict, r.EpsilonSpent, r.Message, r.FaultySensors,
+	}
 }
 
 // likelihood is the probability of an answer, none where there is no sign of a source.
@@ -68,7 +74,10 @@ func (a *app) listed(runs []jobs.Run, q jobs.RunQuery) []section {
 		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "faulty", "ε"},
 		rows: rowsOf(runs, func(r jobs.Run) []any {
 			prob, epsilon := answered(r)
-			return []any{r.StartedAt.UTC().Format("2006-01-02 15:04"), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, prob, r.Verdict + warnedSign(r), r.FaultySensors, epsilon}
+			return []any{
+				r.StartedAt.UTC().Format("2006-01-02 15:04"), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, prob,
+				r.Verdict + warnedSign(r), r.FaultySensors, epsilon,
+			}
 		}),
 	}.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 8: "0"})
 	short := section{
@@ -80,7 +89,10 @@ func (a *app) listed(runs []jobs.Run, q jobs.RunQuery) []section {
 			if r.Verdict == report.NoSource {
 				community = ""
 			}
-			return []any{r.StartedAt.UTC().Format("01-02 15:04"), shortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r), r.FaultySensors, epsilon}
+			return []any{
+				r.StartedAt.UTC().Format("01-02 15:04"), shortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r),
+				r.FaultySensors, epsilon,
+			}
 		}),
 	}.without(map[int]string{2: "", 3: "write", 7: "0"})
 	table.narrow = &short
@@ -229,8 +241,10 @@ func newRunsListCommand(app *app) *cobra.Command {
 		return app.render(map[string]any{"runs": runs}, app.listed(runs, q)...)
 	})
 	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
-	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, WAITING_FOR_BUDGET, OVER_BUDGET")
-	cmd.Flags().StringVar(&since, "since", "", "only runs that started within this `SPAN`, such as 30d, or after a time such as 2026-03-01T00:00:00Z")
+	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, "+
+		"WAITING_FOR_BUDGET, OVER_BUDGET")
+	cmd.Flags().StringVar(&since, "since", "", "only runs that started within this `SPAN`, such as 30d, or after a time such as "+
+		"2026-03-01T00:00:00Z")
 	cmd.Flags().IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0: all")
 	return cmd
 }
@@ -239,7 +253,8 @@ func newRunsListCommand(app *app) *cobra.Command {
 func (a *app) checkRunQuery(q *jobs.RunQuery, status string) error {
 	q.Status = jobs.Status(strings.ToUpper(status))
 	if status != "" && !slices.Contains(jobs.Statuses(), q.Status) {
-		return fail(exitUsage, "--status %q is no status of a run", status).hint("give one of %s", strings.Join(words(jobs.Statuses()), ", "))
+		return fail(exitUsage, "--status %q is no status of a run", status).hint("give one of %s",
+			strings.Join(words(jobs.Statuses()), ", "))
 	}
 	if q.Limit < 0 {
 		return fail(exitUsage, "--limit is %d, want a number ≥ 0", q.Limit).hint("leave it out for all runs")
@@ -292,7 +307,8 @@ func newRunsShowCommand(app *app) *cobra.Command {
 		return app.render(struct {
 			jobs.Run
 			Report json.RawMessage `json:"report,omitempty"`
-		}{r, left}, section{columns: runColumns, rows: rowsOf([]jobs.Run{r}, runRow)}, section{text: doubts([]jobs.Run{r})}, section{text: answerOf(r)})
+		}{r, left}, section{columns: runColumns, rows: rowsOf([]jobs.Run{r}, runRow)}, section{text: doubts([]jobs.Run{r})},
+			section{text: answerOf(r)})
 	})
 }
 
@@ -389,7 +405,8 @@ func newRunsPruneCommand(app *app) *cobra.Command {
 		}
 		return app.prune(ctx, s, before, dry)
 	})
-	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `SPAN`, such as 90d, or before a time such as 2026-03-01T00:00:00Z")
+	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `SPAN`, such as 90d, or before a time "+
+		"such as 2026-03-01T00:00:00Z")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say how many runs there are")
 	return cmd
 }
@@ -405,11 +422,13 @@ func (a *app) prune(ctx context.Context, s graphStore, before time.Time, dry boo
 			return err
 		}
 		n := len(connector.Prunable(told, known, before))
-		return a.render(map[string]any{"wouldPrune": n, "before": timeText(before)}, section{text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
+		return a.render(map[string]any{"wouldPrune": n, "before": timeText(before)},
+			section{text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
 	}
 	n, err := s.History().PruneRuns(ctx, before)
 	if err != nil {
 		return err
 	}
-	return a.render(map[string]any{"pruned": n, "before": timeText(before)}, section{text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
+	return a.render(map[string]any{"pruned": n, "before": timeText(before)},
+		section{text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
 }

@@ -21,7 +21,8 @@ func TestGivenUpInHistory(t *testing.T) {
 		id := interrupted(t, unstaged, "--mode", "stats")
 		a, s, job := prepared(t, "--mode", "stats")
 		job.RunID = id
-		if err := putRun(t.Context(), s, runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: graphcloak.IsSpent, Err: errDied}), 0); err != nil {
+		if err := putRun(t.Context(), s,
+			runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: graphcloak.IsSpent, Err: errDied}), 0); err != nil {
 			t.Fatal(err)
 		}
 		if how == "--undo" {
@@ -47,7 +48,10 @@ func TestPaidAndInterrupted(t *testing.T) {
 	}
 	l := s.Ledger()
 	for _, id := range []string{"left", "written", "void"} {
-		c := privacy.Charge{Scope: "property=source", ReleaseID: id, Attempt: "a", Guarantee: privacy.Joint, Budget: privacy.Budget{Epsilon: 2, Delta: 0.1}, Cost: 1}
+		c := privacy.Charge{
+			Scope: "property=source", ReleaseID: id, Attempt: "a", Guarantee: privacy.Joint,
+			Budget: privacy.Budget{Epsilon: 2, Delta: 0.1}, Cost: 1,
+		}
 		if _, err := privacy.Spend(t.Context(), l, c); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +70,8 @@ func TestPaidAndInterrupted(t *testing.T) {
 	if exit, output := command(t, "runs", "show", "left"); exit != 0 || !strings.Contains(output, `"status": "RUNNING"`) {
 		t.Errorf("exit %d, %s", exit, output)
 	}
-	if exit, output := command(t, "runs", "prune", "--older-than", "2100-01-01T00:00:00Z"); exit != 0 || !strings.Contains(output, `"pruned": 0`) {
+	if exit, output := command(t, "runs", "prune", "--older-than", "2100-01-01T00:00:00Z"); exit != 0 ||
+		!strings.Contains(output, `"pruned": 0`) {
 		t.Errorf("exit %d, %s", exit, output)
 	}
 }

@@ -110,13 +110,17 @@ func TestRunOfAJobIsItsJobs(t *testing.T) {
 	if _, err := s.Jobs().Claim(t.Context(), tick, jobs.Holder{Instance: "here", Token: "t"}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	all := []jobs.Run{{RunID: tick.ReleaseID(), Status: jobs.Running}, {RunID: "other", Status: jobs.Running, ExitCode: 13, Message: "the disk is full"}}
+	all := []jobs.Run{
+		{RunID: tick.ReleaseID(), Status: jobs.Running},
+		{RunID: "other", Status: jobs.Running, ExitCode: 13, Message: "the disk is full"},
+	}
 	if err := sayHowToGoOn(t.Context(), s, all); err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
 	fmt.Fprint(&text, all)
-	if all[0].JobName != "nightly" || !strings.Contains(all[0].Message, "graphcloak job run nightly") || !strings.HasPrefix(all[1].Message, "the disk is full; ") {
+	if all[0].JobName != "nightly" || !strings.Contains(all[0].Message, "graphcloak job run nightly") ||
+		!strings.HasPrefix(all[1].Message, "the disk is full; ") {
 		t.Error(text.String())
 	}
 }
@@ -126,7 +130,8 @@ func TestRunOfAJobIsItsJobs(t *testing.T) {
 func TestHostileRunID(t *testing.T) {
 	const id = "\x1b]0;owned\x07\x1b[2Jx; touch x"
 	a, stdout, _ := kit(t, "--format", "table")
-	if err := a.printTables(stdout, a.listed([]jobs.Run{{RunID: id, Status: "FAILED", Message: "the disk is full"}}, jobs.RunQuery{})); err != nil {
+	if err := a.printTables(stdout,
+		a.listed([]jobs.Run{{RunID: id, Status: "FAILED", Message: "the disk is full"}}, jobs.RunQuery{})); err != nil {
 		t.Fatal(err)
 	}
 	if s := stdout.String(); !strings.Contains(s, "the disk is full") || strings.ContainsAny(s, "\x1b\x07") {

@@ -38,7 +38,8 @@ func scenarioList() string {
 }
 
 func completeScenarios(cmd *cobra.Command) {
-	if err := cmd.RegisterFlagCompletionFunc("scenario", cobra.FixedCompletions(scenarioNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("scenario",
+		cobra.FixedCompletions(scenarioNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added just before
 	}
 }
@@ -53,7 +54,8 @@ type scenarioTable struct {
 func (e *evaluation) choose(planned []graphcloak.Alternative) ([]study.Scenario, error) {
 	name := e.options.Scenario
 	list := study.Scenarios()
-	if _, known := study.FindScenario(name); !known && name != allScenarios && !slices.ContainsFunc(planned, func(x graphcloak.Alternative) bool { return x.Name == name }) {
+	if _, known := study.FindScenario(name); !known && name != allScenarios &&
+		!slices.ContainsFunc(planned, func(x graphcloak.Alternative) bool { return x.Name == name }) {
 		if _, err := os.Stat(name); err != nil {
 			return nil, errScenario(name, planned)
 		}
@@ -121,8 +123,11 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 		who = "the posterior knows the model only"
 	}
 	return a.render(all, section{
-		title:   fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
-		columns: []string{"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "calibration error", "coverage of the 95 % set"},
+		title: fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
+		columns: []string{
+			"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "calibration error",
+			"coverage of the 95 % set",
+		},
 		rows: func(yield func([]any) bool) {
 			for k, e := range all.Scenarios {
 				if !yield(scenarioRow(list[k], e)) {
@@ -131,7 +136,8 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 			}
 		},
 		narrow: narrowScenarios(list, all.Scenarios),
-		text:   strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...), " "),
+		text: strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...),
+			" "),
 	})
 }
 
@@ -147,14 +153,16 @@ func (a *app) scenarioRemarks(list []study.Scenario) (texts []string) {
 		}
 	}
 	if a.config.Signal.MeasurementProperty == "" && len(never) > 0 {
-		texts = append(texts, fmt.Sprintf("Where --source-property names the sources, GraphCloak computes the readings by the model itself, and this cannot happen: %s. With --measurement-property it can.", strings.Join(never, ", ")))
+		texts = append(texts, fmt.Sprintf("Where --source-property names the sources, GraphCloak computes the readings by the model "+
+			"itself, and this cannot happen: %s. With --measurement-property it can.", strings.Join(never, ", ")))
 	}
 	return texts
 }
 
 // calibrated compares the calibration error of the model with what chance makes of none.
 func calibrated(e *study.Evaluation) string {
-	text := fmt.Sprintf("A calibrated answer would have a calibration error of up to %s by chance (95 %% quantile); that of the model is %s: ",
+	text := fmt.Sprintf("A calibrated answer would have a calibration error of up to %s by chance (95 %% quantile); that of the "+
+		"model is %s: ",
 		decimals(e.Calibration.Limit), decimals(e.Calibration.Error))
 	if e.Calibration.Error <= e.Calibration.Limit {
 		return text + "its confidence is as good as it says."
@@ -167,7 +175,8 @@ func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
 		return []any{s.Name, s.About, "–", rate(&e.Detected), rate(&e.Answered), "–", "–", "–"}
 	}
 	return []any{
-		s.Name, s.About, rate(&e.Right), decimals(e.Detected.Rate), decimals(e.Answered.Rate), decimals(e.Calibration.MeanConfidence), decimals(e.Calibration.Error), rate(&e.Coverage),
+		s.Name, s.About, rate(&e.Right), decimals(e.Detected.Rate), decimals(e.Answered.Rate), decimals(e.Calibration.MeanConfidence),
+		decimals(e.Calibration.Error), rate(&e.Coverage),
 	}
 }
 
@@ -192,7 +201,8 @@ func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 	for _, x := range list {
 		s.text += "- " + x.Name + ": " + x.About + "\n"
 	}
-	s.text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence that is stated, error that of its calibration, cover the coverage of the 95 % set; -v has the intervals."
+	s.text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence " +
+		"that is stated, error that of its calibration, cover the coverage of the 95 % set; -v has the intervals."
 	return s
 }
 
@@ -214,7 +224,10 @@ func served(e *study.Evaluation) []section {
 			if c.Trials > 0 {
 				found = rate(&study.Proportion{Rate: c.Probability, Lower: c.Lower, Upper: c.Upper})
 			}
-			return []any{c.Label(), c.Size, c.Trials, found, c.Named, mean(c.MeanConfidence, decimals), rate(c.RightNamed), rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) })}
+			return []any{
+				c.Label(), c.Size, c.Trials, found, c.Named, mean(c.MeanConfidence, decimals), rate(c.RightNamed),
+				rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) }),
+			}
 		}),
 		narrow: servedNarrow(e),
 		detail: len(list) > manyCommunities,
@@ -238,9 +251,13 @@ func servedNarrow(e *study.Evaluation) *section {
 			if c.Coverage != nil {
 				cover = decimals(c.Coverage.Rate)
 			}
-			return []any{c.Label(), c.Size, c.Trials, found, mean(c.MeanConfidence, decimals), cover, mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) })}
+			return []any{
+				c.Label(), c.Size, c.Trials, found, mean(c.MeanConfidence, decimals), cover,
+				mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) }),
+			}
 		}),
-		text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the community is named, cover how often the 95 % set holds the source, set its mean size; -v has all columns.",
+		text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
+			"community is named, cover how often the 95 % set holds the source, set its mean size; -v has all columns.",
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // TestScenarioRemarks: what cannot happen to readings that are computed is told, and of what no
 // row shows nothing is said.
 func TestScenarioRemarks(t *testing.T) {
-	const never = "cannot happen: tau-half, tau-double, weights, relationships, faulty-sensors, silent-sensors, drifting-sensors, background."
+	const never = "cannot happen: tau-half, tau-double, weights, relationships, faulty-sensors, silent-sensors, " +
+		"drifting-sensors, background."
 	for _, c := range []struct {
 		args      []string
 		list      []study.Scenario

@@ -35,7 +35,8 @@ func TestScenarioFileRefused(t *testing.T) {
 
 func refusesScenario(t *testing.T, path string, exit int, says, how string) {
 	t.Helper()
-	got, _, stderr := called(t, "plan", "--from", "example:karate", "--measurement-property", "heat", "--tau", "2", "--scenario", path, "--format", "table")
+	got, _, stderr := called(t, "plan", "--from", "example:karate", "--measurement-property", "heat", "--tau", "2", "--scenario", path,
+		"--format", "table")
 	said, hint, _ := strings.Cut(stderr, "Hint:")
 	if got != exit || !strings.Contains(said, says) || !strings.Contains(hint, how) {
 		t.Errorf("%s: exit %d, want %d with %q and the hint %q:\n%s", path, got, exit, says, how, stderr)

@@ -232,7 +232,8 @@ func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job
 		}
 		return true, paidElsewhere(id)
 	}
-	return true, a.skip(ctx, s, scope, *last, fmt.Sprintf("--once-per %s: release %s of scope %q was finished at %s, and nothing is spent again",
+	return true, a.skip(ctx, s, scope, *last, fmt.Sprintf("--once-per %s: release %s of scope %q was finished at %s, and nothing "+
+		"is spent again",
 		c.OncePer, last.ReleaseID, scope, last.Time.UTC().Format(time.RFC3339)))
 }
 
@@ -357,7 +358,8 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	}
 	switch {
 	case kind(privacy.KindWritten):
-		return true, a.skip(ctx, s, scope, last, fmt.Sprintf("release %s was finished at %s, and nothing is spent again", id, last.Time.UTC().Format(time.RFC3339)))
+		return true, a.skip(ctx, s, scope, last,
+			fmt.Sprintf("release %s was finished at %s, and nothing is spent again", id, last.Time.UTC().Format(time.RFC3339)))
 	case kind(privacy.KindVoid):
 		return true, fail(exitConflict, "release %s was given up; what it spent stays spent", id).
 			hint("another release needs an id of its own").about("run", id)
@@ -366,7 +368,8 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	}
 	if a.config.Write.DryRun {
 		a.note("Note: run %s is paid for and unfinished; a run would complete it at no further cost", id)
-		return true, a.render(map[string]any{"dryRun": true, "wouldResume": id}, section{text: fmt.Sprintf("A run would complete run %s; nothing more would be spent.", id)})
+		return true, a.render(map[string]any{"dryRun": true, "wouldResume": id},
+			section{text: fmt.Sprintf("A run would complete run %s; nothing more would be spent.", id)})
 	}
 	a.note("Note: run %s is paid for and unfinished: it is resumed at no further cost", id)
 	return true, a.resume(ctx, s, id)

@@ -43,7 +43,10 @@ func newListener(t *testing.T, hear func(path string) (status int)) *listener {
 // nightly runs the command on the graph of [graphFolder] and tells the listener.
 func nightly(ctx context.Context, l *listener, args ...string) (exit int, output string) {
 	var out strings.Builder
-	args = append([]string{"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform", "--mode", "stats", "--ping-url", l.URL + "/token"}, args...)
+	args = append([]string{
+		"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform",
+		"--mode", "stats", "--ping-url", l.URL + "/token",
+	}, args...)
 	exit = run(ctx, args, strings.NewReader(""), &out, &out)
 	return exit, out.String()
 }
@@ -70,11 +73,13 @@ func TestPings(t *testing.T) {
 			t.Errorf("%v: exit %d, told %q, want %d and %q: %s", step.args, exit, l.told, step.exit, want, output)
 		}
 	}
-	if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--epsilon", "1", "--delta", "0.1", "--per", "30d"); exit != 0 {
+	if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--epsilon", "1", "--delta", "0.1", "--per",
+		"30d"); exit != 0 {
 		t.Fatal(output)
 	}
 	l.told = nil
-	if exit, output := nightly(t.Context(), l, "--epsilon", "1", "--delta", "0.1"); exit != exitBudget || !slices.Equal(l.told, []string{"/token/start", "/token"}) {
+	if exit, output := nightly(t.Context(), l, "--epsilon", "1", "--delta", "0.1"); exit != exitBudget ||
+		!slices.Equal(l.told, []string{"/token/start", "/token"}) {
 		t.Errorf("a sliding cap: exit %d, told %q: %s", exit, l.told, output)
 	}
 }
@@ -135,8 +140,14 @@ func TestNamedRelease(t *testing.T) {
 		notes string
 	}{
 		{name: "unpaid", die: func() string { return interrupted(t, unpaid, named...) }, want: "spent written"},
-		{name: "paid", die: func() string { return interrupted(t, unstaged, named...) }, want: "spent written", notes: "resumed at no further cost"},
-		{name: "paid, other settings", die: func() string { return interrupted(t, unstaged, named...) }, args: []string{"--tau", "3"}, want: "spent written", notes: "resumed"},
+		{
+			name: "paid", die: func() string { return interrupted(t, unstaged, named...) }, want: "spent written",
+			notes: "resumed at no further cost",
+		},
+		{
+			name: "paid, other settings", die: func() string { return interrupted(t, unstaged, named...) }, args: []string{"--tau", "3"},
+			want: "spent written", notes: "resumed",
+		},
 		{name: "given up", die: func() string {
 			runID := interrupted(t, unstaged, named...)
 			if exit, output := command(t, "run", "--undo", runID); exit != 0 {
@@ -332,7 +343,8 @@ func TestNamedDryRun(t *testing.T) {
 		t.Errorf("%v, %q", err, notes)
 	}
 	after, err := os.ReadFile(nodes)
-	if got := strings.Join(ledgerKinds(t), " "); err != nil || got != "spent" || string(before) != string(after) || conditionOf(id) != stopped {
+	if got := strings.Join(ledgerKinds(t), " "); err != nil || got != "spent" || string(before) != string(after) ||
+		conditionOf(id) != stopped {
 		t.Errorf("after a dry run the ledger holds %q and nodes.csv\n%s (%v)", got, after, err)
 	}
 }

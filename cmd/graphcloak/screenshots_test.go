@@ -55,7 +55,8 @@ func TestScreenshots(t *testing.T) {
 		t.Run(shot.image, func(t *testing.T) {
 			dir := t.TempDir()
 			roads(t, filepath.Join(dir, "roads"))
-			s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "GRAPHCLOAK_FORMAT=table"), seed: shot.seed}
+			s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+				"GRAPHCLOAK_FORMAT=table"), seed: shot.seed}
 			for _, command := range shot.commands {
 				s.prepare(t, command)
 			}

@@ -77,7 +77,8 @@ func talkative(format string) []string {
 func TestRefusedSignalsAreNotTold(t *testing.T) {
 	const from = "--from=folder:g"
 	commands, exits := map[string][]string{}, map[string]int{
-		"a property in the way": exitConflict, "another's in the way": exitConflict, "a public signal": exitUsage, "a misspelt one": exitNotFound,
+		"a property in the way": exitConflict, "another's in the way": exitConflict, "a public signal": exitUsage,
+		"a misspelt one": exitNotFound,
 	}
 	for _, property := range []string{"text", "high", "low", "nan", "inf", "truth", "list", "huge"} {
 		commands["run "+property] = []string{"run", from, "--source-property", property}
@@ -139,7 +140,8 @@ func untold(t *testing.T, want int, stdin string, args ...string) {
 func TestRefusedReadingsAreNotTold(t *testing.T) {
 	secretKit(t)
 	dir := t.TempDir()
-	if code, text := told(t, "", "plan", "--from=folder:g", "--sensor-package-dir", filepath.Join(dir, "p"), "-o", filepath.Join(dir, "plan.json"), "--releases", "1"); code != 0 {
+	if code, text := told(t, "", "plan", "--from=folder:g", "--sensor-package-dir", filepath.Join(dir, "p"), "-o",
+		filepath.Join(dir, "plan.json"), "--releases", "1"); code != 0 {
 		t.Fatal(text)
 	}
 	packages, err := filepath.Glob(filepath.Join(dir, "p", "*"))

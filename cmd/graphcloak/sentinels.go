@@ -42,23 +42,30 @@ func sentinels() []sentinel {
 		{jobs.ErrHeld, exitConflict, "wait for its end, or stop it by `graphcloak job cancel NAME`"},
 		{jobs.ErrUnfinished, exitConflict, "`graphcloak job run NAME` completes it"},
 		{jobs.ErrPast, exitConflict, "`graphcloak job show NAME` tells how it ended"},
-		{jobs.ErrInvalid, exitConflict, "fix it where it is written: in the settings file, or on its node in the store; `graphcloak job show NAME` shows it"},
+		{jobs.ErrInvalid, exitConflict, "fix it where it is written: in the settings file, or on its node in the store; `graphcloak job " +
+			"show NAME` shows it"},
 		{jobs.ErrLost, exitConflict, "another instance goes on with the run: `graphcloak job show NAME`"},
 		{connector.ErrConflict, exitConflict, ""},
 		{connector.ErrInput, exitValidation, ""},
-		{sensor.ErrReading, exitValidation, "a line is like {\"releaseId\": \"1\", \"reading\": 0.7}; nothing was spent or published for it"},
+		{sensor.ErrReading, exitValidation, "a line is like {\"releaseId\": \"1\", \"reading\": 0.7}; nothing was spent or " +
+			"published for it"},
 		{connector.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
-		{privacy.ErrOverBudget, exitBudget, "nothing was released, and no waiting helps: use a smaller --epsilon, or let its owner raise the cap by `graphcloak budget set`"},
+		{privacy.ErrOverBudget, exitBudget, "nothing was released, and no waiting helps: use a smaller --epsilon, or let its owner " +
+			"raise the cap by `graphcloak budget set`"},
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data have given what they may"},
-		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --create --budget-scope NAME --epsilon E --delta D`, with the NAME above and the same --from or --uri"},
-		{privacy.ErrRollback, exitConflict, "it was restored from an older copy, or is one of two clones, or was deleted: `graphcloak budget reconcile` books what was spent since and lets it go on; with --other-data where other data are in its place"},
+		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --create --budget-scope NAME --epsilon E --delta D`, " +
+			"with the NAME above and the same --from or --uri"},
+		{privacy.ErrRollback, exitConflict, "it was restored from an older copy, or is one of two clones, or was deleted: `graphcloak " +
+			"budget reconcile` books what was spent since and lets it go on; with --other-data where other data are in its place"},
 		{privacy.ErrMoved, exitConflict, "set the cap of the scope that it goes on as: it is common to both"},
 		{privacy.ErrReplay, exitConflict, "every release needs an id of its own"},
-		{privacy.ErrMismatch, exitConflict, "give the files that belong together: a release, a package and what a sensor sent go with the plan that they were made under"},
+		{privacy.ErrMismatch, exitConflict, "give the files that belong together: a release, a package and what a sensor sent go with " +
+			"the plan that they were made under"},
 		{privacy.ErrChain, exitConflict, "the record of what was spent was changed by hand: restore it from a backup"},
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
 		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
-		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error and a range of --tau out"},
+		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error and " +
+			"a range of --tau out"},
 		{graphcloak.ErrEachSensor, exitValidation, "leave --scenario and --weight-error out, or take --guarantee joint"},
 		{graphcloak.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
 		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
@@ -68,20 +75,26 @@ func sentinels() []sentinel {
 		{graphcloak.ErrMemory, exitMemory, "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"},
 		{graphcloak.ErrGraphChanged, exitConflict, "plan again for the graph as it is, with `graphcloak plan -o FILE`"},
 		{graphcloak.ErrPlan, exitConflict, "make the plan again, for the graph as it is, with `graphcloak plan -o FILE`"},
-		{graphcloak.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text with --node-query or --relationship-query"},
+		{graphcloak.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text " +
+			"with --node-query or --relationship-query"},
 		{graphcloak.ErrKey, exitUsage, "give --key and --deployment with --randomness escrow, and neither without"},
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
 		{privacy.ErrJoin, exitConflict, "scopes go together where their releases have one guarantee, and each in one common scope"},
 		{study.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},
-		{graphcloak.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources and answer, --isolated allow goes on and does not protect a source there"},
+		{graphcloak.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources " +
+			"and answer, --isolated allow goes on and does not protect a source there"},
 		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
-		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or leave it out"},
-		{graphcloak.ErrZeroSignal, exitValidation, "check --source-property and the selection; --allow-zero-signal releases it all the same"},
-		{graphcloak.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property and with --kernel-method eigen or chebyshev"},
+		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or " +
+			"leave it out"},
+		{graphcloak.ErrZeroSignal, exitValidation, "check --source-property and the selection; --allow-zero-signal releases it " +
+			"all the same"},
+		{graphcloak.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property and with " +
+			"--kernel-method eigen or chebyshev"},
 		{graphcloak.ErrBadSignal, exitValidation, "fix the values, or name another property"},
-		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole budget as spent"},
+		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole " +
+			"budget as spent"},
 		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
 		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},

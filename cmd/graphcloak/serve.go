@@ -68,7 +68,8 @@ func (a *app) serve(ctx context.Context) error {
 	server := serve.New(serve.Options{
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
 		Cost:    jobRunner{a, s}.cost,
-		Metrics: a.metricsOf(s, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(), Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
+		Metrics: a.metricsOf(s, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(),
+		Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -118,14 +119,16 @@ func (a *app) serverToken() (string, error) {
 		return "", fmt.Errorf("token file: %w", err)
 	}
 	if !disk.Guarded(info) {
-		return "", fail(exitValidation, "the token file %s has mode %04o: others can read it", path, info.Mode().Perm()).hint("chmod 600 %s", path)
+		return "", fail(exitValidation, "the token file %s has mode %04o: others can read it", path,
+			info.Mode().Perm()).hint("chmod 600 %s", path)
 	}
 	token, err := firstLine(f)
 	if err != nil {
 		return "", err
 	}
 	if err := serve.CheckToken(token); err != nil {
-		return "", fail(exitValidation, "the first line of %s is no token: %w", path, err).hint("make one with `openssl rand -hex 32 > %s`", path)
+		return "", fail(exitValidation, "the first line of %s is no token: %w", path,
+			err).hint("make one with `openssl rand -hex 32 > %s`", path)
 	}
 	return token, nil
 }

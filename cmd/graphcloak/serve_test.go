@@ -55,7 +55,10 @@ func hall(t *testing.T, jobs string) (dir, settings string) {
 	graph := filepath.Join(dir, "hall")
 	for _, args := range [][]string{
 		{"graph", "generate", "example:karate", graph},
-		{"budget", "set", "--from", "folder:" + graph, "--budget-scope", "property=source", "--create", "--epsilon", "2", "--delta", "1e-5"},
+		{
+			"budget", "set", "--from", "folder:" + graph, "--budget-scope", "property=source", "--create", "--epsilon", "2",
+			"--delta", "1e-5",
+		},
 	} {
 		if code, said := obey(t, args...); code != exitOK {
 			t.Fatalf("%v: exit %d: %s", args, code, said)
@@ -106,7 +109,8 @@ func TestJobCommands(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	for _, want := range []string{
-		`"OVER_BUDGET"`, "costs more than the whole cap", "no cron expression", "Mars/Olympus", "did you mean epsilon?", `epsilon is \"much\" (job type)`, "nothing to release", `name \"\"`, `"jobs[8]"`, "PAUSED", "PENDING",
+		`"OVER_BUDGET"`, "costs more than the whole cap", "no cron expression", "Mars/Olympus", "did you mean epsilon?",
+		`epsilon is \"much\" (job type)`, "nothing to release", `name \"\"`, `"jobs[8]"`, "PAUSED", "PENDING",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the list does not say %s:\n%s", want, said)
@@ -169,13 +173,15 @@ func TestValidateJobs(t *testing.T) {
 func TestJobNeedsACap(t *testing.T) {
 	const limit = "limit it first: `graphcloak budget set --create --budget-scope property=elsewhere "
 	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: elsewhere}\n"+
-		"  - {name: b, schedule: '@daily', sourceProperty: source}\n  - {name: c, schedule: '@daily', sourceProperty: elsewhere, requireCap: false}\n")
+		"  - {name: b, schedule: '@daily', sourceProperty: source}\n  - {name: c, schedule: '@daily', sourceProperty: elsewhere, "+
+		"requireCap: false}\n")
 	nodes := filepath.Join(graph, "nodes.csv")
 	text, err := os.ReadFile(nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, nodes, regexp.MustCompile(`(?m)(,[01])$`).ReplaceAllString(strings.Replace(string(text), ",source", ",source,elsewhere", 1), "$1$1"), 0o600)
+	write(t, nodes, regexp.MustCompile(`(?m)(,[01])$`).ReplaceAllString(strings.Replace(string(text), ",source", ",source,elsewhere", 1),
+		"$1$1"), 0o600)
 	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}} {
 		_, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...)
 		if strings.Count(said, "has no cap, so its first run will be refused: "+limit) != 1 {
@@ -205,14 +211,18 @@ func TestJobsWantAServer(t *testing.T) {
 	if err := os.RemoveAll(state); err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []string{"serve --listen :0", "job list", "job show often", "job run often", "job pause often", "job resume often", "job cancel often", "doctor"} {
+	for _, words := range []string{
+		"serve --listen :0", "job list", "job show often", "job run often", "job pause often",
+		"job resume often", "job cancel often", "doctor",
+	} {
 		if words == "doctor" {
 			if _, err := os.Stat(state); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("something was done before: %v", err)
 			}
 		}
 		code, said := obey(t, append(strings.Fields(words), "--from", "folder:"+graph, "--config", settings)...)
-		if code != exitUsage || !strings.Contains(said, "jobs run on a Neo4j server, and not on folder:") || !strings.Contains(said, "--uri") || !strings.Contains(said, "--once-per") {
+		if code != exitUsage || !strings.Contains(said, "jobs run on a Neo4j server, and not on folder:") ||
+			!strings.Contains(said, "--uri") || !strings.Contains(said, "--once-per") {
 			t.Errorf("%s: exit %d: %s", words, code, said)
 		}
 	}
@@ -336,7 +346,10 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)

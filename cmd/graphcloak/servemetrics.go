@@ -43,7 +43,10 @@ func (a *app) readMetrics(ctx context.Context, s graphStore, e *jobs.Engine) (*m
 	}
 	set := metrics.New(serverName, readBuild().Version)
 	for _, j := range all {
-		m := metrics.Job{Status: string(j.State.Status), Missed: j.Missed, Success: finished[j.Name].EndedAt, Last: runOfTick(ended[j.Name])}
+		m := metrics.Job{
+			Status: string(j.State.Status), Missed: j.Missed, Success: finished[j.Name].EndedAt,
+			Last: runOfTick(ended[j.Name]),
+		}
 		if own, err := (jobRunner{a, s}).of(j.Definition); err == nil && j.Last.Status == jobs.WaitingForBudget {
 			m.Scope, m.Free = scopeOf(own.config), j.Last.RenewsAt
 		}
@@ -87,5 +90,8 @@ func runOfTick(c jobs.Claim) metrics.Run {
 		status = metrics.Skipped
 	}
 	took := c.EndedAt.Sub(c.ClaimedAt).Round(time.Second)
-	return metrics.Run{Status: status, ExitCode: int(c.ExitCode), End: c.EndedAt, Phases: map[string]time.Duration{"total": max(time.Second, took)}}
+	return metrics.Run{
+		Status: status, ExitCode: int(c.ExitCode), End: c.EndedAt,
+		Phases: map[string]time.Duration{"total": max(time.Second, took)},
+	}
 }

@@ -21,12 +21,19 @@ func TestMetricsAreTheStores(t *testing.T) {
 	job := func(name, schedule string) map[string]any {
 		return map[string]any{"name": name, "schedule": schedule, "sourceProperty": "source"}
 	}
-	e := jobs.New(jobs.Options{Store: store, Runner: w.jobRunner, Settings: []map[string]any{job("a", "@daily"), job("b", "@daily"), job("bad", "at night")}})
+	e := jobs.New(jobs.Options{
+		Store: store, Runner: w.jobRunner,
+		Settings: []map[string]any{job("a", "@daily"), job("b", "@daily"), job("bad", "at night")},
+	})
 	if _, err := privacy.SetCap(t.Context(), w.s.Ledger(), "property=source", privacy.Budget{Epsilon: 2, Delta: 1e-5}); err != nil {
 		t.Fatal(err)
 	}
 	var success time.Time
-	for i, end := range []jobs.Outcome{{Status: jobs.Finished}, {Status: jobs.Failed, ExitCode: 4}, {Status: jobs.WaitingForBudget, ExitCode: 9, RenewsAt: time.Unix(1900000000, 0)}} {
+	for i, end := range []jobs.Outcome{
+		{Status: jobs.Finished},
+		{Status: jobs.Failed, ExitCode: 4},
+		{Status: jobs.WaitingForBudget, ExitCode: 9, RenewsAt: time.Unix(1900000000, 0)},
+	} {
 		for _, name := range []string{"a", "b"}[:min(i+1, 2)] {
 			at := jobs.NewTick(name, time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC))
 			c, err := store.Claim(t.Context(), at, jobs.Holder{Instance: "another", Token: name}, time.Minute)
@@ -49,7 +56,8 @@ func TestMetricsAreTheStores(t *testing.T) {
 	w.app.metricsOf(w.s, e).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	body := answer.Body.String()
 	for _, want := range []string{
-		`graphcloak_run_last_success_timestamp_seconds{name="a"} ` + strconv.FormatFloat(float64(success.UnixMilli())/1e3, 'g', -1, 64) + "\n",
+		`graphcloak_run_last_success_timestamp_seconds{name="a"} ` +
+			strconv.FormatFloat(float64(success.UnixMilli())/1e3, 'g', -1, 64) + "\n",
 		`graphcloak_run_last_exit_code{name="a"} 9`, `graphcloak_run_waiting_for_budget{name="b"} 1`,
 		`graphcloak_budget_free_timestamp_seconds{ledger="property=source",name="a"} 1.9e+09`,
 		`graphcloak_job_status{name="bad",status="INVALID"} 1`, `graphcloak_job_status{name="a",status="WAITING_FOR_BUDGET"} 1`,

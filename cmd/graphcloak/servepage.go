@@ -75,7 +75,8 @@ func whyNoMap(err error) string {
 	case errors.Is(err, errQueried):
 		return "There is no map: the run chose its graph by a query of its own, which the server does not run for a page. " + otherwise
 	case errors.Is(err, errLarge), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("There is no map: the server reads graphs of up to %d nodes for a page, and for %s at most. ", mapNodes, mapTime) + otherwise
+		return fmt.Sprintf("There is no map: the server reads graphs of up to %d nodes for a page, and for %s at most. ", mapNodes,
+			mapTime) + otherwise
 	}
 	return "There is no map: the graph of the run could not be read back as it was. " + otherwise
 }

@@ -66,7 +66,10 @@ jobs:
 		if err := strictjson.Unmarshal(own.Report, &rep); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "What a neighbour would have given", "The dot is this run: ε = 0.4"}
+		want := []string{
+			"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "What a neighbour would have given",
+			"The dot is this run: ε = 0.4",
+		}
 		switch mapped := strings.Contains(b.String(), `<svg class="map"`); {
 		case own.Mode != "stats" && mapped != rep.StandsOut():
 			t.Errorf("a map is %t, a community stands out is %t", mapped, rep.StandsOut())
@@ -93,9 +96,11 @@ jobs:
 func TestPageOfAnOlderRun(t *testing.T) {
 	a, _, _ := kit(t, "--from", "folder:hall")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
+	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n",
+		"source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
 	for range 2 {
-		code, said := obey(t, "run", "--from", "folder:hall", "--source-property", "source", "--community-property", "wing", "--epsilon", "400", "--tau", "1", "--allocation", "uniform", "--mode", "write")
+		code, said := obey(t, "run", "--from", "folder:hall", "--source-property", "source", "--community-property", "wing", "--epsilon",
+			"400", "--tau", "1", "--allocation", "uniform", "--mode", "write")
 		if code != exitOK {
 			t.Fatalf("exit %d: %s", code, said)
 		}
@@ -137,7 +142,8 @@ func TestCurveOfARun(t *testing.T) {
 	const curve = "The dot is this run: ε = 0.4"
 	for _, mode := range []string{"write", "stats"} {
 		dir := t.TempDir()
-		code, said := obey(t, "run", "--from", "folder:"+graph, "--source-property", "source", "--epsilon", "0.4", "--delta", "1e-6", "--tau", "1", "--spend-at-chance",
+		code, said := obey(t, "run", "--from", "folder:"+graph, "--source-property", "source", "--epsilon", "0.4", "--delta", "1e-6",
+			"--tau", "1", "--spend-at-chance",
 			"--allocation", "uniform", "--mode", mode, "--report", filepath.Join(dir, "first.html"), "--format", "json")
 		if code != exitOK {
 			t.Fatalf("exit %d: %s", code, said)

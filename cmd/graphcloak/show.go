@@ -142,8 +142,9 @@ func suspects(r *report.Report) section {
 		return section{}
 	}
 	return section{
-		title:   "Sensors that may be faulty" + strings.Replace(moreText(len(r.SuspectSensors)), "csv", "json", 1),
-		text:    fmt.Sprintf("Faulty is broken or shifted: before the measurements each was with probability %s.", report.Percent(r.SensorFaultyPrior)),
+		title: "Sensors that may be faulty" + strings.Replace(moreText(len(r.SuspectSensors)), "csv", "json", 1),
+		text: fmt.Sprintf("Faulty is broken or shifted: before the measurements each was with probability %s.",
+			report.Percent(r.SensorFaultyPrior)),
 		columns: []string{"nodeId", "probability"},
 		rows: rowsOf(r.SuspectSensors[:min(shownRows, len(r.SuspectSensors))], func(s report.Suspect) []any {
 			return []any{string(s.NodeID), probability(s.Probability)}
@@ -217,8 +218,10 @@ func nameValueRows(s section) iter.Seq[[]any] {
 // briefRows are the facts that the table shows; the other formats have all.
 func briefRows(s section) iter.Seq[[]any] {
 	shown := []string{
-		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigmaMin", "sigmaMax", "uniformSigma", "sensitivityLower",
-		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "credibleSetSizeKnownMass", "logOddsRunnerUp", "logOddsNoSource", "logOddsError", "sourcePValue", "fitPValue",
+		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigmaMin",
+		"sigmaMax", "uniformSigma", "sensitivityLower",
+		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "credibleSetSizeKnownMass", "logOddsRunnerUp",
+		"logOddsNoSource", "logOddsError", "sourcePValue", "fitPValue",
 		"bpdnStatus", "bpdnGap", "bpdnRadiusRule", "bpdnRadius", "bpdnSupport", "computeMillis", "nodePropertiesWritten",
 	}
 	return func(yield func([]any) bool) {

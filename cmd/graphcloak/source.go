@@ -165,7 +165,8 @@ func (a *app) source() (config.From, error) {
 	if _, err := os.Stat(settingsFile); err == nil && a.configPath == "" {
 		return from, missing.hint("%s lies here: give --config %[1]s", settingsFile)
 	}
-	return from, missing.hint("give --uri or set NEO4J_URI for a Neo4j server, or --from folder:DIR, --from example:karate or --from generate:SPEC")
+	return from, missing.hint("give --uri or set NEO4J_URI for a Neo4j server, or --from folder:DIR, --from example:karate or --from " +
+		"generate:SPEC")
 }
 
 func (a *app) openFolder(ctx context.Context, dir string) (graphStore, error) {

@@ -329,7 +329,8 @@ func (a *app) forget(runID string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(removeIfExists(path), removeIfExists(siblingPath(path, roomFile)), a.drop(), removeIfExists(siblingPath(path, lockFile)))
+	return errors.Join(removeIfExists(path), removeIfExists(siblingPath(path, roomFile)), a.drop(),
+		removeIfExists(siblingPath(path, lockFile)))
 }
 
 // Conditions of a run as this machine knows it.
@@ -412,7 +413,8 @@ func stateError(err error) error {
 		return f
 	}
 	return fail(exitValidation, "the folder for what must outlast a crash cannot be used: %w; nothing was spent", err).
-		hint("set XDG_STATE_HOME to a folder on a disk with room that the user may write; under systemd, StateDirectory=graphcloak makes one")
+		hint("set XDG_STATE_HOME to a folder on a disk with room that the user may write; under systemd, " +
+			"StateDirectory=graphcloak makes one")
 }
 
 // describeRuns names some runs.

@@ -43,7 +43,8 @@ func (a *app) spentNothing() string {
 	case err != nil || len(ids) > 1:
 		return "nothing more was spent; runs that were begun here before may be paid for, and the same command goes on with its own"
 	case len(ids) == 1:
-		return "nothing more was spent; run " + visible(ids[0]) + ", which was begun here before, may be paid for, and the same command goes on with it"
+		return "nothing more was spent; run " + visible(ids[0]) +
+			", which was begun here before, may be paid for, and the same command goes on with it"
 	}
 	return "nothing was spent"
 }

@@ -29,10 +29,23 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 		want, not    string
 	}{
 		{"before", nil, true, false, true, context.Canceled, exitInterrupt, "interrupt; nothing was spent", "resume"},
-		{"too late before", []string{"--timeout", "1ms"}, true, false, false, context.DeadlineExceeded, exitTransient, "1ms; nothing was spent", "resume"},
+		{
+			"too late before",
+			[]string{"--timeout", "1ms"},
+			true, false, false, context.DeadlineExceeded, exitTransient,
+			"1ms; nothing was spent", "resume",
+		},
 		{"of a plan", nil, false, false, true, context.Canceled, exitInterrupt, "interrupt", "spent"},
-		{"after", nil, true, true, true, fmt.Errorf("write: %w", paid), exitInterrupt, "run r1 is unfinished, its budget is spent", "nothing was spent"},
-		{"too late after", []string{"--timeout", "1ms"}, true, true, false, late, exitUnfinished, "run r1 is unfinished, its budget is spent", "nothing was spent"},
+		{
+			"after", nil, true, true, true, fmt.Errorf("write: %w", paid), exitInterrupt, "run r1 is unfinished, its budget is spent",
+			"nothing was spent",
+		},
+		{
+			"too late after",
+			[]string{"--timeout", "1ms"},
+			true, true, false, late, exitUnfinished,
+			"run r1 is unfinished, its budget is spent", "nothing was spent",
+		},
 		{"the work goes on", nil, true, true, true, context.Canceled, exitInterrupt, "its budget may be spent", "nothing was spent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,7 +68,8 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 			}
 			exit := a.finish(ctx, c.err)
 			text := strings.Join(strings.Fields(stderr.String()), " ")
-			if exit != c.exit || !strings.Contains(text, c.want) || strings.Contains(text, c.not) || c.begins && !strings.Contains(text, "--resume r1") {
+			if exit != c.exit || !strings.Contains(text, c.want) || strings.Contains(text, c.not) || c.begins &&
+				!strings.Contains(text, "--resume r1") {
 				t.Errorf("exit %d, want %d: %s", exit, c.exit, text)
 			}
 			if err := a.mayPay(); (err == nil) == (c.pays && !c.begins) {
@@ -71,7 +85,8 @@ func TestCommandsThatPay(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n", "source,target\n1,2\n2,3\n")
-	if exit, _, stderr := called(t, strings.Fields("plan --from folder:path --tau 1 --delta 0.01 --trials 0 -o plan.json")...); exit != exitOK {
+	if exit, _, stderr := called(t,
+		strings.Fields("plan --from folder:path --tau 1 --delta 0.01 --trials 0 -o plan.json")...); exit != exitOK {
 		t.Fatal(stderr)
 	}
 	for args, spent := range map[string]string{
@@ -93,8 +108,10 @@ func TestCommandsThatPay(t *testing.T) {
 func TestStoppedBesideAPaidRun(t *testing.T) {
 	graphFolder(t)
 	id := interrupted(t, unstaged, "--mode", "stats")
-	exit, _, stderr := called(t, "run", "--from", "folder:"+os.Getenv("GRAPH"), "--source-property", "source", "--delta", "0.01", "--timeout", "1ns")
-	if text := strings.Join(strings.Fields(stderr), " "); exit != exitTransient || !strings.Contains(text, "nothing more was spent; run "+id+", which was begun here before, may be paid for") {
+	exit, _, stderr := called(t, "run", "--from", "folder:"+os.Getenv("GRAPH"), "--source-property", "source", "--delta", "0.01",
+		"--timeout", "1ns")
+	if text := strings.Join(strings.Fields(stderr), " "); exit != exitTransient ||
+		!strings.Contains(text, "nothing more was spent; run "+id+", which was begun here before, may be paid for") {
 		t.Errorf("exit %d: %s", exit, stderr)
 	}
 }

@@ -92,5 +92,6 @@ func exposed(r *report.Report) section {
 	if len(r.NotProtected) == 0 {
 		return section{}
 	}
-	return section{text: "Not protected: the graph and the parameters, that there is a source, what several releases say together, and sources far apart (-v has it in full)."}
+	return section{text: "Not protected: the graph and the parameters, that there is a source, what several releases say together, and " +
+		"sources far apart (-v has it in full)."}
 }

@@ -117,7 +117,8 @@ func TestPaint(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := stdout.String()
-		if strings.Contains(text, "\x1b[31mFAILED\x1b[0m") != c.red || strings.Contains(text, "\x1b[32m") || strings.Contains(text, "\x1b") != c.red {
+		if strings.Contains(text, "\x1b[31mFAILED\x1b[0m") != c.red || strings.Contains(text, "\x1b[32m") ||
+			strings.Contains(text, "\x1b") != c.red {
 			t.Errorf("%q: %q", c.args, text)
 		}
 	}
@@ -177,11 +178,18 @@ func TestASCII(t *testing.T) {
 	for _, c := range []struct {
 		term, locale string
 		ascii        bool
-	}{{"xterm", "C", true}, {"xterm", "de_DE.ISO-8859-1", true}, {"dumb", "C.UTF-8", true}, {"xterm", "de_DE.utf8", false}, {"xterm", "", false}} {
+	}{
+		{"xterm", "C", true},
+		{"xterm", "de_DE.ISO-8859-1", true},
+		{"dumb", "C.UTF-8", true},
+		{"xterm", "de_DE.utf8", false},
+		{"xterm", "", false},
+	} {
 		t.Setenv("TERM", c.term)
 		t.Setenv("LC_ALL", c.locale)
 		a, stdout, _ := kit(t, "--format", "table")
-		if err := a.render(map[string]any{}, section{columns: []string{"p"}, rows: slices.Values([][]any{{probability(0.3)}})}); err != nil {
+		if err := a.render(map[string]any{},
+			section{columns: []string{"p"}, rows: slices.Values([][]any{{probability(0.3)}})}); err != nil {
 			t.Fatal(err)
 		}
 		if ascii := strings.IndexFunc(stdout.String(), func(r rune) bool { return r > 0x7f }) < 0; ascii != c.ascii {
@@ -196,7 +204,10 @@ func TestItemsStayAligned(t *testing.T) {
 	a, stdout, _ := kit(t, "--format", "table")
 	items := []item{
 		{mark: "ok", text: "connection: the server answers, and it is one that was made for this"},
-		{mark: "FAILED", text: "rights\x1b[2J: the user may not write", more: "to do: ask anyone who may grant it, with the role that is printed"},
+		{
+			mark: "FAILED", text: "rights\x1b[2J: the user may not write",
+			more: "to do: ask anyone who may grant it, with the role that is printed",
+		},
 	}
 	if err := a.render(map[string]any{}, section{items: items}); err != nil {
 		t.Fatal(err)
@@ -249,7 +260,10 @@ func TestWrap(t *testing.T) {
 
 // TestSqueezeWhatFolds: where the widest text is one long word, the next widest stands in lines.
 func TestSqueezeWhatFolds(t *testing.T) {
-	g := grid{columns: []string{"runId", "community"}, rows: [][]shown{{{text: strings.Repeat("x", 36)}, {text: "2 around the pumps 111 and 115 here"}}}}
+	g := grid{
+		columns: []string{"runId", "community"},
+		rows:    [][]shown{{{text: strings.Repeat("x", 36)}, {text: "2 around the pumps 111 and 115 here"}}},
+	}
 	widths := g.squeezed(g.widths(), 68)
 	if len(widths) != 2 || widths[0] != 36 || boxWidth(widths) != 68 {
 		t.Errorf("the widths are %v", widths)

@@ -154,7 +154,10 @@ func alterations(doc *node) (all []alteration) {
 				alter(path, "twice", func(p *node, i int) { p.keys, p.kids = append(p.keys, name), append(p.kids, p.kids[i].clone()) })
 				alter(path, "wrong case", func(p *node, i int) { p.keys[i] = strings.ToUpper(name[:1]) + name[1:] })
 				alter(path, "another key", func(p *node, i int) { p.keys[i] = name + "s" })
-				alter(path, "a key more", func(p *node, i int) { p.keys, p.kids = append(p.keys, name+"2"), append(p.kids, &node{raw: "1"}) })
+				alter(path, "a key more", func(p *node, i int) {
+					p.keys, p.kids = append(p.keys, name+"2"),
+						append(p.kids, &node{raw: "1"})
+				})
 			} else {
 				alter(path, "an element twice", func(p *node, i int) { p.kids = append(p.kids, p.kids[i].clone()) })
 			}
@@ -204,7 +207,10 @@ func replacements(n *node) map[string]string {
 	case n.open == '[':
 		return map[string]string{"type": "{}", "empty": "[]"}
 	case c[0] == '"':
-		return map[string]string{"type": "1", "empty": `""`, "longer": c[:len(n.raw)-1] + `x"`, "control": `"\u001b[2J"`, "long": `"` + strings.Repeat("x", 5000) + `"`}
+		return map[string]string{
+			"type": "1", "empty": `""`, "longer": c[:len(n.raw)-1] + `x"`, "control": `"\u001b[2J"`,
+			"long": `"` + strings.Repeat("x", 5000) + `"`,
+		}
 	case c[0] == 't' || c[0] == 'f':
 		return map[string]string{"type": "1", "opposite": map[byte]string{'t': "false", 'f': "true"}[c[0]]}
 	case c[0] == 'n':
@@ -249,13 +255,17 @@ func reseal(t *testing.T, doc *node) {
 		}
 		return s
 	}
-	if plan := doc.at("release", "plan"); plan != nil && doc.at("release", "planDigest") != nil && doc.at("release", "digest") != nil && doc.at("release", "values") != nil {
+	if plan := doc.at("release", "plan"); plan != nil && doc.at("release", "planDigest") != nil && doc.at("release", "digest") != nil &&
+		doc.at("release", "values") != nil {
 		doc.at("release", "planDigest").raw = hash([]byte("graphcloak/v1/plan"), []byte(plan.text()))
 		digest, err := hex.DecodeString(word(doc.at("release", "planDigest")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := [][]byte{[]byte("graphcloak/v1/release"), []byte(word(doc.at("release", "releaseId"))), digest, []byte(word(doc.at("release", "deployment"))), number(doc.at("release", "epoch"))}
+		parts := [][]byte{
+			[]byte("graphcloak/v1/release"), []byte(word(doc.at("release", "releaseId"))), digest,
+			[]byte(word(doc.at("release", "deployment"))), number(doc.at("release", "epoch")),
+		}
 		for _, v := range doc.at("release", "values").kids {
 			parts = append(parts, number(v.at("steps")))
 		}
@@ -398,15 +408,28 @@ func makeFiles(t *testing.T, args ...string) tampering {
 // of anyone who plans, and statements that make nothing weaker. The pattern is matched
 // against "path kind"; the reason is why it is let through.
 var free = []struct{ pattern, commands, reason string }{
-	{`(/release/plan)?/clip/.*`, "release recover", "the range that readings are clipped to is the planner's choice; the ledger knows the plan that was paid for"},
+	{`(/release/plan)?/clip/.*`, "release recover", "the range that readings are clipped to is the planner's choice; the ledger knows " +
+		"the plan that was paid for"},
 	{`.*/?expectedAccuracy delete`, "release verify recover", "a plan need not be simulated"},
-	{`.*/expectedAccuracy/(chance|meanEmd|meanElsewhere|credibleSetSize|credibleSetSizeKnownMass) .*`, "release verify recover", "simulations are not repeated; verify says so"},
+	{
+		`.*/expectedAccuracy/(chance|meanEmd|meanElsewhere|credibleSetSize|credibleSetSizeKnownMass) .*`, "release verify recover",
+		"simulations are not repeated; verify says so",
+	},
 	{`/expectedAccuracy/(limit|communities)(/.*)? .*`, "release verify recover", "nothing that is released rests on them; verify says so"},
-	{`/communities delete|/communities/count one more`, "release verify recover", "a reader compares them with its own, and says so; nothing rests on them"},
-	{`/communities/detection/(quality|gamma|theta|maxLevels|randomSeed) (delete|huge|tiny|one more|a little more|times 16|over 16)`, "release verify recover", "a setting that a detection can have; a reader compares it with its own, and says so"},
+	{
+		`/communities delete|/communities/count one more`, "release verify recover",
+		"a reader compares them with its own, and says so; nothing rests on them",
+	},
+	{
+		`/communities/detection/(quality|gamma|theta|maxLevels|randomSeed) (delete|huge|tiny|one more|a little more|times 16|over 16)`,
+		"release verify recover", "a setting that a detection can have; a reader compares it with its own, and says so",
+	},
 	{`/warnings.*`, "release verify", "they are for the reader, and nothing rests on them"},
 	{`/allocation/gap(Proven)? .*`, "release verify recover", "how good an allocation is weakens no guarantee; verify says so"},
-	{`.*/(s|whitenedS)ensitivity/lower (zero|tiny|over 16)`, "release verify recover", "a lower end that is lower is a true statement; noise follows the upper one"},
+	{
+		`.*/(s|whitenedS)ensitivity/lower (zero|tiny|over 16)`, "release verify recover",
+		"a lower end that is lower is a true statement; noise follows the upper one",
+	},
 	{`(/release/plan)?/normError a little more`, "release recover", "within the rounding of μ: more is charged, not less"},
 	{`/release/releaseId longer`, "recover", "verify asks the ledger, recover does not"},
 	{`/signal/sourceProperty .*`, "verify recover", "no number follows from the name of a property; verify says so"},
@@ -464,7 +487,8 @@ func TestTamperedFiles(t *testing.T) {
 					tried++
 					for _, command := range try(t, a, true, commands[file]) {
 						known := slices.ContainsFunc(free, func(c struct{ pattern, commands, reason string }) bool {
-							return regexp.MustCompile("^(?:"+c.pattern+")$").MatchString(a.path+" "+a.kind) && strings.Contains(c.commands, command)
+							return regexp.MustCompile("^(?:"+c.pattern+")$").MatchString(a.path+" "+a.kind) &&
+								strings.Contains(c.commands, command)
 						})
 						if passed++; !known {
 							taken++

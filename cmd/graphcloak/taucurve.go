@@ -13,7 +13,8 @@ import (
 func (a *app) noteTau(p *graphcloak.Plan) {
 	switch c := p.TauChoice; {
 	case c == nil && p.Measured() && a.config.Origin("tau").Layer == config.LayerDefault:
-		a.note("Note: τ = %v is assumed of the process that sensors measure. If it ran for another time, ε is another: give --tau NUMBER, or --tau FROM..TO where it is not known exactly.", p.Public.Tau)
+		a.note("Note: τ = %v is assumed of the process that sensors measure. If it ran for another time, ε is another: give --tau "+
+			"NUMBER, or --tau FROM..TO where it is not known exactly.", p.Public.Tau)
 	case c == nil:
 	case c.Note != "":
 		a.note("Note: %s.", c.Note)
@@ -22,7 +23,8 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 		if c.Aim == graphcloak.AimLocation {
 			aim = "to come nearest to the source"
 		}
-		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau, len(c.Points), aim, p.Public.Tau)
+		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau,
+			len(c.Points), aim, p.Public.Tau)
 	}
 }
 
@@ -49,11 +51,14 @@ func tauSection(p *graphcloak.Plan) []section {
 func judgedBy(c *graphcloak.TauChoice) string {
 	switch {
 	case c.Aim == graphcloak.AimLocation:
-		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, or within a tenth of what the best gains over the worst where that is less."
+		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, " +
+			"or within a tenth of what the best gains over the worst where that is less."
 	case c.Hopeless:
-		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s, so the rows hardly differ, and the one that is chosen is no better than the others in practice.", cell(c.Chance, 3))
+		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s, "+
+			"so the rows hardly differ, and the one that is chosen is no better than the others in practice.", cell(c.Chance, 3))
 	}
-	return "accuracy, how often the right community is the likeliest. More is better, and the smallest tau within half a point of the best is chosen, or within a tenth of what the best gains over the worst where that is less."
+	return "accuracy, how often the right community is the likeliest. More is better, and the smallest tau within half a point of the " +
+		"best is chosen, or within a tenth of what the best gains over the worst where that is less."
 }
 
 func noiseOf(x graphcloak.TauPoint) string {

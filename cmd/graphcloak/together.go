@@ -28,7 +28,8 @@ func (c composition) String() string {
 	case c.Epsilon == nil:
 		return fmt.Sprintf("The %d releases of %s behind these answers promise nothing together at δ = %v.", c.Releases, c.Scope, c.Delta)
 	}
-	return fmt.Sprintf("The %d releases of %s behind these answers are together ε = %.4g at δ = %v.", c.Releases, c.Scope, *c.Epsilon, c.Delta)
+	return fmt.Sprintf("The %d releases of %s behind these answers are together ε = %.4g at δ = %v.", c.Releases, c.Scope,
+		*c.Epsilon, c.Delta)
 }
 
 // composed adds up what the releases behind answers cost, by the account that pays for their

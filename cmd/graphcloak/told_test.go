@@ -46,17 +46,40 @@ const (
 func TestWhatIsTold(t *testing.T) {
 	for _, c := range []spoken{
 		{name: "an empty ledger", args: "budget show --from folder:hall", want: "Nothing was spent yet, and no cap is set", not: "scope"},
-		{name: "ε at the δ of the last release", before: []string{hallStats}, args: "budget show --from folder:hall", want: "│ property=leak │ 1 │ 1 │ 0.01 │", not: "rho"},
-		{name: "ε at a δ that was asked for", before: []string{hallStats}, args: "budget show --from folder:hall --delta 0.05", want: "│ 0.05 │"},
-		{name: "what was written", args: hallRun, want: "Written 35 values in the columns gc… of hall/nodes.csv; `graphcloak run --undo 0", not: "RUNID"},
+		{
+			name: "ε at the δ of the last release", before: []string{hallStats}, args: "budget show --from folder:hall",
+			want: "│ property=leak │ 1 │ 1 │ 0.01 │", not: "rho",
+		},
+		{
+			name: "ε at a δ that was asked for", before: []string{hallStats}, args: "budget show --from folder:hall --delta 0.05",
+			want: "│ 0.05 │",
+		},
+		{
+			name: "what was written", args: hallRun,
+			want: "Written 35 values in the columns gc… of hall/nodes.csv; `graphcloak run --undo 0",
+			not:  "RUNID",
+		},
 		{name: "how what was written is taken out", args: hallRun, want: " --from folder:hall` takes them out"},
-		{name: "what an estimate of evaluate is of", args: "estimate --from folder:hall --source-property leak --tau 1 --delta 0.01", want: "those of one scenario with 1,000 trials; --scenario all has 12 of them"},
+		{
+			name: "what an estimate of evaluate is of", args: "estimate --from folder:hall --source-property leak --tau 1 --delta 0.01",
+			want: "those of one scenario with 1,000 trials; --scenario all has 12 of them",
+		},
 		{name: "nothing was written", args: hallStats, want: "Spent ε = 1", not: "Written"},
-		{name: "a single node", args: "plan --from folder:hall --tau 0.1 --epsilon 500 --delta 0.01 --allocation uniform --trials 20 --community-property part", want: "hidden among 1 node on average"},
-		{name: "communities side by side", args: "evaluate --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 40 --community-property part", want: "│ community │ nodes │ sources │ found │ conf. │ cover │ set │", not: "right if named:"},
-		{name: "a limit on sensors that is not kept", args: "plan --from generate:complete,n=5 --tau 1 --delta 0.01 --max-sensors 2", want: "--max-sensors 2 is not kept: an allocation was searched for, and none was found under which more can be told of the community; so all 5 sensors report, not at most 2; leave it out, or name the sensors by --sensor-property"},
-		{name: "a limit on sensors that is kept", args: "plan --from folder:hall --tau 1 --delta 0.01 --community-property part --max-sensors 2", want: "│ optimal │ 2 │", not: "is not kept"},
-		{name: "a handful of runs", args: "plan --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 1", want: "is not told by 1 simulated run: --trials 20 or more are", not: "% of the runs"},
+		{name: "a single node", args: "plan --from folder:hall --tau 0.1 --epsilon 500 --delta 0.01 --allocation uniform --trials 20 " +
+			"--community-property part", want: "hidden among 1 node on average"},
+		{name: "communities side by side", args: "evaluate --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 40 " +
+			"--community-property part", want: "│ community │ nodes │ sources │ found │ conf. │ cover │ set │", not: "right if named:"},
+		{
+			name: "a limit on sensors that is not kept", args: "plan --from generate:complete,n=5 --tau 1 --delta 0.01 --max-sensors 2",
+			want: "--max-sensors 2 is not kept: an allocation was searched for, and none was found under which more can be told of the " +
+				"community; so all 5 sensors report, not at most 2; leave it out, or name the sensors by --sensor-property",
+		},
+		{name: "a limit on sensors that is kept", args: "plan --from folder:hall --tau 1 --delta 0.01 --community-property part " +
+			"--max-sensors 2", want: "│ optimal │ 2 │", not: "is not kept"},
+		{
+			name: "a handful of runs", args: "plan --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 1",
+			want: "is not told by 1 simulated run: --trials 20 or more are", not: "% of the runs",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.check(t) })
 	}

@@ -90,7 +90,8 @@ func (a *app) sigmas(ctx context.Context, s graphStore, m *graphcloak.Model, pro
 	case slices.Min(sigmas) <= 0:
 		return nil, fail(exitValidation, "%s is not above 0 on every node with a value", property).hint("give --release FILE")
 	case given != nil && slices.ContainsFunc(sigmas, func(x float64) bool { return x != *given }):
-		return nil, fail(exitUsage, "--sigma %v is not the σ of every value: %s has from %v to %v", *given, property, slices.Min(sigmas), slices.Max(sigmas)).
+		return nil, fail(exitUsage, "--sigma %v is not the σ of every value: %s has from %v to %v", *given, property, slices.Min(sigmas),
+			slices.Max(sigmas)).
 			hint("leave --sigma out: each value is taken with its own σ")
 	}
 	return sigmas, nil

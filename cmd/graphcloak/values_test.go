@@ -51,8 +51,10 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 			ran := reported(t, append([]string{
 				"run", "--source-property", "source", "--epsilon", "4", "--delta", "0.1", "--allocation", allocation, "--mode", "write",
 			}, common...)...)
-			if allocated := allocation == "optimal"; allocated != (ran.Sigma == nil) || allocated != (ran.SigmaMin < ran.SigmaMax) || allocated != (ran.UniformSigma != nil) {
-				t.Errorf("the report of %s noise says σ %v from %v to %v, uniform %v", allocation, ran.Sigma, ran.SigmaMin, ran.SigmaMax, ran.UniformSigma)
+			if allocated := allocation == "optimal"; allocated != (ran.Sigma == nil) || allocated != (ran.SigmaMin < ran.SigmaMax) ||
+				allocated != (ran.UniformSigma != nil) {
+				t.Errorf("the report of %s noise says σ %v from %v to %v, uniform %v", allocation, ran.Sigma, ran.SigmaMin, ran.SigmaMax,
+					ran.UniformSigma)
 			}
 			values := append([]string{"recover", "--measurement-property", "gcPrivateHeat"}, common...)
 			again := reported(t, values...)
@@ -62,8 +64,10 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 			}
 			for _, sigma := range []float64{ran.SigmaMin, ran.SigmaMax, 2 * ran.SigmaMax} {
 				var stdout, stderr bytes.Buffer
-				code := run(t.Context(), append(slices.Clone(values), "--sigma", fmt.Sprint(sigma)), strings.NewReader(""), &stdout, &stderr)
-				if right := ran.SigmaMin == sigma && ran.SigmaMax == sigma; right != (code == 0) || !right && (code != exitUsage || !strings.Contains(stderr.String(), "leave --sigma out")) {
+				code := run(t.Context(), append(slices.Clone(values), "--sigma", fmt.Sprint(sigma)), strings.NewReader(""),
+					&stdout, &stderr)
+				if right := ran.SigmaMin == sigma && ran.SigmaMax == sigma; right != (code == 0) ||
+					!right && (code != exitUsage || !strings.Contains(stderr.String(), "leave --sigma out")) {
 					t.Errorf("--sigma %v for σ from %v to %v: exit %d: %s", sigma, ran.SigmaMin, ran.SigmaMax, code, stderr.String())
 				}
 			}

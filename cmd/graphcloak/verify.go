@@ -42,7 +42,8 @@ func newVerifyCommand(app *app) *cobra.Command {
 			return app.verify(cmd.Context(), &r, path)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupOutput,
+		config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE` that the release should be of")
 	return cmd
 }
@@ -66,7 +67,8 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 	p := r.Plan()
 	findings := []finding{
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
-		{"noise", fmt.Sprintf("μ = %.6g, enough for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated", p.Mu, p.Epsilon, p.Delta, p.Calibration)},
+		{"noise", fmt.Sprintf("μ = %.6g, enough for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated", p.Mu, p.Epsilon,
+			p.Delta, p.Calibration)},
 		{"cost", fmt.Sprintf("ρ = %.6g", p.Cost().Rho())},
 		{"lattice", fmt.Sprintf("%d values, each a multiple of its lattice constant", len(p.Sensors))},
 	}
@@ -103,7 +105,8 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 func unchecked(r *graphcloak.Release, plan, store bool) []string {
 	var open []string
 	if !store {
-		open = append(open, "that there is such a graph, that these are its sensors and that the sensitivity is right on it: name the store",
+		open = append(open, "that there is such a graph, that these are its sensors and that the sensitivity is right on it: "+
+			"name the store",
 			"that the release was paid for: name the store")
 	}
 	if !plan {
@@ -112,7 +115,8 @@ func unchecked(r *graphcloak.Release, plan, store bool) []string {
 	open = append(open, "that noise was drawn as stated, afresh, and by nobody who keeps it",
 		"that the values are readings, of the signal that the file names and within the range that they are clipped to")
 	if e := r.Plan().NormError; store && e > 0 {
-		open = append(open, fmt.Sprintf("that the computed diffusion was off by at most %.3g, as charged: machines differ in it, so up to four times as much passes here", e))
+		open = append(open, fmt.Sprintf("that the computed diffusion was off by at most %.3g, as charged: machines differ in it, so up "+
+			"to four times as much passes here", e))
 	}
 	if a := r.Allocated; a != nil {
 		open = append(open, "how good the allocation of the noise is: its objective and any expected accuracy")
@@ -193,7 +197,8 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 	for _, e := range entries[1:] {
 		switch {
 		case e.Kind == privacy.KindVoid:
-			return nil, fail(exitConflict, "the ledger says that release %s is void", r.ID()).hint("a void release was never to be published")
+			return nil, fail(exitConflict, "the ledger says that release %s is void",
+				r.ID()).hint("a void release was never to be published")
 		case e.Values != nil && *e.Values != digest:
 			return nil, fail(exitConflict, "entry %d of the ledger is about other values under this release id", e.Seq).
 				hint("this is not the release that was %s", e.Kind)

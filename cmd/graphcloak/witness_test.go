@@ -38,7 +38,8 @@ func TestMarkFilesDoNotGoBack(t *testing.T) {
 	}
 	check()
 	other := privacy.Digest{200}
-	err := witness{}.Put(names, "s", privacy.Mark{Account: privacy.Account{Scope: "s", Entries: 30, Head: other}, Heads: []privacy.Digest{other}})
+	err := witness{}.Put(names, "s",
+		privacy.Mark{Account: privacy.Account{Scope: "s", Entries: 30, Head: other}, Heads: []privacy.Digest{other}})
 	if !errors.Is(err, privacy.ErrRollback) {
 		t.Errorf("another chain: %v, want ErrRollback", err)
 	}

@@ -22,7 +22,8 @@ func TestWrittenFilesAreNamed(t *testing.T) {
 			"Spent ε = 4 at δ = 0.01 from scope property=source; next: `graphcloak recover --release release.json`",
 		},
 	} {
-		if _, stderr, code := onTerminal(t, strings.Fields(c.args)...); code != exitOK || !strings.Contains(strings.Join(strings.Fields(stderr), " "), c.want) {
+		if _, stderr, code := onTerminal(t, strings.Fields(c.args)...); code != exitOK ||
+			!strings.Contains(strings.Join(strings.Fields(stderr), " "), c.want) {
 			t.Errorf("%s: exit %d, %q is not in %s", c.args, code, c.want, stderr)
 		}
 	}

@@ -123,7 +123,10 @@ func TestGenerators(t *testing.T) {
 		columns      string
 	}{
 		{"sbm,n=50,k=2,in=1,out=0", "generate:sbm,n=50,k=2,in=1,out=0,seed=1", 50, 600, "community,id,source"},
-		{"generate:sbm,k=2,out=0.001,in=0.05,n=500,seed=7", "generate:sbm,n=500,k=2,in=0.05,out=0.001,seed=7", 500, -1, "community,id,source"},
+		{
+			"generate:sbm,k=2,out=0.001,in=0.05,n=500,seed=7", "generate:sbm,n=500,k=2,in=0.05,out=0.001,seed=7", 500, -1,
+			"community,id,source",
+		},
 		{"grid,rows=3,cols=4", "generate:grid,rows=3,cols=4", 12, 17, "id,source"},
 		{"path,n=5", "generate:path,n=5", 5, 4, "id,source"},
 		{"cycle,n=5", "generate:cycle,n=5", 5, 5, "id,source"},
@@ -214,7 +217,10 @@ func TestBadSpec(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v; want ErrSpec with %q", c.spec, g, err, c.say)
 		}
 	}
-	for _, spec := range []string{"sbm,n=5,k=9,in=0.1,out=0", "sbm,n=5,k=2,in=2,out=0", "cycle,n=2", "complete,n=1e6", "hypercube,d=60", "knn,n=5,k=5"} {
+	for _, spec := range []string{
+		"sbm,n=5,k=9,in=0.1,out=0", "sbm,n=5,k=2,in=2,out=0", "cycle,n=2", "complete,n=1e6", "hypercube,d=60",
+		"knn,n=5,k=5",
+	} {
 		g, err := builtin.Parse(spec)
 		if err != nil {
 			t.Errorf("Parse(%q): %v", spec, err)

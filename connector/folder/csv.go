@@ -130,7 +130,8 @@ func (t *table) checkHeader() error {
 	seen := make(map[string]bool, len(t.header))
 	for _, name := range t.header {
 		if wrong := unreadable(name); wrong != "" || strings.ContainsFunc(name, unicode.IsControl) {
-			return fmt.Errorf("%w: %s has a column %q with a control character or bytes that are not UTF-8", connector.ErrInput, t.name, name)
+			return fmt.Errorf("%w: %s has a column %q with a control character or bytes that are not UTF-8",
+				connector.ErrInput, t.name, name)
 		}
 		form := norm.NFC.String(name) // nobody can tell apart what differs in form only
 		if name != "" && seen[form] {
@@ -185,14 +186,16 @@ func (t *table) next() (fields []string, line int, err error) {
 // be the private one: rows are counted there, and none is named.
 func (t *table) refuse(column, line int, wrong string) error {
 	if t.name != nodesFile {
-		return fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", connector.ErrInput, t.name, line, t.header[column], wrong)
+		return fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", connector.ErrInput, t.name, line,
+			t.header[column], wrong)
 	}
 	count := 1
 	for {
 		t.source.rowAt(t.reader.InputOffset())
 		fields, err := t.reader.Read()
 		if err != nil {
-			return fmt.Errorf("%w: %s: fields of %q are no text (the first %s), at least %d of them; save the file as UTF-8", connector.ErrInput, t.name, t.header[column], wrong, count)
+			return fmt.Errorf("%w: %s: fields of %q are no text (the first %s), at least %d of them; save the file as UTF-8",
+				connector.ErrInput, t.name, t.header[column], wrong, count)
 		}
 		if unreadable(fields[column]) != "" {
 			count++

@@ -19,19 +19,29 @@ import (
 
 // The same graph in every way in which its files are written.
 var dialects = map[string][2]string{
-	"comma":        {"id,labels,level\na,Town,1.5\nb,Town;Port,2\nc,Hill,\n", "source,target,type,km\na,b,ROAD,3\nb,c,SEA,4\n"},
-	"semicolon":    {"id;labels;level\na;Town;1.5\nb;\"Town;Port\";2\nc;Hill;\n", "source;target;type;km\na;b;ROAD;3\nb;c;SEA;4\n"},
-	"tab":          {"id\tlabels\tlevel\na\tTown\t1.5\nb\tTown;Port\t2\nc\tHill\t\n", "source\ttarget\ttype\tkm\na\tb\tROAD\t3\nb\tc\tSEA\t4\n"},
-	"bar":          {"\n\nid|labels|level\na|Town|1.5\nb|Town;Port|2\nc|Hill|\n", "source|target|type|km\na|b|ROAD|3\nb|c|SEA|4\n"},
-	"neo4j-admin":  {"townId:ID(Town),level:double,:LABEL,note:IGNORE,:IGNORE\na,1.5,Town,x,\nb,2,Town;Port,,y\nc,,Hill,,\n", ":START_ID(Town),km:float,:END_ID(Town),:TYPE\na,3,b,ROAD\nb,4,c,SEA\n"},
-	"admin, typed": {":ID{id-type:string};level:float[];labels:LABEL\na;1.5;Town\nb;2;\"Town;Port\"\nc;;Hill\n", ":START_ID;:END_ID;km:int;:TYPE\na;b;3;ROAD\nb;c;4;SEA\n"},
+	"comma":     {"id,labels,level\na,Town,1.5\nb,Town;Port,2\nc,Hill,\n", "source,target,type,km\na,b,ROAD,3\nb,c,SEA,4\n"},
+	"semicolon": {"id;labels;level\na;Town;1.5\nb;\"Town;Port\";2\nc;Hill;\n", "source;target;type;km\na;b;ROAD;3\nb;c;SEA;4\n"},
+	"tab": {
+		"id\tlabels\tlevel\na\tTown\t1.5\nb\tTown;Port\t2\nc\tHill\t\n",
+		"source\ttarget\ttype\tkm\na\tb\tROAD\t3\nb\tc\tSEA\t4\n",
+	},
+	"bar": {"\n\nid|labels|level\na|Town|1.5\nb|Town;Port|2\nc|Hill|\n", "source|target|type|km\na|b|ROAD|3\nb|c|SEA|4\n"},
+	"neo4j-admin": {
+		"townId:ID(Town),level:double,:LABEL,note:IGNORE,:IGNORE\na,1.5,Town,x,\nb,2,Town;Port,,y\nc,,Hill,,\n",
+		":START_ID(Town),km:float,:END_ID(Town),:TYPE\na,3,b,ROAD\nb,4,c,SEA\n",
+	},
+	"admin, typed": {
+		":ID{id-type:string};level:float[];labels:LABEL\na;1.5;Town\nb;2;\"Town;Port\"\nc;;Hill\n",
+		":START_ID;:END_ID;km:int;:TYPE\na;b;3;ROAD\nb;c;4;SEA\n",
+	},
 }
 
 func TestDialects(t *testing.T) {
 	for name, text := range dialects {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, files(t, text[0], text[1]))
-			g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{"Town"}, RelationshipTypes: []string{"ROAD"}, RelationshipWeightProperty: "km"})
+			g, err := s.Graph(t.Context(),
+				graph.Selection{NodeLabels: []string{"Town"}, RelationshipTypes: []string{"ROAD"}, RelationshipWeightProperty: "km"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +105,8 @@ func reread(t *testing.T, dir, property string) []float64 {
 func TestColumns(t *testing.T) {
 	c := folder.CSV{FS: folder.Dir(files(t, dialects["neo4j-admin"][0], dialects["neo4j-admin"][1]))}
 	nodes, relationships, err := c.Columns()
-	if err != nil || !slices.Equal(nodes, []string{"id", "level", "labels"}) || !slices.Equal(relationships, []string{"source", "km", "target", "type"}) {
+	if err != nil || !slices.Equal(nodes, []string{"id", "level", "labels"}) ||
+		!slices.Equal(relationships, []string{"source", "km", "target", "type"}) {
 		t.Errorf("%v and %v (%v)", nodes, relationships, err)
 	}
 }

@@ -43,7 +43,8 @@ func openRegular(root *os.Root, name string) (fs.File, error) {
 		return nil, err
 	}
 	if !there.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is no regular file; a folder holds its files itself: copy it, or name the folder that it lies in", connector.ErrInput, name)
+		return nil, fmt.Errorf("%w: %s is no regular file; a folder holds its files itself: copy it, or name the folder that it lies in",
+			connector.ErrInput, name)
 	}
 	f, err := root.Open(name)
 	if err != nil {

@@ -30,10 +30,12 @@ func (e *hinted) Suggestion() string { return e.hint }
 // What to do about a folder or a file that is no graph.
 const (
 	layoutHint = "a folder has nodes.csv with a column id, and relationships.csv with the columns source and target"
-	headerHint = "name the columns in the first line, parted by comma, tab, semicolon or bar; neo4j-admin's :ID, :START_ID and :END_ID serve too"
+	headerHint = "name the columns in the first line, parted by comma, tab, semicolon or bar; neo4j-admin's :ID, :START_ID and " +
+		":END_ID serve too"
 	quoteHint  = "a field with a delimiter, a quotation mark or a line's end stands in quotation marks, each mark in it twice"
 	rowsHint   = "give every row a field for every column of the header, empty where there is nothing"
-	weightHint = "relationships.csv has the column %q, and it is not used: every relationship weighs 1; --relationship-weight-property %[1]s uses it"
+	weightHint = "relationships.csv has the column %q, and it is not used: every relationship weighs 1; --relationship-weight-property " +
+		"%[1]s uses it"
 )
 
 // missing is the error of a column that is not there.

@@ -17,7 +17,10 @@ func TestHeaderIsShown(t *testing.T) {
 	for _, c := range []struct {
 		nodes, relationships, want, never string
 	}{
-		{"nodeId,leak\na,1\n", "source,target\n", `its first line has 2 columns, not shown because they may be data, and none is "id"`, "leak"},
+		{
+			"nodeId,leak\na,1\n", "source,target\n", `its first line has 2 columns, not shown because they may be data, and none is "id"`,
+			"leak",
+		},
 		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", `"to"`},
 		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", "infected"},
 		{"ann,ann\nbob,eve\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},

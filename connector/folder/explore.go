@@ -37,7 +37,10 @@ func (c *CSV) Names(ctx context.Context) (labels, types, properties []string, er
 	}
 	nodes, relationships, err := c.Columns()
 	nodes = slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn })
-	relationships = slices.DeleteFunc(relationships, func(name string) bool { return name == sourceColumn || name == targetColumn || name == typeColumn })
+	relationships = slices.DeleteFunc(relationships, func(name string) bool {
+		return name == sourceColumn || name == targetColumn ||
+			name == typeColumn
+	})
 	properties = append(nodes, relationships...)
 	slices.Sort(properties)
 	unnamed := func(name string) bool { return name == "" }
@@ -93,7 +96,9 @@ type columnSurvey struct {
 }
 
 // survey reads a file and tells each row to also, with every kind that it is of.
-func (c *CSV) survey(ctx context.Context, file, column string, rows int, also func(*kindSurvey, *table, []string)) (map[string]*kindSurvey, error) {
+func (c *CSV) survey(ctx context.Context, file, column string, rows int,
+	also func(*kindSurvey, *table, []string),
+) (map[string]*kindSurvey, error) {
 	t, err := c.open(file, needs[file]...)
 	if err != nil {
 		return nil, err
@@ -115,7 +120,10 @@ func (c *CSV) survey(ctx context.Context, file, column string, rows int, also fu
 				continue
 			}
 			if k == nil {
-				k = &kindSurvey{kind: connector.Kind{Name: strings.Clone(name)}, seen: make([]columnSurvey, min(len(t.header), connector.SchemaProperties)), ends: make(map[[2]string]int)}
+				k = &kindSurvey{
+					kind: connector.Kind{Name: strings.Clone(name)},
+					seen: make([]columnSurvey, min(len(t.header), connector.SchemaProperties)), ends: make(map[[2]string]int),
+				}
 				kinds[k.kind.Name] = k
 			}
 			k.kind.Count++
@@ -172,7 +180,8 @@ func typeOf(v any) connector.PropertyType {
 // properties describes the columns of the sample.
 func (k *kindSurvey) properties(t *table) {
 	for i, s := range k.seen {
-		if s.count == 0 || t.header[i] == "" || slices.Contains([]string{labelsColumn, sourceColumn, targetColumn, typeColumn}, t.header[i]) && !t.ordinary(i) {
+		if s.count == 0 || t.header[i] == "" ||
+			slices.Contains([]string{labelsColumn, sourceColumn, targetColumn, typeColumn}, t.header[i]) && !t.ordinary(i) {
 			continue
 		}
 		p := connector.Property{Name: t.header[i], Type: s.kind, Share: float64(s.count) / float64(k.sample), Distinct: len(s.values)}

@@ -151,10 +151,16 @@ func TestOtherWriters(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	for name, test := range map[string]struct{ nodes, relationships, says string }{
-		"empty nodes":         {"", "source,target\n", "nodes.csv is empty"},
-		"no id":               {"name\na\n", "source,target\n", `nodes.csv needs the column id; its first line has 1 column, not shown because they may be data, and none is "id"`},
-		"no target":           {"id\n1\n", "source,to\n1,1\n", `none is "target"`},
-		"slashes":             {"id\n1\n", "source/target\n1;1\n", "needs the column source and the column target; its first line has 1 column, not shown"},
+		"empty nodes": {"", "source,target\n", "nodes.csv is empty"},
+		"no id": {
+			"name\na\n", "source,target\n",
+			`nodes.csv needs the column id; its first line has 1 column, not shown because they may be data, and none is "id"`,
+		},
+		"no target": {"id\n1\n", "source,to\n1,1\n", `none is "target"`},
+		"slashes": {
+			"id\n1\n", "source/target\n1;1\n",
+			"needs the column source and the column target; its first line has 1 column, not shown",
+		},
 		"a column twice":      {"id,x,x\n1,2,3\n", "source,target\n", `"x" twice`},
 		"an id twice":         {"id\n1\n2\n1\n", "source,target\n", `id "1"`},
 		"an empty id":         {"id,x\n1,a\n,b\n", "source,target\n", "line 3"},
@@ -186,7 +192,8 @@ func TestBadFiles(t *testing.T) {
 
 // The type of a column is the narrowest that takes all its fields.
 func TestBatches(t *testing.T) {
-	csv := folder.CSV{FS: os.DirFS(files(t, "id,whole,number,truth,mixed,empty\n1,1,1,true,1,\n2,,0.5,false,a,\n3,3,,,,\n", "source,target\n1,2\n"))}
+	csv := folder.CSV{FS: os.DirFS(files(t, "id,whole,number,truth,mixed,empty\n1,1,1,true,1,\n2,,0.5,false,a,\n3,3,,,,\n",
+		"source,target\n1,2\n"))}
 	var rows [][]any
 	err := csv.NodeBatches(t.Context(), 2, func(b folder.Batch) error {
 		for k := range b.Len() {
@@ -198,7 +205,11 @@ func TestBatches(t *testing.T) {
 		}
 		return nil
 	})
-	want := [][]any{{int64(1), int64(1), 1.0, true, "1", nil}, {int64(2), nil, 0.5, false, "a", nil}, {int64(3), int64(3), nil, nil, nil, nil}}
+	want := [][]any{
+		{int64(1), int64(1), 1.0, true, "1", nil},
+		{int64(2), nil, 0.5, false, "a", nil},
+		{int64(3), int64(3), nil, nil, nil, nil},
+	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%v, %v, want %v", rows, err, want)
 	}

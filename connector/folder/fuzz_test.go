@@ -21,13 +21,15 @@ import (
 func FuzzCSV(f *testing.F) {
 	for _, nodes := range []string{
 		"id,x\n1,a\n2,b\n", "\ufeffid,x\r\n1,\"a\r\nb\"\r\n\r\n2,\r\n", "id\n\n1\n\n", "id,x\n1,\"a\rb\"\n2,c\r\r\n", "id,x\n1,b\r",
-		"\"id\",\"x\"\"y\"\n\"1\",\"\"\n", "id\n\"\"\n1", "id,x\n1,\"a\n", "id,\xff\n", "\xff\xfeid", "id,x\n1,\x00\n", ",id\n,1\n", "", "\ufeff",
+		"\"id\",\"x\"\"y\"\n\"1\",\"\"\n", "id\n\"\"\n1", "id,x\n1,\"a\n", "id,\xff\n", "\xff\xfeid", "id,x\n1,\x00\n",
+		",id\n,1\n", "", "\ufeff",
 	} {
 		f.Add([]byte(nodes))
 	}
 	f.Fuzz(func(t *testing.T, nodes []byte) {
 		c := CSV{FS: fstest.MapFS{nodesFile: {Data: nodes}, relationshipsFile: {Data: []byte("source,target\n")}}}
-		if _, err := c.Graph(t.Context(), graph.Selection{}); err != nil && !errors.Is(err, connector.ErrInput) && !errors.Is(err, connector.ErrNotFound) {
+		if _, err := c.Graph(t.Context(), graph.Selection{}); err != nil && !errors.Is(err, connector.ErrInput) &&
+			!errors.Is(err, connector.ErrNotFound) {
 			t.Errorf("%v, want an error of the data", err)
 		}
 		if same, err := copied(t, &c, nil); err == nil && !bytes.Equal(same, nodes) {

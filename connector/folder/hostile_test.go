@@ -45,7 +45,8 @@ func TestLinks(t *testing.T) {
 	}
 	for name, target := range map[string]string{".graphcloak": outside, ".graphcloak/store.db": filepath.Join(outside, "new.db")} {
 		dir := files(t, nodes, relationships)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.Symlink(target, filepath.Join(dir, name))); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700),
+			os.Symlink(target, filepath.Join(dir, name))); err != nil {
 			t.Fatal(err)
 		}
 		if err := write(t, open(t, dir)); err == nil {
@@ -113,17 +114,23 @@ func TestDamagedState(t *testing.T) {
 func TestHostileCSV(t *testing.T) {
 	const relationships = "source,target\n1,2\n"
 	for name, test := range map[string]struct{ nodes, says string }{
-		"bytes that are not UTF-8":        {"id,x\n1,\x00\n2,\xff\xfe\n3,a\n", `fields of "x" are no text (the first holds a NUL byte), at least 2`},
-		"a NUL byte":                      {"id\n1\n2\x003\n", "NUL"},
-		"UTF-16":                          {"\xff\xfei\x00d\x00\n\x00", "UTF-16"},
-		"a name that is not UTF-8":        {"id,\xff\n1,a\n", "column"},
-		"a name with an escape sequence":  {"id,\x1b[31mx\n1,a\n", "column"},
-		"a name twice in two forms":       {"id,caf\u00e9,cafe\u0301\n1,a,b\n", "twice"},
-		"a quotation mark in a field":     {"id,x\n1,a\"b\n", "a quotation mark is not closed, or stands within"},
-		"a decimal comma":                 {"id,x\n1,0,5\n", "there are more or fewer fields"},
-		"a quotation mark that is open":   {"id,x\n1,\"a\n2,b\n", "nodes.csv"},
-		"more columns than a node's":      {"id" + columns(1<<16) + "\n", "65536"},
-		"a row without an end":            {"id,x\n1,\"" + strings.Repeat(strings.Repeat("x", 1023)+"\n", 17<<10) + "\"\n", "quotation mark left open"},
+		"bytes that are not UTF-8": {
+			"id,x\n1,\x00\n2,\xff\xfe\n3,a\n",
+			`fields of "x" are no text (the first holds a NUL byte), at least 2`,
+		},
+		"a NUL byte":                     {"id\n1\n2\x003\n", "NUL"},
+		"UTF-16":                         {"\xff\xfei\x00d\x00\n\x00", "UTF-16"},
+		"a name that is not UTF-8":       {"id,\xff\n1,a\n", "column"},
+		"a name with an escape sequence": {"id,\x1b[31mx\n1,a\n", "column"},
+		"a name twice in two forms":      {"id,caf\u00e9,cafe\u0301\n1,a,b\n", "twice"},
+		"a quotation mark in a field":    {"id,x\n1,a\"b\n", "a quotation mark is not closed, or stands within"},
+		"a decimal comma":                {"id,x\n1,0,5\n", "there are more or fewer fields"},
+		"a quotation mark that is open":  {"id,x\n1,\"a\n2,b\n", "nodes.csv"},
+		"more columns than a node's":     {"id" + columns(1<<16) + "\n", "65536"},
+		"a row without an end": {
+			"id,x\n1,\"" + strings.Repeat(strings.Repeat("x", 1023)+"\n", 17<<10) + "\"\n",
+			"quotation mark left open",
+		},
 		"a column that differs by a form": {"ID\n1\n", `"id"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +194,8 @@ func TestSensorIDs(t *testing.T) {
 		"":       `3 nodes have an id that no sensor can have: nodes.csv line 3: id "x\ny" has a control character; nodes.csv line 6: id "z\x1b[31m" has a control character; nodes.csv line 7: id "\u0085" has a control character; want`,
 		"sensor": `2 nodes have an id that no sensor can have: nodes.csv line 3: id "x\ny" has a control character; nodes.csv line 6: id "z\x1b[31m" has a control character; want`,
 	} {
-		if _, err := s.Sensors(t.Context(), g, graph.SensorSelection{Property: property}); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), want) {
+		if _, err := s.Sensors(t.Context(), g, graph.SensorSelection{Property: property}); !errors.Is(err, connector.ErrInput) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("sensors by %q: %v, want %s", property, err, want)
 		}
 	}

@@ -60,7 +60,8 @@ func supervise(t *testing.T, dir string) (kills int) {
 			return kills
 		}
 		_, _ = bufio.NewReader(out).ReadString('\n') // it is at work, or has failed
-		stop := time.AfterFunc(time.Duration(1+kills)*(50*time.Millisecond+rand.N(250*time.Millisecond)), func() { _ = child.Process.Kill() })
+		stop := time.AfterFunc(time.Duration(1+kills)*(50*time.Millisecond+rand.N(250*time.Millisecond)),
+			func() { _ = child.Process.Kill() })
 		err = child.Wait()
 		stop.Stop()
 		switch exit, ok := errors.AsType[*exec.ExitError](err); {

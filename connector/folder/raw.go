@@ -74,7 +74,9 @@ func (s *source) rowAt(offset int64) {
 
 // copyTo writes the table with another header and what change makes of each row,
 // without the columns that are not used.
-func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, used []bool, progress func(string, int64, int64), change func([]string) []string) error {
+func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, used []bool, progress func(string, int64, int64),
+	change func([]string) []string,
+) error {
 	if t.source.mark > 0 {
 		w.WriteString(byteOrderMark)
 	}

@@ -150,7 +150,9 @@ func (s *Store) dropEmpty(ctx context.Context, columns []string) error {
 // all: what change makes of each row, without the columns that are not used. A file
 // that is no longer as it was when it was opened stays, for what came since is not in
 // the copy.
-func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header []string, used []bool, change func(fields []string) []string) error {
+func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header []string, used []bool,
+	change func(fields []string) []string,
+) error {
 	defer t.file.Close()
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -161,7 +163,8 @@ func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header [
 		return t.copyTo(ctx, bufio.NewWriterSize(file, 1<<16), header, used, s.options.Progress, change)
 	})
 	if errors.Is(err, disk.ErrChanged) {
-		return fmt.Errorf("%w: %w, by another program; it is left as it is: try again when nothing else writes it", connector.ErrConflict, err)
+		return fmt.Errorf("%w: %w, by another program; it is left as it is: try again when nothing else writes it",
+			connector.ErrConflict, err)
 	}
 	return writeError(err)
 }

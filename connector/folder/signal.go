@@ -36,7 +36,8 @@ func (c *CSV) checkSignal(property string) error {
 		return err
 	}
 	if k := t.column(property); k >= 0 && (t.header[k] == idColumn || t.header[k] == labelsColumn) {
-		err = fmt.Errorf("%w: %s holds column %s of nodes.csv, which is public; give the numbers a column of their own", connector.ErrInput, property, t.header[k])
+		err = fmt.Errorf("%w: %s holds column %s of nodes.csv, which is public; give the numbers a column of their own", connector.ErrInput,
+			property, t.header[k])
 	}
 	return errors.Join(err, t.file.Close())
 }
@@ -112,7 +113,8 @@ func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int)
 	if err != nil {
 		return err
 	}
-	return bad.Err("nodes have an id that no sensor can have", "want printable text of at most 1024 bytes; fix the column, or choose another --node-key")
+	return bad.Err("nodes have an id that no sensor can have",
+		"want printable text of at most 1024 bytes; fix the column, or choose another --node-key")
 }
 
 // numbered opens the nodes of a graph that was read.

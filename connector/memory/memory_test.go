@@ -50,7 +50,10 @@ func load(t *testing.T, nodes, relationships string) *memory.Store {
 	var rs []memory.Relationship
 	records, values = rows(t, relationships, "source", "target", "type")
 	for k, r := range records {
-		rs = append(rs, memory.Relationship{Source: graph.ID(r["source"]), Target: graph.ID(r["target"]), Type: r["type"], Properties: values[k]})
+		rs = append(rs, memory.Relationship{
+			Source: graph.ID(r["source"]), Target: graph.ID(r["target"]), Type: r["type"],
+			Properties: values[k],
+		})
 	}
 	s, err := memory.New(ns, rs)
 	if err != nil {
@@ -90,7 +93,8 @@ func TestFromGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := memory.FromGraph(g)
-	again, err := s.Graph(t.Context(), graph.Selection{RelationshipWeightProperty: memory.WeightProperty, LengthProperty: memory.LengthProperty})
+	again, err := s.Graph(t.Context(),
+		graph.Selection{RelationshipWeightProperty: memory.WeightProperty, LengthProperty: memory.LengthProperty})
 	if err != nil {
 		t.Fatal(err)
 	}

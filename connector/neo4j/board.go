@@ -18,7 +18,8 @@ const jobLabel = "GraphCloakJob"
 // boundedJobs reads records of jobs, of one that is too large its name and origin. A value
 // that is no list becomes one by [] + value.
 const boundedJobs cypher = "MATCH (j:" + jobLabel + ") WITH j ORDER BY j.origin = $origin DESC LIMIT $jobs " +
-	"WITH j, reduce(n = 0, k IN keys(j) | n + size(k) + reduce(m = 0, x IN [] + j[k] | m + 1 + size(coalesce(toStringOrNull(x), '')))) AS size " +
+	"WITH j, reduce(n = 0, k IN keys(j) | n + size(k) + reduce(m = 0, x IN [] + j[k] | m + 1 + size(coalesce(toStringOrNull(x), " +
+	"'')))) AS size " +
 	"RETURN elementId(j), CASE WHEN size <= $size THEN properties(j) ELSE " +
 	"{name: left(toStringOrNull(j.name), $name), origin: left(toStringOrNull(j.origin), $name)} END, size > $size"
 

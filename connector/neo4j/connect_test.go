@@ -50,7 +50,8 @@ func TestSilentServer(t *testing.T) {
 	address := serve(t, func(c net.Conn) { io.Copy(io.Discard, c) })
 	for _, scheme := range []string{"bolt", "neo4j", "bolt+ssc", "neo4j+s"} {
 		_, err := New(t.Context(), Options{URI: scheme + "://" + address, ConnectionTimeout: 50 * time.Millisecond})
-		if !errors.Is(err, connector.ErrTransient) || !strings.Contains(err.Error(), "within 50ms") || !strings.Contains(err.Error(), "--connection-timeout") {
+		if !errors.Is(err, connector.ErrTransient) || !strings.Contains(err.Error(), "within 50ms") ||
+			!strings.Contains(err.Error(), "--connection-timeout") {
 			t.Errorf("%s: %v, want ErrTransient that names --connection-timeout", scheme, err)
 		}
 	}
@@ -74,11 +75,15 @@ func TestDistrust(t *testing.T) {
 		"no encryption": func(c net.Conn) { io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") },
 		"a hang-up":     func(c net.Conn) { c.Read(make([]byte, 1<<16)) },
 		"no common version": func(c net.Conn) {
-			_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{certificate}, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}).Handshake()
+			_ = tls.Server(c, &tls.Config{
+				Certificates: []tls.Certificate{certificate}, MaxVersion: tls.VersionTLS11,
+				MinVersion: tls.VersionTLS10,
+			}).Handshake()
 		},
 	} {
 		for _, scheme := range []string{"bolt+s", "neo4j+s"} {
-			if _, err := New(t.Context(), Options{URI: scheme + "://" + serve(t, answer)}); !errors.Is(err, connector.ErrAuth) || errors.Is(err, connector.ErrTransient) {
+			if _, err := New(t.Context(), Options{URI: scheme + "://" + serve(t, answer)}); !errors.Is(err, connector.ErrAuth) ||
+				errors.Is(err, connector.ErrTransient) {
 				t.Errorf("%s, by %s: %v, want ErrAuth", name, scheme, err)
 			} else if fix := connectionFix(err); !strings.Contains(fix, "certificate") {
 				t.Errorf("%s, by %s: the advice is to %s", name, scheme, fix)

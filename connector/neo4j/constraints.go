@@ -61,7 +61,8 @@ func (s *Store) missingConstraints(ctx context.Context, wanted []constraint) ([]
 	have := map[string]bool{}
 	err := s.read(ctx, "constraints", func(tx *transaction) error {
 		clear(have)
-		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', 'NODE_PROPERTY_UNIQUENESS'] "+
+		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', "+
+			"'NODE_PROPERTY_UNIQUENESS'] "+
 			"AND size(labelsOrTypes) = 1 RETURN labelsOrTypes[0], properties", nil, func(r *neo4j.Record) error {
 			c := constraint{}
 			c.label, _ = r.Values[0].(string)
@@ -184,13 +185,16 @@ func (s *Store) missingKeys(ctx context.Context, sel graph.Selection) ([]missing
 	err = s.read(ctx, "constraints", func(tx *transaction) error {
 		for i, c := range missing {
 			keys[i] = missingKey{constraint: c}
-			_, err := tx.rows("SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties WHERE type = 'RANGE' AND entityType = 'NODE' "+
-				"AND labelsOrTypes = $labels AND properties = $properties RETURN name", map[string]any{"labels": []string{c.label}, "properties": c.properties},
+			_, err := tx.rows("SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties WHERE type = 'RANGE' AND "+
+				"entityType = 'NODE' "+
+				"AND labelsOrTypes = $labels AND properties = $properties RETURN name",
+				map[string]any{"labels": []string{c.label}, "properties": c.properties},
 				func(r *neo4j.Record) error { keys[i].index, _ = r.Values[0].(string); return nil })
 			if err != nil {
 				return err
 			}
-			n, err := tx.count("MATCH (n:"+quote(c.label)+") WHERE n."+quote(c.properties[0])+" IS NOT NULL WITH n LIMIT 1 RETURN count(n)", nil)
+			n, err := tx.count("MATCH (n:"+quote(c.label)+") WHERE n."+quote(c.properties[0])+
+				" IS NOT NULL WITH n LIMIT 1 RETURN count(n)", nil)
 			if err != nil {
 				return err
 			}
@@ -235,6 +239,7 @@ func SetupRole(database string, properties []string) []string {
 		"GRANT CREATE" + graph + " NODES " + own + " TO graphcloak",
 		"GRANT SET LABEL " + own + graph + " TO graphcloak",
 		"GRANT SET PROPERTY {*}" + graph + " NODES " + own + " TO graphcloak",
-		"GRANT DELETE" + graph + " NODES " + Quote(connector.RunLabel) + ", " + Quote(tickLabel) + " TO graphcloak", // history that is pruned
+		// history that is pruned
+		"GRANT DELETE" + graph + " NODES " + Quote(connector.RunLabel) + ", " + Quote(tickLabel) + " TO graphcloak",
 	}
 }

@@ -164,7 +164,8 @@ func (s *Store) writeFix(err error) string {
 	case s.options.ReadOnly:
 		return "connect with the access mode write"
 	case errors.Is(err, connector.ErrReadOnly):
-		return "name a database that takes writes with --database, for the ledger is kept there too; or have an administrator run ALTER DATABASE " +
+		return "name a database that takes writes with --database, for the ledger is kept there too; or have an administrator run " +
+			"ALTER DATABASE " +
 			Quote(s.options.Database) + " SET ACCESS READ WRITE, or take it out of server.databases.read_only"
 	case errors.Is(err, connector.ErrAuth):
 		return "have an administrator grant what graphcloak doctor --print-setup shows, or use another user or database"
@@ -204,7 +205,8 @@ func keyConstraints(sel graph.Selection) (wanted []constraint) {
 func (s *Store) keyed(ctx context.Context, sel graph.Selection) (detail, fix string, err error) {
 	const checked = "; it is checked at every reading instead"
 	if len(sel.NodeLabels) == 0 {
-		return "", "name the label of the nodes with --node-labels: a constraint belongs to one", fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
+		return "", "name the label of the nodes with --node-labels: a constraint belongs to one",
+			fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
 	}
 	keys, err := s.missingKeys(ctx, sel)
 	if err != nil {
@@ -214,11 +216,13 @@ func (s *Store) keyed(ctx context.Context, sel graph.Selection) (detail, fix str
 	for _, k := range keys {
 		switch {
 		case !k.found:
-			return "", "name a property that the nodes have with --node-key", fmt.Errorf("%w: no node of :%s has %s", connector.ErrNotFound, k.label, sel.NodeKey)
+			return "", "name a property that the nodes have with --node-key",
+				fmt.Errorf("%w: no node of :%s has %s", connector.ErrNotFound, k.label, sel.NodeKey)
 		case k.index != "":
 			detail = fmt.Sprintf("%v has the index %s, and no constraint makes it unique%s", k.constraint, k.index, checked)
 		default:
-			return "", "graphcloak doctor --fix makes it, and so does " + string(k.statement()), fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
+			return "", "graphcloak doctor --fix makes it, and so does " + string(k.statement()),
+				fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
 		}
 	}
 	return detail, "", nil

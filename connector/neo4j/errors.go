@@ -29,7 +29,8 @@ const (
 )
 
 // errTooLarge is a batch for which the server had too little memory.
-var errTooLarge = fmt.Errorf("%w: the server has too little memory for the batch; raise dbms.memory.transaction.total.max", connector.ErrTransient)
+var errTooLarge = fmt.Errorf("%w: the server has too little memory for the batch; raise dbms.memory.transaction.total.max",
+	connector.ErrTransient)
 
 // kinds maps status codes of the server, by their beginning, to the errors of
 // package store. The first match counts.
@@ -40,7 +41,10 @@ var kinds = []struct {
 }{
 	{"Neo.ClientError.Security.Unauthorized", connector.ErrAuth, "user name or password is wrong"},
 	{"Neo.ClientError.Security.AuthenticationRateLimit", connector.ErrAuth, "too many wrong passwords; wait a few seconds"},
-	{"Neo.ClientError.Security.CredentialsExpired", connector.ErrAuth, "the password has expired; change it with ALTER CURRENT USER SET PASSWORD"},
+	{
+		"Neo.ClientError.Security.CredentialsExpired", connector.ErrAuth,
+		"the password has expired; change it with ALTER CURRENT USER SET PASSWORD",
+	},
 	{"Neo.ClientError.Security.", connector.ErrAuth, "see graphcloak doctor --print-setup for the rights that are needed"},
 	{"Neo.ClientError.Database.DatabaseNotFound", connector.ErrNotFound, ""},
 	{codeReadOnly, connector.ErrReadOnly, "the database does not take writes"},
@@ -82,7 +86,8 @@ func classify(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", connector.ErrAuth, err)
 	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok && isTLSFailure(err) {
-		return fmt.Errorf("%w: the encrypted connection is refused; without +s the scheme asks for none, and with +ssc it takes a certificate that nobody vouches for (%w)", connector.ErrAuth, err)
+		return fmt.Errorf("%w: the encrypted connection is refused; without +s the scheme asks for none, and with +ssc it takes a "+
+			"certificate that nobody vouches for (%w)", connector.ErrAuth, err)
 	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
 		return fmt.Errorf("%w: the server does not answer (%w)", connector.ErrTransient, err)

@@ -122,7 +122,8 @@ func (s *Store) explore(ctx context.Context, name string, pattern cypher, ends b
 
 // ends returns between which labels a sample of the relationships of a pattern runs.
 func (t *transaction) ends(pattern cypher, params map[string]any) (found []connector.Ends, err error) {
-	_, err = t.rows("MATCH "+pattern+" WITH x LIMIT $sample RETURN labels(startNode(x)), labels(endNode(x)), count(*) ORDER BY count(*) DESC LIMIT $keys",
+	_, err = t.rows("MATCH "+pattern+" WITH x LIMIT $sample RETURN labels(startNode(x)), labels(endNode(x)), count(*) ORDER BY count(*) "+
+		"DESC LIMIT $keys",
 		params, func(r *neo4j.Record) error {
 			e := connector.Ends{From: texts(list(r, 0)), To: texts(list(r, 1))}
 			n, _ := r.Values[2].(int64)
@@ -167,13 +168,15 @@ func typeOf(values []any) (t connector.PropertyType) {
 func (s *Store) uniqueProperties(ctx context.Context) (unique map[string][]string, err error) {
 	err = s.read(ctx, "constraints", func(tx *transaction) error {
 		unique = make(map[string][]string)
-		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', 'NODE_PROPERTY_UNIQUENESS'] "+
-			"AND size(labelsOrTypes) = 1 AND size(properties) = 1 RETURN labelsOrTypes[0], properties[0]", nil, func(r *neo4j.Record) error {
-			label, _ := r.Values[0].(string)
-			property, _ := r.Values[1].(string)
-			unique[label] = append(unique[label], property)
-			return nil
-		})
+		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', "+
+			"'NODE_PROPERTY_UNIQUENESS'] "+
+			"AND size(labelsOrTypes) = 1 AND size(properties) = 1 RETURN labelsOrTypes[0], properties[0]", nil,
+			func(r *neo4j.Record) error {
+				label, _ := r.Values[0].(string)
+				property, _ := r.Values[1].(string)
+				unique[label] = append(unique[label], property)
+				return nil
+			})
 		return err
 	})
 	return unique, err
@@ -203,6 +206,7 @@ func (s *Store) Holds(ctx context.Context, sel graph.Selection, property string,
 		pattern = "()-[x" + quoteAll(sel.RelationshipTypes) + "]->()"
 	}
 	names := naming{}
-	records, err := s.readAll(ctx, "schema", "MATCH "+pattern+" WHERE "+names.property("x", property)+" IS NOT NULL RETURN 1 LIMIT 1", names)
+	records, err := s.readAll(ctx, "schema", "MATCH "+pattern+" WHERE "+names.property("x", property)+
+		" IS NOT NULL RETURN 1 LIMIT 1", names)
 	return len(records) > 0, err
 }

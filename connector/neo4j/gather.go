@@ -102,7 +102,9 @@ func (g gather[T]) short(r *neo4j.Record) bool {
 
 // run reads in chunks, a transaction each, with the parameters of each, and hands
 // over the records, one at a time.
-func (g gather[T]) run(ctx context.Context, s *Store, t task, size int64, params func(at span) map[string]any, take func(at span, record T) error) error {
+func (g gather[T]) run(ctx context.Context, s *Store, t task, size int64, params func(at span) map[string]any,
+	take func(at span, record T) error,
+) error {
 	return inChunks(ctx, s, t, size, func(ctx context.Context, at span) ([]T, error) {
 		return g.read(ctx, s, t.stage, params(at))
 	}, func(at span, records []T) error {

@@ -53,7 +53,12 @@ func TestPlaces(t *testing.T) {
 // An elementId comes back as it was given, of whatever form it is.
 func TestElements(t *testing.T) {
 	for _, elements := range [][]string{
-		{"4:a:7", "4:a:70", "4:a:0"}, {"7", "70", "0"}, {"x", "y", "z"}, {"4:a:7", "4:b:70", "4:a:0"}, {"4:a:70", "4:a:7", "0"}, {"", "4:a:70", "4:a:0"},
+		{"4:a:7", "4:a:70", "4:a:0"},
+		{"7", "70", "0"},
+		{"x", "y", "z"},
+		{"4:a:7", "4:b:70", "4:a:0"},
+		{"4:a:70", "4:a:7", "0"},
+		{"", "4:a:70", "4:a:0"},
 	} {
 		var s nodeSet
 		for k, internal := range []int64{7, 70, 0} {

@@ -43,7 +43,8 @@ func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
 		own[keyReport] = string(r.Report)
 	}
 	return d.s.record(ctx, "history", func(tx *transaction) error {
-		return tx.do("MERGE (r:"+connector.RunLabel+" {runId: $id}) WITH r, CASE WHEN r.status IS NULL THEN $shared ELSE {} END AS shared SET r += $own SET r += shared",
+		return tx.do("MERGE (r:"+connector.RunLabel+" {runId: $id}) WITH r, CASE WHEN r.status IS NULL THEN $shared ELSE {} END AS "+
+			"shared SET r += $own SET r += shared",
 			map[string]any{"id": r.RunID, "own": own, "shared": shared})
 	})
 }
@@ -52,14 +53,16 @@ func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
 // a record has too. Nil removes one.
 func runProperties(r jobs.Run) (own, shared map[string]any) {
 	own = map[string]any{
-		"jobName": nilIfEmpty(r.JobName), "nominalTime": connector.Moment(r.NominalTime), "outcome": string(r.Status), "mode": nilIfEmpty(r.Mode),
+		"jobName": nilIfEmpty(r.JobName), "nominalTime": connector.Moment(r.NominalTime), "outcome": string(r.Status),
+		"mode":    nilIfEmpty(r.Mode),
 		"endedAt": connector.Moment(r.EndedAt), "durationMillis": r.DurationMillis, "spent": r.Spent, "exitCode": r.ExitCode,
 		"message": nilIfEmpty(r.Message), keyReport: nil,
 	}
 	shared = map[string]any{
 		"budgetScope": nilIfEmpty(r.BudgetScope), "releaseId": nilIfEmpty(r.ReleaseID), keyStart: connector.Moment(r.StartedAt),
-		"epsilonSpent": r.EpsilonSpent, "deltaSpent": r.DeltaSpent, "community": nilIfEmpty(r.Answer), "communityProbability": r.Probability,
-		"verdict": nilIfEmpty(r.Verdict), report.FaultySensorsKey: nil, "bpdnStatus": nilIfEmpty(r.BPDNStatus),
+		"epsilonSpent": r.EpsilonSpent, "deltaSpent": r.DeltaSpent, "community": nilIfEmpty(r.Answer),
+		"communityProbability": r.Probability,
+		"verdict":              nilIfEmpty(r.Verdict), report.FaultySensorsKey: nil, "bpdnStatus": nilIfEmpty(r.BPDNStatus),
 	}
 	if r.FaultySensors > 0 {
 		shared[report.FaultySensorsKey] = r.FaultySensors
@@ -90,7 +93,8 @@ func historyRun(p properties) (r jobs.Run, ok bool) {
 // the records that the store keeps.
 func (t *transaction) history(runID string) (all []jobs.Run, known []connector.Run, err error) {
 	told := map[string]jobs.Run{}
-	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' THEN null ELSE r.report END}",
+	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' THEN "+
+		"null ELSE r.report END}",
 		map[string]any{"id": runID}, func(r *neo4j.Record) error {
 			p, _ := r.Values[0].(map[string]any)
 			if run, ok := historyRun(p); ok {
@@ -144,7 +148,8 @@ func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error
 	for batch := range slices.Chunk(ids, d.s.options.BatchSize) {
 		var n int64
 		err := d.s.record(ctx, "history", func(tx *transaction) (err error) {
-			n, err = tx.count("MATCH (r:"+connector.RunLabel+") WHERE r.runId IN $ids AND NOT coalesce(r.status, '') IN $open DELETE r RETURN count(r)",
+			n, err = tx.count("MATCH (r:"+connector.RunLabel+
+				") WHERE r.runId IN $ids AND NOT coalesce(r.status, '') IN $open DELETE r RETURN count(r)",
 				map[string]any{"ids": batch, "open": []string{connector.Reserved, connector.Running}})
 			return err
 		})
@@ -213,7 +218,8 @@ func (d jobStore) pruneTicks(ctx context.Context, before time.Time) error {
 			names, times = append(names, t.JobName), append(times, t.NominalTime)
 		}
 		err := d.s.record(ctx, "jobs", func(tx *transaction) error {
-			return tx.do("UNWIND range(0, size($names) - 1) AS i MATCH (t:"+tickLabel+" {jobName: $names[i], nominalTime: $times[i]}) DELETE t",
+			return tx.do("UNWIND range(0, size($names) - 1) AS i MATCH (t:"+tickLabel+
+				" {jobName: $names[i], nominalTime: $times[i]}) DELETE t",
 				map[string]any{"names": names, "times": times})
 		})
 		if err != nil {

@@ -94,7 +94,8 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 		if o.TypeColumn {
 			by = typeColumn
 		} else if done.Relationships == 0 && slices.Contains(b.Names, typeColumn) {
-			s.options.Logger.WarnContext(ctx, "the column type becomes a property; --type-column makes it the type of the relationships", "relationshipType", o.RelationshipType)
+			s.options.Logger.WarnContext(ctx, "the column type becomes a property; --type-column makes it the type of the relationships",
+				"relationshipType", o.RelationshipType)
 		}
 		for _, part := range split(b, by) {
 			text, names := o.relationships(s.server, part.Batch, cmp.Or(part.value, o.RelationshipType))
@@ -147,7 +148,8 @@ func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch in
 	}
 	nodes := csv.NodeBatches(ctx, batch, func(b folder.Batch) error { return column(b, labelsColumn, labelKind) })
 	relationships := csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error { return column(b, typeColumn, "relationship type") })
-	return cmp.Or(check(labelKind, o.NodeLabel), check("property", o.NodeKey), check("relationship type", o.RelationshipType), nodes, relationships)
+	return cmp.Or(check(labelKind, o.NodeLabel), check("property", o.NodeKey), check("relationship type", o.RelationshipType),
+		nodes, relationships)
 }
 
 // clearLabel refuses a label with nodes, or deletes them.
@@ -165,9 +167,11 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) (deleted int64,
 	case err != nil || n == 0:
 		return 0, err
 	case !o.Replace:
-		return 0, fmt.Errorf("%w: %d nodes have the label %s already; choose another with --label, or replace them with --replace", connector.ErrConflict, n, o.NodeLabel)
+		return 0, fmt.Errorf("%w: %d nodes have the label %s already; choose another with --label, or replace them with --replace",
+			connector.ErrConflict, n, o.NodeLabel)
 	case ours > 0:
-		return 0, fmt.Errorf("%w: %d nodes with the label %s are GraphCloak's own records; take the label off them, or choose another", connector.ErrInput, ours, o.NodeLabel)
+		return 0, fmt.Errorf("%w: %d nodes with the label %s are GraphCloak's own records; take the label off them, or choose another",
+			connector.ErrInput, ours, o.NodeLabel)
 	case o.Confirm != nil:
 		if err := o.Confirm(n); err != nil {
 			return 0, err
@@ -180,7 +184,8 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) (deleted int64,
 func (s *Store) deleteLabel(ctx context.Context, match cypher) (total int64, err error) {
 	for deleted, size := int64(1), s.options.BatchSize; deleted > 0; {
 		err := s.write(ctx, "import", func(tx *transaction) (err error) {
-			deleted, err = tx.count(match+" WHERE NOT ("+reservedNodes()+") WITH n LIMIT $limit DETACH DELETE n RETURN count(*)", map[string]any{"limit": size})
+			deleted, err = tx.count(match+" WHERE NOT ("+reservedNodes()+") WITH n LIMIT $limit DETACH DELETE n RETURN count(*)",
+				map[string]any{"limit": size})
 			return err
 		})
 		if isTooLarge(err) && size > 1 {

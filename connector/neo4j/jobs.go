@@ -71,7 +71,8 @@ func (d jobStore) RemoveAhead(ctx context.Context, jobName string) error {
 		if err := tx.lock(jobLock + jobName); err != nil {
 			return err
 		}
-		return tx.do("MATCH (t:"+tickLabel+" {jobName: $job}) WHERE t.nominalTime > datetime.realtime('UTC') AND coalesce(t.status, '') <> $open DELETE t",
+		return tx.do("MATCH (t:"+tickLabel+" {jobName: $job}) WHERE t.nominalTime > datetime.realtime('UTC') AND coalesce(t.status, '') "+
+			"<> $open DELETE t",
 			map[string]any{"job": jobName, "open": string(jobs.Running)})
 	})
 }
@@ -79,7 +80,8 @@ func (d jobStore) RemoveAhead(ctx context.Context, jobName string) error {
 // latest reads the clock and the record of a job's latest tick.
 func (t *transaction) latest(jobName string, saved bool) (now time.Time, c jobs.Claim, err error) {
 	r, err := t.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WHERE"+dated+"WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
-		"RETURN datetime.realtime('UTC') AS now, t {.*, savedRun: CASE WHEN $saved THEN t.savedRun END} AS tick", map[string]any{"job": jobName, "saved": saved})
+		"RETURN datetime.realtime('UTC') AS now, t {.*, savedRun: CASE WHEN $saved THEN t.savedRun END} AS tick",
+		map[string]any{"job": jobName, "saved": saved})
 	if err != nil {
 		return now, c, err
 	}
@@ -171,9 +173,11 @@ func (d jobStore) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Cl
 func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
 	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
 	if q.Latest {
-		text = "MATCH (l:" + lockLabel + ") WHERE l.name STARTS WITH $locks WITH substring(l.name, size($locks)) AS job WHERE $job = '' OR job = $job " +
+		text = "MATCH (l:" + lockLabel + ") WHERE l.name STARTS WITH $locks WITH substring(l.name, size($locks)) AS job WHERE $job = '' " +
+			"OR job = $job " +
 			"CALL (job) { MATCH (t:" + tickLabel + " {jobName: job}) WHERE" + dated +
-			"AND ($status = '' OR t.status = $status) AND NOT ($ended AND t.status = $running) RETURN t ORDER BY t.nominalTime DESC LIMIT 1 } "
+			"AND ($status = '' OR t.status = $status) AND NOT ($ended AND t.status = $running) RETURN t ORDER BY t.nominalTime " +
+			"DESC LIMIT 1 } "
 	}
 	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{
 		"job": q.JobName, "locks": jobLock, "status": string(q.Status), "ended": q.Ended, "running": string(jobs.Running),

@@ -44,7 +44,8 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 	var refused error
 	err := l.record(ctx, "ledger", func(tx *transaction) error {
 		refused = nil
-		if err := tx.do("MERGE (b:"+budgetLabel+" {scope: $scope}) SET b.held = coalesce(b.held, 0) + 1", map[string]any{"scope": scope}); err != nil {
+		if err := tx.do("MERGE (b:"+budgetLabel+" {scope: $scope}) SET b.held = coalesce(b.held, 0) + 1",
+			map[string]any{"scope": scope}); err != nil {
 			return err
 		}
 		account, err := tx.account(scope)
@@ -117,9 +118,11 @@ func (t *transaction) append(account privacy.Account, e privacy.Entry) error {
 	}
 	return t.do("MERGE (l:"+lockLabel+" {name: $identity}) ON CREATE SET l.id = randomUUID() "+
 		"WITH l MATCH (b:"+budgetLabel+" {scope: $scope}) SET b.account = $account "+
-		"CREATE (:"+entryLabel+" {key: $key, scope: $scope, seq: $seq, kind: $kind, releaseId: $releaseId, release: $release, json: $json})",
+		"CREATE (:"+entryLabel+" {key: $key, scope: $scope, seq: $seq, kind: $kind, releaseId: $releaseId, release: $release, "+
+		"json: $json})",
 		map[string]any{
-			"identity": identityName, "scope": e.Scope, "account": string(state), "key": fmt.Sprintf("%s-%d", digest(e.Scope), e.Seq), "seq": e.Seq,
+			"identity": identityName, "scope": e.Scope, "account": string(state),
+			"key": fmt.Sprintf("%s-%d", digest(e.Scope), e.Seq), "seq": e.Seq,
 			"kind": string(e.Kind), "releaseId": e.ReleaseID, "release": digest(e.Scope, e.ReleaseID), "json": string(text),
 		})
 }
@@ -173,10 +176,11 @@ const identityName = "identity"
 // there without any entry. Neither depends on the address.
 func (l ledger) Identity(ctx context.Context) (id privacy.Identity, err error) {
 	err = l.read(ctx, "ledger", func(tx *transaction) error {
-		_, err := tx.rows("MATCH (l:"+lockLabel+" {name: $identity}) RETURN l.id", map[string]any{"identity": identityName}, func(r *neo4j.Record) error {
-			id.Ledger, _ = r.Values[0].(string)
-			return nil
-		})
+		_, err := tx.rows("MATCH (l:"+lockLabel+" {name: $identity}) RETURN l.id", map[string]any{"identity": identityName},
+			func(r *neo4j.Record) error {
+				id.Ledger, _ = r.Values[0].(string)
+				return nil
+			})
 		return err
 	})
 	if err != nil {

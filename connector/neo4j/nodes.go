@@ -33,7 +33,10 @@ func labelled(labels []string) cypher {
 // readNodes reads the nodes of the selection, n without a query.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
 	names := naming{}
-	g := gather[*neo4j.Record]{columns: []cypher{"id(n)", "elementId(n)", names.property("n", sel.NodeKey), none}, params: names, unpack: asIs}
+	g := gather[*neo4j.Record]{
+		columns: []cypher{"id(n)", "elementId(n)", names.property("n", sel.NodeKey), none},
+		params:  names, unpack: asIs,
+	}
 	r := &nodeReader{property: sel.NodeKey}
 	r.set.key, r.set.labels = sel.NodeKey, sel.NodeLabels
 	if sel.NodeKey == "" && len(sel.NodeLabels) == 0 {
@@ -109,7 +112,8 @@ func (s *Store) queryNodes(ctx context.Context, sel graph.Selection, n int64, g 
 		return map[string]any{"refs": elements[at.lo:at.hi]}
 	}, nodes.take)
 	if err == nil && nodes.found+nodes.bad.Count() < asked {
-		err = fmt.Errorf("%w: the node query returns %d ids of which %d are those of nodes; it should return the nodes themselves, their elementId() or, with --node-key, their key",
+		err = fmt.Errorf("%w: the node query returns %d ids of which %d are those of nodes; it should return the nodes themselves, "+
+			"their elementId() or, with --node-key, their key",
 			connector.ErrInput, asked, nodes.found)
 	}
 	return err
@@ -177,7 +181,8 @@ func (r *nodeReader) kind(labels any) int32 {
 
 // nodes puts the parts together and sorts the nodes by key, which is unique.
 func (r *nodeReader) nodes() (*nodeSet, error) {
-	if err := r.bad.Err("nodes have no usable key", "give every selected node a unique "+r.property+", or choose another --node-key"); err != nil {
+	if err := r.bad.Err("nodes have no usable key", "give every selected node a unique "+r.property+
+		", or choose another --node-key"); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(r.pages, func(p, q nodePart) int { return cmp.Compare(p.at, q.at) })

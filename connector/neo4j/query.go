@@ -49,7 +49,8 @@ var (
 func (s *Store) checkText(name, text string) error {
 	switch {
 	case asciiEscape.MatchString(text):
-		return fmt.Errorf(`%w: the %s writes a plain character as \u and digits, which may hide what it does; write the character`, connector.ErrInput, name)
+		return fmt.Errorf(`%w: the %s writes a plain character as \u and digits, which may hide what it does; write the character`,
+			connector.ErrInput, name)
 	case s.options.AllowLoadCSV:
 		return nil
 	case loadCSV.MatchString(text):
@@ -62,7 +63,8 @@ func (s *Store) checkText(name, text string) error {
 
 // outside refuses a query that may reach beyond the database.
 func outside(name, what string) error {
-	return fmt.Errorf("%w: the %s uses %s, with which the server can be made to open files and addresses; --allow-load-csv permits it, for a query that you trust",
+	return fmt.Errorf("%w: the %s uses %s, with which the server can be made to open files and addresses; --allow-load-csv permits it, "+
+		"for a query that you trust",
 		connector.ErrInput, name, what)
 }
 
@@ -175,11 +177,13 @@ func refer(column string, v any, nodeKey string) (reference, error) {
 		if key, wrong := connector.Key(v); wrong == "" {
 			return reference{key: key}, nil
 		}
-		return reference{}, fmt.Errorf("%w: the query returns a %T as %s, want a node (RETURN n AS %[3]s) or its %s, the --node-key", connector.ErrInput, v, column, nodeKey)
+		return reference{}, fmt.Errorf("%w: the query returns a %T as %s, want a node (RETURN n AS %[3]s) or its %s, the --node-key",
+			connector.ErrInput, v, column, nodeKey)
 	}
 	element, ok := v.(string)
 	if !ok {
-		return reference{}, fmt.Errorf("%w: the query returns a %T as %s, want a node (RETURN n AS %[3]s) or its elementId(); a property that identifies nodes needs --node-key",
+		return reference{}, fmt.Errorf("%w: the query returns a %T as %s, want a node (RETURN n AS %[3]s) or its elementId(); a "+
+			"property that identifies nodes needs --node-key",
 			connector.ErrInput, v, column)
 	}
 	return reference{element: element}, nil

@@ -51,7 +51,8 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	}
 	if after != before || sel.NodeQuery == "" && len(nodes.ids) != int(before.nodes) {
 		return nil, fmt.Errorf("%w: the graph changed while it was read (%s and %s before, %d and %d after); run again",
-			connector.ErrConflict, report.Count(before.nodes, "node"), report.Count(before.relationships, "relationship"), after.nodes, after.relationships)
+			connector.ErrConflict, report.Count(before.nodes, "node"), report.Count(before.relationships, "relationship"), after.nodes,
+			after.relationships)
 	}
 	g, err := b.Graph()
 	if err != nil {

@@ -161,7 +161,8 @@ func (e *edges) byID(ctx context.Context, s *Store, g gather[links], types cyphe
 		return e.connect(0, l)
 	})
 	if err == nil && found != n {
-		err = fmt.Errorf("%w: the graph changed while it was read (%d relationships, %d before); run again", connector.ErrConflict, found, n)
+		err = fmt.Errorf("%w: the graph changed while it was read (%d relationships, %d before); run again",
+			connector.ErrConflict, found, n)
 	}
 	return err
 }
@@ -171,7 +172,8 @@ func (e *edges) byID(ctx context.Context, s *Store, g gather[links], types cyphe
 // it while the database is small.
 func (e *edges) byNode(ctx context.Context, s *Store, g gather[links], types cypher) error {
 	g.columns[0] = "i"
-	g.match = "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] CALL (a) { MATCH (a)-[r" + types + "]->(b) RETURN r, b }"
+	g.match = "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] CALL (a) { MATCH (a)-[r" + types +
+		"]->(b) RETURN r, b }"
 	g.unpack = func(r *neo4j.Record) links {
 		return e.unpack(r, positions)
 	}
@@ -200,7 +202,8 @@ func (s *Store) queryRelationships(ctx context.Context, e *edges) error {
 	find := func(r *neo4j.Record, column string) (int, bool, error) {
 		v, ok := r.Get(column)
 		if !ok {
-			return 0, false, fmt.Errorf("%w: the relationship query returns the columns %q, want source, target, weight, length", connector.ErrInput, r.Keys)
+			return 0, false, fmt.Errorf("%w: the relationship query returns the columns %q, want source, target, weight, length",
+				connector.ErrInput, r.Keys)
 		}
 		ref, err := refer(column, v, e.nodes.key)
 		if err != nil || ref.element == "" {

@@ -60,11 +60,12 @@ func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 
 // runs reads the records of runs that write, without the reports of their history.
 func (t *transaction) runs() (runs []connector.Run, err error) {
-	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE r.status IS NOT NULL RETURN r {.*, "+keyReport+": null} ORDER BY r.runId", nil, func(r *neo4j.Record) error {
-		p, _ := r.Values[0].(map[string]any)
-		runs = append(runs, runOf(p))
-		return nil
-	})
+	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE r.status IS NOT NULL RETURN r {.*, "+keyReport+": null} ORDER BY r.runId", nil,
+		func(r *neo4j.Record) error {
+			p, _ := r.Values[0].(map[string]any)
+			runs = append(runs, runOf(p))
+			return nil
+		})
 	return runs, err
 }
 
@@ -120,7 +121,8 @@ func (t *transaction) mine(runID, writer string) error {
 		return nil
 	})
 	if err == nil && !mine {
-		err = fmt.Errorf("%w: another process went on with run %s, ended it or removed it: this one writes nothing more", connector.ErrConflict, runID)
+		err = fmt.Errorf("%w: another process went on with run %s, ended it or removed it: this one writes nothing more",
+			connector.ErrConflict, runID)
 	}
 	if f, ok := jobs.FenceOf(t.ctx); ok && err == nil {
 		err = t.fenced(f)

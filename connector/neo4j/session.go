@@ -237,7 +237,8 @@ func (s *Store) tellWait(a access) (stop func()) {
 		limit = shortTime
 	}
 	t := time.AfterFunc(patience, func() {
-		s.options.Notify(fmt.Sprintf("Waiting for the server (%s): another transaction may hold the lock, such as one whose connection was cut. "+
+		s.options.Notify(fmt.Sprintf("Waiting for the server (%s): another transaction may hold the lock, such as one whose "+
+			"connection was cut. "+
 			"The server frees it when that transaction has run for %s at most; SHOW TRANSACTIONS lists it.", a.phase, limit))
 	})
 	return func() { t.Stop() }

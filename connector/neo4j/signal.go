@@ -148,7 +148,9 @@ func (s *Store) property(ctx context.Context, g *graph.Graph, property string, t
 }
 
 // each evaluates an expression on every node n.
-func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression cypher, params map[string]any, take func(i int, v any)) error {
+func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression cypher, params map[string]any,
+	take func(i int, v any),
+) error {
 	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, gaps: true, params: params, unpack: asIs}
 	n, seen := len(nodes.ids), 0
 	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
@@ -164,7 +166,8 @@ func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expressi
 		return nil
 	})
 	if err == nil && seen != n {
-		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run again", connector.ErrConflict, n-seen, n)
+		err = fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run again",
+			connector.ErrConflict, n-seen, n)
 	}
 	return err
 }

@@ -156,7 +156,8 @@ func (s *Store) connectInTime(parent context.Context) error {
 	defer cancel()
 	err := s.connect(ctx)
 	if err != nil && ctx.Err() != nil && parent.Err() == nil {
-		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port, or raise --connection-timeout",
+		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port, or raise "+
+			"--connection-timeout",
 			connector.ErrTransient, s.options.ConnectionTimeout)
 	}
 	return err
@@ -170,7 +171,9 @@ func (s *Store) connect(ctx context.Context) error {
 	name := s.options.Database
 	var known []string
 	err := s.read(ctx, "connect", func(tx *transaction) error {
-		summary, err := tx.rows("CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version, edition", nil, // not of the language
+		// not of the language
+		summary, err := tx.rows("CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0] AS "+
+			"version, edition", nil,
 			func(r *neo4j.Record) error {
 				v, _ := r.Values[0].(string)
 				s.server = parseVersion(v)

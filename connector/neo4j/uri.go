@@ -46,7 +46,8 @@ func parseURI(s string) (address, error) {
 	}
 	a := address{written: written}
 	if u.Scheme == "http" || u.Scheme == "https" {
-		return address{}, fmt.Errorf("%w: %s:// is the address of the browser; give that of Bolt, often neo4j://HOST:7687, or neo4j+s://HOST on Aura", connector.ErrInput, u.Scheme)
+		return address{}, fmt.Errorf("%w: %s:// is the address of the browser; give that of Bolt, often neo4j://HOST:7687, or "+
+			"neo4j+s://HOST on Aura", connector.ErrInput, u.Scheme)
 	}
 	if !slices.Contains(boltSchemes, u.Scheme) {
 		return address{}, fmt.Errorf("%w: the scheme of the URI is %q, want one of %v", connector.ErrInput, u.Scheme, boltSchemes)
@@ -58,7 +59,8 @@ func parseURI(s string) (address, error) {
 		return address{}, fmt.Errorf("%w: the port of the URI is %q, want a number from 1 to 65535", connector.ErrInput, u.Port())
 	}
 	if !strings.Contains(u.Scheme, "+") && !loopback(u.Hostname()) {
-		a.notices = append(a.notices, fmt.Sprintf("the connection to %s is not encrypted; use %s+s:// where the server allows it", u.Host, u.Scheme))
+		a.notices = append(a.notices, fmt.Sprintf("the connection to %s is not encrypted; use %s+s:// where the server allows it",
+			u.Host, u.Scheme))
 	}
 	host := strings.ToLower(u.Hostname())
 	if loopback(host) {

@@ -30,7 +30,10 @@ func TestParseURI(t *testing.T) {
 			t.Errorf("%q: notices %q, want %q", test.uri, notices, test.notice)
 		}
 	}
-	for _, bad := range []string{"ftp://localhost", "neo4j://", "neo4j://user:secret@host", "neo4j://host:port", "http://localhost:7474/browser", "https://abc.databases.neo4j.io", "HTTP://localhost"} {
+	for _, bad := range []string{
+		"ftp://localhost", "neo4j://", "neo4j://user:secret@host", "neo4j://host:port",
+		"http://localhost:7474/browser", "https://abc.databases.neo4j.io", "HTTP://localhost",
+	} {
 		if _, err := parseURI(bad); !errors.Is(err, connector.ErrInput) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v, want ErrInput without the password", bad, err)
 		}
@@ -38,7 +41,10 @@ func TestParseURI(t *testing.T) {
 }
 
 func TestSupportedVersions(t *testing.T) {
-	for text, want := range map[string]bool{"5.26.0": true, "5.23.0": true, "5.22.0": false, "4.4.40": false, "2026.08.1": true, "6.0-SNAPSHOT": true, "5.26-aura": true, "": false} {
+	for text, want := range map[string]bool{
+		"5.26.0": true, "5.23.0": true, "5.22.0": false, "4.4.40": false, "2026.08.1": true,
+		"6.0-SNAPSHOT": true, "5.26-aura": true, "": false,
+	} {
 		if got := parseVersion(text).check() == nil; got != want {
 			t.Errorf("%q supported: %v, want %v", text, got, want)
 		}

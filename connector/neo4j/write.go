@@ -148,13 +148,15 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return fmt.Errorf("write: %w", err)
 	}
 	if gone := int64(len(nodes)) - written; gone != 0 {
-		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run %s stays unfinished, remove it with --undo %s",
+		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run %s stays unfinished, remove it "+
+			"with --undo %s",
 			connector.ErrConflict, gone, len(nodes), run.ID, run.ID)
 	}
 	if err := s.settle(ctx, run.ID, writer, connector.Finished, "finishedAt", written); err != nil {
 		return err
 	}
-	s.options.Logger.InfoContext(ctx, "run written", "runId", run.ID, "nodeCount", written, "durationMillis", time.Since(start).Milliseconds())
+	s.options.Logger.InfoContext(ctx, "run written", "runId", run.ID, "nodeCount", written, "durationMillis",
+		time.Since(start).Milliseconds())
 	return nil
 }
 
@@ -184,7 +186,8 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 // is left as it is. It returns the errors of [New], and [connector.ErrReadOnly].
 func (s *Store) Cancel(ctx context.Context, runID string) error {
 	return s.record(ctx, "run", func(tx *transaction) error {
-		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) WHERE r.status = $from SET r.status = $to, r.cancelledAt = datetime({timezone: 'UTC'})",
+		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) WHERE r.status = $from SET r.status = $to, r.cancelledAt = "+
+			"datetime({timezone: 'UTC'})",
 			map[string]any{"id": runID, "from": connector.Reserved, "to": connector.Cancelled})
 	})
 }
@@ -348,7 +351,8 @@ func (b *batch) params(at span) map[string]any {
 
 // Undo removes the properties that the run wrote from the nodes that still carry its id,
 // and sets its status to UNDONE. A statement finds its nodes before it locks them: where a
-// newer run has written to one in between, the lock shows it, and nothing is committed. The record stays, for what the run spent stays spent. It
+// newer run has written to one in between, the lock shows it, and nothing is committed. The record stays, for what the run spent stays
+// spent. It
 // returns the errors of [Store.Check].
 func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	run, err := s.Run(ctx, runID)
@@ -357,7 +361,8 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	}
 	writer := rand.Text()
 	err = s.record(ctx, "run", func(tx *transaction) error {
-		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) SET r."+keyWriter+" = $writer", map[string]any{"id": runID, "writer": writer})
+		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) SET r."+keyWriter+" = $writer",
+			map[string]any{"id": runID, "writer": writer})
 	})
 	if err != nil {
 		return 0, err
@@ -378,36 +383,38 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 		}
 	}
 	mine := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run "
-	values, disown := mine+"SET "+join(remove, ", ")+" RETURN count(n)", mine+"SET "+names.target(s.server, "n", run.RunIDColumn)+" = null RETURN count(n)"
+	values, disown := mine+"SET "+join(remove, ", ")+" RETURN count(n)", mine+"SET "+names.target(s.server, "n", run.RunIDColumn)+
+		" = null RETURN count(n)"
 	removed := int64(0)
-	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
-		params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
-		maps.Copy(params, names)
-		for again := true; again && err == nil; {
-			err = s.write(ctx, "undo", func(tx *transaction) error {
-				all := int64(0)
-				if len(remove) > 0 {
-					if all, err = tx.count(values, params); err != nil {
+	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize),
+		func(ctx context.Context, at span) (n int64, err error) {
+			params := map[string]any{"e": elements[at.lo:at.hi], "run": runID}
+			maps.Copy(params, names)
+			for again := true; again && err == nil; {
+				err = s.write(ctx, "undo", func(tx *transaction) error {
+					all := int64(0)
+					if len(remove) > 0 {
+						if all, err = tx.count(values, params); err != nil {
+							return err
+						}
+					}
+					if n, err = tx.count(disown, params); err != nil {
 						return err
 					}
+					if again = n < all; again {
+						return errNothing
+					}
+					return tx.mine(runID, writer)
+				})
+				if again && errors.Is(err, errNothing) {
+					err = nil
 				}
-				if n, err = tx.count(disown, params); err != nil {
-					return err
-				}
-				if again = n < all; again {
-					return errNothing
-				}
-				return tx.mine(runID, writer)
-			})
-			if again && errors.Is(err, errNothing) {
-				err = nil
 			}
-		}
-		return n, err
-	}, func(_ span, n int64) error {
-		removed += n
-		return nil
-	})
+			return n, err
+		}, func(_ span, n int64) error {
+			removed += n
+			return nil
+		})
 	if err != nil {
 		return removed, fmt.Errorf("undo: %w", err)
 	}

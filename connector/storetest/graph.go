@@ -77,13 +77,29 @@ func testGraph(t *testing.T, s Suite) {
 		{"weights add up, the least length counts", weighted, want(t, graph.Sum, all, append(rest, edge(0, 1, 5, 5))...)},
 		{"least weight", with(graph.Min), want(t, graph.Sum, all, append(rest, edge(0, 1, 2, 5))...)},
 		{"largest weight", with(graph.Max), want(t, graph.Sum, all, append(rest, edge(0, 1, 3, 5))...)},
-		{"unweighted, in hops", graph.Selection{}, want(t, graph.Sum, all, edge(0, 1, 2, 1), edge(1, 2, 1, 1), edge(2, 3, 1, 1), edge(3, 4, 1, 1))},
+		{
+			"unweighted, in hops",
+			graph.Selection{},
+			want(t, graph.Sum, all, edge(0, 1, 2, 1), edge(1, 2, 1, 1), edge(2, 3, 1, 1), edge(3, 4, 1, 1)),
+		},
 		{"lengths alone", graph.Selection{LengthProperty: "length", Aggregation: graph.Single}, want(t, graph.Sum, all,
 			edge(0, 1, 1, 5), edge(1, 2, 1, 7), edge(2, 3, 1, 2), edge(3, 4, 1, 3))},
-		{"cities", graph.Selection{NodeLabels: []string{"City"}}, want(t, graph.Sum, "1 2 3 10", edge(0, 1, 2, 1), edge(1, 2, 1, 1), edge(2, 3, 1, 1))},
+		{
+			"cities",
+			graph.Selection{NodeLabels: []string{"City"}},
+			want(t, graph.Sum, "1 2 3 10", edge(0, 1, 2, 1), edge(1, 2, 1, 1), edge(2, 3, 1, 1)),
+		},
 		{"sensors, between which there is nothing", graph.Selection{NodeLabels: []string{"Sensor"}}, want(t, graph.Sum, "1 3")},
-		{"two labels", graph.Selection{NodeLabels: []string{"Village", "City"}, RelationshipTypes: []string{"RAIL"}}, want(t, graph.Sum, all, edge(2, 3, 1, 1), edge(3, 4, 1, 1))},
-		{"another key", graph.Selection{NodeKey: "name", RelationshipTypes: []string{"RAIL"}}, want(t, graph.Sum, "n1 n2 n3 n10 n20", edge(2, 3, 1, 1), edge(3, 4, 1, 1))},
+		{
+			"two labels",
+			graph.Selection{NodeLabels: []string{"Village", "City"}, RelationshipTypes: []string{"RAIL"}},
+			want(t, graph.Sum, all, edge(2, 3, 1, 1), edge(3, 4, 1, 1)),
+		},
+		{
+			"another key",
+			graph.Selection{NodeKey: "name", RelationshipTypes: []string{"RAIL"}},
+			want(t, graph.Sum, "n1 n2 n3 n10 n20", edge(2, 3, 1, 1), edge(3, 4, 1, 1)),
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g, err := st.Graph(t.Context(), s.Select(st, test.sel))
@@ -131,14 +147,18 @@ func open(t *testing.T, s Suite, st Store, sel graph.Selection) *graph.Graph {
 
 func testBadRelationships(t *testing.T, s Suite) {
 	const nodes = "id\n1\n2\n3\n4\n5\n6\n7\n8\n"
-	const relationships = "source,target,weight,length\n1,2,1,1\n2,3,,1\n3,4,0,1\n4,5,-2.5,1\n5,6,NaN,1\n6,7,Inf,1\n7,8,1,-1\n8,1,2,1\n1,8,3,\n"
+	const relationships = "source,target,weight,length\n1,2,1,1\n2,3,,1\n3,4,0,1\n4,5,-2.5,1\n5,6,NaN,1\n" +
+		"6,7,Inf,1\n7,8,1,-1\n8,1,2,1\n1,8,3,\n"
 	st := s.Open(t, nodes, relationships)
 	sel := graph.Selection{RelationshipWeightProperty: "weight"}
 	_, err := st.Graph(t.Context(), s.Select(st, sel))
 	if !errors.Is(err, connector.ErrInput) {
 		t.Fatalf("bad weights: %v, want ErrInput", err)
 	}
-	for _, part := range []string{"5 relationships", `"2"–"3": weight is missing`, `"3"–"4": weight is 0`, `"4"–"5": weight is -2.5`, `"5"–"6": weight is NaN`, `"6"–"7": weight is +Inf`} {
+	for _, part := range []string{
+		"5 relationships", `"2"–"3": weight is missing`, `"3"–"4": weight is 0`, `"4"–"5": weight is -2.5`,
+		`"5"–"6": weight is NaN`, `"6"–"7": weight is +Inf`,
+	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %q", err, part)
 		}
@@ -171,7 +191,8 @@ func testIsolated(t *testing.T, s Suite) {
 			t.Errorf("values %v, %v, want 0.5, none and 1", heat, err)
 		}
 		label := s.Select(st, graph.Selection{NodeLabels: []string{"Sensor"}}).NodeLabels[0]
-		if sensors, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label}); err != nil || !slices.Equal(sensors, []int{0, 2}) {
+		if sensors, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label}); err != nil ||
+			!slices.Equal(sensors, []int{0, 2}) {
 			t.Errorf("sensors %v, %v", sensors, err)
 		}
 	}

@@ -19,9 +19,12 @@ import (
 func historyRun(t *testing.T, job string, hours int, status jobs.Status) jobs.Run {
 	start := noon.Add(time.Duration(hours) * time.Hour)
 	return jobs.Run{
-		RunID: runID(t, job), JobName: job, NominalTime: start, Status: status, Mode: "stats", Signal: "source", BudgetScope: "property=source", ReleaseID: "r",
-		StartedAt: start, EndedAt: start.Add(1500 * time.Millisecond), DurationMillis: 1500, Spent: true, EpsilonSpent: 0.5, DeltaSpent: 1e-6,
-		Answer: "club 1", Probability: 0.875, Verdict: "named", FaultySensors: 2, BPDNStatus: "optimal", ExitCode: 12, Message: "with warnings", Report: []byte(`{"runId":"r"}`),
+		RunID: runID(t, job), JobName: job, NominalTime: start, Status: status, Mode: "stats", Signal: "source",
+		BudgetScope: "property=source", ReleaseID: "r",
+		StartedAt: start, EndedAt: start.Add(1500 * time.Millisecond), DurationMillis: 1500, Spent: true, EpsilonSpent: 0.5,
+		DeltaSpent: 1e-6,
+		Answer:     "club 1", Probability: 0.875, Verdict: "named", FaultySensors: 2, BPDNStatus: "optimal", ExitCode: 12,
+		Message: "with warnings", Report: []byte(`{"runId":"r"}`),
 	}
 }
 
@@ -116,12 +119,14 @@ func testHistoryOfStore(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	ctx, j := t.Context(), s.History(st)
 	g := open(t, s, st, graph.Selection{})
-	outline := report.Outline(runID(t, "reserved"), prefix, nil).With(report.Property{Name: "budgetScope", Value: "s"}, report.Property{Name: "startedAt", Value: "2001-02-03T04:05:06Z"})
+	outline := report.Outline(runID(t, "reserved"), prefix, nil).With(report.Property{Name: "budgetScope", Value: "s"},
+		report.Property{Name: "startedAt", Value: "2001-02-03T04:05:06Z"})
 	if err := st.Reserve(ctx, g, outline, false); err != nil {
 		t.Fatal(err)
 	}
 	r, ok := find(t, j, outline.RunID())
-	if !ok || r.Status != jobs.Running || r.BudgetScope != "s" || !r.StartedAt.Equal(time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)) || r.Message == "" {
+	if !ok || r.Status != jobs.Running || r.BudgetScope != "s" || !r.StartedAt.Equal(time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)) ||
+		r.Message == "" {
 		t.Errorf("a run that is reserved is told as %+v (%v)", r, ok)
 	}
 	if err := st.Cancel(ctx, outline.RunID()); err != nil {
@@ -132,7 +137,8 @@ func testHistoryOfStore(t *testing.T, s Suite) {
 	}
 	table := Table(t, g, runID(t, "written"), prefix)
 	write(t, st, g, table)
-	if r, ok = find(t, j, table.RunID()); !ok || r.Status != jobs.Finished || !r.Spent || r.ReleaseID != table.RunID() || r.Mode != "write" {
+	if r, ok = find(t, j, table.RunID()); !ok || r.Status != jobs.Finished || !r.Spent || r.ReleaseID != table.RunID() ||
+		r.Mode != "write" {
 		t.Errorf("a run that was written is told as %+v (%v)", r, ok)
 	}
 	record := status(t, st, table.RunID(), connector.Finished).Record

@@ -116,7 +116,8 @@ func testClaim(t *testing.T, s Suite) {
 	_, err = j.Claim(ctx, c.Tick, holder(), longLease)
 	is(t, "a tick that has ended", err, jobs.ErrPast)
 	claimed(t, other, tick(job, 1), longLease)
-	if ticks, err := other.Ticks(ctx, jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 2 || ticks[1].Outcome != o || ticks[1].EndedAt.Before(before) {
+	if ticks, err := other.Ticks(ctx, jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 2 || ticks[1].Outcome != o ||
+		ticks[1].EndedAt.Before(before) {
 		t.Errorf("the ticks are %+v, %v", ticks, err)
 	}
 }
@@ -191,7 +192,8 @@ func testLease(t *testing.T, s Suite) {
 	if err := other.Finish(ctx, second.Tick, second.Token, jobs.Outcome{Status: jobs.Failed, ExitCode: 1, Message: "no"}); err != nil {
 		t.Fatal(err)
 	}
-	if ticks, err := j.Ticks(ctx, jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 1 || ticks[0].Message != "no" || ticks[0].Attempts != 2 {
+	if ticks, err := j.Ticks(ctx, jobs.TickQuery{JobName: job}); err != nil || len(ticks) != 1 || ticks[0].Message != "no" ||
+		ticks[0].Attempts != 2 {
 		t.Errorf("the ticks are %+v, %v", ticks, err)
 	}
 }
@@ -409,7 +411,8 @@ func testBoard(t *testing.T, s Suite) {
 	ctx, j, prefix := t.Context(), s.Jobs(st), "board "+token()
 	at := time.Date(2026, 3, 1, 4, 5, 6, 0, time.UTC)
 	good := map[string]any{
-		"name": prefix + " a", "schedule": "0 3 * * *", "epsilon": 0.5, "retries": int64(2), "strict": true, "since": at, "labels": []any{"Person", "Place"},
+		"name": prefix + " a", "schedule": "0 3 * * *", "epsilon": 0.5, "retries": int64(2), "strict": true, "since": at,
+		"labels": []any{"Person", "Place"},
 	}
 	id := s.File(t, st, good)
 	ids := []string{
@@ -427,10 +430,12 @@ func testBoard(t *testing.T, s Suite) {
 	for _, f := range found {
 		byID[f.ID] = f
 	}
-	if f := byID[ids[0]]; f.Name != prefix+" a" || f.Paused || f.Origin != "" || fmt.Sprint(f.Fields) != fmt.Sprint(good) || f.Fields["since"] != any(at) {
+	if f := byID[ids[0]]; f.Name != prefix+" a" || f.Paused || f.Origin != "" || fmt.Sprint(f.Fields) != fmt.Sprint(good) ||
+		f.Fields["since"] != any(at) {
 		t.Errorf("the record is %+v, want the fields %v", f, good)
 	}
-	if f := byID[ids[1]]; f.Name != prefix+" b" || f.Paused || f.State != (jobs.State{}) || f.Fields["schedule"] != any(int64(5)) || f.Fields["paused"] != any("yes") {
+	if f := byID[ids[1]]; f.Name != prefix+" b" || f.Paused || f.State != (jobs.State{}) || f.Fields["schedule"] != any(int64(5)) ||
+		f.Fields["paused"] != any("yes") {
 		t.Errorf("a record with wrong types is %+v", f)
 	}
 	if f := byID[ids[2]]; f.Name != "" || f.Fields["schedule"] != any("@daily") {
@@ -442,7 +447,10 @@ func testBoard(t *testing.T, s Suite) {
 	if !byID[ids[4]].Paused {
 		t.Error("a job that is filed as paused is not")
 	}
-	state := jobs.State{Status: jobs.Pending, Message: "waits", ScheduledSince: at, LastRun: at.Add(time.Hour), LastRunID: "r", NextRun: at.Add(2 * time.Hour)}
+	state := jobs.State{
+		Status: jobs.Pending, Message: "waits", ScheduledSince: at, LastRun: at.Add(time.Hour), LastRunID: "r",
+		NextRun: at.Add(2 * time.Hour),
+	}
 	target := jobs.Target{ID: id, Name: prefix + " a"}
 	if err := j.SetState(ctx, target, state); err != nil {
 		t.Fatal(err)

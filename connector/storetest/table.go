@@ -30,7 +30,10 @@ func Release(t testing.TB, g *graph.Graph, id string, sensors ...int) *privacy.R
 		}
 	}
 	spec := privacy.Spec{
-		Public: privacy.Public{GraphDigest: g.Digest(), NodeCount: g.Order(), RelationshipCount: g.Size(), ComponentCount: 1, Tau: 1, Laplacian: "combinatorial", Metric: "hops", Alpha: 1},
+		Public: privacy.Public{
+			GraphDigest: g.Digest(), NodeCount: g.Order(), RelationshipCount: g.Size(), ComponentCount: 1, Tau: 1,
+			Laplacian: "combinatorial", Metric: "hops", Alpha: 1,
+		},
 		Budget: privacy.Budget{Epsilon: 1, Delta: 1e-5}, Sensitivity: privacy.Sensitivity{Lower: 0.5, Upper: 0.5},
 	}
 	for _, i := range sensors {
@@ -51,7 +54,10 @@ func Release(t testing.TB, g *graph.Graph, id string, sensors ...int) *privacy.R
 func TableOf(t testing.TB, g *graph.Graph, release *privacy.Release, prefix string) report.Table {
 	t.Helper()
 	r := &report.Report{RunID: release.ID(), ReleaseID: release.ID(), NodeCount: g.Order()}
-	nodes := report.Nodes{Graph: g, Source: make([]float64, g.Order()), Probability: make([]float64, g.Order()), Community: make([]int, g.Order()), Sensors: release.Nodes(), PrivateHeat: release.Values(), Sigma: release.Sigmas()}
+	nodes := report.Nodes{
+		Graph: g, Source: make([]float64, g.Order()), Probability: make([]float64, g.Order()),
+		Community: make([]int, g.Order()), Sensors: release.Nodes(), PrivateHeat: release.Values(), Sigma: release.Sigmas(),
+	}
 	for i := range g.Order() {
 		nodes.Source[i], nodes.Probability[i], nodes.Community[i] = float64(i%7)/7, 1/float64(i+1), i%3
 	}

@@ -130,7 +130,8 @@ func testWrite(t *testing.T, s Suite) {
 	write(t, st, g, table)
 	holds(t, st, g, table)
 	run := status(t, st, table.RunID(), connector.Finished)
-	if run.Nodes != int64(len(connector.Covered(table, g.Order()))) || run.RunIDColumn != table.RunIDColumn() || run.Table != connector.TableHash(table) {
+	if run.Nodes != int64(len(connector.Covered(table, g.Order()))) || run.RunIDColumn != table.RunIDColumn() ||
+		run.Table != connector.TableHash(table) {
 		t.Errorf("the record %+v does not describe the table", run)
 	}
 	for _, p := range table.Record() {
@@ -297,7 +298,10 @@ func testReserve(t *testing.T, s Suite) {
 	if err := reserve(first); err != nil { // a reply that was lost
 		t.Errorf("the same reservation again: %v", err)
 	}
-	for what, err := range map[string]error{"Check": st.Check(t.Context(), g, second, true), "Reserve": st.Reserve(t.Context(), g, second, true)} {
+	for what, err := range map[string]error{
+		"Check":   st.Check(t.Context(), g, second, true),
+		"Reserve": st.Reserve(t.Context(), g, second, true),
+	} {
 		unfinished, ok := errors.AsType[*connector.UnfinishedError](err)
 		if !ok || unfinished.RunID != first.RunID() || !errors.Is(err, connector.ErrConflict) {
 			t.Errorf("%s beside a reservation: %v, want the run that is in the way", what, err)

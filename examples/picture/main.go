@@ -113,7 +113,8 @@ func allocation(ctx context.Context, s *folder.Store) ([]*plot.Plot, error) {
 	}
 	return []*plot.Plot{
 		panel(fmt.Sprintf("%d communities", part.Count), m.Graph, at, nil, groups),
-		panel(fmt.Sprintf("σ from %.2g (light) to %.2g (dark), circles silent; equal noise: %.2g", low, high, p.UniformSigma()), m.Graph, at, nil, noise),
+		panel(fmt.Sprintf("σ from %.2g (light) to %.2g (dark), circles silent; equal noise: %.2g", low, high, p.UniformSigma()), m.Graph,
+			at, nil, noise),
 	}, nil
 }
 
@@ -239,7 +240,10 @@ func hue(x float64) color.Color {
 func save(path string, panels []*plot.Plot) error {
 	img := vgimg.NewWith(vgimg.UseWH(vg.Points(960), vg.Points(300)), vgimg.UseDPI(144))
 	dc := draw.New(img)
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Points(12), PadTop: vg.Points(6), PadBottom: vg.Points(6), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
+	tiles := draw.Tiles{
+		Rows: 1, Cols: len(panels), PadX: vg.Points(12), PadTop: vg.Points(6), PadBottom: vg.Points(6),
+		PadLeft: vg.Points(8), PadRight: vg.Points(8),
+	}
 	for i, p := range panels {
 		p.Draw(tiles.At(dc, i, 0))
 	}

@@ -53,24 +53,46 @@ var table = map[string]row{
 
 	"privacy/audit": {layer: 2, imports: []string{"graph", "privacy"}},
 
-	"report":              {layer: 2, imports: []string{"graph", "community", "privacy"}},
-	"privacy/sensitivity": {layer: 2, imports: []string{"graph", "laplacian/linop", "laplacian", "expm", "internal/dense", "internal/parallel"}},
-	"study/inspect":       {layer: 2, imports: []string{"privacy/sensitivity", "graph", "laplacian/linop", "laplacian", "expm", "internal/dense", "internal/parallel"}},
-	"privacy/allocation":  {layer: 2, imports: []string{"privacy/sensitivity", "graph", "laplacian/linop", "laplacian", "expm", "internal/parallel"}},
-	"analyst":             {layer: 2, imports: []string{"report", "privacy", "community", "recovery/measurement", "recovery/posterior", "recovery", "graph", "laplacian/linop", "laplacian", "expm", "internal/parallel"}},
+	"report": {layer: 2, imports: []string{"graph", "community", "privacy"}},
+	"privacy/sensitivity": {
+		layer:   2,
+		imports: []string{"graph", "laplacian/linop", "laplacian", "expm", "internal/dense", "internal/parallel"},
+	},
+	"study/inspect": {
+		layer:   2,
+		imports: []string{"privacy/sensitivity", "graph", "laplacian/linop", "laplacian", "expm", "internal/dense", "internal/parallel"},
+	},
+	"privacy/allocation": {
+		layer:   2,
+		imports: []string{"privacy/sensitivity", "graph", "laplacian/linop", "laplacian", "expm", "internal/parallel"},
+	},
+	"analyst": {
+		layer: 2,
+		imports: []string{
+			"report", "privacy", "community", "recovery/measurement", "recovery/posterior", "recovery", "graph",
+			"laplacian/linop", "laplacian", "expm", "internal/parallel",
+		},
+	},
 
-	root:                {layer: 3, imports: []string{"*", "internal/memory"}},
-	"study":             {layer: 3, imports: []string{root, "*", "internal/memory"}},
-	"internal/memory":   {layer: 3},
-	"report/page":       {layer: 3, imports: []string{"graph", "report"}},
-	"paper":             {layer: 3, imports: []string{root, "*", "report/page"}},
-	"study/advice":      {layer: 3, imports: []string{"graph", "report", "connector"}},
-	"connector":         {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
-	"connector/neo4j":   {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "internal/strictjson"}},
-	"connector/folder":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database", "internal/strictjson"}},
+	root:              {layer: 3, imports: []string{"*", "internal/memory"}},
+	"study":           {layer: 3, imports: []string{root, "*", "internal/memory"}},
+	"internal/memory": {layer: 3},
+	"report/page":     {layer: 3, imports: []string{"graph", "report"}},
+	"paper":           {layer: 3, imports: []string{root, "*", "report/page"}},
+	"study/advice":    {layer: 3, imports: []string{"graph", "report", "connector"}},
+	"connector":       {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
+	"connector/neo4j": {
+		layer:   3,
+		imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "internal/strictjson"},
+	},
+	"connector/folder": {
+		layer:   3,
+		imports: []string{"graph", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database", "internal/strictjson"},
+	},
 	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report", "internal/suggest"}},
-	"privacy/sensor":    {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}}, // graph for the ids of sensors
+	// graph for the ids of sensors
+	"privacy/sensor":    {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}},
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson", "internal/suggest"}},
 	"internal/disk":     {layer: 3},
 	"internal/columnar": {layer: 3},
@@ -94,7 +116,10 @@ var table = map[string]row{
 	"internal/documented":   {layer: 3, kit: true},
 	"internal/lockedbuffer": {layer: 0, kit: true},
 	"privacy/ledgertest":    {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
-	"connector/storetest":   {layer: 3, imports: []string{root, "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"}, kit: true},
+	"connector/storetest": {
+		layer: 3, imports: []string{root, "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"},
+		kit: true,
+	},
 
 	"internal/arch": {layer: 4},
 }

@@ -19,7 +19,10 @@ import (
 // interfaces and function values.
 func TestSentinelsAreNamed(t *testing.T) {
 	m := newProgram(t)
-	for _, pkg := range []string{root, "analyst", "study", "privacy", "sensitivity", "allocation", "connector", "connector/neo4j", "connector/folder"} {
+	for _, pkg := range []string{
+		root, "analyst", "study", "privacy", "sensitivity", "allocation", "connector", "connector/neo4j",
+		"connector/folder",
+	} {
 		m.load(pkg)
 		for _, f := range m.funcs[pkg] {
 			if !f.public() {
@@ -30,7 +33,8 @@ func TestSentinelsAreNamed(t *testing.T) {
 				delete(missing, name)
 			}
 			if len(missing) > 0 {
-				t.Errorf("the comment of %s does not name %v", strings.ReplaceAll(f.object.FullName(), module, ""), slices.Sorted(maps.Keys(missing)))
+				t.Errorf("the comment of %s does not name %v", strings.ReplaceAll(f.object.FullName(), module, ""),
+					slices.Sorted(maps.Keys(missing)))
 			}
 		}
 	}

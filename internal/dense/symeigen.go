@@ -88,7 +88,9 @@ func FirstEntries(d, e, z []float64) error {
 // the diagonal, or below roundoff, for a full matrix its own: rotations with the rows of a hub
 // leave errors of that size anyway. The first criterion alone may never be met between nearly
 // equal eigenvalues that are small beside ‖S‖, as leaves and components cause.
-func implicitQL(ctx context.Context, d, e []float64, roundoff float64, rotate func(i int, c, s float64), progress func(string, int64, int64)) error {
+func implicitQL(ctx context.Context, d, e []float64, roundoff float64, rotate func(i int, c, s float64),
+	progress func(string, int64, int64),
+) error {
 	n := len(d)
 	e[n-1] = 0
 	left := maxSweeps * n

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-const pageText = "# A page\n\n```console\n$ first --flag \\\n    value\nε is 4.0487 in 3 of 97\n…\n│  a │ 0.93 │\n$ second\n$ third\nError: no (exit 5)\n$ fourth\n(exit 22)\n```\n\nProse.\n"
+const pageText = "# A page\n\n```console\n$ first --flag \\\n    value\nε is 4.0487 in 3 of 97\n…\n│  a │ 0.93 │\n$ second\n$ " +
+	"third\nError: no (exit 5)\n$ fourth\n(exit 22)\n```\n\nProse.\n"
 
 func readPage(t *testing.T, text string) *Page {
 	t.Helper()
@@ -93,7 +94,12 @@ func TestMend(t *testing.T) {
 	for k, run := range []struct {
 		printed string
 		exit    int
-	}{{"ε is 4.2 in 3 of 97\nmuch\n\nmore\n│  b │ 0.95 │\n│  a │ 0.91 │\n", 0}, {"second speaks", 0}, {"Error: no (exit 5)\n", 5}, {"", 7}} {
+	}{
+		{"ε is 4.2 in 3 of 97\nmuch\n\nmore\n│  b │ 0.95 │\n│  a │ 0.91 │\n", 0},
+		{"second speaks", 0},
+		{"Error: no (exit 5)\n", 5},
+		{"", 7},
+	} {
 		p.Commands[k].Fix(run.printed, run.exit)
 	}
 	if err := p.Write(); err != nil {

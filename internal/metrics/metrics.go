@@ -85,10 +85,12 @@ const (
 // New returns a set with the version of the program and no run.
 func New(name, version string) *Set {
 	s := &Set{registry: prometheus.NewPedanticRegistry()}
-	s.runs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: runsTotal, Help: "Runs that ended, by how they ended."}, []string{nameLabel, statusLabel})
+	s.runs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: runsTotal, Help: "Runs that ended, by how they ended."},
+		[]string{nameLabel, statusLabel})
 	s.registry.MustRegister(s.runs)
 	gauge := func(metric, help string, labels ...string) *prometheus.GaugeVec {
-		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: metric, Help: help}, append([]string{nameLabel}, labels...))
+		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: metric, Help: help},
+			append([]string{nameLabel}, labels...))
 		s.registry.MustRegister(v)
 		return v
 	}
@@ -97,8 +99,10 @@ func New(name, version string) *Set {
 	s.end = gauge("run_last_end_timestamp_seconds", "When a run last ended, however it did, in Unix time.")
 	s.exit = gauge("run_last_exit_code", "Exit code of the last run.")
 	s.waiting = gauge("run_waiting_for_budget", "1 where the budget refused the last run, else 0.")
-	s.spent = gauge("epsilon_spent", "Privacy loss of all releases of a budget scope together, at the delta of its cap or else of its last release.", ledgerLabel, deltaLabel)
-	s.counted = gauge("epsilon_counted", "Privacy loss of the releases that count against the cap of a budget scope: all, or where it slides those of its window.", ledgerLabel, deltaLabel)
+	s.spent = gauge("epsilon_spent", "Privacy loss of all releases of a budget scope together, at the delta of its cap or else of its "+
+		"last release.", ledgerLabel, deltaLabel)
+	s.counted = gauge("epsilon_counted", "Privacy loss of the releases that count against the cap of a budget scope: all, or where it "+
+		"slides those of its window.", ledgerLabel, deltaLabel)
 	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel, deltaLabel)
 	s.free = gauge("budget_free_timestamp_seconds", "When the release that the budget refused can be paid, in Unix time.", ledgerLabel)
 	s.nodes = gauge("nodes", "Nodes of the graph of the last run.")

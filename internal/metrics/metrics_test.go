@@ -232,7 +232,8 @@ func TestHandler(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), want) || !strings.Contains(string(body), `graphcloak_job_status{name="nightly",status="INVALID"} 1`) {
+		if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), want) ||
+			!strings.Contains(string(body), `graphcloak_job_status{name="nightly",status="INVALID"} 1`) {
 			t.Errorf("%q: %s %v\n%s", accept, resp.Header.Get("Content-Type"), err, body)
 		}
 	}

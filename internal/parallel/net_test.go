@@ -49,7 +49,8 @@ func TestPanicOfAWorker(t *testing.T) {
 					panicAtThree(i)
 				})
 			}).(*parallel.Panic)
-			if !ok || p.Value != "inside" || !strings.Contains(string(p.Stack), "panicAtThree") || !strings.HasPrefix(p.Error(), "inside, in a worker:\n") {
+			if !ok || p.Value != "inside" || !strings.Contains(string(p.Stack), "panicAtThree") ||
+				!strings.HasPrefix(p.Error(), "inside, in a worker:\n") {
 				t.Errorf("%s, %d workers: fault %v", name, workers, p)
 			}
 			if running.Load() != 0 {

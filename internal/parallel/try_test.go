@@ -16,7 +16,8 @@ import (
 func TestTry(t *testing.T) {
 	withWorkers(t, func(workers int) {
 		var done atomic.Int64
-		if err := parallel.Try(64, 1<<14, func(lo, hi int) error { done.Add(int64(hi - lo)); return nil }); err != nil || done.Load() != 64 {
+		if err := parallel.Try(64, 1<<14, func(lo, hi int) error { done.Add(int64(hi - lo)); return nil }); err != nil ||
+			done.Load() != 64 {
 			t.Errorf("%d workers: %v after %d rows of 64", workers, err, done.Load())
 		}
 		err := parallel.Try(64, 1<<14, func(lo, _ int) error {

@@ -85,7 +85,10 @@ func TestFailures(t *testing.T) {
 
 // An address that cannot work is refused before anything is sent, and not repeated.
 func TestAddresses(t *testing.T) {
-	for _, bad := range []string{"", "secret", "ftp://secret/x", "https:///secret", "https://user:secret@host/", "https://host/#secret", "https://host/secret\x00", "file:///etc/secret"} {
+	for _, bad := range []string{
+		"", "secret", "ftp://secret/x", "https:///secret", "https://user:secret@host/", "https://host/#secret",
+		"https://host/secret\x00", "file:///etc/secret",
+	} {
 		if _, err := ping.New(bad); !errors.Is(err, ping.ErrAddress) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v, want ErrAddress", bad, err)
 		}

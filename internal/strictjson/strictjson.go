@@ -167,7 +167,8 @@ func difference(got, want []byte, last jsontext.Pointer) error {
 		if errA != nil || errB != nil { // both have ended: they differ in last alone
 			return fmt.Errorf("%w: %s is not that of the rest: it was changed after it was made", ErrInvalid, place(last))
 		}
-		if a.Kind() == b.Kind() && a.String() == b.String() || a.Kind() == '"' && b.Kind() == '"' && last != "" && w.StackPointer() == last && g.StackPointer() == last {
+		if a.Kind() == b.Kind() && a.String() == b.String() || a.Kind() == '"' && b.Kind() == '"' && last != "" &&
+			w.StackPointer() == last && g.StackPointer() == last {
 			continue
 		}
 		key := func(d *jsontext.Decoder, t jsontext.Token) bool {

@@ -44,7 +44,8 @@ func problemOf(err error) *problem {
 	case errors.Is(err, jobs.ErrNoJob):
 		return &problem{http.StatusNotFound, "not_found", "there is nothing of this name"}
 	case errors.Is(err, jobs.ErrHeld), errors.Is(err, jobs.ErrUnfinished), errors.Is(err, jobs.ErrPast):
-		return &problem{http.StatusConflict, "conflict", "the job is running, or waits before it is tried again, or this server is busy with others"}
+		return &problem{http.StatusConflict, "conflict", "the job is running, or waits before it is tried again, or this server is " +
+			"busy with others"}
 	case errors.Is(err, jobs.ErrInvalid):
 		return &problem{http.StatusConflict, "conflict", err.Error()}
 	}

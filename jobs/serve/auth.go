@@ -38,7 +38,8 @@ var ErrToken = errors.New("serve: not a token")
 
 // CheckToken refuses a token that could be guessed or not be sent.
 func CheckToken(token string) error {
-	if len(token) < minToken || len(token) > 1024 || strings.ContainsFunc(token, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) || r == ' ' }) {
+	if len(token) < minToken || len(token) > 1024 ||
+		strings.ContainsFunc(token, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) || r == ' ' }) {
 		return fmt.Errorf("%w: want from %d to 1024 printable ASCII characters without spaces", ErrToken, minToken)
 	}
 	return nil
@@ -66,7 +67,10 @@ func (s *server) guard(next http.Handler) http.Handler {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GraphCloak: any user name, and the token as password"`)
 			fail(w, r, &problem{http.StatusUnauthorized, "unauthorized", "give the token, as Authorization: Bearer TOKEN"})
 		case !local(r.Host):
-			fail(w, r, &problem{http.StatusForbidden, "forbidden", "without a token this server answers to the names of its own machine alone"})
+			fail(w, r, &problem{
+				http.StatusForbidden, "forbidden",
+				"without a token this server answers to the names of its own machine alone",
+			})
 		case !reads:
 			fail(w, r, &problem{http.StatusForbidden, "forbidden", "changes need a token: start the server with --token-file"})
 		default:

@@ -37,7 +37,11 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(pa
 	store := &leaving{Store: storetest.NewJobStore()}
 	engine := jobs.New(jobs.Options{
 		Store: store, Runner: &runner{}, Instance: "test",
-		Settings: []map[string]any{{"name": "calm", "schedule": "@yearly"}, {"name": "needy", "schedule": "@yearly"}, {"name": "wrong", "schedule": "now and then"}},
+		Settings: []map[string]any{
+			{"name": "calm", "schedule": "@yearly"},
+			{"name": "needy", "schedule": "@yearly"},
+			{"name": "wrong", "schedule": "now and then"},
+		},
 		Cautions: func(context.Context, []jobs.Definition) map[string]jobs.Caution { return cautions },
 	})
 	ctx, stop := context.WithCancel(t.Context())
@@ -67,11 +71,13 @@ func TestWhatNeedsYouStandsFirst(t *testing.T) {
 		_, ask := operator(t, map[string]jobs.Caution{"needy": {Err: errors.New(text)}})
 		synctest.Wait()
 		_, body := ask("/")
-		calm, needy, wrong := strings.Index(body, `"/jobs/calm"`), strings.Index(body, `"/jobs/needy"`), strings.Index(body, `"/jobs/wrong"`)
+		calm, needy, wrong := strings.Index(body, `"/jobs/calm"`), strings.Index(body, `"/jobs/needy"`),
+			strings.Index(body, `"/jobs/wrong"`)
 		if !(0 < wrong && wrong < needy && needy < calm) || !strings.Contains(body, "2 of 3 need you") {
 			t.Errorf("wrong at %d, needy at %d, calm at %d: %s", wrong, needy, calm, body)
 		}
-		if !strings.Contains(body, "<details><summary>the scope has no cap, and ") || !strings.Contains(body, " …</summary> ") || !strings.Contains(body, "that is all</details>") {
+		if !strings.Contains(body, "<details><summary>the scope has no cap, and ") || !strings.Contains(body, " …</summary> ") ||
+			!strings.Contains(body, "that is all</details>") {
 			t.Errorf("a long text is not folded: %s", body)
 		}
 	})
@@ -82,7 +88,8 @@ func TestJobPageShowsWhatARunSpends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, ask := operator(t, nil)
 		synctest.Wait()
-		if _, body := ask("/jobs/calm"); !strings.Contains(body, "ε = 0.5, δ = 1e-05 from property=risk") || !strings.Contains(body, "ε = 3.5 for one more") {
+		if _, body := ask("/jobs/calm"); !strings.Contains(body, "ε = 0.5, δ = 1e-05 from property=risk") ||
+			!strings.Contains(body, "ε = 3.5 for one more") {
 			t.Errorf("ε, scope or what is left is missing: %s", body)
 		}
 		if _, body := ask("/jobs/needy"); strings.Contains(body, "A run spends") {
@@ -104,7 +111,8 @@ func TestStoreAway(t *testing.T) {
 		synctest.Wait()
 		for _, path := range []string{"/", "/jobs/calm"} {
 			code, body := ask(path)
-			if code != http.StatusServiceUnavailable || !strings.Contains(body, "The store does not answer. This is how it was 1h0m0s ago.") || !strings.Contains(body, "calm") {
+			if code != http.StatusServiceUnavailable ||
+				!strings.Contains(body, "The store does not answer. This is how it was 1h0m0s ago.") || !strings.Contains(body, "calm") {
 				t.Errorf("%s: %d: %s", path, code, body)
 			}
 			if strings.Contains(body, "<button") || strings.Contains(body, planted) {
@@ -138,7 +146,10 @@ func TestLabelsFit(t *testing.T) {
 
 // TestPaper: what is printed is black on white, and as narrow as a phone's, for a sheet cuts off what a screen scrolls.
 func TestPaper(t *testing.T) {
-	for _, rule := range []string{"@media (max-width: 45rem), print {", "@media print { :root { color-scheme: light; } }", "@media screen and (prefers-color-scheme: dark)"} {
+	for _, rule := range []string{
+		"@media (max-width: 45rem), print {", "@media print { :root { color-scheme: light; } }",
+		"@media screen and (prefers-color-scheme: dark)",
+	} {
 		if !strings.Contains(string(styleSheet), rule) {
 			t.Errorf("the style sheet lacks %q", rule)
 		}

@@ -28,7 +28,8 @@ var pageFiles embed.FS
 var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span, "label": label, "long": long, "lead": lead, "rest": rest,
+	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span,
+	"label": label, "long": long, "lead": lead, "rest": rest,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -353,6 +354,7 @@ func verdict(of string) string {
 func label(status any) string {
 	return map[string]string{
 		"PENDING": "waits for its first time", "RUNNING": "running", "FINISHED": "finished", "FAILED": "failed", "CANCELED": "cancelled",
-		"WAITING_FOR_BUDGET": "waits for budget", "OVER_BUDGET": "costs more than its whole cap", "PAUSED": "paused", "INVALID": "cannot run",
+		"WAITING_FOR_BUDGET": "waits for budget", "OVER_BUDGET": "costs more than its whole cap", "PAUSED": "paused",
+		"INVALID": "cannot run",
 	}[fmt.Sprint(status)]
 }

@@ -62,12 +62,15 @@ func newSite(t *testing.T, token string) *site {
 	site.runner.end.Store(&jobs.Ending{
 		Outcome: jobs.Outcome{Status: jobs.Finished, Message: "it is <b>there</b>"},
 		Run: &jobs.Run{
-			Mode: "write", Spent: true, EpsilonSpent: 1, DeltaSpent: 1e-5, Answer: "<script>alert(1)</script>", Probability: 0.9, Verdict: "misfit", BudgetScope: "property=risk",
+			Mode: "write", Spent: true, EpsilonSpent: 1, DeltaSpent: 1e-5, Answer: "<script>alert(1)</script>", Probability: 0.9,
+			Verdict: "misfit", BudgetScope: "property=risk",
 			Report: []byte(`{"answer":"A","guarantee":"ε = 1","communities":[{"name":"<i>","size":3,"priorProbability":0.5,"probability":0.9}],"notProtected":["the graph"]}`),
 		},
 	})
 	site.engine = jobs.New(jobs.Options{Store: site.store, Runner: site.runner, Instance: "test", Settings: []map[string]any{
-		{"name": "yearly", "schedule": "@yearly"}, {"name": "wrong", "schedule": "<script>"}, {"name": "still", "schedule": "@yearly", "paused": true},
+		{"name": "yearly", "schedule": "@yearly"},
+		{"name": "wrong", "schedule": "<script>"},
+		{"name": "still", "schedule": "@yearly", "paused": true},
 	}})
 	site.engine.Cautions = func(context.Context, []jobs.Definition) map[string]jobs.Caution {
 		return map[string]jobs.Caution{"still": {Err: errors.New("its scope has no cap: `graphcloak budget set <b>`")}}
@@ -80,7 +83,13 @@ func newSite(t *testing.T, token string) *site {
 		Engine: site.engine, Store: site.store, Name: "memory", Version: "test", Token: token,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "up 1\n") }),
 		Budgets: func(context.Context) ([]Budget, error) {
-			return []Budget{{Scope: "property=risk", Releases: 1, Epsilon: &epsilon, Delta: 1e-5, CapEpsilon: &limit, CapDelta: &limit, CapPerSeconds: 30 * 86400, RecentEpsilon: &epsilon, RemainingEpsilon: &limit}, {Scope: "bare", Delta: 1e-5}}, nil
+			return []Budget{
+				{
+					Scope: "property=risk", Releases: 1, Epsilon: &epsilon, Delta: 1e-5, CapEpsilon: &limit,
+					CapDelta: &limit, CapPerSeconds: 30 * 86400, RecentEpsilon: &epsilon, RemainingEpsilon: &limit,
+				},
+				{Scope: "bare", Delta: 1e-5},
+			}, nil
 		},
 	})
 	site.http = httptest.NewServer(server.Handler)
@@ -164,11 +173,18 @@ func TestSpecification(t *testing.T) {
 	}
 	s := newSite(t, testToken)
 	id := s.runOnce(jobs.Finished)
-	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: 9, Message: "its budget is spent", RenewsAt: time.Now().Add(time.Hour)}})
+	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{
+		Status: jobs.WaitingForBudget, ExitCode: 9, Message: "its budget is spent",
+		RenewsAt: time.Now().Add(time.Hour),
+	}})
 	s.runOnce(jobs.WaitingForBudget)
-	s.runner.end.Store(&jobs.Ending{Outcome: jobs.Outcome{Status: jobs.OverBudget, ExitCode: 9, Message: "it costs too much"}, Hint: "raise the cap"})
+	s.runner.end.Store(&jobs.Ending{
+		Outcome: jobs.Outcome{Status: jobs.OverBudget, ExitCode: 9, Message: "it costs too much"},
+		Hint:    "raise the cap",
+	})
 	s.runOnce(jobs.OverBudget)
-	if _, _, body := s.ask("GET", "/api/v1/jobs/yearly"); strings.Count(body, `"it costs too much; raise the cap"`) < 2 { // the job and its tick
+	// the job and its tick
+	if _, _, body := s.ask("GET", "/api/v1/jobs/yearly"); strings.Count(body, `"it costs too much; raise the cap"`) < 2 {
 		t.Errorf("nothing says what to do: %s", body)
 	}
 	bare := func(r *http.Request) { r.Header.Del("Authorization") }
@@ -263,7 +279,11 @@ func TestPages(t *testing.T) {
 	s := newSite(t, testToken)
 	id := s.runOnce(jobs.Finished)
 	for path, wants := range map[string][]string{
-		"/":            {"yearly", "its scope has no cap: `graphcloak budget set &lt;b&gt;", "cannot run", "property=risk", "per 30 days", "no cap", "90 %", "no answer: the measurements do not fit the model", "/runs/" + id, "&lt;script&gt;alert(1)"},
+		"/": {
+			"yearly", "its scope has no cap: `graphcloak budget set &lt;b&gt;", "cannot run",
+			"property=risk", "per 30 days", "no cap", "90 %", "no answer: the measurements do not fit the model", "/runs/" + id,
+			"&lt;script&gt;alert(1)",
+		},
 		"/jobs/yearly": {"@yearly", "Run now", "Pause", "finished", "/runs/" + id},
 		"/jobs/still":  {"paused", "its scope has no cap: `graphcloak budget set ", "Resume", "It was not run yet."},
 		"/runs/" + id:  {"ε = 1", "property=risk", "&lt;i&gt;", "the graph"},
@@ -282,11 +302,15 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s holds %q", path, bad)
 			}
 		}
-		if csp := w.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'self'") || strings.Contains(csp, "unsafe") {
+		if csp := w.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'self'") ||
+			strings.Contains(csp, "unsafe") {
 			t.Errorf("%s: policy %q", path, csp)
 		}
 	}
-	for path, status := range map[string]int{"/jobs/nothing": 404, "/runs/nothing": 404, "/nothing": 404, "/style.css": 200, "/metrics": 200} {
+	for path, status := range map[string]int{
+		"/jobs/nothing": 404, "/runs/nothing": 404, "/nothing": 404, "/style.css": 200,
+		"/metrics": 200,
+	} {
 		if _, w, _ := s.ask("GET", path); w.StatusCode != status {
 			t.Errorf("%s: %s, want %d", path, w.Status, status)
 		}
@@ -393,7 +417,10 @@ func (brokenStore) Now(context.Context) (time.Time, error) {
 
 // TestCheckToken refuses what could be guessed or not be sent.
 func TestCheckToken(t *testing.T) {
-	for token, ok := range map[string]bool{testToken: true, "": false, "short": false, "with spaces 0123456789": false, "päßwörter-0123456789": false, strings.Repeat("x", 2000): false, "line\n0123456789abcdef": false} {
+	for token, ok := range map[string]bool{
+		testToken: true, "": false, "short": false,
+		"with spaces 0123456789": false, "päßwörter-0123456789": false, strings.Repeat("x", 2000): false, "line\n0123456789abcdef": false,
+	} {
 		if err := CheckToken(token); (err == nil) != ok || err != nil && !errors.Is(err, ErrToken) {
 			t.Errorf("%.20q: %v", token, err)
 		}

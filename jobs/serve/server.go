@@ -119,11 +119,17 @@ func (s *server) handler() http.Handler {
 	shut.HandleFunc("GET /api/v1/runs", s.answer(s.listRuns))
 	shut.HandleFunc("GET /api/v1/runs/{runId}", s.answer(s.showRun))
 	shut.HandleFunc("GET /api/v1/budgets", s.answer(s.listBudgets))
-	shut.HandleFunc("/api/", s.answer(func(*http.Request) (int, any, error) { return 0, nil, notFound("there is nothing at this address") }))
+	shut.HandleFunc("/api/", s.answer(func(*http.Request) (int, any, error) {
+		return 0, nil,
+			notFound("there is nothing at this address")
+	}))
 
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, &problem{http.StatusForbidden, "forbidden", "a page of another site asked for this; open the page of this server, or call the API without a browser"})
+		fail(w, r, &problem{
+			http.StatusForbidden, "forbidden",
+			"a page of another site asked for this; open the page of this server, or call the API without a browser",
+		})
 	}))
 	return headers(guard.Handler(http.MaxBytesHandler(open, maxBody)))
 }
@@ -133,7 +139,8 @@ func (s *server) handler() http.Handler {
 func headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "+
+			"frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -85,8 +85,10 @@ func TestManifests(t *testing.T) {
 	for path, pod := range pods {
 		c := pod.Containers[0]
 		s := c.SecurityContext
-		if !*pod.SecurityContext.RunAsNonRoot || *pod.AutomountServiceAccountToken || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem ||
-			len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" || pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+		if !*pod.SecurityContext.RunAsNonRoot || *pod.AutomountServiceAccountToken || *s.AllowPrivilegeEscalation ||
+			!*s.ReadOnlyRootFilesystem ||
+			len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" ||
+			pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("%s is not confined", path)
 		}
 		volumes := make(map[string]bool)
@@ -108,7 +110,8 @@ func TestManifests(t *testing.T) {
 		for _, e := range c.Env {
 			key := "`" + e.Name + "`"
 			if name, ok := strings.CutPrefix(e.Name, "GRAPHCLOAK_"); ok {
-				key = regexp.MustCompile("_[a-z]").ReplaceAllStringFunc(strings.ToLower(name), func(s string) string { return strings.ToUpper(s[1:]) })
+				key = regexp.MustCompile("_[a-z]").ReplaceAllStringFunc(strings.ToLower(name),
+					func(s string) string { return strings.ToUpper(s[1:]) })
 				key = "- `" + key + "`"
 			}
 			if !strings.Contains(string(reference), key) {

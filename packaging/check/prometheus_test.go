@@ -46,7 +46,10 @@ func TestForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		types, samples := scraped(t, data, kind)
-		for name, want := range map[string]model.MetricType{"graphcloak_run_last_success_timestamp_seconds": model.MetricTypeGauge, "graphcloak_epsilon_spent": model.MetricTypeGauge} {
+		for name, want := range map[string]model.MetricType{
+			"graphcloak_run_last_success_timestamp_seconds": model.MetricTypeGauge,
+			"graphcloak_epsilon_spent":                      model.MetricTypeGauge,
+		} {
 			if types[name] != want {
 				t.Errorf("%s: %s is a %q, want a %q", file, name, types[name], want)
 			}
@@ -96,7 +99,8 @@ func scraped(t *testing.T, data []byte, kind string) (types map[string]model.Met
 // alerts reads the rules as Prometheus does.
 func alerts(t *testing.T) map[string]rulefmt.Rule {
 	t.Helper()
-	groups, errs := rulefmt.ParseFile(filepath.Join("..", "prometheus", "graphcloak.rules.yml"), false, model.LegacyValidation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.ParseFile(filepath.Join("..", "prometheus", "graphcloak.rules.yml"), false, model.LegacyValidation,
+		parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		t.Fatal(errors.Join(errs...))
 	}
@@ -127,8 +131,14 @@ func TestAlerts(t *testing.T) {
 		{"the budget is low", series(47*hour, 47*hour, 0, 0, 7, 8, 0), "GraphCloakBudgetLow"},
 		{"it waits for a sliding cap", series(2*hour, 47*hour, 9, 1, 7.9, 8, 60*hour), ""},
 		{"it waits for ever", series(2*hour, 47*hour, 9, 1, 7.9, 8, 0), "GraphCloakBudgetSpent"},
-		{"it cannot run", series(47*hour, 47*hour, 0, 0, 1, 8, 0) + "  graphcloak_job_status{name=\"risk\",status=\"INVALID\"} 1+0x72\n", "GraphCloakJobInvalid"},
-		{"nobody ran it", series(47*hour, 47*hour, 0, 0, 1, 8, 0) + "  graphcloak_job_missed_times{name=\"risk\"} 2+0x72\n", "GraphCloakMissed"},
+		{
+			"it cannot run", series(47*hour, 47*hour, 0, 0, 1, 8, 0) + "  graphcloak_job_status{name=\"risk\",status=\"INVALID\"} 1+0x72\n",
+			"GraphCloakJobInvalid",
+		},
+		{
+			"nobody ran it", series(47*hour, 47*hour, 0, 0, 1, 8, 0) + "  graphcloak_job_missed_times{name=\"risk\"} 2+0x72\n",
+			"GraphCloakMissed",
+		},
 	} {
 		loaded := promqltest.LoadedStorage(t, night.series)
 		engine := promqltest.NewTestEngine(t, false, 0, 1e6)

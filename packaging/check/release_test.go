@@ -52,7 +52,10 @@ func TestReleaseImages(t *testing.T) {
 	program, dist := static(t), t.TempDir()
 	for _, system := range []string{"linux", "windows"} {
 		var line strings.Builder
-		err := hook.Execute(&line, map[string]string{"Os": system, "Arch": "amd64", "Path": program, "Version": "0.0.1", "CommitTimestamp": "1"})
+		err := hook.Execute(&line, map[string]string{
+			"Os": system, "Arch": "amd64", "Path": program, "Version": "0.0.1",
+			"CommitTimestamp": "1",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

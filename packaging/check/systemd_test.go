@@ -64,7 +64,10 @@ func TestServiceEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, content := range map[string]string{"password": "secret\n", "risk.yaml": "sourceProperty: risk\nnodeKey: id\nepsilon: 0.5\ndelta: 1.0e-5\n"} {
+	for name, content := range map[string]string{
+		"password":  "secret\n",
+		"risk.yaml": "sourceProperty: risk\nnodeKey: id\nepsilon: 0.5\ndelta: 1.0e-5\n",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +79,8 @@ func TestServiceEnvironment(t *testing.T) {
 		}
 	}
 	specifiers := strings.NewReplacer("%d", dir, "%C", dir, "%i", "risk", "/etc/graphcloak", dir)
-	env := []string{"STATE_DIRECTORY=" + state, "NEO4J_URI=bolt://127.0.0.1:1", "NEO4J_USERNAME=neo4j", "GRAPHCLOAK_TIMEOUT=3s"} // two are those of the EnvironmentFile
+	// two are those of the EnvironmentFile
+	env := []string{"STATE_DIRECTORY=" + state, "NEO4J_URI=bolt://127.0.0.1:1", "NEO4J_USERNAME=neo4j", "GRAPHCLOAK_TIMEOUT=3s"}
 	var command []string
 	for line := range strings.Lines(string(text)) {
 		line = specifiers.Replace(strings.TrimSpace(line))
@@ -93,7 +97,8 @@ func TestServiceEnvironment(t *testing.T) {
 	if exit := cmd.ProcessState.ExitCode(); exit != 8 {
 		t.Errorf("exit %d, want 8, for the server is not there:\n%s", exit, out)
 	}
-	if metrics, err := os.ReadFile(filepath.Join(cache, "risk.prom")); err != nil || !strings.Contains(string(metrics), `graphcloak_run_last_exit_code{name="risk"} 8`) {
+	if metrics, err := os.ReadFile(filepath.Join(cache, "risk.prom")); err != nil ||
+		!strings.Contains(string(metrics), `graphcloak_run_last_exit_code{name="risk"} 8`) {
 		t.Errorf("%v\n%s", err, metrics)
 	}
 }

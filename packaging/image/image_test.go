@@ -124,7 +124,10 @@ func TestImage(t *testing.T) {
 	if err != nil || bytes.Count(pem, []byte("BEGIN CERTIFICATE")) < 50 {
 		t.Errorf("%d bytes of certificates, %v", len(pem), err)
 	}
-	run := []string{"run", "--from", "example:karate", "--source-property", "source", "--mode", "stats", "--metrics-file", "/state/nightly.prom"}
+	run := []string{
+		"run", "--from", "example:karate", "--source-property", "source", "--mode", "stats", "--metrics-file",
+		"/state/nightly.prom",
+	}
 	inside(t, root, config.Config, 0, "--tmpfs /state", run...)
 	inside(t, root, config.Config, 6, "", run...) // nowhere to keep what must outlast a crash: nothing is spent
 	inside(t, root, config.Config, 0, "", "version")

@@ -26,7 +26,10 @@ func (s spec) layer() ([]byte, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
 	add := func(name string, mode int64, owner int, content []byte) {
-		h := &tar.Header{Name: name, Mode: mode, Uid: owner, Gid: owner, ModTime: s.time(), Size: int64(len(content)), Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		h := &tar.Header{
+			Name: name, Mode: mode, Uid: owner, Gid: owner, ModTime: s.time(), Size: int64(len(content)),
+			Typeflag: tar.TypeReg, Format: tar.FormatPAX,
+		}
 		if content == nil {
 			h.Typeflag = tar.TypeDir
 		}
@@ -37,13 +40,15 @@ func (s spec) layer() ([]byte, error) {
 			_, err = w.Write(content)
 		}
 	}
-	for _, dir := range []string{"dev/", "etc/", "etc/ssl/", "etc/ssl/certs/", "proc/", "sys/", "usr/", "usr/bin/"} { // three are for the runtime to mount on
+	// three are for the runtime to mount on
+	for _, dir := range []string{"dev/", "etc/", "etc/ssl/", "etc/ssl/certs/", "proc/", "sys/", "usr/", "usr/bin/"} {
 		add(dir, 0o755, 0, nil)
 	}
 	add("state/", 0o700, user, nil)
 	add("tmp/", 0o1777, 0, nil)
 	add("etc/group", 0o644, 0, fmt.Appendf(nil, "root:x:0:\ngraphcloak:x:%d:\n", user))
-	add("etc/passwd", 0o644, 0, fmt.Appendf(nil, "root:x:0:0:root:/:/sbin/nologin\ngraphcloak:x:%d:%d:graphcloak:/state:/sbin/nologin\n", user, user))
+	add("etc/passwd", 0o644, 0, fmt.Appendf(nil, "root:x:0:0:root:/:/sbin/nologin\ngraphcloak:x:%d:%d:graphcloak:/state:/sbin/nologin\n",
+		user, user))
 	add("etc/ssl/certs/ca-certificates.crt", 0o644, 0, certificates())
 	add("usr/bin/graphcloak", 0o755, 0, program)
 	if err == nil {
@@ -69,7 +74,10 @@ func certificates() []byte {
 func pack(w io.Writer, files map[string][]byte, names []string, s spec) error {
 	t := tar.NewWriter(w)
 	for _, name := range names {
-		h := &tar.Header{Name: name, Mode: 0o644, ModTime: s.time(), Size: int64(len(files[name])), Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		h := &tar.Header{
+			Name: name, Mode: 0o644, ModTime: s.time(), Size: int64(len(files[name])), Typeflag: tar.TypeReg,
+			Format: tar.FormatPAX,
+		}
 		if err := t.WriteHeader(h); err != nil {
 			return err
 		}

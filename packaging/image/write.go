@@ -30,12 +30,17 @@ func (s spec) image() (v1.Image, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, tarball.WithMediaType(types.OCILayer))
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+		tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, "", err
 	}
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	img, err := mutate.Append(base, mutate.Addendum{Layer: layer, MediaType: types.OCILayer, History: v1.History{CreatedBy: "packaging/image", Created: v1.Time{Time: s.time()}}})
+	img, err := mutate.Append(base,
+		mutate.Addendum{
+			Layer: layer, MediaType: types.OCILayer,
+			History: v1.History{CreatedBy: "packaging/image", Created: v1.Time{Time: s.time()}},
+		})
 	if err != nil {
 		return nil, "", err
 	}
@@ -50,7 +55,8 @@ func (s spec) image() (v1.Image, string, error) {
 		Env: []string{"PATH=/usr/bin", "XDG_STATE_HOME=/state"},
 		Labels: map[string]string{
 			"org.opencontainers.image.title": "graphcloak", "org.opencontainers.image.version": s.version,
-			"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.source": "https://github.com/graphcloak/graphcloak",
+			"org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.source":   "https://github.com/graphcloak/graphcloak",
 		},
 	}
 	img, err = mutate.ConfigFile(img, file)

@@ -82,7 +82,8 @@ func TestFeasibleOnEveryEdge(t *testing.T) {
 				if v := worst(a, r.Weights); !(v <= 1+1e-7) || !(v >= 1-1e-7) {
 					t.Errorf("%s τ=%v %s: worst edge %v, want 1", f.name, tau, o, v)
 				}
-				if b, err := sensitivity.Bound(ctx, m, r.Weights, sensitivity.Options{}); err != nil || b.Lower > 1+1e-6 || b.Upper < 1-1e-6 {
+				if b, err := sensitivity.Bound(ctx, m, r.Weights, sensitivity.Options{}); err != nil || b.Lower > 1+1e-6 ||
+					b.Upper < 1-1e-6 {
 					t.Errorf("%s τ=%v %s: certificate [%v, %v] %v, want 1 inside", f.name, tau, o, b.Lower, b.Upper, err)
 				}
 				if r.Limit > r.Value*1.001 {
@@ -98,7 +99,8 @@ func TestFeasibleOnEveryEdge(t *testing.T) {
 					}
 				}
 				if on != r.Reporting || on == 0 || len(r.ActiveEdges) == 0 || r.Objective == allocation.Auto {
-					t.Errorf("%s τ=%v %s: %d report, result says %d with %d tight edges, objective %s", f.name, tau, o, on, r.Reporting, len(r.ActiveEdges), r.Objective)
+					t.Errorf("%s τ=%v %s: %d report, result says %d with %d tight edges, objective %s", f.name, tau, o, on, r.Reporting,
+						len(r.ActiveEdges), r.Objective)
 				}
 			}
 		}
@@ -233,7 +235,8 @@ func TestRefusals(t *testing.T) {
 		{"nobody that far", two, allocation.Options{Objective: allocation.Location, Hops: 99}, true},
 	}
 	for _, c := range bad {
-		if _, err := allocation.Optimize(context.Background(), m, d, c.labels, c.opts); err == nil || errors.Is(err, allocation.ErrNothing) != c.nothing {
+		if _, err := allocation.Optimize(context.Background(), m, d, c.labels, c.opts); err == nil ||
+			errors.Is(err, allocation.ErrNothing) != c.nothing {
 			t.Errorf("%s: error %v, ErrNothing %v wanted", c.name, err, c.nothing)
 		}
 	}
@@ -246,7 +249,8 @@ func TestRefusals(t *testing.T) {
 	b.AddNode("b")
 	lonely, _ := b.Graph()
 	m, d = model(t, lonely, laplacian.Combinatorial, 1)
-	if _, err := allocation.Optimize(context.Background(), m, d, []int{0, 1}, allocation.Options{}); !errors.Is(err, allocation.ErrNothing) {
+	if _, err := allocation.Optimize(context.Background(), m, d, []int{0, 1}, allocation.Options{}); !errors.Is(err,
+		allocation.ErrNothing) {
 		t.Errorf("no relationships: %v", err)
 	}
 }
@@ -327,7 +331,8 @@ func TestCandidates(t *testing.T) {
 	if part.Value < .85*whole.Value || part.Value > whole.Limit {
 		t.Errorf("160 of 800 candidates reach %v, all sensors %v of at most %v", part.Value, whole.Value, whole.Limit)
 	}
-	given, err := allocation.Optimize(ctx, m, d, labels, allocation.Options{Objective: allocation.Separation, Candidates: []int{3, 99, 250, 700}})
+	given, err := allocation.Optimize(ctx, m, d, labels,
+		allocation.Options{Objective: allocation.Separation, Candidates: []int{3, 99, 250, 700}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ func BenchmarkOptimize(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				r, err := allocation.Optimize(context.Background(), m, d, labels, allocation.Options{Objective: allocation.Separation, Gap: .01})
+				r, err := allocation.Optimize(context.Background(), m, d, labels,
+					allocation.Options{Objective: allocation.Separation, Gap: .01})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -37,7 +37,8 @@ func TestComparisonSharesProducts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := c.Equal(t.Context(), sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 1, Sensors: sensors}, d, labels, Options{Noise: 2})
+			s, err := c.Equal(t.Context(), sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 1, Sensors: sensors}, d, labels,
+				Options{Noise: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,8 +58,10 @@ func TestComparisonSharesProducts(t *testing.T) {
 	_, again := sketches(nil)
 	for k, s := range shared {
 		o := own[k]
-		if !mat.EqualApprox(s.judged.gram, o.judged.gram, 1e-8) || math.Abs(s.Accuracy-o.Accuracy) > 4*s.AccuracyError || math.Abs(s.Sensitivity/o.Sensitivity-1) > .01 || !(s.Accuracy > .02) {
-			t.Errorf("τ = %v: accuracy %v, loss %v, sensitivity %v; by products %v, %v and %v", taus[k], s.Accuracy, s.Loss, s.Sensitivity, o.Accuracy, o.Loss, o.Sensitivity)
+		if !mat.EqualApprox(s.judged.gram, o.judged.gram, 1e-8) || math.Abs(s.Accuracy-o.Accuracy) > 4*s.AccuracyError ||
+			math.Abs(s.Sensitivity/o.Sensitivity-1) > .01 || !(s.Accuracy > .02) {
+			t.Errorf("τ = %v: accuracy %v, loss %v, sensitivity %v; by products %v, %v and %v", taus[k], s.Accuracy, s.Loss, s.Sensitivity,
+				o.Accuracy, o.Loss, o.Sensitivity)
 		}
 		if a := again[k]; a.Accuracy != s.Accuracy || a.Loss != s.Loss || a.Sensitivity != s.Sensitivity {
 			t.Errorf("τ = %v: other bits at seven workers", taus[k])

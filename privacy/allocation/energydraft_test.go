@@ -44,7 +44,8 @@ func TestDraftOfEnergy(t *testing.T) {
 	}
 	full := p.simulate(d, sensors, scale)
 	if !(draft.Accuracy > equal.Accuracy+.03) || !(full.Accuracy > draft.Accuracy-.03) || draft.Sensitivity != equal.Sensitivity {
-		t.Errorf("draft %v, equal noise %v, allocated %v; sensitivity %v, %v", draft.Accuracy, equal.Accuracy, full.Accuracy, draft.Sensitivity, equal.Sensitivity)
+		t.Errorf("draft %v, equal noise %v, allocated %v; sensitivity %v, %v", draft.Accuracy, equal.Accuracy, full.Accuracy,
+			draft.Sensitivity, equal.Sensitivity)
 	}
 	few := opts
 	few.MaxSensors = 3

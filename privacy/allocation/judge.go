@@ -77,7 +77,8 @@ func (s *Sketch) Simulate(trials int) error {
 	j.trials = max(j.trials, trials)
 	n, sum := float64(j.trials), j.sums
 	s.Accuracy, s.Loss, s.Distance = sum.accuracy/n, sum.loss/n, sum.distance/n
-	s.AccuracyError, s.DistanceError = standardError(s.Accuracy, sum.accuracySquare/n, n), standardError(s.Distance, sum.distanceSquare/n, n)
+	s.AccuracyError, s.DistanceError = standardError(s.Accuracy, sum.accuracySquare/n, n),
+		standardError(s.Distance, sum.distanceSquare/n, n)
 	return nil
 }
 

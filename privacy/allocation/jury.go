@@ -15,8 +15,9 @@ import (
 // amplitude 1, the same for both, with every node as a hypothesis. The norms of the columns
 // of M are estimates, which errs towards less accuracy where it is high.
 type Simulated struct {
-	Trials    int     `json:"trials"`
-	Right     float64 `json:"right"`        // share in which the likeliest community is the true one; the node, where there is one community
+	Trials int `json:"trials"`
+	// share in which the likeliest community is the true one; the node, where there is one community
+	Right     float64 `json:"right"`
 	Equal     float64 `json:"rightUniform"` // under equal noise
 	Loss      float64 `json:"logLoss"`      // mean −log of the probability of the truth, in nats
 	EqualLoss float64 `json:"logLossUniform"`

@@ -30,7 +30,8 @@ func TestSimulatedPosterior(t *testing.T) {
 				c.posterior(post, mean, m, []float64{z * amplitude}, half)
 				for i := range 2 {
 					if p := math.Exp(logs[i] - total); math.Abs(post[i]-p) > tolerance[k] || math.Abs(mean[i]-want[i]) > tolerance[k] {
-						t.Errorf("%d levels, z = %v, amplitude %v, node %d: probability %v and mean %v, want %v and %v", size.levels, z, amplitude, i, post[i], mean[i], p, want[i])
+						t.Errorf("%d levels, z = %v, amplitude %v, node %d: probability %v and mean %v, want %v and %v", size.levels, z,
+							amplitude, i, post[i], mean[i], p, want[i])
 					}
 				}
 			}

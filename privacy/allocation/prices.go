@@ -88,7 +88,10 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	s := p.newSearch(m, sensors, 1/peak)
 	s.m = p.coarse(m, peak)
 	rounds := s.run(budget.rounds)
-	r := &Result{Objective: Energy, Value: math.NaN(), Limit: math.NaN(), Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u, Reporting: reporting(s.u)}
+	r := &Result{
+		Objective: Energy, Value: math.NaN(), Limit: math.NaN(), Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u,
+		Reporting: reporting(s.u),
+	}
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -109,7 +112,8 @@ type budget struct {
 
 // coarse returns an operator that is accurate enough to search with; peak is the largest constraint of unit weights.
 func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
-	d, err := expm.New(p.ctx, p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev, Tolerance: coarseness * min(1, math.Sqrt(peak))})
+	d, err := expm.New(p.ctx, p.model.Laplacian, p.model.Tau,
+		expm.Options{Method: expm.Chebyshev, Tolerance: coarseness * min(1, math.Sqrt(peak))})
 	if err != nil {
 		return m
 	}

@@ -162,7 +162,8 @@ func (p *problem) setLabels(labels []int) (err error) {
 	if p.count > 1 || *o == Location || *o == Energy {
 		return nil
 	}
-	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing, p.opts.Objective)
+	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing,
+		p.opts.Objective)
 }
 
 // RowsLimit is the order up to which Auto reads rows of M: those of most sensors fit.

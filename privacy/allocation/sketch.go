@@ -53,7 +53,8 @@ const (
 var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascents: 4, levels: 6}
 
 // Draft allocates noise roughly, between the limits of the options, and simulates: for [Energy] in few
-// rounds, else among all of 1,448 sensors or at least 512 of more, or all of 724 where relationships are many. The errors are those of [Optimize].
+// rounds, else among all of 1,448 sensors or at least 512 of more, or all of 724 where relationships are many. The errors are those of
+// [Optimize].
 func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
 	n, _ := diffusion.Dims()
 	if most := 8 * int64(max(draftReadings(m.Graph), leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {

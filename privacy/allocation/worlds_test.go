@@ -83,7 +83,8 @@ func TestWorldsRefused(t *testing.T) {
 		return d
 	}
 	m := sensitivity.Model{Graph: f.g, Laplacian: laplacian.New(f.g, laplacian.Combinatorial), Tau: 1}
-	_, err = allocation.Optimize(t.Context(), m, diffusion(f.g), f.labels, allocation.Options{Worlds: []allocation.Diffusion{diffusion(other)}})
+	_, err = allocation.Optimize(t.Context(), m, diffusion(f.g), f.labels,
+		allocation.Options{Worlds: []allocation.Diffusion{diffusion(other)}})
 	if !errors.Is(err, allocation.ErrInvalid) {
 		t.Errorf("an operator of another graph: %v, want ErrInvalid", err)
 	}

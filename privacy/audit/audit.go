@@ -258,7 +258,10 @@ func attackPairs(p *privacy.Plan) []namedPair {
 		if j < m {
 			v := make([]float64, m)
 			v[0], v[j] = 1, -1
-			out = append(out, namedPair{fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID), pairAlong(p, v)})
+			out = append(out, namedPair{
+				fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID),
+				pairAlong(p, v),
+			})
 		}
 	}
 	return out

@@ -234,7 +234,8 @@ func TestRun(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	p := plan(t, 2, 4, 0.1, privacy.SystemRandomness)
 	var last int64
-	r, err := audit.Run(context.Background(), p, audit.OfPlan(p, nil), audit.Options{Trials: 2000, Progress: func(_ string, done, _ int64) { last = done }})
+	r, err := audit.Run(context.Background(), p, audit.OfPlan(p, nil),
+		audit.Options{Trials: 2000, Progress: func(_ string, done, _ int64) { last = done }})
 	if err != nil {
 		t.Fatal(err)
 	}

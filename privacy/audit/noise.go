@@ -121,11 +121,13 @@ func newChecker(readings []float64, noise []privacy.SensorNoise, releases int, o
 	c.addPairs(noise, rng)
 	lags := min(m-1, lagLimit)
 	for d := 1; d <= lags; d++ {
-		c.sensorLags = append(c.sensorLags, statistic{name: fmt.Sprintf("sums of sensors %d apart", d)}, statistic{name: fmt.Sprintf("differences of sensors %d apart", d)})
+		c.sensorLags = append(c.sensorLags, statistic{name: fmt.Sprintf("sums of sensors %d apart", d)},
+			statistic{name: fmt.Sprintf("differences of sensors %d apart", d)})
 	}
 	c.lagRows = max(8, lagEntries/max(1, m*lags))
 	for d := 1; d <= lagReleases; d++ {
-		c.releaseLags = append(c.releaseLags, statistic{name: fmt.Sprintf("sums of releases %d apart", d)}, statistic{name: fmt.Sprintf("differences of releases %d apart", d)})
+		c.releaseLags = append(c.releaseLags, statistic{name: fmt.Sprintf("sums of releases %d apart", d)},
+			statistic{name: fmt.Sprintf("differences of releases %d apart", d)})
 	}
 	c.addDirections(noise, opts.Pairs, rng)
 	return c

@@ -178,21 +178,25 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "Best distinguisher, %s: ε ≥ %.3f (%d and %d of %d releases, confidence 1 − %.2g).\n",
 			a.Pair, a.Epsilon, a.Hits, a.FalseHits, a.Trials, 1-a.Confidence)
 	}
-	fmt.Fprintf(&b, "Lowest bits: ε ≥ %.3f (%d and %d of %d releases).\n", r.LowBits.Epsilon, r.LowBits.Hits, r.LowBits.FalseHits, r.LowBits.Trials)
+	fmt.Fprintf(&b, "Lowest bits: ε ≥ %.3f (%d and %d of %d releases).\n", r.LowBits.Epsilon, r.LowBits.Hits, r.LowBits.FalseHits,
+		r.LowBits.Trials)
 	b.WriteString(r.Noise.String())
 	for _, x := range r.Exact {
 		fmt.Fprintf(&b, "Enumerated, σ of %d steps, readings %v steps apart: δ = %.6g, at most %v.\n", x.Steps, x.Shift, x.Delta, x.Limit)
 	}
-	b.WriteString("An audit can refute a guarantee and cannot prove one: a bound below ε says only that this attack, on this pair, with this many releases, did not succeed.")
+	b.WriteString("An audit can refute a guarantee and cannot prove one: a bound below ε says only that this attack, on this pair, with " +
+		"this many releases, did not succeed.")
 	return b.String()
 }
 
 // String says what was looked at, and what spoke most against the noise.
 func (n Noise) String() string {
 	if n.Refuted {
-		return fmt.Sprintf("The noise of %d sensors in %d releases is NOT as stated: the %s is off. Right noise fails one of %d tests like this with probability %.2g at most.\n",
+		return fmt.Sprintf("The noise of %d sensors in %d releases is NOT as stated: the %s is off. Right noise fails one of %d tests "+
+			"like this with probability %.2g at most.\n",
 			n.Sensors, n.Releases, n.Worst, n.Tests, n.Probability)
 	}
-	return fmt.Sprintf("The noise of %d sensors in %d releases is as stated, as far as %d tests tell: right noise looks no better with probability %.2g at most.\n",
+	return fmt.Sprintf("The noise of %d sensors in %d releases is as stated, as far as %d tests tell: right noise looks no better with "+
+		"probability %.2g at most.\n",
 		n.Sensors, n.Releases, n.Tests, n.Probability)
 }

@@ -31,18 +31,21 @@ func TestThreshold(t *testing.T) {
 				exact := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, weights, sensitivity.Options{}))
 				for _, tolerance := range []float64{0.05, 1e-3} {
 					what := fmt.Sprintf("%s %v weights %d, tolerance %v", name, kind, k, tolerance)
-					was := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights, sensitivity.Options{Seed: [32]byte{1}, Tolerance: tolerance}))
+					was := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights,
+						sensitivity.Options{Seed: [32]byte{1}, Tolerance: tolerance}))
 					enough := was.Upper * (1 + 0x1p-30)
 					width := max(1e-6, (was.Upper-was.Lower)/was.Upper)
 					opts := sensitivity.Options{Seed: [32]byte{2}, Tolerance: width, Threshold: enough}
 					got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights, opts))
 					if got.Upper > enough || got.Upper < exact.Lower {
-						t.Errorf("%s: [%v, %v] after [%v, %v], exact [%v, %v]", what, got.Lower, got.Upper, was.Lower, was.Upper, exact.Lower, exact.Upper)
+						t.Errorf("%s: [%v, %v] after [%v, %v], exact [%v, %v]", what, got.Lower, got.Upper, was.Lower, was.Upper,
+							exact.Lower, exact.Upper)
 					}
 					confirmed++
 					for _, factor := range []float64{1 - 1e-6, 0.9, 1. / 16} {
 						opts.Threshold = exact.Lower * factor
-						if got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights, opts)); got.Upper <= opts.Threshold {
+						if got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, weights,
+							opts)); got.Upper <= opts.Threshold {
 							t.Errorf("%s: %v is confirmed, Δ₂ ≥ %v", what, opts.Threshold, exact.Lower)
 						}
 						refuted++
@@ -74,7 +77,8 @@ func TestConfirm(t *testing.T) {
 			}
 			small := b
 			small.Lower, small.Upper = b.Lower/16, b.Lower*0.99
-			if got := must[sensitivity.Bracket](t)(sensitivity.Confirm(background, m, nil, small, sensitivity.Options{Seed: [32]byte{9}})); got.Upper <= small.Upper {
+			if got := must[sensitivity.Bracket](t)(sensitivity.Confirm(background, m, nil, small,
+				sensitivity.Options{Seed: [32]byte{9}})); got.Upper <= small.Upper {
 				t.Errorf("%s: %+v confirms %+v", name, got, small)
 			}
 		}

@@ -43,7 +43,8 @@ func TestConstants(t *testing.T) {
 	m := sensitivity.Model{Graph: g, Laplacian: l, Sensors: []int{0, 4}}
 	u := []float64{4, 1}
 	lambda, v := spectrumOf(t, l)
-	f := must[sensitivity.Family](t)(sensitivity.NewFamily(background, m, u, sensitivity.Uncertainty{TauFrom: tau, TauTo: 2, WeightError: x}))
+	f := must[sensitivity.Family](t)(sensitivity.NewFamily(background, m, u,
+		sensitivity.Uncertainty{TauFrom: tau, TauTo: 2, WeightError: x}))
 	low, high := f.Limits()
 	if !(low <= (1-x)*lambda[1]) || low < (1-x)*lambda[1]*(1-1e-9) {
 		t.Errorf("eigenvalues from %v, want %v", low, (1-x)*lambda[1])
@@ -150,7 +151,8 @@ func TestPeakOfChord(t *testing.T) {
 		best = max(best, at(from+(high-from)*float64(k)/999))
 	}
 	m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 1, Sensors: far}
-	e := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, sensitivity.Uncertainty{TauFrom: from, TauTo: high}, sensitivity.Options{}))
+	e := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, sensitivity.Uncertainty{TauFrom: from, TauTo: high},
+		sensitivity.Options{}))
 	if !(e.Upper >= best) || e.Upper > best+.2*(best-ends) {
 		t.Errorf("τ from %v to %v: %v bounds %v, and %v at the ends", from, high, e.Upper, best, ends)
 	}
@@ -176,7 +178,8 @@ func TestEveryListedGraphCounts(t *testing.T) {
 	of := func(g *graph.Graph) *laplacian.Laplacian { return laplacian.New(g, laplacian.Combinatorial) }
 	everywhere, ones := []int{0, 1, 2, 3, 4, 5}, []float64{1, 1, 1, 1, 1, 1}
 	for name, set := range map[string]sensitivity.Uncertainty{
-		"alone": {}, "τ": {TauFrom: 1, TauTo: 1.3}, "weights": {WeightError: .1}, "τ and weights": {TauFrom: 1, TauTo: 1.3, WeightError: .1},
+		"alone": {}, "τ": {TauFrom: 1, TauTo: 1.3}, "weights": {WeightError: .1},
+		"τ and weights": {TauFrom: 1, TauTo: 1.3, WeightError: .1},
 	} {
 		for first := range list {
 			order := slices.Concat(list[first:], list[:first])

@@ -33,7 +33,8 @@ func TestGap(t *testing.T) {
 		l := laplacian.New(g, laplacian.Combinatorial)
 		spec := must[*expm.Spectrum](t)(expm.Decompose(background, l, nil))
 		for _, tau := range []float64{1e-3, 1, 30, 1e3} {
-			b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 3}, nil, sensitivity.Options{}))
+			b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 3},
+				nil, sensitivity.Options{}))
 			limit := scale * math.Sqrt2 * math.Exp(-tau*spec.Lambda()[spec.Nullity()])
 			if b.Upper > limit*(1+1e-9)+1e-289 {
 				t.Errorf("%s τ=%v: Upper = %v, √2αe^{-τλ₂} = %v", name, tau, b.Upper, limit)
@@ -66,7 +67,8 @@ func TestWildWeights(t *testing.T) {
 				want = must[sensitivity.Bracket](t)(want, err)
 				got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, opts))
 				if !(got.Upper >= want.Lower) || !(got.Lower <= want.Upper) || math.IsInf(got.Upper, 0) || math.IsInf(want.Upper, 0) {
-					t.Errorf("10^±%v %v τ=%v: search [%v, %v], eigenpairs [%v, %v]", decades, kind, tau, got.Lower, got.Upper, want.Lower, want.Upper)
+					t.Errorf("10^±%v %v τ=%v: search [%v, %v], eigenpairs [%v, %v]", decades, kind, tau, got.Lower, got.Upper,
+						want.Lower, want.Upper)
 				}
 			}
 		}

@@ -56,7 +56,8 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 			},
 		}))
 		rounds := float64((calls + 1) / 2)
-		if want := rounds * beta / sensitivity.MaxRounds; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta*(1+1e-12) {
+		if want := rounds * beta / sensitivity.MaxRounds; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) ||
+			b.Failure > beta*(1+1e-12) {
 			t.Errorf("%s: after %v rounds it may fail with probability %v, want %v", name, rounds, b.Failure, want)
 		}
 		if rounds > 0 {
@@ -87,7 +88,8 @@ func TestBoundWithoutRowsSplitsFailure(t *testing.T) {
 		t.Fatal("Δ₂ was certified without a screen")
 	}
 	lowered := 0
-	for k, b := range must[[]sensitivity.Bracket](t)(sensitivity.BoundWithoutRows(background, m, sensitivity.Options{Seed: [32]byte{1}, Failure: beta})) {
+	for k, b := range must[[]sensitivity.Bracket](t)(sensitivity.BoundWithoutRows(background, m,
+		sensitivity.Options{Seed: [32]byte{1}, Failure: beta})) {
 		want := joint.Failure
 		if b.Upper < joint.Upper {
 			lowered++
@@ -136,6 +138,7 @@ func TestTauIntervalSplitsFailure(t *testing.T) {
 		most = max(most, b.Failure)
 	}
 	if most < want*(1-1e-9) || most > want*(1+1e-9) || most > beta {
-		t.Errorf("after %d rounds a reading may fail with probability %v, want %v where its norms lowered it at every τ", calls/2, most, want)
+		t.Errorf("after %d rounds a reading may fail with probability %v, want %v where its norms lowered it at every τ",
+			calls/2, most, want)
 	}
 }

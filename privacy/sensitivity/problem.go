@@ -50,12 +50,14 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 	}
 	if p.s != nil {
 		if top := slices.Max(p.s); math.IsInf(2*p.peak*(top*top), 1) {
-			return nil, fmt.Errorf("sensitivity: degrees from %.3g to %.3g overflow with %v", slices.Min(p.lap.Degrees()), top*top, p.lap.Kind())
+			return nil, fmt.Errorf("sensitivity: degrees from %.3g to %.3g overflow with %v", slices.Min(p.lap.Degrees()),
+				top*top, p.lap.Kind())
 		}
 	}
 	p.edges = newEdgeList(m, p.alpha)
 	if most, i := largestOf(p.edges.len(), 1, func(i int) float64 { return p.edges.at(int32(i)).scale }); math.IsInf(most, 1) {
-		return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, p.edges.ends[i][0], p.edges.ends[i][1])
+		return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, p.edges.ends[i][0],
+			p.edges.ends[i][1])
 	}
 	return p, nil
 }

@@ -90,7 +90,8 @@ func TestReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !near(b, c.want, 1e-12) {
-					t.Errorf("%s τ=%v %s: Δ₂ in [%v, %v] (%.1e, %.1e), want %v", name, tau, c.metric, b.Lower, b.Upper, b.Lower/c.want-1, b.Upper/c.want-1, c.want)
+					t.Errorf("%s τ=%v %s: Δ₂ in [%v, %v] (%.1e, %.1e), want %v", name, tau, c.metric, b.Lower, b.Upper, b.Lower/c.want-1,
+						b.Upper/c.want-1, c.want)
 				}
 			}
 		}

@@ -20,7 +20,8 @@ func TestQuadratureByRows(t *testing.T) {
 	place := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	var edges [][3]float64
 	for i := range n {
-		edges = append(edges, [3]float64{float64(place[i]), float64(place[(i+1)%n]), 1}, [3]float64{float64(place[i]), float64(place[(i+7)%n]), 2})
+		edges = append(edges, [3]float64{float64(place[i]), float64(place[(i+1)%n]), 1},
+			[3]float64{float64(place[i]), float64(place[(i+7)%n]), 2})
 	}
 	ring := build(t, n, edges, hops)
 	for _, c := range []struct {
@@ -45,7 +46,8 @@ func TestQuadratureByRows(t *testing.T) {
 					first = [2]float64{l, u}
 				}
 				if err != nil || !(math.Abs(l-low) <= c.tol*low) || !(math.Abs(u-up) <= c.tol*up) || first != [2]float64{l, u} {
-					t.Errorf("%v, edge %d, %d workers: [%v, %v], over the nodes visited [%v, %v], at first %v", c.kind, index, workers, l, u, low, up, first)
+					t.Errorf("%v, edge %d, %d workers: [%v, %v], over the nodes visited [%v, %v], at first %v", c.kind, index, workers, l,
+						u, low, up, first)
 				}
 			})
 		}
@@ -65,7 +67,8 @@ func TestQuadratureByRowsIsExact(t *testing.T) {
 						var wide int
 						err := sensitivity.Quadrature(background, m, limit, rowsFrom, func(low, up, exactLow, exactUp float64) {
 							if low > exactUp || up < exactLow {
-								t.Errorf("%s %v τ=%v, rows from %d, limit %d: [%v, %v], exact [%v, %v]", name, kind, tau, rowsFrom, limit, low, up, exactLow, exactUp)
+								t.Errorf("%s %v τ=%v, rows from %d, limit %d: [%v, %v], exact [%v, %v]", name, kind, tau, rowsFrom, limit,
+									low, up, exactLow, exactUp)
 							}
 							if up > 1.01*exactUp && up > 1e-5 {
 								wide++

@@ -97,7 +97,8 @@ func TestSearch(t *testing.T) {
 					opts := sensitivity.Options{Seed: [32]byte{1}, Tolerance: 0.01}
 					want := must[sensitivity.Bracket](t)(sensitivity.Bound(context.Background(), m, weights, opts))
 					got := must[sensitivity.Bracket](t)(sensitivity.Search(context.Background(), m, weights, opts))
-					what := fmt.Sprintf("%s %v τ=%v variant %d: search [%v, %v], exact [%v, %v]", name, kind, tau, variant, got.Lower, got.Upper, want.Lower, want.Upper)
+					what := fmt.Sprintf("%s %v τ=%v variant %d: search [%v, %v], exact [%v, %v]", name, kind, tau, variant, got.Lower,
+						got.Upper, want.Lower, want.Upper)
 					if got.Upper < want.Lower || got.Lower > want.Upper {
 						t.Error("wrong:", what)
 					}
@@ -152,7 +153,8 @@ func TestQuadrature(t *testing.T) {
 					var wide int
 					err := sensitivity.Quadrature(background, m, limit, math.MaxInt, func(low, up, exactLow, exactUp float64) {
 						if low > exactUp || up < exactLow {
-							t.Errorf("%s %v τ=%v limit %d: quadrature [%v, %v], exact [%v, %v]", name, kind, tau, limit, low, up, exactLow, exactUp)
+							t.Errorf("%s %v τ=%v limit %d: quadrature [%v, %v], exact [%v, %v]", name, kind, tau, limit, low, up,
+								exactLow, exactUp)
 						}
 						if up > 1.01*exactUp && up > 1e-5 {
 							wide++

@@ -55,7 +55,8 @@ func TestDegenerate(t *testing.T) {
 		if b.Lower != 0 || b.Upper != 0 || b.Edge != [2]int{-1, -1} {
 			t.Errorf("%d nodes without edges: %+v, want Δ₂ = 0", n, b)
 		}
-		if per := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, model(g, 1), sensitivity.Options{})); len(per) != n || per[0].Upper != 0 {
+		if per := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, model(g, 1), sensitivity.Options{})); len(per) != n ||
+			per[0].Upper != 0 {
 			t.Errorf("%d nodes without edges: per sensor %+v", n, per)
 		}
 	}
@@ -67,7 +68,8 @@ func TestDegenerate(t *testing.T) {
 		t.Errorf("isolated sensor: %+v, want about 0", b)
 	}
 	m.Sensors = nil
-	if b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, sensitivity.Options{})); !near(b, math.Sqrt2*math.Exp(-2), 1e-12) {
+	if b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, sensitivity.Options{})); !near(b,
+		math.Sqrt2*math.Exp(-2), 1e-12) {
 		t.Errorf("two pairs: %+v, want √2·e⁻²", b)
 	}
 }
@@ -114,7 +116,8 @@ func TestExtremes(t *testing.T) {
 				if v := per[0].Upper; !(v >= want/math.Sqrt2) || !(v <= 1.5) {
 					t.Errorf("sensor w=%g, %g τ=%g: Upper = %v, want ≥ %v", w, other, tau, v, want/math.Sqrt2)
 				}
-				for name, bound := range map[string]func(context.Context, sensitivity.Model, []float64, sensitivity.Options) (sensitivity.Bracket, error){
+				for name, bound := range map[string]func(context.Context, sensitivity.Model, []float64,
+					sensitivity.Options) (sensitivity.Bracket, error){
 					"exact": sensitivity.Bound, "search": sensitivity.Search,
 				} {
 					b, err := bound(background, model(g, tau), nil, sensitivity.Options{Seed: [32]byte{1}})
@@ -190,7 +193,8 @@ func TestNoSeed(t *testing.T) {
 	if b.Failure != 0 || b.Upper > 1.021*b.Lower {
 		t.Errorf("without a seed: %+v, want Failure 0 and a closed bracket", b)
 	}
-	s := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil, sensitivity.Options{Seed: [32]byte{1}, Failure: 1e-15}))
+	s := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil,
+		sensitivity.Options{Seed: [32]byte{1}, Failure: 1e-15}))
 	if s.Failure > 1e-15 || s.Upper < b.Lower {
 		t.Errorf("with a seed: %+v, want Failure ≤ 1e-15 and Upper ≥ %v", s, b.Lower)
 	}
@@ -203,12 +207,14 @@ func TestPerSensorByRows(t *testing.T) {
 		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 0.5, Sensors: []int{3, 700, 41}}
 		rows := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, sensitivity.Options{}))
 		// A row may be off by Err·‖b‖₂ either way, so no bracket is narrower than twice that.
-		least := 2 * math.Sqrt2 * must[*expm.Diffusion](t)(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Chebyshev})).Err()
+		least := 2 * math.Sqrt2 * must[*expm.Diffusion](t)(expm.New(background, m.Laplacian, 0.5,
+			expm.Options{Method: expm.Chebyshev})).Err()
 		m.Diffusion = must[*expm.Diffusion](t)(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Eigen}))
 		for k, want := range must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, sensitivity.Options{})) {
 			got := rows[k]
 			if got.Upper < want.Lower || got.Lower > want.Upper || got.Upper-got.Lower > 1e-9 || got.Upper-got.Lower < least*(1-1e-6) {
-				t.Errorf("%v sensor %d: [%v, %v] by rows, [%v, %v] by eigenpairs", kind, m.Sensors[k], got.Lower, got.Upper, want.Lower, want.Upper)
+				t.Errorf("%v sensor %d: [%v, %v] by rows, [%v, %v] by eigenpairs", kind, m.Sensors[k], got.Lower, got.Upper,
+					want.Lower, want.Upper)
 			}
 		}
 	}

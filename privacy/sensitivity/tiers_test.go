@@ -43,7 +43,8 @@ func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 		var mean float64
 		const seeds = 500
 		for k := range seeds {
-			mean += must[float64](t)(sensitivity.Violations(background, m, c.weights, [32]byte{1, byte(k), byte(k >> 8)}, c.mode, 0.1)) / seeds
+			mean += must[float64](t)(sensitivity.Violations(background, m, c.weights, [32]byte{1, byte(k), byte(k >> 8)},
+				c.mode, 0.1)) / seeds
 		}
 		if mean > 0.182 || mean < c.least {
 			t.Errorf("%s, weights %v: a bound fails in %v, want ≤ 0.1 and not far below", c.mode, c.weights != nil, mean)

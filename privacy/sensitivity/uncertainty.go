@@ -109,7 +109,8 @@ func (u Uncertainty) check(m Model) error {
 	n := m.Graph.Order()
 	switch {
 	case n > MaxUncertain && (u.WeightError > 0 || len(u.Alternatives) > 0):
-		return fmt.Errorf("%w: %d nodes, and other weights or graphs are certified for at most %d; a range of tau is certified for more", ErrUncertainty, n, MaxUncertain)
+		return fmt.Errorf("%w: %d nodes, and other weights or graphs are certified for at most %d; a range of tau is certified for more",
+			ErrUncertainty, n, MaxUncertain)
 	case u.TauFrom != 0 || u.TauTo != 0:
 		if !(u.TauFrom > 0) || !(u.TauTo >= u.TauFrom) || math.IsInf(u.TauTo, 1) {
 			return fmt.Errorf("%w: tau from %v to %v, want 0 < from ≤ to", ErrUncertainty, u.TauFrom, u.TauTo)
@@ -123,7 +124,8 @@ func (u Uncertainty) check(m Model) error {
 	}
 	for i, l := range u.Alternatives {
 		if l.Order() != n || l.Kind() != m.Laplacian.Kind() {
-			return fmt.Errorf("%w: alternative %d is a %v Laplacian of %d nodes, want %v of %d", ErrUncertainty, i, l.Kind(), l.Order(), m.Laplacian.Kind(), n)
+			return fmt.Errorf("%w: alternative %d is a %v Laplacian of %d nodes, want %v of %d", ErrUncertainty, i, l.Kind(), l.Order(),
+				m.Laplacian.Kind(), n)
 		}
 	}
 	return nil

@@ -174,7 +174,10 @@ func TestPeakInside(t *testing.T) {
 		}
 	}
 	for _, set := range []sensitivity.Uncertainty{
-		{TauFrom: .5, TauTo: 40}, {TauFrom: 2, TauTo: 16}, {TauFrom: peak / 1.05, TauTo: peak * 1.05}, {TauFrom: peak / 1.01, TauTo: peak * 1.01},
+		{TauFrom: .5, TauTo: 40},
+		{TauFrom: 2, TauTo: 16},
+		{TauFrom: peak / 1.05, TauTo: peak * 1.05},
+		{TauFrom: peak / 1.01, TauTo: peak * 1.01},
 	} {
 		best, ends := 0.0, max(at(set.TauFrom), at(set.TauTo))
 		for k := range 1000 {
@@ -186,10 +189,12 @@ func TestPeakInside(t *testing.T) {
 		each := must[[]sensitivity.Bracket](t)(sensitivity.PerSensorWorst(background, m, set, sensitivity.Options{}))
 		single := best / math.Sqrt2 // by symmetry
 		if !(ends < best*(1-1e-6)) || joint.Upper < best || products.Upper < best || each[0].Upper < single || each[1].Upper < single {
-			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v, at the ends %v; certified %v, by products %v, of each sensor %v", set.TauFrom, set.TauTo, best, ends, joint, products, each)
+			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v, at the ends %v; certified %v, by products %v, of each sensor %v",
+				set.TauFrom, set.TauTo, best, ends, joint, products, each)
 		}
 		if joint.Upper > best*1.002 || products.Upper > best*1.2 || each[0].Upper > single*1.02 {
-			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v; certified %v, by products %v, of each sensor %v", set.TauFrom, set.TauTo, best, joint, products, each)
+			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v; certified %v, by products %v, of each sensor %v", set.TauFrom,
+				set.TauTo, best, joint, products, each)
 		}
 	}
 }
@@ -216,7 +221,8 @@ func TestNotMonotone(t *testing.T) {
 	}
 	if all := bound(nil, .5); all < bound(nil, 4) {
 		t.Error("with all sensors Δ₂ rises")
-	} else if e, err = sensitivity.WorstCase(t.Context(), model(g, 1), nil, set, sensitivity.Options{}); err != nil || e.Upper < all*(1-1e-12) || e.Upper > all*(1+1e-9) || e.Tau != .5 {
+	} else if e, err = sensitivity.WorstCase(t.Context(), model(g, 1), nil, set, sensitivity.Options{}); err != nil ||
+		e.Upper < all*(1-1e-12) || e.Upper > all*(1+1e-9) || e.Tau != .5 {
 		t.Errorf("all sensors: %+v, %v; want %v at 0.5", e, err, all)
 	}
 }
@@ -307,7 +313,8 @@ func TestAlternatives(t *testing.T) {
 		}
 		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: .5, Sensors: sensors}
 		plain := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, u, sensitivity.Options{}))
-		e, err := sensitivity.WorstCase(t.Context(), m, u, sensitivity.Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list}, sensitivity.Options{})
+		e, err := sensitivity.WorstCase(t.Context(), m, u, sensitivity.Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list},
+			sensitivity.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,12 +354,14 @@ func TestUncertaintyRefused(t *testing.T) {
 		}
 	}
 	m.Laplacian = laplacian.New(g, laplacian.Normalized)
-	if _, err := sensitivity.WorstCase(t.Context(), m, nil, sensitivity.Uncertainty{WeightError: .1}, sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
+	if _, err := sensitivity.WorstCase(t.Context(), m, nil, sensitivity.Uncertainty{WeightError: .1},
+		sensitivity.Options{}); !errors.Is(err, sensitivity.ErrUncertainty) {
 		t.Errorf("weights of the normalised form: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sensitivity.WorstCase(ctx, model(g, 1), nil, sensitivity.Uncertainty{TauFrom: 1, TauTo: 2}, sensitivity.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := sensitivity.WorstCase(ctx, model(g, 1), nil, sensitivity.Uncertainty{TauFrom: 1, TauTo: 2},
+		sensitivity.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if (sensitivity.Uncertainty{}).Any() || !(sensitivity.Uncertainty{WeightError: .1}).Any() {

@@ -317,7 +317,8 @@ func TestCloakOneProcess(t *testing.T) {
 	r, w := io.Pipe()
 	started, done := make(chan struct{}), make(chan error)
 	go func() {
-		done <- sensor.Cloak(context.Background(), pk, r, writerFunc(func(b []byte) (int, error) { close(started); return len(b), nil }), opts)
+		done <- sensor.Cloak(context.Background(), pk, r,
+			writerFunc(func(b []byte) (int, error) { close(started); return len(b), nil }), opts)
 	}()
 	if _, err := io.WriteString(w, "{\"releaseId\":\"1\",\"reading\":0}\n"); err != nil {
 		t.Fatal(err)

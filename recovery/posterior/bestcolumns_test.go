@@ -44,7 +44,8 @@ func TestBestColumns(t *testing.T) {
 			want := make([]float64, n)
 			linop.ColumnsTo(d, want, []int{s.node})
 			for i := range want {
-				if got, want := y[i*len(sources)+j], float64(i*len(sources)+j)-s.amplitude*want[i]; math.Abs(got-want) > 1e-11*(1+math.Abs(want)) {
+				if got, want := y[i*len(sources)+j],
+					float64(i*len(sources)+j)-s.amplitude*want[i]; math.Abs(got-want) > 1e-11*(1+math.Abs(want)) {
 					t.Fatalf("%s: at node %d of the column of %d is %v, want %v", name, i, s.node, got, want)
 				}
 			}

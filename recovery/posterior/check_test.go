@@ -82,11 +82,15 @@ func TestRareFalseAlarms(t *testing.T) {
 			if err != nil || c.Trials > 9999 {
 				t.Fatalf("%d trials (%v)", c.Trials, err)
 			}
-			if least := 1 / float64(c.Trials+1); c.NoSource < least && c.NoSource != max(math.Exp(-c.LogPresence), math.SmallestNonzeroFloat64) || c.NoSource == 0 || c.NoSource > least && c.LogPresence > c.Null[c.Trials-1] {
-				t.Errorf("amplitude %v: p = %v, log odds %v, the largest of the trials %v", amplitude, c.NoSource, c.LogPresence, c.Null[c.Trials-1])
+			if least := 1 / float64(c.Trials+1); c.NoSource < least &&
+				c.NoSource != max(math.Exp(-c.LogPresence), math.SmallestNonzeroFloat64) || c.NoSource == 0 || c.NoSource > least &&
+				c.LogPresence > c.Null[c.Trials-1] {
+				t.Errorf("amplitude %v: p = %v, log odds %v, the largest of the trials %v", amplitude, c.NoSource, c.LogPresence,
+					c.Null[c.Trials-1])
 			}
 			if found := c.NoSource <= alarm; found != (c.LogPresence > c.Threshold(alarm)) || amplitude == 1.5 && alarm == 1e-7 && !found {
-				t.Errorf("amplitude %v at %v: p = %v, log odds %v, threshold %v", amplitude, alarm, c.NoSource, c.LogPresence, c.Threshold(alarm))
+				t.Errorf("amplitude %v at %v: p = %v, log odds %v, threshold %v", amplitude, alarm, c.NoSource, c.LogPresence,
+					c.Threshold(alarm))
 			}
 		}
 	}
@@ -142,7 +146,8 @@ func TestCheckFindsTheBestFit(t *testing.T) {
 			if err != nil || math.Abs(p.LogPresence-c.LogPresence) > 1e-12 {
 				t.Errorf("log odds %v, want %v (%v)", c.LogPresence, p.LogPresence, err)
 			}
-			if residual, err := posterior.LeastResidual(t.Context(), d, []int{0}, opts); err != nil || math.Abs(residual-c.Residual) > 1e-9 {
+			if residual, err := posterior.LeastResidual(t.Context(), d, []int{0}, opts); err != nil ||
+				math.Abs(residual-c.Residual) > 1e-9 {
 				t.Errorf("least residual %v, want %v (%v)", residual, c.Residual, err)
 			}
 		}
@@ -229,10 +234,12 @@ func TestSecondAgainstPairs(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	d := heated(rand.New(rand.NewPCG(1, 8)), 4, 1, 2)
-	if _, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Visible: mat.NewDense(1, 3, nil)}); !errors.Is(err, posterior.ErrInvalid) {
+	if _, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Visible: mat.NewDense(1, 3, nil)}); !errors.Is(err,
+		posterior.ErrInvalid) {
 		t.Errorf("directions among other measurements: %v", err)
 	}
-	if _, err := posterior.Second(t.Context(), heated(rand.New(rand.NewPCG(1, 8)), 3, 1, 2), posterior.Options{Prior: []float64{1}}); !errors.Is(err, posterior.ErrInvalid) {
+	if _, err := posterior.Second(t.Context(), heated(rand.New(rand.NewPCG(1, 8)), 3, 1, 2),
+		posterior.Options{Prior: []float64{1}}); !errors.Is(err, posterior.ErrInvalid) {
 		t.Errorf("a prior of one node for three: %v", err)
 	}
 }

@@ -103,7 +103,8 @@ func TestChecker(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := checker.Check(y)
-		if got.Fit != want.Fit || got.NoSource != want.NoSource || got.LogPresence != want.LogPresence || got.Residual != want.Residual || !slices.Equal(got.Null, want.Null) {
+		if got.Fit != want.Fit || got.NoSource != want.NoSource || got.LogPresence != want.LogPresence || got.Residual != want.Residual ||
+			!slices.Equal(got.Null, want.Null) {
 			t.Errorf("run %d: %+v, want %+v", run, got, want)
 		}
 	}

@@ -62,7 +62,8 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 		}
 		op := newCoarsened(a, off)
 		d := measurement.Data{A: op, Y: y}
-		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n), effort{rounds: 1, probes: 256})
+		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
+			effort{rounds: 1, probes: 256})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,8 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 	}
 	norms := f.bounds(16, 1e-9)
 	for j := range norms.N {
-		if v := math.Pow(mat.Norm(a.ColView(j), 2), 2); v < norms.Low[j] || v > norms.High[j] || norms.High[j]-norms.Low[j] < .03*math.Sqrt(v) {
+		if v := math.Pow(mat.Norm(a.ColView(j), 2), 2); v < norms.Low[j] || v > norms.High[j] ||
+			norms.High[j]-norms.Low[j] < .03*math.Sqrt(v) {
 			t.Errorf("N[%d] is in [%v, %v], exactly %v", j, norms.Low[j], norms.High[j], v)
 		}
 	}
@@ -130,7 +132,8 @@ func TestCheckByCoarseProducts(t *testing.T) {
 				t.Errorf("trial %d: log odds of %v, by the operator itself %v", i, got.Null[i], v)
 			}
 		}
-		if got.NoSource < want.NoSource || got.Fit < want.Fit || got.Fit > want.Fit+.05 || got.Node != want.Node || got.Residual != want.Residual {
+		if got.NoSource < want.NoSource || got.Fit < want.Fit || got.Fit > want.Fit+.05 || got.Node != want.Node ||
+			got.Residual != want.Residual {
 			t.Errorf("p-values %v and %v, by the operator itself %v and %v", got.NoSource, got.Fit, want.NoSource, want.Fit)
 		}
 	}

@@ -48,7 +48,8 @@ func TestNoiseOfManySensors(t *testing.T) {
 				}
 			}
 			if wrong > 0 || at != next || len(b.z) != m*b.width {
-				t.Errorf("%d workers: %d of %d values of %d trials from %d on are not those of their streams", workers, wrong, len(b.z), b.width, at)
+				t.Errorf("%d workers: %d of %d values of %d trials from %d on are not those of their streams", workers, wrong,
+					len(b.z), b.width, at)
 			}
 			next = at + b.width
 		}); err != nil || next != trials {

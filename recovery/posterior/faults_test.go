@@ -142,7 +142,10 @@ func TestFaultyPosteriorByDefinition(t *testing.T) {
 		if trial%2 == 1 {
 			f.Low, f.High = nil, nil
 		}
-		for amplitude, one := range map[posterior.Amplitude]float64{posterior.MixedAmplitude: .5, posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1} {
+		for amplitude, one := range map[posterior.Amplitude]float64{
+			posterior.MixedAmplitude: .5, posterior.UniformAmplitude: 0,
+			posterior.UnitAmplitude: 1,
+		} {
 			d := measurement.Data{A: linop.Dense{M: a}, Y: y}
 			p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f, Prior: prior, Amplitude: amplitude})
 			if err != nil {
@@ -158,7 +161,8 @@ func TestFaultyPosteriorByDefinition(t *testing.T) {
 			}
 			for s, want := range broken {
 				if math.Abs(p.Faulty[s]-want) > 1e-5 {
-					t.Errorf("scale %v, amplitude %v: sensor %d is broken with probability %v, want %v", scale, amplitude, s, p.Faulty[s], want)
+					t.Errorf("scale %v, amplitude %v: sensor %d is broken with probability %v, want %v", scale, amplitude, s,
+						p.Faulty[s], want)
 				}
 			}
 		}
@@ -196,7 +200,8 @@ func TestStuckSensorIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plain.Probability[4] > .01 || p.Probability[4] < .5 || p.Faulty[40] < .99 {
-		t.Errorf("the source has %v, and %v with faults; the stuck sensor is broken with probability %v", plain.Probability[4], p.Probability[4], p.Faulty[40])
+		t.Errorf("the source has %v, and %v with faults; the stuck sensor is broken with probability %v", plain.Probability[4],
+			p.Probability[4], p.Faulty[40])
 	}
 	sum := 0.0
 	for s, v := range p.Faulty {
@@ -230,8 +235,10 @@ func TestScreenedFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		apart := floats.Distance(got.Probability, want.Probability, 1) / 2
-		if apart > got.ProbabilityError+1e-9 || got.ProbabilityError > .9 || math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError+1e-9 {
-			t.Errorf("σ = %v: %v apart with a bound of %v, log odds %v and %v with %v", test.sigma, apart, got.ProbabilityError, got.LogPresence, want.LogPresence, got.LogOddsError)
+		if apart > got.ProbabilityError+1e-9 || got.ProbabilityError > .9 ||
+			math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError+1e-9 {
+			t.Errorf("σ = %v: %v apart with a bound of %v, log odds %v and %v with %v", test.sigma, apart, got.ProbabilityError,
+				got.LogPresence, want.LogPresence, got.LogOddsError)
 		}
 		if test.stuck >= 0 && got.Faulty[test.stuck] < .9 {
 			t.Errorf("σ = %v: the stuck sensor is broken with probability %v", test.sigma, got.Faulty[test.stuck])
@@ -338,14 +345,16 @@ func TestMeansOutsideOfTheRange(t *testing.T) {
 			}
 			d := measurement.Data{A: linop.Dense{M: a}, Y: []float64{0, 0, 0, y}}
 			p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f})
-			if err != nil || !(p.Probability[1] > .99 && p.Probability[1] <= 1) || math.IsInf(p.LogPresence, 0) || !(floats.Min(p.Faulty) >= 0 && floats.Max(p.Faulty) <= 1) {
+			if err != nil || !(p.Probability[1] > .99 && p.Probability[1] <= 1) || math.IsInf(p.LogPresence, 0) ||
+				!(floats.Min(p.Faulty) >= 0 && floats.Max(p.Faulty) <= 1) {
 				t.Errorf("range to %v, reading %v: %+v (%v)", high, y, p, err)
 			}
 			two, err := posterior.NewPairs(t.Context(), d, posterior.Options{Faults: f})
 			if err != nil || !(two.LogPresence > 0) || math.IsInf(two.LogPresence, 0) || math.Abs(two.Probability[0]-1) > 1e-9 {
 				t.Errorf("range to %v, reading %v: %+v (%v)", high, y, two, err)
 			}
-			if second, err := posterior.Second(t.Context(), d, posterior.Options{Faults: f}); err != nil || math.IsNaN(second) || math.IsInf(second, 0) {
+			if second, err := posterior.Second(t.Context(), d, posterior.Options{Faults: f}); err != nil || math.IsNaN(second) ||
+				math.IsInf(second, 0) {
 				t.Errorf("range to %v, reading %v: a second source %v (%v)", high, y, second, err)
 			}
 			b, err := posterior.NewBreakdown(t.Context(), d, posterior.Options{Faults: f}, []int{0, 1})

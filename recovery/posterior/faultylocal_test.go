@@ -76,15 +76,19 @@ func testLocalFaults(t *testing.T, d *expm.Diffusion, sigma float64) {
 		t.Fatal(err)
 	}
 	apart := floats.Distance(got.Probability, want.Probability, 1) / 2
-	if apart > got.ProbabilityError || got.ProbabilityError > .01 || got.ProbabilityError == 0 || math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError {
-		t.Errorf("σ = %v: %v apart with a bound of %v, log presence %v and %v with %v", sigma, apart, got.ProbabilityError, got.LogPresence, want.LogPresence, got.LogOddsError)
+	if apart > got.ProbabilityError || got.ProbabilityError > .01 || got.ProbabilityError == 0 ||
+		math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError {
+		t.Errorf("σ = %v: %v apart with a bound of %v, log presence %v and %v with %v", sigma, apart, got.ProbabilityError, got.LogPresence,
+			want.LogPresence, got.LogOddsError)
 	}
 	if floats.Distance(got.Faulty, want.Faulty, math.Inf(1)) > 3*got.ProbabilityError+.0025 { // .01/4: what is moved less
 		t.Errorf("σ = %v: suspects are %v apart", sigma, floats.Distance(got.Faulty, want.Faulty, math.Inf(1)))
 	}
 	few, ok, err := posterior.LocalWithin(t.Context(), w, opts, 1)
-	if apart := floats.Distance(few.Probability, want.Probability, 1) / 2; err != nil || !ok || apart > few.ProbabilityError || few.ProbabilityError < got.ProbabilityError {
-		t.Errorf("σ = %v: with few states %v apart with a bound of %v and one of %v with all (%v)", sigma, apart, few.ProbabilityError, got.ProbabilityError, err)
+	if apart := floats.Distance(few.Probability, want.Probability, 1) / 2; err != nil || !ok || apart > few.ProbabilityError ||
+		few.ProbabilityError < got.ProbabilityError {
+		t.Errorf("σ = %v: with few states %v apart with a bound of %v and one of %v with all (%v)", sigma, apart, few.ProbabilityError,
+			got.ProbabilityError, err)
 	}
 	before := runtime.GOMAXPROCS(1)
 	again, err := posterior.New(t.Context(), w, opts)
@@ -126,7 +130,8 @@ func TestReadColumn(t *testing.T) {
 				for _, off := range []float64{0, .02, -.02} {
 					got, want, bound := posterior.ReadColumn(f, quotient*x, x, off)
 					if !(math.Abs(got-want) <= bound+1e-12) {
-						t.Errorf("rate %v, x = %v, y = %v, off by %v: off by %v, bound %v", rate, x, quotient*x, off, math.Abs(got-want), bound)
+						t.Errorf("rate %v, x = %v, y = %v, off by %v: off by %v, bound %v", rate, x, quotient*x, off,
+							math.Abs(got-want), bound)
 					}
 					if off == 0 && bound > 0 {
 						whole = max(whole, math.Abs(got-want)/bound)

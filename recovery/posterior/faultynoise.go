@@ -88,7 +88,8 @@ func checkResolvable(norms Norms) error {
 		high = norms.High
 	}
 	if largest := math.Sqrt(floats.Max(high)); !(largest <= resolvable) {
-		return fmt.Errorf("%w: one source is %.3g times the noise, and where sensors may be broken at most %v can be computed with on so large a graph: raise the noise that is stated, or set the sensor fault rate to 0", ErrInvalid, largest, resolvable)
+		return fmt.Errorf("%w: one source is %.3g times the noise, and where sensors may be broken at most %v can be computed with on "+
+			"so large a graph: raise the noise that is stated, or set the sensor fault rate to 0", ErrInvalid, largest, resolvable)
 	}
 	return nil
 }

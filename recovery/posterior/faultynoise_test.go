@@ -25,7 +25,8 @@ func TestFaultsUnderNoNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Best() != 4 || !(p.Probability[4] > .999) || !(p.Faulty[20] > .999) || p.Raised != 24 || math.IsNaN(p.LogPresence) {
-			t.Errorf("%v: node %d with %v, sensor 20 broken with %v, %d raised", amplitude, p.Best(), p.Probability[4], p.Faulty[20], p.Raised)
+			t.Errorf("%v: node %d with %v, sensor 20 broken with %v, %d raised", amplitude, p.Best(), p.Probability[4],
+				p.Faulty[20], p.Raised)
 		}
 		b, err := posterior.NewBreakdown(t.Context(), d, opts, make([]int, 24))
 		if err != nil || b.AtLeast < 1 {
@@ -55,7 +56,8 @@ func TestOnlyTooLittleNoiseIsRaised(t *testing.T) {
 		d.Y[s] *= 1e12
 		f.High[s] *= 1e12
 	}
-	p, err := posterior.New(t.Context(), measurement.Data{A: linop.Scaled{A: d.A, Rows: rows, Scale: scale}, Y: d.Y}, posterior.Options{Faults: f})
+	p, err := posterior.New(t.Context(), measurement.Data{A: linop.Scaled{A: d.A, Rows: rows, Scale: scale}, Y: d.Y},
+		posterior.Options{Faults: f})
 	if err != nil || p.Raised != 2 || p.Best() != 4 || floats.Max(p.Faulty[5:]) > .5 {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -110,7 +110,8 @@ func (e *faultyPairs) weigh(ctx context.Context) error {
 // affordable returns [ErrWork] where some pairs would take more than [faultyPairLikelihoods].
 func (e *faultyPairs) affordable(list []int) error {
 	if w := e.work(list); w > faultyPairLikelihoods {
-		return fmt.Errorf("%w: %d pairs of nodes matter, and would take %.2g likelihoods of sensors, above %.2g", ErrWork, len(list), w, float64(faultyPairLikelihoods))
+		return fmt.Errorf("%w: %d pairs of nodes matter, and would take %.2g likelihoods of sensors, above %.2g", ErrWork, len(list), w,
+			float64(faultyPairLikelihoods))
 	}
 	return nil
 }
@@ -266,7 +267,10 @@ func (e *faultyEvidence) mixed(p *ratios) float64 {
 // likelihood of these against no source.
 func (e *faultyEvidence) beyond(mean func(row int) float64) (rest *faultyEvidence, log float64) {
 	n := len(e.logStates)
-	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), logStates: make([]float64, n), prior: e.prior, faint: e.faint, at: e.at, w: e.w}
+	rest = &faultyEvidence{
+		sensors: make([]sensor, len(e.sensors)), logStates: make([]float64, n), prior: e.prior, faint: e.faint,
+		at: e.at, w: e.w,
+	}
 	p := newRatios()
 	for s := range e.sensors {
 		x := mean(s)

@@ -164,12 +164,16 @@ const unseenMass = 1e-6
 // suspects returns the probability of each sensor to be faulty, given one source: under no source
 // and in one state it is 1 − sensor.sound, and each source changes it where it moves the mean.
 // It is off by at most [unseenMass].
-func (f *faulty) suspects(ctx context.Context, p *Posterior, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
+func (f *faulty) suspects(ctx context.Context, p *Posterior,
+	columns func(context.Context, []int, func(int, *column)) error,
+) ([]float64, error) {
 	return f.suspectsAt(ctx, p, likeliest(p.Probability, 1-unseenMass), columns)
 }
 
 // suspectsAt supposes that the source is at one of some nodes.
-func (f *faulty) suspectsAt(ctx context.Context, p *Posterior, nodes []int, columns func(context.Context, []int, func(int, *column)) error) ([]float64, error) {
+func (f *faulty) suspectsAt(ctx context.Context, p *Posterior, nodes []int,
+	columns func(context.Context, []int, func(int, *column)) error,
+) ([]float64, error) {
 	return f.suspectsOf(nodes, func(visit func(int, suspecter)) error {
 		return columns(ctx, nodes, func(i int, c *column) { visit(i, c.suspect) })
 	}, p.LogPresence)

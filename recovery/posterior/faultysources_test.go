@@ -37,7 +37,9 @@ func twoOfSix() (*mat.Dense, measurement.Data, posterior.Faults) {
 
 // pairsByDefinition sums the evidence of each pair over all that sensors may be: that of
 // those that hear it is the posterior of two sources that trusts them.
-func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faults, amplitude posterior.Amplitude) (p *mat.SymDense, broken []float64, presence float64) {
+func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faults,
+	amplitude posterior.Amplitude,
+) (p *mat.SymDense, broken []float64, presence float64) {
 	t.Helper()
 	_, n := a.Dims()
 	p, broken = mat.NewSymDense(n, nil), make([]float64, len(y))
@@ -54,7 +56,8 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 		if len(sound) == 0 {
 			rows, sound = make([]float64, n), []float64{0}
 		}
-		pairs, err := posterior.NewPairs(t.Context(), measurement.Data{A: linop.Dense{M: mat.NewDense(len(sound), n, rows)}, Y: sound}, posterior.Options{Amplitude: amplitude})
+		pairs, err := posterior.NewPairs(t.Context(), measurement.Data{A: linop.Dense{M: mat.NewDense(len(sound), n, rows)}, Y: sound},
+			posterior.Options{Amplitude: amplitude})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,8 +164,10 @@ func TestDrawsAgainstPairs(t *testing.T) {
 		}
 		far := func(got, want []float64) bool { return !floats.EqualApprox(got, want, .12) }
 		want, _ := exact.Groups(labels)
-		if groups, err := got.Groups(labels); err != nil || far(groups, want) || far(got.Probability, exact.Probability) || f.Rate > 0 && far(got.Faulty, exact.Faulty) {
-			t.Errorf("run %d: %v of groups %v, %v, sensors %v, want %v of %v, %v", run, got.Probability, groups, err, got.Faulty, exact.Probability, want, exact.Faulty)
+		if groups, err := got.Groups(labels); err != nil || far(groups, want) || far(got.Probability, exact.Probability) || f.Rate > 0 &&
+			far(got.Faulty, exact.Faulty) {
+			t.Errorf("run %d: %v of groups %v, %v, sensors %v, want %v of %v, %v", run, got.Probability, groups, err, got.Faulty,
+				exact.Probability, want, exact.Faulty)
 		}
 	}
 }

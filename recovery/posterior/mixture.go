@@ -31,10 +31,12 @@ func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float
 	evidence := make([][]float64, n)
 	for k, p := range list {
 		if len(p.Faulty) != len(list[0].Faulty) {
-			return nil, nil, fmt.Errorf("%w: posterior %d of %d supposes faults of %d sensors, the first of %d", ErrInvalid, k, len(list), len(p.Faulty), len(list[0].Faulty))
+			return nil, nil, fmt.Errorf("%w: posterior %d of %d supposes faults of %d sensors, the first of %d", ErrInvalid, k, len(list),
+				len(p.Faulty), len(list[0].Faulty))
 		}
 		if len(p.Probability) != n || p.ProbabilityError > 0 {
-			return nil, nil, fmt.Errorf("%w: posterior %d of %d has %d nodes and an error of %v, want %d and none", ErrInvalid, k, len(list), len(p.Probability), p.ProbabilityError, n)
+			return nil, nil, fmt.Errorf("%w: posterior %d of %d has %d nodes and an error of %v, want %d and none", ErrInvalid, k,
+				len(list), len(p.Probability), p.ProbabilityError, n)
 		}
 		for i, e := range p.LogEvidence {
 			evidence[i] = append(evidence[i], e+share[k])

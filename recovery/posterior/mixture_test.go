@@ -39,7 +39,8 @@ func mixed(t *testing.T, kernels []*mat.Dense, y, prior, nodes []float64) (*post
 	t.Helper()
 	var list []*posterior.Posterior
 	for _, m := range kernels {
-		p, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: m}, Y: y}, posterior.Options{Prior: nodes, Amplitude: posterior.UniformAmplitude})
+		p, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: m}, Y: y},
+			posterior.Options{Prior: nodes, Amplitude: posterior.UniformAmplitude})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,8 +152,12 @@ func TestMixRefused(t *testing.T) {
 		prior []float64
 		level float64
 	}{
-		"other nodes":  {[]*posterior.Posterior{one, {LogEvidence: []float64{0}, Probability: []float64{1}}}, nil, 0},
-		"bounded":      {[]*posterior.Posterior{{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}, ProbabilityError: .1}}, nil, 0},
+		"other nodes": {[]*posterior.Posterior{one, {LogEvidence: []float64{0}, Probability: []float64{1}}}, nil, 0},
+		"bounded": {
+			[]*posterior.Posterior{{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}, ProbabilityError: .1}},
+			nil,
+			0,
+		},
 		"other prior":  {[]*posterior.Posterior{one}, []float64{1, 1}, 0},
 		"no prior":     {[]*posterior.Posterior{one}, []float64{0}, 0},
 		"wrong level":  {[]*posterior.Posterior{one}, nil, 2},

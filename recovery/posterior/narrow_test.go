@@ -104,7 +104,8 @@ func TestFaultsOfAnyScale(t *testing.T) {
 		p, err := posterior.New(t.Context(), d, opts)
 		checkFinite(t, "one source", p, err)
 		pairs, err := posterior.NewPairs(t.Context(), d, opts)
-		if err != nil || !(math.Abs(floats.Sum(pairs.Probability)-2) < 1e-9) || math.IsNaN(pairs.LogPresence) || math.IsInf(pairs.LogPresence, 0) {
+		if err != nil || !(math.Abs(floats.Sum(pairs.Probability)-2) < 1e-9) || math.IsNaN(pairs.LogPresence) ||
+			math.IsInf(pairs.LogPresence, 0) {
 			t.Errorf("trial %d: %+v (%v)", trial, pairs, err)
 		}
 		if second, err := posterior.Second(t.Context(), d, opts); err != nil || math.IsNaN(second) || math.IsInf(second, 0) {

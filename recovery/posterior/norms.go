@@ -163,7 +163,9 @@ func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) e
 // addSquares adds to sum_i the squares (aᵀv)_i² of count vectors v. fill stores vectors
 // first … first+width−1 as the columns of in, in row-major order. It returns the products of
 // the last block.
-func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int, fill func(in []float64, first, width int)) ([]float64, error) {
+func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int,
+	fill func(in []float64, first, width int),
+) ([]float64, error) {
 	m, n := a.Dims()
 	width := min(probeWidth, count)
 	in, out := make([]float64, m*width), make([]float64, n*width)

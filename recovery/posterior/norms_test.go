@@ -36,7 +36,8 @@ func TestBoundedNorms(t *testing.T) {
 		y[i] += rnd.NormFloat64()
 	}
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
-	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 100, peaks: 5, most: n})
+	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+		effort{rounds: 1, probes: 100, peaks: 5, most: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,8 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 	}
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	for _, most := range []int{0, 20, n} {
-		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 1, probes: 100, peaks: 10, most: most})
+		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+			effort{rounds: 1, probes: 100, peaks: 10, most: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +197,8 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 		}
 		op := asked{vague{hidden{linop.Dense{M: a}}, c.err}, map[int]int{}}
 		p := &products{Data: measurement.Data{A: op, Y: y}}
-		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: c.rounds, probes: 100, peaks: peaks, most: 30})
+		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+			effort{rounds: c.rounds, probes: 100, peaks: peaks, most: 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +213,8 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 			}
 		}
 		if exact < c.fewest || exact > c.most || p.done > c.products {
-			t.Errorf("error %v: %d exact norms, want %d to %d; %d products, want at most %d", c.err, exact, c.fewest, c.most, p.done, c.products)
+			t.Errorf("error %v: %d exact norms, want %d to %d; %d products, want at most %d", c.err, exact, c.fewest, c.most,
+				p.done, c.products)
 		}
 	}
 }
@@ -303,7 +307,8 @@ func TestWeightedDirections(t *testing.T) {
 		y[i] += rnd.NormFloat64()
 	}
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
-	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n), effort{rounds: 1, probes: 64})
+	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
+		effort{rounds: 1, probes: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +387,8 @@ func TestBoundedNormsOfLoudData(t *testing.T) {
 	const m, n, source = 80, 500, 17
 	a := groups(rand.New(rand.NewPCG(35, 1)), m, n, 5, 300, 300)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: mat.Col(nil, source, a)}
-	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n), effort{rounds: 2, probes: 16, peaks: 8, most: 64})
+	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+		effort{rounds: 2, probes: 16, peaks: 8, most: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

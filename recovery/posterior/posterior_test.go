@@ -66,12 +66,14 @@ func TestEvidenceAgainstQuadrature(t *testing.T) {
 			if p.Probability[0] != 1 || !math.IsInf(p.RunnerUp, 1) || math.Abs(p.LogPresence-p.LogEvidence[0]) > 1e-12*math.Abs(want) {
 				t.Errorf("n = 1: %+v", p)
 			}
-			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms, Amplitude: posterior.UnitAmplitude}); err != nil || p.LogEvidence[0] != c-n/2 {
+			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms, Amplitude: posterior.UnitAmplitude}); err != nil ||
+				p.LogEvidence[0] != c-n/2 {
 				t.Errorf("a = 1 at c = %g, N = %g: %v, %v", c, n, p, err)
 			}
 			top := max(want, c-n/2)
 			half := top + math.Log((math.Exp(want-top)+math.Exp(c-n/2-top))/2)
-			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms}); err != nil || math.Abs(p.LogEvidence[0]-half) > 1e-12*(1+math.Abs(half)) {
+			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms}); err != nil ||
+				math.Abs(p.LogEvidence[0]-half) > 1e-12*(1+math.Abs(half)) {
 				t.Errorf("half at 1, c = %g, N = %g: %v, %v, want %v", c, n, p, err, half)
 			}
 		}
@@ -210,7 +212,8 @@ func TestSlackIsReached(t *testing.T) {
 	d := measurement.Data{A: linop.Dense{M: mat.NewDense(2, 2, []float64{2, 0, 0, 2})}, Y: []float64{1, 1}}
 	const e = 0.5
 	p, err := posterior.New(t.Context(), d, posterior.Options{
-		Amplitude: posterior.UnitAmplitude, Norms: &posterior.Norms{N: []float64{4 - e, 4 + e}, Low: []float64{4 - 2*e, 4}, High: []float64{4, 4 + 2*e}},
+		Amplitude: posterior.UnitAmplitude,
+		Norms:     &posterior.Norms{N: []float64{4 - e, 4 + e}, Low: []float64{4 - 2*e, 4}, High: []float64{4, 4 + 2*e}},
 	})
 	if err != nil || math.Abs(math.Log(p.RunnerUp)-e) > 1e-12 || math.Abs(p.LogOddsError-e) > 1e-12 {
 		t.Errorf("odds %v, slack %v (%v), want both %v", math.Log(p.RunnerUp), p.LogOddsError, err, e)
@@ -225,11 +228,16 @@ func TestSlackIsReached(t *testing.T) {
 	}
 	// With a ~ U[0,1] it is the larger change at either end of the interval.
 	for _, c := range []struct{ low, middle, high, truth float64 }{{1, 4, 4.1, 1}, {0, 0.1, 3.1, 3.1}} {
-		p, err := posterior.New(t.Context(), d, posterior.Options{Amplitude: posterior.UniformAmplitude, Norms: &posterior.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}}})
+		p, err := posterior.New(t.Context(), d,
+			posterior.Options{
+				Amplitude: posterior.UniformAmplitude,
+				Norms:     &posterior.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := posterior.New(t.Context(), d, posterior.Options{Amplitude: posterior.UniformAmplitude, Norms: &posterior.Norms{N: []float64{c.truth, 4}}})
+		q, err := posterior.New(t.Context(), d,
+			posterior.Options{Amplitude: posterior.UniformAmplitude, Norms: &posterior.Norms{N: []float64{c.truth, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,9 @@ func NewPresence(ctx context.Context, data iter.Seq2[measurement.Data, error], o
 
 // overOperators tests the presence of a source under any of several operators: test adds, to the
 // logarithms null, the odds of a source in each trial under one of them. c is Aᵀy.
-func overOperators(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions, test func(k *checker, c, null []float64) error) (*Presence, error) {
+func overOperators(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions,
+	test func(k *checker, c, null []float64) error,
+) (*Presence, error) {
 	p, count := &Presence{LogPresence: math.Inf(-1)}, 0
 	for d, err := range data {
 		if err != nil {

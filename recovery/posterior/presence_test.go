@@ -85,7 +85,8 @@ func TestPresenceRefused(t *testing.T) {
 		t.Errorf("no operator: %v", err)
 	}
 	failed := errors.New("no such operator")
-	if _, err := posterior.NewPresence(t.Context(), func(yield func(measurement.Data, error) bool) { yield(measurement.Data{}, failed) }, posterior.CheckOptions{}); !errors.Is(err, failed) {
+	if _, err := posterior.NewPresence(t.Context(), func(yield func(measurement.Data, error) bool) { yield(measurement.Data{}, failed) },
+		posterior.CheckOptions{}); !errors.Is(err, failed) {
 		t.Errorf("%v, want what was yielded", err)
 	}
 }

@@ -20,7 +20,10 @@ type quickEvidence struct {
 }
 
 func newQuickEvidence(e evidence, norms, logPrior []float64) *quickEvidence {
-	q := &quickEvidence{evidence: e, norms: norms, root: make([]float64, len(norms)), prior: make([]float64, len(norms)), table: tabulatedMills()}
+	q := &quickEvidence{
+		evidence: e, norms: norms, root: make([]float64, len(norms)), prior: make([]float64, len(norms)),
+		table: tabulatedMills(),
+	}
 	for i, n := range norms {
 		q.root[i], q.prior[i] = math.Sqrt(n), math.Exp(logPrior[i])
 	}

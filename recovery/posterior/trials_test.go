@@ -70,7 +70,8 @@ func TestTrialsByRows(t *testing.T) {
 			}
 			x := stride(rest, j, width, n)
 			square, along := floats.Dot(x, x), x[3]*x[3]+4*x[n-1]*x[n-1]
-			if r := left[j]; math.Abs(r.square-square) > 1e-10*square || r.largest != floats.Norm(x, math.Inf(1)) || math.Abs(r.along-along) > 1e-12 {
+			if r := left[j]; math.Abs(r.square-square) > 1e-10*square || r.largest != floats.Norm(x, math.Inf(1)) ||
+				math.Abs(r.along-along) > 1e-12 {
 				t.Errorf("%v: of trial %d %+v, want %v, %v and %v", amplitude, j, r, square, floats.Norm(x, math.Inf(1)), along)
 			}
 		}

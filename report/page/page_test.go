@@ -51,10 +51,17 @@ func sample(t *testing.T, g *graph.Graph, labels []int, sensors int) *report.Rep
 		NotProtected: report.Exposed(1), NodeCount: n, RelationshipCount: g.Size(), SensorCount: sensors, Ceiling: .8,
 		Tau: 2, Laplacian: "combinatorial", Metric: "hops", Epsilon: 4, Delta: .01, Alpha: 1, EpsilonSpent: 4, DeltaSpent: .01,
 		Posterior: report.Posterior{NodeID: g.ID(n / 3), Probability: nodes.Probability[n/3], CredibleSetSize: min(n, 12)},
-		BPDN:      report.BPDN{Status: "optimal", Objective: .9, LowerBound: .9, Gap: &gap, RadiusRule: "projected", Support: []report.Source{{NodeID: g.ID(0), Value: .9}}},
+		BPDN: report.BPDN{
+			Status: "optimal", Objective: .9, LowerBound: .9, Gap: &gap, RadiusRule: "projected",
+			Support: []report.Source{{NodeID: g.ID(0), Value: .9}},
+		},
 	}
 	for _, s := range community.Rank(nodes.Probability, p) {
-		r.Communities = append(r.Communities, report.Community{CommunityID: s.Community, Name: s.Name, Size: s.Order, Prior: float64(s.Order) / float64(n), Probability: s.Probability})
+		r.Communities = append(r.Communities,
+			report.Community{
+				CommunityID: s.Community, Name: s.Name, Size: s.Order, Prior: float64(s.Order) / float64(n),
+				Probability: s.Probability,
+			})
 	}
 	r.SetNodes(nodes)
 	r.SetAnswer()
@@ -87,7 +94,8 @@ func elements(t *testing.T, html string) map[string]int {
 		if e, ok := token.(xml.StartElement); ok {
 			count[e.Name.Local]++
 			for _, a := range e.Attr {
-				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "src" || a.Name.Local == "href" &&
+					!strings.HasPrefix(a.Value, "#") {
 					t.Errorf("<%s> has %s=%q", e.Name.Local, a.Name.Local, a.Value)
 				}
 			}
@@ -123,8 +131,10 @@ func TestEveryNodeIsDrawn(t *testing.T) {
 // hides or reorders comes of them.
 func TestHostileNames(t *testing.T) {
 	hostile := []string{
-		"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "</title></svg><script>alert(2)</script>", "\u202egnirts\u202c", "\x1b[31mred\x07",
-		"{{.Report}}", "javascript:alert(3)", "</style><style>*{display:none}</style>", "a\u0000b", "=cmd|' /C calc'!A0", "\u200b\u2066\ufeff", "&#60;script&#62;",
+		"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "</title></svg><script>alert(2)</script>", "\u202egnirts\u202c",
+		"\x1b[31mred\x07",
+		"{{.Report}}", "javascript:alert(3)", "</style><style>*{display:none}</style>", "a\u0000b", "=cmd|' /C calc'!A0",
+		"\u200b\u2066\ufeff", "&#60;script&#62;",
 	}
 	var b graph.Builder
 	for k := range 40 {
@@ -148,13 +158,15 @@ func TestHostileNames(t *testing.T) {
 	r := sample(t, g, labels, 40)
 	v := page.View{
 		Report: r, Command: strings.Join(hostile, " "), Queries: []page.Query{{What: hostile[0], Text: hostile[2]}},
-		Truth: &page.Truth{Nodes: []int{3}, Text: hostile[1]}, Budget: &page.Budget{Scope: hostile[2], Releases: 1, Epsilon: 1, Delta: 1e-5, Per: hostile[0]},
+		Truth:  &page.Truth{Nodes: []int{3}, Text: hostile[1]},
+		Budget: &page.Budget{Scope: hostile[2], Releases: 1, Epsilon: 1, Delta: 1e-5, Per: hostile[0]},
 	}
 	plain := elements(t, write(t, v))
 	for k := range r.Communities {
 		r.Communities[k].Name = strings.Join(hostile, "")[k:]
 	}
-	r.Answer, r.Guarantee, r.Prior, r.Metric, r.Store, r.BudgetScope = hostile[0], hostile[1], hostile[2], hostile[3], hostile[4], hostile[7]
+	r.Answer, r.Guarantee, r.Prior, r.Metric, r.Store, r.BudgetScope = hostile[0], hostile[1], hostile[2], hostile[3],
+		hostile[4], hostile[7]
 	r.Notes, r.NotProtected, r.LedgerHead, r.BPDN.RadiusRule = hostile, hostile, hostile[3], hostile[0]
 	for range r.Nodes().Graph.Order() {
 		v.Captions = append(v.Captions, strings.Join(hostile, ""))
@@ -168,7 +180,8 @@ func TestHostileNames(t *testing.T) {
 	}
 	html, _, _ = strings.Cut(html, "<script>") // the page's own, which TestEveryNodeIsDrawn counts
 	if at := strings.IndexFunc(html, func(r rune) bool {
-		return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff || r == 0xfffd
+		return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 &&
+			r <= 0x2069 || r == 0xfeff || r == 0xfffd
 	}); at >= 0 {
 		t.Errorf("the page holds %q", html[at:at+12])
 	}
@@ -242,7 +255,8 @@ func TestNothingStandsOut(t *testing.T) {
 		labels[k] = 1
 	}
 	r := sample(t, g, labels, 30)
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, `class="rim" d="M`) || !strings.Contains(html, "<h1>The source is most likely in community 0 around") {
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, `class="rim" d="M`) ||
+		!strings.Contains(html, "<h1>The source is most likely in community 0 around") {
 		t.Error("a community that stands out is not outlined or not named")
 	}
 	r.Communities[0].Probability, r.Communities[1].Probability = .55, .45
@@ -251,12 +265,14 @@ func TestNothingStandsOut(t *testing.T) {
 		t.Error("a community that does not stand out is outlined or named")
 	}
 	folded := `<details class="alike"><summary>2 communities, none of which stands out`
-	if strings.Contains(html, "<circle") || strings.Contains(html, "h-nodes") || !strings.Contains(html, folded) || !strings.Contains(html, "not at all") {
+	if strings.Contains(html, "<circle") || strings.Contains(html, "h-nodes") || !strings.Contains(html, folded) ||
+		!strings.Contains(html, "not at all") {
 		t.Error("where nothing stands out there is a map, or a list of nodes, or the communities are not folded")
 	}
 	r.Communities[0].Probability, r.Presence = .9, &report.Presence{PValue: .4, FalseAlarm: .05}
 	html = write(t, page.View{Report: r})
-	if strings.Contains(html, "<circle") || strings.Contains(html, "h-rank") || strings.Contains(html, "90\u00a0%") || !strings.Contains(html, "<h1>No sign of a source</h1>") {
+	if strings.Contains(html, "<circle") || strings.Contains(html, "h-rank") || strings.Contains(html, "90\u00a0%") ||
+		!strings.Contains(html, "<h1>No sign of a source</h1>") {
 		t.Error("without a source there is a map or a probability")
 	}
 }
@@ -270,14 +286,20 @@ func TestPromise(t *testing.T) {
 	r := sample(t, g, make([]int, 10), 10)
 	b := &page.Budget{Scope: "nights", Releases: 1, Epsilon: 4, Delta: .01}
 	html := write(t, page.View{Report: r, Budget: b})
-	for _, want := range []string{"more than 54.6 times as likely", "in at most 80 % of cases", "the only release of the same data", "<p>This file holds published values"} {
+	for _, want := range []string{
+		"more than 54.6 times as likely", "in at most 80 % of cases", "the only release of the same data",
+		"<p>This file holds published values",
+	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
 	b.Releases, b.Epsilon, b.CapEpsilon, b.CapDelta, b.Left, b.Per = 3, 7.5, 10, .01, 2, "30d"
 	html = write(t, page.View{Report: r, Budget: b, Truth: &page.Truth{Nodes: []int{3}, Text: "It was at 3."}})
-	for _, want := range []string{"together spent ε = 7.5", "The limit is ε = 10 at δ = 0.01 in any 30d; ε = 2 is left", "Apart from what really happened"} {
+	for _, want := range []string{
+		"together spent ε = 7.5", "The limit is ε = 10 at δ = 0.01 in any 30d; ε = 2 is left",
+		"Apart from what really happened",
+	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -292,7 +314,10 @@ func TestCurve(t *testing.T) {
 	}
 	r := sample(t, g, []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 10)
 	for _, x := range []struct{ eps, p float64 }{{1, .4}, {2, .6}, {8, .8}} {
-		r.Curve = append(r.Curve, report.CurvePoint{Epsilon: x.eps, Accuracy: report.Accuracy{Probability: x.p, Lower: x.p - .1, Upper: x.p + .1, Chance: .2, Trials: 200}})
+		r.Curve = append(r.Curve, report.CurvePoint{
+			Epsilon:  x.eps,
+			Accuracy: report.Accuracy{Probability: x.p, Lower: x.p - .1, Upper: x.p + .1, Chance: .2, Trials: 200},
+		})
 	}
 	html := write(t, page.View{Report: r, NoCurve: "It took too long."})
 	if !strings.Contains(html, "ε = 4, right in 70 % of releases") {
@@ -369,17 +394,22 @@ func TestSuspects(t *testing.T) {
 	}
 	r.SuspectSensors[1].NodeID = `<b>"x"</b>`
 	html := write(t, page.View{Report: r})
-	for _, want := range []string{"Sensors that may be faulty", "Before the measurements it was 8 %", "does without those above one half", "97 %", "&lt;b&gt;", "3 further sensors"} {
+	for _, want := range []string{
+		"Sensors that may be faulty", "Before the measurements it was 8 %", "does without those above one half",
+		"97 %", "&lt;b&gt;", "3 further sensors",
+	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
 	r.Fit = &report.Fit{PValue: .3}
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, "<p>No: 23 of 30 sensors are more likely faulty than sound") || !strings.Contains(html, "<h1>The measurements do not fit the model") {
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, "<p>No: 23 of 30 sensors are more likely faulty than sound") ||
+		!strings.Contains(html, "<h1>The measurements do not fit the model") {
 		t.Error("where most sensors are suspect, the page has the model explain the measurements")
 	}
 	r.SensorCount = 23
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, "Basis Pursuit Denoising takes them all") || strings.Contains(html, "does without") {
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, "Basis Pursuit Denoising takes them all") ||
+		strings.Contains(html, "does without") {
 		t.Error("where all sensors are broken, the page has Basis Pursuit Denoising do without them")
 	}
 }
@@ -397,7 +427,10 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 	}
 	r := sample(t, g, labels, 30)
 	for _, x := range []struct{ eps, p float64 }{{1, .4}, {8, .8}} {
-		r.Curve = append(r.Curve, report.CurvePoint{Epsilon: x.eps, Accuracy: report.Accuracy{Probability: x.p, Trials: 200, Limit: &report.Limit{Gaussian: .9}}})
+		r.Curve = append(r.Curve, report.CurvePoint{
+			Epsilon:  x.eps,
+			Accuracy: report.Accuracy{Probability: x.p, Trials: 200, Limit: &report.Limit{Gaussian: .9}},
+		})
 	}
 	r.Fit, r.Presence = &report.Fit{PValue: .36}, &report.Presence{Detected: true, PValue: .024, FalseAlarm: .05, Trials: 100}
 	says := func(html string, wanted ...string) {
@@ -408,12 +441,22 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 			}
 		}
 	}
-	says(write(t, page.View{Report: r}), "<p>Yes: of measurements that do follow the model, 36\u00a0% would", "There is a source: of measurements without one, 2.4\u00a0%",
-		"at most 54.6 times as likely as from a source 1 hop away", "Neighbours are at most 1 hop apart", "This is no second answer", "only where the noise is within the radius",
-		"no mechanism with the guarantee of this noise exceeds", "promises only the same ε and δ may be right more often", `class="rim" d="M`)
-	r.Fit = &report.Fit{PValue: 1e-14, Alternatives: []report.Alternative{{Name: report.UniformBackground, LogEvidence: 54.29}, {Name: report.SecondSource, LogEvidence: -2}}}
+	says(write(t, page.View{Report: r}), "<p>Yes: of measurements that do follow the model, 36\u00a0% would",
+		"There is a source: of measurements without one, 2.4\u00a0%",
+		"at most 54.6 times as likely as from a source 1 hop away", "Neighbours are at most 1 hop apart", "This is no second answer",
+		"only where the noise is within the radius",
+		"no mechanism with the guarantee of this noise exceeds", "promises only the same ε and δ may be right more often",
+		`class="rim" d="M`)
+	r.Fit = &report.Fit{
+		PValue: 1e-14,
+		Alternatives: []report.Alternative{
+			{Name: report.UniformBackground, LogEvidence: 54.29},
+			{Name: report.SecondSource, LogEvidence: -2},
+		},
+	}
 	html := write(t, page.View{Report: r})
-	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%", "A uniform background would explain them better than the model, by a factor of 10²³.",
+	says(html, "<p>No: of measurements that do follow the model, fewer than 0.1\u00a0%",
+		"A uniform background would explain them better than the model, by a factor of 10²³.",
 		"A second source would explain them no better", "for measurements that fit the model, as these do not")
 	r.Fit = nil
 	for k := range r.Communities {
@@ -444,7 +487,8 @@ func TestPromiseIsNoMoreThanGiven(t *testing.T) {
 	r.Promise = &privacy.Promise{Guarantee: "perSensor", Together: "107.7", Condition: "as far as the <b>process</b> is the model"}
 	b := &page.Budget{Scope: "nights", Releases: 2, Epsilon: 6, Delta: .01, PerSensor: true}
 	html := write(t, page.View{Report: r, Budget: b})
-	const limits = "of any single sensor’s value; together all sensors promise ε = 107.7; as far as the &lt;b&gt;process&lt;/b&gt; is the model"
+	const limits = "of any single sensor’s value; together all sensors promise ε = 107.7; as far as the &lt;b&gt;process&lt;/b&gt; " +
+		"is the model"
 	html = strings.ReplaceAll(html, "&#39;", "’")
 	for what, want := range map[string]string{
 		"card":    "at δ = 0.01, " + limits + ": any published value of any single sensor is at most 54.6 times as likely",
@@ -465,7 +509,8 @@ func TestPromiseIsNoMoreThanGiven(t *testing.T) {
 		}
 	}
 	r.Ceiling, r.Promise.Guarantee = .801, "joint"
-	if html = write(t, page.View{Report: r}); !strings.Contains(html, "condition under which the promise holds: somebody") || !strings.Contains(html, "at most 81 % of cases") {
+	if html = write(t, page.View{Report: r}); !strings.Contains(html, "condition under which the promise holds: somebody") ||
+		!strings.Contains(html, "at most 81 % of cases") {
 		t.Error("the bound on telling neighbours apart has no condition, or is rounded down")
 	}
 	r.Promise, r.Guarantee = nil, "Every event about the published value of any single sensor is private."

@@ -308,7 +308,11 @@ func (c *content) communityScene() *scene {
 			b++
 		}
 		r := max(2.5, tenth(scale*radii[k]))
-		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodes(row.Size), percent(row.Probability)), insideLink(k)})
+		list[b].Marks = append(list[b].Marks,
+			mark{
+				at[k].X, at[k].Y, r, false,
+				fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodes(row.Size), percent(row.Probability)), insideLink(k),
+			})
 		if k < 40 {
 			y := at[k].Y + 5
 			if r < 24 {
@@ -381,7 +385,10 @@ func ribbons(joined map[pair]int, at []r2.Vec) []stroke {
 	var out []stroke
 	for k := range paths {
 		if paths[k].Len() > 0 {
-			out = append(out, stroke{[]float64{.6, 1.2, 2, 3}[k], math.Round(100*min(.5, .1+60/float64(len(pairs)))) / 100, paths[k].String()})
+			out = append(out, stroke{
+				[]float64{.6, 1.2, 2, 3}[k], math.Round(100*min(.5, .1+60/float64(len(pairs)))) / 100,
+				paths[k].String(),
+			})
 		}
 	}
 	return out

@@ -23,7 +23,8 @@ func TestSeriesVerdicts(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	var b strings.Builder
-	if err := page.WriteSeries(&b, s); err != nil || !strings.Contains(b.String(), "<td>misfit</td>") || strings.Contains(b.String(), ">0 %<") {
+	if err := page.WriteSeries(&b, s); err != nil || !strings.Contains(b.String(), "<td>misfit</td>") ||
+		strings.Contains(b.String(), ">0 %<") {
 		t.Errorf("%v, %s", err, b.String())
 	}
 	s.Runs = s.Runs[1:2]

@@ -61,12 +61,15 @@ func (c *content) sure() string {
 
 // Next says what to do with the answer.
 func (c *content) Next() string {
-	const cheaper = "Before another release spends, graphcloak plan says how often its answer would be right: a larger ε or fewer communities help, and --target-accuracy finds the ε."
+	const cheaper = "Before another release spends, graphcloak plan says how often its answer would be right: a larger ε or fewer " +
+		"communities help, and --target-accuracy finds the ε."
 	switch v := c.Report.Verdict(); {
 	case v == report.NoSource:
-		return "If it is known that there is a source, --false-alarm 1 supposes it: graphcloak recover with the kept release costs nothing. " + cheaper
+		return "If it is known that there is a source, --false-alarm 1 supposes it: graphcloak recover with the kept release " +
+			"costs nothing. " + cheaper
 	case v == report.Misfit:
-		return "Look at what would explain the measurements better, below: another graph, another τ, more than one source or broken sensors. graphcloak recover with the kept release and other settings costs nothing."
+		return "Look at what would explain the measurements better, below: another graph, another τ, more than one source or broken " +
+			"sensors. graphcloak recover with the kept release and other settings costs nothing."
 	case !c.Tells():
 		return "Act on none of the communities. " + cheaper
 	case v == report.Perhaps:
@@ -86,10 +89,17 @@ func (c *content) Sums() []sum {
 	var list []sum
 	if r.Answers() && len(r.Communities) > 1 {
 		top := r.Communities[0]
-		list = append(list, sum{"How sure", c.sure(), fmt.Sprintf("%s for the likeliest community, which was %s before the measurements", percent(top.Probability), percent(top.Prior))})
+		list = append(list, sum{
+			"How sure", c.sure(),
+			fmt.Sprintf("%s for the likeliest community, which was %s before the measurements", percent(top.Probability),
+				percent(top.Prior)),
+		})
 	}
 	if r.Answers() {
-		list = append(list, sum{"Hidden among", nodesOf(r.Posterior.CredibleSetSize), fmt.Sprintf("of %s, with 95 %% probability", thousands(r.NodeCount))})
+		list = append(list, sum{
+			"Hidden among", nodesOf(r.Posterior.CredibleSetSize),
+			fmt.Sprintf("of %s, with 95 %% probability", thousands(r.NodeCount)),
+		})
 	}
 	if r.EpsilonSpent > 0 {
 		list = append(list, sum{"Privacy spent", "ε = " + digits(r.EpsilonSpent), "at δ = " + digits(r.DeltaSpent) + c.plainPromise()})
@@ -134,7 +144,8 @@ func (c *content) plainPromise() string {
 	if r.Epsilon > 20 || r.Promise == nil { // then nobody knows of what it is
 		return limits
 	}
-	return fmt.Sprintf("%s: any %s is at most %s times as likely as from a source %s away, but for δ", limits, c.Published(), factor(r.Epsilon), c.Radius())
+	return fmt.Sprintf("%s: any %s is at most %s times as likely as from a source %s away, but for δ", limits, c.Published(),
+		factor(r.Epsilon), c.Radius())
 }
 
 // CeilingSentence says how often two neighbours are told apart by all values together, and
@@ -148,7 +159,8 @@ func (c *content) CeilingSentence() string {
 	if c.Report.Conditional() {
 		who = "Provided that the process is within the condition under which the promise holds: " + strings.ToLower(who[:1]) + who[1:]
 	}
-	return fmt.Sprintf("%scan tell which of the two it was in at most %.0f %% of cases, however they compute. A coin is right in 50 %%.", who, most)
+	return fmt.Sprintf("%scan tell which of the two it was in at most %.0f %% of cases, however they compute. A coin is right in 50 %%.",
+		who, most)
 }
 
 // Published is what the guarantee is of.
@@ -187,7 +199,8 @@ func (c *content) FitSentences() (list []string) {
 		if p.Detected {
 			verdict = "There is a source"
 		}
-		list = append(list, fmt.Sprintf("%s: of measurements without one, %s would speak for one as clearly, and %s is allowed.", verdict, rare(p.PValue), percent(p.FalseAlarm)))
+		list = append(list, fmt.Sprintf("%s: of measurements without one, %s would speak for one as clearly, and %s is allowed.", verdict,
+			rare(p.PValue), percent(p.FalseAlarm)))
 	}
 	return list
 }

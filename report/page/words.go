@@ -17,9 +17,11 @@ import (
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"percent": percent, "plain": plain, "prose": prose, "short": short, "digits": digits, "thousands": thousands, "cut": cut,
-		"style": Style, "policy": Policy, "stylePolicy": func() string { return policy(string(Style())) }, "script": script, "bar": func(p float64) float64 { return 200 * p }, "times": times, "factor": factor, "share": share,
+		"style": Style, "policy": Policy, "stylePolicy": func() string { return policy(string(Style())) }, "script": script,
+		"bar": func(p float64) float64 { return 200 * p }, "times": times, "factor": factor, "share": share,
 		"twenty": func(k int) int { return 20 * k },
-		"star":   func() string { return star }, "last": func() string { return class(bins - 1) }, "lastFill": func() string { return light[bins-1] },
+		"star":   func() string { return star }, "last": func() string { return class(bins - 1) },
+		"lastFill": func() string { return light[bins-1] },
 	}
 }
 
@@ -92,7 +94,8 @@ func digits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 // raised is a number in superscript.
 func raised(digits string) string {
-	return strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(digits)
+	return strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9",
+		"⁹").Replace(digits)
 }
 
 // thousands groups digits by narrow spaces that do not break.
@@ -158,7 +161,10 @@ func (c *content) explain(s *scene) {
 		s.Title = "The surroundings of the likeliest node"
 	}
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
-	s.Legend = append(s.Legend, legendItem{"credible", fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodes(r.Posterior.CredibleSetSize))})
+	s.Legend = append(s.Legend, legendItem{
+		"credible",
+		fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodes(r.Posterior.CredibleSetSize)),
+	})
 	if c.Report.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"halo", "blue band: the community that the answer names, " + cut(r.Communities[0].Name)})
 	}
@@ -167,7 +173,10 @@ func (c *content) explain(s *scene) {
 	}
 	switch {
 	case c.sigmaMax > c.sigmaMin:
-		s.Legend = append(s.Legend, legendItem{"size", fmt.Sprintf("large to small: sensors with little to much noise, σ from %s to %s", digits(c.sigmaMin), digits(c.sigmaMax))})
+		s.Legend = append(s.Legend, legendItem{
+			"size",
+			fmt.Sprintf("large to small: sensors with little to much noise, σ from %s to %s", digits(c.sigmaMin), digits(c.sigmaMax)),
+		})
 	case len(c.sigma) > 0:
 		s.Legend = append(s.Legend, legendItem{"circle", fmt.Sprintf("circle: a sensor, each with noise of σ = %s", digits(c.sigmaMin))})
 	}
@@ -178,7 +187,8 @@ func (c *content) explain(s *scene) {
 	if c.places != nil {
 		where = "Nodes are placed by their properties."
 	}
-	s.Text = fmt.Sprintf("%s The likeliest node is %s, with probability %s. The table of the likeliest nodes below says the same.", where, cut(c.Best()), share(c.probability(c.best)))
+	s.Text = fmt.Sprintf("%s The likeliest node is %s, with probability %s. The table of the likeliest nodes below says the same.", where,
+		cut(c.Best()), share(c.probability(c.best)))
 }
 
 func (c *content) explainCommunities(s *scene, shown int) {
@@ -188,11 +198,13 @@ func (c *content) explainCommunities(s *scene, shown int) {
 	if shown < len(r.Communities) {
 		which = fmt.Sprintf("; the likeliest %s of %s communities are drawn", thousands(shown), thousands(len(r.Communities)))
 	}
-	s.Legend = []legendItem{{"circle", "circle: a community, as large as it has nodes; line: relationships between two, the wider the more" + which}}
+	s.Legend = []legendItem{{"circle", "circle: a community, as large as it has nodes; line: relationships between two, the " +
+		"wider the more" + which}}
 	if c.Report.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"credible", "thick ring: the community that the answer names"})
 	}
-	s.Text = fmt.Sprintf("The graph has %s nodes, too many to draw one by one. The table of communities below says the same.", thousands(c.graph.Order()))
+	s.Text = fmt.Sprintf("The graph has %s nodes, too many to draw one by one. The table of communities below says the same.",
+		thousands(c.graph.Order()))
 }
 
 // settings are the parameters of the run, for a reader who repeats it.
@@ -252,15 +264,22 @@ func (c *content) Certificate() string {
 	case "optimal":
 		gap := ""
 		if b.Gap != nil {
-			gap = fmt.Sprintf(" No source vector that fits has a total mass smaller by more than a relative %s: the duality gap proves it.", strconv.FormatFloat(*b.Gap, 'g', 2, 64))
+			gap = fmt.Sprintf(" No source vector that fits has a total mass smaller by more than a relative %s: the duality gap proves it.",
+				strconv.FormatFloat(*b.Gap, 'g', 2, 64))
 		}
-		return fmt.Sprintf("The least source vector within the radius of the measurements has mass %s, on %s.%s This is no second answer: it does not tell where the source is. It bounds the true mass from below only where the noise is within the radius, which by the rule that is taken by default it is in half of all runs. The ranking above rests on the posterior.", digits(b.Objective), nodesOf(len(b.Support)), gap)
+		return fmt.Sprintf("The least source vector within the radius of the measurements has mass %s, on %s.%s This is no second "+
+			"answer: it does not tell where the source is. It bounds the true mass from below only where the noise is within the "+
+			"radius, which by the rule that is taken by default it is in half of all runs. The ranking above rests on the posterior.",
+			digits(b.Objective), nodesOf(len(b.Support)), gap)
 	case "zero":
-		return "No source at all explains the measurements just as well within the noise: f̂ = 0 is optimal, and this method names nothing. The ranking above rests on the posterior."
+		return "No source at all explains the measurements just as well within the noise: f̂ = 0 is optimal, and this method names " +
+			"nothing. The ranking above rests on the posterior."
 	case "infeasible":
-		return "No source vector in [0, 1] fits the measurements within the radius; there is a proof. The ranking above rests on the posterior."
+		return "No source vector in [0, 1] fits the measurements within the radius; there is a proof. The ranking above rests on " +
+			"the posterior."
 	}
-	return "The solver stopped without a certificate, so f̂ may not be optimal. The ranking above rests on the posterior, which does not depend on it."
+	return "The solver stopped without a certificate, so f̂ may not be optimal. The ranking above rests on the posterior, which does " +
+		"not depend on it."
 }
 
 func nodesOf(n int) string { return counted(n, "node") }

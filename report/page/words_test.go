@@ -35,7 +35,10 @@ func TestProseGroupsCounts(t *testing.T) {
 
 // TestShareIsReadable: a share that says nothing is no power of ten.
 func TestShareIsReadable(t *testing.T) {
-	for p, want := range map[float64]string{.5: "50 %", .0123: "1.2 %", 6.5e-5: "0.0065 %", 5.8e-8: "under 0.001 %", 2e-32: "under 0.001 %"} {
+	for p, want := range map[float64]string{
+		.5: "50 %", .0123: "1.2 %", 6.5e-5: "0.0065 %", 5.8e-8: "under 0.001 %",
+		2e-32: "under 0.001 %",
+	} {
 		if got := share(p); got != want {
 			t.Errorf("%v is %q, want %q", p, got, want)
 		}

@@ -136,9 +136,11 @@ func lengths(f Facts) (Warning, bool) {
 	w := Warning{Code: "alpha", Advice: "raise α, in the units of " + f.metric(), Example: "--alpha " + number(Alpha(f.Graph))}
 	switch {
 	case alone == len(nearest):
-		w.Text = fmt.Sprintf("α = %s while the shortest %s is %s: no source is hidden even from its nearest neighbour", number(f.Alpha), f.metric(), number(shortest))
+		w.Text = fmt.Sprintf("α = %s while the shortest %s is %s: no source is hidden even from its nearest neighbour", number(f.Alpha),
+			f.metric(), number(shortest))
 	case 10*alone >= len(nearest):
-		w.Text = fmt.Sprintf("α = %s, and %d of %d nodes have no neighbour so near: a source there is not hidden", number(f.Alpha), alone, len(nearest))
+		w.Text = fmt.Sprintf("α = %s, and %d of %d nodes have no neighbour so near: a source there is not hidden", number(f.Alpha),
+			alone, len(nearest))
 	default:
 		return Warning{}, false
 	}
@@ -198,8 +200,9 @@ func parts(f Facts) (Warning, bool) {
 		}
 	}
 	w := Warning{
-		Code:   "parts",
-		Text:   fmt.Sprintf("the graph falls into %d parts, the largest of %d of %d nodes: in which of them the source lies is not hidden", len(sizes), slices.Max(sizes), f.Graph.Order()),
+		Code: "parts",
+		Text: fmt.Sprintf("the graph falls into %d parts, the largest of %d of %d nodes: in which of them the source lies is not hidden",
+			len(sizes), slices.Max(sizes), f.Graph.Order()),
 		Advice: "select relationship types that join them, or one part",
 	}
 	if small > 0 {

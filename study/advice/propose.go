@@ -36,14 +36,20 @@ type Candidates struct {
 // Words by which people name a property, the plainest first; compared without case and
 // without marks.
 var (
-	sourceWords      = []string{"source", "sources", "infected", "infection", "leak", "outbreak", "rumour", "rumor", "contamination", "contaminated", "origin", "risk", "heat"}
+	sourceWords = []string{
+		"source", "sources", "infected", "infection", "leak", "outbreak", "rumour", "rumor", "contamination",
+		"contaminated", "origin", "risk", "heat",
+	}
 	measurementWords = []string{"measurement", "measured", "reading", "concentration", "observation"}
 	keyWords         = []string{"id", "uuid", "key", "code", "number", "name"}
-	communityWords   = []string{"community", "communityid", "cluster", "club", "district", "zone", "team", "group", "department", "region", "ward", "block", "leiden", "louvain"}
-	weightWords      = []string{"weight", "strength", "conductance", "similarity", "frequency", "score"}
-	lengthWords      = []string{"length", "distance", "dist", "km", "metres", "meters", "miles"}
-	sensorWords      = []string{"sensor", "issensor", "hassensor", "monitored"}
-	captionWords     = []string{"name", "title", "caption", "displayname", "fullname", "label", "lastname"}
+	communityWords   = []string{
+		"community", "communityid", "cluster", "club", "district", "zone", "team", "group", "department", "region",
+		"ward", "block", "leiden", "louvain",
+	}
+	weightWords  = []string{"weight", "strength", "conductance", "similarity", "frequency", "score"}
+	lengthWords  = []string{"length", "distance", "dist", "km", "metres", "meters", "miles"}
+	sensorWords  = []string{"sensor", "issensor", "hassensor", "monitored"}
+	captionWords = []string{"name", "title", "caption", "displayname", "fullname", "label", "lastname"}
 )
 
 // Propose completes what is given of a choice from the schema. Properties that are left

@@ -35,16 +35,23 @@ func between(k connector.Kind, from, to string) connector.Kind {
 // films is the database that Neo4j's tutorials begin with, and friendships in it.
 func films() connector.Schema {
 	return connector.Schema{
-		Labels: []connector.Kind{kind("Movie", 38, "title text", "released integer 9"), kind("Person", 133, "name text", "born integer 9", "infected number 2", "team text 4")},
+		Labels: []connector.Kind{
+			kind("Movie", 38, "title text", "released integer 9"),
+			kind("Person", 133, "name text", "born integer 9", "infected number 2", "team text 4"),
+		},
 		Types: []connector.Kind{
-			between(kind("ACTED_IN", 172), "Person", "Movie"), between(kind("FOLLOWS", 30, "strength number 4"), "Person", "Person"), between(kind("DIRECTED", 44), "Person", "Movie"),
+			between(kind("ACTED_IN", 172), "Person", "Movie"), between(kind("FOLLOWS", 30, "strength number 4"), "Person", "Person"),
+			between(kind("DIRECTED", 44), "Person", "Movie"),
 		},
 	}
 }
 
 func TestPropose(t *testing.T) {
 	water := connector.Schema{
-		Labels: []connector.Kind{kind("Junction", 92, "code text", "leak number 2"), kind("Node", 97, "code text"), kind("Tank", 5, "code text", "leak number 2")},
+		Labels: []connector.Kind{
+			kind("Junction", 92, "code text", "leak number 2"), kind("Node", 97, "code text"),
+			kind("Tank", 5, "code text", "leak number 2"),
+		},
 		Types: []connector.Kind{
 			between(kind("PIPE", 110, "length number"), "Junction Node", "Junction Node"),
 			between(kind("PUMP", 9, "power number"), "Tank Node", "Junction Node"),
@@ -64,11 +71,16 @@ func TestPropose(t *testing.T) {
 		want    advice.Choice
 	}{
 		{name: "what joins a label with itself", schema: films(), want: advice.Choice{
-			NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "infected", NodeKey: "name", Community: "team", Weight: "strength",
+			NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "infected", NodeKey: "name", Community: "team",
+			Weight: "strength",
 		}},
-		{name: "a label that is given", schema: films(), given: advice.Choice{NodeLabels: []string{"Movie", "Person"}, Source: "born"}, want: advice.Choice{
-			NodeLabels: []string{"Movie", "Person"}, RelationshipTypes: []string{"ACTED_IN", "FOLLOWS", "DIRECTED"}, Source: "born", Caption: "name",
-		}},
+		{
+			name: "a label that is given", schema: films(), given: advice.Choice{NodeLabels: []string{"Movie", "Person"}, Source: "born"},
+			want: advice.Choice{
+				NodeLabels: []string{"Movie", "Person"}, RelationshipTypes: []string{"ACTED_IN", "FOLLOWS", "DIRECTED"}, Source: "born",
+				Caption: "name",
+			},
+		},
 		{name: "what is left out is proposed for nothing", schema: films(), leftOut: []string{"infected", "team"}, want: advice.Choice{
 			NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, NodeKey: "name", Weight: "strength",
 		}},
@@ -78,17 +90,24 @@ func TestPropose(t *testing.T) {
 		{name: "the rarest label that all ends have, and a key that one of two types lacks", schema: water, want: advice.Choice{
 			NodeLabels: []string{"Junction"}, RelationshipTypes: []string{"PIPE"}, Source: "leak", NodeKey: "code", Length: "length",
 		}},
-		{name: "both types are given", schema: water, given: advice.Choice{RelationshipTypes: []string{"PIPE", "PUMP"}}, want: advice.Choice{
-			NodeLabels: []string{"Node"}, RelationshipTypes: []string{"PIPE", "PUMP"}, NodeKey: "code",
-		}},
-		{name: "a type that joins other labels too", schema: connector.Schema{
-			Labels: []connector.Kind{kind("A", 3, "x integer"), kind("B", 900, "x integer")},
-			Types: []connector.Kind{{Name: "R", Count: 1000, Ends: []connector.Ends{
-				{From: []string{"B"}, To: []string{"B"}, Count: 980}, {From: []string{"A"}, To: []string{"A"}, Count: 20},
-			}}, {Name: "S", Count: 1000, Ends: []connector.Ends{{From: []string{"A"}, To: []string{"B"}, Count: 1000}}}},
-		}, given: advice.Choice{NodeLabels: []string{"A"}}, want: advice.Choice{NodeLabels: []string{"A"}, RelationshipTypes: []string{"R"}}},
+		{
+			name: "both types are given", schema: water, given: advice.Choice{RelationshipTypes: []string{"PIPE", "PUMP"}},
+			want: advice.Choice{
+				NodeLabels: []string{"Node"}, RelationshipTypes: []string{"PIPE", "PUMP"}, NodeKey: "code",
+			},
+		},
+		{
+			name: "a type that joins other labels too", schema: connector.Schema{
+				Labels: []connector.Kind{kind("A", 3, "x integer"), kind("B", 900, "x integer")},
+				Types: []connector.Kind{{Name: "R", Count: 1000, Ends: []connector.Ends{
+					{From: []string{"B"}, To: []string{"B"}, Count: 980}, {From: []string{"A"}, To: []string{"A"}, Count: 20},
+				}}, {Name: "S", Count: 1000, Ends: []connector.Ends{{From: []string{"A"}, To: []string{"B"}, Count: 1000}}}},
+			}, given: advice.Choice{NodeLabels: []string{"A"}},
+			want: advice.Choice{NodeLabels: []string{"A"}, RelationshipTypes: []string{"R"}},
+		},
 		{name: "one community in the sample of many nodes", schema: connector.Schema{
-			Labels: []connector.Kind{kind("A", 5000, "ward text 1", "zone text 1")}, Types: []connector.Kind{between(kind("R", 9), "A", "A")},
+			Labels: []connector.Kind{kind("A", 5000, "ward text 1", "zone text 1")},
+			Types:  []connector.Kind{between(kind("R", 9), "A", "A")},
 		}, want: advice.Choice{NodeLabels: []string{"A"}, RelationshipTypes: []string{"R"}, Community: "zone"}},
 		{name: "one community in all", schema: connector.Schema{
 			Labels: []connector.Kind{kind("A", 500, "ward text 1")}, Types: []connector.Kind{between(kind("R", 9), "A", "A")},
@@ -130,7 +149,8 @@ func TestUnused(t *testing.T) {
 	on := func(share float64, positive bool, names ...string) (types []connector.Kind) {
 		k := connector.Kind{Name: "KNOWS", Count: 9}
 		for _, name := range names {
-			k.Properties = append(k.Properties, connector.Property{Name: name, Type: connector.NumberType, Share: share, Positive: positive})
+			k.Properties = append(k.Properties,
+				connector.Property{Name: name, Type: connector.NumberType, Share: share, Positive: positive})
 		}
 		return []connector.Kind{k}
 	}
@@ -158,9 +178,11 @@ func TestUnused(t *testing.T) {
 
 // The private property is a candidate for nothing else.
 func TestCandidates(t *testing.T) {
-	c := advice.CandidatesOf(films(), advice.Choice{NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "born"}, nil)
+	c := advice.CandidatesOf(films(), advice.Choice{NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "born"},
+		nil)
 	want := advice.Candidates{
-		Private: []string{"born", "infected"}, NodeKey: []string{"name"}, Community: []string{"team"}, Weight: []string{"strength"}, Length: []string{"strength"}, Caption: []string{"name", "team"},
+		Private: []string{"born", "infected"}, NodeKey: []string{"name"}, Community: []string{"team"}, Weight: []string{"strength"},
+		Length: []string{"strength"}, Caption: []string{"name", "team"},
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v, want\n%+v", c, want)

@@ -38,7 +38,8 @@ func TestClosedForms(t *testing.T) {
 		}
 		near("λ₂", in.Lambda2, f.Eigenvalues[1])
 		near("λ_max", in.LambdaMax, f.Eigenvalues[n-1])
-		if *in.Lambda2Lower > f.Eigenvalues[1] || *in.Lambda2Upper < f.Eigenvalues[1] || in.LambdaMaxLower > f.Eigenvalues[n-1] || in.LambdaMaxUpper < f.Eigenvalues[n-1] {
+		if *in.Lambda2Lower > f.Eigenvalues[1] || *in.Lambda2Upper < f.Eigenvalues[1] || in.LambdaMaxLower > f.Eigenvalues[n-1] ||
+			in.LambdaMaxUpper < f.Eigenvalues[n-1] {
 			t.Errorf("%s: eigenvalues are not within their bounds", f.Name)
 		}
 		near("log₁₀ κ₂", *in.Kappa2Log10, tau*f.Eigenvalues[n-1]/math.Ln10)
@@ -47,7 +48,8 @@ func TestClosedForms(t *testing.T) {
 			decay[i] = math.Exp(-tau * l)
 		}
 		near("effective rank", *in.EffectiveRank, effectiveRank(decay))
-		if want := f.Squared(tau); in.Sensitivity.Lower*in.Sensitivity.Lower > want*(1+1e-9) || in.Sensitivity.Upper*in.Sensitivity.Upper < want*(1-1e-9) {
+		if want := f.Squared(tau); in.Sensitivity.Lower*in.Sensitivity.Lower > want*(1+1e-9) ||
+			in.Sensitivity.Upper*in.Sensitivity.Upper < want*(1-1e-9) {
 			t.Errorf("%s: Δ₂² = %v is outside [%v, %v]²", f.Name, want, in.Sensitivity.Lower, in.Sensitivity.Upper)
 		}
 		if *in.MassError > 1e-12 || len(in.Bounds) != 5 || len(in.Sensitivity.Why) != 3 {
@@ -159,8 +161,10 @@ func TestRough(t *testing.T) {
 			if rough.Exact || rough.Coherence != nil || len(rough.Notes) == 0 {
 				t.Errorf("rough: %+v", rough)
 			}
-			if rough.Lambda2 < exact.Lambda2*(1-1e-9) || rough.LambdaMaxUpper < exact.LambdaMax || rough.LambdaMaxLower > exact.LambdaMax*(1+1e-9) {
-				t.Errorf("λ₂ %v, λ_max in [%v, %v]; exactly %v and %v", rough.Lambda2, rough.LambdaMaxLower, rough.LambdaMaxUpper, exact.Lambda2, exact.LambdaMax)
+			if rough.Lambda2 < exact.Lambda2*(1-1e-9) || rough.LambdaMaxUpper < exact.LambdaMax ||
+				rough.LambdaMaxLower > exact.LambdaMax*(1+1e-9) {
+				t.Errorf("λ₂ %v, λ_max in [%v, %v]; exactly %v and %v", rough.Lambda2, rough.LambdaMaxLower, rough.LambdaMaxUpper,
+					exact.Lambda2, exact.LambdaMax)
 			}
 			if rough.LambdaMaxLower < .99*exact.LambdaMax {
 				t.Errorf("largest Ritz value %v of %v", rough.LambdaMaxLower, exact.LambdaMax)

@@ -53,7 +53,8 @@ func (in *Inspection) fromLanczos(ctx context.Context, m sensitivity.Model, o Op
 		in.Lambda2Lower, in.Lambda2Upper = pointer(0), pointer(0)
 	}
 	in.Density = histogram(nodes, weights, in.LambdaMaxUpper)
-	in.note("beyond %d nodes λ₂ is an upper bound and λ_max lies between a Ritz value and a certified bound; density and effective rank are estimates from %d random vectors", ExactNodes, probes)
+	in.note("beyond %d nodes λ₂ is an upper bound and λ_max lies between a Ritz value and a certified bound; density and effective rank "+
+		"are estimates from %d random vectors", ExactNodes, probes)
 	in.note("coherence, leverage scores and the check of mass take all columns, and are left out beyond %d nodes", ExactNodes)
 	if symmetric(m) {
 		in.Kappa2Log10 = pointer(m.Tau * most / math.Ln10)
@@ -88,7 +89,10 @@ type nullSpace struct {
 func newNullSpace(g *graph.Graph, l *laplacian.Laplacian) *nullSpace {
 	labels, sizes := g.Components()
 	n := g.Order()
-	z := &nullSpace{component: make([]int32, n), value: make([]float64, n), norms: make([]float64, len(sizes)), coeffs: make([]float64, len(sizes))}
+	z := &nullSpace{
+		component: make([]int32, n), value: make([]float64, n), norms: make([]float64, len(sizes)),
+		coeffs: make([]float64, len(sizes)),
+	}
 	places, degrees := l.Permutation(), l.Degrees()
 	for i := range n {
 		row := i

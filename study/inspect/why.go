@@ -40,7 +40,8 @@ func explainEdge(m sensitivity.Model, s *expm.Spectrum, worst [2]int) []string {
 				steeper++
 			}
 		}
-		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s of the %d relationships are shorter", e.Length, countOrNone(steeper), size))
+		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s of the %d "+
+			"relationships are shorter", e.Length, countOrNone(steeper), size))
 	}
 	if s == nil || !symmetric(m) {
 		return text // modes that are not orthogonal at the sensors have no shares
@@ -66,7 +67,8 @@ func heatLossText(m sensitivity.Model, e graph.Edge) string {
 			less++
 		}
 	}
-	return fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s of the %d relationships let heat leave more slowly, which decides for small τ",
+	return fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s of the %d relationships let heat leave more "+
+		"slowly, which decides for small τ",
 		d[e.U], d[e.V], e.Weight, countOrNone(less), m.Graph.Size())
 }
 
@@ -90,7 +92,8 @@ func sensorEndsText(m sensitivity.Model, e graph.Edge) string {
 			more++
 		}
 	}
-	return fmt.Sprintf("%s of its ends carry a sensor: %s of the %d relationships have more, which decides for small τ", countOrNone(of(e)), countOrNone(more), m.Graph.Size())
+	return fmt.Sprintf("%s of its ends carry a sensor: %s of the %d relationships have more, which decides for small τ", countOrNone(of(e)),
+		countOrNone(more), m.Graph.Size())
 }
 
 func countOrNone(n int) string {
@@ -136,7 +139,8 @@ func modesText(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
 	}
 	return []string{
 		fmt.Sprintf("half of the squared difference comes from %d of %d modes, with λ from %.4g to %.4g", half, len(list), low, high),
-		fmt.Sprintf("the slowest mode (λ = %.4g) changes more along %s of the relationships, which decides for large τ", lambda[first], countOrNone(steepest)),
+		fmt.Sprintf("the slowest mode (λ = %.4g) changes more along %s of the relationships, which decides for large τ", lambda[first],
+			countOrNone(steepest)),
 	}
 }
 

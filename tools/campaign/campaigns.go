@@ -34,11 +34,17 @@ var campaigns = []campaign{
 	{name: "server killed while 16 writers spend", dir: "integration", long: "-campaign", tests: []string{"TestLedgerSurvivesKills"}},
 	{name: "runs and schedulers at once", dir: "integration", tests: []string{"TestRacingRuns", "TestSchedulers"}},
 	{name: "three servers of scheduled jobs, killed", dir: "integration", long: "-campaign", tests: []string{"TestServe"}},
-	{name: "three servers of scheduled jobs, the holder of a tick suspended", dir: "integration", long: "-campaign", tests: []string{"TestSuspendedServers"}},
+	{
+		name: "three servers of scheduled jobs, the holder of a tick suspended", dir: "integration", long: "-campaign",
+		tests: []string{"TestSuspendedServers"},
+	},
 	{name: "names before the server's parser", dir: "integration", long: "-campaign", tests: []string{"TestQuoteOnServer"}},
 	{
 		name: "names and records planted in the database", dir: "integration",
-		tests: []string{"TestImportOfHostileNames", "TestPlantedType", "TestPlantedRun", "TestPlantedTicks", "TestUnsafeNames", "TestQueryOfStrangers", "TestStranger"},
+		tests: []string{
+			"TestImportOfHostileNames", "TestPlantedType", "TestPlantedRun", "TestPlantedTicks", "TestUnsafeNames",
+			"TestQueryOfStrangers", "TestStranger",
+		},
 	},
 	{name: "queries that do more than read", dir: "integration", tests: []string{"TestHostileQueries"}},
 	{name: "names before the server's parser, fuzzed", dir: "integration", tests: []string{"FuzzQuote"}, fuzz: true, server: true},
@@ -47,7 +53,10 @@ var campaigns = []campaign{
 	{name: "sensor killed", dir: "privacy/sensor", tests: []string{"TestCloakSurvivesKill"}},
 	{
 		name: "ledger altered or set back", dir: "privacy",
-		tests: []string{"TestReplayFindsTampering", "TestReplayFindsRewriting", "TestWatchRefusesALedgerThatWentBack", "TestWatchFindsClones"},
+		tests: []string{
+			"TestReplayFindsTampering", "TestReplayFindsRewriting", "TestWatchRefusesALedgerThatWentBack",
+			"TestWatchFindsClones",
+		},
 	},
 	{name: "ledger of a folder damaged", dir: "internal/database", tests: []string{"TestDamage"}},
 }

@@ -30,7 +30,8 @@ import (
 )
 
 func main() {
-	long := flag.Bool("long", false, "every fault at every commit, every alteration of every field, ten kills of the server, a minute for each fuzz target")
+	long := flag.Bool("long", false, "every fault at every commit, every alteration of every field, ten kills of the server, a minute "+
+		"for each fuzz target")
 	only := flag.String("only", "", "run the campaigns whose name matches, such as fuzz")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

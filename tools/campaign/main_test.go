@@ -43,12 +43,20 @@ func TestCount(t *testing.T) {
 		"own, some fallen": {false, events("output TestA f.go:1: campaign: 9 tried, 7 survived", "fail TestA"), 9, 7},
 		"own, and failed":  {false, events("output TestA f.go:1: campaign: 9 tried, 9 survived", "fail TestA"), 9, 8},
 		"another":          {false, events("pass TestA", "pass TestB"), 1, 1},
-		"fuzzed": {true, events("output TestA fuzz: elapsed: 1s, gathering baseline coverage: 5/5 completed", "output  fuzz: elapsed: 3s, execs: 70 (9/sec)",
+		"fuzzed": {true, events("output TestA fuzz: elapsed: 1s, gathering baseline coverage: 5/5 completed",
+			"output  fuzz: elapsed: 3s, execs: 70 (9/sec)",
 			"pass TestA"), 70, 70},
-		"fuzzed, out of time": {true, events("output TestA === RUN   TestA", "output TestA fuzz: elapsed: 4s, execs: 70 (0/sec)", "output TestA --- FAIL: TestA (4.08s)",
+		"fuzzed, out of time": {true, events("output TestA === RUN   TestA", "output TestA fuzz: elapsed: 4s, execs: 70 (0/sec)",
+			"output TestA --- FAIL: TestA (4.08s)",
 			"output TestA     context deadline exceeded", "fail TestA"), 70, 70},
-		"fuzzed, an input out of time": {true, events("output TestA === RUN   TestA", "output TestA fuzz: elapsed: 4s, execs: 70 (0/sec)", "output TestA --- FAIL: TestA (4.08s)",
-			"output TestA     context deadline exceeded", "output TestA     Failing input written to testdata/fuzz/TestA/1", "fail TestA"), 70, 69},
+		"fuzzed, an input out of time": {
+			true,
+			events("output TestA === RUN   TestA", "output TestA fuzz: elapsed: 4s, execs: 70 (0/sec)",
+				"output TestA --- FAIL: TestA (4.08s)",
+				"output TestA     context deadline exceeded",
+				"output TestA     Failing input written to testdata/fuzz/TestA/1", "fail TestA"),
+			70, 69,
+		},
 		"fuzzed, fallen": {true, events("output TestA fuzz: elapsed: 3s, execs: 70 (9/sec)", "fail TestA/12", "fail TestA"), 71, 70},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +100,8 @@ func TestCampaigns(t *testing.T) {
 				t.Errorf("%s: %s has no %s", c.name, c.dir, name)
 			}
 		}
-		if before := slices.IndexFunc(campaigns, func(o campaign) bool { return o.dir == c.dir && !o.fuzz }); !c.fuzz && k-before >= together(campaigns[before:]) {
+		if before := slices.IndexFunc(campaigns, func(o campaign) bool { return o.dir == c.dir && !o.fuzz }); !c.fuzz &&
+			k-before >= together(campaigns[before:]) {
 			t.Errorf("%s stands apart from the others of %s", c.name, c.dir)
 		}
 	}

@@ -196,7 +196,8 @@ func wholeRun(ctx context.Context, g *graph.Graph) (task, error) {
 			return err
 		}
 		id := strconv.Itoa(runs)
-		release, err := m.Release(ctx, plan, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: id, Attempt: id, Noise: key})
+		release, err := m.Release(ctx, plan, graphcloak.Signal{SourceProperty: "source"},
+			graphcloak.Spend{ReleaseID: id, Attempt: id, Noise: key})
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,8 @@ func run(quick bool, workers int, only []string) error {
 		})
 	}
 	wait.Wait()
-	fmt.Printf("%d faults in %.0f s with %d at a time: %d survived, %d broken\n", len(list), time.Since(begin).Seconds(), workers, len(survived), len(broken))
+	fmt.Printf("%d faults in %.0f s with %d at a time: %d survived, %d broken\n", len(list), time.Since(begin).Seconds(), workers,
+		len(survived), len(broken))
 	if len(survived)+len(broken) > 0 {
 		return fmt.Errorf("survived: %q; broken: %q", survived, broken)
 	}

@@ -12,7 +12,8 @@ import (
 
 // TestPi holds digits that are in every handbook.
 func TestPi(t *testing.T) {
-	want, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899", 10, 300, big.ToNearestEven)
+	want, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899", 10, 300,
+		big.ToNearestEven)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,8 @@ func open(t *testing.T, browser context.Context, url string, width int64, dark b
 		scheme = "dark"
 	}
 	v.run(t, command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}), command(runtime.Enable, cdp.Empty{}),
-		chromedp.EmulateViewport(width, 900), media(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}),
+		chromedp.EmulateViewport(width, 900),
+		media(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}),
 		chromedp.Navigate(url))
 	return v
 }

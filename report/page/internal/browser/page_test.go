@@ -24,7 +24,8 @@ import (
 
 // hostile are names that would act if a page let them.
 var hostile = []string{
-	"<script>console.log(1)</script>", `"><img src=//example.org/x onerror=console.log(2)>`, "</title></svg><script>console.log(3)</script>",
+	"<script>console.log(1)</script>", `"><img src=//example.org/x onerror=console.log(2)>`,
+	"</title></svg><script>console.log(3)</script>",
 	"\u202egnirts", "</style><style>main{display:none}</style>", "<base href=//example.org>",
 }
 
@@ -46,19 +47,25 @@ func html(t *testing.T, n int, places bool) string {
 		captions[i], at[i] = hostile[i%len(hostile)]+fmt.Sprint(i), r2.Vec{X: points[i].X, Y: points[i].Y}
 		nodes.Probability[i] = math.Exp(-40 * math.Hypot(points[i].X-points[0].X, points[i].Y-points[0].Y))
 		sum += nodes.Probability[i]
-		nodes.Sensors, nodes.Sigma, nodes.PrivateHeat = append(nodes.Sensors, i), append(nodes.Sigma, .1*float64(1+i%5)), append(nodes.PrivateHeat, .2)
+		nodes.Sensors, nodes.Sigma, nodes.PrivateHeat = append(nodes.Sensors, i), append(nodes.Sigma, .1*float64(1+i%5)),
+			append(nodes.PrivateHeat, .2)
 	}
 	for i := range n {
 		nodes.Probability[i] /= sum
 	}
 	p = p.NameByMembers(g, captions)
 	r := &report.Report{
-		RunID: "0195f6a0", Store: "folder:x", Guarantee: "The guarantee, which is folded away.", NotProtected: report.Exposed(2), Notes: hostile,
+		RunID: "0195f6a0", Store: "folder:x", Guarantee: "The guarantee, which is folded away.", NotProtected: report.Exposed(2),
+		Notes:     hostile,
 		NodeCount: n, RelationshipCount: g.Size(), Ceiling: .8, Tau: 2, Epsilon: 4, Delta: .01, Alpha: 1, EpsilonSpent: 4, DeltaSpent: .01,
 		Posterior: report.Posterior{NodeID: g.ID(0), CredibleSetSize: 15}, BPDN: report.BPDN{Status: "zero"},
 	}
 	for _, s := range community.Rank(nodes.Probability, p) {
-		r.Communities = append(r.Communities, report.Community{CommunityID: s.Community, Name: s.Name, Size: s.Order, Prior: float64(s.Order) / float64(n), Probability: s.Probability})
+		r.Communities = append(r.Communities,
+			report.Community{
+				CommunityID: s.Community, Name: s.Name, Size: s.Order, Prior: float64(s.Order) / float64(n),
+				Probability: s.Probability,
+			})
 	}
 	r.SetNodes(nodes)
 	r.SetAnswer()
@@ -67,7 +74,10 @@ func html(t *testing.T, n int, places bool) string {
 		v.Places = at
 	}
 	for _, eps := range []float64{1, 4, 10} {
-		r.Curve = append(r.Curve, report.CurvePoint{Epsilon: eps, Accuracy: report.Accuracy{Probability: .9, Lower: .8, Upper: .95, Chance: .2, Trials: 100}})
+		r.Curve = append(r.Curve, report.CurvePoint{
+			Epsilon:  eps,
+			Accuracy: report.Accuracy{Probability: .9, Lower: .8, Upper: .95, Chance: .2, Trials: 100},
+		})
 	}
 	var b bytes.Buffer
 	if err := pages.Write(&b, v); err != nil {
@@ -90,7 +100,10 @@ const hidden = `[
 // is behind it as WCAG 2.2 AA asks, and the style is there.
 func TestPage(t *testing.T) {
 	browser := start(t)
-	for name, text := range map[string]string{"placed": html(t, 120, true), "laid out": html(t, 120, false), "communities": html(t, 6000, false), "series": series(t)} {
+	for name, text := range map[string]string{
+		"placed": html(t, 120, true), "laid out": html(t, 120, false),
+		"communities": html(t, 6000, false), "series": series(t),
+	} {
 		for _, width := range []int64{360, 1440} {
 			for _, dark := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, width, dark), func(t *testing.T) {
@@ -228,7 +241,10 @@ func TestPrint(t *testing.T) {
 		t.Errorf("a PDF of %d bytes", len(pdf))
 	}
 	v.run(t, chromedp.EmulateViewport(letterWide, letterHigh))
-	v.run(t, media(emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}))
+	v.run(t, media(emulation.SetEmulatedMediaParams{
+		Media:    "print",
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	}))
 	if got := ask[string](t, v, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.body).color`); got != "rgb(255, 255, 255)rgb(0, 0, 0)" {
 		t.Errorf("on paper the colours are %s", got)
 	}
@@ -253,7 +269,10 @@ func series(t *testing.T) string {
 	t.Helper()
 	var s pages.Series
 	for k, name := range hostile {
-		s.Add(&report.Report{RunID: fmt.Sprint(k), Answer: name, Communities: []report.Community{{Name: name, Probability: .2 + .1*float64(k)}}, EpsilonSpent: 1, Delta: 1e-5})
+		s.Add(&report.Report{
+			RunID: fmt.Sprint(k), Answer: name,
+			Communities: []report.Community{{Name: name, Probability: .2 + .1*float64(k)}}, EpsilonSpent: 1, Delta: 1e-5,
+		})
 	}
 	s.Budgets = []pages.Budget{{Scope: hostile[1], Releases: 6, Epsilon: 3, Delta: 1e-5}}
 	var b bytes.Buffer
