@@ -42,9 +42,9 @@ type PlanOptions struct {
 type Allocation struct {
 	Uniform bool // the same σ everywhere, as in the paper
 	// asked for by name: also above 200,000 nodes, and where sensors measure and nothing is declared of how far the model is off
-	Optimal                bool
-	MaxSensors, MinSensors int           // that report; 0: no limit
-	Time                   time.Duration // 0: until the gap is small
+	Optimal    bool
+	MaxSensors int           // that report; 0: no limit
+	Time       time.Duration // 0: until the gap is small
 }
 
 // autoLimit is the order up to which noise is allocated unless that is asked for by name:
@@ -65,7 +65,7 @@ func (o PlanOptions) Allocates(n int) bool {
 	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
 		return false
 	}
-	asked := a.Optimal || a.MaxSensors > 0 || a.MinSensors > 0
+	asked := a.Optimal || a.MaxSensors > 0
 	return !o.Measured || o.Uncertainty.Any() && o.Uncertainty.WeightError == 0 || asked
 }
 

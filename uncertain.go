@@ -28,7 +28,7 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 	model, a := m.sensitivityModel(opts.Alpha), opts.Allocation
 	set := m.uncertain(opts.Uncertainty)
 	o := allocation.Options{
-		Noise: noise, MaxSensors: a.MaxSensors, MinSensors: a.MinSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
+		Noise: noise, MaxSensors: a.MaxSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
 	}
 	for {
 		best, err := allocation.Optimize(ctx, model, m.operator.Diffusion, labels, o)

@@ -91,7 +91,6 @@ type Privacy struct {
 	Calibration   string
 	Allocation    string
 	MaxSensors    int
-	MinSensors    int
 	Guarantee     string
 	Randomness    string
 	RequireCap    bool     // refuse to spend where nothing limits it

@@ -55,11 +55,6 @@ func allocation() []Setting {
 			wants: atLeast(1, "≥ 1"),
 			field: func(c *Config) any { return &c.Privacy.MaxSensors },
 		},
-		{
-			Key: "minSensors", Group: g, Help: "sensors that report at least; no limit unless given", arg: "NUMBER",
-			wants: atLeast(1, "≥ 1"),
-			field: func(c *Config) any { return &c.Privacy.MinSensors },
-		},
 	}
 }
 

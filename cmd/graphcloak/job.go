@@ -125,7 +125,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Allocation: graphcloak.Allocation{
 			Uniform:    p.Allocation == "uniform",
 			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
-			MaxSensors: p.MaxSensors, MinSensors: p.MinSensors, Time: allocationWork,
+			MaxSensors: p.MaxSensors, Time: allocationWork,
 		},
 		Measured: c.Signal.MeasurementProperty != "",
 	}

@@ -100,8 +100,8 @@ type Options struct {
 	Objective Objective
 	// Noise is r = σ/Δ₂ of the calibration. Information and Energy depend on it; 0: 1.
 	Noise float64
-	// MaxSensors and MinSensors limit how many sensors report; 0: no limit.
-	MaxSensors, MinSensors int
+	// MaxSensors limits how many sensors report; 0: no limit.
+	MaxSensors int
 	// Prior is proportional to the probability of a source at each node; nil: flat.
 	Prior []float64
 	// Hops is the distance from which Location tells nodes apart; 0: 2.
@@ -141,7 +141,7 @@ type Result struct {
 	Objective Objective
 	// Value of the objective at Weights: for Information the simulated mean of −log of the posterior of the true
 	// community, NaN where Time ended the search before; NaN for Energy. Limit is a proven upper bound on it over
-	// all feasible weights of the candidates, with MaxSensors and MinSensors relaxed; NaN for Information and
+	// all feasible weights of the candidates, with MaxSensors relaxed; NaN for Information and
 	// Energy, of which none is computed, and where candidates were left out.
 	Value, Limit float64
 	// CutShort reports whether Options.Time ran out before the search was complete.
@@ -198,12 +198,8 @@ func (o *Options) check(n, sensors int) error {
 		return fmt.Errorf("%w: noise is %v, want a finite number > 0", ErrInvalid, o.Noise)
 	case !(o.Gap >= 0) || o.Gap >= 1 || o.Time < 0 || o.Memory < 0 || o.Hops < 0:
 		return fmt.Errorf("%w: gap %v, time %v, memory %d or hops %d out of range", ErrInvalid, o.Gap, o.Time, o.Memory, o.Hops)
-	case o.MaxSensors < 0 || o.MinSensors < 0:
-		return fmt.Errorf("%w: at most %d and at least %d sensors, want numbers ≥ 0 (0: no limit)", ErrInvalid, o.MaxSensors, o.MinSensors)
-	case o.MinSensors > sensors:
-		return fmt.Errorf("%w: at least %d sensors shall report, but there are %d", ErrInvalid, o.MinSensors, sensors)
-	case o.MaxSensors > 0 && o.MinSensors > o.MaxSensors:
-		return fmt.Errorf("%w: at least %d and at most %d sensors contradict each other", ErrInvalid, o.MinSensors, o.MaxSensors)
+	case o.MaxSensors < 0:
+		return fmt.Errorf("%w: at most %d sensors, want a number ≥ 0 (0: no limit)", ErrInvalid, o.MaxSensors)
 	case o.Prior != nil && len(o.Prior) != n:
 		return fmt.Errorf("%w: a prior of %d values for %d nodes", ErrInvalid, len(o.Prior), n)
 	}
@@ -224,8 +220,8 @@ func (o *Options) check(n, sensors int) error {
 		}
 		seen[s] = true
 	}
-	if o.Candidates != nil && (len(o.Candidates) == 0 || len(o.Candidates) < o.MinSensors) {
-		return fmt.Errorf("%w: %d candidates, at least %d sensors shall report", ErrInvalid, len(o.Candidates), max(1, o.MinSensors))
+	if o.Candidates != nil && len(o.Candidates) == 0 {
+		return fmt.Errorf("%w: no candidates", ErrInvalid)
 	}
 	if o.Noise == 0 {
 		o.Noise = 1

@@ -29,7 +29,7 @@ func (p *problem) chooseCandidates(ctx context.Context, m Diffusion, sensors []i
 		all[i] = i
 	}
 	n := len(p.labels)
-	most := max(1, p.opts.MinSensors, int(p.opts.Memory/(8*int64(n)*int64(1+len(p.opts.Worlds)))))
+	most := max(1, int(p.opts.Memory/(8*int64(n)*int64(1+len(p.opts.Worlds)))))
 	if len(all) <= most {
 		return all
 	}

@@ -42,7 +42,7 @@ func (p *problem) solve(o Objective, h []float64) (*solution, error) {
 	return f, err
 }
 
-// solveWithLimits solves with between MinSensors and MaxSensors reporting.
+// solveWithLimits solves with at most MaxSensors reporting.
 func (p *problem) solveWithLimits(o Objective) (*solution, error) {
 	f, err := p.solve(o, p.cap)
 	if err != nil {
@@ -51,8 +51,6 @@ func (p *problem) solveWithLimits(o Objective) (*solution, error) {
 	limit := f.limit
 	if k := p.opts.MaxSensors; k > 0 && reporting(f.u) > k {
 		f, err = p.dropSensors(f, k)
-	} else if k := p.opts.MinSensors; reporting(f.u) < k {
-		f, err = p.addSensors(f, k)
 	}
 	if err != nil {
 		return nil, err
@@ -96,24 +94,6 @@ func (p *problem) dropSensors(f *solution, k int) (*solution, error) {
 		}
 	}
 	return f, nil
-}
-
-// addSensors lowers the bound on each weight, by a common factor, until MinSensors report.
-func (p *problem) addSensors(f *solution, k int) (*solution, error) {
-	h := slices.Clone(p.cap)
-	for range 60 {
-		for s := range h {
-			h[s] /= 2
-		}
-		g, err := p.solve(f.objective, h)
-		if err != nil {
-			return nil, err
-		}
-		if reporting(g.u) >= k {
-			return g, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: at least %d sensors shall report, but fewer tell communities apart", ErrNothing, k)
 }
 
 // normalise scales u so that the largest constraint is 1.

@@ -260,7 +260,7 @@ func (s *search) prune(price []float64) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(share[b], share[a]) })
 	keep := len(order)
-	for keep > max(1, s.p.opts.MinSensors) && share[order[keep-1]] < unheard*total/float64(len(order)) {
+	for keep > 1 && share[order[keep-1]] < unheard*total/float64(len(order)) {
 		keep--
 	}
 	if k := s.p.opts.MaxSensors; k > 0 {
