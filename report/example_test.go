@@ -4,6 +4,7 @@ package report_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -20,13 +21,13 @@ func ExampleReport_SetAnswer() {
 			Posterior: report.Posterior{CredibleSetSize: 12},
 		}
 		r.SetAnswer()
-		fmt.Println(r.Answer)
+		fmt.Println(strings.Replace(r.Answer, " The source itself", "\nThe source itself", 1))
 	}
 	// Output:
-	// The source is most likely in community Mr. Hi (17 nodes), with probability 91 %. The source itself stays hidden among 12 nodes (95 %
-	// credible set).
-	// No community stands out: the likeliest, Mr. Hi, has probability 55 %, which was 50 % before the measurements. The source itself stays
-	// hidden among 12 nodes (95 % credible set).
+	// The source is most likely in community Mr. Hi (17 nodes), with probability 91 %.
+	// The source itself stays hidden among 12 nodes (95 % credible set).
+	// No community stands out: the likeliest, Mr. Hi, has probability 55 %, which was 50 % before the measurements.
+	// The source itself stays hidden among 12 nodes (95 % credible set).
 }
 
 // What a run will write is known before anything is spent, by name and type.

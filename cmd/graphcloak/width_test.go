@@ -99,7 +99,7 @@ func screenCommands(release string) []screenCommand {
 		{80, "budget set --create --epsilon 10 --delta 0.1 --budget-scope property=source" + graph, exitOK},
 		{80, "budget show" + graph, exitOK},
 		{80, "doctor --tau 2" + graph, exitOK},
-		{80, "job list" + graph, exitOK},
+		{80, "job list" + graph, exitUsage},
 		{80, "config view --origins", exitOK},
 		{80, "version", exitOK},
 		{80, "exit-codes", exitOK},
