@@ -20,10 +20,13 @@ import (
 func TestSentinelsAreNamed(t *testing.T) {
 	m := newProgram(t)
 	for _, pkg := range []string{
-		root, "analyst", "study", "privacy", "sensitivity", "allocation", "connector", "connector/neo4j",
+		root, "analyst", "study", "privacy", "privacy/sensitivity", "privacy/allocation", "connector", "connector/neo4j",
 		"connector/folder",
 	} {
 		m.load(pkg)
+		if len(m.funcs[pkg]) == 0 {
+			t.Errorf("%s has no function", pkg)
+		}
 		for _, f := range m.funcs[pkg] {
 			if !f.public() {
 				continue
