@@ -19,8 +19,12 @@ import (
 // neighbours apart.
 var ErrTau = errors.New("graphcloak: tau is too large")
 
-// probeRatio bounds the ratio of the largest τ that a message names to the true one.
-const probeRatio = 1.05
+// Where the search for the largest τ ends: at this ratio of the true one to the one that is named, or after so many values of τ.
+// Each takes one bracket of Δ₂ at a smaller τ and a looser tolerance than the plan's own.
+const (
+	probeRatio = 1.05
+	probes     = 8
+)
 
 // negligibleSensitivity is a sensitivity that only a τ far too large explains.
 const negligibleSensitivity = 1e-200
@@ -60,7 +64,7 @@ func (m *Model) largestTau(ctx context.Context, spec privacy.Spec, opts PlanOpti
 	if !(low < high) || !m.feasibleAt(ctx, low, spec, opts) {
 		return 0
 	}
-	for high > probeRatio*low {
+	for k := 0; k < probes && high > probeRatio*low; k++ {
 		if mid := math.Sqrt(low) * math.Sqrt(high); m.feasibleAt(ctx, mid, spec, opts) {
 			low = mid
 		} else {

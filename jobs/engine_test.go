@@ -553,7 +553,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestLostRunIsNotGivenUp: a run that failed for good is given up by anyone who holds it,
+// TestLostRunIsNotGivenUp: a run that failed for good is given up by its holder,
 // and by nobody else.
 func TestLostRunIsNotGivenUp(t *testing.T) {
 	for _, lost := range []bool{false, true} {

@@ -222,7 +222,7 @@ func (h *holding) settle(end Ending, took time.Duration) {
 	case errors.Is(err, ErrLost):
 		h.lost() // the run is another's to end by now
 		return
-	case err != nil: // or may be: anyone who cannot ask takes nothing back
+	case err != nil: // or may be: a caller that cannot ask takes nothing back
 		h.e.Log.Warn("the end of a tick could not be recorded; its lease runs out", "job", h.d.Name, "tick",
 			h.claim.NominalTime, "error", err)
 		return

@@ -124,7 +124,7 @@ func (l *overtaken) Update(ctx context.Context, scope, releaseID string, rule pr
 	return l.MemoryLedger.Update(ctx, scope, releaseID, rule)
 }
 
-// TestOvertakenContinue: anyone who comes second adds nothing.
+// TestOvertakenContinue: the second adds nothing.
 func TestOvertakenContinue(t *testing.T) {
 	ctx := context.Background()
 	l := &overtaken{MemoryLedger: new(privacy.MemoryLedger), t: t}

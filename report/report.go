@@ -86,6 +86,9 @@ type Report struct {
 	NodePropertiesWritten int64          `json:"nodePropertiesWritten"`
 	Configuration         map[string]any `json:"configuration,omitempty"`
 
+	// NodeValues is in the history only, see [Report.Keep].
+	NodeValues *NodeValues `json:"nodeValues,omitempty"`
+
 	nodes Nodes
 }
 

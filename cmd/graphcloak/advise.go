@@ -25,12 +25,13 @@ const (
 )
 
 // facts are those of a model; the accuracy may be nil.
-func (a *app) facts(ctx context.Context, m *graphcloak.Model, accuracy *report.Accuracy) (advice.Facts, error) {
+func (a *app) facts(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) (advice.Facts, error) {
 	part, err := m.Partition(ctx)
 	f := advice.Facts{
 		Graph: m.Graph, Metric: a.config.Privacy.Metric, Alpha: a.config.Privacy.Alpha, Delta: a.config.Privacy.Delta,
 		Communities: part.Count, Accuracy: accuracy, Refused: !a.config.Privacy.SpendAtChance,
-		Target: m.Graph.Order() <= analyst.DenseLimit,
+		Target:   m.Graph.Order() <= analyst.DenseLimit,
+		CutShort: p != nil && p.TauChoice != nil && p.TauChoice.CutShort,
 	}
 	if a.config.Origin("aggregation").Layer == config.LayerDefault {
 		f.Aggregation = a.config.Projection.Aggregation
@@ -61,7 +62,7 @@ func rough(m *graphcloak.Model, p *graphcloak.Plan, part community.Partition) *r
 
 // advise warns of what will disappoint about a plan, which may be nil.
 func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
-	f, err := a.facts(ctx, m, accuracy)
+	f, err := a.facts(ctx, m, p, accuracy)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphclo
 	a.noteEpsilon(p)
 	accuracy, err := a.outlook(ctx, m, p, opts)
 	if err == nil {
-		err = a.refuseAtChance(ctx, m, accuracy)
+		err = a.refuseAtChance(ctx, m, p, accuracy)
 	}
 	if err == nil {
 		err = a.advise(ctx, m, p, accuracy)
@@ -129,11 +130,11 @@ func (a *app) noteEpsilon(p *graphcloak.Plan) {
 }
 
 // refuseAtChance is the refusal of a run whose answer cannot be told from chance, and says what would help.
-func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, accuracy *report.Accuracy) error {
+func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	if accuracy == nil || !accuracy.AtChance() || a.config.Privacy.SpendAtChance {
 		return nil
 	}
-	f, err := a.facts(ctx, m, accuracy)
+	f, err := a.facts(ctx, m, p, accuracy)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func newDoctorCommand(app *app) *cobra.Command {
 		Short: "Check connection, version, rights and constraints, and say what to do",
 		Long: "doctor looks at everything that a run needs of the server, or of a folder, and changes nothing. Where labels or\n" +
 			"types are named it reads the graph too, and warns of what will disappoint. It names jobs that cannot run. --fix makes\n" +
-			"the constraints that lack and that of --node-key; it fixes nothing else, for no data is wrong beyond doubt.\n" +
+			"the constraints that are missing and that of --node-key; it fixes nothing else, for no data is wrong beyond doubt.\n" +
 			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for anyone who " +
 			"may run it: what\n" +
 			"applies to the server that is named, or without one to Enterprise and Aura.",
@@ -59,7 +59,7 @@ func newDoctorCommand(app *app) *cobra.Command {
 		config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupWrite,
 		config.GroupOutput, config.GroupExecution)
-	cmd.Flags().BoolVar(&fix, "fix", false, "make the constraints that lack")
+	cmd.Flags().BoolVar(&fix, "fix", false, "make the constraints that are missing")
 	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
 	return cmd
 }

@@ -21,7 +21,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 		Short: "What each command would take and spend: bytes, seconds, ε",
 		Long: "estimate reads the graph and says what plan, release, recover, run and evaluate would take with these\n" +
 			"settings. Nothing is run, nothing of the signal is read and nothing is spent. Seconds are those of one core;\n" +
-			"where noise is allocated, the larger number holds a search for a better allocation, which takes a minute at most.",
+			"where noise is allocated, the larger number holds a search for a better allocation, which is given a minute of one core.",
 		Example: "  graphcloak estimate --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
 			"  graphcloak estimate --from generate:sbm,n=100000,k=10,in=0.0009,out=0.00001,seed=1 --allocation uniform",
 		GroupID: groupPipeline,

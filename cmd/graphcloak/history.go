@@ -63,9 +63,11 @@ func (a *app) chronicleUndone(ctx context.Context, s graphStore, runID string) e
 	if err != nil {
 		return err
 	}
-	if r.EndedAt, err = s.Ledger().Now(ctx); err != nil {
+	now, err := s.Ledger().Now(ctx)
+	if err != nil {
 		return err
 	}
+	r.EndedAt = now.UTC()
 	r.Status, r.Message = jobs.Canceled, "it was given up; what it spent stays spent"
 	return s.History().PutRun(ctx, r)
 }

@@ -383,7 +383,11 @@ func runRecord(rep *report.Report, mode string) *jobs.Run {
 	case len(rep.Communities) > 0:
 		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
 	}
-	if data, err := json.Marshal(rep); err == nil {
+	kept := rep
+	if mode == "write" {
+		kept = rep.Keep()
+	}
+	if data, err := json.Marshal(kept); err == nil {
 		run.Report = data
 	}
 	return run

@@ -299,7 +299,7 @@ func TestReportsOfAServer(t *testing.T) {
 }
 
 // TestLostTickWritesNothing: a holder that lost its tick after it kept its release, or
-// before it paid, leaves the nodes and the ledger to anyone who has the tick.
+// before it paid, leaves the nodes and the ledger to the holder that has the tick.
 func TestLostTickWritesNothing(t *testing.T) {
 	for kept, status := range map[int]string{1: "", 2: connector.Reserved} {
 		w := newTickWorld(t)

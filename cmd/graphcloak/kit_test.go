@@ -103,6 +103,13 @@ func (s withJobs) Cancel(ctx context.Context, runID string) error {
 	return s.Store.Cancel(ctx, runID)
 }
 
+func (s withJobs) Undo(ctx context.Context, runID string) (int64, error) {
+	if err := s.kept.Fence(ctx); err != nil {
+		return 0, err
+	}
+	return s.Store.Undo(ctx, runID)
+}
+
 // jobsOnFolders lets commands run jobs on folders until the test ends: what they do is the same
 // on a server, which package integration asks.
 func jobsOnFolders(t *testing.T) {

@@ -115,7 +115,11 @@ func (a *app) readBack(ctx context.Context, s graphStore, own connector.Run, rep
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(ids, func(id string) bool { return id != own.ID }) {
+	replaced := slices.ContainsFunc(ids, func(id string) bool { return id != own.ID })
+	if replaced && rep.NodeValues != nil {
+		return rep, rep.Restore(g)
+	}
+	if replaced {
 		return nil, fail(exitConflict, "run %s: %w", own.ID,
 			errReplaced).hint("another run has written there since; `graphcloak report FILE.json` takes a file that the run left").about(
 			"run", own.ID)

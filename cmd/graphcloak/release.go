@@ -94,7 +94,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if !job.Signal.Cloaked { // what sensors sent is drawn already
 		accuracy, err := a.outlook(ctx, m, p, job.Recover)
 		if err == nil {
-			err = a.refuseAtChance(ctx, m, accuracy)
+			err = a.refuseAtChance(ctx, m, p, accuracy)
 		}
 		if err != nil {
 			return err

@@ -70,7 +70,11 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	}
 	rep, err := a.readBack(ctx, s, own, recorded(own))
 	if errors.Is(err, errReplaced) {
-		return a.reportTold(ctx, s, runID, err, errReplaced)
+		told, missing := toldReport(ctx, s, runID)
+		if missing != nil || told.NodeValues == nil {
+			return a.reportTold(ctx, s, runID, err, errReplaced)
+		}
+		rep, err = a.readBack(ctx, s, own, told)
 	}
 	if err != nil {
 		return err

@@ -206,14 +206,14 @@ func TestItemsStayAligned(t *testing.T) {
 		{mark: "ok", text: "connection: the server answers, and it is one that was made for this"},
 		{
 			mark: "FAILED", text: "rights\x1b[2J: the user may not write",
-			more: "to do: ask anyone who may grant it, with the role that is printed",
+			more: "to do: ask someone who may grant it, with the role that is printed",
 		},
 	}
 	if err := a.render(map[string]any{}, section{items: items}); err != nil {
 		t.Fatal(err)
 	}
 	want := "ok      connection: the server answers, and it\n        is one that was made for this\n" +
-		"FAILED  rights[2J: the user may not write\n        to do: ask anyone who may grant it, with\n        the role that is printed\n"
+		"FAILED  rights[2J: the user may not write\n        to do: ask someone who may grant it, with\n        the role that is printed\n"
 	if stdout.String() != want {
 		t.Errorf("%s\nwant\n%s", stdout, want)
 	}

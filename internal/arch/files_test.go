@@ -14,12 +14,36 @@ import (
 	"testing"
 )
 
-// circular are the packages in which files still use each other in a circle. The list only gets shorter.
-var circular = []string{
-	"cmd/graphcloak", "community", "config", "connector/builtin", "connector/folder", "connector/neo4j", "connector/storetest",
-	"expm", "graph", "graph/emd", "internal/database", "internal/disk", "internal/documented", "jobs", "jobs/serve", "laplacian",
-	"paper", "privacy", "privacy/allocation", "privacy/audit", "privacy/limit", "privacy/sensitivity", "recovery",
-	"recovery/posterior", "report", "report/page", "study/advice", "study/inspect",
+// circular is the number of files of a package that still use each other in circles. The numbers only get lower.
+var circular = map[string]int{
+	"cmd/graphcloak":      78,
+	"community":           3,
+	"config":              12,
+	"connector/builtin":   3,
+	"connector/folder":    6,
+	"connector/neo4j":     18,
+	"connector/storetest": 7,
+	"expm":                8,
+	"graph":               2,
+	"graph/emd":           2,
+	"internal/database":   2,
+	"internal/disk":       2,
+	"internal/documented": 3,
+	"jobs":                5,
+	"jobs/serve":          5,
+	"laplacian":           6,
+	"paper":               10,
+	"privacy":             12,
+	"privacy/allocation":  14,
+	"privacy/audit":       2,
+	"privacy/limit":       3,
+	"privacy/sensitivity": 21,
+	"recovery":            8,
+	"recovery/posterior":  24,
+	"report":              7,
+	"report/page":         7,
+	"study/advice":        2,
+	"study/inspect":       4,
 }
 
 // TestFilesFormNoCircle: a file uses only what files below it declare, so that a package can
@@ -30,9 +54,9 @@ func TestFilesFormNoCircle(t *testing.T) {
 			continue
 		}
 		circle := above(above(uses(t, pkg)))
-		if listed := slices.Contains(circular, pkg); listed && len(circle) == 0 {
-			t.Errorf("%s has no circle any more: it leaves the list", pkg)
-		} else if listed {
+		if known := circular[pkg]; len(circle) < known {
+			t.Errorf("%s has %d files in circles, and the list says %d: lower it", pkg, len(circle), known)
+		} else if len(circle) == known {
 			continue
 		}
 		for _, f := range slices.Sorted(maps.Keys(circle)) {

@@ -13,7 +13,7 @@ import (
 // takes about the time of the bracket, less where b is wide or wrong.
 //
 // Its random screen is keyed by opts.Seed and fails with probability b.Failure at most;
-// where that is 0 there is none. Tolerance and Time of opts are ignored. It returns
+// where that is 0 there is none. Tolerance of opts is ignored. It returns
 // [expm.ErrAccuracy] where double precision certifies nothing.
 func Confirm(ctx context.Context, m Model, u []float64, b Bracket, opts Options) (Bracket, error) {
 	opts.Threshold, opts.Failure = b.Upper, b.Failure

@@ -26,6 +26,7 @@ type Facts struct {
 	Target      bool             // whether a plan can be searched for a target of accuracy
 	Refused     bool             // whether a run is, whose answer cannot be told from chance
 	Rough       *report.Accuracy // the same by a rough simulation, of which Probability and Chance are read
+	CutShort    bool             // whether the search for τ left out values that would have taken too long
 	Misplaced   []Misplaced
 }
 
@@ -238,6 +239,9 @@ func (f Facts) Help() string {
 	text := "raise ε, or use fewer communities"
 	if f.Graph != nil && f.Alpha > Alpha(f.Graph) {
 		text = "raise ε, use fewer communities, or lower α"
+	}
+	if f.CutShort {
+		text = "give a --tau of your own, for the search for τ was cut short, " + text
 	}
 	if f.Target {
 		text += "; `graphcloak plan --target-accuracy 0.9` finds the ε"

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"errors"
+	"math"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
+
+// ErrValues says that what a report keeps of its nodes is not of the graph, or no result of a run.
+var ErrValues = errors.New("report: the values that were kept are not of this graph")
+
+// NodeValues are what a map shows of every node, in node order. A report in the history keeps them: the properties of the nodes
+// are replaced by the next run.
+type NodeValues struct {
+	Source      []float64 `json:"source"` // f̂
+	Probability []float64 `json:"sourceProbability"`
+	Community   []int     `json:"communityId"`
+}
+
+// maxKept is the number of nodes up to which the values are kept: about 100 kB a run. Maps of larger graphs draw communities.
+const maxKept = 4000
+
+// Keep returns the report with the values of its nodes, or as it is where it has none or more than 4,000.
+func (r *Report) Keep() *Report {
+	n := r.nodes
+	if n.Graph == nil || n.Graph.Order() > maxKept || len(n.Probability) != n.Graph.Order() {
+		return r
+	}
+	kept := *r
+	kept.NodeValues = &NodeValues{Source: n.Source, Probability: n.Probability, Community: n.Community}
+	return &kept
+}
+
+// Restore attaches the values that were kept. It returns [ErrValues] where there are none, or they cannot be a run's on g.
+func (r *Report) Restore(g *graph.Graph) error {
+	v := r.NodeValues
+	if v == nil || len(v.Source) != g.Order() || len(v.Probability) != g.Order() || len(v.Community) != g.Order() {
+		return ErrValues
+	}
+	for i, p := range v.Probability {
+		if f, c := v.Source[i], v.Community[i]; !(p >= 0 && p <= 1) || c < 0 || c >= g.Order() || math.IsNaN(f) || math.IsInf(f, 0) {
+			return ErrValues
+		}
+	}
+	r.SetNodes(Nodes{Graph: g, Source: v.Source, Probability: v.Probability, Community: v.Community})
+	return nil
+}

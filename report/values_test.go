@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+func ring(t *testing.T, n int) *graph.Graph {
+	t.Helper()
+	g, err := graph.Cycle(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestKeptValues: what the history keeps of the nodes comes back bit by bit on the same graph, and nothing else is taken for it.
+func TestKeptValues(t *testing.T) {
+	g := ring(t, 5)
+	nodes := report.Nodes{
+		Graph: g, Source: []float64{0, 0.1, 0, 0, 1e-17}, Probability: []float64{0.2, 0.3, 0.1, 0.2, 0.2}, Community: []int{0, 0, 1, 1, 1},
+	}
+	var rep report.Report
+	rep.SetNodes(nodes)
+	kept := rep.Keep()
+	if rep.NodeValues != nil {
+		t.Error("the report of the run itself carries the values of its nodes")
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() *report.Report {
+		r := new(report.Report)
+		if err := json.Unmarshal(data, r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := read()
+	if err := r.Restore(g); err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Nodes(); n.Graph != g || !slices.Equal(n.Source, nodes.Source) || !slices.Equal(n.Probability, nodes.Probability) ||
+		!slices.Equal(n.Community, nodes.Community) {
+		t.Errorf("came back as %+v", n)
+	}
+	for name, spoil := range map[string]func(*report.NodeValues){
+		"a node too few":          func(v *report.NodeValues) { v.Source = v.Source[1:] },
+		"no community of a node":  func(v *report.NodeValues) { v.Community = v.Community[1:] },
+		"a probability above one": func(v *report.NodeValues) { v.Probability[2] = 1.5 },
+		"a negative one":          func(v *report.NodeValues) { v.Probability[2] = -0.1 },
+		"a community below zero":  func(v *report.NodeValues) { v.Community[0] = -1 },
+		"one beyond the nodes":    func(v *report.NodeValues) { v.Community[0] = 5 },
+	} {
+		r := read()
+		spoil(r.NodeValues)
+		if err := r.Restore(g); !errors.Is(err, report.ErrValues) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := new(report.Report).Restore(g); !errors.Is(err, report.ErrValues) {
+		t.Errorf("a report that keeps none: %v", err)
+	}
+	large := report.Nodes{
+		Graph: ring(t, 4001), Source: make([]float64, 4001), Probability: make([]float64, 4001), Community: make([]int, 4001),
+	}
+	rep.SetNodes(large)
+	if rep.Keep().NodeValues != nil {
+		t.Error("the values of 4,001 nodes are kept")
+	}
+}
