@@ -19,12 +19,9 @@ import (
 // neighbours apart.
 var ErrTau = errors.New("graphcloak: tau is too large")
 
-// Where the search for the largest τ ends: at this ratio of the true one to the one that is named, or after so many values of τ.
-// Each takes one bracket of Δ₂ at a smaller τ and a looser tolerance than the plan's own.
-const (
-	probeRatio = 1.05
-	probes     = 8
-)
+// probeRatio bounds the ratio of the largest τ that a message names to the true one. The search halves ln(τ‖L‖), so that it takes
+// at most 11 brackets of Δ₂ where τ‖L‖ ≤ 1e12, each at a smaller τ and a looser tolerance than the plan's own.
+const probeRatio = 1.05
 
 // negligibleSensitivity is a sensitivity that only a τ far too large explains.
 const negligibleSensitivity = 1e-200
@@ -64,7 +61,7 @@ func (m *Model) largestTau(ctx context.Context, spec privacy.Spec, opts PlanOpti
 	if !(low < high) || !m.feasibleAt(ctx, low, spec, opts) {
 		return 0
 	}
-	for k := 0; k < probes && high > probeRatio*low; k++ {
+	for high > probeRatio*low {
 		if mid := math.Sqrt(low) * math.Sqrt(high); m.feasibleAt(ctx, mid, spec, opts) {
 			low = mid
 		} else {

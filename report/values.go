@@ -18,9 +18,12 @@ type NodeValues struct {
 	Source      []float64 `json:"source"` // f̂
 	Probability []float64 `json:"sourceProbability"`
 	Community   []int     `json:"communityId"`
+	Sensors     []int     `json:"sensors"` // nodes with a private measurement, ascending
+	Sigma       []float64 `json:"sigma"`   // of its noise, one per sensor
 }
 
-// maxKept is the number of nodes up to which the values are kept: about 100 kB a run. Maps of larger graphs draw communities.
+// maxKept is the number of nodes up to which the values are kept: 210 kB a run with a sensor on each node. Maps of larger graphs
+// draw communities.
 const maxKept = 4000
 
 // Keep returns the report with the values of its nodes, or as it is where it has none or more than 4,000.
@@ -30,11 +33,13 @@ func (r *Report) Keep() *Report {
 		return r
 	}
 	kept := *r
-	kept.NodeValues = &NodeValues{Source: n.Source, Probability: n.Probability, Community: n.Community}
+	kept.NodeValues = &NodeValues{
+		Source: n.Source, Probability: n.Probability, Community: n.Community, Sensors: n.Sensors, Sigma: n.Sigma,
+	}
 	return &kept
 }
 
-// Restore attaches the values that were kept. It returns [ErrValues] where there are none, or they cannot be a run's on g.
+// Restore attaches the values that were kept, which the private values are not among. It returns [ErrValues] where there are none, or they cannot be a run's on g.
 func (r *Report) Restore(g *graph.Graph) error {
 	v := r.NodeValues
 	if v == nil || len(v.Source) != g.Order() || len(v.Probability) != g.Order() || len(v.Community) != g.Order() {
@@ -45,6 +50,18 @@ func (r *Report) Restore(g *graph.Graph) error {
 			return ErrValues
 		}
 	}
-	r.SetNodes(Nodes{Graph: g, Source: v.Source, Probability: v.Probability, Community: v.Community})
+	if len(v.Sigma) != len(v.Sensors) {
+		return ErrValues
+	}
+	last := -1
+	for k, s := range v.Sensors {
+		if s <= last || s >= g.Order() || !(v.Sigma[k] > 0 && v.Sigma[k] <= math.MaxFloat64) {
+			return ErrValues
+		}
+		last = s
+	}
+	r.SetNodes(Nodes{
+		Graph: g, Source: v.Source, Probability: v.Probability, Community: v.Community, Sensors: v.Sensors, Sigma: v.Sigma,
+	})
 	return nil
 }

@@ -5,6 +5,7 @@ package report_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -26,6 +27,7 @@ func TestKeptValues(t *testing.T) {
 	g := ring(t, 5)
 	nodes := report.Nodes{
 		Graph: g, Source: []float64{0, 0.1, 0, 0, 1e-17}, Probability: []float64{0.2, 0.3, 0.1, 0.2, 0.2}, Community: []int{0, 0, 1, 1, 1},
+		Sensors: []int{1, 4}, PrivateHeat: []float64{7, 8}, Sigma: []float64{0.5, 0.25},
 	}
 	var rep report.Report
 	rep.SetNodes(nodes)
@@ -49,13 +51,20 @@ func TestKeptValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := r.Nodes(); n.Graph != g || !slices.Equal(n.Source, nodes.Source) || !slices.Equal(n.Probability, nodes.Probability) ||
-		!slices.Equal(n.Community, nodes.Community) {
+		!slices.Equal(n.Community, nodes.Community) || !slices.Equal(n.Sensors, nodes.Sensors) || !slices.Equal(n.Sigma, nodes.Sigma) {
 		t.Errorf("came back as %+v", n)
 	}
 	for name, spoil := range map[string]func(*report.NodeValues){
 		"a node too few":          func(v *report.NodeValues) { v.Source = v.Source[1:] },
 		"no community of a node":  func(v *report.NodeValues) { v.Community = v.Community[1:] },
 		"a probability above one": func(v *report.NodeValues) { v.Probability[2] = 1.5 },
+		"mass that is no number":  func(v *report.NodeValues) { v.Source[1] = math.NaN() },
+		"mass without end":        func(v *report.NodeValues) { v.Source[1] = math.Inf(1) },
+		"a sensor without noise":  func(v *report.NodeValues) { v.Sigma[1] = 0 },
+		"a sensor too many":       func(v *report.NodeValues) { v.Sensors = append(v.Sensors, 4) },
+		"a sensor twice":          func(v *report.NodeValues) { v.Sensors[0] = 4 },
+		"a sensor below zero":     func(v *report.NodeValues) { v.Sensors[0] = -1 },
+		"one that is no node":     func(v *report.NodeValues) { v.Sensors[1] = 5 },
 		"a negative one":          func(v *report.NodeValues) { v.Probability[2] = -0.1 },
 		"a community below zero":  func(v *report.NodeValues) { v.Community[0] = -1 },
 		"one beyond the nodes":    func(v *report.NodeValues) { v.Community[0] = 5 },

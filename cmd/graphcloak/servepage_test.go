@@ -4,7 +4,7 @@ package main
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -100,6 +100,71 @@ func TestPageOfAnOlderRun(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n",
 		"source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
+	run := func() {
+		t.Helper()
+		code, said := obey(t, "run", "--from", "folder:hall", "--source-property", "source", "--community-property", "wing", "--epsilon",
+			"400", "--tau", "1", "--allocation", "uniform", "--mode", "write")
+		if code != exitOK {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+	}
+	s, err := a.openUnwatched(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	page := func(runID string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "page.html")
+		if code, said := obey(t, "report", runID, "--from", "folder:hall", "--report", path); code != exitOK {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "h-rank") || !strings.Contains(string(text), runID) {
+			t.Errorf("the page of run %s has no ranking, or is of another", runID)
+		}
+		return string(text)
+	}
+	titles := regexp.MustCompile(`<title>[^<]*</title>`)
+	drawn := func(runID string) string { return strings.Join(titles.FindAllString(page(runID), -1), "\n") }
+	run()
+	runs, err := s.History().ListRuns(t.Context(), jobs.RunQuery{})
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs: %v", len(runs), err)
+	}
+	id := runs[0].RunID
+	before := drawn(id)
+	writeGraph(t, "hall", "id,wing,source\n1,a,0\n2,a,0\n3,a,0\n4,b,0\n5,b,1\n6,b,0\n",
+		"source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
+	run()
+	if after := drawn(id); !strings.Contains(before, "σ") || after != before {
+		t.Errorf("nodes on the map of the run before and after a later one:\n%s\n%s", before, after)
+	}
+	if runs, err = s.History().ListRuns(t.Context(), jobs.RunQuery{}); err != nil || drawn(runs[0].RunID) == before {
+		t.Errorf("both runs have the same map: %v", err)
+	}
+	rep, err := toldReport(t.Context(), s, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := a.mapOf(t.Context(), s, rep); err != nil || v.Report.Nodes().Graph == nil {
+		t.Errorf("the server's page has no map: %v", err)
+	}
+	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,4\n")
+	if code, said := obey(t, "report", id, "--from", "folder:hall", "--report", "other.html"); code != exitConflict {
+		t.Errorf("a map on another graph: exit %d: %s", code, said)
+	}
+}
+
+// TestPageWithoutKeptValues: a run whose values a later one wrote over, and the history does not keep, has a page that says so.
+func TestPageWithoutKeptValues(t *testing.T) {
+	a, _, _ := kit(t, "--from", "folder:hall")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n",
+		"source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
 	for range 2 {
 		code, said := obey(t, "run", "--from", "folder:hall", "--source-property", "source", "--community-property", "wing", "--epsilon",
 			"400", "--tau", "1", "--allocation", "uniform", "--mode", "write")
@@ -116,35 +181,30 @@ func TestPageOfAnOlderRun(t *testing.T) {
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("%d runs: %v", len(runs), err)
 	}
-	probable := regexp.MustCompile(`<title>[^<]*%[^<]*</title>`)
-	drawn := make([]string, 2)
-	for k := range drawn { // the last first
-		path := filepath.Join(t.TempDir(), "page.html")
-		if code, said := obey(t, "report", runs[k].RunID, "--from", "folder:hall", "--report", path); code != exitOK {
-			t.Fatalf("exit %d: %s", code, said)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(text), `<svg class="map"`) {
-			t.Errorf("run %d has no map", k)
-		}
-		if !strings.Contains(string(text), "h-rank") || !strings.Contains(string(text), runs[k].RunID) {
-			t.Errorf("the page of run %d has no ranking, or is of another", k)
-		}
-		rep, err := toldReport(t.Context(), s, runs[k].RunID)
-		if err != nil || rep.NodeValues == nil || len(rep.NodeValues.Probability) != 6 {
-			t.Fatalf("run %d keeps %v: %v", k, rep.NodeValues, err)
-		}
-		drawn[k] = fmt.Sprint(rep.NodeValues.Probability) + strings.Join(probable.FindAllString(string(text), -1), "")
+	older, err := s.History().GetRun(t.Context(), runs[1].RunID)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if drawn[0] == drawn[1] {
-		t.Error("both runs have the same values, and the map")
+	rep, err := toldReport(t.Context(), s, older.RunID)
+	if err != nil {
+		t.Fatal(err)
 	}
-	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,4\n")
-	if code, said := obey(t, "report", runs[1].RunID, "--from", "folder:hall", "--report", "other.html"); code != exitConflict {
-		t.Errorf("a map on another graph: exit %d: %s", code, said)
+	rep.NodeValues = nil
+	if older.Report, err = json.Marshal(rep); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.History().PutRun(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := obey(t, "report", older.RunID, "--from", "folder:hall", "--report", "page.html"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	text, err := os.ReadFile("page.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "a later run wrote over the values on the nodes") || strings.Contains(string(text), `<svg class="map"`) {
+		t.Error("the page has a map, or does not say why it has none")
 	}
 }
 

@@ -63,6 +63,11 @@ func TestFilesFormNoCircle(t *testing.T) {
 			t.Errorf("%s: %s is in a circle with %v", pkg, f, slices.Sorted(maps.Keys(circle[f])))
 		}
 	}
+	for pkg := range circular {
+		if _, known := table[pkg]; !known {
+			t.Errorf("%s is listed, and there is no such package", pkg)
+		}
+	}
 	if len(uses(t, root)) < 4 {
 		t.Error("the files of the root were not found")
 	}

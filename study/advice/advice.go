@@ -241,7 +241,7 @@ func (f Facts) Help() string {
 		text = "raise ε, use fewer communities, or lower α"
 	}
 	if f.CutShort {
-		text = "give a --tau of your own, for the search for τ was cut short, " + text
+		text = "the search for τ was cut short, so give --tau; or " + text
 	}
 	if f.Target {
 		text += "; `graphcloak plan --target-accuracy 0.9` finds the ε"

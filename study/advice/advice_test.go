@@ -60,6 +60,12 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"nothing is known", advice.Facts{}, "", ""},
 		{
+			"the search for τ was cut short",
+			advice.Facts{Communities: 2, CutShort: true, Accuracy: right(0.5, 0.5)},
+			"accuracy",
+			"the search for τ was cut short, so give --tau; or raise ε",
+		},
+		{
 			"all is well",
 			advice.Facts{Graph: hops, Alpha: 1, Delta: 0.25, Aggregation: "SUM", Communities: 2, Accuracy: right(0.9, 0.5)},
 			"",
