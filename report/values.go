@@ -39,7 +39,8 @@ func (r *Report) Keep() *Report {
 	return &kept
 }
 
-// Restore attaches the values that were kept, which the private values are not among. It returns [ErrValues] where there are none, or they cannot be a run's on g.
+// Restore attaches the values that were kept, which the private values are not among. It returns [ErrValues] where there are none,
+// or they cannot be a run's on g.
 func (r *Report) Restore(g *graph.Graph) error {
 	v := r.NodeValues
 	if v == nil || len(v.Source) != g.Order() || len(v.Probability) != g.Order() || len(v.Community) != g.Order() {
