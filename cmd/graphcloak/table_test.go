@@ -213,7 +213,7 @@ func TestItemsStayAligned(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "ok      connection: the server answers, and it\n        is one that was made for this\n" +
-		"FAILED  rights[2J: the user may not write\n        to do: ask someone who may grant it, with\n        the role that is printed\n"
+		"FAILED  rights[2J: the user may not write\n        to do: ask someone who may grant it,\n        with the role that is printed\n"
 	if stdout.String() != want {
 		t.Errorf("%s\nwant\n%s", stdout, want)
 	}
